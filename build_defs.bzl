@@ -1,0 +1,91 @@
+"""The rules that every room of Switchboard uses, and the order of the rooms."""
+
+# For our own code: a program that embeds Switchboard keeps its own warnings.
+SB_COPTS = [
+    "-Wall",
+    "-Wextra",
+]
+
+# clang heeds layering_check (see .ci/clang). Bazel 4's own toolchain has no parse_headers yet.
+_FEATURES = [
+    "layering_check",
+    "parse_headers",
+]
+
+# Each room includes only rooms before it in this list.
+SB_ROOMS = [
+    "core",
+    "dispatch",
+    "ops",
+    "autograd",
+    "fake",
+    "devices",
+    "devices/dummy",
+]
+
+def sb_cc_library(name, copts = [], features = [], **kwargs):
+    """A cc_library whose hdrs are included as "switchboard/<package>/<header>".
+
+    A header goes into hdrs, not into srcs or textual_hdrs: Bazel gives only hdrs the prefix.
+    Give alwayslink = True where objects register themselves.
+    """
+    native.cc_library(
+        name = name,
+        copts = _sb_copts() + copts,
+        features = _FEATURES + features,
+        include_prefix = "switchboard/" + native.package_name(),
+        # Or Bazel compiles everything twice: for the archive, and for a shared library.
+        linkstatic = True,
+        **kwargs
+    )
+
+def sb_cc_binary(name, copts = [], features = [], **kwargs):
+    """A cc_binary with our warnings."""
+    native.cc_binary(
+        name = name,
+        copts = _sb_copts() + copts,
+        features = _FEATURES + features,
+        **kwargs
+    )
+
+def sb_cc_test(name, deps = [], copts = [], features = [], size = "small", **kwargs):
+    """A Catch2 test. Catch2 and its main come with it."""
+    native.cc_test(
+        name = name,
+        size = size,
+        # Compiling a test takes longer than running it, hence no optimisation; and without that,
+        # _FORTIFY_SOURCE warns.
+        copts = _sb_copts() + ["-O0", "-U_FORTIFY_SOURCE"] + copts,
+        features = _FEATURES + features,
+        # As in a binary, so that a registration that the linker drops is missed here too.
+        linkstatic = True,
+        deps = deps + [
+            "@catch2//:catch2",
+            "@catch2//:catch2_main",
+        ],
+        **kwargs
+    )
+
+def sb_cc_tests(srcs, **kwargs):
+    """One sb_cc_test for each file, named as the file: "tensor_test" for "tensor_test.cc"."""
+    for src in srcs:
+        sb_cc_test(name = src.rpartition(".")[0], srcs = [src], **kwargs)
+
+def sb_room_groups(rooms = SB_ROOMS, under = ""):
+    """Makes for each room a package_group "above_<room>": everyone but the rooms before it.
+
+    Args:
+      rooms: folders, lowest first.
+      under: the folder that the rooms are in, with its slash; for the test of this very function.
+    """
+    for i, room in enumerate(rooms):
+        native.package_group(
+            name = "above_" + room.replace("/", "_"),
+            # In Bazel 4, "//..." is every package of every repository.
+            packages = ["//..."] + ["-//%s%s/..." % (under, lower) for lower in rooms[:i]],
+        )
+
+def _sb_copts():
+    # Elsewhere, a compiler that we have not met must not stop the build for a new warning.
+    at_home = native.repository_name() == "@"
+    return SB_COPTS + (["-Werror"] if at_home else [])
