@@ -1,0 +1,97 @@
+#include "switchboard/core/device.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+
+#include "absl/base/const_init.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "switchboard/core/error.h"
+
+namespace sb {
+namespace {
+
+constexpr std::string_view kPrivateUse1Name = "privateuseone";
+constexpr std::string_view kNames[kNumDeviceTypes] = {
+    "cpu",  "cuda", "hip",    "xla",   "mps",           "ipu",           "xpu",
+    "hpu",  "ve",   "lazy",   "meta",  "privateuseone", "privateusetwo", "privateusethree",
+    "fpga", "ort",  "vulkan", "metal", "mkldnn",
+};
+
+// Null until PrivateUse1 is renamed; then it never changes, so that readers need no lock.
+constinit std::atomic<const std::string*> private_name{nullptr};
+
+}  // namespace
+
+std::string_view privateuse1_backend_name() {
+  const std::string* name = private_name.load(std::memory_order_acquire);
+  return name ? std::string_view(*name) : kPrivateUse1Name;
+}
+
+void rename_privateuse1_backend(std::string_view name) {
+  SB_CHECK_VALUE(!name.empty(), "the name of a backend is empty");
+  for (char c : name) {
+    SB_CHECK_VALUE((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_', "backend name '",
+                   name, "': expected lower-case letters, digits and underscores");
+  }
+  static constinit absl::Mutex mutex(absl::kConstInit);
+  absl::MutexLock lock(&mutex);
+  const std::string_view current = privateuse1_backend_name();
+  if (name == current) return;
+  SB_CHECK(current == kPrivateUse1Name, "PrivateUse1 is already named '", current,
+           "' and cannot be renamed '", name, "'");
+  for (std::string_view other : kNames) {
+    SB_CHECK_VALUE(name != other, "backend name '", name, "' is the name of another device");
+  }
+  private_name.store(new std::string(name), std::memory_order_release);
+}
+
+std::string_view to_string(DeviceType type) {
+  if (type == DeviceType::PrivateUse1) return privateuse1_backend_name();
+  const int i = static_cast<int>(type);
+  return i < kNumDeviceTypes ? kNames[i] : "unknown";
+}
+
+std::string to_string(Device device) {
+  std::string text(to_string(device.type));
+  if (device.has_index()) absl::StrAppend(&text, ":", static_cast<int>(device.index));
+  return text;
+}
+
+std::ostream& operator<<(std::ostream& out, DeviceType type) { return out << to_string(type); }
+std::ostream& operator<<(std::ostream& out, Device device) { return out << to_string(device); }
+
+std::optional<DeviceType> find_device_type(std::string_view name) {
+  if (name == privateuse1_backend_name()) return DeviceType::PrivateUse1;
+  const auto found = std::find(std::begin(kNames), std::end(kNames), name);
+  if (found == std::end(kNames)) return std::nullopt;
+  return static_cast<DeviceType>(found - std::begin(kNames));
+}
+
+Device::Device(std::string_view text) : type(DeviceType::CPU), index(-1) {
+  const size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  const std::optional<DeviceType> found = find_device_type(name);
+  SB_CHECK_VALUE(found, "device '", text, "': unknown device type '", name, "'");
+  type = *found;
+  if (colon == std::string_view::npos) return;
+
+  const std::string_view digits = text.substr(colon + 1);
+  SB_CHECK_VALUE(!digits.empty(), "device '", text, "': no index after ':'");
+  SB_CHECK_VALUE(std::all_of(digits.begin(), digits.end(),
+                             [](unsigned char c) { return absl::ascii_isdigit(c); }),
+                 "device '", text, "': index '", digits, "' is not a number");
+  SB_CHECK_VALUE(digits.size() == 1 || digits[0] != '0', "device '", text, "': index '", digits,
+                 "' has a leading zero");
+  int value = 0;
+  for (char c : digits) {
+    value = value * 10 + (c - '0');
+    SB_CHECK_VALUE(value <= std::numeric_limits<int8_t>::max(), "device '", text, "': index '",
+                   digits, "' is above 127");
+  }
+  index = static_cast<int8_t>(value);
+}
+
+}  // namespace sb

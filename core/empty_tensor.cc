@@ -1,0 +1,61 @@
+#include "switchboard/core/empty_tensor.h"
+
+#include "absl/strings/str_join.h"
+#include "switchboard/core/checked_math.h"
+
+namespace sb {
+
+Tensor empty_generic(IntArrayRef sizes, Allocator* allocator, DispatchKeySet keys, DType dtype,
+                     Device device, MemoryFormat format) {
+  // The shape first: it checks everything, and a storage of unknown size cannot be made.
+  auto impl = make_intrusive<TensorImpl>(nullptr, keys, dtype, device);
+  impl->set_sizes_contiguous(sizes, format);
+  const size_t nbytes = static_cast<size_t>(impl->numel()) * itemsize(dtype);
+  impl->set_storage(make_storage(nbytes, allocator, device.type));
+  return Tensor(std::move(impl));
+}
+
+Tensor empty_strided_generic(IntArrayRef sizes, IntArrayRef strides, Allocator* allocator,
+                             DispatchKeySet keys, DType dtype, Device device) {
+  const int64_t nbytes =
+      checked_storage_bytes(sizes, strides, 0, static_cast<int64_t>(itemsize(dtype)));
+  auto impl = make_intrusive<TensorImpl>(nullptr, keys, dtype, device);
+  impl->set_sizes_and_strides(sizes, strides);
+  impl->set_storage(make_storage(static_cast<size_t>(nbytes), allocator, device.type));
+  return Tensor(std::move(impl));
+}
+
+Tensor empty_on(Device device, IntArrayRef sizes, DType dtype, MemoryFormat format) {
+  return empty_generic(sizes, get_allocator(device.type), tensor_key_set(device.type), dtype,
+                       device, format);
+}
+
+Tensor empty_strided_on(Device device, IntArrayRef sizes, IntArrayRef strides, DType dtype) {
+  return empty_strided_generic(sizes, strides, get_allocator(device.type),
+                               tensor_key_set(device.type), dtype, device);
+}
+
+Tensor alias_with(const Tensor& base, IntArrayRef sizes, IntArrayRef strides, int64_t offset) {
+  SB_CHECK(base.storage(), "as_strided: ", base.describe(), " has no storage");
+  const int64_t itemsize = static_cast<int64_t>(base.itemsize());
+  const int64_t needed = checked_storage_bytes(sizes, strides, offset, itemsize);
+  const size_t nbytes = base.storage()->nbytes();
+  SB_CHECK(static_cast<size_t>(needed) <= nbytes, "setStorage: sizes [", absl::StrJoin(sizes, ", "),
+           "], strides [", absl::StrJoin(strides, ", "), "], storage offset ", offset,
+           ", and itemsize ", itemsize, " requiring a storage size of ", needed,
+           " are out of bounds for storage of size ", nbytes);
+  return alias_with_unchecked(base, sizes, strides, offset);
+}
+
+Tensor alias_with_unchecked(const Tensor& base, IntArrayRef sizes, IntArrayRef strides,
+                            int64_t offset) {
+  auto view =
+      make_intrusive<TensorImpl>(base.storage(), base.key_set(), base.dtype(), base.device());
+  view->set_sizes_and_strides(sizes, strides);
+  view->set_storage_offset(offset);
+  view->set_mode_data(base.impl()->mode_data());
+  view->share_version_counter(*base.impl());
+  return Tensor(std::move(view));
+}
+
+}  // namespace sb

@@ -1,0 +1,51 @@
+// The memory under tensors: bytes on a device, shared by the views of it.
+
+#ifndef SWITCHBOARD_CORE_STORAGE_H_
+#define SWITCHBOARD_CORE_STORAGE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "switchboard/core/allocator.h"
+#include "switchboard/core/device.h"
+#include "switchboard/core/intrusive_ptr.h"
+
+namespace sb {
+
+// As `c10::StorageImpl`. A device may subclass it (set_storage_factory). Not synchronised: one
+// writer at a time.
+class StorageImpl : public IntrusiveTarget {
+ public:
+  // `allocator` is what a resize takes memory from; nullptr makes the storage fixed.
+  StorageImpl(DataPtr data, size_t nbytes, Allocator* allocator)
+      : data_(std::move(data)), nbytes_(nbytes), allocator_(allocator) {}
+
+  void* data() const { return data_.get(); }
+  size_t nbytes() const { return nbytes_; }
+  Device device() const { return data_.device(); }
+  bool resizable() const { return allocator_ != nullptr; }
+  void set_resizable(Allocator* allocator) { allocator_ = allocator; }
+
+  // Grows or shrinks to `nbytes`, keeping the bytes that fit both. New bytes are uninitialised.
+  // Throws RuntimeError, changing nothing, if the storage is not resizable.
+  void resize(size_t nbytes);
+
+ private:
+  DataPtr data_;
+  size_t nbytes_;
+  Allocator* allocator_;
+};
+
+using Storage = IntrusivePtr<StorageImpl>;
+
+// A storage of `nbytes` fresh bytes from the allocator, by the factory of its device if there is
+// one.
+Storage make_storage(size_t nbytes, Allocator* allocator, DeviceType type);
+
+// Makes every storage of a device type. Set once, at registration. As `SetStorageImplCreate`.
+using StorageFactory = Storage (*)(DataPtr data, size_t nbytes, Allocator* allocator);
+void set_storage_factory(DeviceType type, StorageFactory factory);
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_CORE_STORAGE_H_

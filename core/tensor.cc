@@ -1,0 +1,34 @@
+#include "switchboard/core/tensor.h"
+
+#include "absl/strings/str_join.h"
+#include "switchboard/core/str_cat.h"
+
+namespace sb {
+
+std::string Tensor::describe() const {
+  if (!defined()) return "undefined tensor";
+  return str_cat(to_string(dtype()), "[", absl::StrJoin(sizes(), ", "), "] on ",
+                 to_string(device()));
+}
+
+void Tensor::throw_bad_dim(int64_t dim) const {
+  const int64_t rank = this->dim();
+  SB_CHECK_INDEX(rank != 0, "dimension ", dim, " is out of range: ", describe(),
+                 " has no dimensions");
+  SB_THROW(IndexError, "dimension ", dim, " is out of range: expected one in [", -rank, ", ",
+           rank - 1, "] for ", describe());
+}
+
+void Tensor::throw_wrong_type(DType asked) const {
+  SB_THROW(TypeError, "data: expected a tensor of ", to_string(asked), ", got ", describe());
+}
+
+int64_t wrap_dim(int64_t dim, int64_t rank) {
+  SB_CHECK_VALUE(rank >= 0, "wrap_dim: the rank is negative: ", rank);
+  const int64_t range = rank == 0 ? 1 : rank;
+  SB_CHECK_INDEX(dim >= -range && dim < range, "dimension ", dim,
+                 " is out of range: expected one in [", -range, ", ", range - 1, "]");
+  return dim < 0 ? dim + range : dim;
+}
+
+}  // namespace sb

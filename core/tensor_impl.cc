@@ -1,0 +1,263 @@
+#include "switchboard/core/tensor_impl.h"
+
+#include <algorithm>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_join.h"
+#include "switchboard/core/checked_math.h"
+
+namespace sb {
+namespace {
+
+using Dims = absl::InlinedVector<int64_t, 2 * SizesAndStrides::kInline>;
+
+[[noreturn, gnu::cold, gnu::noinline]] void throw_bad_sizes(IntArrayRef sizes, DType dtype) {
+  for (int64_t s : sizes) {
+    SB_CHECK(s >= 0, "sizes [", absl::StrJoin(sizes, ", "), "]: a size is negative");
+  }
+  SB_THROW(RuntimeError, "sizes [", absl::StrJoin(sizes, ", "), "] of ", to_string(dtype),
+           ": the number of bytes does not fit int64");
+}
+
+// The number of elements. Throws where a size is negative, or where the bytes, or the product of
+// the sizes that are not zero (the largest stride), do not fit int64.
+inline int64_t validated_numel(IntArrayRef sizes, DType dtype) {
+  int64_t product = 1;
+  bool empty = false;
+  const int64_t* const end = sizes.data() + sizes.size();
+  for (const int64_t* p = sizes.data(); p != end; ++p) {
+    const int64_t s = *p;
+    if (__builtin_expect(s <= 0, 0)) {
+      if (s < 0) throw_bad_sizes(sizes, dtype);
+      empty = true;
+    } else if (__builtin_expect(__builtin_mul_overflow(product, s, &product), 0)) {
+      throw_bad_sizes(sizes, dtype);
+    }
+  }
+  int64_t bytes;
+  if (__builtin_expect(
+          __builtin_mul_overflow(product, static_cast<int64_t>(itemsize(dtype)), &bytes), 0)) {
+    throw_bad_sizes(sizes, dtype);
+  }
+  return empty ? 0 : product;
+}
+
+// Whether strides are those of a dense tensor whose dimensions, fastest first, are `order`.
+// Strides of dimensions of size 1 do not matter.
+template <size_t N>
+bool is_dense_in_order(const int64_t* sizes, const int64_t* strides, const int (&order)[N]) {
+  int64_t expected = 1;
+  for (int d : order) {
+    if (sizes[d] == 1) continue;
+    if (strides[d] != expected) return false;
+    expected *= sizes[d];
+  }
+  return true;
+}
+
+constexpr int kChannelsLast[] = {1, 3, 2, 0};
+constexpr int kChannelsLast3d[] = {1, 4, 3, 2, 0};
+
+bool is_channels_last(const int64_t* sizes, const int64_t* strides, size_t rank) {
+  return rank == 4 && is_dense_in_order(sizes, strides, kChannelsLast);
+}
+bool is_channels_last_3d(const int64_t* sizes, const int64_t* strides, size_t rank) {
+  return rank == 5 && is_dense_in_order(sizes, strides, kChannelsLast3d);
+}
+
+bool is_row_major(const int64_t* sizes, const int64_t* strides, size_t rank) {
+  int64_t expected = 1;
+  for (size_t d = rank; d-- > 0;) {
+    if (sizes[d] == 1) continue;
+    if (strides[d] != expected) return false;
+    expected *= sizes[d];
+  }
+  return true;
+}
+
+// As PyTorch's compute_non_overlapping_and_dense: whether some order of the dimensions is dense.
+bool is_dense_in_some_order(const int64_t* sizes, const int64_t* strides, size_t rank) {
+  Dims order;  // of the dimensions that matter
+  for (size_t d = 0; d < rank; ++d) {
+    if (sizes[d] != 1) order.push_back(static_cast<int64_t>(d));
+  }
+  std::sort(order.begin(), order.end(),
+            [&](int64_t a, int64_t b) { return strides[a] < strides[b]; });
+  int64_t expected = 1;
+  for (int64_t d : order) {
+    if (strides[d] != expected) return false;
+    expected *= sizes[d];
+  }
+  return true;
+}
+
+template <size_t N>
+void fill_strides_in_order(IntArrayRef sizes, int64_t* strides, const int (&order)[N]) {
+  int64_t stride = 1;
+  for (int d : order) {
+    strides[d] = stride;
+    stride *= sizes[static_cast<size_t>(d)];
+  }
+}
+
+}  // namespace
+
+namespace internal {
+constinit UndefinedTensor undefined_tensor;
+}  // namespace internal
+
+TensorImpl::~TensorImpl() {
+  if (VersionCounter* counter = version_.load(std::memory_order_relaxed)) counter->release();
+}
+
+void TensorImpl::release_resources() {
+  storage_ = nullptr;
+  backend_meta_ = nullptr;
+  autograd_meta_ = nullptr;
+  mode_data_ = nullptr;
+}
+
+void TensorImpl::set_sizes_contiguous(IntArrayRef sizes, MemoryFormat format) {
+  const size_t rank = sizes.size();
+  const int64_t* const given = sizes.data();
+  if (__builtin_expect(format != MemoryFormat::Contiguous || rank > SizesAndStrides::kInline ||
+                           shape_.on_heap() || shape_.holds(given),
+                       0)) {
+    set_sizes_in_format(sizes, format);
+    return;
+  }
+  // What nearly every tensor needs, once for each `empty`.
+  const int64_t numel = validated_numel(sizes, dtype_);
+  shape_.resize_inline(rank);
+  int64_t* const own_sizes = shape_.inline_sizes();
+  int64_t* const own_strides = own_sizes + rank;
+  int64_t stride = 1;
+  for (size_t d = rank; d-- > 0;) {
+    const int64_t s = given[d];
+    own_sizes[d] = s;
+    own_strides[d] = stride;
+    stride *= s == 0 ? 1 : s;
+  }
+  numel_ = numel;
+  contiguous_ = true;
+  non_overlapping_and_dense_ = true;
+  channels_last_ = false;
+  channels_last_3d_ = false;
+  if (rank >= 4) compute_channels_last();
+}
+
+void TensorImpl::compute_channels_last() {
+  channels_last_ = is_channels_last(shape_.sizes(), shape_.strides(), shape_.rank());
+  channels_last_3d_ = is_channels_last_3d(shape_.sizes(), shape_.strides(), shape_.rank());
+}
+
+void TensorImpl::set_sizes_in_format(IntArrayRef sizes, MemoryFormat format) {
+  const int64_t numel = validated_numel(sizes, dtype_);
+  const size_t rank = sizes.size();
+  const Dims copy(sizes.begin(), sizes.end());
+  Dims strides(rank);
+  if (format == MemoryFormat::Contiguous) {
+    int64_t stride = 1;
+    for (size_t d = rank; d-- > 0;) {
+      strides[d] = stride;
+      stride *= std::max<int64_t>(copy[d], 1);
+    }
+  } else {
+    const size_t wanted = format == MemoryFormat::ChannelsLast     ? 4
+                          : format == MemoryFormat::ChannelsLast3d ? 5
+                                                                   : 0;
+    SB_CHECK(wanted != 0, "memory format ", to_string(format),
+             " does not name an order of strides");
+    SB_CHECK(rank == wanted, "memory format ", to_string(format), ": expected ", wanted,
+             " dimensions, got ", rank);
+    if (format == MemoryFormat::ChannelsLast)
+      fill_strides_in_order(copy, strides.data(), kChannelsLast);
+    else
+      fill_strides_in_order(copy, strides.data(), kChannelsLast3d);
+  }
+  store_strided(copy.data(), strides.data(), rank, numel);
+}
+
+void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides) {
+  SB_CHECK(sizes.size() == strides.size(), "got ", sizes.size(), " sizes and ", strides.size(),
+           " strides");
+  const int64_t numel = validated_numel(sizes, dtype_);
+  for (int64_t s : strides) {
+    SB_CHECK(s >= 0, "strides [", absl::StrJoin(strides, ", "), "]: a stride is negative");
+  }
+  const size_t rank = sizes.size();
+  Dims copy(2 * rank);
+  std::copy(sizes.begin(), sizes.end(), copy.begin());
+  std::copy(strides.begin(), strides.end(), copy.begin() + static_cast<std::ptrdiff_t>(rank));
+  store_strided(copy.data(), copy.data() + rank, rank, numel);
+}
+
+void TensorImpl::store_strided(const int64_t* sizes, const int64_t* strides, size_t rank,
+                               int64_t numel) {
+  shape_.resize(rank);
+  std::copy_n(sizes, rank, shape_.sizes());
+  std::copy_n(strides, rank, shape_.strides());
+  numel_ = numel;
+  contiguous_ = numel == 0 || is_row_major(sizes, strides, rank);
+  compute_channels_last();
+  non_overlapping_and_dense_ = contiguous_ || channels_last_ || channels_last_3d_ ||
+                               is_dense_in_some_order(sizes, strides, rank);
+}
+
+bool TensorImpl::is_contiguous(MemoryFormat format) const {
+  switch (format) {
+    case MemoryFormat::ChannelsLast:
+      return channels_last_;
+    case MemoryFormat::ChannelsLast3d:
+      return channels_last_3d_;
+    default:
+      return contiguous_;
+  }
+}
+
+VersionCounter& TensorImpl::version_counter() const {
+  VersionCounter* counter = version_.load(std::memory_order_acquire);
+  if (counter) return *counter;
+  IntrusivePtr<VersionCounter> fresh = make_intrusive<VersionCounter>();
+  // Another thread may have been quicker; then its counter stays.
+  if (version_.compare_exchange_strong(counter, fresh.get(), std::memory_order_acq_rel)) {
+    return *fresh.leak();
+  }
+  return *counter;
+}
+
+void TensorImpl::share_version_counter(const TensorImpl& other) {
+  if (!defined_ || !other.defined_) return;
+  VersionCounter& shared = other.version_counter();
+  shared.retain();
+  if (VersionCounter* old = version_.exchange(&shared, std::memory_order_acq_rel)) old->release();
+}
+
+IntrusivePtr<TensorImpl> TensorImpl::shallow_copy() const {
+  if (!defined_) return IntrusivePtr<TensorImpl>::share(const_cast<TensorImpl*>(this));
+  IntrusivePtr<TensorImpl> copy = make_intrusive<TensorImpl>(storage_, key_set_, dtype_, device_);
+  const size_t rank = shape_.rank();
+  copy->shape_.resize(rank);
+  std::copy_n(shape_.sizes(), 2 * rank, copy->shape_.sizes());
+  copy->offset_ = offset_;
+  copy->numel_ = numel_;
+  copy->contiguous_ = contiguous_;
+  copy->non_overlapping_and_dense_ = non_overlapping_and_dense_;
+  copy->channels_last_ = channels_last_;
+  copy->channels_last_3d_ = channels_last_3d_;
+  copy->wrapped_number_ = wrapped_number_;
+  copy->backend_meta_ = backend_meta_ ? backend_meta_->clone() : nullptr;
+  copy->mode_data_ = mode_data_;
+  return copy;
+}
+
+void TensorImpl::throw_no_data() const {
+  SB_CHECK(defined_, "an undefined tensor has no data");
+  const char* what = mode_data_ ? "a fake tensor" : device_.is_meta() ? "a meta tensor" : nullptr;
+  SB_CHECK(what == nullptr, what, " has no data: ", to_string(dtype_), "[",
+           absl::StrJoin(sizes(), ", "), "] on ", to_string(device_));
+  SB_THROW(RuntimeError, "a tensor on ", to_string(device_), " has no data: ", to_string(dtype_),
+           "[", absl::StrJoin(sizes(), ", "), "]");
+}
+
+}  // namespace sb

@@ -1,0 +1,220 @@
+// What a tensor is: a typed, strided view of a storage, with the dispatch keys that its calls
+// carry.
+
+#ifndef SWITCHBOARD_CORE_TENSOR_IMPL_H_
+#define SWITCHBOARD_CORE_TENSOR_IMPL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "absl/types/span.h"
+#include "switchboard/core/backend_meta.h"
+#include "switchboard/core/device.h"
+#include "switchboard/core/dispatch_key_set.h"
+#include "switchboard/core/dtype.h"
+#include "switchboard/core/intrusive_ptr.h"
+#include "switchboard/core/layout.h"
+#include "switchboard/core/storage.h"
+#include "switchboard/core/sym_int.h"
+
+namespace sb {
+
+// Counts writes to a tensor; views share their base's. As `c10::VariableVersion`.
+class VersionCounter : public IntrusiveTarget {
+ public:
+  uint32_t value() const { return value_.load(std::memory_order_relaxed); }
+  void bump() { value_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint32_t> value_{0};
+};
+
+// What other rooms attach to a tensor. Core only carries it: autograd's node and gradient, and what
+// the dispatch mode that owns the tensor knows of it (a fake tensor's mode). A tensor with mode
+// data has the Python key, so that its calls reach the mode.
+class DispatchMode;
+class AutogradMeta : public IntrusiveTarget {};
+class ModeData : public IntrusiveTarget {
+ public:
+  virtual DispatchMode& mode() const = 0;
+};
+
+// Sizes and strides, side by side, without an allocation up to five dimensions.
+class SizesAndStrides {
+ public:
+  static constexpr size_t kInline = 5;
+
+  constexpr SizesAndStrides() = default;
+  SizesAndStrides(const SizesAndStrides&) = delete;
+  SizesAndStrides& operator=(const SizesAndStrides&) = delete;
+
+  size_t rank() const { return rank_; }
+  bool on_heap() const { return heap_ != nullptr; }
+  int64_t* sizes() { return heap_ ? heap_.get() : inline_; }
+  int64_t* strides() { return sizes() + rank_; }
+  const int64_t* sizes() const { return heap_ ? heap_.get() : inline_; }
+  const int64_t* strides() const { return sizes() + rank_; }
+  // The elements are unspecified afterwards.
+  void resize(size_t rank) {
+    if (rank > kInline) {
+      if (rank != rank_) heap_ = std::make_unique<int64_t[]>(2 * rank);
+    } else {
+      heap_.reset();
+    }
+    rank_ = rank;
+  }
+  // For the fast path, while nothing is on the heap: the same, and sizes().
+  void resize_inline(size_t rank) { rank_ = rank; }
+  int64_t* inline_sizes() { return inline_; }
+  // Whether `p` points into this object.
+  bool holds(const int64_t* p) const {
+    return reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(inline_) < sizeof(inline_);
+  }
+
+ private:
+  size_t rank_ = 0;
+  int64_t inline_[2 * kInline] = {};
+  std::unique_ptr<int64_t[]> heap_;
+};
+
+// As `c10::TensorImpl`. Reading metadata from several threads is safe; changing it is not.
+class TensorImpl : public IntrusiveTarget {
+ public:
+  // A tensor of shape [0] on `storage`. `keys` is everything that its calls carry.
+  TensorImpl(Storage storage, DispatchKeySet keys, DType dtype, Device device)
+      : key_set_(keys), storage_(std::move(storage)), dtype_(dtype), device_(device) {
+    shape_.resize(1);
+    shape_.sizes()[0] = 0;
+    shape_.strides()[0] = 1;
+  }
+  // The undefined tensor; see undefined_tensor_impl().
+  constexpr explicit TensorImpl(DispatchKeySet keys) : key_set_(keys), defined_(false) {}
+
+  DispatchKeySet key_set() const { return key_set_; }
+  void set_key_set(DispatchKeySet keys) { key_set_ = keys; }
+
+  bool defined() const { return defined_; }
+  DType dtype() const { return dtype_; }
+  Device device() const { return device_; }
+  Layout layout() const { return Layout::Strided; }
+  void set_dtype(DType dtype) { dtype_ = dtype; }
+  void set_device(Device device) { device_ = device; }
+
+  int64_t dim() const { return static_cast<int64_t>(shape_.rank()); }
+  IntArrayRef sizes() const { return {shape_.sizes(), shape_.rank()}; }
+  IntArrayRef strides() const { return {shape_.strides(), shape_.rank()}; }
+  int64_t numel() const { return numel_; }
+  int64_t storage_offset() const { return offset_; }
+  void set_storage_offset(int64_t offset) { offset_ = offset; }
+
+  // Sets sizes with the strides of the memory format (Contiguous or a channels-last one that fits
+  // the rank). Throws RuntimeError, changing nothing, on a negative size or overflow.
+  void set_sizes_contiguous(IntArrayRef sizes, MemoryFormat format = MemoryFormat::Contiguous);
+  // Sets sizes and strides. The same errors; negative strides are refused. Does not look at the
+  // storage's size: callers check, as only they know what to do about it.
+  void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides);
+
+  // Facts about sizes and strides, computed when these are set.
+  bool is_contiguous() const { return contiguous_; }
+  bool is_contiguous(MemoryFormat format) const;
+  // Every element has a place of its own and there are no gaps.
+  bool is_non_overlapping_and_dense() const { return non_overlapping_and_dense_; }
+
+  const Storage& storage() const { return storage_; }
+  void set_storage(Storage storage) { storage_ = std::move(storage); }
+
+  // The address of element 0. Throws RuntimeError for a tensor without data (meta, fake), saying
+  // which it is; tensors of no element give a null or unusable pointer.
+  void* data() const {
+    char* const start = storage_ ? static_cast<char*>(storage_->data()) : nullptr;
+    if (__builtin_expect(!start, 0)) {
+      if (!storage_ || numel_ != 0) throw_no_data();
+      return nullptr;
+    }
+    return start + offset_ * static_cast<int64_t>(itemsize(dtype_));
+  }
+
+  // A 0-dim tensor made from a number: it does not raise the result dtype within its category.
+  bool is_wrapped_number() const { return wrapped_number_; }
+  void set_wrapped_number(bool wrapped) { wrapped_number_ = wrapped; }
+  // Made in inference mode: has no autograd keys and no version.
+  bool is_inference() const { return !key_set_.has(DispatchKey::ADInplaceOrView) && defined_; }
+  // The lazy conjugate and negative bits are dispatch keys.
+  bool is_conj() const { return key_set_.has(DispatchKey::Conjugate); }
+  bool is_neg() const { return key_set_.has(DispatchKey::Negative); }
+
+  // How often the tensor, or a tensor that it shares its counter with, was written to.
+  uint32_t version() const {
+    const VersionCounter* counter = version_.load(std::memory_order_acquire);
+    return counter ? counter->value() : 0;
+  }
+  void bump_version() {
+    if (VersionCounter* counter = version_.load(std::memory_order_acquire))
+      counter->bump();
+    else
+      version_counter().bump();
+  }
+  // Makes this tensor count with `other`, as a view does with its base.
+  void share_version_counter(const TensorImpl& other);
+
+  const IntrusivePtr<BackendMeta>& backend_meta() const { return backend_meta_; }
+  void set_backend_meta(IntrusivePtr<BackendMeta> meta) { backend_meta_ = std::move(meta); }
+  const IntrusivePtr<AutogradMeta>& autograd_meta() const { return autograd_meta_; }
+  void set_autograd_meta(IntrusivePtr<AutogradMeta> meta) { autograd_meta_ = std::move(meta); }
+  const IntrusivePtr<ModeData>& mode_data() const { return mode_data_; }
+  void set_mode_data(IntrusivePtr<ModeData> data) { mode_data_ = std::move(data); }
+
+  // A tensor of the same storage, metadata and keys, without autograd state and with its own
+  // version counter; backend metadata is cloned, mode data shared. As `shallow_copy_and_detach`.
+  IntrusivePtr<TensorImpl> shallow_copy() const;
+
+  ~TensorImpl() override;
+
+ protected:
+  void release_resources() override;
+
+ private:
+  void set_sizes_in_format(IntArrayRef sizes, MemoryFormat format);
+  void compute_channels_last();
+  // The inputs are valid and do not point into shape_.
+  void store_strided(const int64_t* sizes, const int64_t* strides, size_t rank, int64_t numel);
+  VersionCounter& version_counter() const;
+  [[noreturn, gnu::cold]] void throw_no_data() const;
+
+  DispatchKeySet key_set_;
+  Storage storage_;
+  int64_t offset_ = 0;
+  int64_t numel_ = 0;
+  DType dtype_ = DType::Float32;
+  Device device_;
+  bool defined_ = true;
+  bool contiguous_ = true;
+  bool non_overlapping_and_dense_ = true;
+  bool channels_last_ = false;
+  bool channels_last_3d_ = false;
+  bool wrapped_number_ = false;
+  SizesAndStrides shape_;
+  mutable std::atomic<VersionCounter*> version_{nullptr};  // made at the first need
+  IntrusivePtr<BackendMeta> backend_meta_;
+  IntrusivePtr<AutogradMeta> autograd_meta_;
+  IntrusivePtr<ModeData> mode_data_;
+};
+
+namespace internal {
+// Keeps the undefined tensor alive past static destruction.
+union UndefinedTensor {
+  TensorImpl impl;
+  constexpr UndefinedTensor() : impl(kUndefinedTensorKeys) {}
+  ~UndefinedTensor() {}
+};
+extern constinit UndefinedTensor undefined_tensor;
+}  // namespace internal
+
+// The one impl of every undefined Tensor. It has keys, so that the call path need not ask whether a
+// tensor is defined.
+inline TensorImpl* undefined_tensor_impl() { return &internal::undefined_tensor.impl; }
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_CORE_TENSOR_IMPL_H_
