@@ -1,0 +1,251 @@
+#include "switchboard/dispatch/dispatcher.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/make_kernel.h"
+#include "switchboard/dispatch/mode.h"
+
+namespace sb {
+namespace {
+
+// Where calls pass on to the backend unless somebody registers otherwise. AutogradMeta is on the
+// list as in 2.x; 1.13 forgets it.
+constexpr DispatchKey kFallthroughByDefault[] = {
+    DispatchKey::BackendSelect, DispatchKey::ADInplaceOrView,   DispatchKey::AutogradOther,
+    DispatchKey::AutogradCPU,   DispatchKey::AutogradCUDA,      DispatchKey::AutogradXLA,
+    DispatchKey::AutogradMPS,   DispatchKey::AutogradXPU,       DispatchKey::AutogradHPU,
+    DispatchKey::AutogradLazy,  DispatchKey::AutogradMeta,      DispatchKey::AutocastCPU,
+    DispatchKey::AutocastCUDA,  DispatchKey::FuncTorchVmapMode, DispatchKey::VmapMode,
+};
+
+}  // namespace
+
+std::string_view to_string(LibraryKind kind) {
+  switch (kind) {
+    case LibraryKind::Def:
+      return "DEF";
+    case LibraryKind::Impl:
+      return "IMPL";
+    case LibraryKind::Fragment:
+      return "FRAGMENT";
+  }
+  return "DEF";
+}
+
+Dispatcher::Dispatcher() {
+  auto add = [&](DispatchKey key, KernelFunction kernel) {
+    auto registered = std::make_unique<RegisteredKernel>();
+    registered->function = std::move(kernel);
+    registered->where = SourceLocation::current();
+    fallbacks_[static_cast<size_t>(key)] = std::move(registered);
+  };
+  for (DispatchKey key : kFallthroughByDefault) add(key, make_fallthrough_kernel());
+  add(DispatchKey::Python, make_kernel(&internal::call_mode));
+}
+
+Dispatcher::~Dispatcher() = default;
+
+std::optional<OperatorHandle> Dispatcher::find_op(const OperatorName& name) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = entries_.find(name);
+  if (it == entries_.end() || !it->second->has_schema()) return std::nullopt;
+  return OperatorHandle(it->second.get());
+}
+
+std::optional<OperatorHandle> Dispatcher::find_op(std::string_view name) const {
+  return find_op(OperatorName::parse(name));
+}
+
+OperatorHandle Dispatcher::find_op_or_throw(std::string_view name) const {
+  const OperatorName wanted = OperatorName::parse(name);
+  if (const std::optional<OperatorHandle> op = find_op(wanted)) return *op;
+  std::vector<std::string> others;
+  for (const OperatorHandle& op : all_ops())
+    if (op.name().name == wanted.name) others.push_back(op.name().to_string());
+  SB_THROW(NotImplementedError, wanted.to_string(), ": no operator of that name is registered",
+           others.empty() ? "" : absl::StrCat("; there is ", absl::StrJoin(others, ", ")));
+}
+
+const OperatorEntry* Dispatcher::find_entry(const OperatorName& name) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = entries_.find(name);
+  return it == entries_.end() ? nullptr : it->second.get();
+}
+
+std::vector<OperatorHandle> Dispatcher::all_ops() const {
+  std::vector<OperatorHandle> ops;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [name, entry] : entries_)
+      if (entry->has_schema()) ops.emplace_back(entry.get());
+  }
+  std::sort(ops.begin(), ops.end(), [](const OperatorHandle& a, const OperatorHandle& b) {
+    return std::tie(a.name().name, a.name().overload) < std::tie(b.name().name, b.name().overload);
+  });
+  return ops;
+}
+
+std::vector<std::string> Dispatcher::dangling_ops(std::string_view ns) const {
+  std::vector<std::string> names;
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [name, entry] : entries_)
+    if (!entry->has_schema() && name.ns() == ns) names.push_back(name.to_string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+uint64_t Dispatcher::open_library(LibraryKind kind, const std::string& ns,
+                                  const SourceLocation& where) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const uint64_t id = next_id();
+  if (kind == LibraryKind::Def) {
+    const auto [it, added] = def_libraries_.try_emplace(ns, OpenLibrary{id, where});
+    SB_CHECK(added, "namespace '", ns, "' has a DEF library already, opened at ",
+             to_string(it->second.where), "; opened again at ", to_string(where),
+             "; use a FRAGMENT library to add to it");
+  }
+  return id;
+}
+
+void Dispatcher::close_library(LibraryKind kind, const std::string& ns, uint64_t library) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (kind != LibraryKind::Def) return;
+  const auto it = def_libraries_.find(ns);
+  if (it != def_libraries_.end() && it->second.id == library) def_libraries_.erase(it);
+}
+
+OperatorEntry& Dispatcher::entry_for(const OperatorName& name) {
+  std::unique_ptr<OperatorEntry>& entry = entries_[name];
+  if (!entry) entry = std::make_unique<OperatorEntry>(*this, name);
+  return *entry;
+}
+
+void Dispatcher::retire_if_vanished(OperatorEntry* entry) {
+  if (!entry->vanished()) return;
+  entry->dead_.store(true, std::memory_order_release);
+  const auto it = entries_.find(entry->name());
+  dead_entries_.push_back(std::move(it->second));
+  entries_.erase(it);
+}
+
+OperatorEntry* Dispatcher::define(FunctionSchema schema, SourceLocation where,
+                                  std::vector<std::string> tags) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  OperatorEntry& entry = entry_for(schema.name);
+  if (entry.has_schema()) {
+    SB_THROW(RuntimeError, schema.name.to_string(), ": defined at ", to_string(entry.defined_at()),
+             " already; defined again at ", to_string(where));
+  }
+  try {
+    entry.set_schema(std::move(schema), where, std::move(tags));
+  } catch (...) {
+    retire_if_vanished(&entry);
+    throw;
+  }
+  entry.invalidate_table();
+  return &entry;
+}
+
+void Dispatcher::undefine(OperatorEntry* entry) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  // Calls that are under way read the schema's counts, and a handle its text: a defined operator
+  // that keeps kernels moves to a new entry, and the old one stays as it is, dead.
+  if (entry->kernels_.empty()) {
+    entry->dead_.store(true, std::memory_order_release);
+    entry->invalidate_table();
+    const auto it = entries_.find(entry->name());
+    dead_entries_.push_back(std::move(it->second));
+    entries_.erase(it);
+    return;
+  }
+  auto successor = std::make_unique<OperatorEntry>(*this, entry->name());
+  successor->kernels_ = entry->kernels_;
+  successor->has_kernels_ = entry->has_kernels_;
+  successor->has_alias_kernels_ = entry->has_alias_kernels_;
+  for (auto& [key, kernels] : successor->kernels_)
+    for (RegisteredKernel& kernel : kernels) kernel.fits_schema = true;
+  entry->dead_.store(true, std::memory_order_release);
+  entry->invalidate_table();
+  std::unique_ptr<OperatorEntry>& current = entries_[entry->name()];
+  dead_entries_.push_back(std::move(current));
+  current = std::move(successor);
+}
+
+Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, DispatchKey key,
+                                            RegisteredKernel kernel, bool allow_override) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  OperatorEntry& entry = entry_for(name);
+  try {
+    if (const auto others = entry.kernels_at(key); !others.empty() && !allow_override) {
+      SB_THROW(RuntimeError, name.to_string(), " [", std::string(to_string(key)),
+               "] is already registered at ", to_string(others.back().where),
+               "; registered again at ", to_string(kernel.where));
+    }
+    if (entry.has_schema()) kernel.fits_schema = entry.check_kernel(entry.schema(), kernel, key);
+  } catch (...) {
+    retire_if_vanished(&entry);
+    throw;
+  }
+  kernel.id = next_id();
+  const uint64_t id = kernel.id;
+  entry.kernels_[key].push_back(std::move(kernel));
+  entry.has_kernels_.set(static_cast<size_t>(key));
+  entry.has_alias_kernels_ |= is_alias_key(key);
+  entry.invalidate_table();
+  return {name, key, id};
+}
+
+void Dispatcher::remove_kernel(const KernelId& id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  OperatorEntry* const entry = entries_.at(id.op).get();
+  std::vector<RegisteredKernel>& kernels = entry->kernels_[id.key];
+  std::erase_if(kernels, [&](const RegisteredKernel& k) { return k.id == id.id; });
+  if (kernels.empty()) {
+    entry->kernels_.erase(id.key);
+    entry->has_kernels_.reset(static_cast<size_t>(id.key));
+    entry->has_alias_kernels_ = std::any_of(entry->kernels_.begin(), entry->kernels_.end(),
+                                            [](const auto& k) { return is_alias_key(k.first); });
+  }
+  entry->invalidate_table();
+  retire_if_vanished(entry);
+}
+
+uint64_t Dispatcher::add_fallback(DispatchKey key, RegisteredKernel kernel) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_ptr<RegisteredKernel>& fallback = fallbacks_[static_cast<size_t>(key)];
+  SB_CHECK(!fallback, "a fallback for ", std::string(to_string(key)), " is already registered at ",
+           to_string(fallback->where), "; registered again at ", to_string(kernel.where));
+  kernel.id = next_id();
+  fallback = std::make_unique<RegisteredKernel>(std::move(kernel));
+  invalidate_all();
+  return fallback->id;
+}
+
+void Dispatcher::remove_fallback(DispatchKey key, uint64_t id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_ptr<RegisteredKernel>& fallback = fallbacks_[static_cast<size_t>(key)];
+  SB_ASSERT(fallback && fallback->id == id);
+  fallback.reset();
+  invalidate_all();
+}
+
+void Dispatcher::invalidate_all() {
+  for (const auto& [name, entry] : entries_) entry->invalidate_table();
+}
+
+const DispatchTable& Dispatcher::resolve_table(OperatorEntry& entry) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  // Another thread may have been first.
+  const DispatchTable* table = entry.table_pointer.load(std::memory_order_acquire);
+  return table != &kUnresolvedTable ? *table : entry.build_table();
+}
+
+Dispatcher& default_dispatcher() {
+  static Dispatcher* const dispatcher = new Dispatcher;
+  return *dispatcher;
+}
+
+}  // namespace sb

@@ -1,0 +1,117 @@
+// The registry of operators and backend fallbacks, and the way into it.
+
+#ifndef SWITCHBOARD_DISPATCH_DISPATCHER_H_
+#define SWITCHBOARD_DISPATCH_DISPATCHER_H_
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/dispatch/operator_handle.h"
+
+namespace sb {
+
+// Kinds of Library; see library.h.
+enum class LibraryKind : uint8_t { Def, Impl, Fragment };
+std::string_view to_string(LibraryKind kind);
+
+// A set of operators. Programs use default_dispatcher(); a test may make its own and leave nothing
+// behind. Thread-safe: registration may happen while other threads call, and a call runs on the
+// table of before or after it, never between. Registration goes through Library.
+//
+// Every dispatcher starts with PyTorch's default fallbacks (fallthrough at BackendSelect,
+// ADInplaceOrView, the Autograd and Autocast keys that have one, FuncTorchVmapMode and VmapMode)
+// and with the fallback at Python that calls the active mode. They cannot be removed.
+class Dispatcher {
+ public:
+  Dispatcher();
+  ~Dispatcher();
+  Dispatcher(const Dispatcher&) = delete;
+  Dispatcher& operator=(const Dispatcher&) = delete;
+
+  // The operator of that name ("aten::add.Tensor") if it has a schema.
+  std::optional<OperatorHandle> find_op(std::string_view name) const;
+  std::optional<OperatorHandle> find_op(const OperatorName& name) const;
+  // The same; throws NotImplementedError that names what was asked for and the overloads that
+  // exist.
+  OperatorHandle find_op_or_throw(std::string_view name) const;
+  // The operator even if it has only kernels; nullptr if there is nothing.
+  const OperatorEntry* find_entry(const OperatorName& name) const;
+  // All operators that have a schema, sorted by name.
+  std::vector<OperatorHandle> all_ops() const;
+  // Names of operators of a namespace that have kernels but no schema, sorted.
+  std::vector<std::string> dangling_ops(std::string_view ns) const;
+
+  // Calls f() under the lock that guards registrations, for what OperatorEntry shows only then. f
+  // must not call an operator or register anything.
+  template <class F>
+  auto inspect(F&& f) const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return f();
+  }
+  // The same for the two things that errors and tools ask most.
+  Resolution resolve(const OperatorEntry& entry, DispatchKey key) const {
+    return inspect([&] { return entry.resolve(key); });
+  }
+  std::string describe_kernels(const OperatorEntry& entry) const {
+    return inspect([&] { return entry.describe_kernels(); });
+  }
+
+ private:
+  friend class Library;
+  friend class OperatorEntry;
+
+  // What Library is made of; each returns an id that the matching remove takes. All throw and
+  // change nothing on error.
+  uint64_t open_library(LibraryKind kind, const std::string& ns, const SourceLocation& where);
+  void close_library(LibraryKind kind, const std::string& ns, uint64_t library);
+  OperatorEntry* define(FunctionSchema schema, SourceLocation where, std::vector<std::string> tags);
+  void undefine(OperatorEntry* entry);
+  struct KernelId {
+    OperatorName op;
+    DispatchKey key;
+    uint64_t id;
+  };
+  KernelId add_kernel(const OperatorName& name, DispatchKey key, RegisteredKernel kernel,
+                      bool allow_override);
+  void remove_kernel(const KernelId& id);
+  uint64_t add_fallback(DispatchKey key, RegisteredKernel kernel);
+  void remove_fallback(DispatchKey key, uint64_t id);
+
+  const DispatchTable& resolve_table(OperatorEntry& entry);
+
+  // From here on everything is guarded by mutex_.
+  const RegisteredKernel* fallback_locked(DispatchKey key) const {
+    return fallbacks_[static_cast<size_t>(key)].get();
+  }
+  OperatorEntry& entry_for(const OperatorName& name);
+  void retire_if_vanished(OperatorEntry* entry);
+  void invalidate_all();
+  uint64_t next_id() { return ++last_id_; }
+
+  // Not absl::Mutex: Debian's is not instrumented, so that ThreadSanitizer would see races.
+  mutable std::mutex mutex_;
+  absl::flat_hash_map<OperatorName, std::unique_ptr<OperatorEntry>> entries_;
+  std::vector<std::unique_ptr<OperatorEntry>> dead_entries_;
+  struct OpenLibrary {
+    uint64_t id;
+    SourceLocation where;
+  };
+  absl::flat_hash_map<std::string, OpenLibrary> def_libraries_;
+  std::array<std::unique_ptr<RegisteredKernel>, static_cast<size_t>(DispatchKey::EndOfRuntimeKeys)>
+      fallbacks_;
+  uint64_t last_id_ = 0;
+};
+
+// The process's own dispatcher. Never destroyed.
+Dispatcher& default_dispatcher();
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_DISPATCH_DISPATCHER_H_

@@ -1,0 +1,58 @@
+// A kernel as the call path sees it: three words.
+
+#ifndef SWITCHBOARD_DISPATCH_KERNEL_H_
+#define SWITCHBOARD_DISPATCH_KERNEL_H_
+
+#include <source_location>
+#include <string>
+
+#include "switchboard/core/dispatch_key_set.h"
+#include "switchboard/core/intrusive_ptr.h"
+#include "switchboard/dispatch/cpp_types.h"
+#include "switchboard/dispatch/ivalue.h"
+
+namespace sb {
+
+class OperatorHandle;
+struct Kernel;
+
+// What a kernel with state keeps between calls: a functor, a lambda's captures.
+class KernelState : public IntrusiveTarget {};
+
+// The two ways into a kernel. The unboxed one has the operator's own signature behind the state and
+// the key set: R (*)(const KernelState*, DispatchKeySet, Args...).
+using UnboxedEntry = void (*)();
+using BoxedEntry = void (*)(const Kernel&, const OperatorHandle&, DispatchKeySet, Stack*);
+
+struct Kernel {
+  UnboxedEntry unboxed = nullptr;  // null: call the boxed entry
+  BoxedEntry boxed = nullptr;      // null: no kernel
+  const KernelState* state = nullptr;
+
+  explicit operator bool() const { return boxed != nullptr; }
+  bool is_fallthrough() const;
+};
+
+// The kernel that makes a key transparent: calls pass on to the next key by mask and never enter
+// it. Entering it through redispatch is an error.
+struct Fallthrough {};
+inline constexpr Fallthrough fallthrough{};
+
+// Where something was registered. File names are relative to the workspace, as the compiler saw
+// them.
+using SourceLocation = std::source_location;
+// "ops/add.cc:31".
+std::string to_string(const SourceLocation& where);
+
+// A kernel with what registration needs to know of it.
+struct KernelFunction {
+  Kernel entries;
+  IntrusivePtr<KernelState> state;          // keeps entries.state alive; may be null
+  const CppSignature* signature = nullptr;  // of a typed kernel; null for a boxed one
+};
+
+KernelFunction make_fallthrough_kernel();
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_DISPATCH_KERNEL_H_

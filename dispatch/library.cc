@@ -1,0 +1,138 @@
+#include "switchboard/dispatch/library.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/schema_parser.h"
+
+namespace sb {
+namespace {
+
+// Namespaces that no library may define operators in.
+constexpr std::string_view kReservedNamespaces[] = {"prim"};
+
+}  // namespace
+
+Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, SourceLocation where)
+    : Library(default_dispatcher(), kind, std::move(ns), key, where) {}
+
+Library::Library(Dispatcher& dispatcher, Kind kind, std::string ns, std::optional<DispatchKey> key,
+                 SourceLocation where)
+    : dispatcher_(&dispatcher), kind_(kind), ns_(std::move(ns)), key_(key), where_(where) {
+  SB_CHECK_VALUE(!ns_.empty() && ns_.find(':') == std::string::npos,
+                 "a library's namespace is not an identifier: '", ns_, "'");
+  SB_CHECK(ns_ != "_" || kind_ == Kind::Impl, to_string(),
+           ": namespace '_' takes fallbacks only, in an IMPL library");
+  SB_CHECK(!key_ || *key_ != DispatchKey::Observed, to_string(), ": no kernel goes to this key");
+  if (kind_ != Kind::Impl) {
+    for (std::string_view reserved : kReservedNamespaces)
+      SB_CHECK(ns_ != reserved, to_string(), ": the namespace is reserved");
+  }
+  id_ = dispatcher_->open_library(kind_, ns_, where_);
+}
+
+Library::Library(Library&& other) noexcept
+    : dispatcher_(other.dispatcher_),
+      kind_(other.kind_),
+      ns_(std::move(other.ns_)),
+      key_(other.key_),
+      where_(other.where_),
+      id_(std::exchange(other.id_, 0)),
+      allow_override_(other.allow_override_),
+      registrations_(std::move(other.registrations_)) {}
+
+OperatorName Library::qualified(OperatorName name) const {
+  if (name.name.find("::") == std::string::npos) name.name = absl::StrCat(ns_, "::", name.name);
+  SB_CHECK(std::string(name.ns()) == ns_, to_string(), ": '", name.to_string(),
+           "' is of another namespace");
+  return name;
+}
+
+OperatorHandle Library::define(std::string_view schema_text, std::vector<std::string> tags,
+                               SourceLocation where) {
+  SB_CHECK(id_ != 0, "a closed library defines nothing");
+  SB_CHECK(kind_ != Kind::Impl, to_string(), ": an IMPL library defines no operators");
+  FunctionSchema schema = parse_schema(schema_text);
+  schema.name = qualified(std::move(schema.name));
+  OperatorEntry* const entry = dispatcher_->define(std::move(schema), where, std::move(tags));
+  registrations_.emplace_back(entry);
+  return OperatorHandle(entry);
+}
+
+void Library::add_kernel(std::string_view op, DispatchKey key, KernelFunction kernel,
+                         SourceLocation where) {
+  SB_CHECK(id_ != 0, "a closed library registers nothing");
+  SB_CHECK(ns_ != "_", to_string(), ": namespace '_' takes fallbacks only");
+  SB_CHECK(is_runtime_key(key) || is_alias_key(key), to_string(), ": ",
+           std::string(sb::to_string(key)), " is not a key that a kernel can be registered at");
+  SB_CHECK(key != DispatchKey::Observed, to_string(), ": no kernel goes to Observed");
+  SB_CHECK(!key_ || kind_ != Kind::Impl || *key_ == key, to_string(), ": impl for another key, ",
+           std::string(sb::to_string(key)));
+  const std::string text = op.find("::") == std::string_view::npos
+                               ? absl::StrCat(ns_, "::", absl::string_view(op.data(), op.size()))
+                               : std::string(op);
+  RegisteredKernel registered;
+  registered.function = std::move(kernel);
+  registered.where = where;
+  registered.library = id_;
+  registrations_.emplace_back(dispatcher_->add_kernel(qualified(OperatorName::parse(text)), key,
+                                                      std::move(registered), allow_override_));
+}
+
+void Library::add_fallback(DispatchKey key, KernelFunction kernel, SourceLocation where) {
+  SB_CHECK(id_ != 0, "a closed library registers nothing");
+  SB_CHECK(ns_ == "_" && kind_ == Kind::Impl, to_string(),
+           ": fallbacks belong in an IMPL library of namespace '_'");
+  SB_CHECK(is_runtime_key(key) && key != DispatchKey::Undefined && key != DispatchKey::Observed,
+           to_string(), ": ", std::string(sb::to_string(key)),
+           " is not a key that a fallback can be registered at");
+  SB_CHECK(!key_ || *key_ == key, to_string(), ": fallback for another key, ",
+           std::string(sb::to_string(key)));
+  SB_CHECK_TYPE(!kernel.signature, to_string(), ": a fallback must be a boxed kernel");
+  RegisteredKernel registered;
+  registered.function = std::move(kernel);
+  registered.where = where;
+  registered.library = id_;
+  registrations_.emplace_back(Fallback{key, dispatcher_->add_fallback(key, std::move(registered))});
+}
+
+void Library::close() {
+  if (id_ == 0) return;
+  for (auto it = registrations_.rbegin(); it != registrations_.rend(); ++it) {
+    if (auto* entry = std::get_if<OperatorEntry*>(&*it))
+      dispatcher_->undefine(*entry);
+    else if (auto* kernel = std::get_if<Dispatcher::KernelId>(&*it))
+      dispatcher_->remove_kernel(*kernel);
+    else if (auto* fallback = std::get_if<Fallback>(&*it))
+      dispatcher_->remove_fallback(fallback->key, fallback->id);
+  }
+  registrations_.clear();
+  dispatcher_->close_library(kind_, ns_, id_);
+  id_ = 0;
+}
+
+std::string Library::to_string() const {
+  return absl::StrCat(
+      "Library(", std::string(sb::to_string(kind_)), ", ns=", ns_,
+      key_ ? absl::StrCat(", dispatch_key=", std::string(sb::to_string(*key_))) : "", ", ",
+      sb::to_string(where_), ")");
+}
+
+namespace internal {
+
+StaticLibrary::StaticLibrary(LibraryKind kind, const char* ns, std::optional<DispatchKey> key,
+                             void (*fill)(Library&), SourceLocation where) {
+  try {
+    // Never closed: calls may come until the very end of the program.
+    fill(*new Library(kind, ns, key, where));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: registration failed: %s\n", sb::to_string(where).c_str(),
+                 error.what());
+    std::abort();
+  }
+}
+
+}  // namespace internal
+}  // namespace sb

@@ -1,0 +1,165 @@
+// Registration: schemas, kernels and fallbacks that live as long as the Library that made them.
+
+#ifndef SWITCHBOARD_DISPATCH_LIBRARY_H_
+#define SWITCHBOARD_DISPATCH_LIBRARY_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/make_kernel.h"
+#include "switchboard/dispatch/typed_op.h"
+
+namespace sb {
+
+// As `torch.library.Library`. One DEF library may exist a namespace, which owns it; any number of
+// FRAGMENT ones add operators to it, and IMPL ones hold only kernels. Namespace `_` takes fallbacks
+// only, in IMPL libraries. Each registration is undone when the Library closes, in any order with
+// others, and remembers the place in the source that made it.
+//
+// Registrations are visible to all threads at once; one Library is used from one thread at a time.
+// Everything throws RuntimeError (or what is said) and changes nothing when it is refused.
+class Library {
+ public:
+  using Kind = LibraryKind;
+
+  // A library of the default dispatcher, or of another; `key` is what impl() takes when it names
+  // none.
+  Library(Kind kind, std::string ns, std::optional<DispatchKey> key = std::nullopt,
+          SourceLocation where = SourceLocation::current());
+  Library(Dispatcher& dispatcher, Kind kind, std::string ns,
+          std::optional<DispatchKey> key = std::nullopt,
+          SourceLocation where = SourceLocation::current());
+  ~Library() { close(); }
+  Library(Library&& other) noexcept;
+  Library& operator=(Library&&) = delete;
+
+  // Registers an operator. `schema` is "name.overload(...) -> ..." with or without the namespace.
+  // ValueError if it does not parse, RuntimeError if the operator has a schema already.
+  OperatorHandle define(std::string_view schema, std::vector<std::string> tags = {},
+                        SourceLocation where = SourceLocation::current());
+  // Registers an operator declared by SB_OP.
+  template <class Tag>
+  OperatorHandle define(const Op<Tag>&, std::vector<std::string> tags = {},
+                        SourceLocation where = SourceLocation::current()) {
+    return define(Tag::schema, std::move(tags), where);
+  }
+
+  // Registers a kernel at a key, runtime or alias: a function, a lambda, a functor, a boxed one, or
+  // `fallthrough`. TypeError if its type does not agree with the schema, whichever comes first.
+  // RuntimeError if another kernel is there already (see allow_override).
+  template <class F>
+  void impl(std::string_view op, DispatchKey key, F kernel,
+            SourceLocation where = SourceLocation::current()) {
+    add_kernel(op, key, make_kernel(std::move(kernel)), where);
+  }
+  // At the library's own key, or CompositeImplicitAutograd if it has none.
+  template <class F>
+  requires(!std::is_same_v<F, DispatchKey>) void impl(
+      std::string_view op, F kernel, SourceLocation where = SourceLocation::current()) {
+    add_kernel(op, default_key(), make_kernel(std::move(kernel)), where);
+  }
+  // The same for an operator declared by SB_OP: a kernel of the wrong type does not compile.
+  template <class Tag, class F>
+  void impl(const Op<Tag>&, DispatchKey key, F kernel,
+            SourceLocation where = SourceLocation::current()) {
+    add_kernel(Op<Tag>::name(), key, Op<Tag>::make_kernel(std::move(kernel)), where);
+  }
+  template <class Tag, class F>
+  requires(!std::is_same_v<F, DispatchKey>) void impl(
+      const Op<Tag>&, F kernel, SourceLocation where = SourceLocation::current()) {
+    add_kernel(Op<Tag>::name(), default_key(), Op<Tag>::make_kernel(std::move(kernel)), where);
+  }
+
+  // Registers a backend fallback: a boxed kernel or `fallthrough` for every operator without a
+  // better kernel at `key` (the library's own if none is given).
+  template <class F>
+  void fallback(DispatchKey key, F kernel, SourceLocation where = SourceLocation::current()) {
+    add_fallback(key, make_kernel(std::move(kernel)), where);
+  }
+  template <class F>
+  requires(!std::is_same_v<F, DispatchKey>) void fallback(
+      F kernel, SourceLocation where = SourceLocation::current()) {
+    SB_CHECK(key_.has_value(), to_string(), ": fallback needs a dispatch key");
+    add_fallback(*key_, make_kernel(std::move(kernel)), where);
+  }
+
+  // Lets later impl() calls put a kernel over one that is there; closing the library brings the old
+  // one back.
+  Library& allow_override(bool allow = true) {
+    allow_override_ = allow;
+    return *this;
+  }
+
+  // Undoes every registration, newest first. Idempotent; the Library is then useless.
+  void close();
+
+  Kind kind() const { return kind_; }
+  const std::string& ns() const { return ns_; }
+  Dispatcher& dispatcher() const { return *dispatcher_; }
+  // "Library(DEF, ns=aten, dispatch_key=CPU)".
+  std::string to_string() const;
+
+ private:
+  DispatchKey default_key() const { return key_.value_or(DispatchKey::CompositeImplicitAutograd); }
+  OperatorName qualified(OperatorName name) const;
+  void add_kernel(std::string_view op, DispatchKey key, KernelFunction kernel,
+                  SourceLocation where);
+  void add_fallback(DispatchKey key, KernelFunction kernel, SourceLocation where);
+
+  struct Fallback {
+    DispatchKey key;
+    uint64_t id;
+  };
+  using Registration = std::variant<OperatorEntry*, Dispatcher::KernelId, Fallback>;
+
+  Dispatcher* dispatcher_;
+  Kind kind_;
+  std::string ns_;
+  std::optional<DispatchKey> key_;
+  SourceLocation where_;
+  uint64_t id_ = 0;  // 0: closed
+  bool allow_override_ = false;
+  std::vector<Registration> registrations_;
+};
+
+namespace internal {
+
+// A library of the default dispatcher that is filled at program start and lasts until the end.
+// Prints the error and ends the program if its registration fails.
+class StaticLibrary {
+ public:
+  StaticLibrary(LibraryKind kind, const char* ns, std::optional<DispatchKey> key,
+                void (*fill)(Library&), SourceLocation where = SourceLocation::current());
+};
+
+}  // namespace internal
+}  // namespace sb
+
+#define SB_CONCAT_(a, b) a##b
+#define SB_CONCAT(a, b) SB_CONCAT_(a, b)
+#define SB_LIBRARY_BLOCK_(kind, ns, key, m, fill)                                              \
+  static void fill(::sb::Library& m);                                                          \
+  static const ::sb::internal::StaticLibrary SB_CONCAT(fill, _library)(kind, #ns, key, &fill); \
+  static void fill([[maybe_unused]] ::sb::Library& m)
+
+// Registration at program start, in the form of a block:
+//
+//   SB_LIBRARY(demo, m) { m.define("twice(Tensor x) -> Tensor"); }
+//   SB_LIBRARY_IMPL(demo, CPU, m) { m.impl("twice", twice_cpu); }
+//   SB_LIBRARY_FRAGMENT(aten, m) { ... }
+#define SB_LIBRARY(ns, m) \
+  SB_LIBRARY_BLOCK_(::sb::LibraryKind::Def, ns, ::std::nullopt, m, SB_CONCAT(sb_fill_, __COUNTER__))
+#define SB_LIBRARY_FRAGMENT(ns, m)                                      \
+  SB_LIBRARY_BLOCK_(::sb::LibraryKind::Fragment, ns, ::std::nullopt, m, \
+                    SB_CONCAT(sb_fill_, __COUNTER__))
+#define SB_LIBRARY_IMPL(ns, key, m)                                         \
+  SB_LIBRARY_BLOCK_(::sb::LibraryKind::Impl, ns, ::sb::DispatchKey::key, m, \
+                    SB_CONCAT(sb_fill_, __COUNTER__))
+
+#endif  // SWITCHBOARD_DISPATCH_LIBRARY_H_

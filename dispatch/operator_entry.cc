@@ -1,0 +1,234 @@
+#include "switchboard/dispatch/operator_entry.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/alias_keys.h"
+#include "switchboard/dispatch/dispatcher.h"
+
+namespace sb {
+namespace {
+
+constexpr DispatchTable make_unresolved_table() {
+  DispatchTable table;
+  for (DispatchKeySet& mask : table.masks) mask = DispatchKeySet::full();
+  return table;
+}
+
+// How a C++ type fits the schema's: the same, plain integers for symbolic ones (by way of the stack
+// only), or IValue for what has no C++ type of its own.
+enum class Fit { No, Boxed, Same };
+Fit fit(TypeCode schema, TypeCode cpp) {
+  if (schema == cpp) return Fit::Same;
+  if (cpp == kDeepType) {
+    return base_of(schema) == BaseType::Class || schema == kDeepType ? Fit::Same : Fit::No;
+  }
+  if (base_of(schema) == BaseType::SymInt &&
+      cpp == ((schema & ~TypeCode{0xff}) | type_code(BaseType::Int)))
+    return Fit::Boxed;
+  return Fit::No;
+}
+
+std::string signature_text(const CppSignature& signature) {
+  auto list = [](absl::Span<const TypeCode> codes) {
+    return absl::StrCat("(",
+                        absl::StrJoin(codes, ", ",
+                                      [](std::string* out, TypeCode code) {
+                                        absl::StrAppend(out, to_string(code));
+                                      }),
+                        ")");
+  };
+  return absl::StrCat(list(signature.arguments), " -> ", list(signature.returns));
+}
+
+template <class T>
+Fit fit_all(const std::vector<T>& schema, absl::Span<const TypeCode> cpp) {
+  if (schema.size() != cpp.size()) return Fit::No;
+  Fit worst = Fit::Same;
+  for (size_t i = 0; i < cpp.size(); ++i)
+    worst = std::min(worst, fit(schema[i].type.code(), cpp[i]));
+  return worst;
+}
+
+}  // namespace
+
+constinit const DispatchTable kUnresolvedTable = make_unresolved_table();
+
+std::string_view to_string(ResolutionRule rule) {
+  switch (rule) {
+    case ResolutionRule::Kernel:
+      return "kernel";
+    case ResolutionRule::DefaultBackendKernel:
+      return "default backend kernel";
+    case ResolutionRule::NestedKernel:
+      return "nested kernel";
+    case ResolutionRule::AmbiguousAutogradOther:
+      return "ambiguous autogradother";
+    case ResolutionRule::MathKernel:
+      return "math kernel";
+    case ResolutionRule::AutogradKernel:
+      return "autograd kernel";
+    case ResolutionRule::BatchedKernel:
+      return "batched kernel";
+    case ResolutionRule::BackendFallback:
+      return "backend fallback";
+    case ResolutionRule::Missing:
+      return "missing";
+  }
+  return "missing";
+}
+
+OperatorEntry::OperatorEntry(Dispatcher& dispatcher, OperatorName name)
+    : TableHolder(&kUnresolvedTable), dispatcher_(dispatcher), name_(std::move(name)) {}
+
+const FunctionSchema& OperatorEntry::schema() const {
+  SB_CHECK_NOT_IMPLEMENTED(!dead(), name_.to_string(), ": the operator was removed");
+  SB_CHECK_NOT_IMPLEMENTED(schema_.has_value(), name_.to_string(),
+                           ": the operator has kernels but no schema");
+  return *schema_;
+}
+
+DispatchKeySet OperatorEntry::keys_in(const IValue& value) {
+  DispatchKeySet keys;
+  value.for_each_tensor([&](const Tensor& t) { keys |= t.key_set(); });
+  return keys;
+}
+
+void OperatorEntry::throw_short_stack(const Stack& stack) const {
+  SB_THROW(RuntimeError, name_.to_string(), ": expected ", num_arguments_,
+           " values on the stack, got ", stack.size());
+}
+
+Resolution OperatorEntry::resolve(DispatchKey key) const {
+  using K = DispatchKey;
+  using Rule = ResolutionRule;
+  auto newest = [&](Rule rule, K source) {
+    return Resolution{rule, source, &kernels_.at(source).back()};
+  };
+  auto registered = [&](K k) { return has_kernels_[static_cast<size_t>(k)]; };
+  auto covers = [&](K alias) { return registered(alias) && alias_includes(alias, key); };
+
+  if (registered(key)) return newest(Rule::Kernel, key);
+  if (has_alias_kernels_) {
+    for (K alias : {K::CompositeExplicitAutogradNonFunctional, K::CompositeExplicitAutograd})
+      if (covers(alias)) return newest(Rule::DefaultBackendKernel, alias);
+    if (covers(K::CompositeImplicitAutogradNestedTensor))
+      return newest(Rule::NestedKernel, K::CompositeImplicitAutogradNestedTensor);
+    if (covers(K::CompositeImplicitAutograd)) {
+      // An autograd key with a kernel behind it must not skip that kernel's own gradient.
+      bool has_backend_kernel = false;
+      for (K backend : backend_keys_behind(key).keys()) has_backend_kernel |= registered(backend);
+      if (key == K::AutogradOther && has_backend_kernel)
+        return {Rule::AmbiguousAutogradOther, key, nullptr};
+      const bool is_autograd = alias_includes(K::Autograd, key);
+      if (!is_autograd || (!has_backend_kernel && !registered(K::CompositeExplicitAutograd)))
+        return newest(Rule::MathKernel, K::CompositeImplicitAutograd);
+    }
+    if (covers(K::Autograd)) return newest(Rule::AutogradKernel, K::Autograd);
+    if (covers(K::FuncTorchBatchedDecomposition))
+      return newest(Rule::BatchedKernel, K::FuncTorchBatchedDecomposition);
+  }
+  if (const RegisteredKernel* fallback = dispatcher_.fallback_locked(key))
+    return {Rule::BackendFallback, key, fallback};
+  return {Rule::Missing, key, nullptr};
+}
+
+const DispatchTable& OperatorEntry::resolved_table() {
+  const DispatchTable* table = table_pointer.load(std::memory_order_acquire);
+  if (table != &kUnresolvedTable) return *table;
+  return dispatcher_.resolve_table(*this);
+}
+
+const DispatchTable& OperatorEntry::build_table() {
+  schema();  // an operator without one cannot be called
+  auto owned = std::make_unique<OwnedTable>();
+  owned->table.masks.fill(DispatchKeySet::full());
+  for_each_runtime_key([&](DispatchKey key) {
+    const Resolution resolution = resolve(key);
+    if (!resolution.kernel) return;
+    const RegisteredKernel& kernel = *resolution.kernel;
+    Kernel& slot = owned->table.slots[slot_of(key)];
+    slot = kernel.function.entries;
+    if (!kernel.fits_schema) slot.unboxed = nullptr;
+    if (kernel.function.state) owned->states.push_back(kernel.function.state);
+    if (slot.is_fallthrough() && key != DispatchKey::Undefined) {
+      // A fallthrough of a functionality without backends counts on every one.
+      const std::optional<Backend> backend = backend_of(key);
+      for (int b = 0; b < kNumBackends; ++b) {
+        if (!backend || static_cast<int>(*backend) == b)
+          owned->table.masks[b] -= functionality_of(key);
+      }
+    }
+  });
+  tables_.push_back(std::move(owned));
+  table_pointer.store(&tables_.back()->table, std::memory_order_release);
+  return tables_.back()->table;
+}
+
+absl::Span<const RegisteredKernel> OperatorEntry::kernels_at(DispatchKey key) const {
+  const auto it = kernels_.find(key);
+  if (it == kernels_.end()) return {};
+  return it->second;
+}
+
+std::vector<DispatchKey> OperatorEntry::keys_with_kernels() const {
+  std::vector<DispatchKey> keys;
+  for (const auto& [key, kernels] : kernels_) keys.push_back(key);
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+std::string OperatorEntry::describe_kernels() const {
+  std::vector<std::string> parts;
+  for (DispatchKey key : keys_with_kernels()) {
+    parts.push_back(absl::StrCat(std::string(to_string(key)), " (",
+                                 to_string(kernels_.at(key).back().where), ")"));
+  }
+  return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
+}
+
+void OperatorEntry::check_signature(const CppSignature& signature) const {
+  const FunctionSchema& s = schema();
+  SB_CHECK_TYPE(fit_all(s.arguments, signature.arguments) == Fit::Same &&
+                    fit_all(s.returns, signature.returns) == Fit::Same,
+                name_.to_string(), ": declared as ", signature_text(signature),
+                ", but registered at ", to_string(defined_at_), " as ", s.to_string());
+}
+
+bool OperatorEntry::check_kernel(const FunctionSchema& schema, const RegisteredKernel& kernel,
+                                 DispatchKey key) const {
+  const CppSignature* signature = kernel.function.signature;
+  if (!signature) return true;
+  const Fit worst = std::min(fit_all(schema.arguments, signature->arguments),
+                             fit_all(schema.returns, signature->returns));
+  SB_CHECK_KIND(RuntimeError, worst != Fit::No, name_.to_string(), ": the kernel for ",
+                std::string(to_string(key)), " at ", to_string(kernel.where), " has the type ",
+                signature_text(*signature), ", which does not agree with the schema ",
+                schema.to_string());
+  return worst == Fit::Same;
+}
+
+void OperatorEntry::set_schema(FunctionSchema schema, SourceLocation where,
+                               std::vector<std::string> tags) {
+  SB_CHECK(schema.arguments.size() <= 255, name_.to_string(), ": too many arguments");
+  std::vector<RegisteredKernel*> boxed_only;
+  for (auto& [key, kernels] : kernels_) {
+    for (RegisteredKernel& kernel : kernels)
+      if (!check_kernel(schema, kernel, key)) boxed_only.push_back(&kernel);
+  }
+  for (RegisteredKernel* kernel : boxed_only) kernel->fits_schema = false;
+  num_arguments_ = schema.arguments.size();
+  num_returns_ = schema.returns.size();
+  tensor_arguments_.clear();
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    if (schema.arguments[i].type.has_tensor())
+      tensor_arguments_.push_back(static_cast<uint8_t>(num_arguments_ - i));
+  }
+  schema_ = std::move(schema);
+  defined_at_ = where;
+  tags_ = std::move(tags);
+}
+
+}  // namespace sb

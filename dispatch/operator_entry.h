@@ -1,0 +1,175 @@
+// One operator: its schema, its kernels at each key, and the table that calls go by.
+
+#ifndef SWITCHBOARD_DISPATCH_OPERATOR_ENTRY_H_
+#define SWITCHBOARD_DISPATCH_OPERATOR_ENTRY_H_
+
+#include <array>
+#include <atomic>
+#include <bitset>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "switchboard/core/dispatch_key_set.h"
+#include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/function_schema.h"
+#include "switchboard/dispatch/kernel.h"
+
+namespace sb {
+
+class Dispatcher;
+
+// Which rule filled a slot. The order of the enumerators is the order in which rules are tried.
+enum class ResolutionRule : uint8_t {
+  Kernel,                  // "kernel": registered at the key itself
+  DefaultBackendKernel,    // "default backend kernel": CompositeExplicitAutograd[NonFunctional]
+  NestedKernel,            // "nested kernel": CompositeImplicitAutogradNestedTensor
+  AmbiguousAutogradOther,  // "ambiguous autogradother": calling it fails
+  MathKernel,              // "math kernel": CompositeImplicitAutograd
+  AutogradKernel,          // "autograd kernel": alias Autograd
+  BatchedKernel,           // "batched kernel": FuncTorchBatchedDecomposition
+  BackendFallback,         // "backend fallback"
+  Missing,                 // "missing": a call fails
+};
+std::string_view to_string(ResolutionRule rule);
+
+// A kernel where it was registered.
+struct RegisteredKernel {
+  KernelFunction function;
+  SourceLocation where;
+  uint64_t id = 0;          // unique in its dispatcher; what a registration handle removes by
+  uint64_t library = 0;     // the Library that registered it
+  bool fits_schema = true;  // false: typed for int where the schema has SymInt; called boxed
+};
+
+// How a slot was decided: by which rule, with the kernel of which key (null if there is none).
+struct Resolution {
+  ResolutionRule rule = ResolutionRule::Missing;
+  DispatchKey source = DispatchKey::Undefined;  // the key that the kernel is registered at
+  const RegisteredKernel* kernel = nullptr;
+};
+
+// What calls go by: a kernel for every runtime key, and for each backend the functionalities whose
+// kernel on it is not a fallthrough. Immutable once published.
+struct DispatchTable {
+  std::array<Kernel, kNumSlots> slots{};
+  std::array<DispatchKeySet, kNumBackends> masks{};
+
+  // The keys of a call whose arguments carry `arguments`: what the thread includes added, what it
+  // excludes and what falls through taken away. A fallthrough is looked up on the highest backend
+  // of the arguments.
+  DispatchKeySet call_keys(DispatchKeySet arguments) const {
+    return (arguments | dispatch_tls.included) & dispatch_tls.kept &
+           masks[arguments.backend_index()];
+  }
+  const Kernel& operator[](DispatchKeySet keys) const { return slots[keys.slot()]; }
+};
+
+// The table of an operator that nobody called since its last registration: no kernels, so that
+// every call takes the slow path, which computes the real one.
+extern constinit const DispatchTable kUnresolvedTable;
+
+// The first word of an operator: all that a typed call needs of it.
+struct TableHolder {
+  constexpr explicit TableHolder(const DispatchTable* table) : table_pointer(table) {}
+  const DispatchTable& table() const { return *table_pointer.load(std::memory_order_acquire); }
+
+  std::atomic<const DispatchTable*> table_pointer;
+};
+
+// Entries are made by a Dispatcher and live as long as it does, so that a handle never dangles: an
+// operator that was removed leaves a dead entry, whose calls throw. Everything but the table and
+// the dead flag is guarded by the dispatcher's lock.
+class OperatorEntry : public TableHolder {
+ public:
+  OperatorEntry(Dispatcher& dispatcher, OperatorName name);
+
+  const OperatorName& name() const { return name_; }
+  Dispatcher& dispatcher() const { return dispatcher_; }
+  bool has_schema() const { return schema_.has_value(); }
+  // Throws NotImplementedError, naming the operator, if it has kernels only or was removed.
+  const FunctionSchema& schema() const;
+  const SourceLocation& defined_at() const { return defined_at_; }
+  const std::vector<std::string>& tags() const { return tags_; }
+  bool dead() const { return dead_.load(std::memory_order_acquire); }
+
+  // table() is the table of this moment; kUnresolvedTable until a call has needed one since the
+  // last registration.
+
+  // The resolved table, computed if need be. Throws NotImplementedError if the operator was
+  // removed.
+  const DispatchTable& resolved_table();
+
+  // The union of the keys of the arguments on the end of the stack. Throws RuntimeError if the
+  // stack is too short.
+  DispatchKeySet argument_keys(const Stack& stack) const {
+    if (__builtin_expect(stack.size() < num_arguments_, 0)) throw_short_stack(stack);
+    const IValue* const end = stack.data() + stack.size();
+    DispatchKeySet keys;
+    for (const uint8_t from_end : tensor_arguments_) {
+      const IValue& value = *(end - from_end);
+      if (__builtin_expect(value.is_Tensor(), 1))
+        keys |= value.to_tensor().key_set();
+      else
+        value.for_each_tensor([&](const Tensor& t) { keys |= t.key_set(); });
+    }
+    return keys;
+  }
+  size_t num_arguments() const { return num_arguments_; }
+  size_t num_returns() const { return num_returns_; }
+
+  // Throws TypeError unless the schema has exactly these C++ types.
+  void check_signature(const CppSignature& signature) const;
+
+  // What follows is read under the dispatcher's lock: use Dispatcher::inspect.
+
+  // Computes one slot. `key` is a runtime key.
+  Resolution resolve(DispatchKey key) const;
+  // The kernels registered at a key, runtime or alias, newest last.
+  absl::Span<const RegisteredKernel> kernels_at(DispatchKey key) const;
+  // The keys that have kernels, in the order of the enum.
+  std::vector<DispatchKey> keys_with_kernels() const;
+  // "CPU (ops/add.cc:31), Meta (ops/add.cc:32)".
+  std::string describe_kernels() const;
+
+ private:
+  friend class Dispatcher;
+
+  void set_schema(FunctionSchema schema, SourceLocation where, std::vector<std::string> tags);
+  // Throws if a typed kernel does not agree with the schema; says whether it can be called unboxed.
+  bool check_kernel(const FunctionSchema& schema, const RegisteredKernel& kernel,
+                    DispatchKey key) const;
+  [[gnu::cold, gnu::noinline]] static DispatchKeySet keys_in(const IValue& value);
+  [[noreturn, gnu::cold]] void throw_short_stack(const Stack& stack) const;
+  // Computes and publishes the table.
+  const DispatchTable& build_table();
+  void invalidate_table() { table_pointer.store(&kUnresolvedTable, std::memory_order_release); }
+  bool vanished() const { return !schema_ && kernels_.empty(); }
+
+  Dispatcher& dispatcher_;
+  OperatorName name_;
+  std::optional<FunctionSchema> schema_;
+  SourceLocation defined_at_;
+  std::vector<std::string> tags_;
+  size_t num_arguments_ = 0;
+  size_t num_returns_ = 0;
+  // Which arguments can hold tensors, as distances from the end of the stack.
+  std::vector<uint8_t> tensor_arguments_;
+  absl::flat_hash_map<DispatchKey, std::vector<RegisteredKernel>> kernels_;
+  std::bitset<static_cast<size_t>(DispatchKey::EndOfKeys)> has_kernels_;
+  bool has_alias_kernels_ = false;
+  // Tables, and the state of kernels in them, that calls may still be running on.
+  struct OwnedTable {
+    DispatchTable table;
+    std::vector<IntrusivePtr<KernelState>> states;
+  };
+  std::vector<std::unique_ptr<const OwnedTable>> tables_;
+  std::atomic<bool> dead_{false};
+};
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_DISPATCH_OPERATOR_ENTRY_H_

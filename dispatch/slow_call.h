@@ -1,0 +1,88 @@
+// What a call does when it cannot go straight to an unboxed kernel.
+
+#ifndef SWITCHBOARD_DISPATCH_SLOW_CALL_H_
+#define SWITCHBOARD_DISPATCH_SLOW_CALL_H_
+
+#include <atomic>
+#include <string_view>
+
+#include "switchboard/dispatch/dispatcher.h"
+
+namespace sb {
+
+// Sees every kernel that runs on a thread while it is installed: the base of traces and counters.
+class CallObserver {
+ public:
+  virtual ~CallObserver() = default;
+  // `keys` is the key set that the kernel gets; its highest key is the one that the kernel runs
+  // for.
+  virtual void enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel) = 0;
+  // Called in reverse order of enter, on exceptions too.
+  virtual void leave(const OperatorEntry& op, DispatchKeySet keys) = 0;
+};
+
+// Installs an observer on this thread for a scope; the one before it is restored at the end.
+class ObserveCalls {
+ public:
+  explicit ObserveCalls(CallObserver* observer) : previous_(dispatch_tls.observer) {
+    dispatch_tls.observer = observer;
+    if (observer) dispatch_tls.included |= DispatchKey::Observed;
+  }
+  ~ObserveCalls() { dispatch_tls.observer = previous_; }
+  ObserveCalls(const ObserveCalls&) = delete;
+  ObserveCalls& operator=(const ObserveCalls&) = delete;
+
+ private:
+  PreserveDispatchTls preserve_;
+  CallObserver* previous_;
+};
+
+namespace internal {
+
+// Tells the thread's observer, if there is one, that a kernel runs in this scope.
+class ObservedCall {
+ public:
+  ObservedCall(OperatorEntry* entry, DispatchKeySet keys, const Kernel& kernel)
+      : observer_(dispatch_tls.observer), entry_(entry), keys_(keys) {
+    if (observer_) observer_->enter(*entry_, keys_, kernel);
+  }
+  ~ObservedCall() {
+    if (observer_) observer_->leave(*entry_, keys_);
+  }
+  ObservedCall(const ObservedCall&) = delete;
+  ObservedCall& operator=(const ObservedCall&) = delete;
+
+ private:
+  CallObserver* observer_;
+  OperatorEntry* entry_;
+  DispatchKeySet keys_;
+};
+
+[[noreturn, gnu::cold]] void throw_wrong_returns(const OperatorEntry& entry, int64_t left);
+
+// Runs a kernel's boxed entry. The stack holds its arguments. Throws RuntimeError if it leaves
+// another number of results than the schema has.
+inline void run_unobserved(OperatorEntry* entry, const Kernel& kernel, DispatchKeySet keys,
+                           Stack* stack) {
+  const size_t after = stack->size() - entry->num_arguments() + entry->num_returns();
+  kernel.boxed(kernel, OperatorHandle(entry), keys, stack);
+  if (__builtin_expect(stack->size() != after, 0))
+    throw_wrong_returns(*entry, static_cast<int64_t>(stack->size() - after + entry->num_returns()));
+}
+
+// Runs a boxed kernel, observed; throws the dispatch error if there is none.
+void run_boxed(OperatorEntry* entry, const Kernel& kernel, DispatchKeySet keys, Stack* stack);
+
+// What a typed handle holds until its first call.
+inline constinit TableHolder unbound_op{&kUnresolvedTable};
+
+// The live operator behind a typed handle's `holder`: finds it in the default dispatcher if the
+// handle is unbound or its operator was removed and defined anew, checks that its schema has the
+// C++ types of `signature`, and remembers it. Throws NotImplementedError or TypeError.
+OperatorEntry* bind_typed_op(std::string_view name, const CppSignature& signature,
+                             std::atomic<TableHolder*>* holder);
+
+}  // namespace internal
+}  // namespace sb
+
+#endif  // SWITCHBOARD_DISPATCH_SLOW_CALL_H_
