@@ -1,7 +1,6 @@
 #include "switchboard/core/allocator.h"
 
 #include <cstring>
-#include <limits>
 
 #include "switchboard/core/block_cache.h"
 #include "switchboard/core/error.h"
@@ -10,6 +9,9 @@ namespace sb {
 namespace {
 
 constexpr size_t kAlignment = 64;
+// No process has more addresses. Also keeps sanitizers, which abort where malloc would return null,
+// from ever seeing a size that is only a mistake.
+constexpr size_t kMaxBytes = size_t{1} << 47;
 
 // Stands directly before the memory that a caller gets.
 struct Header {
@@ -26,8 +28,7 @@ class CpuAllocator final : public Allocator {
 
   DataPtr allocate(size_t bytes) override {
     if (bytes == 0) return DataPtr(nullptr, DeviceType::CPU);
-    SB_CHECK(bytes <= static_cast<size_t>(std::numeric_limits<int64_t>::max()) - kAlignment,
-             "cpu: cannot allocate ", bytes, " bytes");
+    SB_CHECK(bytes <= kMaxBytes, "cpu: cannot allocate ", bytes, " bytes");
     void* block = internal::allocate_block(bytes + kAlignment);
     SB_CHECK(block, "cpu: out of memory allocating ", bytes, " bytes");
     const uintptr_t address = (reinterpret_cast<uintptr_t>(block) + kAlignment) & ~(kAlignment - 1);

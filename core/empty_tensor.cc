@@ -5,14 +5,25 @@
 
 namespace sb {
 
-Tensor empty_generic(IntArrayRef sizes, Allocator* allocator, DispatchKeySet keys, DType dtype,
-                     Device device, MemoryFormat format) {
+namespace {
+
+// One frame for both entries: every operator that makes its result comes through here.
+[[gnu::always_inline]] inline Tensor make_empty(IntArrayRef sizes, Allocator* allocator,
+                                                DispatchKeySet keys, DType dtype, Device device,
+                                                MemoryFormat format) {
   // The shape first: it checks everything, and a storage of unknown size cannot be made.
   auto impl = make_intrusive<TensorImpl>(nullptr, keys, dtype, device);
   impl->set_sizes_contiguous(sizes, format);
   const size_t nbytes = static_cast<size_t>(impl->numel()) * itemsize(dtype);
   impl->set_storage(make_storage(nbytes, allocator, device.type));
   return Tensor(std::move(impl));
+}
+
+}  // namespace
+
+Tensor empty_generic(IntArrayRef sizes, Allocator* allocator, DispatchKeySet keys, DType dtype,
+                     Device device, MemoryFormat format) {
+  return make_empty(sizes, allocator, keys, dtype, device, format);
 }
 
 Tensor empty_strided_generic(IntArrayRef sizes, IntArrayRef strides, Allocator* allocator,
@@ -26,8 +37,8 @@ Tensor empty_strided_generic(IntArrayRef sizes, IntArrayRef strides, Allocator* 
 }
 
 Tensor empty_on(Device device, IntArrayRef sizes, DType dtype, MemoryFormat format) {
-  return empty_generic(sizes, get_allocator(device.type), tensor_key_set(device.type), dtype,
-                       device, format);
+  return make_empty(sizes, get_allocator(device.type), tensor_key_set(device.type), dtype, device,
+                    format);
 }
 
 Tensor empty_strided_on(Device device, IntArrayRef sizes, IntArrayRef strides, DType dtype) {

@@ -58,8 +58,8 @@ class IntrusiveTarget {
   static void* operator new(size_t bytes, std::align_val_t alignment) {
     return ::operator new(bytes, alignment);
   }
-  static void operator delete(void* block, size_t bytes, std::align_val_t alignment) noexcept {
-    ::operator delete(block, bytes, alignment);
+  static void operator delete(void* block, size_t, std::align_val_t alignment) noexcept {
+    ::operator delete(block, alignment);
   }
 
   uint32_t use_count() const noexcept { return strong_.load(std::memory_order_acquire); }
@@ -72,7 +72,7 @@ class IntrusiveTarget {
   virtual void release_resources() {}
 
  private:
-  void release_last() const noexcept {
+  [[gnu::noinline]] void release_last() const noexcept {
     if (weak_.load(std::memory_order_acquire) == 1) {  // no weak reference: nobody can make one
       delete this;
       return;
@@ -133,7 +133,7 @@ class IntrusivePtr {
 };
 
 template <class T, class... Args>
-IntrusivePtr<T> make_intrusive(Args&&... args) {
+[[gnu::always_inline]] inline IntrusivePtr<T> make_intrusive(Args&&... args) {
   return IntrusivePtr<T>::adopt(new T(std::forward<Args>(args)...));
 }
 

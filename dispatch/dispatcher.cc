@@ -21,6 +21,18 @@ constexpr DispatchKey kFallthroughByDefault[] = {
     DispatchKey::AutocastCUDA,  DispatchKey::FuncTorchVmapMode, DispatchKey::VmapMode,
 };
 
+// Whether two kernels can be of one operator: a plain integer may stand for a symbolic one.
+bool agree(const CppSignature& a, const CppSignature& b) {
+  auto plain = [](TypeCode code) {
+    return base_of(code) == BaseType::SymInt ? (code & ~TypeCode{0xff}) | type_code(BaseType::Int)
+                                             : code;
+  };
+  auto same = [&](TypeCode x, TypeCode y) { return plain(x) == plain(y); };
+  return std::equal(a.arguments.begin(), a.arguments.end(), b.arguments.begin(), b.arguments.end(),
+                    same) &&
+         std::equal(a.returns.begin(), a.returns.end(), b.returns.begin(), b.returns.end(), same);
+}
+
 }  // namespace
 
 std::string_view to_string(LibraryKind kind) {
@@ -174,6 +186,19 @@ void Dispatcher::undefine(OperatorEntry* entry) {
   current = std::move(successor);
 }
 
+void Dispatcher::check_against_others(const OperatorEntry& entry, const RegisteredKernel& kernel,
+                                      DispatchKey key) {
+  for (const auto& [other_key, others] : entry.kernels_) {
+    for (const RegisteredKernel& other : others) {
+      SB_CHECK(!other.function.signature ||
+                   agree(*kernel.function.signature, *other.function.signature),
+               entry.name().to_string(), ": the kernel for ", std::string(to_string(key)), " at ",
+               to_string(kernel.where), " and the one for ", std::string(to_string(other_key)),
+               " at ", to_string(other.where), " have different types");
+    }
+  }
+}
+
 Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, DispatchKey key,
                                             RegisteredKernel kernel, bool allow_override) {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -184,7 +209,10 @@ Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, DispatchKe
                "] is already registered at ", to_string(others.back().where),
                "; registered again at ", to_string(kernel.where));
     }
-    if (entry.has_schema()) kernel.fits_schema = entry.check_kernel(entry.schema(), kernel, key);
+    if (entry.has_schema())
+      kernel.fits_schema = entry.check_kernel(entry.schema(), kernel, key);
+    else if (kernel.function.signature)
+      check_against_others(entry, kernel, key);
   } catch (...) {
     retire_if_vanished(&entry);
     throw;

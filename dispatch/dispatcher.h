@@ -80,6 +80,9 @@ class Dispatcher {
   };
   KernelId add_kernel(const OperatorName& name, DispatchKey key, RegisteredKernel kernel,
                       bool allow_override);
+  // Throws if a typed kernel differs from one that waits for the same schema.
+  static void check_against_others(const OperatorEntry& entry, const RegisteredKernel& kernel,
+                                   DispatchKey key);
   void remove_kernel(const KernelId& id);
   uint64_t add_fallback(DispatchKey key, RegisteredKernel kernel);
   void remove_fallback(DispatchKey key, uint64_t id);

@@ -25,6 +25,8 @@ Library::Library(Dispatcher& dispatcher, Kind kind, std::string ns, std::optiona
                  "a library's namespace is not an identifier: '", ns_, "'");
   SB_CHECK(ns_ != "_" || kind_ == Kind::Impl, to_string(),
            ": namespace '_' takes fallbacks only, in an IMPL library");
+  SB_CHECK(!key_ || kind_ == Kind::Impl, to_string(),
+           ": only an IMPL library has a dispatch key of its own");
   SB_CHECK(!key_ || *key_ != DispatchKey::Observed, to_string(), ": no kernel goes to this key");
   if (kind_ != Kind::Impl) {
     for (std::string_view reserved : kReservedNamespaces)
@@ -88,8 +90,6 @@ void Library::add_fallback(DispatchKey key, KernelFunction kernel, SourceLocatio
   SB_CHECK(is_runtime_key(key) && key != DispatchKey::Undefined && key != DispatchKey::Observed,
            to_string(), ": ", std::string(sb::to_string(key)),
            " is not a key that a fallback can be registered at");
-  SB_CHECK(!key_ || *key_ == key, to_string(), ": fallback for another key, ",
-           std::string(sb::to_string(key)));
   SB_CHECK_TYPE(!kernel.signature, to_string(), ": a fallback must be a boxed kernel");
   RegisteredKernel registered;
   registered.function = std::move(kernel);

@@ -122,8 +122,7 @@ Resolution OperatorEntry::resolve(DispatchKey key) const {
       for (K backend : backend_keys_behind(key).keys()) has_backend_kernel |= registered(backend);
       if (key == K::AutogradOther && has_backend_kernel)
         return {Rule::AmbiguousAutogradOther, key, nullptr};
-      const bool is_autograd = alias_includes(K::Autograd, key);
-      if (!is_autograd || (!has_backend_kernel && !registered(K::CompositeExplicitAutograd)))
+      if (!has_backend_kernel && !registered(K::CompositeExplicitAutograd))
         return newest(Rule::MathKernel, K::CompositeImplicitAutograd);
     }
     if (covers(K::Autograd)) return newest(Rule::AutogradKernel, K::Autograd);

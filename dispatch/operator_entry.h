@@ -105,7 +105,7 @@ class OperatorEntry : public TableHolder {
 
   // The union of the keys of the arguments on the end of the stack. Throws RuntimeError if the
   // stack is too short.
-  DispatchKeySet argument_keys(const Stack& stack) const {
+  [[gnu::always_inline]] inline DispatchKeySet argument_keys(const Stack& stack) const {
     if (__builtin_expect(stack.size() < num_arguments_, 0)) throw_short_stack(stack);
     const IValue* const end = stack.data() + stack.size();
     DispatchKeySet keys;

@@ -229,7 +229,7 @@ class Parser {
                  (!argument.type.is_list() || argument.type.is_optional())) {
         // Lists are exempt, as in PyTorch: old schemas have them.
         fail(name_pos,
-             str_cat("argument '", argument.name, "' has no default but follows one that has"));
+             str_cat("argument '", argument.name, "' without a default after one with a default"));
       }
     } while (take(','));
     if (!take(')')) expected("',' or ')'");
@@ -330,14 +330,14 @@ class Parser {
       ++pos_;
       alias_sets(info.before);
       info.is_write = take('!');
-      if (take("->"))
+      std::string_view next = info.is_write ? "'->' or ')'" : "'|', '!', '->' or ')'";
+      if (take("->")) {
         alias_sets(info.after);
-      else
+        next = "'|' or ')'";
+      } else {
         info.after = info.before;
-      if (!take(')')) {
-        expected(!info.is_write && info.after == info.before ? "'|', '!', '->' or ')'"
-                                                             : "'|' or ')'");
       }
+      if (!take(')')) expected(next);
     }
     if (alias) fail(begin, "a second alias annotation");
     info.position = type.modifiers.size();

@@ -222,8 +222,8 @@ TEST_CASE("a schema is a name, arguments and returns", "[dispatch][parser]") {
 TEST_CASE("a schema may lack a namespace, and have spaces anywhere between its parts",
           "[dispatch][parser]") {
   const FunctionSchema s =
-      parse_schema("  f (\n  int [ 2 ] ? a = - 1 ,\tTensor ( a ! ) b ) ->( ) ");
-  CHECK(s.to_string() == "f(int[2]? a=-1, Tensor(a!) b) -> ()");
+      parse_schema("  f (\n  Tensor ( a ! ) b ,\tint [ 2 ] ? a = - 1 ) ->( ) ");
+  CHECK(s.to_string() == "f(Tensor(a!) b, int[2]? a=-1) -> ()");
 }
 
 TEST_CASE("returns are none, one or a tuple, and may have names", "[dispatch][parser]") {
@@ -280,8 +280,7 @@ TEST_CASE("a bare exclamation mark writes to a set of its own", "[dispatch][pars
 TEST_CASE("malformed alias annotations are refused", "[dispatch][parser]") {
   CHECK_THAT(error_in_argument("Tensor() x"), Contains("expected an alias set but got ')'"));
   CHECK_THAT(error_in_argument("Tensor(!) x"), Contains("expected an alias set but got '!'"));
-  CHECK_THAT(error_in_argument("Tensor(a!|b) x"), Contains("expected '|' or ')' but got '|'") ||
-                                                      Contains("expected '->' or ')' but got '|'"));
+  CHECK_THAT(error_in_argument("Tensor(a!|b) x"), Contains("expected '->' or ')' but got '|'"));
   CHECK_THAT(error_in_argument("Tensor(a x"), Contains("but got 'x'"));
   CHECK_THAT(error_in_argument("Tensor(a)[](b) x"), Contains("a second alias annotation"));
   CHECK_THAT(error_in_argument("Tensor?(a) x"), Contains("expected an argument's name"));
@@ -413,7 +412,7 @@ TEST_CASE("what is not a schema is refused at the first fault", "[dispatch][pars
       {"f.() -> ()", "expected an overload name but got '('"},
       {"f(int a, int a) -> ()", "a second argument 'a'"},
       {"f(*, int a, *, int b) -> ()", "a second '*'"},
-      {"f(int a=1, int b) -> ()", "argument 'b' has no default but follows one that has"},
+      {"f(int a=1, int b) -> ()", "argument 'b' without a default after one with a default"},
       {"f() -> (Tensor, ) ", "expected a type but got ')'"},
       {"f() -> (Tensor, Tensor)[]", "expected end of text but got '['"},
   }));

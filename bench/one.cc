@@ -1,0 +1,90 @@
+// Runs one case N times and nothing else after start-up:
+//
+//   valgrind --tool=callgrind bazel-bin/bench/one CASE N
+//
+// Two runs with different N give the instructions of one call: the difference divided by the
+// difference of the Ns. `one --list` names the cases.
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/library.h"
+
+namespace sb::bench {
+
+SB_OP(noop, "bench::noop(Tensor a, Tensor b) -> Tensor");
+SB_OP(redispatched, "bench::redispatched(Tensor a, Tensor b) -> Tensor");
+
+namespace {
+
+constexpr DispatchKeySet kBelowAutograd = DispatchKeySet::below(DispatchKey::ADInplaceOrView);
+
+SB_LIBRARY(bench, m) {
+  const auto first = [](const Tensor& a, const Tensor&) { return a; };
+  m.define(noop);
+  m.impl(noop, DispatchKey::CPU, first);
+  m.define(redispatched);
+  m.impl(redispatched, DispatchKey::CPU, first);
+  m.impl(redispatched, DispatchKey::AutogradCPU,
+         [](DispatchKeySet keys, const Tensor& a, const Tensor& b) {
+           return redispatched.redispatch(keys & kBelowAutograd, a, b);
+         });
+}
+
+Tensor tensor(Device device, IntArrayRef sizes) { return empty_on(device, sizes, DType::Float32); }
+
+using Case = std::function<void(long n)>;
+
+const std::map<std::string, Case>& cases() {
+  static const auto* const all = new std::map<std::string, Case>{
+      {"noop",
+       [](long n) {
+         const Tensor a = tensor(DeviceType::CPU, {1}), b = tensor(DeviceType::CPU, {1});
+         for (long i = 0; i < n; ++i) noop(a, b);
+       }},
+      {"boxed",
+       [](long n) {
+         const Tensor a = tensor(DeviceType::CPU, {1}), b = tensor(DeviceType::CPU, {1});
+         const OperatorHandle op = noop.handle();
+         Stack stack;
+         for (long i = 0; i < n; ++i) {
+           stack.emplace_back(a);
+           stack.emplace_back(b);
+           op.call_boxed(&stack);
+           stack.clear();
+         }
+       }},
+      {"redispatch",
+       [](long n) {
+         const Tensor a = tensor(DeviceType::CPU, {1}), b = tensor(DeviceType::CPU, {1});
+         for (long i = 0; i < n; ++i) redispatched(a, b);
+       }},
+  };
+  return *all;
+}
+
+int run(int argc, char** argv) {
+  if (argc == 2 && std::string(argv[1]) == "--list") {
+    for (const auto& [name, body] : cases()) std::puts(name.c_str());
+    return 0;
+  }
+  char* end = nullptr;
+  const long n = argc == 3 ? std::strtol(argv[2], &end, 10) : -1;
+  const auto found = argc == 3 ? cases().find(argv[1]) : cases().end();
+  if (found == cases().end() || n < 0 || *end != '\0') {
+    std::fprintf(stderr, "usage: one CASE N, or one --list\n");
+    return 2;
+  }
+  found->second(n);
+  return 0;
+}
+
+}  // namespace
+}  // namespace sb::bench
+
+int main(int argc, char** argv) { return sb::bench::run(argc, argv); }
