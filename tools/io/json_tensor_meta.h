@@ -1,0 +1,23 @@
+// The schema's spelling of dtypes, devices and tensor metadata, which the program and the weights
+// configs share.
+
+#ifndef SWITCHBOARD_TOOLS_IO_JSON_TENSOR_META_H_
+#define SWITCHBOARD_TOOLS_IO_JSON_TENSOR_META_H_
+
+#include "switchboard/core/device.h"
+#include "switchboard/core/dtype.h"
+#include "switchboard/tools/io/json_document.h"
+#include "switchboard/tools/io/program.h"
+
+namespace sb::io {
+
+// Each throws ValueError or NotImplementedError that says the place, as program_parser.h describes.
+DType parse_scalar_type(const JsonValue& json);
+Layout parse_layout(const JsonValue& json);
+MemoryFormat parse_memory_format(const JsonValue& json);
+Device parse_device(const JsonValue& json);
+TensorMeta parse_tensor_meta(const JsonValue& json);
+
+}  // namespace sb::io
+
+#endif  // SWITCHBOARD_TOOLS_IO_JSON_TENSOR_META_H_
