@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <mutex>
 
-#include "absl/base/const_init.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "switchboard/core/error.h"
 
 namespace sb {
@@ -36,8 +35,8 @@ void rename_privateuse1_backend(std::string_view name) {
     SB_CHECK_VALUE((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_', "backend name '",
                    name, "': expected lower-case letters, digits and underscores");
   }
-  static constinit absl::Mutex mutex(absl::kConstInit);
-  absl::MutexLock lock(&mutex);
+  static constinit std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
   const std::string_view current = privateuse1_backend_name();
   if (name == current) return;
   SB_CHECK(current == kPrivateUse1Name, "PrivateUse1 is already named '", current,

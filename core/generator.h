@@ -4,8 +4,8 @@
 #define SWITCHBOARD_CORE_GENERATOR_H_
 
 #include <cstdint>
+#include <mutex>
 
-#include "absl/synchronization/mutex.h"
 #include "switchboard/core/device.h"
 #include "switchboard/core/intrusive_ptr.h"
 
@@ -21,7 +21,7 @@ class GeneratorImpl : public IntrusiveTarget {
   // 64 random bits.
   virtual uint64_t next() = 0;
 
-  absl::Mutex mutex;
+  std::mutex mutex;
 
  private:
   Device device_;

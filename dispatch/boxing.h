@@ -125,6 +125,11 @@ IValue box_return(R&& result) {
     return box(result);
 }
 
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
 // Takes the C++ return R out of the end of the stack.
 template <class R>
 R unbox_return(IValue&& v) {
@@ -153,8 +158,7 @@ R unbox_return(IValue&& v) {
     return result;
   } else if constexpr (std::is_same_v<R, std::string>) {
     return std::string(v.to_string_view());
-  } else if constexpr (requires { typename R::value_type; } &&
-                       std::is_same_v<R, std::optional<typename R::value_type>>) {
+  } else if constexpr (is_optional<R>) {
     if (v.is_None()) return std::nullopt;
     return unbox_return<typename R::value_type>(std::move(v));
   } else {

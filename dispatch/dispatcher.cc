@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/make_kernel.h"
 #include "switchboard/dispatch/mode.h"
 
@@ -78,7 +78,7 @@ OperatorHandle Dispatcher::find_op_or_throw(std::string_view name) const {
   for (const OperatorHandle& op : all_ops())
     if (op.name().name == wanted.name) others.push_back(op.name().to_string());
   SB_THROW(NotImplementedError, wanted.to_string(), ": no operator of that name is registered",
-           others.empty() ? "" : absl::StrCat("; there is ", absl::StrJoin(others, ", ")));
+           others.empty() ? "" : str_cat("; there is ", absl::StrJoin(others, ", ")));
 }
 
 const OperatorEntry* Dispatcher::find_entry(const OperatorName& name) const {
@@ -192,8 +192,8 @@ void Dispatcher::check_against_others(const OperatorEntry& entry, const Register
     for (const RegisteredKernel& other : others) {
       SB_CHECK(!other.function.signature ||
                    agree(*kernel.function.signature, *other.function.signature),
-               entry.name().to_string(), ": the kernel for ", std::string(to_string(key)), " at ",
-               to_string(kernel.where), " and the one for ", std::string(to_string(other_key)),
+               entry.name().to_string(), ": the kernel for ", to_string(key), " at ",
+               to_string(kernel.where), " and the one for ", to_string(other_key),
                " at ", to_string(other.where), " have different types");
     }
   }
@@ -205,7 +205,7 @@ Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, DispatchKe
   OperatorEntry& entry = entry_for(name);
   try {
     if (const auto others = entry.kernels_at(key); !others.empty() && !allow_override) {
-      SB_THROW(RuntimeError, name.to_string(), " [", std::string(to_string(key)),
+      SB_THROW(RuntimeError, name.to_string(), " [", to_string(key),
                "] is already registered at ", to_string(others.back().where),
                "; registered again at ", to_string(kernel.where));
     }
@@ -244,7 +244,7 @@ void Dispatcher::remove_kernel(const KernelId& id) {
 uint64_t Dispatcher::add_fallback(DispatchKey key, RegisteredKernel kernel) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::unique_ptr<RegisteredKernel>& fallback = fallbacks_[static_cast<size_t>(key)];
-  SB_CHECK(!fallback, "a fallback for ", std::string(to_string(key)), " is already registered at ",
+  SB_CHECK(!fallback, "a fallback for ", to_string(key), " is already registered at ",
            to_string(fallback->where), "; registered again at ", to_string(kernel.where));
   kernel.id = next_id();
   fallback = std::make_unique<RegisteredKernel>(std::move(kernel));

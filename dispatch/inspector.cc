@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "switchboard/dispatch/dispatcher.h"
 
@@ -21,12 +20,12 @@ TableRow row_of(const OperatorEntry& entry, DispatchKey key) {
 
 // "ops/add.cc:31  [math kernel, from CompositeImplicitAutograd]".
 std::string row_text(const TableRow& row) {
-  const std::string what = row.is_fallthrough ? absl::StrCat("fallthrough ", to_string(row.where))
+  const std::string what = row.is_fallthrough ? str_cat("fallthrough ", to_string(row.where))
                            : row.has_kernel   ? to_string(row.where)
                                               : "(none)";
   const std::string from =
-      row.source == row.key ? "" : absl::StrCat(", from ", std::string(to_string(row.source)));
-  return absl::StrFormat("%-40s [%s%s]", what, std::string(to_string(row.rule)), from);
+      row.source == row.key ? "" : str_cat(", from ", to_string(row.source));
+  return absl::StrFormat("%-40s [%s%s]", what, to_string(row.rule), from);
 }
 
 std::string_view verdict_text(ExplainStep::Verdict verdict) {
@@ -56,10 +55,10 @@ std::vector<TableRow> computed_table(const OperatorHandle& op) {
 }
 
 std::string table_to_string(const OperatorHandle& op, bool all) {
-  std::string text = absl::StrCat(op.schema().to_string(), "\n");
+  std::string text = str_cat(op.schema().to_string(), "\n");
   for (const TableRow& row : computed_table(op)) {
     if (!row.has_kernel && !all && row.rule == ResolutionRule::Missing) continue;
-    absl::StrAppendFormat(&text, "%-32s %s\n", std::string(to_string(row.key)), row_text(row));
+    absl::StrAppendFormat(&text, "%-32s %s\n", to_string(row.key), row_text(row));
   }
   return text;
 }
@@ -102,10 +101,10 @@ Explanation explain(const OperatorHandle& op, DispatchKeySet arguments) {
 
 std::string to_string(const Explanation& e) {
   std::string text =
-      absl::StrCat(e.op, " called with ", to_string(e.arguments), "\n  thread adds ",
+      str_cat(e.op, " called with ", to_string(e.arguments), "\n  thread adds ",
                    to_string(e.included), ", takes away ", to_string(e.excluded), "\n");
   for (const ExplainStep& step : e.steps) {
-    absl::StrAppendFormat(&text, "  %-28s %-25s %s\n", std::string(to_string(step.key)),
+    absl::StrAppendFormat(&text, "  %-28s %-25s %s\n", to_string(step.key),
                           std::string(verdict_text(step.verdict)), row_text(step.row));
   }
   return text;
@@ -115,7 +114,7 @@ void TraceCalls::enter(const OperatorEntry& op, DispatchKeySet keys, const Kerne
   const DispatchKey key = keys.highest_key();
   const Resolution resolution = op.dispatcher().resolve(op, key);
   sink_(absl::StrFormat("%s%s  %s  %s", std::string(2 * depth_, ' '), op.name().to_string(),
-                        std::string(to_string(key)),
+                        to_string(key),
                         resolution.kernel ? to_string(resolution.kernel->where) : "(removed)"));
   ++depth_;
 }

@@ -1,7 +1,7 @@
 #include "switchboard/dispatch/kernel.h"
 
-#include "absl/strings/str_cat.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/operator_handle.h"
 
 namespace sb {
@@ -9,7 +9,7 @@ namespace {
 
 void enter_fallthrough(const Kernel&, const OperatorHandle& op, DispatchKeySet keys, Stack*) {
   SB_THROW(RuntimeError, op.name().to_string(), ": entered at ",
-           std::string(to_string(keys.highest_key())),
+           to_string(keys.highest_key()),
            ", which holds a fallthrough: a redispatch must mask the keys that it passes over");
 }
 
@@ -18,7 +18,7 @@ void enter_fallthrough(const Kernel&, const OperatorHandle& op, DispatchKeySet k
 bool Kernel::is_fallthrough() const { return boxed == &enter_fallthrough; }
 
 std::string to_string(const SourceLocation& where) {
-  return absl::StrCat(where.file_name(), ":", where.line());
+  return str_cat(where.file_name(), ":", where.line());
 }
 
 KernelFunction make_fallthrough_kernel() {

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "absl/strings/str_cat.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/schema_parser.h"
 
 namespace sb {
@@ -46,7 +46,7 @@ Library::Library(Library&& other) noexcept
       registrations_(std::move(other.registrations_)) {}
 
 OperatorName Library::qualified(OperatorName name) const {
-  if (name.name.find("::") == std::string::npos) name.name = absl::StrCat(ns_, "::", name.name);
+  if (name.name.find("::") == std::string::npos) name.name = str_cat(ns_, "::", name.name);
   SB_CHECK(std::string(name.ns()) == ns_, to_string(), ": '", name.to_string(),
            "' is of another namespace");
   return name;
@@ -68,12 +68,12 @@ void Library::add_kernel(std::string_view op, DispatchKey key, KernelFunction ke
   SB_CHECK(id_ != 0, "a closed library registers nothing");
   SB_CHECK(ns_ != "_", to_string(), ": namespace '_' takes fallbacks only");
   SB_CHECK(is_runtime_key(key) || is_alias_key(key), to_string(), ": ",
-           std::string(sb::to_string(key)), " is not a key that a kernel can be registered at");
+           sb::to_string(key), " is not a key that a kernel can be registered at");
   SB_CHECK(key != DispatchKey::Observed, to_string(), ": no kernel goes to Observed");
   SB_CHECK(!key_ || kind_ != Kind::Impl || *key_ == key, to_string(), ": impl for another key, ",
-           std::string(sb::to_string(key)));
+           sb::to_string(key));
   const std::string text = op.find("::") == std::string_view::npos
-                               ? absl::StrCat(ns_, "::", absl::string_view(op.data(), op.size()))
+                               ? str_cat(ns_, "::", absl::string_view(op.data(), op.size()))
                                : std::string(op);
   RegisteredKernel registered;
   registered.function = std::move(kernel);
@@ -88,7 +88,7 @@ void Library::add_fallback(DispatchKey key, KernelFunction kernel, SourceLocatio
   SB_CHECK(ns_ == "_" && kind_ == Kind::Impl, to_string(),
            ": fallbacks belong in an IMPL library of namespace '_'");
   SB_CHECK(is_runtime_key(key) && key != DispatchKey::Undefined && key != DispatchKey::Observed,
-           to_string(), ": ", std::string(sb::to_string(key)),
+           to_string(), ": ", sb::to_string(key),
            " is not a key that a fallback can be registered at");
   SB_CHECK_TYPE(!kernel.signature, to_string(), ": a fallback must be a boxed kernel");
   RegisteredKernel registered;
@@ -114,9 +114,9 @@ void Library::close() {
 }
 
 std::string Library::to_string() const {
-  return absl::StrCat(
-      "Library(", std::string(sb::to_string(kind_)), ", ns=", ns_,
-      key_ ? absl::StrCat(", dispatch_key=", std::string(sb::to_string(*key_))) : "", ", ",
+  return str_cat(
+      "Library(", sb::to_string(kind_), ", ns=", ns_,
+      key_ ? str_cat(", dispatch_key=", sb::to_string(*key_)) : "", ", ",
       sb::to_string(where_), ")");
 }
 

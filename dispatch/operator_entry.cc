@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/alias_keys.h"
 #include "switchboard/dispatch/dispatcher.h"
 
@@ -31,16 +31,27 @@ Fit fit(TypeCode schema, TypeCode cpp) {
   return Fit::No;
 }
 
+// A typed kernel that typed calls must not enter, as its types are not quite the schema's.
+struct BoxedOnly final : KernelState {
+  explicit BoxedOnly(KernelFunction f) : function(std::move(f)) {}
+  static void call(const Kernel& kernel, const OperatorHandle& op, DispatchKeySet keys,
+                   Stack* stack) {
+    const Kernel& inner = static_cast<const BoxedOnly*>(kernel.state)->function.entries;
+    inner.boxed(inner, op, keys, stack);
+  }
+  KernelFunction function;
+};
+
 std::string signature_text(const CppSignature& signature) {
   auto list = [](absl::Span<const TypeCode> codes) {
-    return absl::StrCat("(",
+    return str_cat("(",
                         absl::StrJoin(codes, ", ",
                                       [](std::string* out, TypeCode code) {
                                         absl::StrAppend(out, to_string(code));
                                       }),
                         ")");
   };
-  return absl::StrCat(list(signature.arguments), " -> ", list(signature.returns));
+  return str_cat(list(signature.arguments), " -> ", list(signature.returns));
 }
 
 template <class T>
@@ -149,9 +160,13 @@ const DispatchTable& OperatorEntry::build_table() {
     if (!resolution.kernel) return;
     const RegisteredKernel& kernel = *resolution.kernel;
     Kernel& slot = owned->table.slots[slot_of(key)];
-    slot = kernel.function.entries;
-    if (!kernel.fits_schema) slot.unboxed = nullptr;
-    if (kernel.function.state) owned->states.push_back(kernel.function.state);
+    if (kernel.fits_schema) {
+      slot = kernel.function.entries;
+      if (kernel.function.state) owned->states.push_back(kernel.function.state);
+    } else {
+      owned->states.push_back(make_intrusive<BoxedOnly>(kernel.function));
+      slot = {nullptr, &BoxedOnly::call, owned->states.back().get()};
+    }
     if (slot.is_fallthrough() && key != DispatchKey::Undefined) {
       // A fallthrough of a functionality without backends counts on every one.
       const std::optional<Backend> backend = backend_of(key);
@@ -182,7 +197,7 @@ std::vector<DispatchKey> OperatorEntry::keys_with_kernels() const {
 std::string OperatorEntry::describe_kernels() const {
   std::vector<std::string> parts;
   for (DispatchKey key : keys_with_kernels()) {
-    parts.push_back(absl::StrCat(std::string(to_string(key)), " (",
+    parts.push_back(str_cat(to_string(key), " (",
                                  to_string(kernels_.at(key).back().where), ")"));
   }
   return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
@@ -203,7 +218,7 @@ bool OperatorEntry::check_kernel(const FunctionSchema& schema, const RegisteredK
   const Fit worst = std::min(fit_all(schema.arguments, signature->arguments),
                              fit_all(schema.returns, signature->returns));
   SB_CHECK_KIND(RuntimeError, worst != Fit::No, name_.to_string(), ": the kernel for ",
-                std::string(to_string(key)), " at ", to_string(kernel.where), " has the type ",
+                to_string(key), " at ", to_string(kernel.where), " has the type ",
                 signature_text(*signature), ", which does not agree with the schema ",
                 schema.to_string());
   return worst == Fit::Same;

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 
 namespace sb::internal {
 namespace {
@@ -16,7 +16,7 @@ std::string describe_arguments(const OperatorEntry& entry, const Stack& stack) {
   std::vector<std::string> parts;
   for (size_t i = 0; i < n && n <= stack.size(); ++i) {
     stack[stack.size() - n + i].for_each_tensor([&](const Tensor& t) {
-      parts.push_back(absl::StrCat("argument ", i, " '", schema.arguments[i].name, "' ",
+      parts.push_back(str_cat("argument ", i, " '", schema.arguments[i].name, "' ",
                                    to_string(t.key_set())));
     });
   }

@@ -1,0 +1,166 @@
+#include "switchboard/dispatch/library.h"
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/test_tensors.h"
+
+namespace sb {
+namespace {
+
+Tensor first(const Tensor& x) { return x; }
+Tensor nothing(const Tensor&) { return Tensor(); }
+
+using Kind = Library::Kind;
+
+TEST_CASE("a namespace has one DEF library and any number of others") {
+  Dispatcher d;
+  Library def(d, Kind::Def, "demo");
+  Library fragment(d, Kind::Fragment, "demo"), impl(d, Kind::Impl, "demo");
+  CHECK_THROWS_WITH(Library(d, Kind::Def, "demo"),
+                    Catch::Contains("library_test.cc") && Catch::Contains("FRAGMENT"));
+  def.close();
+  CHECK_NOTHROW(Library(d, Kind::Def, "demo"));
+}
+
+TEST_CASE("reserved, empty and fallback-only namespaces are refused where they do not fit") {
+  Dispatcher d;
+  CHECK_THROWS_AS(Library(d, Kind::Def, "prim"), RuntimeError);
+  CHECK_THROWS_AS(Library(d, Kind::Def, ""), ValueError);
+  CHECK_THROWS_AS(Library(d, Kind::Def, "_"), RuntimeError);
+  Library fallbacks(d, Kind::Impl, "_");
+  CHECK_THROWS_AS(fallbacks.impl("op", DispatchKey::CPU, first), RuntimeError);
+}
+
+TEST_CASE("an IMPL library defines nothing, and names of other namespaces are refused") {
+  Dispatcher d;
+  Library impl(d, Kind::Impl, "demo");
+  CHECK_THROWS_AS(impl.define("f(Tensor x) -> Tensor"), RuntimeError);
+  Library def(d, Kind::Def, "demo");
+  CHECK_THROWS_AS(def.define("other::f(Tensor x) -> Tensor"), RuntimeError);
+  CHECK(d.all_ops().empty());
+}
+
+TEST_CASE("defining an operator twice throws and names both places") {
+  Dispatcher d;
+  Library m(d, Kind::Def, "demo");
+  m.define("f(Tensor x) -> Tensor");
+  CHECK_THROWS_WITH(m.define("f(Tensor x) -> Tensor"),
+                    Catch::Contains("demo::f") && Catch::Contains("library_test.cc"));
+  CHECK_NOTHROW(m.define("f.other(Tensor x) -> Tensor"));
+}
+
+TEST_CASE("kernels may come before the schema, and are checked when it comes") {
+  Dispatcher d;
+  Library impl(d, Kind::Impl, "demo");
+  impl.impl("f", DispatchKey::CPU, first);
+  CHECK_FALSE(d.find_op("demo::f"));
+  CHECK(d.dangling_ops("demo") == std::vector<std::string>{"demo::f"});
+  Library def(d, Kind::Def, "demo");
+  CHECK_THROWS_WITH(def.define("f(Tensor x, int n) -> Tensor"), Catch::Contains("(Tensor)"));
+  CHECK_FALSE(d.find_op("demo::f"));
+  def.define("f(Tensor x) -> Tensor");
+  CHECK(d.dangling_ops("demo").empty());
+  CHECK_THROWS_AS(impl.impl("f", DispatchKey::Meta, [](const Tensor&) { return int64_t{1}; }),
+                  RuntimeError);
+}
+
+TEST_CASE("a second kernel at a key throws and names both places, unless it may override") {
+  Dispatcher d;
+  Library m(d, Kind::Def, "demo");
+  const OperatorHandle f = m.define("f(Tensor x) -> Tensor");
+  m.impl("f", DispatchKey::CPU, first);
+  Library other(d, Kind::Impl, "demo");
+  CHECK_THROWS_WITH(other.impl("f", DispatchKey::CPU, nothing),
+                    Catch::Contains("demo::f [CPU] is already registered at"));
+  const Tensor x = tensor_on(DeviceType::CPU);
+  auto runs_first = [&] { return f.call({x})[0].to_tensor().is_same(x); };
+  CHECK(runs_first());
+  other.allow_override().impl("f", DispatchKey::CPU, nothing);
+  CHECK_FALSE(runs_first());
+  other.close();
+  CHECK(runs_first());
+}
+
+TEST_CASE("closing a library undoes what it registered, and closing it again does nothing") {
+  Dispatcher d;
+  std::optional<OperatorHandle> f;
+  {
+    Library m(d, Kind::Def, "demo");
+    f = m.define("f(Tensor x) -> Tensor");
+    m.impl("f", DispatchKey::CPU, first);
+    CHECK_NOTHROW(f->call({tensor_on(DeviceType::CPU)}));
+    m.close();
+    m.close();
+    CHECK_THROWS_AS(m.define("g(Tensor x) -> Tensor"), RuntimeError);
+  }
+  CHECK_FALSE(d.find_op("demo::f"));
+  CHECK(d.find_entry(OperatorName::parse("demo::f")) == nullptr);
+  SECTION("a handle that is left throws, and never crashes") {
+    CHECK_THROWS_AS(f->call({tensor_on(DeviceType::CPU)}), NotImplementedError);
+    Stack stack = {tensor_on(DeviceType::CPU)};
+    CHECK_THROWS_AS(f->call_boxed(&stack), NotImplementedError);
+    CHECK_THROWS_AS(f->redispatch_boxed(DispatchKey::CPU, &stack), NotImplementedError);
+    CHECK(f->name().to_string() == "demo::f");
+  }
+  SECTION("the operator may be defined anew, otherwise, and the old handle stays dead") {
+    Library m(d, Kind::Def, "demo");
+    m.define("f(int n) -> int");
+    CHECK_THROWS_AS(f->schema(), NotImplementedError);
+  }
+}
+
+TEST_CASE("a schema that goes while kernels stay leaves a dangling operator") {
+  Dispatcher d;
+  Library impl(d, Kind::Impl, "demo");
+  {
+    Library m(d, Kind::Def, "demo");
+    m.define("f(Tensor x) -> Tensor");
+    impl.impl("f", DispatchKey::CPU, first);
+  }
+  CHECK(d.dangling_ops("demo") == std::vector<std::string>{"demo::f"});
+  Library m(d, Kind::Def, "demo");
+  const OperatorHandle f = m.define("f(Tensor x) -> Tensor");
+  CHECK_NOTHROW(f.call({tensor_on(DeviceType::CPU)}));
+}
+
+TEST_CASE("impl without a key takes the library's, else CompositeImplicitAutograd") {
+  Dispatcher d;
+  Library def(d, Kind::Def, "demo");
+  def.define("f(Tensor x) -> Tensor");
+  def.impl("f", first);
+  Library meta(d, Kind::Impl, "demo", DispatchKey::Meta);
+  meta.impl("f", first);
+  const OperatorEntry* f = d.find_entry(OperatorName::parse("demo::f"));
+  CHECK(f->keys_with_kernels() ==
+        std::vector<DispatchKey>{DispatchKey::Meta, DispatchKey::CompositeImplicitAutograd});
+}
+
+TEST_CASE("one fallback a key, the default ones counted") {
+  Dispatcher d;
+  Library m(d, Kind::Impl, "_");
+  const auto boxed = [](const OperatorHandle&, DispatchKeySet, Stack*) {};
+  m.fallback(DispatchKey::PrivateUse1, boxed);
+  CHECK_THROWS_AS(m.fallback(DispatchKey::PrivateUse1, fallthrough), RuntimeError);
+  CHECK_THROWS_AS(m.fallback(DispatchKey::AutogradCPU, fallthrough), RuntimeError);
+  CHECK_THROWS_AS(m.fallback(DispatchKey::CompositeImplicitAutograd, boxed), RuntimeError);
+  CHECK_THROWS_AS(m.fallback(DispatchKey::CUDA, first), TypeError);
+}
+
+TEST_CASE("a library prints its kind, namespace and key") {
+  Dispatcher d;
+  CHECK_THAT(Library(d, Kind::Impl, "demo", DispatchKey::CPU).to_string(),
+             Catch::StartsWith("Library(IMPL, ns=demo, dispatch_key=CPU"));
+}
+
+TEST_CASE("kernels keep their state") {
+  Dispatcher d;
+  Library m(d, Kind::Def, "demo");
+  const OperatorHandle f = m.define("f(int n) -> int");
+  int64_t calls = 0;
+  m.impl("f", DispatchKey::CompositeExplicitAutograd, [&calls](int64_t n) { return n + ++calls; });
+  CHECK(f.call({10})[0].to_int() == 11);
+  CHECK(f.call({10})[0].to_int() == 12);
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,24 @@
+// Storages that have a size and a device, and no memory; the mode counts what they would take.
+
+#ifndef SWITCHBOARD_FAKE_FAKE_STORAGE_H_
+#define SWITCHBOARD_FAKE_FAKE_STORAGE_H_
+
+#include "switchboard/core/allocator.h"
+#include "switchboard/core/intrusive_ptr.h"
+#include "switchboard/core/storage.h"
+
+namespace sb::internal {
+
+// Gives null data and counts it. Storages keep it alive, as they may outlive their mode.
+class FakeAllocator : public Allocator, public IntrusiveTarget {
+ public:
+  DataPtr allocate(size_t bytes) override;
+  void copy_data(void*, const void*, size_t) override {}
+};
+
+// A fake storage of so many bytes; resizable like a real one.
+Storage make_fake_storage(const IntrusivePtr<FakeAllocator>& allocator, size_t bytes);
+
+}  // namespace sb::internal
+
+#endif  // SWITCHBOARD_FAKE_FAKE_STORAGE_H_
