@@ -77,7 +77,7 @@ OperatorHandle Dispatcher::find_op_or_throw(std::string_view name) const {
   std::vector<std::string> others;
   for (const OperatorHandle& op : all_ops())
     if (op.name().name == wanted.name) others.push_back(op.name().to_string());
-  SB_THROW(NotImplementedError, wanted.to_string(), ": no operator of that name is registered",
+  SB_THROW(RuntimeError, wanted.to_string(), ": no operator of that name is registered",
            others.empty() ? "" : str_cat("; there is ", absl::StrJoin(others, ", ")));
 }
 

@@ -38,7 +38,7 @@ class Dispatcher {
   // The operator of that name ("aten::add.Tensor") if it has a schema.
   std::optional<OperatorHandle> find_op(std::string_view name) const;
   std::optional<OperatorHandle> find_op(const OperatorName& name) const;
-  // The same; throws NotImplementedError that names what was asked for and the overloads that
+  // The same; throws RuntimeError that names what was asked for and the overloads that
   // exist.
   OperatorHandle find_op_or_throw(std::string_view name) const;
   // The operator even if it has only kernels; nullptr if there is nothing.

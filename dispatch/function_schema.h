@@ -22,7 +22,7 @@ struct OperatorName {
   std::string overload;  // may be empty
 
   // Parses "ns::name" or "ns::name.overload"; the namespace may be missing, as in the names that a
-  // Library is given. Throws ValueError that says what is wrong with it.
+  // Library is given. Throws RuntimeError that says what is wrong with it.
   static OperatorName parse(std::string_view text);
 
   // "aten"; empty if the name has none.

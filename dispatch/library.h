@@ -29,7 +29,7 @@ class Library {
   using Kind = LibraryKind;
 
   // A library of the default dispatcher, or of another; `key` is what impl() takes when it names
-  // none.
+  // none; only an IMPL library has one.
   Library(Kind kind, std::string ns, std::optional<DispatchKey> key = std::nullopt,
           SourceLocation where = SourceLocation::current());
   Library(Dispatcher& dispatcher, Kind kind, std::string ns,
@@ -40,7 +40,7 @@ class Library {
   Library& operator=(Library&&) = delete;
 
   // Registers an operator. `schema` is "name.overload(...) -> ..." with or without the namespace.
-  // ValueError if it does not parse, RuntimeError if the operator has a schema already.
+  // RuntimeError if it does not parse or the operator has a schema already.
   OperatorHandle define(std::string_view schema, std::vector<std::string> tags = {},
                         SourceLocation where = SourceLocation::current());
   // Registers an operator declared by SB_OP.

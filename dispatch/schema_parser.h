@@ -13,7 +13,7 @@ namespace sb {
 //
 //   aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 //
-// Throws ValueError that shows the schema and points at the offending character. Pure; thread-safe.
+// Throws RuntimeError that shows the schema and points at the offending character. Pure; thread-safe.
 FunctionSchema parse_schema(std::string_view text);
 
 }  // namespace sb

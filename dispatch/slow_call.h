@@ -78,7 +78,7 @@ inline constinit TableHolder unbound_op{&kUnresolvedTable};
 
 // The live operator behind a typed handle's `holder`: finds it in the default dispatcher if the
 // handle is unbound or its operator was removed and defined anew, checks that its schema has the
-// C++ types of `signature`, and remembers it. Throws NotImplementedError or TypeError.
+// C++ types of `signature`, and remembers it. Throws RuntimeError or TypeError.
 OperatorEntry* bind_typed_op(std::string_view name, const CppSignature& signature,
                              std::atomic<TableHolder*>* holder);
 

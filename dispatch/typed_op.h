@@ -157,8 +157,8 @@ struct CallOperators<Op, Tag, std::index_sequence<K...>>
 
 // An operator of the default dispatcher, found at its first call. Declare it with SB_OP. Callable
 // with all arguments of the schema, or without trailing ones that have defaults; throws what
-// kernels throw, and NotImplementedError if no such operator, or no kernel for the arguments, is
-// registered. Thread-safe.
+// kernels throw, RuntimeError if no such operator is registered, NotImplementedError if it has no
+// kernel for the arguments. Thread-safe.
 template <class Tag>
 class Op : public internal::CallOperators<
                Op<Tag>, Tag,
@@ -186,7 +186,7 @@ class Op : public internal::CallOperators<
     return Call::redispatch(*holder_.load(std::memory_order_acquire), *this, keys,
                             std::forward<A>(args)...);
   }
-  // The operator itself, found if need be. Throws NotImplementedError if it is not registered.
+  // The operator itself, found if need be. Throws RuntimeError if it is not registered.
   OperatorEntry* entry() const {
     return internal::bind_typed_op(name(), Traits::template Apply<Codes>::value, &holder_);
   }
