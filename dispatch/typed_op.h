@@ -164,6 +164,21 @@ class Op : public internal::CallOperators<
                Op<Tag>, Tag,
                std::make_index_sequence<internal::OpTraits<Tag>::schema.num_arguments -
                                         internal::OpTraits<Tag>::schema.num_required() + 1>> {
+  template <class R, class... A>
+  struct Maker {
+    template <class F>
+    static constexpr bool fits = internal::KernelEntries<F, R, A...>::Invoker::fits;
+    template <class F>
+    static KernelFunction make(F functor) {
+      static_assert(fits<F>, "the kernel's type does not agree with the operator's schema");
+      return internal::make_kernel_for<F, R, A...>(std::move(functor));
+    }
+  };
+  template <class R, class... A>
+  struct Codes {
+    static constexpr const CppSignature& value = cpp_signature<R, A...>;
+  };
+
  public:
   using Traits = internal::OpTraits<Tag>;
   using Return = typename Traits::Return;
@@ -194,6 +209,9 @@ class Op : public internal::CallOperators<
   // The operator for boxed calls.
   OperatorHandle handle() const { return OperatorHandle(entry()); }
 
+  // Whether an F can be a kernel of this operator.
+  template <class F>
+  static constexpr bool fits = Traits::template Apply<Maker>::template fits<F>;
   // A kernel made for this operator. Does not compile unless `functor` fits the schema: parameters
   // as the schema's C++ types, plain integers where it has symbolic ones, a leading DispatchKeySet
   // if wanted.
@@ -207,20 +225,6 @@ class Op : public internal::CallOperators<
   }
 
  private:
-  template <class R, class... A>
-  struct Maker {
-    template <class F>
-    static KernelFunction make(F functor) {
-      static_assert(internal::KernelEntries<F, R, A...>::Invoker::fits,
-                    "the kernel's type does not agree with the operator's schema");
-      return internal::make_kernel_for<F, R, A...>(std::move(functor));
-    }
-  };
-  template <class R, class... A>
-  struct Codes {
-    static constexpr const CppSignature& value = cpp_signature<R, A...>;
-  };
-
   mutable std::atomic<TableHolder*> holder_{&internal::unbound_op};
 };
 

@@ -28,6 +28,19 @@ static_assert(std::is_invocable_v<decltype(add), Tensor, Tensor, Scalar>);
 static_assert(!std::is_invocable_v<decltype(add), Tensor>);
 static_assert(!std::is_invocable_v<decltype(add), Tensor, Tensor, Tensor>);
 
+// What the compiler says of a kernel: parameters as the schema's, a leading key set if wanted,
+// plain integers for symbolic ones, and nothing else.
+using Add = decltype(add);
+static_assert(Add::fits<Tensor (*)(const Tensor&, const Tensor&, const Scalar&)>);
+static_assert(Add::fits<Tensor (*)(DispatchKeySet, const Tensor&, const Tensor&, const Scalar&)>);
+static_assert(!Add::fits<Tensor (*)(const Tensor&, const Tensor&)>);
+static_assert(!Add::fits<Tensor (*)(const Tensor&, const Tensor&, double)>);
+static_assert(!Add::fits<int64_t (*)(const Tensor&, const Tensor&, const Scalar&)>);
+static_assert(!Add::fits<Tensor (*)(Tensor&, const Tensor&, const Scalar&)>);
+static_assert(decltype(view)::fits<Tensor (*)(const Tensor&, SymIntArrayRef)>);
+static_assert(decltype(view)::fits<Tensor (*)(const Tensor&, IntArrayRef)>);
+static_assert(!decltype(view)::fits<Tensor (*)(const Tensor&, int64_t)>);
+
 TEST_CASE("trailing arguments that are not given take the schema's defaults") {
   Library m(Library::Kind::Def, "typed");
   m.define(conv);
