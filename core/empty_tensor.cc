@@ -58,14 +58,30 @@ Tensor alias_with(const Tensor& base, IntArrayRef sizes, IntArrayRef strides, in
   return alias_with_unchecked(base, sizes, strides, offset);
 }
 
-Tensor alias_with_unchecked(const Tensor& base, IntArrayRef sizes, IntArrayRef strides,
-                            int64_t offset) {
+namespace {
+
+// A tensor on base's storage that is its view in everything but the shape, which is unset.
+IntrusivePtr<TensorImpl> make_view(const TensorImpl& base, int64_t offset) {
   auto view =
       make_intrusive<TensorImpl>(base.storage(), base.key_set(), base.dtype(), base.device());
-  view->set_sizes_and_strides(sizes, strides);
   view->set_storage_offset(offset);
-  view->set_mode_data(base.impl()->mode_data());
-  view->share_version_counter(*base.impl());
+  if (base.mode_data()) view->set_mode_data(base.mode_data());
+  view->share_version_counter(base);
+  return view;
+}
+
+}  // namespace
+
+Tensor alias_with_unchecked(const Tensor& base, IntArrayRef sizes, IntArrayRef strides,
+                            int64_t offset) {
+  IntrusivePtr<TensorImpl> view = make_view(*base.impl(), offset);
+  view->set_sizes_and_strides(sizes, strides);
+  return Tensor(std::move(view));
+}
+
+Tensor alias_transposed(const Tensor& base, size_t dim0, size_t dim1) {
+  IntrusivePtr<TensorImpl> view = make_view(*base.impl(), base.storage_offset());
+  view->set_transposed(*base.impl(), dim0, dim1);
   return Tensor(std::move(view));
 }
 

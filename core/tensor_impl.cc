@@ -75,17 +75,15 @@ bool is_row_major(const int64_t* sizes, const int64_t* strides, size_t rank) {
   return true;
 }
 
-// As PyTorch's compute_non_overlapping_and_dense: whether some order of the dimensions is dense.
+// As PyTorch's compute_non_overlapping_and_dense: whether some order of the dimensions is dense. No
+// size is 0, so that each place in that order has one stride.
 bool is_dense_in_some_order(const int64_t* sizes, const int64_t* strides, size_t rank) {
-  Dims order;  // of the dimensions that matter
-  for (size_t d = 0; d < rank; ++d) {
-    if (sizes[d] != 1) order.push_back(static_cast<int64_t>(d));
-  }
-  std::sort(order.begin(), order.end(),
-            [&](int64_t a, int64_t b) { return strides[a] < strides[b]; });
-  int64_t expected = 1;
-  for (int64_t d : order) {
-    if (strides[d] != expected) return false;
+  size_t left = 0;  // dimensions that matter and have no place yet
+  for (size_t d = 0; d < rank; ++d) left += sizes[d] != 1;
+  for (int64_t expected = 1; left > 0; --left) {
+    size_t d = 0;
+    while (d < rank && (sizes[d] == 1 || strides[d] != expected)) ++d;
+    if (d == rank) return false;
     expected *= sizes[d];
   }
   return true;
@@ -182,14 +180,27 @@ void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides) {
   SB_CHECK(sizes.size() == strides.size(), "got ", sizes.size(), " sizes and ", strides.size(),
            " strides");
   const int64_t numel = validated_numel(sizes, dtype_);
-  for (int64_t s : strides) {
-    SB_CHECK(s >= 0, "strides [", absl::StrJoin(strides, ", "), "]: a stride is negative");
-  }
   const size_t rank = sizes.size();
-  Dims copy(2 * rank);
-  std::copy(sizes.begin(), sizes.end(), copy.begin());
-  std::copy(strides.begin(), strides.end(), copy.begin() + static_cast<std::ptrdiff_t>(rank));
-  store_strided(copy.data(), copy.data() + rank, rank, numel);
+  for (size_t d = 0; d < rank; ++d) {
+    SB_CHECK(strides[d] >= 0, "strides [", absl::StrJoin(strides, ", "), "]: a stride is negative");
+  }
+  if (__builtin_expect(rank > SizesAndStrides::kInline || shape_.on_heap() ||
+                           shape_.holds(sizes.data()) || shape_.holds(strides.data()),
+                       0)) {
+    Dims copy(sizes.begin(), sizes.end());
+    copy.insert(copy.end(), strides.begin(), strides.end());
+    store_strided(copy.data(), copy.data() + rank, rank, numel);
+    return;
+  }
+  // What nearly every view needs.
+  shape_.resize_inline(rank);
+  int64_t* const own_sizes = shape_.inline_sizes();
+  int64_t* const own_strides = own_sizes + rank;
+  for (size_t d = 0; d < rank; ++d) {
+    own_sizes[d] = sizes[d];
+    own_strides[d] = strides[d];
+  }
+  compute_facts(own_sizes, own_strides, rank, numel);
 }
 
 void TensorImpl::store_strided(const int64_t* sizes, const int64_t* strides, size_t rank,
@@ -197,11 +208,40 @@ void TensorImpl::store_strided(const int64_t* sizes, const int64_t* strides, siz
   shape_.resize(rank);
   std::copy_n(sizes, rank, shape_.sizes());
   std::copy_n(strides, rank, shape_.strides());
+  compute_facts(shape_.sizes(), shape_.strides(), rank, numel);
+}
+
+void TensorImpl::compute_facts(const int64_t* sizes, const int64_t* strides, size_t rank,
+                               int64_t numel) {
   numel_ = numel;
   contiguous_ = numel == 0 || is_row_major(sizes, strides, rank);
-  compute_channels_last();
+  channels_last_ = false;
+  channels_last_3d_ = false;
+  if (rank >= 4) compute_channels_last();
   non_overlapping_and_dense_ = contiguous_ || channels_last_ || channels_last_3d_ ||
                                is_dense_in_some_order(sizes, strides, rank);
+}
+
+void TensorImpl::set_transposed(const TensorImpl& base, size_t dim0, size_t dim1) {
+  const size_t rank = base.shape_.rank();
+  if (&base != this) {
+    shape_.resize(rank);
+    const int64_t* const from = base.shape_.sizes();
+    int64_t* const to = shape_.sizes();
+    for (size_t i = 0; i < 2 * rank; ++i) to[i] = from[i];
+  }
+  int64_t* const sizes = shape_.sizes();
+  int64_t* const strides = sizes + rank;
+  if (rank != 0) {  // or there is nothing to swap with itself
+    std::swap(sizes[dim0], sizes[dim1]);
+    std::swap(strides[dim0], strides[dim1]);
+  }
+  numel_ = base.numel_;
+  non_overlapping_and_dense_ = base.non_overlapping_and_dense_;
+  contiguous_ = numel_ == 0 || is_row_major(sizes, strides, rank);
+  channels_last_ = false;
+  channels_last_3d_ = false;
+  if (rank >= 4) compute_channels_last();
 }
 
 bool TensorImpl::is_contiguous(MemoryFormat format) const {

@@ -114,6 +114,10 @@ class TensorImpl : public IntrusiveTarget {
   // Sets sizes and strides. The same errors; negative strides are refused. Does not look at the
   // storage's size: callers check, as only they know what to do about it.
   void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides);
+  // Sets the sizes and strides of `base`, which may be this very tensor, with two of its dimensions
+  // (not negative, in range) swapped. Cheaper than the above: most that is to know about the result
+  // is known about `base`.
+  void set_transposed(const TensorImpl& base, size_t dim0, size_t dim1);
 
   // Facts about sizes and strides, computed when these are set.
   bool is_contiguous() const { return contiguous_; }
@@ -179,6 +183,8 @@ class TensorImpl : public IntrusiveTarget {
   void compute_channels_last();
   // The inputs are valid and do not point into shape_.
   void store_strided(const int64_t* sizes, const int64_t* strides, size_t rank, int64_t numel);
+  // From the sizes and strides just stored.
+  void compute_facts(const int64_t* sizes, const int64_t* strides, size_t rank, int64_t numel);
   VersionCounter& version_counter() const;
   [[noreturn, gnu::cold]] void throw_no_data() const;
 

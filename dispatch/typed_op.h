@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "switchboard/core/tensor_options.h"
 #include "switchboard/dispatch/boxing.h"
 #include "switchboard/dispatch/default_arguments.h"
 #include "switchboard/dispatch/dispatcher.h"
@@ -144,11 +145,53 @@ struct CallWith<Op, Tag, std::index_sequence<I...>> {
   }
 };
 
+// Where a schema's arguments are those of TensorOptions (dtype, layout, device, pin_memory, each
+// optional), the index of the first; num_arguments where they are not.
+template <class Tag>
+consteval size_t find_options() {
+  constexpr const SchemaLiteral& schema = OpTraits<Tag>::schema;
+  constexpr TypeCode options[] = {optional_of(SB_T(DType)), optional_of(SB_T(Layout)),
+                                  optional_of(SB_T(Device)), optional_of(SB_T(Bool))};
+  for (size_t i = 0; i + 4 <= schema.num_arguments; ++i) {
+    bool here = true;
+    for (size_t k = 0; k < 4; ++k) here = here && schema.arguments[i + k].type == options[k];
+    if (here) return i;
+  }
+  return schema.num_arguments;
+}
+
+// A call that gives the arguments before the options, and a TensorOptions for these.
+template <class Op, class Tag, class Before>
+struct CallWithOptions;
+template <class Op, class Tag, size_t... I>
+struct CallWithOptions<Op, Tag, std::index_sequence<I...>> {
+  using Traits = OpTraits<Tag>;
+  typename Traits::Return operator()(typename Traits::template Argument<I>... args,
+                                     const TensorOptions& o) const {
+    return (*static_cast<const Op*>(this))(
+        static_cast<typename Traits::template Argument<I>>(args)..., o.dtype, o.layout, o.device,
+        o.pin_memory);
+  }
+};
+// For operators without options: something to inherit from.
+template <class Op, class Tag>
+struct CallWithoutOptions {
+  struct Never {};
+  void operator()(Never) const = delete;
+};
+template <class Op, class Tag>
+using OptionsCall =
+    std::conditional_t<find_options<Tag>() == OpTraits<Tag>::schema.num_arguments,
+                       CallWithoutOptions<Op, Tag>,
+                       CallWithOptions<Op, Tag, std::make_index_sequence<find_options<Tag>()>>>;
+
 template <class Op, class Tag, class Omitted>
 struct CallOperators;
 template <class Op, class Tag, size_t... K>
 struct CallOperators<Op, Tag, std::index_sequence<K...>>
-    : CallWith<Op, Tag, std::make_index_sequence<OpTraits<Tag>::schema.num_required() + K>>... {
+    : CallWith<Op, Tag, std::make_index_sequence<OpTraits<Tag>::schema.num_required() + K>>...,
+      OptionsCall<Op, Tag> {
+  using OptionsCall<Op, Tag>::operator();
   using CallWith<Op, Tag,
                  std::make_index_sequence<OpTraits<Tag>::schema.num_required() + K>>::operator()...;
 };

@@ -7,6 +7,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/fake/common_device.h"
+#include "switchboard/fake/kernel_invocation.h"
 
 namespace sb {
 namespace internal {
@@ -20,16 +21,15 @@ bool has_tag(const OperatorHandle& op, std::string_view tag) {
 // Operators whose tensors may be on different devices: the result follows the first.
 bool is_multi_device(const OperatorHandle& op) {
   const std::string& name = op.name().name;
-  return name == "aten::copy_" || name == "aten::copy" || name == "aten::_copy_from";
+  return name == "aten::copy_" || name == "aten::copy";
 }
 
-// A kernel that reaches the Meta slot and the Undefined one alike calls other operators: it is
-// composite. Any other is a shape rule, which makes meta tensors itself.
-bool is_composite(const DispatchTable& table) {
+// Whether the Meta slot holds a CompositeImplicitAutograd kernel: that is the only one that fills
+// the NestedTensor slots too.
+bool is_implicit_composite(const DispatchTable& table) {
   const Kernel& meta = table.slots[slot_of(DispatchKey::Meta)];
-  const Kernel& undefined = table.slots[slot_of(DispatchKey::Undefined)];
-  return meta.boxed == undefined.boxed && meta.unboxed == undefined.unboxed &&
-         meta.state == undefined.state;
+  const Kernel& nested = table.slots[slot_of(DispatchKey::NestedTensorCPU)];
+  return meta.boxed == nested.boxed && meta.unboxed == nested.unboxed && meta.state == nested.state;
 }
 
 // The value of the operator's `device` argument, or nullptr if it has none.
@@ -113,13 +113,16 @@ void FakeMode::convert_arguments(const OperatorHandle& op, Stack* stack) {
   }
 }
 
-void FakeMode::wrap_result(const OperatorHandle& op, const Tensor& result, Device device) {
-  if (!result.defined() || owns(result)) return;
-  SB_CHECK(result.is_meta(), op.name().to_string(),
+void FakeMode::wrap_result(const OperatorHandle& op, const Tensor& result, Device device,
+                           const KernelInvocation& invocation) {
+  if (!result.defined() || owns(result)) return;  // an argument
+  SB_CHECK(result.is_meta() && !result.impl()->mode_data(), op.name().to_string(),
            ": the kernel at Meta gave a tensor that is neither meta nor fake, ", result.describe());
-  const Storage fake = make_fake_storage(allocator_, result.storage()->nbytes());
-  if (!result.storage()->resizable()) fake->set_resizable(nullptr);
-  result.impl()->set_storage(fake);
+  if (!invocation.is_storage_of_argument(result.storage())) {
+    const Storage fake = make_fake_storage(allocator_, result.storage()->nbytes());
+    if (!result.storage()->resizable()) fake->set_resizable(nullptr);
+    result.impl()->set_storage(fake);
+  }
   become_fake(result, device, data());
 }
 
@@ -133,39 +136,41 @@ void FakeMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   SB_CHECK_NOT_IMPLEMENTED(table.slots[slot_of(DispatchKey::Meta)], op.name().to_string(),
                            ": no shape rule for fake tensors; register a kernel for it at Meta");
   convert_arguments(op, stack);
-
-  const size_t n = op.entry().num_arguments();
-  IValue* const arguments = stack->data() + (stack->size() - n);
-  std::optional<Device> common;
-  if (is_multi_device(op))
-    common = arguments[0].to_tensor().device();
-  else
-    common = common_device(op, *stack);
-
-  Device device = common.value_or(Device(DeviceType::CPU));
-  const bool composite = is_composite(table);
-  if (IValue* const argument = find_device_argument(op, arguments)) {
-    if (argument->is_Device()) device = with_index(argument->to_device());
-    if (!composite)
-      *argument = IValue(Device(DeviceType::Meta));
-    else if (argument->is_Device())
-      *argument = IValue(device);
-  }
-
-  // Results that are arguments, or views of them, are fake already.
-  const size_t base = stack->size() - n;
-  {
+  if (is_implicit_composite(table)) {
     ModeGuard active(this);
     op.redispatch_boxed(DispatchKey::Meta, stack);
+    return;
   }
+
+  const size_t base = stack->size() - op.entry().num_arguments();
+  IValue* const arguments = stack->data() + base;
+  const std::optional<Device> common =
+      is_multi_device(op) ? arguments[0].to_tensor().device() : common_device(op, *stack);
+  Device device = common.value_or(Device(DeviceType::CPU));
+  if (IValue* const argument = find_device_argument(op, arguments)) {
+    if (argument->is_Device()) device = with_index(argument->to_device());
+    *argument = IValue(Device(DeviceType::Meta));
+  }
+  SB_CHECK_VALUE(!device.is_meta(), op.name().to_string(),
+                 ": a fake tensor's device cannot be meta");
+
+  KernelInvocation invocation;
   for (size_t i = base; i < stack->size(); ++i)
-    (*stack)[i].for_each_tensor([&](const Tensor& t) { wrap_result(op, t, device); });
+    (*stack)[i].for_each_tensor([&](const Tensor& t) { invocation.unfake(t); });
+  op.redispatch_boxed(DispatchKey::Meta, stack);
+  invocation.end();
+  for (size_t i = base; i < stack->size(); ++i)
+    (*stack)[i].for_each_tensor([&](const Tensor& t) { wrap_result(op, t, device, invocation); });
 }
 
 }  // namespace internal
 
 FakeTensorMode::FakeTensorMode(FakeTensorOptions options)
     : impl_(make_intrusive<internal::FakeMode>(options)) {}
+
+FakeTensorMode::FakeTensorMode(const FakeTensorMode& other) = default;
+FakeTensorMode& FakeTensorMode::operator=(const FakeTensorMode& other) = default;
+FakeTensorMode::~FakeTensorMode() = default;
 
 Tensor FakeTensorMode::from_tensor(const Tensor& real, std::optional<Device> device) {
   return impl_->from_tensor(real, device);

@@ -9,6 +9,7 @@
 #include "switchboard/dispatch/mode.h"
 #include "switchboard/fake/fake_converter.h"
 #include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/fake/kernel_invocation.h"
 
 namespace sb::internal {
 
@@ -27,10 +28,10 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget {
  public:
   explicit FakeMode(FakeTensorOptions options);
 
-  // In order: real arguments are converted or refused; the common device is found; a `device`
-  // argument takes its place and becomes meta; the Meta slot's kernel runs with the mode active, so
-  // that what a composite kernel calls comes back here; results that are not fake yet take the
-  // device.
+  // In order: real arguments are converted or refused; a CompositeImplicitAutograd kernel runs with
+  // the mode active, so that what it calls comes back here; for any other the common device is
+  // found, a `device` argument takes its place, the arguments are plain meta tensors while the Meta
+  // slot's kernel runs, and what it gives takes the device.
   void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
   std::string name() const override { return "FakeTensorMode"; }
 
@@ -42,7 +43,8 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget {
   IntrusivePtr<ModeData> data();
   void convert_arguments(const OperatorHandle& op, Stack* stack);
   Tensor convert_argument(const OperatorHandle& op, size_t index, const Tensor& tensor);
-  void wrap_result(const OperatorHandle& op, const Tensor& result, Device device);
+  void wrap_result(const OperatorHandle& op, const Tensor& result, Device device,
+                   const KernelInvocation& invocation);
 
   FakeTensorOptions options_;
   IntrusivePtr<FakeAllocator> allocator_;

@@ -37,6 +37,9 @@ struct FakeTensorOptions {
 class FakeTensorMode {
  public:
   explicit FakeTensorMode(FakeTensorOptions options = {});
+  FakeTensorMode(const FakeTensorMode& other);
+  FakeTensorMode& operator=(const FakeTensorMode& other);
+  ~FakeTensorMode();
 
   // The fake of a real tensor, on its own device or on another one. The same tensor gives the same
   // fake, and views of one storage stay views of one fake storage, as long as they live. An

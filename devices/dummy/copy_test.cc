@@ -1,0 +1,113 @@
+#include "switchboard/ops/copy.h"
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/error.h"
+#include "switchboard/devices/dummy/probe.h"
+#include "switchboard/devices/dummy/test_support.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/fill.h"
+#include "switchboard/ops/item.h"
+#include "switchboard/ops/set.h"
+#include "switchboard/ops/views.h"
+
+namespace sb::dummy {
+namespace {
+
+using Floats = std::vector<float>;
+
+const Device kCpu{DeviceType::CPU};
+
+Tensor on(Device device, const Tensor& t) { return to_dtype_layout(t, {}, {}, device); }
+
+TEST_CASE("tensors go to the device and come back", "[dummy][copy]") {
+  const Tensor x = tensor_of<float>(kCpu, {2, 2}, {1, 2, 3, 4});
+  for (Device device : {kFirst, kSecond}) {
+    const Tensor there = on(device, x);
+    CHECK(there.device() == device);
+    CHECK(there.storage()->device() == device);
+    CHECK(is_sealed(there));
+    CHECK(storage_of<float>(on(kCpu, there)) == Floats{1, 2, 3, 4});
+    CHECK(on(device, there).is_same(there));
+  }
+}
+
+TEST_CASE("tensors go from one device to the other", "[dummy][copy]") {
+  const Tensor x = tensor_of<float>(kFirst, {3}, {1, 2, 3});
+  const Tensor y = on(kSecond, x);
+  CHECK(y.device() == kSecond);
+  CHECK(storage_of<float>(y) == Floats{1, 2, 3});
+}
+
+TEST_CASE("copies convert, broadcast and keep to strides in every direction", "[dummy][copy]") {
+  const Device places[] = {kCpu, kFirst, kSecond};
+  for (Device from : places) {
+    for (Device to : places) {
+      const Tensor row = tensor_of<int64_t>(from, {2}, {7, 8});
+      const Tensor base = tensor_of<float>(to, {2, 3}, {0, 0, 0, 0, 0, 0});
+      copy_(slice(base, 1, 1, 3), row);
+      CHECK(storage_of<float>(base) == Floats{0, 7, 8, 0, 7, 8});
+      copy_(t(base), tensor_of<float>(from, {3, 2}, {1, 2, 3, 4, 5, 6}));
+      CHECK(storage_of<float>(base) == Floats{1, 3, 5, 2, 4, 6});
+    }
+  }
+}
+
+TEST_CASE("an empty tensor copies", "[dummy][copy]") {
+  const Tensor none = tensor_of<float>(kCpu, {0}, {});
+  CHECK(on(kCpu, on(kFirst, none)).numel() == 0);
+}
+
+TEST_CASE("a copy that does not fit names its shapes and changes nothing", "[dummy][copy]") {
+  const Tensor x = tensor_of<float>(kFirst, {2}, {1, 2});
+  CHECK_THROWS_AS(copy_(x, tensor_of<float>(kCpu, {3}, {7, 8, 9})), RuntimeError);
+  CHECK(storage_of<float>(x) == Floats{1, 2});
+  CHECK(is_sealed(x));
+}
+
+TEST_CASE("factories make tensors on the device that they are asked for", "[dummy][factories]") {
+  CHECK(empty(IntArrayRef{2}, {}, {}, kSecond).device() == kSecond);
+  CHECK(empty(IntArrayRef{2}, {}, {}, Device("dummy")).device() == kFirst);
+  {
+    DeviceGuard guard(kSecond);
+    CHECK(empty(IntArrayRef{2}, {}, {}, Device("dummy")).device() == kSecond);
+  }
+  const Tensor strided =
+      empty_strided(IntArrayRef{2, 3}, IntArrayRef{1, 2}, DType::Int32, {}, kSecond);
+  CHECK(strided.strides() == IntArrayRef{1, 2});
+  CHECK(strided.dtype() == DType::Int32);
+  CHECK(storage_of<float>(full(IntArrayRef{2}, 2.5, {}, {}, kSecond)) == Floats{2.5, 2.5});
+  CHECK(zeros_like(strided).device() == kSecond);
+}
+
+TEST_CASE("a factory refuses what the device does not have, by name", "[dummy][factories]") {
+  const IntArrayRef size{2};
+  CHECK_THROWS_WITH(empty(size, {}, {}, Device("dummy:2")),
+                    Catch::Contains("aten::empty") && Catch::Contains("dummy:2"));
+  CHECK_THROWS_WITH(empty(size, {}, {}, kFirst, true), Catch::Contains("pinned"));
+  CHECK_THROWS_WITH(empty(size, {}, Layout::Sparse, kFirst), Catch::Contains("strided"));
+}
+
+TEST_CASE("views of device tensors need no kernel of the device", "[dummy][views]") {
+  const Tensor x = tensor_of<float>(kSecond, {2, 3}, {1, 2, 3, 4, 5, 6});
+  reset_counts();
+  const Tensor column = select(x, 1, 2);
+  CHECK(column.is_alias_of(x));
+  CHECK(column.device() == kSecond);
+  CHECK(fallback_counts().empty());
+  fill_(column, 0);
+  CHECK(storage_of<float>(x) == Floats{1, 2, 0, 4, 5, 0});
+  CHECK(item(select(column, 0, 0)).to<float>() == 0);
+}
+
+TEST_CASE("a tensor grows, and loses its memory, on its own device", "[dummy][factories]") {
+  const Tensor x = tensor_of<float>(kSecond, {2}, {1, 2});
+  resize_(x, IntArrayRef{4});
+  CHECK(x.storage()->device() == kSecond);
+  CHECK(storage_of<float>(x)[1] == 2);
+  set_(x);
+  CHECK(x.numel() == 0);
+  CHECK(x.storage()->device() == kSecond);
+}
+
+}  // namespace
+}  // namespace sb::dummy

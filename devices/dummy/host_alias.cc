@@ -1,0 +1,27 @@
+#include "switchboard/devices/dummy/host_alias.h"
+
+#include "switchboard/core/error.h"
+
+namespace sb::dummy {
+
+Tensor HostAliases::operator()(const Tensor& t) {
+  if (t.is_cpu()) return t;
+  SB_CHECK(t.device().type == DeviceType::PrivateUse1, "expected a tensor on ",
+           to_string(DeviceType::PrivateUse1), ", got ", t.describe());
+  Storage host;
+  for (const auto& [device, alias] : storages_)
+    if (device == t.storage()) host = alias;
+  if (!host) {
+    open_.add(t.storage());
+    host = make_intrusive<StorageImpl>(DataPtr(t.storage()->data(), DeviceType::CPU),
+                                       t.storage()->nbytes(), nullptr);
+    storages_.emplace_back(t.storage(), host);
+  }
+  auto impl = make_intrusive<TensorImpl>(std::move(host), tensor_key_set(DeviceType::CPU),
+                                         t.dtype(), DeviceType::CPU);
+  impl->set_sizes_and_strides(t.sizes(), t.strides());
+  impl->set_storage_offset(t.storage_offset());
+  return Tensor(std::move(impl));
+}
+
+}  // namespace sb::dummy

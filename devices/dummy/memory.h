@@ -1,0 +1,63 @@
+// The memory of the device: host pages that stay sealed but where a kernel opens them, so that a
+// stray read or write by host code faults, as it would on a device with memory of its own.
+
+#ifndef SWITCHBOARD_DEVICES_DUMMY_MEMORY_H_
+#define SWITCHBOARD_DEVICES_DUMMY_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include "absl/container/inlined_vector.h"
+#include "switchboard/core/allocator.h"
+#include "switchboard/core/storage.h"
+#include "switchboard/core/tensor.h"
+
+namespace sb::dummy {
+
+namespace internal {
+struct Block;
+}
+
+// Thread-safe. Every allocation has pages of its own, and every opening and sealing is a system
+// call: about a microsecond each.
+class DeviceMemory {
+ public:
+  // Opens memory for a scope. Scopes nest and overlap, also between threads: memory is sealed when
+  // the last one ends. It stays valid until then even if its storage is freed or resized.
+  class Unlock {
+   public:
+    Unlock() {}
+    // These delegate, so that what is open is sealed again if one throws midway.
+    explicit Unlock(const Storage& storage) : Unlock() { add(storage); }
+    explicit Unlock(const Tensor& tensor) : Unlock() { add(tensor.storage()); }
+    Unlock(std::initializer_list<Tensor> tensors) : Unlock() {
+      for (const Tensor& t : tensors) add(t.storage());
+    }
+    ~Unlock();
+    Unlock(const Unlock&) = delete;
+    Unlock& operator=(const Unlock&) = delete;
+
+    // Opens more. A storage without bytes needs no opening; one whose memory is not the device's
+    // is a RuntimeError.
+    void add(const Storage& storage);
+    // The same for the allocation that `address` lies in.
+    void add_address(const void* address);
+
+   private:
+    absl::InlinedVector<internal::Block*, 4> blocks_;
+  };
+
+  // Fresh memory, sealed, zero. RuntimeError that names the device and the size if there is none.
+  // Counted in both, which outlive it.
+  static DataPtr allocate(size_t bytes, Device device, AllocationStats* stats,
+                          AllocationStats* total);
+
+  // How many scopes hold the allocation open that `address` lies in; 0: it is sealed. -1: it is not
+  // the device's.
+  static int open_count(const void* address);
+};
+
+}  // namespace sb::dummy
+
+#endif  // SWITCHBOARD_DEVICES_DUMMY_MEMORY_H_

@@ -1,0 +1,151 @@
+#include "switchboard/ops/copy.h"
+
+#include <cstring>
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/tensor_iterator.h"
+
+namespace sb {
+
+void copy_elements(const Tensor& self, const Tensor& src, bool check_overlap) {
+  if (self.is_same(src)) return;
+  const Tensor* const inputs[] = {&src};
+  TensorIterator iterator(
+      "copy_", kFixedOutput | kAnyDevice | (check_overlap ? 0 : kNoOverlapCheck), self, inputs);
+  if (iterator.device().is_meta()) return;
+  iterator.allocate_output(self.dtype());
+  iterator.run_copy();
+}
+
+Tensor cast_copy(const Tensor& src, DType dtype) {
+  Tensor result = empty_on(DeviceType::CPU, src.sizes(), dtype);
+  copy_elements(result, src);
+  return result;
+}
+
+namespace {
+
+// Kernel of copy_ for every device.
+Tensor copy_any(const Tensor& self, const Tensor& src, bool non_blocking) {
+  SB_CHECK(self.defined(), "copy_: argument self: expected a tensor, got an undefined one");
+  SB_CHECK(src.defined(), "copy_: argument src: expected a tensor, got an undefined one");
+  if (self.is_same(src)) return self;
+  const bool plain_devices = (self.is_cpu() || self.is_meta()) && (src.is_cpu() || src.is_meta());
+  if (self.is_meta() || (plain_devices && self.is_cpu())) {
+    SB_CHECK_NOT_IMPLEMENTED(self.is_meta() || !src.is_meta(),
+                             "copy_: argument src: ", src.describe(), " has no data to copy to ",
+                             self.describe());
+    copy_elements(self, src);
+  } else {
+    SB_CHECK_NOT_IMPLEMENTED(!src.is_meta(), "copy_: argument src: ", src.describe(),
+                             " has no data to copy to ", self.describe());
+    _copy_from(src, self, non_blocking);
+  }
+  return self;
+}
+
+bool same_device(Device a, Device b) {
+  if (a.type != b.type) return false;
+  return a.index == b.index || a.is_cpu() || a.is_meta() || !a.has_index() || !b.has_index();
+}
+
+Tensor to_copy(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout,
+               std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking,
+               std::optional<MemoryFormat> memory_format) {
+  SB_CHECK(self.defined(), "_to_copy: argument self: expected a tensor, got an undefined one");
+  const DType new_dtype = dtype.value_or(self.dtype());
+  const Device new_device = device.value_or(self.device());
+  MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
+  Tensor result;
+  if (format == MemoryFormat::Preserve && self.impl()->is_non_overlapping_and_dense()) {
+    result = empty_strided(self.sizes(), self.strides(), new_dtype, layout, new_device, pin_memory);
+  } else {
+    if (format == MemoryFormat::Preserve) format = suggest_memory_format(self);
+    result = empty(self.sizes(), new_dtype, layout, new_device, pin_memory, format);
+  }
+  copy_(result, self, non_blocking);
+  return result;
+}
+
+Tensor clone_any(const Tensor& self, std::optional<MemoryFormat> memory_format) {
+  SB_CHECK(self.defined(), "clone: argument self: expected a tensor, got an undefined one");
+  Tensor result = empty_like(self, std::nullopt, std::nullopt, std::nullopt, std::nullopt,
+                             memory_format.value_or(MemoryFormat::Preserve));
+  copy_(result, self, false);
+  return result;
+}
+
+Tensor contiguous_any(const Tensor& self, MemoryFormat format) {
+  SB_CHECK(self.defined(), "contiguous: argument self: expected a tensor, got an undefined one");
+  SB_CHECK(format != MemoryFormat::Preserve,
+           "contiguous: argument memory_format: preserve_format is not supported");
+  return self.is_contiguous(format) ? self : clone(self, format);
+}
+
+// self, or a copy of it that is as asked for.
+Tensor to_any(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout,
+              std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking,
+              bool copy, std::optional<MemoryFormat> memory_format) {
+  SB_CHECK(self.defined(), "to: argument self: expected a tensor, got an undefined one");
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
+  const bool as_it_is = !copy && dtype.value_or(self.dtype()) == self.dtype() &&
+                        layout.value_or(self.layout()) == self.layout() &&
+                        same_device(device.value_or(self.device()), self.device()) &&
+                        (format == MemoryFormat::Preserve || format == suggest_memory_format(self));
+  if (as_it_is) return self;
+  return _to_copy(self, dtype, layout, device, pin_memory, non_blocking, memory_format);
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  constexpr DispatchKey explicit_key = DispatchKey::CompositeExplicitAutograd;
+  constexpr DispatchKey implicit_key = DispatchKey::CompositeImplicitAutograd;
+  m.define(copy_);
+  m.impl(copy_, explicit_key, copy_any);
+  m.define(_copy_from);
+  m.define(clone);
+  m.impl(clone, explicit_key, clone_any);
+  define_out_by_copy<clone>(m);
+  m.define(_to_copy);
+  m.impl(_to_copy, explicit_key, to_copy);
+  m.define(_to_copy_out);
+  m.impl(_to_copy_out, explicit_key,
+         [](const Tensor& self, bool non_blocking, std::optional<MemoryFormat> memory_format,
+            const Tensor& out) {
+           SB_CHECK(out.defined(), "_to_copy: out: expected a tensor, got an undefined one");
+           const Tensor result = _to_copy(self, std::nullopt, std::nullopt, std::nullopt,
+                                          std::nullopt, non_blocking, memory_format);
+           copy_result_to_out("_to_copy", result, out);
+           return out;
+         });
+  m.define(contiguous);
+  m.impl(contiguous, implicit_key, contiguous_any);
+  m.define(to);
+  m.impl(to, implicit_key,
+         [](const Tensor& self, DType dtype, bool non_blocking, bool copy,
+            std::optional<MemoryFormat> format) {
+           return to_any(self, dtype, {}, {}, {}, non_blocking, copy, format);
+         });
+  m.define(to_device);
+  m.impl(to_device, implicit_key,
+         [](const Tensor& self, Device device, DType dtype, bool non_blocking, bool copy,
+            std::optional<MemoryFormat> format) {
+           return to_any(self, dtype, {}, device, {}, non_blocking, copy, format);
+         });
+  m.define(to_dtype_layout);
+  m.impl(to_dtype_layout, implicit_key, to_any);
+  m.define(to_other);
+  m.impl(to_other, implicit_key,
+         [](const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
+            std::optional<MemoryFormat> format) {
+           SB_CHECK(other.defined(), "to: argument other: expected a tensor, got an undefined one");
+           return to_any(self, other.dtype(), other.layout(), other.device(), {}, non_blocking,
+                         copy, format);
+         });
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,32 @@
+#include "switchboard/ops/dims.h"
+
+#include "absl/strings/str_join.h"
+
+namespace sb {
+namespace internal {
+
+void throw_bad_dim(const char* op, int64_t dim, int64_t rank) {
+  const int64_t range = rank == 0 ? 1 : rank;
+  SB_THROW(IndexError, op, ": dimension ", dim, " is out of range: expected one in [", -range, ", ",
+           range - 1, "]");
+}
+
+void throw_undefined(const char* op) { SB_THROW(RuntimeError, op, ": got an undefined tensor"); }
+
+}  // namespace internal
+
+DimSet dim_set(const char* op, IntArrayRef dims, int64_t rank) {
+  SB_CHECK(rank <= static_cast<int64_t>(kMaxDimSet), op, ": expected a tensor of at most ",
+           kMaxDimSet, " dimensions, got ", rank);
+  DimSet set;
+  for (int64_t d : dims) {
+    const size_t wrapped = static_cast<size_t>(wrap_dim(op, d, rank));
+    SB_CHECK(!set[wrapped], op, ": dim ", d, " appears twice in the list of dims");
+    set[wrapped] = true;
+  }
+  return set;
+}
+
+std::string shape_text(IntArrayRef sizes) { return str_cat("[", absl::StrJoin(sizes, ", "), "]"); }
+
+}  // namespace sb

@@ -1,0 +1,46 @@
+// What operators that rearrange dimensions share.
+
+#ifndef SWITCHBOARD_OPS_DIMS_H_
+#define SWITCHBOARD_OPS_DIMS_H_
+
+#include <bitset>
+#include <cstdint>
+
+#include "absl/container/inlined_vector.h"
+#include "switchboard/core/tensor.h"
+
+namespace sb {
+
+// Sizes or strides under construction.
+using DimVector = absl::InlinedVector<int64_t, SizesAndStrides::kInline>;
+
+namespace internal {
+[[noreturn, gnu::cold]] void throw_bad_dim(const char* op, int64_t dim, int64_t rank);
+[[noreturn, gnu::cold]] void throw_undefined(const char* op);
+}  // namespace internal
+
+// `dim` as a non-negative dimension of a tensor of that rank; a tensor of rank 0 has dims -1 and 0.
+// Throws IndexError, naming the operator.
+inline int64_t wrap_dim(const char* op, int64_t dim, int64_t rank) {
+  const int64_t range = rank + (rank == 0);
+  if (__builtin_expect(dim < -range || dim >= range, 0)) internal::throw_bad_dim(op, dim, rank);
+  return dim < 0 ? dim + range : dim;
+}
+
+// The dimensions named, as a set. Throws IndexError for one out of range and RuntimeError for one
+// named twice.
+inline constexpr size_t kMaxDimSet = 64;
+using DimSet = std::bitset<kMaxDimSet>;
+DimSet dim_set(const char* op, IntArrayRef dims, int64_t rank);
+
+// Throws RuntimeError for an undefined tensor, naming the operator.
+inline void check_defined(const char* op, const Tensor& t) {
+  if (__builtin_expect(!t.defined(), 0)) internal::throw_undefined(op);
+}
+
+// "[2, 3]", for messages.
+std::string shape_text(IntArrayRef sizes);
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_DIMS_H_

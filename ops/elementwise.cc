@@ -1,0 +1,113 @@
+#include "switchboard/ops/elementwise.h"
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/cast.h"
+
+namespace sb {
+namespace {
+
+ElementwiseLoop find_loop(const ElementwiseOp& op, DType common) {
+  const ElementwiseLoop loop = op.loops[static_cast<size_t>(compute_dtype(common))];
+  SB_CHECK_NOT_IMPLEMENTED(loop, op.name, ": not implemented for ", to_string(common));
+  return loop;
+}
+
+// The general way.
+[[gnu::noinline]] Tensor elementwise_any(const ElementwiseOp& op, const Tensor& out,
+                                         absl::Span<const Tensor* const> inputs,
+                                         const void* params) {
+  TensorIterator iterator(op.name, op.flags, out, inputs);
+  const DType common = iterator.common_dtype();
+  const ElementwiseLoop loop = find_loop(op, common);
+  const DType in = compute_dtype(common);
+  const bool to_bool = op.flags & kBoolOutput;
+  Tensor result = iterator.allocate_output(to_bool ? DType::Bool : common);
+  if (!iterator.device().is_meta()) iterator.run(loop, in, to_bool ? DType::Bool : in, params);
+  return result;
+}
+
+inline bool is_plain(const Tensor& t) {
+  return t.defined() && t.impl()->is_contiguous() && (t.is_cpu() || t.is_meta());
+}
+// Whether b, too, is contiguous and of a's shape, dtype and device.
+// Not inline: it would take the caller's registers.
+[[gnu::noinline]] bool is_plain_pair(const TensorImpl& a, const TensorImpl& b) {
+  const size_t rank = static_cast<size_t>(a.dim());
+  if (!b.defined() || !b.is_contiguous() || a.dtype() != b.dtype() || a.device() != b.device() ||
+      rank != static_cast<size_t>(b.dim())) {
+    return false;
+  }
+  const int64_t *const x = a.sizes().data(), *const y = b.sizes().data();
+  for (size_t d = 0; d < rank; ++d) {
+    if (x[d] != y[d]) return false;
+  }
+  return true;
+}
+
+// Whether writing `out` spoils no element of `t` that is yet to be read. Both are contiguous and of
+// one size.
+inline bool is_apart(const char* out, const Tensor& t, size_t nbytes) {
+  const char* const in = static_cast<const char*>(t.data_ptr());
+  return out == in || out + nbytes <= in || in + nbytes <= out;
+}
+
+// Runs the loop on plain tensors.
+template <class... Inputs>
+inline void run_plain(ElementwiseLoop loop, const void* params, const Tensor& out,
+                      const Inputs&... inputs) {
+  char* const data[] = {static_cast<char*>(out.data_ptr()),
+                        static_cast<char*>(inputs.data_ptr())...};
+  loop(data, out.numel(), params);
+}
+
+// The usual call, whose tensors are all contiguous and of one shape, dtype and device, needs no
+// TensorIterator. The table has no loop for dtypes that are not computed in themselves.
+template <class... Rest>
+inline Tensor elementwise_of(const ElementwiseOp& op, const Tensor& out, const void* params,
+                             const Tensor& a, const Rest&... rest) {
+  const ElementwiseLoop loop = op.loops[static_cast<size_t>(a.dtype())];
+  if (loop && is_plain(a) && (is_plain_pair(*a.impl(), *rest.impl()) && ...)) [[likely]] {
+    const DType dtype = (op.flags & kBoolOutput) ? DType::Bool : a.dtype();
+    if (!out.defined()) {
+      Tensor result = empty_on(a.device(), a.sizes(), dtype);
+      if (a.is_cpu()) run_plain(loop, params, result, a, rest...);
+      return result;
+    }
+    // With another item size even a common start overlaps in part only.
+    if (a.is_cpu() && dtype == a.dtype() && is_plain_pair(*a.impl(), *out.impl())) {
+      const char* const p = static_cast<const char*>(out.data_ptr());
+      const size_t nbytes = out.nbytes();
+      if (is_apart(p, a, nbytes) && (is_apart(p, rest, nbytes) && ...)) {
+        run_plain(loop, params, out, a, rest...);
+        return out;
+      }
+    }
+  }
+  return elementwise_any(op, out, {&a, &rest...}, params);
+}
+
+}  // namespace
+
+Tensor elementwise(const ElementwiseOp& op, const Tensor& out, const Tensor& a,
+                   const void* params) {
+  return elementwise_of(op, out, params, a);
+}
+
+Tensor elementwise(const ElementwiseOp& op, const Tensor& out, const Tensor& a, const Tensor& b,
+                   const void* params) {
+  return elementwise_of(op, out, params, a, b);
+}
+
+Tensor elementwise(const ElementwiseOp& op, const Tensor& out, const Tensor& a, const Tensor& b,
+                   const Tensor& c, const void* params) {
+  return elementwise_any(op, out, {&a, &b, &c}, params);
+}
+
+Tensor wrapped_scalar_tensor(const Scalar& value) {
+  Tensor t = empty_on(DeviceType::CPU, {}, value.kind());
+  store_scalar(value, value.kind(), t.data_ptr());
+  t.impl()->set_wrapped_number(true);
+  return t;
+}
+
+}  // namespace sb

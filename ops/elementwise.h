@@ -1,0 +1,104 @@
+// Elementwise operators: the arithmetic once, as a function of Eigen arrays; everything else is
+// shared.
+//
+//   constexpr ElementwiseOp kMul = {"mul", kBinaryFlags, mul_loops};
+//   Tensor mul_body(const Tensor& out, const Tensor& self, const Tensor& other) {
+//     return elementwise(kMul, out, self, other);
+//   }
+//   SB_STRUCTURED(mul, "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", "out");
+//   SB_LIBRARY_FRAGMENT(aten, m) { define_elementwise<mul_body>(m, mul); }
+//
+// A body gets `out` undefined in the functional form, and `self` in the in-place form.
+
+#ifndef SWITCHBOARD_OPS_ELEMENTWISE_H_
+#define SWITCHBOARD_OPS_ELEMENTWISE_H_
+
+#include <array>
+#include <string_view>
+
+#include "switchboard/core/tensor.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/derived_schema.h"
+#include "switchboard/ops/structured.h"
+#include "switchboard/ops/tensor_iterator.h"
+
+namespace sb {
+
+// A loop for each dtype that the inputs are computed in; nullptr where the operator has none.
+using LoopTable = std::array<ElementwiseLoop, kNumDTypes>;
+
+struct ElementwiseOp {
+  std::string_view name;
+  IteratorFlags flags;
+  const LoopTable& loops;
+};
+
+// Flags of the usual kinds, named as TensorIterator's build functions.
+inline constexpr IteratorFlags kBinaryFlags = kPromoteInputs | kSafeCastOutput;
+inline constexpr IteratorFlags kFloatFlags = kPromoteInputs | kSafeCastOutput | kIntToFloat;
+inline constexpr IteratorFlags kUnaryFlags = kSameDtypeOutput;
+inline constexpr IteratorFlags kComparisonFlags = kPromoteInputs | kBoolOutput;
+
+// Computes op on CPU tensors, or only its shape on meta ones. `params` goes to the loop. Throws
+// RuntimeError, with all arguments as they were.
+Tensor elementwise(const ElementwiseOp& op, const Tensor& out, const Tensor& a,
+                   const void* params = nullptr);
+Tensor elementwise(const ElementwiseOp& op, const Tensor& out, const Tensor& a, const Tensor& b,
+                   const void* params = nullptr);
+Tensor elementwise(const ElementwiseOp& op, const Tensor& out, const Tensor& a, const Tensor& b,
+                   const Tensor& c, const void* params = nullptr);
+
+// A 0-dim CPU tensor of a number, which does not raise the dtype within its category. As
+// `at::native::wrapped_scalar_tensor`.
+Tensor wrapped_scalar_tensor(const Scalar& value);
+
+namespace internal {
+
+template <auto body>
+struct ElementwiseForms;
+template <class... A, Tensor (*body)(const Tensor& out, A...)>
+struct ElementwiseForms<body> {
+  struct Functional {
+    Tensor operator()(A... args) const {
+      static const Tensor none;  // saves making one for each call
+      return body(none, args...);
+    }
+  };
+  struct Inplace {
+    Tensor operator()(A... args) const { return body(first(args...), args...); }
+    template <class... Rest>
+    static const Tensor& first(const Tensor& self, const Rest&...) {
+      return self;
+    }
+  };
+  struct Out {
+    Tensor operator()(A... args, const Tensor& out) const {
+      SB_CHECK(out.defined(), "out: expected a tensor, got an undefined one");
+      return body(out, args...);
+    }
+  };
+};
+
+}  // namespace internal
+
+// Defines the forms of an operator declared by SB_STRUCTURED (or SB_STRUCTURED_NO_INPLACE), and
+// registers them at CPU and Meta.
+template <auto body, class Tag>
+void define_elementwise(Library& m, const Op<Tag>& op,
+                        SourceLocation where = SourceLocation::current()) {
+  using Forms = internal::ElementwiseForms<body>;
+  const auto define = [&](const auto& form, auto functor) {
+    m.define(form, {}, where);
+    m.impl(form, DispatchKey::CPU, functor, where);
+    m.impl(form, DispatchKey::Meta, functor, where);
+  };
+  define(op, typename Forms::Functional());
+  if constexpr (internal::HasOut<Tag>) define(Op<typename Tag::Out>(), typename Forms::Out());
+  if constexpr (internal::HasInplace<Tag>) {
+    define(Op<typename Tag::Inplace>(), typename Forms::Inplace());
+  }
+}
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_ELEMENTWISE_H_

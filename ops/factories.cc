@@ -1,0 +1,280 @@
+#include "switchboard/ops/factories.h"
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/cast.h"
+#include "switchboard/ops/fill.h"
+#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/resize.h"
+
+namespace sb {
+namespace {
+
+// What every factory takes last.
+#define SB_OPTIONS                                                                        \
+  std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
+      std::optional<bool> pin_memory
+
+constexpr DispatchKey kComposite = DispatchKey::CompositeExplicitAutograd;
+
+void check_options(std::string_view op, std::optional<Layout> layout,
+                   std::optional<bool> pin_memory) {
+  SB_CHECK_NOT_IMPLEMENTED(layout.value_or(Layout::Strided) == Layout::Strided, op,
+                           ": argument layout: only strided tensors can be made, got ",
+                           to_string(*layout));
+  SB_CHECK_NOT_IMPLEMENTED(!pin_memory.value_or(false), op,
+                           ": argument pin_memory: pinned memory is not supported");
+}
+
+// There is one CPU and one meta device: their index says nothing.
+Device without_index(std::string_view op, Device device) {
+  SB_CHECK(device.index <= 0, op, ": argument device: there is no ", to_string(device));
+  return Device(device.type);
+}
+
+Tensor empty_plain(IntArrayRef size, SB_OPTIONS, std::optional<MemoryFormat> memory_format) {
+  check_options("empty", layout, pin_memory);
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
+  SB_CHECK(format != MemoryFormat::Preserve,
+           "empty: argument memory_format: preserve_format is not supported");
+  return empty_on(without_index("empty", *device), size, dtype.value_or(default_dtype()), format);
+}
+
+Tensor empty_strided_plain(IntArrayRef size, IntArrayRef stride, SB_OPTIONS) {
+  check_options("empty_strided", layout, pin_memory);
+  return empty_strided_on(without_index("empty_strided", *device), size, stride,
+                          dtype.value_or(default_dtype()));
+}
+
+// The kernels of a device that this place is about: `device` may be left out there.
+template <DeviceType type>
+Tensor empty_at(IntArrayRef size, SB_OPTIONS, std::optional<MemoryFormat> memory_format) {
+  if (!device) device = Device(type);
+  return empty_plain(size, dtype, layout, device, pin_memory, memory_format);
+}
+template <DeviceType type>
+Tensor empty_strided_at(IntArrayRef size, IntArrayRef stride, SB_OPTIONS) {
+  if (!device) device = Device(type);
+  return empty_strided_plain(size, stride, dtype, layout, device, pin_memory);
+}
+
+// No argument is a tensor, so the device argument picks the kernel.
+DispatchKeySet keys_of_device(std::optional<Device> device) {
+  return dispatch_key_of(device ? device->type : DeviceType::CPU);
+}
+
+Tensor empty_select(SymIntArrayRef size, SB_OPTIONS, std::optional<MemoryFormat> memory_format) {
+  return empty.redispatch(keys_of_device(device), size, dtype, layout, device, pin_memory,
+                          memory_format);
+}
+
+Tensor empty_strided_select(SymIntArrayRef size, SymIntArrayRef stride, SB_OPTIONS) {
+  return empty_strided.redispatch(keys_of_device(device), size, stride, dtype, layout, device,
+                                  pin_memory);
+}
+
+void check_out(std::string_view op, const Tensor& out) {
+  SB_CHECK(out.defined(), op, ": out: expected a tensor, got an undefined one");
+}
+void check_self(std::string_view op, const Tensor& self) {
+  SB_CHECK(self.defined(), op, ": argument self: expected a tensor, got an undefined one");
+}
+
+// out= of what fills a shape with a number.
+Tensor fill_resized(std::string_view op, IntArrayRef size, const Scalar& value, const Tensor& out) {
+  check_out(op, out);
+  check_scalar_fits(value, out.dtype());
+  resize_output(out, size);
+  return fill_(out, value);
+}
+
+Tensor zeros_any(SymIntArrayRef size, SB_OPTIONS) {
+  return zero_(empty(size, dtype, layout, device, pin_memory, std::nullopt));
+}
+Tensor ones_any(SymIntArrayRef size, SB_OPTIONS) {
+  return fill_(empty(size, dtype, layout, device, pin_memory, std::nullopt), 1);
+}
+Tensor full_any(SymIntArrayRef size, const Scalar& value, SB_OPTIONS) {
+  if (!dtype) dtype = value.dtype();
+  return fill_(empty(size, dtype, layout, device, pin_memory, std::nullopt), value);
+}
+Tensor scalar_tensor_any(const Scalar& s, SB_OPTIONS) {
+  return fill_(empty(SymIntArrayRef(), dtype, layout, device, pin_memory, std::nullopt), s);
+}
+
+Tensor empty_like_any(const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat> memory_format) {
+  check_self("empty_like", self);
+  const DType new_dtype = dtype.value_or(self.dtype());
+  const Device new_device = device.value_or(self.device());
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
+  if (format != MemoryFormat::Preserve)
+    return empty(self.sizes(), new_dtype, layout, new_device, pin_memory, format);
+  if (self.impl()->is_non_overlapping_and_dense())
+    return empty_strided(self.sizes(), self.strides(), new_dtype, layout, new_device, pin_memory);
+  return empty_strided(self.sizes(), infer_dense_strides(self.sizes(), self.strides()), new_dtype,
+                       layout, new_device, pin_memory);
+}
+
+Tensor full_like_any(const Tensor& self, const Scalar& value, SB_OPTIONS,
+                     std::optional<MemoryFormat> memory_format) {
+  return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), value);
+}
+Tensor full_like_out_any(const Tensor& self, const Scalar& value,
+                         std::optional<MemoryFormat> memory_format, const Tensor& out) {
+  check_out("full_like", out);
+  const Tensor result =
+      full_like_any(self, value, out.dtype(), std::nullopt, out.device(), {}, memory_format);
+  copy_result_to_out("full_like", result, out);
+  return out;
+}
+
+Tensor new_empty_any(const Tensor& self, SymIntArrayRef size, SB_OPTIONS) {
+  check_self("new_empty", self);
+  return empty(size, dtype.value_or(self.dtype()), layout, device.value_or(self.device()),
+               pin_memory, std::nullopt);
+}
+Tensor new_empty_strided_any(const Tensor& self, SymIntArrayRef size, SymIntArrayRef stride,
+                             SB_OPTIONS) {
+  check_self("new_empty_strided", self);
+  return empty_strided(size, stride, dtype.value_or(self.dtype()), layout,
+                       device.value_or(self.device()), pin_memory);
+}
+Tensor new_full_any(const Tensor& self, SymIntArrayRef size, const Scalar& value, SB_OPTIONS) {
+  return fill_(new_empty_any(self, size, dtype, layout, device, pin_memory), value);
+}
+Tensor new_full_out_any(const Tensor& self, SymIntArrayRef size, const Scalar& value,
+                        const Tensor& out) {
+  check_out("new_full", out);
+  const Tensor result =
+      new_full_any(self, size, value, out.dtype(), std::nullopt, out.device(), std::nullopt);
+  copy_result_to_out("new_full", result, out);
+  return out;
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(empty);
+  m.impl(empty, DispatchKey::BackendSelect, empty_select);
+  m.impl(empty, DispatchKey::CPU, empty_at<DeviceType::CPU>);
+  m.impl(empty, DispatchKey::Meta, empty_at<DeviceType::Meta>);
+  m.define(empty_strided);
+  m.impl(empty_strided, DispatchKey::BackendSelect, empty_strided_select);
+  m.impl(empty_strided, DispatchKey::CPU, empty_strided_at<DeviceType::CPU>);
+  m.impl(empty_strided, DispatchKey::Meta, empty_strided_at<DeviceType::Meta>);
+  m.define(empty_out);
+  m.impl(empty_out, kComposite,
+         [](IntArrayRef size, std::optional<MemoryFormat>, const Tensor& out) {
+           check_out("empty", out);
+           resize_output(out, size);
+           return out;
+         });
+  m.define(empty_strided_out);
+  m.impl(empty_strided_out, kComposite, [](IntArrayRef size, IntArrayRef, const Tensor& out) {
+    check_out("empty_strided", out);
+    resize_output(out, size);
+    return out;
+  });
+
+  m.define(zeros);
+  m.impl(zeros, kComposite, zeros_any);
+  m.define(zeros_out);
+  m.impl(zeros_out, kComposite,
+         [](IntArrayRef size, const Tensor& out) { return fill_resized("zeros", size, 0, out); });
+  m.define(ones);
+  m.impl(ones, kComposite, ones_any);
+  m.define(ones_out);
+  m.impl(ones_out, kComposite,
+         [](IntArrayRef size, const Tensor& out) { return fill_resized("ones", size, 1, out); });
+  m.define(full);
+  m.impl(full, kComposite, full_any);
+  m.define(full_out);
+  m.impl(full_out, kComposite, [](IntArrayRef size, const Scalar& value, const Tensor& out) {
+    return fill_resized("full", size, value, out);
+  });
+  m.define(scalar_tensor);
+  m.impl(scalar_tensor, kComposite, scalar_tensor_any);
+  m.define(scalar_tensor_out);
+  m.impl(scalar_tensor_out, kComposite, [](const Scalar& s, const Tensor& out) {
+    return fill_resized("scalar_tensor", {}, s, out);
+  });
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(empty_like);
+  m.impl(empty_like, kComposite, empty_like_any);
+  m.define(empty_like_out);
+  m.impl(empty_like_out, kComposite,
+         [](const Tensor& self, std::optional<MemoryFormat>, const Tensor& out) {
+           check_self("empty_like", self);
+           check_out("empty_like", out);
+           resize_output(out, self.sizes());
+           return out;
+         });
+  m.define(zeros_like);
+  m.impl(zeros_like, kComposite,
+         [](const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat> format) {
+           return zero_(empty_like(self, dtype, layout, device, pin_memory, format));
+         });
+  m.define(zeros_like_out);
+  m.impl(zeros_like_out, kComposite,
+         [](const Tensor& self, std::optional<MemoryFormat> format, const Tensor& out) {
+           return full_like_out_any(self, 0, format, out);
+         });
+  m.define(ones_like);
+  m.impl(ones_like, kComposite,
+         [](const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat> format) {
+           return full_like_any(self, 1, dtype, layout, device, pin_memory, format);
+         });
+  m.define(ones_like_out);
+  m.impl(ones_like_out, kComposite,
+         [](const Tensor& self, std::optional<MemoryFormat> format, const Tensor& out) {
+           return full_like_out_any(self, 1, format, out);
+         });
+  m.define(full_like);
+  m.impl(full_like, kComposite, full_like_any);
+  m.define(full_like_out);
+  m.impl(full_like_out, kComposite, full_like_out_any);
+
+  m.define(new_empty);
+  m.impl(new_empty, kComposite, new_empty_any);
+  m.define(new_empty_out);
+  m.impl(new_empty_out, kComposite, [](const Tensor&, IntArrayRef size, const Tensor& out) {
+    check_out("new_empty", out);
+    resize_output(out, size);
+    return out;
+  });
+  m.define(new_empty_strided);
+  m.impl(new_empty_strided, kComposite, new_empty_strided_any);
+  m.define(new_empty_strided_out);
+  m.impl(new_empty_strided_out, kComposite,
+         [](const Tensor&, IntArrayRef size, IntArrayRef, const Tensor& out) {
+           check_out("new_empty_strided", out);
+           resize_output(out, size);
+           return out;
+         });
+  m.define(new_zeros);
+  m.impl(new_zeros, kComposite, [](const Tensor& self, SymIntArrayRef size, SB_OPTIONS) {
+    return zero_(new_empty_any(self, size, dtype, layout, device, pin_memory));
+  });
+  m.define(new_zeros_out);
+  m.impl(new_zeros_out, kComposite, [](const Tensor& self, SymIntArrayRef size, const Tensor& out) {
+    return new_full_out_any(self, size, 0, out);
+  });
+  m.define(new_ones);
+  m.impl(new_ones, kComposite, [](const Tensor& self, SymIntArrayRef size, SB_OPTIONS) {
+    return new_full_any(self, size, 1, dtype, layout, device, pin_memory);
+  });
+  m.define(new_ones_out);
+  m.impl(new_ones_out, kComposite, [](const Tensor& self, SymIntArrayRef size, const Tensor& out) {
+    return new_full_out_any(self, size, 1, out);
+  });
+  m.define(new_full);
+  m.impl(new_full, kComposite, new_full_any);
+  m.define(new_full_out);
+  m.impl(new_full_out, kComposite, new_full_out_any);
+}
+
+#undef SB_OPTIONS
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,94 @@
+#include "switchboard/ops/factories.h"
+
+#include <cmath>
+#include <limits>
+
+#include "catch2/catch.hpp"
+#include "switchboard/ops/ranges.h"
+#include "switchboard/ops/test_places.h"
+
+namespace sb {
+namespace {
+
+using test::holds;
+using test::places;
+using test::Sizes;
+using test::sizes_of;
+using test::strides_of;
+using test::tensor_of;
+
+TEST_CASE("the device argument picks the place", "[ops][factories]") {
+  auto place = GENERATE(from_range(places()));
+  const Tensor x = zeros({2, 3}, DType::Float64, std::nullopt, place);
+  CHECK(x.device() == place);
+  CHECK(x.dtype() == DType::Float64);
+  CHECK(holds(x, {0, 0, 0, 0, 0, 0}));
+  CHECK(empty({2}).is_cpu());
+  CHECK_THROWS_AS(empty({2}, std::nullopt, std::nullopt, Device(DeviceType::CUDA)),
+                  NotImplementedError);
+}
+
+TEST_CASE("full takes the dtype of its number", "[ops][factories]") {
+  CHECK(full({1}, true).dtype() == DType::Bool);
+  CHECK(full({1}, 2).dtype() == DType::Int64);
+  CHECK(full({1}, 2.5).dtype() == DType::Float32);
+  CHECK(full({1}, 2, TensorOptions(DType::Float32)).dtype() == DType::Float32);
+}
+
+TEST_CASE("factories refuse sizes that make no sense", "[ops][factories]") {
+  auto place = GENERATE(from_range(places()));
+  const auto make = [&](std::vector<int64_t> sizes) {
+    return empty(sizes, std::nullopt, std::nullopt, place);
+  };
+  const int64_t huge = std::numeric_limits<int64_t>::max();
+  CHECK_THROWS_AS(make({-1}), RuntimeError);
+  CHECK_THROWS_AS(make({huge, huge}), RuntimeError);
+  CHECK_THROWS_AS(make({huge / 2}), RuntimeError);
+  CHECK_THROWS_AS(make({0, huge, huge}), RuntimeError);
+  CHECK_THROWS_AS(empty_strided({2}, {1, 1}), RuntimeError);
+  CHECK_THROWS_AS(empty_strided({2}, {-1}), RuntimeError);
+  CHECK_THROWS_AS(empty_strided({3, 3}, {huge, 1}), RuntimeError);
+  const Tensor out = empty({2});
+  CHECK_THROWS_AS(full_out({3}, 1e300, out), RuntimeError);
+  CHECK_THROWS_AS(zeros_out({-3}, out), RuntimeError);
+  CHECK(sizes_of(out) == Sizes{2});
+}
+
+TEST_CASE("factories refuse what a tensor here cannot be", "[ops][factories]") {
+  CHECK_THROWS_AS(empty({2}, std::nullopt, Layout::Sparse), NotImplementedError);
+  CHECK_THROWS_AS(empty({2}, std::nullopt, std::nullopt, std::nullopt, true), NotImplementedError);
+  CHECK_THROWS_AS(empty_like(Tensor()), Error);
+}
+
+TEST_CASE("the _like factories keep the order of strides and close gaps", "[ops][factories]") {
+  auto place = GENERATE(from_range(places()));
+  const Tensor x = empty_strided_on(place, {2, 3}, {1, 4}, DType::Int16);
+  const Tensor y = ones_like(x);
+  CHECK(strides_of(y) == Sizes{1, 2});
+  CHECK(y.dtype() == DType::Int16);
+  CHECK(y.device() == place);
+  CHECK(holds(y, {1, 1, 1, 1, 1, 1}));
+  CHECK(new_zeros(x, {4}).dtype() == DType::Int16);
+}
+
+TEST_CASE("arange counts up to its end, and down", "[ops][factories]") {
+  CHECK(holds(arange(3), {0, 1, 2}));
+  CHECK(arange(3).dtype() == DType::Int64);
+  CHECK(arange(3.0).dtype() == DType::Float32);
+  CHECK(holds(arange_start_step(1, -2, -1.5), {1, -0.5}));
+  CHECK_THROWS_AS(arange_start_step(0, 3, 0), RuntimeError);
+  CHECK_THROWS_AS(arange_start(3, 0), RuntimeError);
+  CHECK_THROWS_AS(arange(NAN), RuntimeError);
+  CHECK_THROWS_AS(
+      arange_start(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()),
+      RuntimeError);
+}
+
+TEST_CASE("eye has ones on its diagonal", "[ops][factories]") {
+  CHECK(holds(eye_m(2, 3), {1, 0, 0, 0, 1, 0}));
+  CHECK(sizes_of(eye(0)) == Sizes{0, 0});
+  CHECK_THROWS_AS(eye(-1), RuntimeError);
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,63 @@
+#include "switchboard/ops/item.h"
+
+#include <algorithm>
+
+#include "switchboard/core/dtype_types.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/cast.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+
+namespace sb {
+namespace {
+
+Scalar item_kernel(const Tensor& self) {
+  check_defined("item", self);
+  SB_CHECK(self.numel() == 1, "item: expected a tensor of one element, got ", self.describe());
+  return _local_scalar_dense(self);
+}
+
+Scalar local_scalar_dense_kernel(const Tensor& self) {
+  check_defined("_local_scalar_dense", self);
+  SB_CHECK(self.numel() > 0, "_local_scalar_dense: ", self.describe(), " has no element");
+  return load_scalar(self.dtype(), self.data_ptr());
+}
+
+bool equal_kernel(const Tensor& self, const Tensor& other) {
+  check_defined("equal: self", self);
+  check_defined("equal: other", other);
+  SB_CHECK(self.device() == other.device(), "equal: expected tensors on one device, got ",
+           self.describe(), " and ", other.describe());
+  if (self.sizes() != other.sizes()) return false;
+  if (self.numel() == 0) return true;
+  const DType dtype = promote_types(self.dtype(), other.dtype());
+  const auto as_array = [&](const Tensor& t) {
+    return t.dtype() == dtype && t.is_contiguous() ? t : cast_copy(t, dtype);
+  };
+  const Tensor a = as_array(self);
+  const Tensor b = as_array(other);
+  return visit_dtype(dtype, [&]<class T>() {
+    return std::equal(a.data<T>(), a.data<T>() + a.numel(), b.data<T>());
+  });
+}
+
+bool is_same_size_kernel(const Tensor& self, const Tensor& other) {
+  check_defined("is_same_size: self", self);
+  check_defined("is_same_size: other", other);
+  return self.sizes() == other.sizes();
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(item);
+  m.impl(item, DispatchKey::CompositeImplicitAutograd, item_kernel);
+  m.define(_local_scalar_dense);
+  m.impl(_local_scalar_dense, DispatchKey::CPU, local_scalar_dense_kernel);
+  m.define(equal);
+  m.impl(equal, DispatchKey::CPU, equal_kernel);
+  m.define(is_same_size);
+  m.impl(is_same_size, DispatchKey::CompositeExplicitAutograd, is_same_size_kernel);
+}
+
+}  // namespace sb

@@ -1,0 +1,217 @@
+#include "switchboard/ops/matmul.h"
+
+#include <cmath>
+#include <limits>
+
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/gemm.h"
+#include "switchboard/ops/structured.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+// What every product demands of its two operands.
+void check_operands(const char* op, const Tensor& a, const Tensor& b) {
+  SB_CHECK(a.dtype() == b.dtype(), op, ": expected operands of one dtype, got ", a.describe(),
+           " and ", b.describe());
+  SB_CHECK(has_gemm(a.dtype()), op, ": not implemented for ", to_string(a.dtype()));
+}
+
+void check_rank(const char* op, const char* argument, const Tensor& t, int64_t rank) {
+  SB_CHECK(t.dim() == rank, op, ": ", argument, ": expected ", rank, " dimensions, got ",
+           t.describe());
+}
+
+void check_inner(const char* op, const Tensor& a, const Tensor& b, bool agree) {
+  SB_CHECK(agree, op, ": ", a.describe(), " and ", b.describe(), " cannot be multiplied");
+}
+
+// Scalars are converted to the result's dtype, where they must fit.
+void check_factor(const char* op, const char* name, const Scalar& value, DType dtype) {
+  if (is_complex(dtype)) return;
+  const double v = value.to<double>();  // refuses a complex number
+  double limit = std::numeric_limits<double>::infinity();
+  if (dtype == DType::Float32 || dtype == DType::BFloat16) limit = 3.4028234663852886e38;
+  if (dtype == DType::Float16) limit = 65504;
+  if (is_integral(dtype)) {
+    const int bits = static_cast<int>(8 * itemsize(dtype)) - (dtype == DType::UInt8 ? 0 : 1);
+    // PyTorch lets negative numbers into uint8, where they wrap.
+    const double end = std::ldexp(1.0, bits);
+    SB_CHECK(value.is_int() && dtype == DType::Int64 ? true : v < end && v >= -end, op, ": ", name,
+             ": ", value.to_string(), " does not fit ", to_string(dtype));
+  } else {
+    SB_CHECK(!(std::isfinite(v) && std::abs(v) > limit), op, ": ", name, ": ", value.to_string(),
+             " does not fit ", to_string(dtype));
+  }
+}
+
+// Whether `self` broadcasts to `sizes`.
+void check_expands(const char* op, const Tensor& self, IntArrayRef sizes) {
+  bool fits = self.sizes().size() <= sizes.size();
+  for (size_t i = 1; fits && i <= self.sizes().size(); ++i) {
+    const int64_t size = self.sizes()[self.sizes().size() - i];
+    fits = size == 1 || size == sizes[sizes.size() - i];
+  }
+  SB_CHECK(fits, op, ": self: ", self.describe(), " does not broadcast to ", shape_text(sizes));
+}
+
+bool is_zero(const Scalar& s) { return s.to<std::complex<double>>() == 0.0; }
+
+// As matrices: a matrix, a vector as a column, one matrix of a batch.
+MatrixRef matrix(const Tensor& t) {
+  return {t.data_ptr(), t.sizes()[0], t.sizes()[1], t.strides()[0], t.strides()[1]};
+}
+MatrixRef column(const Tensor& t) { return {t.data_ptr(), t.numel(), 1, t.strides()[0], 1}; }
+MatrixRef batch_item(const Tensor& t, int64_t i) {
+  // Where there is no element there may be no address to add to, and strides mean nothing.
+  const int64_t bytes =
+      t.numel() == 0 ? 0 : i * t.strides()[0] * static_cast<int64_t>(t.itemsize());
+  return {static_cast<char*>(t.data_ptr()) + bytes, t.sizes()[1], t.sizes()[2], t.strides()[1],
+          t.strides()[2]};
+}
+
+TensorMeta mm_rule(const Tensor& self, const Tensor& mat2) {
+  check_rank("mm", "self", self, 2);
+  check_rank("mm", "mat2", mat2, 2);
+  check_inner("mm", self, mat2, self.sizes()[1] == mat2.sizes()[0]);
+  check_operands("mm", self, mat2);
+  return {{self.sizes()[0], mat2.sizes()[1]}, self.dtype()};
+}
+void mm_kernel(const Tensor& self, const Tensor& mat2, const Tensor& out) {
+  gemm(out.dtype(), 1, matrix(self), matrix(mat2), 0, matrix(out));
+}
+
+TensorMeta mv_rule(const Tensor& self, const Tensor& vec) {
+  check_rank("mv", "self", self, 2);
+  check_rank("mv", "vec", vec, 1);
+  check_inner("mv", self, vec, self.sizes()[1] == vec.sizes()[0]);
+  check_operands("mv", self, vec);
+  return {{self.sizes()[0]}, self.dtype()};
+}
+void mv_kernel(const Tensor& self, const Tensor& vec, const Tensor& out) {
+  gemm(out.dtype(), 1, matrix(self), column(vec), 0, column(out));
+}
+
+TensorMeta dot_rule(const Tensor& self, const Tensor& tensor) {
+  check_rank("dot", "self", self, 1);
+  check_rank("dot", "tensor", tensor, 1);
+  check_inner("dot", self, tensor, self.numel() == tensor.numel());
+  check_operands("dot", self, tensor);
+  return {{}, self.dtype()};
+}
+void dot_kernel(const Tensor& self, const Tensor& tensor, const Tensor& out) {
+  gemm(out.dtype(), 1, column(self).transposed(), column(tensor), 0, {out.data_ptr(), 1, 1, 1, 1});
+}
+
+// The shape of a batched product.
+DimVector bmm_sizes(const char* op, const Tensor& a, const Tensor& b) {
+  check_rank(op, "batch1", a, 3);
+  check_rank(op, "batch2", b, 3);
+  check_inner(op, a, b, a.sizes()[0] == b.sizes()[0] && a.sizes()[2] == b.sizes()[1]);
+  check_operands(op, a, b);
+  return {a.sizes()[0], a.sizes()[1], b.sizes()[2]};
+}
+void bmm_into(const Scalar& alpha, const Tensor& a, const Tensor& b, const Scalar& beta,
+              const Tensor& out) {
+  for (int64_t i = 0; out.numel() != 0 && i < out.sizes()[0]; ++i) {
+    gemm(out.dtype(), alpha, batch_item(a, i), batch_item(b, i), beta, batch_item(out, i));
+  }
+}
+
+TensorMeta bmm_rule(const Tensor& self, const Tensor& mat2) {
+  return {bmm_sizes("bmm", self, mat2), self.dtype()};
+}
+void bmm_kernel(const Tensor& self, const Tensor& mat2, const Tensor& out) {
+  bmm_into(1, self, mat2, 0, out);
+}
+
+TensorMeta addmm_rule(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
+                      const Scalar& beta, const Scalar& alpha) {
+  check_rank("addmm", "mat1", mat1, 2);
+  check_rank("addmm", "mat2", mat2, 2);
+  check_inner("addmm", mat1, mat2, mat1.sizes()[1] == mat2.sizes()[0]);
+  check_operands("addmm", mat1, mat2);
+  SB_CHECK(self.dtype() == mat2.dtype(), "addmm: self: expected ", to_string(mat2.dtype()),
+           ", got ", self.describe());
+  check_factor("addmm", "beta", beta, self.dtype());
+  check_factor("addmm", "alpha", alpha, self.dtype());
+  const DimVector sizes = {mat1.sizes()[0], mat2.sizes()[1]};
+  check_expands("addmm", self, sizes);
+  return {sizes, self.dtype()};
+}
+void addmm_kernel(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+                  const Scalar& alpha, const Tensor& out) {
+  if (out.numel() == 0) return;
+  if (!is_zero(beta)) copy_elements(out, self);
+  gemm(out.dtype(), alpha, matrix(mat1), matrix(mat2), beta, matrix(out));
+}
+
+// As PyTorch: `self` may have another dtype, and is converted. Where `mat` has no element and beta
+// is not 0, the result is beta * self, in self's own shape: even if that is one element for many.
+TensorMeta addmv_rule(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
+                      const Scalar& alpha) {
+  SB_CHECK(mat.dim() == 2 && vec.dim() == 1 && self.dim() <= 1,
+           "addmv: expected a vector, a matrix and a vector, got ", self.describe(), ", ",
+           mat.describe(), " and ", vec.describe());
+  const int64_t rows = mat.sizes()[0];
+  if (mat.sizes()[1] != vec.numel() || (rows != self.numel() && self.numel() != 1)) {
+    // PyTorch's own message fails where self has no dimension.
+    SB_CHECK_INDEX(self.dim() != 0, "addmv: ", self.describe(), ", ", mat.describe(), " and ",
+                   vec.describe(), " do not fit");
+    SB_THROW(RuntimeError, "addmv: ", self.describe(), ", ", mat.describe(), " and ",
+             vec.describe(), " do not fit");
+  }
+  check_operands("addmv", mat, vec);
+  check_factor("addmv", "beta", beta, vec.dtype());
+  check_factor("addmv", "alpha", alpha, vec.dtype());
+  TensorMeta meta{{rows}, vec.dtype()};
+  if (mat.numel() == 0 && !is_zero(beta)) {
+    SB_CHECK(can_cast(self.dtype(), vec.dtype()), "addmv: result type ", to_string(self.dtype()),
+             " can't be cast to the desired output type ", to_string(vec.dtype()));
+    meta.sizes.assign(self.sizes().begin(), self.sizes().end());
+  }
+  return meta;
+}
+void addmv_kernel(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
+                  const Scalar& alpha, const Tensor& out) {
+  if (out.numel() == 0) return;
+  if (!is_zero(beta)) copy_elements(out, self);
+  const int64_t stride = out.dim() == 0 ? 1 : out.strides()[0];
+  const MatrixRef result = {out.data_ptr(), out.numel(), 1, stride, 1};
+  if (mat.numel() == 0) {
+    gemm(out.dtype(), 0, {nullptr, out.numel(), 0, 1, 1}, {nullptr, 0, 1, 1, 1}, beta, result);
+  } else {
+    gemm(out.dtype(), alpha, matrix(mat), column(vec), beta, result);
+  }
+}
+
+TensorMeta baddbmm_rule(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
+                        const Scalar& beta, const Scalar& alpha) {
+  const DimVector sizes = bmm_sizes("baddbmm", batch1, batch2);
+  check_factor("baddbmm", "beta", beta, batch2.dtype());
+  check_factor("baddbmm", "alpha", alpha, batch2.dtype());
+  check_expands("baddbmm", self, sizes);
+  return {sizes, batch2.dtype()};
+}
+void baddbmm_kernel(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
+                    const Scalar& beta, const Scalar& alpha, const Tensor& out) {
+  if (out.numel() == 0) return;
+  if (!is_zero(beta)) copy_elements(out, self);
+  bmm_into(alpha, batch1, batch2, beta, out);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_structured<mm_rule, mm_kernel>(m, mm);
+  define_structured<mv_rule, mv_kernel>(m, mv);
+  define_structured<dot_rule, dot_kernel>(m, dot);
+  define_structured<bmm_rule, bmm_kernel>(m, bmm);
+  define_structured<addmm_rule, addmm_kernel>(m, addmm);
+  define_structured<addmv_rule, addmv_kernel>(m, addmv);
+  define_structured<baddbmm_rule, baddbmm_kernel>(m, baddbmm);
+}
+
+}  // namespace sb

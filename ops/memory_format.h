@@ -1,0 +1,21 @@
+// Which strides a tensor made after another one has.
+
+#ifndef SWITCHBOARD_OPS_MEMORY_FORMAT_H_
+#define SWITCHBOARD_OPS_MEMORY_FORMAT_H_
+
+#include "absl/container/inlined_vector.h"
+#include "switchboard/core/tensor.h"
+
+namespace sb {
+
+// ChannelsLast or ChannelsLast3d where the order of the strides says so, gaps or not, else
+// Contiguous. As `Tensor.suggest_memory_format`.
+MemoryFormat suggest_memory_format(const Tensor& t);
+
+// The strides of a dense tensor of these sizes whose dimensions lie in the order of the given
+// strides. As `at::infer_dense_strides`.
+absl::InlinedVector<int64_t, 5> infer_dense_strides(IntArrayRef sizes, IntArrayRef strides);
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_MEMORY_FORMAT_H_

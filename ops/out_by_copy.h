@@ -1,0 +1,49 @@
+// out= forms that call the functional form and copy its result: for operators that are composed of
+// others, or have nothing to gain. As the out= kernels that PyTorch generates.
+
+#ifndef SWITCHBOARD_OPS_OUT_BY_COPY_H_
+#define SWITCHBOARD_OPS_OUT_BY_COPY_H_
+
+#include "switchboard/core/tensor.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/derived_schema.h"
+
+namespace sb {
+
+// Gives `out` the shape and elements of `result`, converted. Throws RuntimeError, changing nothing,
+// where `out` is undefined, on another device, overlaps itself, or cannot grow.
+void copy_result_to_out(std::string_view op, const Tensor& result, const Tensor& out);
+
+namespace internal {
+
+template <auto& functional>
+struct OutByCopy {
+  template <class R, class... A>
+  struct Kernel {
+    Tensor operator()(A... args, const Tensor& out) const {
+      copy_result_to_out(functional.name(), functional.call(args...), out);
+      return out;
+    }
+  };
+};
+
+template <auto& functional, class Tag>
+void define_out_by_copy(Library& m, const Op<Tag>&, SourceLocation where) {
+  using Kernel = typename OpTraits<Tag>::template Apply<OutByCopy<functional>::template Kernel>;
+  constexpr Op<typename Tag::Out> out;
+  m.define(out, {}, where);
+  m.impl(out, DispatchKey::CompositeExplicitAutograd, Kernel(), where);
+}
+
+}  // namespace internal
+
+// Defines the out= form of an operator declared by SB_STRUCTURED or SB_STRUCTURED_NO_INPLACE:
+// define_out_by_copy<add_Scalar>(m).
+template <auto& functional>
+void define_out_by_copy(Library& m, SourceLocation where = SourceLocation::current()) {
+  internal::define_out_by_copy<functional>(m, functional, where);
+}
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_OUT_BY_COPY_H_

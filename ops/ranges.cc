@@ -1,0 +1,157 @@
+#include "switchboard/ops/ranges.h"
+
+#include <cmath>
+
+#include "switchboard/core/dtype_types.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/cast.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/fill.h"
+#include "switchboard/ops/memory_overlap.h"
+#include "switchboard/ops/resize.h"
+
+namespace sb {
+namespace {
+
+#define SB_OPTIONS                                                                        \
+  std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
+      std::optional<bool> pin_memory
+
+constexpr DispatchKey kComposite = DispatchKey::CompositeExplicitAutograd;
+
+// The number of elements of a range, computed in integers or in floating point. As arange_out.
+int64_t range_length(const Scalar& start, const Scalar& end, const Scalar& step, bool integral) {
+  const auto check = [&](bool nonzero, bool in_order) {
+    SB_CHECK(nonzero, "arange: argument step: expected a number other than 0, got ",
+             step.to_string());
+    SB_CHECK(in_order, "arange: arguments start and end: ", start.to_string(), " to ",
+             end.to_string(), " is against the sign of step ", step.to_string());
+  };
+  for (const Scalar& bound : {start, end}) {
+    SB_CHECK(std::isfinite(bound.to<double>()), "arange: unsupported range: ", start.to_string(),
+             " -> ", end.to_string());
+  }
+  if (!integral) {
+    const double from = start.to<double>(), to = end.to<double>(), by = step.to<double>();
+    check(by > 0 || by<0, by> 0 ? to >= from : to <= from);
+    const double length = std::ceil((to - from) / by);
+    SB_CHECK(length >= 0 && length < 9223372036854775808.0, "arange: ", start.to_string(), " to ",
+             end.to_string(), " by ", step.to_string(), ": too many elements");
+    return static_cast<int64_t>(length);
+  }
+  for (const Scalar& number : {start, end, step}) check_scalar_fits(number, DType::Int64);
+  const int64_t from = start.to<int64_t>(), to = end.to<int64_t>(), by = step.to<int64_t>();
+  check(by != 0, by > 0 ? to >= from : to <= from);
+  const __int128 distance = static_cast<__int128>(to) - from;
+  const __int128 length = (distance + by - (by > 0 ? 1 : -1)) / by;
+  SB_CHECK(length <= INT64_MAX, "arange: ", start.to_string(), " to ", end.to_string(),
+           ": too many elements");
+  return static_cast<int64_t>(length);
+}
+
+template <class T>
+void write_range(T* to, int64_t n, const Scalar& start, const Scalar& step) {
+  if constexpr (std::is_integral_v<T>) {
+    const uint64_t from = static_cast<uint64_t>(start.to<int64_t>());
+    const uint64_t by = static_cast<uint64_t>(step.to<int64_t>());
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(from + by * static_cast<uint64_t>(i));
+  } else {
+    const double from = start.to<double>(), by = step.to<double>();
+    for (int64_t i = 0; i < n; ++i) {
+      to[i] = T(static_cast<std::conditional_t<sizeof(T) == 8, double, float>>(
+          from + by * static_cast<double>(i)));
+    }
+  }
+}
+
+Tensor arange_to(const Scalar& start, const Scalar& end, const Scalar& step, const Tensor& out) {
+  SB_CHECK(out.defined(), "arange: out: expected a tensor, got an undefined one");
+  const DType dtype = out.dtype();
+  SB_CHECK_NOT_IMPLEMENTED(!is_complex(dtype) && dtype != DType::Bool,
+                           "arange: not implemented for ", to_string(dtype));
+  for (const Scalar& number : {start, end, step}) {
+    SB_CHECK(!number.is_complex(), "arange: expected real numbers, got ", number.to_string());
+  }
+  // Numbers with a fraction lose it where the result is integral.
+  const bool integral = is_integral(dtype);
+  const int64_t n = integral && dtype != DType::Int64 ? (range_length(start, end, step, true),
+                                                         range_length(start, end, step, false))
+                                                      : range_length(start, end, step, integral);
+  if (out.numel() == n)
+    check_no_internal_overlap(out);
+  else
+    resize_output(out, {n});
+  if (n == 0 || out.is_meta()) return out;
+  const Tensor target = out.is_contiguous() ? out : clone(out, MemoryFormat::Contiguous);
+  visit_dtype(dtype, [&]<class T>() {
+    if constexpr (!internal::is_std_complex<T> && !std::is_same_v<T, bool>) {
+      write_range(target.data<T>(), n, start, step);
+    }
+  });
+  if (!target.is_same(out)) copy_elements(out, target);
+  return out;
+}
+
+Tensor arange_any(const Scalar& start, const Scalar& end, const Scalar& step, SB_OPTIONS) {
+  const auto is_integer = [](const Scalar& s) { return s.is_int() || s.is_bool(); };
+  if (!dtype && is_integer(start) && is_integer(end) && is_integer(step)) dtype = DType::Int64;
+  const Tensor result = empty({0}, dtype, layout, device, pin_memory, std::nullopt);
+  return arange_start_out(start, end, step, result);
+}
+
+Tensor eye_to(int64_t n, int64_t m, const Tensor& out) {
+  SB_CHECK(out.defined(), "eye: out: expected a tensor, got an undefined one");
+  SB_CHECK(n >= 0, "eye: argument n: expected 0 or more, got ", n);
+  SB_CHECK(m >= 0, "eye: argument m: expected 0 or more, got ", m);
+  resize_output(out, {n, m});
+  if (out.is_meta()) return out;
+  zero_(out);
+  const int64_t step = (out.stride(0) + out.stride(1)) * static_cast<int64_t>(out.itemsize());
+  char* element = out.numel() ? static_cast<char*>(out.data_ptr()) : nullptr;
+  for (int64_t i = 0; i < std::min(n, m); ++i) store_scalar(1, out.dtype(), element + i * step);
+  return out;
+}
+
+Tensor eye_any(int64_t n, int64_t m, SB_OPTIONS) {
+  SB_CHECK(n >= 0, "eye: argument n: expected 0 or more, got ", n);
+  SB_CHECK(m >= 0, "eye: argument m: expected 0 or more, got ", m);
+  return eye_m_out(n, m, empty({0}, dtype, layout, device, pin_memory, std::nullopt));
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(arange);
+  m.impl(arange, kComposite, [](const Scalar& end, SB_OPTIONS) {
+    return arange_any(0, end, 1, dtype, layout, device, pin_memory);
+  });
+  m.define(arange_start);
+  m.impl(arange_start, kComposite, [](const Scalar& start, const Scalar& end, SB_OPTIONS) {
+    return arange_any(start, end, 1, dtype, layout, device, pin_memory);
+  });
+  m.define(arange_start_step);
+  m.impl(arange_start_step, kComposite, arange_any);
+  m.define(arange_out);
+  m.impl(arange_out, kComposite,
+         [](const Scalar& end, const Tensor& out) { return arange_start_out(0, end, 1, out); });
+  m.define(arange_start_out);
+  m.impl(arange_start_out, DispatchKey::CPU, arange_to);
+  m.impl(arange_start_out, DispatchKey::Meta, arange_to);
+
+  m.define(eye);
+  m.impl(eye, kComposite,
+         [](int64_t n, SB_OPTIONS) { return eye_any(n, n, dtype, layout, device, pin_memory); });
+  m.define(eye_m);
+  m.impl(eye_m, kComposite, eye_any);
+  m.define(eye_out);
+  m.impl(eye_out, DispatchKey::CPU, [](int64_t n, const Tensor& out) { return eye_to(n, n, out); });
+  m.impl(eye_out, DispatchKey::Meta,
+         [](int64_t n, const Tensor& out) { return eye_to(n, n, out); });
+  m.define(eye_m_out);
+  m.impl(eye_m_out, DispatchKey::CPU, eye_to);
+  m.impl(eye_m_out, DispatchKey::Meta, eye_to);
+}
+
+#undef SB_OPTIONS
+
+}  // namespace
+}  // namespace sb

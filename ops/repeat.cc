@@ -1,0 +1,50 @@
+#include "switchboard/ops/repeat.h"
+
+#include "switchboard/core/checked_math.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/structured.h"
+
+namespace sb {
+namespace {
+
+TensorMeta repeat_rule(const Tensor& self, IntArrayRef repeats) {
+  const size_t rank = self.sizes().size();
+  SB_CHECK(repeats.size() >= rank, "repeat: repeats ", shape_text(repeats),
+           " has fewer entries than ", self.describe(), " has dimensions");
+  TensorMeta meta{{repeats.begin(), repeats.end()}, self.dtype()};
+  for (size_t d = 0; d < repeats.size(); ++d) {
+    SB_CHECK(repeats[d] >= 0, "repeat: repeats ", shape_text(repeats), " has a negative entry");
+  }
+  for (size_t i = 1; i <= rank; ++i) {
+    int64_t& size = meta.sizes[meta.sizes.size() - i];
+    size = checked_mul(size, self.sizes()[rank - i]);
+  }
+  return meta;
+}
+
+// Each dimension of `out` as two, that of the repeats and that of self, over which self broadcasts.
+void repeat_kernel(const Tensor& self, IntArrayRef repeats, const Tensor& out) {
+  if (out.numel() == 0) return;
+  const size_t added = repeats.size() - self.sizes().size();
+  DimVector out_sizes, out_strides, sizes, strides;
+  for (size_t d = 0; d < repeats.size(); ++d) {
+    const int64_t size = d < added ? 1 : self.sizes()[d - added];
+    const int64_t stride = d < added ? 0 : self.strides()[d - added];
+    out_sizes.insert(out_sizes.end(), {repeats[d], size});
+    out_strides.insert(out_strides.end(), {out.strides()[d] * size, out.strides()[d]});
+    sizes.insert(sizes.end(), {repeats[d], size});
+    strides.insert(strides.end(), {0, stride});
+  }
+  copy_elements(alias_with_unchecked(out, out_sizes, out_strides, out.storage_offset()),
+                alias_with_unchecked(self, sizes, strides, self.storage_offset()), false);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_structured<repeat_rule, repeat_kernel, StructuredOptions{.cast_to_out = true}>(m, repeat);
+}
+
+}  // namespace sb

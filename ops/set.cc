@@ -1,0 +1,118 @@
+#include "switchboard/ops/set.h"
+
+#include <algorithm>
+
+#include "switchboard/core/allocator.h"
+#include "switchboard/core/checked_math.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/resize.h"
+
+namespace sb {
+namespace {
+
+// Checks that the format names an order of strides for that many dimensions.
+void check_format(const char* op, std::optional<MemoryFormat> format, size_t rank) {
+  if (!format) return;
+  SB_CHECK(*format != MemoryFormat::Preserve, op, ": memory_format: got preserve_format");
+  const bool fits = *format == MemoryFormat::Contiguous ||
+                    (*format == MemoryFormat::ChannelsLast && rank == 4) ||
+                    (*format == MemoryFormat::ChannelsLast3d && rank == 5);
+  SB_CHECK(fits, op, ": memory_format ", to_string(*format), " does not fit ", rank, " dimensions");
+}
+
+Tensor resize_to(const char* op, const Tensor& self, IntArrayRef size,
+                 std::optional<MemoryFormat> format) {
+  check_defined(op, self);
+  check_format(op, format, size.size());
+  const DimVector sizes(size.begin(), size.end());  // self may be the template
+  if (self.sizes() != IntArrayRef(sizes)) resize_tensor(self, sizes);
+  // A dense tensor needs as much memory in any format.
+  if (format) self.impl()->set_sizes_contiguous(sizes, *format);
+  return self;
+}
+
+Tensor resize_kernel(const Tensor& self, IntArrayRef size, std::optional<MemoryFormat> format) {
+  return resize_to("resize_", self, size, format);
+}
+
+Tensor resize_as_kernel(const Tensor& self, const Tensor& the_template,
+                        std::optional<MemoryFormat> format) {
+  check_defined("resize_as_: the_template", the_template);
+  if (format == MemoryFormat::Preserve) format = suggest_memory_format(the_template);
+  return resize_to("resize_as_", self, the_template.sizes(), format);
+}
+
+Tensor set_to(const Tensor& self, const Storage& source, int64_t offset, IntArrayRef size,
+              IntArrayRef stride) {
+  check_defined("set_", self);
+  SB_CHECK(source, "set_: source: got no storage");
+  SB_CHECK(source->device() == self.device(), "set_: source is on ", to_string(source->device()),
+           ", self is ", self.describe());
+  const DimVector sizes(size.begin(), size.end());
+  DimVector strides(stride.begin(), stride.end());
+  if (stride.empty()) {
+    strides.resize(sizes.size());
+    int64_t next = 1;
+    for (size_t d = sizes.size(); d-- > 0;) {
+      strides[d] = next;
+      next = checked_mul(next, std::max<int64_t>(sizes[d], 1));
+    }
+  }
+  const int64_t needed =
+      checked_storage_bytes(sizes, strides, offset, static_cast<int64_t>(self.itemsize()));
+  if (static_cast<size_t>(needed) > source->nbytes()) source->resize(static_cast<size_t>(needed));
+  const Storage kept = source;  // may be self's own
+  self.impl()->set_sizes_and_strides(sizes, strides);
+  self.impl()->set_storage(kept);
+  self.impl()->set_storage_offset(offset);
+  return self;
+}
+
+Tensor set_to_tensor(const Tensor& self, const Tensor& source) {
+  check_defined("set_: source", source);
+  return set_to(self, source.storage(), source.storage_offset(), source.sizes(), source.strides());
+}
+
+Tensor set_to_tensor_part(const Tensor& self, const Tensor& source, int64_t storage_offset,
+                          IntArrayRef size, IntArrayRef stride) {
+  check_defined("set_: source", source);
+  return set_to(self, source.storage(), storage_offset, size, stride);
+}
+
+// All of the storage, as a vector.
+Tensor set_to_storage(const Tensor& self, const Storage& source) {
+  check_defined("set_", self);
+  SB_CHECK(source, "set_: source: got no storage");
+  const int64_t numel = static_cast<int64_t>(source->nbytes() / self.itemsize());
+  return set_to(self, source, 0, {numel}, {});
+}
+
+Tensor set_to_nothing(const Tensor& self) {
+  check_defined("set_", self);
+  const DeviceType type = self.device().type;
+  return set_to(self, make_storage(0, get_allocator(type), type), 0, {0}, {});
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  const auto all = DispatchKey::CompositeExplicitAutograd;
+  m.define(resize_);
+  m.impl(resize_, all, resize_kernel);
+  m.define(resize_as_);
+  m.impl(resize_as_, all, resize_as_kernel);
+  m.define(set_);
+  m.impl(set_, all, set_to_nothing);
+  m.define(set__source_Tensor);
+  m.impl(set__source_Tensor, all, set_to_tensor);
+  m.define(set__source_Tensor_storage_offset);
+  m.impl(set__source_Tensor_storage_offset, all, set_to_tensor_part);
+  m.define(set__source_Storage);
+  m.impl(set__source_Storage, all, set_to_storage);
+  m.define(set__source_Storage_storage_offset);
+  m.impl(set__source_Storage_storage_offset, all, set_to);
+}
+
+}  // namespace sb

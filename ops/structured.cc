@@ -1,0 +1,77 @@
+#include "switchboard/ops/structured.h"
+
+#include "absl/strings/str_join.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/memory_overlap.h"
+#include "switchboard/ops/resize.h"
+
+namespace sb::internal {
+
+Device check_arguments(std::string_view op, const TensorArguments& tensors) {
+  const Tensor* first = nullptr;
+  for (const Tensor* t : tensors) {
+    SB_CHECK(t->defined(), op, ": expected a defined tensor, got an undefined one");
+    if (first && t->device() == first->device()) continue;
+    const bool free_scalar = t->dim() == 0 && t->is_cpu();
+    if (!first || (first->dim() == 0 && first->is_cpu() && !free_scalar)) {
+      first = t;
+    } else {
+      SB_CHECK(free_scalar, op,
+               ": expected all tensors to be on the same device, but found at least two devices, ",
+               to_string(first->device()), " and ", to_string(t->device()));
+    }
+  }
+  SB_CHECK(first, op, ": got no tensor to take the device from");
+  return first->device();
+}
+
+Tensor make_result(const TensorMeta& meta, Device device) {
+  return meta.strides.empty() ? empty_on(device, meta.sizes, meta.dtype)
+                              : empty_strided_on(device, meta.sizes, meta.strides, meta.dtype);
+}
+
+OutputPlan::OutputPlan(std::string_view op, const Tensor& out, const TensorMeta& meta,
+                       Device device, const TensorArguments& inputs, StructuredOptions options,
+                       bool inplace)
+    : out_(out), sizes_(meta.sizes), strides_(meta.strides) {
+  SB_CHECK(out.defined(), op, ": out: expected a defined tensor, got an undefined one");
+  SB_CHECK(out.device() == device, op, ": expected out tensor to be on device ", to_string(device),
+           ", but got ", to_string(out.device()));
+  if (options.cast_to_out) {
+    SB_CHECK(can_cast(meta.dtype, out.dtype()), op, ": result type ", to_string(meta.dtype),
+             " can't be cast to the desired output type ", to_string(out.dtype()));
+  } else {
+    SB_CHECK(meta.dtype == out.dtype(), op, ": expected out tensor to have dtype ",
+             to_string(meta.dtype), ", but got ", to_string(out.dtype()));
+  }
+  const bool same_sizes = out.sizes() == IntArrayRef(sizes_);
+  SB_CHECK(same_sizes || !inplace, op, ": in-place: self of shape [",
+           absl::StrJoin(out.sizes(), ", "), "] doesn't match the result's shape [",
+           absl::StrJoin(sizes_, ", "), "]");
+  bool apart = !same_sizes || meta.dtype != out.dtype() ||
+               (!strides_.empty() && out.strides() != IntArrayRef(strides_));
+  if (same_sizes) check_no_internal_overlap(out);
+  for (const Tensor* input : inputs) {
+    switch (overlap_between(out, *input)) {
+      case Overlap::No:
+        break;
+      case Overlap::Partial:
+      case Overlap::Full:
+        if (options.refuse_overlap && !inplace) check_no_overlap(out, *input);
+        apart = true;
+        break;
+      case Overlap::TooHard:
+        apart = true;
+    }
+  }
+  target_ = apart ? make_result(meta, device) : out;
+}
+
+void OutputPlan::finish(bool with_data) {
+  if (target_.is_same(out_)) return;
+  resize_output(out_, sizes_, strides_);
+  if (with_data) copy_elements(out_, target_);
+}
+
+}  // namespace sb::internal

@@ -1,0 +1,173 @@
+// One body for the functional, in-place and out= forms of an operator, on CPU and Meta.
+//
+// A structured operator is two functions:
+//
+//   TensorMeta mm_rule(const Tensor& self, const Tensor& mat2);                    // shape rule
+//   void mm_kernel(const Tensor& self, const Tensor& mat2, const Tensor& out);     // arithmetic
+//
+//   SB_STRUCTURED_NO_INPLACE(mm, "aten::mm(Tensor self, Tensor mat2) -> Tensor", "out");
+//   SB_LIBRARY_FRAGMENT(aten, m) { define_structured<mm_rule, mm_kernel>(m, mm); }
+//
+// The rule makes every check of the arguments, and throws; it may not read data. The kernel finds
+// `out` with the rule's shape, dtype and device, sharing no memory with the inputs, and may only
+// throw for what it reads in the data. Everything between the two is here: that an `out` has the
+// right dtype and device, that it is resized as PyTorch does, and that a call that throws leaves
+// its arguments as they were.
+//
+// Elementwise operators are not made this way: see elementwise.h.
+
+#ifndef SWITCHBOARD_OPS_STRUCTURED_H_
+#define SWITCHBOARD_OPS_STRUCTURED_H_
+
+#include <array>
+#include <type_traits>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "switchboard/core/tensor.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/derived_schema.h"
+
+namespace sb {
+
+using DimVector = absl::InlinedVector<int64_t, 5>;
+
+// What a result will be. Empty strides are contiguous ones.
+struct TensorMeta {
+  DimVector sizes;
+  DType dtype = DType::Float32;
+  DimVector strides = {};
+};
+
+// What an out= form accepts. By default the rule's dtype and nothing else, and an `out` that shares
+// memory with an input is computed apart and copied.
+struct StructuredOptions {
+  bool cast_to_out = false;     // any dtype that the result can be cast to (can_cast)
+  bool refuse_overlap = false;  // RuntimeError where out shares memory with an input
+};
+
+namespace internal {
+
+// The tensors among a call's arguments.
+using TensorArguments = absl::InlinedVector<const Tensor*, 4>;
+inline void collect_tensors(TensorArguments* all, const Tensor& t) { all->push_back(&t); }
+inline void collect_tensors(TensorArguments* all, const std::optional<Tensor>& t) {
+  if (t && t->defined()) all->push_back(&*t);
+}
+inline void collect_tensors(TensorArguments* all, TensorList list) {
+  for (const Tensor& t : list) all->push_back(&t);
+}
+template <class T>
+void collect_tensors(TensorArguments*, const T&) {}
+template <class... A>
+TensorArguments tensors_of(const A&... args) {
+  TensorArguments all;
+  (collect_tensors(&all, args), ...);
+  return all;
+}
+
+// Throws RuntimeError unless all are defined and on one device, 0-dim CPU tensors aside.
+Device check_arguments(std::string_view op, const TensorArguments& tensors);
+Tensor make_result(const TensorMeta& meta, Device device);
+
+// One output of an out= or in-place call.
+class OutputPlan {
+ public:
+  // Makes the checks; writes nothing yet.
+  OutputPlan(std::string_view op, const Tensor& out, const TensorMeta& meta, Device device,
+             const TensorArguments& inputs, StructuredOptions options, bool inplace);
+  // What the kernel writes to: out itself, or a tensor of its own.
+  const Tensor& target() const { return target_; }
+  // Gives out the shape and, where the kernel wrote elsewhere, the elements.
+  void finish(bool with_data);
+
+ private:
+  const Tensor& out_;
+  Tensor target_;
+  DimVector sizes_;
+  DimVector strides_;
+};
+
+// The forms of an operator whose rule has parameters A...
+template <class R>
+struct StructuredForms;
+template <class... A>
+struct StructuredForms<TensorMeta (*)(A...)> {
+  template <class Tag, auto rule, auto kernel, bool with_data>
+  struct Functional {
+    Tensor operator()(A... args) const {
+      const Device device = check_arguments(Op<Tag>::name(), tensors_of(args...));
+      Tensor result = make_result(rule(args...), device);
+      if constexpr (with_data) kernel(args..., result);
+      return result;
+    }
+  };
+  template <class Tag, auto rule, auto kernel, StructuredOptions options, bool with_data,
+            bool inplace = false>
+  struct Out {
+    Tensor operator()(A... args, const Tensor& out) const {
+      const TensorArguments tensors = tensors_of(args...);
+      const Device device = check_arguments(Op<Tag>::name(), tensors);
+      OutputPlan plan(Op<Tag>::name(), out, rule(args...), device, tensors, options, inplace);
+      if constexpr (with_data) kernel(args..., plan.target());
+      plan.finish(with_data);
+      return out;
+    }
+  };
+  template <class Tag, auto rule, auto kernel, StructuredOptions options, bool with_data>
+  struct Inplace {
+    Tensor operator()(A... args) const {
+      return Out<Tag, rule, kernel, options, with_data, true>()(args..., first(args...));
+    }
+    template <class... Rest>
+    static const Tensor& first(const Tensor& self, const Rest&...) {
+      return self;
+    }
+  };
+};
+template <class Tag>
+concept HasOut = requires {
+  typename Tag::Out;
+};
+template <class Tag>
+concept HasInplace = requires {
+  typename Tag::Inplace;
+};
+
+}  // namespace internal
+
+// Defines the operator `op`, declared by SB_STRUCTURED (or SB_STRUCTURED_NO_INPLACE), with all its
+// forms, and registers them at CPU and Meta.
+template <auto rule, auto kernel, StructuredOptions options = StructuredOptions{}, class Tag>
+void define_structured(Library& m, const Op<Tag>& op,
+                       SourceLocation where = SourceLocation::current()) {
+  using Forms = internal::StructuredForms<decltype(rule)>;
+  m.define(op, {}, where);
+  m.impl(op, DispatchKey::CPU, typename Forms::template Functional<Tag, rule, kernel, true>(),
+         where);
+  m.impl(op, DispatchKey::Meta, typename Forms::template Functional<Tag, rule, kernel, false>(),
+         where);
+  if constexpr (internal::HasOut<Tag>) {
+    using OutTag = typename Tag::Out;
+    constexpr Op<OutTag> out;
+    m.define(out, {}, where);
+    m.impl(out, DispatchKey::CPU,
+           typename Forms::template Out<OutTag, rule, kernel, options, true>(), where);
+    m.impl(out, DispatchKey::Meta,
+           typename Forms::template Out<OutTag, rule, kernel, options, false>(), where);
+  }
+  if constexpr (internal::HasInplace<Tag>) {
+    using InplaceTag = typename Tag::Inplace;
+    constexpr Op<InplaceTag> inplace;
+    m.define(inplace, {}, where);
+    m.impl(inplace, DispatchKey::CPU,
+           typename Forms::template Inplace<InplaceTag, rule, kernel, options, true>(), where);
+    m.impl(inplace, DispatchKey::Meta,
+           typename Forms::template Inplace<InplaceTag, rule, kernel, options, false>(), where);
+  }
+}
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_STRUCTURED_H_

@@ -1,0 +1,71 @@
+#include "switchboard/ops/structured.h"
+
+#include "catch2/catch.hpp"
+#include "switchboard/ops/test_places.h"
+
+namespace sb {
+namespace {
+
+using test::holds;
+using test::places;
+using test::Sizes;
+using test::sizes_of;
+using test::tensor_of;
+
+SB_STRUCTURED(reversed, "structured_test::reversed(Tensor self) -> Tensor", "out");
+
+TensorMeta reversed_rule(const Tensor& self) {
+  SB_CHECK(self.dim() == 1, "reversed: argument self: expected 1 dimension, got ", self.dim());
+  return {{self.size(0)}, self.dtype()};
+}
+// Wrong if out shares memory with self, and fails at a negative element.
+void reversed_kernel(const Tensor& self, const Tensor& out) {
+  const Tensor from = contiguous(self);
+  const int64_t n = self.numel();
+  for (int64_t i = 0; i < n; ++i) {
+    const float v = from.data<float>()[n - 1 - i];
+    SB_CHECK(v >= 0, "reversed: negative element");
+    out.data<float>()[i * out.stride(0)] = v;
+  }
+}
+
+SB_LIBRARY(structured_test, m) { define_structured<reversed_rule, reversed_kernel>(m, reversed); }
+
+TEST_CASE("one body serves the functional, in-place and out= forms", "[ops][structured]") {
+  auto place = GENERATE(from_range(places()));
+  const Tensor x = tensor_of({3}, {1, 2, 3}, DType::Float32, place);
+  CHECK(holds(reversed(x), {3, 2, 1}));
+  const Tensor out = tensor_of({0}, {}, DType::Float32, place);
+  CHECK(reversed_out(x, out).is_same(out));
+  CHECK(sizes_of(out) == Sizes{3});
+  CHECK(holds(out, {3, 2, 1}));
+  CHECK(reversed_(x).is_same(x));
+  CHECK(holds(x, {3, 2, 1}));
+}
+
+TEST_CASE("an out that is an input is computed apart", "[ops][structured]") {
+  const Tensor x = tensor_of({3}, {1, 2, 3});
+  reversed_out(x, x);
+  CHECK(holds(x, {3, 2, 1}));
+}
+
+TEST_CASE("an out of another dtype, device or overlapping memory is refused", "[ops][structured]") {
+  auto place = GENERATE(from_range(places()));
+  const Tensor x = tensor_of({3}, {1, 2, 3}, DType::Float32, place);
+  const Device other = place.is_cpu() ? DeviceType::Meta : DeviceType::CPU;
+  CHECK_THROWS_AS(reversed_out(x, tensor_of({3}, {}, DType::Float64, place)), RuntimeError);
+  CHECK_THROWS_AS(reversed_out(x, empty_on(other, {3}, DType::Float32)), RuntimeError);
+  CHECK_THROWS_AS(reversed_out(x, alias_with(x, {3}, {0}, 0)), RuntimeError);
+  CHECK_THROWS_AS(reversed_out(x, Tensor()), Error);
+  CHECK_THROWS_AS(reversed(Tensor()), Error);
+}
+
+TEST_CASE("a kernel that fails leaves an out of another shape alone", "[ops][structured]") {
+  const Tensor out = tensor_of({1}, {7});
+  CHECK_THROWS_AS(reversed_out(tensor_of({3}, {1, -1, 2}), out), RuntimeError);
+  CHECK(sizes_of(out) == Sizes{1});
+  CHECK(holds(out, {7}));
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,475 @@
+#include "switchboard/ops/tensor_iterator.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_join.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/cast.h"
+#include "switchboard/ops/memory_overlap.h"
+#include "switchboard/ops/resize.h"
+
+namespace sb {
+namespace {
+
+using Dims = TensorIterator::Dims;
+
+// As at::native::ResultTypeState: a category yields to the ones above it unless it is of a higher
+// kind (bool < integral < floating-point < complex).
+struct Category {
+  bool any = false;
+  DType dtype = DType::Bool;
+
+  void add(DType t) {
+    dtype = any ? promote_types(dtype, t) : t;
+    any = true;
+  }
+};
+
+Category combine(Category higher, Category lower) {
+  if (!higher.any) return lower;
+  if (!lower.any || is_complex(higher.dtype)) return higher;
+  if (is_floating_point(higher.dtype)) {
+    if (is_complex(lower.dtype)) higher.dtype = to_complex(higher.dtype);
+    return higher;
+  }
+  if (higher.dtype == DType::Bool || is_floating_point(lower.dtype) || is_complex(lower.dtype)) {
+    higher.dtype = promote_types(higher.dtype, lower.dtype);
+  }
+  return higher;
+}
+
+}  // namespace
+
+DType result_type(absl::Span<const Tensor* const> tensors) {
+  Category dimensioned, zero_dim, wrapped;
+  for (const Tensor* t : tensors) {
+    DType dtype = t->dtype();
+    const bool is_wrapped = t->impl()->is_wrapped_number();
+    if (is_wrapped && is_complex(dtype)) dtype = to_complex(default_dtype());
+    if (is_wrapped && is_floating_point(dtype)) dtype = default_dtype();
+    (t->dim() > 0 ? dimensioned : is_wrapped ? wrapped : zero_dim).add(dtype);
+  }
+  return combine(dimensioned, combine(zero_dim, wrapped)).dtype;
+}
+
+Dims broadcast_shapes(IntArrayRef a, IntArrayRef b) {
+  const size_t rank = std::max(a.size(), b.size());
+  Dims shape(rank);
+  for (size_t i = 0; i < rank; ++i) {  // from the last dimension
+    const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
+    const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    SB_CHECK(x == y || x == 1 || y == 1, "the size of tensor a (", x,
+             ") must match the size of tensor b (", y, ") at non-singleton dimension ",
+             rank - 1 - i);
+    shape[rank - 1 - i] = x == 1 ? y : x;
+  }
+  return shape;
+}
+
+TensorIterator::TensorIterator(std::string_view op, IteratorFlags flags, const Tensor& out,
+                               absl::Span<const Tensor* const> inputs)
+    : flags_(flags), num_operands_(inputs.size() + 1) {
+  SB_ASSERT(num_operands_ <= kMaxOperands);
+  operands_[0].is_output = true;
+  if (out.defined()) operands_[0].tensor = &out;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    SB_CHECK(inputs[i]->defined(), op, ": argument ", i,
+             ": expected a tensor, got an undefined one");
+    operands_[i + 1].tensor = inputs[i];
+    if (out.is_same(*inputs[i])) inplace_ = true;
+  }
+  if (out.defined() && !(flags_ & kNoOverlapCheck)) {
+    check_no_internal_overlap(out);
+    for (const Tensor* input : inputs) check_no_partial_overlap(out, *input);
+  }
+  compute_shape();
+  compute_types(op);
+}
+
+void TensorIterator::compute_shape() {
+  bool first = true;
+  for (const Operand& o : operands()) {
+    if (!o.tensor || (o.is_output && !(flags_ & kFixedOutput))) continue;
+    const IntArrayRef sizes = o.tensor->sizes();
+    if (first) {
+      shape_.assign(sizes.begin(), sizes.end());
+      first = false;
+    } else if (sizes != IntArrayRef(shape_)) {
+      same_shape_ = false;
+      shape_ = broadcast_shapes(shape_, sizes);
+    }
+  }
+  Operand& out = operands_[0];
+  if (out.tensor && out.tensor->sizes() != IntArrayRef(shape_)) {
+    SB_CHECK(!inplace_ && !(flags_ & kFixedOutput), "output with shape [",
+             absl::StrJoin(out.tensor->sizes(), ", "), "] doesn't match the broadcast shape [",
+             absl::StrJoin(shape_, ", "), "]");
+    out.will_resize = true;
+  }
+  bool empty = false;
+  for (int64_t s : shape_) {
+    if (s == 0) empty = true;
+    // Bytes are checked when the output is made; this is for the walk.
+    SB_CHECK(s == 0 || !__builtin_mul_overflow(numel_, s, &numel_), "shape [",
+             absl::StrJoin(shape_, ", "), "]: the number of elements does not fit int64");
+  }
+  if (empty) numel_ = 0;
+  out_sizes_ = shape_;
+}
+
+void TensorIterator::compute_types(std::string_view op) {
+  const absl::Span<Operand> inputs = operands().subspan(1);
+  const Tensor* const out = operands_[0].tensor;
+  common_dtype_ = inputs[0].tensor->dtype();
+  device_ = inputs[0].tensor->device();
+  bool different = false;
+  for (const Operand& o : inputs) {
+    if (o.tensor->dtype() != common_dtype_) different = true;
+    if (device_.is_cpu()) device_ = o.tensor->device();
+  }
+  if (out && device_.is_cpu()) device_ = out->device();
+  if (!(flags_ & kAnyDevice)) {
+    for (const Operand& o : operands()) {
+      if (!o.tensor || o.tensor->device() == device_) continue;
+      SB_CHECK(!o.is_output && o.tensor->is_cpu() && o.tensor->dim() == 0, op,
+               ": expected all tensors to be on the same device, but found at least two devices, ",
+               to_string(device_), " and ", to_string(o.tensor->device()));
+    }
+  }
+  if (different && (flags_ & kPromoteInputs)) {
+    absl::InlinedVector<const Tensor*, kMaxOperands> tensors;
+    for (const Operand& o : inputs) tensors.push_back(o.tensor);
+    common_dtype_ = result_type(tensors);
+  }
+  if ((flags_ & kIntToFloat) && is_integral(common_dtype_, true)) common_dtype_ = default_dtype();
+  if (!out || out->dtype() == common_dtype_) return;
+  SB_CHECK(!(flags_ & kSameDtypeOutput), op, ": found dtype ", to_string(out->dtype()),
+           " but expected ", to_string(common_dtype_));
+  SB_CHECK(!(flags_ & kSafeCastOutput) || can_cast(common_dtype_, out->dtype()), op,
+           ": result type ", to_string(common_dtype_), " can't be cast to the desired output type ",
+           to_string(out->dtype()));
+}
+
+// The strides of a new output where no dimension need be reordered to find them. As fast_set_up.
+bool TensorIterator::fast_output_strides() {
+  if (!same_shape_) return false;
+  bool contiguous = true, channels_last = true, dense = true;
+  for (const Operand& o : operands()) {
+    if (!o.present()) continue;
+    contiguous &= o.tensor->is_contiguous();
+    channels_last &= o.tensor->is_contiguous(MemoryFormat::ChannelsLast);
+    dense &= o.tensor->impl()->is_non_overlapping_and_dense();
+  }
+  if (contiguous) {
+    out_strides_.clear();
+    return true;
+  }
+  if (channels_last) {
+    const IntArrayRef s = out_sizes_;
+    out_strides_ = {s[1] * s[2] * s[3], 1, s[3] * s[1], s[1]};
+    return true;
+  }
+  if (!dense) return false;
+  const Operand* last = nullptr;
+  for (size_t i = num_operands_; i-- > 0;) {
+    const Operand& o = operands_[i];
+    if (!o.present()) continue;
+    if (!last)
+      last = &o;
+    else if (o.tensor->strides() != last->tensor->strides())
+      return false;
+  }
+  out_strides_.assign(last->tensor->strides().begin(), last->tensor->strides().end());
+  return true;
+}
+
+void TensorIterator::compute_strides() {
+  for (Operand& o : operands()) {
+    if (!o.present()) continue;
+    const IntArrayRef sizes = o.tensor->sizes(), strides = o.tensor->strides();
+    const size_t lead = shape_.size() - sizes.size();
+    o.strides.assign(shape_.size(), 0);
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      if (sizes[d] == 1 && shape_[lead + d] != 1) continue;
+      o.strides[lead + d] = strides[d] * static_cast<int64_t>(o.tensor->itemsize());
+    }
+  }
+}
+
+// Below 0 if dim0 is rightly before (faster than) dim1, above 0 if they must be swapped.
+int TensorIterator::compare_dimensions(size_t dim0, size_t dim1) const {
+  for (size_t i = 0; i < num_operands_; ++i) {
+    const Operand& o = operands_[i];
+    if (!o.present()) continue;
+    const int64_t stride0 = o.strides[dim0], stride1 = o.strides[dim1];
+    if (stride0 == 0 || stride1 == 0) continue;  // broadcast
+    if (stride0 != stride1) return stride0 < stride1 ? -1 : 1;
+    if (shape_[dim0] > shape_[dim1]) return 1;
+  }
+  return 0;
+}
+
+void TensorIterator::reorder_dimensions() {
+  const size_t rank = shape_.size();
+  perm_.resize(rank);
+  for (size_t i = 0; i < rank; ++i) perm_[i] = static_cast<int64_t>(rank - 1 - i);
+  // An insertion sort that lets ambiguous comparisons stand.
+  for (size_t i = 1; i < rank; ++i) {
+    size_t dim1 = i;
+    for (size_t dim0 = i; dim0-- > 0;) {
+      const int order =
+          compare_dimensions(static_cast<size_t>(perm_[dim0]), static_cast<size_t>(perm_[dim1]));
+      if (order < 0) break;
+      if (order > 0) {
+        std::swap(perm_[dim0], perm_[dim1]);
+        dim1 = dim0;
+      }
+    }
+  }
+  const auto permute = [&](Dims* dims) {
+    const Dims old = *dims;
+    for (size_t i = 0; i < rank; ++i) (*dims)[i] = old[static_cast<size_t>(perm_[i])];
+  };
+  permute(&shape_);
+  for (Operand& o : operands()) {
+    if (o.present()) permute(&o.strides);
+  }
+}
+
+const Tensor& TensorIterator::allocate_output(DType dtype) {
+  Operand& out = operands_[0];
+  const bool fast = fast_output_strides();
+  compute_strides();
+  reorder_dimensions();
+  const size_t rank = shape_.size();
+  if (!out.present()) {
+    if (!fast) {
+      bool inverted = true;
+      for (size_t i = 0; i < rank; ++i) inverted &= perm_[i] == static_cast<int64_t>(rank - 1 - i);
+      if (!inverted) {
+        out_strides_.assign(rank, 0);
+        int64_t stride = 1;
+        for (size_t i = 0; i < rank; ++i) {
+          out_strides_[static_cast<size_t>(perm_[i])] = stride;
+          stride *= shape_[i];
+        }
+      }
+    }
+    if (out.tensor) {
+      resize_output(*out.tensor, out_sizes_, out_strides_);
+    } else {
+      made_ = out_strides_.empty() ? empty_on(device_, out_sizes_, dtype)
+                                   : empty_strided_on(device_, out_sizes_, out_strides_, dtype);
+      out.tensor = &made_;
+    }
+    out.will_resize = false;
+    out.strides.resize(rank);
+    for (size_t i = 0; i < rank; ++i) {
+      out.strides[i] = out.tensor->strides()[static_cast<size_t>(perm_[i])] *
+                       static_cast<int64_t>(out.tensor->itemsize());
+    }
+  }
+  return *out.tensor;
+}
+
+void TensorIterator::coalesce_dimensions() {
+  if (shape_.size() <= 1) return;
+  const auto mergeable = [&](size_t dim0, size_t dim1) {
+    if (shape_[dim0] == 1 || shape_[dim1] == 1) return true;
+    return std::ranges::all_of(operands(), [&](const Operand& o) {
+      return shape_[dim0] * o.strides[dim0] == o.strides[dim1];
+    });
+  };
+  size_t last = 0;
+  for (size_t d = 1; d < shape_.size(); ++d) {
+    if (mergeable(last, d)) {
+      if (shape_[last] == 1) {
+        for (Operand& o : operands()) o.strides[last] = o.strides[d];
+      }
+      shape_[last] *= shape_[d];
+    } else if (++last != d) {
+      for (Operand& o : operands()) o.strides[last] = o.strides[d];
+      shape_[last] = shape_[d];
+    }
+  }
+  shape_.resize(last + 1);
+  for (Operand& o : operands()) o.strides.resize(last + 1);
+}
+
+namespace {
+// Elements that are converted or gathered at a time: few enough for the first cache.
+constexpr int64_t kChunk = 512;
+constexpr size_t kChunkBytes = static_cast<size_t>(kChunk) * 16;
+}  // namespace
+
+// Serves the chunks of one operand to the loop: in place where the operand is a contiguous array of
+// the right dtype, else through a buffer.
+class TensorIterator::Reader {
+ public:
+  Reader(const Operand& o, IntArrayRef shape, DType wanted, DType common, int64_t numel)
+      : strides_(o.strides), shape_(shape), position_(shape.size(), 0) {
+    const DType own = o.tensor->dtype();
+    data_ = o.data;
+    wanted_size_ = static_cast<int64_t>(itemsize(wanted));
+    const bool contiguous =
+        shape.empty() || (shape.size() == 1 && (strides_[0] == wanted_size_ || shape[0] <= 1));
+    direct_ = own == wanted && contiguous;
+    if (direct_) return;
+    constant_ = !o.is_output && std::ranges::all_of(strides_, [](int64_t s) { return s == 0; });
+    // Numbers of other dtypes are first rounded to the common one.
+    if (!o.is_output && own != common && common != wanted) {
+      cast_ = cast_function(own, common);
+      second_ = cast_function(common, wanted);
+      middle_size_ = static_cast<int64_t>(itemsize(common));
+    } else {
+      cast_ = o.is_output ? cast_function(wanted, own) : cast_function(own, wanted);
+    }
+    if (constant_) {
+      const int64_t n = std::min(numel, kChunk);
+      convert(buffer_, data_, 0, n);
+    }
+  }
+
+  bool direct() const { return direct_; }
+
+  // The next n elements, for the loop to read; or room for them.
+  char* read(int64_t n) {
+    if (direct_) return take_direct(n);
+    if (!constant_) {
+      int64_t done = 0;
+      walk(n, [&](char* p, int64_t stride, int64_t count) {
+        convert(buffer_ + done * wanted_size_, p, stride, count);
+        done += count;
+      });
+    }
+    return buffer_;
+  }
+  char* room(int64_t n) { return direct_ ? take_direct(n) : buffer_; }
+  // Stores what the loop left in room().
+  void write(int64_t n) {
+    if (direct_) return;
+    int64_t done = 0;
+    walk(n, [&](char* p, int64_t stride, int64_t count) {
+      cast_(p, stride, buffer_ + done * wanted_size_, wanted_size_, count);
+      done += count;
+    });
+  }
+
+ private:
+  char* take_direct(int64_t n) {
+    char* const here = data_;
+    data_ += n * wanted_size_;
+    return here;
+  }
+  void convert(char* to, const char* from, int64_t stride, int64_t n) {
+    if (!second_) return cast_(to, wanted_size_, from, stride, n);
+    alignas(64) char middle[kChunkBytes];
+    cast_(middle, middle_size_, from, stride, n);
+    second_(to, wanted_size_, middle, middle_size_, n);
+  }
+  // Calls f(address, stride, count) for the rows that make up the next n elements.
+  template <class F>
+  void walk(int64_t n, F&& f) {
+    while (n > 0) {
+      const int64_t count = std::min(n, shape_[0] - position_[0]);
+      f(data_, strides_[0], count);
+      n -= count;
+      position_[0] += count;
+      data_ += count * strides_[0];
+      for (size_t d = 0; position_[d] == shape_[d] && d + 1 < shape_.size(); ++d) {
+        data_ += strides_[d + 1] - shape_[d] * strides_[d];
+        position_[d] = 0;
+        ++position_[d + 1];
+      }
+    }
+  }
+
+  const Dims& strides_;
+  IntArrayRef shape_;
+  Dims position_;
+  char* data_;
+  int64_t wanted_size_;
+  int64_t middle_size_ = 0;
+  bool direct_ = false;
+  bool constant_ = false;
+  CastFunction cast_ = nullptr;
+  CastFunction second_ = nullptr;
+  alignas(64) char buffer_[kChunkBytes];
+};
+
+void TensorIterator::prepare_walk() {
+  for (Operand& o : operands()) o.data = static_cast<char*>(o.tensor->data_ptr());
+  coalesce_dimensions();
+  if (shape_.empty()) {
+    shape_.assign(1, 1);
+    for (Operand& o : operands()) o.strides.assign(1, 0);
+  }
+}
+
+void TensorIterator::run_copy() {
+  if (numel_ == 0) return;
+  prepare_walk();
+  const Operand &to = operands_[0], &from = operands_[1];
+  const CastFunction cast = cast_function(from.tensor->dtype(), to.tensor->dtype());
+  Dims position(shape_.size(), 0);
+  char* t = to.data;
+  const char* f = from.data;
+  for (;;) {
+    cast(t, to.strides[0], f, from.strides[0], shape_[0]);
+    size_t d = 1;
+    for (; d < shape_.size(); ++d) {
+      t += to.strides[d];
+      f += from.strides[d];
+      if (++position[d] < shape_[d]) break;
+      t -= shape_[d] * to.strides[d];
+      f -= shape_[d] * from.strides[d];
+      position[d] = 0;
+    }
+    if (d == shape_.size()) return;
+  }
+}
+
+void TensorIterator::run(ElementwiseLoop loop, DType in, DType out, const void* params) {
+  if (numel_ == 0) return;
+  prepare_walk();
+  const auto run_with = [&](auto& readers) {
+    bool all_direct = true;
+    for (Reader& r : readers) all_direct &= r.direct();
+    const int64_t step = all_direct ? numel_ : kChunk;
+    char* data[kMaxOperands];
+    for (int64_t done = 0; done < numel_; done += step) {
+      const int64_t n = std::min(step, numel_ - done);
+      for (size_t i = 1; i < num_operands_; ++i) data[i] = readers[i].read(n);
+      data[0] = readers[0].room(n);
+      loop(data, n, params);
+      readers[0].write(n);
+    }
+  };
+  const auto reader = [&](size_t i) {
+    const Operand& o = operands_[i];
+    const bool own = !o.is_output && !(flags_ & kPromoteInputs);
+    const DType wanted = o.is_output ? out : own ? compute_dtype(o.tensor->dtype()) : in;
+    return Reader(o, shape_, wanted, own ? o.tensor->dtype() : common_dtype_, numel_);
+  };
+  switch (num_operands_) {
+    case 1: {
+      Reader readers[] = {reader(0)};
+      return run_with(readers);
+    }
+    case 2: {
+      Reader readers[] = {reader(0), reader(1)};
+      return run_with(readers);
+    }
+    case 3: {
+      Reader readers[] = {reader(0), reader(1), reader(2)};
+      return run_with(readers);
+    }
+    default: {
+      Reader readers[] = {reader(0), reader(1), reader(2), reader(3)};
+      return run_with(readers);
+    }
+  }
+}
+
+}  // namespace sb

@@ -1,0 +1,114 @@
+// What every elementwise operator shares: broadcasting, the common dtype, the output's strides and
+// memory, overlap checks, and the walk over the elements. As `at::TensorIterator`, with one output.
+
+#ifndef SWITCHBOARD_OPS_TENSOR_ITERATOR_H_
+#define SWITCHBOARD_OPS_TENSOR_ITERATOR_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "switchboard/core/tensor.h"
+
+namespace sb {
+
+// How an operator treats dtypes; combined by |. The names in brackets are TensorIteratorConfig's.
+using IteratorFlags = uint32_t;
+// The inputs are converted to a common dtype. Without it each keeps its own.
+inline constexpr IteratorFlags kPromoteInputs = 1;
+// An integral common dtype becomes the default dtype. [promote_integer_inputs_to_float]
+inline constexpr IteratorFlags kIntToFloat = 2;
+// A given output may have any dtype that the common one can be cast to.
+// [cast_common_dtype_to_outputs, enforce_safe_casting_to_output]
+inline constexpr IteratorFlags kSafeCastOutput = 4;
+// A given output has the inputs' dtype. [check_all_same_dtype]
+inline constexpr IteratorFlags kSameDtypeOutput = 8;
+// A new output is bool, a given one has any dtype. [build_comparison_op]
+inline constexpr IteratorFlags kBoolOutput = 16;
+// No overlap checks: for copies, whose source may be anything. [set_check_mem_overlap(false)]
+inline constexpr IteratorFlags kNoOverlapCheck = 32;
+// A given output keeps its shape, and the inputs broadcast to it. [resize_outputs(false)]
+inline constexpr IteratorFlags kFixedOutput = 64;
+// Operands on several devices: for copies. [check_all_same_device(false)]
+inline constexpr IteratorFlags kAnyDevice = 128;
+
+// Computes n elements. data[0] is the output, data[1..] the inputs: contiguous arrays of the dtypes
+// that the loop was made for. `params` is the operator's own.
+using ElementwiseLoop = void (*)(char* const* data, int64_t n, const void* params);
+
+// The dtype that elements of `t` are computed in: float32 for the 16-bit floating-point dtypes.
+constexpr DType compute_dtype(DType t) {
+  return t == DType::Float16 || t == DType::BFloat16 ? DType::Float32 : t;
+}
+
+// The common dtype of tensors, where those with dimensions outrank those without, and these outrank
+// numbers. As `torch.result_type`.
+DType result_type(absl::Span<const Tensor* const> tensors);
+
+// The shape that both broadcast to. Throws RuntimeError.
+absl::InlinedVector<int64_t, 5> broadcast_shapes(IntArrayRef a, IntArrayRef b);
+
+class TensorIterator {
+ public:
+  using Dims = absl::InlinedVector<int64_t, 5>;
+  static constexpr size_t kMaxOperands = 4;
+
+  // Makes every check; changes nothing. `out` is undefined (a new tensor is wanted), one of the
+  // inputs (in-place), or given by the caller. Holds pointers: the tensors must live as long.
+  // Throws RuntimeError.
+  TensorIterator(std::string_view op, IteratorFlags flags, const Tensor& out,
+                 absl::Span<const Tensor* const> inputs);
+
+  DType common_dtype() const { return common_dtype_; }
+  Device device() const { return device_; }
+  int64_t numel() const { return numel_; }
+
+  // Makes, or resizes, the output, of `dtype` if it is new. Once.
+  const Tensor& allocate_output(DType dtype);
+  // Walks over the elements. `loop` reads inputs of `in` (or, without kPromoteInputs, of their own
+  // dtypes) and writes `out`; other dtypes are converted. After allocate_output.
+  void run(ElementwiseLoop loop, DType in, DType out, const void* params);
+  // Copies the one input, converted. After allocate_output.
+  void run_copy();
+
+ private:
+  struct Operand {
+    const Tensor* tensor = nullptr;  // nullptr: an output to be made
+    bool is_output = false;
+    bool will_resize = false;
+    char* data = nullptr;
+    Dims strides;  // in bytes, in the order of shape_
+    bool present() const { return tensor && !will_resize; }
+  };
+  class Reader;
+
+  void compute_shape();
+  void compute_types(std::string_view op);
+  void compute_strides();
+  void reorder_dimensions();
+  void coalesce_dimensions();
+  void prepare_walk();
+  int compare_dimensions(size_t dim0, size_t dim1) const;
+  bool fast_output_strides();
+
+  absl::Span<Operand> operands() { return {operands_, num_operands_}; }
+
+  IteratorFlags flags_;
+  bool inplace_ = false;
+  bool same_shape_ = true;
+  size_t num_operands_;
+  Operand operands_[kMaxOperands];
+  DType common_dtype_ = DType::Float32;
+  Device device_;
+  int64_t numel_ = 1;
+  Dims shape_;  // first as the output's sizes, then reordered, fastest dimension first
+  Dims perm_;   // perm_[i] is the output's dimension that shape_[i] was
+  Dims out_sizes_;
+  Dims out_strides_;  // in elements; empty for contiguous
+  Tensor made_;
+};
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_TENSOR_ITERATOR_H_

@@ -1,0 +1,107 @@
+#include "switchboard/tests/conformance/arguments.h"
+
+#include <map>
+#include <optional>
+
+#include "switchboard/core/checked_math.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/str_cat.h"
+
+namespace sb::conformance {
+namespace {
+
+// A view of a whole-storage tensor, of any dtype.
+Tensor make_view(const Tensor& base, const TensorSpec& spec) {
+  const int64_t needed = checked_storage_bytes(spec.shape, spec.stride, spec.offset,
+                                               static_cast<int64_t>(itemsize(spec.dtype)));
+  if (static_cast<size_t>(needed) > base.storage()->nbytes())
+    throw MalformedCase("a tensor reaches past the end of its storage");
+  Tensor view = alias_with_unchecked(base, {0}, {1}, 0);
+  TensorImpl* const impl = view.impl();
+  impl->set_dtype(spec.dtype);
+  impl->set_sizes_and_strides(spec.shape, spec.stride);
+  impl->set_storage_offset(spec.offset);
+  if (spec.conj) impl->set_key_set(impl->key_set() | DispatchKey::Conjugate);
+  if (spec.neg) impl->set_key_set(impl->key_set() | DispatchKey::Negative);
+  if (!spec.resizable) base.storage()->set_resizable(nullptr);
+  return view;
+}
+
+class Builder {
+ public:
+  explicit Builder(Place& place) : place_(place) {}
+
+  IValue value(const Json& json, const std::string& path) {
+    if (!is_tensor_value(json)) {
+      IValue v = read_value(json);
+      // Programs name the device that they run on.
+      if (v.is_Device() && v.to_device().is_cpu()) return place_.device();
+      return v;
+    }
+    if (json.contains("tensor")) {
+      if (json["tensor"].is_null()) return IValue();
+      return tensor(json["tensor"], path);
+    }
+    if (json.contains("storage_of")) return tensor(json["storage_of"], path).storage();
+    return list(json["tensors"], path);
+  }
+
+  Arguments arguments;
+
+ private:
+  IValue list(const Json& items, const std::string& path) {
+    std::vector<std::optional<Tensor>> tensors;
+    bool all = true;
+    for (const Json& item : items) {
+      const std::string item_path = str_cat(path, ".", tensors.size());
+      tensors.push_back(item.is_null() ? std::nullopt
+                                       : std::optional<Tensor>(tensor(item, item_path)));
+      all &= !item.is_null();
+    }
+    if (!all) return tensors;
+    std::vector<Tensor> plain;
+    for (std::optional<Tensor>& t : tensors) plain.push_back(*std::move(t));
+    return plain;
+  }
+
+  Tensor tensor(const Json& json, const std::string& path) {
+    const TensorSpec spec = read_tensor_spec(json);
+    Tensor result = spec.is.empty() ? make_view(storage(spec), spec) : arguments.at(spec.is);
+    arguments.tensors.push_back({path, result});
+    return result;
+  }
+
+  Tensor storage(const TensorSpec& spec) {
+    if (!spec.storage) throw MalformedCase("an argument without a storage");
+    if (!spec.storage_id) return place_.make_storage(*spec.storage);
+    const auto [it, is_new] = shared_.try_emplace(*spec.storage_id);
+    if (is_new) it->second = place_.make_storage(*spec.storage);
+    return it->second;
+  }
+
+  Place& place_;
+  std::map<int64_t, Tensor> shared_;
+};
+
+}  // namespace
+
+const Tensor& Arguments::at(std::string_view path) const {
+  for (const Named& named : tensors)
+    if (named.path == path) return named.tensor;
+  throw MalformedCase(str_cat("no tensor argument ", path));
+}
+
+Arguments build_arguments(const Json& json, Place& place) {
+  Builder builder(place);
+  std::vector<IValue> positional;
+  for (const Json& value : json.at("args"))
+    positional.push_back(builder.value(value, str_cat("args.", positional.size())));
+  if (json.contains("kwargs")) {
+    for (const auto& [name, value] : json["kwargs"].items())
+      builder.arguments.keyword.emplace_back(name, builder.value(value, str_cat("kwargs.", name)));
+  }
+  builder.arguments.positional = std::move(positional);
+  return std::move(builder.arguments);
+}
+
+}  // namespace sb::conformance

@@ -1,0 +1,57 @@
+// Runs conformance cases: bazel run //tests:conformance -- FILE...
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "switchboard/tests/conformance/runner.h"
+
+ABSL_FLAG(std::string, only, "*", "run cases whose id or operator matches this glob");
+ABSL_FLAG(bool, list, false, "print the ids of the cases and run nothing");
+ABSL_FLAG(bool, skips, false, "print each skipped case with its reason");
+ABSL_FLAG(std::vector<std::string>, place, {"cpu"},
+          "where tensors live, separated by commas: cpu, meta, dummy, fake");
+
+namespace {
+
+// A path as the user typed it: `bazel run` starts programs elsewhere.
+std::string from_working_directory(const std::string& path) {
+  const char* const directory = std::getenv("BUILD_WORKING_DIRECTORY");
+  return directory && !path.empty() && path[0] != '/' ? std::string(directory) + "/" + path : path;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage("conformance [--only=GLOB] [--list] [--place=cpu,meta] FILE...");
+  const std::vector<char*> files = absl::ParseCommandLine(argc, argv);
+  if (files.size() < 2) {
+    std::fprintf(stderr, "no files of cases given; see --help\n");
+    return 2;
+  }
+  sb::conformance::Options options;
+  options.only = absl::GetFlag(FLAGS_only);
+  options.list = absl::GetFlag(FLAGS_list);
+  options.show_skips = absl::GetFlag(FLAGS_skips);
+  sb::conformance::Tally tally;
+  for (const std::string& name : absl::GetFlag(FLAGS_place)) {
+    const std::unique_ptr<sb::conformance::Place> place = sb::conformance::make_place(name);
+    if (!place) {
+      std::fprintf(stderr, "no place '%s'; there are %s\n", name.c_str(),
+                   sb::conformance::place_names().c_str());
+      return 2;
+    }
+    for (size_t i = 1; i < files.size(); ++i)
+      sb::conformance::run_file(from_working_directory(files[i]), *place, options, std::cout,
+                                &tally);
+    if (options.list) return 0;
+  }
+  std::cout << tally.to_string() << std::endl;
+  return tally.failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,110 @@
+#include "switchboard/tools/command_line.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/numbers.h"
+#include "switchboard/core/error.h"
+#include "switchboard/tools/io/quote.h"
+
+namespace sb::tools {
+namespace {
+
+const FlagSpec kHelp{"help", "", "this page"};
+
+const FlagSpec* find_spec(const CommandSpec& spec, std::string_view name) {
+  if (name == kHelp.name) return &kHelp;
+  const auto found = std::ranges::find(spec.flags, name, &FlagSpec::name);
+  return found == spec.flags.end() ? nullptr : &*found;
+}
+
+std::string flag_text(const FlagSpec& flag) {
+  return str_cat("--", flag.name, flag.value.empty() ? "" : " ", flag.value);
+}
+
+}  // namespace
+
+std::string CommandSpec::help() const {
+  std::string text = str_cat("usage: sb ", name, " ", arguments, arguments.empty() ? "" : " ",
+                             "[flags]\n\n", summary, "\n\n");
+  std::vector<FlagSpec> all = flags;
+  all.push_back(kHelp);
+  size_t width = 0;
+  for (const FlagSpec& flag : all) width = std::max(width, flag_text(flag).size());
+  for (const FlagSpec& flag : all) {
+    std::string left = flag_text(flag);
+    left.resize(width, ' ');
+    text += str_cat("  ", left, "  ", flag.help, "\n");
+  }
+  return text;
+}
+
+CommandLine CommandLine::parse(const CommandSpec& spec, absl::Span<const std::string> words) {
+  CommandLine line;
+  bool flags_ended = false;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--" && !flags_ended) {
+      flags_ended = true;
+      continue;
+    }
+    if (flags_ended || !word.starts_with("-") || word == "-") {
+      line.arguments_.push_back(word);
+      continue;
+    }
+    const size_t equals = word.find('=');
+    const std::string name = word.starts_with("--") ? word.substr(2, equals - 2) : "";
+    const FlagSpec* flag = find_spec(spec, name);
+    SB_CHECK_VALUE(flag, spec.name, ": unknown flag ", io::quote(word), "; see sb ", spec.name,
+                   " --help");
+    std::string value;
+    if (flag->value.empty()) {
+      SB_CHECK_VALUE(equals == word.npos, spec.name, ": --", name, " takes no value");
+    } else if (equals != word.npos) {
+      value = word.substr(equals + 1);
+    } else {
+      SB_CHECK_VALUE(i + 1 < words.size(), spec.name, ": --", name, ": expected ", flag->value,
+                     ", got nothing");
+      value = words[++i];
+    }
+    SB_CHECK_VALUE(line.flags_.emplace(name, value).second, spec.name, ": --", name,
+                   " is given twice");
+  }
+  if (line.has(kHelp.name)) return line;
+  const size_t given = line.arguments_.size();
+  SB_CHECK_VALUE(given >= spec.min_arguments, spec.name, ": expected ", spec.arguments, "; see sb ",
+                 spec.name, " --help");
+  SB_CHECK_VALUE(given <= spec.max_arguments, spec.name, ": unexpected argument ",
+                 io::quote(line.arguments_[spec.max_arguments]));
+  return line;
+}
+
+std::optional<std::string> CommandLine::find(std::string_view flag) const {
+  const auto found = flags_.find(flag);
+  if (found == flags_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::string CommandLine::get(std::string_view flag, std::string_view otherwise) const {
+  return find(flag).value_or(std::string(otherwise));
+}
+
+double CommandLine::get_tolerance(std::string_view flag, double otherwise) const {
+  const std::optional<std::string> text = find(flag);
+  if (!text) return otherwise;
+  double value = 0;
+  SB_CHECK_VALUE(absl::SimpleAtod(*text, &value) && std::isfinite(value) && value >= 0, "--", flag,
+                 ": expected a number of at least 0, got ", io::quote(*text));
+  return value;
+}
+
+std::optional<uint64_t> CommandLine::find_seed(std::string_view flag) const {
+  const std::optional<std::string> text = find(flag);
+  if (!text) return std::nullopt;
+  uint64_t value = 0;
+  SB_CHECK_VALUE(absl::SimpleAtoi(*text, &value), "--", flag,
+                 ": expected an integer of 0 to 2^64 - 1, got ", io::quote(*text));
+  return value;
+}
+
+}  // namespace sb::tools

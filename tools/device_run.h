@@ -1,0 +1,40 @@
+// One run of a program on one device, checked.
+
+#ifndef SWITCHBOARD_TOOLS_DEVICE_RUN_H_
+#define SWITCHBOARD_TOOLS_DEVICE_RUN_H_
+
+#include <iosfwd>
+#include <vector>
+
+#include "switchboard/tools/comparison.h"
+#include "switchboard/tools/graph_runner.h"
+#include "switchboard/tools/io/model_archive.h"
+#include "switchboard/tools/run_place.h"
+#include "switchboard/tools/run_report.h"
+
+namespace sb::tools {
+
+// What every device gets, and what is expected of it.
+struct RunPlan {
+  const io::ModelArchive& archive;
+  const GraphRunner& runner;
+  std::vector<Tensor> inputs;    // as program_tensors gives them
+  std::vector<Tensor> expected;  // as expected_outputs gives them; empty to compare nothing
+  std::vector<double> labels;    // one a sample; may be empty
+  Tolerance tolerance;
+};
+
+struct DeviceRun {
+  DeviceReport report;
+  std::vector<Tensor> outputs;  // on the CPU, one for each output; empty for a fake or failed run
+  bool unsupported = false;     // it failed for want of a kernel, not for what it was given
+};
+
+// Copies the inputs to the place, runs, and checks every value against the program's metadata and
+// the outputs against what is expected. Writes a line a kernel to `trace` unless it is null. Errors
+// of the program's operators are in the report.
+DeviceRun run_on(const RunPlace& place, const RunPlan& plan, std::ostream* trace);
+
+}  // namespace sb::tools
+
+#endif  // SWITCHBOARD_TOOLS_DEVICE_RUN_H_

@@ -1,0 +1,128 @@
+#include "switchboard/tools/inspect_commands.h"
+
+#include <fnmatch.h>
+
+#include <ostream>
+
+#include "absl/strings/str_split.h"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/inspector.h"
+#include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/io/quote.h"
+
+namespace sb::tools {
+namespace {
+
+// "torch.ops.aten.mm.default" and "aten.mm" as "aten::mm".
+std::string with_colons(std::string text) {
+  constexpr std::string_view kPython = "torch.ops.", kDefault = ".default";
+  if (text.starts_with(kPython)) text.erase(0, kPython.size());
+  if (text.ends_with(kDefault)) text.resize(text.size() - kDefault.size());
+  const size_t dot = text.find('.');
+  if (text.find("::") == text.npos && dot != text.npos) text.replace(dot, 1, "::");
+  return text;
+}
+
+std::vector<std::string> names_matching(const Dispatcher& dispatcher, const std::string& glob) {
+  std::vector<std::string> names;
+  for (const OperatorHandle& op : dispatcher.all_ops())
+    if (::fnmatch(glob.c_str(), op.name().to_string().c_str(), 0) == 0)
+      names.push_back(op.name().to_string());
+  return names;
+}
+
+// The keys of "--keys CPU,AutogradCPU".
+DispatchKeySet parse_keys(const std::string& text) {
+  DispatchKeySet keys;
+  for (const std::string& name : std::vector<std::string>(absl::StrSplit(text, ','))) {
+    const DispatchKey key = parse_dispatch_key(name);
+    SB_CHECK_VALUE(!is_alias_key(key), "--keys: ", io::quote(name),
+                   " is an alias key, which no tensor carries");
+    keys |= key;
+  }
+  return keys;
+}
+
+}  // namespace
+
+OperatorHandle find_typed_op(const Dispatcher& dispatcher, const std::string& text) {
+  for (const std::string& name : {text, with_colons(text), "aten::" + text}) {
+    if (name.find("::") == name.npos) continue;
+    if (const auto op = dispatcher.find_op(name)) return *op;
+  }
+  std::string near;
+  const bool qualified = with_colons(text).find("::") != std::string::npos;
+  const std::string base = qualified ? with_colons(text) : "aten::" + text;
+  for (const std::string& name : names_matching(dispatcher, base + ".*"))
+    near += (near.empty() ? "" : ", ") + name;
+  SB_THROW(RuntimeError, io::quote(text), ": no such operator; ",
+           near.empty() ? "sb ops lists all" : "there is " + near);
+}
+
+const CommandSpec& ops_spec() {
+  static const CommandSpec spec = {
+      "ops",
+      "[GLOB]",
+      0,
+      1,
+      "Lists the operators and their schemas. GLOB is a shell pattern for names, such as\n"
+      "'aten::add*' or, in any namespace, '*softmax*'.",
+      {}};
+  return spec;
+}
+
+const CommandSpec& table_spec() {
+  static const CommandSpec spec = {
+      "table",
+      "OP",
+      1,
+      1,
+      "Prints the operator's computed table: for each key the kernel that a call runs, where it\n"
+      "was registered, and the rule that put it there.",
+      {{"all", "", "keys without a kernel too"}}};
+  return spec;
+}
+
+const CommandSpec& explain_spec() {
+  static const CommandSpec spec = {
+      "explain",
+      "OP",
+      1,
+      1,
+      "Explains where a call goes: each key that is considered, highest first, why it is passed\n"
+      "over or taken, and the kernel's source line.",
+      {{"keys", "K,K", "the keys of the arguments together, such as CPU,AutogradCPU"},
+       {"device", "D", "the keys of a tensor on that device instead (cpu)"}}};
+  return spec;
+}
+
+int ops_command(const CommandLine& line, std::ostream& out) {
+  const std::string glob = line.arguments().empty() ? "*" : line.arguments()[0];
+  const std::vector<std::string> names = names_matching(default_dispatcher(), glob);
+  for (const std::string& name : names)
+    out << default_dispatcher().find_op_or_throw(name).schema().to_string() << "\n";
+  if (!names.empty()) return kHolds;
+  out << "no operator matches " << io::quote(glob) << "\n";
+  return kFails;
+}
+
+int table_command(const CommandLine& line, std::ostream& out) {
+  const OperatorHandle op = find_typed_op(default_dispatcher(), line.arguments().at(0));
+  out << table_to_string(op, line.has("all"));
+  return kHolds;
+}
+
+int explain_command(const CommandLine& line, std::ostream& out) {
+  const OperatorHandle op = find_typed_op(default_dispatcher(), line.arguments().at(0));
+  SB_CHECK_VALUE(!line.has("keys") || !line.has("device"),
+                 "explain: give --keys or --device, not both");
+  const std::optional<std::string> keys = line.find("keys");
+  const Explanation explanation = explain(
+      op, keys ? parse_keys(*keys) : tensor_key_set(Device(line.get("device", "cpu")).type));
+  out << to_string(explanation);
+  const bool runs =
+      !explanation.steps.empty() && explanation.steps.back().verdict == ExplainStep::Verdict::Taken;
+  return runs ? kHolds : kFails;
+}
+
+}  // namespace sb::tools

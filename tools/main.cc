@@ -1,0 +1,79 @@
+// The command `sb`: runs exported programs, and shows how the dispatcher decides.
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "switchboard/core/error.h"
+#include "switchboard/tools/command_line.h"
+#include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/inspect_commands.h"
+#include "switchboard/tools/io/quote.h"
+#include "switchboard/tools/run_command.h"
+
+namespace sb::tools {
+namespace {
+
+struct Command {
+  const CommandSpec& spec;
+  int (*run)(const CommandLine&, std::ostream&);
+};
+
+std::vector<Command> commands() {
+  return {{run_spec(), run_command},
+          {ops_spec(), ops_command},
+          {table_spec(), table_command},
+          {explain_spec(), explain_command}};
+}
+
+std::string help() {
+  std::string text =
+      "sb runs exported PyTorch programs, and shows how the dispatcher decides.\n\n"
+      "  sb run MODEL [--device all]        run a program, op by op, and check its outputs\n"
+      "  sb ops [GLOB]                      list operators\n"
+      "  sb table OP                        the computed table: which kernel at which key, and "
+      "why\n"
+      "  sb explain OP [--keys K,K]         where a call goes, key by key\n\n"
+      "sb COMMAND --help says more. To begin with: sb run examples/digits_mlp --device all\n";
+  return text;
+}
+
+int run(const std::vector<std::string>& words) {
+  if (words.empty() || words[0] == "--help" || words[0] == "help") {
+    (words.empty() ? std::cerr : std::cout) << help();
+    return words.empty() ? kBadInput : kHolds;
+  }
+  for (const Command& command : commands()) {
+    if (command.spec.name != words[0]) continue;
+    const CommandLine line =
+        CommandLine::parse(command.spec, absl::MakeConstSpan(words).subspan(1));
+    if (!line.has("help")) return command.run(line, std::cout);
+    std::cout << command.spec.help();
+    return kHolds;
+  }
+  SB_THROW(ValueError, "unknown command ", io::quote(words[0]), "; see sb --help");
+}
+
+}  // namespace
+}  // namespace sb::tools
+
+int main(int argc, char** argv) {
+  // `bazel run` starts programs elsewhere.
+  if (const char* folder = std::getenv("BUILD_WORKING_DIRECTORY"); folder && *folder) {
+    if (::chdir(folder) != 0) std::cerr << "sb: cannot go to " << folder << "\n";
+  }
+  try {
+    const int status = sb::tools::run({argv + 1, argv + argc});
+    std::cout.flush();
+    if (std::cout) return status;
+    std::cerr << "sb: cannot write the output\n";
+  } catch (const std::exception& error) {
+    std::cout.flush();
+    std::cerr << "sb: " << error.what() << "\n";
+  }
+  return sb::tools::kBadInput;
+}

@@ -1,0 +1,193 @@
+#include "switchboard/tools/run_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <ostream>
+#include <set>
+#include <system_error>
+
+#include "absl/strings/str_format.h"
+#include "switchboard/core/error.h"
+#include "switchboard/tools/device_run.h"
+#include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/model_files.h"
+#include "switchboard/tools/program_tensors.h"
+
+namespace sb::tools {
+namespace {
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error) && !error;
+}
+
+// The files of the model with the command line's own in their place. Outputs and labels that came
+// with the model say nothing of other inputs.
+ModelFiles chosen_files(const CommandLine& line) {
+  ModelFiles files = find_model_files(line.arguments().at(0), line.has("training"));
+  const std::string inputs = line.get("inputs", files.inputs);
+  if (inputs != files.inputs && !same_file(inputs, files.inputs)) files.outputs = files.labels = "";
+  files.inputs = inputs;
+  files.outputs = line.get("expect", files.outputs);
+  return files;
+}
+
+// Parameters that share their memory (tied weights) count once.
+int64_t count_parameters(const io::ModelArchive& archive) {
+  std::set<std::pair<const StorageImpl*, int64_t>> seen;
+  int64_t count = 0;
+  for (const io::StoredTensor& weight : archive.weights) {
+    if (!weight.is_param) continue;
+    if (weight.data.defined() && weight.data.numel() > 0 &&
+        !seen.emplace(weight.data.storage().get(), weight.data.storage_offset()).second)
+      continue;
+    int64_t numel = 1;
+    for (const int64_t size : weight.meta.sizes) numel *= size;
+    count += numel;
+  }
+  return count;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+// The first lines of the page: what runs, on what, and what is expected of it.
+std::string heading(const ModelFiles& files, const RunPlan& plan, bool random) {
+  const io::Program& program = plan.archive.program;
+  std::vector<std::string> inputs, outputs;
+  for (const io::InputSpec& input : program.inputs)
+    if (input.kind == io::InputKind::User)
+      inputs.push_back(str_cat(input.name, " ", program.meta_of(input.name).describe()));
+  for (const io::OutputSpec& output : program.outputs)
+    if (const auto* ref = std::get_if<io::TensorRef>(&output.arg);
+        ref && output.kind == io::OutputKind::User)
+      outputs.push_back(str_cat(ref->name, " ", program.meta_of(ref->name).describe()));
+  std::string text = str_cat(files.name, " (", to_string(program.dialect), ", ",
+                             with_separators(std::ssize(program.nodes)), " nodes, ",
+                             with_separators(count_parameters(plan.archive)), " parameters)  ",
+                             files.archive, "\n");
+  text += str_cat("in   ", joined(inputs), "  ",
+                  !files.inputs.empty() ? files.inputs
+                  : random              ? "random"
+                                        : "no data",
+                  "\n");
+  text += str_cat("out  ", joined(outputs));
+  if (!plan.expected.empty())
+    text += str_cat("  ", files.outputs,
+                    absl::StrFormat(" within %g + %g * |expected|", plan.tolerance.absolute,
+                                    plan.tolerance.relative));
+  return text + "\n\n";
+}
+
+void check_labels(const ModelFiles& files, const io::Program& program,
+                  const std::vector<double>& labels) {
+  if (labels.empty()) return;
+  for (const io::OutputSpec& output : program.outputs) {
+    const auto* ref = std::get_if<io::TensorRef>(&output.arg);
+    if (!ref || output.kind != io::OutputKind::User) continue;
+    const io::TensorMeta& meta = program.meta_of(ref->name);
+    SB_CHECK_VALUE(!meta.sizes.empty() && meta.sizes[0] == std::ssize(labels), files.labels, ": ",
+                   labels.size(), " labels for the output ", meta.describe());
+    return;
+  }
+}
+
+io::TensorMap outputs_by_name(const io::Program& program, const std::vector<Tensor>& outputs) {
+  io::TensorMap map;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (const auto* ref = std::get_if<io::TensorRef>(&program.outputs[i].arg);
+        ref && program.outputs[i].kind == io::OutputKind::User)
+      map[ref->name] = outputs[i];
+  return map;
+}
+
+// Input is to blame if no device could run it; otherwise it is the device.
+int status_of(const std::vector<DeviceRun>& runs) {
+  const auto holds = [](const DeviceRun& run) { return run.report.holds(); };
+  if (std::ranges::all_of(runs, holds)) return kHolds;
+  const auto refused = [](const DeviceRun& run) { return run.report.error && !run.unsupported; };
+  return std::ranges::all_of(runs, refused) ? kBadInput : kFails;
+}
+
+// "every value has ..." or what is wrong, in one line.
+std::string verdict(const std::vector<DeviceRun>& runs) {
+  std::vector<std::string> failed;
+  for (const DeviceRun& run : runs)
+    if (!run.report.holds()) failed.push_back(run.report.place);
+  if (failed.empty())
+    return "ok: every value has the dtype, sizes and strides that were recorded\n";
+  return str_cat("FAILED on ", joined(failed), "\n");
+}
+
+}  // namespace
+
+const CommandSpec& run_spec() {
+  static const CommandSpec spec = {
+      "run",
+      "MODEL",
+      1,
+      1,
+      "Runs an exported program op by op through the dispatcher and checks what it gives. MODEL "
+      "is\n"
+      "a .pt2 file, a folder with NAME.pt2, inputs.safetensors, outputs.safetensors and\n"
+      "expected.json, or an unpacked archive. Exit status: 0 if everything holds, 1 if not, 2 for\n"
+      "bad input.",
+      {{"device", "D", "cpu (default), dummy, fake, fake:DEVICE such as fake:cuda:0, or all"},
+       {"inputs", "F", "safetensors with the inputs by name"},
+       {"expect", "F", "safetensors with the outputs that must result, by name"},
+       {"rtol", "X", "outputs may differ by atol + rtol * |expected| (1e-5)"},
+       {"atol", "X", "(1e-5)"},
+       {"training", "", "of a folder, run NAME.training.pt2"},
+       {"random-weights", "SEED", "make the weights, and the inputs, that the model lacks"},
+       {"save-weights", "F", "write the weights that were used, as safetensors"},
+       {"save-inputs", "F", "write the inputs that were used"},
+       {"save-outputs", "F", "write the outputs of the first device that computes"},
+       {"trace", "", "print each kernel that runs: its operator, key and source line"}}};
+  return spec;
+}
+
+int run_command(const CommandLine& line, std::ostream& out) {
+  const std::vector<RunPlace> places = RunPlace::parse_list(line.get("device", "cpu"));
+  const bool all_fake = std::ranges::all_of(places, &RunPlace::fake);
+  SB_CHECK_VALUE(!line.has("save-outputs") || !all_fake,
+                 "--save-outputs: fake runs compute no outputs");
+  const Tolerance tolerance{line.get_tolerance("rtol", 1e-5), line.get_tolerance("atol", 1e-5)};
+  const std::optional<uint64_t> seed = line.find_seed("random-weights");
+  const ModelFiles files = chosen_files(line);
+
+  const io::ModelArchive archive = io::read_model_archive(files.archive);
+  const GraphRunner runner(archive.program);
+  RunPlan plan{archive,
+               runner,
+               program_tensors(archive, {files.inputs, seed, all_fake}),
+               files.outputs.empty() ? std::vector<Tensor>()
+                                     : expected_outputs(archive.program, files.outputs),
+               files.labels.empty() ? std::vector<double>() : read_labels(files.labels),
+               tolerance};
+  check_labels(files, archive.program, plan.labels);
+  if (const auto path = line.find("save-weights"))
+    io::write_safetensors(*path, weights_by_name(archive, plan.inputs));
+  if (const auto path = line.find("save-inputs"))
+    io::write_safetensors(*path, inputs_by_name(archive, plan.inputs));
+
+  out << heading(files, plan, seed.has_value());
+  std::vector<DeviceRun> runs;
+  std::vector<DeviceReport> reports;
+  for (const RunPlace& place : places) {
+    runs.push_back(run_on(place, plan, line.has("trace") ? &out : nullptr));
+    reports.push_back(runs.back().report);
+  }
+  out << to_string(reports) << verdict(runs);
+  if (const auto path = line.find("save-outputs")) {
+    const auto computed =
+        std::ranges::find_if(runs, [](const DeviceRun& run) { return !run.outputs.empty(); });
+    if (computed != runs.end())
+      io::write_safetensors(*path, outputs_by_name(archive.program, computed->outputs));
+  }
+  return status_of(runs);
+}
+
+}  // namespace sb::tools

@@ -1,0 +1,63 @@
+// Where a program runs, and how its tensors get there.
+
+#ifndef SWITCHBOARD_TOOLS_RUN_PLACE_H_
+#define SWITCHBOARD_TOOLS_RUN_PLACE_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "switchboard/core/tensor.h"
+#include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/tools/io/program.h"
+
+namespace sb::tools {
+
+// A device, or the pretence of one.
+struct RunPlace {
+  std::string name;  // as it was asked for: "fake:cuda:0"
+  Device device;
+  bool fake = false;
+
+  // "cpu", "dummy", "fake" (the CPU's), "fake:cuda:0". Throws ValueError for what is no device, and
+  // NotImplementedError for a real one that this program was built without.
+  static RunPlace parse(const std::string& text);
+  // "all" is every place that a newcomer wants to see: cpu, dummy, fake, fake:cuda:0.
+  static std::vector<RunPlace> parse_list(const std::string& text);
+};
+
+// A contiguous copy on the CPU, made by the operators `aten::empty_strided` and `aten::copy_`.
+Tensor to_cpu(const Tensor& tensor);
+
+// Brings tensors to one place, for one run. In a fake place its mode is active as long as it lives.
+class Mover {
+ public:
+  explicit Mover(const RunPlace& place);
+
+  // A copy of a CPU tensor with its sizes, strides and offset. Tensors that share a storage (and
+  // their dtype) share one there.
+  Tensor move(const Tensor& tensor);
+  // A copy of a CPU tensor in the strides of `meta`, as far as these can be written to.
+  Tensor move_as(const Tensor& tensor, const io::TensorMeta& meta);
+  // A tensor without data. In a fake place only.
+  Tensor make(const io::TensorMeta& meta);
+
+  // What the place has given out.
+  AllocationStats& memory();
+
+ private:
+  Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, DType dtype) const;
+  bool fake() const { return mode_.has_value(); }
+
+  Device device_;
+  std::optional<FakeTensorMode> mode_;
+  std::optional<FakeTensorModeGuard> guard_;
+  std::map<std::pair<const StorageImpl*, DType>, Tensor> moved_;
+};
+
+}  // namespace sb::tools
+
+#endif  // SWITCHBOARD_TOOLS_RUN_PLACE_H_

@@ -1,0 +1,90 @@
+#include "switchboard/tools/run_report.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "switchboard/core/str_cat.h"
+
+namespace sb::tools {
+namespace {
+
+constexpr size_t kShownFaults = 10;
+
+using Row = std::vector<std::string>;
+
+// Columns as wide as their widest cell; the last is not padded.
+std::string align(const std::vector<Row>& rows) {
+  std::vector<size_t> widths(rows[0].size(), 0);
+  for (const Row& row : rows)
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      std::string cell = row[i];
+      cell.resize(widths[i] + 3, ' ');
+      line += cell;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string kernels_text(const KernelCounts& counts) {
+  // Backends' own kernels first, then those of the layers above them.
+  std::vector<std::pair<DispatchKey, int64_t>> sorted(counts.begin(), counts.end());
+  std::ranges::sort(sorted, {}, [](const auto& count) { return slot_of(count.first); });
+  return absl::StrJoin(sorted, ", ", [](std::string* out, const auto& count) {
+    *out += str_cat(to_string(count.first), " ", with_separators(count.second));
+  });
+}
+
+std::string peak_text(const DeviceReport& report) {
+  std::string text = with_separators(report.peak_bytes);
+  for (const auto& [device, bytes] : report.peak_elsewhere)
+    text += absl::StrCat(" + ", with_separators(bytes), " on ", device);
+  return text;
+}
+
+Row row_of(const DeviceReport& report) {
+  if (report.error) return {report.place, "failed", "", "", ""};
+  return {report.place, report.score.value_or("-"),
+          report.max_difference ? absl::StrFormat("%.3g", *report.max_difference) : "-",
+          kernels_text(report.kernels), peak_text(report)};
+}
+
+std::string notes_of(const DeviceReport& report) {
+  if (report.error) return absl::StrCat(report.place, ": ", *report.error, "\n");
+  std::string text;
+  if (!report.outputs.empty())
+    text += absl::StrCat(report.place, " gives ", absl::StrJoin(report.outputs, ", "), "\n");
+  const size_t shown = std::min(report.faults.size(), kShownFaults);
+  for (size_t i = 0; i < shown; ++i)
+    text += absl::StrCat(report.place, ": ", report.faults[i], "\n");
+  if (shown < report.faults.size())
+    text += absl::StrCat(report.place, ": and ", report.faults.size() - shown, " more\n");
+  return text;
+}
+
+}  // namespace
+
+std::string with_separators(int64_t number) {
+  std::string text = absl::StrCat(number);
+  for (size_t at = text.size(); at > (number < 0 ? 4u : 3u);) text.insert(at -= 3, 1, ',');
+  return text;
+}
+
+std::string to_string(const std::vector<DeviceReport>& reports) {
+  std::vector<Row> rows = {{"device", "accuracy", "max |diff|", "kernels", "peak bytes"}};
+  std::string notes;
+  for (const DeviceReport& report : reports) {
+    rows.push_back(row_of(report));
+    notes += notes_of(report);
+  }
+  return align(rows) + (notes.empty() ? "" : "\n") + notes;
+}
+
+}  // namespace sb::tools

@@ -1,0 +1,39 @@
+// What a run found, and the page that says so.
+
+#ifndef SWITCHBOARD_TOOLS_RUN_REPORT_H_
+#define SWITCHBOARD_TOOLS_RUN_REPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "switchboard/tools/call_counter.h"
+
+namespace sb::tools {
+
+// One run of the program on one device.
+struct DeviceReport {
+  std::string place;                     // "fake:cuda:0"
+  std::optional<std::string> error;      // what stopped it; the rest is then of no account
+  std::optional<std::string> score;      // where there are labels
+  std::optional<double> max_difference;  // where outputs are expected
+  KernelCounts kernels;
+  int64_t peak_bytes = 0;  // on the device: weights, inputs and intermediate values
+  std::vector<std::pair<std::string, int64_t>> peak_elsewhere;  // on other devices, where not 0
+  std::vector<std::string> outputs;                             // of a fake run: "y float32[2, 3]"
+  std::vector<std::string> faults;                              // what does not hold
+
+  bool holds() const { return !error && faults.empty(); }
+};
+
+// "4,810".
+std::string with_separators(int64_t number);
+
+// A table with a line a device, then what fake runs foretell, then faults and errors.
+std::string to_string(const std::vector<DeviceReport>& reports);
+
+}  // namespace sb::tools
+
+#endif  // SWITCHBOARD_TOOLS_RUN_REPORT_H_

@@ -1,0 +1,217 @@
+// The command as a user meets it: its pages, its errors, its exit status.
+
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "catch2/catch.hpp"
+#include "switchboard/tools/io/test_support.h"
+#include "switchboard/tools/io/zip_reader.h"
+
+namespace sb::tools {
+namespace {
+
+using Catch::Contains;
+using io::TemporaryFolder;
+
+const std::string kModel = "examples/digits_mlp";
+const std::string kArchive = kModel + "/digits_mlp.pt2";
+const std::string kInputs = kModel + "/inputs.safetensors";
+
+struct Outcome {
+  int status;        // of a program that a signal ended: 128 and more
+  std::string text;  // both streams
+};
+
+Outcome sb(const std::string& words) {
+  Outcome outcome;
+  FILE* pipe = ::popen(("tools/sb " + words + " 2>&1").c_str(), "r");
+  REQUIRE(pipe);
+  char buffer[4096];
+  while (const size_t n = std::fread(buffer, 1, sizeof buffer, pipe))
+    outcome.text.append(buffer, n);
+  const int status = ::pclose(pipe);
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+// Runs `sb` and checks its status; gives what it printed.
+std::string sb(const std::string& words, int status) {
+  const Outcome outcome = sb(words);
+  INFO("sb " << words << "\n" << outcome.text);
+  CHECK(outcome.status == status);
+  return outcome.text;
+}
+
+// Unpacks the example, so that a test can spoil one record.
+std::string unpack(const TemporaryFolder& folder) {
+  const io::ZipReader zip = io::ZipReader::open(kArchive);
+  for (const std::string& name : zip.names())
+    io::write_file(folder / name, zip.read(name, *zip.find_size(name)));
+  const std::string first = zip.names()[0];
+  return folder / first.substr(0, first.find('/'));
+}
+
+// Replaces text in the program of an unpacked archive.
+void edit_program(const std::string& root, std::string_view from, std::string_view to) {
+  const std::string path = root + "/models/model.json";
+  io::write_file(path, io::replaced(io::read_file(path), from, to));
+}
+
+TEST_CASE("the example runs on every device", "[tools][sb]") {
+  const std::string text = sb("run " + kModel + " --device all", 0);
+  CHECK_THAT(text, Contains("digits_mlp (ATEN, 5 nodes, 4,810 parameters)  " + kArchive));
+  CHECK_THAT(text, Contains("in   x float32[32, 64]  " + kInputs));
+  CHECK_THAT(text, Contains("out  addmm_1 float32[32, 10]  " + kModel + "/outputs.safetensors"));
+  CHECK_THAT(text, Contains("cpu           31/32 96.88%"));
+  CHECK_THAT(text, Contains("dummy         31/32 96.88%"));
+  CHECK_THAT(text, Contains("CPU 5"));
+  CHECK_THAT(text, Contains("PrivateUse1 5"));
+  CHECK_THAT(text, Contains("fake gives addmm_1 float32[32, 10] on cpu"));
+  CHECK_THAT(text, Contains("fake:cuda:0 gives addmm_1 float32[32, 10] on cuda:0"));
+  CHECK_THAT(text, Contains("ok"));
+}
+
+TEST_CASE("the other dialect gives the same", "[tools][sb]") {
+  const std::string text = sb("run " + kModel + " --training --device all", 0);
+  CHECK_THAT(text, Contains("digits_mlp (TRAINING, 3 nodes"));
+  CHECK_THAT(text, Contains("31/32 96.88%"));
+}
+
+TEST_CASE("a file is run with what the command line gives", "[tools][sb]") {
+  CHECK_THAT(sb("run " + kArchive + " --inputs " + kInputs + " --expect " + kModel +
+                    "/outputs.safetensors",
+                0),
+             Contains("max |diff|"));
+  CHECK_THAT(sb("run " + kArchive + " --device fake:cuda:0", 0), Contains("no data"));
+}
+
+TEST_CASE("the trace names operators, keys and source lines", "[tools][sb]") {
+  CHECK_THAT(sb("run " + kModel + " --trace", 0),
+             Contains("aten::addmm  CPU  ops/") && Contains("permute"));
+}
+
+TEST_CASE("outputs that differ are status 1", "[tools][sb]") {
+  const TemporaryFolder folder;
+  sb("run " + kModel + " --save-outputs " + (folder / "saved.safetensors"), 0);
+  std::string bytes = io::read_file(folder / "saved.safetensors");
+  bytes.back() = 0x42;  // the exponent of the last float
+  io::write_file(folder / "other.safetensors", bytes);
+  const std::string run = "run " + kModel + " --expect ";
+  sb(run + (folder / "saved.safetensors") + " --atol 0 --rtol 0", 0);
+  const std::string text = sb(run + (folder / "other.safetensors"), 1);
+  CHECK_THAT(text, Contains("output 'addmm_1': 1 of 320 elements are not as expected; [31, 9]"));
+  CHECK_THAT(text, Contains("FAILED on cpu"));
+  sb(run + (folder / "other.safetensors") + " --atol 1e6", 0);
+}
+
+TEST_CASE("metadata that differs is status 1", "[tools][sb]") {
+  const TemporaryFolder folder;
+  const std::string root = unpack(folder);
+  // The first value is a transposed weight of strides [1, 64].
+  edit_program(root, R"("strides": [{"as_int": 1}, {"as_int": 64}])",
+               R"("strides": [{"as_int": 2}, {"as_int": 64}])");
+  CHECK_THAT(sb("run " + root + " --inputs " + kInputs, 1),
+             Contains("model.json") && Contains("recorded [2, 64]"));
+}
+
+TEST_CASE("an archive without weights runs faked, or on random ones", "[tools][sb]") {
+  const TemporaryFolder folder;
+  const std::string root = unpack(folder);
+  for (const char* name : {"weight_0", "weight_1", "weight_2", "weight_3"})
+    std::remove((root + "/data/weights/" + name).c_str());
+  CHECK_THAT(sb("run " + root + " --device fake", 0), Contains("addmm_1 float32[32, 10] on cpu"));
+  CHECK_THAT(sb("run " + root + " --inputs " + kInputs, 2), Contains("--random-weights"));
+
+  const auto random = [&](const std::string& seed, const std::string& name) {
+    sb("run " + root + " --random-weights " + seed + " --save-weights " + (folder / "w" + name) +
+           " --save-inputs " + (folder / "i" + name) + " --save-outputs " + (folder / "o" + name),
+       0);
+    return io::read_file(folder / "w" + name) + io::read_file(folder / "o" + name);
+  };
+  CHECK(random("1", "a") == random("1", "b"));
+  CHECK(random("1", "a") != random("2", "c"));
+  CHECK_THAT(sb("run " + root + " --random-weights 1 --inputs " + (folder / "ia") + " --expect " +
+                    (folder / "oa") + " --device dummy",
+                0),
+             Contains("dummy"));
+}
+
+TEST_CASE("broken input is status 2 and is named", "[tools][sb]") {
+  const TemporaryFolder folder;
+  const std::string bytes = io::read_file(kArchive);
+  io::write_file(folder / "short.pt2", bytes.substr(0, bytes.size() / 2));
+  CHECK_THAT(sb("run " + (folder / "short.pt2"), 2), Contains("short.pt2"));
+  io::write_file(folder / "empty.pt2", "");
+  CHECK_THAT(sb("run " + (folder / "empty.pt2"), 2), Contains("empty.pt2"));
+  std::string spoilt = bytes;
+  spoilt[bytes.size() / 3] ^= 1;
+  io::write_file(folder / "spoilt.pt2", spoilt);
+  CHECK_THAT(sb("run " + (folder / "spoilt.pt2"), 2), Contains("spoilt.pt2"));
+
+  CHECK_THAT(sb("run nowhere", 2), Contains("nowhere: no such file or folder"));
+  CHECK_THAT(sb("run tools", 2), Contains("expected a model"));
+  CHECK_THAT(sb("run " + kArchive, 2),
+             Contains(kArchive + ": no data for input 'x' (float32[32, 64])"));
+  CHECK_THAT(sb("run " + kModel + " --inputs " + kModel + "/outputs.safetensors", 2),
+             Contains("outputs.safetensors: no input 'x'") && Contains("'addmm_1'"));
+  CHECK_THAT(sb("run " + kModel + " --expect " + kInputs, 2), Contains("no output 'addmm_1'"));
+  CHECK_THAT(sb("run " + kModel + " --inputs " + kArchive, 2), Contains("digits_mlp.pt2"));
+}
+
+TEST_CASE("a program with a fault is status 2 and is named", "[tools][sb]") {
+  const auto error = [](std::string_view from, std::string_view to) {
+    const TemporaryFolder folder;
+    const std::string root = unpack(folder);
+    edit_program(root, from, to);
+    return sb("run " + root + " --inputs " + kInputs, 2);
+  };
+  CHECK_THAT(error("torch.ops.aten.relu.default", "torch.ops.aten.reloo.default"),
+             Contains("models/model.json") && Contains("(relu)") && Contains("aten::reloo"));
+  CHECK_THAT(error("torch.ops.aten.relu.default", "torch.ops.aten.relu.wrong"),
+             Contains("aten::relu.wrong"));
+  CHECK_THAT(error(R"("name": "dims")", R"("name": "dimz")"), Contains("'dimz'"));
+  // Fails as it runs.
+  CHECK_THAT(error(R"("as_ints": [1, 0])", R"("as_ints": [1, 7])"),
+             Contains("models/model.json") && Contains("(permute)"));
+}
+
+TEST_CASE("operators are listed by pattern", "[tools][sb]") {
+  CHECK_THAT(sb("ops 'aten::relu'", 0), Contains("aten::relu(Tensor self) -> Tensor"));
+  CHECK_THAT(sb("ops '*addmm*'", 0), Contains("aten::addmm("));
+  CHECK_THAT(sb("ops nothing", 1), Contains("no operator matches 'nothing'"));
+}
+
+TEST_CASE("a table gives key, kernel, source line and rule", "[tools][sb]") {
+  for (const char* name : {"aten::addmm", "addmm", "aten.addmm.default", "torch.ops.aten.addmm"})
+    CHECK_THAT(sb(std::string("table ") + name, 0), Contains("CPU") && Contains("ops/"));
+  CHECK_THAT(sb("table aten::nothing", 2), Contains("'aten::nothing': no such operator"));
+  CHECK_THAT(sb("table aten::add", 2), Contains("aten::add.Tensor"));
+}
+
+TEST_CASE("an explanation ends with the kernel that runs", "[tools][sb]") {
+  CHECK_THAT(sb("explain aten::relu --keys CPU,AutogradCPU", 0),
+             Contains("AutogradCPU") && Contains("runs") && Contains("ops/"));
+  CHECK_THAT(sb("explain aten::relu --device dummy", 0), Contains("PrivateUse1"));
+  CHECK_THAT(sb("explain aten::relu --keys FPGA", 1), Contains("no kernel"));
+  CHECK_THAT(sb("explain aten::relu --keys Nonsense", 2), Contains("Nonsense"));
+  CHECK_THAT(sb("explain aten::relu --keys Autograd", 2), Contains("alias key"));
+}
+
+TEST_CASE("a wrong command line is status 2", "[tools][sb]") {
+  CHECK_THAT(sb("", 2), Contains("sb run MODEL"));
+  CHECK_THAT(sb("--help", 0), Contains("sb run MODEL"));
+  CHECK_THAT(sb("run --help", 0), Contains("--random-weights SEED"));
+  CHECK_THAT(sb("walk", 2), Contains("unknown command 'walk'"));
+  CHECK_THAT(sb("run", 2), Contains("expected MODEL"));
+  CHECK_THAT(sb("run " + kModel + " --device toaster", 2), Contains("toaster"));
+  CHECK_THAT(sb("run " + kModel + " --device cuda", 2), Contains("fake:cuda"));
+  CHECK_THAT(sb("run " + kModel + " --atol x", 2), Contains("--atol"));
+  CHECK_THAT(sb("run " + kModel + " --device fake --save-outputs o", 2),
+             Contains("--save-outputs"));
+}
+
+}  // namespace
+}  // namespace sb::tools
