@@ -14,6 +14,10 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/views.h"
 
 namespace sb::bench {
 
@@ -63,6 +67,37 @@ const std::map<std::string, Case>& cases() {
        [](long n) {
          const Tensor a = tensor(DeviceType::CPU, {1}), b = tensor(DeviceType::CPU, {1});
          for (long i = 0; i < n; ++i) redispatched(a, b);
+       }},
+      {"empty",
+       [](long n) {
+         for (long i = 0; i < n; ++i) empty({1});
+       }},
+      {"add",
+       [](long n) {
+         const Tensor a = ones({1}), b = ones({1});
+         for (long i = 0; i < n; ++i) add(a, b);
+       }},
+      {"add_out",
+       [](long n) {
+         const Tensor a = ones({1}), b = ones({1}), out = ones({1});
+         for (long i = 0; i < n; ++i) add_out(a, b, 1, out);
+       }},
+      {"transpose",
+       [](long n) {
+         const Tensor a = ones({2, 3});
+         for (long i = 0; i < n; ++i) transpose(a, 0, 1);
+       }},
+      {"meta_add",
+       [](long n) {
+         const Tensor a = tensor(DeviceType::Meta, {1}), b = tensor(DeviceType::Meta, {1});
+         for (long i = 0; i < n; ++i) add(a, b);
+       }},
+      {"fake_add",
+       [](long n) {
+         FakeTensorMode fake;
+         const Tensor a = fake.from_tensor(ones({1}), Device("cuda:0"));
+         const Tensor b = fake.from_tensor(ones({1}), Device("cuda:0"));
+         for (long i = 0; i < n; ++i) add(a, b);
        }},
   };
   return *all;

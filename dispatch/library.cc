@@ -2,7 +2,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <vector>
 
+#include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/schema_parser.h"
@@ -63,12 +66,35 @@ OperatorHandle Library::define(std::string_view schema_text, std::vector<std::st
   return OperatorHandle(entry);
 }
 
+OperatorHandle Library::define_with_kernel(std::string_view schema, KernelFunction kernel,
+                                           SourceLocation where) {
+  std::string text(schema);
+  if (schema.find('(') == std::string_view::npos) {
+    SB_CHECK(kernel.signature, to_string(), ": '", schema,
+             "' has no arguments, and a boxed kernel does not tell them");
+    int i = 0;
+    text +=
+        str_cat("(",
+                absl::StrJoin(kernel.signature->arguments, ", ",
+                              [&](std::string* out, TypeCode code) {
+                                *out += str_cat(sb::to_string(code), " _", i++);
+                              }),
+                ") -> (",
+                absl::StrJoin(kernel.signature->returns, ", ",
+                              [](std::string* out, TypeCode code) { *out += sb::to_string(code); }),
+                ")");
+  }
+  const OperatorHandle op = define(text, std::vector<std::string>(), where);
+  add_kernel(op.name().to_string(), default_key(), std::move(kernel), where);
+  return op;
+}
+
 void Library::add_kernel(std::string_view op, DispatchKey key, KernelFunction kernel,
                          SourceLocation where) {
   SB_CHECK(id_ != 0, "a closed library registers nothing");
   SB_CHECK(ns_ != "_", to_string(), ": namespace '_' takes fallbacks only");
-  SB_CHECK(is_runtime_key(key) || is_alias_key(key), to_string(), ": ",
-           sb::to_string(key), " is not a key that a kernel can be registered at");
+  SB_CHECK(is_runtime_key(key) || is_alias_key(key), to_string(), ": ", sb::to_string(key),
+           " is not a key that a kernel can be registered at");
   SB_CHECK(key != DispatchKey::Observed, to_string(), ": no kernel goes to Observed");
   SB_CHECK(!key_ || kind_ != Kind::Impl || *key_ == key, to_string(), ": impl for another key, ",
            sb::to_string(key));
@@ -114,10 +140,9 @@ void Library::close() {
 }
 
 std::string Library::to_string() const {
-  return str_cat(
-      "Library(", sb::to_string(kind_), ", ns=", ns_,
-      key_ ? str_cat(", dispatch_key=", sb::to_string(*key_)) : "", ", ",
-      sb::to_string(where_), ")");
+  return str_cat("Library(", sb::to_string(kind_), ", ns=", ns_,
+                 key_ ? str_cat(", dispatch_key=", sb::to_string(*key_)) : "", ", ",
+                 sb::to_string(where_), ")");
 }
 
 namespace internal {
@@ -126,7 +151,9 @@ StaticLibrary::StaticLibrary(LibraryKind kind, const char* ns, std::optional<Dis
                              void (*fill)(Library&), SourceLocation where) {
   try {
     // Never closed: calls may come until the very end of the program.
-    fill(*new Library(kind, ns, key, where));
+    static auto* const open = new std::vector<std::unique_ptr<Library>>;
+    open->push_back(std::make_unique<Library>(kind, ns, key, where));
+    fill(*open->back());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: registration failed: %s\n", sb::to_string(where).c_str(),
                  error.what());

@@ -43,6 +43,15 @@ class Library {
   // RuntimeError if it does not parse or the operator has a schema already.
   OperatorHandle define(std::string_view schema, std::vector<std::string> tags = {},
                         SourceLocation where = SourceLocation::current());
+  // Registers an operator with a kernel for it at the library's key, or CompositeImplicitAutograd.
+  // A bare name takes its schema from the kernel, which must then be a typed one: arguments are
+  // called _0, _1, ... The schema comes first, and stays if the kernel is refused.
+  template <class F>
+  requires(!std::is_convertible_v<F, std::vector<std::string>>) OperatorHandle
+      define(std::string_view schema, F kernel, SourceLocation where = SourceLocation::current()) {
+    return define_with_kernel(schema, make_kernel(std::move(kernel)), where);
+  }
+
   // Registers an operator declared by SB_OP.
   template <class Tag>
   OperatorHandle define(const Op<Tag>&, std::vector<std::string> tags = {},
@@ -108,6 +117,8 @@ class Library {
  private:
   DispatchKey default_key() const { return key_.value_or(DispatchKey::CompositeImplicitAutograd); }
   OperatorName qualified(OperatorName name) const;
+  OperatorHandle define_with_kernel(std::string_view schema, KernelFunction kernel,
+                                    SourceLocation where);
   void add_kernel(std::string_view op, DispatchKey key, KernelFunction kernel,
                   SourceLocation where);
   void add_fallback(DispatchKey key, KernelFunction kernel, SourceLocation where);

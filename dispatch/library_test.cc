@@ -135,6 +135,21 @@ TEST_CASE("impl without a key takes the library's, else CompositeImplicitAutogra
         std::vector<DispatchKey>{DispatchKey::Meta, DispatchKey::CompositeImplicitAutograd});
 }
 
+TEST_CASE("a bare name takes its schema from a typed kernel") {
+  Dispatcher d;
+  Library m(d, Kind::Def, "demo");
+  const OperatorHandle f =
+      m.define("f", [](const Tensor& x, int64_t n) { return std::tuple<Tensor, int64_t>(x, n); });
+  CHECK(f.schema().to_string() == "demo::f(Tensor _0, int _1) -> (Tensor, int)");
+  CHECK(f.call({Tensor(), 3})[1].to_int() == 3);
+  CHECK_THROWS_AS(m.define("g", [](const OperatorHandle&, DispatchKeySet, Stack*) {}),
+                  RuntimeError);
+  SECTION("and a schema stays when its kernel is refused") {
+    CHECK_THROWS_AS(m.define("h(int n) -> int", first), RuntimeError);
+    CHECK(d.find_op("demo::h"));
+  }
+}
+
 TEST_CASE("one fallback a key, the default ones counted") {
   Dispatcher d;
   Library m(d, Kind::Impl, "_");

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include "switchboard/core/tensor_options.h"
@@ -65,14 +66,15 @@ struct TypedCall {
     return call_slow(find, std::forward<A>(args)...);
   }
 
+  // By reference: the one copy of an argument is the kernel's.
   template <class Find>
-  static R redispatch(const TableHolder& holder, const Find& find, DispatchKeySet keys, A... args) {
+  static R redispatch(const TableHolder& holder, const Find& find, DispatchKeySet keys,
+                      const std::remove_reference_t<A>&... args) {
     const Kernel& kernel = holder.table()[keys];
     if (kernel.unboxed && !dispatch_tls.observer) [[likely]] {
-      return reinterpret_cast<Unboxed>(kernel.unboxed)(kernel.state, keys,
-                                                       std::forward<A>(args)...);
+      return reinterpret_cast<Unboxed>(kernel.unboxed)(kernel.state, keys, args...);
     }
-    return redispatch_slow(find, keys, std::forward<A>(args)...);
+    return redispatch_slow(find, keys, args...);
   }
 
  private:
@@ -166,8 +168,12 @@ struct CallWithOptions;
 template <class Op, class Tag, size_t... I>
 struct CallWithOptions<Op, Tag, std::index_sequence<I...>> {
   using Traits = OpTraits<Tag>;
-  typename Traits::Return operator()(typename Traits::template Argument<I>... args,
-                                     const TensorOptions& o) const {
+  // A dtype alone goes by the ordinary call: it is the first of the options.
+  template <class Options>
+  requires(std::is_convertible_v<Options, TensorOptions> &&
+           !std::is_convertible_v<Options, std::optional<DType>>) typename Traits::Return
+  operator()(typename Traits::template Argument<I>... args, const Options& options) const {
+    const TensorOptions o(options);
     return (*static_cast<const Op*>(this))(
         static_cast<typename Traits::template Argument<I>>(args)..., o.dtype, o.layout, o.device,
         o.pin_memory);

@@ -19,22 +19,29 @@ Storage FakeConverter::convert_storage(const Storage& real) {
 Tensor FakeConverter::convert(const Tensor& real, Device device,
                               const IntrusivePtr<ModeData>& mode) {
   const auto found = tensors_.find(real.impl());
-  if (found != tensors_.end() && found->second.fake.device() == device) return found->second.fake;
+  if (found != tensors_.end()) {
+    IntrusivePtr<TensorImpl> fake = found->second.fake.lock();
+    if (fake && fake->device() == device) return Tensor(std::move(fake));
+  }
   forget_expired();
   IntrusivePtr<TensorImpl> impl = real.impl()->shallow_copy();
   impl->set_storage(convert_storage(real.storage()));
   impl->set_autograd_meta(nullptr);
   const Tensor fake(std::move(impl));
   become_fake(fake, device, mode);
-  tensors_.insert_or_assign(real.impl(),
-                            TensorEntry{WeakIntrusivePtr<TensorImpl>(real.impl()), fake});
+  tensors_.insert_or_assign(real.impl(), TensorEntry{WeakIntrusivePtr<TensorImpl>(real.impl()),
+                                                     WeakIntrusivePtr<TensorImpl>(fake.impl())});
   return fake;
 }
 
 void FakeConverter::forget_expired() {
   if (tensors_.size() + storages_.size() < forget_at_) return;
-  absl::erase_if(tensors_, [](const auto& entry) { return entry.second.real.expired(); });
-  absl::erase_if(storages_, [](const auto& entry) { return entry.second.real.expired(); });
+  absl::erase_if(tensors_, [](const auto& entry) {
+    return entry.second.real.expired() || entry.second.fake.expired();
+  });
+  absl::erase_if(storages_, [](const auto& entry) {
+    return entry.second.real.expired() || entry.second.fake.expired();
+  });
   forget_at_ = std::max<size_t>(64, 2 * (tensors_.size() + storages_.size()));
 }
 

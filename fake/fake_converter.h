@@ -9,7 +9,8 @@
 
 namespace sb::internal {
 
-// Remembers conversions weakly: an entry lasts as long as the real tensor or storage does.
+// Remembers conversions weakly: an entry counts as long as both the real tensor (or storage) and
+// its fake live.
 class FakeConverter {
  public:
   explicit FakeConverter(IntrusivePtr<FakeAllocator> allocator)
@@ -22,7 +23,7 @@ class FakeConverter {
   // The key is an address; the weak reference beside it keeps that address from being used again.
   struct TensorEntry {
     WeakIntrusivePtr<TensorImpl> real;
-    Tensor fake;
+    WeakIntrusivePtr<TensorImpl> fake;  // weak: it keeps its mode alive, and so this
   };
   struct StorageEntry {
     WeakIntrusivePtr<StorageImpl> real;

@@ -128,11 +128,12 @@ void FakeMode::wrap_result(const OperatorHandle& op, const Tensor& result, Devic
 
 void FakeMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   const DispatchTable& table = op.entry().resolved_table();
-  SB_CHECK_NOT_IMPLEMENTED(!has_tag(op, "data_dependent_output"), op.name().to_string(),
-                           ": its result depends on the data, which fake tensors do not have");
-  SB_CHECK_NOT_IMPLEMENTED(
-      !has_tag(op, "dynamic_output_shape"), op.name().to_string(),
-      ": its result's shape depends on the data, which fake tensors do not have");
+  SB_CHECK_KIND(DataDependentOutputError, !has_tag(op, "data_dependent_output"),
+                op.name().to_string(),
+                ": the result depends on the data, which fake tensors do not have");
+  SB_CHECK_KIND(DynamicOutputShapeError, !has_tag(op, "dynamic_output_shape"),
+                op.name().to_string(),
+                ": the result's shape depends on the data, which fake tensors do not have");
   SB_CHECK_NOT_IMPLEMENTED(table.slots[slot_of(DispatchKey::Meta)], op.name().to_string(),
                            ": no shape rule for fake tensors; register a kernel for it at Meta");
   convert_arguments(op, stack);

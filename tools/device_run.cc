@@ -1,5 +1,6 @@
 #include "switchboard/tools/device_run.h"
 
+#include <algorithm>
 #include <optional>
 #include <ostream>
 
@@ -11,6 +12,13 @@
 namespace sb::tools {
 namespace {
 
+// The node's own name, or that of its first output in archives that have none.
+std::string label_of(const io::Node& node) {
+  if (!node.name.empty() || node.outputs.empty()) return node.name;
+  const auto* ref = std::get_if<io::TensorRef>(&node.outputs[0]);
+  return ref ? ref->name : node.target();
+}
+
 // Checks each value as it is made, and heads each node's part of a trace.
 class Checker : public RunObserver {
  public:
@@ -18,7 +26,7 @@ class Checker : public RunObserver {
       : program_(program), device_(device), trace_(trace) {}
 
   void on_node(size_t node) override {
-    if (trace_) *trace_ << program_.nodes[node].name << "\n";
+    if (trace_) *trace_ << label_of(program_.nodes[node]) << "\n";
   }
   void on_value(size_t node, const std::string& name, const Tensor& tensor) override {
     if (const auto fault = metadata_fault(tensor, program_.meta_of(name), device_))

@@ -1,9 +1,11 @@
 #include "switchboard/tools/graph_runner.h"
 
+#include <optional>
 #include <utility>
 #include <variant>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "switchboard/core/error.h"
 #include "switchboard/tools/io/quote.h"
 
@@ -42,13 +44,28 @@ GraphRunner::GraphRunner(const io::Program& program, const Dispatcher& dispatche
 }
 
 void GraphRunner::find_operators() {
+  std::vector<size_t> unknown;  // the first node of each unknown operator
+  absl::flat_hash_set<std::string> unknown_names;
   for (size_t i = 0; i < program_.nodes.size(); ++i) {
-    at_node(program_, i, [&] {
-      const OperatorHandle op = dispatcher_.find_op_or_throw(program_.nodes[i].target());
-      check_node(program_.nodes[i], op.schema());
-      steps_.push_back({op, {}});
-    });
+    const std::string name = program_.nodes[i].target();
+    if (const std::optional<OperatorHandle> op = dispatcher_.find_op(name)) {
+      at_node(program_, i, [&] { check_node(program_.nodes[i], op->schema()); });
+      steps_.push_back({*op, {}});
+    } else if (unknown_names.insert(name).second) {
+      unknown.push_back(i);
+    }
   }
+  if (unknown.empty()) return;
+  at_node(program_, unknown[0], [&] {
+    try {
+      dispatcher_.find_op_or_throw(program_.nodes[unknown[0]].target());
+    } catch (const Error& error) {
+      std::string others;
+      for (size_t k = 1; k < unknown.size(); ++k)
+        others += (k > 1 ? ", " : "") + program_.nodes[unknown[k]].target();
+      SB_THROW(RuntimeError, error.what(), others.empty() ? "" : "; also unknown: ", others);
+    }
+  });
 }
 
 void GraphRunner::find_last_uses() {

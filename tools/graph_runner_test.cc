@@ -12,6 +12,7 @@ namespace sb::tools {
 namespace {
 
 using Catch::Contains;
+using Catch::EndsWith;
 
 Tensor number(float value) {
   const Tensor tensor = empty_on(DeviceType::CPU, {}, DType::Float32);
@@ -179,6 +180,11 @@ TEST_CASE("a program that does not fit fails before it runs", "[tools][graph_run
 
   CHECK_THAT(error(node("demo::subtract", {self, other}, y)),
              Contains("RuntimeError: " + place) && Contains("demo::subtract"));
+  CHECK_THAT(error_of(program({node("demo::one", {self}, y), node("demo::two", {self}, y),
+                               node("demo::one", {self}, y), node("demo::three", {self}, y)},
+                              {"y"}),
+                      demo.dispatcher),
+             Contains(place + "demo::one") && EndsWith("; also unknown: demo::two, demo::three"));
   CHECK_THAT(error(node("demo::add", {self, other, {"beta", int64_t{1}}}, y)),
              Contains("TypeError: " + place + "demo::add: no argument 'beta'"));
   CHECK_THAT(error(node("demo::add", {self}, y)), Contains("argument 'other' is missing"));

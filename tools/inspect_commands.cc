@@ -13,14 +13,16 @@
 namespace sb::tools {
 namespace {
 
-// "torch.ops.aten.mm.default" and "aten.mm" as "aten::mm".
-std::string with_colons(std::string text) {
+// The names that a user may have meant: "add.Tensor" is aten::add.Tensor, "aten.mm" is aten::mm.
+std::vector<std::string> candidates(std::string text) {
   constexpr std::string_view kPython = "torch.ops.", kDefault = ".default";
   if (text.starts_with(kPython)) text.erase(0, kPython.size());
   if (text.ends_with(kDefault)) text.resize(text.size() - kDefault.size());
-  const size_t dot = text.find('.');
-  if (text.find("::") == text.npos && dot != text.npos) text.replace(dot, 1, "::");
-  return text;
+  if (text.find("::") != text.npos) return {text};
+  std::vector<std::string> names = {"aten::" + text};
+  if (const size_t dot = text.find('.'); dot != text.npos)
+    names.push_back(text.replace(dot, 1, "::"));
+  return names;
 }
 
 std::vector<std::string> names_matching(const Dispatcher& dispatcher, const std::string& glob) {
@@ -46,15 +48,13 @@ DispatchKeySet parse_keys(const std::string& text) {
 }  // namespace
 
 OperatorHandle find_typed_op(const Dispatcher& dispatcher, const std::string& text) {
-  for (const std::string& name : {text, with_colons(text), "aten::" + text}) {
-    if (name.find("::") == name.npos) continue;
+  const std::vector<std::string> names = candidates(text);
+  for (const std::string& name : names)
     if (const auto op = dispatcher.find_op(name)) return *op;
-  }
   std::string near;
-  const bool qualified = with_colons(text).find("::") != std::string::npos;
-  const std::string base = qualified ? with_colons(text) : "aten::" + text;
-  for (const std::string& name : names_matching(dispatcher, base + ".*"))
-    near += (near.empty() ? "" : ", ") + name;
+  for (const std::string& name : names)
+    for (const std::string& overload : names_matching(dispatcher, name + ".*"))
+      near += (near.empty() ? "" : ", ") + overload;
   SB_THROW(RuntimeError, io::quote(text), ": no such operator; ",
            near.empty() ? "sb ops lists all" : "there is " + near);
 }

@@ -112,14 +112,17 @@ int status_of(const std::vector<DeviceRun>& runs) {
   return std::ranges::all_of(runs, refused) ? kBadInput : kFails;
 }
 
-// "every value has ..." or what is wrong, in one line.
+// In one line, what holds or where something does not.
 std::string verdict(const std::vector<DeviceRun>& runs) {
   std::vector<std::string> failed;
-  for (const DeviceRun& run : runs)
+  bool compared = false;
+  for (const DeviceRun& run : runs) {
     if (!run.report.holds()) failed.push_back(run.report.place);
-  if (failed.empty())
-    return "ok: every value has the dtype, sizes and strides that were recorded\n";
-  return str_cat("FAILED on ", joined(failed), "\n");
+    compared |= run.report.max_difference.has_value();
+  }
+  if (!failed.empty()) return str_cat("FAILED on ", joined(failed), "\n");
+  return str_cat("ok: ", compared ? "outputs as expected; " : "",
+                 "every value has the dtype, sizes and strides that were recorded\n");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "switchboard/tools/run_place.h"
 
+#include <algorithm>
+
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"

@@ -84,7 +84,7 @@ std::string to_string(const std::vector<DeviceReport>& reports) {
     rows.push_back(row_of(report));
     notes += notes_of(report);
   }
-  return align(rows) + (notes.empty() ? "" : "\n") + notes;
+  return align(rows) + "\n" + notes;
 }
 
 }  // namespace sb::tools

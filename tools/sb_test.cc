@@ -185,7 +185,8 @@ TEST_CASE("operators are listed by pattern", "[tools][sb]") {
 }
 
 TEST_CASE("a table gives key, kernel, source line and rule", "[tools][sb]") {
-  for (const char* name : {"aten::addmm", "addmm", "aten.addmm.default", "torch.ops.aten.addmm"})
+  for (const char* name :
+       {"aten::addmm", "addmm", "aten.addmm.default", "torch.ops.aten.addmm", "addmm.default"})
     CHECK_THAT(sb(std::string("table ") + name, 0), Contains("CPU") && Contains("ops/"));
   CHECK_THAT(sb("table aten::nothing", 2), Contains("'aten::nothing': no such operator"));
   CHECK_THAT(sb("table aten::add", 2), Contains("aten::add.Tensor"));

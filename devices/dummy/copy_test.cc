@@ -17,7 +17,7 @@ using Floats = std::vector<float>;
 
 const Device kCpu{DeviceType::CPU};
 
-Tensor on(Device device, const Tensor& t) { return to_dtype_layout(t, {}, {}, device); }
+Tensor on(Device device, const Tensor& t) { return to(t, device); }
 
 TEST_CASE("tensors go to the device and come back", "[dummy][copy]") {
   const Tensor x = tensor_of<float>(kCpu, {2, 2}, {1, 2, 3, 4});
@@ -77,6 +77,12 @@ TEST_CASE("factories make tensors on the device that they are asked for", "[dumm
   CHECK(strided.dtype() == DType::Int32);
   CHECK(storage_of<float>(full(IntArrayRef{2}, 2.5, {}, {}, kSecond)) == Floats{2.5, 2.5});
   CHECK(zeros_like(strided).device() == kSecond);
+}
+
+TEST_CASE("the example of the README does what it says", "[dummy][factories]") {
+  sb::DeviceGuard guard(sb::Device("dummy:1"));
+  const sb::Tensor x = sb::zeros(sb::IntArrayRef{2, 3}, {}, {}, sb::Device("dummy"));
+  CHECK(x.device() == kSecond);
 }
 
 TEST_CASE("a factory refuses what the device does not have, by name", "[dummy][factories]") {

@@ -172,9 +172,14 @@ class World {
   }
 
   Difference define(const Json& step) {
-    const OperatorHandle op =
-        find_library(step)->second->define(step.at("schema").get<std::string>());
-    if (step.contains("kernel")) register_kernel(step, op.name().to_string());
+    Library& library = *find_library(step)->second;
+    const std::string schema = step.at("schema").get<std::string>();
+    if (step.contains("kernel") && !step.contains("key")) {
+      library.define(schema, make_labelled_kernel(step["kernel"].get<std::string>()));
+    } else {
+      const OperatorHandle op = library.define(schema);
+      if (step.contains("kernel")) register_kernel(step, op.name().to_string());
+    }
     return std::nullopt;
   }
 
