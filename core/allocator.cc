@@ -12,6 +12,8 @@ constexpr size_t kAlignment = 64;
 // No process has more addresses. Also keeps sanitizers, which abort where malloc would return null,
 // from ever seeing a size that is only a mistake.
 constexpr size_t kMaxBytes = size_t{1} << 47;
+// What fits a block that threads keep.
+constexpr size_t kSmallBytes = internal::kBlockUnit * internal::kBlockClasses - kAlignment;
 
 // Stands directly before the memory that a caller gets.
 struct Header {
@@ -27,15 +29,13 @@ class CpuAllocator final : public Allocator {
   constexpr CpuAllocator() = default;
 
   DataPtr allocate(size_t bytes) override {
-    if (bytes == 0) return DataPtr(nullptr, DeviceType::CPU);
-    SB_CHECK(bytes <= kMaxBytes, "cpu: cannot allocate ", bytes, " bytes");
-    void* block = internal::allocate_block(bytes + kAlignment);
-    SB_CHECK(block, "cpu: out of memory allocating ", bytes, " bytes");
-    const uintptr_t address = (reinterpret_cast<uintptr_t>(block) + kAlignment) & ~(kAlignment - 1);
-    void* data = reinterpret_cast<void*>(address);
-    *(static_cast<Header*>(data) - 1) = {block, bytes};
-    stats().add(bytes);
-    return DataPtr(data, data, &CpuAllocator::free, DeviceType::CPU);
+    // One test for nothing and for much: 0 - 1 is much, too.
+    if (bytes - 1 >= kSmallBytes) [[unlikely]]
+      return allocate_any(bytes);
+    void* const block = internal::take_kept_block(bytes + kAlignment);
+    if (!block) [[unlikely]]
+      return allocate_any(bytes);
+    return data_in(block, bytes);
   }
 
   void copy_data(void* destination, const void* source, size_t bytes) override {
@@ -43,6 +43,22 @@ class CpuAllocator final : public Allocator {
   }
 
  private:
+  // Apart, so that the usual allocation saves no register.
+  [[gnu::noinline]] DataPtr allocate_any(size_t bytes) {
+    if (bytes == 0) return DataPtr(nullptr, DeviceType::CPU);
+    SB_CHECK(bytes <= kMaxBytes, "cpu: cannot allocate ", bytes, " bytes");
+    void* const block = internal::allocate_block(bytes + kAlignment);
+    SB_CHECK(block, "cpu: out of memory allocating ", bytes, " bytes");
+    return data_in(block, bytes);
+  }
+  // `bytes` bytes in a block of kAlignment bytes more.
+  DataPtr data_in(void* block, size_t bytes) {
+    const uintptr_t address = (reinterpret_cast<uintptr_t>(block) + kAlignment) & ~(kAlignment - 1);
+    void* data = reinterpret_cast<void*>(address);
+    *(static_cast<Header*>(data) - 1) = {block, bytes};
+    stats().add(bytes);
+    return DataPtr(data, data, &CpuAllocator::free, DeviceType::CPU);
+  }
   static void free(void* data);
 };
 
@@ -76,34 +92,28 @@ constexpr Allocator* first_allocator(size_t type) {
   return nullptr;
 }
 
-// Indexed by device type. Reading takes no lock: every `empty` does.
-struct Registry {
-  template <size_t... types>
-  constexpr explicit Registry(std::index_sequence<types...>) : slots{first_allocator(types)...} {}
-
-  std::atomic<Allocator*> slots[kNumDeviceTypes];
-};
-constinit Registry registry{std::make_index_sequence<kNumDeviceTypes>()};
+template <size_t... types>
+constexpr internal::AllocatorRegistry first_registry(std::index_sequence<types...>) {
+  return {{first_allocator(types)...}};
+}
 
 }  // namespace
+
+namespace internal {
+constinit AllocatorRegistry allocator_registry =
+    first_registry(std::make_index_sequence<kNumDeviceTypes>());
+
+void throw_no_allocator(DeviceType type) {
+  SB_THROW(NotImplementedError, to_string(type), ": no allocator is registered");
+}
+}  // namespace internal
 
 void set_allocator(DeviceType type, Allocator* allocator) {
   const size_t i = static_cast<size_t>(type);
   SB_CHECK_VALUE(i < kNumDeviceTypes, "set_allocator: unknown device type ", i);
   SB_CHECK_VALUE(allocator || !first_allocator(i), "set_allocator: ", to_string(type),
                  " cannot be without an allocator");
-  registry.slots[i].store(allocator, std::memory_order_release);
-}
-
-Allocator* find_allocator(DeviceType type) {
-  const size_t i = static_cast<size_t>(type);
-  return i < kNumDeviceTypes ? registry.slots[i].load(std::memory_order_acquire) : nullptr;
-}
-
-Allocator* get_allocator(DeviceType type) {
-  Allocator* allocator = find_allocator(type);
-  SB_CHECK_NOT_IMPLEMENTED(allocator, to_string(type), ": no allocator is registered");
-  return allocator;
+  internal::allocator_registry.slots[i].store(allocator, std::memory_order_release);
 }
 
 }  // namespace sb

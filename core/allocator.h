@@ -96,10 +96,28 @@ class Allocator {
 
 // Registers the allocator of a device type; a later one replaces it. Not owned. Thread-safe.
 void set_allocator(DeviceType type, Allocator* allocator);
+namespace internal {
+struct AllocatorRegistry {
+  std::atomic<Allocator*> slots[kNumDeviceTypes];
+};
+extern constinit AllocatorRegistry allocator_registry;
+[[noreturn, gnu::cold]] void throw_no_allocator(DeviceType type);
+}  // namespace internal
+
 // The allocator of a device type, or nullptr; and the same, throwing NotImplementedError that names
-// the device. CPU and Meta always have one: Meta's gives null data of every size.
-Allocator* find_allocator(DeviceType type);
-Allocator* get_allocator(DeviceType type);
+// the device. CPU and Meta always have one: Meta's gives null data of every size. Inline, as every
+// `empty` asks; reading takes no lock.
+inline Allocator* find_allocator(DeviceType type) {
+  const size_t i = static_cast<size_t>(type);
+  return i < kNumDeviceTypes ? internal::allocator_registry.slots[i].load(std::memory_order_acquire)
+                             : nullptr;
+}
+inline Allocator* get_allocator(DeviceType type) {
+  Allocator* const allocator = find_allocator(type);
+  if (!allocator) [[unlikely]]
+    internal::throw_no_allocator(type);
+  return allocator;
+}
 
 }  // namespace sb
 

@@ -29,17 +29,21 @@ extern constinit thread_local BlockCache block_cache;
 void* allocate_block_slow(size_t bytes) noexcept;
 void free_block_slow(void* block, size_t bytes) noexcept;
 
-// At least `bytes` bytes, aligned as malloc's; nullptr when there are none.
-inline void* allocate_block(size_t bytes) noexcept {
+// A block that the thread kept, for allocate_block(bytes) to give; nullptr when there is none.
+inline void* take_kept_block(size_t bytes) noexcept {
   const size_t c = (bytes + kBlockUnit - 1) / kBlockUnit;
   BlockCache& cache = block_cache;
-  if (__builtin_expect(bytes > kBlockUnit * kBlockClasses || !cache.head[c], 0)) {
-    return allocate_block_slow(bytes);
-  }
+  if (__builtin_expect(bytes > kBlockUnit * kBlockClasses || !cache.head[c], 0)) return nullptr;
   FreeBlock* const block = cache.head[c];
   cache.head[c] = block->next;
   ++cache.room[c];
   return block;
+}
+
+// At least `bytes` bytes, aligned as malloc's; nullptr when there are none.
+inline void* allocate_block(size_t bytes) noexcept {
+  void* const kept = take_kept_block(bytes);
+  return __builtin_expect(kept != nullptr, 1) ? kept : allocate_block_slow(bytes);
 }
 
 // Takes back what allocate_block(bytes) gave.

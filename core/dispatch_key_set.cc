@@ -65,7 +65,6 @@ struct Tables {
   std::array<DispatchKeySet, kNumBackends> autograd;
   std::array<DispatchKeySet, kNumBackends> autocast;
   std::array<DispatchKey, kNumDeviceTypes> key;
-  std::array<DispatchKeySet, kNumDeviceTypes> tensor[2];  // [inference]
 };
 
 constexpr Tables make_tables() {
@@ -75,16 +74,28 @@ constexpr Tables make_tables() {
     t.autocast[i] = compute_autocast_keys(static_cast<Backend>(i));
   }
   for (int i = 0; i < kNumDeviceTypes; ++i) {
-    const DeviceType type = static_cast<DeviceType>(i);
-    t.key[i] = compute_dispatch_key(type);
-    t.tensor[false][i] = compute_tensor_keys(type, false);
-    t.tensor[true][i] = compute_tensor_keys(type, true);
+    t.key[i] = compute_dispatch_key(static_cast<DeviceType>(i));
   }
   return t;
 }
 constexpr Tables kTables = make_tables();
 
+constexpr internal::DeviceKeys make_device_keys() {
+  internal::DeviceKeys keys{};
+  for (int i = 0; i < kNumDeviceTypes; ++i) {
+    const DeviceType type = static_cast<DeviceType>(i);
+    keys.backend[i] = compute_dispatch_key(type);
+    keys.tensor[false][i] = compute_tensor_keys(type, false);
+    keys.tensor[true][i] = compute_tensor_keys(type, true);
+  }
+  return keys;
+}
+
 }  // namespace
+
+namespace internal {
+constinit const DeviceKeys kDeviceKeys = make_device_keys();
+}  // namespace internal
 
 std::vector<DispatchKey> DispatchKeySet::keys() const {
   std::vector<DispatchKey> result;
@@ -108,10 +119,6 @@ std::ostream& operator<<(std::ostream& out, DispatchKeySet set) { return out << 
 
 DispatchKeySet autograd_keys_of(Backend b) { return kTables.autograd[static_cast<int>(b)]; }
 DispatchKeySet autocast_keys_of(Backend b) { return kTables.autocast[static_cast<int>(b)]; }
-
-DispatchKeySet tensor_key_set(DeviceType type, bool inference) {
-  return kTables.tensor[inference][static_cast<int>(type)];
-}
 
 DispatchKey dispatch_key_of(DeviceType type) { return kTables.key[static_cast<int>(type)]; }
 

@@ -136,13 +136,28 @@ std::ostream& operator<<(std::ostream& out, DispatchKeySet set);
 DispatchKeySet autograd_keys_of(Backend b);
 DispatchKeySet autocast_keys_of(Backend b);
 
+namespace internal {
+// Inline look-ups: every `empty` makes them.
+struct DeviceKeys {
+  DispatchKeySet backend[kNumDeviceTypes];
+  DispatchKeySet tensor[2][kNumDeviceTypes];  // [inference]
+};
+extern constinit const DeviceKeys kDeviceKeys;
+}  // namespace internal
+
 // The keys that a strided tensor on such a device carries. Devices without a backend of their own
 // (FPGA, Vulkan, ...) have their functionality key and AutogradOther. An inference tensor has
 // neither autograd key nor ADInplaceOrView.
-DispatchKeySet tensor_key_set(DeviceType type, bool inference = false);
+inline DispatchKeySet tensor_key_set(DeviceType type, bool inference = false) {
+  return internal::kDeviceKeys.tensor[inference][static_cast<int>(type)];
+}
 
 // The backend key of a device: cpu -> CPU, privateuseone -> PrivateUse1, vulkan -> Vulkan.
 DispatchKey dispatch_key_of(DeviceType type);
+// The set of that key alone.
+inline DispatchKeySet backend_key_set(DeviceType type) {
+  return internal::kDeviceKeys.backend[static_cast<int>(type)];
+}
 // The device type of a backend key or of a runtime key on a backend; nullopt where there is none.
 std::optional<DeviceType> device_type_of(DispatchKey k);
 

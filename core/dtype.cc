@@ -1,6 +1,5 @@
 #include "switchboard/core/dtype.h"
 
-#include <atomic>
 #include <iterator>
 
 #include "switchboard/core/error.h"
@@ -55,8 +54,6 @@ constexpr DType kPromotions[kNumDTypes][kNumDTypes] = {
 };
 // clang-format on
 
-constinit std::atomic<DType> current_default{DType::Float32};
-
 }  // namespace
 
 std::string_view to_string(DType t) {
@@ -86,12 +83,14 @@ bool can_cast(DType from, DType to) {
   return from == DType::Bool || to != DType::Bool;
 }
 
-DType default_dtype() { return current_default.load(std::memory_order_relaxed); }
+namespace internal {
+constinit std::atomic<DType> current_default_dtype{DType::Float32};
+}
 
 void set_default_dtype(DType t) {
   SB_CHECK_TYPE(is_floating_point(t), "default dtype: expected a floating-point dtype, got ",
                 to_string(t));
-  current_default.store(t, std::memory_order_relaxed);
+  internal::current_default_dtype.store(t, std::memory_order_relaxed);
 }
 
 }  // namespace sb

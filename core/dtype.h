@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_CORE_DTYPE_H_
 #define SWITCHBOARD_CORE_DTYPE_H_
 
+#include <atomic>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -104,9 +105,14 @@ inline constexpr DType dtype_of = internal::DTypeOf<T>::value;
 // real, float not to integral, nothing but bool to bool. As `torch.can_cast`.
 bool can_cast(DType from, DType to);
 
+namespace internal {
+extern constinit std::atomic<DType> current_default_dtype;
+}
 // The dtype of new floating-point tensors, as `torch.get_default_dtype`. Process-wide; thread-safe.
 // Setting one that is not floating-point throws TypeError.
-DType default_dtype();
+inline DType default_dtype() {
+  return internal::current_default_dtype.load(std::memory_order_relaxed);
+}
 void set_default_dtype(DType t);
 
 }  // namespace sb

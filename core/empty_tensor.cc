@@ -7,16 +7,27 @@ namespace sb {
 
 namespace {
 
-// One frame for both entries: every operator that makes its result comes through here.
-[[gnu::always_inline]] inline Tensor make_empty(IntArrayRef sizes, Allocator* allocator,
-                                                DispatchKeySet keys, DType dtype, Device device,
-                                                MemoryFormat format) {
+// In another format, or of many dimensions.
+[[gnu::noinline]] Tensor make_empty_any(IntArrayRef sizes, Allocator* allocator,
+                                        DispatchKeySet keys, DType dtype, Device device,
+                                        MemoryFormat format) {
   // The shape first: it checks everything, and a storage of unknown size cannot be made.
   auto impl = make_intrusive<TensorImpl>(nullptr, keys, dtype, device);
   impl->set_sizes_contiguous(sizes, format);
   const size_t nbytes = static_cast<size_t>(impl->numel()) * itemsize(dtype);
   impl->set_storage(make_storage(nbytes, allocator, device.type));
   return Tensor(std::move(impl));
+}
+
+// One frame for both entries: every operator that makes its result comes through here.
+[[gnu::always_inline]] inline Tensor make_empty(IntArrayRef sizes, Allocator* allocator,
+                                                DispatchKeySet keys, DType dtype, Device device,
+                                                MemoryFormat format) {
+  if (format != MemoryFormat::Contiguous || sizes.size() > SizesAndStrides::kInline) [[unlikely]] {
+    return make_empty_any(sizes, allocator, keys, dtype, device, format);
+  }
+  const int64_t numel = internal::checked_numel(sizes, dtype);
+  return Tensor(make_intrusive<TensorImpl>(sizes, numel, allocator, keys, dtype, device));
 }
 
 }  // namespace

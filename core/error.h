@@ -38,6 +38,17 @@ SB_DEFINE_ERROR_KIND(TypeError);            // an argument of the wrong type
 SB_DEFINE_ERROR_KIND(ValueError);           // an argument of the right type and a wrong value
 SB_DEFINE_ERROR_KIND(NotImplementedError);  // no kernel, or a feature that does not exist
 
+// A result, or its shape, depends on data that a meta or fake tensor does not have. As
+// `DataDependentOutputException` and `DynamicOutputShapeException`.
+class DataDependentOutputError : public NotImplementedError {
+ public:
+  using NotImplementedError::NotImplementedError;
+};
+class DynamicOutputShapeError : public NotImplementedError {
+ public:
+  using NotImplementedError::NotImplementedError;
+};
+
 // Throws an error of the same kind as `error`, with `context` put before its message. Use it in a
 // catch block.
 [[noreturn]] void rethrow_with_context(const Error& error, std::string_view context);

@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_CORE_STORAGE_H_
 #define SWITCHBOARD_CORE_STORAGE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -18,7 +19,10 @@ class StorageImpl : public IntrusiveTarget {
  public:
   // `allocator` is what a resize takes memory from; nullptr makes the storage fixed.
   StorageImpl(DataPtr data, size_t nbytes, Allocator* allocator)
-      : data_(std::move(data)), nbytes_(nbytes), allocator_(allocator) {}
+      : nbytes_(nbytes), allocator_(allocator), data_(std::move(data)) {}
+  // The same with fresh bytes, which the allocator puts in their place without a move.
+  StorageImpl(size_t nbytes, Allocator* allocator)
+      : nbytes_(nbytes), allocator_(allocator), data_(allocator->allocate(nbytes)) {}
 
   void* data() const { return data_.get(); }
   size_t nbytes() const { return nbytes_; }
@@ -31,20 +35,33 @@ class StorageImpl : public IntrusiveTarget {
   void resize(size_t nbytes);
 
  private:
-  DataPtr data_;
   size_t nbytes_;
   Allocator* allocator_;
+  DataPtr data_;  // last: nothing is left to do when the allocator returns
 };
 
 using Storage = IntrusivePtr<StorageImpl>;
 
-// A storage of `nbytes` fresh bytes from the allocator, by the factory of its device if there is
-// one.
-Storage make_storage(size_t nbytes, Allocator* allocator, DeviceType type);
-
 // Makes every storage of a device type. Set once, at registration. As `SetStorageImplCreate`.
 using StorageFactory = Storage (*)(DataPtr data, size_t nbytes, Allocator* allocator);
 void set_storage_factory(DeviceType type, StorageFactory factory);
+
+namespace internal {
+extern constinit std::atomic<StorageFactory> storage_factories[kNumDeviceTypes];
+// The rest of make_storage: a factory, or an error.
+Storage make_storage_slow(size_t nbytes, Allocator* allocator, DeviceType type);
+}  // namespace internal
+
+// A storage of `nbytes` fresh bytes from the allocator, by the factory of its device if there is
+// one. Inline, as every `empty` makes one.
+inline Storage make_storage(size_t nbytes, Allocator* allocator, DeviceType type) {
+  const size_t i = static_cast<size_t>(type);
+  if (!allocator || i >= kNumDeviceTypes ||
+      internal::storage_factories[i].load(std::memory_order_acquire)) [[unlikely]] {
+    return internal::make_storage_slow(nbytes, allocator, type);
+  }
+  return make_intrusive<StorageImpl>(nbytes, allocator);
+}
 
 }  // namespace sb
 

@@ -62,11 +62,16 @@ class SymInt {
   int64_t guard_int() const { return is_symbolic() ? node()->guard_int() : data_; }
   // The value of a plain integer. Throws RuntimeError for a symbolic one, naming it.
   int64_t expect_int() const {
-    SB_CHECK(!is_symbolic(), "expected a plain integer, got symbolic ", node()->to_string());
+    if (is_symbolic()) [[unlikely]]
+      throw_symbolic();
     return data_;
   }
 
  private:
+  // Apart, so that the kernels that call expect_int() need no stack for the message.
+  [[noreturn, gnu::cold, gnu::noinline]] void throw_symbolic() const {
+    SB_THROW(RuntimeError, "expected a plain integer, got symbolic ", node()->to_string());
+  }
   // Tagged values have the two highest bits 10: integers below -2^62, which no size can be.
   static constexpr uint64_t kTag = uint64_t{1} << 63;
   static constexpr uint64_t kPointerBits = (uint64_t{1} << 62) - 1;

@@ -11,37 +11,6 @@ namespace {
 
 using Dims = absl::InlinedVector<int64_t, 2 * SizesAndStrides::kInline>;
 
-[[noreturn, gnu::cold, gnu::noinline]] void throw_bad_sizes(IntArrayRef sizes, DType dtype) {
-  for (int64_t s : sizes) {
-    SB_CHECK(s >= 0, "sizes [", absl::StrJoin(sizes, ", "), "]: a size is negative");
-  }
-  SB_THROW(RuntimeError, "sizes [", absl::StrJoin(sizes, ", "), "] of ", to_string(dtype),
-           ": the number of bytes does not fit int64");
-}
-
-// The number of elements. Throws where a size is negative, or where the bytes, or the product of
-// the sizes that are not zero (the largest stride), do not fit int64.
-inline int64_t validated_numel(IntArrayRef sizes, DType dtype) {
-  int64_t product = 1;
-  bool empty = false;
-  const int64_t* const end = sizes.data() + sizes.size();
-  for (const int64_t* p = sizes.data(); p != end; ++p) {
-    const int64_t s = *p;
-    if (__builtin_expect(s <= 0, 0)) {
-      if (s < 0) throw_bad_sizes(sizes, dtype);
-      empty = true;
-    } else if (__builtin_expect(__builtin_mul_overflow(product, s, &product), 0)) {
-      throw_bad_sizes(sizes, dtype);
-    }
-  }
-  int64_t bytes;
-  if (__builtin_expect(
-          __builtin_mul_overflow(product, static_cast<int64_t>(itemsize(dtype)), &bytes), 0)) {
-    throw_bad_sizes(sizes, dtype);
-  }
-  return empty ? 0 : product;
-}
-
 // Whether strides are those of a dense tensor whose dimensions, fastest first, are `order`.
 // Strides of dimensions of size 1 do not matter.
 template <size_t N>
@@ -102,11 +71,22 @@ void fill_strides_in_order(IntArrayRef sizes, int64_t* strides, const int (&orde
 
 namespace internal {
 constinit UndefinedTensor undefined_tensor;
-}  // namespace internal
 
-TensorImpl::~TensorImpl() {
-  if (VersionCounter* counter = version_.load(std::memory_order_relaxed)) counter->release();
+int64_t checked_numel_slow(IntArrayRef sizes, DType dtype) {
+  for (int64_t s : sizes) {
+    SB_CHECK(s >= 0, "sizes [", absl::StrJoin(sizes, ", "), "]: a size is negative");
+  }
+  int64_t bytes = static_cast<int64_t>(itemsize(dtype));
+  bool empty = false;
+  for (int64_t s : sizes) {
+    empty = empty || s == 0;
+    SB_CHECK(s == 0 || !__builtin_mul_overflow(bytes, s, &bytes), "sizes [",
+             absl::StrJoin(sizes, ", "), "] of ", to_string(dtype),
+             ": the number of bytes does not fit int64");
+  }
+  return empty ? 0 : bytes / static_cast<int64_t>(itemsize(dtype));
 }
+}  // namespace internal
 
 void TensorImpl::release_resources() {
   storage_ = nullptr;
@@ -116,32 +96,20 @@ void TensorImpl::release_resources() {
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes, MemoryFormat format) {
-  const size_t rank = sizes.size();
-  const int64_t* const given = sizes.data();
-  if (__builtin_expect(format != MemoryFormat::Contiguous || rank > SizesAndStrides::kInline ||
-                           shape_.on_heap() || shape_.holds(given),
+  if (__builtin_expect(format != MemoryFormat::Contiguous ||
+                           sizes.size() > SizesAndStrides::kInline || shape_.on_heap() ||
+                           shape_.holds(sizes.data()),
                        0)) {
     set_sizes_in_format(sizes, format);
     return;
   }
-  // What nearly every tensor needs, once for each `empty`.
-  const int64_t numel = validated_numel(sizes, dtype_);
-  shape_.resize_inline(rank);
-  int64_t* const own_sizes = shape_.inline_sizes();
-  int64_t* const own_strides = own_sizes + rank;
-  int64_t stride = 1;
-  for (size_t d = rank; d-- > 0;) {
-    const int64_t s = given[d];
-    own_sizes[d] = s;
-    own_strides[d] = stride;
-    stride *= s == 0 ? 1 : s;
-  }
-  numel_ = numel;
+  numel_ = internal::checked_numel(sizes, dtype_);
   contiguous_ = true;
   non_overlapping_and_dense_ = true;
   channels_last_ = false;
   channels_last_3d_ = false;
-  if (rank >= 4) compute_channels_last();
+  shape_.set_contiguous(sizes);
+  if (sizes.size() >= 4) compute_channels_last();
 }
 
 void TensorImpl::compute_channels_last() {
@@ -150,7 +118,7 @@ void TensorImpl::compute_channels_last() {
 }
 
 void TensorImpl::set_sizes_in_format(IntArrayRef sizes, MemoryFormat format) {
-  const int64_t numel = validated_numel(sizes, dtype_);
+  const int64_t numel = internal::checked_numel(sizes, dtype_);
   const size_t rank = sizes.size();
   const Dims copy(sizes.begin(), sizes.end());
   Dims strides(rank);
@@ -179,7 +147,7 @@ void TensorImpl::set_sizes_in_format(IntArrayRef sizes, MemoryFormat format) {
 void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides) {
   SB_CHECK(sizes.size() == strides.size(), "got ", sizes.size(), " sizes and ", strides.size(),
            " strides");
-  const int64_t numel = validated_numel(sizes, dtype_);
+  const int64_t numel = internal::checked_numel(sizes, dtype_);
   const size_t rank = sizes.size();
   for (size_t d = 0; d < rank; ++d) {
     SB_CHECK(strides[d] >= 0, "strides [", absl::StrJoin(strides, ", "), "]: a stride is negative");

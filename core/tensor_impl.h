@@ -45,7 +45,9 @@ class SizesAndStrides {
  public:
   static constexpr size_t kInline = 5;
 
-  constexpr SizesAndStrides() = default;
+  constexpr SizesAndStrides() : inline_{} {}
+  // At most kInline valid sizes, contiguous.
+  explicit SizesAndStrides(IntArrayRef sizes) { set_contiguous(sizes); }
   SizesAndStrides(const SizesAndStrides&) = delete;
   SizesAndStrides& operator=(const SizesAndStrides&) = delete;
 
@@ -67,6 +69,20 @@ class SizesAndStrides {
   // For the fast path, while nothing is on the heap: the same, and sizes().
   void resize_inline(size_t rank) { rank_ = rank; }
   int64_t* inline_sizes() { return inline_; }
+  // At most kInline valid sizes that are not in this object, while nothing is on the heap, with
+  // contiguous strides.
+  void set_contiguous(IntArrayRef sizes) {
+    const size_t rank = sizes.size();
+    const int64_t* const given = sizes.data();
+    rank_ = rank;
+    int64_t stride = 1;
+    for (size_t d = rank; d-- > 0;) {
+      const int64_t s = given[d];
+      inline_[d] = s;
+      inline_[rank + d] = stride;
+      stride *= s == 0 ? 1 : s;
+    }
+  }
   // Whether `p` points into this object.
   bool holds(const int64_t* p) const {
     return reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(inline_) < sizeof(inline_);
@@ -74,19 +90,54 @@ class SizesAndStrides {
 
  private:
   size_t rank_ = 0;
-  int64_t inline_[2 * kInline] = {};
+  int64_t inline_[2 * kInline];  // what is past the rank is never read
   std::unique_ptr<int64_t[]> heap_;
 };
+
+namespace internal {
+// The same as checked_numel, for all sizes.
+int64_t checked_numel_slow(IntArrayRef sizes, DType dtype);
+
+// The number of elements. Throws RuntimeError where a size is negative, or where the bytes, or the
+// product of the sizes that are not zero (the largest stride), do not fit int64.
+inline int64_t checked_numel(IntArrayRef sizes, DType dtype) {
+  int64_t product = 1;
+  const int64_t* const end = sizes.data() + sizes.size();
+  for (const int64_t* p = sizes.data(); p != end; ++p) {
+    if (*p <= 0 || __builtin_mul_overflow(product, *p, &product)) [[unlikely]] {
+      return checked_numel_slow(sizes, dtype);
+    }
+  }
+  int64_t bytes;
+  if (__builtin_mul_overflow(product, static_cast<int64_t>(itemsize(dtype)), &bytes)) [[unlikely]] {
+    return checked_numel_slow(sizes, dtype);
+  }
+  return product;
+}
+}  // namespace internal
 
 // As `c10::TensorImpl`. Reading metadata from several threads is safe; changing it is not.
 class TensorImpl : public IntrusiveTarget {
  public:
   // A tensor of shape [0] on `storage`. `keys` is everything that its calls carry.
   TensorImpl(Storage storage, DispatchKeySet keys, DType dtype, Device device)
-      : key_set_(keys), storage_(std::move(storage)), dtype_(dtype), device_(device) {
+      : key_set_(keys), dtype_(dtype), device_(device), storage_(std::move(storage)) {
     shape_.resize(1);
     shape_.sizes()[0] = 0;
     shape_.strides()[0] = 1;
+  }
+  // A contiguous tensor of at most SizesAndStrides::kInline dimensions, as most fresh ones are, on
+  // a storage of its own. `numel` is what internal::checked_numel(sizes, dtype) gave.
+  TensorImpl(IntArrayRef sizes, int64_t numel, Allocator* allocator, DispatchKeySet keys,
+             DType dtype, Device device)
+      : key_set_(keys),
+        numel_(numel),
+        dtype_(dtype),
+        device_(device),
+        shape_(sizes),
+        storage_(
+            make_storage(static_cast<size_t>(numel) * itemsize(dtype), allocator, device.type)) {
+    if (shape_.rank() >= 4) compute_channels_last();
   }
   // The undefined tensor; see undefined_tensor_impl().
   constexpr explicit TensorImpl(DispatchKeySet keys) : key_set_(keys), defined_(false) {}
@@ -173,7 +224,10 @@ class TensorImpl : public IntrusiveTarget {
   // version counter; backend metadata is cloned, mode data shared. As `shallow_copy_and_detach`.
   IntrusivePtr<TensorImpl> shallow_copy() const;
 
-  ~TensorImpl() override;
+  // Always inline: into the one function that also frees the memory.
+  [[gnu::always_inline]] ~TensorImpl() override {
+    if (VersionCounter* counter = version_.load(std::memory_order_relaxed)) counter->release();
+  }
 
  protected:
   void release_resources() override;
@@ -189,7 +243,6 @@ class TensorImpl : public IntrusiveTarget {
   [[noreturn, gnu::cold]] void throw_no_data() const;
 
   DispatchKeySet key_set_;
-  Storage storage_;
   int64_t offset_ = 0;
   int64_t numel_ = 0;
   DType dtype_ = DType::Float32;
@@ -205,6 +258,7 @@ class TensorImpl : public IntrusiveTarget {
   IntrusivePtr<BackendMeta> backend_meta_;
   IntrusivePtr<AutogradMeta> autograd_meta_;
   IntrusivePtr<ModeData> mode_data_;
+  Storage storage_;  // last: a fresh tensor is ready when its memory is there
 };
 
 namespace internal {

@@ -3,13 +3,34 @@
 #include <algorithm>
 #include <cmath>
 
+#include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/array_loops.h"
+#include "switchboard/ops/cast.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/out_by_copy.h"
 
 namespace sb {
 namespace {
+
+// Complex arithmetic as PyTorch does it. The standard library's looks for infinities that NaNs
+// hide, and Eigen's does so or not depending on alignment.
+template <class T>
+std::complex<T> multiply(const std::complex<T>& x, const std::complex<T>& y) {
+  return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+}
+template <class T>
+std::complex<T> divide(const std::complex<T>& x, const std::complex<T>& y) {
+  const T a = x.real(), b = x.imag(), c = y.real(), d = y.imag();
+  if (std::abs(c) >= std::abs(d)) {
+    if (c == 0 && d == 0) return {a / std::abs(c), b / std::abs(d)};
+    const T ratio = d / c, scale = T(1) / (c + d * ratio);
+    return {(a + b * ratio) * scale, (b - a * ratio) * scale};
+  }
+  const T ratio = c / d, scale = T(1) / (c * ratio + d);
+  return {(a * ratio + b) * scale, (b * ratio - a) * scale};
+}
 
 constexpr LoopTable kAddLoops = [] {
   LoopTable table{};
@@ -42,7 +63,12 @@ constexpr LoopTable kAddScaledLoops = [] {
     });
   });
   set_loops<2>(&table, FloatTypes(), f);
-  set_loops<2>(&table, ComplexTypes(), f);
+  set_loops<2>(&table, ComplexTypes(), [](const void* alpha, const auto& a, const auto& b) {
+    using T = element_of<decltype(a)>;
+    return a.binaryExpr(b, [alpha = scalar_param<T>(alpha)](const T& x, const T& y) {
+      return x + multiply(alpha, y);
+    });
+  });
   set_loops<2>(&table, BoolType(), [](const void* alpha, const auto& a, const auto& b) {
     using Array = internal::EigenArray<bool>;
     return a || (b && Array::Constant(b.size(), scalar_param<bool>(alpha)));
@@ -58,7 +84,9 @@ constexpr LoopTable kMulLoops = [] {
     return a.binaryExpr(b, [](int16_t x, int16_t y) { return static_cast<int16_t>(x * y); });
   });
   set_loops<2>(&table, FloatTypes(), f);
-  set_loops<2>(&table, ComplexTypes(), f);
+  set_loops<2>(&table, ComplexTypes(), [](const auto& a, const auto& b) {
+    return a.binaryExpr(b, [](const auto& x, const auto& y) { return multiply(x, y); });
+  });
   set_loops<2>(&table, BoolType(), [](const auto& a, const auto& b) { return a && b; });
   return table;
 }();
@@ -66,7 +94,7 @@ constexpr LoopTable kDivLoops = [] {
   LoopTable table{};
   set_loops<2>(&table, FloatTypes(), [](const auto& a, const auto& b) { return a / b; });
   set_loops<2>(&table, ComplexTypes(), [](const auto& a, const auto& b) {
-    return a.binaryExpr(b, [](const auto& x, const auto& y) { return x / y; });
+    return a.binaryExpr(b, [](const auto& x, const auto& y) { return divide(x, y); });
   });
   return table;
 }();
@@ -186,6 +214,7 @@ void check_alpha(std::string_view op, const Tensor& self, const Tensor& other,
   SB_CHECK(is_complex(dtype) || !alpha.is_complex(), op,
            ": argument alpha must not be complex for non-complex input tensors, got ",
            alpha.to_string());
+  check_scalar_fits(alpha, compute_dtype(dtype));
 }
 
 // Apart, so that the usual calls need no stack for it.
@@ -254,11 +283,23 @@ Tensor abs_body(const Tensor& out, const Tensor& self) {
   if (!is_complex(self.dtype())) return elementwise(kAbs, out, self);
   const DType real = to_real(self.dtype());
   SB_CHECK(!out.is_same(self), "abs_: in-place abs is not supported for complex tensors");
+  if (out.defined() && is_complex(out.dtype())) {
+    SB_CHECK(out.dtype() == self.dtype(), "abs: found dtype ", to_string(out.dtype()),
+             " but expected ", to_string(self.dtype()));
+  }
   SB_CHECK(!out.defined() || can_cast(real, out.dtype()), "abs: result type ", to_string(real),
            " can't be cast to the desired output type ", to_string(out.dtype()));
+  // As PyTorch: the strides of a new result are those of empty_like.
+  Tensor result = out;
+  if (!out.defined()) {
+    const bool dense = self.impl()->is_non_overlapping_and_dense();
+    const auto strides = infer_dense_strides(self.sizes(), self.strides());
+    result = empty_strided_on(self.device(), self.sizes(),
+                              dense ? self.strides() : IntArrayRef(strides), real);
+  }
   const Tensor* const inputs[] = {&self};
-  TensorIterator iterator("abs", 0, out, inputs);
-  Tensor result = iterator.allocate_output(real);
+  TensorIterator iterator("abs", 0, result, inputs);
+  iterator.allocate_output(real);
   if (!iterator.device().is_meta()) {
     iterator.run(kAbsLoops[static_cast<size_t>(self.dtype())], self.dtype(), real, nullptr);
   }

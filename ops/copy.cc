@@ -57,16 +57,7 @@ Tensor to_copy(const Tensor& self, std::optional<DType> dtype, std::optional<Lay
                std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking,
                std::optional<MemoryFormat> memory_format) {
   SB_CHECK(self.defined(), "_to_copy: argument self: expected a tensor, got an undefined one");
-  const DType new_dtype = dtype.value_or(self.dtype());
-  const Device new_device = device.value_or(self.device());
-  MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
-  Tensor result;
-  if (format == MemoryFormat::Preserve && self.impl()->is_non_overlapping_and_dense()) {
-    result = empty_strided(self.sizes(), self.strides(), new_dtype, layout, new_device, pin_memory);
-  } else {
-    if (format == MemoryFormat::Preserve) format = suggest_memory_format(self);
-    result = empty(self.sizes(), new_dtype, layout, new_device, pin_memory, format);
-  }
+  const Tensor result = empty_like(self, dtype, layout, device, pin_memory, memory_format);
   copy_(result, self, non_blocking);
   return result;
 }
@@ -123,8 +114,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
          });
   m.define(contiguous);
   m.impl(contiguous, implicit_key, contiguous_any);
-  m.define(to);
-  m.impl(to, implicit_key,
+  m.define(to_dtype);
+  m.impl(to_dtype, implicit_key,
          [](const Tensor& self, DType dtype, bool non_blocking, bool copy,
             std::optional<MemoryFormat> format) {
            return to_any(self, dtype, {}, {}, {}, non_blocking, copy, format);
@@ -135,8 +126,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
             std::optional<MemoryFormat> format) {
            return to_any(self, dtype, {}, device, {}, non_blocking, copy, format);
          });
-  m.define(to_dtype_layout);
-  m.impl(to_dtype_layout, implicit_key, to_any);
+  m.define(to);
+  m.impl(to, implicit_key, to_any);
   m.define(to_other);
   m.impl(to_other, implicit_key,
          [](const Tensor& self, const Tensor& other, bool non_blocking, bool copy,

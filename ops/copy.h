@@ -31,13 +31,13 @@ SB_OP(_to_copy_out,
 SB_OP(contiguous,
       "aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> "
       "Tensor(a)");
-SB_OP(to,
+SB_OP(to_dtype,
       "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
       "MemoryFormat? memory_format=None) -> Tensor(a)");
 SB_OP(to_device,
       "aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, "
       "bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)");
-SB_OP(to_dtype_layout,
+SB_OP(to,
       "aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, "
       "Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, "
       "MemoryFormat? memory_format=None) -> Tensor(a)");

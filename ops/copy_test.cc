@@ -46,24 +46,24 @@ TEST_CASE("every dtype converts to every other", "[ops][copy]") {
   for (int i = 0; i < kNumDTypes; ++i) {
     for (int j = 0; j < kNumDTypes; ++j) {
       const Tensor x = tensor_of({2}, {0, 1}, static_cast<DType>(i));
-      CHECK(holds(to(x, static_cast<DType>(j)), {0, 1}));
+      CHECK(holds(to_dtype(x, static_cast<DType>(j)), {0, 1}));
     }
   }
 }
 
 TEST_CASE("conversions that do not fit are defined", "[ops][copy]") {
   const Tensor x = tensor_of({4}, {3e9, -1, INFINITY, NAN}, DType::Float64);
-  CHECK(holds(to(x, DType::Int32), {-2147483648.0, -1, -2147483648.0, -2147483648.0}));
-  CHECK(holds(to(x, DType::Bool), {1, 1, 1, 1}));
+  CHECK(holds(to_dtype(x, DType::Int32), {-2147483648.0, -1, -2147483648.0, -2147483648.0}));
+  CHECK(holds(to_dtype(x, DType::Bool), {1, 1, 1, 1}));
 }
 
 TEST_CASE("to gives self where it is what was asked for", "[ops][copy]") {
   auto place = GENERATE(from_range(places()));
   const Tensor x = tensor_of({2}, {1, 2}, DType::Float32, place);
-  CHECK(to(x, DType::Float32).is_same(x));
-  CHECK(to_dtype_layout(x).is_same(x));
-  CHECK_FALSE(to(x, DType::Float32, false, true).is_same(x));
-  CHECK(to(x, DType::Int64).dtype() == DType::Int64);
+  CHECK(to_dtype(x, DType::Float32).is_same(x));
+  CHECK(to(x).is_same(x));
+  CHECK_FALSE(to_dtype(x, DType::Float32, false, true).is_same(x));
+  CHECK(to_dtype(x, DType::Int64).dtype() == DType::Int64);
   CHECK(to_device(x, DeviceType::Meta, DType::Float32).is_meta());
 }
 

@@ -15,6 +15,9 @@ namespace {
 #define SB_OPTIONS                                                                        \
   std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
       std::optional<bool> pin_memory
+#define SB_OPTION_REFS                                                  \
+  const std::optional<DType>&dtype, const std::optional<Layout>&layout, \
+      const std::optional<Device>&device, const std::optional<bool>&pin_memory
 
 constexpr DispatchKey kComposite = DispatchKey::CompositeExplicitAutograd;
 
@@ -33,26 +36,36 @@ Device without_index(std::string_view op, Device device) {
   return Device(device.type);
 }
 
-Tensor empty_plain(IntArrayRef size, SB_OPTIONS, std::optional<MemoryFormat> memory_format) {
-  check_options("empty", layout, pin_memory);
-  const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
-  SB_CHECK(format != MemoryFormat::Preserve,
-           "empty: argument memory_format: preserve_format is not supported");
-  return empty_on(without_index("empty", *device), size, dtype.value_or(default_dtype()), format);
-}
-
 Tensor empty_strided_plain(IntArrayRef size, IntArrayRef stride, SB_OPTIONS) {
   check_options("empty_strided", layout, pin_memory);
   return empty_strided_on(without_index("empty_strided", *device), size, stride,
                           dtype.value_or(default_dtype()));
 }
 
-// The kernels of a device that this place is about: `device` may be left out there.
+// The kernels of a device that this place is about: `device` may be left out there. Functors, and
+// not functions, where every instruction counts: their calls are inlined. By reference, so that
+// what only the rare call looks at is not copied.
 template <DeviceType type>
-Tensor empty_at(IntArrayRef size, SB_OPTIONS, std::optional<MemoryFormat> memory_format) {
-  if (!device) device = Device(type);
-  return empty_plain(size, dtype, layout, device, pin_memory, memory_format);
-}
+struct EmptyAt {
+  Tensor operator()(IntArrayRef size, SB_OPTION_REFS,
+                    const std::optional<MemoryFormat>& memory_format) const {
+    const DType new_dtype = dtype ? *dtype : default_dtype();
+    if (layout || pin_memory || memory_format || (device && *device != Device(type))) [[unlikely]] {
+      return with_all_options(size, new_dtype, layout, device, pin_memory, memory_format);
+    }
+    return empty_on(type, size, new_dtype);
+  }
+  [[gnu::noinline]] static Tensor with_all_options(
+      IntArrayRef size, DType dtype, const std::optional<Layout>& layout,
+      const std::optional<Device>& device, const std::optional<bool>& pin_memory,
+      const std::optional<MemoryFormat>& memory_format) {
+    check_options("empty", layout, pin_memory);
+    const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
+    SB_CHECK(format != MemoryFormat::Preserve,
+             "empty: argument memory_format: preserve_format is not supported");
+    return empty_on(without_index("empty", device.value_or(Device(type))), size, dtype, format);
+  }
+};
 template <DeviceType type>
 Tensor empty_strided_at(IntArrayRef size, IntArrayRef stride, SB_OPTIONS) {
   if (!device) device = Device(type);
@@ -60,14 +73,17 @@ Tensor empty_strided_at(IntArrayRef size, IntArrayRef stride, SB_OPTIONS) {
 }
 
 // No argument is a tensor, so the device argument picks the kernel.
-DispatchKeySet keys_of_device(std::optional<Device> device) {
-  return dispatch_key_of(device ? device->type : DeviceType::CPU);
+DispatchKeySet keys_of_device(const std::optional<Device>& device) {
+  return backend_key_set(device ? device->type : DeviceType::CPU);
 }
 
-Tensor empty_select(SymIntArrayRef size, SB_OPTIONS, std::optional<MemoryFormat> memory_format) {
-  return empty.redispatch(keys_of_device(device), size, dtype, layout, device, pin_memory,
-                          memory_format);
-}
+struct EmptySelect {
+  Tensor operator()(SymIntArrayRef size, SB_OPTION_REFS,
+                    const std::optional<MemoryFormat>& memory_format) const {
+    return empty.redispatch(keys_of_device(device), size, dtype, layout, device, pin_memory,
+                            memory_format);
+  }
+};
 
 Tensor empty_strided_select(SymIntArrayRef size, SymIntArrayRef stride, SB_OPTIONS) {
   return empty_strided.redispatch(keys_of_device(device), size, stride, dtype, layout, device,
@@ -154,9 +170,9 @@ Tensor new_full_out_any(const Tensor& self, SymIntArrayRef size, const Scalar& v
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(empty);
-  m.impl(empty, DispatchKey::BackendSelect, empty_select);
-  m.impl(empty, DispatchKey::CPU, empty_at<DeviceType::CPU>);
-  m.impl(empty, DispatchKey::Meta, empty_at<DeviceType::Meta>);
+  m.impl(empty, DispatchKey::BackendSelect, EmptySelect());
+  m.impl(empty, DispatchKey::CPU, EmptyAt<DeviceType::CPU>());
+  m.impl(empty, DispatchKey::Meta, EmptyAt<DeviceType::Meta>());
   m.define(empty_strided);
   m.impl(empty_strided, DispatchKey::BackendSelect, empty_strided_select);
   m.impl(empty_strided, DispatchKey::CPU, empty_strided_at<DeviceType::CPU>);
@@ -275,6 +291,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 }
 
 #undef SB_OPTIONS
+#undef SB_OPTION_REFS
 
 }  // namespace
 }  // namespace sb

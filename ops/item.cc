@@ -41,6 +41,17 @@ bool equal_kernel(const Tensor& self, const Tensor& other) {
   });
 }
 
+// At Meta: there is nothing to look at.
+Scalar local_scalar_dense_meta(const Tensor&) {
+  SB_THROW(DataDependentOutputError,
+           "_local_scalar_dense: the result depends on the data, which a ",
+           "meta tensor does not have");
+}
+bool equal_meta(const Tensor&, const Tensor&) {
+  SB_THROW(DataDependentOutputError, "equal: the result depends on the data, which meta tensors ",
+           "do not have");
+}
+
 bool is_same_size_kernel(const Tensor& self, const Tensor& other) {
   check_defined("is_same_size: self", self);
   check_defined("is_same_size: other", other);
@@ -50,11 +61,13 @@ bool is_same_size_kernel(const Tensor& self, const Tensor& other) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(item);
+  m.define(item, {"data_dependent_output"});
   m.impl(item, DispatchKey::CompositeImplicitAutograd, item_kernel);
-  m.define(_local_scalar_dense);
+  m.define(_local_scalar_dense, {"data_dependent_output"});
+  m.impl(_local_scalar_dense, DispatchKey::Meta, local_scalar_dense_meta);
   m.impl(_local_scalar_dense, DispatchKey::CPU, local_scalar_dense_kernel);
-  m.define(equal);
+  m.define(equal, {"data_dependent_output"});
+  m.impl(equal, DispatchKey::Meta, equal_meta);
   m.impl(equal, DispatchKey::CPU, equal_kernel);
   m.define(is_same_size);
   m.impl(is_same_size, DispatchKey::CompositeExplicitAutograd, is_same_size_kernel);

@@ -19,7 +19,7 @@ namespace {
 Tensor counted(IntArrayRef sizes, DType dtype = DType::Float32) {
   const Tensor x = empty_on(DeviceType::CPU, sizes, DType::Float64);
   std::iota(x.data<double>(), x.data<double>() + x.numel(), 1.0);
-  return to(x, dtype);
+  return cast_copy(x, dtype);
 }
 Tensor full(IntArrayRef sizes, float value) {
   const Tensor x = empty_on(DeviceType::CPU, sizes, DType::Float32);
@@ -70,7 +70,7 @@ TEST_CASE("mm computes in every dtype but bool") {
                                DType::Complex64, DType::Complex128);
   const Tensor product = mm(counted({2, 3}, dtype), counted({3, 2}, dtype));
   CHECK(product.dtype() == dtype);
-  CHECK(equal(product, to(naive_mm(counted({2, 3}), counted({3, 2})), dtype)));
+  CHECK(equal(product, cast_copy(naive_mm(counted({2, 3}), counted({3, 2})), dtype)));
   CHECK_THROWS_AS(mm(counted({2, 2}, DType::Bool), counted({2, 2}, DType::Bool)), RuntimeError);
 }
 

@@ -161,8 +161,7 @@ struct Extreme {
   static std::tuple<Tensor, Tensor> dim(const Tensor& self, int64_t dim, bool keepdim) {
     const TensorMeta meta = dim_meta(kDimOp, self, dim, keepdim, self.dtype());
     const Tensor values = internal::make_result(meta, self.device());
-    const Tensor indices =
-        internal::make_result({meta.sizes, DType::Int64}, self.device());
+    const Tensor indices = internal::make_result({meta.sizes, DType::Int64}, self.device());
     if (with_data) {
       arg_reduce_into(largest, self, wrap_dim(kDimOp, dim, self.dim()), values, indices);
     }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/cast.h"
+#include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/resize.h"
 
@@ -143,6 +144,16 @@ void TensorIterator::compute_types(std::string_view op) {
     common_dtype_ = result_type(tensors);
   }
   if ((flags_ & kIntToFloat) && is_integral(common_dtype_, true)) common_dtype_ = default_dtype();
+  if (flags_ & kPromoteInputs) {
+    for (Operand& o : inputs) {
+      if (o.tensor->dtype() == common_dtype_ || o.tensor->impl()->is_non_overlapping_and_dense()) {
+        continue;
+      }
+      const IntArrayRef sizes = o.tensor->sizes();
+      o.converted = empty_strided_on(
+          DeviceType::Meta, sizes, infer_dense_strides(sizes, o.tensor->strides()), common_dtype_);
+    }
+  }
   if (!out || out->dtype() == common_dtype_) return;
   SB_CHECK(!(flags_ & kSameDtypeOutput), op, ": found dtype ", to_string(out->dtype()),
            " but expected ", to_string(common_dtype_));
@@ -157,9 +168,9 @@ bool TensorIterator::fast_output_strides() {
   bool contiguous = true, channels_last = true, dense = true;
   for (const Operand& o : operands()) {
     if (!o.present()) continue;
-    contiguous &= o.tensor->is_contiguous();
-    channels_last &= o.tensor->is_contiguous(MemoryFormat::ChannelsLast);
-    dense &= o.tensor->impl()->is_non_overlapping_and_dense();
+    contiguous &= o.layout().is_contiguous();
+    channels_last &= o.layout().is_contiguous(MemoryFormat::ChannelsLast);
+    dense &= o.layout().impl()->is_non_overlapping_and_dense();
   }
   if (contiguous) {
     out_strides_.clear();
@@ -177,23 +188,27 @@ bool TensorIterator::fast_output_strides() {
     if (!o.present()) continue;
     if (!last)
       last = &o;
-    else if (o.tensor->strides() != last->tensor->strides())
+    else if (o.layout().strides() != last->layout().strides())
       return false;
   }
-  out_strides_.assign(last->tensor->strides().begin(), last->tensor->strides().end());
+  const IntArrayRef strides = last->layout().strides();
+  out_strides_.assign(strides.begin(), strides.end());
   return true;
 }
 
 void TensorIterator::compute_strides() {
+  const auto broadcast = [&](const Tensor& t, Dims* strides) {
+    const size_t rank = t.sizes().size(), lead = shape_.size() - rank;
+    strides->assign(shape_.size(), 0);
+    for (size_t d = 0; d < rank; ++d) {
+      if (t.sizes()[d] == 1 && shape_[lead + d] != 1) continue;
+      (*strides)[lead + d] = t.strides()[d] * static_cast<int64_t>(t.itemsize());
+    }
+  };
   for (Operand& o : operands()) {
     if (!o.present()) continue;
-    const IntArrayRef sizes = o.tensor->sizes(), strides = o.tensor->strides();
-    const size_t lead = shape_.size() - sizes.size();
-    o.strides.assign(shape_.size(), 0);
-    for (size_t d = 0; d < sizes.size(); ++d) {
-      if (sizes[d] == 1 && shape_[lead + d] != 1) continue;
-      o.strides[lead + d] = strides[d] * static_cast<int64_t>(o.tensor->itemsize());
-    }
+    broadcast(*o.tensor, &o.strides);
+    broadcast(o.layout(), &o.order);
   }
 }
 
@@ -202,7 +217,7 @@ int TensorIterator::compare_dimensions(size_t dim0, size_t dim1) const {
   for (size_t i = 0; i < num_operands_; ++i) {
     const Operand& o = operands_[i];
     if (!o.present()) continue;
-    const int64_t stride0 = o.strides[dim0], stride1 = o.strides[dim1];
+    const int64_t stride0 = o.order[dim0], stride1 = o.order[dim1];
     if (stride0 == 0 || stride1 == 0) continue;  // broadcast
     if (stride0 != stride1) return stride0 < stride1 ? -1 : 1;
     if (shape_[dim0] > shape_[dim1]) return 1;

@@ -77,8 +77,13 @@ class TensorIterator {
     const Tensor* tensor = nullptr;  // nullptr: an output to be made
     bool is_output = false;
     bool will_resize = false;
+    // What stands for an input in the choice of the output's strides. PyTorch converts inputs
+    // first, and converting closes gaps.
+    Tensor converted;
     char* data = nullptr;
     Dims strides;  // in bytes, in the order of shape_
+    Dims order;    // the strides that decide the order of dimensions
+    const Tensor& layout() const { return converted.defined() ? converted : *tensor; }
     bool present() const { return tensor && !will_resize; }
   };
   class Reader;
