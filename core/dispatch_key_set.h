@@ -48,7 +48,6 @@ class DispatchKeySet {
   // Every functionality on every backend.
   static constexpr DispatchKeySet full() { return from_bits(kBackendBits | kFunctionalityBits); }
   static constexpr DispatchKeySet all_backends() { return from_bits(kBackendBits); }
-  static constexpr DispatchKeySet all_functionalities() { return from_bits(kFunctionalityBits); }
   // The functionalities strictly lower than that of k, and every backend. "Below CPU" has no
   // functionality at all.
   static constexpr DispatchKeySet below(DispatchKey k) {

@@ -56,7 +56,6 @@ constexpr bool is_floating_point(DType t) {
 constexpr bool is_integral(DType t, bool include_bool = false) {
   return t == DType::Bool ? include_bool : t <= DType::Int64;
 }
-constexpr bool is_signed(DType t) { return t != DType::UInt8 && t != DType::Bool; }
 
 // float32 for complex64, float64 for complex128, t itself otherwise.
 constexpr DType to_real(DType t) {

@@ -34,6 +34,10 @@ class StorageImpl : public IntrusiveTarget {
   // Throws RuntimeError, changing nothing, if the storage is not resizable.
   void resize(size_t nbytes);
 
+ protected:
+  // Weak references keep no memory alive.
+  void release_resources() override { data_.clear(); }
+
  private:
   size_t nbytes_;
   Allocator* allocator_;

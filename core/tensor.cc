@@ -23,12 +23,4 @@ void Tensor::throw_wrong_type(DType asked) const {
   SB_THROW(TypeError, "data: expected a tensor of ", to_string(asked), ", got ", describe());
 }
 
-int64_t wrap_dim(int64_t dim, int64_t rank) {
-  SB_CHECK_VALUE(rank >= 0, "wrap_dim: the rank is negative: ", rank);
-  const int64_t range = rank == 0 ? 1 : rank;
-  SB_CHECK_INDEX(dim >= -range && dim < range, "dimension ", dim,
-                 " is out of range: expected one in [", -range, ", ", range - 1, "]");
-  return dim < 0 ? dim + range : dim;
-}
-
 }  // namespace sb

@@ -106,10 +106,6 @@ class Tensor {
 using TensorList = absl::Span<const Tensor>;
 using OptionalTensorList = absl::Span<const std::optional<Tensor>>;
 
-// Whether `dim` names a dimension of a tensor of that rank; a 0-dim tensor has dims -1 and 0 here,
-// as most operators see it. The wrapped, non-negative dimension. Throws IndexError with the range.
-int64_t wrap_dim(int64_t dim, int64_t rank);
-
 }  // namespace sb
 
 #endif  // SWITCHBOARD_CORE_TENSOR_H_

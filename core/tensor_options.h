@@ -18,9 +18,6 @@ struct TensorOptions {
   TensorOptions(Device device) : device(device) {}  // NOLINT
   TensorOptions(DType dtype, Device device) : dtype(dtype), device(device) {}
 
-  DType dtype_or_default() const { return dtype.value_or(default_dtype()); }
-  Device device_or_default() const { return device.value_or(Device(DeviceType::CPU)); }
-
   std::optional<DType> dtype;
   std::optional<Layout> layout;
   std::optional<Device> device;

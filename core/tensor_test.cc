@@ -80,16 +80,5 @@ TEST_CASE("a tensor describes itself", "[core][tensor]") {
   CHECK(empty_on(DeviceType::Meta, {}, DType::Bool).describe() == "bool[] on meta");
 }
 
-TEST_CASE("dimensions wrap, and a 0-dim tensor has dimensions -1 and 0", "[core][tensor]") {
-  CHECK(wrap_dim(-1, 3) == 2);
-  CHECK(wrap_dim(2, 3) == 2);
-  CHECK(wrap_dim(0, 0) == 0);
-  CHECK(wrap_dim(-1, 0) == 0);
-  CHECK_THROWS_AS(wrap_dim(3, 3), IndexError);
-  CHECK_THROWS_AS(wrap_dim(1, 0), IndexError);
-  CHECK_THROWS_AS(wrap_dim(INT64_MIN, INT64_MAX), IndexError);
-  CHECK_THROWS_WITH(wrap_dim(3, 3), Catch::Contains("[-3, 2]"));
-}
-
 }  // namespace
 }  // namespace sb

@@ -71,7 +71,7 @@ class UnexcludeKeysGuard : PreserveDispatchTls {
 };
 
 // Inference mode for a scope: ADInplaceOrView no longer included, all autograd excluded. As
-// `c10::InferenceMode`, for the calls that are made; see empty_tensor.h for the tensors.
+// `c10::InferenceMode`, for the calls that are made; tensors made in it carry all their keys.
 class InferenceModeGuard : PreserveDispatchTls {
  public:
   InferenceModeGuard() {

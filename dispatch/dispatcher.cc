@@ -48,10 +48,11 @@ std::string_view to_string(LibraryKind kind) {
 }
 
 Dispatcher::Dispatcher() {
-  auto add = [&](DispatchKey key, KernelFunction kernel) {
+  auto add = [&](DispatchKey key, KernelFunction kernel,
+                 SourceLocation where = SourceLocation::current()) {
     auto registered = std::make_unique<RegisteredKernel>();
     registered->function = std::move(kernel);
-    registered->where = SourceLocation::current();
+    registered->where = where;
     fallbacks_[static_cast<size_t>(key)] = std::move(registered);
   };
   for (DispatchKey key : kFallthroughByDefault) add(key, make_fallthrough_kernel());
@@ -190,11 +191,11 @@ void Dispatcher::check_against_others(const OperatorEntry& entry, const Register
                                       DispatchKey key) {
   for (const auto& [other_key, others] : entry.kernels_) {
     for (const RegisteredKernel& other : others) {
-      SB_CHECK(!other.function.signature ||
-                   agree(*kernel.function.signature, *other.function.signature),
-               entry.name().to_string(), ": the kernel for ", to_string(key), " at ",
-               to_string(kernel.where), " and the one for ", to_string(other_key),
-               " at ", to_string(other.where), " have different types");
+      SB_CHECK(
+          !other.function.signature || agree(*kernel.function.signature, *other.function.signature),
+          entry.name().to_string(), ": the kernel for ", to_string(key), " at ",
+          to_string(kernel.where), " and the one for ", to_string(other_key), " at ",
+          to_string(other.where), " have different types");
     }
   }
 }
@@ -205,9 +206,8 @@ Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, DispatchKe
   OperatorEntry& entry = entry_for(name);
   try {
     if (const auto others = entry.kernels_at(key); !others.empty() && !allow_override) {
-      SB_THROW(RuntimeError, name.to_string(), " [", to_string(key),
-               "] is already registered at ", to_string(others.back().where),
-               "; registered again at ", to_string(kernel.where));
+      SB_THROW(RuntimeError, name.to_string(), " [", to_string(key), "] is already registered at ",
+               to_string(others.back().where), "; registered again at ", to_string(kernel.where));
     }
     if (entry.has_schema())
       kernel.fits_schema = entry.check_kernel(entry.schema(), kernel, key);

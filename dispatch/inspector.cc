@@ -23,8 +23,7 @@ std::string row_text(const TableRow& row) {
   const std::string what = row.is_fallthrough ? str_cat("fallthrough ", to_string(row.where))
                            : row.has_kernel   ? to_string(row.where)
                                               : "(none)";
-  const std::string from =
-      row.source == row.key ? "" : str_cat(", from ", to_string(row.source));
+  const std::string from = row.source == row.key ? "" : str_cat(", from ", to_string(row.source));
   return absl::StrFormat("%-40s [%s%s]", what, to_string(row.rule), from);
 }
 
@@ -100,9 +99,8 @@ Explanation explain(const OperatorHandle& op, DispatchKeySet arguments) {
 }
 
 std::string to_string(const Explanation& e) {
-  std::string text =
-      str_cat(e.op, " called with ", to_string(e.arguments), "\n  thread adds ",
-                   to_string(e.included), ", takes away ", to_string(e.excluded), "\n");
+  std::string text = str_cat(e.op, " called with ", to_string(e.arguments), "\n  thread adds ",
+                             to_string(e.included), ", takes away ", to_string(e.excluded), "\n");
   for (const ExplainStep& step : e.steps) {
     absl::StrAppendFormat(&text, "  %-28s %-25s %s\n", to_string(step.key),
                           std::string(verdict_text(step.verdict)), row_text(step.row));

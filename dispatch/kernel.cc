@@ -8,8 +8,7 @@ namespace sb {
 namespace {
 
 void enter_fallthrough(const Kernel&, const OperatorHandle& op, DispatchKeySet keys, Stack*) {
-  SB_THROW(RuntimeError, op.name().to_string(), ": entered at ",
-           to_string(keys.highest_key()),
+  SB_THROW(RuntimeError, op.name().to_string(), ": entered at ", to_string(keys.highest_key()),
            ", which holds a fallthrough: a redispatch must mask the keys that it passes over");
 }
 

@@ -45,11 +45,11 @@ struct BoxedOnly final : KernelState {
 std::string signature_text(const CppSignature& signature) {
   auto list = [](absl::Span<const TypeCode> codes) {
     return str_cat("(",
-                        absl::StrJoin(codes, ", ",
-                                      [](std::string* out, TypeCode code) {
-                                        absl::StrAppend(out, to_string(code));
-                                      }),
-                        ")");
+                   absl::StrJoin(codes, ", ",
+                                 [](std::string* out, TypeCode code) {
+                                   absl::StrAppend(out, to_string(code));
+                                 }),
+                   ")");
   };
   return str_cat(list(signature.arguments), " -> ", list(signature.returns));
 }
@@ -197,8 +197,7 @@ std::vector<DispatchKey> OperatorEntry::keys_with_kernels() const {
 std::string OperatorEntry::describe_kernels() const {
   std::vector<std::string> parts;
   for (DispatchKey key : keys_with_kernels()) {
-    parts.push_back(str_cat(to_string(key), " (",
-                                 to_string(kernels_.at(key).back().where), ")"));
+    parts.push_back(str_cat(to_string(key), " (", to_string(kernels_.at(key).back().where), ")"));
   }
   return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
 }

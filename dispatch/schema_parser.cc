@@ -44,8 +44,8 @@ class Parser {
  public:
   // `what` is what an error message calls the text.
   Parser(std::string_view what, std::string_view text) : what_(what), text_(text) {
-    SB_CHECK(text.size() <= kMaxText, what, " of ", text.size(),
-                   " characters: expected at most ", kMaxText);
+    SB_CHECK(text.size() <= kMaxText, what, " of ", text.size(), " characters: expected at most ",
+             kMaxText);
   }
 
   FunctionSchema schema() {
@@ -132,8 +132,8 @@ class Parser {
     for (const char c : text_.substr(begin, end - begin))
       shown += is_space(c) ? ' ' : c > ' ' && c < 0x7f ? c : '?';
     if (end < text_.size()) shown += "...";
-    SB_THROW(RuntimeError, what_, " \"", shown, "\": ", message, " at column ", pos + 1, "\n", shown,
-             "\n", std::string(caret, ' '), "^");
+    SB_THROW(RuntimeError, what_, " \"", shown, "\": ", message, " at column ", pos + 1, "\n",
+             shown, "\n", std::string(caret, ' '), "^");
   }
   [[noreturn, gnu::cold, gnu::noinline]] void expected(std::string_view what) {
     skip_spaces();

@@ -191,7 +191,8 @@ TEST_CASE("every prefix of a schema is refused without a crash", "[dispatch][par
   }
 }
 
-TEST_CASE("every schema with one byte changed parses or throws RuntimeError", "[dispatch][parser]") {
+TEST_CASE("every schema with one byte changed parses or throws RuntimeError",
+          "[dispatch][parser]") {
   for (const char* schema : {kSchemas[1], kSchemas[5], kSchemas[7], kSchemas[38]}) {
     for (size_t i = 0; i < std::string_view(schema).size(); ++i) {
       for (const char c : {'\0', ' ', '(', ')', '[', ']', '?', '!', '*', ',', '-', '.', '"', '0',

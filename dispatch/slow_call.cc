@@ -16,8 +16,8 @@ std::string describe_arguments(const OperatorEntry& entry, const Stack& stack) {
   std::vector<std::string> parts;
   for (size_t i = 0; i < n && n <= stack.size(); ++i) {
     stack[stack.size() - n + i].for_each_tensor([&](const Tensor& t) {
-      parts.push_back(str_cat("argument ", i, " '", schema.arguments[i].name, "' ",
-                                   to_string(t.key_set())));
+      parts.push_back(
+          str_cat("argument ", i, " '", schema.arguments[i].name, "' ", to_string(t.key_set())));
     });
   }
   return parts.empty() ? "no tensor arguments" : absl::StrJoin(parts, "; ");

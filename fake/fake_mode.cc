@@ -50,6 +50,7 @@ Device with_index(Device device) {
 FakeTensorData::FakeTensorData(IntrusivePtr<FakeMode> mode) : mode_(std::move(mode)) {}
 FakeTensorData::~FakeTensorData() = default;
 DispatchMode& FakeTensorData::mode() const { return *mode_; }
+void FakeTensorData::release_resources() { mode_ = nullptr; }
 
 FakeMode::FakeMode(FakeTensorOptions options)
     : options_(options), allocator_(make_intrusive<FakeAllocator>()), converter_(allocator_) {}

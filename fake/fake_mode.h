@@ -20,6 +20,9 @@ class FakeTensorData final : public ModeData {
   ~FakeTensorData() override;
   DispatchMode& mode() const override;
 
+ protected:
+  void release_resources() override;  // the mode has a weak reference to this
+
  private:
   IntrusivePtr<FakeMode> mode_;
 };

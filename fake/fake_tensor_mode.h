@@ -30,7 +30,7 @@ struct FakeTensorOptions {
 //
 //   FakeTensorMode fake;
 //   Tensor x = fake.from_tensor(real, Device("cuda:0"));
-//   Tensor y = sb::relu(x);          // no kernel runs; y.device() is cuda:0
+//   Tensor y = sb::relu(x);          // only the shape rule runs; y.device() is cuda:0
 //
 // A handle: fake tensors keep what they need of the mode alive. One mode is used by one thread at a
 // time.

@@ -175,6 +175,15 @@ TEST_CASE("memory counts what the storages would take, now and at most") {
   CHECK(fake.memory().peak_bytes() == 800);
 }
 
+TEST_CASE("remembering a tensor keeps neither its memory nor its fake alive") {
+  FakeTensorMode fake;
+  AllocationStats& cpu = get_allocator(DeviceType::CPU)->stats();
+  const int64_t before = cpu.current_bytes();
+  fake.from_tensor(real({1000}));
+  CHECK(cpu.current_bytes() == before);
+  CHECK(fake.memory().current_bytes() == 0);
+}
+
 TEST_CASE("fake tensors outlive the handle of their mode") {
   Tensor f;
   {

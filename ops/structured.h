@@ -28,10 +28,9 @@
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/derived_schema.h"
+#include "switchboard/ops/dims.h"
 
 namespace sb {
-
-using DimVector = absl::InlinedVector<int64_t, 5>;
 
 // What a result will be. Empty strides are contiguous ones.
 struct TensorMeta {

@@ -100,7 +100,7 @@ TEST_CASE("slice clips like Python, whatever the numbers") {
 
 TEST_CASE("arguments out of range are refused") {
   const Tensor x = tensor(place(), {2, 3});
-  const int64_t bad = GENERATE(kMin, kMax, INT64_MIN, -3, 2);
+  const int64_t bad = GENERATE(as<int64_t>(), kMin, kMax, INT64_MIN, -3, 2);
   CHECK_THROWS_AS(transpose(x, bad, 0), IndexError);
   CHECK_THROWS_AS(permute(x, {0, bad}), IndexError);
   CHECK_THROWS_AS(sb::select(x, bad, 0), IndexError);

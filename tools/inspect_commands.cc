@@ -13,15 +13,18 @@
 namespace sb::tools {
 namespace {
 
-// The names that a user may have meant: "add.Tensor" is aten::add.Tensor, "aten.mm" is aten::mm.
+// The names that a user may have meant: "add.Tensor" is aten::add.Tensor, "aten.mm" is aten::mm,
+// and "aten.add.Tensor", with two dots, can only be aten::add.Tensor.
 std::vector<std::string> candidates(std::string text) {
   constexpr std::string_view kPython = "torch.ops.", kDefault = ".default";
   if (text.starts_with(kPython)) text.erase(0, kPython.size());
   if (text.ends_with(kDefault)) text.resize(text.size() - kDefault.size());
+  SB_CHECK_VALUE(!text.empty(), "expected an operator's name, got nothing");
   if (text.find("::") != text.npos) return {text};
-  std::vector<std::string> names = {"aten::" + text};
-  if (const size_t dot = text.find('.'); dot != text.npos)
-    names.push_back(text.replace(dot, 1, "::"));
+  std::vector<std::string> names;
+  const size_t dot = text.find('.');
+  if (dot == text.npos || dot == text.rfind('.')) names.push_back("aten::" + text);
+  if (dot != text.npos) names.push_back(text.replace(dot, 1, "::"));
   return names;
 }
 
@@ -37,10 +40,12 @@ std::vector<std::string> names_matching(const Dispatcher& dispatcher, const std:
 DispatchKeySet parse_keys(const std::string& text) {
   DispatchKeySet keys;
   for (const std::string& name : std::vector<std::string>(absl::StrSplit(text, ','))) {
-    const DispatchKey key = parse_dispatch_key(name);
-    SB_CHECK_VALUE(!is_alias_key(key), "--keys: ", io::quote(name),
-                   " is an alias key, which no tensor carries");
-    keys |= key;
+    const std::optional<DispatchKey> key = find_dispatch_key(name);
+    SB_CHECK_VALUE(key && *key != DispatchKey::Observed, "--keys: unknown dispatch key ",
+                   io::quote(name));
+    SB_CHECK_VALUE(is_runtime_key(*key), "--keys: ", io::quote(name),
+                   " is not a key of one kernel: no tensor carries it");
+    keys |= *key;
   }
   return keys;
 }
@@ -90,7 +95,7 @@ const CommandSpec& explain_spec() {
       1,
       1,
       "Explains where a call goes: each key that is considered, highest first, why it is passed\n"
-      "over or taken, and the kernel's source line.",
+      "over or taken, and the kernel's source line. Exit status 1 if no kernel runs.",
       {{"keys", "K,K", "the keys of the arguments together, such as CPU,AutogradCPU"},
        {"device", "D", "the keys of a tensor on that device instead (cpu)"}}};
   return spec;
@@ -102,7 +107,9 @@ int ops_command(const CommandLine& line, std::ostream& out) {
   for (const std::string& name : names)
     out << default_dispatcher().find_op_or_throw(name).schema().to_string() << "\n";
   if (!names.empty()) return kHolds;
-  out << "no operator matches " << io::quote(glob) << "\n";
+  out << "no operator matches " << io::quote(glob);
+  if (glob.find_first_of("*?[:") == glob.npos) out << "; try 'sb ops \"*" << glob << "*\"'";
+  out << "\n";
   return kFails;
 }
 

@@ -43,7 +43,7 @@ std::string help() {
 }
 
 int run(const std::vector<std::string>& words) {
-  if (words.empty() || words[0] == "--help" || words[0] == "help") {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     (words.empty() ? std::cerr : std::cout) << help();
     return words.empty() ? kBadInput : kHolds;
   }

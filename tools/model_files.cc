@@ -62,7 +62,8 @@ ModelFiles find_in_folder(const fs::path& folder, bool training) {
   std::vector<std::string> names = archives_in(folder, training);
   const std::string own = name_of(folder) + std::string(suffix);
   if (std::ranges::find(names, own) != names.end()) names = {own};
-  SB_CHECK_VALUE(!names.empty(), folder.string(), ": expected a model: a file NAME", suffix,
+  SB_CHECK_VALUE(!names.empty(), folder.string(), ": no model in this folder: expected a file NAME",
+                 suffix, " in it",
                  training ? "" : ", or the folder 'models' of an unpacked archive");
   SB_CHECK_VALUE(names.size() == 1, folder.string(), ": several models: ", io::quote(names[0]),
                  ", ", io::quote(names[1]), names.size() > 2 ? ", ..." : "", "; name one");

@@ -1,4 +1,4 @@
-// Runs conformance cases: bazel run //tests:conformance -- FILE...
+// Runs conformance cases: ./bazelw run //tests:conformance -- FILE...
 
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +29,8 @@ std::string from_working_directory(const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  absl::SetProgramUsageMessage("conformance [--only=GLOB] [--list] [--place=cpu,meta] FILE...");
+  absl::SetProgramUsageMessage(
+      "conformance [--only=GLOB] [--list] [--skips] [--place=cpu,meta,fake,dummy] FILE...");
   const std::vector<char*> files = absl::ParseCommandLine(argc, argv);
   if (files.size() < 2) {
     std::fprintf(stderr, "no files of cases given; see --help\n");
