@@ -227,10 +227,16 @@ Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, DispatchKe
 }
 
 void Dispatcher::remove_kernel(const KernelId& id) {
+  // Destroyed without the lock: a functor may own a Library, which closes with it.
+  std::optional<RegisteredKernel> removed;
   std::lock_guard<std::mutex> lock(mutex_);
   OperatorEntry* const entry = entries_.at(id.op).get();
   std::vector<RegisteredKernel>& kernels = entry->kernels_[id.key];
-  std::erase_if(kernels, [&](const RegisteredKernel& k) { return k.id == id.id; });
+  const auto found = std::find_if(kernels.begin(), kernels.end(),
+                                  [&](const RegisteredKernel& k) { return k.id == id.id; });
+  SB_ASSERT(found != kernels.end());
+  removed = std::move(*found);
+  kernels.erase(found);
   if (kernels.empty()) {
     entry->kernels_.erase(id.key);
     entry->has_kernels_.reset(static_cast<size_t>(id.key));
@@ -253,10 +259,11 @@ uint64_t Dispatcher::add_fallback(DispatchKey key, RegisteredKernel kernel) {
 }
 
 void Dispatcher::remove_fallback(DispatchKey key, uint64_t id) {
+  std::unique_ptr<RegisteredKernel> removed;  // as in remove_kernel
   std::lock_guard<std::mutex> lock(mutex_);
   std::unique_ptr<RegisteredKernel>& fallback = fallbacks_[static_cast<size_t>(key)];
   SB_ASSERT(fallback && fallback->id == id);
-  fallback.reset();
+  removed = std::move(fallback);
   invalidate_all();
 }
 

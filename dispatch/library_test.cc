@@ -167,6 +167,19 @@ TEST_CASE("a library prints its kind, namespace and key") {
              Catch::StartsWith("Library(IMPL, ns=demo, dispatch_key=CPU"));
 }
 
+TEST_CASE("a kernel may own a library, which closes with it") {
+  Dispatcher d;
+  Library m(d, Kind::Def, "demo");
+  m.define("f(Tensor x) -> Tensor");
+  auto inner = std::make_shared<Library>(d, Kind::Def, "inner");
+  inner->define("g(Tensor x) -> Tensor");
+  m.impl("f", DispatchKey::CPU, [inner](const Tensor& x) { return x; });
+  inner.reset();
+  CHECK(d.find_op("inner::g"));
+  m.close();
+  CHECK_FALSE(d.find_op("inner::g"));
+}
+
 TEST_CASE("kernels keep their state") {
   Dispatcher d;
   Library m(d, Kind::Def, "demo");

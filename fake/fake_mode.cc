@@ -70,6 +70,7 @@ bool FakeMode::owns(const Tensor& tensor) const {
 Tensor FakeMode::from_tensor(const Tensor& real, std::optional<Device> device) {
   SB_CHECK(real.defined(), "FakeTensorMode.from_tensor: expected a tensor, got an undefined one");
   if (owns(real)) return real;
+  SB_CHECK(real.storage(), "FakeTensorMode.from_tensor: ", real.describe(), " has no storage");
   SB_CHECK(!real.impl()->mode_data(), "FakeTensorMode.from_tensor: ", real.describe(),
            " belongs to another mode, ", real.impl()->mode_data()->mode().name());
   const Device target = with_index(device.value_or(real.device()));
@@ -128,6 +129,8 @@ void FakeMode::wrap_result(const OperatorHandle& op, const Tensor& result, Devic
 }
 
 void FakeMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
+  // The stack may hold the last tensor that keeps this mode alive, and the kernel may drop it.
+  const IntrusivePtr<FakeMode> self = IntrusivePtr<FakeMode>::share(this);
   const DispatchTable& table = op.entry().resolved_table();
   SB_CHECK_KIND(DataDependentOutputError, !has_tag(op, "data_dependent_output"),
                 op.name().to_string(),

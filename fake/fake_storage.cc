@@ -1,6 +1,10 @@
 #include "switchboard/fake/fake_storage.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
+
+#include "switchboard/core/error.h"
 
 namespace sb::internal {
 namespace {
@@ -32,6 +36,11 @@ class FakeStorage final : public StorageImpl {
 DataPtr FakeAllocator::allocate(size_t bytes) {
   const Device meta(DeviceType::Meta);
   if (bytes == 0) return DataPtr(nullptr, meta);
+  // A program may ask for more than there is anywhere, but not for more than can be counted.
+  SB_CHECK(
+      bytes <= static_cast<uint64_t>(INT64_MAX - std::max<int64_t>(0, stats().current_bytes())),
+      "fake tensors would take more bytes than int64 counts: ", stats().current_bytes(), " and ",
+      bytes, " more");
   Counted* const counted = new Counted{IntrusivePtr<FakeAllocator>::share(this), bytes};
   stats().add(bytes);
   return DataPtr(nullptr, counted, &uncount, meta);

@@ -52,20 +52,31 @@ To cast_element(From v) {
   }
 }
 
+// An element in memory. The bytes of a bool may be any, as those of a fresh tensor or of a view of
+// another dtype are: what is not 0 is true.
+template <class T>
+T load(const T* element) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return *reinterpret_cast<const unsigned char*>(element) != 0;
+  } else {
+    return *element;
+  }
+}
+
 template <class To, class From>
 void cast_range(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t n) {
   if (to_stride == sizeof(To) && from_stride == sizeof(From)) {
     if constexpr (std::is_same_v<To, From>) {
-      std::memcpy(to, from, static_cast<size_t>(n) * sizeof(To));
+      std::memmove(to, from, static_cast<size_t>(n) * sizeof(To));  // views may overlap
     } else {
       To* const t = reinterpret_cast<To*>(to);
       const From* const f = reinterpret_cast<const From*>(from);
-      for (int64_t i = 0; i < n; ++i) t[i] = cast_element<To>(f[i]);
+      for (int64_t i = 0; i < n; ++i) t[i] = cast_element<To>(load(f + i));
     }
     return;
   }
   for (int64_t i = 0; i < n; ++i) {
-    *reinterpret_cast<To*>(to) = cast_element<To>(*reinterpret_cast<const From*>(from));
+    *reinterpret_cast<To*>(to) = cast_element<To>(load(reinterpret_cast<const From*>(from)));
     to += to_stride;
     from += from_stride;
   }
@@ -162,8 +173,7 @@ void store_scalar(const Scalar& value, DType dtype, void* to) {
 
 Scalar load_scalar(DType dtype, const void* from) {
   return visit_dtype(dtype, [&]<class T>() -> Scalar {
-    T v;
-    std::memcpy(&v, from, sizeof(T));
+    const T v = load(static_cast<const T*>(from));
     if constexpr (is_reduced<T>)
       return Scalar(static_cast<float>(v));
     else

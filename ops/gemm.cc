@@ -2,6 +2,7 @@
 
 #include <complex>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "switchboard/core/dtype_types.h"
@@ -81,10 +82,8 @@ void gemm_converted(DType dtype, T alpha, const MatrixRef& a, const MatrixRef& b
   result.write_back(dtype);
 }
 
-}  // namespace
-
-void gemm(DType dtype, const Scalar& alpha, const MatrixRef& a, const MatrixRef& b,
-          const Scalar& beta, const MatrixRef& c) {
+void gemm_unguarded(DType dtype, const Scalar& alpha, const MatrixRef& a, const MatrixRef& b,
+                    const Scalar& beta, const MatrixRef& c) {
   const auto direct = [&]<class T>() {
     internal::gemm_of<T>(alpha.to<T>(), a, b, beta.to<T>(), c);
   };
@@ -108,6 +107,18 @@ void gemm(DType dtype, const Scalar& alpha, const MatrixRef& a, const MatrixRef&
       else
         gemm_converted<uint64_t>(dtype, to_uint64(alpha), a, b, to_uint64(beta), c);
     }
+  }
+}
+
+}  // namespace
+
+void gemm(DType dtype, const Scalar& alpha, const MatrixRef& a, const MatrixRef& b,
+          const Scalar& beta, const MatrixRef& c) {
+  try {
+    gemm_unguarded(dtype, alpha, a, b, beta, c);
+  } catch (const std::bad_alloc&) {  // an operand whose strides or dtype Eigen cannot read in place
+    SB_THROW(RuntimeError, "matrix product: out of memory for copies of operands of ", a.rows,
+             " x ", a.cols, " and ", b.rows, " x ", b.cols, " elements");
   }
 }
 

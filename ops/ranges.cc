@@ -105,10 +105,12 @@ Tensor eye_to(int64_t n, int64_t m, const Tensor& out) {
   SB_CHECK(n >= 0, "eye: argument n: expected 0 or more, got ", n);
   SB_CHECK(m >= 0, "eye: argument m: expected 0 or more, got ", m);
   resize_output(out, {n, m});
-  if (out.is_meta()) return out;
+  if (out.is_meta() || out.numel() == 0) return out;
   zero_(out);
-  const int64_t step = (out.stride(0) + out.stride(1)) * static_cast<int64_t>(out.itemsize());
-  char* element = out.numel() ? static_cast<char*>(out.data_ptr()) : nullptr;
+  const int64_t step = std::min(n, m) == 1
+                           ? 0
+                           : (out.stride(0) + out.stride(1)) * static_cast<int64_t>(out.itemsize());
+  char* element = static_cast<char*>(out.data_ptr());
   for (int64_t i = 0; i < std::min(n, m); ++i) store_scalar(1, out.dtype(), element + i * step);
   return out;
 }

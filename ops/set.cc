@@ -27,9 +27,13 @@ Tensor resize_to(const char* op, const Tensor& self, IntArrayRef size,
   check_defined(op, self);
   check_format(op, format, size.size());
   const DimVector sizes(size.begin(), size.end());  // self may be the template
-  if (self.sizes() != IntArrayRef(sizes)) resize_tensor(self, sizes);
-  // A dense tensor needs as much memory in any format.
-  if (format) self.impl()->set_sizes_contiguous(sizes, *format);
+  if (!format) {
+    if (self.sizes() != IntArrayRef(sizes)) resize_tensor(self, sizes);
+    return self;
+  }
+  // A dense tensor needs as much memory in any format, and more than self may have had.
+  resize_tensor(self, sizes);
+  self.impl()->set_sizes_contiguous(sizes, *format);
   return self;
 }
 

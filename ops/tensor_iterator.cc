@@ -202,7 +202,9 @@ void TensorIterator::compute_strides() {
     strides->assign(shape_.size(), 0);
     for (size_t d = 0; d < rank; ++d) {
       if (t.sizes()[d] == 1 && shape_[lead + d] != 1) continue;
-      (*strides)[lead + d] = t.strides()[d] * static_cast<int64_t>(t.itemsize());
+      // The stride of a dimension of one element may be any number; it is never used.
+      (*strides)[lead + d] =
+          static_cast<int64_t>(static_cast<uint64_t>(t.strides()[d]) * t.itemsize());
     }
   };
   for (Operand& o : operands()) {

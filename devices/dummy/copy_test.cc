@@ -86,7 +86,7 @@ TEST_CASE("the example of the README does what it says", "[dummy][factories]") {
 }
 
 TEST_CASE("a factory refuses what the device does not have, by name", "[dummy][factories]") {
-  const IntArrayRef size{2};
+  const std::vector<int64_t> size{2};
   CHECK_THROWS_WITH(empty(size, {}, {}, Device("dummy:2")),
                     Catch::Contains("aten::empty") && Catch::Contains("dummy:2"));
   CHECK_THROWS_WITH(empty(size, {}, {}, kFirst, true), Catch::Contains("pinned"));

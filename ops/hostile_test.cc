@@ -1,0 +1,62 @@
+// What an attacker found: arguments that led out of memory, or changed something although they were
+// refused.
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/error.h"
+#include "switchboard/ops/cat.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/fill.h"
+#include "switchboard/ops/item.h"
+#include "switchboard/ops/ranges.h"
+#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/set.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+TEST_CASE("resizing an expanded tensor to its own shape in a format makes room for every element") {
+  const Tensor x = expand(ones({1}), {64, 64});
+  resize_as_(x, zeros({64, 64}), MemoryFormat::Preserve);
+  REQUIRE(x.storage()->nbytes() >= 64 * 64 * sizeof(float));
+  fill_(x, 3);
+  CHECK(item(sum(x)) == Scalar(3.0 * 64 * 64));
+}
+
+TEST_CASE("an out that is a view of the result keeps its shape until the copy can be made") {
+  const Tensor x = ones({2, 3, 1});
+  const Tensor out = as_strided(x, {1, 3, 1}, {1, 2, 6});
+  try {
+    _unsafe_view_out(x, {2, 3}, out);
+    CHECK(out.sizes() == IntArrayRef({2, 3}));
+  } catch (const Error&) {
+    CHECK(out.sizes() == IntArrayRef({1, 3, 1}));
+  }
+}
+
+TEST_CASE("copies between overlapping views read and write inside their memory") {
+  const Tensor base = ones({8});
+  CHECK_NOTHROW(copy_(as_strided(base, {2, 2}, {4, 1}, 1), as_strided(base, {2, 2}, {4, 1}, 0)));
+}
+
+TEST_CASE("any byte but 0 is true in a bool tensor that is a view of bytes") {
+  const Tensor bytes = full({4}, 2, DType::UInt8);
+  const Tensor bools = view_dtype(bytes, DType::Bool);
+  CHECK(item(sum(to(bools, DType::Int64))) == Scalar(4));
+  CHECK(item(select(bools, 0, 0)) == Scalar(true));
+}
+
+TEST_CASE("strides of dimensions of one element may be any number") {
+  const Tensor x = ones({4});
+  const Tensor odd = as_strided(x, {1, 4, 1}, {INT64_MAX, 1, INT64_MAX}, 0);
+  CHECK(clone(odd).numel() == 4);
+}
+
+TEST_CASE("an eye without elements is one, however wide") {
+  CHECK(eye_m(0, int64_t{1} << 60).numel() == 0);
+}
+
+}  // namespace
+}  // namespace sb
