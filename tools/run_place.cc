@@ -4,6 +4,7 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
+#include "switchboard/devices/device_guard.h"
 #include "switchboard/dispatch/dispatcher.h"
 
 namespace sb::tools {
@@ -49,6 +50,9 @@ RunPlace RunPlace::parse(const std::string& text) {
   SB_CHECK_VALUE(!place.device.is_meta(), "--device: meta tensors have no device; use fake");
   SB_CHECK_NOT_IMPLEMENTED(fake || find_allocator(place.device.type), "--device: this program has ",
                            "no device '", text, "'; fake:", text, " tells what it would need");
+  const int devices = fake ? 0 : device_count(place.device.type);
+  SB_CHECK_VALUE(fake || place.device.index < devices, "--device: no device '", text,
+                 "'; there are ", devices, " of that type");
   return place;
 }
 

@@ -201,6 +201,7 @@ TEST_CASE("an explanation ends with the kernel that runs", "[tools][sb]") {
   CHECK_THAT(sb("explain aten::relu --keys Autograd", 2),
              Contains("'Autograd' is not a key of one"));
   CHECK_THAT(sb("explain aten::relu --keys Dense", 2), Contains("--keys"));
+  CHECK_THAT(sb("run examples/digits_mlp --device dummy:5", 2), Contains("there are 2"));
   CHECK_THAT(sb("table torch.ops.aten.add.Tensor", 0), Contains("aten::add.Tensor"));
   CHECK_THAT(sb("table aten.relu", 0), Contains("aten::relu"));
 }
