@@ -45,7 +45,8 @@ class IValue {
   X(Bool)                                                                               \
   X(Device)                                                                             \
   X(DType)                                                                              \
-  X(Layout) X(MemoryFormat) /* from here on: counted objects */                         \
+  X(Layout)                                                                             \
+  X(MemoryFormat) /* from here on: counted objects */                                   \
       X(SymInt) X(Complex) X(String) X(IntList) X(SymIntList) X(DoubleList) X(BoolList) \
           X(TensorList) X(OptionalTensorList) X(List) X(Generator) X(Storage) X(Object)
   enum class Tag : uint8_t {

@@ -13,7 +13,8 @@ namespace sb {
 //
 //   aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 //
-// Throws RuntimeError that shows the schema and points at the offending character. Pure; thread-safe.
+// Throws RuntimeError that shows the schema and points at the offending character. Pure;
+// thread-safe.
 FunctionSchema parse_schema(std::string_view text);
 
 }  // namespace sb
