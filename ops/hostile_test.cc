@@ -25,15 +25,12 @@ TEST_CASE("resizing an expanded tensor to its own shape in a format makes room f
   CHECK(item(sum(x)) == Scalar(3.0 * 64 * 64));
 }
 
-TEST_CASE("an out that is a view of the result keeps its shape until the copy can be made") {
-  const Tensor x = ones({2, 3, 1});
+TEST_CASE("an out that is a view of the result is given its elements and its shape") {
+  const Tensor x = full({2, 3, 1}, 7);
   const Tensor out = as_strided(x, {1, 3, 1}, {1, 2, 6});
-  try {
-    _unsafe_view_out(x, {2, 3}, out);
-    CHECK(out.sizes() == IntArrayRef({2, 3}));
-  } catch (const Error&) {
-    CHECK(out.sizes() == IntArrayRef({1, 3, 1}));
-  }
+  _unsafe_view_out(x, {2, 3}, out);
+  CHECK(out.sizes() == IntArrayRef({2, 3}));
+  CHECK(item(sum(out)) == Scalar(42));
 }
 
 TEST_CASE("copies between overlapping views read and write inside their memory") {
