@@ -7,6 +7,7 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/make_kernel.h"
 #include "switchboard/dispatch/mode.h"
+#include "switchboard/dispatch/operator_base.h"
 
 namespace sb {
 namespace {
@@ -132,64 +133,79 @@ void Dispatcher::close_library(LibraryKind kind, const std::string& ns, uint64_t
 
 OperatorEntry& Dispatcher::entry_for(const OperatorName& name) {
   std::unique_ptr<OperatorEntry>& entry = entries_[name];
+  if (!entry) entry = revive(name.to_string());
   if (!entry) entry = std::make_unique<OperatorEntry>(*this, name);
   return *entry;
 }
 
-void Dispatcher::retire_if_vanished(OperatorEntry* entry) {
-  if (!entry->vanished()) return;
-  entry->dead_.store(true, std::memory_order_release);
-  const auto it = entries_.find(entry->name());
-  dead_entries_.push_back(std::move(it->second));
-  entries_.erase(it);
+std::unique_ptr<OperatorEntry> Dispatcher::revive(const std::string& text) {
+  auto node = dead_entries_.extract(text);
+  if (node.empty()) return nullptr;
+  node.mapped()->dead_.store(false, std::memory_order_release);
+  return std::move(node.mapped());
 }
 
-OperatorEntry* Dispatcher::define(FunctionSchema schema, SourceLocation where,
-                                  std::vector<std::string> tags) {
+void Dispatcher::bury(const OperatorName& name) {
+  const auto it = entries_.find(name);
+  std::unique_ptr<OperatorEntry> entry = std::move(it->second);
+  entries_.erase(it);
+  entry->dead_.store(true, std::memory_order_release);
+  entry->invalidate_table();
+  if (OperatorBase* const base = entry->find_base()) base->clear();
+  dead_entries_[entry->schema_ ? entry->schema_->to_string() : name.to_string()] = std::move(entry);
+}
+
+void Dispatcher::bury_if_vanished(OperatorEntry* entry) {
+  if (entry->vanished()) bury(entry->name());
+}
+
+OperatorEntry* Dispatcher::define(FunctionSchema schema, SourceLocation where, TagSet tags) {
+  ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
-  OperatorEntry& entry = entry_for(schema.name);
-  if (entry.has_schema()) {
-    SB_THROW(RuntimeError, schema.name.to_string(), ": defined at ", to_string(entry.defined_at()),
+  const OperatorName name = schema.name;
+  OperatorEntry* entry = &entry_for(name);
+  if (entry->has_schema()) {
+    SB_THROW(RuntimeError, name.to_string(), ": defined at ", to_string(entry->defined_at()),
              " already; defined again at ", to_string(where));
   }
   try {
-    entry.set_schema(std::move(schema), where, std::move(tags));
+    entry->check_kernels(schema);
   } catch (...) {
-    retire_if_vanished(&entry);
+    bury_if_vanished(entry);
     throw;
   }
-  entry.invalidate_table();
-  return &entry;
+  if (std::unique_ptr<OperatorEntry> before = revive(schema.to_string())) {
+    before->kernels_ = std::move(entry->kernels_);
+    entry->kernels_ = {};
+    bury(name);
+    entry = before.get();
+    entries_[name] = std::move(before);
+  }
+  entry->set_schema(std::move(schema));
+  entry->defined_at_.store(where, std::memory_order_relaxed);
+  entry->tags_.store(tags, std::memory_order_relaxed);
+  entry->invalidate_table();
+  return entry;
 }
 
 void Dispatcher::undefine(OperatorEntry* entry) {
+  ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
-  // Calls that are under way read the schema's counts, and a handle its text: a defined operator
-  // that keeps kernels moves to a new entry, and the old one stays as it is, dead.
-  if (entry->kernels_.empty()) {
-    entry->dead_.store(true, std::memory_order_release);
-    entry->invalidate_table();
-    const auto it = entries_.find(entry->name());
-    dead_entries_.push_back(std::move(it->second));
-    entries_.erase(it);
-    return;
-  }
-  auto successor = std::make_unique<OperatorEntry>(*this, entry->name());
-  successor->kernels_ = entry->kernels_;
-  successor->has_kernels_ = entry->has_kernels_;
-  successor->has_alias_kernels_ = entry->has_alias_kernels_;
-  for (auto& [key, kernels] : successor->kernels_)
-    for (RegisteredKernel& kernel : kernels) kernel.fits_schema = true;
-  entry->dead_.store(true, std::memory_order_release);
-  entry->invalidate_table();
-  std::unique_ptr<OperatorEntry>& current = entries_[entry->name()];
-  dead_entries_.push_back(std::move(current));
-  current = std::move(successor);
+  // Calls that are under way read the schema's counts, and a handle its text: an operator that
+  // keeps kernels moves to another entry.
+  const OperatorName name = entry->name();
+  OperatorEntry::Kernels kernels = std::move(entry->kernels_);
+  entry->kernels_ = {};
+  bury(name);
+  if (kernels.at.empty()) return;
+  for (auto& [key, registered] : kernels.at)
+    for (RegisteredKernel& kernel : registered) kernel.fits_schema = true;
+  entry_for(name).kernels_ = std::move(kernels);
 }
 
 void Dispatcher::check_against_others(const OperatorEntry& entry, const RegisteredKernel& kernel,
                                       DispatchKey key) {
-  for (const auto& [other_key, others] : entry.kernels_) {
+  for (const auto& [other_key, others] : entry.kernels_.at) {
     for (const RegisteredKernel& other : others) {
       SB_CHECK(
           !other.function.signature || agree(*kernel.function.signature, *other.function.signature),
@@ -202,6 +218,7 @@ void Dispatcher::check_against_others(const OperatorEntry& entry, const Register
 
 Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, DispatchKey key,
                                             RegisteredKernel kernel, bool allow_override) {
+  ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
   OperatorEntry& entry = entry_for(name);
   try {
@@ -214,14 +231,14 @@ Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, DispatchKe
     else if (kernel.function.signature)
       check_against_others(entry, kernel, key);
   } catch (...) {
-    retire_if_vanished(&entry);
+    bury_if_vanished(&entry);
     throw;
   }
   kernel.id = next_id();
   const uint64_t id = kernel.id;
-  entry.kernels_[key].push_back(std::move(kernel));
-  entry.has_kernels_.set(static_cast<size_t>(key));
-  entry.has_alias_kernels_ |= is_alias_key(key);
+  entry.kernels_.at[key].push_back(std::move(kernel));
+  entry.kernels_.has.set(static_cast<size_t>(key));
+  entry.kernels_.has_alias |= is_alias_key(key);
   entry.invalidate_table();
   return {name, key, id};
 }
@@ -229,25 +246,27 @@ Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, DispatchKe
 void Dispatcher::remove_kernel(const KernelId& id) {
   // Destroyed without the lock: a functor may own a Library, which closes with it.
   std::optional<RegisteredKernel> removed;
+  ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
   OperatorEntry* const entry = entries_.at(id.op).get();
-  std::vector<RegisteredKernel>& kernels = entry->kernels_[id.key];
+  std::vector<RegisteredKernel>& kernels = entry->kernels_.at[id.key];
   const auto found = std::find_if(kernels.begin(), kernels.end(),
                                   [&](const RegisteredKernel& k) { return k.id == id.id; });
   SB_ASSERT(found != kernels.end());
   removed = std::move(*found);
   kernels.erase(found);
   if (kernels.empty()) {
-    entry->kernels_.erase(id.key);
-    entry->has_kernels_.reset(static_cast<size_t>(id.key));
-    entry->has_alias_kernels_ = std::any_of(entry->kernels_.begin(), entry->kernels_.end(),
+    entry->kernels_.at.erase(id.key);
+    entry->kernels_.has.reset(static_cast<size_t>(id.key));
+    entry->kernels_.has_alias = std::any_of(entry->kernels_.at.begin(), entry->kernels_.at.end(),
                                             [](const auto& k) { return is_alias_key(k.first); });
   }
   entry->invalidate_table();
-  retire_if_vanished(entry);
+  bury_if_vanished(entry);
 }
 
 uint64_t Dispatcher::add_fallback(DispatchKey key, RegisteredKernel kernel) {
+  ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
   std::unique_ptr<RegisteredKernel>& fallback = fallbacks_[static_cast<size_t>(key)];
   SB_CHECK(!fallback, "a fallback for ", to_string(key), " is already registered at ",
@@ -260,6 +279,7 @@ uint64_t Dispatcher::add_fallback(DispatchKey key, RegisteredKernel kernel) {
 
 void Dispatcher::remove_fallback(DispatchKey key, uint64_t id) {
   std::unique_ptr<RegisteredKernel> removed;  // as in remove_kernel
+  ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
   std::unique_ptr<RegisteredKernel>& fallback = fallbacks_[static_cast<size_t>(key)];
   SB_ASSERT(fallback && fallback->id == id);

@@ -14,6 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/operator_handle.h"
+#include "switchboard/dispatch/reclaim.h"
 
 namespace sb {
 
@@ -71,7 +72,7 @@ class Dispatcher {
   // change nothing on error.
   uint64_t open_library(LibraryKind kind, const std::string& ns, const SourceLocation& where);
   void close_library(LibraryKind kind, const std::string& ns, uint64_t library);
-  OperatorEntry* define(FunctionSchema schema, SourceLocation where, std::vector<std::string> tags);
+  OperatorEntry* define(FunctionSchema schema, SourceLocation where, TagSet tags);
   void undefine(OperatorEntry* entry);
   struct KernelId {
     OperatorName op;
@@ -94,14 +95,24 @@ class Dispatcher {
     return fallbacks_[static_cast<size_t>(key)].get();
   }
   OperatorEntry& entry_for(const OperatorName& name);
-  void retire_if_vanished(OperatorEntry* entry);
+  // The dead entry of that schema, or without one, alive again; nullptr if there is none.
+  std::unique_ptr<OperatorEntry> revive(const std::string& text);
+  // Takes the entry of that name, which has no kernels any more, out of the living.
+  void bury(const OperatorName& name);
+  void bury_if_vanished(OperatorEntry* entry);
   void invalidate_all();
   uint64_t next_id() { return ++last_id_; }
+
+  // Destroys what registrations replaced; every registration ends so, without the lock.
+  struct ReclaimAtEnd {
+    ~ReclaimAtEnd() { internal::reclaim(); }
+  };
 
   // Not absl::Mutex: Debian's is not instrumented, so that ThreadSanitizer would see races.
   mutable std::mutex mutex_;
   absl::flat_hash_map<OperatorName, std::unique_ptr<OperatorEntry>> entries_;
-  std::vector<std::unique_ptr<OperatorEntry>> dead_entries_;
+  // By the schema as text, or the name of an operator that never had one.
+  absl::flat_hash_map<std::string, std::unique_ptr<OperatorEntry>> dead_entries_;
   struct OpenLibrary {
     uint64_t id;
     SourceLocation where;

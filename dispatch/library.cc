@@ -55,13 +55,13 @@ OperatorName Library::qualified(OperatorName name) const {
   return name;
 }
 
-OperatorHandle Library::define(std::string_view schema_text, std::vector<std::string> tags,
+OperatorHandle Library::define(std::string_view schema_text, TagSet tags,
                                SourceLocation where) {
   SB_CHECK(id_ != 0, "a closed library defines nothing");
   SB_CHECK(kind_ != Kind::Impl, to_string(), ": an IMPL library defines no operators");
   FunctionSchema schema = parse_schema(schema_text);
   schema.name = qualified(std::move(schema.name));
-  OperatorEntry* const entry = dispatcher_->define(std::move(schema), where, std::move(tags));
+  OperatorEntry* const entry = dispatcher_->define(std::move(schema), where, tags);
   registrations_.emplace_back(entry);
   return OperatorHandle(entry);
 }
@@ -84,7 +84,7 @@ OperatorHandle Library::define_with_kernel(std::string_view schema, KernelFuncti
                               [](std::string* out, TypeCode code) { *out += sb::to_string(code); }),
                 ")");
   }
-  const OperatorHandle op = define(text, std::vector<std::string>(), where);
+  const OperatorHandle op = define(text, TagSet(), where);
   add_kernel(op.name().to_string(), default_key(), std::move(kernel), where);
   return op;
 }

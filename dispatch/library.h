@@ -41,22 +41,22 @@ class Library {
 
   // Registers an operator. `schema` is "name.overload(...) -> ..." with or without the namespace.
   // RuntimeError if it does not parse or the operator has a schema already.
-  OperatorHandle define(std::string_view schema, std::vector<std::string> tags = {},
+  OperatorHandle define(std::string_view schema, TagSet tags = {},
                         SourceLocation where = SourceLocation::current());
   // Registers an operator with a kernel for it at the library's key, or CompositeImplicitAutograd.
   // A bare name takes its schema from the kernel, which must then be a typed one: arguments are
   // called _0, _1, ... The schema comes first, and stays if the kernel is refused.
   template <class F>
-  requires(!std::is_convertible_v<F, std::vector<std::string>>) OperatorHandle
+  requires(!std::is_convertible_v<F, TagSet>) OperatorHandle
       define(std::string_view schema, F kernel, SourceLocation where = SourceLocation::current()) {
     return define_with_kernel(schema, make_kernel(std::move(kernel)), where);
   }
 
   // Registers an operator declared by SB_OP.
   template <class Tag>
-  OperatorHandle define(const Op<Tag>&, std::vector<std::string> tags = {},
+  OperatorHandle define(const Op<Tag>&, TagSet tags = {},
                         SourceLocation where = SourceLocation::current()) {
-    return define(Tag::schema, std::move(tags), where);
+    return define(Tag::schema, tags, where);
   }
 
   // Registers a kernel at a key, runtime or alias: a function, a lambda, a functor, a boxed one, or

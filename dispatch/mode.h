@@ -3,12 +3,18 @@
 #ifndef SWITCHBOARD_DISPATCH_MODE_H_
 #define SWITCHBOARD_DISPATCH_MODE_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/operator_handle.h"
 
 namespace sb {
+
+// The slots of infrastructure modes: one each, below the modes of users. A call goes through the
+// users' modes first, then Functional, Proxy and Fake.
+enum class ModeKey : uint8_t { Fake, Proxy, Functional };
 
 // As `TorchDispatchMode`. A mode is pushed on the thread's stack; each call that reaches the Python
 // key goes to the mode on top, which runs with itself popped, so that the calls it makes go to the
@@ -20,6 +26,8 @@ class DispatchMode {
   // key set of the call, with Python its highest key or near it.
   virtual void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) = 0;
   virtual std::string name() const = 0;
+  // The slot that the mode takes; nullopt for a user's mode.
+  virtual std::optional<ModeKey> mode_key() const { return std::nullopt; }
 };
 
 // Pushes a mode on this thread's stack for a scope. Not owned.

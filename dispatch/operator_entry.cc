@@ -7,6 +7,8 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/alias_keys.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/operator_base.h"
+#include "switchboard/dispatch/reclaim.h"
 
 namespace sb {
 namespace {
@@ -94,6 +96,16 @@ std::string_view to_string(ResolutionRule rule) {
 OperatorEntry::OperatorEntry(Dispatcher& dispatcher, OperatorName name)
     : TableHolder(&kUnresolvedTable), dispatcher_(dispatcher), name_(std::move(name)) {}
 
+OperatorEntry::~OperatorEntry() { delete base_.load(std::memory_order_relaxed); }
+
+OperatorBase& OperatorEntry::base() {
+  if (OperatorBase* const base = find_base()) return *base;
+  auto made = std::make_unique<OperatorBase>();
+  OperatorBase* other = nullptr;
+  if (!base_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel)) return *other;
+  return *made.release();
+}
+
 const FunctionSchema& OperatorEntry::schema() const {
   SB_CHECK_NOT_IMPLEMENTED(!dead(), name_.to_string(), ": the operator was removed");
   SB_CHECK_NOT_IMPLEMENTED(schema_.has_value(), name_.to_string(),
@@ -116,13 +128,13 @@ Resolution OperatorEntry::resolve(DispatchKey key) const {
   using K = DispatchKey;
   using Rule = ResolutionRule;
   auto newest = [&](Rule rule, K source) {
-    return Resolution{rule, source, &kernels_.at(source).back()};
+    return Resolution{rule, source, &kernels_.at.at(source).back()};
   };
-  auto registered = [&](K k) { return has_kernels_[static_cast<size_t>(k)]; };
+  auto registered = [&](K k) { return kernels_.has[static_cast<size_t>(k)]; };
   auto covers = [&](K alias) { return registered(alias) && alias_includes(alias, key); };
 
   if (registered(key)) return newest(Rule::Kernel, key);
-  if (has_alias_kernels_) {
+  if (kernels_.has_alias) {
     for (K alias : {K::CompositeExplicitAutogradNonFunctional, K::CompositeExplicitAutograd})
       if (covers(alias)) return newest(Rule::DefaultBackendKernel, alias);
     if (covers(K::CompositeImplicitAutogradNestedTensor))
@@ -153,7 +165,7 @@ const DispatchTable& OperatorEntry::resolved_table() {
 
 const DispatchTable& OperatorEntry::build_table() {
   schema();  // an operator without one cannot be called
-  auto owned = std::make_unique<OwnedTable>();
+  auto owned = std::make_shared<OwnedTable>();
   owned->table.masks.fill(DispatchKeySet::full());
   for_each_runtime_key([&](DispatchKey key) {
     const Resolution resolution = resolve(key);
@@ -176,20 +188,27 @@ const DispatchTable& OperatorEntry::build_table() {
       }
     }
   });
-  tables_.push_back(std::move(owned));
-  table_pointer.store(&tables_.back()->table, std::memory_order_release);
-  return tables_.back()->table;
+  table_ = std::move(owned);
+  table_pointer.store(&table_->table, std::memory_order_release);
+  return table_->table;
+}
+
+void OperatorEntry::invalidate_table() {
+  if (!table_) return;
+  table_pointer.store(&kUnresolvedTable, std::memory_order_release);
+  internal::retire(std::move(table_));
+  table_ = nullptr;
 }
 
 absl::Span<const RegisteredKernel> OperatorEntry::kernels_at(DispatchKey key) const {
-  const auto it = kernels_.find(key);
-  if (it == kernels_.end()) return {};
+  const auto it = kernels_.at.find(key);
+  if (it == kernels_.at.end()) return {};
   return it->second;
 }
 
 std::vector<DispatchKey> OperatorEntry::keys_with_kernels() const {
   std::vector<DispatchKey> keys;
-  for (const auto& [key, kernels] : kernels_) keys.push_back(key);
+  for (const auto& [key, kernels] : kernels_.at) keys.push_back(key);
   std::sort(keys.begin(), keys.end());
   return keys;
 }
@@ -197,7 +216,8 @@ std::vector<DispatchKey> OperatorEntry::keys_with_kernels() const {
 std::string OperatorEntry::describe_kernels() const {
   std::vector<std::string> parts;
   for (DispatchKey key : keys_with_kernels()) {
-    parts.push_back(str_cat(to_string(key), " (", to_string(kernels_.at(key).back().where), ")"));
+    parts.push_back(
+        str_cat(to_string(key), " (", to_string(kernels_.at.at(key).back().where), ")"));
   }
   return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
 }
@@ -223,25 +243,23 @@ bool OperatorEntry::check_kernel(const FunctionSchema& schema, const RegisteredK
   return worst == Fit::Same;
 }
 
-void OperatorEntry::set_schema(FunctionSchema schema, SourceLocation where,
-                               std::vector<std::string> tags) {
+void OperatorEntry::check_kernels(const FunctionSchema& schema) const {
   SB_CHECK(schema.arguments.size() <= 255, name_.to_string(), ": too many arguments");
-  std::vector<RegisteredKernel*> boxed_only;
-  for (auto& [key, kernels] : kernels_) {
-    for (RegisteredKernel& kernel : kernels)
-      if (!check_kernel(schema, kernel, key)) boxed_only.push_back(&kernel);
-  }
-  for (RegisteredKernel* kernel : boxed_only) kernel->fits_schema = false;
+  for (const auto& [key, kernels] : kernels_.at)
+    for (const RegisteredKernel& kernel : kernels) check_kernel(schema, kernel, key);
+}
+
+void OperatorEntry::set_schema(FunctionSchema schema) {
+  for (auto& [key, kernels] : kernels_.at)
+    for (RegisteredKernel& kernel : kernels) kernel.fits_schema = check_kernel(schema, kernel, key);
+  if (schema_) return;
   num_arguments_ = schema.arguments.size();
   num_returns_ = schema.returns.size();
-  tensor_arguments_.clear();
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
     if (schema.arguments[i].type.has_tensor())
       tensor_arguments_.push_back(static_cast<uint8_t>(num_arguments_ - i));
   }
   schema_ = std::move(schema);
-  defined_at_ = where;
-  tags_ = std::move(tags);
 }
 
 }  // namespace sb

@@ -17,10 +17,12 @@
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/function_schema.h"
 #include "switchboard/dispatch/kernel.h"
+#include "switchboard/dispatch/tag.h"
 
 namespace sb {
 
 class Dispatcher;
+class OperatorBase;  // operator_base.h
 
 // Which rule filled a slot. The order of the enumerators is the order in which rules are tried.
 enum class ResolutionRule : uint8_t {
@@ -81,27 +83,36 @@ struct TableHolder {
 };
 
 // Entries are made by a Dispatcher and live as long as it does, so that a handle never dangles: an
-// operator that was removed leaves a dead entry, whose calls throw. Everything but the table and
-// the dead flag is guarded by the dispatcher's lock.
+// operator that was removed leaves a dead entry, whose calls throw. Defined anew with the very same
+// schema it gets this entry again, so that a program that defines and removes without end does not
+// grow. A schema, once set, never changes; what is not atomic is guarded by the dispatcher's lock.
 class OperatorEntry : public TableHolder {
  public:
   OperatorEntry(Dispatcher& dispatcher, OperatorName name);
+  ~OperatorEntry();
 
   const OperatorName& name() const { return name_; }
   Dispatcher& dispatcher() const { return dispatcher_; }
   bool has_schema() const { return schema_.has_value(); }
   // Throws NotImplementedError, naming the operator, if it has kernels only or was removed.
   const FunctionSchema& schema() const;
-  const SourceLocation& defined_at() const { return defined_at_; }
-  const std::vector<std::string>& tags() const { return tags_; }
+  SourceLocation defined_at() const { return defined_at_.load(std::memory_order_relaxed); }
+  TagSet tags() const { return tags_.load(std::memory_order_relaxed); }
+  bool has_tag(Tag tag) const { return tags().has(tag); }
   bool dead() const { return dead_.load(std::memory_order_acquire); }
 
   // table() is the table of this moment; kUnresolvedTable until a call has needed one since the
-  // last registration.
+  // last registration. A table may go at the next registration unless the thread holds a CallPin
+  // (reclaim.h), as it does in every kernel.
 
   // The resolved table, computed if need be. Throws NotImplementedError if the operator was
-  // removed.
+  // removed. The caller holds a CallPin.
   const DispatchTable& resolved_table();
+
+  // What the operator does under modes and transforms, beside its kernels; nullptr while nobody
+  // asked for it. Lives as long as the entry.
+  OperatorBase* find_base() const { return base_.load(std::memory_order_acquire); }
+  OperatorBase& base();
 
   // The union of the keys of the arguments on the end of the stack. Throws RuntimeError if the
   // stack is too short.
@@ -138,7 +149,22 @@ class OperatorEntry : public TableHolder {
  private:
   friend class Dispatcher;
 
-  void set_schema(FunctionSchema schema, SourceLocation where, std::vector<std::string> tags);
+  // Kernels at each key, newest last, and what resolving asks first.
+  struct Kernels {
+    absl::flat_hash_map<DispatchKey, std::vector<RegisteredKernel>> at;
+    std::bitset<static_cast<size_t>(DispatchKey::EndOfKeys)> has;
+    bool has_alias = false;
+  };
+  // A table, and the state of the kernels in it.
+  struct OwnedTable {
+    DispatchTable table;
+    std::vector<IntrusivePtr<KernelState>> states;
+  };
+
+  // Throws if a kernel that is there does not agree with the schema.
+  void check_kernels(const FunctionSchema& schema) const;
+  // A schema that passed the check, which the entry may have had before.
+  void set_schema(FunctionSchema schema);
   // Throws if a typed kernel does not agree with the schema; says whether it can be called unboxed.
   bool check_kernel(const FunctionSchema& schema, const RegisteredKernel& kernel,
                     DispatchKey key) const;
@@ -146,27 +172,22 @@ class OperatorEntry : public TableHolder {
   [[noreturn, gnu::cold]] void throw_short_stack(const Stack& stack) const;
   // Computes and publishes the table.
   const DispatchTable& build_table();
-  void invalidate_table() { table_pointer.store(&kUnresolvedTable, std::memory_order_release); }
-  bool vanished() const { return !schema_ && kernels_.empty(); }
+  // Retires the table, if there is one.
+  void invalidate_table();
+  bool vanished() const { return !schema_ && kernels_.at.empty(); }
 
   Dispatcher& dispatcher_;
   OperatorName name_;
   std::optional<FunctionSchema> schema_;
-  SourceLocation defined_at_;
-  std::vector<std::string> tags_;
+  std::atomic<SourceLocation> defined_at_{SourceLocation()};
+  std::atomic<TagSet> tags_{TagSet()};
   size_t num_arguments_ = 0;
   size_t num_returns_ = 0;
   // Which arguments can hold tensors, as distances from the end of the stack.
   std::vector<uint8_t> tensor_arguments_;
-  absl::flat_hash_map<DispatchKey, std::vector<RegisteredKernel>> kernels_;
-  std::bitset<static_cast<size_t>(DispatchKey::EndOfKeys)> has_kernels_;
-  bool has_alias_kernels_ = false;
-  // Tables, and the state of kernels in them, that calls may still be running on.
-  struct OwnedTable {
-    DispatchTable table;
-    std::vector<IntrusivePtr<KernelState>> states;
-  };
-  std::vector<std::unique_ptr<const OwnedTable>> tables_;
+  Kernels kernels_;
+  std::shared_ptr<const OwnedTable> table_;   // null while the table is kUnresolvedTable
+  std::atomic<OperatorBase*> base_{nullptr};  // owned
   std::atomic<bool> dead_{false};
 };
 

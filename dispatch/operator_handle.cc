@@ -11,6 +11,7 @@ const OperatorName& OperatorHandle::name() const { return entry_->name(); }
 const FunctionSchema& OperatorHandle::schema() const { return entry_->schema(); }
 
 void OperatorHandle::call_boxed(Stack* stack) const {
+  internal::CallPin pin;
   const DispatchTable* table = &entry_->table();
   DispatchKeySet keys = table->call_keys(entry_->argument_keys(*stack));
   const Kernel& kernel = (*table)[keys];
@@ -25,6 +26,7 @@ void OperatorHandle::call_boxed(Stack* stack) const {
 }
 
 void OperatorHandle::redispatch_boxed(DispatchKeySet keys, Stack* stack) const {
+  internal::CallPin pin;
   internal::run_boxed(entry_, entry_->resolved_table()[keys], keys, stack);
 }
 

@@ -56,6 +56,7 @@ struct TypedCall {
 
   template <class Find>
   static R call(const TableHolder& holder, const Find& find, A... args) {
+    CallPin pin;
     const DispatchTable& table = holder.table();
     const DispatchKeySet keys = table.call_keys((DispatchKeySet() | ... | keys_of(args)));
     const Kernel& kernel = table[keys];
@@ -70,6 +71,7 @@ struct TypedCall {
   template <class Find>
   static R redispatch(const TableHolder& holder, const Find& find, DispatchKeySet keys,
                       const std::remove_reference_t<A>&... args) {
+    CallPin pin;
     const Kernel& kernel = holder.table()[keys];
     if (kernel.unboxed && !dispatch_tls.observer) [[likely]] {
       return reinterpret_cast<Unboxed>(kernel.unboxed)(kernel.state, keys, args...);

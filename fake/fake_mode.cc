@@ -13,11 +13,6 @@ namespace sb {
 namespace internal {
 namespace {
 
-bool has_tag(const OperatorHandle& op, std::string_view tag) {
-  const std::vector<std::string>& tags = op.entry().tags();
-  return std::find(tags.begin(), tags.end(), tag) != tags.end();
-}
-
 // Operators whose tensors may be on different devices: the result follows the first.
 bool is_multi_device(const OperatorHandle& op) {
   const std::string& name = op.name().name;
@@ -132,10 +127,10 @@ void FakeMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   // The stack may hold the last tensor that keeps this mode alive, and the kernel may drop it.
   const IntrusivePtr<FakeMode> self = IntrusivePtr<FakeMode>::share(this);
   const DispatchTable& table = op.entry().resolved_table();
-  SB_CHECK_KIND(DataDependentOutputError, !has_tag(op, "data_dependent_output"),
+  SB_CHECK_KIND(DataDependentOutputError, !op.entry().has_tag(Tag::data_dependent_output),
                 op.name().to_string(),
                 ": the result depends on the data, which fake tensors do not have");
-  SB_CHECK_KIND(DynamicOutputShapeError, !has_tag(op, "dynamic_output_shape"),
+  SB_CHECK_KIND(DynamicOutputShapeError, !op.entry().has_tag(Tag::dynamic_output_shape),
                 op.name().to_string(),
                 ": the result's shape depends on the data, which fake tensors do not have");
   SB_CHECK_NOT_IMPLEMENTED(table.slots[slot_of(DispatchKey::Meta)], op.name().to_string(),

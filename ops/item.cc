@@ -61,12 +61,12 @@ bool is_same_size_kernel(const Tensor& self, const Tensor& other) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(item, {"data_dependent_output"});
+  m.define(item, Tag::data_dependent_output);
   m.impl(item, DispatchKey::CompositeImplicitAutograd, item_kernel);
-  m.define(_local_scalar_dense, {"data_dependent_output"});
+  m.define(_local_scalar_dense, Tag::data_dependent_output);
   m.impl(_local_scalar_dense, DispatchKey::Meta, local_scalar_dense_meta);
   m.impl(_local_scalar_dense, DispatchKey::CPU, local_scalar_dense_kernel);
-  m.define(equal, {"data_dependent_output"});
+  m.define(equal, Tag::data_dependent_output);
   m.impl(equal, DispatchKey::Meta, equal_meta);
   m.impl(equal, DispatchKey::CPU, equal_kernel);
   m.define(is_same_size);

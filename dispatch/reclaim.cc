@@ -1,0 +1,101 @@
+#include "switchboard/dispatch/reclaim.h"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace sb::internal {
+namespace {
+
+struct Thread {
+  const std::atomic<uint32_t>* calls;
+  uint64_t last_idle = 0;  // the newest epoch in which no call was under way on it
+};
+
+struct Retired {
+  std::shared_ptr<const void> object;
+  uint64_t epoch;
+};
+
+struct Reclaimer {
+  // Not absl::Mutex; see Dispatcher.
+  std::mutex mutex;
+  std::vector<Thread> threads;
+  std::vector<Retired> retired;
+  uint64_t epoch = 0;  // one more at each retired object
+  // Cleared by a thread that calls operators after it has said that it ends: nobody knows for how
+  // long its word can be read.
+  bool enabled = ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0) == 0;
+};
+
+// Never destroyed: threads may call until the very end of the program.
+Reclaimer& reclaimer() {
+  static Reclaimer* const reclaimer = new Reclaimer;
+  return *reclaimer;
+}
+
+thread_local constinit bool this_thread_ends = false;
+
+struct ForgetThread {
+  ~ForgetThread() {
+    Reclaimer& r = reclaimer();
+    std::lock_guard<std::mutex> lock(r.mutex);
+    std::erase_if(r.threads, [](const Thread& t) { return t.calls == &calls_under_way; });
+    calls_under_way.store(calls_under_way.load(std::memory_order_relaxed) | kUnknownThread,
+                          std::memory_order_relaxed);
+    this_thread_ends = true;
+  }
+};
+
+}  // namespace
+
+void know_this_thread() {
+  Reclaimer& r = reclaimer();
+  std::lock_guard<std::mutex> lock(r.mutex);
+  if (this_thread_ends) {
+    r.enabled = false;
+  } else {
+    thread_local ForgetThread forget;
+    // Idle until now, as far as anything that was retired is concerned.
+    r.threads.push_back({&calls_under_way, r.epoch});
+  }
+  calls_under_way.store(calls_under_way.load(std::memory_order_relaxed) & ~kUnknownThread,
+                        std::memory_order_relaxed);
+}
+
+void retire(std::shared_ptr<const void> object) {
+  Reclaimer& r = reclaimer();
+  std::lock_guard<std::mutex> lock(r.mutex);
+  r.retired.push_back({std::move(object), ++r.epoch});
+}
+
+void reclaim() {
+  Reclaimer& r = reclaimer();
+  std::vector<Retired> done;  // destroyed without the lock
+  std::lock_guard<std::mutex> lock(r.mutex);
+  if (r.retired.empty() || !r.enabled) return;
+  // After this, each thread's word says whether it can still hold what was found before.
+  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) != 0) return;
+  uint64_t idle = r.epoch;
+  for (Thread& thread : r.threads) {
+    if (thread.calls->load(std::memory_order_acquire) == 0) thread.last_idle = r.epoch;
+    idle = std::min(idle, thread.last_idle);
+  }
+  const auto in_use = std::find_if(r.retired.begin(), r.retired.end(),
+                                   [&](const Retired& x) { return x.epoch > idle; });
+  done.assign(std::make_move_iterator(r.retired.begin()), std::make_move_iterator(in_use));
+  r.retired.erase(r.retired.begin(), in_use);
+}
+
+size_t retired_objects() {
+  Reclaimer& r = reclaimer();
+  std::lock_guard<std::mutex> lock(r.mutex);
+  return r.retired.size();
+}
+
+}  // namespace sb::internal

@@ -1,0 +1,108 @@
+#include "switchboard/dispatch/reclaim.h"
+
+#include <memory>
+#include <thread>
+
+#include "absl/synchronization/notification.h"
+#include "catch2/catch.hpp"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/test_tensors.h"
+
+namespace sb {
+namespace {
+
+SB_OP(keep, "reclaim::keep(Tensor x) -> Tensor");
+
+// What a kernel holds, and how many hold it.
+using Held = std::shared_ptr<int>;
+
+Library define_keep() {
+  Library library(Library::Kind::Def, "reclaim");
+  library.define(keep);
+  return library;
+}
+
+TEST_CASE("what a kernel captured is destroyed when its library closes") {
+  Library definition = define_keep();
+  const Held held = std::make_shared<int>(7);
+  {
+    Library library(Library::Kind::Impl, "reclaim", DispatchKey::CPU);
+    library.impl(keep, [held](const Tensor& x) { return *held == 7 ? x : Tensor(); });
+    const Tensor x = tensor_with(DispatchKey::CPU);
+    CHECK(keep(x).impl() == x.impl());
+    CHECK(held.use_count() == 2);
+  }
+  CHECK(held.use_count() == 1);
+  CHECK(internal::retired_objects() == 0);
+}
+
+TEST_CASE("a kernel that closes its own library runs to its end") {
+  Library definition = define_keep();
+  const Held held = std::make_shared<int>(7);
+  auto library = std::make_unique<Library>(Library::Kind::Impl, "reclaim", DispatchKey::CPU);
+  library->impl(keep, [held, &library](const Tensor& x) {
+    library.reset();
+    CHECK(held.use_count() == 2);  // still here
+    return *held == 7 ? x : Tensor();
+  });
+  const Tensor x = tensor_with(DispatchKey::CPU);
+  CHECK(keep(x).impl() == x.impl());
+  CHECK_THROWS_AS(keep(x), NotImplementedError);
+  internal::reclaim();
+  CHECK(held.use_count() == 1);
+}
+
+TEST_CASE("a kernel that another thread is in outlives its library") {
+  Library definition = define_keep();
+  const Held held = std::make_shared<int>(7);
+  absl::Notification entered, closed;
+  auto library = std::make_unique<Library>(Library::Kind::Impl, "reclaim", DispatchKey::CPU);
+  library->impl(keep, [held, &entered, &closed](const Tensor& x) {
+    entered.Notify();
+    closed.WaitForNotification();
+    return *held == 7 ? x : Tensor();
+  });
+  const Tensor x = tensor_with(DispatchKey::CPU);
+  bool came_back = false;
+  std::thread caller([&] { came_back = keep(x).impl() == x.impl(); });
+  entered.WaitForNotification();
+  library.reset();
+  CHECK(held.use_count() == 2);
+  closed.Notify();
+  caller.join();
+  CHECK(came_back);
+  internal::reclaim();
+  CHECK(held.use_count() == 1);
+}
+
+TEST_CASE("a call that throws is over") {
+  Library definition = define_keep();
+  const Held held = std::make_shared<int>(7);
+  {
+    Library library(Library::Kind::Impl, "reclaim", DispatchKey::CPU);
+    library.impl(keep, [held](const Tensor&) -> Tensor { throw ValueError("no"); });
+    CHECK_THROWS_AS(keep(tensor_with(DispatchKey::CPU)), ValueError);
+  }
+  CHECK(held.use_count() == 1);
+}
+
+TEST_CASE("a thread may call after it began to end, and nothing is destroyed too early") {
+  Library definition = define_keep();
+  Library library(Library::Kind::Impl, "reclaim", DispatchKey::CPU);
+  library.impl(keep, [](const Tensor& x) { return x; });
+  struct CallAtExit {
+    ~CallAtExit() { *ok = keep(tensor_with(DispatchKey::CPU)).defined(); }
+    bool* ok;
+  };
+  bool ok = false;
+  std::thread([&] {
+    thread_local CallAtExit last{nullptr};
+    last.ok = &ok;
+    keep(tensor_with(DispatchKey::CPU));
+  }).join();
+  CHECK(ok);
+}
+
+}  // namespace
+}  // namespace sb
