@@ -22,6 +22,9 @@ constexpr DispatchKey kFallthroughByDefault[] = {
     DispatchKey::AutocastCUDA,  DispatchKey::FuncTorchVmapMode, DispatchKey::VmapMode,
 };
 
+// What a program with all the operators of this project has; more is only slower to register.
+constexpr size_t kExpectedOperators = 600;
+
 // Whether two kernels can be of one operator: a plain integer may stand for a symbolic one.
 bool agree(const CppSignature& a, const CppSignature& b) {
   auto plain = [](TypeCode code) {
@@ -48,6 +51,11 @@ std::string_view to_string(LibraryKind kind) {
   return "DEF";
 }
 
+OperatorEntry* Dispatcher::find_locked(const OperatorName& name) const {
+  const auto it = entries_.find(name);
+  return it == entries_.end() ? nullptr : it->get();
+}
+
 Dispatcher::Dispatcher() {
   auto add = [&](DispatchKey key, KernelFunction kernel,
                  SourceLocation where = SourceLocation::current()) {
@@ -56,6 +64,7 @@ Dispatcher::Dispatcher() {
     registered->where = where;
     fallbacks_[static_cast<size_t>(key)] = std::move(registered);
   };
+  entries_.reserve(kExpectedOperators);
   for (DispatchKey key : kFallthroughByDefault) add(key, make_fallthrough_kernel());
   add(DispatchKey::Python, make_kernel(&internal::call_mode));
 }
@@ -64,9 +73,9 @@ Dispatcher::~Dispatcher() = default;
 
 std::optional<OperatorHandle> Dispatcher::find_op(const OperatorName& name) const {
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = entries_.find(name);
-  if (it == entries_.end() || !it->second->has_schema()) return std::nullopt;
-  return OperatorHandle(it->second.get());
+  OperatorEntry* const entry = find_locked(name);
+  if (!entry || !entry->has_schema()) return std::nullopt;
+  return OperatorHandle(entry);
 }
 
 std::optional<OperatorHandle> Dispatcher::find_op(std::string_view name) const {
@@ -85,15 +94,14 @@ OperatorHandle Dispatcher::find_op_or_throw(std::string_view name) const {
 
 const OperatorEntry* Dispatcher::find_entry(const OperatorName& name) const {
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = entries_.find(name);
-  return it == entries_.end() ? nullptr : it->second.get();
+  return find_locked(name);
 }
 
 std::vector<OperatorHandle> Dispatcher::all_ops() const {
   std::vector<OperatorHandle> ops;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [name, entry] : entries_)
+    for (const auto& entry : entries_)
       if (entry->has_schema()) ops.emplace_back(entry.get());
   }
   std::sort(ops.begin(), ops.end(), [](const OperatorHandle& a, const OperatorHandle& b) {
@@ -102,11 +110,22 @@ std::vector<OperatorHandle> Dispatcher::all_ops() const {
   return ops;
 }
 
+std::vector<OperatorHandle> Dispatcher::overloads(std::string_view name) const {
+  std::vector<OperatorHandle> ops;
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& entry : entries_)
+    if (entry->has_schema() && entry->name().name == name) ops.emplace_back(entry.get());
+  std::sort(ops.begin(), ops.end(), [](const OperatorHandle& a, const OperatorHandle& b) {
+    return a.entry().defined_order() < b.entry().defined_order();
+  });
+  return ops;
+}
+
 std::vector<std::string> Dispatcher::dangling_ops(std::string_view ns) const {
   std::vector<std::string> names;
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& [name, entry] : entries_)
-    if (!entry->has_schema() && name.ns() == ns) names.push_back(name.to_string());
+  for (const auto& entry : entries_)
+    if (!entry->has_schema() && entry->name().ns() == ns) names.push_back(entry->name().to_string());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -132,10 +151,11 @@ void Dispatcher::close_library(LibraryKind kind, const std::string& ns, uint64_t
 }
 
 OperatorEntry& Dispatcher::entry_for(const OperatorName& name) {
-  std::unique_ptr<OperatorEntry>& entry = entries_[name];
-  if (!entry) entry = revive(name.to_string());
+  if (OperatorEntry* const entry = find_locked(name)) return *entry;
+  std::unique_ptr<OperatorEntry> entry;
+  if (!dead_entries_.empty()) entry = revive(name.to_string());
   if (!entry) entry = std::make_unique<OperatorEntry>(*this, name);
-  return *entry;
+  return **entries_.insert(std::move(entry)).first;
 }
 
 std::unique_ptr<OperatorEntry> Dispatcher::revive(const std::string& text) {
@@ -146,9 +166,7 @@ std::unique_ptr<OperatorEntry> Dispatcher::revive(const std::string& text) {
 }
 
 void Dispatcher::bury(const OperatorName& name) {
-  const auto it = entries_.find(name);
-  std::unique_ptr<OperatorEntry> entry = std::move(it->second);
-  entries_.erase(it);
+  std::unique_ptr<OperatorEntry> entry = std::move(entries_.extract(name).value());
   entry->dead_.store(true, std::memory_order_release);
   entry->invalidate_table();
   if (OperatorBase* const base = entry->find_base()) base->clear();
@@ -159,11 +177,12 @@ void Dispatcher::bury_if_vanished(OperatorEntry* entry) {
   if (entry->vanished()) bury(entry->name());
 }
 
-OperatorEntry* Dispatcher::define(FunctionSchema schema, SourceLocation where, TagSet tags) {
+OperatorEntry* Dispatcher::define(FunctionSchema&& schema, SourceLocation where, TagSet tags,
+                                  Definition definition) {
   ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
-  const OperatorName name = schema.name;
-  OperatorEntry* entry = &entry_for(name);
+  OperatorEntry* entry = &entry_for(schema.name);
+  const OperatorName& name = entry->name();
   if (entry->has_schema()) {
     SB_THROW(RuntimeError, name.to_string(), ": defined at ", to_string(entry->defined_at()),
              " already; defined again at ", to_string(where));
@@ -174,16 +193,20 @@ OperatorEntry* Dispatcher::define(FunctionSchema schema, SourceLocation where, T
     bury_if_vanished(entry);
     throw;
   }
-  if (std::unique_ptr<OperatorEntry> before = revive(schema.to_string())) {
+  std::unique_ptr<OperatorEntry> before;
+  if (!dead_entries_.empty()) before = revive(schema.to_string());
+  if (before) {
     before->kernels_ = std::move(entry->kernels_);
     entry->kernels_ = {};
     bury(name);
-    entry = before.get();
-    entries_[name] = std::move(before);
+    entry = entries_.insert(std::move(before)).first->get();
   }
   entry->set_schema(std::move(schema));
   entry->defined_at_.store(where, std::memory_order_relaxed);
   entry->tags_.store(tags, std::memory_order_relaxed);
+  entry->definition_.store(definition, std::memory_order_relaxed);
+  entry->defined_order_.store(next_id(), std::memory_order_relaxed);
+  definitions_.fetch_add(1, std::memory_order_release);
   entry->invalidate_table();
   return entry;
 }
@@ -191,76 +214,61 @@ OperatorEntry* Dispatcher::define(FunctionSchema schema, SourceLocation where, T
 void Dispatcher::undefine(OperatorEntry* entry) {
   ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
+  definitions_.fetch_add(1, std::memory_order_release);
   // Calls that are under way read the schema's counts, and a handle its text: an operator that
   // keeps kernels moves to another entry.
   const OperatorName name = entry->name();
-  OperatorEntry::Kernels kernels = std::move(entry->kernels_);
+  RegisteredKernels kernels = std::move(entry->kernels_);
   entry->kernels_ = {};
   bury(name);
-  if (kernels.at.empty()) return;
-  for (auto& [key, registered] : kernels.at)
-    for (RegisteredKernel& kernel : registered) kernel.fits_schema = true;
+  if (kernels.empty()) return;
+  for (RegisteredKernel& kernel : kernels) kernel.fits_schema = true;
   entry_for(name).kernels_ = std::move(kernels);
 }
 
-void Dispatcher::check_against_others(const OperatorEntry& entry, const RegisteredKernel& kernel,
-                                      DispatchKey key) {
-  for (const auto& [other_key, others] : entry.kernels_.at) {
-    for (const RegisteredKernel& other : others) {
-      SB_CHECK(
-          !other.function.signature || agree(*kernel.function.signature, *other.function.signature),
-          entry.name().to_string(), ": the kernel for ", to_string(key), " at ",
-          to_string(kernel.where), " and the one for ", to_string(other_key), " at ",
-          to_string(other.where), " have different types");
-    }
+void Dispatcher::check_against_others(const OperatorEntry& entry, const RegisteredKernel& kernel) {
+  for (const RegisteredKernel& other : entry.kernels_) {
+    SB_CHECK(!other.function.signature ||
+                 agree(*kernel.function.signature, *other.function.signature),
+             entry.name().to_string(), ": the kernel for ", to_string(kernel.key), " at ",
+             to_string(kernel.where), " and the one for ", to_string(other.key), " at ",
+             to_string(other.where), " have different types");
   }
 }
 
-Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, DispatchKey key,
-                                            RegisteredKernel kernel, bool allow_override) {
+Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, RegisteredKernel kernel,
+                                            bool allow_override) {
   ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
   OperatorEntry& entry = entry_for(name);
   try {
-    if (const auto others = entry.kernels_at(key); !others.empty() && !allow_override) {
-      SB_THROW(RuntimeError, name.to_string(), " [", to_string(key), "] is already registered at ",
-               to_string(others.back().where), "; registered again at ", to_string(kernel.where));
+    if (const auto others = entry.kernels_at(kernel.key); !others.empty() && !allow_override) {
+      SB_THROW(RuntimeError, name.to_string(), " [", to_string(kernel.key),
+               "] is already registered at ", to_string(others.back().where),
+               "; registered again at ", to_string(kernel.where));
     }
     if (entry.has_schema())
-      kernel.fits_schema = entry.check_kernel(entry.schema(), kernel, key);
+      kernel.fits_schema = entry.check_kernel(entry.schema(), kernel);
     else if (kernel.function.signature)
-      check_against_others(entry, kernel, key);
+      check_against_others(entry, kernel);
   } catch (...) {
     bury_if_vanished(&entry);
     throw;
   }
   kernel.id = next_id();
-  const uint64_t id = kernel.id;
-  entry.kernels_.at[key].push_back(std::move(kernel));
-  entry.kernels_.has.set(static_cast<size_t>(key));
-  entry.kernels_.has_alias |= is_alias_key(key);
+  const KernelId id{&entry, kernel.key, kernel.id};
+  entry.kernels_.add(std::move(kernel));
   entry.invalidate_table();
-  return {name, key, id};
+  return id;
 }
 
 void Dispatcher::remove_kernel(const KernelId& id) {
   // Destroyed without the lock: a functor may own a Library, which closes with it.
-  std::optional<RegisteredKernel> removed;
+  RegisteredKernel removed;
   ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
-  OperatorEntry* const entry = entries_.at(id.op).get();
-  std::vector<RegisteredKernel>& kernels = entry->kernels_.at[id.key];
-  const auto found = std::find_if(kernels.begin(), kernels.end(),
-                                  [&](const RegisteredKernel& k) { return k.id == id.id; });
-  SB_ASSERT(found != kernels.end());
-  removed = std::move(*found);
-  kernels.erase(found);
-  if (kernels.empty()) {
-    entry->kernels_.at.erase(id.key);
-    entry->kernels_.has.reset(static_cast<size_t>(id.key));
-    entry->kernels_.has_alias = std::any_of(entry->kernels_.at.begin(), entry->kernels_.at.end(),
-                                            [](const auto& k) { return is_alias_key(k.first); });
-  }
+  OperatorEntry* const entry = find_locked(id.op->name());
+  removed = entry->kernels_.remove(id.key, id.id);
   entry->invalidate_table();
   bury_if_vanished(entry);
 }
@@ -288,7 +296,7 @@ void Dispatcher::remove_fallback(DispatchKey key, uint64_t id) {
 }
 
 void Dispatcher::invalidate_all() {
-  for (const auto& [name, entry] : entries_) entry->invalidate_table();
+  for (const auto& entry : entries_) entry->invalidate_table();
 }
 
 const DispatchTable& Dispatcher::resolve_table(OperatorEntry& entry) {

@@ -4,6 +4,7 @@
 #define SWITCHBOARD_DISPATCH_DISPATCHER_H_
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/operator_handle.h"
 #include "switchboard/dispatch/reclaim.h"
@@ -44,6 +47,12 @@ class Dispatcher {
   OperatorHandle find_op_or_throw(std::string_view name) const;
   // The operator even if it has only kernels; nullptr if there is nothing.
   const OperatorEntry* find_entry(const OperatorName& name) const;
+  // The operators of one name ("aten::add") that have a schema, in the order in which they were
+  // defined.
+  std::vector<OperatorHandle> overloads(std::string_view name) const;
+  // Changes with every operator that is defined or removed: what was looked up while it was the
+  // same is up to date.
+  uint64_t definitions() const { return definitions_.load(std::memory_order_acquire); }
   // All operators that have a schema, sorted by name.
   std::vector<OperatorHandle> all_ops() const;
   // Names of operators of a namespace that have kernels but no schema, sorted.
@@ -72,18 +81,17 @@ class Dispatcher {
   // change nothing on error.
   uint64_t open_library(LibraryKind kind, const std::string& ns, const SourceLocation& where);
   void close_library(LibraryKind kind, const std::string& ns, uint64_t library);
-  OperatorEntry* define(FunctionSchema schema, SourceLocation where, TagSet tags);
+  OperatorEntry* define(FunctionSchema&& schema, SourceLocation where, TagSet tags,
+                        Definition definition);
   void undefine(OperatorEntry* entry);
   struct KernelId {
-    OperatorName op;
+    const OperatorEntry* op;  // one of that name: kernels move to another one with the schema
     DispatchKey key;
     uint64_t id;
   };
-  KernelId add_kernel(const OperatorName& name, DispatchKey key, RegisteredKernel kernel,
-                      bool allow_override);
+  KernelId add_kernel(const OperatorName& name, RegisteredKernel kernel, bool allow_override);
   // Throws if a typed kernel differs from one that waits for the same schema.
-  static void check_against_others(const OperatorEntry& entry, const RegisteredKernel& kernel,
-                                   DispatchKey key);
+  static void check_against_others(const OperatorEntry& entry, const RegisteredKernel& kernel);
   void remove_kernel(const KernelId& id);
   uint64_t add_fallback(DispatchKey key, RegisteredKernel kernel);
   void remove_fallback(DispatchKey key, uint64_t id);
@@ -94,6 +102,7 @@ class Dispatcher {
   const RegisteredKernel* fallback_locked(DispatchKey key) const {
     return fallbacks_[static_cast<size_t>(key)].get();
   }
+  OperatorEntry* find_locked(const OperatorName& name) const;
   OperatorEntry& entry_for(const OperatorName& name);
   // The dead entry of that schema, or without one, alive again; nullptr if there is none.
   std::unique_ptr<OperatorEntry> revive(const std::string& text);
@@ -108,9 +117,18 @@ class Dispatcher {
     ~ReclaimAtEnd() { internal::reclaim(); }
   };
 
+  // Entries are found by their names, which they hold.
+  struct ByName {
+    using is_transparent = void;
+    static const OperatorName& name(const std::unique_ptr<OperatorEntry>& e) { return e->name(); }
+    static const OperatorName& name(const OperatorName& n) { return n; }
+    size_t operator()(const auto& x) const { return absl::Hash<OperatorName>()(name(x)); }
+    bool operator()(const auto& x, const auto& y) const { return name(x) == name(y); }
+  };
+
   // Not absl::Mutex: Debian's is not instrumented, so that ThreadSanitizer would see races.
   mutable std::mutex mutex_;
-  absl::flat_hash_map<OperatorName, std::unique_ptr<OperatorEntry>> entries_;
+  absl::flat_hash_set<std::unique_ptr<OperatorEntry>, ByName, ByName> entries_;
   // By the schema as text, or the name of an operator that never had one.
   absl::flat_hash_map<std::string, std::unique_ptr<OperatorEntry>> dead_entries_;
   struct OpenLibrary {
@@ -121,6 +139,7 @@ class Dispatcher {
   std::array<std::unique_ptr<RegisteredKernel>, static_cast<size_t>(DispatchKey::EndOfRuntimeKeys)>
       fallbacks_;
   uint64_t last_id_ = 0;
+  std::atomic<uint64_t> definitions_{0};
 };
 
 // The process's own dispatcher. Never destroyed.

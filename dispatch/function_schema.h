@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "switchboard/dispatch/ivalue.h"
 #include "switchboard/dispatch/type.h"
 
@@ -78,7 +79,7 @@ class FunctionSchema {
  public:
   OperatorName name;
   std::vector<Argument> arguments;
-  std::vector<Return> returns;
+  absl::InlinedVector<Return, 1> returns;
 
   // Index of the argument of that name, or nullopt.
   std::optional<size_t> find_argument(std::string_view name) const;

@@ -49,8 +49,12 @@ Library::Library(Library&& other) noexcept
       registrations_(std::move(other.registrations_)) {}
 
 OperatorName Library::qualified(OperatorName name) const {
-  if (name.name.find("::") == std::string::npos) name.name = str_cat(ns_, "::", name.name);
-  SB_CHECK(std::string(name.ns()) == ns_, to_string(), ": '", name.to_string(),
+  const std::string_view ns = name.ns();
+  if (ns.empty()) {
+    name.name.insert(0, "::").insert(0, ns_);
+    return name;
+  }
+  SB_CHECK(ns == ns_, to_string(), ": '", name.to_string(),
            "' is of another namespace");
   return name;
 }
@@ -98,14 +102,12 @@ void Library::add_kernel(std::string_view op, DispatchKey key, KernelFunction ke
   SB_CHECK(key != DispatchKey::Observed, to_string(), ": no kernel goes to Observed");
   SB_CHECK(!key_ || kind_ != Kind::Impl || *key_ == key, to_string(), ": impl for another key, ",
            sb::to_string(key));
-  const std::string text = op.find("::") == std::string_view::npos
-                               ? str_cat(ns_, "::", absl::string_view(op.data(), op.size()))
-                               : std::string(op);
   RegisteredKernel registered;
   registered.function = std::move(kernel);
   registered.where = where;
   registered.library = id_;
-  registrations_.emplace_back(dispatcher_->add_kernel(qualified(OperatorName::parse(text)), key,
+  registered.key = key;
+  registrations_.emplace_back(dispatcher_->add_kernel(qualified(OperatorName::parse(op)),
                                                       std::move(registered), allow_override_));
 }
 

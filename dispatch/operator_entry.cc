@@ -56,8 +56,7 @@ std::string signature_text(const CppSignature& signature) {
   return str_cat(list(signature.arguments), " -> ", list(signature.returns));
 }
 
-template <class T>
-Fit fit_all(const std::vector<T>& schema, absl::Span<const TypeCode> cpp) {
+Fit fit_all(const auto& schema, absl::Span<const TypeCode> cpp) {
   if (schema.size() != cpp.size()) return Fit::No;
   Fit worst = Fit::Same;
   for (size_t i = 0; i < cpp.size(); ++i)
@@ -128,13 +127,13 @@ Resolution OperatorEntry::resolve(DispatchKey key) const {
   using K = DispatchKey;
   using Rule = ResolutionRule;
   auto newest = [&](Rule rule, K source) {
-    return Resolution{rule, source, &kernels_.at.at(source).back()};
+    return Resolution{rule, source, &kernels_.at(source).back()};
   };
-  auto registered = [&](K k) { return kernels_.has[static_cast<size_t>(k)]; };
+  auto registered = [&](K k) { return kernels_.has(k); };
   auto covers = [&](K alias) { return registered(alias) && alias_includes(alias, key); };
 
   if (registered(key)) return newest(Rule::Kernel, key);
-  if (kernels_.has_alias) {
+  if (kernels_.has_alias()) {
     for (K alias : {K::CompositeExplicitAutogradNonFunctional, K::CompositeExplicitAutograd})
       if (covers(alias)) return newest(Rule::DefaultBackendKernel, alias);
     if (covers(K::CompositeImplicitAutogradNestedTensor))
@@ -200,24 +199,11 @@ void OperatorEntry::invalidate_table() {
   table_ = nullptr;
 }
 
-absl::Span<const RegisteredKernel> OperatorEntry::kernels_at(DispatchKey key) const {
-  const auto it = kernels_.at.find(key);
-  if (it == kernels_.at.end()) return {};
-  return it->second;
-}
-
-std::vector<DispatchKey> OperatorEntry::keys_with_kernels() const {
-  std::vector<DispatchKey> keys;
-  for (const auto& [key, kernels] : kernels_.at) keys.push_back(key);
-  std::sort(keys.begin(), keys.end());
-  return keys;
-}
-
 std::string OperatorEntry::describe_kernels() const {
   std::vector<std::string> parts;
   for (DispatchKey key : keys_with_kernels()) {
     parts.push_back(
-        str_cat(to_string(key), " (", to_string(kernels_.at.at(key).back().where), ")"));
+        str_cat(to_string(key), " (", to_string(kernels_.at(key).back().where), ")"));
   }
   return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
 }
@@ -230,14 +216,13 @@ void OperatorEntry::check_signature(const CppSignature& signature) const {
                 ", but registered at ", to_string(defined_at_), " as ", s.to_string());
 }
 
-bool OperatorEntry::check_kernel(const FunctionSchema& schema, const RegisteredKernel& kernel,
-                                 DispatchKey key) const {
+bool OperatorEntry::check_kernel(const FunctionSchema& schema, const RegisteredKernel& kernel) const {
   const CppSignature* signature = kernel.function.signature;
   if (!signature) return true;
   const Fit worst = std::min(fit_all(schema.arguments, signature->arguments),
                              fit_all(schema.returns, signature->returns));
   SB_CHECK_KIND(RuntimeError, worst != Fit::No, name_.to_string(), ": the kernel for ",
-                to_string(key), " at ", to_string(kernel.where), " has the type ",
+                to_string(kernel.key), " at ", to_string(kernel.where), " has the type ",
                 signature_text(*signature), ", which does not agree with the schema ",
                 schema.to_string());
   return worst == Fit::Same;
@@ -245,13 +230,11 @@ bool OperatorEntry::check_kernel(const FunctionSchema& schema, const RegisteredK
 
 void OperatorEntry::check_kernels(const FunctionSchema& schema) const {
   SB_CHECK(schema.arguments.size() <= 255, name_.to_string(), ": too many arguments");
-  for (const auto& [key, kernels] : kernels_.at)
-    for (const RegisteredKernel& kernel : kernels) check_kernel(schema, kernel, key);
+  for (const RegisteredKernel& kernel : kernels_) check_kernel(schema, kernel);
 }
 
-void OperatorEntry::set_schema(FunctionSchema schema) {
-  for (auto& [key, kernels] : kernels_.at)
-    for (RegisteredKernel& kernel : kernels) kernel.fits_schema = check_kernel(schema, kernel, key);
+void OperatorEntry::set_schema(FunctionSchema&& schema) {
+  for (RegisteredKernel& kernel : kernels_) kernel.fits_schema = check_kernel(schema, kernel);
   if (schema_) return;
   num_arguments_ = schema.arguments.size();
   num_returns_ = schema.returns.size();

@@ -5,18 +5,19 @@
 
 #include <array>
 #include <atomic>
-#include <bitset>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "switchboard/core/dispatch_key_set.h"
+#include "switchboard/dispatch/definition.h"
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/function_schema.h"
 #include "switchboard/dispatch/kernel.h"
+#include "switchboard/dispatch/registered_kernels.h"
 #include "switchboard/dispatch/tag.h"
 
 namespace sb {
@@ -37,15 +38,6 @@ enum class ResolutionRule : uint8_t {
   Missing,                 // "missing": a call fails
 };
 std::string_view to_string(ResolutionRule rule);
-
-// A kernel where it was registered.
-struct RegisteredKernel {
-  KernelFunction function;
-  SourceLocation where;
-  uint64_t id = 0;          // unique in its dispatcher; what a registration handle removes by
-  uint64_t library = 0;     // the Library that registered it
-  bool fits_schema = true;  // false: typed for int where the schema has SymInt; called boxed
-};
 
 // How a slot was decided: by which rule, with the kernel of which key (null if there is none).
 struct Resolution {
@@ -99,6 +91,9 @@ class OperatorEntry : public TableHolder {
   SourceLocation defined_at() const { return defined_at_.load(std::memory_order_relaxed); }
   TagSet tags() const { return tags_.load(std::memory_order_relaxed); }
   bool has_tag(Tag tag) const { return tags().has(tag); }
+  Definition definition() const { return definition_.load(std::memory_order_relaxed); }
+  // Grows from one definition of the dispatcher to the next.
+  uint64_t defined_order() const { return defined_order_.load(std::memory_order_relaxed); }
   bool dead() const { return dead_.load(std::memory_order_acquire); }
 
   // table() is the table of this moment; kUnresolvedTable until a call has needed one since the
@@ -140,21 +135,15 @@ class OperatorEntry : public TableHolder {
   // Computes one slot. `key` is a runtime key.
   Resolution resolve(DispatchKey key) const;
   // The kernels registered at a key, runtime or alias, newest last.
-  absl::Span<const RegisteredKernel> kernels_at(DispatchKey key) const;
+  absl::Span<const RegisteredKernel> kernels_at(DispatchKey key) const { return kernels_.at(key); }
   // The keys that have kernels, in the order of the enum.
-  std::vector<DispatchKey> keys_with_kernels() const;
+  std::vector<DispatchKey> keys_with_kernels() const { return kernels_.keys(); }
   // "CPU (ops/add.cc:31), Meta (ops/add.cc:32)".
   std::string describe_kernels() const;
 
  private:
   friend class Dispatcher;
 
-  // Kernels at each key, newest last, and what resolving asks first.
-  struct Kernels {
-    absl::flat_hash_map<DispatchKey, std::vector<RegisteredKernel>> at;
-    std::bitset<static_cast<size_t>(DispatchKey::EndOfKeys)> has;
-    bool has_alias = false;
-  };
   // A table, and the state of the kernels in it.
   struct OwnedTable {
     DispatchTable table;
@@ -164,17 +153,16 @@ class OperatorEntry : public TableHolder {
   // Throws if a kernel that is there does not agree with the schema.
   void check_kernels(const FunctionSchema& schema) const;
   // A schema that passed the check, which the entry may have had before.
-  void set_schema(FunctionSchema schema);
+  void set_schema(FunctionSchema&& schema);
   // Throws if a typed kernel does not agree with the schema; says whether it can be called unboxed.
-  bool check_kernel(const FunctionSchema& schema, const RegisteredKernel& kernel,
-                    DispatchKey key) const;
+  bool check_kernel(const FunctionSchema& schema, const RegisteredKernel& kernel) const;
   [[gnu::cold, gnu::noinline]] static DispatchKeySet keys_in(const IValue& value);
   [[noreturn, gnu::cold]] void throw_short_stack(const Stack& stack) const;
   // Computes and publishes the table.
   const DispatchTable& build_table();
   // Retires the table, if there is one.
   void invalidate_table();
-  bool vanished() const { return !schema_ && kernels_.at.empty(); }
+  bool vanished() const { return !schema_ && kernels_.empty(); }
 
   Dispatcher& dispatcher_;
   OperatorName name_;
@@ -184,11 +172,13 @@ class OperatorEntry : public TableHolder {
   size_t num_arguments_ = 0;
   size_t num_returns_ = 0;
   // Which arguments can hold tensors, as distances from the end of the stack.
-  std::vector<uint8_t> tensor_arguments_;
-  Kernels kernels_;
+  absl::InlinedVector<uint8_t, 8> tensor_arguments_;
+  RegisteredKernels kernels_;
   std::shared_ptr<const OwnedTable> table_;   // null while the table is kUnresolvedTable
   std::atomic<OperatorBase*> base_{nullptr};  // owned
   std::atomic<bool> dead_{false};
+  std::atomic<Definition> definition_{Definition()};
+  std::atomic<uint64_t> defined_order_{0};
 };
 
 }  // namespace sb

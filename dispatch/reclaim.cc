@@ -28,6 +28,7 @@ struct Reclaimer {
   std::vector<Thread> threads;
   std::vector<Retired> retired;
   uint64_t epoch = 0;  // one more at each retired object
+  std::atomic<bool> any_retired{false};  // without the lock: whether there is something to do
   // Cleared by a thread that calls operators after it has said that it ends: nobody knows for how
   // long its word can be read.
   bool enabled = ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0) == 0;
@@ -72,10 +73,12 @@ void retire(std::shared_ptr<const void> object) {
   Reclaimer& r = reclaimer();
   std::lock_guard<std::mutex> lock(r.mutex);
   r.retired.push_back({std::move(object), ++r.epoch});
+  r.any_retired.store(true, std::memory_order_relaxed);
 }
 
 void reclaim() {
   Reclaimer& r = reclaimer();
+  if (!r.any_retired.load(std::memory_order_relaxed)) return;
   std::vector<Retired> done;  // destroyed without the lock
   std::lock_guard<std::mutex> lock(r.mutex);
   if (r.retired.empty() || !r.enabled) return;
@@ -90,6 +93,7 @@ void reclaim() {
                                    [&](const Retired& x) { return x.epoch > idle; });
   done.assign(std::make_move_iterator(r.retired.begin()), std::make_move_iterator(in_use));
   r.retired.erase(r.retired.begin(), in_use);
+  r.any_retired.store(!r.retired.empty(), std::memory_order_relaxed);
 }
 
 size_t retired_objects() {

@@ -57,11 +57,11 @@ class Parser {
     if (!take("->")) expected("'->'");
     refuse_dots();
     if (!take('(')) {
-      result.returns.push_back(return_value());
+      return_value(result.returns.emplace_back());
     } else if (!take(')')) {
       do {
         refuse_dots();
-        result.returns.push_back(return_value());
+        return_value(result.returns.emplace_back());
       } while (take(','));
       if (!take(')')) expected("',' or ')'");
     }
@@ -191,13 +191,10 @@ class Parser {
 
   // --- arguments and returns ---
 
-  // At least the number of arguments, but for odd texts.
+  // At least the number of arguments.
   size_t count_arguments() const {
     size_t n = 1;
-    for (size_t i = pos_; i < text_.size(); ++i) {
-      if (text_[i] == ',') ++n;
-      if (text_[i] == '>') break;
-    }
+    for (size_t i = text_.find(',', pos_); i != text_.npos; i = text_.find(',', i + 1)) ++n;
     return n;
   }
 
@@ -235,12 +232,10 @@ class Parser {
     if (!take(')')) expected("',' or ')'");
   }
 
-  Return return_value() {
-    Return result;
+  void return_value(Return& result) {
     type(result.type, result.alias);
     skip_spaces();
     result.name = word();
-    return result;
   }
 
   // --- types ---
@@ -319,8 +314,10 @@ class Parser {
 
   void alias_annotation(const Type& type, std::optional<AliasInfo>& alias) {
     skip_spaces();
+    if (at() == '!' || at() == '(') some_alias_annotation(type, alias);
+  }
+  [[gnu::noinline]] void some_alias_annotation(const Type& type, std::optional<AliasInfo>& alias) {
     const size_t begin = pos_;
-    if (at() != '!' && at() != '(') return;
     AliasInfo info;
     if (take('!')) {
       info.before.push_back(str_cat("$", num_fresh_sets_++));
