@@ -10,6 +10,9 @@ void rethrow_with_context(const Error& error, std::string_view context) {
   if (dynamic_cast<const IndexError*>(&error)) throw IndexError(message);
   if (dynamic_cast<const TypeError*>(&error)) throw TypeError(message);
   if (dynamic_cast<const ValueError*>(&error)) throw ValueError(message);
+  if (dynamic_cast<const DataDependentOutputError*>(&error))
+    throw DataDependentOutputError(message);
+  if (dynamic_cast<const DynamicOutputShapeError*>(&error)) throw DynamicOutputShapeError(message);
   if (dynamic_cast<const NotImplementedError*>(&error)) throw NotImplementedError(message);
   throw RuntimeError(message);
 }

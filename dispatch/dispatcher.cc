@@ -7,7 +7,10 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/make_kernel.h"
 #include "switchboard/dispatch/mode.h"
+#include "switchboard/dispatch/near_names.h"
 #include "switchboard/dispatch/operator_base.h"
+#include "switchboard/dispatch/pre_dispatch.h"
+#include "switchboard/dispatch/python_dispatcher.h"
 
 namespace sb {
 namespace {
@@ -67,6 +70,9 @@ Dispatcher::Dispatcher() {
   entries_.reserve(kExpectedOperators);
   for (DispatchKey key : kFallthroughByDefault) add(key, make_fallthrough_kernel());
   add(DispatchKey::Python, make_kernel(&internal::call_mode));
+  add(DispatchKey::FuncTorchDynamicLayerFrontMode, make_kernel(&internal::call_transform));
+  add(DispatchKey::PreDispatch, make_kernel(&internal::call_pre_dispatch_mode));
+  add(DispatchKey::PythonDispatcher, make_kernel(&internal::call_python_dispatcher));
 }
 
 Dispatcher::~Dispatcher() = default;
@@ -85,11 +91,18 @@ std::optional<OperatorHandle> Dispatcher::find_op(std::string_view name) const {
 OperatorHandle Dispatcher::find_op_or_throw(std::string_view name) const {
   const OperatorName wanted = OperatorName::parse(name);
   if (const std::optional<OperatorHandle> op = find_op(wanted)) return *op;
-  std::vector<std::string> others;
-  for (const OperatorHandle& op : all_ops())
-    if (op.name().name == wanted.name) others.push_back(op.name().to_string());
-  SB_THROW(RuntimeError, wanted.to_string(), ": no operator of that name is registered",
-           others.empty() ? "" : str_cat("; there is ", absl::StrJoin(others, ", ")));
+  std::vector<std::string> overloads, here;
+  for (const OperatorHandle& op : all_ops()) {
+    if (op.name().name == wanted.name) overloads.push_back(op.name().to_string());
+    if (op.name().ns() == wanted.ns()) here.push_back(op.name().to_string());
+  }
+  const std::vector<std::string> near =
+      overloads.empty() ? internal::near_names(wanted.to_string(), here) : overloads;
+  SB_THROW(RuntimeError, wanted.to_string(), ": no operator of that name is registered; ",
+           !near.empty() ? str_cat("there is ", absl::StrJoin(near, ", "))
+           : here.empty() ? str_cat("namespace '", wanted.ns(),
+                                    "' has none: link or open the library that defines them")
+                          : str_cat("namespace '", wanted.ns(), "' has ", here.size(), " others"));
 }
 
 const OperatorEntry* Dispatcher::find_entry(const OperatorName& name) const {
@@ -125,7 +138,8 @@ std::vector<std::string> Dispatcher::dangling_ops(std::string_view ns) const {
   std::vector<std::string> names;
   std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& entry : entries_)
-    if (!entry->has_schema() && entry->name().ns() == ns) names.push_back(entry->name().to_string());
+    if (!entry->has_schema() && entry->name().ns() == ns)
+      names.push_back(entry->name().to_string());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -136,9 +150,9 @@ uint64_t Dispatcher::open_library(LibraryKind kind, const std::string& ns,
   const uint64_t id = next_id();
   if (kind == LibraryKind::Def) {
     const auto [it, added] = def_libraries_.try_emplace(ns, OpenLibrary{id, where});
-    SB_CHECK(added, "namespace '", ns, "' has a DEF library already, opened at ",
-             to_string(it->second.where), "; opened again at ", to_string(where),
-             "; use a FRAGMENT library to add to it");
+    SB_CHECK(added, "namespace '", ns,
+             "' has a DEF library already; add to it with a FRAGMENT one\nopened at: ",
+             to_string(it->second.where), "\nand again at: ", to_string(where));
   }
   return id;
 }
@@ -184,11 +198,13 @@ OperatorEntry* Dispatcher::define(FunctionSchema&& schema, SourceLocation where,
   OperatorEntry* entry = &entry_for(schema.name);
   const OperatorName& name = entry->name();
   if (entry->has_schema()) {
-    SB_THROW(RuntimeError, name.to_string(), ": defined at ", to_string(entry->defined_at()),
-             " already; defined again at ", to_string(where));
+    SB_THROW(RuntimeError, name.to_string(),
+             ": defined already; close that library first, or define another overload"
+             "\ndefined at: ",
+             to_string(entry->defined_at()), "\nand again at: ", to_string(where));
   }
   try {
-    entry->check_kernels(schema);
+    entry->check_kernels(schema, where);
   } catch (...) {
     bury_if_vanished(entry);
     throw;
@@ -201,7 +217,7 @@ OperatorEntry* Dispatcher::define(FunctionSchema&& schema, SourceLocation where,
     bury(name);
     entry = entries_.insert(std::move(before)).first->get();
   }
-  entry->set_schema(std::move(schema));
+  entry->set_schema(std::move(schema), where);
   entry->defined_at_.store(where, std::memory_order_relaxed);
   entry->tags_.store(tags, std::memory_order_relaxed);
   entry->definition_.store(definition, std::memory_order_relaxed);
@@ -228,11 +244,14 @@ void Dispatcher::undefine(OperatorEntry* entry) {
 
 void Dispatcher::check_against_others(const OperatorEntry& entry, const RegisteredKernel& kernel) {
   for (const RegisteredKernel& other : entry.kernels_) {
-    SB_CHECK(!other.function.signature ||
-                 agree(*kernel.function.signature, *other.function.signature),
-             entry.name().to_string(), ": the kernel for ", to_string(kernel.key), " at ",
-             to_string(kernel.where), " and the one for ", to_string(other.key), " at ",
-             to_string(other.where), " have different types");
+    if (!other.function.signature) continue;
+    SB_CHECK(agree(*kernel.function.signature, *other.function.signature),
+             entry.name().to_string(), " [", to_string(kernel.key),
+             "]: the kernel and the one at ", to_string(other.key),
+             " have different types; change one of them\n", to_string(kernel.key), ": ",
+             to_string(*kernel.function.signature), " (", to_string(kernel.where), ")\n",
+             to_string(other.key), ": ", to_string(*other.function.signature), " (",
+             to_string(other.where), ")");
   }
 }
 
@@ -244,11 +263,12 @@ Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, Registered
   try {
     if (const auto others = entry.kernels_at(kernel.key); !others.empty() && !allow_override) {
       SB_THROW(RuntimeError, name.to_string(), " [", to_string(kernel.key),
-               "] is already registered at ", to_string(others.back().where),
-               "; registered again at ", to_string(kernel.where));
+               "]: a kernel is already registered; close that library first, or allow_override() "
+               "to put one over it\nregistered at: ",
+               to_string(others.back().where), "\nand again at: ", to_string(kernel.where));
     }
     if (entry.has_schema())
-      kernel.fits_schema = entry.check_kernel(entry.schema(), kernel);
+      kernel.fits_schema = entry.check_kernel(entry.schema(), entry.defined_at(), kernel);
     else if (kernel.function.signature)
       check_against_others(entry, kernel);
   } catch (...) {
@@ -277,8 +297,9 @@ uint64_t Dispatcher::add_fallback(DispatchKey key, RegisteredKernel kernel) {
   ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
   std::unique_ptr<RegisteredKernel>& fallback = fallbacks_[static_cast<size_t>(key)];
-  SB_CHECK(!fallback, "a fallback for ", to_string(key), " is already registered at ",
-           to_string(fallback->where), "; registered again at ", to_string(kernel.where));
+  SB_CHECK(!fallback, "a fallback for ", to_string(key),
+           " is already registered; close that library first\nregistered at: ",
+           to_string(fallback->where), "\nand again at: ", to_string(kernel.where));
   kernel.id = next_id();
   fallback = std::make_unique<RegisteredKernel>(std::move(kernel));
   invalidate_all();
@@ -301,9 +322,19 @@ void Dispatcher::invalidate_all() {
 
 const DispatchTable& Dispatcher::resolve_table(OperatorEntry& entry) {
   std::lock_guard<std::mutex> lock(mutex_);
-  // Another thread may have been first.
-  const DispatchTable* table = entry.table_pointer.load(std::memory_order_acquire);
-  return table != &kUnresolvedTable ? *table : entry.build_table();
+  if (!entry.table_) entry.build_table();  // another thread may have been first
+  entry.publish_table(!observer_owner_);
+  return entry.table_->table;
+}
+
+void Dispatcher::observe(std::shared_ptr<CallObserver> observer) {
+  ReclaimAtEnd reclaim;
+  std::lock_guard<std::mutex> lock(mutex_);
+  SB_CHECK(!observer || !observer_owner_, "the dispatcher is observed already; end that observation first");
+  if (observer_owner_) internal::retire(std::move(observer_owner_));
+  observer_owner_ = std::move(observer);
+  observer_.store(observer_owner_.get(), std::memory_order_release);
+  for (const auto& entry : entries_) entry->publish_table(!observer_owner_);
 }
 
 Dispatcher& default_dispatcher() {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -73,6 +74,12 @@ class Dispatcher {
     return inspect([&] { return entry.describe_kernels(); });
   }
 
+  // Lets an observer see the kernels that run for this dispatcher's operators on every thread, or
+  // nullptr: none. Calls take the slow path meanwhile. Throws RuntimeError if there is another one.
+  // Calls that are under way when it is taken off still tell it of their end.
+  void observe(std::shared_ptr<CallObserver> observer);
+  CallObserver* observer() const { return observer_.load(std::memory_order_acquire); }
+
  private:
   friend class Library;
   friend class OperatorEntry;
@@ -139,6 +146,8 @@ class Dispatcher {
   std::array<std::unique_ptr<RegisteredKernel>, static_cast<size_t>(DispatchKey::EndOfRuntimeKeys)>
       fallbacks_;
   uint64_t last_id_ = 0;
+  std::shared_ptr<CallObserver> observer_owner_;
+  std::atomic<CallObserver*> observer_{nullptr};
   std::atomic<uint64_t> definitions_{0};
 };
 

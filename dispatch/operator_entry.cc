@@ -44,18 +44,6 @@ struct BoxedOnly final : KernelState {
   KernelFunction function;
 };
 
-std::string signature_text(const CppSignature& signature) {
-  auto list = [](absl::Span<const TypeCode> codes) {
-    return str_cat("(",
-                   absl::StrJoin(codes, ", ",
-                                 [](std::string* out, TypeCode code) {
-                                   absl::StrAppend(out, to_string(code));
-                                 }),
-                   ")");
-  };
-  return str_cat(list(signature.arguments), " -> ", list(signature.returns));
-}
-
 Fit fit_all(const auto& schema, absl::Span<const TypeCode> cpp) {
   if (schema.size() != cpp.size()) return Fit::No;
   Fit worst = Fit::Same;
@@ -67,6 +55,18 @@ Fit fit_all(const auto& schema, absl::Span<const TypeCode> cpp) {
 }  // namespace
 
 constinit const DispatchTable kUnresolvedTable = make_unresolved_table();
+
+std::string to_string(const CppSignature& signature) {
+  auto list = [](absl::Span<const TypeCode> codes) {
+    return str_cat("(",
+                   absl::StrJoin(codes, ", ",
+                                 [](std::string* out, TypeCode code) {
+                                   absl::StrAppend(out, to_string(code));
+                                 }),
+                   ")");
+  };
+  return str_cat(list(signature.arguments), " -> ", list(signature.returns));
+}
 
 std::string_view to_string(ResolutionRule rule) {
   switch (rule) {
@@ -99,16 +99,18 @@ OperatorEntry::~OperatorEntry() { delete base_.load(std::memory_order_relaxed); 
 
 OperatorBase& OperatorEntry::base() {
   if (OperatorBase* const base = find_base()) return *base;
-  auto made = std::make_unique<OperatorBase>();
+  auto made = std::make_unique<OperatorBase>(name_.to_string());
   OperatorBase* other = nullptr;
   if (!base_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel)) return *other;
   return *made.release();
 }
 
 const FunctionSchema& OperatorEntry::schema() const {
-  SB_CHECK_NOT_IMPLEMENTED(!dead(), name_.to_string(), ": the operator was removed");
+  SB_CHECK_NOT_IMPLEMENTED(!dead(), name_.to_string(),
+                           ": the operator was removed; keep the library open that defines it",
+                           schema_ ? str_cat("\nit was defined at: ", to_string(defined_at())) : "");
   SB_CHECK_NOT_IMPLEMENTED(schema_.has_value(), name_.to_string(),
-                           ": the operator has kernels but no schema");
+                           ": the operator has kernels but no schema; define it");
   return *schema_;
 }
 
@@ -120,7 +122,9 @@ DispatchKeySet OperatorEntry::keys_in(const IValue& value) {
 
 void OperatorEntry::throw_short_stack(const Stack& stack) const {
   SB_THROW(RuntimeError, name_.to_string(), ": expected ", num_arguments_,
-           " values on the stack, got ", stack.size());
+           " values on the stack, got ", stack.size(),
+           "; a boxed call gives every argument, those with defaults too\nschema: ",
+           describe_schema());
 }
 
 Resolution OperatorEntry::resolve(DispatchKey key) const {
@@ -156,10 +160,11 @@ Resolution OperatorEntry::resolve(DispatchKey key) const {
   return {Rule::Missing, key, nullptr};
 }
 
-const DispatchTable& OperatorEntry::resolved_table() {
-  const DispatchTable* table = table_pointer.load(std::memory_order_acquire);
-  if (table != &kUnresolvedTable) return *table;
-  return dispatcher_.resolve_table(*this);
+const DispatchTable& OperatorEntry::resolve_table() { return dispatcher_.resolve_table(*this); }
+
+void OperatorEntry::publish_table(bool publish) {
+  table_pointer.store(publish && table_ ? &table_->table : &kUnresolvedTable,
+                      std::memory_order_release);
 }
 
 const DispatchTable& OperatorEntry::build_table() {
@@ -188,13 +193,15 @@ const DispatchTable& OperatorEntry::build_table() {
     }
   });
   table_ = std::move(owned);
-  table_pointer.store(&table_->table, std::memory_order_release);
+  resolved_.store(&table_->table, std::memory_order_release);
   return table_->table;
 }
 
 void OperatorEntry::invalidate_table() {
+  if (OperatorBase* const base = find_base()) base->uncache_dispatch();
   if (!table_) return;
   table_pointer.store(&kUnresolvedTable, std::memory_order_release);
+  resolved_.store(nullptr, std::memory_order_release);
   internal::retire(std::move(table_));
   table_ = nullptr;
 }
@@ -202,39 +209,46 @@ void OperatorEntry::invalidate_table() {
 std::string OperatorEntry::describe_kernels() const {
   std::vector<std::string> parts;
   for (DispatchKey key : keys_with_kernels()) {
-    parts.push_back(
-        str_cat(to_string(key), " (", to_string(kernels_.at(key).back().where), ")"));
+    parts.push_back(str_cat(to_string(key), " (", to_string(kernels_.at(key).back().where), ")"));
   }
   return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
+}
+
+std::string OperatorEntry::describe_schema() const {
+  return str_cat(schema().to_string(), " (", to_string(defined_at()), ")");
 }
 
 void OperatorEntry::check_signature(const CppSignature& signature) const {
   const FunctionSchema& s = schema();
   SB_CHECK_TYPE(fit_all(s.arguments, signature.arguments) == Fit::Same &&
                     fit_all(s.returns, signature.returns) == Fit::Same,
-                name_.to_string(), ": declared as ", signature_text(signature),
-                ", but registered at ", to_string(defined_at_), " as ", s.to_string());
+                name_.to_string(), ": declared as ", to_string(signature),
+                ", which is not the schema that is registered; declare that one\nschema: ",
+                describe_schema());
 }
 
-bool OperatorEntry::check_kernel(const FunctionSchema& schema, const RegisteredKernel& kernel) const {
+bool OperatorEntry::check_kernel(const FunctionSchema& schema, const SourceLocation& where,
+                                 const RegisteredKernel& kernel) const {
   const CppSignature* signature = kernel.function.signature;
   if (!signature) return true;
   const Fit worst = std::min(fit_all(schema.arguments, signature->arguments),
                              fit_all(schema.returns, signature->returns));
-  SB_CHECK_KIND(RuntimeError, worst != Fit::No, name_.to_string(), ": the kernel for ",
-                to_string(kernel.key), " at ", to_string(kernel.where), " has the type ",
-                signature_text(*signature), ", which does not agree with the schema ",
-                schema.to_string());
+  SB_CHECK_KIND(RuntimeError, worst != Fit::No, name_.to_string(), " [", to_string(kernel.key),
+                "]: the kernel's type does not agree with the schema; change one of them\nkernel: ",
+                to_string(*signature), " (", to_string(kernel.where),
+                ")\nschema: ", schema.to_string(), " (", to_string(where), ")");
   return worst == Fit::Same;
 }
 
-void OperatorEntry::check_kernels(const FunctionSchema& schema) const {
-  SB_CHECK(schema.arguments.size() <= 255, name_.to_string(), ": too many arguments");
-  for (const RegisteredKernel& kernel : kernels_) check_kernel(schema, kernel);
+void OperatorEntry::check_kernels(const FunctionSchema& schema,
+                                  const SourceLocation& where) const {
+  SB_CHECK(schema.arguments.size() <= 255, name_.to_string(), ": expected at most 255 arguments, got ",
+           schema.arguments.size(), "; make lists of them\nschema: ", to_string(where));
+  for (const RegisteredKernel& kernel : kernels_) check_kernel(schema, where, kernel);
 }
 
-void OperatorEntry::set_schema(FunctionSchema&& schema) {
-  for (RegisteredKernel& kernel : kernels_) kernel.fits_schema = check_kernel(schema, kernel);
+void OperatorEntry::set_schema(FunctionSchema&& schema, const SourceLocation& where) {
+  for (RegisteredKernel& kernel : kernels_) kernel.fits_schema = check_kernel(schema, where, kernel);
   if (schema_) return;
   num_arguments_ = schema.arguments.size();
   num_returns_ = schema.returns.size();

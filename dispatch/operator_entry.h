@@ -25,6 +25,9 @@ namespace sb {
 class Dispatcher;
 class OperatorBase;  // operator_base.h
 
+// "(Tensor, int) -> (Tensor)".
+std::string to_string(const CppSignature& signature);
+
 // Which rule filled a slot. The order of the enumerators is the order in which rules are tried.
 enum class ResolutionRule : uint8_t {
   Kernel,                  // "kernel": registered at the key itself
@@ -97,12 +100,15 @@ class OperatorEntry : public TableHolder {
   bool dead() const { return dead_.load(std::memory_order_acquire); }
 
   // table() is the table of this moment; kUnresolvedTable until a call has needed one since the
-  // last registration. A table may go at the next registration unless the thread holds a CallPin
+  // last registration, and while the dispatcher is observed. A table may go at the next registration unless the thread holds a CallPin
   // (reclaim.h), as it does in every kernel.
 
   // The resolved table, computed if need be. Throws NotImplementedError if the operator was
   // removed. The caller holds a CallPin.
-  const DispatchTable& resolved_table();
+  const DispatchTable& resolved_table() {
+    const DispatchTable* const table = resolved_.load(std::memory_order_acquire);
+    return table ? *table : resolve_table();
+  }
 
   // What the operator does under modes and transforms, beside its kernels; nullptr while nobody
   // asked for it. Lives as long as the entry.
@@ -140,6 +146,10 @@ class OperatorEntry : public TableHolder {
   std::vector<DispatchKey> keys_with_kernels() const { return kernels_.keys(); }
   // "CPU (ops/add.cc:31), Meta (ops/add.cc:32)".
   std::string describe_kernels() const;
+  // "demo::f(Tensor x) -> Tensor (ops/f.cc:30)". Needs no lock; throws as schema() does.
+  std::string describe_schema() const;
+  // The error of a boxed call with too few values on its stack.
+  [[noreturn, gnu::cold]] void throw_short_stack(const Stack& stack) const;
 
  private:
   friend class Dispatcher;
@@ -150,16 +160,19 @@ class OperatorEntry : public TableHolder {
     std::vector<IntrusivePtr<KernelState>> states;
   };
 
-  // Throws if a kernel that is there does not agree with the schema.
-  void check_kernels(const FunctionSchema& schema) const;
+  // Throws if a kernel that is there does not agree with the schema, which is defined at `where`.
+  void check_kernels(const FunctionSchema& schema, const SourceLocation& where) const;
   // A schema that passed the check, which the entry may have had before.
-  void set_schema(FunctionSchema&& schema);
+  void set_schema(FunctionSchema&& schema, const SourceLocation& where);
   // Throws if a typed kernel does not agree with the schema; says whether it can be called unboxed.
-  bool check_kernel(const FunctionSchema& schema, const RegisteredKernel& kernel) const;
+  bool check_kernel(const FunctionSchema& schema, const SourceLocation& where,
+                    const RegisteredKernel& kernel) const;
   [[gnu::cold, gnu::noinline]] static DispatchKeySet keys_in(const IValue& value);
-  [[noreturn, gnu::cold]] void throw_short_stack(const Stack& stack) const;
-  // Computes and publishes the table.
+  const DispatchTable& resolve_table();
+  // Computes the table.
   const DispatchTable& build_table();
+  // Gives typed calls the table, if there is one, or withholds it.
+  void publish_table(bool publish);
   // Retires the table, if there is one.
   void invalidate_table();
   bool vanished() const { return !schema_ && kernels_.empty(); }
@@ -174,7 +187,8 @@ class OperatorEntry : public TableHolder {
   // Which arguments can hold tensors, as distances from the end of the stack.
   absl::InlinedVector<uint8_t, 8> tensor_arguments_;
   RegisteredKernels kernels_;
-  std::shared_ptr<const OwnedTable> table_;   // null while the table is kUnresolvedTable
+  std::shared_ptr<const OwnedTable> table_;              // null until a call needs one
+  std::atomic<const DispatchTable*> resolved_{nullptr};  // of table_
   std::atomic<OperatorBase*> base_{nullptr};  // owned
   std::atomic<bool> dead_{false};
   std::atomic<Definition> definition_{Definition()};

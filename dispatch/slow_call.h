@@ -6,11 +6,13 @@
 #include <atomic>
 #include <string_view>
 
+#include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
 
 namespace sb {
 
-// Sees every kernel that runs on a thread while it is installed: the base of traces and counters.
+// Sees every kernel that runs on a thread (ObserveCalls), or on all threads (Dispatcher::observe):
+// the base of traces and counters.
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
@@ -39,33 +41,48 @@ class ObserveCalls {
 
 namespace internal {
 
-// Tells the thread's observer, if there is one, that a kernel runs in this scope.
+// Tells the observers of the thread and of the dispatcher, if there are such, that a kernel runs in
+// this scope.
 class ObservedCall {
  public:
   ObservedCall(OperatorEntry* entry, DispatchKeySet keys, const Kernel& kernel)
-      : observer_(dispatch_tls.observer), entry_(entry), keys_(keys) {
-    if (observer_) observer_->enter(*entry_, keys_, kernel);
+      : of_all_(entry->dispatcher().observer()),
+        of_thread_(dispatch_tls.observer),
+        entry_(entry),
+        keys_(keys) {
+    if (of_all_) of_all_->enter(*entry_, keys_, kernel);
+    if (of_thread_) of_thread_->enter(*entry_, keys_, kernel);
   }
   ~ObservedCall() {
-    if (observer_) observer_->leave(*entry_, keys_);
+    if (of_thread_) of_thread_->leave(*entry_, keys_);
+    if (of_all_) of_all_->leave(*entry_, keys_);
   }
   ObservedCall(const ObservedCall&) = delete;
   ObservedCall& operator=(const ObservedCall&) = delete;
 
  private:
-  CallObserver* observer_;
+  CallObserver* of_all_;
+  CallObserver* of_thread_;
   OperatorEntry* entry_;
   DispatchKeySet keys_;
 };
 
 [[noreturn, gnu::cold]] void throw_wrong_returns(const OperatorEntry& entry, int64_t left);
+// Throws TypeError that names the argument if one on the end of the stack does not fit the schema.
+[[gnu::cold]] void throw_if_misfit(const OperatorEntry& entry, const Stack& stack);
 
 // Runs a kernel's boxed entry. The stack holds its arguments. Throws RuntimeError if it leaves
 // another number of results than the schema has.
 inline void run_unobserved(OperatorEntry* entry, const Kernel& kernel, DispatchKeySet keys,
                            Stack* stack) {
   const size_t after = stack->size() - entry->num_arguments() + entry->num_returns();
-  kernel.boxed(kernel, OperatorHandle(entry), keys, stack);
+  try {
+    kernel.boxed(kernel, OperatorHandle(entry), keys, stack);
+  } catch (const TypeError&) {
+    // A typed kernel has left the stack as it was, and may have found a value of the wrong type.
+    if (kernel.unboxed) throw_if_misfit(*entry, *stack);
+    throw;
+  }
   if (__builtin_expect(stack->size() != after, 0))
     throw_wrong_returns(*entry, static_cast<int64_t>(stack->size() - after + entry->num_returns()));
 }

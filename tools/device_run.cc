@@ -5,7 +5,6 @@
 #include <ostream>
 
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/inspector.h"
 #include "switchboard/tools/peak_memory.h"
 #include "switchboard/tools/program_tensors.h"
 
@@ -22,11 +21,11 @@ std::string label_of(const io::Node& node) {
 // Checks each value as it is made, and heads each node's part of a trace.
 class Checker : public RunObserver {
  public:
-  Checker(const io::Program& program, Device device, std::ostream* trace)
-      : program_(program), device_(device), trace_(trace) {}
+  Checker(const io::Program& program, Device device, std::ostream* headings)
+      : program_(program), device_(device), headings_(headings) {}
 
   void on_node(size_t node) override {
-    if (trace_) *trace_ << label_of(program_.nodes[node]) << "\n";
+    if (headings_) *headings_ << label_of(program_.nodes[node]) << "\n";
   }
   void on_value(size_t node, const std::string& name, const Tensor& tensor) override {
     if (const auto fault = metadata_fault(tensor, program_.meta_of(name), device_))
@@ -38,7 +37,7 @@ class Checker : public RunObserver {
  private:
   const io::Program& program_;
   Device device_;
-  std::ostream* trace_;
+  std::ostream* headings_;
   std::vector<std::string> faults_;
 };
 
@@ -133,7 +132,7 @@ std::vector<Tensor> all_to_cpu(const std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-DeviceRun run_on(const RunPlace& place, const RunPlan& plan, std::ostream* trace) {
+DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& trace) {
   const io::Program& program = plan.archive.program;
   DeviceRun run;
   DeviceReport& report = run.report;
@@ -145,12 +144,10 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, std::ostream* trace
     {
       const std::vector<Tensor> inputs = move_inputs(plan, mover);
       const PeaksElsewhere elsewhere(place.device);
-      Checker checker(program, place.device, trace);
+      Checker checker(program, place.device, trace.headings);
+      if (trace.headings) *trace.headings << "on " << place.name << "\n";
       std::optional<TraceCalls> tracer;
-      if (trace) {
-        *trace << "on " << place.name << "\n";
-        tracer.emplace([&](const std::string& line) { *trace << "  " << line << "\n"; });
-      }
+      if (trace.sink) tracer.emplace(*trace.sink);
       CallCounter counter;
       outputs = plan.runner.run(inputs, place.device, &checker);
       report.kernels = counter.counts();
@@ -158,7 +155,7 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, std::ostream* trace
       if (!place.fake) report.peak_elsewhere = elsewhere.bytes();
     }
     report.peak_bytes = peak.bytes();
-    if (trace) *trace << "\n";
+    if (trace.headings) *trace.headings << "\n";
     if (place.fake) {
       report.outputs = describe_outputs(program, outputs);
       return run;

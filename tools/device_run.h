@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <vector>
 
+#include "switchboard/dispatch/trace.h"
 #include "switchboard/tools/comparison.h"
 #include "switchboard/tools/graph_runner.h"
 #include "switchboard/tools/io/model_archive.h"
@@ -30,10 +31,15 @@ struct DeviceRun {
   bool unsupported = false;     // it failed for want of a kernel, not for what it was given
 };
 
+// Where the kernels of a run are shown; null for nowhere.
+struct RunTrace {
+  TraceSink* sink = nullptr;         // gets every kernel of the program
+  std::ostream* headings = nullptr;  // gets a line a device and a line a node, before its kernels
+};
+
 // Copies the inputs to the place, runs, and checks every value against the program's metadata and
-// the outputs against what is expected. Writes a line a kernel to `trace` unless it is null. Errors
-// of the program's operators are in the report.
-DeviceRun run_on(const RunPlace& place, const RunPlan& plan, std::ostream* trace);
+// the outputs against what is expected. Errors of the program's operators are in the report.
+DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& trace = {});
 
 }  // namespace sb::tools
 

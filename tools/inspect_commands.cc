@@ -95,7 +95,8 @@ const CommandSpec& explain_spec() {
       1,
       1,
       "Explains where a call goes: each key that is considered, highest first, why it is passed\n"
-      "over or taken, and the kernel's source line. Exit status 1 if no kernel runs.",
+      "over or taken, the kernel's source line, and what a redispatch below it would enter. Exit\n"
+      "status 1 if no kernel runs.",
       {{"keys", "K,K", "the keys of the arguments together, such as CPU,AutogradCPU"},
        {"device", "D", "the keys of a tensor on that device instead (cpu)"}}};
   return spec;
@@ -127,9 +128,7 @@ int explain_command(const CommandLine& line, std::ostream& out) {
   const Explanation explanation = explain(
       op, keys ? parse_keys(*keys) : tensor_key_set(Device(line.get("device", "cpu")).type));
   out << to_string(explanation);
-  const bool runs =
-      !explanation.steps.empty() && explanation.steps.back().verdict == ExplainStep::Verdict::Taken;
-  return runs ? kHolds : kFails;
+  return explanation.runs() ? kHolds : kFails;
 }
 
 }  // namespace sb::tools

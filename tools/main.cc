@@ -10,10 +10,12 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/tools/command_line.h"
+#include "switchboard/tools/dump_commands.h"
 #include "switchboard/tools/exit_status.h"
 #include "switchboard/tools/inspect_commands.h"
 #include "switchboard/tools/io/quote.h"
 #include "switchboard/tools/run_command.h"
+#include "switchboard/tools/trace_command.h"
 
 namespace sb::tools {
 namespace {
@@ -24,20 +26,23 @@ struct Command {
 };
 
 std::vector<Command> commands() {
-  return {{run_spec(), run_command},
-          {ops_spec(), ops_command},
-          {table_spec(), table_command},
-          {explain_spec(), explain_command}};
+  return {{run_spec(), run_command},         {trace_spec(), trace_command},
+          {ops_spec(), ops_command},         {table_spec(), table_command},
+          {explain_spec(), explain_command}, {dump_spec(), dump_command},
+          {diff_spec(), diff_command}};
 }
 
 std::string help() {
   std::string text =
       "sb runs exported PyTorch programs, and shows how the dispatcher decides.\n\n"
       "  sb run MODEL [--device all]        run a program, op by op, and check its outputs\n"
+      "  sb trace MODEL [--out F.json]      every kernel of a program, as text or for Perfetto\n"
       "  sb ops [GLOB]                      list operators\n"
       "  sb table OP                        the computed table: which kernel at which key, and "
       "why\n"
-      "  sb explain OP [--keys K,K]         where a call goes, key by key\n\n"
+      "  sb explain OP [--keys K,K]         where a call goes, key by key\n"
+      "  sb dump                            all tables, to keep in a file\n"
+      "  sb diff OLD NEW                    what changed between two dumps\n\n"
       "sb COMMAND --help says more. To begin with: sb run examples/digits_mlp --device all\n";
   return text;
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/trace.h"
 #include "switchboard/tools/device_run.h"
 #include "switchboard/tools/exit_status.h"
 #include "switchboard/tools/model_files.h"
@@ -179,8 +180,11 @@ int run_command(const CommandLine& line, std::ostream& out) {
   out << heading(files, plan, seed.has_value());
   std::vector<DeviceRun> runs;
   std::vector<DeviceReport> reports;
+  TextTrace text([&](const std::string& kernel) { out << "  " << kernel << "\n"; },
+                 TextTrace::When::Start);
+  const RunTrace trace = line.has("trace") ? RunTrace{&text, &out} : RunTrace();
   for (const RunPlace& place : places) {
-    runs.push_back(run_on(place, plan, line.has("trace") ? &out : nullptr));
+    runs.push_back(run_on(place, plan, trace));
     reports.push_back(runs.back().report);
   }
   out << to_string(reports) << verdict(runs);

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <regex>
 #include <string>
 #include <string_view>
 
@@ -196,6 +197,9 @@ TEST_CASE("an explanation ends with the kernel that runs", "[tools][sb]") {
   CHECK_THAT(sb("explain aten::relu --keys CPU,AutogradCPU", 0),
              Contains("AutogradCPU") && Contains("runs") && Contains("ops/"));
   CHECK_THAT(sb("explain aten::relu --device dummy", 0), Contains("PrivateUse1"));
+  CHECK_THAT(sb("explain aten::relu --keys Tracer,CPU,AutogradCPU", 1),
+             Contains("left for the call   {Tracer, CPU}") &&
+                 Contains("Tracer                      fails: no kernel"));
   CHECK_THAT(sb("explain aten::relu --keys FPGA", 1), Contains("no kernel"));
   CHECK_THAT(sb("explain aten::relu --keys Nonsense", 2), Contains("Nonsense"));
   CHECK_THAT(sb("explain aten::relu --keys Autograd", 2),
@@ -204,6 +208,77 @@ TEST_CASE("an explanation ends with the kernel that runs", "[tools][sb]") {
   CHECK_THAT(sb("run examples/digits_mlp --device dummy:5", 2), Contains("there are 2"));
   CHECK_THAT(sb("table torch.ops.aten.add.Tensor", 0), Contains("aten::add.Tensor"));
   CHECK_THAT(sb("table aten.relu", 0), Contains("aten::relu"));
+}
+
+TEST_CASE("a trace shows every kernel below its node, with its place and time", "[tools][sb]") {
+  const std::string text = sb("trace " + kModel, 0);
+  CHECK_THAT(text, Contains("on cpu\n") && Contains("addmm_1\n  aten::addmm  CPU  ops/"));
+  CHECK_THAT(text, Contains(" us\n") && Contains("cpu: 5 kernels"));
+  CHECK_THAT(
+      sb("trace " + kModel + " --device dummy", 0),
+      Contains("  aten::addmm  PrivateUse1  devices/dummy/") && Contains("dummy: 7 kernels"));
+  CHECK_THAT(sb("trace --help", 0), Contains("ui.perfetto.dev"));
+}
+
+TEST_CASE("a trace file replaces the text, unless both are asked for", "[tools][sb]") {
+  const TemporaryFolder folder;
+  const std::string out = " --out " + (folder / "trace.json");
+  CHECK_THAT(sb("trace " + kModel + out, 0),
+             Contains("trace.json: open it in ui.perfetto.dev") && !Contains("aten::relu"));
+  const std::string json = io::read_file(folder / "trace.json");
+  CHECK_THAT(json, Catch::StartsWith("[\n{\"name\":\"process_name\"") && Catch::EndsWith("}\n]\n"));
+  CHECK_THAT(json, Contains(R"({"name":"aten::relu","cat":"kernel","ph":"X","ts":)"));
+  CHECK_THAT(sb("trace " + kModel + out + " --text", 0), Contains("aten::relu  CPU"));
+}
+
+TEST_CASE("a trace that cannot be made is an error, and leaves the old file", "[tools][sb]") {
+  const TemporaryFolder folder;
+  io::write_file(folder / "trace.json", "old");
+  CHECK_THAT(sb("trace nowhere --out " + (folder / "trace.json"), 2), Contains("nowhere: no such"));
+  CHECK(io::read_file(folder / "trace.json") == "old");
+  CHECK_THAT(sb("trace " + kModel + " --out " + (folder / "no/trace.json"), 2),
+             Contains("no/trace.json: cannot be opened for writing"));
+  CHECK_THAT(sb("trace " + kModel + " --out /dev/full", 2), Contains("not everything could be"));
+  // A program that fails as it runs still leaves a whole file.
+  const std::string root = unpack(folder);
+  edit_program(root, R"("as_ints": [1, 0])", R"("as_ints": [1, 7])");
+  CHECK_THAT(sb("trace " + root + " --inputs " + kInputs + " --out " + (folder / "trace.json"), 2),
+             Contains("models/model.json") && Contains("(permute)"));
+  CHECK_THAT(io::read_file(folder / "trace.json"),
+             Contains(R"("threw":true)") && Catch::EndsWith("}\n]\n"));
+}
+
+TEST_CASE("dumps of the tables are compared as by diff", "[tools][sb]") {
+  const TemporaryFolder folder;
+  const std::string dump = sb("dump", 0);
+  CHECK(dump == sb("dump", 0));
+  CHECK_THAT(dump, Contains("slot\taten::relu\tCPU\tkernel\tCPU\tkernel\tops/"));
+  const std::string a = folder / "a.txt", b = folder / "b.txt";
+  io::write_file(a, dump);
+  io::write_file(b, dump);
+  CHECK(sb("diff " + a + " " + b, 0) == "");
+  io::write_file(b, io::replaced(dump, "aten::relu\tCPU\tkernel\tCPU\tkernel\t",
+                                 "aten::relu\tCPU\tkernel\tCPU\tkernel\tnew/"));
+  const std::string text = sb("diff " + a + " " + b, 1);
+  CHECK_THAT(text, Catch::StartsWith("~ aten::relu\n    CPU\n      - kernel ops/"));
+  CHECK_THAT(text, Contains("      + kernel new/ops/"));
+  io::write_file(b, std::regex_replace(dump, std::regex("(\\.cc:)"), "$010"));
+  sb("diff " + a + " " + b, 1);
+  CHECK(sb("diff --ignore-lines " + a + " " + b, 0) == "");
+}
+
+TEST_CASE("a broken dump is status 2, with its file and line", "[tools][sb]") {
+  const TemporaryFolder folder;
+  const std::string a = folder / "a.txt", b = folder / "b.txt";
+  const std::string dump = sb("dump", 0);
+  io::write_file(a, dump);
+  io::write_file(b, dump.substr(0, dump.size() / 2));
+  CHECK_THAT(sb("diff " + a + " " + b, 2), Contains("b.txt:") && Contains("cut short"));
+  io::write_file(b, "");
+  CHECK_THAT(sb("diff " + b + " " + a, 2), Contains("b.txt:1: expected 'switchboard tables"));
+  CHECK_THAT(sb("diff " + a + " " + (folder / "none.txt"), 2), Contains("none.txt"));
+  CHECK_THAT(sb("diff " + a, 2), Contains("expected OLD NEW"));
+  CHECK_THAT(sb("diff " + a + " " + kArchive, 2), Contains("digits_mlp.pt2:1: expected"));
 }
 
 TEST_CASE("a wrong command line is status 2", "[tools][sb]") {

@@ -1,0 +1,57 @@
+#include "switchboard/tools/dump_commands.h"
+
+#include <ostream>
+
+#include "switchboard/dispatch/table_dump.h"
+#include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/io/input_file.h"
+
+namespace sb::tools {
+namespace {
+
+TableDump read_dump(const std::string& path) {
+  constexpr size_t kMaxBytes = size_t{1} << 28;  // fifty times what a thousand operators need
+  return parse_table_dump(io::InputFile(path).read_all(kMaxBytes), path);
+}
+
+}  // namespace
+
+const CommandSpec& dump_spec() {
+  static const CommandSpec spec = {
+      "dump",
+      "",
+      0,
+      0,
+      "Prints the computed tables of all operators, for 'sb diff': a line an operator, and a line\n"
+      "a slot with its key, rule, kernel and source line.",
+      {}};
+  return spec;
+}
+
+const CommandSpec& diff_spec() {
+  static const CommandSpec spec = {
+      "diff",
+      "OLD NEW",
+      2,
+      2,
+      "Compares two files that 'sb dump' wrote: operators that went (-), came (+) and changed "
+      "(~),\n"
+      "slot by slot. Exit status: 0 if they are the same, 1 if they differ, 2 for bad input.",
+      {{"ignore-lines", "", "a kernel that moved within its file has not changed"}}};
+  return spec;
+}
+
+int dump_command(const CommandLine&, std::ostream& out) {
+  out << to_string(dump_tables(default_dispatcher()));
+  return kHolds;
+}
+
+int diff_command(const CommandLine& line, std::ostream& out) {
+  const TableDump before = read_dump(line.arguments().at(0));
+  const TableDump after = read_dump(line.arguments().at(1));
+  const TableDiff diff = diff_tables(before, after, line.has("ignore-lines"));
+  out << to_string(diff);
+  return diff.empty() ? kHolds : kFails;
+}
+
+}  // namespace sb::tools
