@@ -1,22 +1,36 @@
 #include "switchboard/dispatch/library.h"
 
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
 #include <vector>
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/kernel_from_library.h"
 #include "switchboard/dispatch/schema_parser.h"
 
 namespace sb {
 namespace {
 
-// Namespaces that no library may define operators in.
-constexpr std::string_view kReservedNamespaces[] = {"prim"};
+// Namespaces that no library may define operators in: string literals with commas between them.
+#ifndef SB_RESERVED_NAMESPACES
+#define SB_RESERVED_NAMESPACES "prim"
+#endif
+constexpr std::string_view kReservedNamespaces[] = {SB_RESERVED_NAMESPACES};
+
+AliasAnalysis parse_alias_analysis(const Library& library, std::string_view text) {
+  if (text == "CONSERVATIVE") return AliasAnalysis::Conservative;
+  SB_CHECK(text.empty() || text == "FROM_SCHEMA", library.to_string(), ": unknown alias analysis '",
+           text, "'; expected 'FROM_SCHEMA' (or '', the same) or 'CONSERVATIVE'");
+  return AliasAnalysis::FromSchema;
+}
 
 }  // namespace
+
+LibraryKind parse_library_kind(std::string_view text) {
+  for (LibraryKind kind : {LibraryKind::Def, LibraryKind::Impl, LibraryKind::Fragment})
+    if (text == to_string(kind)) return kind;
+  SB_THROW(ValueError, "unknown kind of library '", text, "'; expected DEF, IMPL or FRAGMENT");
+}
 
 Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, SourceLocation where)
     : Library(default_dispatcher(), kind, std::move(ns), key, where) {}
@@ -46,6 +60,7 @@ Library::Library(Library&& other) noexcept
       where_(other.where_),
       id_(std::exchange(other.id_, 0)),
       allow_override_(other.allow_override_),
+      origin_(other.origin_),
       registrations_(std::move(other.registrations_)) {}
 
 OperatorName Library::qualified(OperatorName name) const {
@@ -54,18 +69,32 @@ OperatorName Library::qualified(OperatorName name) const {
     name.name.insert(0, "::").insert(0, ns_);
     return name;
   }
-  SB_CHECK(ns == ns_, to_string(), ": '", name.to_string(),
-           "' is of another namespace");
+  SB_CHECK(ns == ns_, to_string(), ": '", name.to_string(), "' is of another namespace");
   return name;
 }
 
+std::string Library::name_of(const OperatorHandle& op) {
+  op.schema();  // throws for a removed operator
+  return op.name().to_string();
+}
+
+OperatorHandle Library::define(std::string_view schema, TagSet tags, SourceLocation where) {
+  return define(schema, tags, AliasAnalysis::FromSchema, where);
+}
+
+OperatorHandle Library::define(std::string_view schema, std::string_view alias_analysis,
+                               TagSet tags, SourceLocation where) {
+  return define(schema, tags, parse_alias_analysis(*this, alias_analysis), where);
+}
+
 OperatorHandle Library::define(std::string_view schema_text, TagSet tags,
-                               SourceLocation where) {
+                               AliasAnalysis alias_analysis, SourceLocation where) {
   SB_CHECK(id_ != 0, "a closed library defines nothing");
   SB_CHECK(kind_ != Kind::Impl, to_string(), ": an IMPL library defines no operators");
   FunctionSchema schema = parse_schema(schema_text);
   schema.name = qualified(std::move(schema.name));
-  OperatorEntry* const entry = dispatcher_->define(std::move(schema), where, tags);
+  OperatorEntry* const entry =
+      dispatcher_->define(std::move(schema), where, tags, {alias_analysis, origin_});
   registrations_.emplace_back(entry);
   return OperatorHandle(entry);
 }
@@ -107,8 +136,45 @@ void Library::add_kernel(std::string_view op, DispatchKey key, KernelFunction ke
   registered.where = where;
   registered.library = id_;
   registered.key = key;
-  registrations_.emplace_back(dispatcher_->add_kernel(qualified(OperatorName::parse(op)),
-                                                      std::move(registered), allow_override_));
+  const OperatorName name = qualified(OperatorName::parse(op));
+  if (key == DispatchKey::Meta && !allow_override_) {
+    dispatcher_->inspect([&] {
+      const OperatorEntry* const entry = dispatcher_->find_locked(name);
+      if (!entry) return;
+      const auto composite = entry->kernels_at(DispatchKey::CompositeImplicitAutograd);
+      SB_CHECK(composite.empty(), name.to_string(), " [Meta]: the operator has a ",
+               "CompositeImplicitAutograd kernel at ", sb::to_string(composite.back().where),
+               ", which a Meta kernel at ", sb::to_string(where),
+               " would hide; what it calls needs the Meta kernels");
+    });
+  }
+  registrations_.emplace_back(
+      dispatcher_->add_kernel(name, std::move(registered), allow_override_));
+}
+
+void Library::add_kernels(std::string_view op, const std::vector<DispatchKey>& keys,
+                          const KernelFunction& kernel, SourceLocation where) {
+  const size_t before = registrations_.size();
+  try {
+    for (DispatchKey key : keys) add_kernel(op, key, kernel, where);
+  } catch (...) {
+    undo_to(before);
+    throw;
+  }
+}
+
+void Library::impl_from_library(std::string_view op, DispatchKey key, std::string path,
+                                std::string symbol, SourceLocation where) {
+  SB_CHECK(functionality_of(key) == DispatchKey::Dense, to_string(), ": '", op,
+           "': a kernel from a shared object goes to the key of a dense backend, got ",
+           sb::to_string(key));
+  add_kernel(op, key, internal::make_kernel_from_library(std::move(path), std::move(symbol)),
+             where);
+}
+
+void Library::own(RegistrationHandle handle) {
+  SB_CHECK(id_ != 0, "a closed library owns nothing");
+  registrations_.emplace_back(std::move(handle));
 }
 
 void Library::add_fallback(DispatchKey key, KernelFunction kernel, SourceLocation where) {
@@ -126,17 +192,25 @@ void Library::add_fallback(DispatchKey key, KernelFunction kernel, SourceLocatio
   registrations_.emplace_back(Fallback{key, dispatcher_->add_fallback(key, std::move(registered))});
 }
 
+void Library::undo_to(size_t count) noexcept {
+  while (registrations_.size() > count) {
+    // Out of the list first: what is undone may run code of the user's.
+    Registration last = std::move(registrations_.back());
+    registrations_.pop_back();
+    if (auto* entry = std::get_if<OperatorEntry*>(&last))
+      dispatcher_->undefine(*entry);
+    else if (auto* kernel = std::get_if<Dispatcher::KernelId>(&last))
+      dispatcher_->remove_kernel(*kernel);
+    else if (auto* fallback = std::get_if<Fallback>(&last))
+      dispatcher_->remove_fallback(fallback->key, fallback->id);
+    else
+      std::get<RegistrationHandle>(last).destroy();
+  }
+}
+
 void Library::close() {
   if (id_ == 0) return;
-  for (auto it = registrations_.rbegin(); it != registrations_.rend(); ++it) {
-    if (auto* entry = std::get_if<OperatorEntry*>(&*it))
-      dispatcher_->undefine(*entry);
-    else if (auto* kernel = std::get_if<Dispatcher::KernelId>(&*it))
-      dispatcher_->remove_kernel(*kernel);
-    else if (auto* fallback = std::get_if<Fallback>(&*it))
-      dispatcher_->remove_fallback(fallback->key, fallback->id);
-  }
-  registrations_.clear();
+  undo_to(0);
   dispatcher_->close_library(kind_, ns_, id_);
   id_ = 0;
 }
@@ -147,21 +221,4 @@ std::string Library::to_string() const {
                  sb::to_string(where_), ")");
 }
 
-namespace internal {
-
-StaticLibrary::StaticLibrary(LibraryKind kind, const char* ns, std::optional<DispatchKey> key,
-                             void (*fill)(Library&), SourceLocation where) {
-  try {
-    // Never closed: calls may come until the very end of the program.
-    static auto* const open = new std::vector<std::unique_ptr<Library>>;
-    open->push_back(std::make_unique<Library>(kind, ns, key, where));
-    fill(*open->back());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: registration failed: %s\n", sb::to_string(where).c_str(),
-                 error.what());
-    std::abort();
-  }
-}
-
-}  // namespace internal
 }  // namespace sb

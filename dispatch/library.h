@@ -13,9 +13,17 @@
 
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/make_kernel.h"
+#include "switchboard/dispatch/registration_handle.h"
 #include "switchboard/dispatch/typed_op.h"
 
 namespace sb {
+
+namespace internal {
+class StaticBlocks;  // static_library.h
+}
+
+// "DEF", "IMPL" or "FRAGMENT"; ValueError naming anything else.
+LibraryKind parse_library_kind(std::string_view text);
 
 // As `torch.library.Library`. One DEF library may exist a namespace, which owns it; any number of
 // FRAGMENT ones add operators to it, and IMPL ones hold only kernels. Namespace `_` takes fallbacks
@@ -43,11 +51,16 @@ class Library {
   // RuntimeError if it does not parse or the operator has a schema already.
   OperatorHandle define(std::string_view schema, TagSet tags = {},
                         SourceLocation where = SourceLocation::current());
+  // The same, saying what the schema's annotations are worth: "" and "FROM_SCHEMA" (they tell
+  // everything) or "CONSERVATIVE"; RuntimeError for anything else.
+  OperatorHandle define(std::string_view schema, std::string_view alias_analysis, TagSet tags = {},
+                        SourceLocation where = SourceLocation::current());
   // Registers an operator with a kernel for it at the library's key, or CompositeImplicitAutograd.
   // A bare name takes its schema from the kernel, which must then be a typed one: arguments are
   // called _0, _1, ... The schema comes first, and stays if the kernel is refused.
   template <class F>
-  requires(!std::is_convertible_v<F, TagSet>) OperatorHandle
+  requires(!std::is_convertible_v<F, TagSet> &&
+           !std::is_convertible_v<F, std::string_view>) OperatorHandle
       define(std::string_view schema, F kernel, SourceLocation where = SourceLocation::current()) {
     return define_with_kernel(schema, make_kernel(std::move(kernel)), where);
   }
@@ -61,7 +74,9 @@ class Library {
 
   // Registers a kernel at a key, runtime or alias: a function, a lambda, a functor, a boxed one, or
   // `fallthrough`. TypeError if its type does not agree with the schema, whichever comes first.
-  // RuntimeError if another kernel is there already (see allow_override).
+  // RuntimeError if another kernel is there already, or if a Meta kernel would hide a
+  // CompositeImplicitAutograd one: such an operator decomposes, and it is what it calls that needs
+  // Meta kernels (see allow_override).
   template <class F>
   void impl(std::string_view op, DispatchKey key, F kernel,
             SourceLocation where = SourceLocation::current()) {
@@ -85,6 +100,30 @@ class Library {
     add_kernel(Op<Tag>::name(), default_key(), Op<Tag>::make_kernel(std::move(kernel)), where);
   }
 
+  // The same for an operator that was looked up. NotImplementedError if it was removed since.
+  template <class F>
+  void impl(const OperatorHandle& op, DispatchKey key, F kernel,
+            SourceLocation where = SourceLocation::current()) {
+    add_kernel(name_of(op), key, make_kernel(std::move(kernel)), where);
+  }
+  template <class F>
+  requires(!std::is_same_v<F, DispatchKey>) void impl(
+      const OperatorHandle& op, F kernel, SourceLocation where = SourceLocation::current()) {
+    add_kernel(name_of(op), default_key(), make_kernel(std::move(kernel)), where);
+  }
+  // One kernel at several keys: at all of them or, when one is refused, at none.
+  template <class F>
+  void impl_at(std::string_view op, const std::vector<DispatchKey>& keys, F kernel,
+               SourceLocation where = SourceLocation::current()) {
+    add_kernels(op, keys, make_kernel(std::move(kernel)), where);
+  }
+  // A kernel from a shared object, which the first call that needs it opens: `symbol` is a C
+  // function of the type of a boxed kernel, void(const OperatorHandle&, DispatchKeySet, Stack*).
+  // `key` is a dense backend's (CPU, CUDA, ...); RuntimeError otherwise. A call throws RuntimeError
+  // if the object cannot be opened or lacks the symbol. As `Library._impl_with_aoti_compile`.
+  void impl_from_library(std::string_view op, DispatchKey key, std::string path, std::string symbol,
+                         SourceLocation where = SourceLocation::current());
+
   // Registers a backend fallback: a boxed kernel or `fallthrough` for every operator without a
   // better kernel at `key` (the library's own if none is given).
   template <class F>
@@ -97,6 +136,9 @@ class Library {
     SB_CHECK(key_.has_value(), to_string(), ": fallback needs a dispatch key");
     add_fallback(*key_, make_kernel(std::move(kernel)), where);
   }
+
+  // Ties a registration elsewhere (SimpleRegistry) to this library: it is undone when this closes.
+  void own(RegistrationHandle handle);
 
   // Lets later impl() calls put a kernel over one that is there; closing the library brings the old
   // one back.
@@ -115,19 +157,29 @@ class Library {
   std::string to_string() const;
 
  private:
+  friend class internal::StaticBlocks;
+
   DispatchKey default_key() const { return key_.value_or(DispatchKey::CompositeImplicitAutograd); }
+  static std::string name_of(const OperatorHandle& op);
   OperatorName qualified(OperatorName name) const;
+  OperatorHandle define(std::string_view schema, TagSet tags, AliasAnalysis alias_analysis,
+                        SourceLocation where);
   OperatorHandle define_with_kernel(std::string_view schema, KernelFunction kernel,
                                     SourceLocation where);
   void add_kernel(std::string_view op, DispatchKey key, KernelFunction kernel,
                   SourceLocation where);
+  void add_kernels(std::string_view op, const std::vector<DispatchKey>& keys,
+                   const KernelFunction& kernel, SourceLocation where);
   void add_fallback(DispatchKey key, KernelFunction kernel, SourceLocation where);
+  // Undoes the registrations after the first `count`, newest first.
+  void undo_to(size_t count) noexcept;
 
   struct Fallback {
     DispatchKey key;
     uint64_t id;
   };
-  using Registration = std::variant<OperatorEntry*, Dispatcher::KernelId, Fallback>;
+  using Registration =
+      std::variant<OperatorEntry*, Dispatcher::KernelId, Fallback, RegistrationHandle>;
 
   Dispatcher* dispatcher_;
   Kind kind_;
@@ -136,13 +188,23 @@ class Library {
   SourceLocation where_;
   uint64_t id_ = 0;  // 0: closed
   bool allow_override_ = false;
+  DefinitionOrigin origin_ = DefinitionOrigin::RunTime;
   std::vector<Registration> registrations_;
+};
+
+// A Library whose registrations cannot outlive the scope that it stands in, exceptions or not: for
+// tests. As `torch.library._scoped_library`.
+class ScopedLibrary : public Library {
+ public:
+  using Library::Library;
+  ScopedLibrary(ScopedLibrary&&) = delete;
 };
 
 namespace internal {
 
 // A library of the default dispatcher that is filled at program start and lasts until the end.
-// Prints the error and ends the program if its registration fails.
+// If its registration fails, the error is printed and the program ends; that of a plugin makes
+// load_library throw.
 class StaticLibrary {
  public:
   StaticLibrary(LibraryKind kind, const char* ns, std::optional<DispatchKey> key,

@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "absl/types/span.h"
+#include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/operator_handle.h"
 
@@ -15,22 +18,41 @@ namespace sb {
 // The slots of infrastructure modes: one each, below the modes of users. A call goes through the
 // users' modes first, then Functional, Proxy and Fake.
 enum class ModeKey : uint8_t { Fake, Proxy, Functional };
+// "FAKE", "PROXY", "FUNCTIONAL".
+std::string_view to_string(ModeKey key);
 
 // As `TorchDispatchMode`. A mode is pushed on the thread's stack; each call that reaches the Python
 // key goes to the mode on top, which runs with itself popped, so that the calls it makes go to the
-// mode below, or to kernels.
+// mode below, or to kernels. An operator may have a rule of its own for a type of mode
+// (OperatorBase::impl_mode), which then runs instead.
 class DispatchMode {
  public:
   virtual ~DispatchMode() = default;
   // Handles a call: replaces the arguments on the end of the stack by the results. `keys` is the
-  // key set of the call, with Python its highest key or near it.
+  // key set of the call, with Python its highest key or near it. For the modes that own arguments
+  // see argument_modes (counting_mode.h). Throws ModeDeclined, with the stack as it was, where it
+  // does not handle the call.
   virtual void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) = 0;
   virtual std::string name() const = 0;
   // The slot that the mode takes; nullopt for a user's mode.
   virtual std::optional<ModeKey> mode_key() const { return std::nullopt; }
+  // Whether it is the mode that may be alone on the pre-dispatch stack (pre_dispatch.h).
+  virtual bool is_schema_check() const { return false; }
 };
 
-// Pushes a mode on this thread's stack for a scope. Not owned.
+// What a mode throws to decline a call: the modes that own arguments are asked next, in the order
+// of the arguments. As returning `NotImplemented` from `__torch_dispatch__`. If all decline, the
+// call throws TypeError.
+class ModeDeclined : public NotImplementedError {
+ public:
+  ModeDeclined() : NotImplementedError("the mode declined the call") {}
+};
+
+// Pushes a mode on this thread's stack for a scope. Not owned. A mode with a key takes its slot: a
+// Fake or Proxy mode that is there is out of sight for the scope, as in `FakeTensorMode.__enter__`;
+// a Functional one is an error, RuntimeError naming both. ValueError for null.
+//
+// Guards end on the thread that made them, in any order: a guard that ends takes away its own mode.
 class ModeGuard {
  public:
   explicit ModeGuard(DispatchMode* mode);
@@ -39,11 +61,12 @@ class ModeGuard {
   ModeGuard& operator=(const ModeGuard&) = delete;
 
  private:
-  PreserveDispatchTls preserve_;
+  uint64_t id_;
+  uint64_t replaced_;  // 0: none
 };
 
-// Takes every mode off this thread's stack for a scope. As `_DisableTorchDispatch` for modes;
-// tensors that belong to a mode still reach it.
+// For a scope, no mode runs that was active at its beginning, nor a pre-dispatch mode. As
+// `_DisableTorchDispatch` for modes; tensors that belong to a mode still reach it.
 class NoModesGuard {
  public:
   NoModesGuard();
@@ -52,20 +75,69 @@ class NoModesGuard {
   NoModesGuard& operator=(const NoModesGuard&) = delete;
 
  private:
-  PreserveDispatchTls preserve_;
-  std::vector<DispatchMode*> saved_;
+  uint64_t before_;
+  bool pre_dispatch_was_kept_;
 };
 
-// The mode on top of this thread's stack, or nullptr; and how many there are.
+// For a scope, no Fake mode is active. As `unset_fake_temporarily`.
+class UnsetFakeTemporarily {
+ public:
+  UnsetFakeTemporarily();
+  ~UnsetFakeTemporarily();
+  UnsetFakeTemporarily(const UnsetFakeTemporarily&) = delete;
+  UnsetFakeTemporarily& operator=(const UnsetFakeTemporarily&) = delete;
+
+  // The mode that was removed; nullptr if there was none.
+  DispatchMode* mode() const { return mode_; }
+
+ private:
+  DispatchMode* mode_ = nullptr;
+  uint64_t id_ = 0;
+};
+
+// The mode that the next call of this thread goes to, or nullptr; and how many modes it could go
+// to. A mode that runs, and modes that are replaced or taken away for a scope, do not count.
 DispatchMode* current_mode();
 size_t mode_stack_size();
 
-namespace internal {
-// The kernel at the Python key: calls the mode on top of the stack, or else the mode that owns one
-// of the arguments. Throws RuntimeError, naming both, if arguments belong to different modes.
-void call_mode(const OperatorHandle& op, DispatchKeySet keys, Stack* stack);
-}  // namespace internal
+// The infrastructure slots of this thread, without a scope. As `_get_dispatch_mode`,
+// `_set_dispatch_mode` and `_unset_dispatch_mode`.
+//
+// The mode in the slot, or nullptr.
+DispatchMode* get_mode(ModeKey key);
+// Puts a mode into the slot of its key. ValueError for null or a mode without a key, RuntimeError,
+// naming both, if the slot is taken.
+void set_mode(DispatchMode* mode);
+// Empties the slot and returns what was there, or nullptr.
+DispatchMode* unset_mode(ModeKey key);
 
+namespace internal {
+
+// Takes the current mode off this thread's stack for a scope.
+class PoppedMode {
+ public:
+  PoppedMode();
+  ~PoppedMode();
+  PoppedMode(const PoppedMode&) = delete;
+  PoppedMode& operator=(const PoppedMode&) = delete;
+
+  // nullptr if no mode is active.
+  DispatchMode* mode() const { return mode_; }
+
+ private:
+  DispatchMode* mode_;
+  uint64_t id_;
+};
+
+// The one mode that owns tensors among the arguments, or nullptr. Throws RuntimeError, naming both,
+// if arguments belong to different modes. `op` names the operator.
+DispatchMode* owner_of(absl::Span<const IValue> arguments, std::string_view op);
+
+// The kernel at the Python key: calls the mode on top of the stack, or else the mode that owns one
+// of the arguments; or the operator's own rule for that type of mode.
+void call_mode(const OperatorHandle& op, DispatchKeySet keys, Stack* stack);
+
+}  // namespace internal
 }  // namespace sb
 
 #endif  // SWITCHBOARD_DISPATCH_MODE_H_
