@@ -2,14 +2,21 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/operator_handle.h"
+#include "switchboard/dispatch/dispatcher.h"
 
 namespace sb {
 namespace {
 
 void enter_fallthrough(const Kernel&, const OperatorHandle& op, DispatchKeySet keys, Stack*) {
-  SB_THROW(RuntimeError, op.name().to_string(), ": entered at ", to_string(keys.highest_key()),
-           ", which holds a fallthrough: a redispatch must mask the keys that it passes over");
+  const OperatorEntry& entry = op.entry();
+  const DispatchKey key = keys.highest_key();
+  // The one that was entered may be gone by now; then no place is told.
+  const std::string place = entry.dispatcher().inspect([&] {
+    const RegisteredKernel* const kernel = entry.resolve(key).kernel;
+    return kernel ? str_cat("\nfallthrough: ", to_string(kernel->where)) : std::string();
+  });
+  SB_THROW(RuntimeError, entry.name().to_string(), ": entered at ", to_string(key),
+           ", which holds a fallthrough; a redispatch masks the keys that it passes over", place);
 }
 
 }  // namespace

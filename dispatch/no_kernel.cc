@@ -1,0 +1,89 @@
+#include "switchboard/dispatch/no_kernel.h"
+
+#include <algorithm>
+#include <string>
+
+#include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/alias_keys.h"
+#include "switchboard/dispatch/dispatcher.h"
+
+namespace sb::internal {
+namespace {
+
+using K = DispatchKey;
+
+// "argument 0 'x' is on cuda", of the first tensor that has the key; "" if none has.
+std::string argument_with(K key, const FunctionSchema& schema, const Stack& stack) {
+  const size_t n = schema.arguments.size();
+  std::string text;
+  for (size_t i = 0; i < n && n <= stack.size() && text.empty(); ++i) {
+    stack[stack.size() - n + i].for_each_tensor([&](const Tensor& t) {
+      if (!text.empty() || !t.key_set().has(key)) return;
+      // A device says more than a key, where it is the device that gives the key.
+      const bool from_device = dispatch_key_of(t.device().type) == key;
+      text = str_cat("argument ", i, " '", schema.arguments[i].name, "' ",
+                     from_device ? str_cat("is on ", to_string(t.device())) : "has that key");
+    });
+  }
+  return text;
+}
+
+// The highest key that the arguments have, the thread excludes and the operator has a kernel for;
+// Undefined if there is none. Where a call goes wrong below a guard, this is what it missed.
+K excluded_kernel(const OperatorEntry& entry, DispatchKeySet arguments) {
+  std::vector<K> keys = arguments.keys();
+  std::reverse(keys.begin(), keys.end());
+  return entry.dispatcher().inspect([&] {
+    for (const K key : keys) {
+      if (dispatch_tls.kept.has(key)) continue;
+      const RegisteredKernel* const kernel = entry.resolve(key).kernel;
+      if (kernel && !kernel->function.entries.is_fallthrough()) return key;
+    }
+    return K::Undefined;
+  });
+}
+
+std::string cause(const OperatorEntry& entry, K key, DispatchKeySet arguments, const Stack& stack) {
+  if (const std::string text = argument_with(key, entry.schema(), stack); !text.empty())
+    return text;
+  if (key != K::Undefined)
+    return dispatch_tls.included.has(key) ? "this thread includes that key"
+                                          : "the caller named that key";
+  return arguments.empty() ? "no argument gives a key" : "no key of the arguments is left";
+}
+
+// Where a kernel would have served the call, the likeliest place first.
+std::string places(K key) {
+  if (key == K::Undefined) return "BackendSelect or CompositeExplicitAutograd";
+  const std::string at(to_string(key));
+  if (alias_includes(K::CompositeExplicitAutograd, key))
+    return at + " or CompositeExplicitAutograd";
+  if (alias_includes(K::Autograd, key)) return at + " or Autograd, or a fallback at " + at;
+  return str_cat(at, ", or a fallback there");
+}
+
+}  // namespace
+
+void throw_no_kernel(const OperatorEntry& entry, DispatchKeySet keys, const Stack& stack) {
+  const K key = keys.highest_key();
+  const DispatchKeySet arguments = entry.argument_keys(stack);
+  const std::string why = cause(entry, key, arguments, stack);
+  const std::string registered =
+      str_cat("\nregistered: ", entry.dispatcher().describe_kernels(entry));
+  if (entry.dispatcher().resolve(entry, key).rule == ResolutionRule::AmbiguousAutogradOther) {
+    SB_THROW(RuntimeError, entry.name().to_string(), ": ambiguous at AutogradOther (", why,
+             "), between the CompositeImplicitAutograd kernel and that of a backend without an "
+             "autograd key of its own; register one at AutogradOther",
+             registered);
+  }
+  const K excluded = excluded_kernel(entry, arguments);
+  const std::string missed = excluded == K::Undefined
+                                 ? ""
+                                 : str_cat("; this thread excludes ", to_string(excluded),
+                                           ", which has one: call it without that, or");
+  SB_THROW(NotImplementedError, entry.name().to_string(), ": no kernel for ", to_string(key), " (",
+           why, ")", missed.empty() ? ";" : missed, " register one at ", places(key), registered);
+}
+
+}  // namespace sb::internal
