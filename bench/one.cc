@@ -14,6 +14,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/factories.h"
@@ -67,6 +68,18 @@ const std::map<std::string, Case>& cases() {
        [](long n) {
          const Tensor a = tensor(DeviceType::CPU, {1}), b = tensor(DeviceType::CPU, {1});
          for (long i = 0; i < n; ++i) redispatched(a, b);
+       }},
+      {"mode",
+       [](long n) {
+         const Tensor a = tensor(DeviceType::CPU, {1}), b = tensor(DeviceType::CPU, {1});
+         class Noop : public DispatchMode {
+           void call(const OperatorHandle& op, DispatchKeySet, Stack* stack) override {
+             op.call_boxed(stack);
+           }
+           std::string name() const override { return "Noop"; }
+         } mode;
+         ModeGuard guard(&mode);
+         for (long i = 0; i < n; ++i) noop(a, b);
        }},
       {"empty",
        [](long n) {

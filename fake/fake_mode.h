@@ -37,6 +37,7 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget {
   // slot's kernel runs, and what it gives takes the device.
   void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
   std::string name() const override { return "FakeTensorMode"; }
+  std::optional<ModeKey> mode_key() const override { return ModeKey::Fake; }
 
   Tensor from_tensor(const Tensor& real, std::optional<Device> device);
   AllocationStats& memory() { return allocator_->stats(); }

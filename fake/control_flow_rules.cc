@@ -1,0 +1,74 @@
+// What cond, while_loop and map do in a fake mode: their functions run on fake tensors, whatever
+// the data would have decided.
+
+#include "switchboard/core/error.h"
+#include "switchboard/fake/fake_mode.h"
+#include "switchboard/ops/cat.h"
+#include "switchboard/ops/cond.h"
+#include "switchboard/ops/map.h"
+#include "switchboard/ops/while_loop.h"
+
+namespace sb::internal {
+namespace {
+
+using control_flow::FunctionArgument;
+using control_flow::Strides;
+
+// What the function gives with the mode active, all of it fake.
+std::vector<Tensor> call_in(FakeMode& mode, const FunctionArgument& function,
+                            const std::vector<Tensor>& inputs) {
+  const ModeGuard active(&mode);
+  std::vector<Tensor> results = function(inputs);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const IntrusivePtr<ModeData>& data = results[i].impl()->mode_data();
+    SB_CHECK(data && &data->mode() == &mode, function.name(), ": result ", i,
+             ": expected a fake tensor of the mode, got ", results[i].describe());
+  }
+  return results;
+}
+
+void cond_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
+  // The stack may hold the last tensor that keeps the mode alive.
+  const IntrusivePtr<FakeMode> keep = IntrusivePtr<FakeMode>::share(&mode);
+  const control_flow::CondCall call(*stack);
+  const std::vector<Tensor> yes = call_in(mode, call.true_fn, call.operands);
+  const std::vector<Tensor> no = call_in(mode, call.false_fn, call.operands);
+  control_flow::check_same_metadata(call.false_fn.name(), no, "true_fn", yes, Strides::Compared);
+  *stack = control_flow::values_of(yes);
+}
+
+void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
+  const IntrusivePtr<FakeMode> keep = IntrusivePtr<FakeMode>::share(&mode);
+  const control_flow::WhileLoopCall call(*stack);
+  const std::vector<Tensor> inputs = call.with_additional(call.carried);
+  call.check_condition(call_in(mode, call.cond_fn, inputs));
+  const std::vector<Tensor> next = call_in(mode, call.body_fn, inputs);
+  control_flow::check_same_metadata(call.body_fn.name(), next, "the carried inputs", call.carried,
+                                    Strides::Compared);
+  *stack = control_flow::values_of(next);
+}
+
+void map_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
+  const IntrusivePtr<FakeMode> keep = IntrusivePtr<FakeMode>::share(&mode);
+  const control_flow::MapCall call(*stack);
+  const std::vector<Tensor> inputs = [&] {
+    const ModeGuard active(&mode);
+    return call.inputs_at(0);
+  }();
+  std::vector<Tensor> stacked;
+  for (const Tensor& slice : call_in(mode, call.f, inputs)) {
+    const std::vector<Tensor> slices(static_cast<size_t>(call.size()), slice);
+    stacked.push_back(sb::stack(slices, 0));
+  }
+  *stack = control_flow::values_of(stacked);
+}
+
+[[maybe_unused]] const bool registered = [] {
+  cond_op().impl_mode<FakeMode>(cond_rule).release();
+  while_loop_op().impl_mode<FakeMode>(while_loop_rule).release();
+  map_impl_op().impl_mode<FakeMode>(map_rule).release();
+  return true;
+}();
+
+}  // namespace
+}  // namespace sb::internal
