@@ -1,0 +1,95 @@
+#include "switchboard/ops/scatter_views.h"
+
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/fill.h"
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+// A copy of self with `src` written to the part that `view` gives of it.
+template <class View>
+Tensor scatter(const char* op, const Tensor& self, const Tensor& src, View&& view) {
+  check_defined(op, self);
+  check_defined(op, src);
+  Tensor result = clone(self);
+  const Tensor part = view(result);
+  SB_CHECK(part.sizes() == src.sizes(), op, ": argument src: expected the shape of the view, ",
+           shape_text(part.sizes()), ", got ", shape_text(src.sizes()));
+  copy_(part, src);
+  return result;
+}
+
+Tensor slice_scatter_kernel(const Tensor& self, const Tensor& src, int64_t dim,
+                            std::optional<SymInt> start, std::optional<SymInt> end,
+                            const SymInt& step) {
+  return scatter("slice_scatter", self, src,
+                 [&](const Tensor& t) { return slice(t, dim, start, end, step); });
+}
+
+Tensor select_scatter_kernel(const Tensor& self, const Tensor& src, int64_t dim,
+                             const SymInt& index) {
+  return scatter("select_scatter", self, src,
+                 [&](const Tensor& t) { return select(t, dim, index); });
+}
+
+Tensor as_strided_scatter_kernel(const Tensor& self, const Tensor& src, SymIntArrayRef size,
+                                 SymIntArrayRef stride, std::optional<SymInt> storage_offset) {
+  return scatter("as_strided_scatter", self, src,
+                 [&](const Tensor& t) { return as_strided(t, size, stride, storage_offset); });
+}
+
+Tensor copy_kernel(const Tensor& self, const Tensor& src, bool non_blocking) {
+  check_defined("copy", self);
+  check_defined("copy", src);
+  const Tensor converted =
+      to(src, self.dtype(), self.layout(), self.device(), std::nullopt, non_blocking);
+  if (converted.sizes() == self.sizes()) return converted;
+  return clone(expand(converted, self.sizes()), MemoryFormat::Contiguous);
+}
+
+Tensor fill_kernel(const Tensor& self, const Scalar& value) {
+  check_defined("fill", self);
+  return fill_(empty_like(self), value);
+}
+Tensor fill_tensor_kernel(const Tensor& self, const Tensor& value) {
+  check_defined("fill", self);
+  return fill__Tensor(empty_like(self), value);
+}
+Tensor zero_kernel(const Tensor& self) {
+  check_defined("zero", self);
+  return zero_(empty_like(self));
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  // A backend that has no mutation of its own must not find these, which mutate what they make.
+  const auto all = DispatchKey::CompositeExplicitAutogradNonFunctional;
+  m.define(slice_scatter);
+  m.impl(slice_scatter, all, slice_scatter_kernel);
+  define_out_by_copy<slice_scatter>(m);
+  m.define(select_scatter);
+  m.impl(select_scatter, all, select_scatter_kernel);
+  define_out_by_copy<select_scatter>(m);
+  m.define(as_strided_scatter);
+  m.impl(as_strided_scatter, all, as_strided_scatter_kernel);
+  define_out_by_copy<as_strided_scatter>(m);
+  m.define(copy);
+  m.impl(copy, all, copy_kernel);
+  define_out_by_copy<copy>(m);
+  m.define(fill);
+  m.impl(fill, DispatchKey::CompositeExplicitAutograd, fill_kernel);
+  define_out_by_copy<fill>(m);
+  m.define(fill_Tensor);
+  m.impl(fill_Tensor, DispatchKey::CompositeExplicitAutograd, fill_tensor_kernel);
+  define_out_by_copy<fill_Tensor>(m);
+  m.define(zero);
+  m.impl(zero, DispatchKey::CompositeExplicitAutograd, zero_kernel);
+  define_out_by_copy<zero>(m);
+}
+
+}  // namespace sb

@@ -1,0 +1,53 @@
+// How a tensor is a view of another: a chain of view operators that can be run forward on any base,
+// and backward, to make the base as it would be after a write to the view.
+
+#ifndef SWITCHBOARD_OPS_VIEW_CHAIN_H_
+#define SWITCHBOARD_OPS_VIEW_CHAIN_H_
+
+#include <optional>
+#include <vector>
+
+#include "switchboard/core/tensor.h"
+#include "switchboard/dispatch/operator_handle.h"
+
+namespace sb {
+
+// One call of a view operator, without the tensor that it views. As `ViewMeta`.
+struct ViewStep {
+  OperatorHandle op;
+  std::vector<IValue> arguments;  // the viewed one is None
+  size_t viewed = 0;              // its index
+  size_t output = 0;              // which of the tensors that the operator returns
+
+  // The view of another tensor.
+  Tensor apply(const Tensor& base) const;
+  // `base` as it is after its view was overwritten with `view`; no operator that it calls mutates.
+  // Throws NotImplementedError where that is not known: a view of another dtype by an operator that
+  // is not ATen's.
+  Tensor invert(const Tensor& base, const Tensor& view) const;
+};
+
+// Applied first to last.
+using ViewChain = std::vector<ViewStep>;
+
+Tensor apply_chain(const ViewChain& chain, const Tensor& base);
+Tensor invert_chain(const ViewChain& chain, const Tensor& base, const Tensor& view);
+
+// The chain from `base`, a whole storage, to any view of it; the offset counts elements of `dtype`
+// from the start of the storage.
+ViewChain chain_to(const Tensor& base, DType dtype, IntArrayRef sizes, IntArrayRef strides,
+                   int64_t offset);
+
+// Whether the tensor's elements are its storage's bytes, each once.
+bool is_whole_storage(const Tensor& tensor);
+// The whole storage as a vector of the tensor's dtype, or of bytes where that leaves a remainder.
+Tensor flat_storage(const Tensor& tensor);
+// `value`, or a copy that has these strides and a storage of its own. The strides are dense.
+Tensor with_strides(const Tensor& value, IntArrayRef strides);
+
+// The tensors of some results, those in lists included, in order.
+std::vector<Tensor> flatten_tensors(absl::Span<const IValue> values);
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_VIEW_CHAIN_H_
