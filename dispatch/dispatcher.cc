@@ -98,11 +98,15 @@ OperatorHandle Dispatcher::find_op_or_throw(std::string_view name) const {
   }
   const std::vector<std::string> near =
       overloads.empty() ? internal::near_names(wanted.to_string(), here) : overloads;
-  SB_THROW(RuntimeError, wanted.to_string(), ": no operator of that name is registered; ",
-           !near.empty() ? str_cat("there is ", absl::StrJoin(near, ", "))
-           : here.empty() ? str_cat("namespace '", wanted.ns(),
-                                    "' has none: link or open the library that defines them")
-                          : str_cat("namespace '", wanted.ns(), "' has ", here.size(), " others"));
+  std::string hint;
+  if (!near.empty())
+    hint = "there is " + absl::StrJoin(near, ", ");
+  else if (here.empty())
+    hint = str_cat("namespace '", wanted.ns(),
+                   "' has none: link or open the library that defines them");
+  else
+    hint = str_cat("namespace '", wanted.ns(), "' has ", here.size(), " others");
+  SB_THROW(RuntimeError, wanted.to_string(), ": no operator of that name is registered; ", hint);
 }
 
 const OperatorEntry* Dispatcher::find_entry(const OperatorName& name) const {
@@ -245,9 +249,8 @@ void Dispatcher::undefine(OperatorEntry* entry) {
 void Dispatcher::check_against_others(const OperatorEntry& entry, const RegisteredKernel& kernel) {
   for (const RegisteredKernel& other : entry.kernels_) {
     if (!other.function.signature) continue;
-    SB_CHECK(agree(*kernel.function.signature, *other.function.signature),
-             entry.name().to_string(), " [", to_string(kernel.key),
-             "]: the kernel and the one at ", to_string(other.key),
+    SB_CHECK(agree(*kernel.function.signature, *other.function.signature), entry.name().to_string(),
+             " [", to_string(kernel.key), "]: the kernel and the one at ", to_string(other.key),
              " have different types; change one of them\n", to_string(kernel.key), ": ",
              to_string(*kernel.function.signature), " (", to_string(kernel.where), ")\n",
              to_string(other.key), ": ", to_string(*other.function.signature), " (",
@@ -330,7 +333,8 @@ const DispatchTable& Dispatcher::resolve_table(OperatorEntry& entry) {
 void Dispatcher::observe(std::shared_ptr<CallObserver> observer) {
   ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
-  SB_CHECK(!observer || !observer_owner_, "the dispatcher is observed already; end that observation first");
+  SB_CHECK(!observer || !observer_owner_,
+           "the dispatcher is observed already; end that observation first");
   if (observer_owner_) internal::retire(std::move(observer_owner_));
   observer_owner_ = std::move(observer);
   observer_.store(observer_owner_.get(), std::memory_order_release);

@@ -119,11 +119,13 @@ TEST_CASE("a removed operator and a short stack cannot be explained") {
   Demo demo;
   const OperatorHandle f = demo.define("f(Tensor x, Tensor y) -> ()");
   const Tensor x = tensor_on(DeviceType::CPU);
-  CHECK_THROWS_WITH(explain(f, Stack{x}), "demo::f: expected 2 values on the stack, got 1");
+  CHECK_THROWS_WITH(explain(f, Stack{x}),
+                    Catch::StartsWith("demo::f: expected 2 values on the stack, got 1; "));
   CHECK_THROWS_AS(explain(f, Stack{x}), RuntimeError);
   demo.library().close();
   CHECK_THROWS_AS(explain(f, Stack{x, x}), NotImplementedError);
-  CHECK_THROWS_WITH(explain(f, DispatchKeySet(K::CPU)), "demo::f: the operator was removed");
+  CHECK_THROWS_WITH(explain(f, DispatchKeySet(K::CPU)),
+                    Catch::StartsWith("demo::f: the operator was removed; "));
 }
 
 SB_OP(blend, "explain::blend(Tensor x, Tensor[] ys, float weight=0.5) -> Tensor");

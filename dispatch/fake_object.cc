@@ -37,8 +37,9 @@ struct Candidates {
 
   // The key whose rule or kernel serves the key.
   std::optional<K> source_of(K key) const {
-    return internal::resolve_key(entry.name().to_string(), key,
-                                 [&](K k) { return has_rule(k) || kernel_at(k) != Kind::None; });
+    return internal::resolve_own_key(entry.name().to_string(), key, [&](K k) {
+      return has_rule(k) || kernel_at(k) != Kind::None;
+    });
   }
 
   // Whether a call passes over the key: it has neither rule nor kernel, or a fallthrough.

@@ -46,7 +46,8 @@ DispatchKeySet keys_of(const std::vector<IValue>& arguments) {
 
 [[noreturn, gnu::cold]] void throw_no_mode_rule(const OperatorBase& op, const DispatchMode& mode) {
   SB_THROW(NotImplementedError, op.name(), ": no rule for the mode ", mode.name(), " (",
-           internal::type_name(typeid(mode)), "); registered: ", op.describe_rules());
+           internal::type_name(typeid(mode)),
+           "); register one with impl_mode()\nregistered: ", op.describe_rules());
 }
 
 const OperatorBase::ModeRule& rule_for(const OperatorBase& op, const DispatchMode& mode) {
@@ -61,15 +62,17 @@ void call_transform(const OperatorBase& op, DispatchKeySet keys, Stack* stack) {
   SB_CHECK(transform, op.name(),
            ": entered at FuncTorchDynamicLayerFrontMode, but no function transform is active");
   const OperatorBase::TransformRule* const rule = op.find_transform_rule(transform->type());
-  SB_CHECK_NOT_IMPLEMENTED(rule, op.name(), ": no rule for the transform ", transform->name(), " (",
-                           to_string(transform->type()), "); registered: ", op.describe_rules());
+  SB_CHECK_NOT_IMPLEMENTED(
+      rule, op.name(), ": no rule for the transform ", transform->name(), " (",
+      to_string(transform->type()),
+      "); register one with impl_transform()\nregistered: ", op.describe_rules());
   (*rule)(*transform, keys, stack);
 }
 
 void call_mode(const OperatorBase& op, DispatchKeySet keys, Stack* stack) {
   const internal::PoppedMode popped;
   DispatchMode* mode = popped.mode();
-  if (!mode) mode = internal::owner_of(*stack, op.name());
+  if (!mode) mode = internal::owner_of(*stack, [&] { return op.name(); });
   SB_CHECK(mode, op.name(),
            ": entered at Python, but no mode is active and no argument belongs to one");
   rule_for(op, *mode)(*mode, keys, stack);
@@ -145,12 +148,14 @@ void HigherOrderOperator::redispatch_boxed(DispatchKeySet keys, Stack* stack) co
   }
   const uint64_t ticket = internal::DispatchCache::take_ticket();
   const KeyRules rules = key_rules();
-  const std::optional<DispatchKey> found =
-      internal::resolve_key(name(), key, [&](DispatchKey k) { return rules.find(k) != nullptr; });
+  const std::optional<DispatchKey> found = internal::resolve_own_key(
+      name(), key, [&](DispatchKey k) { return rules.find(k) != nullptr; });
   const internal::OwnKernel* const own = found ? rules.find(*found) : nullptr;
-  SB_CHECK_NOT_IMPLEMENTED(own, name(), ": no rule for ", to_string(key),
-                           "; backend fallbacks do not apply; the arguments have ",
-                           to_string(keys_of(*stack)), "; registered: ", describe_rules());
+  SB_CHECK_NOT_IMPLEMENTED(own, name(), ": no rule for ", to_string(key), " (the arguments have ",
+                           to_string(keys_of(*stack)),
+                           "); register one with impl(), as backend fallbacks do not apply"
+                           "\nregistered: ",
+                           describe_rules());
   const KernelFunction kernel = own->function();
   if (key != DispatchKey::PreDispatch) cache().put(key, kernel, ticket);
   run(kernel, keys, stack);

@@ -178,18 +178,18 @@ TEST_CASE("a functionality is passed over on every backend until a rule on one b
 TEST_CASE("a key without a rule is an error: backend fallbacks do not apply") {
   Fixture f;
   const Tensor x = tensor_with({K::BackendSelect, K::CPU});
-  CHECK(
-      message([&] { f.call(x); }) ==
-      "NotImplementedError: higher_order::apply: no rule for CPU; backend fallbacks do not apply; "
-      "the arguments have {BackendSelect, CPU}; registered: nothing");
+  CHECK(message([&] { f.call(x); }) ==
+        "NotImplementedError: higher_order::apply: no rule for CPU (the arguments have "
+        "{BackendSelect, CPU}); register one with impl(), as backend fallbacks do not apply\n"
+        "registered: nothing");
   const int line = __LINE__;
   const RegistrationHandle rule = f.apply.impl(K::Meta, f.noting("meta"));
   CHECK(
       message([&] { f.call(tensor_on(DeviceType::CPU)); }) ==
       str_cat(
-          "NotImplementedError: higher_order::apply: no rule for AutogradCPU; backend "
-          "fallbacks do not apply; the arguments have {AutocastCPU, AutogradCPU, ADInplaceOrView, "
-          "CPU}; registered: Meta (",
+          "NotImplementedError: higher_order::apply: no rule for AutogradCPU (the arguments have "
+          "{AutocastCPU, AutogradCPU, ADInplaceOrView, CPU}); register one with impl(), as backend "
+          "fallbacks do not apply\nregistered: Meta (",
           here(line + 1), ")"));
 }
 
@@ -271,8 +271,8 @@ TEST_CASE("a mode that the operator has no rule for is an error, and stays activ
   ModeGuard guard(&mode);
   CHECK(message([&] { f.call(tensor_with(K::CPU)); }) ==
         str_cat("NotImplementedError: higher_order::apply: no rule for the mode SlotMode (",
-                internal::type_name(typeid(SlotMode)), "); registered: CPU (", here(line + 1),
-                ")"));
+                internal::type_name(typeid(SlotMode)),
+                "); register one with impl_mode()\nregistered: CPU (", here(line + 1), ")"));
   CHECK(current_mode() == &mode);
   {
     IncludeKeysGuard python(K::Python);
@@ -320,8 +320,7 @@ TEST_CASE("under a transform the rule for its type runs, or the call is refused"
   FunctionTransformGuard guard(&vmap);
   CHECK(message([&] { f.call(); })
             .starts_with("NotImplementedError: higher_order::apply: no rule for the transform vmap "
-                         "level 1 (Vmap); "
-                         "registered: CPU ("));
+                         "level 1 (Vmap); register one with impl_transform()\nregistered: CPU ("));
   CHECK(current_transform() == &vmap);
   const RegistrationHandle rule = f.apply.impl_transform(
       TransformType::Vmap, [&](FunctionTransform& t, DispatchKeySet, Stack* stack) {

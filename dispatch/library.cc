@@ -24,6 +24,18 @@ AliasAnalysis parse_alias_analysis(const Library& library, std::string_view text
   return AliasAnalysis::FromSchema;
 }
 
+// "\nat: ops/add.cc:31": the line of an error for the place of what was refused.
+std::string at_text(const SourceLocation& where) { return str_cat("\nat: ", to_string(where)); }
+
+void check_open(bool open, const SourceLocation& opened_at) {
+  SB_CHECK(open,
+           "a library that is closed, or was moved from, takes nothing more; open another one",
+           "\nit was opened at: ", to_string(opened_at));
+}
+
+constexpr std::string_view kNotObserved =
+    ": no kernel goes to Observed, which only tells who watches calls; take another key";
+
 }  // namespace
 
 LibraryKind parse_library_kind(std::string_view text) {
@@ -38,16 +50,16 @@ Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, Sour
 Library::Library(Dispatcher& dispatcher, Kind kind, std::string ns, std::optional<DispatchKey> key,
                  SourceLocation where)
     : dispatcher_(&dispatcher), kind_(kind), ns_(std::move(ns)), key_(key), where_(where) {
-  SB_CHECK_VALUE(!ns_.empty() && ns_.find(':') == std::string::npos,
-                 "a library's namespace is not an identifier: '", ns_, "'");
+  SB_CHECK_VALUE(!ns_.empty() && ns_.find(':') == std::string::npos, to_string(),
+                 ": expected an identifier as namespace, got '", ns_, "'");
   SB_CHECK(ns_ != "_" || kind_ == Kind::Impl, to_string(),
-           ": namespace '_' takes fallbacks only, in an IMPL library");
+           ": namespace '_' takes fallbacks only; open it as IMPL");
   SB_CHECK(!key_ || kind_ == Kind::Impl, to_string(),
-           ": only an IMPL library has a dispatch key of its own");
-  SB_CHECK(!key_ || *key_ != DispatchKey::Observed, to_string(), ": no kernel goes to this key");
+           ": only an IMPL library has a dispatch key; name the key in impl()");
+  SB_CHECK(!key_ || *key_ != DispatchKey::Observed, to_string(), kNotObserved);
   if (kind_ != Kind::Impl) {
     for (std::string_view reserved : kReservedNamespaces)
-      SB_CHECK(ns_ != reserved, to_string(), ": the namespace is reserved");
+      SB_CHECK(ns_ != reserved, to_string(), ": the namespace is reserved; take another one");
   }
   id_ = dispatcher_->open_library(kind_, ns_, where_);
 }
@@ -66,10 +78,13 @@ Library::Library(Library&& other) noexcept
 OperatorName Library::qualified(OperatorName name) const {
   const std::string_view ns = name.ns();
   if (ns.empty()) {
-    name.name.insert(0, "::").insert(0, ns_);
+    std::string full;
+    full.reserve(ns_.size() + 2 + name.name.size());
+    name.name = std::move(full.append(ns_).append("::").append(name.name));
     return name;
   }
-  SB_CHECK(ns == ns_, to_string(), ": '", name.to_string(), "' is of another namespace");
+  SB_CHECK(ns == ns_, to_string(), ": '", name.to_string(),
+           "' is of another namespace; open a library of that one");
   return name;
 }
 
@@ -89,8 +104,9 @@ OperatorHandle Library::define(std::string_view schema, std::string_view alias_a
 
 OperatorHandle Library::define(std::string_view schema_text, TagSet tags,
                                AliasAnalysis alias_analysis, SourceLocation where) {
-  SB_CHECK(id_ != 0, "a closed library defines nothing");
-  SB_CHECK(kind_ != Kind::Impl, to_string(), ": an IMPL library defines no operators");
+  check_open(id_ != 0, where_);
+  SB_CHECK(kind_ != Kind::Impl, to_string(),
+           ": an IMPL library defines no operators; open a DEF or FRAGMENT one", at_text(where));
   FunctionSchema schema = parse_schema(schema_text);
   schema.name = qualified(std::move(schema.name));
   OperatorEntry* const entry =
@@ -104,7 +120,8 @@ OperatorHandle Library::define_with_kernel(std::string_view schema, KernelFuncti
   std::string text(schema);
   if (schema.find('(') == std::string_view::npos) {
     SB_CHECK(kernel.signature, to_string(), ": '", schema,
-             "' has no arguments, and a boxed kernel does not tell them");
+             "' has no arguments, and a boxed kernel does not tell them; write its schema",
+             at_text(where));
     int i = 0;
     text +=
         str_cat("(",
@@ -124,13 +141,16 @@ OperatorHandle Library::define_with_kernel(std::string_view schema, KernelFuncti
 
 void Library::add_kernel(std::string_view op, DispatchKey key, KernelFunction kernel,
                          SourceLocation where) {
-  SB_CHECK(id_ != 0, "a closed library registers nothing");
-  SB_CHECK(ns_ != "_", to_string(), ": namespace '_' takes fallbacks only");
-  SB_CHECK(is_runtime_key(key) || is_alias_key(key), to_string(), ": ", sb::to_string(key),
-           " is not a key that a kernel can be registered at");
-  SB_CHECK(key != DispatchKey::Observed, to_string(), ": no kernel goes to Observed");
-  SB_CHECK(!key_ || kind_ != Kind::Impl || *key_ == key, to_string(), ": impl for another key, ",
-           sb::to_string(key));
+  check_open(id_ != 0, where_);
+  SB_CHECK(ns_ != "_", to_string(),
+           ": namespace '_' takes fallbacks only; call fallback(), or open ",
+           "the operator's namespace", at_text(where));
+  SB_CHECK(is_runtime_key(key) || is_alias_key(key), to_string(), ": no kernel can be at ",
+           sb::to_string(key), "; name a runtime key, as CPU, or an alias key, as Autograd",
+           at_text(where));
+  SB_CHECK(key != DispatchKey::Observed, to_string(), kNotObserved, at_text(where));
+  SB_CHECK(!key_ || kind_ != Kind::Impl || *key_ == key, to_string(), ": impl at another key, ",
+           sb::to_string(key), "; open a library without a key", at_text(where));
   RegisteredKernel registered;
   registered.function = std::move(kernel);
   registered.where = where;
@@ -142,10 +162,10 @@ void Library::add_kernel(std::string_view op, DispatchKey key, KernelFunction ke
       const OperatorEntry* const entry = dispatcher_->find_locked(name);
       if (!entry) return;
       const auto composite = entry->kernels_at(DispatchKey::CompositeImplicitAutograd);
-      SB_CHECK(composite.empty(), name.to_string(), " [Meta]: the operator has a ",
-               "CompositeImplicitAutograd kernel at ", sb::to_string(composite.back().where),
-               ", which a Meta kernel at ", sb::to_string(where),
-               " would hide; what it calls needs the Meta kernels");
+      SB_CHECK(composite.empty(), name.to_string(),
+               " [Meta]: the kernel would hide the CompositeImplicitAutograd one; register Meta ",
+               "kernels for what that calls, or allow_override()\nCompositeImplicitAutograd: ",
+               sb::to_string(composite.back().where), "\nMeta: ", sb::to_string(where));
     });
   }
   registrations_.emplace_back(
@@ -165,26 +185,29 @@ void Library::add_kernels(std::string_view op, const std::vector<DispatchKey>& k
 
 void Library::impl_from_library(std::string_view op, DispatchKey key, std::string path,
                                 std::string symbol, SourceLocation where) {
-  SB_CHECK(functionality_of(key) == DispatchKey::Dense, to_string(), ": '", op,
-           "': a kernel from a shared object goes to the key of a dense backend, got ",
-           sb::to_string(key));
+  SB_CHECK(functionality_of(key) == DispatchKey::Dense, to_string(), ": '", op, "' [",
+           sb::to_string(key),
+           "]: a kernel of a shared object goes to the key of a dense backend; name one, as CPU",
+           at_text(where));
   add_kernel(op, key, internal::make_kernel_from_library(std::move(path), std::move(symbol)),
              where);
 }
 
 void Library::own(RegistrationHandle handle) {
-  SB_CHECK(id_ != 0, "a closed library owns nothing");
+  check_open(id_ != 0, where_);
   registrations_.emplace_back(std::move(handle));
 }
 
 void Library::add_fallback(DispatchKey key, KernelFunction kernel, SourceLocation where) {
-  SB_CHECK(id_ != 0, "a closed library registers nothing");
+  check_open(id_ != 0, where_);
   SB_CHECK(ns_ == "_" && kind_ == Kind::Impl, to_string(),
-           ": fallbacks belong in an IMPL library of namespace '_'");
+           ": it takes no fallbacks; open an IMPL library of namespace '_'", at_text(where));
   SB_CHECK(is_runtime_key(key) && key != DispatchKey::Undefined && key != DispatchKey::Observed,
-           to_string(), ": ", sb::to_string(key),
-           " is not a key that a fallback can be registered at");
-  SB_CHECK_TYPE(!kernel.signature, to_string(), ": a fallback must be a boxed kernel");
+           to_string(), ": no fallback can be at ", sb::to_string(key),
+           "; name a runtime key, as CPU", at_text(where));
+  SB_CHECK_TYPE(!kernel.signature, to_string(),
+                ": a fallback serves every operator; expected a boxed kernel, got one of type ",
+                sb::to_string(*kernel.signature), at_text(where));
   RegisteredKernel registered;
   registered.function = std::move(kernel);
   registered.where = where;

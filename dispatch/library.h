@@ -133,7 +133,8 @@ class Library {
   template <class F>
   requires(!std::is_same_v<F, DispatchKey>) void fallback(
       F kernel, SourceLocation where = SourceLocation::current()) {
-    SB_CHECK(key_.has_value(), to_string(), ": fallback needs a dispatch key");
+    SB_CHECK(key_.has_value(), to_string(),
+             ": fallback needs a dispatch key; name it, or give the library one");
     add_fallback(*key_, make_kernel(std::move(kernel)), where);
   }
 

@@ -194,13 +194,13 @@ PoppedMode::~PoppedMode() {
   if (id_ != 0 && mode_stack.unhide(id_)) dispatch_tls.included |= DispatchKey::Python;
 }
 
-DispatchMode* owner_of(absl::Span<const IValue> arguments, std::string_view op) {
+DispatchMode* owner_of(absl::Span<const IValue> arguments, absl::FunctionRef<std::string()> op) {
   DispatchMode* owner = nullptr;
   for (const IValue& value : arguments) {
     value.for_each_tensor([&](const Tensor& t) {
       if (!t.impl()->mode_data()) return;
       DispatchMode& mode = t.impl()->mode_data()->mode();
-      SB_CHECK(!owner || owner == &mode, op, ": arguments belong to different modes, ",
+      SB_CHECK(!owner || owner == &mode, op(), ": arguments belong to different modes, ",
                owner->name(), " and ", mode.name());
       owner = &mode;
     });
@@ -212,9 +212,8 @@ void call_mode(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   PoppedMode popped;
   DispatchMode* mode = popped.mode();
   if (!mode) {
-    const std::string name = op.name().to_string();
-    mode = owner_of(arguments_on(*stack, op), name);
-    SB_CHECK(mode, name,
+    mode = owner_of(arguments_on(*stack, op), [&] { return op.name().to_string(); });
+    SB_CHECK(mode, op.name().to_string(),
              ": entered at Python, but no mode is active and no argument belongs to one");
   }
   try {

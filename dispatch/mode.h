@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatch_tls.h"
@@ -130,8 +131,8 @@ class PoppedMode {
 };
 
 // The one mode that owns tensors among the arguments, or nullptr. Throws RuntimeError, naming both,
-// if arguments belong to different modes. `op` names the operator.
-DispatchMode* owner_of(absl::Span<const IValue> arguments, std::string_view op);
+// if arguments belong to different modes. `op` gives the operator's name, for that.
+DispatchMode* owner_of(absl::Span<const IValue> arguments, absl::FunctionRef<std::string()> op);
 
 // The kernel at the Python key: calls the mode on top of the stack, or else the mode that owns one
 // of the arguments; or the operator's own rule for that type of mode.

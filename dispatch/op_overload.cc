@@ -88,9 +88,11 @@ void OpOverload::AtKey::call_boxed(Stack* stack) const {
   }
   SB_CHECK_NOT_IMPLEMENTED(kernel, entry.name().to_string(), ": no kernel for ",
                            sb::to_string(key_),
-                           "; registered: ", entry.dispatcher().describe_kernels(entry));
+                           " (the caller named that key); register one there\nregistered: ",
+                           entry.dispatcher().describe_kernels(entry));
   SB_CHECK(!kernel.is_fallthrough(), entry.name().to_string(), ": called at ", sb::to_string(key_),
-           ", which holds a fallthrough");
+           ", which holds a fallthrough; call it at another key\nregistered: ",
+           entry.dispatcher().describe_kernels(entry));
   // Who watches is told the key that was asked for, which need not be the highest of the call's.
   const DispatchKeySet shown =
       is_alias_key(key_) ? keys : (keys & DispatchKeySet::below(key_)) | key_;

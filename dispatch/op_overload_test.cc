@@ -136,11 +136,11 @@ TEST_CASE_METHOD(OpOverloadTest, "one key can be called whatever the arguments a
   SECTION("without a kernel, at a fallthrough and at an ambiguous slot it throws") {
     CHECK_THROWS_WITH(f.at(K::AutogradPrivateUse1)(cpu),
                       Contains("demo::f: no kernel for AutogradPrivateUse1"));
-    CHECK_THROWS_WITH(
-        f.at(K::CompositeImplicitAutograd)(cpu),
-        Contains("demo::f: no kernel for CompositeImplicitAutograd; registered: CPU"));
+    CHECK_THROWS_WITH(f.at(K::CompositeImplicitAutograd)(cpu),
+                      Contains("demo::f: no kernel for CompositeImplicitAutograd (") &&
+                          Contains("\nregistered: CPU"));
     CHECK_THROWS_WITH(f.at(K::AutogradCPU)(cpu),
-                      "demo::f: called at AutogradCPU, which holds a fallthrough");
+                      Contains("demo::f: called at AutogradCPU, which holds a fallthrough; "));
     const OpOverload g = define("g(Tensor x, int n=0) -> int");
     m.impl("g", K::CompositeImplicitAutograd, says(1));
     m.impl("g", K::SparseCPU, says(2));

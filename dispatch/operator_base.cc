@@ -91,8 +91,9 @@ struct OperatorBase::Tables {
   static void check_free(const std::string& op, const auto* there, std::string_view what,
                          SourceLocation where) {
     if (!there) return;
-    SB_THROW(RuntimeError, op, ": a rule for ", what, " is already registered at ",
-             to_string(there->where), "; registered again at ", to_string(where));
+    SB_THROW(RuntimeError, op, ": a rule for ", what,
+             " is already registered; destroy its handle first\nregistered at: ",
+             to_string(there->where), "\nand again at: ", to_string(where));
   }
 
   std::vector<KeyRule> keys;

@@ -82,16 +82,18 @@ TEST_CASE("a second rule is refused, and the error names both places") {
   const RegistrationHandle b = base.impl_mode(typeid(PlainMode), no_mode_rule);
   const RegistrationHandle c = base.impl_transform(TransformType::Grad, no_transform_rule);
   CHECK(message([&] { (void)base.impl(K::CPU, nothing); }) ==
-        str_cat("RuntimeError: demo::f: a rule for CPU is already registered at ", here(line + 1),
-                "; registered again at ", here(line + 4)));
+        str_cat("RuntimeError: demo::f: a rule for CPU is already registered; destroy its handle "
+                "first\nregistered at: ",
+                here(line + 1), "\nand again at: ", here(line + 4)));
   CHECK(message([&] { (void)base.impl_mode(typeid(PlainMode), no_mode_rule); }) ==
         str_cat("RuntimeError: demo::f: a rule for the mode ",
-                internal::type_name(typeid(PlainMode)), " is already registered at ",
-                here(line + 2), "; registered again at ", here(line + 7)));
+                internal::type_name(typeid(PlainMode)),
+                " is already registered; destroy its handle first\nregistered at: ", here(line + 2),
+                "\nand again at: ", here(line + 8)));
   CHECK(message([&] { (void)base.impl_transform(TransformType::Grad, no_transform_rule); }) ==
-        str_cat("RuntimeError: demo::f: a rule for the transform Grad is already registered "
-                "at ",
-                here(line + 3), "; registered again at ", here(line + 11)));
+        str_cat("RuntimeError: demo::f: a rule for the transform Grad is already registered; "
+                "destroy its handle first\nregistered at: ",
+                here(line + 3), "\nand again at: ", here(line + 13)));
 }
 
 TEST_CASE("the mode key, bare functionalities and empty functions are refused") {

@@ -5,7 +5,6 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/alias_keys.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/operator_base.h"
 #include "switchboard/dispatch/reclaim.h"
@@ -106,9 +105,10 @@ OperatorBase& OperatorEntry::base() {
 }
 
 const FunctionSchema& OperatorEntry::schema() const {
-  SB_CHECK_NOT_IMPLEMENTED(!dead(), name_.to_string(),
-                           ": the operator was removed; keep the library open that defines it",
-                           schema_ ? str_cat("\nit was defined at: ", to_string(defined_at())) : "");
+  SB_CHECK_NOT_IMPLEMENTED(
+      !dead(), name_.to_string(),
+      ": the operator was removed; keep the library open that defines it",
+      schema_ ? str_cat("\nit was defined at: ", to_string(defined_at())) : "");
   SB_CHECK_NOT_IMPLEMENTED(schema_.has_value(), name_.to_string(),
                            ": the operator has kernels but no schema; define it");
   return *schema_;
@@ -121,43 +121,24 @@ DispatchKeySet OperatorEntry::keys_in(const IValue& value) {
 }
 
 void OperatorEntry::throw_short_stack(const Stack& stack) const {
-  SB_THROW(RuntimeError, name_.to_string(), ": expected ", num_arguments_,
-           " values on the stack, got ", stack.size(),
-           "; a boxed call gives every argument, those with defaults too\nschema: ",
-           describe_schema());
+  SB_THROW(
+      RuntimeError, name_.to_string(), ": expected ", num_arguments_, " values on the stack, got ",
+      stack.size(),
+      "; a boxed call gives every argument, those with defaults too\nschema: ", describe_schema());
 }
 
 Resolution OperatorEntry::resolve(DispatchKey key) const {
-  using K = DispatchKey;
-  using Rule = ResolutionRule;
-  auto newest = [&](Rule rule, K source) {
-    return Resolution{rule, source, &kernels_.at(source).back()};
-  };
-  auto registered = [&](K k) { return kernels_.has(k); };
-  auto covers = [&](K alias) { return registered(alias) && alias_includes(alias, key); };
-
-  if (registered(key)) return newest(Rule::Kernel, key);
-  if (kernels_.has_alias()) {
-    for (K alias : {K::CompositeExplicitAutogradNonFunctional, K::CompositeExplicitAutograd})
-      if (covers(alias)) return newest(Rule::DefaultBackendKernel, alias);
-    if (covers(K::CompositeImplicitAutogradNestedTensor))
-      return newest(Rule::NestedKernel, K::CompositeImplicitAutogradNestedTensor);
-    if (covers(K::CompositeImplicitAutograd)) {
-      // An autograd key with a kernel behind it must not skip that kernel's own gradient.
-      bool has_backend_kernel = false;
-      for (K backend : backend_keys_behind(key).keys()) has_backend_kernel |= registered(backend);
-      if (key == K::AutogradOther && has_backend_kernel)
-        return {Rule::AmbiguousAutogradOther, key, nullptr};
-      if (!has_backend_kernel && !registered(K::CompositeExplicitAutograd))
-        return newest(Rule::MathKernel, K::CompositeImplicitAutograd);
-    }
-    if (covers(K::Autograd)) return newest(Rule::AutogradKernel, K::Autograd);
-    if (covers(K::FuncTorchBatchedDecomposition))
-      return newest(Rule::BatchedKernel, K::FuncTorchBatchedDecomposition);
+  internal::ResolvedKey found{ResolutionRule::Missing, key};
+  if (kernels_.has(key) || kernels_.has_alias()) {
+    found = internal::resolve_key(key, internal::NestedComposite::Always,
+                                  [&](DispatchKey k) { return kernels_.has(k); });
   }
+  if (found.rule == ResolutionRule::AmbiguousAutogradOther) return {found.rule, key, nullptr};
+  if (found.rule != ResolutionRule::Missing)
+    return {found.rule, found.source, &kernels_.at(found.source).back()};
   if (const RegisteredKernel* fallback = dispatcher_.fallback_locked(key))
-    return {Rule::BackendFallback, key, fallback};
-  return {Rule::Missing, key, nullptr};
+    return {ResolutionRule::BackendFallback, key, fallback};
+  return {ResolutionRule::Missing, key, nullptr};
 }
 
 const DispatchTable& OperatorEntry::resolve_table() { return dispatcher_.resolve_table(*this); }
@@ -240,15 +221,16 @@ bool OperatorEntry::check_kernel(const FunctionSchema& schema, const SourceLocat
   return worst == Fit::Same;
 }
 
-void OperatorEntry::check_kernels(const FunctionSchema& schema,
-                                  const SourceLocation& where) const {
-  SB_CHECK(schema.arguments.size() <= 255, name_.to_string(), ": expected at most 255 arguments, got ",
-           schema.arguments.size(), "; make lists of them\nschema: ", to_string(where));
+void OperatorEntry::check_kernels(const FunctionSchema& schema, const SourceLocation& where) const {
+  SB_CHECK(schema.arguments.size() <= 255, name_.to_string(),
+           ": expected at most 255 arguments, got ", schema.arguments.size(),
+           "; make lists of them\nschema: ", to_string(where));
   for (const RegisteredKernel& kernel : kernels_) check_kernel(schema, where, kernel);
 }
 
 void OperatorEntry::set_schema(FunctionSchema&& schema, const SourceLocation& where) {
-  for (RegisteredKernel& kernel : kernels_) kernel.fits_schema = check_kernel(schema, where, kernel);
+  for (RegisteredKernel& kernel : kernels_)
+    kernel.fits_schema = check_kernel(schema, where, kernel);
   if (schema_) return;
   num_arguments_ = schema.arguments.size();
   num_returns_ = schema.returns.size();

@@ -18,6 +18,7 @@
 #include "switchboard/dispatch/function_schema.h"
 #include "switchboard/dispatch/kernel.h"
 #include "switchboard/dispatch/registered_kernels.h"
+#include "switchboard/dispatch/resolve_key.h"
 #include "switchboard/dispatch/tag.h"
 
 namespace sb {
@@ -27,20 +28,6 @@ class OperatorBase;  // operator_base.h
 
 // "(Tensor, int) -> (Tensor)".
 std::string to_string(const CppSignature& signature);
-
-// Which rule filled a slot. The order of the enumerators is the order in which rules are tried.
-enum class ResolutionRule : uint8_t {
-  Kernel,                  // "kernel": registered at the key itself
-  DefaultBackendKernel,    // "default backend kernel": CompositeExplicitAutograd[NonFunctional]
-  NestedKernel,            // "nested kernel": CompositeImplicitAutogradNestedTensor
-  AmbiguousAutogradOther,  // "ambiguous autogradother": calling it fails
-  MathKernel,              // "math kernel": CompositeImplicitAutograd
-  AutogradKernel,          // "autograd kernel": alias Autograd
-  BatchedKernel,           // "batched kernel": FuncTorchBatchedDecomposition
-  BackendFallback,         // "backend fallback"
-  Missing,                 // "missing": a call fails
-};
-std::string_view to_string(ResolutionRule rule);
 
 // How a slot was decided: by which rule, with the kernel of which key (null if there is none).
 struct Resolution {
@@ -100,8 +87,8 @@ class OperatorEntry : public TableHolder {
   bool dead() const { return dead_.load(std::memory_order_acquire); }
 
   // table() is the table of this moment; kUnresolvedTable until a call has needed one since the
-  // last registration, and while the dispatcher is observed. A table may go at the next registration unless the thread holds a CallPin
-  // (reclaim.h), as it does in every kernel.
+  // last registration, and while the dispatcher is observed. A table may go at the next
+  // registration unless the thread holds a CallPin (reclaim.h), as it does in every kernel.
 
   // The resolved table, computed if need be. Throws NotImplementedError if the operator was
   // removed. The caller holds a CallPin.
@@ -189,7 +176,7 @@ class OperatorEntry : public TableHolder {
   RegisteredKernels kernels_;
   std::shared_ptr<const OwnedTable> table_;              // null until a call needs one
   std::atomic<const DispatchTable*> resolved_{nullptr};  // of table_
-  std::atomic<OperatorBase*> base_{nullptr};  // owned
+  std::atomic<OperatorBase*> base_{nullptr};             // owned
   std::atomic<bool> dead_{false};
   std::atomic<Definition> definition_{Definition()};
   std::atomic<uint64_t> defined_order_{0};

@@ -71,7 +71,7 @@ KernelFunction resolve(OperatorEntry& entry, const OperatorBase& base, DispatchK
   return entry.dispatcher().inspect([&]() -> KernelFunction {
     const OperatorBase::KeyRules rules = base.key_rules();
     const auto has = [&](DispatchKey k) { return rules.find(k) || !entry.kernels_at(k).empty(); };
-    if (const std::optional<DispatchKey> found = internal::resolve_key(base.name(), key, has)) {
+    if (const std::optional<DispatchKey> found = internal::resolve_own_key(base.name(), key, has)) {
       const internal::OwnKernel* const own = rules.find(*found);
       return own ? own->function() : entry.kernels_at(*found).back().function;
     }

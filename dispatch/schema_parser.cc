@@ -156,13 +156,12 @@ class Parser {
   }
   void refuse_dots() {
     skip_spaces();
-    if (text_.substr(pos_, 3) == "...") fail(pos_, "a variable number of values is not supported");
+    if (at() == '.' && text_.substr(pos_, 3) == "...") fail(pos_, "a variable number of values is not supported");
   }
 
   // --- names ---
 
   OperatorName name() {
-    OperatorName result;
     skip_spaces();
     const size_t begin = pos_;
     expect_word("a name");
@@ -172,7 +171,7 @@ class Parser {
       ++pos_;
       expect_word_here("a name");
     }
-    result.name = text_.substr(begin, pos_ - begin);
+    OperatorName result{std::string(text_.substr(begin, pos_ - begin)), {}};
     if (at() == '.') {
       ++pos_;
       const size_t overload = pos_;
@@ -214,7 +213,7 @@ class Parser {
       type(argument.type, argument.alias);
       skip_spaces();
       const size_t name_pos = pos_;
-      argument.name = expect_word("an argument's name");
+      argument.name.append(expect_word("an argument's name"));
       for (size_t i = 0; i + 1 < list.size(); ++i) {
         if (list[i].name == argument.name)
           fail(name_pos, str_cat("a second argument '", argument.name, "'"));
@@ -235,7 +234,7 @@ class Parser {
   void return_value(Return& result) {
     type(result.type, result.alias);
     skip_spaces();
-    result.name = word();
+    result.name.append(word());
   }
 
   // --- types ---

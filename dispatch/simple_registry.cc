@@ -11,8 +11,9 @@ RegistrationHandle SimpleRegistry::add_erased(std::string_view qualname, std::ty
   std::string name = parse_qualified_name(qualname).to_string();
   std::lock_guard<std::mutex> lock(facts_->mutex);
   const auto [it, added] = facts_->entries[name].try_emplace(type, Fact{std::move(value), where});
-  SB_CHECK(added, name, ": a fact of this type is already registered; destroy its handle first"
-                        "\nregistered at: ",
+  SB_CHECK(added, name,
+           ": a fact of this type is already registered; destroy its handle first"
+           "\nregistered at: ",
            to_string(it->second.where), "\nand again at: ", to_string(where));
   return RegistrationHandle([facts = std::weak_ptr<Facts>(facts_), name = std::move(name), type] {
     const std::shared_ptr<Facts> live = facts.lock();

@@ -20,8 +20,7 @@ void throw_wrong_returns(const OperatorEntry& entry, int64_t left) {
   SB_THROW(RuntimeError, entry.name().to_string(), ": a boxed kernel left ", left,
            " values on the stack, expected ", entry.num_returns(),
            "; it takes its arguments off and puts its results there\nschema: ",
-           entry.describe_schema(),
-           "\nregistered: ", entry.dispatcher().describe_kernels(entry));
+           entry.describe_schema(), "\nregistered: ", entry.dispatcher().describe_kernels(entry));
 }
 
 void throw_if_misfit(const OperatorEntry& entry, const Stack& stack) {

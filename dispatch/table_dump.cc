@@ -58,7 +58,8 @@ class Parser {
   Parser(std::string_view text, const std::string& source) : rest_(text), source_(source) {}
 
   TableDump parse() {
-    check(next_line() && line_ == kHeader, "expected ", quoted(kHeader), ", got ", quoted(line_));
+    const bool has_header = next_line() && line_ == kHeader;
+    check(has_header, "expected ", quoted(kHeader), ", got ", quoted(line_));
     while (true) {
       check(next_line(), "expected a line 'end'; the file was cut short");
       const std::vector<std::string> fields = split();

@@ -445,7 +445,7 @@ TEST_CASE("a trace of all threads sees calls of threads that were there before i
     wait_for(3);
     demo.call();
     CHECK_THROWS_WITH(TraceAllThreads(sink, demo.dispatcher()),
-                      "the dispatcher is observed already");
+                      "the dispatcher is observed already; end that observation first");
   }
   step = 4;
   other.join();

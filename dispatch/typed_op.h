@@ -21,6 +21,7 @@
 #include "switchboard/dispatch/make_kernel.h"
 #include "switchboard/dispatch/schema_literal.h"
 #include "switchboard/dispatch/slow_call.h"
+#include "switchboard/dispatch/spare_stack.h"
 
 namespace sb {
 namespace internal {
@@ -102,11 +103,10 @@ struct TypedCall {
       return reinterpret_cast<Unboxed>(kernel.unboxed)(kernel.state, keys,
                                                        std::forward<A>(args)...);
     }
-    Stack stack;
-    stack.reserve(sizeof...(A));
-    (stack.push_back(box(args)), ...);
-    run_boxed(entry, kernel, keys, &stack);
-    return ReturnUnboxer<R>::take(&stack);
+    const SpareStack stack;
+    (stack.get()->push_back(box(args)), ...);
+    run_boxed(entry, kernel, keys, stack.get());
+    return ReturnUnboxer<R>::take(stack.get());
   }
 };
 

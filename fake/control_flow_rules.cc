@@ -27,9 +27,10 @@ std::vector<Tensor> call_in(FakeMode& mode, const FunctionArgument& function,
   return results;
 }
 
+// Each rule holds the call's tensors to its end, and these the mode: the stack may have been the
+// last to hold them.
+
 void cond_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
-  // The stack may hold the last tensor that keeps the mode alive.
-  const IntrusivePtr<FakeMode> keep = IntrusivePtr<FakeMode>::share(&mode);
   const control_flow::CondCall call(*stack);
   const std::vector<Tensor> yes = call_in(mode, call.true_fn, call.operands);
   const std::vector<Tensor> no = call_in(mode, call.false_fn, call.operands);
@@ -38,7 +39,6 @@ void cond_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
 }
 
 void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
-  const IntrusivePtr<FakeMode> keep = IntrusivePtr<FakeMode>::share(&mode);
   const control_flow::WhileLoopCall call(*stack);
   const std::vector<Tensor> inputs = call.with_additional(call.carried);
   call.check_condition(call_in(mode, call.cond_fn, inputs));
@@ -49,7 +49,6 @@ void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
 }
 
 void map_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
-  const IntrusivePtr<FakeMode> keep = IntrusivePtr<FakeMode>::share(&mode);
   const control_flow::MapCall call(*stack);
   const std::vector<Tensor> inputs = [&] {
     const ModeGuard active(&mode);

@@ -4,7 +4,6 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/ops/functionalization.h"
-#include "switchboard/ops/item.h"
 #include "switchboard/ops/trace_control_flow.h"
 
 namespace sb {
@@ -26,8 +25,9 @@ IValue checked_pred(const IValue& pred) {
 
 void run_dense(DispatchKeySet, Stack* stack) {
   const CondCall call(*stack);
-  const bool pred =
-      call.pred.is_Bool() ? call.pred.to_bool() : item(call.pred.to_tensor()).to<bool>();
+  const bool pred = call.pred.is_Bool()
+                        ? call.pred.to_bool()
+                        : truth_of("higher_order::cond: pred", call.pred.to_tensor());
   *stack = values_of((pred ? call.true_fn : call.false_fn)(call.operands));
 }
 
@@ -65,7 +65,7 @@ HigherOrderOperator* make_op() {
 }  // namespace
 
 CondCall::CondCall(const std::vector<IValue>& stack)
-    : pred((check_num_arguments(kName, stack, 4), checked_pred(stack[0]))),
+    : pred(checked_pred(arguments_of(kName, stack, 4)[0])),
       true_fn(kName, "true_fn", stack[1]),
       false_fn(kName, "false_fn", stack[2]),
       operands(tensors_of(kName, "operands", stack[3])) {}

@@ -6,6 +6,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/ops/item.h"
 
 namespace sb::control_flow {
 namespace {
@@ -60,9 +61,11 @@ std::vector<Tensor> FunctionArgument::operator()(const std::vector<Tensor>& argu
   return tensors;
 }
 
-void check_num_arguments(std::string_view op, const std::vector<IValue>& stack, size_t expected) {
+const std::vector<IValue>& arguments_of(std::string_view op, const std::vector<IValue>& stack,
+                                        size_t expected) {
   SB_CHECK_TYPE(stack.size() == expected, op, ": expected ", expected, " arguments, got ",
                 stack.size());
+  return stack;
 }
 
 std::vector<Tensor> tensors_of(std::string_view op, std::string_view name, const IValue& value) {
@@ -87,6 +90,14 @@ std::vector<Tensor> tensors_of(std::string_view op, std::string_view name, const
 
 std::vector<IValue> values_of(const std::vector<Tensor>& tensors) {
   return {tensors.begin(), tensors.end()};
+}
+
+bool truth_of(std::string_view who, const Tensor& tensor) {
+  try {
+    return item(tensor).to<bool>();
+  } catch (const Error& error) {
+    rethrow_with_context(error, str_cat(who, ": "));
+  }
 }
 
 void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, std::string_view of,

@@ -33,12 +33,17 @@ class FunctionArgument {
   IntrusivePtr<Callable> function_;
 };
 
-// TypeError unless the stack has that many values.
-void check_num_arguments(std::string_view op, const std::vector<IValue>& stack, size_t expected);
+// The arguments of a call; TypeError unless there are that many.
+const std::vector<IValue>& arguments_of(std::string_view op, const std::vector<IValue>& stack,
+                                        size_t expected);
 // The tensors of an argument that is a list of tensors. TypeError, naming the argument, for
 // anything else, RuntimeError for an undefined tensor.
 std::vector<Tensor> tensors_of(std::string_view op, std::string_view name, const IValue& value);
 std::vector<IValue> values_of(const std::vector<Tensor>& tensors);
+
+// The one element of a bool tensor. Errors start with `who`: DataDependentOutputError where there
+// is no data to read.
+bool truth_of(std::string_view who, const Tensor& tensor);
 
 enum class Strides : bool { Ignored, Compared };
 // Throws RuntimeError, naming the result and both metadata, unless `got`, the results of the

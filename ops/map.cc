@@ -63,7 +63,7 @@ HigherOrderOperator* make_op() {
 }  // namespace
 
 MapCall::MapCall(const std::vector<IValue>& stack)
-    : f((check_num_arguments(kName, stack, 3), FunctionArgument(kName, "f", stack[0]))),
+    : f(kName, "f", arguments_of(kName, stack, 3)[0]),
       xs(tensors_of(kName, "xs", stack[1])),
       args(tensors_of(kName, "args", stack[2])) {
   SB_CHECK(!xs.empty(), kName, ": xs: expected at least one tensor, got none");

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/copy.h"
@@ -44,7 +43,9 @@ void check_writes(const FunctionArgument& function, const Graph& graph) {
       outside.emplace(&node, &node);
     } else if (node.kind() == Node::Kind::GetItem) {
       const auto found = outside.find(node.arguments()[0].node());
-      if (found != outside.end()) outside.emplace(&node, found->second);
+      if (found == outside.end()) continue;
+      const Node* const root = found->second;  // a copy: adding may move the elements
+      outside.emplace(&node, root);
     } else if (node.kind() == Node::Kind::Call) {
       const FunctionSchema& schema = node.op().schema();
       for (size_t a = 0; a < schema.arguments.size(); ++a) {
@@ -83,14 +84,9 @@ void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* sta
                     std::vector<GraphArg> arguments) {
   op.call_boxed(stack);
   Node* const node = mode.graph().call_higher_order(std::move(target), std::move(arguments));
-  // A result that is an operand, or another result, is an alias of it from now on: one tensor
-  // stands for one node, and the operand is still what it was.
-  absl::flat_hash_set<const TensorImpl*> seen;
-  for (IValue& result : *stack) {
-    const Tensor& tensor = result.unchecked_tensor();
-    if (mode.find(tensor) || !seen.insert(tensor.impl()).second)
-      result = Tensor(tensor.impl()->shallow_copy());
-  }
+  // One tensor stands for one node. A result may be an operand or a tensor that a function
+  // captured, and those are still what they were.
+  for (IValue& result : *stack) result = Tensor(result.to_tensor().impl()->shallow_copy());
   mode.track_results(node, *stack);
 }
 

@@ -4,7 +4,6 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/ops/functionalization.h"
-#include "switchboard/ops/item.h"
 #include "switchboard/ops/trace_control_flow.h"
 
 namespace sb {
@@ -19,7 +18,9 @@ void run_dense(DispatchKeySet, Stack* stack) {
   std::vector<Tensor> carried = call.carried;
   for (;;) {
     const std::vector<Tensor> inputs = call.with_additional(carried);
-    if (!item(call.call_cond_fn(inputs)).to<bool>()) break;
+    const std::vector<Tensor> condition = call.cond_fn(inputs);
+    call.check_condition(condition);
+    if (!truth_of(call.cond_fn.name(), condition[0])) break;
     std::vector<Tensor> next = call.body_fn(inputs);
     check_same_metadata(call.body_fn.name(), next, kCarried, carried, Strides::Ignored);
     carried = std::move(next);
@@ -65,7 +66,7 @@ HigherOrderOperator* make_op() {
 }  // namespace
 
 WhileLoopCall::WhileLoopCall(const std::vector<IValue>& stack)
-    : cond_fn((check_num_arguments(kName, stack, 4), FunctionArgument(kName, "cond_fn", stack[0]))),
+    : cond_fn(kName, "cond_fn", arguments_of(kName, stack, 4)[0]),
       body_fn(kName, "body_fn", stack[1]),
       carried(tensors_of(kName, "carried_inputs", stack[2])),
       additional(tensors_of(kName, "additional_inputs", stack[3])) {}
@@ -79,12 +80,6 @@ void WhileLoopCall::check_condition(const std::vector<Tensor>& results) const {
   SB_CHECK(results.size() == 1, cond_fn.name(), ": expected one result, got ", results.size());
   SB_CHECK(results[0].dtype() == DType::Bool && results[0].dim() == 0, cond_fn.name(),
            ": expected a bool tensor without dimensions, got ", results[0].describe());
-}
-
-Tensor WhileLoopCall::call_cond_fn(const std::vector<Tensor>& inputs) const {
-  const std::vector<Tensor> results = cond_fn(inputs);
-  check_condition(results);
-  return results[0];
 }
 
 std::vector<Tensor> call_while_loop(IValue cond_fn, IValue body_fn, std::vector<Tensor> carried) {

@@ -40,9 +40,7 @@ struct WhileLoopCall {
 
   // Carried tensors and then the additional ones: what the functions take.
   std::vector<Tensor> with_additional(std::vector<Tensor> carried) const;
-  // cond_fn of that; throws RuntimeError unless it is one bool tensor without dimensions.
-  Tensor call_cond_fn(const std::vector<Tensor>& inputs) const;
-  // The same check, for results that are there.
+  // RuntimeError unless these, which cond_fn gave, are one bool tensor without dimensions.
   void check_condition(const std::vector<Tensor>& results) const;
 
   FunctionArgument cond_fn, body_fn;

@@ -16,7 +16,7 @@ TEST_CASE("a kernel that does not agree with the schema is refused, and changes 
   Recorder f("f(Tensor x) -> ()");
   CHECK_THROWS_WITH(
       f.library().impl("f", K::CPU, identity),
-      Catch::Contains("demo::f: the kernel for CPU") && Catch::Contains("demo::f(Tensor x) -> ()"));
+      Catch::Contains("demo::f [CPU]: the kernel's type") && Catch::Contains("demo::f(Tensor x) -> ()"));
   CHECK(f.rule(K::CPU) == "missing");
 }
 

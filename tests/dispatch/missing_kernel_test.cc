@@ -27,9 +27,8 @@ TEST_CASE("the error names the operator, the key, the arguments and what is regi
   Recorder f;
   f.ends_at({K::CPU});
   CHECK_THROWS_WITH(f.call(tensor_key_set(DeviceType::Meta)),
-                    Catch::Contains("demo::f: no kernel for Meta") &&
-                        Catch::Contains("argument 0 'xs' {AutogradMeta") &&
-                        Catch::Contains("CPU (tests/dispatch/recording.cc:"));
+                    Catch::StartsWith("demo::f: no kernel for Meta (argument 0 'xs' is on meta); ") &&
+                        Catch::Contains("\nregistered: CPU (tests/dispatch/recording.cc:"));
 }
 
 }  // namespace

@@ -1,0 +1,197 @@
+// Control flow in functionalised programs.
+
+#include "switchboard/ops/cond.h"
+#include "switchboard/ops/functional_mode.h"
+#include "switchboard/ops/functionalize.h"
+#include "switchboard/ops/map.h"
+#include "switchboard/ops/operators.h"
+#include "switchboard/ops/views.h"
+#include "switchboard/ops/while_loop.h"
+#include "switchboard/tests/control_flow/places.h"
+
+namespace sb::test {
+namespace {
+
+using Catch::Matchers::Contains;
+
+enum class Route { Key, Mode };
+
+Program functionalized(Route route, const Program& f) {
+  return route == Route::Key ? functionalize(f) : FunctionalMode().functionalize(f);
+}
+
+// Writes to what it makes, inside and outside of the functions, and to its input in[1].
+Tensors mutating(const Tensors& in) {
+  in[1] += 1;
+  const Tensors r = cond(
+      in[0],
+      [](const Tensor& x) {
+        const Tensor y = x * 2;
+        select(y, 0, 0) += 100;
+        return y;
+      },
+      [](const Tensor& x) {
+        const Tensor y = -x;
+        y += 1;
+        return y;
+      },
+      {in[1]});
+  r[0] += 1;
+  return r;
+}
+
+TEST_CASE("a functionalised program with cond gives what the program gives, and writes the same") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const bool pred = GENERATE(true, false);
+  const Maker make(GENERATE(from_range(all_places())));
+  const auto run = [&](const Program& f) {
+    const Tensors inputs{make.pred(pred), make({2}, {1, 2})};
+    return str_cat(text_of(f(inputs)), "; ", text_of(inputs[1]));
+  };
+  CHECK(run(functionalized(route, mutating)) == run(mutating));
+}
+
+TEST_CASE("the graph of a functionalised program has functions that mutate nothing") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const Program f = [](const Tensors& in) {
+    return cond(
+        in[0],
+        [](const Tensor& x) {
+          const Tensor y = x * 2;
+          y += 1;
+          return y;
+        },
+        [](const Tensor& x) { return -x; }, {in[1]});
+  };
+  const Tensors inputs{tensor_of({}, {1}, DType::Bool), tensor_of({1}, {5})};
+  const Graph g = trace(functionalized(route, f), inputs);
+  g.lint();
+  CHECK(g.to_string() ==
+        "graph(arg0: bool[], arg1: float32[1]):\n"
+        "  cond = cond(arg0, true_graph, false_graph, [arg1])\n"
+        "  getitem = cond[0]\n"
+        "  return (getitem,)\n"
+        "\n"
+        "true_graph(arg0: float32[1]):\n"
+        "  mul = aten::mul.Scalar(arg0, 2)\n"
+        "  add = aten::add.Scalar(mul, 1)\n"
+        "  return (add,)\n"
+        "\n"
+        "false_graph(arg0: float32[1]):\n"
+        "  neg = aten::neg(arg0)\n"
+        "  return (neg,)\n");
+  CHECK(text_of(g.run(inputs)) == "float32[1] on cpu {11}");
+  CHECK(text_of(g.run({tensor_of({}, {0}, DType::Bool), inputs[1]})) == "float32[1] on cpu {-5}");
+}
+
+// cond in while_loop in map, with writes to what the functions make.
+Tensors nested(const Tensors& in) {
+  return sb::map(
+      [](const Tensor& row) {
+        const Tensors r = while_loop([](const Tensor& x) { return x < 10; },
+                                     [](const Tensor& x) {
+                                       const Tensors y = cond(
+                                           x < 5,
+                                           [](const Tensor& t) {
+                                             const Tensor u = clone(t);
+                                             u += 1;
+                                             return u;
+                                           },
+                                           [](const Tensor& t) { return t * 2; }, {x});
+                                       y[0] += 0.5;
+                                       return y;
+                                     },
+                                     {row * 1});
+        r[0] += 1;
+        return r;
+      },
+      in);
+}
+
+TEST_CASE("nested control flow is functionalised all through") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const Maker make(GENERATE(Place::Cpu, Place::Dummy, Place::Fake));
+  const Tensors inputs{make({3}, {0, 4, 20})};
+  const std::string written = text_of(nested(inputs));
+  if (make.has_data()) CHECK_THAT(written, Contains("{13.5, 12.5, 21}"));
+  CHECK(text_of(functionalized(route, nested)(inputs)) == written);
+  const Graph g = trace(functionalized(route, nested), inputs);
+  CHECK(text_of(g.run(inputs)) == written);
+  CHECK_THAT(g.to_string(), !Contains("_.") && Contains("map_impl"));
+}
+
+TEST_CASE("functions that write to an operand, or to what they capture, are refused") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const Maker make(GENERATE(Place::Cpu, Place::Dummy, Place::Fake));
+  const Tensor x = make({2}, {1, 2}), outside = make({2}, {3, 4});
+  const auto refused = [&](const Program& f) {
+    const std::string text = message([&] { functionalized(route, f)({make.pred(true), x}); });
+    if (make.has_data()) {
+      CHECK(numbers_in(x) == Numbers{1, 2});
+      CHECK(numbers_in(outside) == Numbers{3, 4});
+    }
+    return text;
+  };
+  const auto contains = Contains(
+      "NotImplementedError: functionalization: a function that an operator takes writes to its "
+      "arguments");
+  const auto add_one = [](const Tensor& t) { return t += 1; };
+  CHECK_THAT(refused([&](const Tensors& in) { return cond(in[0], add_one, add_one, {in[1]}); }),
+             contains);
+  CHECK_THAT(refused([&](const Tensors& in) {
+               const auto f = [&](const Tensor& t) {
+                 outside += 1;
+                 return t + 1;
+               };
+               return cond(in[0], f, f, {in[1]});
+             }),
+             contains);
+  CHECK_THAT(refused([&](const Tensors& in) { return sb::map(add_one, {in[1]}); }), contains);
+  CHECK_THAT(refused([&](const Tensors& in) {
+               return while_loop([](const Tensor& t) { return select(t, 0, 0) < 5; },
+                                 [](const Tensor& t) {
+                                   select(t, 0, 0) += 1;
+                                   return t * 1;
+                                 },
+                                 {in[1]});
+             }),
+             contains);
+}
+
+TEST_CASE("results that share memory with an operand are refused") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const Maker make(GENERATE(Place::Cpu, Place::Dummy, Place::Fake));
+  const Tensor x = make({2}, {1, 2});
+  const auto refused = [&](const Program& f) {
+    return message([&] { functionalized(route, f)({make.pred(true), x}); });
+  };
+  const auto same = [](const Tensor& t) { return t; };
+  const auto first = [](const Tensor& t) { return select(t, 0, 0); };
+  const std::string end = str_cat("shares memory with argument 0, ", x.describe(),
+                                  "; under functionalization it must be a clone");
+  CHECK(refused([&](const Tensors& in) { return cond(in[0], same, same, {in[1]}); }) ==
+        str_cat("RuntimeError: higher_order::cond: true_fn: result 0 ", end));
+  CHECK(refused([&](const Tensors& in) { return cond(in[0], first, first, {in[1]}); }) ==
+        str_cat("RuntimeError: higher_order::cond: true_fn: result 0 ", end));
+  CHECK(refused([&](const Tensors& in) {
+          return while_loop([](const Tensor& t) { return select(t, 0, 0) < 5; },
+                            [](const Tensor& t) { return t; }, {in[1]});
+        }) == str_cat("RuntimeError: higher_order::while_loop: body_fn: result 0 ", end));
+  CHECK_THAT(refused([&](const Tensors& in) { return sb::map(same, {in[1]}); }),
+             Contains("RuntimeError: higher_order::map_impl: f: result 0 shares memory"));
+}
+
+TEST_CASE("exceptions of functions pass through functionalised programs") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const Maker make(GENERATE(from_range(all_places())));
+  const Program f = [](const Tensors& in) {
+    const auto bad = [](const Tensor&) -> Tensor { throw ValueError("no such thing"); };
+    return cond(in[0], bad, bad, {in[1]});
+  };
+  const Tensors inputs{make.pred(true), make({2}, {1, 2})};
+  CHECK(message([&] { functionalized(route, f)(inputs); }) == "ValueError: no such thing");
+  CHECK(message([&] { trace(functionalized(route, f), inputs); }) == "ValueError: no such thing");
+}
+
+}  // namespace
+}  // namespace sb::test
