@@ -1,7 +1,6 @@
 #include "switchboard/docs/markdown.h"
 
 #include <fstream>
-#include <regex>
 #include <sstream>
 #include <stdexcept>
 
@@ -11,9 +10,10 @@ namespace {
 constexpr std::string_view kFence = "```";
 
 void add_links(const std::string& line, std::vector<std::string>& links) {
-  static const std::regex link(R"(\]\(([^)]*)\))");
-  for (std::sregex_iterator it(line.begin(), line.end(), link), end; it != end; ++it)
-    links.push_back((*it)[1]);
+  for (size_t at = line.find("]("); at != line.npos; at = line.find("](", at + 1)) {
+    const size_t end = line.find(')', at);
+    if (end != line.npos) links.push_back(line.substr(at + 2, end - at - 2));
+  }
 }
 
 std::string without_spaces_around(const std::string& text) {
