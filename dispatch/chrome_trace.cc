@@ -68,7 +68,7 @@ ChromeTrace::ChromeTrace(std::ostream& out) : out_(out), path_("the trace's stre
 ChromeTrace::~ChromeTrace() {
   try {
     close();
-  } catch (const Error&) {  // a destructor cannot report it; close() can
+  } catch (...) {  // a destructor cannot report it; close() can
   }
 }
 

@@ -32,54 +32,84 @@ struct DispatchTls {
 
 inline constinit thread_local DispatchTls dispatch_tls;
 
-// Restores the thread's sets at the end of the scope, on exceptions too. Guards nest strictly.
-class PreserveDispatchTls {
- public:
-  PreserveDispatchTls() : included_(dispatch_tls.included), kept_(dispatch_tls.kept) {}
-  ~PreserveDispatchTls() {
-    dispatch_tls.included = included_;
-    dispatch_tls.kept = kept_;
-  }
-  PreserveDispatchTls(const PreserveDispatchTls&) = delete;
-  PreserveDispatchTls& operator=(const PreserveDispatchTls&) = delete;
-
- private:
-  DispatchKeySet included_;
-  DispatchKeySet kept_;
-};
+// Guards change the thread's sets for a scope. At its end, on exceptions too, each undoes what it
+// has changed and nothing else: modes that came or went meanwhile keep their keys.
 
 // Includes keys for a scope. As `c10::impl::IncludeDispatchKeyGuard`.
-class IncludeKeysGuard : PreserveDispatchTls {
+class IncludeKeysGuard {
  public:
-  explicit IncludeKeysGuard(DispatchKeySet keys) { dispatch_tls.included |= keys; }
+  explicit IncludeKeysGuard(DispatchKeySet keys)
+      : added_(keys.bits() & ~dispatch_tls.included.bits()) {
+    dispatch_tls.included |= DispatchKeySet::from_bits(added_);
+  }
+  ~IncludeKeysGuard() {
+    dispatch_tls.included = DispatchKeySet::from_bits(dispatch_tls.included.bits() & ~added_);
+  }
+  IncludeKeysGuard(const IncludeKeysGuard&) = delete;
+  IncludeKeysGuard& operator=(const IncludeKeysGuard&) = delete;
+
+ private:
+  uint64_t added_;
 };
 
 // Excludes the functionalities of `keys` for a scope. As `c10::impl::ExcludeDispatchKeyGuard`.
-class ExcludeKeysGuard : PreserveDispatchTls {
+class ExcludeKeysGuard {
  public:
-  explicit ExcludeKeysGuard(DispatchKeySet keys) { dispatch_tls.kept -= keys; }
+  explicit ExcludeKeysGuard(DispatchKeySet keys)
+      : taken_(DispatchKeySet::from_bits(dispatch_tls.kept.bits() & keys.bits() &
+                                         DispatchKeySet::kFunctionalityBits)) {
+    dispatch_tls.kept -= taken_;
+  }
+  ~ExcludeKeysGuard() { dispatch_tls.kept |= taken_; }
+  ExcludeKeysGuard(const ExcludeKeysGuard&) = delete;
+  ExcludeKeysGuard& operator=(const ExcludeKeysGuard&) = delete;
+
+ private:
+  DispatchKeySet taken_;
 };
 
 // Takes the functionalities of `keys` off the excluded ones for a scope, as turning autocast on
 // does.
-class UnexcludeKeysGuard : PreserveDispatchTls {
+class UnexcludeKeysGuard {
  public:
-  explicit UnexcludeKeysGuard(DispatchKeySet keys) {
-    dispatch_tls.kept |=
-        DispatchKeySet::from_bits(keys.bits() & DispatchKeySet::kFunctionalityBits);
+  explicit UnexcludeKeysGuard(DispatchKeySet keys)
+      : added_(DispatchKeySet::from_bits(~dispatch_tls.kept.bits() & keys.bits() &
+                                         DispatchKeySet::kFunctionalityBits)) {
+    dispatch_tls.kept |= added_;
   }
+  ~UnexcludeKeysGuard() { dispatch_tls.kept -= added_; }
+  UnexcludeKeysGuard(const UnexcludeKeysGuard&) = delete;
+  UnexcludeKeysGuard& operator=(const UnexcludeKeysGuard&) = delete;
+
+ private:
+  DispatchKeySet added_;
+};
+
+// The functionalities of autograd.
+inline constexpr DispatchKeySet kAutogradFunctionalities{DispatchKey::AutogradOther,
+                                                         DispatchKey::AutogradFunctionality,
+                                                         DispatchKey::AutogradNestedTensor};
+
+// For an autograd kernel that has done its part: calls of the scope do not enter autograd again,
+// those that modes or fallbacks make anew neither. As `at::AutoDispatchBelowAutograd`.
+class BelowAutogradGuard : ExcludeKeysGuard {
+ public:
+  BelowAutogradGuard() : ExcludeKeysGuard(kAutogradFunctionalities) {}
 };
 
 // Inference mode for a scope: ADInplaceOrView no longer included, all autograd excluded. As
 // `c10::InferenceMode`, for the calls that are made; tensors made in it carry all their keys.
-class InferenceModeGuard : PreserveDispatchTls {
+class InferenceModeGuard : BelowAutogradGuard {
  public:
-  InferenceModeGuard() {
+  InferenceModeGuard() : was_included_(dispatch_tls.included.has(DispatchKey::ADInplaceOrView)) {
     dispatch_tls.included -= DispatchKey::ADInplaceOrView;
-    dispatch_tls.kept -=
-        DispatchKeySet{DispatchKey::AutogradOther, DispatchKey::AutogradFunctionality,
-                       DispatchKey::AutogradNestedTensor};
   }
+  ~InferenceModeGuard() {
+    if (was_included_) dispatch_tls.included |= DispatchKey::ADInplaceOrView;
+  }
+
+ private:
+  bool was_included_;
 };
 
 }  // namespace sb

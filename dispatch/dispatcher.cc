@@ -331,14 +331,22 @@ const DispatchTable& Dispatcher::resolve_table(OperatorEntry& entry) {
 }
 
 void Dispatcher::observe(std::shared_ptr<CallObserver> observer) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  SB_CHECK(!observer_owner_, "the dispatcher is observed already; end that observation first");
+  set_observer(std::move(observer));
+}
+
+void Dispatcher::end_observing(const CallObserver* observer) {
   ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
-  SB_CHECK(!observer || !observer_owner_,
-           "the dispatcher is observed already; end that observation first");
-  if (observer_owner_) internal::retire(std::move(observer_owner_));
-  observer_owner_ = std::move(observer);
-  observer_.store(observer_owner_.get(), std::memory_order_release);
+  if (observer_owner_.get() == observer) set_observer(nullptr);
+}
+
+void Dispatcher::set_observer(std::shared_ptr<CallObserver> observer) {
+  observer_.store(observer.get(), std::memory_order_release);
+  observer_owner_.swap(observer);
   for (const auto& entry : entries_) entry->publish_table(!observer_owner_);
+  if (observer) internal::retire(std::move(observer));
 }
 
 Dispatcher& default_dispatcher() {

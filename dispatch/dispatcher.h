@@ -5,7 +5,6 @@
 
 #include <array>
 #include <atomic>
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -74,10 +73,12 @@ class Dispatcher {
     return inspect([&] { return entry.describe_kernels(); });
   }
 
-  // Lets an observer see the kernels that run for this dispatcher's operators on every thread, or
-  // nullptr: none. Calls take the slow path meanwhile. Throws RuntimeError if there is another one.
-  // Calls that are under way when it is taken off still tell it of their end.
+  // Lets an observer see the kernels that run for this dispatcher's operators on every thread.
+  // Calls take the slow path meanwhile. Throws RuntimeError if there is another one.
   void observe(std::shared_ptr<CallObserver> observer);
+  // Takes it off; does nothing if it is not there. Calls that are under way still tell it of their
+  // end.
+  void end_observing(const CallObserver* observer);
   CallObserver* observer() const { return observer_.load(std::memory_order_acquire); }
 
  private:
@@ -117,6 +118,7 @@ class Dispatcher {
   void bury(const OperatorName& name);
   void bury_if_vanished(OperatorEntry* entry);
   void invalidate_all();
+  void set_observer(std::shared_ptr<CallObserver> observer);
   uint64_t next_id() { return ++last_id_; }
 
   // Destroys what registrations replaced; every registration ends so, without the lock.

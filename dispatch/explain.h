@@ -96,9 +96,12 @@ requires(sizeof...(A) >= internal::OpTraits<Tag>::schema.num_required() &&
   using Traits = internal::OpTraits<Tag>;
   const OperatorHandle handle = op.handle();
   return [&]<size_t... I>(std::index_sequence<I...>) {
-    std::vector<IValue> given = {
-        internal::box(static_cast<typename Traits::template Argument<I>>(arguments))...};
-    return explain(handle, bind_arguments(handle.schema(), std::move(given)));
+    // In the schema's order, keyword-only ones too, as a typed call takes them.
+    Stack stack = {internal::box(static_cast<typename Traits::template Argument<I>>(arguments))...};
+    const FunctionSchema& schema = handle.schema();
+    for (size_t i = stack.size(); i < schema.arguments.size(); ++i)
+      stack.push_back(schema.arguments[i].default_value.value());
+    return explain(handle, stack);
   }
   (std::index_sequence_for<A...>());
 }

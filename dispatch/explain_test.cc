@@ -128,7 +128,7 @@ TEST_CASE("a removed operator and a short stack cannot be explained") {
                     Catch::StartsWith("demo::f: the operator was removed; "));
 }
 
-SB_OP(blend, "explain::blend(Tensor x, Tensor[] ys, float weight=0.5) -> Tensor");
+SB_OP(blend, "explain::blend(Tensor x, Tensor[] ys, *, float weight=0.5) -> Tensor");
 
 TEST_CASE("a typed call is explained as it would be made") {
   Library m(Library::Kind::Def, "explain");

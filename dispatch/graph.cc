@@ -175,7 +175,6 @@ Node* Graph::call_higher_order(std::shared_ptr<const HigherOrderTarget> target,
   for (GraphArg& argument : arguments) {
     Subgraph* const sub = std::get_if<Subgraph>(&argument.value_);
     if (!sub) continue;
-    SB_CHECK_VALUE(sub->graph, "graph: ", target->name(), ": subgraph '", sub->name, "' is null");
     sub->name = unique_name(sub->name);
   }
   Node* const node = add(Node::Kind::HigherOrder, target->name(), std::move(arguments));

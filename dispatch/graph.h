@@ -42,8 +42,10 @@ class GraphArg {
   GraphArg() : value_(IValue()) {}
   // NOLINTNEXTLINE: all of these are arguments. Throws ValueError for null.
   GraphArg(Node* node) : value_(node) { SB_CHECK_VALUE(node, "graph: a null node as argument"); }
-  GraphArg(List list) : value_(std::move(list)) {}                             // NOLINT
-  GraphArg(Subgraph graph) : value_(std::move(graph)) {}                       // NOLINT
+  GraphArg(List list) : value_(std::move(list)) {}       // NOLINT
+  GraphArg(Subgraph graph) : value_(std::move(graph)) {  // NOLINT
+    SB_CHECK_VALUE(subgraph()->graph, "graph: subgraph '", subgraph()->name, "' is null");
+  }
   GraphArg(std::vector<GraphArg> items) : GraphArg(List{std::move(items)}) {}  // NOLINT
   template <class T>
   requires(std::convertible_to<T, IValue> && !std::is_pointer_v<std::decay_t<T>>)
@@ -164,8 +166,15 @@ class Node {
 class Graph {
  public:
   Graph() = default;
-  Graph(Graph&&) = default;
-  Graph& operator=(Graph&&) = default;
+  // A graph that was moved from is empty.
+  Graph(Graph&& other) noexcept { *this = std::move(other); }
+  Graph& operator=(Graph&& other) noexcept {
+    nodes_ = std::exchange(other.nodes_, {});
+    num_inputs_ = std::exchange(other.num_inputs_, 0);
+    names_ = std::exchange(other.names_, {});
+    constants_ = std::exchange(other.constants_, {});
+    return *this;
+  }
 
   // Adds a node at the end; all throw RuntimeError once there is an output. Names are made
   // identifiers and unique. With `meta`, the input must be a tensor; without, it may be any value.

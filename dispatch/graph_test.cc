@@ -369,7 +369,7 @@ TEST_CASE("a higher-order operator is a node with subgraphs, which print behind 
   CHECK(value(g.run({number(1)})[0]) == 16);
   CHECK_THROWS_AS(g.call_higher_order(nullptr, {}), ValueError);
   CHECK_THROWS_WITH(Graph().call_higher_order(repeat, {Subgraph{"body", nullptr}}),
-                    "graph: repeat: subgraph 'body' is null");
+                    "graph: subgraph 'body' is null");
 }
 
 TEST_CASE("a higher-order call is dead code unless it, or a part of it, has effects") {

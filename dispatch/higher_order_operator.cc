@@ -56,6 +56,13 @@ const OperatorBase::ModeRule& rule_for(const OperatorBase& op, const DispatchMod
   return *rule;
 }
 
+// Runs the rule for this mode; if that declines, those for the modes that own arguments.
+void run_rules(const OperatorBase& op, DispatchMode& mode, DispatchKeySet keys, Stack* stack) {
+  internal::run_or_ask_owners(
+      mode, *stack, stack->size(), [&] { return op.name(); },
+      [&](DispatchMode& m) { rule_for(op, m)(m, keys, stack); });
+}
+
 void call_transform(const OperatorBase& op, DispatchKeySet keys, Stack* stack) {
   const internal::LoweredTransform lowered;
   FunctionTransform* const transform = lowered.transform();
@@ -75,13 +82,12 @@ void call_mode(const OperatorBase& op, DispatchKeySet keys, Stack* stack) {
   if (!mode) mode = internal::owner_of(*stack, [&] { return op.name(); });
   SB_CHECK(mode, op.name(),
            ": entered at Python, but no mode is active and no argument belongs to one");
-  rule_for(op, *mode)(*mode, keys, stack);
+  run_rules(op, *mode, keys, stack);
 }
 
 void call_pre_dispatch_mode(const OperatorBase& op, DispatchKeySet keys, Stack* stack) {
-  const OperatorBase::ModeRule& rule = rule_for(op, *current_pre_dispatch_mode());
   const internal::PoppedPreDispatchMode popped;
-  rule(popped.mode(), keys, stack);
+  run_rules(op, popped.mode(), keys, stack);
 }
 
 void run(const KernelFunction& kernel, DispatchKeySet keys, Stack* stack) {
@@ -166,6 +172,13 @@ std::vector<HigherOrderOperator*> all_higher_order_ops() {
   std::lock_guard<std::mutex> lock(registry().mutex);
   for (const auto& [name, op] : registry().operators) all.push_back(op);
   return all;
+}
+
+std::vector<std::string> higher_order_op_names() {
+  std::vector<std::string> names;
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  for (const auto& [name, op] : registry().operators) names.push_back(name);
+  return names;
 }
 
 HigherOrderOperator* find_higher_order_op(std::string_view name) {

@@ -68,9 +68,10 @@ class HigherOrderOperator final : public OperatorBase {
   std::string opname_;
 };
 
-// Every higher-order operator that there is, sorted by name; the one of that name ("cond"), or
-// nullptr. Operators are owned by whoever made them.
+// Every higher-order operator that there is, sorted by name; their names; the one of that name
+// ("cond"), or nullptr. Operators are owned by whoever made them.
 std::vector<HigherOrderOperator*> all_higher_order_ops();
+std::vector<std::string> higher_order_op_names();
 HigherOrderOperator* find_higher_order_op(std::string_view name);
 
 }  // namespace sb

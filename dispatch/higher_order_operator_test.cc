@@ -400,5 +400,38 @@ TEST_CASE("rules of a higher-order operator come and go while four threads call"
   CHECK(f.apply({IValue(tensor_with(K::CPU))})[0].to_int() == 1);
 }
 
+TEST_CASE("a rule for a mode may decline: those for the modes that own arguments are asked") {
+  Fixture f;
+  class Owner : public SlotMode {
+   public:
+    std::string name() const override { return "Owner"; }
+  } owner;
+  class Owned : public ModeData {
+   public:
+    explicit Owned(DispatchMode* mode) : mode_(mode) {}
+    DispatchMode& mode() const override { return *mode_; }
+    DispatchMode* mode_;
+  };
+  const RegistrationHandle declines =
+      f.apply.impl_mode<SlotMode>([](SlotMode&, DispatchKeySet, Stack*) { throw ModeDeclined(); });
+  const Tensor x = tensor_with(K::CPU), owned = tensor_with({K::CPU, K::Python});
+  owned.impl()->set_mode_data(make_intrusive<Owned>(&owner));
+  const char* const declined =
+      "TypeError: higher_order::apply: all modes that were asked declined: SlotMode";
+  SlotMode mode, proxy(ModeKey::Proxy);
+  std::optional<ModeGuard> guard;
+  std::optional<PreDispatchModeGuard> pre_dispatch;
+  SECTION("for a mode") { guard.emplace(&mode); }
+  SECTION("for a pre-dispatch mode") { pre_dispatch.emplace(&proxy); }
+  CHECK(message([&] { f.call(x); }) == declined);
+  CHECK(message([&] {
+          f.call(owned);
+        }).starts_with("NotImplementedError: higher_order::apply: no rule for the mode Owner ("));
+  const RegistrationHandle takes =
+      f.apply.impl_mode<Owner>([](Owner&, DispatchKeySet, Stack* stack) { *stack = {IValue(5)}; });
+  CHECK(f.call(owned)[0].to_int() == 5);
+  CHECK(mode_stack_size() + pre_dispatch_stack_size() == 1);
+}
+
 }  // namespace
 }  // namespace sb

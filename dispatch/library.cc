@@ -178,7 +178,7 @@ void Library::add_kernels(std::string_view op, const std::vector<DispatchKey>& k
   try {
     for (DispatchKey key : keys) add_kernel(op, key, kernel, where);
   } catch (...) {
-    undo_to(before);
+    undo(*dispatcher_, registrations_, before);
     throw;
   }
 }
@@ -215,27 +215,33 @@ void Library::add_fallback(DispatchKey key, KernelFunction kernel, SourceLocatio
   registrations_.emplace_back(Fallback{key, dispatcher_->add_fallback(key, std::move(registered))});
 }
 
-void Library::undo_to(size_t count) noexcept {
-  while (registrations_.size() > count) {
+void Library::undo(Dispatcher& dispatcher, std::vector<Registration>& registrations,
+                   size_t count) noexcept {
+  while (registrations.size() > count) {
     // Out of the list first: what is undone may run code of the user's.
-    Registration last = std::move(registrations_.back());
-    registrations_.pop_back();
+    Registration last = std::move(registrations.back());
+    registrations.pop_back();
     if (auto* entry = std::get_if<OperatorEntry*>(&last))
-      dispatcher_->undefine(*entry);
+      dispatcher.undefine(*entry);
     else if (auto* kernel = std::get_if<Dispatcher::KernelId>(&last))
-      dispatcher_->remove_kernel(*kernel);
+      dispatcher.remove_kernel(*kernel);
     else if (auto* fallback = std::get_if<Fallback>(&last))
-      dispatcher_->remove_fallback(fallback->key, fallback->id);
+      dispatcher.remove_fallback(fallback->key, fallback->id);
     else
       std::get<RegistrationHandle>(last).destroy();
   }
 }
 
 void Library::close() {
-  if (id_ == 0) return;
-  undo_to(0);
-  dispatcher_->close_library(kind_, ns_, id_);
-  id_ = 0;
+  const uint64_t id = std::exchange(id_, 0);
+  if (id == 0) return;
+  // All that is needed, as what is undone may destroy this very library.
+  Dispatcher& dispatcher = *dispatcher_;
+  const LibraryKind kind = kind_;
+  const std::string ns = ns_;
+  std::vector<Registration> registrations = std::move(registrations_);
+  undo(dispatcher, registrations, 0);
+  dispatcher.close_library(kind, ns, id);
 }
 
 std::string Library::to_string() const {

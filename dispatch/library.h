@@ -172,15 +172,15 @@ class Library {
   void add_kernels(std::string_view op, const std::vector<DispatchKey>& keys,
                    const KernelFunction& kernel, SourceLocation where);
   void add_fallback(DispatchKey key, KernelFunction kernel, SourceLocation where);
-  // Undoes the registrations after the first `count`, newest first.
-  void undo_to(size_t count) noexcept;
-
   struct Fallback {
     DispatchKey key;
     uint64_t id;
   };
   using Registration =
       std::variant<OperatorEntry*, Dispatcher::KernelId, Fallback, RegistrationHandle>;
+  // Undoes the registrations after the first `count`, newest first.
+  static void undo(Dispatcher& dispatcher, std::vector<Registration>& registrations,
+                   size_t count) noexcept;
 
   Dispatcher* dispatcher_;
   Kind kind_;

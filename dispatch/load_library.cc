@@ -25,14 +25,15 @@ namespace {
 struct Plugin {
   void* handle = nullptr;
   std::vector<internal::StaticBlock> blocks;
-  bool registered = false;  // its blocks ran
+  enum class Blocks { Waiting, Running, Registered };
+  Blocks state = Blocks::Waiting;
 };
 
 // Held while a plugin is opened and its blocks run, which may open others.
 struct Plugins {
   std::recursive_mutex mutex;
   std::map<std::string, Plugin> by_path;
-  std::vector<std::string> loaded;
+  std::vector<std::string> loaded;  // without those whose blocks are running
 };
 
 Plugins& plugins() {
@@ -67,16 +68,23 @@ Plugin& open(const std::string& path, int visibility) {
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_NODELETE | visibility);
   SB_CHECK(handle, "plugin '", path, "': ", linker_error(path));
   Plugin& plugin = plugins().by_path[path];
-  if (!plugin.handle) plugin = {handle, collect.take()};
-  if (plugin.registered) return plugin;
-  plugin.registered = true;  // or a plugin that loads itself would go on for ever
+  if (!plugin.handle) {
+    plugin.handle = handle;
+    plugin.blocks = collect.take();
+  }
+  if (plugin.state != Plugin::Blocks::Waiting) return plugin;
+  plugin.state = Plugin::Blocks::Running;  // or a plugin that loads itself would go on for ever
   try {
     for (auto& library : internal::StaticBlocks::fill(plugin.blocks))
       internal::keep_open(std::move(library));
   } catch (const Error& error) {
-    plugin.registered = false;
+    plugin.state = Plugin::Blocks::Waiting;
     rethrow_with_context(error, str_cat("plugin '", path, "': "));
+  } catch (...) {
+    plugin.state = Plugin::Blocks::Waiting;
+    throw;
   }
+  plugin.state = Plugin::Blocks::Registered;
   return plugin;
 }
 
@@ -88,8 +96,8 @@ void load_library(const std::string& path) {
   std::vector<std::string>& loaded = plugins().loaded;
   for (const std::string& other : loaded)
     if (other == resolved) return;
-  open(resolved, RTLD_GLOBAL);
-  loaded.push_back(resolved);
+  // A plugin that loads itself, by way of others too, is loaded when its own blocks have run.
+  if (open(resolved, RTLD_GLOBAL).state == Plugin::Blocks::Registered) loaded.push_back(resolved);
 }
 
 std::vector<std::string> loaded_libraries() {

@@ -4,9 +4,11 @@
 #define SWITCHBOARD_DISPATCH_MAKE_KERNEL_H_
 
 #include <cstddef>
+#include <functional>
 #include <type_traits>
 #include <utility>
 
+#include "switchboard/core/error.h"
 #include "switchboard/dispatch/boxing.h"
 #include "switchboard/dispatch/kernel.h"
 
@@ -142,9 +144,22 @@ struct BoxedAdapter {
   }
 };
 
+// Throws ValueError for a function pointer or std::function that is empty.
+template <class F>
+void check_not_empty(const F&) {}
+template <class R, class... A>
+void check_not_empty(R (*const& f)(A...)) {
+  SB_CHECK_VALUE(f, "expected a kernel, got a null function pointer");
+}
+template <class Signature>
+void check_not_empty(const std::function<Signature>& f) {
+  SB_CHECK_VALUE(f, "expected a kernel, got an empty std::function");
+}
+
 // A functor as a kernel for an operator of type R(A...).
 template <class F, class R, class... A>
 KernelFunction make_kernel_for(F functor) {
+  check_not_empty(functor);
   KernelFunction kernel;
   kernel.entries.unboxed =
       reinterpret_cast<UnboxedEntry>(&KernelEntries<F, R, A...>::Invoker::call);
@@ -197,6 +212,7 @@ KernelFunction make_kernel(F functor) {
   } else if constexpr (std::is_same_v<F, KernelFunction>) {
     return functor;
   } else if constexpr (internal::is_boxed_kernel<F>) {
+    internal::check_not_empty(functor);
     KernelFunction kernel;
     kernel.state = make_intrusive<internal::BoxedFunctorState<F>>(std::move(functor));
     kernel.entries = {nullptr, &internal::BoxedFunctorState<F>::call, kernel.state.get()};

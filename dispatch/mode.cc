@@ -50,28 +50,33 @@ uint64_t push(DispatchMode* mode) {
   return id;
 }
 
-// Runs what the operator does under this mode.
-inline void run_mode(DispatchMode& mode, const OperatorHandle& op, DispatchKeySet keys,
-                     Stack* stack) {
-  if (const OperatorBase* const base = op.entry().find_base()) {
-    if (const OperatorBase::ModeRule* const rule = base->find_mode_rule(typeid(mode))) {
-      (*rule)(mode, keys, stack);
-      return;
-    }
-  }
-  mode.call(op, keys, stack);
-}
-
 absl::Span<const IValue> arguments_on(const Stack& stack, const OperatorHandle& op) {
   return absl::MakeConstSpan(stack).last(op.entry().num_arguments());
 }
 
+// Whether the mode took the call; false if it declined.
+bool takes(DispatchMode& mode, const Stack& stack, absl::FunctionRef<std::string()> op,
+           absl::FunctionRef<void(DispatchMode&)> run) {
+  const size_t size = stack.size();
+  try {
+    run(mode);
+    return true;
+  } catch (const ModeDeclined&) {
+  }
+  // The next mode would take other values for the arguments.
+  SB_CHECK(stack.size() == size, op(), ": the mode ", mode.name(),
+           " declined the call, but changed the stack; expected ", size, " values on it, got ",
+           stack.size());
+  return false;
+}
+
 // Asks the modes that own arguments, but for the one that has declined.
-[[gnu::cold]] void call_owners(const OperatorHandle& op, DispatchKeySet keys, Stack* stack,
-                               DispatchMode* declined) {
+[[gnu::cold]] void ask_owners(DispatchMode* declined, const Stack& stack, size_t num_arguments,
+                              absl::FunctionRef<std::string()> op,
+                              absl::FunctionRef<void(DispatchMode&)> run) {
   std::vector<DispatchMode*> asked = {declined};
   std::vector<DispatchMode*> owners;
-  for (const IValue& value : arguments_on(*stack, op)) {
+  for (const IValue& value : absl::MakeConstSpan(stack).last(num_arguments)) {
     value.for_each_tensor([&](const Tensor& t) {
       if (t.impl()->mode_data()) owners.push_back(&t.impl()->mode_data()->mode());
     });
@@ -79,13 +84,9 @@ absl::Span<const IValue> arguments_on(const Stack& stack, const OperatorHandle& 
   for (DispatchMode* const owner : owners) {
     if (std::find(asked.begin(), asked.end(), owner) != asked.end()) continue;
     asked.push_back(owner);
-    try {
-      run_mode(*owner, op, keys, stack);
-      return;
-    } catch (const ModeDeclined&) {
-    }
+    if (takes(*owner, stack, op, run)) return;
   }
-  SB_THROW(TypeError, op.name().to_string(), ": all modes that were asked declined: ",
+  SB_THROW(TypeError, op(), ": all modes that were asked declined: ",
            absl::StrJoin(asked, ", ", [](std::string* out, const DispatchMode* mode) {
              out->append(mode->name());
            }));
@@ -208,6 +209,22 @@ DispatchMode* owner_of(absl::Span<const IValue> arguments, absl::FunctionRef<std
   return owner;
 }
 
+void run_mode(DispatchMode& mode, const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  if (const OperatorBase* const base = op.entry().find_base()) {
+    if (const OperatorBase::ModeRule* const rule = base->find_mode_rule(typeid(mode))) {
+      (*rule)(mode, keys, stack);
+      return;
+    }
+  }
+  mode.call(op, keys, stack);
+}
+
+void run_or_ask_owners(DispatchMode& mode, const Stack& stack, size_t num_arguments,
+                       absl::FunctionRef<std::string()> op,
+                       absl::FunctionRef<void(DispatchMode&)> run) {
+  if (!takes(mode, stack, op, run)) ask_owners(&mode, stack, num_arguments, op, run);
+}
+
 void call_mode(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   PoppedMode popped;
   DispatchMode* mode = popped.mode();
@@ -216,12 +233,9 @@ void call_mode(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
     SB_CHECK(mode, op.name().to_string(),
              ": entered at Python, but no mode is active and no argument belongs to one");
   }
-  try {
-    run_mode(*mode, op, keys, stack);
-    return;
-  } catch (const ModeDeclined&) {
-  }
-  call_owners(op, keys, stack, mode);
+  run_or_ask_owners(
+      *mode, *stack, op.entry().num_arguments(), [&] { return op.name().to_string(); },
+      [&](DispatchMode& m) { run_mode(m, op, keys, stack); });
 }
 
 }  // namespace internal

@@ -43,7 +43,7 @@ class DispatchMode {
 
 // What a mode throws to decline a call: the modes that own arguments are asked next, in the order
 // of the arguments. As returning `NotImplemented` from `__torch_dispatch__`. If all decline, the
-// call throws TypeError.
+// call throws TypeError; RuntimeError if a mode declines after it took arguments off the stack.
 class ModeDeclined : public NotImplementedError {
  public:
   ModeDeclined() : NotImplementedError("the mode declined the call") {}
@@ -133,6 +133,17 @@ class PoppedMode {
 // The one mode that owns tensors among the arguments, or nullptr. Throws RuntimeError, naming both,
 // if arguments belong to different modes. `op` gives the operator's name, for that.
 DispatchMode* owner_of(absl::Span<const IValue> arguments, absl::FunctionRef<std::string()> op);
+
+// What an operator does under a mode: its rule for that type of mode, or else the mode itself.
+void run_mode(DispatchMode& mode, const OperatorHandle& op, DispatchKeySet keys, Stack* stack);
+
+// Runs a call in a mode, `run(mode)`. If it declines, the modes that own arguments, which are the
+// last `num_arguments` values of the stack, are asked in their order. Throws TypeError, naming all,
+// if every one declined, and RuntimeError if one did after it changed the size of the stack, so
+// that ModeDeclined never leaves a call. `op` gives the operator's name, for these.
+void run_or_ask_owners(DispatchMode& mode, const Stack& stack, size_t num_arguments,
+                       absl::FunctionRef<std::string()> op,
+                       absl::FunctionRef<void(DispatchMode&)> run);
 
 // The kernel at the Python key: calls the mode on top of the stack, or else the mode that owns one
 // of the arguments; or the operator's own rule for that type of mode.

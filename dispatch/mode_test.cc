@@ -402,5 +402,47 @@ TEST_CASE("a rule serves the mode that owns an argument, too, and goes with its 
   CHECK_THROWS_WITH(twice(x), "modes::twice: all modes that were asked declined: Decliner");
 }
 
+TEST_CASE("a mode that declines after it took arguments off the stack breaks the call") {
+  Modes m;
+  class Taker : public DispatchMode {
+   public:
+    void call(const OperatorHandle&, DispatchKeySet, Stack* stack) override {
+      stack->pop_back();
+      throw ModeDeclined();
+    }
+    std::string name() const override { return "Taker"; }
+  } taker;
+  const char* const message =
+      "modes::twice: the mode Taker declined the call, but changed the stack; expected 2 values on "
+      "it, got 1";
+  const Tensor x = tensor_on(DeviceType::CPU);
+  {
+    ModeGuard guard(&taker);
+    Stack stack = {IValue(7), IValue(x)};  // a value of the caller's lies below
+    CHECK_THROWS_WITH(twice.handle().call_boxed(&stack), message);
+    CHECK_THROWS_AS(twice(x), RuntimeError);
+    CHECK(current_mode() == &taker);
+  }
+  // The same for a mode that is asked because it owns an argument.
+  const Tensor owned = tensor_with(tensor_key_set(DeviceType::CPU) | DispatchKey::Python);
+  owned.impl()->set_mode_data(make_intrusive<OwnedBy>(&taker));
+  Decliner top;
+  ModeGuard guard(&top);
+  Stack stack = {IValue(7), IValue(owned)};
+  CHECK_THROWS_WITH(twice.handle().call_boxed(&stack), message);
+}
+
+TEST_CASE("that all modes declined an inner call is not taken for the outer mode's declining") {
+  Modes m;
+  m.library.define(both);
+  m.library.impl(both, DispatchKey::CPU, [](const Tensor& x, const Tensor&) { return x; });
+  Decliner below;
+  ModeGuard guard(&below);
+  ModeGuard outer(&m.outer);
+  const Tensor x = tensor_on(DeviceType::CPU);
+  CHECK_THROWS_WITH(both(x, x), "modes::both: all modes that were asked declined: Decliner");
+  CHECK(m.notes.size() == 1);
+}
+
 }  // namespace
 }  // namespace sb

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/alias_keys.h"
@@ -29,6 +30,19 @@ std::string argument_with(K key, const FunctionSchema& schema, const Stack& stac
   return text;
 }
 
+// "argument 0 'x' is an undefined tensor", of the first that is; "" if none is.
+std::string undefined_argument(const FunctionSchema& schema, const Stack& stack) {
+  const size_t n = schema.arguments.size();
+  for (size_t i = 0; i < n && n <= stack.size(); ++i) {
+    bool undefined = false;
+    stack[stack.size() - n + i].for_each_tensor(
+        [&](const Tensor& t) { undefined |= !t.defined(); });
+    if (undefined)
+      return str_cat("argument ", i, " '", schema.arguments[i].name, "' is an undefined tensor");
+  }
+  return "";
+}
+
 // The highest key that the arguments have, the thread excludes and the operator has a kernel for;
 // Undefined if there is none. Where a call goes wrong below a guard, this is what it missed.
 K excluded_kernel(const OperatorEntry& entry, DispatchKeySet arguments) {
@@ -50,6 +64,8 @@ std::string cause(const OperatorEntry& entry, K key, DispatchKeySet arguments, c
   if (key != K::Undefined)
     return dispatch_tls.included.has(key) ? "this thread includes that key"
                                           : "the caller named that key";
+  const std::string undefined = undefined_argument(entry.schema(), stack);
+  if (!undefined.empty()) return undefined;
   return arguments.empty() ? "no argument gives a key" : "no key of the arguments is left";
 }
 
@@ -63,6 +79,13 @@ std::string places(K key) {
   return str_cat(at, ", or a fallback there");
 }
 
+// Kernels of the namespace that nobody has defined an operator for, as after a slip in a name.
+std::string misnamed(const OperatorEntry& entry) {
+  const std::vector<std::string> names = entry.dispatcher().dangling_ops(entry.name().ns());
+  return names.empty() ? ""
+                       : str_cat("\nkernels without a definition: ", absl::StrJoin(names, ", "));
+}
+
 }  // namespace
 
 void throw_no_kernel(const OperatorEntry& entry, DispatchKeySet keys, const Stack& stack) {
@@ -70,7 +93,7 @@ void throw_no_kernel(const OperatorEntry& entry, DispatchKeySet keys, const Stac
   const DispatchKeySet arguments = entry.argument_keys(stack);
   const std::string why = cause(entry, key, arguments, stack);
   const std::string registered =
-      str_cat("\nregistered: ", entry.dispatcher().describe_kernels(entry));
+      str_cat("\nregistered: ", entry.dispatcher().describe_kernels(entry), misnamed(entry));
   if (entry.dispatcher().resolve(entry, key).rule == ResolutionRule::AmbiguousAutogradOther) {
     SB_THROW(RuntimeError, entry.name().to_string(), ": ambiguous at AutogradOther (", why,
              "), between the CompositeImplicitAutograd kernel and that of a backend without an "

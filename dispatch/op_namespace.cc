@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/higher_order_operator.h"
 #include "switchboard/dispatch/load_library.h"
 #include "switchboard/dispatch/near_names.h"
 
@@ -20,9 +21,18 @@ std::vector<std::string> sorted_unique(std::vector<std::string> names) {
   return names;
 }
 
+constexpr std::string_view kHigherOrder = "higher_order";
+
+// Higher-order operators are the program's: they count to the default dispatcher.
+std::vector<std::string> higher_order_names(const Dispatcher& dispatcher) {
+  return &dispatcher == &default_dispatcher() ? higher_order_op_names()
+                                              : std::vector<std::string>();
+}
+
 std::vector<std::string> namespaces_of(const Dispatcher& dispatcher) {
   std::vector<std::string> names;
   for (const OperatorHandle& op : dispatcher.all_ops()) names.emplace_back(op.name().ns());
+  if (!higher_order_names(dispatcher).empty()) names.emplace_back(kHigherOrder);
   return sorted_unique(std::move(names));
 }
 
@@ -35,6 +45,7 @@ struct OpNamespace::State {
   // The operators that exist, without the namespace.
   std::vector<std::string> names() const {
     std::vector<std::string> found;
+    if (name == kHigherOrder) found = higher_order_names(dispatcher);
     for (const OperatorHandle& op : dispatcher.all_ops()) {
       if (op.name().ns() == name) found.push_back(op.name().name.substr(name.size() + 2));
     }
@@ -70,6 +81,10 @@ std::optional<OpOverloadPacket> OpNamespace::find(std::string_view op) const {
 
 OpOverloadPacket OpNamespace::operator[](std::string_view op) const {
   if (std::optional<OpOverloadPacket> packet = find(op)) return *std::move(packet);
+  if (name() == kHigherOrder && find_higher_order_op(op)) {
+    SB_THROW(AttributeError, name(), "::", op,
+             ": a higher-order operator has no overloads; find_higher_order_op() gives it");
+  }
   const std::vector<std::string> here = names();
   if (here.empty()) {
     const std::vector<std::string> others = namespaces_of(state_->dispatcher);

@@ -27,7 +27,8 @@ class OpNamespace {
   OpOverloadPacket operator[](std::string_view op) const;
   std::optional<OpOverloadPacket> find(std::string_view op) const;
 
-  // The operators that exist, sorted, without the namespace.
+  // The operators that exist, sorted, without the namespace. Those of "higher_order", in the
+  // default dispatcher, are the higher-order operators, which find_higher_order_op() gives.
   std::vector<std::string> names() const;
   // Those of them that were looked up so far. As `iter(torch.ops.aten)`.
   std::vector<std::string> known() const;

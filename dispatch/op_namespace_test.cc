@@ -1,9 +1,12 @@
 #include "switchboard/dispatch/op_namespace.h"
 
+#include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/higher_order_operator.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/near_names.h"
 #include "switchboard/dispatch/test_tensors.h"
@@ -238,6 +241,64 @@ TEST_CASE("look-ups go on while other threads define and remove") {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == 0);
+}
+
+TEST_CASE("a higher-order operator is none of them, and the error says where it is") {
+  const HigherOrderOperator apply("apply_in_ops_test");
+  CHECK_THROWS_WITH(ops["higher_order"]["apply_in_ops_test"],
+                    "higher_order::apply_in_ops_test: a higher-order operator has no overloads; "
+                    "find_higher_order_op() gives it");
+}
+
+TEST_CASE("iteration shows the higher-order operators, in the default dispatcher alone") {
+  Dispatcher d;
+  const Ops others(d);
+  {
+    const HigherOrderOperator b("listed_b"), a("listed_a");
+    Names listed = ops["higher_order"].names();
+    CHECK(std::is_sorted(listed.begin(), listed.end()));
+    std::erase_if(listed, [](const std::string& name) { return !name.starts_with("listed"); });
+    CHECK(listed == Names{"listed_a", "listed_b"});
+    const Names all = ops.names();
+    CHECK(std::count(all.begin(), all.end(), "higher_order") == 1);
+    CHECK_THROWS_WITH(ops["higher_order"]["listed_c"], Contains("no operator of that name"));
+    CHECK(others["higher_order"].names().empty());
+    CHECK(others.names().empty());
+  }
+  for (const std::string& name : ops["higher_order"].names()) CHECK_FALSE(name == "listed_a");
+}
+
+TEST_CASE("a call never goes to an overload that another thread is removing") {
+  Dispatcher d;
+  Library base(d, Kind::Def, "demo");
+  base.define("f(int n) -> int");
+  base.impl("f", K::CompositeExplicitAutograd, [](int64_t n) { return n; });
+  const OpOverloadPacket f = Ops(d)["demo"]["f"];
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) {
+      Library m(d, Kind::Fragment, "demo");
+      m.define("f.late(str s) -> str");
+      m.define("f.later(Tensor x) -> Tensor");
+    }
+  });
+  int mismatches = 0;
+  for (int i = 0; i < 3000; ++i) {
+    REQUIRE(f(3)[0].to_int() == 3);
+    REQUIRE_FALSE(f.schemas().empty());
+    // This looks at every overload.
+    try {
+      f(1.5);
+    } catch (const TypeError&) {
+      ++mismatches;
+    } catch (const NotImplementedError& error) {
+      FAIL_CHECK(error.what());
+      break;
+    }
+  }
+  stop = true;
+  other.join();
+  CHECK(mismatches == 3000);
 }
 
 }  // namespace

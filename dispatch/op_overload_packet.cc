@@ -23,6 +23,15 @@ std::string without_name(std::string_view reason, const OpOverload& op) {
   return std::string(reason);
 }
 
+// The schema, or nullptr if the operator was removed, by another thread too. It stays valid.
+const FunctionSchema* find_schema(const OpOverload& op) {
+  try {
+    return op.handle().entry().dead() ? nullptr : &op.schema();
+  } catch (const NotImplementedError&) {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 struct OpOverloadPacket::State {
@@ -89,29 +98,36 @@ std::vector<std::string> OpOverloadPacket::overloads() const {
 
 std::vector<FunctionSchema> OpOverloadPacket::schemas() const {
   std::vector<FunctionSchema> schemas;
-  for (const OpOverload& op : items()) schemas.push_back(op.schema());
+  for (const OpOverload& op : items())
+    if (const FunctionSchema* const schema = find_schema(op)) schemas.push_back(*schema);
   return schemas;
 }
 
 std::pair<OpOverload, Stack> OpOverloadPacket::bind(const Arguments& positional,
                                                     const KeywordArguments& keyword) const {
-  const std::shared_ptr<const Overloads> overloads = snapshot(false);
-  // Its own words are the best ones where there is no choice.
-  if (overloads->size() == 1) {
-    const OpOverload& op = overloads->front();
-    return {op, bind_arguments(op.schema(), positional, keyword)};
-  }
-  std::string reasons;
-  for (const OpOverload& op : *overloads) {
-    const FunctionSchema& schema = op.schema();
-    try {
-      return {op, bind_arguments(schema, positional, keyword)};
-    } catch (const TypeError& error) {
-      reasons += str_cat("\n  ", schema.to_string(), "\n    ", without_name(error.what(), op));
+  // Again if another thread removed one of them meanwhile: the others may not be all that there is.
+  for (;;) {
+    const std::shared_ptr<const Overloads> overloads = snapshot(false);
+    bool removed = false;
+    std::string reasons;
+    for (const OpOverload& op : *overloads) {
+      const FunctionSchema* const schema = find_schema(op);
+      if (!schema) {
+        removed = true;
+        continue;
+      }
+      try {
+        return {op, bind_arguments(*schema, positional, keyword)};
+      } catch (const TypeError& error) {
+        // Its own words are the best ones where there is no choice.
+        if (overloads->size() == 1) throw;
+        reasons += str_cat("\n  ", schema->to_string(), "\n    ", without_name(error.what(), op));
+      }
     }
+    if (removed) continue;
+    SB_THROW(TypeError, name(),
+             ": no overload takes these arguments; tried, in this order:", reasons);
   }
-  SB_THROW(TypeError, name(),
-           ": no overload takes these arguments; tried, in this order:", reasons);
 }
 
 OpOverload OpOverloadPacket::resolve(const Arguments& positional,

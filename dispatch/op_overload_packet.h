@@ -22,7 +22,8 @@ SB_DEFINE_ERROR_KIND(AttributeError);
 
 // As `torch._ops.OpOverloadPacket`. Cheap to copy, valid as long as its dispatcher. It shows what
 // is defined at the moment: overloads that come later too, and no longer those that were removed.
-// With none left, calls throw NotImplementedError. Thread-safe.
+// With none left, calls throw NotImplementedError; so does a call whose overload is removed after
+// it was chosen. Thread-safe.
 class OpOverloadPacket {
  public:
   // The operator called `name` ("aten::add"), which need not exist yet.

@@ -55,21 +55,23 @@ struct OperatorBase::Tables {
   }
 
   // Each throws if there is a rule already; `op` is the operator's name.
-  void add(const std::string& op, DispatchKey key, Rule rule, uint64_t id, SourceLocation where) {
+  // The rules come ready-made: what is refused is destroyed by the caller, without the lock.
+  void add(const std::string& op, DispatchKey key, const IntrusivePtr<internal::OwnKernel>& kernel,
+           uint64_t id, SourceLocation where) {
     check_free(op, find(key), to_string(key), where);
     const bool unmasks = !DispatchKeySet(key).empty() && !mask.has(key);
     if (unmasks) mask |= key;
-    keys.push_back({key, make_intrusive<internal::OwnKernel>(std::move(rule)), unmasks, id, where});
+    keys.push_back({key, kernel, unmasks, id, where});
   }
-  void add(const std::string& op, std::type_index mode, ModeRule rule, uint64_t id,
-           SourceLocation where) {
+  void add(const std::string& op, std::type_index mode, const std::shared_ptr<const ModeRule>& rule,
+           uint64_t id, SourceLocation where) {
     check_free(op, find(mode), str_cat("the mode ", internal::type_name(mode)), where);
-    modes.push_back({mode, std::make_shared<const ModeRule>(std::move(rule)), id, where});
+    modes.push_back({mode, rule, id, where});
   }
-  void add(const std::string& op, TransformType type, TransformRule rule, uint64_t id,
-           SourceLocation where) {
+  void add(const std::string& op, TransformType type,
+           const std::shared_ptr<const TransformRule>& rule, uint64_t id, SourceLocation where) {
     check_free(op, find(type), str_cat("the transform ", to_string(type)), where);
-    transforms.push_back({type, std::make_shared<const TransformRule>(std::move(rule)), id, where});
+    transforms.push_back({type, rule, id, where});
   }
   // Removes what was added with that id.
   void remove(uint64_t id) {
@@ -133,7 +135,11 @@ struct OperatorBase::State {
 };
 
 OperatorBase::OperatorBase(std::string name) : state_(std::make_shared<State>(std::move(name))) {}
-OperatorBase::~OperatorBase() = default;
+// A rule that runs may destroy the operator.
+OperatorBase::~OperatorBase() {
+  internal::retire(std::move(state_));
+  internal::reclaim();
+}
 
 const std::string& OperatorBase::name() const { return state_->name; }
 internal::DispatchCache& OperatorBase::cache() const { return state_->cache; }
@@ -160,24 +166,24 @@ RegistrationHandle OperatorBase::impl(DispatchKey key, Rule rule, SourceLocation
   SB_CHECK_VALUE(is_runtime_key(key) || is_alias_key(key), name(),
                  ": a rule cannot be at the functionality ", to_string(key),
                  "; name a key of one of its backends");
-  return add(
-      [&](Tables& tables, uint64_t id) { tables.add(name(), key, std::move(rule), id, where); });
+  const auto made = make_intrusive<internal::OwnKernel>(std::move(rule));
+  return add([&](Tables& tables, uint64_t id) { tables.add(name(), key, made, id, where); });
 }
 
 RegistrationHandle OperatorBase::impl_mode(std::type_index mode, ModeRule rule,
                                            SourceLocation where) {
   SB_CHECK_VALUE(rule != nullptr, name(), ": expected a rule for the mode ",
                  internal::type_name(mode), ", got an empty function");
-  return add(
-      [&](Tables& tables, uint64_t id) { tables.add(name(), mode, std::move(rule), id, where); });
+  const auto made = std::make_shared<const ModeRule>(std::move(rule));
+  return add([&](Tables& tables, uint64_t id) { tables.add(name(), mode, made, id, where); });
 }
 
 RegistrationHandle OperatorBase::impl_transform(TransformType type, TransformRule rule,
                                                 SourceLocation where) {
   SB_CHECK_VALUE(rule != nullptr, name(), ": expected a rule for the transform ", to_string(type),
                  ", got an empty function");
-  return add(
-      [&](Tables& tables, uint64_t id) { tables.add(name(), type, std::move(rule), id, where); });
+  const auto made = std::make_shared<const TransformRule>(std::move(rule));
+  return add([&](Tables& tables, uint64_t id) { tables.add(name(), type, made, id, where); });
 }
 
 RegistrationHandle OperatorBase::impl_functionalize(FunctionalizeApiRule rule,
@@ -190,32 +196,33 @@ RegistrationHandle OperatorBase::impl_functionalize(FunctionalizeApiRule rule,
   SB_CHECK_VALUE(!routes.mode == !routes.mode_type, name(),
                  ": a route by a mode needs the mode's type, and the type a route");
   const auto shared = std::make_shared<const FunctionalizeApiRule>(std::move(rule));
+  // Made before the lock is taken, as each of the routes may be refused.
+  IntrusivePtr<internal::OwnKernel> by_key;
+  std::shared_ptr<const ModeRule> by_mode;
+  std::shared_ptr<const TransformRule> by_transform;
+  if (routes.key) {
+    by_key = make_intrusive<internal::OwnKernel>(
+        [shared, make = routes.key](DispatchKeySet keys, Stack* stack) {
+          (*shared)(*make(), keys, stack);
+        });
+  }
+  if (routes.mode) {
+    by_mode = std::make_shared<const ModeRule>(
+        [shared, make = routes.mode](DispatchMode& mode, DispatchKeySet keys, Stack* stack) {
+          (*shared)(*make(mode), keys, stack);
+        });
+  }
+  if (routes.transform) {
+    by_transform = std::make_shared<const TransformRule>(
+        [shared, make = routes.transform](FunctionTransform& transform, DispatchKeySet keys,
+                                          Stack* stack) {
+          (*shared)(*make(transform), keys, stack);
+        });
+  }
   return add([&](Tables& tables, uint64_t id) {
-    if (routes.key) {
-      tables.add(
-          name(), DispatchKey::Functionalize,
-          [shared, make = routes.key](DispatchKeySet keys, Stack* stack) {
-            (*shared)(*make(), keys, stack);
-          },
-          id, where);
-    }
-    if (routes.mode) {
-      tables.add(
-          name(), *routes.mode_type,
-          [shared, make = routes.mode](DispatchMode& mode, DispatchKeySet keys, Stack* stack) {
-            (*shared)(*make(mode), keys, stack);
-          },
-          id, where);
-    }
-    if (routes.transform) {
-      tables.add(
-          name(), TransformType::Functionalize,
-          [shared, make = routes.transform](FunctionTransform& transform, DispatchKeySet keys,
-                                            Stack* stack) {
-            (*shared)(*make(transform), keys, stack);
-          },
-          id, where);
-    }
+    if (by_key) tables.add(name(), DispatchKey::Functionalize, by_key, id, where);
+    if (by_mode) tables.add(name(), *routes.mode_type, by_mode, id, where);
+    if (by_transform) tables.add(name(), TransformType::Functionalize, by_transform, id, where);
   });
 }
 

@@ -150,7 +150,15 @@ void call_pre_dispatch_mode(const OperatorHandle& op, DispatchKeySet keys, Stack
     return;
   }
   const PoppedPreDispatchMode popped;
-  popped.mode().call(op, keys, stack);
+  run_or_ask_owners(
+      popped.mode(), *stack, op.entry().num_arguments(), [&] { return op.name().to_string(); },
+      [&](DispatchMode& mode) {
+        // An operator's rules are for the modes of ordinary dispatch.
+        if (&mode == &popped.mode())
+          mode.call(op, keys, stack);
+        else
+          run_mode(mode, op, keys, stack);
+      });
 }
 
 }  // namespace internal

@@ -239,5 +239,68 @@ TEST_CASE("pre-dispatch modes are of one thread") {
   }).join();
 }
 
+// Declines every call.
+class Decliner : public SlotMode {
+ public:
+  using SlotMode::SlotMode;
+  void call(const OperatorHandle&, DispatchKeySet, Stack*) override { throw ModeDeclined(); }
+};
+
+class OwnedBy : public ModeData {
+ public:
+  explicit OwnedBy(DispatchMode* mode) : mode_(mode) {}
+  DispatchMode& mode() const override { return *mode_; }
+
+ private:
+  DispatchMode* mode_;
+};
+
+TEST_CASE("when a pre-dispatch mode declines, the modes that own arguments are asked") {
+  Fixture f;
+  Decliner proxy(ModeKey::Proxy, "decliner", &f.notes);
+  PreDispatchModeGuard guard(&proxy);
+  CHECK_THROWS_AS(f.call(), TypeError);
+  CHECK_THROWS_WITH(f.call(), "predispatch::twice: all modes that were asked declined: decliner");
+  CHECK(current_pre_dispatch_mode() == &proxy);
+
+  class Taker : public SlotMode {
+   public:
+    using SlotMode::SlotMode;
+    void call(const OperatorHandle&, DispatchKeySet, Stack* stack) override {
+      CHECK(pre_dispatch_stack_size() == 0);
+      stack->back() = IValue(Tensor());
+    }
+  } owner(std::nullopt, "owner", &f.notes);
+  const Tensor x = tensor_with(tensor_key_set(DeviceType::CPU) | DispatchKey::Python);
+  x.impl()->set_mode_data(make_intrusive<OwnedBy>(&owner));
+  CHECK_FALSE(twice(x).defined());
+}
+
+TEST_CASE("an outer mode does not take a pre-dispatch mode's declining for its own") {
+  Fixture f;
+  Decliner proxy(ModeKey::Proxy, "decliner", &f.notes);
+  // Calls on, and then again with a pre-dispatch mode, when its own arguments are gone.
+  class Outer : public DispatchMode {
+   public:
+    explicit Outer(DispatchMode* inner) : inner_(inner) {}
+    void call(const OperatorHandle& op, DispatchKeySet, Stack* stack) override {
+      ++calls;
+      op.call_boxed(stack);
+      stack->clear();
+      const PreDispatchModeGuard guard(inner_);
+      twice(tensor_on(DeviceType::CPU));
+    }
+    std::string name() const override { return "outer"; }
+    int calls = 0;
+
+   private:
+    DispatchMode* inner_;
+  } outer(&proxy);
+  ModeGuard guard(&outer);
+  CHECK_THROWS_WITH(f.call(), "predispatch::twice: all modes that were asked declined: decliner");
+  CHECK(outer.calls == 1);
+  CHECK(pre_dispatch_stack_size() == 0);
+}
+
 }  // namespace
 }  // namespace sb

@@ -81,15 +81,10 @@ KernelFunction resolve(OperatorEntry& entry, const OperatorBase& base, DispatchK
   });
 }
 
-// Runs the operator's rule for the current mode; false if there is none.
-bool run_mode_rule(const OperatorBase& base, DispatchKeySet keys, Stack* stack) {
+// Whether the operator has a rule for the current mode.
+bool has_mode_rule(const OperatorBase* base) {
   const DispatchMode* const current = current_mode();
-  const OperatorBase::ModeRule* const rule =
-      current ? base.find_mode_rule(typeid(*current)) : nullptr;
-  if (!rule) return false;
-  const internal::PoppedMode popped;
-  (*rule)(*popped.mode(), keys, stack);
-  return true;
+  return base && current && base->find_mode_rule(typeid(*current));
 }
 
 }  // namespace
@@ -129,7 +124,11 @@ void call_python_dispatcher(const OperatorHandle& op, DispatchKeySet keys, Stack
   OperatorEntry& entry = op.entry();
   const OperatorBase* base = entry.find_base();
   if (key == DispatchKey::Python) {
-    if (!base || !run_mode_rule(*base, rest, stack)) op.redispatch_boxed(rest, stack);
+    // The rule runs although the operator may have a kernel of its own at this key.
+    if (has_mode_rule(base))
+      call_mode(op, rest, stack);
+    else
+      op.redispatch_boxed(rest, stack);
     return;
   }
   if (key == DispatchKey::PreDispatch && pre_dispatch_modes_run()) {

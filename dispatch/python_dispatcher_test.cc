@@ -311,7 +311,8 @@ TEST_CASE("rules and kernels come and go while four threads call by the Python d
     threads.emplace_back([&] {
       EnablePythonDispatcher on;
       const Tensor x = tensor_with(K::CPU);
-      for (int i = 0; i < kCalls; ++i) {
+      // Until both were met, which takes long on a machine that does other things.
+      for (int i = 0; i < kCalls || ((by_rule == 0 || by_kernel == 0) && i < 1000 * kCalls); ++i) {
         const std::string got(which(x));
         by_rule += got == "2";
         by_kernel += got == "3";
@@ -336,6 +337,30 @@ TEST_CASE("rules and kernels come and go while four threads call by the Python d
   CHECK(by_kernel > 0);
   EnablePythonDispatcher on;
   CHECK(which(tensor_with(K::CPU)) == "1");
+}
+
+TEST_CASE("a rule for a mode may decline, as the mode may") {
+  Fixture f;
+  EnablePythonDispatcher on;
+  PlainMode mode;
+  ModeGuard guard(&mode);
+  const RegistrationHandle rule = f.base().impl_mode<PlainMode>(
+      [](PlainMode&, DispatchKeySet, Stack*) { throw ModeDeclined(); });
+  CHECK_THROWS_AS(which(tensor_with(K::CPU)), TypeError);
+  CHECK_THROWS_WITH(which(tensor_with(K::CPU)),
+                    "pydispatch::which: all modes that were asked declined: PlainMode");
+  CHECK(current_mode() == &mode);
+  // The same by way of a mode that was above it.
+  class Outer : public DispatchMode {
+   public:
+    void call(const OperatorHandle& op, DispatchKeySet, Stack* stack) override {
+      op.call_boxed(stack);
+    }
+    std::string name() const override { return "Outer"; }
+  } outer;
+  ModeGuard above(&outer);
+  CHECK_THROWS_WITH(which(tensor_with(K::CPU)),
+                    "pydispatch::which: all modes that were asked declined: PlainMode");
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 // retire(), and it is destroyed once every thread was seen without a call under way. The price of
 // this is paid on that side: a barrier on all threads of the process (membarrier, of Linux 4.14),
 // at registrations that follow calls. Where the system has no such barrier, what is retired is
-// kept.
+// kept; so it is
+// once a thread has called an operator from the destructor of a pthread key, behind the destructors
+// of its thread_local variables.
 
 #ifndef SWITCHBOARD_DISPATCH_RECLAIM_H_
 #define SWITCHBOARD_DISPATCH_RECLAIM_H_

@@ -1,7 +1,12 @@
 #include "switchboard/dispatch/reclaim.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "absl/synchronization/notification.h"
 #include "catch2/catch.hpp"
@@ -87,7 +92,7 @@ TEST_CASE("a call that throws is over") {
   CHECK(held.use_count() == 1);
 }
 
-TEST_CASE("a thread may call after it began to end, and nothing is destroyed too early") {
+TEST_CASE("the destructors of a thread's variables may call, and reclaiming goes on") {
   Library definition = define_keep();
   Library library(Library::Kind::Impl, "reclaim", DispatchKey::CPU);
   library.impl(keep, [](const Tensor& x) { return x; });
@@ -102,6 +107,52 @@ TEST_CASE("a thread may call after it began to end, and nothing is destroyed too
     keep(tensor_with(DispatchKey::CPU));
   }).join();
   CHECK(ok);
+  const Held held = std::make_shared<int>(7);
+  {
+    Library other(Library::Kind::Impl, "reclaim", DispatchKey::Meta);
+    other.impl(keep, [held](const Tensor& x) { return x; });
+    keep(tensor_with(DispatchKey::Meta));
+  }
+  CHECK(held.use_count() == 1);
+}
+
+TEST_CASE("a forked process forgets the threads that it does not have") {
+  Library definition = define_keep();
+  Library library(Library::Kind::Impl, "reclaim", DispatchKey::CPU);
+  library.impl(keep, [](const Tensor& x) { return x; });
+  absl::Notification end;
+  std::atomic<int> called{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      keep(tensor_with(DispatchKey::CPU));
+      ++called;
+      end.WaitForNotification();
+    });
+  }
+  while (called < 8) std::this_thread::yield();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    keep(tensor_with(DispatchKey::CPU));
+    library.close();
+    ::_exit(internal::retired_objects() == 0 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  end.Notify();
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_CASE("a kernel may destroy the library that closes") {
+  auto library = std::make_shared<Library>(Library::Kind::Def, "reclaim");
+  library->define(keep);
+  library->impl(keep, DispatchKey::CPU, [library](const Tensor& x) { return x; });
+  Library* const raw = library.get();
+  library.reset();
+  raw->close();
+  CHECK_FALSE(default_dispatcher().find_op("reclaim::keep"));
 }
 
 }  // namespace

@@ -26,16 +26,17 @@ class CallObserver {
 // Installs an observer on this thread for a scope; the one before it is restored at the end.
 class ObserveCalls {
  public:
-  explicit ObserveCalls(CallObserver* observer) : previous_(dispatch_tls.observer) {
+  explicit ObserveCalls(CallObserver* observer)
+      : include_(observer ? DispatchKeySet(DispatchKey::Observed) : DispatchKeySet()),
+        previous_(dispatch_tls.observer) {
     dispatch_tls.observer = observer;
-    if (observer) dispatch_tls.included |= DispatchKey::Observed;
   }
   ~ObserveCalls() { dispatch_tls.observer = previous_; }
   ObserveCalls(const ObserveCalls&) = delete;
   ObserveCalls& operator=(const ObserveCalls&) = delete;
 
  private:
-  PreserveDispatchTls preserve_;
+  IncludeKeysGuard include_;
   CallObserver* previous_;
 };
 
@@ -51,7 +52,13 @@ class ObservedCall {
         entry_(entry),
         keys_(keys) {
     if (of_all_) of_all_->enter(*entry_, keys_, kernel);
-    if (of_thread_) of_thread_->enter(*entry_, keys_, kernel);
+    if (!of_thread_) return;
+    try {
+      of_thread_->enter(*entry_, keys_, kernel);
+    } catch (...) {
+      if (of_all_) of_all_->leave(*entry_, keys_);
+      throw;
+    }
   }
   ~ObservedCall() {
     if (of_thread_) of_thread_->leave(*entry_, keys_);

@@ -162,6 +162,7 @@ class TraceAllThreads::Observer final : public CallObserver {
     if (in_sink) return;
     std::lock_guard<std::mutex> lock(mutex_);
     if (!sink_) return;
+    const Telling telling(this);
     const auto [it, added] = recorders_.try_emplace(thread_number(), nullptr);
     if (added) it->second = std::make_unique<internal::CallRecorder>(*sink_);
     it->second->enter(op, keys, kernel);
@@ -171,12 +172,17 @@ class TraceAllThreads::Observer final : public CallObserver {
     if (in_sink) return;
     std::lock_guard<std::mutex> lock(mutex_);
     if (!sink_) return;
+    const Telling telling(this);
     internal::CallRecorder& recorder = *recorders_.at(thread_number());
     recorder.leave();
     if (!sink_error_) sink_error_ = recorder.sink_error();
   }
 
   void close() {
+    if (telling_here == this) {  // by its own sink, under the lock
+      sink_ = nullptr;
+      return;
+    }
     std::lock_guard<std::mutex> lock(mutex_);
     sink_ = nullptr;
     recorders_.clear();
@@ -188,11 +194,21 @@ class TraceAllThreads::Observer final : public CallObserver {
   }
 
  private:
+  // Notes that this thread tells the sink something.
+  struct Telling {
+    explicit Telling(const Observer* observer) { telling_here = observer; }
+    ~Telling() { telling_here = nullptr; }
+  };
+  static constinit thread_local const Observer* telling_here;
+
   mutable std::mutex mutex_;
   TraceSink* sink_;  // null once the scope has ended
   std::map<int, std::unique_ptr<internal::CallRecorder>> recorders_;
   std::exception_ptr sink_error_;
 };
+
+constinit thread_local const TraceAllThreads::Observer* TraceAllThreads::Observer::telling_here =
+    nullptr;
 
 TraceAllThreads::TraceAllThreads(TraceSink& sink, Dispatcher& dispatcher)
     : dispatcher_(dispatcher), observer_(std::make_shared<Observer>(sink)) {
@@ -200,7 +216,7 @@ TraceAllThreads::TraceAllThreads(TraceSink& sink, Dispatcher& dispatcher)
 }
 
 TraceAllThreads::~TraceAllThreads() {
-  dispatcher_.observe(nullptr);
+  dispatcher_.end_observing(observer_.get());
   observer_->close();
 }
 

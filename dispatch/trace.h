@@ -138,7 +138,8 @@ class CallRecorder {
 
 }  // namespace internal
 
-// Traces this thread for a scope. Scopes nest; an observer from before goes on seeing all calls.
+// Traces this thread for a scope. Scopes nest and end in reverse order, not in their own sinks; an
+// observer from before goes on seeing all calls.
 //
 // A trace does not change what the program does: when its sink throws, the exception is kept, the
 // sink gets nothing more from this scope, and the calls go on.

@@ -132,7 +132,8 @@ void TracingMode::check_data_dependent(const OperatorHandle& op,
       const Node* const node = find(t);
       SB_CHECK_KIND(DataDependentOutputError, !node, op.name().to_string(),
                     ": the result depends on the data of '", node->name(), "' (", t.describe(),
-                    "), and would be burnt into the graph as a constant");
+                    "), and would be burnt into the graph as a constant; ",
+                    "TraceOptions::refuse_data_dependent = false allows that");
     });
   }
 }

@@ -21,7 +21,7 @@ struct TraceOptions {
   // Refuses operators that make numbers of a traced tensor's data, as item does
   // (Tag::data_dependent_output). Otherwise such a number is burnt in: the graph has what it was
   // while it was traced.
-  bool refuse_data_dependent = false;
+  bool refuse_data_dependent = true;
 };
 
 // Records each call that reaches it, and runs it below: on real tensors, or on fake ones. As

@@ -158,16 +158,17 @@ TEST_CASE("a number read from a tensor is burnt in, or refused") {
   const auto f = [](const Tensors& in) {
     return read(in[0]) > 0 ? Tensors{plus(in[0], in[0])} : Tensors{in[0]};
   };
-  const Graph g = trace(f, {number(1)});
+  const Graph g = trace(f, {number(1)}, {.refuse_data_dependent = false});
   CHECK(value(g.run({number(-1)})[0]) == -2);  // the branch that was traced
-  CHECK_THROWS_AS(trace(f, {number(1)}, {.refuse_data_dependent = true}), DataDependentOutputError);
+  CHECK_THROWS_AS(trace(f, {number(1)}), DataDependentOutputError);
   CHECK_THROWS_WITH(
-      trace(f, {number(1)}, {.refuse_data_dependent = true}),
+      trace(f, {number(1)}),
       "traced::read: the result depends on the data of 'arg0' (float32[] on cpu), and "
-      "would be burnt into the graph as a constant");
+      "would be burnt into the graph as a constant; TraceOptions::refuse_data_dependent = false "
+      "allows that");
   const Tensor outside = number(3);
   const auto constant = [&](const Tensors& in) { return read(outside) > 0 ? in : Tensors{}; };
-  CHECK(trace(constant, {number(1)}, {.refuse_data_dependent = true}).size() == 4);
+  CHECK(trace(constant, {number(1)}).size() == 4);
 }
 
 TEST_CASE("a call that throws is not recorded; an exception leaves the modes as they were") {

@@ -11,9 +11,6 @@
 namespace sb::control_flow {
 namespace {
 
-constexpr DispatchKeySet kAutograd{DispatchKey::AutogradOther, DispatchKey::AutogradFunctionality,
-                                   DispatchKey::AutogradNestedTensor};
-
 bool same_strides(const Tensor& a, const Tensor& b) {
   if (a.numel() == 0) return true;
   for (int64_t d = 0; d < a.dim(); ++d)
@@ -115,9 +112,10 @@ void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, s
 
 OperatorBase::Rule below_autograd(const HigherOrderOperator& op) {
   return [&op](DispatchKeySet keys, Stack* stack) {
-    const ExcludeKeysGuard below(kAutograd);
-    op.redispatch_boxed((keys - kAutograd) & DispatchKeySet::below(DispatchKey::ADInplaceOrView),
-                        stack);
+    const BelowAutogradGuard below;
+    op.redispatch_boxed(
+        (keys - kAutogradFunctionalities) & DispatchKeySet::below(DispatchKey::ADInplaceOrView),
+        stack);
   };
 }
 

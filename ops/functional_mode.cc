@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/operator_entry.h"
 
 namespace sb {
 namespace internal {
@@ -32,6 +33,22 @@ class ModeContext : public FunctionalizeContext {
   Callable::Function functionalize(Callable::Function f) const override;
 };
 
+// A mode that lets a call pass would get it again, for ever, because of a tensor of its own.
+void check_plain(const OperatorHandle& op, const IntrusivePtr<FunctionalOwner>& owner,
+                 const Stack& stack) {
+  const size_t num_arguments = op.entry().num_arguments();
+  for (size_t i = 0; i < num_arguments; ++i) {
+    stack[stack.size() - num_arguments + i].for_each_tensor([&](const Tensor& t) {
+      const FunctionalTensorImpl* const impl = t.defined() ? functional_impl(t) : nullptr;
+      SB_CHECK(!impl || impl->owner() != owner, op.name().to_string(), ": argument ", i, " '",
+               op.schema().arguments[i].name,
+               "': expected a plain tensor in a call below FunctionalMode, got a functional one of "
+               "that mode, ",
+               t.describe());
+    });
+  }
+}
+
 }  // namespace
 
 class FunctionalModeImpl : public DispatchMode, public IntrusiveTarget {
@@ -41,6 +58,7 @@ class FunctionalModeImpl : public DispatchMode, public IntrusiveTarget {
     const IntrusivePtr<FunctionalModeImpl> self = IntrusivePtr<FunctionalModeImpl>::share(this);
     const IntrusivePtr<FunctionalOwner> owner = data();
     if (owner->bypassed()) {
+      check_plain(op, owner, *stack);
       op.call_boxed(stack);
     } else if (is_implicit_composite(op, keys)) {
       ModeGuard active(this);

@@ -1,5 +1,6 @@
 #include "switchboard/ops/functional_tensor.h"
 
+#include <atomic>
 #include <utility>
 
 #include "switchboard/core/error.h"
@@ -32,6 +33,15 @@ BelowFunctionalization::~BelowFunctionalization() {
   if (owner_) --owner_->bypasses_;
 }
 
+namespace {
+thread_local uint64_t current_scope = 0;
+std::atomic<uint64_t> last_scope = 0;
+}  // namespace
+
+FunctionScope::FunctionScope() : previous_(std::exchange(current_scope, ++last_scope)) {}
+FunctionScope::~FunctionScope() { current_scope = previous_; }
+uint64_t FunctionScope::current() { return current_scope; }
+
 FunctionalStorage::FunctionalStorage(const Tensor& base)
     : StorageImpl(DataPtr(nullptr, base.device()), base.nbytes(), nullptr), base_(base) {
   SB_ASSERT(is_whole_storage(base));
@@ -55,6 +65,13 @@ void FunctionalStorage::apply_updates() {
     throw;
   }
   updates_.clear();
+}
+
+Tensor FunctionalStorage::updated_base() const {
+  Tensor base = base_;
+  for (const Update& update : updates_)
+    base = with_strides(invert_chain(update.chain, base, update.value), base_.strides());
+  return base;
 }
 
 void FunctionalStorage::release_resources() {
@@ -107,6 +124,12 @@ const Tensor& FunctionalTensorImpl::value() {
     generation_ = functional_storage_->generation();
   }
   return value_;
+}
+
+Tensor FunctionalTensorImpl::captured_value() const {
+  if (generation_ == functional_storage_->generation()) return value_;
+  BelowFunctionalization below(owner_);
+  return apply_chain(chain_, functional_storage_->updated_base());
 }
 
 void FunctionalTensorImpl::write(Tensor value) {

@@ -38,6 +38,23 @@ class BelowFunctionalization {
   IntrusivePtr<FunctionalOwner> owner_;
 };
 
+// For the time that the Functionalize key runs a function that an operator takes: the memory that
+// is made meanwhile is the function's own, any other is captured. Scopes nest; one thread each.
+class FunctionScope {
+ public:
+  FunctionScope();
+  ~FunctionScope();
+  FunctionScope(const FunctionScope&) = delete;
+  FunctionScope& operator=(const FunctionScope&) = delete;
+
+  // The innermost one of this thread, by a number that no other scope of the process has; 0 if
+  // there is none.
+  static uint64_t current();
+
+ private:
+  uint64_t previous_;
+};
+
 // What the views of one memory share: the value of all of it, and the writes that it has not taken
 // in yet. As `FunctionalStorageImpl`. It is the storage of functional tensors and holds no data.
 //
@@ -58,7 +75,12 @@ class FunctionalStorage : public StorageImpl {
   void add_update(Tensor value, ViewChain chain);
   // Takes the noted writes into the base. If it throws, those not yet taken in stay noted.
   void apply_updates();
+  // The base as apply_updates() would leave it. The calls are the caller's: nothing keeps their
+  // results.
+  Tensor updated_base() const;
 
+  // The FunctionScope in which the storage was made.
+  uint64_t scope() const { return scope_; }
   // How many functional tensors have this storage.
   size_t num_tensors() const { return num_tensors_; }
 
@@ -74,6 +96,7 @@ class FunctionalStorage : public StorageImpl {
   Tensor base_;
   std::vector<Update> updates_;
   uint64_t generation_ = 0;
+  const uint64_t scope_ = FunctionScope::current();
   size_t num_tensors_ = 0;
 };
 
@@ -89,6 +112,9 @@ class FunctionalTensorImpl : public TensorImpl {
 
   // The value now, after every write to the memory through any view of it.
   const Tensor& value();
+  // The same without keeping it, for a function that has captured the tensor: what a trace records
+  // for it is in the function's graph, and means nothing outside.
+  Tensor captured_value() const;
   const IntrusivePtr<FunctionalStorage>& functional_storage() const { return functional_storage_; }
   const IntrusivePtr<FunctionalOwner>& owner() const { return owner_; }
   const ViewChain& chain() const { return chain_; }

@@ -14,12 +14,21 @@ bool FunctionalizeContext::owns(const Tensor& tensor) const {
   return impl && impl->owner() == owner_;
 }
 
+bool FunctionalizeContext::captured(const Tensor& tensor) const {
+  const FunctionalTensorImpl* const impl = functional_impl(tensor);
+  return impl && internal::is_captured(*impl, owner_);
+}
+
 Tensor FunctionalizeContext::wrap(const Tensor& value) const {
   return value.defined() ? to_functional_tensor(value, owner_) : value;
 }
 
 Tensor FunctionalizeContext::unwrap(const Tensor& tensor) const {
   if (!tensor.defined()) return tensor;
+  if (captured(tensor)) {
+    BelowFunctionalization below(owner_);
+    return functional_impl(tensor)->captured_value();
+  }
   if (owns(tensor)) return from_functional_tensor(tensor);
   SB_CHECK(!tensor.key_set().has(DispatchKey::Functionalize) || is_functional_tensor(tensor),
            "functionalization: ", tensor.describe(),
@@ -47,13 +56,18 @@ void FunctionalizeContext::redispatch(const std::function<void()>& call) const {
 }
 
 Tensor FunctionalizeContext::functional(const Tensor& tensor) const {
-  if (!tensor.defined() || owns(tensor)) return tensor;
+  if (!tensor.defined() || owns(tensor) || captured(tensor)) return tensor;
   if (inputs_ && !tensor.impl()->is_wrapped_number()) return inputs_->wrap(tensor);
   return wrap(tensor);
 }
 
 Tensor FunctionalizeContext::functional_for_write(const OperatorHandle& op, size_t argument,
                                                   const Tensor& t) const {
+  SB_CHECK_NOT_IMPLEMENTED(!t.defined() || !captured(t), op.name().to_string(), ": argument ",
+                           argument, " '", op.schema().arguments[argument].name,
+                           "': a function that an operator takes writes to a tensor that it has "
+                           "captured, ",
+                           t.describe(), "; under functionalization it must write to a clone");
   SB_CHECK(!t.defined() || owns(t) || inputs_, op.name().to_string(), ": argument ", argument, " '",
            op.schema().arguments[argument].name,
            "': expected a functional tensor, as other arguments are, got a plain one, ",
@@ -147,7 +161,8 @@ void call_view(FunctionalizeContext& context, const OperatorHandle& op, Stack* s
       const size_t index = output++;
       const Tensor argument = call.find_argument(result);
       if (argument.defined()) return argument;
-      if (!base || result.storage() != base->value().storage()) return context.wrap(result);
+      if (!base || result.storage() != call.values[viewed].to_tensor().storage())
+        return context.wrap(result);
       ViewChain chain;
       if (op == as_strided.handle()) {
         // It looks at the memory, whatever part of it the viewed tensor has.
@@ -186,6 +201,13 @@ RunningProgram::RunningProgram() { ++running_programs; }
 RunningProgram::~RunningProgram() { --running_programs; }
 bool RunningProgram::any() { return running_programs != 0; }
 
+bool is_captured(const FunctionalTensorImpl& tensor, const IntrusivePtr<FunctionalOwner>& owner) {
+  // Functions that a mode's rules call run by modes of their own, below that mode.
+  if (tensor.owner()) return tensor.owner() != owner && tensor.owner()->bypassed();
+  const uint64_t scope = FunctionScope::current();
+  return !owner && scope != 0 && tensor.functional_storage()->scope() != scope;
+}
+
 std::vector<Tensor> wrap_inputs(FunctionalInputs* functional_inputs, TensorList inputs,
                                 const IntrusivePtr<FunctionalOwner>& owner) {
   std::vector<Tensor> functional;
@@ -210,6 +232,11 @@ std::vector<IValue> call_on_values(const Callable::Function& f, std::vector<IVal
   for (IValue& result : results) {
     result = map_tensors(result, [&](const Tensor& t) {
       const FunctionalTensorImpl* const impl = functional_impl(t);
+      SB_CHECK(
+          !impl || !is_captured(*impl, owner),
+          "functionalization: a result of a function that an operator takes shares memory with "
+          "a tensor that it has captured, ",
+          t.describe(), "; it must be a clone");
       return impl && impl->owner() == owner ? from_functional_tensor(t) : t;
     });
   }

@@ -22,10 +22,13 @@ class FunctionalizeContext : public FunctionalizeApi {
  public:
   // Whether the tensor is a functional one of this route.
   bool owns(const Tensor& tensor) const;
+  // Whether the tensor is a functional one of the program around the function that runs.
+  bool captured(const Tensor& tensor) const;
   // A functional tensor with this value.
   Tensor wrap(const Tensor& value) const;
-  // The value with every write so far in it. A plain tensor has what was written to its functional
-  // one; RuntimeError for one that has the Functionalize key by a mistake.
+  // The value with every write so far in it, of captured ones too. A plain tensor has what was
+  // written to its functional one; RuntimeError for one that has the Functionalize key by a
+  // mistake.
   Tensor unwrap(const Tensor& tensor) const;
   // The same for every tensor in a value.
   IValue wrap(const IValue& value) const override;
@@ -35,14 +38,15 @@ class FunctionalizeContext : public FunctionalizeApi {
   void redispatch(const std::function<void()>& call) const override;
   // f, which higher-order operators take, as a function of values that calls no operator that
   // mutates. The function throws NotImplementedError where f writes to its arguments or to other
-  // tensors that it has not made: nobody would see that.
+  // tensors that it has not made: nobody would see that. It may read those. RuntimeError where a
+  // result is a functional tensor that f has captured, or a view of one.
   Callable::Function functionalize(Callable::Function f) const override = 0;
   const IntrusivePtr<FunctionalOwner>& owner() const { return owner_; }
   // The functional tensor of a plain one that the program uses without having been given it, so
   // that its writes are seen by all; a functional one itself.
   Tensor functional(const Tensor& tensor) const;
-  // The same for an argument that is written to: RuntimeError, naming it, if the write would be
-  // lost.
+  // The same for an argument that is written to. Errors name it: RuntimeError if the write would
+  // be lost, NotImplementedError if the tensor is captured.
   Tensor functional_for_write(const OperatorHandle& op, size_t argument, const Tensor& t) const;
 
  protected:
@@ -81,6 +85,10 @@ class RunningProgram {
   // Whether there is one on this thread.
   static bool any();
 };
+
+// Whether a tensor belongs to a program around the one with this owner: that of the function of a
+// higher-order operator, which has captured it.
+bool is_captured(const FunctionalTensorImpl& tensor, const IntrusivePtr<FunctionalOwner>& owner);
 
 // The inputs as functional tensors. Those that are functional and of the same owner stay.
 std::vector<Tensor> wrap_inputs(FunctionalInputs* functional_inputs, TensorList inputs,

@@ -35,6 +35,7 @@ class KeyContext : public FunctionalizeContext {
   Callable::Function functionalize(Callable::Function f) const override {
     return [f = std::move(f)](std::vector<IValue> arguments) {
       BelowFunctionalization below(nullptr);
+      const FunctionScope scope;
       FunctionalInputs inputs;
       FunctionalizeGuard guard(&inputs);
       return internal::call_on_values(f, std::move(arguments), &inputs, nullptr);

@@ -42,7 +42,7 @@ DispatchKeySet parse_keys(const std::string& text) {
   for (const std::string& name : std::vector<std::string>(absl::StrSplit(text, ','))) {
     const std::optional<DispatchKey> key = find_dispatch_key(name);
     SB_CHECK_VALUE(key && *key != DispatchKey::Observed, "--keys: unknown dispatch key ",
-                   io::quote(name));
+                   io::quote(name), "; the keys of a device: --device");
     SB_CHECK_VALUE(is_runtime_key(*key), "--keys: ", io::quote(name),
                    " is not a key of one kernel: no tensor carries it");
     keys |= *key;

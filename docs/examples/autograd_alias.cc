@@ -20,6 +20,7 @@ int main() {
   });
   library.impl(square, DispatchKey::Autograd, [](DispatchKeySet keys, const Tensor& x) {
     std::cout << "  notes what backward needs, for " << keys.highest_key() << "\n";
+    sb::BelowAutogradGuard guard;
     return square.redispatch(keys & DispatchKeySet::below(DispatchKey::AutogradFunctionality), x);
   });
   library.impl(square, DispatchKey::AutogradMeta, sb::fallthrough);

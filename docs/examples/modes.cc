@@ -17,7 +17,7 @@ Tensor layer(const Tensor& x) { return sb::relu(sb::mm(x, x) - 3); }
 class LeakyMode : public sb::DispatchMode {
  public:
   void call(const sb::OperatorHandle& op, sb::DispatchKeySet, sb::Stack* stack) override {
-    op.call_boxed(stack);  // the mode is off while it runs: this goes to the kernels
+    op.call_boxed(stack);  // the mode is off while it runs: this goes to the modes below
     if (op.name() == sb::relu.handle().name()) stack->back() = stack->back().to_tensor() - 0.5;
   }
   std::string name() const override { return "LeakyMode"; }

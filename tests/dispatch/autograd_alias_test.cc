@@ -1,7 +1,11 @@
 // Rule 6: a kernel at Autograd serves AutogradOther, Autograd on every backend and
 // AutogradNestedTensor: one gradient formula for all backends.
 
+#include <optional>
+
 #include "catch2/catch.hpp"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/test_tensors.h"
 #include "switchboard/tests/dispatch/recording.h"
 
 namespace sb {
@@ -33,6 +37,37 @@ TEST_CASE("the implicit composite goes before it, where no backend kernel stands
   f.ends_at({K::Autograd, K::CompositeImplicitAutograd, K::CPU});
   CHECK(f.rule(K::AutogradCPU) == "autograd kernel");
   CHECK(f.rule(K::AutogradCUDA) == "math kernel");
+}
+
+TEST_CASE("below autograd, calls that are made anew do not enter it again") {
+  Dispatcher dispatcher;
+  Library m(dispatcher, Library::Kind::Def, "demo");
+  const OperatorHandle op = m.define("f(Tensor x) -> ()");
+  int noted = 0, computed = 0;
+  bool guarded = false;
+  m.impl("f", K::Autograd, [&](const OperatorHandle& f, DispatchKeySet keys, Stack* stack) {
+    ++noted;
+    std::optional<BelowAutogradGuard> below;
+    if (guarded) below.emplace();
+    f.redispatch_boxed(keys & DispatchKeySet::below(K::AutogradFunctionality), stack);
+  });
+  // As a mode or the fallback of a device does.
+  m.impl("f", K::BackendSelect, [&](const OperatorHandle& f, DispatchKeySet, Stack* stack) {
+    const ExcludeKeysGuard once(K::BackendSelect);
+    f.call_boxed(stack);
+  });
+  m.impl("f", K::CPU, [&](const OperatorHandle&, DispatchKeySet, Stack* stack) {
+    ++computed;
+    stack->clear();
+  });
+  for (const bool guard : {false, true}) {
+    guarded = guard;
+    noted = computed = 0;
+    Stack stack{tensor_on(DeviceType::CPU)};
+    op.call_boxed(&stack);
+    CHECK(noted == (guard ? 1 : 2));
+    CHECK(computed == 1);
+  }
 }
 
 }  // namespace

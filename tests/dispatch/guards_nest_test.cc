@@ -1,9 +1,11 @@
 // What a thread includes and excludes is set by guards, which nest, end with their scope, on
 // exceptions too, and concern their own thread alone.
 
+#include <memory>
 #include <thread>
 
 #include "catch2/catch.hpp"
+#include "switchboard/dispatch/mode.h"
 #include "switchboard/tests/dispatch/recording.h"
 
 namespace sb {
@@ -67,6 +69,35 @@ TEST_CASE("another thread begins with the defaults") {
   std::thread([&] { other = dispatch_tls; }).join();
   CHECK(other.included == kDefaultIncluded);
   CHECK(other.excluded() == kDefaultExcluded);
+}
+
+class PassingMode : public DispatchMode {
+ public:
+  void call(const OperatorHandle& op, DispatchKeySet, Stack* stack) override {
+    ++calls;
+    op.call_boxed(stack);
+  }
+  std::string name() const override { return "PassingMode"; }
+  int calls = 0;
+};
+
+TEST_CASE("a guard undoes what it changed, not what modes did in its scope") {
+  Recorder f;
+  f.ends_at({K::CPU});
+  PassingMode mode;
+  auto ends_inside = std::make_unique<ModeGuard>(&mode);
+  {
+    IncludeKeysGuard guard(K::Tracer);
+    ends_inside.reset();
+  }
+  CHECK_FALSE(dispatch_tls.included.has(K::Python));
+  std::unique_ptr<ModeGuard> begins_inside;
+  {
+    ExcludeKeysGuard guard(K::Tracer);
+    begins_inside = std::make_unique<ModeGuard>(&mode);
+  }
+  f.call(tensor_key_set(DeviceType::CPU));
+  CHECK(mode.calls == 1);
 }
 
 }  // namespace

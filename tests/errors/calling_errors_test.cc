@@ -86,6 +86,25 @@ TEST_CASE_METHOD(CallErrors, "no kernel: the thread excludes the key that has on
             at + ")");
 }
 
+TEST_CASE_METHOD(CallErrors, "no kernel: the kernel was registered for a slip of the name") {
+  m.impl("ff", K::CPU, same);
+  CHECK(message([&] { f(cpu); }) ==
+        "NotImplementedError: demo::f: no kernel for CPU (argument 0 'x' is on cpu); register one "
+        "at CPU or CompositeExplicitAutograd\n"
+        "registered: nothing\n"
+        "kernels without a definition: demo::ff");
+}
+
+TEST_CASE_METHOD(CallErrors, "no kernel: an undefined tensor") {
+  const std::string at = here();
+  m.impl("f", K::CPU, same);
+  CHECK(message([&] { f(Tensor()); }) ==
+        "NotImplementedError: demo::f: no kernel for Undefined (argument 0 'x' is an undefined "
+        "tensor); register one at BackendSelect or CompositeExplicitAutograd\n"
+        "registered: CPU (" +
+            at + ")");
+}
+
 TEST_CASE_METHOD(CallErrors, "no kernel: the thread is below autograd, where the only one is") {
   const std::string at = here();
   m.impl("f", K::Autograd, same);

@@ -77,6 +77,27 @@ TEST_CASE("a plugin whose registration fails makes load_library throw, and leave
   CHECK(ops["plugin_never"].names() == std::vector<std::string>{"third"});
 }
 
+TEST_CASE("a plugin that loads itself is loaded once, when its own blocks have run") {
+  const size_t loaded = loaded_libraries().size();
+  {
+    Library host(Kind::Fragment, "plugin_host");
+    host.define("self_taken(int n) -> int");
+    for (int i = 0; i < 2; ++i) {
+      CHECK_THROWS_WITH(load_library(plugin("self_plugin")), Contains("plugin_host::self_taken"));
+      CHECK(ops["plugin_self"].names().empty());
+    }
+  }
+  // The one that it loads did not fail, and is not loaded again.
+  CHECK(loaded_libraries().size() == loaded + 1);
+  CHECK(ops["plugin_mutual"].names() == std::vector<std::string>{"g"});
+  load_library(plugin("self_plugin"));
+  CHECK(ops["plugin_self"].names() == std::vector<std::string>{"f"});
+  const std::vector<std::string> now = loaded_libraries();
+  REQUIRE(now.size() == loaded + 2);
+  CHECK_THAT(now[loaded], Catch::EndsWith("/libmutual_plugin.so"));
+  CHECK_THAT(now[loaded + 1], Catch::EndsWith("/libself_plugin.so"));
+}
+
 TEST_CASE("what is no plugin is refused with the reason") {
   CHECK_THROWS_WITH(load_library("tests/plugin/libmissing.so"),
                     "plugin 'tests/plugin/libmissing.so': No such file or directory");
