@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/functional_write.h"
 #include "switchboard/ops/map_tensors.h"
@@ -247,10 +248,15 @@ bool is_implicit_composite(const OperatorHandle& op, DispatchKeySet keys) {
   const DispatchTable& table = op.entry().resolved_table();
   const auto dense = runtime_key(DispatchKey::Dense, keys.highest_backend());
   const Kernel& kernel = table.slots[slot_of(dense)];
-  // Such a kernel is the only one that fills the NestedTensor slots too.
+  // Such a kernel fills the NestedTensor slots too, which few others do. Most operators are not
+  // asked more, as that takes a lock.
   const Kernel& nested = table.slots[slot_of(DispatchKey::NestedTensorCPU)];
-  return kernel && kernel.boxed == nested.boxed && kernel.unboxed == nested.unboxed &&
-         kernel.state == nested.state;
+  if (!kernel || kernel.boxed != nested.boxed || kernel.unboxed != nested.unboxed ||
+      kernel.state != nested.state) {
+    return false;
+  }
+  return op.entry().dispatcher().resolve(op.entry(), dense).source ==
+         DispatchKey::CompositeImplicitAutograd;
 }
 
 void call_composite(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {

@@ -158,6 +158,160 @@ TEST_CASE("functions that write to an operand, or to what they capture, are refu
              contains);
 }
 
+TEST_CASE("a function may read what the program around it has made") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const bool pred = GENERATE(true, false);
+  const Maker make(GENERATE(from_range(all_places())));
+  const auto agrees = [&](const Program& f) {
+    const auto run = [&](const Program& program) {
+      const Tensors inputs{make.pred(pred), make({2}, {1, 2})};
+      return str_cat(text_of(program(inputs)), "; ", text_of(inputs[1]));
+    };
+    CHECK(run(functionalized(route, f)) == run(f));
+  };
+  SECTION("an intermediate, with a write before and after the call") {
+    agrees([](const Tensors& in) -> Tensors {
+      const Tensor made = in[1] * 2, view = select(made, 0, 1);
+      view += 10;
+      const Tensors r = cond(
+          in[0], [made](const Tensor& x) { return x + made; },
+          [view](const Tensor& x) { return x * view; }, {in[1]});
+      made += 100;
+      return {r[0], made, clone(view)};
+    });
+  }
+  SECTION("a view that it makes of one") {
+    agrees([](const Tensors& in) {
+      const Tensor made = in[1] * 2;
+      made += 1;
+      const auto f = [made](const Tensor& x) { return x + select(made, 0, 1); };
+      return cond(in[0], f, f, {in[1]});
+    });
+  }
+  SECTION("an input, which the program has written to") {
+    agrees([](const Tensors& in) {
+      in[1] += 1;
+      const auto f = [&](const Tensor& x) { return x + in[1]; };
+      return cond(in[0], f, f, {in[1] * 3});
+    });
+  }
+  SECTION("from a function in a function, and as the operand of one") {
+    agrees([](const Tensors& in) {
+      const Tensor made = in[1] * 2;
+      made += 1;
+      const auto outer = [&](const Tensor& x) {
+        const Tensor own = x * 3;
+        own += made;
+        const auto inner = [&](const Tensor& y) { return y + own + made; };
+        return cond(in[0], inner, inner, {made})[0];
+      };
+      return cond(in[0], outer, outer, {in[1]});
+    });
+  }
+  SECTION("from while_loop and map") {
+    agrees([](const Tensors& in) -> Tensors {
+      const Tensor made = in[1] * 2;
+      made += 1;
+      const Tensors r = sb::map([made](const Tensor& row) { return row + made; }, {in[1]});
+      return {r[0]};
+    });
+    if (!make.has_data()) return;
+    agrees([](const Tensors& in) {
+      const Tensor made = in[1] * 2;
+      made += 1;
+      return while_loop([](const Tensor& x) { return select(x, 0, 0) < 10; },
+                        [made](const Tensor& x) { return x + made; }, {in[1]});
+    });
+  }
+}
+
+TEST_CASE("a trace refuses functions that read what the graph around them has made") {
+  const Tensors inputs{tensor_of({}, {1}, DType::Bool), tensor_of({2}, {1, 2})};
+  const bool pending = GENERATE(true, false);
+  const Program f = [&](const Tensors& in) {
+    const Tensor made = in[1] * 2;
+    if (pending) made += 1;
+    const auto add_made = [made](const Tensor& x) { return x + made; };
+    return cond(in[0], add_made, add_made, {in[1]});
+  };
+  for (const Program& program :
+       {f, functionalized(Route::Key, f), functionalized(Route::Mode, f)}) {
+    CHECK_THAT(message([&] { trace(program, inputs); }),
+               Contains("RuntimeError: trace: the subgraph uses '") &&
+                   Contains("of the graph around it, which is not among its inputs"));
+  }
+}
+
+TEST_CASE("functions that write to what the program around them has made are refused") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const bool traced = GENERATE(false, true);
+  const Tensors inputs{tensor_of({}, {1}, DType::Bool), tensor_of({2}, {1, 2})};
+  const auto refused = [&](const Program& f) {
+    const std::string text = message([&] {
+      const Program g = functionalized(route, f);
+      if (traced) {
+        trace(g, inputs);
+      } else {
+        g(inputs);
+      }
+    });
+    CHECK(numbers_in(inputs[1]) == Numbers{1, 2});
+    return text;
+  };
+  // What a function does to a tensor that it has captured.
+  const auto with = [](const std::function<void(const Tensor&)>& write) -> Program {
+    return [write](const Tensors& in) {
+      const Tensor made = in[1] * 2;
+      const auto f = [&](const Tensor& x) {
+        write(made);
+        return x + 1;
+      };
+      const Tensors r = cond(in[0], f, f, {in[1]});
+      return Tensors{r[0], made};
+    };
+  };
+  const std::string captured =
+      "a function that an operator takes writes to a tensor that it has captured, float32[2] on "
+      "cpu; under functionalization it must write to a clone";
+  CHECK(refused(with([](const Tensor& t) { t += 1; })) ==
+        str_cat("NotImplementedError: aten::add_.Scalar: argument 0 'self': ", captured));
+  CHECK(refused(with([](const Tensor& t) { transpose_(t, 0, 0); })) ==
+        str_cat("NotImplementedError: aten::transpose_: argument 0 'self': ", captured));
+  if (!traced) {
+    CHECK_THAT(refused(with([](const Tensor& t) { select(t, 0, 0) += 1; })),
+               Contains("NotImplementedError: aten::add_.Scalar: argument 0 'self'") &&
+                   Contains("writes to a tensor that it has captured, float32[] on cpu"));
+  }
+  // The outer function's tensor is captured by the inner one.
+  CHECK_THAT(refused([](const Tensors& in) {
+               const auto outer = [&](const Tensor& x) {
+                 const Tensor own = x * 2;
+                 const auto inner = [&](const Tensor& y) {
+                   own += 1;
+                   return y + 1;
+                 };
+                 return cond(in[0], inner, inner, {x})[0];
+               };
+               return cond(true, outer, outer, {in[1]});
+             }),
+             Contains(captured));
+}
+
+TEST_CASE("results that share memory with what a function has captured are refused") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const bool view = GENERATE(false, true);
+  const Tensors inputs{tensor_of({}, {1}, DType::Bool), tensor_of({2}, {1, 2})};
+  const Program f = [&](const Tensors& in) {
+    const Tensor made = in[1] * 2;
+    const auto give = [&](const Tensor&) { return view ? select(made, 0, 0) : made; };
+    return cond(in[0], give, give, {in[1]});
+  };
+  CHECK(message([&] { functionalized(route, f)(inputs); }) ==
+        str_cat("RuntimeError: functionalization: a result of a function that an operator takes "
+                "shares memory with a tensor that it has captured, float32[",
+                view ? "" : "2", "] on cpu; it must be a clone"));
+}
+
 TEST_CASE("results that share memory with an operand are refused") {
   const Route route = GENERATE(Route::Key, Route::Mode);
   const Maker make(GENERATE(Place::Cpu, Place::Dummy, Place::Fake));
