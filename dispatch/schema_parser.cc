@@ -156,7 +156,8 @@ class Parser {
   }
   void refuse_dots() {
     skip_spaces();
-    if (at() == '.' && text_.substr(pos_, 3) == "...") fail(pos_, "a variable number of values is not supported");
+    if (at() == '.' && text_.substr(pos_, 3) == "...")
+      fail(pos_, "a variable number of values is not supported");
   }
 
   // --- names ---
