@@ -1,9 +1,7 @@
 #include "switchboard/dispatch/graph.h"
 
-#include <algorithm>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_join.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/call_text.h"
 #include "switchboard/dispatch/operator_entry.h"

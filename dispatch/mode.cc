@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/operator_base.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/scoped_stack.h"
