@@ -1,6 +1,5 @@
 #include "switchboard/dispatch/graph.h"
 
-
 #include "absl/strings/ascii.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/call_text.h"
