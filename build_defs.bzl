@@ -23,14 +23,56 @@ SB_ROOMS = [
     "devices/dummy",
 ]
 
-def sb_cc_library(name, copts = [], features = [], **kwargs):
+# What a file of cpu_kernels is compiled for besides the baseline: see ops/cpu_kernel.h. No
+# contraction of a * b + c, so that results do not depend on the CPU where nothing says so.
+_CPU_VARIANTS = {
+    "avx2": ["-mavx2", "-mfma", "-mf16c"],
+    "avx512": [
+        "-mavx512f",
+        "-mavx512dq",
+        "-mavx512bw",
+        "-mavx512vl",
+        "-mfma",
+        "-mf16c",
+        "-mprefer-vector-width=512",
+    ],
+}
+
+def sb_cc_library(name, copts = [], features = [], srcs = [], hdrs = [], deps = [], cpu_kernels = [], **kwargs):
     """A cc_library whose hdrs are included as "switchboard/<package>/<header>".
 
     A header goes into hdrs, not into srcs or textual_hdrs: Bazel gives only hdrs the prefix.
     Give alwayslink = True where objects register themselves.
+
+    Args:
+      name: of the library.
+      copts: beside our warnings.
+      features: beside ours.
+      srcs: compiled once.
+      hdrs: all headers.
+      deps: what it includes.
+      cpu_kernels: sources that are compiled for each CPU capability: see ops/cpu_kernel.h.
+      **kwargs: as cc_library's.
     """
+    variants = []
+    if cpu_kernels:
+        native.cc_library(
+            name = name + "_headers",
+            hdrs = hdrs,
+            include_prefix = "switchboard/" + native.package_name(),
+            visibility = ["//visibility:private"],
+            deps = deps,
+        )
+        for variant, flags in _CPU_VARIANTS.items():
+            variants.append(_sealed_variant(name, variant, flags, cpu_kernels, copts, features))
     native.cc_library(
         name = name,
+        srcs = srcs + cpu_kernels + select({
+            "@platforms//cpu:x86_64": variants,
+            "//conditions:default": [],
+        }) if variants else srcs,
+        hdrs = hdrs,
+        deps = deps,
         copts = _sb_copts() + copts,
         features = _FEATURES + features,
         include_prefix = "switchboard/" + native.package_name(),
@@ -38,6 +80,35 @@ def sb_cc_library(name, copts = [], features = [], **kwargs):
         linkstatic = True,
         **kwargs
     )
+
+def _sealed_variant(name, variant, flags, srcs, copts, features):
+    """One object of `srcs` compiled with `flags`, which shows only its kernels to the linker."""
+    code = "%s_%s" % (name, variant)
+    native.cc_library(
+        name = code,
+        srcs = srcs,
+        copts = _sb_copts() + copts + flags + ["-ffp-contract=off"] + select({
+            "//:optimized": ["-O3"],
+            "//conditions:default": [],
+        }),
+        features = _FEATURES + features,
+        linkstatic = True,
+        local_defines = ["SB_CPU_VARIANT=" + variant],
+        visibility = ["//visibility:private"],
+        deps = [":" + name + "_headers"],
+    )
+
+    # Inline functions become the object's own (the linker would else take one of all copies, maybe
+    # this one, for every CPU).
+    native.genrule(
+        name = code + "_object",
+        srcs = [":" + code],
+        outs = [code + ".o"],
+        cmd = "ld -r --force-group-allocation --whole-archive $(SRCS) -o $@ && " +
+              "objcopy --wildcard --keep-global-symbol='*_%sE' $@" % variant,
+        visibility = ["//visibility:private"],
+    )
+    return code + ".o"
 
 def sb_cc_binary(name, copts = [], features = [], **kwargs):
     """A cc_binary with our warnings."""

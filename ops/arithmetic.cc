@@ -1,15 +1,16 @@
-#include "switchboard/ops/arithmetic.h"
-
 #include <algorithm>
 #include <cmath>
 
-#include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/array_loops.h"
+#ifndef SB_CPU_VARIANT
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/elementwise.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/out_by_copy.h"
+#endif
 
 namespace sb {
 namespace {
@@ -32,7 +33,7 @@ std::complex<T> divide(const std::complex<T>& x, const std::complex<T>& y) {
   return {(a * ratio + b) * scale, (b * ratio - a) * scale};
 }
 
-constexpr LoopTable kAddLoops = [] {
+constexpr LoopTable add_loops() {
   LoopTable table{};
   const auto f = [](const auto& a, const auto& b) { return a + b; };
   set_wrapping_loops<2>(&table, IntegerTypes(), f);
@@ -40,17 +41,17 @@ constexpr LoopTable kAddLoops = [] {
   set_loops<2>(&table, ComplexTypes(), f);
   set_loops<2>(&table, BoolType(), [](const auto& a, const auto& b) { return a || b; });
   return table;
-}();
-constexpr LoopTable kSubLoops = [] {
+}
+constexpr LoopTable sub_loops() {
   LoopTable table{};
   const auto f = [](const auto& a, const auto& b) { return a - b; };
   set_wrapping_loops<2>(&table, IntegerTypes(), f);
   set_loops<2>(&table, FloatTypes(), f);
   set_loops<2>(&table, ComplexTypes(), f);
   return table;
-}();
+}
 // self + alpha * other; sub passes -alpha.
-constexpr LoopTable kAddScaledLoops = [] {
+constexpr LoopTable add_scaled_loops() {
   LoopTable table{};
   const auto f = [](const void* alpha, const auto& a, const auto& b) {
     return a + scalar_param<element_of<decltype(a)>>(alpha) * b;
@@ -74,8 +75,8 @@ constexpr LoopTable kAddScaledLoops = [] {
     return a || (b && Array::Constant(b.size(), scalar_param<bool>(alpha)));
   });
   return table;
-}();
-constexpr LoopTable kMulLoops = [] {
+}
+constexpr LoopTable mul_loops() {
   LoopTable table{};
   const auto f = [](const auto& a, const auto& b) { return a * b; };
   // int16 as in kAddScaledLoops.
@@ -89,15 +90,15 @@ constexpr LoopTable kMulLoops = [] {
   });
   set_loops<2>(&table, BoolType(), [](const auto& a, const auto& b) { return a && b; });
   return table;
-}();
-constexpr LoopTable kDivLoops = [] {
+}
+constexpr LoopTable div_loops() {
   LoopTable table{};
   set_loops<2>(&table, FloatTypes(), [](const auto& a, const auto& b) { return a / b; });
   set_loops<2>(&table, ComplexTypes(), [](const auto& a, const auto& b) {
     return a.binaryExpr(b, [](const auto& x, const auto& y) { return divide(x, y); });
   });
   return table;
-}();
+}
 
 // No divisor is 0. The lowest integer divided by -1 wraps.
 template <class T>
@@ -128,7 +129,7 @@ T divide_floor(T a, T b) {
   return floored;
 }
 
-constexpr LoopTable kDivTruncLoops = [] {
+constexpr LoopTable div_trunc_loops() {
   LoopTable table{};
   set_loops<2>(&table, IntegerTypes(), [](const auto& a, const auto& b) {
     return a.binaryExpr(b, [](auto x, auto y) { return divide_trunc(x, y); });
@@ -137,8 +138,8 @@ constexpr LoopTable kDivTruncLoops = [] {
     return a.binaryExpr(b, [](auto x, auto y) { return std::trunc(x / y); });
   });
   return table;
-}();
-constexpr LoopTable kDivFloorLoops = [] {
+}
+constexpr LoopTable div_floor_loops() {
   LoopTable table{};
   const auto f = [](const auto& a, const auto& b) {
     return a.binaryExpr(b, [](auto x, auto y) { return divide_floor(x, y); });
@@ -146,18 +147,18 @@ constexpr LoopTable kDivFloorLoops = [] {
   set_loops<2>(&table, IntegerTypes(), f);
   set_loops<2>(&table, FloatTypes(), f);
   return table;
-}();
+}
 // Finds a zero divisor before anything is written.
-constexpr LoopTable kFindZeroLoops = [] {
+constexpr LoopTable find_zero_loops() {
   LoopTable table{};
   set_loops<1>(&table, IntegerTypes(), [](const void* found, const auto& a) {
     if ((a == 0).any()) *static_cast<bool*>(const_cast<void*>(found)) = true;
     return a;
   });
   return table;
-}();
+}
 
-constexpr LoopTable kNegLoops = [] {
+constexpr LoopTable neg_loops() {
   LoopTable table{};
   set_wrapping_loops<1>(&table, IntegerTypes(), [](const auto& a) {
     using T = element_of<decltype(a)>;
@@ -167,8 +168,8 @@ constexpr LoopTable kNegLoops = [] {
   set_loops<1>(&table, FloatTypes(), f);
   set_loops<1>(&table, ComplexTypes(), f);
   return table;
-}();
-constexpr LoopTable kAbsLoops = [] {
+}
+constexpr LoopTable abs_loops() {
   LoopTable table{};
   set_loops<1>(&table, SignedTypes(), [](const auto& a) {
     using T = element_of<decltype(a)>;
@@ -183,21 +184,26 @@ constexpr LoopTable kAbsLoops = [] {
   set_loops<1, float>(&table, TypeList<std::complex<float>>(), magnitude);
   set_loops<1, double>(&table, TypeList<std::complex<double>>(), magnitude);
   return table;
-}();
+}
 
-constexpr ElementwiseOp kAdd = {"add", kBinaryFlags, kAddLoops};
-constexpr ElementwiseOp kAddScaled = {"add", kBinaryFlags, kAddScaledLoops};
-constexpr ElementwiseOp kSub = {"sub", kBinaryFlags, kSubLoops};
-constexpr ElementwiseOp kSubScaled = {"sub", kBinaryFlags, kAddScaledLoops};
-constexpr ElementwiseOp kMul = {"mul", kBinaryFlags, kMulLoops};
-constexpr ElementwiseOp kDiv = {"div", kFloatFlags, kDivLoops};
-constexpr ElementwiseOp kDivTrunc = {"div with rounding_mode='trunc'", kBinaryFlags,
-                                     kDivTruncLoops};
-constexpr ElementwiseOp kDivFloor = {"div with rounding_mode='floor'", kBinaryFlags,
-                                     kDivFloorLoops};
-constexpr ElementwiseOp kFindZero = {"div", kPromoteInputs, kFindZeroLoops};
-constexpr ElementwiseOp kNeg = {"neg", kUnaryFlags, kNegLoops};
-constexpr ElementwiseOp kAbs = {"abs", kUnaryFlags, kAbsLoops};
+}  // namespace
+
+SB_ELEMENTWISE(add_arithmetic, "add", kBinaryFlags, add_loops());
+SB_ELEMENTWISE(add_scaled_arithmetic, "add", kBinaryFlags, add_scaled_loops());
+SB_ELEMENTWISE(sub_arithmetic, "sub", kBinaryFlags, sub_loops());
+SB_ELEMENTWISE(sub_scaled_arithmetic, "sub", kBinaryFlags, add_scaled_loops());
+SB_ELEMENTWISE(mul_arithmetic, "mul", kBinaryFlags, mul_loops());
+SB_ELEMENTWISE(div_arithmetic, "div", kFloatFlags, div_loops());
+SB_ELEMENTWISE(div_trunc_arithmetic, "div with rounding_mode='trunc'", kBinaryFlags,
+               div_trunc_loops());
+SB_ELEMENTWISE(div_floor_arithmetic, "div with rounding_mode='floor'", kBinaryFlags,
+               div_floor_loops());
+SB_ELEMENTWISE(find_zero_arithmetic, "div", kPromoteInputs, find_zero_loops());
+SB_ELEMENTWISE(neg_arithmetic, "neg", kUnaryFlags, neg_loops());
+SB_ELEMENTWISE(abs_arithmetic, "abs", kUnaryFlags, abs_loops());
+
+#ifndef SB_CPU_VARIANT
+namespace {
 
 bool is_one(const Scalar& alpha) { return alpha.is_int() && alpha.to<int64_t>() == 1; }
 
@@ -221,33 +227,33 @@ void check_alpha(std::string_view op, const Tensor& self, const Tensor& other,
 [[gnu::noinline]] Tensor add_scaled(const Tensor& out, const Tensor& self, const Tensor& other,
                                     const Scalar& alpha) {
   check_alpha("add", self, other, alpha);
-  return elementwise(kAddScaled, out, self, other, &alpha);
+  return elementwise(add_scaled_arithmetic, out, self, other, &alpha);
 }
 [[gnu::noinline]] Tensor sub_scaled(const Tensor& out, const Tensor& self, const Tensor& other,
                                     const Scalar& alpha) {
   check_alpha("sub", self, other, alpha);
   const Scalar negative = -alpha;
-  return elementwise(kSubScaled, out, self, other, &negative);
+  return elementwise(sub_scaled_arithmetic, out, self, other, &negative);
 }
 
 Tensor add_body(const Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
   if (!is_one(alpha)) return add_scaled(out, self, other, alpha);
-  return elementwise(kAdd, out, self, other);
+  return elementwise(add_arithmetic, out, self, other);
 }
 
 Tensor sub_body(const Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
   SB_CHECK(self.dtype() != DType::Bool && other.dtype() != DType::Bool,
            "sub: subtraction with a bool tensor is not supported; use logical_xor or logical_not");
   if (!is_one(alpha)) return sub_scaled(out, self, other, alpha);
-  return elementwise(kSub, out, self, other);
+  return elementwise(sub_arithmetic, out, self, other);
 }
 
 Tensor mul_body(const Tensor& out, const Tensor& self, const Tensor& other) {
-  return elementwise(kMul, out, self, other);
+  return elementwise(mul_arithmetic, out, self, other);
 }
 
 Tensor div_body(const Tensor& out, const Tensor& self, const Tensor& other) {
-  return elementwise(kDiv, out, self, other);
+  return elementwise(div_arithmetic, out, self, other);
 }
 
 // Throws if integers would be divided by a zero of `other`.
@@ -257,8 +263,8 @@ void check_divisor(const Tensor& self, const Tensor& other) {
   if (!is_integral(common)) return;
   // The divisor is what the conversion to the common dtype leaves of it: 256 is 0 in uint8.
   bool found = false;
-  elementwise(kFindZero, Tensor(), other.dtype() == common ? other : cast_copy(other, common),
-              &found);
+  elementwise(find_zero_arithmetic, Tensor(),
+              other.dtype() == common ? other : cast_copy(other, common), &found);
   SB_CHECK(!found, "ZeroDivisionError: div: argument other: integer division by zero");
 }
 
@@ -270,17 +276,17 @@ Tensor div_mode_body(const Tensor& out, const Tensor& self, const Tensor& other,
            "div: argument rounding_mode: expected None, 'trunc' or 'floor', got '", *rounding_mode,
            "'");
   check_divisor(self, other);
-  return elementwise(floor ? kDivFloor : kDivTrunc, out, self, other);
+  return elementwise(floor ? div_floor_arithmetic : div_trunc_arithmetic, out, self, other);
 }
 
 Tensor neg_body(const Tensor& out, const Tensor& self) {
   SB_CHECK(self.dtype() != DType::Bool,
            "neg: negation of a bool tensor is not supported; use logical_not");
-  return elementwise(kNeg, out, self);
+  return elementwise(neg_arithmetic, out, self);
 }
 
 Tensor abs_body(const Tensor& out, const Tensor& self) {
-  if (!is_complex(self.dtype())) return elementwise(kAbs, out, self);
+  if (!is_complex(self.dtype())) return elementwise(abs_arithmetic, out, self);
   const DType real = to_real(self.dtype());
   SB_CHECK(!out.is_same(self), "abs_: in-place abs is not supported for complex tensors");
   if (out.defined() && is_complex(out.dtype())) {
@@ -301,7 +307,8 @@ Tensor abs_body(const Tensor& out, const Tensor& self) {
   TensorIterator iterator("abs", 0, result, inputs);
   iterator.allocate_output(real);
   if (!iterator.device().is_meta()) {
-    iterator.run(kAbsLoops[static_cast<size_t>(self.dtype())], self.dtype(), real, nullptr);
+    iterator.run((*abs_arithmetic.loops)[static_cast<size_t>(self.dtype())], self.dtype(), real,
+                 nullptr);
   }
   return result;
 }
@@ -378,4 +385,6 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 }
 
 }  // namespace
+#endif  // SB_CPU_VARIANT
+
 }  // namespace sb

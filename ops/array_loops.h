@@ -11,7 +11,7 @@
 #include "Eigen/Core"
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/scalar.h"
-#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/elementwise_op.h"
 
 namespace sb {
 

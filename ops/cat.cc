@@ -134,8 +134,10 @@ void define_join(Library& m, const Op<Tag>& op) {
   using OutTag = typename Tag::Out;
   constexpr Op<OutTag> out;
   m.define(op);
-  m.impl(op, DispatchKey::CPU, typename Forms::template Functional<Tag, rule, kernel, true>());
-  m.impl(op, DispatchKey::Meta, typename Forms::template Functional<Tag, rule, kernel, false>());
+  m.impl(op, DispatchKey::CPU,
+         typename Forms::template Functional<Tag, rule, kernel, StructuredOptions{}, true>());
+  m.impl(op, DispatchKey::Meta,
+         typename Forms::template Functional<Tag, rule, kernel, StructuredOptions{}, false>());
   // Where an empty list goes.
   m.impl(op, DispatchKey::Undefined, [](TensorList, int64_t) -> Tensor {
     SB_THROW(RuntimeError, Op<Tag>::name(), ": expected a non-empty list of tensors");

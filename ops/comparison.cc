@@ -1,10 +1,10 @@
-#include "switchboard/ops/comparison.h"
-
 #include "switchboard/ops/array_loops.h"
+#ifndef SB_CPU_VARIANT
+#include "switchboard/ops/comparison.h"
 #include "switchboard/ops/elementwise.h"
+#endif
 
 namespace sb {
-namespace {
 
 template <bool complex, class F>
 constexpr LoopTable comparison_loops(F f) {
@@ -18,12 +18,12 @@ constexpr LoopTable comparison_loops(F f) {
 
 #define SB_COMPARISON_LOOPS(op, complex) \
   comparison_loops<complex>([](const auto& a, const auto& b) { return a op b; })
-constexpr LoopTable kEqLoops = SB_COMPARISON_LOOPS(==, true);
-constexpr LoopTable kNeLoops = SB_COMPARISON_LOOPS(!=, true);
-constexpr LoopTable kLtLoops = SB_COMPARISON_LOOPS(<, false);
-constexpr LoopTable kLeLoops = SB_COMPARISON_LOOPS(<=, false);
-constexpr LoopTable kGtLoops = SB_COMPARISON_LOOPS(>, false);
-constexpr LoopTable kGeLoops = SB_COMPARISON_LOOPS(>=, false);
+SB_ELEMENTWISE(eq_arithmetic, "eq", kComparisonFlags, SB_COMPARISON_LOOPS(==, true));
+SB_ELEMENTWISE(ne_arithmetic, "ne", kComparisonFlags, SB_COMPARISON_LOOPS(!=, true));
+SB_ELEMENTWISE(lt_arithmetic, "lt", kComparisonFlags, SB_COMPARISON_LOOPS(<, false));
+SB_ELEMENTWISE(le_arithmetic, "le", kComparisonFlags, SB_COMPARISON_LOOPS(<=, false));
+SB_ELEMENTWISE(gt_arithmetic, "gt", kComparisonFlags, SB_COMPARISON_LOOPS(>, false));
+SB_ELEMENTWISE(ge_arithmetic, "ge", kComparisonFlags, SB_COMPARISON_LOOPS(>=, false));
 #undef SB_COMPARISON_LOOPS
 
 template <class F>
@@ -43,8 +43,10 @@ constexpr LoopTable selection_loops(F) {
   set_loops<2>(&table, BoolType(), f);
   return table;
 }
-constexpr LoopTable kMaximumLoops = selection_loops([](auto x, auto y) { return x > y; });
-constexpr LoopTable kMinimumLoops = selection_loops([](auto x, auto y) { return x < y; });
+SB_ELEMENTWISE(maximum_arithmetic, "maximum", kBinaryFlags,
+               selection_loops([](auto x, auto y) { return x > y; }));
+SB_ELEMENTWISE(minimum_arithmetic, "minimum", kBinaryFlags,
+               selection_loops([](auto x, auto y) { return x < y; }));
 
 template <class F>
 constexpr LoopTable logic_loops(F) {
@@ -59,10 +61,13 @@ constexpr LoopTable logic_loops(F) {
   set_loops<2, bool>(&table, ComplexTypes(), f);
   return table;
 }
-constexpr LoopTable kAndLoops = logic_loops([](bool x, bool y) { return x && y; });
-constexpr LoopTable kOrLoops = logic_loops([](bool x, bool y) { return x || y; });
-constexpr LoopTable kXorLoops = logic_loops([](bool x, bool y) { return x != y; });
-constexpr LoopTable kNotLoops = [] {
+SB_ELEMENTWISE(logical_and_arithmetic, "logical_and", kComparisonFlags,
+               logic_loops([](bool x, bool y) { return x && y; }));
+SB_ELEMENTWISE(logical_or_arithmetic, "logical_or", kComparisonFlags,
+               logic_loops([](bool x, bool y) { return x || y; }));
+SB_ELEMENTWISE(logical_xor_arithmetic, "logical_xor", kComparisonFlags,
+               logic_loops([](bool x, bool y) { return x != y; }));
+constexpr LoopTable not_loops() {
   LoopTable table{};
   const auto f = [](const auto& a) { return a == element_of<decltype(a)>(0); };
   set_loops<1, bool>(&table, IntegerTypes(), f);
@@ -70,20 +75,11 @@ constexpr LoopTable kNotLoops = [] {
   set_loops<1, bool>(&table, BoolType(), f);
   set_loops<1, bool>(&table, ComplexTypes(), f);
   return table;
-}();
+}
+SB_ELEMENTWISE(logical_not_arithmetic, "logical_not", kBoolOutput, not_loops());
 
-constexpr ElementwiseOp kEq = {"eq", kComparisonFlags, kEqLoops};
-constexpr ElementwiseOp kNe = {"ne", kComparisonFlags, kNeLoops};
-constexpr ElementwiseOp kLt = {"lt", kComparisonFlags, kLtLoops};
-constexpr ElementwiseOp kLe = {"le", kComparisonFlags, kLeLoops};
-constexpr ElementwiseOp kGt = {"gt", kComparisonFlags, kGtLoops};
-constexpr ElementwiseOp kGe = {"ge", kComparisonFlags, kGeLoops};
-constexpr ElementwiseOp kAnd = {"logical_and", kComparisonFlags, kAndLoops};
-constexpr ElementwiseOp kOr = {"logical_or", kComparisonFlags, kOrLoops};
-constexpr ElementwiseOp kXor = {"logical_xor", kComparisonFlags, kXorLoops};
-constexpr ElementwiseOp kMaximum = {"maximum", kBinaryFlags, kMaximumLoops};
-constexpr ElementwiseOp kMinimum = {"minimum", kBinaryFlags, kMinimumLoops};
-constexpr ElementwiseOp kNot = {"logical_not", kBoolOutput, kNotLoops};
+#ifndef SB_CPU_VARIANT
+namespace {
 
 template <const ElementwiseOp& op>
 Tensor unary_body(const Tensor& out, const Tensor& self) {
@@ -100,23 +96,23 @@ Tensor number_body(const Tensor& out, const Tensor& self, const Scalar& other) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<binary_body<kEq>>(m, eq);
-  define_elementwise<number_body<kEq>>(m, eq_Scalar);
-  define_elementwise<binary_body<kNe>>(m, ne);
-  define_elementwise<number_body<kNe>>(m, ne_Scalar);
-  define_elementwise<binary_body<kLt>>(m, lt);
-  define_elementwise<number_body<kLt>>(m, lt_Scalar);
-  define_elementwise<binary_body<kLe>>(m, le);
-  define_elementwise<number_body<kLe>>(m, le_Scalar);
-  define_elementwise<binary_body<kGt>>(m, gt);
-  define_elementwise<number_body<kGt>>(m, gt_Scalar);
-  define_elementwise<binary_body<kGe>>(m, ge);
-  define_elementwise<number_body<kGe>>(m, ge_Scalar);
+  define_elementwise<binary_body<eq_arithmetic>>(m, eq);
+  define_elementwise<number_body<eq_arithmetic>>(m, eq_Scalar);
+  define_elementwise<binary_body<ne_arithmetic>>(m, ne);
+  define_elementwise<number_body<ne_arithmetic>>(m, ne_Scalar);
+  define_elementwise<binary_body<lt_arithmetic>>(m, lt);
+  define_elementwise<number_body<lt_arithmetic>>(m, lt_Scalar);
+  define_elementwise<binary_body<le_arithmetic>>(m, le);
+  define_elementwise<number_body<le_arithmetic>>(m, le_Scalar);
+  define_elementwise<binary_body<gt_arithmetic>>(m, gt);
+  define_elementwise<number_body<gt_arithmetic>>(m, gt_Scalar);
+  define_elementwise<binary_body<ge_arithmetic>>(m, ge);
+  define_elementwise<number_body<ge_arithmetic>>(m, ge_Scalar);
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<binary_body<kMaximum>>(m, maximum);
-  define_elementwise<binary_body<kMinimum>>(m, minimum);
+  define_elementwise<binary_body<maximum_arithmetic>>(m, maximum);
+  define_elementwise<binary_body<minimum_arithmetic>>(m, minimum);
   constexpr DispatchKey composite = DispatchKey::CompositeImplicitAutograd;
   m.define(max_other);
   m.impl(max_other, composite,
@@ -132,11 +128,13 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(min_other_out, composite, [](const Tensor& self, const Tensor& other, const Tensor& out) {
     return minimum_out(self, other, out);
   });
-  define_elementwise<binary_body<kAnd>>(m, logical_and);
-  define_elementwise<binary_body<kOr>>(m, logical_or);
-  define_elementwise<binary_body<kXor>>(m, logical_xor);
-  define_elementwise<unary_body<kNot>>(m, logical_not);
+  define_elementwise<binary_body<logical_and_arithmetic>>(m, logical_and);
+  define_elementwise<binary_body<logical_or_arithmetic>>(m, logical_or);
+  define_elementwise<binary_body<logical_xor_arithmetic>>(m, logical_xor);
+  define_elementwise<unary_body<logical_not_arithmetic>>(m, logical_not);
 }
 
 }  // namespace
+#endif  // SB_CPU_VARIANT
+
 }  // namespace sb

@@ -7,7 +7,7 @@ namespace sb {
 namespace {
 
 ElementwiseLoop find_loop(const ElementwiseOp& op, DType common) {
-  const ElementwiseLoop loop = op.loops[static_cast<size_t>(compute_dtype(common))];
+  const ElementwiseLoop loop = (*op.loops)[static_cast<size_t>(compute_dtype(common))];
   SB_CHECK_NOT_IMPLEMENTED(loop, op.name, ": not implemented for ", to_string(common));
   return loop;
 }
@@ -65,7 +65,7 @@ inline void run_plain(ElementwiseLoop loop, const void* params, const Tensor& ou
 template <class... Rest>
 inline Tensor elementwise_of(const ElementwiseOp& op, const Tensor& out, const void* params,
                              const Tensor& a, const Rest&... rest) {
-  const ElementwiseLoop loop = op.loops[static_cast<size_t>(a.dtype())];
+  const ElementwiseLoop loop = (*op.loops)[static_cast<size_t>(a.dtype())];
   if (loop && is_plain(a) && (is_plain_pair(*a.impl(), *rest.impl()) && ...)) [[likely]] {
     const DType dtype = (op.flags & kBoolOutput) ? DType::Bool : a.dtype();
     if (!out.defined()) {

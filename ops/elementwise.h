@@ -1,43 +1,29 @@
 // Elementwise operators: the arithmetic once, as a function of Eigen arrays; everything else is
 // shared.
 //
-//   constexpr ElementwiseOp kMul = {"mul", kBinaryFlags, mul_loops};
-//   Tensor mul_body(const Tensor& out, const Tensor& self, const Tensor& other) {
-//     return elementwise(kMul, out, self, other);
-//   }
 //   SB_STRUCTURED(mul, "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", "out");
-//   SB_LIBRARY_FRAGMENT(aten, m) { define_elementwise<mul_body>(m, mul); }
 //
-// A body gets `out` undefined in the functional form, and `self` in the in-place form.
+//   SB_ELEMENTWISE(mul_arithmetic, "mul", kBinaryFlags, mul_loops());   // see array_loops.h
+//   #ifndef SB_CPU_VARIANT
+//   Tensor mul_body(const Tensor& out, const Tensor& self, const Tensor& other) {
+//     return elementwise(mul_arithmetic, out, self, other);
+//   }
+//   SB_LIBRARY_FRAGMENT(aten, m) { define_elementwise<mul_body>(m, mul); }
+//   #endif
+//
+// A body gets `out` undefined in the functional form, and `self` in the in-place form. The file is
+// among the cpu_kernels of its library, so that the loops are compiled for each CPU capability.
 
 #ifndef SWITCHBOARD_OPS_ELEMENTWISE_H_
 #define SWITCHBOARD_OPS_ELEMENTWISE_H_
 
-#include <array>
-#include <string_view>
-
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/derived_schema.h"
+#include "switchboard/ops/elementwise_op.h"
 #include "switchboard/ops/structured.h"
-#include "switchboard/ops/tensor_iterator.h"
 
 namespace sb {
-
-// A loop for each dtype that the inputs are computed in; nullptr where the operator has none.
-using LoopTable = std::array<ElementwiseLoop, kNumDTypes>;
-
-struct ElementwiseOp {
-  std::string_view name;
-  IteratorFlags flags;
-  const LoopTable& loops;
-};
-
-// Flags of the usual kinds, named as TensorIterator's build functions.
-inline constexpr IteratorFlags kBinaryFlags = kPromoteInputs | kSafeCastOutput;
-inline constexpr IteratorFlags kFloatFlags = kPromoteInputs | kSafeCastOutput | kIntToFloat;
-inline constexpr IteratorFlags kUnaryFlags = kSameDtypeOutput;
-inline constexpr IteratorFlags kComparisonFlags = kPromoteInputs | kBoolOutput;
 
 // Computes op on CPU tensors, or only its shape on meta ones. `params` goes to the loop. Throws
 // RuntimeError, with all arguments as they were.

@@ -13,6 +13,8 @@ namespace sb {
 // Gives `out` the shape and elements of `result`, converted. Throws RuntimeError, changing nothing,
 // where `out` is undefined, on another device, overlaps itself, or cannot grow.
 void copy_result_to_out(std::string_view op, const Tensor& result, const Tensor& out);
+// Makes its checks only, those of growing the storage aside.
+void check_result_fits_out(std::string_view op, const Tensor& result, const Tensor& out);
 
 namespace internal {
 

@@ -31,9 +31,21 @@ Tensor make_result(const TensorMeta& meta, Device device) {
                               : empty_strided_on(device, meta.sizes, meta.strides, meta.dtype);
 }
 
+void check_outs_apart(std::string_view op, std::initializer_list<const Tensor*> outs) {
+  for (const Tensor* const* a = outs.begin(); a != outs.end(); ++a) {
+    for (const Tensor* const* b = outs.begin(); b != a; ++b) {
+      if (!(*a)->defined() || !(*b)->defined()) continue;
+      SB_CHECK(!(*a)->is_same(**b), op, ": expected each out to be another tensor, got one twice");
+      check_no_overlap(**a, **b);
+    }
+  }
+}
+
+void start_from(const Tensor& out, const Tensor& self) { copy_elements(out, self); }
+
 OutputPlan::OutputPlan(std::string_view op, const Tensor& out, const TensorMeta& meta,
-                       Device device, const TensorArguments& inputs, StructuredOptions options,
-                       bool inplace)
+                       Device device, absl::Span<const Tensor* const> inputs,
+                       StructuredOptions options, bool inplace)
     : out_(out), sizes_(meta.sizes), strides_(meta.strides) {
   SB_CHECK(out.defined(), op, ": out: expected a defined tensor, got an undefined one");
   SB_CHECK(out.device() == device, op, ": expected out tensor to be on device ", to_string(device),

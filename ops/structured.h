@@ -14,12 +14,19 @@
 // right dtype and device, that it is resized as PyTorch does, and that a call that throws leaves
 // its arguments as they were.
 //
+// An operator with several results has a rule that returns std::array<TensorMeta, N>, a kernel that
+// takes N outs, and is declared by SB_STRUCTURED_MULTI. One that changes some elements of self and
+// leaves the others (index_add, scatter) has options {.from_self = true}: its kernel finds self's
+// elements in `out`, in place or not.
+//
 // Elementwise operators are not made this way: see elementwise.h.
 
 #ifndef SWITCHBOARD_OPS_STRUCTURED_H_
 #define SWITCHBOARD_OPS_STRUCTURED_H_
 
 #include <array>
+#include <initializer_list>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -44,6 +51,9 @@ struct TensorMeta {
 struct StructuredOptions {
   bool cast_to_out = false;     // any dtype that the result can be cast to (can_cast)
   bool refuse_overlap = false;  // RuntimeError where out shares memory with an input
+  // The kernel begins with self's elements in out. In place, out is self, and only the other
+  // arguments count as inputs.
+  bool from_self = false;
 };
 
 namespace internal {
@@ -69,13 +79,15 @@ TensorArguments tensors_of(const A&... args) {
 // Throws RuntimeError unless all are defined and on one device, 0-dim CPU tensors aside.
 Device check_arguments(std::string_view op, const TensorArguments& tensors);
 Tensor make_result(const TensorMeta& meta, Device device);
+// Throws RuntimeError where two of them are one tensor, or share memory.
+void check_outs_apart(std::string_view op, std::initializer_list<const Tensor*> outs);
 
 // One output of an out= or in-place call.
 class OutputPlan {
  public:
   // Makes the checks; writes nothing yet.
   OutputPlan(std::string_view op, const Tensor& out, const TensorMeta& meta, Device device,
-             const TensorArguments& inputs, StructuredOptions options, bool inplace);
+             absl::Span<const Tensor* const> inputs, StructuredOptions options, bool inplace);
   // What the kernel writes to: out itself, or a tensor of its own.
   const Tensor& target() const { return target_; }
   // Gives out the shape and, where the kernel wrote elsewhere, the elements.
@@ -88,17 +100,28 @@ class OutputPlan {
   DimVector strides_;
 };
 
+template <class... Rest>
+const Tensor& first_tensor(const Tensor& self, const Rest&...) {
+  return self;
+}
+
+// Gives out self's elements, for operators with from_self.
+void start_from(const Tensor& out, const Tensor& self);
+
 // The forms of an operator whose rule has parameters A...
 template <class R>
 struct StructuredForms;
 template <class... A>
 struct StructuredForms<TensorMeta (*)(A...)> {
-  template <class Tag, auto rule, auto kernel, bool with_data>
+  template <class Tag, auto rule, auto kernel, StructuredOptions options, bool with_data>
   struct Functional {
     Tensor operator()(A... args) const {
       const Device device = check_arguments(Op<Tag>::name(), tensors_of(args...));
       Tensor result = make_result(rule(args...), device);
-      if constexpr (with_data) kernel(args..., result);
+      if constexpr (with_data) {
+        if constexpr (options.from_self) start_from(result, first_tensor(args...));
+        kernel(args..., result);
+      }
       return result;
     }
   };
@@ -108,8 +131,13 @@ struct StructuredForms<TensorMeta (*)(A...)> {
     Tensor operator()(A... args, const Tensor& out) const {
       const TensorArguments tensors = tensors_of(args...);
       const Device device = check_arguments(Op<Tag>::name(), tensors);
-      OutputPlan plan(Op<Tag>::name(), out, rule(args...), device, tensors, options, inplace);
-      if constexpr (with_data) kernel(args..., plan.target());
+      const absl::Span<const Tensor* const> inputs = tensors;
+      OutputPlan plan(Op<Tag>::name(), out, rule(args...), device,
+                      inputs.subspan(inplace && options.from_self ? 1 : 0), options, inplace);
+      if constexpr (with_data) {
+        if constexpr (options.from_self) start_from(plan.target(), first_tensor(args...));
+        kernel(args..., plan.target());
+      }
       plan.finish(with_data);
       return out;
     }
@@ -117,14 +145,54 @@ struct StructuredForms<TensorMeta (*)(A...)> {
   template <class Tag, auto rule, auto kernel, StructuredOptions options, bool with_data>
   struct Inplace {
     Tensor operator()(A... args) const {
-      return Out<Tag, rule, kernel, options, with_data, true>()(args..., first(args...));
-    }
-    template <class... Rest>
-    static const Tensor& first(const Tensor& self, const Rest&...) {
-      return self;
+      return Out<Tag, rule, kernel, options, with_data, true>()(args..., first_tensor(args...));
     }
   };
 };
+
+// The same for several results.
+template <size_t n, class... A>
+struct StructuredForms<std::array<TensorMeta, n> (*)(A...)> {
+  template <size_t>
+  using TensorAt = Tensor;
+  template <class Indices>
+  struct WithOuts;
+  template <size_t... I>
+  struct WithOuts<std::index_sequence<I...>> {
+    using Results = std::tuple<TensorAt<I>...>;
+
+    template <class Tag, auto rule, auto kernel, StructuredOptions, bool with_data>
+    struct Functional {
+      Results operator()(A... args) const {
+        const Device device = check_arguments(Op<Tag>::name(), tensors_of(args...));
+        const std::array<TensorMeta, n> metas = rule(args...);
+        Results results(make_result(metas[I], device)...);
+        if constexpr (with_data) kernel(args..., std::get<I>(results)...);
+        return results;
+      }
+    };
+    template <class Tag, auto rule, auto kernel, StructuredOptions options, bool with_data>
+    struct Out {
+      Results operator()(A... args, const TensorAt<I>&... outs) const {
+        const TensorArguments tensors = tensors_of(args...);
+        const Device device = check_arguments(Op<Tag>::name(), tensors);
+        const std::array<TensorMeta, n> metas = rule(args...);
+        check_outs_apart(Op<Tag>::name(), {&outs...});
+        OutputPlan plans[] = {OutputPlan(Op<Tag>::name(), outs, metas[I], device, tensors, options,
+                                         /*inplace=*/false)...};
+        if constexpr (with_data) kernel(args..., plans[I].target()...);
+        (plans[I].finish(with_data), ...);
+        return {outs...};
+      }
+    };
+  };
+  using Forms = WithOuts<std::make_index_sequence<n>>;
+  template <class Tag, auto rule, auto kernel, StructuredOptions options, bool with_data>
+  using Functional = typename Forms::template Functional<Tag, rule, kernel, options, with_data>;
+  template <class Tag, auto rule, auto kernel, StructuredOptions options, bool with_data>
+  using Out = typename Forms::template Out<Tag, rule, kernel, options, with_data>;
+};
+
 template <class Tag>
 concept HasOut = requires {
   typename Tag::Out;
@@ -136,17 +204,17 @@ concept HasInplace = requires {
 
 }  // namespace internal
 
-// Defines the operator `op`, declared by SB_STRUCTURED (or SB_STRUCTURED_NO_INPLACE), with all its
+// Defines the operator `op`, declared by SB_STRUCTURED (or _NO_INPLACE, or _MULTI), with all its
 // forms, and registers them at CPU and Meta.
 template <auto rule, auto kernel, StructuredOptions options = StructuredOptions{}, class Tag>
 void define_structured(Library& m, const Op<Tag>& op,
                        SourceLocation where = SourceLocation::current()) {
   using Forms = internal::StructuredForms<decltype(rule)>;
   m.define(op, {}, where);
-  m.impl(op, DispatchKey::CPU, typename Forms::template Functional<Tag, rule, kernel, true>(),
-         where);
-  m.impl(op, DispatchKey::Meta, typename Forms::template Functional<Tag, rule, kernel, false>(),
-         where);
+  m.impl(op, DispatchKey::CPU,
+         typename Forms::template Functional<Tag, rule, kernel, options, true>(), where);
+  m.impl(op, DispatchKey::Meta,
+         typename Forms::template Functional<Tag, rule, kernel, options, false>(), where);
   if constexpr (internal::HasOut<Tag>) {
     using OutTag = typename Tag::Out;
     constexpr Op<OutTag> out;

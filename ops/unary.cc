@@ -1,14 +1,14 @@
-#include "switchboard/ops/unary.h"
-
 #include <cmath>
 #include <complex>
 
 #include "switchboard/ops/array_loops.h"
+#ifndef SB_CPU_VARIANT
 #include "switchboard/ops/elementwise.h"
 #include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/unary.h"
+#endif
 
 namespace sb {
-namespace {
 
 // The functions are those of the standard library, element by element: Eigen's vectorised ones are
 // off at infinities and large arguments.
@@ -24,26 +24,32 @@ constexpr LoopTable float_loops(F) {
   return table;
 }
 
-constexpr LoopTable kExpLoops = float_loops([](const auto& x) { return std::exp(x); });
-constexpr LoopTable kLogLoops = float_loops([](const auto& x) { return std::log(x); });
-constexpr LoopTable kSqrtLoops = float_loops([](const auto& x) { return std::sqrt(x); });
-constexpr LoopTable kRsqrtLoops = float_loops([](const auto& x) {
-  using T = std::decay_t<decltype(x)>;
-  return T(1) / std::sqrt(x);
-});
-constexpr LoopTable kSinLoops = float_loops([](const auto& x) { return std::sin(x); });
-constexpr LoopTable kCosLoops = float_loops([](const auto& x) { return std::cos(x); });
-constexpr LoopTable kTanhLoops = float_loops([](const auto& x) { return std::tanh(x); });
-constexpr LoopTable kSigmoidLoops = float_loops([](const auto& x) {
-  using T = std::decay_t<decltype(x)>;
-  return T(1) / (T(1) + std::exp(-x));
-});
-constexpr LoopTable kReciprocalLoops = float_loops([](const auto& x) {
-  using T = std::decay_t<decltype(x)>;
-  return T(1) / x;
-});
+SB_ELEMENTWISE(exp_arithmetic, "exp", kFloatFlags,
+               float_loops([](const auto& x) { return std::exp(x); }));
+SB_ELEMENTWISE(log_arithmetic, "log", kFloatFlags,
+               float_loops([](const auto& x) { return std::log(x); }));
+SB_ELEMENTWISE(sqrt_arithmetic, "sqrt", kFloatFlags,
+               float_loops([](const auto& x) { return std::sqrt(x); }));
+SB_ELEMENTWISE(rsqrt_arithmetic, "rsqrt", kFloatFlags, float_loops([](const auto& x) {
+                 using T = std::decay_t<decltype(x)>;
+                 return T(1) / std::sqrt(x);
+               }));
+SB_ELEMENTWISE(sin_arithmetic, "sin", kFloatFlags,
+               float_loops([](const auto& x) { return std::sin(x); }));
+SB_ELEMENTWISE(cos_arithmetic, "cos", kFloatFlags,
+               float_loops([](const auto& x) { return std::cos(x); }));
+SB_ELEMENTWISE(tanh_arithmetic, "tanh", kFloatFlags,
+               float_loops([](const auto& x) { return std::tanh(x); }));
+SB_ELEMENTWISE(sigmoid_arithmetic, "sigmoid", kFloatFlags, float_loops([](const auto& x) {
+                 using T = std::decay_t<decltype(x)>;
+                 return T(1) / (T(1) + std::exp(-x));
+               }));
+SB_ELEMENTWISE(reciprocal_arithmetic, "reciprocal", kFloatFlags, float_loops([](const auto& x) {
+                 using T = std::decay_t<decltype(x)>;
+                 return T(1) / x;
+               }));
 
-constexpr LoopTable kReluLoops = [] {
+constexpr LoopTable relu_loops() {
   LoopTable table{};
   const auto f = [](const auto& a) {
     using T = element_of<decltype(a)>;
@@ -53,19 +59,11 @@ constexpr LoopTable kReluLoops = [] {
   set_loops<1>(&table, IntegerTypes(), f);
   set_loops<1>(&table, FloatTypes(), f);
   return table;
-}();
+}
+SB_ELEMENTWISE(relu_arithmetic, "relu", kUnaryFlags, relu_loops());
 
-constexpr ElementwiseOp kRelu = {"relu", kUnaryFlags, kReluLoops};
-
-constexpr ElementwiseOp kExp = {"exp", kFloatFlags, kExpLoops};
-constexpr ElementwiseOp kLog = {"log", kFloatFlags, kLogLoops};
-constexpr ElementwiseOp kSqrt = {"sqrt", kFloatFlags, kSqrtLoops};
-constexpr ElementwiseOp kRsqrt = {"rsqrt", kFloatFlags, kRsqrtLoops};
-constexpr ElementwiseOp kSin = {"sin", kFloatFlags, kSinLoops};
-constexpr ElementwiseOp kCos = {"cos", kFloatFlags, kCosLoops};
-constexpr ElementwiseOp kTanh = {"tanh", kFloatFlags, kTanhLoops};
-constexpr ElementwiseOp kSigmoid = {"sigmoid", kFloatFlags, kSigmoidLoops};
-constexpr ElementwiseOp kReciprocal = {"reciprocal", kFloatFlags, kReciprocalLoops};
+#ifndef SB_CPU_VARIANT
+namespace {
 
 template <const ElementwiseOp& op>
 Tensor unary_body(const Tensor& out, const Tensor& self) {
@@ -84,25 +82,27 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
     m.impl(relu, key, [](const Tensor& self) {
       check_relu(self);
-      return elementwise(kRelu, Tensor(), self);
+      return elementwise(relu_arithmetic, Tensor(), self);
     });
     m.impl(relu_, key, [](const Tensor& self) {
       check_relu(self);
-      return elementwise(kRelu, self, self);
+      return elementwise(relu_arithmetic, self, self);
     });
   }
   define_out_by_copy<relu>(m);
 
-  define_elementwise<unary_body<kExp>>(m, exp);
-  define_elementwise<unary_body<kLog>>(m, log);
-  define_elementwise<unary_body<kSqrt>>(m, sqrt);
-  define_elementwise<unary_body<kRsqrt>>(m, rsqrt);
-  define_elementwise<unary_body<kSin>>(m, sin);
-  define_elementwise<unary_body<kCos>>(m, cos);
-  define_elementwise<unary_body<kTanh>>(m, tanh);
-  define_elementwise<unary_body<kSigmoid>>(m, sigmoid);
-  define_elementwise<unary_body<kReciprocal>>(m, reciprocal);
+  define_elementwise<unary_body<exp_arithmetic>>(m, exp);
+  define_elementwise<unary_body<log_arithmetic>>(m, log);
+  define_elementwise<unary_body<sqrt_arithmetic>>(m, sqrt);
+  define_elementwise<unary_body<rsqrt_arithmetic>>(m, rsqrt);
+  define_elementwise<unary_body<sin_arithmetic>>(m, sin);
+  define_elementwise<unary_body<cos_arithmetic>>(m, cos);
+  define_elementwise<unary_body<tanh_arithmetic>>(m, tanh);
+  define_elementwise<unary_body<sigmoid_arithmetic>>(m, sigmoid);
+  define_elementwise<unary_body<reciprocal_arithmetic>>(m, reciprocal);
 }
 
 }  // namespace
+#endif  // SB_CPU_VARIANT
+
 }  // namespace sb

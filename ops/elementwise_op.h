@@ -1,0 +1,44 @@
+// What an elementwise operator is made of: its arithmetic for each dtype and CPU capability, and
+// how it treats dtypes. elementwise.h makes operators of it.
+
+#ifndef SWITCHBOARD_OPS_ELEMENTWISE_OP_H_
+#define SWITCHBOARD_OPS_ELEMENTWISE_OP_H_
+
+#include <array>
+#include <string_view>
+
+#include "switchboard/core/dtype.h"
+#include "switchboard/ops/cpu_kernel.h"
+#include "switchboard/ops/tensor_iterator.h"
+
+namespace sb {
+
+// A loop for each dtype that the inputs are computed in; nullptr where the operator has none.
+using LoopTable = std::array<ElementwiseLoop, kNumDTypes>;
+
+struct ElementwiseOp {
+  std::string_view name;
+  IteratorFlags flags;
+  const CpuKernel<LoopTable>& loops;
+};
+
+// Flags of the usual kinds, named as TensorIterator's build functions.
+inline constexpr IteratorFlags kBinaryFlags = kPromoteInputs | kSafeCastOutput;
+inline constexpr IteratorFlags kFloatFlags = kPromoteInputs | kSafeCastOutput | kIntToFloat;
+inline constexpr IteratorFlags kUnaryFlags = kSameDtypeOutput;
+inline constexpr IteratorFlags kComparisonFlags = kPromoteInputs | kBoolOutput;
+
+}  // namespace sb
+
+// Defines the ElementwiseOp `handle`, in a named namespace: its name in errors, its flags, and a
+// constant expression that makes its LoopTable.
+#ifdef SB_CPU_VARIANT
+#define SB_ELEMENTWISE(handle, name, flags, ...) \
+  SB_CPU_KERNEL(::sb::LoopTable, handle##_loops, __VA_ARGS__)
+#else
+#define SB_ELEMENTWISE(handle, name, flags, ...)               \
+  SB_CPU_KERNEL(::sb::LoopTable, handle##_loops, __VA_ARGS__); \
+  constexpr ::sb::ElementwiseOp handle = {name, flags, handle##_loops}
+#endif
+
+#endif  // SWITCHBOARD_OPS_ELEMENTWISE_OP_H_

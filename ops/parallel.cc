@@ -1,0 +1,121 @@
+#include "switchboard/ops/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "switchboard/core/error.h"
+#include "unsupported/Eigen/CXX11/ThreadPool"
+
+namespace sb {
+namespace {
+
+thread_local bool in_region = false;
+
+int initial_threads() {
+  if (const char* const wish = std::getenv("SB_NUM_THREADS")) {
+    const int n = std::atoi(wish);
+    if (n > 0) return n;
+  }
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+std::atomic<int>& num_threads() {
+  static std::atomic<int> n = initial_threads();
+  return n;
+}
+
+using Pool = Eigen::ThreadPoolTempl<Eigen::StlThreadEnvironment>;
+
+// The workers, at least `threads` of them. Never destroyed before the program ends, and replaced by
+// a larger pool when more threads are wanted than ever before.
+std::shared_ptr<Pool> pool_of(int threads) {
+  static std::mutex mutex;
+  // Leaked: at exit other static objects may still compute.
+  static auto* const pool = new std::shared_ptr<Pool>();
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!*pool || (*pool)->NumThreads() < threads) {
+    // Workers sleep rather than spin: the machine may have other things to do.
+    *pool = std::make_shared<Pool>(threads, /*allow_spinning=*/false);
+  }
+  return *pool;
+}
+
+// One parallel_for. Workers that come late find nothing left to do, after the caller has returned:
+// hence they share its ownership.
+class Work {
+ public:
+  Work(int64_t begin, int64_t end, int64_t grain, int64_t pieces,
+       absl::FunctionRef<void(int64_t, int64_t)> f)
+      : begin_(begin), end_(end), grain_(grain), pieces_(pieces), f_(f), left_(pieces) {}
+
+  void help() {
+    const bool outer = in_region;
+    in_region = true;
+    for (int64_t piece; (piece = next_.fetch_add(1)) < pieces_;) {
+      if (!failed_.load(std::memory_order_relaxed)) run(piece);
+      if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) left_.notify_all();
+    }
+    in_region = outer;
+  }
+
+  void wait() {
+    for (int64_t left; (left = left_.load(std::memory_order_acquire)) != 0;) left_.wait(left);
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void run(int64_t piece) {
+    const int64_t from = begin_ + piece * grain_;
+    try {
+      f_(from, piece + 1 == pieces_ ? end_ : from + grain_);
+    } catch (...) {
+      if (!failed_.exchange(true)) error_ = std::current_exception();
+    }
+  }
+
+  const int64_t begin_, end_, grain_, pieces_;
+  const absl::FunctionRef<void(int64_t, int64_t)> f_;
+  std::atomic<int64_t> next_ = 0;
+  std::atomic<int64_t> left_;
+  std::atomic<bool> failed_ = false;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+void set_num_threads(int n) {
+  SB_CHECK_VALUE(n >= 1, "set_num_threads: expected at least 1 thread, got ", n);
+  num_threads().store(n, std::memory_order_relaxed);
+}
+
+int get_num_threads() { return num_threads().load(std::memory_order_relaxed); }
+
+bool in_parallel_region() { return in_region; }
+
+void parallel_for(int64_t begin, int64_t end, int64_t grain,
+                  absl::FunctionRef<void(int64_t, int64_t)> f) {
+  if (begin >= end) return;
+  grain = std::max<int64_t>(grain, 1);
+  const int64_t pieces = (end - begin - 1) / grain + 1;
+  const int threads = static_cast<int>(std::min<int64_t>(get_num_threads(), pieces));
+  if (threads == 1 || in_region) {
+    for (int64_t from = begin; from < end;) {
+      const int64_t to = end - from > grain ? from + grain : end;
+      f(from, to);
+      from = to;
+    }
+    return;
+  }
+  const std::shared_ptr<Pool> pool = pool_of(threads - 1);
+  const auto work = std::make_shared<Work>(begin, end, grain, pieces, f);
+  for (int i = 1; i < threads; ++i) pool->Schedule([work] { work->help(); });
+  work->help();
+  work->wait();
+}
+
+}  // namespace sb
