@@ -24,10 +24,21 @@ class HostGenerator final : public GeneratorImpl {
     std::lock_guard<std::mutex> lock(device_->mutex);
     device_->set_seed(seed);
   }
-  uint64_t seed() const override { return device_->seed(); }
-  uint64_t next() override {
+  uint64_t seed() const override {
     std::lock_guard<std::mutex> lock(device_->mutex);
-    return device_->next();
+    return device_->seed();
+  }
+  PhiloxState take(uint64_t blocks) override {
+    std::lock_guard<std::mutex> lock(device_->mutex);
+    return device_->take(blocks);
+  }
+  std::vector<uint8_t> state() const override {
+    std::lock_guard<std::mutex> lock(device_->mutex);
+    return device_->state();
+  }
+  void set_state(absl::Span<const uint8_t> state) override {
+    std::lock_guard<std::mutex> lock(device_->mutex);
+    device_->set_state(state);
   }
 
  private:

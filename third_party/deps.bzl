@@ -76,6 +76,14 @@ def switchboard_dependencies():
         build_file = Label("//third_party:libzip.BUILD"),
     )
     _maybe(
+        installed_folder,
+        name = "random123",
+        package = "librandom123-dev",
+        path = "/usr/include/Random123",
+        prefix = "include/Random123/",
+        build_file = Label("//third_party:random123.BUILD"),
+    )
+    _maybe(
         installed_package,
         name = "com_github_google_benchmark",
         package = "libbenchmark-dev",

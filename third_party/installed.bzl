@@ -60,7 +60,9 @@ def _installed_folder_impl(rctx):
     if not folder.exists:
         fail("%s was not found; install the Debian package '%s'" % (folder, rctx.attr.package))
     for entry in folder.readdir():
-        rctx.symlink(entry, entry.basename)
+        rctx.symlink(entry, rctx.attr.prefix + entry.basename)
+    if rctx.attr.build_file:
+        rctx.symlink(rctx.attr.build_file, "BUILD.bazel")
 
 installed_folder = repository_rule(
     implementation = _installed_folder_impl,
@@ -68,6 +70,8 @@ installed_folder = repository_rule(
     attrs = {
         "package": attr.string(mandatory = True),
         "path": attr.string(mandatory = True),
+        "prefix": attr.string(doc = "Where the folder's entries go, with its slash."),
+        "build_file": attr.label(doc = "For a folder that has none."),
     },
     local = True,
 )

@@ -13,18 +13,6 @@ class Guard final : public DeviceGuardImpl {
   void set_current(int8_t index) const noexcept override { current = index; }
 };
 
-class DeviceGenerator final : public GeneratorImpl {
- public:
-  DeviceGenerator(int8_t index, uint64_t seed)
-      : GeneratorImpl(Device(DeviceType::PrivateUse1, index)), engine_(make_cpu_generator(seed)) {}
-  void set_seed(uint64_t seed) override { engine_->set_seed(seed); }
-  uint64_t seed() const override { return engine_->seed(); }
-  uint64_t next() override { return engine_->next(); }
-
- private:
-  Generator engine_;
-};
-
 class Hooks final : public DeviceHooks {
  public:
   DeviceType type() const override { return DeviceType::PrivateUse1; }
@@ -34,7 +22,7 @@ class Hooks final : public DeviceHooks {
     return generators[index];
   }
   Generator new_generator(int8_t index, uint64_t seed) override {
-    return make_intrusive<DeviceGenerator>(index, seed);
+    return make_intrusive<GeneratorImpl>(Device(DeviceType::PrivateUse1, index), seed);
   }
 };
 
