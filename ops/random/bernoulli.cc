@@ -1,0 +1,97 @@
+#include "switchboard/ops/random/bernoulli.h"
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/memory_overlap.h"
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/random/random_fill.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+using OptionalGenerator = std::optional<Generator>;
+
+bool is_supported(DType t) { return is_any_real(t) && t != DType::Float16; }
+
+Tensor bernoulli_float_any(const Tensor& self, double p, const OptionalGenerator& generator) {
+  check_filled("bernoulli_", self, is_supported);
+  SB_CHECK(p >= 0 && p <= 1, "bernoulli_: argument p: expected a number in [0, 1], got ", p);
+  random_fill("bernoulli_", self, generator,
+              [=](absl::Span<const PhiloxBlock> blocks, double* out) {
+                for (const PhiloxBlock& block : blocks) *out++ = to_unit(block.low) < p ? 1 : 0;
+              });
+  return self;
+}
+
+// `p` broadcasts to `self`, as expand does, so that expand makes the check.
+Tensor bernoulli_tensor_any(const Tensor& self, const Tensor& p,
+                            const OptionalGenerator& generator) {
+  check_filled("bernoulli_", self, is_supported);
+  SB_CHECK(p.defined() && is_floating_point(p.dtype()),
+           "bernoulli_: argument p: expected a floating-point tensor, got ", p.describe());
+  const bool on_one = p.device() == self.device() || (p.is_cpu() && p.dim() == 0);
+  SB_CHECK(on_one, "bernoulli_: argument p: expected a tensor on ", to_string(self.device()),
+           ", got ", p.describe());
+  const Tensor broadcast = expand(p, self.sizes());
+  if (self.is_meta() || self.numel() == 0) return self;
+  const Tensor chances = cast_copy(broadcast, DType::Float64);
+  const double* const chance = chances.data<double>();
+  const int64_t n = self.numel();
+  for (int64_t i = 0; i < n; ++i) {
+    SB_CHECK(chance[i] >= 0 && chance[i] <= 1,
+             "bernoulli_: argument p: expected numbers in [0, 1], got ", chance[i]);
+  }
+  const Tensor uniform = empty_on(DeviceType::CPU, self.sizes(), DType::Float64);
+  random_fill("bernoulli_", uniform, generator,
+              [](absl::Span<const PhiloxBlock> blocks, double* out) {
+                for (const PhiloxBlock& block : blocks) *out++ = to_unit(block.low);
+              });
+  double* const drawn = uniform.data<double>();
+  for (int64_t i = 0; i < n; ++i) drawn[i] = drawn[i] < chance[i] ? 1 : 0;
+  copy_elements(self, uniform);
+  return self;
+}
+
+// A new tensor with self's strides; PyTorch's bernoulli of self alone makes a contiguous one.
+Tensor drawn_like(const Tensor& self, MemoryFormat format = MemoryFormat::Preserve) {
+  SB_CHECK(self.defined(), "bernoulli: argument self: expected a tensor, got an undefined one");
+  return empty_like(self, std::nullopt, std::nullopt, std::nullopt, std::nullopt, format);
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
+  m.define(bernoulli_float_, Tag::nondeterministic_seeded);
+  m.define(bernoulli_Tensor_, Tag::nondeterministic_seeded);
+  for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
+    m.impl(bernoulli_float_, key, bernoulli_float_any);
+    m.impl(bernoulli_Tensor_, key, bernoulli_tensor_any);
+  }
+  m.define(bernoulli_p, Tag::nondeterministic_seeded);
+  m.impl(bernoulli_p, composite,
+         [](const Tensor& self, double p, const OptionalGenerator& generator) {
+           return bernoulli_float_(drawn_like(self), p, generator);
+         });
+  m.define(bernoulli_float_out, Tag::nondeterministic_seeded);
+  m.impl(bernoulli_float_out, composite,
+         [](const Tensor& self, double p, const OptionalGenerator& generator, const Tensor& out) {
+           copy_result_to_out("bernoulli", bernoulli_float_(drawn_like(self), p, generator), out);
+           return out;
+         });
+  m.define(bernoulli_Tensor, Tag::nondeterministic_seeded);
+  m.impl(bernoulli_Tensor, composite,
+         [](const Tensor& self, const Tensor& p, const OptionalGenerator& generator) {
+           return bernoulli_Tensor_(drawn_like(self), p, generator);
+         });
+  define_out_by_copy<bernoulli_Tensor>(m);
+  m.define(bernoulli, Tag::nondeterministic_seeded);
+  m.impl(bernoulli, composite, [](const Tensor& self, const OptionalGenerator& generator) {
+    return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Contiguous), self, generator);
+  });
+  define_out_by_copy<bernoulli>(m);
+}
+
+}  // namespace
+}  // namespace sb

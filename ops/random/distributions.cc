@@ -1,0 +1,239 @@
+#include "switchboard/ops/random/distributions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "switchboard/core/dtype_types.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/random/random_fill.h"
+
+namespace sb {
+namespace {
+
+using OptionalGenerator = std::optional<Generator>;
+
+// Fills with f(block), a double.
+template <class F>
+void fill_with(std::string_view op, const Tensor& self, const OptionalGenerator& generator,
+               const F& f) {
+  random_fill(op, self, generator, [&](absl::Span<const PhiloxBlock> blocks, double* out) {
+    for (const PhiloxBlock& block : blocks) *out++ = f(block);
+  });
+}
+
+// How many digits of a floating-point dtype are exact: integers up to 2^digits are.
+int digits_of(DType dtype) {
+  switch (dtype) {
+    case DType::Float16:
+      return 11;
+    case DType::BFloat16:
+      return 8;
+    case DType::Float32:
+    case DType::Complex64:
+      return 24;
+    default:
+      return 53;
+  }
+}
+
+void uniform_body(const Tensor& self, double from, double to, const OptionalGenerator& generator) {
+  check_filled("uniform_", self, is_any_floating);
+  const double largest = visit_dtype(self.dtype(), []<class T>() -> double {
+    if constexpr (std::is_same_v<T, Half>)
+      return 65504;
+    else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::complex<double>>)
+      return std::numeric_limits<double>::max();
+    else
+      return std::numeric_limits<float>::max();
+  });
+  SB_CHECK(from >= -largest && from <= largest, "uniform_: argument from: ", from,
+           " is out of bounds for ", to_string(self.dtype()));
+  SB_CHECK(to >= -largest && to <= largest, "uniform_: argument to: ", to, " is out of bounds for ",
+           to_string(self.dtype()));
+  SB_CHECK(from <= to, "uniform_: expected a range [from, to), got from=", from, " > to=", to);
+  SB_CHECK(to - from <= largest, "uniform_: to - from = ", to - from, " does not fit ",
+           to_string(self.dtype()));
+  // No more digits than the dtype has, so that rounding does not make 1 of what is less.
+  const int digits = digits_of(self.dtype());
+  const double unit = std::ldexp(1.0, -digits);
+  fill_with("uniform_", self, generator, [=](const PhiloxBlock& block) {
+    return static_cast<double>(block.low >> (64 - digits)) * unit * (to - from) + from;
+  });
+}
+
+void normal_body(const Tensor& self, double mean, double std, const OptionalGenerator& generator) {
+  check_filled("normal_", self, is_any_floating);
+  SB_CHECK(std >= 0, "normal_: argument std: expected at least 0, got ", std);
+  const bool complex = is_complex(self.dtype());
+  const double part = complex ? std / std::numbers::sqrt2 : std;
+  if (!complex || mean == 0) {
+    fill_with("normal_", self, generator,
+              [=](const PhiloxBlock& block) { return to_normal(block) * part + mean; });
+    return;
+  }
+  // The mean is that of the real parts. Both parts take a counter each, real first.
+  random_fill("normal_", self, generator, [=](absl::Span<const PhiloxBlock> blocks, double* out) {
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      out[i] = to_normal(blocks[i]) * part + (i % 2 == 0 ? mean : 0);
+    }
+  });
+}
+
+void log_normal_body(const Tensor& self, double mean, double std,
+                     const OptionalGenerator& generator) {
+  check_filled("log_normal_", self, is_real_floating);
+  SB_CHECK(std > 0, "log_normal_: argument std: expected more than 0, got ", std);
+  fill_with("log_normal_", self, generator,
+            [=](const PhiloxBlock& block) { return std::exp(to_normal(block) * std + mean); });
+}
+
+void exponential_body(const Tensor& self, double lambd, const OptionalGenerator& generator) {
+  check_filled("exponential_", self, is_real_floating);
+  SB_CHECK(lambd >= 0, "exponential_: argument lambd: expected at least 0, got ", lambd);
+  fill_with("exponential_", self, generator, [=](const PhiloxBlock& block) {
+    return -std::log(to_positive_unit(block.low)) / lambd;
+  });
+}
+
+void cauchy_body(const Tensor& self, double median, double sigma,
+                 const OptionalGenerator& generator) {
+  check_filled("cauchy_", self, is_real_floating);
+  fill_with("cauchy_", self, generator, [=](const PhiloxBlock& block) {
+    return median + sigma * std::tan(std::numbers::pi * (to_unit(block.low) - 0.5));
+  });
+}
+
+void geometric_body(const Tensor& self, double p, const OptionalGenerator& generator) {
+  check_filled("geometric_", self, [](DType t) { return is_any_real(t) && t != DType::Bool; });
+  SB_CHECK(p > 0 && p < 1, "geometric_: argument p: expected a number in (0, 1), got ", p);
+  fill_with("geometric_", self, generator, [=](const PhiloxBlock& block) {
+    return std::max(1.0, std::ceil(std::log(to_positive_unit(block.low)) / std::log1p(-p)));
+  });
+}
+
+// The integers that a dtype holds, as far as random_ draws them.
+struct IntegerRange {
+  int64_t lowest;
+  int64_t largest;
+};
+IntegerRange range_of(DType dtype) {
+  if (is_floating_point(dtype)) {
+    const int64_t end = int64_t{1} << digits_of(dtype);
+    return {-end, end};
+  }
+  return visit_dtype(dtype, []<class T>() -> IntegerRange {
+    if constexpr (std::is_integral_v<T>) {
+      return {static_cast<int64_t>(std::numeric_limits<T>::min()),
+              static_cast<int64_t>(std::numeric_limits<T>::max())};
+    } else {
+      return {0, 0};
+    }
+  });
+}
+
+// Draws from [from, last]. The 64-bit remainder is as even as 2^64 is large.
+void fill_range(const Tensor& self, int64_t from, int64_t last,
+                const OptionalGenerator& generator) {
+  const uint64_t count = static_cast<uint64_t>(last) - static_cast<uint64_t>(from) + 1;
+  random_fill_integers("random_", self, generator,
+                       [=](absl::Span<const PhiloxBlock> blocks, int64_t* out) {
+                         for (const PhiloxBlock& block : blocks) {
+                           const uint64_t step = count == 0 ? block.low : block.low % count;
+                           *out++ = static_cast<int64_t>(static_cast<uint64_t>(from) + step);
+                         }
+                       });
+}
+
+void random_body(const Tensor& self, const OptionalGenerator& generator) {
+  check_filled("random_", self, is_any_real);
+  fill_range(self, 0, range_of(self.dtype()).largest, generator);
+}
+void random_from_body(const Tensor& self, int64_t from, std::optional<int64_t> to,
+                      const OptionalGenerator& generator) {
+  check_filled("random_", self, is_any_real);
+  const IntegerRange range = range_of(self.dtype());
+  SB_CHECK(!to || from < *to, "random_: expected from < to, got from=", from, " and to=", *to);
+  const int64_t last = to ? *to - 1 : range.largest;
+  // Floating-point dtypes take other integers too, rounded.
+  if (!is_floating_point(self.dtype())) {
+    for (int64_t end : {from, last}) {
+      SB_CHECK(end >= range.lowest && end <= range.largest, "random_: ", end,
+               " is out of bounds for ", to_string(self.dtype()));
+    }
+  }
+  SB_CHECK(from <= last, "random_: ", from, " is out of bounds for ", to_string(self.dtype()));
+  fill_range(self, from, last, generator);
+}
+void random_to_body(const Tensor& self, int64_t to, const OptionalGenerator& generator) {
+  random_from_body(self, 0, to, generator);
+}
+
+// The in-place form of a body, which also does nothing but check on meta.
+template <auto body>
+struct InPlace;
+template <class... A, void (*body)(const Tensor&, A...)>
+struct InPlace<body> {
+  static Tensor call(const Tensor& self, A... args) {
+    body(self, args...);
+    return self;
+  }
+};
+// Fills a copy of self through the in-place operator, wherever self is.
+template <class InplaceTag, auto body>
+struct Functional;
+template <class InplaceTag, class... A, void (*body)(const Tensor&, A...)>
+struct Functional<InplaceTag, body> {
+  static Tensor call(const Tensor& self, A... args) {
+    constexpr Op<InplaceTag> op;
+    return op(clone(self), args...);
+  }
+};
+
+constexpr DispatchKey kComposite = DispatchKey::CompositeExplicitAutograd;
+
+template <auto body, class Name>
+void implement_in_place(Library& m, const Op<Name>& inplace) {
+  m.define(inplace, Tag::nondeterministic_seeded);
+  for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
+    m.impl(inplace, key, InPlace<body>::call);
+  }
+}
+
+// All forms of an operator declared by SB_STRUCTURED.
+template <auto body, auto& op>
+void define_distribution(Library& m) {
+  const auto define = [&]<class Name>(const Op<Name>& functional) {
+    implement_in_place<body>(m, Op<typename Name::Inplace>());
+    m.define(functional, Tag::nondeterministic_seeded);
+    m.impl(functional, kComposite, Functional<typename Name::Inplace, body>::call);
+  };
+  define(op);
+  define_out_by_copy<op>(m);
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_distribution<uniform_body, uniform>(m);
+  define_distribution<log_normal_body, log_normal>(m);
+  define_distribution<exponential_body, exponential>(m);
+  define_distribution<cauchy_body, cauchy>(m);
+  define_distribution<geometric_body, geometric>(m);
+  define_distribution<random_body, random>(m);
+  define_distribution<random_to_body, random_to>(m);
+  define_distribution<random_from_body, random_from>(m);
+
+  implement_in_place<normal_body>(m, normal_);
+  m.define(normal_out, Tag::nondeterministic_seeded);
+  m.impl(normal_out, kComposite,
+         [](const Tensor& self, double mean, double std, const OptionalGenerator& generator,
+            const Tensor& out) {
+           copy_result_to_out("normal", normal_(clone(self), mean, std, generator), out);
+           return out;
+         });
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,150 @@
+#include "switchboard/ops/random/random_factories.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/cast.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/random/distributions.h"
+#include "switchboard/ops/random/random_fill.h"
+#include "switchboard/ops/resize.h"
+
+namespace sb {
+namespace {
+
+using OptionalGenerator = std::optional<Generator>;
+
+#define SB_OPTIONS                                                                        \
+  std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
+      std::optional<bool> pin_memory
+
+Tensor rand_any(SymIntArrayRef size, const OptionalGenerator& generator, SB_OPTIONS) {
+  return uniform_(empty(size, dtype, layout, device, pin_memory, std::nullopt), 0, 1, generator);
+}
+Tensor normal_any(double mean, double std, SymIntArrayRef size, const OptionalGenerator& generator,
+                  SB_OPTIONS) {
+  return normal_(empty(size, dtype, layout, device, pin_memory, std::nullopt), mean, std,
+                 generator);
+}
+Tensor randint_any(int64_t low, int64_t high, SymIntArrayRef size,
+                   const OptionalGenerator& generator, SB_OPTIONS) {
+  return random_from_(empty(size, dtype, layout, device, pin_memory, std::nullopt), low, high,
+                      generator);
+}
+
+void check_permutation(int64_t n, DType dtype) {
+  SB_CHECK(n >= 0, "randperm: argument n: expected at least 0, got ", n);
+  SB_CHECK(!is_complex(dtype) && dtype != DType::Bool, "randperm: argument dtype: expected a real ",
+           "one that is not bool, got ", to_string(dtype));
+  if (n > 0) check_scalar_fits(n, dtype);
+  const bool exact = dtype == DType::Float16    ? n <= (1 << 11) + 1
+                     : dtype == DType::BFloat16 ? n <= (1 << 8) + 1
+                     : dtype == DType::Float32  ? n <= (1 << 24) + 1
+                                                : true;
+  SB_CHECK(exact, "randperm: argument n: ", to_string(dtype), " does not hold all integers below ",
+           n);
+}
+
+// Fisher and Yates's shuffle.
+void permute_into(const Tensor& out, int64_t n, const OptionalGenerator& generator) {
+  if (out.is_meta() || n == 0) return;
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+  const PhiloxState state = take_counters("randperm", generator, static_cast<uint64_t>(n));
+  PhiloxBlock blocks[256];
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i % 256 == 0) philox(state.seed, state.offset + i, 0, absl::MakeSpan(blocks));
+    std::swap(order[i], order[i + blocks[i % 256].low % (order.size() - i)]);
+  }
+  const int64_t stride = out.strides()[0] * static_cast<int64_t>(out.itemsize());
+  cast_function(DType::Int64, out.dtype())(static_cast<char*>(out.data_ptr()), stride,
+                                           reinterpret_cast<const char*>(order.data()),
+                                           sizeof(int64_t), n);
+}
+
+Tensor randperm_out_any(int64_t n, const OptionalGenerator& generator, const Tensor& out) {
+  SB_CHECK(out.defined(), "randperm: out: expected a tensor, got an undefined one");
+  check_permutation(n, out.dtype());
+  resize_output(out, {n});
+  permute_into(out, n, generator);
+  return out;
+}
+
+Tensor randperm_any(int64_t n, const OptionalGenerator& generator, SB_OPTIONS) {
+  check_permutation(n, dtype.value_or(DType::Int64));
+  const SymInt size = n;
+  const Tensor result = empty(SymIntArrayRef(&size, 1), dtype.value_or(DType::Int64), layout,
+                              device, pin_memory, std::nullopt);
+  return randperm_generator_out(n, generator, result);
+}
+
+Tensor like(const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat> memory_format) {
+  return empty_like(self, dtype, layout, device, pin_memory, memory_format);
+}
+
+constexpr DispatchKey kComposite = DispatchKey::CompositeExplicitAutograd;
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  // Defines an operator and the out= form of that name.
+  const auto define = [&](const auto& op, const char* out_overload, auto kernel) {
+    const OperatorHandle handle = m.define(op, Tag::nondeterministic_seeded);
+    m.impl(op, kComposite, kernel);
+    if (out_overload) define_out_form(m, handle, out_overload);
+  };
+#define SB_OPTION_NAMES dtype, layout, device, pin_memory
+  define(rand, "out", [](SymIntArrayRef size, SB_OPTIONS) {
+    return rand_any(size, std::nullopt, SB_OPTION_NAMES);
+  });
+  define(rand_generator, "generator_out", rand_any);
+  define(randn, "out", [](SymIntArrayRef size, SB_OPTIONS) {
+    return normal_any(0, 1, size, std::nullopt, SB_OPTION_NAMES);
+  });
+  define(randn_generator, "generator_out",
+         [](SymIntArrayRef size, const OptionalGenerator& generator, SB_OPTIONS) {
+           return normal_any(0, 1, size, generator, SB_OPTION_NAMES);
+         });
+  define(normal_float_float, "float_float_out", normal_any);
+  define(randint, "out", [](int64_t high, SymIntArrayRef size, SB_OPTIONS) {
+    return randint_any(0, high, size, std::nullopt, SB_OPTION_NAMES);
+  });
+  define(randint_generator, "generator_out",
+         [](int64_t high, SymIntArrayRef size, const OptionalGenerator& generator, SB_OPTIONS) {
+           return randint_any(0, high, size, generator, SB_OPTION_NAMES);
+         });
+  define(randint_low, "low_out", [](int64_t low, int64_t high, SymIntArrayRef size, SB_OPTIONS) {
+    return randint_any(low, high, size, std::nullopt, SB_OPTION_NAMES);
+  });
+  define(randint_low_generator, "low_generator_out", randint_any);
+  define(randperm, "out",
+         [](int64_t n, SB_OPTIONS) { return randperm_any(n, std::nullopt, SB_OPTION_NAMES); });
+  define(randperm_generator, nullptr, randperm_any);
+  m.define(randperm_generator_out, Tag::nondeterministic_seeded);
+  for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
+    m.impl(randperm_generator_out, key, randperm_out_any);
+  }
+
+  define(rand_like, "out", [](const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat> format) {
+    return uniform_(like(self, SB_OPTION_NAMES, format));
+  });
+  define(randn_like, "out", [](const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat> format) {
+    return normal_(like(self, SB_OPTION_NAMES, format));
+  });
+  define(randint_like, "out",
+         [](const Tensor& self, int64_t high, SB_OPTIONS, std::optional<MemoryFormat> format) {
+           return random_from_(like(self, SB_OPTION_NAMES, format), 0, high);
+         });
+  define(randint_like_low, "low_dtype_out",
+         [](const Tensor& self, int64_t low, int64_t high, SB_OPTIONS,
+            std::optional<MemoryFormat> format) {
+           return random_from_(like(self, SB_OPTION_NAMES, format), low, high);
+         });
+#undef SB_OPTION_NAMES
+}
+
+#undef SB_OPTIONS
+
+}  // namespace
+}  // namespace sb
