@@ -107,4 +107,13 @@ std::optional<uint64_t> CommandLine::find_seed(std::string_view flag) const {
   return value;
 }
 
+std::optional<int> CommandLine::find_count(std::string_view flag) const {
+  const std::optional<std::string> text = find(flag);
+  if (!text) return std::nullopt;
+  int value = 0;
+  SB_CHECK_VALUE(absl::SimpleAtoi(*text, &value) && value >= 1 && value <= 1'000'000, "--", flag,
+                 ": expected an integer of 1 to 1,000,000, got ", io::quote(*text));
+  return value;
+}
+
 }  // namespace sb::tools

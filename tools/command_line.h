@@ -47,6 +47,8 @@ class CommandLine {
   // A finite number of at least 0, and a 64-bit seed. Throw ValueError that names the flag.
   double get_tolerance(std::string_view flag, double otherwise) const;
   std::optional<uint64_t> find_seed(std::string_view flag) const;
+  // A number of 1 to 1,000,000. Throws as the others.
+  std::optional<int> find_count(std::string_view flag) const;
 
  private:
   std::vector<std::string> arguments_;

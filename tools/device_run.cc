@@ -1,6 +1,7 @@
 #include "switchboard/tools/device_run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <ostream>
 
@@ -130,6 +131,19 @@ std::vector<Tensor> all_to_cpu(const std::vector<Tensor>& outputs) {
   return copies;
 }
 
+double median_time(const RunPlan& plan, const std::vector<Tensor>& inputs, Device device) {
+  std::vector<double> times;
+  for (int i = 0; i < plan.repeats; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    plan.runner.run(inputs, device);
+    const std::chrono::duration<double, std::milli> time =
+        std::chrono::steady_clock::now() - begin;
+    times.push_back(time.count());
+  }
+  std::ranges::sort(times);
+  return times[times.size() / 2];
+}
+
 }  // namespace
 
 DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& trace) {
@@ -153,6 +167,7 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& tra
       report.kernels = counter.counts();
       report.faults = checker.faults();
       if (!place.fake) report.peak_elsewhere = elsewhere.bytes();
+      if (plan.repeats > 0) report.milliseconds = median_time(plan, inputs, place.device);
     }
     report.peak_bytes = peak.bytes();
     if (trace.headings) *trace.headings << "\n";

@@ -23,6 +23,7 @@ struct RunPlan {
   std::vector<Tensor> expected;  // as expected_outputs gives them; empty to compare nothing
   std::vector<double> labels;    // one a sample; may be empty
   Tolerance tolerance;
+  int repeats = 0;  // how often to run again, without the checks, for the time
 };
 
 struct DeviceRun {

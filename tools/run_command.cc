@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/trace.h"
+#include "switchboard/ops/parallel.h"
 #include "switchboard/tools/device_run.h"
 #include "switchboard/tools/exit_status.h"
 #include "switchboard/tools/model_files.h"
@@ -149,6 +150,8 @@ const CommandSpec& run_spec() {
        {"save-weights", "F", "write the weights that were used, as safetensors"},
        {"save-inputs", "F", "write the inputs that were used"},
        {"save-outputs", "F", "write the outputs of the first device that computes"},
+       {"repeat", "N", "run N times more on each device, and print the median time"},
+       {"threads", "N", "how many threads an operator may use"},
        {"trace", "", "print each kernel that runs: its operator, key and source line"}}};
   return spec;
 }
@@ -170,7 +173,9 @@ int run_command(const CommandLine& line, std::ostream& out) {
                files.outputs.empty() ? std::vector<Tensor>()
                                      : expected_outputs(archive.program, files.outputs),
                files.labels.empty() ? std::vector<double>() : read_labels(files.labels),
-               tolerance};
+               tolerance,
+               line.find_count("repeat").value_or(0)};
+  if (const auto threads = line.find_count("threads")) set_num_threads(*threads);
   check_labels(files, archive.program, plan.labels);
   if (const auto path = line.find("save-weights"))
     io::write_safetensors(*path, weights_by_name(archive, plan.inputs));

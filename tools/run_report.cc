@@ -49,11 +49,16 @@ std::string peak_text(const DeviceReport& report) {
   return text;
 }
 
-Row row_of(const DeviceReport& report) {
-  if (report.error) return {report.place, "failed", "", "", ""};
-  return {report.place, report.score.value_or("-"),
-          report.max_difference ? absl::StrFormat("%.3g", *report.max_difference) : "-",
-          kernels_text(report.kernels), peak_text(report)};
+Row row_of(const DeviceReport& report, bool timed) {
+  Row row = {report.place, "failed", "", "", ""};
+  if (!report.error) {
+    row = {report.place, report.score.value_or("-"),
+           report.max_difference ? absl::StrFormat("%.3g", *report.max_difference) : "-",
+           kernels_text(report.kernels), peak_text(report)};
+  }
+  if (timed)
+    row.push_back(report.milliseconds ? absl::StrFormat("%.3f", *report.milliseconds) : "-");
+  return row;
 }
 
 std::string notes_of(const DeviceReport& report) {
@@ -79,9 +84,12 @@ std::string with_separators(int64_t number) {
 
 std::string to_string(const std::vector<DeviceReport>& reports) {
   std::vector<Row> rows = {{"device", "accuracy", "max |diff|", "kernels", "peak bytes"}};
+  const bool timed = std::ranges::any_of(
+      reports, [](const DeviceReport& report) { return report.milliseconds.has_value(); });
+  if (timed) rows[0].push_back("median ms");
   std::string notes;
   for (const DeviceReport& report : reports) {
-    rows.push_back(row_of(report));
+    rows.push_back(row_of(report, timed));
     notes += notes_of(report);
   }
   return align(rows) + "\n" + notes;

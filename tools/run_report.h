@@ -20,6 +20,7 @@ struct DeviceReport {
   std::optional<std::string> score;      // where there are labels
   std::optional<double> max_difference;  // where outputs are expected
   KernelCounts kernels;
+  std::optional<double> milliseconds;  // the median run, where it was timed
   int64_t peak_bytes = 0;  // on the device: weights, inputs and intermediate values
   std::vector<std::pair<std::string, int64_t>> peak_elsewhere;  // on other devices, where not 0
   std::vector<std::string> outputs;                             // of a fake run: "y float32[2, 3]"
