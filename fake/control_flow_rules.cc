@@ -4,9 +4,9 @@
 #include "switchboard/core/error.h"
 #include "switchboard/fake/fake_mode.h"
 #include "switchboard/ops/cat.h"
-#include "switchboard/ops/cond.h"
-#include "switchboard/ops/map.h"
-#include "switchboard/ops/while_loop.h"
+#include "switchboard/ops/control_flow/cond.h"
+#include "switchboard/ops/control_flow/map.h"
+#include "switchboard/ops/control_flow/while_loop.h"
 
 namespace sb::internal {
 namespace {

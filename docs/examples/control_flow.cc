@@ -4,11 +4,11 @@
 
 #include "switchboard/core/tensor_print.h"
 #include "switchboard/dispatch/tracing_mode.h"
-#include "switchboard/ops/cond.h"
+#include "switchboard/ops/control_flow/cond.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/operators.h"
 #include "switchboard/ops/reductions.h"
-#include "switchboard/ops/while_loop.h"
+#include "switchboard/ops/control_flow/while_loop.h"
 
 using sb::Tensor;
 

@@ -6,7 +6,7 @@
 #include "switchboard/dispatch/tracing_mode.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/fill.h"
-#include "switchboard/ops/functionalize.h"
+#include "switchboard/ops/functionalization/functionalize.h"
 #include "switchboard/ops/operators.h"
 #include "switchboard/ops/views.h"
 

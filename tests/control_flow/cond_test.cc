@@ -1,4 +1,4 @@
-#include "switchboard/ops/cond.h"
+#include "switchboard/ops/control_flow/cond.h"
 
 #include "switchboard/dispatch/counting_mode.h"
 #include "switchboard/ops/factories.h"
@@ -308,7 +308,7 @@ TEST_CASE("a mode without a rule for cond is an error that names it") {
                plus_one_or_negated({pred, x});
              }),
              Contains("NotImplementedError: higher_order::cond: no rule for the mode ") &&
-                 Contains("sb::CountingMode") && Contains("modes: sb::TracingMode (ops/cond.cc:") &&
+                 Contains("sb::CountingMode") && Contains("modes: sb::TracingMode (ops/control_flow/cond.cc:") &&
                  Contains("sb::internal::FakeMode (fake/control_flow_rules.cc:"));
 }
 

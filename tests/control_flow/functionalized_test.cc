@@ -1,12 +1,12 @@
 // Control flow in functionalised programs.
 
-#include "switchboard/ops/cond.h"
-#include "switchboard/ops/functional_mode.h"
-#include "switchboard/ops/functionalize.h"
-#include "switchboard/ops/map.h"
+#include "switchboard/ops/control_flow/cond.h"
+#include "switchboard/ops/functionalization/functional_mode.h"
+#include "switchboard/ops/functionalization/functionalize.h"
+#include "switchboard/ops/control_flow/map.h"
 #include "switchboard/ops/operators.h"
 #include "switchboard/ops/views.h"
-#include "switchboard/ops/while_loop.h"
+#include "switchboard/ops/control_flow/while_loop.h"
 #include "switchboard/tests/control_flow/places.h"
 
 namespace sb::test {

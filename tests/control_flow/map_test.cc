@@ -1,4 +1,4 @@
-#include "switchboard/ops/map.h"
+#include "switchboard/ops/control_flow/map.h"
 
 #include "switchboard/dispatch/counting_mode.h"
 #include "switchboard/ops/factories.h"

@@ -4,12 +4,12 @@
 #include <thread>
 
 #include "switchboard/dispatch/pre_dispatch.h"
-#include "switchboard/ops/cond.h"
+#include "switchboard/ops/control_flow/cond.h"
 #include "switchboard/ops/item.h"
-#include "switchboard/ops/map.h"
+#include "switchboard/ops/control_flow/map.h"
 #include "switchboard/ops/operators.h"
 #include "switchboard/ops/reductions.h"
-#include "switchboard/ops/while_loop.h"
+#include "switchboard/ops/control_flow/while_loop.h"
 #include "switchboard/tests/control_flow/places.h"
 
 namespace sb::test {

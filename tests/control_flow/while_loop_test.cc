@@ -1,4 +1,4 @@
-#include "switchboard/ops/while_loop.h"
+#include "switchboard/ops/control_flow/while_loop.h"
 
 #include "switchboard/dispatch/counting_mode.h"
 #include "switchboard/ops/factories.h"

@@ -2,8 +2,8 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/functional_mode.h"
-#include "switchboard/ops/functionalize.h"
+#include "switchboard/ops/functionalization/functional_mode.h"
+#include "switchboard/ops/functionalization/functionalize.h"
 #include "switchboard/ops/operators.h"
 #include "switchboard/ops/test_places.h"
 

@@ -4,7 +4,7 @@
 #include "switchboard/dispatch/tracing_mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/functionalize.h"
+#include "switchboard/ops/functionalization/functionalize.h"
 #include "switchboard/ops/views.h"
 #include "switchboard/tests/functionalize/programs.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "switchboard/dispatch/mode.h"
-#include "switchboard/ops/functionalization.h"
+#include "switchboard/ops/functionalization/functionalization.h"
 
 namespace sb::test {
 

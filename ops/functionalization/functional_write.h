@@ -1,11 +1,11 @@
 // Calls of mutating operators on functional tensors.
 
-#ifndef SWITCHBOARD_OPS_FUNCTIONAL_WRITE_H_
-#define SWITCHBOARD_OPS_FUNCTIONAL_WRITE_H_
+#ifndef SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_WRITE_H_
+#define SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_WRITE_H_
 
 #include <vector>
 
-#include "switchboard/ops/functionalization.h"
+#include "switchboard/ops/functionalization/functionalization.h"
 
 namespace sb::internal {
 
@@ -17,4 +17,4 @@ std::vector<IValue> call_writing(FunctionalizeContext& context, const OperatorHa
 
 }  // namespace sb::internal
 
-#endif  // SWITCHBOARD_OPS_FUNCTIONAL_WRITE_H_
+#endif  // SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_WRITE_H_

@@ -1,4 +1,4 @@
-#include "switchboard/ops/functional_mode.h"
+#include "switchboard/ops/functionalization/functional_mode.h"
 
 #include <utility>
 

@@ -1,8 +1,8 @@
 // How a tensor is a view of another: a chain of view operators that can be run forward on any base,
 // and backward, to make the base as it would be after a write to the view.
 
-#ifndef SWITCHBOARD_OPS_VIEW_CHAIN_H_
-#define SWITCHBOARD_OPS_VIEW_CHAIN_H_
+#ifndef SWITCHBOARD_OPS_FUNCTIONALIZATION_VIEW_CHAIN_H_
+#define SWITCHBOARD_OPS_FUNCTIONALIZATION_VIEW_CHAIN_H_
 
 #include <optional>
 #include <vector>
@@ -50,4 +50,4 @@ std::vector<Tensor> flatten_tensors(absl::Span<const IValue> values);
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_VIEW_CHAIN_H_
+#endif  // SWITCHBOARD_OPS_FUNCTIONALIZATION_VIEW_CHAIN_H_

@@ -1,11 +1,11 @@
-#include "switchboard/ops/functionalization.h"
+#include "switchboard/ops/functionalization/functionalization.h"
 
 #include <utility>
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/operator_entry.h"
-#include "switchboard/ops/functional_write.h"
+#include "switchboard/ops/functionalization/functional_write.h"
 #include "switchboard/ops/map_tensors.h"
 #include "switchboard/ops/views.h"
 

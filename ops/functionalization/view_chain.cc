@@ -1,4 +1,4 @@
-#include "switchboard/ops/view_chain.h"
+#include "switchboard/ops/functionalization/view_chain.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,13 +1,13 @@
 // A function again and again, as long as the data says so.
 
-#ifndef SWITCHBOARD_OPS_WHILE_LOOP_H_
-#define SWITCHBOARD_OPS_WHILE_LOOP_H_
+#ifndef SWITCHBOARD_OPS_CONTROL_FLOW_WHILE_LOOP_H_
+#define SWITCHBOARD_OPS_CONTROL_FLOW_WHILE_LOOP_H_
 
 #include <utility>
 #include <vector>
 
-#include "switchboard/ops/control_flow.h"
-#include "switchboard/ops/tensor_callable.h"
+#include "switchboard/ops/control_flow/control_flow.h"
+#include "switchboard/ops/control_flow/tensor_callable.h"
 
 namespace sb {
 
@@ -61,4 +61,4 @@ std::vector<Tensor> while_loop(C cond_fn, B body_fn, std::vector<Tensor> carried
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_WHILE_LOOP_H_
+#endif  // SWITCHBOARD_OPS_CONTROL_FLOW_WHILE_LOOP_H_

@@ -1,4 +1,4 @@
-#include "switchboard/ops/functional_tensor.h"
+#include "switchboard/ops/functionalization/functional_tensor.h"
 
 #include <atomic>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "switchboard/ops/control_flow.h"
+#include "switchboard/ops/control_flow/control_flow.h"
 
 #include <utility>
 

@@ -1,16 +1,16 @@
 // One rule for all routes to functionalisation: what happens to a call on functional tensors,
 // whether it came by the Functionalize key or by a mode.
 
-#ifndef SWITCHBOARD_OPS_FUNCTIONALIZATION_H_
-#define SWITCHBOARD_OPS_FUNCTIONALIZATION_H_
+#ifndef SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONALIZATION_H_
+#define SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONALIZATION_H_
 
 #include <functional>
 #include <vector>
 
 #include "switchboard/dispatch/functionalize_api.h"
 #include "switchboard/dispatch/operator_handle.h"
-#include "switchboard/ops/functional_inputs.h"
-#include "switchboard/ops/functional_tensor.h"
+#include "switchboard/ops/functionalization/functional_inputs.h"
+#include "switchboard/ops/functionalization/functional_tensor.h"
 
 namespace sb {
 
@@ -108,4 +108,4 @@ void call_composite(const OperatorHandle& op, DispatchKeySet keys, Stack* stack)
 }  // namespace internal
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_FUNCTIONALIZATION_H_
+#endif  // SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONALIZATION_H_

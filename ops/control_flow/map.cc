@@ -1,11 +1,11 @@
-#include "switchboard/ops/map.h"
+#include "switchboard/ops/control_flow/map.h"
 
 #include <memory>
 
 #include "switchboard/core/error.h"
 #include "switchboard/ops/cat.h"
-#include "switchboard/ops/functionalization.h"
-#include "switchboard/ops/trace_control_flow.h"
+#include "switchboard/ops/functionalization/functionalization.h"
+#include "switchboard/ops/control_flow/trace_control_flow.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {

@@ -1,14 +1,14 @@
 // Functionalisation as a mode.
 
-#ifndef SWITCHBOARD_OPS_FUNCTIONAL_MODE_H_
-#define SWITCHBOARD_OPS_FUNCTIONAL_MODE_H_
+#ifndef SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_MODE_H_
+#define SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_MODE_H_
 
 #include <memory>
 #include <typeindex>
 #include <vector>
 
 #include "switchboard/dispatch/mode.h"
-#include "switchboard/ops/functionalization.h"
+#include "switchboard/ops/functionalization/functionalization.h"
 
 namespace sb {
 
@@ -54,4 +54,4 @@ std::unique_ptr<FunctionalizeApi> functional_mode_context(DispatchMode& mode);
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_FUNCTIONAL_MODE_H_
+#endif  // SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_MODE_H_

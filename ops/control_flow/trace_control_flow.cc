@@ -1,4 +1,4 @@
-#include "switchboard/ops/trace_control_flow.h"
+#include "switchboard/ops/control_flow/trace_control_flow.h"
 
 #include <utility>
 

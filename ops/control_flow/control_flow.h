@@ -1,8 +1,8 @@
 // What cond, while_loop and map share: their arguments, the functions that they call, and the rules
 // that are the same for all of them.
 
-#ifndef SWITCHBOARD_OPS_CONTROL_FLOW_H_
-#define SWITCHBOARD_OPS_CONTROL_FLOW_H_
+#ifndef SWITCHBOARD_OPS_CONTROL_FLOW_CONTROL_FLOW_H_
+#define SWITCHBOARD_OPS_CONTROL_FLOW_CONTROL_FLOW_H_
 
 #include <cstddef>
 #include <string>
@@ -64,4 +64,4 @@ FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
 
 }  // namespace sb::control_flow
 
-#endif  // SWITCHBOARD_OPS_CONTROL_FLOW_H_
+#endif  // SWITCHBOARD_OPS_CONTROL_FLOW_CONTROL_FLOW_H_

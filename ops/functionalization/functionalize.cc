@@ -1,10 +1,10 @@
-#include "switchboard/ops/functionalize.h"
+#include "switchboard/ops/functionalization/functionalize.h"
 
 #include <memory>
 #include <utility>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/functional_mode.h"
+#include "switchboard/ops/functionalization/functional_mode.h"
 
 namespace sb {
 namespace {

@@ -1,12 +1,12 @@
 // The plain tensors that a functionalised program reads and writes.
 
-#ifndef SWITCHBOARD_OPS_FUNCTIONAL_INPUTS_H_
-#define SWITCHBOARD_OPS_FUNCTIONAL_INPUTS_H_
+#ifndef SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_INPUTS_H_
+#define SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_INPUTS_H_
 
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "switchboard/ops/functional_tensor.h"
+#include "switchboard/ops/functionalization/functional_tensor.h"
 
 namespace sb {
 
@@ -58,4 +58,4 @@ class FunctionalInputs {
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_FUNCTIONAL_INPUTS_H_
+#endif  // SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_INPUTS_H_

@@ -1,9 +1,9 @@
 // Programs that mutate, run as programs that do not.
 
-#ifndef SWITCHBOARD_OPS_FUNCTIONALIZE_H_
-#define SWITCHBOARD_OPS_FUNCTIONALIZE_H_
+#ifndef SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONALIZE_H_
+#define SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONALIZE_H_
 
-#include "switchboard/ops/functionalization.h"
+#include "switchboard/ops/functionalization/functionalization.h"
 
 namespace sb {
 
@@ -23,4 +23,4 @@ TensorFunction functionalize(TensorFunction f);
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_FUNCTIONALIZE_H_
+#endif  // SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONALIZE_H_

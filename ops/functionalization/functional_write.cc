@@ -1,4 +1,4 @@
-#include "switchboard/ops/functional_write.h"
+#include "switchboard/ops/functionalization/functional_write.h"
 
 #include <utility>
 
@@ -8,7 +8,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/factories.h"
-#include "switchboard/ops/functional_form.h"
+#include "switchboard/ops/functionalization/functional_form.h"
 #include "switchboard/ops/map_tensors.h"
 #include "switchboard/ops/meta_rehearsal.h"
 #include "switchboard/ops/set.h"

@@ -1,13 +1,13 @@
 // A function of each slice of tensors.
 
-#ifndef SWITCHBOARD_OPS_MAP_H_
-#define SWITCHBOARD_OPS_MAP_H_
+#ifndef SWITCHBOARD_OPS_CONTROL_FLOW_MAP_H_
+#define SWITCHBOARD_OPS_CONTROL_FLOW_MAP_H_
 
 #include <utility>
 #include <vector>
 
-#include "switchboard/ops/control_flow.h"
-#include "switchboard/ops/tensor_callable.h"
+#include "switchboard/ops/control_flow/control_flow.h"
+#include "switchboard/ops/control_flow/tensor_callable.h"
 
 namespace sb {
 
@@ -54,4 +54,4 @@ std::vector<Tensor> map(F f, std::vector<Tensor> xs, std::vector<Tensor> args) {
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_MAP_H_
+#endif  // SWITCHBOARD_OPS_CONTROL_FLOW_MAP_H_

@@ -1,7 +1,7 @@
 // C++ functions of tensors as values that higher-order operators take.
 
-#ifndef SWITCHBOARD_OPS_TENSOR_CALLABLE_H_
-#define SWITCHBOARD_OPS_TENSOR_CALLABLE_H_
+#ifndef SWITCHBOARD_OPS_CONTROL_FLOW_TENSOR_CALLABLE_H_
+#define SWITCHBOARD_OPS_CONTROL_FLOW_TENSOR_CALLABLE_H_
 
 #include <cstddef>
 #include <string>
@@ -67,4 +67,4 @@ IValue tensor_callable(std::string who, F f) {
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_TENSOR_CALLABLE_H_
+#endif  // SWITCHBOARD_OPS_CONTROL_FLOW_TENSOR_CALLABLE_H_

@@ -1,4 +1,4 @@
-#include "switchboard/ops/functional_inputs.h"
+#include "switchboard/ops/functionalization/functional_inputs.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "switchboard/ops/functional_form.h"
+#include "switchboard/ops/functionalization/functional_form.h"
 
 #include <algorithm>
 #include <iterator>

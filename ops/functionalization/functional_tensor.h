@@ -1,15 +1,15 @@
 // Tensors that a program may mutate while nothing below it is mutated: each holds a value that is
 // never written to, and takes a new one instead.
 
-#ifndef SWITCHBOARD_OPS_FUNCTIONAL_TENSOR_H_
-#define SWITCHBOARD_OPS_FUNCTIONAL_TENSOR_H_
+#ifndef SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_TENSOR_H_
+#define SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_TENSOR_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/dispatch_tls.h"
-#include "switchboard/ops/view_chain.h"
+#include "switchboard/ops/functionalization/view_chain.h"
 
 namespace sb {
 
@@ -167,4 +167,4 @@ bool was_mutated(const Tensor& functional);
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_FUNCTIONAL_TENSOR_H_
+#endif  // SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_TENSOR_H_

@@ -1,8 +1,8 @@
 // Which operator computes what another one writes: add for add_ and for add.out, max.dim for
 // max.dim_max, transpose for transpose_.
 
-#ifndef SWITCHBOARD_OPS_FUNCTIONAL_FORM_H_
-#define SWITCHBOARD_OPS_FUNCTIONAL_FORM_H_
+#ifndef SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_FORM_H_
+#define SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_FORM_H_
 
 #include <optional>
 #include <vector>
@@ -26,4 +26,4 @@ std::optional<FunctionalForm> find_functional_form(const OperatorHandle& op);
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_FUNCTIONAL_FORM_H_
+#endif  // SWITCHBOARD_OPS_FUNCTIONALIZATION_FUNCTIONAL_FORM_H_

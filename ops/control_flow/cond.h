@@ -1,13 +1,13 @@
 // One of two functions, as the data says.
 
-#ifndef SWITCHBOARD_OPS_COND_H_
-#define SWITCHBOARD_OPS_COND_H_
+#ifndef SWITCHBOARD_OPS_CONTROL_FLOW_COND_H_
+#define SWITCHBOARD_OPS_CONTROL_FLOW_COND_H_
 
 #include <utility>
 #include <vector>
 
-#include "switchboard/ops/control_flow.h"
-#include "switchboard/ops/tensor_callable.h"
+#include "switchboard/ops/control_flow/control_flow.h"
+#include "switchboard/ops/control_flow/tensor_callable.h"
 
 namespace sb {
 
@@ -71,4 +71,4 @@ std::vector<Tensor> cond(bool pred, T true_fn, F false_fn, std::vector<Tensor> o
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_COND_H_
+#endif  // SWITCHBOARD_OPS_CONTROL_FLOW_COND_H_

@@ -1,10 +1,10 @@
-#include "switchboard/ops/cond.h"
+#include "switchboard/ops/control_flow/cond.h"
 
 #include <memory>
 
 #include "switchboard/core/error.h"
-#include "switchboard/ops/functionalization.h"
-#include "switchboard/ops/trace_control_flow.h"
+#include "switchboard/ops/functionalization/functionalization.h"
+#include "switchboard/ops/control_flow/trace_control_flow.h"
 
 namespace sb {
 namespace control_flow {

@@ -1,14 +1,14 @@
 // How cond, while_loop and map record themselves.
 
-#ifndef SWITCHBOARD_OPS_TRACE_CONTROL_FLOW_H_
-#define SWITCHBOARD_OPS_TRACE_CONTROL_FLOW_H_
+#ifndef SWITCHBOARD_OPS_CONTROL_FLOW_TRACE_CONTROL_FLOW_H_
+#define SWITCHBOARD_OPS_CONTROL_FLOW_TRACE_CONTROL_FLOW_H_
 
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "switchboard/dispatch/tracing_mode.h"
-#include "switchboard/ops/control_flow.h"
+#include "switchboard/ops/control_flow/control_flow.h"
 
 namespace sb::control_flow {
 
@@ -35,4 +35,4 @@ IValue graph_callable(std::shared_ptr<const Graph> graph);
 
 }  // namespace sb::control_flow
 
-#endif  // SWITCHBOARD_OPS_TRACE_CONTROL_FLOW_H_
+#endif  // SWITCHBOARD_OPS_CONTROL_FLOW_TRACE_CONTROL_FLOW_H_
