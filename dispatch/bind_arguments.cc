@@ -25,7 +25,7 @@ bool fits_base(const Type& type, const IValue& v) {
     case BaseType::Complex:
       return v.is_Complex();
     case BaseType::Scalar:
-      return v.is_scalar();
+      return v.is_scalar() && !v.is_Bool();
     case BaseType::Str:
       return v.is_String();
     case BaseType::DType:
@@ -155,6 +155,10 @@ bool convert_base(const Type& type, IValue& v) {
     case BaseType::Complex:
       if (!v.is_Int() && !v.is_Double()) return false;
       v = IValue(v.to_complex());
+      return true;
+    case BaseType::Scalar:  // as PyTorch, to which Python's True is an int here
+      if (!v.is_Bool()) return false;
+      v = IValue(int64_t{v.to_bool()});
       return true;
     default:
       return false;

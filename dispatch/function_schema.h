@@ -103,9 +103,10 @@ Stack bind_arguments(const FunctionSchema& schema, std::vector<IValue> positiona
 // float, complex, SymInt or Scalar, and float to complex; a symbolic int to a plain one, with a
 // guard; one number or bool for a sized list, `int[N]`; empty lists for any list type; and any list
 // whose elements convert: int lists for float lists, Tensor lists for optional Tensor lists,
-// generic lists for what their elements are. A bool is not an int, nor an int a bool. The length of
-// a list is not compared with that of a sized list: that is left to operators, as in PyTorch. A
-// value that already is of the type is moved.
+// generic lists for what their elements are. A bool is not an int, nor an int a bool;
+// but for a Scalar a bool becomes 0 or 1, as in PyTorch's calls by name. The length of a list is
+// not compared with that of a sized list: that is left to operators, as in PyTorch. A value that
+// already is of the type is moved.
 std::optional<IValue> coerce_argument(const Argument& argument, IValue value);
 
 }  // namespace sb

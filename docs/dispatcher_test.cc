@@ -1,4 +1,4 @@
-// dispatcher.md shows its programs as they are, and what they print.
+// The pages show their programs as they are, and what these print.
 
 #include <algorithm>
 #include <cstdio>
@@ -6,6 +6,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch2/catch.hpp"
@@ -15,6 +16,15 @@ namespace sb::docs {
 namespace {
 
 const std::string kExamples = "examples/";
+
+// The sections of all pages that show programs.
+std::vector<Section> shown_sections() {
+  std::vector<Section> all;
+  for (const char* page : {"docs/dispatcher.md", "docs/adding-an-op.md"}) {
+    for (Section& section : sections_of(read_file(page))) all.push_back(std::move(section));
+  }
+  return all;
+}
 
 // The parts of a source between "// doc: begin" and "// doc: end", without their indentation.
 std::string shown_parts(const std::string& source) {
@@ -62,7 +72,7 @@ std::vector<std::string> sources_of(const Section& section) {
 }
 
 TEST_CASE("each section shows the marked parts of its sources, and what the last of them prints") {
-  for (const Section& section : sections_of(read_file("docs/dispatcher.md"))) {
+  for (const Section& section : shown_sections()) {
     DYNAMIC_SECTION(section.title) {
       const std::vector<std::string> sources = sources_of(section);
       std::string parts;
@@ -77,7 +87,7 @@ TEST_CASE("each section shows the marked parts of its sources, and what the last
 
 TEST_CASE("every example is shown") {
   std::set<std::string> shown, there;
-  for (const Section& section : sections_of(read_file("docs/dispatcher.md")))
+  for (const Section& section : shown_sections())
     for (const std::string& source : sources_of(section)) CHECK(shown.insert(source).second);
   for (const auto& file : std::filesystem::directory_iterator("docs/examples"))
     if (file.path().extension() == ".cc") there.insert(file.path().string());
@@ -87,7 +97,7 @@ TEST_CASE("every example is shown") {
 TEST_CASE("what is shown of a BUILD file is in this folder's") {
   const std::string build = read_file("docs/BUILD.bazel");
   size_t blocks = 0;
-  for (const Section& section : sections_of(read_file("docs/dispatcher.md"))) {
+  for (const Section& section : shown_sections()) {
     for (const Section::Block& block : section.blocks) {
       CAPTURE(section.title, block.language);
       CHECK((block.language == "cpp" || block.language == "text" || block.language == "python"));

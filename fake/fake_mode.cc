@@ -155,8 +155,10 @@ void FakeMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
                  ": a fake tensor's device cannot be meta");
 
   KernelInvocation invocation;
-  for (size_t i = base; i < stack->size(); ++i)
+  for (size_t i = base; i < stack->size(); ++i) {
     (*stack)[i].for_each_tensor([&](const Tensor& t) { invocation.unfake(t); });
+    if ((*stack)[i].is_Storage()) invocation.add_storage((*stack)[i].to_storage());
+  }
   op.redispatch_boxed(DispatchKey::Meta, stack);
   invocation.end();
   for (size_t i = base; i < stack->size(); ++i)

@@ -3,6 +3,9 @@
 #ifndef SWITCHBOARD_FAKE_KERNEL_INVOCATION_H_
 #define SWITCHBOARD_FAKE_KERNEL_INVOCATION_H_
 
+#include <algorithm>
+#include <utility>
+
 #include "absl/container/inlined_vector.h"
 #include "switchboard/core/tensor.h"
 
@@ -23,10 +26,16 @@ class KernelInvocation {
     TensorImpl* const impl = tensor.impl();
     if (!impl->mode_data()) return;
     saved_.push_back({tensor, impl->storage(), impl->key_set(), impl->device(), impl->mode_data()});
-    impl->set_key_set(tensor_key_set(DeviceType::Meta, impl->is_inference()));
+    // A view of a lazily conjugated or negated tensor is one too.
+    constexpr DispatchKeySet kLazyBits{DispatchKey::Conjugate, DispatchKey::Negative};
+    impl->set_key_set(tensor_key_set(DeviceType::Meta, impl->is_inference()) |
+                      (impl->key_set() & kLazyBits));
     impl->set_device(DeviceType::Meta);
     impl->set_mode_data(nullptr);
   }
+
+  // A storage that is itself an argument.
+  void add_storage(Storage storage) { storages_.push_back(std::move(storage)); }
 
   void end() {
     if (ended_) return;
@@ -41,7 +50,7 @@ class KernelInvocation {
   bool is_storage_of_argument(const Storage& storage) const {
     for (const Saved& s : saved_)
       if (s.storage == storage || s.tensor.storage() == storage) return true;
-    return false;
+    return std::ranges::find(storages_, storage) != storages_.end();
   }
 
  private:
@@ -53,6 +62,7 @@ class KernelInvocation {
     IntrusivePtr<ModeData> data;
   };
   absl::InlinedVector<Saved, 4> saved_;
+  absl::InlinedVector<Storage, 1> storages_;
   bool ended_ = false;
 };
 

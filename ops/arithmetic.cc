@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "switchboard/ops/array_loops.h"
@@ -152,7 +153,11 @@ constexpr LoopTable div_floor_loops() {
 constexpr LoopTable find_zero_loops() {
   LoopTable table{};
   set_loops<1>(&table, IntegerTypes(), [](const void* found, const auto& a) {
-    if ((a == 0).any()) *static_cast<bool*>(const_cast<void*>(found)) = true;
+    if ((a == 0).any()) {
+      // Several threads may find one.
+      std::atomic_ref(*static_cast<bool*>(const_cast<void*>(found)))
+          .store(true, std::memory_order_relaxed);
+    }
     return a;
   });
   return table;
@@ -305,11 +310,9 @@ Tensor abs_body(const Tensor& out, const Tensor& self) {
   }
   const Tensor* const inputs[] = {&self};
   TensorIterator iterator("abs", 0, result, inputs);
+  check_implemented(abs_arithmetic, iterator);
   iterator.allocate_output(real);
-  if (!iterator.device().is_meta()) {
-    iterator.run((*abs_arithmetic.loops)[static_cast<size_t>(self.dtype())], self.dtype(), real,
-                 nullptr);
-  }
+  run_elementwise(abs_arithmetic, &iterator, real);
   return result;
 }
 

@@ -40,6 +40,13 @@ SB_STRUCTURED(neg, "aten::neg(Tensor self) -> Tensor", "out");
 // The absolute value; of complex tensors, a real one.
 SB_STRUCTURED(abs, "aten::abs(Tensor self) -> Tensor", "out");
 
+// What a device gives its own arithmetic (register_elementwise). The params of add_scaled and
+// sub_scaled are a Scalar: what other is multiplied by before it is added.
+struct ElementwiseOp;
+extern const ElementwiseOp add_arithmetic, add_scaled_arithmetic, sub_arithmetic,
+    sub_scaled_arithmetic, mul_arithmetic, div_arithmetic, div_trunc_arithmetic,
+    div_floor_arithmetic, neg_arithmetic, abs_arithmetic;
+
 }  // namespace sb
 
 #endif  // SWITCHBOARD_OPS_ARITHMETIC_H_

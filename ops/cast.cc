@@ -1,12 +1,11 @@
 #include "switchboard/ops/cast.h"
 
-#include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 
 #include "switchboard/core/dtype_types.h"
+#include "switchboard/ops/cast_kernels.h"
 
 namespace sb {
 namespace {
@@ -15,85 +14,6 @@ template <class T>
 inline constexpr bool is_reduced = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 template <class T>
 inline constexpr bool is_complex_type = internal::is_std_complex<T>;
-
-// Out-of-range conversions are undefined in C++. They give what x86 gives: the lowest int32 or
-// int64, of which the low bits stay.
-template <class To, class From>
-To float_to_int(From v) {
-  using Wide = std::conditional_t<sizeof(To) == 8 || std::is_same_v<To, uint8_t>, int64_t, int32_t>;
-  constexpr From limit = static_cast<From>(std::numeric_limits<Wide>::min());
-  return static_cast<To>(v >= limit && v < -limit ? static_cast<Wide>(v)
-                                                  : std::numeric_limits<Wide>::min());
-}
-
-template <class To, class From>
-To cast_element(From v) {
-  if constexpr (std::is_same_v<To, From>) {
-    return v;
-  } else if constexpr (is_complex_type<From>) {
-    if constexpr (is_complex_type<To>) {
-      return To(static_cast<typename To::value_type>(v.real()),
-                static_cast<typename To::value_type>(v.imag()));
-    } else {
-      return cast_element<To>(v.real());
-    }
-  } else if constexpr (is_complex_type<To>) {
-    return To(cast_element<typename To::value_type>(v));
-  } else if constexpr (is_reduced<From>) {
-    return cast_element<To>(static_cast<float>(v));
-  } else if constexpr (is_reduced<To>) {
-    return To(static_cast<float>(v));
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return v != From(0);
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    return float_to_int<To>(v);
-  } else {
-    return static_cast<To>(v);
-  }
-}
-
-// An element in memory. The bytes of a bool may be any, as those of a fresh tensor or of a view of
-// another dtype are: what is not 0 is true.
-template <class T>
-T load(const T* element) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return *reinterpret_cast<const unsigned char*>(element) != 0;
-  } else {
-    return *element;
-  }
-}
-
-template <class To, class From>
-void cast_range(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t n) {
-  if (to_stride == sizeof(To) && from_stride == sizeof(From)) {
-    if constexpr (std::is_same_v<To, From>) {
-      std::memmove(to, from, static_cast<size_t>(n) * sizeof(To));  // views may overlap
-    } else {
-      To* const t = reinterpret_cast<To*>(to);
-      const From* const f = reinterpret_cast<const From*>(from);
-      for (int64_t i = 0; i < n; ++i) t[i] = cast_element<To>(load(f + i));
-    }
-    return;
-  }
-  for (int64_t i = 0; i < n; ++i) {
-    *reinterpret_cast<To*>(to) = cast_element<To>(load(reinterpret_cast<const From*>(from)));
-    to += to_stride;
-    from += from_stride;
-  }
-}
-
-template <class From>
-constexpr std::array<CastFunction, kNumDTypes> casts_from = {
-#define SB_TYPE(name, To) &cast_range<To, From>,
-    SB_FORALL_DTYPE_TYPES(SB_TYPE)
-#undef SB_TYPE
-};
-
-constexpr const std::array<CastFunction, kNumDTypes>* kCasts[] = {
-#define SB_TYPE(name, From) &casts_from<From>,
-    SB_FORALL_DTYPE_TYPES(SB_TYPE)
-#undef SB_TYPE
-};
 
 // As c10::overflows.
 template <class T>
@@ -139,7 +59,7 @@ bool fits(const Scalar& value) {
 }  // namespace
 
 CastFunction cast_function(DType from, DType to) {
-  return (*kCasts[static_cast<int>(from)])[static_cast<size_t>(to)];
+  return (*cast_kernels)[static_cast<size_t>(from)][static_cast<size_t>(to)];
 }
 
 void check_scalar_fits(const Scalar& value, DType dtype) {
@@ -173,7 +93,12 @@ void store_scalar(const Scalar& value, DType dtype, void* to) {
 
 Scalar load_scalar(DType dtype, const void* from) {
   return visit_dtype(dtype, [&]<class T>() -> Scalar {
-    const T v = load(static_cast<const T*>(from));
+    T v;
+    if constexpr (std::is_same_v<T, bool>) {
+      v = *static_cast<const unsigned char*>(from) != 0;  // the byte may be any
+    } else {
+      v = *static_cast<const T*>(from);
+    }
     if constexpr (is_reduced<T>)
       return Scalar(static_cast<float>(v));
     else

@@ -32,10 +32,8 @@ constexpr LoopTable selection_loops(F) {
   const auto f = [](const auto& a, const auto& b) {
     using T = element_of<decltype(a)>;
     return a.binaryExpr(b, [](T x, T y) -> T {
-      // The first NaN is the answer.
-      if (x != x) return x;
-      if (y != y) return y;
-      return F()(x, y) ? x : y;
+      // The first NaN is the answer. Without a branch, so that the loop is vectorised.
+      return (F()(x, y) | (x != x)) ? x : y;
     });
   };
   set_loops<2>(&table, IntegerTypes(), f);
@@ -53,7 +51,8 @@ constexpr LoopTable logic_loops(F) {
   LoopTable table{};
   const auto f = [](const auto& a, const auto& b) {
     using T = element_of<decltype(a)>;
-    return a.binaryExpr(b, [](const T& x, const T& y) { return F()(x != T(0), y != T(0)); });
+    return a.binaryExpr(b,
+                        [](const T& x, const T& y) -> bool { return F()(x != T(0), y != T(0)); });
   };
   set_loops<2, bool>(&table, IntegerTypes(), f);
   set_loops<2, bool>(&table, FloatTypes(), f);
@@ -62,9 +61,9 @@ constexpr LoopTable logic_loops(F) {
   return table;
 }
 SB_ELEMENTWISE(logical_and_arithmetic, "logical_and", kComparisonFlags,
-               logic_loops([](bool x, bool y) { return x && y; }));
+               logic_loops([](bool x, bool y) { return x & y; }));
 SB_ELEMENTWISE(logical_or_arithmetic, "logical_or", kComparisonFlags,
-               logic_loops([](bool x, bool y) { return x || y; }));
+               logic_loops([](bool x, bool y) { return x | y; }));
 SB_ELEMENTWISE(logical_xor_arithmetic, "logical_xor", kComparisonFlags,
                logic_loops([](bool x, bool y) { return x != y; }));
 constexpr LoopTable not_loops() {

@@ -34,6 +34,12 @@ SB_STRUCTURED(logical_or, "aten::logical_or(Tensor self, Tensor other) -> Tensor
 SB_STRUCTURED(logical_xor, "aten::logical_xor(Tensor self, Tensor other) -> Tensor", "out");
 SB_STRUCTURED(logical_not, "aten::logical_not(Tensor self) -> Tensor", "out");
 
+// What a device gives its own arithmetic (register_elementwise).
+struct ElementwiseOp;
+extern const ElementwiseOp eq_arithmetic, ne_arithmetic, lt_arithmetic, le_arithmetic,
+    gt_arithmetic, ge_arithmetic, maximum_arithmetic, minimum_arithmetic, logical_and_arithmetic,
+    logical_or_arithmetic, logical_xor_arithmetic, logical_not_arithmetic;
+
 }  // namespace sb
 
 #endif  // SWITCHBOARD_OPS_COMPARISON_H_

@@ -2,27 +2,28 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/cast.h"
+#include "switchboard/ops/parallel.h"
 
 namespace sb {
 namespace {
 
-ElementwiseLoop find_loop(const ElementwiseOp& op, DType common) {
-  const ElementwiseLoop loop = (*op.loops)[static_cast<size_t>(compute_dtype(common))];
-  SB_CHECK_NOT_IMPLEMENTED(loop, op.name, ": not implemented for ", to_string(common));
-  return loop;
+ElementwiseLoop loop_of(const ElementwiseOp& op, DType common) {
+  return (*op.loops)[static_cast<size_t>(compute_dtype(common))];
 }
+DeviceElementwise device_kernel(const ElementwiseOp& op, Device device) {
+  return op.devices[static_cast<size_t>(device.type)].load(std::memory_order_acquire);
+}
+bool has_loops(Device device) { return device.is_cpu() || device.is_meta(); }
 
 // The general way.
 [[gnu::noinline]] Tensor elementwise_any(const ElementwiseOp& op, const Tensor& out,
                                          absl::Span<const Tensor* const> inputs,
                                          const void* params) {
   TensorIterator iterator(op.name, op.flags, out, inputs);
-  const DType common = iterator.common_dtype();
-  const ElementwiseLoop loop = find_loop(op, common);
-  const DType in = compute_dtype(common);
-  const bool to_bool = op.flags & kBoolOutput;
-  Tensor result = iterator.allocate_output(to_bool ? DType::Bool : common);
-  if (!iterator.device().is_meta()) iterator.run(loop, in, to_bool ? DType::Bool : in, params);
+  check_implemented(op, iterator);
+  const DType dtype = (op.flags & kBoolOutput) ? DType::Bool : iterator.common_dtype();
+  Tensor result = iterator.allocate_output(dtype);
+  run_elementwise(op, &iterator, compute_dtype(dtype), params);
   return result;
 }
 
@@ -51,13 +52,29 @@ inline bool is_apart(const char* out, const Tensor& t, size_t nbytes) {
   return out == in || out + nbytes <= in || in + nbytes <= out;
 }
 
+// The same on several threads. Apart, so that the usual calls need no stack for it.
+[[gnu::noinline]] void run_pieces(ElementwiseLoop loop, const void* params,
+                                  std::initializer_list<const Tensor*> tensors) {
+  parallel_for(0, (*tensors.begin())->numel(), kElementGrain, [&](int64_t from, int64_t to) {
+    char* data[TensorIterator::kMaxOperands];
+    size_t i = 0;
+    for (const Tensor* t : tensors) {
+      data[i++] = static_cast<char*>(t->data_ptr()) + static_cast<size_t>(from) * t->itemsize();
+    }
+    loop(data, to - from, params);
+  });
+}
+
 // Runs the loop on plain tensors.
 template <class... Inputs>
 inline void run_plain(ElementwiseLoop loop, const void* params, const Tensor& out,
                       const Inputs&... inputs) {
+  const int64_t n = out.numel();
+  if (n > kElementGrain) [[unlikely]]
+    return run_pieces(loop, params, {&out, &inputs...});
   char* const data[] = {static_cast<char*>(out.data_ptr()),
                         static_cast<char*>(inputs.data_ptr())...};
-  loop(data, out.numel(), params);
+  loop(data, n, params);
 }
 
 // The usual call, whose tensors are all contiguous and of one shape, dtype and device, needs no
@@ -101,6 +118,36 @@ Tensor elementwise(const ElementwiseOp& op, const Tensor& out, const Tensor& a, 
 Tensor elementwise(const ElementwiseOp& op, const Tensor& out, const Tensor& a, const Tensor& b,
                    const Tensor& c, const void* params) {
   return elementwise_any(op, out, {&a, &b, &c}, params);
+}
+
+void check_implemented(const ElementwiseOp& op, const TensorIterator& iterator) {
+  const Device device = iterator.device();
+  if (has_loops(device)) {
+    SB_CHECK_NOT_IMPLEMENTED(loop_of(op, iterator.common_dtype()), op.name,
+                             ": not implemented for ", to_string(iterator.common_dtype()));
+  } else {
+    SB_CHECK_NOT_IMPLEMENTED(device_kernel(op, device), op.name, ": not implemented for ",
+                             to_string(device));
+  }
+}
+
+void run_elementwise(const ElementwiseOp& op, TensorIterator* iterator, DType out,
+                     const void* params) {
+  const Device device = iterator->device();
+  const DType common = iterator->common_dtype();
+  if (device.is_cpu()) {
+    iterator->run(loop_of(op, common), compute_dtype(common), out, params);
+  } else if (!device.is_meta()) {
+    device_kernel(op, device)(*iterator, params);
+  }
+}
+
+void register_elementwise(const ElementwiseOp& op, DeviceType device, DeviceElementwise kernel) {
+  SB_CHECK_VALUE(device != DeviceType::CPU && device != DeviceType::Meta && kernel, op.name,
+                 ": register_elementwise: expected a kernel for a device that is not CPU or Meta");
+  DeviceElementwise none = nullptr;
+  SB_CHECK(op.devices[static_cast<size_t>(device)].compare_exchange_strong(none, kernel), op.name,
+           ": register_elementwise: ", to_string(Device(device)), " has a kernel already");
 }
 
 Tensor wrapped_scalar_tensor(const Scalar& value) {

@@ -34,6 +34,19 @@ Tensor elementwise(const ElementwiseOp& op, const Tensor& out, const Tensor& a, 
 Tensor elementwise(const ElementwiseOp& op, const Tensor& out, const Tensor& a, const Tensor& b,
                    const Tensor& c, const void* params = nullptr);
 
+// The same in two steps, for operators with a TensorIterator of their own. Throws
+// NotImplementedError unless op can compute on the iterator's device in its common dtype.
+void check_implemented(const ElementwiseOp& op, const TensorIterator& iterator);
+// After allocate_output. `out` is the dtype that op computes. Does nothing on meta tensors.
+void run_elementwise(const ElementwiseOp& op, TensorIterator* iterator, DType out,
+                     const void* params = nullptr);
+
+// Gives `op` its arithmetic on another device. What `op` shares with the CPU then works for that
+// device, too, where the forms of the operators are registered at its key: see impl_elementwise.
+// Thread-safe. ValueError for CPU and Meta; RuntimeError where there is one already. As
+// `REGISTER_PRIVATEUSE1_DISPATCH`.
+void register_elementwise(const ElementwiseOp& op, DeviceType device, DeviceElementwise kernel);
+
 // A 0-dim CPU tensor of a number, which does not raise the dtype within its category. As
 // `at::native::wrapped_scalar_tensor`.
 Tensor wrapped_scalar_tensor(const Scalar& value);
@@ -65,6 +78,17 @@ struct ElementwiseForms<body> {
   };
 };
 
+// The kernel that an operator has at CPU, which serves any device.
+template <class Tag>
+struct OnCpu {
+  template <class R, class... A>
+  struct Kernel {
+    R operator()(A... args) const {
+      return Op<Tag>().redispatch(DispatchKeySet(DispatchKey::CPU), args...);
+    }
+  };
+};
+
 }  // namespace internal
 
 // Defines the forms of an operator declared by SB_STRUCTURED (or SB_STRUCTURED_NO_INPLACE), and
@@ -83,6 +107,24 @@ void define_elementwise(Library& m, const Op<Tag>& op,
   if constexpr (internal::HasInplace<Tag>) {
     define(Op<typename Tag::Inplace>(), typename Forms::Inplace());
   }
+}
+
+// Registers the forms of an operator that define_elementwise defined at `key`, the key of a device
+// that has registered its arithmetic.
+//
+//   register_elementwise(abs_arithmetic, DeviceType::PrivateUse1, my_abs);
+//   SB_LIBRARY_IMPL(aten, PrivateUse1, m) { impl_elementwise(m, abs, DispatchKey::PrivateUse1); }
+template <class Tag>
+void impl_elementwise(Library& m, const Op<Tag>& op, DispatchKey key,
+                      SourceLocation where = SourceLocation::current()) {
+  const auto impl = [&]<class Form>(const Op<Form>& form) {
+    using Kernel =
+        typename internal::OpTraits<Form>::template Apply<internal::OnCpu<Form>::template Kernel>;
+    m.impl(form, key, Kernel(), where);
+  };
+  impl(op);
+  if constexpr (internal::HasOut<Tag>) impl(Op<typename Tag::Out>());
+  if constexpr (internal::HasInplace<Tag>) impl(Op<typename Tag::Inplace>());
 }
 
 }  // namespace sb

@@ -5,6 +5,7 @@
 #define SWITCHBOARD_OPS_ELEMENTWISE_OP_H_
 
 #include <array>
+#include <atomic>
 #include <string_view>
 
 #include "switchboard/core/dtype.h"
@@ -16,10 +17,20 @@ namespace sb {
 // A loop for each dtype that the inputs are computed in; nullptr where the operator has none.
 using LoopTable = std::array<ElementwiseLoop, kNumDTypes>;
 
+// The arithmetic of an elementwise operator on another device than the CPU. The iterator has made
+// the checks and the output; what is to be computed is output() of input(0), input(1)..., which are
+// as the call gave them: of different dtypes, where common_dtype() is what to compute in, not
+// broadcast, and 0-dim ones maybe on the CPU. `params` is what the operator passes to its loops.
+using DeviceElementwise = void (*)(TensorIterator& iterator, const void* params);
+
+// One for each device type; nullptr where there is none.
+using DeviceSlots = std::array<std::atomic<DeviceElementwise>, kNumDeviceTypes>;
+
 struct ElementwiseOp {
   std::string_view name;
   IteratorFlags flags;
   const CpuKernel<LoopTable>& loops;
+  DeviceSlots& devices;
 };
 
 // Flags of the usual kinds, named as TensorIterator's build functions.
@@ -38,7 +49,8 @@ inline constexpr IteratorFlags kComparisonFlags = kPromoteInputs | kBoolOutput;
 #else
 #define SB_ELEMENTWISE(handle, name, flags, ...)               \
   SB_CPU_KERNEL(::sb::LoopTable, handle##_loops, __VA_ARGS__); \
-  constexpr ::sb::ElementwiseOp handle = {name, flags, handle##_loops}
+  static constinit ::sb::DeviceSlots handle##_devices{};       \
+  constexpr ::sb::ElementwiseOp handle = {name, flags, handle##_loops, handle##_devices}
 #endif
 
 #endif  // SWITCHBOARD_OPS_ELEMENTWISE_OP_H_

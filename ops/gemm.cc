@@ -1,119 +1,301 @@
 #include "switchboard/ops/gemm.h"
 
+#include <algorithm>
 #include <complex>
 #include <cstring>
+#include <memory>
 #include <new>
-#include <vector>
 
-#include "switchboard/core/dtype_types.h"
+#include "switchboard/core/checked_math.h"
+#include "switchboard/core/error.h"
+#include "switchboard/ops/cast.h"
+#include "switchboard/ops/gemm_kernels.h"
+#include "switchboard/ops/parallel.h"
 
 namespace sb {
 namespace {
 
-// A matrix of another element type than gemm_of computes in, converted to a buffer. Integers keep
-// their value modulo 2^64, so that the low bits of results are right.
-template <class To>
-class Converted {
- public:
-  Converted(DType dtype, const MatrixRef& m, bool read)
-      : buffer_(static_cast<size_t>(m.rows * m.cols)),
-        ref_{buffer_.data(), m.rows, m.cols, 1, m.rows},
-        source_(m) {
-    if (!read) return;
-    visit_narrow(dtype, [&]<class From>() {
-      for_each([&](size_t i, int64_t at) {
-        buffer_[i] = static_cast<To>(static_cast<const From*>(source_.data)[at]);
-      });
-    });
+// How many multiplications are worth a piece of their own.
+constexpr int64_t kPieceWork = int64_t{1} << 20;
+// A piece of a large product has about so many rows or columns: each packs the other operand anew.
+constexpr int64_t kPanel = 192;
+
+const GemmKernels& kernels_of(DType compute) {
+  switch (compute) {
+    case DType::Float32:
+      return *gemm_float_kernels;
+    case DType::Float64:
+      return *gemm_double_kernels;
+    case DType::Complex64:
+      return *gemm_complex64_kernels;
+    case DType::Complex128:
+      return *gemm_complex128_kernels;
+    default:
+      return *gemm_integer_kernels;
   }
+}
+
+// The dtype that is computed in. Integers keep their value modulo 2^64, so that the low bits of
+// results are right.
+DType compute_dtype_of(DType t) {
+  if (t == DType::Float16 || t == DType::BFloat16) return DType::Float32;
+  return is_integral(t) ? DType::Int64 : t;
+}
+
+// A number as an element of the dtype that is computed in.
+class Factor {
+ public:
+  Factor(const Scalar& value, DType compute) {
+    switch (compute) {
+      case DType::Float32:
+        put(value.to<float>());
+        break;
+      case DType::Float64:
+        put(value.to<double>());
+        break;
+      case DType::Complex64:
+        put(value.to<std::complex<float>>());
+        break;
+      case DType::Complex128:
+        put(value.to<std::complex<double>>());
+        break;
+      default:
+        put(value.to<int64_t>());
+        break;
+    }
+  }
+  const void* get() const { return bytes_; }
+  bool is_zero() const { return is_zero_; }
+  bool is_one() const { return is_one_; }
+
+ private:
+  template <class T>
+  void put(T value) {
+    std::memcpy(bytes_, &value, sizeof(T));
+    is_zero_ = value == T(0);
+    is_one_ = value == T(1);
+  }
+  alignas(16) char bytes_[16];
+  bool is_zero_;
+  bool is_one_;
+};
+
+void* offset_by(void* data, int64_t elements, int64_t itemsize) {
+  return static_cast<char*>(data) + elements * itemsize;
+}
+
+// One matrix of a batch.
+MatrixRef item(const MatrixRef& m, int64_t i, int64_t itemsize) {
+  MatrixRef one = m;
+  one.data = offset_by(m.data, i * m.batch_stride, itemsize);
+  one.count = 1;
+  return one;
+}
+MatrixRef rows_of(const MatrixRef& m, int64_t from, int64_t to, int64_t itemsize) {
+  return {offset_by(m.data, from * m.row_stride, itemsize), to - from, m.cols, m.row_stride,
+          m.col_stride};
+}
+MatrixRef columns_of(const MatrixRef& m, int64_t from, int64_t to, int64_t itemsize) {
+  return {offset_by(m.data, from * m.col_stride, itemsize), m.rows, to - from, m.row_stride,
+          m.col_stride};
+}
+
+// Copies elements from one batch of matrices to another of the same shape.
+void convert(const MatrixRef& from, DType from_dtype, const MatrixRef& to, DType to_dtype) {
+  const CastFunction cast = cast_function(from_dtype, to_dtype);
+  const auto from_size = static_cast<int64_t>(itemsize(from_dtype));
+  const auto to_size = static_cast<int64_t>(itemsize(to_dtype));
+  // Along the dimension that both have densely, if there is one.
+  const bool by_rows = is_row_major(from) && is_row_major(to);
+  const MatrixRef source = by_rows ? from.transposed() : from;
+  const MatrixRef target = by_rows ? to.transposed() : to;
+  const int64_t columns = source.cols;
+  parallel_for(0, to.count * columns, kElementGrain / std::max<int64_t>(source.rows, 1) + 1,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   const int64_t batch = i / columns;
+                   const int64_t column = i % columns;
+                   const int64_t out = batch * target.batch_stride + column * target.col_stride;
+                   const int64_t in = batch * source.batch_stride + column * source.col_stride;
+                   cast(static_cast<char*>(offset_by(target.data, out, to_size)),
+                        target.row_stride * to_size,
+                        static_cast<const char*>(offset_by(source.data, in, from_size)),
+                        source.row_stride * from_size, source.rows);
+                 }
+               });
+}
+
+// Matrices as the kernels take them: those given, or a copy.
+class Operand {
+ public:
+  explicit Operand(const MatrixRef& m) : ref_(m), original_(m) {}
 
   const MatrixRef& ref() const { return ref_; }
 
-  void write_back(DType dtype) const {
-    visit_narrow(dtype, [&]<class From>() {
-      for_each([&](size_t i, int64_t at) {
-        static_cast<From*>(source_.data)[at] = static_cast<From>(buffer_[i]);
-      });
-    });
+  // From here on ref() is a dense copy, or, if not `read`, memory for one.
+  void copy(DType from, DType to, bool read) {
+    const int64_t count = original_.batch_stride == 0 ? 1 : original_.count;
+    const int64_t numel = checked_mul(checked_mul(ref_.rows, ref_.cols), count);
+    const int64_t bytes = checked_mul(numel, static_cast<int64_t>(itemsize(to)));
+    if (bytes > static_cast<int64_t>(sizeof(inline_))) {
+      heap_.reset(new char[static_cast<size_t>(bytes)]);
+    }
+    ref_.data = heap_ ? heap_.get() : inline_;
+    const bool by_rows = is_row_major(original_) && !is_col_major(original_);
+    ref_.row_stride = by_rows ? ref_.cols : 1;
+    ref_.col_stride = by_rows ? 1 : ref_.rows;
+    ref_.batch_stride = count == 1 ? 0 : ref_.rows * ref_.cols;
+    MatrixRef source = original_;
+    MatrixRef target = ref_;
+    source.count = target.count = count;
+    if (read) convert(source, from, target, to);
   }
+  void write_back(DType from, DType to) const { convert(ref_, from, original_, to); }
 
  private:
-  template <class F>
-  static void visit_narrow(DType dtype, const F& f) {
-    if constexpr (std::is_same_v<To, float>) {
-      return dtype == DType::Float16 ? f.template operator()<Half>()
-                                     : f.template operator()<BFloat16>();
-    } else {
-      switch (dtype) {
-        case DType::UInt8:
-          return f.template operator()<uint8_t>();
-        case DType::Int8:
-          return f.template operator()<int8_t>();
-        case DType::Int16:
-          return f.template operator()<int16_t>();
-        default:
-          return f.template operator()<int32_t>();
-      }
-    }
-  }
-  template <class F>
-  void for_each(const F& f) const {
-    size_t i = 0;
-    for (int64_t c = 0; c < source_.cols; ++c) {
-      for (int64_t r = 0; r < source_.rows; ++r) {
-        f(i++, r * source_.row_stride + c * source_.col_stride);
-      }
-    }
-  }
-
-  std::vector<To> buffer_;
   MatrixRef ref_;
-  MatrixRef source_;
+  const MatrixRef original_;
+  std::unique_ptr<char[]> heap_;
+  alignas(64) char inline_[1024];
 };
 
-template <class T>
-void gemm_converted(DType dtype, T alpha, const MatrixRef& a, const MatrixRef& b, T beta,
-                    const MatrixRef& c) {
-  const bool multiply = alpha != T(0);
-  const Converted<T> lhs(dtype, a, multiply);
-  const Converted<T> rhs(dtype, b, multiply);
-  const Converted<T> result(dtype, c, beta != T(0));
-  internal::gemm_of<T>(alpha, lhs.ref(), rhs.ref(), beta, result.ref());
-  result.write_back(dtype);
+// A product whose operands are as the kernels take them.
+struct Product {
+  const GemmKernels& kernels;
+  int64_t itemsize;
+  const void* alpha;
+  const void* beta;
+};
+
+// How many of n rows or columns make a piece: at least `least`, enough of them to be worth it, and
+// a multiple of `step`.
+int64_t piece_size(int64_t n, int64_t work_of_one, int64_t least, int64_t step) {
+  const int64_t enough = std::max(least, kPieceWork / std::max<int64_t>(work_of_one, 1));
+  const int64_t pieces = (n - 1) / enough + 1;
+  return ((n - 1) / pieces / step + 1) * step;
 }
 
-void gemm_unguarded(DType dtype, const Scalar& alpha, const MatrixRef& a, const MatrixRef& b,
-                    const Scalar& beta, const MatrixRef& c) {
-  const auto direct = [&]<class T>() {
-    internal::gemm_of<T>(alpha.to<T>(), a, b, beta.to<T>(), c);
-  };
-  switch (dtype) {
-    case DType::Float32:
-      return direct.operator()<float>();
-    case DType::Float64:
-      return direct.operator()<double>();
-    case DType::Complex64:
-      return direct.operator()<std::complex<float>>();
-    case DType::Complex128:
-      return direct.operator()<std::complex<double>>();
-    case DType::Float16:
-    case DType::BFloat16:
-      return gemm_converted<float>(dtype, alpha.to<float>(), a, b, beta.to<float>(), c);
-    default: {
-      SB_ASSERT(has_gemm(dtype));
-      const auto to_uint64 = [](const Scalar& s) { return static_cast<uint64_t>(s.to<int64_t>()); };
-      if (dtype == DType::Int64)
-        internal::gemm_of<uint64_t>(to_uint64(alpha), a, b, to_uint64(beta), c);
-      else
-        gemm_converted<uint64_t>(dtype, to_uint64(alpha), a, b, to_uint64(beta), c);
-    }
+// In pieces of rows, or of columns, which do not depend on the number of threads.
+void run_one(const Product& p, const MatrixRef& a, const MatrixRef& b, const MatrixRef& c) {
+  const int64_t depth = std::max<int64_t>(a.cols, 1);
+  if (c.rows * c.cols <= kPieceWork / depth) return p.kernels.product(p.alpha, a, b, p.beta, c);
+  if (c.rows > c.cols) {
+    const int64_t least = c.cols == 1 ? 16 : kPanel;
+    parallel_for(0, c.rows, piece_size(c.rows, depth * c.cols, least, 48),
+                 [&](int64_t from, int64_t to) {
+                   p.kernels.product(p.alpha, rows_of(a, from, to, p.itemsize), b, p.beta,
+                                     rows_of(c, from, to, p.itemsize));
+                 });
+  } else {
+    parallel_for(0, c.cols, piece_size(c.cols, depth * c.rows, kPanel, 16),
+                 [&](int64_t from, int64_t to) {
+                   p.kernels.product(p.alpha, a, columns_of(b, from, to, p.itemsize), p.beta,
+                                     columns_of(c, from, to, p.itemsize));
+                 });
   }
+}
+
+void run_batch(const Product& p, const MatrixRef& a, const MatrixRef& b, const MatrixRef& c) {
+  if (c.count == 1) return run_one(p, a, b, c);
+  const int64_t work = std::max<int64_t>(a.cols * c.rows, 1) * c.cols;
+  const auto run = [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i) {
+      run_one(p, item(a, i, p.itemsize), item(b, i, p.itemsize), item(c, i, p.itemsize));
+    }
+  };
+  // Few large matrices are split instead.
+  if (c.count < 16 && work >= 32 * kPieceWork) return run(0, c.count);
+  parallel_for(0, c.count, kPieceWork / std::max<int64_t>(work, 1) + 1, run);
+}
+
+// A batch whose matrices lie below each other and are multiplied by one and the same matrix.
+bool stacks(const MatrixRef& m) {
+  return m.batch_stride == m.rows * m.row_stride && m.batch_stride != 0;
+}
+void fold_batch(MatrixRef* a, MatrixRef* b, MatrixRef* c) {
+  if (c->count == 1 || b->batch_stride != 0 || !stacks(*a) || !stacks(*c)) return;
+  a->rows *= a->count;
+  c->rows *= c->count;
+  a->count = b->count = c->count = 1;
+}
+
+void transpose_all(MatrixRef* a, MatrixRef* b, MatrixRef* c) {
+  const MatrixRef lhs = a->transposed();
+  *a = b->transposed();
+  *b = lhs;
+  *c = c->transposed();
+}
+
+// Results are to be columns, or column-major, where they have a dense dimension.
+bool wants_transposition(const MatrixRef& c) {
+  return c.cols != 1 && (c.rows == 1 || (c.row_stride != 1 && c.col_stride == 1));
+}
+bool is_readable(const MatrixRef& m) { return is_col_major(m) || is_row_major(m); }
+bool is_dense_vector(const MatrixRef& m) {
+  return (m.cols == 1 ? m.row_stride : m.col_stride) == 1;
+}
+
+// A sum of products, in pieces whose sums are added in order.
+void run_dot(const Product& p, DType compute, const MatrixRef& a, const MatrixRef& b, void* sum) {
+  constexpr int64_t kPiece = int64_t{1} << 17;
+  const int64_t n = a.cols;
+  const int64_t pieces = (n + kPiece - 1) / kPiece;
+  if (pieces <= 1) {
+    return p.kernels.dot(a.data, a.col_stride, b.data, b.row_stride, n, sum);
+  }
+  const std::unique_ptr<char[]> sums(new char[static_cast<size_t>(pieces * p.itemsize)]);
+  const std::unique_ptr<char[]> ones(new char[static_cast<size_t>(pieces * p.itemsize)]);
+  const Factor one(1, compute);
+  for (int64_t i = 0; i < pieces; ++i) {
+    std::memcpy(ones.get() + i * p.itemsize, one.get(), static_cast<size_t>(p.itemsize));
+  }
+  parallel_for(0, n, kPiece, [&](int64_t from, int64_t to) {
+    p.kernels.dot(offset_by(a.data, from * a.col_stride, p.itemsize), a.col_stride,
+                  offset_by(b.data, from * b.row_stride, p.itemsize), b.row_stride, to - from,
+                  sums.get() + from / kPiece * p.itemsize);
+  });
+  p.kernels.dot(sums.get(), 1, ones.get(), 1, pieces, sum);
+}
+
+void gemm_unguarded(DType dtype, const Scalar& alpha_value, MatrixRef a, MatrixRef b,
+                    const Scalar& beta_value, MatrixRef c) {
+  SB_ASSERT(has_gemm(dtype));
+  const DType compute = compute_dtype_of(dtype);
+  const Factor alpha(alpha_value, compute);
+  const Factor beta(beta_value, compute);
+  const Product p = {kernels_of(compute), static_cast<int64_t>(itemsize(compute)), alpha.get(),
+                     beta.get()};
+  fold_batch(&a, &b, &c);
+  transpose_all(&a, &b, &c);
+  fold_batch(&a, &b, &c);
+  if (wants_transposition(c)) transpose_all(&a, &b, &c);
+  const bool multiply = !alpha.is_zero() && a.cols != 0;
+  if (dtype == compute && c.rows == 1 && c.cols == 1 && c.count == 1 && multiply &&
+      beta.is_zero() && !is_tiny_product(1, a.cols, 1) && alpha.is_one()) {
+    return run_dot(p, compute, a, b, c.data);
+  }
+
+  const bool tiny = is_tiny_product(c.rows, a.cols, c.cols);
+  Operand lhs(a);
+  Operand rhs(b);
+  Operand result(c);
+  const bool convert_all = dtype != compute;
+  if (multiply && (convert_all || (!tiny && !is_readable(a)))) lhs.copy(dtype, compute, true);
+  // Where the result is a column, so is the second operand.
+  const bool rhs_fits = c.cols == 1 ? is_dense_vector(b) : is_readable(b);
+  if (multiply && (convert_all || (!tiny && !rhs_fits))) rhs.copy(dtype, compute, true);
+  const bool result_fits = c.rows == 1 || c.row_stride == 1;
+  const bool copy_result = convert_all || !result_fits;
+  if (copy_result) result.copy(dtype, compute, !beta.is_zero());
+  run_batch(p, lhs.ref(), rhs.ref(), result.ref());
+  if (copy_result) result.write_back(compute, dtype);
 }
 
 }  // namespace
 
 void gemm(DType dtype, const Scalar& alpha, const MatrixRef& a, const MatrixRef& b,
           const Scalar& beta, const MatrixRef& c) {
+  if (c.rows == 0 || c.cols == 0 || c.count == 0) return;
   try {
     gemm_unguarded(dtype, alpha, a, b, beta, c);
   } catch (const std::bad_alloc&) {  // an operand whose strides or dtype Eigen cannot read in place

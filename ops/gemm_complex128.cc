@@ -1,9 +1,10 @@
+#include <complex>
+
 #include "switchboard/ops/gemm_impl.h"
 
-namespace sb::internal {
+namespace sb {
 
-template void gemm_of<std::complex<double>>(std::complex<double>, const MatrixRef&,
-                                            const MatrixRef&, std::complex<double>,
-                                            const MatrixRef&);
+SB_CPU_KERNEL(GemmKernels, gemm_complex128_kernels,
+              internal::gemm_kernels_of<std::complex<double>>());
 
-}  // namespace sb::internal
+}  // namespace sb

@@ -1,8 +1,10 @@
+#include <complex>
+
 #include "switchboard/ops/gemm_impl.h"
 
-namespace sb::internal {
+namespace sb {
 
-template void gemm_of<std::complex<float>>(std::complex<float>, const MatrixRef&, const MatrixRef&,
-                                           std::complex<float>, const MatrixRef&);
+SB_CPU_KERNEL(GemmKernels, gemm_complex64_kernels,
+              internal::gemm_kernels_of<std::complex<float>>());
 
-}  // namespace sb::internal
+}  // namespace sb

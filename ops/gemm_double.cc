@@ -1,7 +1,7 @@
 #include "switchboard/ops/gemm_impl.h"
 
-namespace sb::internal {
+namespace sb {
 
-template void gemm_of<double>(double, const MatrixRef&, const MatrixRef&, double, const MatrixRef&);
+SB_CPU_KERNEL(GemmKernels, gemm_double_kernels, internal::gemm_kernels_of<double>());
 
-}  // namespace sb::internal
+}  // namespace sb

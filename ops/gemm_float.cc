@@ -1,7 +1,7 @@
 #include "switchboard/ops/gemm_impl.h"
 
-namespace sb::internal {
+namespace sb {
 
-template void gemm_of<float>(float, const MatrixRef&, const MatrixRef&, float, const MatrixRef&);
+SB_CPU_KERNEL(GemmKernels, gemm_float_kernels, internal::gemm_kernels_of<float>());
 
-}  // namespace sb::internal
+}  // namespace sb

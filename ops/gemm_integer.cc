@@ -1,8 +1,7 @@
 #include "switchboard/ops/gemm_impl.h"
 
-namespace sb::internal {
+namespace sb {
 
-template void gemm_of<uint64_t>(uint64_t, const MatrixRef&, const MatrixRef&, uint64_t,
-                                const MatrixRef&);
+SB_CPU_KERNEL(GemmKernels, gemm_integer_kernels, internal::gemm_kernels_of<uint64_t>());
 
-}  // namespace sb::internal
+}  // namespace sb

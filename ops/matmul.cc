@@ -59,17 +59,25 @@ void check_expands(const char* op, const Tensor& self, IntArrayRef sizes) {
 
 bool is_zero(const Scalar& s) { return s.to<std::complex<double>>() == 0.0; }
 
-// As matrices: a matrix, a vector as a column, one matrix of a batch.
+// As matrices: a matrix, a vector as a column, a batch of matrices.
 MatrixRef matrix(const Tensor& t) {
   return {t.data_ptr(), t.sizes()[0], t.sizes()[1], t.strides()[0], t.strides()[1]};
 }
 MatrixRef column(const Tensor& t) { return {t.data_ptr(), t.numel(), 1, t.strides()[0], 1}; }
-MatrixRef batch_item(const Tensor& t, int64_t i) {
+MatrixRef batch(const Tensor& t) {
+  return {t.data_ptr(),   t.sizes()[1], t.sizes()[2],  t.strides()[1],
+          t.strides()[2], t.sizes()[0], t.strides()[0]};
+}
+
+MatrixRef item(const Tensor& t, int64_t i) {
+  MatrixRef one = batch(t);
   // Where there is no element there may be no address to add to, and strides mean nothing.
-  const int64_t bytes =
-      t.numel() == 0 ? 0 : i * t.strides()[0] * static_cast<int64_t>(t.itemsize());
-  return {static_cast<char*>(t.data_ptr()) + bytes, t.sizes()[1], t.sizes()[2], t.strides()[1],
-          t.strides()[2]};
+  if (t.numel() != 0) {
+    one.data =
+        static_cast<char*>(one.data) + i * one.batch_stride * static_cast<int64_t>(t.itemsize());
+  }
+  one.count = 1;
+  return one;
 }
 
 TensorMeta mm_rule(const Tensor& self, const Tensor& mat2) {
@@ -113,18 +121,11 @@ DimVector bmm_sizes(const char* op, const Tensor& a, const Tensor& b) {
   check_operands(op, a, b);
   return {a.sizes()[0], a.sizes()[1], b.sizes()[2]};
 }
-void bmm_into(const Scalar& alpha, const Tensor& a, const Tensor& b, const Scalar& beta,
-              const Tensor& out) {
-  for (int64_t i = 0; out.numel() != 0 && i < out.sizes()[0]; ++i) {
-    gemm(out.dtype(), alpha, batch_item(a, i), batch_item(b, i), beta, batch_item(out, i));
-  }
-}
-
 TensorMeta bmm_rule(const Tensor& self, const Tensor& mat2) {
   return {bmm_sizes("bmm", self, mat2), self.dtype()};
 }
 void bmm_kernel(const Tensor& self, const Tensor& mat2, const Tensor& out) {
-  bmm_into(1, self, mat2, 0, out);
+  gemm(out.dtype(), 1, batch(self), batch(mat2), 0, batch(out));
 }
 
 TensorMeta addmm_rule(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
@@ -199,7 +200,33 @@ void baddbmm_kernel(const Tensor& self, const Tensor& batch1, const Tensor& batc
                     const Scalar& beta, const Scalar& alpha, const Tensor& out) {
   if (out.numel() == 0) return;
   if (!is_zero(beta)) copy_elements(out, self);
-  bmm_into(alpha, batch1, batch2, beta, out);
+  gemm(out.dtype(), alpha, batch(batch1), batch(batch2), beta, batch(out));
+}
+
+TensorMeta addbmm_rule(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
+                       const Scalar& beta, const Scalar& alpha) {
+  const DimVector product = bmm_sizes("addbmm", batch1, batch2);
+  SB_CHECK(self.dtype() == batch2.dtype(), "addbmm: self: expected ", to_string(batch2.dtype()),
+           ", got ", self.describe());
+  check_factor("addbmm", "beta", beta, self.dtype());
+  check_factor("addbmm", "alpha", alpha, self.dtype());
+  const DimVector sizes = {product[1], product[2]};
+  check_expands("addbmm", self, sizes);
+  return {sizes, self.dtype()};
+}
+void addbmm_kernel(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
+                   const Scalar& beta, const Scalar& alpha, const Tensor& out) {
+  if (out.numel() == 0) return;
+  if (!is_zero(beta)) copy_elements(out, self);
+  // Makes out beta * out where there is no matrix.
+  const MatrixRef result = matrix(out);
+  const MatrixRef none = {nullptr, 0, 0, 1, 1};
+  if (batch1.size(0) == 0) {
+    gemm(out.dtype(), 0, {nullptr, out.size(0), 0, 1, 1}, none, beta, result);
+  }
+  for (int64_t i = 0; i < batch1.size(0); ++i) {
+    gemm(out.dtype(), alpha, item(batch1, i), item(batch2, i), i == 0 ? beta : Scalar(1), result);
+  }
 }
 
 }  // namespace
@@ -212,6 +239,11 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_structured<addmm_rule, addmm_kernel>(m, addmm);
   define_structured<addmv_rule, addmv_kernel>(m, addmv);
   define_structured<baddbmm_rule, baddbmm_kernel>(m, baddbmm);
+  define_structured<addbmm_rule, addbmm_kernel>(m, addbmm);
+  m.define(addbmm_);
+  m.impl(addbmm_, DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+            const Scalar& alpha) { return addbmm_out(self, batch1, batch2, beta, alpha, self); });
 }
 
 }  // namespace sb

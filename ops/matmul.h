@@ -29,6 +29,16 @@ SB_STRUCTURED(baddbmm,
               "Scalar alpha=1) -> Tensor",
               "out");
 
+// beta * self + alpha * the sum of the products of all matrices of the batches: self and the result
+// are matrices. In place, self takes the result's shape.
+SB_STRUCTURED_NO_INPLACE(addbmm,
+                         "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar "
+                         "beta=1, Scalar alpha=1) -> Tensor",
+                         "out");
+SB_OP(addbmm_,
+      "aten::addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar "
+      "alpha=1) -> Tensor(a!)");
+
 // Whichever of the above the numbers of dimensions ask for; batch dimensions broadcast.
 SB_STRUCTURED_NO_INPLACE(matmul, "aten::matmul(Tensor self, Tensor other) -> Tensor", "out");
 // input @ weight^T + bias: input (*, in), weight (out, in), bias (out).

@@ -1,5 +1,7 @@
 #include "switchboard/ops/parallel.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -8,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "absl/strings/numbers.h"
 #include "switchboard/core/error.h"
 #include "unsupported/Eigen/CXX11/ThreadPool"
 
@@ -17,10 +20,9 @@ namespace {
 thread_local bool in_region = false;
 
 int initial_threads() {
-  if (const char* const wish = std::getenv("SB_NUM_THREADS")) {
-    const int n = std::atoi(wish);
-    if (n > 0) return n;
-  }
+  const char* const wish = std::getenv("SB_NUM_THREADS");
+  int n;
+  if (wish && absl::SimpleAtoi(wish, &n) && n > 0) return n;
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
@@ -31,18 +33,34 @@ std::atomic<int>& num_threads() {
 
 using Pool = Eigen::ThreadPoolTempl<Eigen::StlThreadEnvironment>;
 
-// The workers, at least `threads` of them. Never destroyed before the program ends, and replaced by
-// a larger pool when more threads are wanted than ever before.
+struct Workers {
+  std::mutex mutex;
+  std::shared_ptr<Pool> pool;
+};
+
+// Never destroyed: at exit other static objects may still compute. The child of a fork has none of
+// its parent's threads, and begins with a fresh one.
+std::atomic<Workers*>& workers() {
+  static std::atomic<Workers*> all = [] {
+    pthread_atfork(nullptr, nullptr, [] { workers() = new Workers(); });
+    return new Workers();
+  }();
+  return all;
+}
+
+// More would be a mistake, and could fail to start.
+constexpr int kMaxThreads = 1024;
+
+// The workers, at least `threads` of them. Replaced by a larger pool when more are wanted than ever
+// before; the calls under way keep the smaller one until they are done.
 std::shared_ptr<Pool> pool_of(int threads) {
-  static std::mutex mutex;
-  // Leaked: at exit other static objects may still compute.
-  static auto* const pool = new std::shared_ptr<Pool>();
-  std::lock_guard<std::mutex> lock(mutex);
-  if (!*pool || (*pool)->NumThreads() < threads) {
+  Workers& all = *workers();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  if (!all.pool || all.pool->NumThreads() < threads) {
     // Workers sleep rather than spin: the machine may have other things to do.
-    *pool = std::make_shared<Pool>(threads, /*allow_spinning=*/false);
+    all.pool = std::make_shared<Pool>(threads, /*allow_spinning=*/false);
   }
-  return *pool;
+  return all.pool;
 }
 
 // One parallel_for. Workers that come late find nothing left to do, after the caller has returned:
@@ -102,7 +120,7 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain,
   if (begin >= end) return;
   grain = std::max<int64_t>(grain, 1);
   const int64_t pieces = (end - begin - 1) / grain + 1;
-  const int threads = static_cast<int>(std::min<int64_t>(get_num_threads(), pieces));
+  const int threads = static_cast<int>(std::min<int64_t>({get_num_threads(), kMaxThreads, pieces}));
   if (threads == 1 || in_region) {
     for (int64_t from = begin; from < end;) {
       const int64_t to = end - from > grain ? from + grain : end;

@@ -88,24 +88,24 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(permute, DispatchKey::CompositeExplicitAutograd, permute_kernel);
   m.define(transpose);
   m.impl(transpose, DispatchKey::CompositeExplicitAutograd, transpose_kernel);
-  m.define(transpose_);
+  m.define(transpose_, Tag::inplace_view);
   m.impl(transpose_, DispatchKey::CompositeExplicitAutograd, transpose_in_place);
   m.define(t);
   m.impl(t, DispatchKey::CompositeExplicitAutograd, t_kernel);
-  m.define(t_);
+  m.define(t_, Tag::inplace_view);
   m.impl(t_, DispatchKey::CompositeExplicitAutograd, t_in_place);
 
   const auto composite = DispatchKey::CompositeImplicitAutograd;
   m.define(swapaxes);
   m.impl(swapaxes, composite,
          [](const Tensor& self, int64_t a, int64_t b) { return transpose(self, a, b); });
-  m.define(swapaxes_);
+  m.define(swapaxes_, Tag::inplace_view);
   m.impl(swapaxes_, composite,
          [](const Tensor& self, int64_t a, int64_t b) { return transpose_(self, a, b); });
   m.define(swapdims);
   m.impl(swapdims, composite,
          [](const Tensor& self, int64_t a, int64_t b) { return transpose(self, a, b); });
-  m.define(swapdims_);
+  m.define(swapdims_, Tag::inplace_view);
   m.impl(swapdims_, composite,
          [](const Tensor& self, int64_t a, int64_t b) { return transpose_(self, a, b); });
   m.define(movedim);

@@ -100,6 +100,112 @@ Tensor arange_any(const Scalar& start, const Scalar& end, const Scalar& step, SB
   return arange_start_out(start, end, step, result);
 }
 
+// What the steps of a range are computed in: exact enough for T, and wide enough for 16-bit types.
+template <class T>
+using StepType = std::conditional_t<
+    internal::is_std_complex<T>, T,
+    std::conditional_t<std::is_same_v<T, double> || std::is_integral_v<T>, double, float>>;
+
+// f(x) of n > 1 numbers at equal distances, each counted from the nearer end.
+template <class T, class F>
+void write_steps(T* to, int64_t n, const Scalar& start, const Scalar& end, F f) {
+  using Step = StepType<T>;
+  const auto bound = [](const Scalar& s) {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<Step>(s.to<T>());
+    } else {
+      return s.to<Step>();
+    }
+  };
+  const Step from = bound(start), last = bound(end);
+  const auto steps = [](int64_t count) { return Step(static_cast<double>(count)); };
+  const Step step = (last - from) / steps(n - 1);
+  const auto value = [&](const Step& x) {
+    if constexpr (std::is_integral_v<T>) {
+      Step y = f(x);
+      T result;
+      cast_function(DType::Float64, dtype_of<T>)(reinterpret_cast<char*>(&result), sizeof(T),
+                                                 reinterpret_cast<const char*>(&y), sizeof(y), 1);
+      return result;
+    } else {
+      return T(f(x));
+    }
+  };
+  for (int64_t i = 0; i < n; ++i)
+    to[i] = value(i < n / 2 ? from + step * steps(i) : last - step * steps(n - 1 - i));
+}
+
+// Integers count within blocks of 32 bytes from the block's first element, whose fraction is lost,
+// as in PyTorch, whose vectors these are. Pairs of blocks; what is left over counts as other types.
+template <std::integral T>
+void write_integer_steps(T* to, int64_t n, const Scalar& start, const Scalar& end) {
+  write_steps(to, n, start, end, [](double x) { return x; });
+  constexpr int64_t kBlock = 32 / sizeof(T);
+  const double step = (static_cast<double>(end.to<T>()) - static_cast<double>(start.to<T>())) /
+                      static_cast<double>(n - 1);
+  for (int64_t i = 0; i < n / (2 * kBlock) * (2 * kBlock); ++i)
+    to[i] = static_cast<T>(static_cast<double>(to[i / kBlock * kBlock]) +
+                           step * static_cast<double>(i % kBlock));
+}
+
+// linspace.out, and logspace.out where there is a base.
+Tensor steps_to(const char* op, const Scalar& start, const Scalar& end, int64_t n,
+                std::optional<double> base, const Tensor& out) {
+  SB_CHECK(out.defined(), op, ": out: expected a tensor, got an undefined one");
+  SB_CHECK(n >= 0, op, ": expected a number of steps of 0 or more, got ", n);
+  const DType dtype = out.dtype();
+  SB_CHECK(n <= 1 || (dtype != DType::Bool && !(base && dtype == DType::Float16)), op,
+           ": not implemented for ", to_string(dtype));
+  if (n != 0) check_scalar_fits(start, dtype);
+  if (n > 1) check_scalar_fits(end, dtype);
+  if (out.numel() == n)
+    check_no_internal_overlap(out);
+  else
+    resize_output(out, {n});
+  if (n == 0 || out.is_meta()) return out;
+  if (n == 1) {
+    if (!base) return fill_(out, start);
+    using Complex = std::complex<double>;
+    if (is_complex(dtype)) return fill_(out, std::pow(Complex(*base), start.to<Complex>()));
+    return fill_(out, std::pow(*base, start.to<double>()));
+  }
+  const Tensor target = out.is_contiguous() ? out : clone(out, MemoryFormat::Contiguous);
+  visit_dtype(dtype, [&]<class T>() {
+    if constexpr (!std::is_same_v<T, bool>) {
+      if constexpr (std::is_integral_v<T>) {
+        if (!base) return write_integer_steps(target.data<T>(), n, start, end);
+      }
+      if (!base) {
+        write_steps(target.data<T>(), n, start, end, [](const auto& x) { return x; });
+      } else {
+        const StepType<T> from(*base);
+        write_steps(target.data<T>(), n, start, end,
+                    [&](const auto& x) { return std::pow(from, x); });
+      }
+    }
+  });
+  if (!target.is_same(out)) copy_elements(out, target);
+  return out;
+}
+Tensor linspace_to(const Scalar& start, const Scalar& end, int64_t n, const Tensor& out) {
+  return steps_to("linspace", start, end, n, std::nullopt, out);
+}
+Tensor logspace_to(const Scalar& start, const Scalar& end, int64_t n, double base,
+                   const Tensor& out) {
+  return steps_to("logspace", start, end, n, base, out);
+}
+
+// An empty tensor for n steps.
+Tensor empty_steps(const char* op, const Scalar& start, const Scalar& end, int64_t n, SB_OPTIONS) {
+  SB_CHECK(n >= 0, op, ": expected a number of steps of 0 or more, got ", n);
+  if (start.is_complex() || end.is_complex()) {
+    if (!dtype) dtype = to_complex(default_dtype());
+    SB_CHECK(is_complex(*dtype), op, ": a complex bound can't be safely cast to dtype ",
+             to_string(*dtype));
+  }
+  return empty({n}, dtype, layout, device, pin_memory, std::nullopt);
+}
+
 Tensor eye_to(int64_t n, int64_t m, const Tensor& out) {
   SB_CHECK(out.defined(), "eye: out: expected a tensor, got an undefined one");
   SB_CHECK(n >= 0, "eye: argument n: expected 0 or more, got ", n);
@@ -138,6 +244,25 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(arange_start_out);
   m.impl(arange_start_out, DispatchKey::CPU, arange_to);
   m.impl(arange_start_out, DispatchKey::Meta, arange_to);
+
+  m.define(linspace);
+  m.impl(linspace, kComposite, [](const Scalar& start, const Scalar& end, int64_t n, SB_OPTIONS) {
+    return linspace_out(start, end, n,
+                        empty_steps("linspace", start, end, n, dtype, layout, device, pin_memory));
+  });
+  m.define(linspace_out);
+  m.impl(linspace_out, DispatchKey::CPU, linspace_to);
+  m.impl(linspace_out, DispatchKey::Meta, linspace_to);
+  m.define(logspace);
+  m.impl(logspace, kComposite,
+         [](const Scalar& start, const Scalar& end, int64_t n, double base, SB_OPTIONS) {
+           return logspace_out(
+               start, end, n, base,
+               empty_steps("logspace", start, end, n, dtype, layout, device, pin_memory));
+         });
+  m.define(logspace_out);
+  m.impl(logspace_out, DispatchKey::CPU, logspace_to);
+  m.impl(logspace_out, DispatchKey::Meta, logspace_to);
 
   m.define(eye);
   m.impl(eye, kComposite,

@@ -1,4 +1,4 @@
-// Fresh tensors of a pattern: arange and eye.
+// Fresh tensors of a pattern: arange, linspace, logspace and eye.
 
 #ifndef SWITCHBOARD_OPS_RANGES_H_
 #define SWITCHBOARD_OPS_RANGES_H_
@@ -23,6 +23,21 @@ SB_OP(arange_out, "aten::arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)
 SB_OP(arange_start_out,
       "aten::arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> "
       "Tensor(a!)");
+
+// `steps` numbers from start to end, both included, at equal distances, and the powers of base with
+// such exponents. Of the default dtype, complex where a bound is. RuntimeError where steps is
+// negative, and where a complex bound is to become real.
+SB_OP(linspace,
+      "aten::linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
+      "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor");
+SB_OP(linspace_out,
+      "aten::linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)");
+SB_OP(logspace,
+      "aten::logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? "
+      "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor");
+SB_OP(logspace_out,
+      "aten::logspace.out(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor(a!) "
+      "out) -> Tensor(a!)");
 
 // n rows and m columns (n if no m is given), ones on the diagonal.
 SB_OP(eye,

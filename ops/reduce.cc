@@ -7,6 +7,7 @@
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/ops/cast.h"
+#include "switchboard/ops/parallel.h"
 #include "switchboard/ops/reduce_loops.h"
 
 namespace sb {
@@ -20,19 +21,23 @@ struct Dim {
 };
 using Dims = absl::InlinedVector<Dim, 6>;
 
-// Calls f(in, out) for every index of `dims`, first dimension fastest.
+int64_t product(const Dims& dims) {
+  int64_t n = 1;
+  for (const Dim& dim : dims) n *= dim.size;
+  return n;
+}
+
+// Calls f(in) for every index of `dims`, first dimension fastest.
 template <class F>
-void for_each_index(const Dims& dims, const char* in, char* out, const F& f) {
+void for_each_index(const Dims& dims, const char* in, const F& f) {
   absl::InlinedVector<int64_t, 6> index(dims.size(), 0);
   while (true) {
-    f(in, out);
+    f(in);
     size_t d = 0;
     for (; d < dims.size(); ++d) {
       in += dims[d].in_stride;
-      out += dims[d].out_stride;
       if (++index[d] < dims[d].size) break;
       in -= dims[d].in_stride * dims[d].size;
-      out -= dims[d].out_stride * dims[d].size;
       index[d] = 0;
     }
     if (d == dims.size()) return;
@@ -77,95 +82,213 @@ struct Walk {
 };
 
 // Elements read as a loop wants them: where they lie, or converted to a buffer. The conversion goes
-// through the result's dtype, which may truncate or round.
+// through a dtype that may truncate or round.
 class Reader {
  public:
   Reader(DType from, DType through, DType to)
-      : size_(static_cast<int64_t>(itemsize(to))),
+      : from_(from),
+        size_(static_cast<int64_t>(itemsize(to))),
         middle_size_(static_cast<int64_t>(itemsize(through))) {
     if (from != through) first_ = cast_function(from, through);
     if (through != to) second_ = cast_function(through, to);
   }
 
-  // At most kReduceChunk elements. Updates the stride.
-  const char* read(const char* elements, int64_t* stride, int64_t n) {
+  // Whether elements that lie one beside the other are read where they lie.
+  bool in_place(int64_t stride) const { return !first_ && !second_ && stride == size_; }
+  // At most kReduceChunk elements, one beside the other.
+  const char* read(const char* elements, int64_t stride, int64_t n) {
+    if (in_place(stride)) return elements;
     if (first_) {
-      first_(middle_, middle_size_, elements, *stride, n);
+      first_(middle_, middle_size_, elements, stride, n);
       elements = middle_;
-      *stride = middle_size_;
+      stride = middle_size_;
     }
-    if (second_) {
-      second_(last_, size_, elements, *stride, n);
-      elements = last_;
-      *stride = size_;
-    }
-    return elements;
+    if (!second_ && stride == size_) return elements;
+    (second_ ? second_ : cast_function(from_, from_))(last_, size_, elements, stride, n);
+    return last_;
   }
 
  private:
   static constexpr size_t kBytes = 16 * internal::kReduceChunk;
+  DType from_;
   CastFunction first_ = nullptr;
   CastFunction second_ = nullptr;
   int64_t size_;
   int64_t middle_size_;
-  alignas(16) char middle_[kBytes];
-  alignas(16) char last_[kBytes];
+  alignas(64) char middle_[kBytes];
+  alignas(64) char last_[kBytes];
+};
+
+// A reduction under way. The outputs are cut into units of at most kReduceChunk accumulators; where
+// these are few, the reduced elements of each are cut into pieces. Neither depends on the number of
+// threads.
+class Job {
+ public:
+  Job(Reduction kind, const Tensor& self, DimSet reduced_set, DType through, const Tensor& out,
+      const ReduceParams& params)
+      : loops_((*internal::reduce_loops)(kind, through)),
+        params_(params),
+        in_dtype_(self.dtype()),
+        through_(through),
+        store_(cast_function(loops_.result, out.dtype())),
+        walk_(self, reduced_set, out),
+        in_(static_cast<const char*>(self.data_ptr())),
+        out_(static_cast<char*>(out.data_ptr())) {
+    count_ = product(walk_.reduced);
+    // Rows of accumulators go along a kept dimension where that is the faster one in memory, or
+    // the reduced elements that lie together are too few to be worth a loop.
+    const Dims& kept = walk_.kept;
+    const Dims& reduced = walk_.reduced;
+    by_row_ = !kept.empty() && (reduced.empty() || kept[0].in_stride < reduced[0].in_stride ||
+                                (reduced[0].size < 16 && reduced[0].size < kept[0].size));
+    if (by_row_) {
+      row_ = kept[0];
+      walk_.kept.erase(walk_.kept.begin());
+    }
+    chunks_ = (row_.size + internal::kReduceChunk - 1) / internal::kReduceChunk;
+    units_ = product(walk_.kept) * chunks_;
+    unit_work_ = std::max<int64_t>(1, count_) * std::min(row_.size, internal::kReduceChunk);
+    if (units_ < kManyUnits && unit_work_ >= 2 * kElementGrain && !reduced.empty()) {
+      for (size_t d = 1; d < reduced.size(); ++d) {
+        if (reduced[d].size > reduced[split_].size) split_ = d;
+      }
+      const int64_t pieces = std::min(kMaxPieces / units_, unit_work_ / kElementGrain);
+      const int64_t size = reduced[split_].size;
+      piece_ = (size + pieces - 1) / pieces;
+      pieces_ = (size + piece_ - 1) / piece_;
+    }
+  }
+
+  void run() {
+    if (pieces_ == 1) {
+      parallel_for(0, units_, std::max<int64_t>(1, kElementGrain / unit_work_),
+                   [&](int64_t from, int64_t to) {
+                     Reader reader(in_dtype_, through_, loops_.element);
+                     alignas(64) char acc[kMaxAccumulators];
+                     for (int64_t unit = from; unit < to; ++unit) {
+                       fold(unit, walk_.reduced, 0, &reader, acc);
+                       finish(unit, acc);
+                     }
+                   });
+      return;
+    }
+    struct alignas(64) Line {
+      char bytes[64];
+    };
+    const int64_t stride =
+        (loops_.accumulator_size * std::min(row_.size, internal::kReduceChunk) + 63) / 64;
+    std::vector<Line> partial(static_cast<size_t>(units_ * pieces_ * stride));
+    const auto partial_of = [&](int64_t unit, int64_t piece) {
+      return partial[static_cast<size_t>((unit * pieces_ + piece) * stride)].bytes;
+    };
+    parallel_for(0, units_ * pieces_, 1, [&](int64_t from, int64_t to) {
+      Reader reader(in_dtype_, through_, loops_.element);
+      for (int64_t i = from; i < to; ++i) {
+        Dims dims = walk_.reduced;
+        const int64_t begin = i % pieces_ * piece_;
+        const int64_t offset = begin * dims[split_].in_stride;
+        dims[split_].size = std::min(piece_, dims[split_].size - begin);
+        fold(i / pieces_, dims, offset, &reader, partial_of(i / pieces_, i % pieces_));
+      }
+    });
+    for (int64_t unit = 0; unit < units_; ++unit) {
+      char* const acc = partial_of(unit, 0);
+      for (int64_t piece = 1; piece < pieces_; ++piece) {
+        loops_.combine(acc, partial_of(unit, piece), width(unit));
+      }
+      finish(unit, acc);
+    }
+  }
+
+ private:
+  static constexpr int64_t kManyUnits = 16;
+  static constexpr int64_t kMaxPieces = 64;
+  static constexpr size_t kMaxAccumulators = 32 * internal::kReduceChunk;
+
+  // How many accumulators a unit has.
+  int64_t width(int64_t unit) const {
+    return std::min(internal::kReduceChunk, row_.size - unit % chunks_ * internal::kReduceChunk);
+  }
+  // Where a unit begins, by the strides of the input or of the output.
+  int64_t offset(int64_t unit, int64_t Dim::*stride) const {
+    int64_t at = unit % chunks_ * internal::kReduceChunk * (row_.*stride);
+    int64_t rest = unit / chunks_;
+    for (const Dim& dim : walk_.kept) {
+      at += rest % dim.size * (dim.*stride);
+      rest /= dim.size;
+    }
+    return at;
+  }
+
+  void fold(int64_t unit, const Dims& reduced, int64_t at, Reader* reader, char* acc) const {
+    const int64_t n = width(unit);
+    loops_.init(acc, n);
+    if (count_ == 0) return;
+    const char* const in = in_ + offset(unit, &Dim::in_stride) + at;
+    const Dim inner = reduced.empty() ? Dim{1, 0, 0} : reduced[0];
+    const Dims outer(reduced.begin() + (reduced.empty() ? 0 : 1), reduced.end());
+    const int64_t size = static_cast<int64_t>(itemsize(loops_.element));
+    for_each_index(outer, in, [&](const char* elements) {
+      if (by_row_) {
+        // Rows that lie askew in memory are read one by one.
+        if (reader->in_place(row_.in_stride) && inner.in_stride % size == 0) {
+          loops_.fold_rows(acc, elements, n, inner.in_stride / size, inner.size, params_);
+          return;
+        }
+        for (int64_t r = 0; r < inner.size; ++r) {
+          const char* const row = reader->read(elements + r * inner.in_stride, row_.in_stride, n);
+          loops_.fold_rows(acc, row, n, 0, 1, params_);
+        }
+        return;
+      }
+      if (reader->in_place(inner.in_stride)) {
+        loops_.fold_run(acc, elements, inner.size, params_);
+        return;
+      }
+      for (int64_t i = 0; i < inner.size; i += internal::kReduceChunk) {
+        const int64_t length = std::min(internal::kReduceChunk, inner.size - i);
+        const char* const run =
+            reader->read(elements + i * inner.in_stride, inner.in_stride, length);
+        loops_.fold_run(acc, run, length, params_);
+      }
+    });
+  }
+
+  void finish(int64_t unit, const char* acc) const {
+    const int64_t n = width(unit);
+    alignas(64) char results[16 * internal::kReduceChunk];
+    loops_.finish(acc, n, static_cast<double>(count_), params_, results);
+    store_(out_ + offset(unit, &Dim::out_stride), row_.out_stride, results,
+           static_cast<int64_t>(itemsize(loops_.result)), n);
+  }
+
+  internal::ReduceLoops loops_;
+  const ReduceParams& params_;
+  DType in_dtype_;
+  DType through_;
+  CastFunction store_;
+  Walk walk_;
+  const char* in_;
+  char* out_;
+  int64_t count_;
+  bool by_row_;
+  Dim row_{1, 0, 0};
+  int64_t chunks_;
+  int64_t units_;
+  int64_t unit_work_;
+  size_t split_ = 0;
+  int64_t piece_ = 0;
+  int64_t pieces_ = 1;
 };
 
 }  // namespace
 
-void reduce_into(Reduction kind, const Tensor& self, DimSet reduced_set, const Tensor& out) {
+void reduce_into(Reduction kind, const Tensor& self, DimSet reduced, DType through,
+                 const Tensor& out, const ReduceParams& params) {
   if (out.numel() == 0) return;
-  const bool to_bool = kind == Reduction::Any || kind == Reduction::All;
-  const DType dtype = to_bool ? DType::Bool : out.dtype();
-  const internal::ReduceLoops loops = internal::reduce_loops(kind, dtype);
-  Walk walk(self, reduced_set, out);
-  double count = 1;
-  for (const Dim& dim : walk.reduced) count *= static_cast<double>(dim.size);
-
-  // Rows of accumulators go along a kept dimension where that is the faster one in memory.
-  const bool by_row = !walk.kept.empty() &&
-                      (walk.reduced.empty() || walk.kept[0].in_stride < walk.reduced[0].in_stride);
-  Dim inner{1, 0, 0};
-  Dims& of_inner = by_row ? walk.kept : walk.reduced;
-  if (!of_inner.empty()) {
-    inner = of_inner[0];
-    of_inner.erase(of_inner.begin());
-  }
-  const Dim row = by_row ? inner : Dim{1, 0, 0};
-
-  alignas(16) char accumulators[16 * internal::kReduceChunk];
-  Reader reader(self.dtype(), dtype, loops.element);
-  const CastFunction store = cast_function(loops.accumulator, out.dtype());
-  const int64_t acc_size = static_cast<int64_t>(itemsize(loops.accumulator));
-  const auto reduce_chunk = [&](const char* in, char* to, int64_t n) {
-    loops.init(accumulators, n);
-    if (count != 0) {
-      for_each_index(walk.reduced, in, nullptr, [&](const char* elements, char*) {
-        if (by_row) {
-          int64_t stride = row.in_stride;
-          const char* const data = reader.read(elements, &stride, n);
-          loops.fold_row(accumulators, data, stride, n);
-          return;
-        }
-        for (int64_t i = 0; i < inner.size; i += internal::kReduceChunk) {
-          const int64_t length = std::min(internal::kReduceChunk, inner.size - i);
-          int64_t stride = inner.in_stride;
-          const char* const data = reader.read(elements + i * stride, &stride, length);
-          loops.fold_run(accumulators, data, stride, length);
-        }
-      });
-    }
-    if (kind == Reduction::Mean) loops.divide(accumulators, n, count);
-    store(to, row.out_stride, accumulators, acc_size, n);
-  };
-  for_each_index(walk.kept, static_cast<const char*>(self.data_ptr()),
-                 static_cast<char*>(out.data_ptr()), [&](const char* in, char* to) {
-                   for (int64_t i = 0; i < row.size; i += internal::kReduceChunk) {
-                     reduce_chunk(in + i * row.in_stride, to + i * row.out_stride,
-                                  std::min(internal::kReduceChunk, row.size - i));
-                   }
-                 });
+  const bool to_bool =
+      kind == Reduction::Any || kind == Reduction::All || kind == Reduction::CountNonzero;
+  Job(kind, self, reduced, to_bool ? DType::Bool : through, out, params).run();
 }
 
 namespace {

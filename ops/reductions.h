@@ -75,13 +75,12 @@ template <auto& all, auto& dim>
 struct ReductionOps {
   Tensor operator()(const Tensor& self) const { return all(self); }
   template <class D, class... Rest>
-  requires std::is_invocable_v<decltype(dim), const Tensor&, D, Rest...> auto operator()(
-      const Tensor& self, D&& d, const Rest&... rest) const {
+  requires std::is_invocable_v<decltype(dim), const Tensor&, D, Rest...>
+  auto operator()(const Tensor& self, D&& d, const Rest&... rest) const {
     return dim(self, std::forward<D>(d), rest...);
   }
-  Tensor operator()(const Tensor& self, std::initializer_list<int64_t> d,
-                    bool keepdim = false) const requires
-      std::is_invocable_v<decltype(dim), const Tensor&, IntArrayRef, bool> {
+  Tensor operator()(const Tensor& self, std::initializer_list<int64_t> d, bool keepdim = false)
+      const requires std::is_invocable_v<decltype(dim), const Tensor&, IntArrayRef, bool> {
     return dim(self, IntArrayRef(d.begin(), d.size()), keepdim);
   }
 };

@@ -103,19 +103,19 @@ Tensor set_to_nothing(const Tensor& self) {
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   const auto all = DispatchKey::CompositeExplicitAutograd;
-  m.define(resize_);
+  m.define(resize_, Tag::inplace_view);
   m.impl(resize_, all, resize_kernel);
-  m.define(resize_as_);
+  m.define(resize_as_, Tag::inplace_view);
   m.impl(resize_as_, all, resize_as_kernel);
-  m.define(set_);
+  m.define(set_, Tag::inplace_view);
   m.impl(set_, all, set_to_nothing);
-  m.define(set__source_Tensor);
+  m.define(set__source_Tensor, Tag::inplace_view);
   m.impl(set__source_Tensor, all, set_to_tensor);
-  m.define(set__source_Tensor_storage_offset);
+  m.define(set__source_Tensor_storage_offset, Tag::inplace_view);
   m.impl(set__source_Tensor_storage_offset, all, set_to_tensor_part);
-  m.define(set__source_Storage);
+  m.define(set__source_Storage, Tag::inplace_view);
   m.impl(set__source_Storage, all, set_to_storage);
-  m.define(set__source_Storage_storage_offset);
+  m.define(set__source_Storage_storage_offset, Tag::inplace_view);
   m.impl(set__source_Storage_storage_offset, all, set_to);
 }
 

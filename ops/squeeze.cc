@@ -60,14 +60,14 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(squeeze_dims, all, [](const Tensor& self, IntArrayRef dims) {
     return view_as_shape(self, squeezed("squeeze", self, dims));
   });
-  m.define(squeeze_);
+  m.define(squeeze_, Tag::inplace_view);
   m.impl(squeeze_, all,
          [](const Tensor& self) { return set_shape(self, squeezed("squeeze_", self)); });
-  m.define(squeeze__dim);
+  m.define(squeeze__dim, Tag::inplace_view);
   m.impl(squeeze__dim, all, [](const Tensor& self, int64_t dim) {
     return set_shape(self, squeezed("squeeze_", self, IntArrayRef(&dim, 1)));
   });
-  m.define(squeeze__dims);
+  m.define(squeeze__dims, Tag::inplace_view);
   m.impl(squeeze__dims, all, [](const Tensor& self, IntArrayRef dims) {
     return set_shape(self, squeezed("squeeze_", self, dims));
   });
@@ -75,7 +75,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(unsqueeze, all, [](const Tensor& self, int64_t dim) {
     return view_as_shape(self, unsqueezed("unsqueeze", self, dim));
   });
-  m.define(unsqueeze_);
+  m.define(unsqueeze_, Tag::inplace_view);
   m.impl(unsqueeze_, all, [](const Tensor& self, int64_t dim) {
     return set_shape(self, unsqueezed("unsqueeze_", self, dim));
   });

@@ -1,7 +1,6 @@
 #include "switchboard/ops/tensor_iterator.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/empty_tensor.h"
@@ -314,107 +313,6 @@ void TensorIterator::coalesce_dimensions() {
   for (Operand& o : operands()) o.strides.resize(last + 1);
 }
 
-namespace {
-// Elements that are converted or gathered at a time: few enough for the first cache.
-constexpr int64_t kChunk = 512;
-constexpr size_t kChunkBytes = static_cast<size_t>(kChunk) * 16;
-}  // namespace
-
-// Serves the chunks of one operand to the loop: in place where the operand is a contiguous array of
-// the right dtype, else through a buffer.
-class TensorIterator::Reader {
- public:
-  Reader(const Operand& o, IntArrayRef shape, DType wanted, DType common, int64_t numel)
-      : strides_(o.strides), shape_(shape), position_(shape.size(), 0) {
-    const DType own = o.tensor->dtype();
-    data_ = o.data;
-    wanted_size_ = static_cast<int64_t>(itemsize(wanted));
-    const bool contiguous =
-        shape.empty() || (shape.size() == 1 && (strides_[0] == wanted_size_ || shape[0] <= 1));
-    direct_ = own == wanted && contiguous;
-    if (direct_) return;
-    constant_ = !o.is_output && std::ranges::all_of(strides_, [](int64_t s) { return s == 0; });
-    // Numbers of other dtypes are first rounded to the common one.
-    if (!o.is_output && own != common && common != wanted) {
-      cast_ = cast_function(own, common);
-      second_ = cast_function(common, wanted);
-      middle_size_ = static_cast<int64_t>(itemsize(common));
-    } else {
-      cast_ = o.is_output ? cast_function(wanted, own) : cast_function(own, wanted);
-    }
-    if (constant_) {
-      const int64_t n = std::min(numel, kChunk);
-      convert(buffer_, data_, 0, n);
-    }
-  }
-
-  bool direct() const { return direct_; }
-
-  // The next n elements, for the loop to read; or room for them.
-  char* read(int64_t n) {
-    if (direct_) return take_direct(n);
-    if (!constant_) {
-      int64_t done = 0;
-      walk(n, [&](char* p, int64_t stride, int64_t count) {
-        convert(buffer_ + done * wanted_size_, p, stride, count);
-        done += count;
-      });
-    }
-    return buffer_;
-  }
-  char* room(int64_t n) { return direct_ ? take_direct(n) : buffer_; }
-  // Stores what the loop left in room().
-  void write(int64_t n) {
-    if (direct_) return;
-    int64_t done = 0;
-    walk(n, [&](char* p, int64_t stride, int64_t count) {
-      cast_(p, stride, buffer_ + done * wanted_size_, wanted_size_, count);
-      done += count;
-    });
-  }
-
- private:
-  char* take_direct(int64_t n) {
-    char* const here = data_;
-    data_ += n * wanted_size_;
-    return here;
-  }
-  void convert(char* to, const char* from, int64_t stride, int64_t n) {
-    if (!second_) return cast_(to, wanted_size_, from, stride, n);
-    alignas(64) char middle[kChunkBytes];
-    cast_(middle, middle_size_, from, stride, n);
-    second_(to, wanted_size_, middle, middle_size_, n);
-  }
-  // Calls f(address, stride, count) for the rows that make up the next n elements.
-  template <class F>
-  void walk(int64_t n, F&& f) {
-    while (n > 0) {
-      const int64_t count = std::min(n, shape_[0] - position_[0]);
-      f(data_, strides_[0], count);
-      n -= count;
-      position_[0] += count;
-      data_ += count * strides_[0];
-      for (size_t d = 0; position_[d] == shape_[d] && d + 1 < shape_.size(); ++d) {
-        data_ += strides_[d + 1] - shape_[d] * strides_[d];
-        position_[d] = 0;
-        ++position_[d + 1];
-      }
-    }
-  }
-
-  const Dims& strides_;
-  IntArrayRef shape_;
-  Dims position_;
-  char* data_;
-  int64_t wanted_size_;
-  int64_t middle_size_ = 0;
-  bool direct_ = false;
-  bool constant_ = false;
-  CastFunction cast_ = nullptr;
-  CastFunction second_ = nullptr;
-  alignas(64) char buffer_[kChunkBytes];
-};
-
 void TensorIterator::prepare_walk() {
   for (Operand& o : operands()) o.data = static_cast<char*>(o.tensor->data_ptr());
   coalesce_dimensions();
@@ -424,69 +322,13 @@ void TensorIterator::prepare_walk() {
   }
 }
 
-void TensorIterator::run_copy() {
-  if (numel_ == 0) return;
-  prepare_walk();
-  const Operand &to = operands_[0], &from = operands_[1];
-  const CastFunction cast = cast_function(from.tensor->dtype(), to.tensor->dtype());
-  Dims position(shape_.size(), 0);
-  char* t = to.data;
-  const char* f = from.data;
-  for (;;) {
-    cast(t, to.strides[0], f, from.strides[0], shape_[0]);
-    size_t d = 1;
-    for (; d < shape_.size(); ++d) {
-      t += to.strides[d];
-      f += from.strides[d];
-      if (++position[d] < shape_[d]) break;
-      t -= shape_[d] * to.strides[d];
-      f -= shape_[d] * from.strides[d];
-      position[d] = 0;
-    }
-    if (d == shape_.size()) return;
+bool TensorIterator::is_contiguous() const {
+  for (size_t i = 0; i < num_operands_; ++i) {
+    const Tensor& t = *operands_[i].tensor;
+    if (!t.is_contiguous() || t.sizes() != output().sizes()) return false;
+    if (i > 0 && t.dtype() != common_dtype_) return false;
   }
-}
-
-void TensorIterator::run(ElementwiseLoop loop, DType in, DType out, const void* params) {
-  if (numel_ == 0) return;
-  prepare_walk();
-  const auto run_with = [&](auto& readers) {
-    bool all_direct = true;
-    for (Reader& r : readers) all_direct &= r.direct();
-    const int64_t step = all_direct ? numel_ : kChunk;
-    char* data[kMaxOperands];
-    for (int64_t done = 0; done < numel_; done += step) {
-      const int64_t n = std::min(step, numel_ - done);
-      for (size_t i = 1; i < num_operands_; ++i) data[i] = readers[i].read(n);
-      data[0] = readers[0].room(n);
-      loop(data, n, params);
-      readers[0].write(n);
-    }
-  };
-  const auto reader = [&](size_t i) {
-    const Operand& o = operands_[i];
-    const bool own = !o.is_output && !(flags_ & kPromoteInputs);
-    const DType wanted = o.is_output ? out : own ? compute_dtype(o.tensor->dtype()) : in;
-    return Reader(o, shape_, wanted, own ? o.tensor->dtype() : common_dtype_, numel_);
-  };
-  switch (num_operands_) {
-    case 1: {
-      Reader readers[] = {reader(0)};
-      return run_with(readers);
-    }
-    case 2: {
-      Reader readers[] = {reader(0), reader(1)};
-      return run_with(readers);
-    }
-    case 3: {
-      Reader readers[] = {reader(0), reader(1), reader(2)};
-      return run_with(readers);
-    }
-    default: {
-      Reader readers[] = {reader(0), reader(1), reader(2), reader(3)};
-      return run_with(readers);
-    }
-  }
+  return true;
 }
 
 }  // namespace sb

@@ -34,7 +34,8 @@ inline constexpr IteratorFlags kFixedOutput = 64;
 inline constexpr IteratorFlags kAnyDevice = 128;
 
 // Computes n elements. data[0] is the output, data[1..] the inputs: contiguous arrays of the dtypes
-// that the loop was made for. `params` is the operator's own.
+// that the loop was made for. `params` is the operator's own. Runs on several threads at once, on
+// different elements.
 using ElementwiseLoop = void (*)(char* const* data, int64_t n, const void* params);
 
 // The dtype that elements of `t` are computed in: float32 for the 16-bit floating-point dtypes.
@@ -63,6 +64,14 @@ class TensorIterator {
   DType common_dtype() const { return common_dtype_; }
   Device device() const { return device_; }
   int64_t numel() const { return numel_; }
+  // Not broadcast, reordered or converted.
+  size_t num_inputs() const { return num_operands_ - 1; }
+  const Tensor& input(size_t i) const { return *operands_[i + 1].tensor; }
+  // After allocate_output.
+  const Tensor& output() const { return *operands_[0].tensor; }
+  // Whether all operands are contiguous, of the output's shape, and the inputs of the common dtype,
+  // so that element i of the output is made of elements i of the inputs. After allocate_output.
+  bool is_contiguous() const;
 
   // Makes, or resizes, the output, of `dtype` if it is new. Once.
   const Tensor& allocate_output(DType dtype);
@@ -86,7 +95,8 @@ class TensorIterator {
     const Tensor& layout() const { return converted.defined() ? converted : *tensor; }
     bool present() const { return tensor && !will_resize; }
   };
-  class Reader;
+  class Walk;
+  struct CopyWalk;
 
   void compute_shape();
   void compute_types(std::string_view op);
@@ -94,6 +104,7 @@ class TensorIterator {
   void reorder_dimensions();
   void coalesce_dimensions();
   void prepare_walk();
+  void straighten_inputs(absl::Span<Tensor> copies);
   int compare_dimensions(size_t dim0, size_t dim1) const;
   bool fast_output_strides();
 

@@ -2,6 +2,7 @@
 #include <complex>
 
 #include "switchboard/ops/array_loops.h"
+#include "switchboard/ops/vector_math.h"
 #ifndef SB_CPU_VARIANT
 #include "switchboard/ops/elementwise.h"
 #include "switchboard/ops/out_by_copy.h"
@@ -10,44 +11,45 @@
 
 namespace sb {
 
-// The functions are those of the standard library, element by element: Eigen's vectorised ones are
-// off at infinities and large arguments.
-template <class F>
-constexpr LoopTable float_loops(F) {
+// `real` takes arrays of float and double, `complex` complex numbers.
+template <class Real, class Complex>
+constexpr LoopTable float_loops(Real real, Complex) {
   LoopTable table{};
-  const auto f = [](const auto& a) {
-    using T = element_of<decltype(a)>;
-    return a.unaryExpr([](const T& x) -> T { return F()(x); });
-  };
-  set_loops<1>(&table, FloatTypes(), f);
-  set_loops<1>(&table, ComplexTypes(), f);
+  set_loops<1>(&table, FloatTypes(), real);
+  set_loops<1>(&table, ComplexTypes(), [](const auto& a) {
+    return a.unaryExpr([](const auto& z) { return Complex()(z); });
+  });
   return table;
 }
 
-SB_ELEMENTWISE(exp_arithmetic, "exp", kFloatFlags,
-               float_loops([](const auto& x) { return std::exp(x); }));
-SB_ELEMENTWISE(log_arithmetic, "log", kFloatFlags,
-               float_loops([](const auto& x) { return std::log(x); }));
-SB_ELEMENTWISE(sqrt_arithmetic, "sqrt", kFloatFlags,
-               float_loops([](const auto& x) { return std::sqrt(x); }));
-SB_ELEMENTWISE(rsqrt_arithmetic, "rsqrt", kFloatFlags, float_loops([](const auto& x) {
-                 using T = std::decay_t<decltype(x)>;
-                 return T(1) / std::sqrt(x);
-               }));
-SB_ELEMENTWISE(sin_arithmetic, "sin", kFloatFlags,
-               float_loops([](const auto& x) { return std::sin(x); }));
-SB_ELEMENTWISE(cos_arithmetic, "cos", kFloatFlags,
-               float_loops([](const auto& x) { return std::cos(x); }));
-SB_ELEMENTWISE(tanh_arithmetic, "tanh", kFloatFlags,
-               float_loops([](const auto& x) { return std::tanh(x); }));
-SB_ELEMENTWISE(sigmoid_arithmetic, "sigmoid", kFloatFlags, float_loops([](const auto& x) {
-                 using T = std::decay_t<decltype(x)>;
-                 return T(1) / (T(1) + std::exp(-x));
-               }));
-SB_ELEMENTWISE(reciprocal_arithmetic, "reciprocal", kFloatFlags, float_loops([](const auto& x) {
-                 using T = std::decay_t<decltype(x)>;
-                 return T(1) / x;
-               }));
+#define SB_UNARY(name)                                                   \
+  SB_ELEMENTWISE(name##_arithmetic, #name, kFloatFlags,                  \
+                 float_loops([](const auto& a) { return vec::name(a); }, \
+                             [](const auto& z) { return std::name(z); }))
+SB_UNARY(exp);
+SB_UNARY(log);
+SB_UNARY(sqrt);
+SB_UNARY(sin);
+SB_UNARY(cos);
+SB_UNARY(tanh);
+#undef SB_UNARY
+
+template <class T>
+T inverse(const T& x) {
+  return T(1) / x;
+}
+SB_ELEMENTWISE(rsqrt_arithmetic, "rsqrt", kFloatFlags,
+               float_loops([](const auto& a) { return 1 / vec::sqrt(a); },
+                           [](const auto& z) { return inverse(std::sqrt(z)); }));
+SB_ELEMENTWISE(sigmoid_arithmetic, "sigmoid", kFloatFlags,
+               float_loops([](const auto& a) { return 1 / (1 + vec::exp(-a)); },
+                           [](const auto& z) {
+                             using T = std::decay_t<decltype(z)>;
+                             return inverse(T(1) + std::exp(-z));
+                           }));
+SB_ELEMENTWISE(reciprocal_arithmetic, "reciprocal", kFloatFlags,
+               float_loops([](const auto& a) { return 1 / a; },
+                           [](const auto& z) { return inverse(z); }));
 
 constexpr LoopTable relu_loops() {
   LoopTable table{};

@@ -21,6 +21,12 @@ SB_STRUCTURED(tanh, "aten::tanh(Tensor self) -> Tensor", "out");
 SB_STRUCTURED(sigmoid, "aten::sigmoid(Tensor self) -> Tensor", "out");
 SB_STRUCTURED(reciprocal, "aten::reciprocal(Tensor self) -> Tensor", "out");
 
+// What a device gives its own arithmetic (register_elementwise).
+struct ElementwiseOp;
+extern const ElementwiseOp relu_arithmetic, exp_arithmetic, log_arithmetic, sqrt_arithmetic,
+    rsqrt_arithmetic, sin_arithmetic, cos_arithmetic, tanh_arithmetic, sigmoid_arithmetic,
+    reciprocal_arithmetic;
+
 }  // namespace sb
 
 #endif  // SWITCHBOARD_OPS_UNARY_H_

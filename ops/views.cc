@@ -45,13 +45,13 @@ Tensor detach_in_place(const Tensor& self) {
 SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(as_strided);
   m.impl(as_strided, DispatchKey::CompositeExplicitAutograd, as_strided_kernel);
-  m.define(as_strided_);
+  m.define(as_strided_, Tag::inplace_view);
   m.impl(as_strided_, DispatchKey::CompositeExplicitAutograd, as_strided_in_place);
   m.define(alias);
   m.impl(alias, DispatchKey::CompositeExplicitAutograd, alias_kernel);
   m.define(detach);
   m.impl(detach, DispatchKey::CompositeExplicitAutograd, detach_kernel);
-  m.define(detach_);
+  m.define(detach_, Tag::inplace_view);
   m.impl(detach_, DispatchKey::CompositeExplicitAutograd, detach_in_place);
 }
 

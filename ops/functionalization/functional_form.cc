@@ -68,6 +68,8 @@ std::vector<std::string> names_of_form(const OperatorName& name) {
   const std::string& n = name.name;
   // Not an operator such as __iand__.
   if (n.ends_with("_") && !n.ends_with("__")) names.push_back(n.substr(0, n.size() - 1));
+  // Where the plain name was taken, ATen has "normal_functional".
+  names.push_back(names.back() + "_functional");
   return names;
 }
 
@@ -75,13 +77,19 @@ std::optional<OperatorHandle> search(const OperatorHandle& op) {
   const FunctionSchema& schema = op.schema();
   const std::vector<std::string> names = names_of_form(schema.name);
   const Dispatcher& dispatcher = op.entry().dispatcher();
+  // What changes only how self lies in memory has a view for its form: a copy, as resize makes one,
+  // would lose whose memory it is.
+  const bool is_view = op.entry().has_tag(Tag::inplace_view);
+  const auto fits = [&](const OperatorHandle& form) {
+    return is_form_of(form.schema(), schema) && (!is_view || form.schema().is_view());
+  };
   for (const std::string& name : names) {  // the usual case: the overload is called the same
     const auto form = dispatcher.find_op(OperatorName{name, schema.name.overload});
-    if (form && is_form_of(form->schema(), schema)) return form;
+    if (form && fits(*form)) return form;
   }
   for (const OperatorHandle& form : dispatcher.all_ops()) {
     for (const std::string& name : names)
-      if (form.name().name == name && is_form_of(form.schema(), schema)) return form;
+      if (form.name().name == name && fits(form)) return form;
   }
   return std::nullopt;
 }

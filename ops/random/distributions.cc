@@ -226,11 +226,16 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_distribution<random_from_body, random_from>(m);
 
   implement_in_place<normal_body>(m, normal_);
+  m.define(normal_functional, Tag::nondeterministic_seeded);
+  m.impl(normal_functional, kComposite,
+         [](const Tensor& self, double mean, double std, const OptionalGenerator& generator) {
+           return normal_(clone(self), mean, std, generator);
+         });
   m.define(normal_out, Tag::nondeterministic_seeded);
   m.impl(normal_out, kComposite,
          [](const Tensor& self, double mean, double std, const OptionalGenerator& generator,
             const Tensor& out) {
-           copy_result_to_out("normal", normal_(clone(self), mean, std, generator), out);
+           copy_result_to_out("normal", normal_functional(self, mean, std, generator), out);
            return out;
          });
 }

@@ -19,6 +19,9 @@ SB_STRUCTURED(uniform,
 SB_OP(normal_,
       "aten::normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> "
       "Tensor(a!)");
+SB_OP(normal_functional,
+      "aten::normal_functional(Tensor self, float mean=0, float std=1, *, Generator? "
+      "generator=None) -> Tensor");
 SB_OP(normal_out,
       "aten::normal.out(Tensor self, float mean=0, float std=1, *, Generator? generator=None, "
       "Tensor(a!) out) -> Tensor(a!)");

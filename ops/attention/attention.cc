@@ -1,0 +1,159 @@
+#include "switchboard/ops/attention/attention.h"
+
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/comparison.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/elementwise/select.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/indexing/triangles.h"
+#include "switchboard/ops/loss/dropout.h"
+#include "switchboard/ops/matmul.h"
+#include "switchboard/ops/normalization/softmax.h"
+#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+void check_inputs(const char* op, const Tensor& query, const Tensor& key, const Tensor& value,
+                  const std::optional<Tensor>& mask, bool is_causal) {
+  for (const Tensor* t : {&query, &key, &value}) {
+    check_defined(op, *t);
+    SB_CHECK(t->dim() >= 2, op, ": expected at least 2 dimensions, got ", t->describe());
+  }
+  SB_CHECK(!is_causal || !mask, op, ": is_causal goes without attn_mask");
+}
+
+std::optional<Tensor> given(const std::optional<Tensor>& mask) {
+  return mask && mask->defined() ? mask : std::nullopt;
+}
+
+// A bool mask as one that is added.
+Tensor added_mask(const Tensor& mask, const Tensor& like) {
+  if (mask.dtype() != DType::Bool) return mask;
+  return masked_fill(zeros(mask.sizes(), like.dtype(), std::nullopt, mask.device()),
+                     logical_not(mask), kMinusInfinity);
+}
+Tensor causal_mask(const Tensor& query, const Tensor& key) {
+  return tril(ones({query.size(-2), key.size(-2)}, DType::Bool, std::nullopt, query.device()));
+}
+
+// The output and the weights. A query that may look at nothing gives NaN.
+std::tuple<Tensor, Tensor> attend(const Tensor& scaled_query, const Tensor& key,
+                                  const Tensor& value, const std::optional<Tensor>& mask,
+                                  double dropout_p, bool zero_if_masked) {
+  Tensor scores = matmul(scaled_query, transpose(key, -2, -1));
+  if (mask) scores = add(scores, added_mask(*mask, scaled_query));
+  Tensor weights = softmax(scores, -1);
+  if (zero_if_masked && mask) {
+    weights = masked_fill(weights, all_dim(eq_Scalar(scores, kMinusInfinity), -1, true), 0);
+  }
+  if (dropout_p > 0) weights = dropout(weights, dropout_p, true);
+  return {matmul(weights, value), weights};
+}
+
+std::tuple<Tensor, Tensor> attention_with_weights(const Tensor& query, const Tensor& key,
+                                                  const Tensor& value,
+                                                  const std::optional<Tensor>& attn_mask,
+                                                  double dropout_p, bool, bool is_causal) {
+  std::optional<Tensor> mask = given(attn_mask);
+  check_inputs("_scaled_dot_product_attention", query, key, value, mask, is_causal);
+  if (is_causal) mask = causal_mask(query, key);
+  const Tensor scaled = div_Scalar(query, std::sqrt(static_cast<double>(query.size(-1))));
+  return attend(scaled, key, value, mask, dropout_p, /*zero_if_masked=*/false);
+}
+
+// Heads repeated, so that there are as many as of `query`.
+Tensor repeat_heads(const Tensor& t, const Tensor& query) {
+  if (t.size(-3) == query.size(-3)) return t;
+  SB_CHECK(t.size(-3) > 0 && query.size(-3) % t.size(-3) == 0,
+           "scaled_dot_product_attention: enable_gqa: the heads of ", query.describe(),
+           " are no multiple of those of ", t.describe());
+  const int64_t times = query.size(-3) / t.size(-3);
+  DimVector sizes(t.sizes().begin(), t.sizes().end());
+  sizes.insert(sizes.end() - 2, times);
+  return flatten(expand(unsqueeze(t, -3), sizes), -4, -3);
+}
+
+constexpr const char* kOverrideable = "aten::_scaled_dot_product_fused_attention_overrideable";
+
+Tensor overrideable(const Tensor& query, const Tensor& key, const Tensor& value,
+                    const std::optional<Tensor>& mask, double dropout_p, bool is_causal,
+                    std::optional<double> scale) {
+  static const OperatorHandle op = default_dispatcher().find_op_or_throw(kOverrideable);
+  Stack stack = {IValue(query),     IValue(key),       IValue(value), IValue(),
+                 IValue(dropout_p), IValue(is_causal), IValue(false), IValue()};
+  if (mask) stack[3] = IValue(added_mask(*mask, query));
+  if (scale) stack[7] = IValue(*scale);
+  op.call_boxed(&stack);
+  return stack[0].to_tensor();
+}
+
+Tensor sdpa(const Tensor& query, const Tensor& key_given, const Tensor& value_given,
+            const std::optional<Tensor>& attn_mask, double dropout_p, bool is_causal,
+            std::optional<double> scale, bool enable_gqa) {
+  std::optional<Tensor> mask = given(attn_mask);
+  check_inputs("scaled_dot_product_attention", query, key_given, value_given, mask, is_causal);
+  for (const Tensor* t : {&key_given, &value_given}) {
+    SB_CHECK(t->dtype() == query.dtype(),
+             "scaled_dot_product_attention: expected query, key and value of one dtype, got ",
+             query.describe(), " and ", t->describe());
+  }
+  SB_CHECK(!mask || mask->dtype() == DType::Bool || mask->dtype() == query.dtype() ||
+               mask->dtype() == DType::Float32,
+           "scaled_dot_product_attention: attn_mask: expected bool or ", to_string(query.dtype()),
+           ", got ", mask->describe());
+  const bool share_heads = enable_gqa && query.dim() >= 3 && key_given.dim() >= 3;
+  const Tensor key = share_heads ? repeat_heads(key_given, query) : key_given;
+  const Tensor value = share_heads ? repeat_heads(value_given, query) : value_given;
+  switch (static_cast<SdpBackend>(
+      _fused_sdp_choice(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa))) {
+    case SdpBackend::Flash:
+      return std::get<0>(_scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p,
+                                                                     is_causal, mask, scale));
+    case SdpBackend::Overrideable:
+      return overrideable(query, key, value, mask, dropout_p, is_causal, scale);
+    default:
+      break;
+  }
+  if (is_causal) mask = causal_mask(query, key);
+  // Half of the factor for each side, lest 16-bit products overflow.
+  const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
+  const double root = std::sqrt(std::abs(factor));
+  return std::get<0>(attend(mul_Scalar(query, factor < 0 ? -root : root), mul_Scalar(key, root),
+                            value, mask, dropout_p, /*zero_if_masked=*/true));
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  const auto composite = DispatchKey::CompositeImplicitAutograd;
+  m.define(scaled_dot_product_attention);
+  m.impl(scaled_dot_product_attention, composite, sdpa);
+  m.define(_scaled_dot_product_attention);
+  m.impl(_scaled_dot_product_attention, composite, attention_with_weights);
+  m.define(_scaled_dot_product_attention_forward);
+  m.impl(_scaled_dot_product_attention_forward, composite, attention_with_weights);
+  m.define(_scaled_dot_product_attention_math);
+  m.impl(_scaled_dot_product_attention_math, composite, attention_with_weights);
+  m.define(
+      "aten::_scaled_dot_product_fused_attention_overrideable(Tensor query, Tensor key, Tensor "
+      "value, Tensor? attn_bias=None, float dropout_p=0.0, bool is_causal=False, bool "
+      "return_debug_mask=False, *, float? scale=None) -> (Tensor output, Tensor logsumexp, Tensor "
+      "cum_seq_q, Tensor cum_seq_k, SymInt max_q, SymInt max_k, Tensor philox_seed, Tensor "
+      "philox_offset, Tensor debug_attn_mask)");
+  m.impl(kOverrideable, DispatchKey::CompositeExplicitAutograd,
+         [](const OperatorHandle& op, DispatchKeySet, Stack*) {
+           SB_THROW(NotImplementedError, op.schema().name.name, ": no device registered a kernel");
+         });
+}
+
+}  // namespace sb

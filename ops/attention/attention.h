@@ -1,0 +1,65 @@
+// Attention: softmax(query @ key^T * scale + mask) @ value.
+
+#ifndef SWITCHBOARD_OPS_ATTENTION_ATTENTION_H_
+#define SWITCHBOARD_OPS_ATTENTION_ATTENTION_H_
+
+#include "switchboard/dispatch/typed_op.h"
+
+namespace sb {
+
+// query (*, l, e), key (*, s, e) and value (*, s, v) give (*, l, v), as
+// `torch.nn.functional.scaled_dot_product_attention`. scale is 1 / sqrt(e) unless given. attn_mask
+// broadcasts to (*, l, s): a bool mask is true where a query may look, any other is added.
+// is_causal lets query i look at keys 0 to i, and takes no other mask. With enable_gqa, several
+// heads (the dimension before the last two) of query share one of key and value. Runs the fused
+// operator that _fused_sdp_choice names for the device, or composes others. RuntimeError for
+// shapes, dtypes or masks that do not fit.
+SB_OP(scaled_dot_product_attention,
+      "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
+      "attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool "
+      "enable_gqa=False) -> Tensor");
+
+// The same with PyTorch 1.13's schemas: results are the output and the weights (*, l, s).
+SB_OP(_scaled_dot_product_attention,
+      "aten::_scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
+      "attn_mask=None, float dropout_p=0., bool need_attn_weights=False, bool is_causal=False) -> "
+      "(Tensor, Tensor)");
+SB_OP(_scaled_dot_product_attention_forward,
+      "aten::_scaled_dot_product_attention_forward(Tensor query, Tensor key, Tensor value, Tensor? "
+      "attn_mask=None, float dropout_p=0., bool need_attn_weights=False, bool is_causal=False) -> "
+      "(Tensor, Tensor)");
+SB_OP(_scaled_dot_product_attention_math,
+      "aten::_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? "
+      "attn_mask=None, float dropout_p=0., bool need_attn_weights=False, bool is_causal=False) -> "
+      "(Tensor, Tensor)");
+
+// Which operator computes attention on the tensors' device: a number of SdpBackend. A device
+// registers its own.
+enum class SdpBackend : int64_t {
+  Math = 0,
+  Flash = 1,
+  Efficient = 2,
+  Cudnn = 3,
+  Overrideable = 4,
+};
+SB_OP(_fused_sdp_choice,
+      "aten::_fused_sdp_choice(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
+      "float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> "
+      "int");
+
+// The CPU's fused attention: query (b, h, l, e), key and value (b, h, s, e), of one floating-point
+// dtype. Never holds all weights at once. Results are the output, laid out as (b, l, h, e), and the
+// logarithm of the sum of exponentials of each row, (b, h, l), laid out as (b, l, h), in float32 or
+// float64. RuntimeError for dropout.
+SB_OP(_scaled_dot_product_flash_attention_for_cpu,
+      "aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, "
+      "float dropout_p=0.0, bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> "
+      "(Tensor output, Tensor logsumexp)");
+
+// A device with fused attention of its own registers
+// _scaled_dot_product_fused_attention_overrideable, and _fused_sdp_choice to name it; it has nine
+// results, hence no handle. NotImplementedError where no device did.
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_ATTENTION_ATTENTION_H_

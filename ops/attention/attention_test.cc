@@ -1,0 +1,108 @@
+#include "switchboard/ops/attention/attention.h"
+
+#include <cmath>
+#include <random>
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/dtype_types.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/item.h"
+#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+Tensor random_tensor(IntArrayRef sizes, DType dtype = DType::Float32) {
+  static std::mt19937 engine(3);
+  std::normal_distribution<float> normal;
+  const Tensor x = empty_on(DeviceType::CPU, sizes, DType::Float32);
+  std::generate_n(x.data<float>(), x.numel(), [&] { return normal(engine); });
+  return cast_copy(x, dtype);
+}
+// The largest difference.
+float distance(const Tensor& a, const Tensor& b) {
+  const Tensor x = contiguous(cast_copy(a, DType::Float32));
+  const Tensor y = contiguous(cast_copy(b, DType::Float32));
+  REQUIRE(x.sizes() == y.sizes());
+  float largest = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    largest = std::max(largest, std::abs(x.data<float>()[i] - y.data<float>()[i]));
+  }
+  return largest;
+}
+// Three dimensions are composed of other operators, four are fused.
+Tensor composed(const Tensor& q, const Tensor& k, const Tensor& v,
+                const std::optional<Tensor>& mask, bool is_causal) {
+  const auto flat = [](const Tensor& t) { return reshape(t, {-1, t.size(2), t.size(3)}); };
+  const Tensor out = scaled_dot_product_attention(flat(q), flat(k), flat(v), mask, 0.0, is_causal);
+  return view(out, {q.size(0), q.size(1), q.size(2), v.size(3)});
+}
+
+TEST_CASE("fused attention is composed attention, over several blocks of queries and keys") {
+  const DType dtype = GENERATE(DType::Float32, DType::Float64, DType::BFloat16);
+  const Tensor q = random_tensor({2, 3, 150, 16}, dtype);
+  const Tensor k = transpose(random_tensor({2, 700, 3, 16}, dtype), 1, 2);
+  const Tensor v = random_tensor({2, 3, 700, 8}, dtype);
+  REQUIRE(_fused_sdp_choice(q, k, v) == static_cast<int64_t>(SdpBackend::Flash));
+  const float tolerance = dtype == DType::BFloat16 ? 2e-2f : 1e-5f;
+  for (bool is_causal : {false, true}) {
+    CHECK(distance(scaled_dot_product_attention(q, k, v, std::nullopt, 0.0, is_causal),
+                   composed(q, k, v, std::nullopt, is_causal)) < tolerance);
+  }
+  const Tensor mask = random_tensor({150, 700}, dtype);
+  CHECK(distance(scaled_dot_product_attention(q, k, v, mask), composed(q, k, v, mask, false)) <
+        tolerance);
+}
+
+TEST_CASE("a query that may look at nothing gets zeros") {
+  const Tensor q = random_tensor({1, 1, 2, 4});
+  const Tensor mask = empty_on(DeviceType::CPU, {2, 2}, DType::Bool);
+  const bool looks[] = {false, false, true, false};
+  std::copy(looks, looks + 4, mask.data<bool>());
+  for (const Tensor& out :
+       {scaled_dot_product_attention(q, q, q, mask), composed(q, q, q, mask, false)}) {
+    const Tensor rows = view(contiguous(out), {2, 4});
+
+    CHECK(item(sb::select(sb::select(rows, 0, 0), 0, 3)).to<double>() == 0);
+    CHECK(distance(sb::select(rows, 0, 1), sb::select(view(q, {2, 4}), 0, 0)) < 1e-6f);
+  }
+}
+
+TEST_CASE("with enable_gqa, neighbouring query heads share a key head") {
+  const Tensor q = random_tensor({1, 4, 3, 8});
+  const Tensor k = random_tensor({1, 2, 5, 8});
+  const Tensor shared =
+      scaled_dot_product_attention(q, k, k, std::nullopt, 0.0, false, std::nullopt, true);
+  for (int64_t h = 0; h < 4; ++h) {
+    const Tensor own = slice(k, 1, h / 2, h / 2 + 1);
+    CHECK(distance(slice(shared, 1, h, h + 1),
+                   scaled_dot_product_attention(slice(q, 1, h, h + 1), own, own)) < 1e-6f);
+  }
+  CHECK_THROWS_AS(scaled_dot_product_attention(q, k, k), RuntimeError);
+}
+
+TEST_CASE("meta attention has the strides of real attention") {
+  const auto on = [](const Tensor& t) { return empty_on(DeviceType::Meta, t.sizes(), t.dtype()); };
+  for (const Tensor& q : {random_tensor({2, 3, 5, 4}), random_tensor({3, 5, 4})}) {
+    const Tensor real = scaled_dot_product_attention(q, q, q);
+    const Tensor meta = scaled_dot_product_attention(on(q), on(q), on(q));
+    CHECK(meta.sizes() == real.sizes());
+    CHECK(meta.strides() == real.strides());
+  }
+}
+
+TEST_CASE("attention that does not fit is refused") {
+  const Tensor q = random_tensor({1, 2, 3, 4});
+  CHECK_THROWS_AS(scaled_dot_product_attention(q, random_tensor({1, 2, 3, 5}), q), RuntimeError);
+  CHECK_THROWS_AS(scaled_dot_product_attention(q, q, random_tensor({1, 2, 7, 4})), RuntimeError);
+  CHECK_THROWS_AS(scaled_dot_product_attention(q, q, q, random_tensor({4, 4})), RuntimeError);
+  CHECK_THROWS_AS(scaled_dot_product_attention(q, q, q, random_tensor({3, 3}), 0.0, true),
+                  RuntimeError);
+  CHECK_THROWS_AS(scaled_dot_product_attention(q, cast_copy(q, DType::Float64), q), RuntimeError);
+  CHECK_THROWS_AS(scaled_dot_product_attention(Tensor(), q, q), Error);
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,249 @@
+// Fused attention on the CPU: blocks of queries meet blocks of keys, so that no more than a block
+// of the weights is ever held.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include "switchboard/core/dtype_types.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/attention/attention.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/gemm.h"
+#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+constexpr int64_t kQueries = 64;
+constexpr int64_t kKeys = 512;
+
+bool is_fused(const Tensor& query, const Tensor& key, const Tensor& value) {
+  for (const Tensor* t : {&query, &key, &value}) {
+    if (!t->defined() || t->dim() != 4 || t->numel() == 0 || !is_floating_point(t->dtype())) {
+      return false;
+    }
+  }
+  return query.sizes().first(2) == key.sizes().first(2) && key.size(3) == query.size(3) &&
+         value.sizes().first(3) == key.sizes().first(3) && value.dtype() == query.dtype() &&
+         key.dtype() == query.dtype();
+}
+
+int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value,
+               const std::optional<Tensor>& mask, double dropout_p, bool is_causal,
+               std::optional<double>, bool) {
+  const bool fused =
+      is_fused(query, key, value) && dropout_p == 0 && !(mask && mask->defined() && is_causal);
+  return static_cast<int64_t>(fused ? SdpBackend::Flash : SdpBackend::Math);
+}
+
+// The mask as one that is added, (b, h, l, s) in the dtype that is computed in.
+Tensor expanded_mask(const Tensor& mask, IntArrayRef sizes, DType compute) {
+  const Tensor wide = expand(mask, sizes);
+  if (mask.dtype() != DType::Bool) return cast_copy(wide, compute);
+  const Tensor added = empty_on(mask.device(), sizes, compute);
+  const Tensor flags = contiguous(wide);
+  const bool* const from = flags.data<bool>();
+  visit_dtype(compute, [&]<class T>() {
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+      std::transform(from, from + flags.numel(), added.data<T>(),
+                     [](bool looks) { return looks ? T(0) : -std::numeric_limits<T>::infinity(); });
+    }
+  });
+  return added;
+}
+
+// Rows [from, to) of queries of one head.
+template <class T>
+class Block {
+ public:
+  Block(const MatrixRef& query, const MatrixRef& key, const MatrixRef& value, const T* mask,
+        bool is_causal, double scale, int64_t from, int64_t to)
+      : query_(query),
+        key_(key),
+        value_(value),
+        mask_(mask),
+        is_causal_(is_causal),
+        scale_(scale),
+        from_(from),
+        to_(to),
+        largest_(static_cast<size_t>(rows()), -kInfinity),
+        sums_(static_cast<size_t>(rows()), T(0)),
+        weights_(Matrix::Zero(rows(), std::min(kKeys, key.rows))),
+        output_(Matrix::Zero(rows(), value.cols)) {
+    const int64_t keys = is_causal ? std::min(key.rows, to) : key.rows;
+    for (int64_t first = 0; first < keys; first += kKeys) {
+      add_keys(first, std::min(keys, first + kKeys));
+    }
+  }
+
+  void write(T* output, int64_t row_stride, T* logsumexp, int64_t sum_stride) const {
+    for (int64_t i = 0; i < rows(); ++i) {
+      const T sum = sums_[static_cast<size_t>(i)];
+      // A query that may look at nothing gets 0.
+      const T factor = sum == T(0) ? T(0) : 1 / sum;
+      Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>(output + (from_ + i) * row_stride,
+                                                     value_.cols) = output_.row(i).array() * factor;
+      logsumexp[(from_ + i) * sum_stride] = largest_[static_cast<size_t>(i)] + std::log(sum);
+    }
+  }
+
+ private:
+  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  static constexpr T kInfinity = std::numeric_limits<T>::infinity();
+
+  int64_t rows() const { return to_ - from_; }
+  static MatrixRef rows_of(const MatrixRef& m, int64_t from, int64_t to) {
+    return {static_cast<T*>(m.data) + from * m.row_stride, to - from, m.cols, m.row_stride,
+            m.col_stride};
+  }
+
+  void add_keys(int64_t first, int64_t last) {
+    const int64_t n = last - first;
+    const MatrixRef scores = {weights_.data(), to_ - from_, n, weights_.cols(), 1};
+    gemm(dtype_of<T>, scale_, rows_of(query_, from_, to_), rows_of(key_, first, last).transposed(),
+         0, scores);
+    for (int64_t i = 0; i < to_ - from_; ++i) weigh(i, first, n);
+    gemm(dtype_of<T>, 1, scores, rows_of(value_, first, last), 1,
+         {output_.data(), to_ - from_, value_.cols, value_.cols, 1});
+  }
+
+  // Makes the scores of query i weights, relative to the largest score so far.
+  void weigh(int64_t i, int64_t first, int64_t n) {
+    auto row = weights_.row(i).head(n).array();
+    if (mask_) {
+      row += Eigen::Map<const Eigen::Array<T, 1, Eigen::Dynamic>>(
+          mask_ + (from_ + i) * key_.rows + first, n);
+    }
+    const int64_t seen = is_causal_ ? std::clamp<int64_t>(from_ + i + 1 - first, 0, n) : n;
+    row.tail(n - seen).setConstant(-kInfinity);
+    T& largest = largest_[static_cast<size_t>(i)];
+    T& sum = sums_[static_cast<size_t>(i)];
+    const T next = std::max(largest, row.template maxCoeff<Eigen::PropagateNaN>());
+    if (next == -kInfinity) {
+      row.setZero();
+      return;
+    }
+    const T before = std::exp(largest - next);
+    row = (row - next).exp();
+    sum = sum * before + row.sum();
+    output_.row(i) *= before;
+    largest = next;
+  }
+
+  const MatrixRef query_, key_, value_;
+  const T* const mask_;
+  const bool is_causal_;
+  const double scale_;
+  const int64_t from_, to_;
+  std::vector<T> largest_, sums_;
+  Matrix weights_, output_;
+};
+
+struct Results {
+  Tensor output, logsumexp;
+};
+Results make_results(const Tensor& query, const Tensor& value) {
+  const int64_t b = query.size(0);
+  const int64_t h = query.size(1);
+  const int64_t l = query.size(2);
+  const DType sum_dtype = compute_dtype(query.dtype());
+  return {transpose(empty_on(query.device(), {b, l, h, value.size(3)}, query.dtype()), 1, 2),
+          transpose(empty_on(query.device(), {b, l, h}, sum_dtype), 1, 2)};
+}
+
+Results checked_results(const Tensor& query, const Tensor& key, const Tensor& value,
+                        double dropout_p, bool is_causal, const std::optional<Tensor>& mask) {
+  constexpr const char* kOp = "_scaled_dot_product_flash_attention_for_cpu";
+  for (const Tensor* t : {&query, &key, &value}) check_defined(kOp, *t);
+  SB_CHECK(is_fused(query, key, value), kOp, ": expected query (b, h, l, e), key and value ",
+           "(b, h, s, e) of one floating-point dtype, got ", query.describe(), ", ", key.describe(),
+           " and ", value.describe());
+  SB_CHECK(dropout_p == 0, kOp, ": dropout is not supported");
+  const bool has_mask = mask && mask->defined();
+  SB_CHECK(!has_mask || !is_causal, kOp, ": is_causal goes without attn_mask");
+  SB_CHECK(!has_mask || mask->dtype() == DType::Bool || is_floating_point(mask->dtype()), kOp,
+           ": attn_mask: expected bool or floating point, got ",
+           has_mask ? mask->describe() : std::string());
+  if (has_mask) expand(*mask, {query.size(0), query.size(1), query.size(2), key.size(2)});
+  return make_results(query, value);
+}
+
+MatrixRef head(const Tensor& t, int64_t b, int64_t h) {
+  char* const data = static_cast<char*>(t.data_ptr()) +
+                     (b * t.stride(0) + h * t.stride(1)) * static_cast<int64_t>(t.itemsize());
+  return {data, t.size(2), t.size(3), t.stride(2), t.stride(3)};
+}
+
+template <class T>
+void compute(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+             bool is_causal, double scale, const Results& results) {
+  const int64_t heads = query.size(1);
+  const int64_t queries = query.size(2);
+  const int64_t blocks = (queries + kQueries - 1) / kQueries;
+  const Tensor& out = results.output;
+  const Tensor& sums = results.logsumexp;
+  parallel_for(0, query.size(0) * heads * blocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t b = i / blocks / heads;
+      const int64_t h = i / blocks % heads;
+      const int64_t from = i % blocks * kQueries;
+      const int64_t mask_at = (b * heads + h) * queries * key.size(2);
+      const Block<T> block(head(query, b, h), head(key, b, h), head(value, b, h),
+                           mask.defined() ? mask.data<T>() + mask_at : nullptr, is_causal, scale,
+                           from, std::min(queries, from + kQueries));
+      block.write(out.data<T>() + b * out.stride(0) + h * out.stride(1), out.stride(2),
+                  sums.data<T>() + b * sums.stride(0) + h * sums.stride(1), sums.stride(2));
+    }
+  });
+}
+
+std::tuple<Tensor, Tensor> flash(const Tensor& query, const Tensor& key, const Tensor& value,
+                                 double dropout_p, bool is_causal,
+                                 const std::optional<Tensor>& attn_mask,
+                                 std::optional<double> scale) {
+  const Results results = checked_results(query, key, value, dropout_p, is_causal, attn_mask);
+  const DType compute_in = compute_dtype(query.dtype());
+  const bool narrow = compute_in != query.dtype();
+  const auto wide = [&](const Tensor& t) { return narrow ? cast_copy(t, compute_in) : t; };
+  Results wide_results = results;
+  if (narrow) wide_results.output = make_results(wide(query), value).output;
+  Tensor mask;
+  if (attn_mask && attn_mask->defined()) {
+    mask = expanded_mask(*attn_mask, {query.size(0), query.size(1), query.size(2), key.size(2)},
+                         compute_in);
+  }
+  const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.size(3))));
+  if (compute_in == DType::Float32) {
+    compute<float>(wide(query), wide(key), wide(value), mask, is_causal, factor, wide_results);
+  } else {
+    compute<double>(wide(query), wide(key), wide(value), mask, is_causal, factor, wide_results);
+  }
+  if (narrow) copy_elements(results.output, wide_results.output);
+  return {results.output, results.logsumexp};
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(_fused_sdp_choice);
+  m.impl(_fused_sdp_choice, DispatchKey::CPU, choose);
+  m.impl(_fused_sdp_choice, DispatchKey::Meta, choose);
+  m.define(_scaled_dot_product_flash_attention_for_cpu);
+  m.impl(_scaled_dot_product_flash_attention_for_cpu, DispatchKey::CPU, flash);
+  m.impl(_scaled_dot_product_flash_attention_for_cpu, DispatchKey::Meta,
+         [](const Tensor& query, const Tensor& key, const Tensor& value, double dropout_p,
+            bool is_causal, const std::optional<Tensor>& attn_mask, std::optional<double>) {
+           const Results results =
+               checked_results(query, key, value, dropout_p, is_causal, attn_mask);
+           return std::tuple(results.output, results.logsumexp);
+         });
+}
+
+}  // namespace sb

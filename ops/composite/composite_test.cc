@@ -1,0 +1,92 @@
+#include "catch2/catch.hpp"
+#include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/ops/composite/derived_forms.h"
+#include "switchboard/ops/composite/facts.h"
+#include "switchboard/ops/composite/shape.h"
+#include "switchboard/ops/composite/split.h"
+#include "switchboard/ops/composite/stack.h"
+#include "switchboard/ops/operators.h"
+#include "switchboard/ops/ranges.h"
+#include "switchboard/ops/test_places.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+using test::holds;
+using test::Sizes;
+using test::sizes_of;
+using test::tensor_of;
+
+constexpr int64_t kMax = INT64_MAX;
+
+std::vector<IValue> run(const char* op, std::vector<IValue> arguments) {
+  return default_dispatcher().find_op_or_throw(op).call(std::move(arguments));
+}
+
+TEST_CASE("the copy of a view has memory of its own, also where no view exists") {
+  const Tensor x = tensor_of({2, 3}, {1, 2, 3, 4, 5, 6});
+  for (const Tensor& from : {x, transpose(x, 0, 1)}) {
+    const Tensor copy = run("aten::view_copy", {from, std::vector<int64_t>{6}})[0].to_tensor();
+    CHECK_FALSE(copy.is_alias_of(x));
+    CHECK(sizes_of(copy) == Sizes{6});
+  }
+  const IValue parts = run("aten::unbind_copy.int", {x})[0];
+  for (const Tensor& part : parts.to_tensor_list()) CHECK_FALSE(part.is_alias_of(x));
+}
+
+TEST_CASE("the functional form of an in-place operator leaves self alone") {
+  const Tensor x = tensor_of({2}, {1, 2});
+  const Tensor y = run("aten::resize", {x, std::vector<int64_t>{1, 1}})[0].to_tensor();
+  CHECK(sizes_of(y) == Sizes{1, 1});
+  CHECK(sizes_of(x) == Sizes{2});
+  CHECK_THROWS_AS(run("aten::resize", {x, std::vector<int64_t>{kMax, kMax}}), RuntimeError);
+}
+
+TEST_CASE("hostile sizes are refused") {
+  const Tensor x = tensor_of({4, 4}, std::vector<double>(16, 1), DType::Float32,
+                             GENERATE(from_range(test::places())));
+  CHECK_THROWS_AS(tensor_split_sections(x, kMax), RuntimeError);
+  CHECK_THROWS_AS(tensor_split_sections(x, INT64_MIN), RuntimeError);
+  CHECK(tensor_split_indices(x, {int64_t{1} << 61, -(int64_t{1} << 61)}).size() == 3);
+  CHECK_THROWS_AS(hsplit(x, INT64_MIN), RuntimeError);
+  CHECK_THROWS_AS(tile(x, {kMax, kMax}), RuntimeError);
+  CHECK_THROWS_AS(pixel_shuffle(unsqueeze(x, 0), kMax), RuntimeError);
+  CHECK_THROWS_AS(pixel_unshuffle(unsqueeze(x, 0), kMax), RuntimeError);
+  CHECK_THROWS_AS(unsafe_chunk(narrow(x, 0, 0, 0), kMax), RuntimeError);
+  CHECK_THROWS_AS(linspace(0, 1, kMax), RuntimeError);
+  CHECK_THROWS_AS(sum_to_size(x, {kMax}), RuntimeError);
+  CHECK_THROWS_AS(block_diag({x, Tensor()}), Error);
+  CHECK_THROWS_AS(atleast_2d(Tensor()), Error);
+}
+
+TEST_CASE("unsafe parts share memory and count their writes alone") {
+  const Tensor x = tensor_of({4}, {1, 2, 3, 4});
+  const std::vector<Tensor> parts = unsafe_split(x, 2);
+  parts[0].impl()->bump_version();
+  CHECK(parts[0].is_alias_of(x));
+  CHECK(x.version() == 0);
+  CHECK(parts[1].version() == 0);
+}
+
+TEST_CASE("linspace hits both ends, and is symmetric") {
+  const Tensor x = linspace(-1, 1, 7, DType::Float32);
+  CHECK(holds(x + run("aten::view_copy", {x, std::vector<int64_t>{7}})[0].to_tensor(),
+              test::values_of(x * 2)));
+  const std::vector<double> values = test::values_of(x);
+  for (size_t i = 0; i < 7; ++i) CHECK(values[i] == -values[6 - i]);
+  CHECK(holds(linspace(0, 255, 256, DType::UInt8), test::values_of(arange(256))));
+  CHECK_THROWS_AS(linspace(0, 300, 3, DType::UInt8), RuntimeError);
+}
+
+TEST_CASE("the grid of a picture has rows first, and one of indices columns") {
+  const Tensor x = tensor_of({3}, {1, 2, 3}), y = tensor_of({2}, {4, 5});
+  const std::vector<Tensor> picture = meshgrid_indexing({x, y}, "xy");
+  CHECK(sizes_of(picture[0]) == Sizes{2, 3});
+  CHECK(holds(picture[1], {4, 4, 4, 5, 5, 5}));
+  CHECK(holds(meshgrid({x, y})[1], {4, 5, 4, 5, 4, 5}));
+  CHECK(holds(cartesian_prod({y, y}), {4, 4, 4, 5, 5, 4, 5, 5}));
+}
+
+}  // namespace
+}  // namespace sb

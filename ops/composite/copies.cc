@@ -1,0 +1,104 @@
+// The *_copy form of every view, and the functional forms of resize_ and set_.
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/composite/derived_forms.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/indexing/diagonal.h"
+#include "switchboard/ops/indexing/view_backward.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/set.h"
+#include "switchboard/ops/structured.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+
+SB_OP(lift, "aten::lift(Tensor self) -> Tensor");
+SB_OP(lift_fresh, "aten::lift_fresh(Tensor(a) self) -> Tensor(a)");
+SB_STRUCTURED_NO_INPLACE(
+    narrow_copy, "aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
+    "out");
+
+namespace {
+
+struct Range {
+  int64_t dim;
+  int64_t start;
+};
+// Where a negative start counts from the end.
+Range narrowed(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  const char* const op = "narrow_copy";
+  SB_CHECK(self.dim() > 0, op, ": ", self.describe(), " has no dimensions");
+  SB_CHECK(dim < self.dim(), op, ": dimension ", dim, " is out of range for ", self.describe());
+  dim = wrap_dim(op, dim, self.dim());
+  const int64_t size = self.size(dim);
+  SB_CHECK_INDEX(start >= -size, op, ": start ", start, " is out of range at dimension ", dim,
+                 " of ", self.describe());
+  if (start < 0) start += size;
+  SB_CHECK(start <= size && length >= 0 && length <= size - start, op, ": start ", start,
+           " and length ", length, " leave dimension ", dim, " of ", self.describe());
+  return {dim, start};
+}
+
+TensorMeta narrow_copy_rule(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  const Range range = narrowed(self, dim, start, length);
+  TensorMeta meta{{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+  meta.sizes[static_cast<size_t>(range.dim)] = length;
+  return meta;
+}
+void narrow_copy_kernel(const Tensor& self, int64_t dim, int64_t start, int64_t length,
+                        const Tensor& out) {
+  const Range range = narrowed(self, dim, start, length);
+  const int64_t offset = self.storage_offset() + range.start * self.stride(range.dim);
+  copy_elements(out, alias_with_unchecked(self, out.sizes(), self.strides(), offset), false);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_view_copy(m, alias);
+  define_view_copy(m, as_strided);
+  define_view_copy(m, detach);
+  define_view_copy(m, diagonal);
+  define_view_copy(m, expand);
+  define_view_copy(m, permute);
+  define_view_copy(m, _reshape_alias);
+  define_view_copy(m, select);
+  define_view_copy(m, slice);
+  define_view_copy(m, split);
+  define_view_copy(m, split_with_sizes);
+  define_view_copy(m, squeeze);
+  define_view_copy(m, squeeze_dim);
+  define_view_copy(m, squeeze_dims);
+  define_view_copy(m, t);
+  define_view_copy(m, transpose);
+  define_view_copy(m, unbind);
+  define_view_copy(m, unfold);
+  define_view_copy(m, unsqueeze);
+  // A shape that no view has is copied, not refused.
+  define_view_copy(m, view, "aten::reshape");
+  define_view_copy(m, view_dtype);
+  define_view_copy(m, _conj);
+  define_view_copy(m, _neg_view);
+  define_view_copy(m, view_as_real);
+  define_view_copy(m, view_as_complex);
+  define_view_copy(m, lift_fresh);
+  define_structured<narrow_copy_rule, narrow_copy_kernel>(m, narrow_copy);
+
+  define_functional_form(m, resize_);
+  define_functional_form(m, resize_as_);
+  define_functional_form(m, set_);
+  define_functional_form(m, set__source_Tensor);
+  define_functional_form(m, set__source_Storage);
+  define_functional_form(m, set__source_Storage_storage_offset);
+
+  // They mark tensors from outside of a trace; outside of traces there is nothing to do.
+  const auto all = DispatchKey::CompositeExplicitAutograd;
+  const auto same = [](const Tensor& self) { return self; };
+  define_out_form(m, m.define(lift), "out");
+  m.impl(lift, all, same);
+  m.define(lift_fresh);
+  m.impl(lift_fresh, all, same);
+}
+
+}  // namespace sb

@@ -1,0 +1,169 @@
+#include "switchboard/ops/composite/facts.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/cat.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/item.h"
+#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+bool is_nonzero_kernel(const Tensor& self) {
+  check_defined("is_nonzero", self);
+  SB_CHECK(self.numel() == 1, "is_nonzero: expected a tensor of one element, got ",
+           self.describe());
+  const Scalar value = item(self);
+  return value.is_complex() ? value.to<std::complex<double>>() != std::complex<double>()
+                            : value.to<bool>();
+}
+
+bool is_set_to_kernel(const Tensor& self, const Tensor& tensor) {
+  check_defined("is_set_to", self);
+  check_defined("is_set_to", tensor);
+  return self.storage() == tensor.storage() && self.storage_offset() == tensor.storage_offset() &&
+         self.sizes() == tensor.sizes() && self.strides() == tensor.strides();
+}
+
+int64_t internal_overlap(const Tensor& self) {
+  check_defined("_debug_has_internal_overlap", self);
+  if (self.impl()->is_non_overlapping_and_dense()) return 0;
+  for (size_t d = 0; d < self.sizes().size(); ++d) {
+    if (self.strides()[d] == 0 && self.sizes()[d] > 1) return 1;
+  }
+  return 2;
+}
+
+size_t storage_numel(const Tensor& t) {
+  check_defined("_has_same_storage_numel", t);
+  return t.storage() ? t.storage()->nbytes() / t.itemsize() : 0;
+}
+
+Tensor shape_as_tensor(const Tensor& self) {
+  check_defined("_shape_as_tensor", self);
+  if (self.dim() == 0) return empty({0}, DType::Int64, std::nullopt, self.device());
+  std::vector<Tensor> sizes;
+  for (int64_t size : self.sizes())
+    sizes.push_back(full({}, size, DType::Int64, std::nullopt, self.device()));
+  return stack(sizes);
+}
+
+Tensor reshape_from_tensor(const Tensor& self, const Tensor& shape) {
+  check_defined("_reshape_from_tensor", self);
+  check_defined("_reshape_from_tensor", shape);
+  SB_CHECK(shape.dim() == 1 && shape.dtype() == DType::Int64,
+           "_reshape_from_tensor: shape: expected a vector of int64, got ", shape.describe());
+  std::vector<int64_t> sizes;
+  for (const Tensor& size : unbind(shape)) sizes.push_back(item(size).to<int64_t>());
+  return reshape(self, sizes);
+}
+
+DType common_dtype(const Tensor& a, const Tensor& b) {
+  check_defined("result_type", a);
+  check_defined("result_type", b);
+  const Tensor* const both[] = {&a, &b};
+  return result_type(both);
+}
+
+// A bool counts as an integer, as in PyTorch's calls by name.
+Tensor number(const Scalar& value) {
+  return wrapped_scalar_tensor(value.is_bool() ? Scalar(value.to<int64_t>()) : value);
+}
+
+// A question that reads no keys but asks about them stands at the keys of the lazy bits too.
+template <class Op, class F>
+void define_question(Library& m, const Op& op, F answer) {
+  m.define(op);
+  m.impl(op, DispatchKey::CompositeImplicitAutograd, [answer](const Tensor& self) {
+    check_defined("a question about a tensor", self);
+    return answer(self);
+  });
+  m.impl(op, DispatchKey::Conjugate, fallthrough);
+  m.impl(op, DispatchKey::Negative, fallthrough);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  const auto implicit_key = DispatchKey::CompositeImplicitAutograd;
+  const auto define = [&](const auto& op, auto kernel) {
+    m.define(op);
+    m.impl(op, implicit_key, kernel);
+  };
+  m.define(is_nonzero, Tag::data_dependent_output);
+  m.impl(is_nonzero, implicit_key, is_nonzero_kernel);
+  m.define(is_pinned);
+  m.impl(is_pinned, DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor&, std::optional<Device>) { return false; });
+  define_question(m, is_complex_op, [](const Tensor& t) { return is_complex(t.dtype()); });
+  define_question(m, is_floating_point_op,
+                  [](const Tensor& t) { return is_floating_point(t.dtype()); });
+  define_question(m, is_signed, [](const Tensor& t) {
+    return t.dtype() != DType::Bool && t.dtype() != DType::UInt8;
+  });
+  define_question(m, is_conj, [](const Tensor& t) { return t.impl()->is_conj(); });
+  define_question(m, is_neg, [](const Tensor& t) { return t.impl()->is_neg(); });
+  define_question(m, is_inference, [](const Tensor& t) { return t.impl()->is_inference(); });
+  define_question(m, _debug_has_internal_overlap, internal_overlap);
+  define(is_set_to, is_set_to_kernel);
+  define(size_int, [](const Tensor& self, int64_t dim) {
+    check_defined("size", self);
+    SB_CHECK_INDEX(self.dim() > 0, "size: ", self.describe(), " has no dimensions");
+    return self.size(wrap_dim("size", dim, self.dim()));
+  });
+  define(stride_int, [](const Tensor& self, int64_t dim) {
+    check_defined("stride", self);
+    SB_CHECK_INDEX(self.dim() > 0, "stride: ", self.describe(), " has no dimensions");
+    return self.stride(wrap_dim("stride", dim, self.dim()));
+  });
+  define(result_type_Tensor, common_dtype);
+  define(result_type_Scalar, [](const Tensor& tensor, const Scalar& other) {
+    return common_dtype(tensor, number(other));
+  });
+  define(result_type_Scalar_Tensor, [](const Scalar& scalar, const Tensor& tensor) {
+    return common_dtype(number(scalar), tensor);
+  });
+  define(result_type_Scalar_Scalar,
+         [](const Scalar& a, const Scalar& b) { return common_dtype(number(a), number(b)); });
+  define(can_cast_op, [](DType from, DType to) { return can_cast(from, to); });
+  define(positive, [](const Tensor& self) {
+    check_defined("positive", self);
+    SB_CHECK(self.dtype() != DType::Bool, "positive: expected no bool tensor, got ",
+             self.describe());
+    return self;
+  });
+  m.define(_has_same_storage_numel);
+  m.impl(_has_same_storage_numel, DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor& self, const Tensor& other) {
+           return storage_numel(self) == storage_numel(other);
+         });
+  define(_shape_as_tensor, shape_as_tensor);
+  m.define(_reshape_from_tensor);
+  m.impl(_reshape_from_tensor, implicit_key, reshape_from_tensor);
+  define(type_as, [](const Tensor& self, const Tensor& other) {
+    check_defined("type_as", other);
+    return to(self, other.dtype(), other.layout(), other.device());
+  });
+
+  constexpr std::pair<const char*, DType> kCasts[] = {
+      {"Byte", DType::UInt8},    {"Char", DType::Int8},     {"Short", DType::Int16},
+      {"Int", DType::Int32},     {"Long", DType::Int64},    {"Half", DType::Float16},
+      {"Float", DType::Float32}, {"Double", DType::Float64}};
+  for (const auto& [name, dtype] : kCasts) {
+    const OperatorHandle cast = m.define(std::string("aten::_cast_") + name +
+                                         "(Tensor self, bool non_blocking=False) -> Tensor");
+    m.impl(cast, implicit_key, [dtype = dtype](const Tensor& self, bool non_blocking) {
+      return to_dtype(self, dtype, non_blocking);
+    });
+  }
+}
+
+}  // namespace sb

@@ -1,0 +1,218 @@
+#include "switchboard/ops/composite/shape.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "switchboard/core/checked_math.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/cat.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
+#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/repeat.h"
+#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+void check_matrices(const char* op, const Tensor& self) {
+  check_defined(op, self);
+  SB_CHECK(self.dim() != 1, op, ": expected a matrix or a batch of matrices, got ",
+           self.describe());
+}
+Tensor transpose_matrices(const Tensor& self) {
+  check_matrices("mT", self);
+  return self.dim() == 0 ? self : transpose(self, -2, -1);
+}
+Tensor adjoint_matrices(const Tensor& self) {
+  check_matrices("adjoint", self);
+  return self.dim() == 0 ? self : conj(transpose(self, -2, -1));
+}
+Tensor adjoint_matrix(const Tensor& self) {
+  check_matrices("matrix_H", self);
+  SB_CHECK(self.dim() <= 2, "matrix_H: expected a matrix, got ", self.describe());
+  return self.dim() == 0 ? conj(self) : adjoint_matrices(self);
+}
+Tensor reverse_dims(const Tensor& self) {
+  check_defined("numpy_T", self);
+  DimVector dims(self.sizes().size());
+  for (size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<int64_t>(dims.size() - 1 - d);
+  return permute(self, dims);
+}
+
+Tensor ravel_kernel(const Tensor& self) {
+  check_defined("ravel", self);
+  return view(contiguous(self), {-1});
+}
+
+Tensor tile_kernel(const Tensor& self, IntArrayRef dims) {
+  check_defined("tile", self);
+  DimVector repeats(dims.begin(), dims.end());
+  while (repeats.size() < self.sizes().size()) repeats.insert(repeats.begin(), 1);
+  return repeat(self, repeats);
+}
+
+std::vector<Tensor> broadcast_all(TensorList tensors) {
+  DimVector sizes;
+  for (const Tensor& t : tensors) {
+    check_defined("broadcast_tensors", t);
+    const auto common = broadcast_shapes(sizes, t.sizes());
+    sizes.assign(common.begin(), common.end());
+  }
+  std::vector<Tensor> results;
+  for (const Tensor& t : tensors)
+    results.push_back(t.sizes() == IntArrayRef(sizes) ? t : expand(t, sizes));
+  return results;
+}
+
+Tensor sum_to_size_kernel(const Tensor& self, IntArrayRef size) {
+  check_defined("sum_to_size", self);
+  const IntArrayRef from = self.sizes();
+  const size_t added = from.size() - std::min(size.size(), from.size());
+  const auto fits = [&](size_t i) { return size[i] == from[added + i] || size[i] == 1; };
+  bool expandable = size.size() <= from.size();
+  for (size_t i = 0; expandable && i < size.size(); ++i) expandable = fits(i);
+  SB_CHECK(expandable, "sum_to_size: size ", shape_text(size), " does not broadcast to ",
+           shape_text(from));
+  if (size.empty()) return sum(self);
+  DimVector dims;
+  for (size_t d = 0; d < from.size(); ++d) {
+    if (d < added || (size[d - added] == 1 && from[d] != 1)) {
+      dims.push_back(static_cast<int64_t>(d));
+    }
+  }
+  const Tensor result = dims.empty() ? self : sum_dim(self, IntArrayRef(dims), true);
+  return added > 0 ? view(result, size) : result;
+}
+
+std::vector<Tensor> grids(TensorList tensors, bool swap) {
+  SB_CHECK(!tensors.empty(), "meshgrid: expected a non-empty list");
+  for (const Tensor& t : tensors) {
+    check_defined("meshgrid", t);
+    SB_CHECK(t.dim() <= 1, "meshgrid: expected tensors of 0 or 1 dimensions, got ", t.describe());
+    SB_CHECK(t.dtype() == tensors[0].dtype() && t.device() == tensors[0].device(),
+             "meshgrid: expected tensors of one dtype on one device, got ", tensors[0].describe(),
+             " and ", t.describe());
+  }
+  std::vector<Tensor> all(tensors.begin(), tensors.end());
+  swap &= all.size() >= 2;
+  if (swap) std::swap(all[0], all[1]);
+  DimVector sizes;
+  for (const Tensor& t : all) sizes.push_back(t.numel());
+  for (size_t i = 0; i < all.size(); ++i) {
+    DimVector alone(all.size(), 1);
+    alone[i] = sizes[i];
+    all[i] = expand(view(all[i], alone), sizes);
+  }
+  if (swap) std::swap(all[0], all[1]);
+  return all;
+}
+std::vector<Tensor> meshgrid_kernel(TensorList tensors) { return grids(tensors, false); }
+std::vector<Tensor> meshgrid_indexing_kernel(TensorList tensors, std::string_view indexing) {
+  SB_CHECK(indexing == "ij" || indexing == "xy", "meshgrid: indexing: expected 'xy' or 'ij', got '",
+           indexing, "'");
+  return grids(tensors, indexing == "xy");
+}
+
+Tensor cartesian_prod_kernel(TensorList tensors) {
+  for (const Tensor& t : tensors) {
+    check_defined("cartesian_prod", t);
+    SB_CHECK(t.dim() == 1, "cartesian_prod: expected tensors of 1 dimension, got ", t.describe());
+  }
+  if (tensors.size() == 1) return tensors[0];
+  std::vector<Tensor> columns = grids(tensors, false);
+  for (Tensor& grid : columns) grid = flatten(grid);
+  return stack(columns, 1);
+}
+
+// The sizes of self with its last three replaced.
+DimVector with_image(const Tensor& self, int64_t c, int64_t h, int64_t w) {
+  DimVector sizes(self.sizes().begin(), self.sizes().end() - 3);
+  sizes.insert(sizes.end(), {c, h, w});
+  return sizes;
+}
+void check_image(const char* op, const Tensor& self, int64_t factor) {
+  check_defined(op, self);
+  SB_CHECK(self.dim() >= 3, op, ": expected at least 3 dimensions, got ", self.describe());
+  SB_CHECK(factor > 0, op, ": expected a positive factor, got ", factor);
+}
+// Shows self in six dimensions, [n, `parts`...], puts these in the order `dims`, and gives them the
+// shape `sizes`. As PyTorch's kernels, the result is channels-last where self is.
+Tensor rearranged(const Tensor& self, const DimVector& parts, IntArrayRef dims,
+                  const DimVector& sizes) {
+  const MemoryFormat format = suggest_memory_format(self);
+  DimVector six(parts);
+  six.insert(six.begin(),
+             self.numel() / std::max<int64_t>(self.size(-3) * self.size(-2) * self.size(-1), 1));
+  const Tensor result = clone(permute(reshape(self, six), dims), MemoryFormat::Contiguous);
+  const Tensor image = view(result, sizes);
+  return format == MemoryFormat::Contiguous ? image : clone(image, format);
+}
+
+Tensor pixel_shuffle_kernel(const Tensor& self, int64_t factor) {
+  check_image("pixel_shuffle", self, factor);
+  const int64_t channels = self.size(-3), h = self.size(-2), w = self.size(-1);
+  const int64_t square = checked_mul(factor, factor);
+  SB_CHECK(channels % square == 0, "pixel_shuffle: the number of channels of ", self.describe(),
+           " is not a multiple of ", square);
+  const int64_t c = channels / square;
+  const DimVector sizes = with_image(self, c, checked_mul(h, factor), checked_mul(w, factor));
+  if (self.numel() == 0) return new_empty(self, sizes);
+  return rearranged(self, {c, factor, factor, h, w}, {0, 1, 4, 2, 5, 3}, sizes);
+}
+
+Tensor pixel_unshuffle_kernel(const Tensor& self, int64_t factor) {
+  check_image("pixel_unshuffle", self, factor);
+  const int64_t c = self.size(-3), height = self.size(-2), width = self.size(-1);
+  SB_CHECK(height % factor == 0 && width % factor == 0, "pixel_unshuffle: height or width of ",
+           self.describe(), " is not a multiple of ", factor);
+  // As PyTorch, which keeps the shape of what is empty.
+  if (self.numel() == 0) return clone(self);
+  const int64_t h = height / factor, w = width / factor;
+  return rearranged(self, {c, h, factor, w, factor}, {0, 1, 3, 5, 2, 4},
+                    with_image(self, c * factor * factor, h, w));
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  const auto define = [&](const auto& op, auto kernel) {
+    m.define(op);
+    m.impl(op, DispatchKey::CompositeImplicitAutograd, kernel);
+  };
+  define(mT, transpose_matrices);
+  define(mH, adjoint_matrices);
+  define(adjoint, adjoint_matrices);
+  define(matrix_H, adjoint_matrix);
+  define(numpy_T, reverse_dims);
+  define(moveaxis, [](const Tensor& self, IntArrayRef source, IntArrayRef destination) {
+    return movedim(self, source, destination);
+  });
+  define(moveaxis_int, [](const Tensor& self, int64_t source, int64_t destination) {
+    return movedim_int(self, source, destination);
+  });
+  define(ravel, ravel_kernel);
+  define(tile, tile_kernel);
+  define(broadcast_tensors, broadcast_all);
+  define(sum_to_size, sum_to_size_kernel);
+  define(meshgrid, meshgrid_kernel);
+  define(meshgrid_indexing, meshgrid_indexing_kernel);
+  define(cartesian_prod, cartesian_prod_kernel);
+
+  const auto functional = DispatchKey::CompositeExplicitAutogradNonFunctional;
+  m.define(pixel_shuffle);
+  m.impl(pixel_shuffle, functional, pixel_shuffle_kernel);
+  define_out_by_copy<pixel_shuffle>(m);
+  m.define(pixel_unshuffle);
+  m.impl(pixel_unshuffle, functional, pixel_unshuffle_kernel);
+  define_out_by_copy<pixel_unshuffle>(m);
+}
+
+}  // namespace sb

@@ -1,0 +1,144 @@
+#include "switchboard/ops/composite/split.h"
+
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/item.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+int64_t checked_dim(const Tensor& self, int64_t dim) {
+  check_defined("tensor_split", self);
+  SB_CHECK(self.dim() > 0, "tensor_split: expected at least one dimension, got ", self.describe());
+  return wrap_dim("tensor_split", dim, self.dim());
+}
+
+std::vector<Tensor> by_sections(const Tensor& self, int64_t sections, int64_t dim) {
+  dim = checked_dim(self, dim);
+  SB_CHECK(sections > 0, "tensor_split: expected at least one section, got ", sections);
+  const int64_t size = self.size(dim), small = size / sections, larger = size % sections;
+  std::vector<Tensor> parts;
+  try {
+    parts.reserve(static_cast<size_t>(sections));
+  } catch (const std::exception&) {
+    SB_THROW(RuntimeError, "tensor_split: not enough memory for ", sections, " tensors");
+  }
+  for (int64_t i = 0, start = 0; i < sections; ++i) {
+    const int64_t end = start + small + (i < larger);
+    parts.push_back(slice(self, dim, start, end));
+    start = end;
+  }
+  return parts;
+}
+
+std::vector<Tensor> by_indices(const Tensor& self, IntArrayRef indices, int64_t dim) {
+  dim = checked_dim(self, dim);
+  std::vector<Tensor> parts;
+  int64_t start = 0;
+  for (int64_t index : indices) {
+    parts.push_back(slice(self, dim, start, index));
+    start = index;
+  }
+  parts.push_back(slice(self, dim, start, self.size(dim)));
+  return parts;
+}
+
+std::vector<Tensor> by_tensor(const Tensor& self, const Tensor& given, int64_t dim) {
+  check_defined("tensor_split", self);
+  check_defined("tensor_split", given);
+  SB_CHECK(given.dtype() == DType::Int64 && given.dim() <= 1,
+           "tensor_split: tensor_indices_or_sections: expected a tensor of int64 of 0 or 1 "
+           "dimensions, got ",
+           given.describe());
+  if (given.dim() == 0) return tensor_split_sections(self, item(given).to<int64_t>(), dim);
+  std::vector<int64_t> indices;
+  for (const Tensor& index : unbind(given)) indices.push_back(item(index).to<int64_t>());
+  return tensor_split_indices(self, indices, dim);
+}
+
+// hsplit, vsplit, dsplit: the dimension that they cut.
+enum class Cut { Vertical, Horizontal, Depth };
+int64_t dim_of(Cut cut, const Tensor& self) {
+  const char* const op = cut == Cut::Vertical ? "vsplit" : cut == Cut::Depth ? "dsplit" : "hsplit";
+  check_defined(op, self);
+  const int64_t least = cut == Cut::Horizontal ? 1 : cut == Cut::Vertical ? 2 : 3;
+  SB_CHECK(self.dim() >= least, op, ": expected a tensor of at least ", least, " dimensions, got ",
+           self.describe());
+  if (cut == Cut::Horizontal) return self.dim() == 1 ? 0 : 1;
+  return cut == Cut::Vertical ? 0 : 2;
+}
+template <Cut cut>
+std::vector<Tensor> cut_sections(const Tensor& self, int64_t sections) {
+  const int64_t dim = dim_of(cut, self);
+  SB_CHECK(sections != 0 && self.size(dim) % sections == 0, "split into ", sections,
+           " equal parts: the size of dimension ", dim, " of ", self.describe(),
+           " is no multiple of that");
+  return tensor_split_sections(self, sections, dim);
+}
+template <Cut cut>
+std::vector<Tensor> cut_indices(const Tensor& self, IntArrayRef indices) {
+  return tensor_split_indices(self, indices, dim_of(cut, self));
+}
+
+// Tensors of the same memory that count versions alone.
+std::vector<Tensor> apart(std::vector<Tensor> parts) {
+  for (Tensor& part : parts) part = Tensor(part.impl()->shallow_copy());
+  return parts;
+}
+
+std::vector<Tensor> unsafe_chunk_kernel(const Tensor& self, int64_t chunks, int64_t dim) {
+  check_defined("unsafe_chunk", self);
+  SB_CHECK(self.dim() > 0, "unsafe_chunk: expected at least one dimension, got ", self.describe());
+  SB_CHECK(chunks > 0, "unsafe_chunk: chunks is not positive: ", chunks);
+  const int64_t size = self.size(wrap_dim("unsafe_chunk", dim, self.dim()));
+  if (size != 0) return unsafe_split(self, (size - 1) / chunks + 1, dim);
+  std::vector<int64_t> zeros;
+  try {
+    zeros.resize(static_cast<size_t>(chunks));
+  } catch (const std::exception&) {
+    SB_THROW(RuntimeError, "unsafe_chunk: not enough memory for ", chunks, " tensors");
+  }
+  return unsafe_split_with_sizes(self, zeros, dim);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  const auto implicit_key = DispatchKey::CompositeImplicitAutograd;
+  const auto explicit_key = DispatchKey::CompositeExplicitAutograd;
+  const auto define = [&](const auto& op, DispatchKey key, auto kernel) {
+    const OperatorHandle handle = m.define(op);
+    m.impl(op, key, kernel);
+    return handle;
+  };
+  define(tensor_split_sections, implicit_key, by_sections);
+  define(tensor_split_indices, implicit_key, by_indices);
+  define(tensor_split_tensor, implicit_key, by_tensor);
+  define(hsplit, implicit_key, cut_sections<Cut::Horizontal>);
+  define(hsplit_array, implicit_key, cut_indices<Cut::Horizontal>);
+  define(vsplit, implicit_key, cut_sections<Cut::Vertical>);
+  define(vsplit_array, implicit_key, cut_indices<Cut::Vertical>);
+  define(dsplit, implicit_key, cut_sections<Cut::Depth>);
+  define(dsplit_array, implicit_key, cut_indices<Cut::Depth>);
+  define_out_form(m,
+                  define(unsafe_split, explicit_key,
+                         [](const Tensor& self, const SymInt& split_size, int64_t dim) {
+                           return apart(split(self, split_size, dim));
+                         }),
+                  "Tensor_out");
+  define_out_form(m,
+                  define(unsafe_split_with_sizes, explicit_key,
+                         [](const Tensor& self, SymIntArrayRef split_sizes, int64_t dim) {
+                           return apart(split_with_sizes(self, split_sizes, dim));
+                         }),
+                  "out");
+  define(unsafe_chunk, implicit_key, unsafe_chunk_kernel);
+}
+
+}  // namespace sb

@@ -1,0 +1,209 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numbers>
+#include <type_traits>
+
+#include "switchboard/ops/elementwise/double_loops.h"
+#include "switchboard/ops/elementwise/regular.h"
+#include "switchboard/ops/vector_math.h"
+#ifndef SB_CPU_VARIANT
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/cast.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/elementwise/binary_math.h"
+#include "switchboard/ops/elementwise/number_forms.h"
+#include "switchboard/ops/out_form.h"
+#endif
+
+namespace sb {
+
+namespace {
+template <class F>
+constexpr LoopTable real_loops(F f) {
+  LoopTable table{};
+  set_double_loops<2>(&table, f);
+  return table;
+}
+}  // namespace
+SB_REGULAR(atan2, kFloatFlags,
+           real_loops([](const auto& y, const auto& x) { return vec::atan2(y, x); }));
+SB_REGULAR(hypot, kBinaryFlags,
+           real_loops([](const auto& x, const auto& y) { return vec::hypot(x, y); }));
+SB_REGULAR(copysign, kFloatFlags,
+           element_loops<2>([](auto x, auto y) { return std::copysign(x, y); }, FloatTypes()));
+
+namespace {
+template <class F>
+constexpr LoopTable x_times_loops(F) {
+  return element_loops<2>(
+      [](auto x, auto y) {
+        if (y != y) return y;
+        return x == 0 ? decltype(x)(0) : x * F()(y);
+      },
+      FloatTypes());
+}
+}  // namespace
+SB_REGULAR(xlogy, kFloatFlags, x_times_loops([](auto y) { return std::log(y); }));
+SB_REGULAR(special_xlog1py, kFloatFlags, x_times_loops([](auto y) { return std::log1p(y); }));
+
+// Equal infinities have no difference.
+SB_REGULAR(logaddexp, kBinaryFlags,
+           element_loops<2>(
+               [](auto x, auto y) {
+                 if (std::isinf(x) && x == y) return x;
+                 return std::max(x, y) + std::log1p(std::exp(-std::abs(x - y)));
+               },
+               FloatTypes()));
+SB_REGULAR(logaddexp2, kBinaryFlags,
+           element_loops<2>(
+               [](auto x, auto y) {
+                 using T = decltype(x);
+                 if (std::isinf(x) && x == y) return x;
+                 return std::max(x, y) +
+                        std::log1p(std::exp2(-std::abs(x - y))) * std::numbers::log2e_v<T>;
+               },
+               FloatTypes()));
+
+SB_ELEMENTWISE(nextafter_arithmetic, "nextafter", kBinaryFlags,
+               element_loops<2>([](auto x, auto y) { return std::nextafter(x, y); }, FloatTypes()));
+// Of bfloat16 numbers, which are computed as float: the upper half of its bits.
+SB_ELEMENTWISE(nextafter_bfloat16_arithmetic, "nextafter", kBinaryFlags,
+               element_loops<2>(
+                   [](float x, float y) {
+                     constexpr uint32_t unit = 0x10000, sign = 0x80000000;
+                     if (x != x || y != y) return x + y;
+                     if (x == y) return y;
+                     if (x == 0) return std::bit_cast<float>(unit | (y < 0 ? sign : 0));
+                     const auto bits = std::bit_cast<uint32_t>(x);
+                     return std::bit_cast<float>((x < y) == (x > 0) ? bits + unit : bits - unit);
+                   },
+                   TypeList<float>()));
+
+namespace {
+// No integer is divided by 0; the lowest one divided by -1 leaves 0.
+struct Fmod {
+  template <class T>
+  T operator()(T x, T y) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::fmod(x, y);
+    } else {
+      if (std::is_signed_v<T> && y == static_cast<T>(-1)) return 0;
+      return static_cast<T>(x % y);
+    }
+  }
+};
+
+struct Remainder {
+  template <class T>
+  T operator()(T x, T y) const {
+    const T rest = Fmod()(x, y);
+    return rest != 0 && (rest < T(0)) != (y < T(0)) ? static_cast<T>(rest + y) : rest;
+  }
+};
+
+struct NoZeroDivisor {
+  void operator()(const Tensor& out, const Tensor& self, const Tensor& other) const;
+};
+}  // namespace
+SB_REGULAR_CHECKED(fmod, NoZeroDivisor, kBinaryFlags,
+                   element_loops<2>(Fmod(), IntegerTypes(), FloatTypes()));
+SB_REGULAR_CHECKED(remainder, NoZeroDivisor, kBinaryFlags,
+                   element_loops<2>(Remainder(), IntegerTypes(), FloatTypes()));
+
+SB_REGULAR(fmax, kBinaryFlags,
+           element_loops<2>([](auto x, auto y) { return y != y || x > y ? x : y; }, IntegerTypes(),
+                            FloatTypes(), BoolType()));
+SB_REGULAR(fmin, kBinaryFlags,
+           element_loops<2>([](auto x, auto y) { return y != y || x < y ? x : y; }, IntegerTypes(),
+                            FloatTypes(), BoolType()));
+
+namespace {
+struct OneRealType {
+  void operator()(const Tensor& out, const Tensor& self, const Tensor& values) const;
+};
+}  // namespace
+SB_REGULAR_CHECKED(heaviside, OneRealType, kBinaryFlags,
+                   element_loops<2>(
+                       [](auto x, auto value) {
+                         using T = decltype(x);
+                         return x == T(0) ? value : static_cast<T>(x > T(0));
+                       },
+                       IntegerTypes(), FloatTypes(), BoolType()));
+
+#ifndef SB_CPU_VARIANT
+
+void OneRealType::operator()(const Tensor& out, const Tensor& self, const Tensor& values) const {
+  SB_CHECK(!is_complex(self.dtype()) && !is_complex(values.dtype()) &&
+               (!out.defined() || !is_complex(out.dtype())),
+           "heaviside: complex tensors are not supported");
+  SB_CHECK(self.dtype() == values.dtype() && (!out.defined() || out.dtype() == self.dtype()),
+           "heaviside: expected tensors of one dtype, got ", to_string(self.dtype()), " and ",
+           to_string(values.dtype()), out.defined() ? " for out of " : "",
+           out.defined() ? to_string(out.dtype()) : "");
+}
+void NoZeroDivisor::operator()(const Tensor&, const Tensor& self, const Tensor& other) const {
+  if (!self.is_cpu() || !other.is_cpu() || self.numel() == 0 || other.numel() == 0) return;
+  const DType common = result_type({&self, &other});
+  if (!is_integral(common)) return;
+  // What the conversion leaves of it: 256 is 0 in uint8.
+  const Tensor divisor = other.dtype() == common ? contiguous(other) : cast_copy(other, common);
+  const bool found = visit_dtype(common, [&]<class T>() {
+    if constexpr (std::is_integral_v<T>) {
+      const T* const begin = divisor.data<T>();
+      return std::find(begin, begin + divisor.numel(), T(0)) != begin + divisor.numel();
+    } else {
+      return false;
+    }
+  });
+  SB_CHECK(!found, "ZeroDivisionError: argument other: integer division by zero");
+}
+
+namespace {
+
+Tensor nextafter_body(const Tensor& out, const Tensor& self, const Tensor& other) {
+  check_defined("nextafter", self);
+  check_defined("nextafter", other);
+  const DType common = result_type({&self, &other});
+  SB_CHECK_NOT_IMPLEMENTED(common != DType::Float16, "nextafter: not implemented for float16");
+  return elementwise(
+      common == DType::BFloat16 ? nextafter_bfloat16_arithmetic : nextafter_arithmetic, out, self,
+      other);
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_elementwise<nextafter_body>(m, nextafter);
+  constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
+  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
+  define_number_forms(m, copysign_Scalar, copysign);
+  define_number_forms(m, xlogy_Scalar_Other, xlogy);
+  define_number_forms(m, xlogy_Scalar_Self, xlogy);
+  define_number_forms(m, special_xlog1py_other_scalar, special_xlog1py);
+  define_number_forms(m, special_xlog1py_self_scalar, special_xlog1py);
+  define_number_forms(m, fmod_Scalar, fmod);
+  define_number_forms(m, remainder_Scalar, remainder);
+  define_number_forms(m, remainder_Scalar_Tensor, remainder);
+  define_out_form(m, remainder_Scalar_Tensor.handle(), "Scalar_Tensor_out");
+
+  m.define(floor_divide);
+  m.impl(floor_divide, composite, [](const Tensor& self, const Tensor& other) {
+    return div_Tensor_mode(self, other, "floor");
+  });
+  m.define(floor_divide_out);
+  m.impl(floor_divide_out, composite,
+         [](const Tensor& self, const Tensor& other, const Tensor& out) {
+           return div_Tensor_mode_out(self, other, "floor", out);
+         });
+  m.define(floor_divide_);
+  m.impl(floor_divide_, composite, [](const Tensor& self, const Tensor& other) {
+    return div_Tensor_mode_(self, other, "floor");
+  });
+  define_number_forms(m, floor_divide_Scalar, floor_divide, {implicit});
+  define_number_forms(m, floor_divide__Scalar, floor_divide_, {implicit});
+}
+
+}  // namespace
+#endif
+
+}  // namespace sb

@@ -1,0 +1,112 @@
+#include <cstdint>
+#include <numeric>
+#include <type_traits>
+
+#include "switchboard/ops/elementwise/regular.h"
+#ifndef SB_CPU_VARIANT
+#include "switchboard/ops/elementwise/bitwise.h"
+#include "switchboard/ops/elementwise/number_forms.h"
+#include "switchboard/ops/out_form.h"
+#endif
+
+namespace sb {
+
+// Loops for all integers, made once for each size: f sees unsigned ones.
+template <size_t inputs, class F, class... T>
+constexpr void set_size_loops(LoopTable* table, TypeList<T...>, F) {
+  (((*table)[static_cast<size_t>(dtype_of<T>)] =
+        &internal::element_loop_entry<F, std::make_unsigned_t<T>, std::make_unsigned_t<T>, inputs>),
+   ...);
+}
+namespace {
+// The same with bool, whose bytes are 0 and 1.
+template <class F>
+constexpr LoopTable bit_loops(F f) {
+  LoopTable table{};
+  set_size_loops<2>(&table, IntegerTypes(), f);
+  table[static_cast<size_t>(DType::Bool)] = table[static_cast<size_t>(DType::UInt8)];
+  return table;
+}
+}  // namespace
+SB_REGULAR(bitwise_and, kBinaryFlags, bit_loops([](auto x, auto y) { return x & y; }));
+SB_REGULAR(bitwise_or, kBinaryFlags, bit_loops([](auto x, auto y) { return x | y; }));
+SB_REGULAR(bitwise_xor, kBinaryFlags, bit_loops([](auto x, auto y) { return x ^ y; }));
+
+namespace {
+constexpr LoopTable not_loops() {
+  LoopTable table = element_loops<1>([](bool x) { return !x; }, BoolType());
+  set_size_loops<1>(&table, IntegerTypes(), [](auto x) { return ~x; });
+  return table;
+}
+}  // namespace
+SB_REGULAR(bitwise_not, kUnaryFlags, not_loops());
+
+namespace {
+// The number of bits to shift an integer of type T by.
+template <class T>
+constexpr T shift_count(T y) {
+  return y & (sizeof(T) == 8 ? 63 : 31);
+}
+
+constexpr LoopTable left_shift_loops() {
+  LoopTable table{};
+  set_size_loops<2>(&table, IntegerTypes(), [](auto x, auto y) {
+    using Wide = std::conditional_t<sizeof(x) == 8, uint64_t, uint32_t>;
+    return Wide(x) << shift_count(y);
+  });
+  return table;
+}
+}  // namespace
+SB_REGULAR(bitwise_left_shift, kBinaryFlags, left_shift_loops());
+SB_REGULAR(bitwise_right_shift, kBinaryFlags,
+           element_loops<2>([](auto x, auto y) { return x >> shift_count(y); }, IntegerTypes()));
+
+namespace {
+// The absolute value, which wraps for no integer.
+template <class T>
+constexpr auto magnitude(T x) {
+  using U = std::make_unsigned_t<T>;
+  return static_cast<U>(x < 0 ? U(0) - static_cast<U>(x) : static_cast<U>(x));
+}
+}  // namespace
+SB_REGULAR(gcd, kBinaryFlags,
+           element_loops<2>([](auto x, auto y) { return std::gcd(magnitude(x), magnitude(y)); },
+                            IntegerTypes()));
+SB_REGULAR(lcm, kBinaryFlags,
+           element_loops<2>(
+               [](auto x, auto y) {
+                 using T = decltype(x);
+                 const auto divisor = std::gcd(magnitude(x), magnitude(y));
+                 if (divisor == 0) return T(0);
+                 const uint64_t multiple =
+                     static_cast<uint64_t>(magnitude(x) / divisor) * magnitude(y);
+                 const T wrapped = static_cast<T>(multiple);
+                 return static_cast<T>(magnitude(wrapped));
+               },
+               IntegerTypes()));
+
+#ifndef SB_CPU_VARIANT
+namespace {
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
+  const auto define_number_first = [&](const auto& form, const auto& op) {
+    define_number_forms(m, form, op);
+    define_out_form(m, form.handle(), "Scalar_Tensor_out");
+  };
+  define_number_forms(m, bitwise_and_Scalar, bitwise_and, {.inplace = implicit});
+  define_number_forms(m, bitwise_or_Scalar, bitwise_or, {implicit});
+  define_number_forms(m, bitwise_xor_Scalar, bitwise_xor, {implicit});
+  define_number_first(bitwise_and_Scalar_Tensor, bitwise_and);
+  define_number_first(bitwise_or_Scalar_Tensor, bitwise_or);
+  define_number_first(bitwise_xor_Scalar_Tensor, bitwise_xor);
+  define_number_forms(m, bitwise_left_shift_Tensor_Scalar, bitwise_left_shift);
+  define_number_forms(m, bitwise_right_shift_Tensor_Scalar, bitwise_right_shift);
+  define_number_first(bitwise_left_shift_Scalar_Tensor, bitwise_left_shift);
+  define_number_first(bitwise_right_shift_Scalar_Tensor, bitwise_right_shift);
+}
+
+}  // namespace
+#endif
+
+}  // namespace sb

@@ -1,0 +1,170 @@
+// What the recorded cases cannot show of the elementwise operators.
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/elementwise/activations.h"
+#include "switchboard/ops/elementwise/binary_math.h"
+#include "switchboard/ops/elementwise/bitwise.h"
+#include "switchboard/ops/elementwise/clamp.h"
+#include "switchboard/ops/elementwise/pow.h"
+#include "switchboard/ops/elementwise/rounding.h"
+#include "switchboard/ops/elementwise/select.h"
+#include "switchboard/ops/elementwise/special_functions.h"
+#include "switchboard/ops/elementwise/ternary.h"
+#include "switchboard/ops/elementwise/unary_math.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/test_places.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+using test::holds, test::tensor_of, test::values_of, test::sizes_of, test::strides_of;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TEST_CASE("integers wrap in powers, products and shifts") {
+  CHECK(holds(pow_Tensor_Scalar(tensor_of({2}, {2, -3}, DType::Int8), 9), {0, 29}));
+  CHECK(holds(
+      pow(tensor_of({3}, {-1, 1, 5}, DType::Int64), tensor_of({3}, {-3, -2, -1}, DType::Int64)),
+      {-1, 1, 0}));
+  const Tensor big = tensor_of({1}, {32767}, DType::Int16);
+  CHECK(holds(addcmul(big, big, big, 2), {32767 + 2 - 32768 * 2 + 32768}));
+  CHECK(holds(bitwise_left_shift(tensor_of({2}, {1, 1}, DType::Int32),
+                                 tensor_of({2}, {33, -1}, DType::Int32)),
+              {2, -2147483648.0}));
+}
+
+TEST_CASE("the lowest integer has a remainder by -1, a divisor and a multiple") {
+  for (DType dtype : {DType::Int8, DType::Int16, DType::Int32, DType::Int64}) {
+    const double low = -std::ldexp(1.0, static_cast<int>(itemsize(dtype)) * 8 - 1);
+    const Tensor lowest = tensor_of({1}, {low}, dtype), minus_one = tensor_of({1}, {-1}, dtype);
+    CHECK(holds(fmod(lowest, minus_one), {0}));
+    CHECK(holds(remainder(lowest, minus_one), {0}));
+    CHECK(holds(gcd(lowest, tensor_of({1}, {6}, dtype)), {2}));
+    CHECK(holds(lcm(lowest, minus_one), {low}));
+  }
+}
+
+TEST_CASE("a division by 0 changes nothing") {
+  const Tensor x = tensor_of({2, 2}, {5, 6, 7, 8}, DType::Int32);
+  // 256 is 0 in uint8.
+  CHECK_THROWS_AS(fmod_(tensor_of({1}, {5}, DType::UInt8), tensor_of({}, {256}, DType::Int64)),
+                  RuntimeError);
+  CHECK_THROWS_AS(remainder_(x, tensor_of({2}, {3, 0}, DType::Int32)), RuntimeError);
+  CHECK_THROWS_AS(floor_divide_(x, tensor_of({2}, {3, 0}, DType::Int32)), RuntimeError);
+  CHECK(holds(x, {5, 6, 7, 8}));
+}
+
+TEST_CASE("a number that does not fit changes nothing") {
+  const Tensor x = tensor_of({2}, {1, 2}, DType::UInt8);
+  CHECK_THROWS_AS(clamp_(x, 0, 300), RuntimeError);
+  CHECK_THROWS_AS(threshold_(x, 5, 300), RuntimeError);
+  CHECK_THROWS_AS(masked_fill_(x, tensor_of({2}, {1, 0}, DType::Bool), 300), RuntimeError);
+  CHECK(holds(x, {1, 2}));
+  const Tensor y = tensor_of({2}, {1, 2});
+  CHECK_THROWS_AS(leaky_relu_(y, std::complex<double>(0, 1)), RuntimeError);
+  CHECK(holds(y, {1, 2}));
+}
+
+TEST_CASE("the order of limits, NaN and infinities in clamp") {
+  const double nan = std::nan("");
+  const Tensor x = tensor_of({3}, {-kInfinity, 0.5, kInfinity});
+  CHECK(holds(clamp(x, 2, 1), {1, 1, 1}));
+  CHECK(holds(clamp(x, 0, 1), {0, 0.5, 1}));
+  for (double v : values_of(clamp(x, 0, nan))) CHECK(std::isnan(v));
+  CHECK(std::isnan(values_of(clamp_min(tensor_of({1}, {nan}), 0))[0]));
+  CHECK(std::isnan(values_of(clamp_Tensor(x, tensor_of({}, {nan}), std::nullopt))[0]));
+}
+
+TEST_CASE("masked_fill reads a mask that is the tensor itself") {
+  const Tensor x = tensor_of({3}, {1, 0, 1}, DType::Bool);
+  CHECK(holds(masked_fill_(x, x, false), {0, 0, 0}));
+}
+
+TEST_CASE("where takes its shape from all three, and moves every size of element") {
+  const Tensor condition = tensor_of({2, 1}, {1, 0}, DType::Bool);
+  for (DType dtype : {DType::Int8, DType::Float16, DType::BFloat16, DType::Int16, DType::Float32,
+                      DType::Int64, DType::Complex64, DType::Complex128}) {
+    const Tensor self = tensor_of({3}, {1, 2, 3}, dtype), other = tensor_of({}, {7}, dtype);
+    const Tensor chosen = where(condition, self, other);
+    CHECK(chosen.dtype() == dtype);
+    CHECK(holds(chosen, {1, 2, 3, 7, 7, 7}));
+  }
+  CHECK_THROWS_AS(where(tensor_of({2}, {1, 0}), zeros({2}), zeros({2})), RuntimeError);
+}
+
+// Each is computed for one element and for many, so that packets are held to the scalar function.
+TEST_CASE("functions are right to some units in the last place, in packets and alone") {
+  struct Case {
+    const char* name;
+    Tensor (*function)(const Tensor&);
+    double (*reference)(double);
+  };
+  const Case cases[] = {
+      {"acos", [](const Tensor& x) { return acos(x); }, [](double x) { return std::acos(x); }},
+      {"asinh", [](const Tensor& x) { return asinh(x); }, [](double x) { return std::asinh(x); }},
+      {"expm1", [](const Tensor& x) { return expm1(x); }, [](double x) { return std::expm1(x); }},
+      {"erfc", [](const Tensor& x) { return erfc(x); }, [](double x) { return std::erfc(x); }},
+      {"log1p", [](const Tensor& x) { return log1p(x); }, [](double x) { return std::log1p(x); }},
+      {"gelu", [](const Tensor& x) { return gelu(x); },
+       [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2)); }},
+      {"silu", [](const Tensor& x) { return silu(x); },
+       [](double x) { return x / (1 + std::exp(-x)); }},
+      {"lgamma", [](const Tensor& x) { return lgamma(x); },
+       [](double x) { return std::lgamma(x); }},
+  };
+  std::vector<double> points;
+  for (int i = -37; i <= 37; ++i) points.push_back(i / 40.0);
+  for (const Case& c : cases) {
+    for (DType dtype : {DType::Float32, DType::Float64}) {
+      const double epsilon = dtype == DType::Float32 ? 0x1p-23 : 0x1p-52;
+      const Tensor x = tensor_of({static_cast<int64_t>(points.size())}, points, dtype);
+      const std::vector<double> inputs = values_of(x), all = values_of(c.function(x));
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        CAPTURE(c.name, to_string(dtype), inputs[i]);
+        const double expected = c.reference(inputs[i]);
+        CHECK(std::abs(all[i] - expected) <= 8 * epsilon * std::max(1.0, std::abs(expected)));
+        CHECK(values_of(c.function(tensor_of({1}, {inputs[i]}, dtype)))[0] == all[i]);
+      }
+    }
+  }
+}
+
+TEST_CASE("saturated activations give numbers, not NaN") {
+  const Tensor x = tensor_of({4}, {-200, -90, 90, 200});
+  CHECK(holds(softplus(x), {0, values_of(softplus(x))[1], 90, 200}));
+  for (const Tensor& y : {gelu(x), gelu(x, "tanh"), silu(x), hardswish(x)}) {
+    CHECK(std::abs(values_of(y)[0]) < 1e-30);
+    CHECK(values_of(y)[3] == 200);
+  }
+  CHECK(values_of(log_sigmoid(x))[0] == -200);
+}
+
+TEST_CASE("a new name reaches the operator that it stands for, with all forms") {
+  const Dispatcher& ops = default_dispatcher();
+  for (const char* name :
+       {"aten::absolute", "aten::absolute_", "aten::absolute.out", "aten::divide_.Tensor_mode",
+        "aten::special_expit.out", "aten::__ixor__.Scalar", "aten::clip_.Tensor"}) {
+    CAPTURE(name);
+    CHECK(ops.find_op(name).has_value());
+  }
+  const Tensor x = tensor_of({2}, {-1, 2});
+  ops.find_op_or_throw("aten::absolute_").call({x});
+  CHECK(holds(x, {1, 2}));
+}
+
+TEST_CASE("results of numbers first are contiguous, whatever the strides") {
+  const Tensor x = t(ones({2, 3}));
+  CHECK(strides_of(pow_Scalar(2, x)) == std::vector<int64_t>{2, 1});
+  CHECK(strides_of(pow(x, x)) == std::vector<int64_t>{1, 3});
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,153 @@
+// glu and log_sigmoid with their gradients.
+
+#include <cmath>
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/elementwise/activation_gradients.h"
+#include "switchboard/ops/elementwise/activations.h"
+#include "switchboard/ops/elementwise/regular.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/resize.h"
+#include "switchboard/ops/structured.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+
+// a * sigmoid(b), its derivative by b, and that times the gradient.
+SB_ELEMENTWISE(glu_arithmetic, "glu", kBinaryFlags,
+               element_loops<2>([](auto a, auto b) { return a / (1 + std::exp(-b)); },
+                                FloatTypes()));
+SB_ELEMENTWISE(glu_gate_arithmetic, "glu_backward", kBinaryFlags,
+               element_loops<3>(
+                   [](auto g, auto a, auto b) {
+                     const auto gate = 1 / (1 + std::exp(-b));
+                     return g * a * gate * (1 - gate);
+                   },
+                   FloatTypes()));
+
+// What log_sigmoid keeps for its gradient.
+SB_ELEMENTWISE(log_sigmoid_buffer_arithmetic, "log_sigmoid", kUnaryFlags,
+               element_loops<1>([](auto x) { return std::exp(-std::abs(x)); }, FloatTypes()));
+SB_ELEMENTWISE(log_sigmoid_arithmetic, "log_sigmoid", kUnaryFlags,
+               element_loops<1>(
+                   [](auto x) {
+                     return (x < 0 ? x : decltype(x)(0)) - std::log1p(std::exp(-std::abs(x)));
+                   },
+                   FloatTypes()));
+SB_ELEMENTWISE(log_sigmoid_backward_arithmetic, "log_sigmoid_backward", kUnaryFlags,
+               element_loops<3>(
+                   [](auto x, auto buffer, auto g) {
+                     const auto rest = buffer / (1 + buffer);
+                     return g * (x < 0 ? 1 - rest : rest);
+                   },
+                   FloatTypes()));
+
+namespace {
+
+struct Halves {
+  int64_t dim, size;
+};
+Halves halves_of(const char* op, const Tensor& self, int64_t dim) {
+  check_defined(op, self);
+  SB_CHECK(self.dim() > 0, op, ": argument self: 0-dim tensors are not supported");
+  dim = wrap_dim(op, dim, self.dim());
+  SB_CHECK(self.size(dim) % 2 == 0, op, ": argument self: expected an even size of dimension ", dim,
+           ", got ", self.size(dim));
+  return {dim, self.size(dim) / 2};
+}
+
+Tensor glu_body(const Tensor& out, const Tensor& self, int64_t dim) {
+  const Halves half = halves_of("glu", self, dim);
+  return elementwise(glu_arithmetic, out, narrow(self, half.dim, 0, half.size),
+                     narrow(self, half.dim, half.size, half.size));
+}
+
+TensorMeta glu_backward_rule(const Tensor& grad_output, const Tensor& self, int64_t dim) {
+  const Halves half = halves_of("glu_backward", self, dim);
+  SB_CHECK(grad_output.dtype() == self.dtype(), "glu_backward: argument grad_output: expected ",
+           to_string(self.dtype()), ", got ", to_string(grad_output.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()), "glu_backward: not implemented for ",
+                           to_string(self.dtype()));
+  DimVector sizes(self.sizes().begin(), self.sizes().end());
+  DimVector shape = sizes;
+  shape[static_cast<size_t>(half.dim)] = half.size;
+  SB_CHECK(IntArrayRef(broadcast_shapes(grad_output.sizes(), shape)) == IntArrayRef(shape),
+           "glu_backward: argument grad_output: expected shape ", shape_text(shape), ", got ",
+           shape_text(grad_output.sizes()));
+  return {sizes, self.dtype()};
+}
+void glu_backward_kernel(const Tensor& grad_output, const Tensor& self, int64_t dim,
+                         const Tensor& out) {
+  const Halves half = halves_of("glu_backward", self, dim);
+  const Tensor a = narrow(self, half.dim, 0, half.size);
+  const Tensor b = narrow(self, half.dim, half.size, half.size);
+  elementwise(glu_arithmetic, narrow(out, half.dim, 0, half.size), grad_output, b);
+  elementwise(glu_gate_arithmetic, narrow(out, half.dim, half.size, half.size), grad_output, a, b);
+}
+
+std::array<TensorMeta, 2> log_sigmoid_rule(const Tensor& self) {
+  check_defined("log_sigmoid", self);
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()), "log_sigmoid: not implemented for ",
+                           to_string(self.dtype()));
+  const TensorMeta meta{{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+  return {meta, meta};
+}
+void log_sigmoid_kernel(const Tensor& self, const Tensor& output, const Tensor& buffer) {
+  elementwise(log_sigmoid_buffer_arithmetic, buffer, self);
+  elementwise(log_sigmoid_arithmetic, output, self);
+}
+template <bool with_data>
+void define_log_sigmoid_at(Library& m, DispatchKey key) {
+  using Forms = internal::StructuredForms<decltype(&log_sigmoid_rule)>;
+  m.impl(log_sigmoid_forward, key,
+         Forms::Functional<log_sigmoid_forward_op, log_sigmoid_rule, log_sigmoid_kernel,
+                           StructuredOptions{}, with_data>());
+  using Out = Forms::Out<log_sigmoid_forward_out_op, log_sigmoid_rule, log_sigmoid_kernel,
+                         StructuredOptions{}, with_data>;
+  // As PyTorch: buffer becomes contiguous.
+  m.impl(log_sigmoid_forward_out, key,
+         [](const Tensor& self, const Tensor& output, const Tensor& buffer) {
+           check_defined("log_sigmoid", buffer);
+           const bool direct = buffer.is_contiguous();
+           const Tensor target = direct ? buffer : empty_on(buffer.device(), {0}, buffer.dtype());
+           Out()(self, output, target);
+           if (!direct) {
+             resize_tensor(buffer, self.sizes());
+             if constexpr (with_data) copy_elements(buffer, target);
+           }
+           return std::tuple(output, buffer);
+         });
+}
+
+Tensor log_sigmoid_backward_body(const Tensor& out, const Tensor& grad_output, const Tensor& self,
+                                 const Tensor& buffer) {
+  for (const Tensor* t : {&grad_output, &self, &buffer}) {
+    check_defined("log_sigmoid_backward", *t);
+    SB_CHECK(t->dtype() == self.dtype(), "log_sigmoid_backward: expected tensors of ",
+             to_string(self.dtype()), ", got ", to_string(t->dtype()));
+  }
+  const Tensor result = out.defined() ? out : empty_like(grad_output);
+  return elementwise(log_sigmoid_backward_arithmetic, result, self, buffer, grad_output);
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_elementwise<glu_body>(m, glu);
+  define_structured<glu_backward_rule, glu_backward_kernel>(m, glu_backward);
+
+  m.define(log_sigmoid_forward);
+  m.define(log_sigmoid_forward_out);
+  define_log_sigmoid_at<true>(m, DispatchKey::CPU);
+  define_log_sigmoid_at<false>(m, DispatchKey::Meta);
+  define_elementwise<log_sigmoid_backward_body>(m, log_sigmoid_backward);
+  m.define(log_sigmoid);
+  m.impl(log_sigmoid, [](const Tensor& self) { return std::get<0>(log_sigmoid_forward(self)); });
+  m.define(log_sigmoid_out);
+  m.impl(log_sigmoid_out, [](const Tensor& self, const Tensor& out) {
+    log_sigmoid_forward_out(self, out, new_empty(self, {0}));
+    return out;
+  });
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,245 @@
+#include <cmath>
+#include <complex>
+#include <type_traits>
+
+#include "switchboard/ops/elementwise/double_loops.h"
+#include "switchboard/ops/elementwise/regular.h"
+#include "switchboard/ops/vector_math.h"
+#ifndef SB_CPU_VARIANT
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/cast.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/elementwise/pow.h"
+#include "switchboard/ops/fill.h"
+#include "switchboard/ops/resize.h"
+#endif
+
+namespace sb {
+
+namespace {
+// By squaring; products wrap.
+struct IntegerPower {
+  template <class T>
+  T operator()(T base, T exponent) const {
+    if (exponent < T(0)) {
+      if (base == T(1)) return 1;
+      if (base == static_cast<T>(-1)) return exponent % 2 == 0 ? T(1) : static_cast<T>(-1);
+      return 0;
+    }
+    uint64_t result = 1, factor = static_cast<uint64_t>(base);
+    for (auto e = static_cast<uint64_t>(exponent); e != 0; e >>= 1, factor *= factor) {
+      if (e & 1) result *= factor;
+    }
+    return static_cast<T>(result);
+  }
+};
+
+struct ComplexPower {
+  template <class T>
+  T operator()(const T& base, const T& exponent) const {
+    return std::pow(base, exponent);
+  }
+};
+
+constexpr LoopTable pow_loops() {
+  LoopTable table =
+      element_loops<2>([](auto x, auto y) { return IntegerPower()(x, y); }, IntegerTypes());
+  set_double_loops<2>(&table, [](const auto& x, const auto& y) { return vec::pow(x, y); });
+  set_element_loops<2>(&table, ComplexTypes(), ComplexPower());
+  return table;
+}
+}  // namespace
+SB_REGULAR(pow, kBinaryFlags, pow_loops());
+
+namespace {
+// With one exponent for all elements. The usual ones are computed without a logarithm.
+constexpr LoopTable pow_number_loops() {
+  LoopTable table = element_loops<1>([](const auto& n, auto x) { return IntegerPower()(x, n[0]); },
+                                     IntegerTypes());
+  set_element_loops<1>(&table, FloatTypes(),
+                       [](const auto& n, auto x) { return std::pow(x, n[0]); });
+  set_element_loops<1>(&table, ComplexTypes(),
+                       [](const auto& n, const auto& x) { return ComplexPower()(x, n[0]); });
+  return table;
+}
+
+template <class F>
+constexpr LoopTable float_power_loops(F f) {
+  return element_loops<1>(f, FloatTypes(), ComplexTypes());
+}
+
+template <class T>
+T one_over(const T& x) {
+  return T(1) / x;
+}
+}  // namespace
+SB_ELEMENTWISE(pow_number_arithmetic, "pow", kUnaryFlags, pow_number_loops());
+SB_ELEMENTWISE(pow_0_arithmetic, "pow", kUnaryFlags,
+               float_power_loops([](auto x) { return decltype(x)(1); }));
+SB_ELEMENTWISE(pow_1_arithmetic, "pow", kUnaryFlags, float_power_loops(Identity()));
+SB_ELEMENTWISE(pow_2_arithmetic, "pow", kUnaryFlags,
+               float_power_loops([](const auto& x) { return x * x; }));
+SB_ELEMENTWISE(pow_3_arithmetic, "pow", kUnaryFlags,
+               float_power_loops([](const auto& x) { return x * x * x; }));
+SB_ELEMENTWISE(pow_minus_1_arithmetic, "pow", kUnaryFlags,
+               float_power_loops([](const auto& x) { return one_over(x); }));
+SB_ELEMENTWISE(pow_minus_2_arithmetic, "pow", kUnaryFlags,
+               float_power_loops([](const auto& x) { return one_over(x * x); }));
+SB_ELEMENTWISE(pow_half_arithmetic, "pow", kUnaryFlags,
+               float_power_loops([](const auto& x) { return std::sqrt(x); }));
+SB_ELEMENTWISE(pow_minus_half_arithmetic, "pow", kUnaryFlags,
+               float_power_loops([](const auto& x) { return one_over(std::sqrt(x)); }));
+
+#ifndef SB_CPU_VARIANT
+namespace {
+
+const ElementwiseOp& arithmetic_for(const Scalar& exponent, DType dtype) {
+  if (is_integral(dtype, true) || exponent.is_complex()) return pow_number_arithmetic;
+  const double e = exponent.to<double>();
+  return e == 0      ? pow_0_arithmetic
+         : e == 1    ? pow_1_arithmetic
+         : e == 2    ? pow_2_arithmetic
+         : e == 3    ? pow_3_arithmetic
+         : e == -1   ? pow_minus_1_arithmetic
+         : e == -2   ? pow_minus_2_arithmetic
+         : e == 0.5  ? pow_half_arithmetic
+         : e == -0.5 ? pow_minus_half_arithmetic
+                     : pow_number_arithmetic;
+}
+
+Tensor pow_Tensor_Scalar_body(const Tensor& out, const Tensor& self, const Scalar& exponent) {
+  const bool integers =
+      is_integral(self.dtype(), true) && (exponent.is_int() || exponent.is_bool());
+  SB_CHECK(!integers || exponent.to<int64_t>() >= 0,
+           "pow: argument exponent: integers to negative integer powers are not allowed, got ",
+           exponent.to_string());
+  const Tensor number = wrapped_scalar_tensor(exponent);
+  const DType dtype = result_type({&self, &number});
+  check_scalar_fits(exponent, compute_dtype(dtype));
+  const Numbers numbers{{exponent}, 1};
+  return elementwise(arithmetic_for(exponent, dtype), out,
+                     self.dtype() == dtype ? self : to_dtype(self, dtype), &numbers);
+}
+
+// As PyTorch: the result is contiguous, and powers of 1 may go to an out of any dtype.
+Tensor pow_Scalar_body(const Tensor& out, const Tensor& self_number, const Tensor& exponent) {
+  Tensor result = out;
+  if (!out.defined()) {
+    result = empty_on(exponent.device(), exponent.sizes(), result_type({&self_number, &exponent}));
+  }
+  return elementwise(pow_arithmetic, result, self_number, exponent);
+}
+Tensor pow_Scalar_functional(const Scalar& self, const Tensor& exponent) {
+  return pow_Scalar_body(Tensor(), wrapped_scalar_tensor(self), exponent);
+}
+Tensor pow_Scalar_out_form(const Scalar& self, const Tensor& exponent, const Tensor& out) {
+  const bool is_one =
+      self.is_complex() ? self.to<std::complex<double>>() == 1.0 : self.to<double>() == 1.0;
+  if (!is_one) return pow_Scalar_body(out, wrapped_scalar_tensor(self), exponent);
+  resize_output(out, exponent.sizes());
+  return fill_(out, 1);
+}
+
+bool is_complex_value(const Tensor& t) { return is_complex(t.dtype()); }
+bool is_complex_value(const Scalar& s) { return s.is_complex(); }
+template <class Base, class Exponent>
+DType float_power_dtype(const Base& base, const Exponent& exponent) {
+  return is_complex_value(base) || is_complex_value(exponent) ? DType::Complex128 : DType::Float64;
+}
+void check_float_power(const Tensor& target, DType dtype) {
+  SB_CHECK(target.dtype() == dtype, "float_power: the result has dtype ", to_string(dtype),
+           ", what it is to be written to has ", to_string(target.dtype()));
+}
+Tensor convert(const Tensor& t, DType dtype) { return to_dtype(t, dtype); }
+Scalar convert(const Scalar& s, DType dtype) {
+  if (dtype == DType::Complex128) return s.to<std::complex<double>>();
+  return s.to<double>();
+}
+
+template <class Base, class Exponent>
+struct FloatPower {
+  template <auto& power>
+  static Tensor functional(const Base& base, const Exponent& exponent) {
+    const DType dtype = float_power_dtype(base, exponent);
+    return power(convert(base, dtype), convert(exponent, dtype));
+  }
+  template <auto& power_out>
+  static Tensor out(const Base& base, const Exponent& exponent, const Tensor& out) {
+    const DType dtype = float_power_dtype(base, exponent);
+    check_float_power(out, dtype);
+    return power_out(convert(base, dtype), convert(exponent, dtype), out);
+  }
+  template <auto& power_>
+  static Tensor inplace(const Base& self, const Exponent& exponent) {
+    const DType dtype = float_power_dtype(self, exponent);
+    check_float_power(self, dtype);
+    return power_(self, convert(exponent, dtype));
+  }
+};
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  using Tensors = FloatPower<Tensor, Tensor>;
+  using ByNumber = FloatPower<Tensor, Scalar>;
+  using OfNumber = FloatPower<Scalar, Tensor>;
+  m.define(float_power);
+  m.impl(float_power, Tensors::functional<pow>);
+  m.define(float_power_out);
+  m.impl(float_power_out, Tensors::out<pow_out>);
+  m.define(float_power_);
+  m.impl(float_power_, Tensors::inplace<pow_>);
+  m.define(float_power_Tensor_Scalar);
+  m.impl(float_power_Tensor_Scalar, ByNumber::functional<pow_Tensor_Scalar>);
+  m.define(float_power_Tensor_Scalar_out);
+  m.impl(float_power_Tensor_Scalar_out, ByNumber::out<pow_Tensor_Scalar_out>);
+  m.define(float_power__Scalar);
+  m.impl(float_power__Scalar, ByNumber::inplace<pow__Scalar>);
+  m.define(float_power_Scalar);
+  m.impl(float_power_Scalar, OfNumber::functional<pow_Scalar>);
+  m.define(float_power_Scalar_out);
+  m.impl(float_power_Scalar_out, OfNumber::out<pow_Scalar_out>);
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
+  define_elementwise<pow_Tensor_Scalar_body>(m, pow_Tensor_Scalar);
+  m.define(pow_);
+  m.define(pow__Scalar);
+  m.define(pow_Scalar);
+  m.define(pow_Scalar_out);
+  for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
+    m.impl(pow_, key, [](const Tensor& self, const Tensor& exponent) {
+      return elementwise(pow_arithmetic, self, self, exponent);
+    });
+    m.impl(pow__Scalar, key, [](const Tensor& self, const Scalar& exponent) {
+      return pow_Tensor_Scalar_body(self, self, exponent);
+    });
+    m.impl(pow_Scalar, key, pow_Scalar_functional);
+    m.impl(pow_Scalar_out, key, pow_Scalar_out_form);
+  }
+
+  m.define(square);
+  m.impl(square, implicit, [](const Tensor& self) { return pow_Tensor_Scalar(self, 2); });
+  m.define(square_);
+  m.impl(square_, implicit, [](const Tensor& self) { return pow__Scalar(self, 2); });
+  m.define(square_out);
+  m.impl(square_out, implicit,
+         [](const Tensor& self, const Tensor& out) { return pow_Tensor_Scalar_out(self, 2, out); });
+
+  m.define(ldexp);
+  m.impl(ldexp, implicit,
+         [](const Tensor& self, const Tensor& other) { return mul(self, pow_Scalar(2.0, other)); });
+  m.define(ldexp_);
+  m.impl(ldexp_, implicit, [](const Tensor& self, const Tensor& other) {
+    return mul_(self, pow_Scalar(2.0, other));
+  });
+  m.define(ldexp_out);
+  m.impl(ldexp_out, implicit, [](const Tensor& self, const Tensor& other, const Tensor& out) {
+    return mul_out(self, pow_Scalar(2.0, other), out);
+  });
+}
+
+}  // namespace
+#endif
+
+}  // namespace sb

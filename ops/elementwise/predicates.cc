@@ -1,0 +1,124 @@
+#include "switchboard/ops/elementwise/predicates.h"
+
+#include <cmath>
+#include <complex>
+#include <limits>
+
+#include "switchboard/core/dtype_types.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/comparison.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/elementwise/bitwise.h"
+#include "switchboard/ops/elementwise/regular.h"
+#include "switchboard/ops/item.h"
+#include "switchboard/ops/reductions.h"
+
+namespace sb {
+
+namespace {
+// A predicate of floats, for every dtype: of a complex number's parts, combined; of an integer,
+// what it says of 0.
+template <class Predicate, class Combine>
+constexpr LoopTable predicate_loops(Predicate, Combine) {
+  return element_loops<1, bool>(
+      [](const auto& x) -> bool {
+        using T = std::decay_t<decltype(x)>;
+        if constexpr (internal::is_std_complex<T>) {
+          return Combine()(Predicate()(x.real()), Predicate()(x.imag()));
+        } else if constexpr (std::is_floating_point_v<T>) {
+          return Predicate()(x);
+        } else {
+          return Predicate()(0.0f);
+        }
+      },
+      IntegerTypes(), FloatTypes(), ComplexTypes(), BoolType());
+}
+}  // namespace
+constexpr auto either = [](bool a, bool b) { return a || b; };
+constexpr auto both = [](bool a, bool b) { return a && b; };
+
+SB_REGULAR(isnan, kBoolOutput, predicate_loops([](auto x) { return std::isnan(x); }, either));
+SB_REGULAR(isinf, kBoolOutput, predicate_loops([](auto x) { return std::isinf(x); }, either));
+SB_REGULAR(isfinite, kBoolOutput, predicate_loops([](auto x) { return std::isfinite(x); }, both));
+SB_REGULAR_CHECKED(isposinf, BoolOutOnly<isposinf_arithmetic>, kBoolOutput,
+                   predicate_loops([](auto x) { return std::isinf(x) && x > 0; }, either));
+SB_REGULAR_CHECKED(isneginf, BoolOutOnly<isneginf_arithmetic>, kBoolOutput,
+                   predicate_loops([](auto x) { return std::isinf(x) && x < 0; }, either));
+
+namespace {
+constexpr LoopTable isreal_loops() {
+  LoopTable table = element_loops<1, bool>([](const auto&) { return true; }, IntegerTypes(),
+                                           FloatTypes(), BoolType());
+  set_element_loops<1, bool>(&table, ComplexTypes(), [](const auto& z) { return z.imag() == 0; });
+  return table;
+}
+}  // namespace
+SB_REGULAR(isreal, kBoolOutput, isreal_loops());
+
+SB_ELEMENTWISE(nan_to_num_arithmetic, "nan_to_num", kUnaryFlags,
+               element_loops<1>(
+                   [](const auto& n, auto x) {
+                     using T = decltype(x);
+                     if constexpr (std::is_floating_point_v<T>) {
+                       if (std::isnan(x)) return n[0];
+                       if (std::isinf(x)) return x > 0 ? n[1] : n[2];
+                     }
+                     return x;
+                   },
+                   IntegerTypes(), FloatTypes(), BoolType()));
+
+namespace {
+
+// The largest number of a dtype.
+double highest_of(DType dtype) {
+  return visit_dtype(dtype, []<class T>() {
+    if constexpr (internal::is_std_complex<T>) {
+      return 0.0;
+    } else {
+      return static_cast<double>(Eigen::NumTraits<T>::highest());
+    }
+  });
+}
+
+Tensor nan_to_num_body(const Tensor& out, const Tensor& self, std::optional<double> nan,
+                       std::optional<double> posinf, std::optional<double> neginf) {
+  SB_CHECK(!out.defined() || out.dtype() == self.dtype(), "nan_to_num: argument out: expected ",
+           to_string(self.dtype()), ", got ", to_string(out.dtype()));
+  Numbers numbers;
+  if (is_floating_point(self.dtype())) {
+    const double highest = highest_of(self.dtype());
+    numbers = {{nan.value_or(0), posinf.value_or(highest), neginf.value_or(-highest)}, 3};
+  }
+  return elementwise(nan_to_num_arithmetic, out, self, &numbers);
+}
+
+Tensor is_close(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  SB_CHECK(self.dtype() == other.dtype(), "isclose: argument other: expected ",
+           to_string(self.dtype()), ", got ", to_string(other.dtype()));
+  SB_CHECK(rtol >= 0, "isclose: argument rtol: expected 0 or more, got ", rtol);
+  SB_CHECK(atol >= 0, "isclose: argument atol: expected 0 or more, got ", atol);
+  const bool integers = is_integral(self.dtype(), true);
+  Tensor close = eq(self, other);
+  if (equal_nan && !integers) close = bitwise_or(close, bitwise_and(isnan(self), isnan(other)));
+  if (rtol == 0 && atol == 0) return close;
+  const Tensor expected = integers ? to_dtype(other, default_dtype()) : other;
+  const Tensor allowed = add_Scalar(abs(mul_Scalar(expected, rtol)), atol);
+  const bool is_bool = self.dtype() == DType::Bool;
+  const Tensor actual = abs(sub(is_bool ? to_dtype(self, default_dtype()) : self, expected));
+  return bitwise_or(close, bitwise_and(isfinite(actual), le(actual, allowed)));
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_elementwise<nan_to_num_body>(m, nan_to_num);
+
+  m.define(isclose);
+  m.impl(isclose, is_close);
+  m.define(allclose, Tag::data_dependent_output);
+  m.impl(allclose, DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+           return item(all_all(isclose(self, other, rtol, atol, equal_nan))).to<bool>();
+         });
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,77 @@
+// prelu and its gradients, composed of other operators.
+
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/comparison.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/elementwise/activation_gradients.h"
+#include "switchboard/ops/elementwise/activations.h"
+#include "switchboard/ops/elementwise/select.h"
+#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+// weight, so that it broadcasts to self.
+Tensor weight_for(const char* op, const Tensor& self, const Tensor& weight) {
+  check_defined(op, self);
+  check_defined(op, weight);
+  SB_CHECK(weight.dim() <= 1, op, ": argument weight: expected one number or one dimension, got ",
+           weight.dim(), " dimensions");
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()), op, ": not implemented for ",
+                           to_string(self.dtype()));
+  SB_CHECK(self.dtype() == weight.dtype(), op, ": argument weight: expected ",
+           to_string(self.dtype()), ", got ", to_string(weight.dtype()));
+  if (weight.numel() == 1) return view(weight, {});
+  SB_CHECK(self.dim() > 0, op, ": argument self: expected dimensions, got a 0-dim tensor");
+  const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
+  SB_CHECK(channels == weight.numel(), op, ": argument weight: expected ", channels,
+           " numbers, one for each channel, got ", weight.numel());
+  DimVector shape(static_cast<size_t>(self.dim()), 1);
+  shape[1] = channels;
+  return view(weight, shape);
+}
+
+Tensor is_positive(const Tensor& self) { return gt_Scalar(self, 0); }
+
+Tensor prelu_of(const Tensor& self, const Tensor& weight) {
+  const Tensor w = weight_for("prelu", self, weight);
+  return contiguous(where(is_positive(self), self, mul(self, w)), suggest_memory_format(self));
+}
+
+std::tuple<Tensor, Tensor> prelu_gradients(const Tensor& grad_output, const Tensor& self,
+                                           const Tensor& weight) {
+  check_defined("prelu_backward", grad_output);
+  const Tensor w = weight_for("prelu_backward", self, weight);
+  SB_CHECK(grad_output.dtype() == self.dtype() && grad_output.sizes() == self.sizes(),
+           "prelu_backward: argument grad_output: expected ", to_string(self.dtype()), " of shape ",
+           shape_text(self.sizes()), ", got ", grad_output.describe());
+  const Tensor positive = is_positive(self);
+  const Tensor to_self =
+      contiguous(where(positive, grad_output, mul(grad_output, w)), suggest_memory_format(self));
+  const Tensor parts = where_ScalarSelf(positive, 0, mul(self, grad_output));
+  if (w.dim() == 0) return {to_self, view(sum_all(parts), weight.sizes())};
+  std::vector<int64_t> dims;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (d != 1) dims.push_back(d);
+  }
+  return {to_self, sum_dim(parts, dims)};
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
+  m.define(prelu);
+  m.impl(prelu, composite, prelu_of);
+  define_out_by_copy<prelu>(m);
+  const OperatorHandle gradients = m.define(prelu_backward);
+  m.impl(prelu_backward, composite, prelu_gradients);
+  define_out_form(m, gradients, "out");
+}
+
+}  // namespace
+}  // namespace sb

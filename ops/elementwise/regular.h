@@ -1,0 +1,135 @@
+// Operators whose arguments are tensors, which are the inputs, and numbers, which the arithmetic
+// takes as they are: one line each.
+//
+//   // unary_math.h
+//   SB_STRUCTURED(acos, "aten::acos(Tensor self) -> Tensor", "out");
+//   // unary_math.cc, among the cpu_kernels
+//   SB_REGULAR(acos, kFloatFlags, array_loops<1>([](const auto& a) { return vec::acos(a); },
+//                                                FloatTypes(), ComplexTypes()));
+//
+// registers acos, acos_ and acos.out, on CPU and Meta.
+
+#ifndef SWITCHBOARD_OPS_ELEMENTWISE_REGULAR_H_
+#define SWITCHBOARD_OPS_ELEMENTWISE_REGULAR_H_
+
+#include "switchboard/ops/elementwise/element_loops.h"
+#ifndef SB_CPU_VARIANT
+#include <string_view>
+#include <tuple>
+
+#include "switchboard/ops/elementwise.h"
+#endif
+
+#ifndef SB_CPU_VARIANT
+namespace sb {
+namespace internal {
+
+// The arguments of a call, sorted.
+struct RegularCall {
+  absl::InlinedVector<const Tensor*, 3> tensors;
+  Numbers numbers;
+
+  template <class... A>
+  explicit RegularCall(const A&... args) {
+    (add(args), ...);
+  }
+  void add(const Tensor& t) { tensors.push_back(&t); }
+  void add(const Scalar& number) { numbers.values[numbers.count++] = number; }
+  void add(double number) { add(Scalar(number)); }
+  void add(bool number) { add(Scalar(number)); }
+  void add(int64_t number) { add(Scalar(number)); }
+};
+
+// Throws RuntimeError for a number that is none of the dtype that the call is computed in.
+void check_numbers(const ElementwiseOp& op, const RegularCall& call);
+
+}  // namespace internal
+
+// Computes `arithmetic` on the tensors among the arguments, with the numbers among them. Throws
+// RuntimeError where a number is none of the dtype that is computed in.
+template <const ElementwiseOp& arithmetic, class... A>
+Tensor regular(const Tensor& out, const A&... args) {
+  constexpr size_t tensors = (std::is_same_v<A, Tensor> + ...);
+  if constexpr (tensors == sizeof...(A)) {
+    return elementwise(arithmetic, out, args...);
+  } else {
+    const internal::RegularCall call(args...);
+    internal::check_numbers(arithmetic, call);
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return elementwise(arithmetic, out, *call.tensors[I]..., &call.numbers);
+    }
+    (std::make_index_sequence<tensors>());
+  }
+}
+
+namespace internal {
+
+struct NoCheck {
+  template <class... A>
+  void operator()(const A&...) const {}
+};
+
+template <const ElementwiseOp& arithmetic, class Check>
+struct Regular {
+  template <class R, class... A>
+  struct With {
+    static Tensor body(const Tensor& out, A... args) {
+      Check()(out, args...);
+      return regular<arithmetic>(out, args...);
+    }
+  };
+};
+
+}  // namespace internal
+
+// Defines the forms of `op`. `Check` is called first, with `out` and the arguments, and throws what
+// the operator refuses.
+template <const ElementwiseOp& arithmetic, class Check = internal::NoCheck, class Tag>
+void define_regular(Library& m, const Op<Tag>& op,
+                    SourceLocation where = SourceLocation::current()) {
+  using With =
+      typename Op<Tag>::Traits::template Apply<internal::Regular<arithmetic, Check>::template With>;
+  define_elementwise<&With::body>(m, op, where);
+}
+
+// For Check. Refuses complex tensors.
+template <const ElementwiseOp& arithmetic>
+struct NotComplex {
+  template <class... A>
+  void operator()(const Tensor&, const Tensor& self, const A&...) const {
+    SB_CHECK(!is_complex(self.dtype()), arithmetic.name,
+             ": argument self: complex tensors are not supported, got ", to_string(self.dtype()));
+  }
+};
+// The same, and any `out` that is not bool.
+template <const ElementwiseOp& arithmetic>
+struct BoolOutOnly {
+  void operator()(const Tensor& out, const Tensor& self) const {
+    NotComplex<arithmetic>()(out, self);
+    SB_CHECK(!out.defined() || out.dtype() == DType::Bool, arithmetic.name,
+             ": argument out: expected bool, got ", to_string(out.dtype()));
+  }
+};
+
+}  // namespace sb
+#endif
+
+// Defines the operator `handle`, declared by SB_STRUCTURED or the like: its flags, and a constant
+// expression that makes its LoopTable. In namespace sb.
+#define SB_REGULAR(handle, flags, ...)                              \
+  SB_ELEMENTWISE(handle##_arithmetic, #handle, flags, __VA_ARGS__); \
+  SB_REGULAR_DEFINE_(handle, handle##_arithmetic)
+// With a Check.
+#define SB_REGULAR_CHECKED(handle, check, flags, ...)               \
+  SB_ELEMENTWISE(handle##_arithmetic, #handle, flags, __VA_ARGS__); \
+  SB_REGULAR_DEFINE_(handle, handle##_arithmetic, check)
+
+#ifdef SB_CPU_VARIANT
+#define SB_REGULAR_DEFINE_(handle, ...) static_assert(true)
+#else
+#define SB_REGULAR_DEFINE_(handle, ...)                                    \
+  SB_LIBRARY_FRAGMENT(aten, m) { define_regular<__VA_ARGS__>(m, handle); } \
+  static_assert(true)
+#endif
+
+#endif  // SWITCHBOARD_OPS_ELEMENTWISE_REGULAR_H_

@@ -1,0 +1,138 @@
+#include "switchboard/ops/elementwise/select.h"
+
+#include <algorithm>
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/cast.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/elementwise/select_kernels.h"
+#include "switchboard/ops/item.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+Tensor as_bool(const Tensor& condition) {
+  return condition.dtype() == DType::Bool ? condition : to_dtype(condition, DType::Bool);
+}
+
+// Runs on operands whose dtypes are checked.
+Tensor select_elements(std::string_view op, IteratorFlags flags, const Tensor& out,
+                       const Tensor& condition, const Tensor& yes, const Tensor& no) {
+  const Tensor* const inputs[] = {&condition, &yes, &no};
+  TensorIterator iterator(op, flags, out, inputs);
+  Tensor result = iterator.allocate_output(yes.dtype());
+  // What is computed in float32 is moved in it.
+  const DType moved = compute_dtype(yes.dtype());
+  if (!iterator.device().is_meta()) {
+    iterator.run((*select_kernel).of_size(itemsize(moved)), moved, moved, nullptr);
+  }
+  return result;
+}
+
+Tensor where_body(const Tensor& out, const Tensor& condition, const Tensor& self,
+                  const Tensor& other) {
+  check_defined("where", condition);
+  check_defined("where", self);
+  check_defined("where", other);
+  SB_CHECK(condition.dtype() == DType::Bool || condition.dtype() == DType::UInt8,
+           "where: argument condition: expected bool, got ", to_string(condition.dtype()));
+  const DType dtype = result_type({&self, &other});
+  SB_CHECK(!out.defined() || out.dtype() == dtype, "where: argument out: expected ",
+           to_string(dtype), ", got ", to_string(out.dtype()));
+  return select_elements("where", 0, out, as_bool(condition),
+                         self.dtype() == dtype ? self : to_dtype(self, dtype),
+                         other.dtype() == dtype ? other : to_dtype(other, dtype));
+}
+
+// Writes `number`, 0-dim and of self's dtype.
+Tensor fill_where(const Tensor& self, const Tensor& mask, const Tensor& number) {
+  SB_CHECK(mask.dtype() == DType::Bool || mask.dtype() == DType::UInt8,
+           "masked_fill_: argument mask: expected bool, got ", to_string(mask.dtype()));
+  if (mask.dtype() == DType::UInt8 && mask.is_cpu() && mask.numel() != 0) {
+    const Tensor bytes = contiguous(mask);
+    const uint8_t* const begin = bytes.data<uint8_t>();
+    SB_CHECK(std::all_of(begin, begin + bytes.numel(), [](uint8_t byte) { return byte <= 1; }),
+             "masked_fill_: argument mask: expected 0 and 1 only");
+  }
+  return select_elements("masked_fill_", kFixedOutput, self, as_bool(mask), number, self);
+}
+
+Tensor masked_fill_number_(const Tensor& self, const Tensor& mask, const Scalar& value) {
+  check_defined("masked_fill_", self);
+  check_defined("masked_fill_", mask);
+  check_scalar_fits(value, self.dtype());
+  const Tensor number = empty_on(self.device(), {}, self.dtype());
+  if (self.is_cpu()) store_scalar(value, self.dtype(), number.data_ptr());
+  return fill_where(self, mask, number);
+}
+
+void check_value(const Tensor& value) {
+  check_defined("masked_fill", value);
+  SB_CHECK(value.dim() == 0, "masked_fill: argument value: expected a 0-dim tensor, got one with ",
+           value.dim(), " dimensions");
+}
+
+Tensor masked_fill_tensor_(const Tensor& self, const Tensor& mask, const Tensor& value) {
+  check_defined("masked_fill_", self);
+  check_defined("masked_fill_", mask);
+  check_value(value);
+  if (self.is_cpu()) return masked_fill_number_(self, mask, item(value));
+  // Whether the value fits is not known.
+  return fill_where(self, mask, empty_on(self.device(), {}, self.dtype()));
+}
+
+template <auto& inplace, class Value>
+Tensor masked_fill_body(const Tensor& self, const Tensor& mask, const Value& value) {
+  check_defined("masked_fill", self);
+  check_defined("masked_fill", mask);
+  if constexpr (std::is_same_v<Value, Tensor>) check_value(value);
+  const auto shape = broadcast_shapes(mask.sizes(), self.sizes());
+  const Tensor result = clone(expand(self, shape), MemoryFormat::Contiguous);
+  inplace(result, mask, value);
+  return result;
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(where);
+  m.define(where_out);
+  m.define(masked_fill_);
+  m.define(masked_fill__Tensor);
+  for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
+    m.impl(where, key, [](const Tensor& condition, const Tensor& self, const Tensor& other) {
+      return where_body(Tensor(), condition, self, other);
+    });
+    m.impl(where_out, key,
+           [](const Tensor& condition, const Tensor& self, const Tensor& other, const Tensor& out) {
+             return where_body(out, condition, self, other);
+           });
+    m.impl(masked_fill_, key, masked_fill_number_);
+    m.impl(masked_fill__Tensor, key, masked_fill_tensor_);
+  }
+
+  m.define(where_ScalarSelf);
+  m.impl(where_ScalarSelf, [](const Tensor& condition, const Scalar& self, const Tensor& other) {
+    return where(condition, wrapped_scalar_tensor(self), other);
+  });
+  m.define(where_ScalarOther);
+  m.impl(where_ScalarOther, [](const Tensor& condition, const Tensor& self, const Scalar& other) {
+    return where(condition, self, wrapped_scalar_tensor(other));
+  });
+  m.define(where_Scalar);
+  m.impl(where_Scalar, [](const Tensor& condition, const Scalar& self, const Scalar& other) {
+    return where(condition, wrapped_scalar_tensor(self), wrapped_scalar_tensor(other));
+  });
+
+  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
+  const OperatorHandle fill = m.define(masked_fill);
+  m.impl(masked_fill, composite, masked_fill_body<masked_fill_, Scalar>);
+  define_out_form(m, fill, "Scalar_out");
+  const OperatorHandle fill_by_tensor = m.define(masked_fill_Tensor);
+  m.impl(masked_fill_Tensor, composite, masked_fill_body<masked_fill__Tensor, Tensor>);
+  define_out_form(m, fill_by_tensor, "Tensor_out");
+}
+
+}  // namespace
+}  // namespace sb

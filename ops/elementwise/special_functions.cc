@@ -1,0 +1,181 @@
+#include "switchboard/ops/elementwise/special_functions.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "Eigen/Core"
+#include "switchboard/ops/elementwise/number_forms.h"
+#include "switchboard/ops/elementwise/regular.h"
+#include "unsupported/Eigen/SpecialFunctions"
+
+namespace sb {
+namespace {
+
+constexpr double kPi = std::numbers::pi, kSqrt2 = std::numbers::sqrt2;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+double log_gamma(double x) {
+  int sign;  // std::lgamma writes it to a global variable
+  return ::lgamma_r(x, &sign);
+}
+
+// By recurrence to where the asymptotic series holds, and by reflection below 0.
+double digamma_of(double x) {
+  if (x == 0) return std::copysign(kInfinity, -x);
+  if (x < 0) {
+    if (x == std::trunc(x)) return kNaN;
+    double whole;
+    return digamma_of(1 - x) - kPi / std::tan(kPi * std::modf(x, &whole));
+  }
+  double result = 0;
+  for (; x < 10; ++x) result -= 1 / x;
+  const double z = 1 / (x * x);
+  const double series =
+      z *
+      (1.0 / 12 -
+       z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * 691.0 / 32760)))));
+  return result + std::log(x) - 0.5 / x - series;
+}
+
+double zeta_of(double x, double q) {
+  if (x == 1) return kInfinity;
+  if (x < 1) return kNaN;
+  if (q <= 0 && q == std::floor(q)) return kInfinity;
+  if (q <= 0 && x != std::floor(x)) return kNaN;
+  return Eigen::numext::zeta(x, q);
+}
+
+// The derivative of digamma, rounded as it is in PyTorch: near the poles, the sine of a multiple of
+// pi shows it.
+template <class T>
+T trigamma_of(T x) {
+  T result = 0;
+  const bool reflected = x < T(0.5);
+  if (reflected) {
+    const T pi = T(kPi), sine = std::sin(pi * x);
+    result -= pi * pi / (sine * sine);
+    x = 1 - x;
+  }
+  for (int i = 0; i < 6; ++i, ++x) result += 1 / (x * x);
+  const T z = 1 / (x * x);
+  result += (1 + 1 / (2 * x) + z * (T(1.0 / 6) - z * (T(1.0 / 30) - z * T(1.0 / 42)))) / x;
+  return reflected ? -result : result;
+}
+
+template <class T>
+T polygamma_of(int64_t n, T x) {
+  if (n == 0) return static_cast<T>(digamma_of(x));
+  if (n == 1) return trigamma_of(x);
+  const double sign = n % 2 == 0 ? -1 : 1;
+  const double order = static_cast<double>(n);
+  return static_cast<T>(sign * std::exp(log_gamma(order + 1)) * zeta_of(order + 1, x));
+}
+
+// exp(x^2) * erfc(x).
+double erfcx_of(double x) {
+  if (x < 26) return std::exp(x * x) * std::erfc(x);
+  const double z = 1 / (2 * x * x);
+  return std::numbers::inv_sqrtpi / x * (1 - z * (1 - z * (3 - z * 15)));
+}
+
+double log_ndtr_of(double x) {
+  return x < -1 ? std::log(erfcx_of(-x / kSqrt2) / 2) - x * x / 2
+                : std::log1p(-std::erfc(x / kSqrt2) / 2);
+}
+
+// Newton's method mends what the quotient of polynomials leaves.
+double erfinv_of(double y) {
+  if (!(y > -1 && y < 1)) return y == 1 ? kInfinity : y == -1 ? -kInfinity : kNaN;
+  if (y == 0) return y;
+  // The tail: erfc(x) = 1 - |y|.
+  double x = std::abs(Eigen::numext::ndtri(0.5 * (1 - std::abs(y)))) / kSqrt2;
+  for (int i = 0; i < 3; ++i) {
+    const double slope = 2 * std::numbers::inv_sqrtpi * std::exp(-x * x);
+    if (slope == 0) break;
+    x -= (std::abs(y) < 0.5 ? std::erf(x) - std::abs(y) : 1 - std::abs(y) - std::erfc(x)) / slope;
+  }
+  return std::copysign(x, y);
+}
+
+double entropy_of(double x) {
+  if (x > 0) return -x * std::log(x);
+  return x == 0 ? 0 : x < 0 ? -kInfinity : x;
+}
+
+double spherical_bessel_of(double x) {
+  if (std::isinf(x)) return 0;
+  if (std::abs(x) < 0.5) {
+    const double z = x * x;
+    return 1 - z / 6 * (1 - z / 20 * (1 - z / 42 * (1 - z / 72 * (1 - z / 110 * (1 - z / 156)))));
+  }
+  return std::sin(x) / x;
+}
+
+}  // namespace
+
+// Computed in double.
+#define SB_SPECIAL(name, ...)   \
+  SB_REGULAR(name, kFloatFlags, \
+             element_loops<1>([](double x) -> double { return __VA_ARGS__; }, FloatTypes()))
+// Or in the element's type: as PyTorch, which has polynomials of fewer terms for float.
+#define SB_SPECIAL_AS_IS(name, ...) \
+  SB_REGULAR(name, kFloatFlags, element_loops<1>([](auto x) { return __VA_ARGS__; }, FloatTypes()))
+SB_SPECIAL(lgamma, log_gamma(x));
+SB_SPECIAL(digamma, digamma_of(x));
+SB_SPECIAL(erfinv, erfinv_of(x));
+SB_SPECIAL(special_erfcx, erfcx_of(x));
+SB_SPECIAL(special_ndtr, std::erfc(-x / kSqrt2) / 2);
+SB_SPECIAL(special_log_ndtr, log_ndtr_of(x));
+SB_SPECIAL(special_entr, entropy_of(x));
+SB_SPECIAL(special_spherical_bessel_j0, spherical_bessel_of(x));
+SB_SPECIAL_AS_IS(i0, Eigen::numext::bessel_i0(x));
+SB_SPECIAL(special_bessel_j0, Eigen::numext::bessel_j0(x));
+SB_SPECIAL(special_bessel_j1, Eigen::numext::bessel_j1(x));
+SB_SPECIAL(special_bessel_y0, x < 0 ? kNaN : Eigen::numext::bessel_y0(x));
+SB_SPECIAL(special_bessel_y1, x < 0 ? kNaN : Eigen::numext::bessel_y1(x));
+SB_SPECIAL(special_modified_bessel_i0, Eigen::numext::bessel_i0(x));
+SB_SPECIAL(special_modified_bessel_i1, Eigen::numext::bessel_i1(x));
+SB_SPECIAL(special_modified_bessel_k0, x < 0 ? kNaN : Eigen::numext::bessel_k0(x));
+SB_SPECIAL(special_modified_bessel_k1, x < 0 ? kNaN : Eigen::numext::bessel_k1(x));
+SB_SPECIAL(special_scaled_modified_bessel_k0, x < 0 ? kNaN : Eigen::numext::bessel_k0e(x));
+SB_SPECIAL(special_scaled_modified_bessel_k1, x < 0 ? kNaN : Eigen::numext::bessel_k1e(x));
+SB_SPECIAL_AS_IS(special_i0e, Eigen::numext::bessel_i0e(x));
+SB_SPECIAL_AS_IS(special_i1, Eigen::numext::bessel_i1(x));
+SB_SPECIAL_AS_IS(special_i1e, Eigen::numext::bessel_i1e(x));
+SB_SPECIAL(special_ndtri, Eigen::numext::ndtri(x));
+#undef SB_SPECIAL
+#undef SB_SPECIAL_AS_IS
+
+SB_REGULAR(igamma, kBinaryFlags,
+           element_loops<2>([](double a, double x) { return Eigen::numext::igamma(a, x); },
+                            FloatTypes()));
+SB_REGULAR(igammac, kBinaryFlags,
+           element_loops<2>([](double a, double x) { return Eigen::numext::igammac(a, x); },
+                            FloatTypes()));
+SB_REGULAR(special_zeta, kFloatFlags,
+           element_loops<2>([](double x, double q) { return zeta_of(x, q); }, FloatTypes()));
+SB_ELEMENTWISE(polygamma_arithmetic, "polygamma", kFloatFlags,
+               element_loops<1>([](const auto& n,
+                                   auto x) { return polygamma_of(static_cast<int64_t>(n[0]), x); },
+                                FloatTypes()));
+
+namespace {
+
+Tensor polygamma_body(const Tensor& out, int64_t n, const Tensor& self) {
+  SB_CHECK(n >= 0, "polygamma: argument n: expected 0 or more, got ", n);
+  return regular<polygamma_arithmetic>(out, self, n);
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_elementwise<polygamma_body>(m, polygamma);
+  m.define(polygamma_);
+  m.impl(polygamma_, DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor& self, int64_t n) { return polygamma_out(n, self, self); });
+  define_number_forms(m, special_zeta_other_scalar, special_zeta);
+  define_number_forms(m, special_zeta_self_scalar, special_zeta);
+}
+
+}  // namespace
+}  // namespace sb

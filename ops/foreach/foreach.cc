@@ -1,0 +1,175 @@
+#include "switchboard/ops/foreach/foreach.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "switchboard/dispatch/schema_parser.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/meta_rehearsal.h"
+#include "switchboard/ops/out_form.h"
+
+namespace sb {
+namespace {
+
+bool is_listed(const IValue& value) { return value.is_TensorList() || value.is_List(); }
+size_t length_of(const IValue& list) {
+  return list.is_TensorList() ? list.to_tensor_list().size() : list.to_list().size();
+}
+IValue element_of(const IValue& value, size_t i) {
+  if (value.is_TensorList()) return value.to_tensor_list()[i];
+  return value.is_List() ? value.to_list()[i] : value;
+}
+
+// The arguments of one call, and those of the calls that it consists of.
+class Elements {
+ public:
+  Elements(const FunctionSchema& schema, absl::Span<const IValue> arguments)
+      : name_(schema.name.to_string()), arguments_(arguments) {
+    const bool any = std::ranges::any_of(
+        arguments, [](const IValue& v) { return v.is_TensorList() && length_of(v) != 0; });
+    SB_CHECK_NOT_IMPLEMENTED(any, name_, ": there is no tensor among the arguments");
+    for (size_t i = 0; i < arguments.size(); ++i) check_list(schema.arguments[i].name, i);
+  }
+
+  size_t size() const { return length_of(arguments_[0]); }
+  const Tensor& self(size_t i) const { return arguments_[0].to_tensor_list()[i]; }
+
+  Stack arguments(const OperatorHandle& element, size_t i) const {
+    const std::vector<Argument>& wanted = element.schema().arguments;
+    Stack stack;
+    stack.reserve(wanted.size());
+    for (size_t k = 0; k < wanted.size(); ++k) {
+      stack.push_back(k < arguments_.size() ? element_of(arguments_[k], i)
+                                            : wanted[k].default_value.value_or(IValue()));
+    }
+    return stack;
+  }
+
+  // Whether nothing but the data distinguishes the elements, so that an in-place operator that
+  // takes the first takes them all.
+  bool are_alike() const {
+    for (const IValue& value : arguments_) {
+      // Numbers may differ in kind, or not fit the dtype.
+      if (value.is_List()) return size() == 1;
+      if (!value.is_TensorList()) continue;
+      const TensorList list = value.to_tensor_list();
+      for (size_t i = 0; i < list.size(); ++i) {
+        if (!is_like(list[i], list[0]) || !fits(list[i], self(i))) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  void check_list(const std::string& argument, size_t i) const {
+    if (!is_listed(arguments_[i])) return;
+    const size_t length = length_of(arguments_[i]);
+    SB_CHECK(length != 0, name_, ": ", argument, " is empty");
+    SB_CHECK(length == size(), name_, ": expected lists of equal length, got ", size(),
+             " tensors in self and ", length, " elements in ", argument);
+  }
+  static bool is_like(const Tensor& a, const Tensor& b) {
+    return a.defined() && b.defined() && a.dtype() == b.dtype() && a.device() == b.device() &&
+           a.impl()->is_wrapped_number() == b.impl()->is_wrapped_number();
+  }
+  static bool fits(const Tensor& t, const Tensor& self) {
+    if (!self.defined() || !self.impl()->is_non_overlapping_and_dense()) return false;
+    return t.is_same(self) || (t.sizes() == self.sizes() && !t.is_alias_of(self));
+  }
+
+  std::string name_;
+  absl::Span<const IValue> arguments_;
+};
+
+// The kernels of the functional and the in-place form.
+class Foreach {
+ public:
+  Foreach(Dispatcher& dispatcher, OperatorName element, bool inplace)
+      : dispatcher_(dispatcher),
+        element_(std::move(element)),
+        inplace_element_{element_.name + "_", element_.overload},
+        inplace_(inplace) {}
+
+  void operator()(const OperatorHandle& op, DispatchKeySet, Stack* stack) const {
+    const size_t first = stack->size() - op.schema().arguments.size();
+    const Elements elements(op.schema(), absl::MakeConstSpan(*stack).subspan(first));
+    std::vector<Tensor> results;
+    if (!inplace_) {
+      results = run(elements);
+    } else if (const auto element = dispatcher_.find_op(inplace_element_)) {
+      write(*element, elements);
+    } else {
+      write_by_copy(op.schema(), elements);
+    }
+    stack->resize(first);
+    if (!inplace_) stack->emplace_back(std::move(results));
+  }
+
+ private:
+  std::vector<Tensor> run(const Elements& elements) const {
+    const OperatorHandle element = dispatcher_.find_op_or_throw(element_.to_string());
+    std::vector<Tensor> results;
+    results.reserve(elements.size());
+    for (size_t i = 0; i < elements.size(); ++i) {
+      Stack call = elements.arguments(element, i);
+      element.call_boxed(&call);
+      results.push_back(std::move(call.back()).to_tensor());
+    }
+    return results;
+  }
+
+  static void write(const OperatorHandle& element, const Elements& elements) {
+    if (!elements.are_alike()) {
+      for (size_t i = 0; i < elements.size(); ++i)
+        MetaRehearsal::run(element, elements.arguments(element, i));
+    }
+    for (size_t i = 0; i < elements.size(); ++i) {
+      Stack call = elements.arguments(element, i);
+      element.call_boxed(&call);
+    }
+  }
+
+  // The result may have another dtype than self.
+  void write_by_copy(const FunctionSchema& schema, const Elements& elements) const {
+    const std::vector<Tensor> results = run(elements);
+    for (size_t i = 0; i < results.size(); ++i) {
+      SB_CHECK(results[i].sizes() == elements.self(i).sizes(), schema.name.to_string(),
+               ": self of shape ", shape_text(elements.self(i).sizes()),
+               " doesn't match the result's shape ", shape_text(results[i].sizes()));
+    }
+    for (size_t i = 0; i < results.size(); ++i) copy_(elements.self(i), results[i]);
+  }
+
+  Dispatcher& dispatcher_;
+  OperatorName element_;
+  OperatorName inplace_element_;
+  bool inplace_;
+};
+
+FunctionSchema inplace_schema_of(FunctionSchema schema) {
+  schema.name.name += "_";
+  schema.arguments[0].alias = AliasInfo{{"a"}, {"a"}, true, 0};
+  schema.returns.clear();
+  return schema;
+}
+
+}  // namespace
+
+void define_foreach(Library& m, std::string_view schema, std::string_view element,
+                    ForeachForms forms, SourceLocation where) {
+  const auto all = DispatchKey::CompositeExplicitAutograd;
+  const OperatorName name = OperatorName::parse(element);
+  const OperatorHandle functional = m.define(schema, {}, where);
+  m.impl(functional, all, Foreach(m.dispatcher(), name, false), where);
+  const std::string& overload = functional.name().overload;
+  define_out_form(m, functional, overload.empty() ? "out" : overload + "_out", {}, where);
+  if (forms != ForeachForms::All) return;
+  const OperatorHandle inplace =
+      m.define(inplace_schema_of(functional.schema()).to_string(), {}, where);
+  m.impl(inplace, all, Foreach(m.dispatcher(), name, true), where);
+}
+
+}  // namespace sb

@@ -1,0 +1,63 @@
+// The rules of advanced indexing, x[i, :, j]: what index and index_put share.
+
+#ifndef SWITCHBOARD_OPS_INDEXING_ADVANCED_INDEX_H_
+#define SWITCHBOARD_OPS_INDEXING_ADVANCED_INDEX_H_
+
+#include <vector>
+
+#include "switchboard/core/tensor.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/indexing/indexed_walk.h"
+
+namespace sb {
+
+// The order in which TensorIterator walks over dimensions of these sizes, fastest first.
+DimVector iterator_order(const DimVector& sizes, const std::vector<DimVector>& operands);
+
+// The strides that TensorIterator gives a new result of these sizes for operands of these strides
+// (0 for what is broadcast): the fastest dimension of the first operand that has an opinion becomes
+// the fastest. Empty for contiguous ones.
+DimVector iterator_strides(const DimVector& sizes, const std::vector<DimVector>& operands);
+
+// Whether an index is given.
+inline bool is_given(const std::optional<Tensor>& index) { return index && index->defined(); }
+inline bool is_mask(const Tensor& index) {
+  return index.dtype() == DType::Bool || index.dtype() == DType::UInt8;
+}
+
+// Throws IndexError where there are more indices than dimensions, or one is of another dtype than
+// int64, bool and uint8, or a mask has another shape than the dimensions that it stands for.
+void check_index_list(const char* op, const Tensor& self, OptionalTensorList indices);
+bool has_mask(OptionalTensorList indices);
+// The indices with each mask replaced by the places of its true elements, one index tensor for each
+// of its dimensions. For CPU tensors.
+std::vector<std::optional<Tensor>> expand_masks(OptionalTensorList indices);
+
+// How the indices meet self. The result's shape is self's with the indexed dimensions replaced by
+// the indices' common shape: where they were if they are neighbours, in front otherwise.
+struct AdvancedIndex {
+  std::vector<Tensor> indices;  // expanded to a common shape
+  std::vector<size_t> dims;     // the dimension of self that each indexes
+  DimVector sizes;              // of the result
+  size_t begin = 0, end = 0;    // the indices' dimensions in it
+  DimVector self_dims;          // self's dimension for each of the result; -1 for the indices'
+  // Strides of a new result, as TensorIterator chooses them; empty for contiguous.
+  DimVector result_strides;
+};
+
+// `indices` hold no masks. Throws IndexError where they do not broadcast together, or point into a
+// dimension without elements; RuntimeError where there is none.
+AdvancedIndex plan_index(const char* op, const Tensor& self, OptionalTensorList indices);
+
+// Byte offsets from the first element of `table`, which has self's shape, for each element of the
+// indices' common shape. Throws IndexError for an index out of range; negative ones count from the
+// end.
+Tensor index_offsets(const char* op, const Tensor& table, const AdvancedIndex& plan);
+
+// The walk over the result's shape, to which `other` broadcasts.
+IndexedWalk walk_index(const Tensor& table, const AdvancedIndex& plan, const Tensor& offsets,
+                       const Tensor& other);
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_INDEXING_ADVANCED_INDEX_H_

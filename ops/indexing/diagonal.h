@@ -1,0 +1,42 @@
+// Diagonals: as views, written to, and made into matrices.
+
+#ifndef SWITCHBOARD_OPS_INDEXING_DIAGONAL_H_
+#define SWITCHBOARD_OPS_INDEXING_DIAGONAL_H_
+
+#include "switchboard/ops/derived_schema.h"
+
+namespace sb {
+
+// The diagonal of dim1 and dim2, as a last dimension; offset 1 is the one above the main one.
+// RuntimeError where both are one dimension. linalg_diagonal takes the last two by default.
+SB_OP(diagonal,
+      "aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)");
+SB_OP(linalg_diagonal,
+      "aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> "
+      "Tensor(a)");
+// A copy of self with that diagonal replaced by `src`, of its shape.
+SB_STRUCTURED_NO_INPLACE(
+    diagonal_scatter,
+    "aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> "
+    "Tensor",
+    "out");
+// Zeros of a shape with grad_output on that diagonal.
+SB_STRUCTURED_NO_INPLACE(
+    diagonal_backward,
+    "aten::diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int "
+    "dim2) -> Tensor",
+    "out");
+// The last dimension as the diagonal of new dimensions dim1 and dim2, with zeros around it.
+SB_STRUCTURED_NO_INPLACE(
+    diag_embed, "aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+    "out");
+// A vector as the diagonal of a matrix, or the diagonal of a matrix as a vector, copied.
+SB_STRUCTURED_NO_INPLACE(diag, "aten::diag(Tensor self, int diagonal=0) -> Tensor", "out");
+// self made flat as the diagonal of a matrix.
+SB_OP(diagflat, "aten::diagflat(Tensor self, int offset=0) -> Tensor");
+// The sum of the diagonal of a matrix; that of integers is int64.
+SB_STRUCTURED_NO_INPLACE(trace, "aten::trace(Tensor self) -> Tensor", "out");
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_INDEXING_DIAGONAL_H_

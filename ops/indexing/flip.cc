@@ -1,0 +1,154 @@
+#include "switchboard/ops/indexing/flip.h"
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/indexing/copied_out.h"
+#include "switchboard/ops/indexing/indexed_walk.h"
+#include "switchboard/ops/indexing/strided_walk.h"
+#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+// The meta of empty_like.
+TensorMeta meta_like(const Tensor& self) {
+  TensorMeta meta{{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+  if (self.impl()->is_non_overlapping_and_dense()) {
+    meta.strides.assign(self.strides().begin(), self.strides().end());
+  } else {
+    meta.strides = infer_dense_strides(self.sizes(), self.strides());
+  }
+  return meta;
+}
+
+// Copies elements of `itemsize` bytes; strides are in bytes and may be negative.
+void copy_strided(const DimVector& sizes, char* to, const DimVector& to_strides, char* from,
+                  const DimVector& from_strides, size_t itemsize) {
+  static constexpr int64_t kZero = 0;
+  IndexedWalk walk;
+  walk.sizes = sizes;
+  walk.table_strides = from_strides;
+  walk.index_strides.assign(sizes.size(), 0);
+  walk.other_strides = to_strides;
+  walk.table = from;
+  walk.index = &kZero;
+  walk.other = to;
+  run_indexed(walk, read_loop(itemsize));
+}
+
+TensorMeta flip_rule(const Tensor& self, IntArrayRef dims) {
+  dim_set("flip", dims, self.dim());
+  return meta_like(self);
+}
+void flip_kernel(const Tensor& self, IntArrayRef dims, const Tensor& out) {
+  if (self.numel() == 0) return;
+  const DimVector sizes(self.sizes().begin(), self.sizes().end());
+  DimVector from = broadcast_byte_strides(self, self.sizes());
+  char* data = static_cast<char*>(self.data_ptr());
+  const DimSet flipped = dim_set("flip", dims, self.dim());
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (!flipped[d]) continue;
+    data += (sizes[d] - 1) * from[d];
+    from[d] = -from[d];
+  }
+  copy_strided(sizes, static_cast<char*>(out.data_ptr()), broadcast_byte_strides(out, out.sizes()),
+               data, from, self.itemsize());
+}
+
+Tensor fliplr_kernel(const Tensor& self) {
+  check_defined("fliplr", self);
+  SB_CHECK(self.dim() >= 2, "fliplr: expected at least 2 dimensions, got ", self.describe());
+  return flip(self, {1});
+}
+Tensor flipud_kernel(const Tensor& self) {
+  check_defined("flipud", self);
+  SB_CHECK(self.dim() >= 1, "flipud: expected at least 1 dimension, got ", self.describe());
+  return flip(self, {0});
+}
+
+Tensor rot90_kernel(const Tensor& self, int64_t k, IntArrayRef dims) {
+  check_defined("rot90", self);
+  SB_CHECK(dims.size() == 2, "rot90: dims: expected 2, got ", shape_text(dims));
+  const int64_t rank = self.dim();
+  SB_CHECK(rank >= 2, "rot90: expected at least 2 dimensions, got ", self.describe());
+  for (int64_t d : dims) {
+    SB_CHECK(d >= -rank && d < rank, "rot90: dims: ", d, " is no dimension of ", self.describe());
+  }
+  const int64_t first = wrap_dim("rot90", dims[0], rank), second = wrap_dim("rot90", dims[1], rank);
+  SB_CHECK(first != second, "rot90: dims: expected two dimensions, got ", shape_text(dims));
+  switch (((k % 4) + 4) % 4) {
+    case 1:
+      return transpose_(flip(self, {second}), first, second);
+    case 2:
+      return flip(self, dims);
+    case 3:
+      return transpose_(flip(self, {first}), first, second);
+    default:
+      return clone(self, MemoryFormat::Contiguous);
+  }
+}
+
+TensorMeta roll_rule(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
+  SB_CHECK(!shifts.empty(), "roll: shifts: expected at least one");
+  const bool flat = dims.empty() && shifts.size() == 1;
+  SB_CHECK(flat || dims.size() == shifts.size(), "roll: expected as many shifts as dims, got ",
+           shape_text(shifts), " and ", shape_text(dims));
+  if (self.numel() == 0 && shifts.size() == 1 && !flat) return meta_like(self);
+  for (int64_t d : dims) (void)self.size(d);  // refuses one that self has not
+  return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+}
+
+// Copies self to `out` with dimension d moved on by shifts[d], for those from d on.
+void roll_from(size_t d, DimVector sizes, const DimVector& shifts, char* from,
+               const DimVector& from_strides, char* to, const DimVector& to_strides,
+               size_t itemsize) {
+  while (d < shifts.size() && shifts[d] == 0) ++d;
+  if (d == shifts.size()) {
+    copy_strided(sizes, to, to_strides, from, from_strides, itemsize);
+    return;
+  }
+  const int64_t size = sizes[d], shift = shifts[d];
+  sizes[d] = size - shift;
+  roll_from(d + 1, sizes, shifts, from, from_strides, to + shift * to_strides[d], to_strides,
+            itemsize);
+  sizes[d] = shift;
+  roll_from(d + 1, sizes, shifts, from + (size - shift) * from_strides[d], from_strides, to,
+            to_strides, itemsize);
+}
+void roll_kernel(const Tensor& self, IntArrayRef shifts, IntArrayRef dims, const Tensor& out) {
+  if (self.numel() == 0) return;
+  const bool flat = dims.empty();
+  const Tensor from = flat && !self.is_contiguous() ? cast_copy(self, self.dtype()) : self;
+  DimVector sizes(self.sizes().begin(), self.sizes().end());
+  DimVector from_strides = broadcast_byte_strides(from, from.sizes());
+  DimVector to_strides = broadcast_byte_strides(out, out.sizes());
+  if (flat) {
+    sizes = {self.numel()};
+    from_strides = to_strides = {static_cast<int64_t>(self.itemsize())};
+  }
+  DimVector total(sizes.size(), 0);
+  for (size_t i = 0; i < shifts.size(); ++i) {
+    const size_t d = flat ? 0 : static_cast<size_t>(wrap_dim("roll", dims[i], self.dim()));
+    const int64_t shift = shifts[i] % sizes[d];
+    total[d] = (total[d] + (shift < 0 ? shift + sizes[d] : shift)) % sizes[d];
+  }
+  roll_from(0, sizes, total, static_cast<char*>(from.data_ptr()), from_strides,
+            static_cast<char*>(out.data_ptr()), to_strides, self.itemsize());
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_with_copied_out<flip, flip_rule, flip_kernel>(m);
+  m.define(fliplr);
+  m.impl(fliplr, DispatchKey::CompositeImplicitAutograd, fliplr_kernel);
+  m.define(flipud);
+  m.impl(flipud, DispatchKey::CompositeImplicitAutograd, flipud_kernel);
+  m.define(rot90);
+  m.impl(rot90, DispatchKey::CompositeExplicitAutograd, rot90_kernel);
+  define_out_by_copy<rot90>(m);
+  define_with_copied_out<roll, roll_rule, roll_kernel>(m);
+}
+
+}  // namespace sb

@@ -1,0 +1,211 @@
+#include "switchboard/ops/indexing/index.h"
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/cast.h"
+#include "switchboard/ops/indexing/accumulate.h"
+#include "switchboard/ops/indexing/advanced_index.h"
+#include "switchboard/ops/indexing/masked.h"
+#include "switchboard/ops/indexing/offsets.h"
+#include "switchboard/ops/indexing/partial_write.h"
+
+namespace sb {
+namespace {
+
+TensorMeta index_rule(const Tensor& self, OptionalTensorList indices) {
+  AdvancedIndex plan = plan_index("index", self, indices);
+  return {std::move(plan.sizes), self.dtype(), std::move(plan.result_strides)};
+}
+void index_kernel(const Tensor& self, OptionalTensorList indices, const Tensor& out) {
+  if (out.numel() == 0) return;
+  const AdvancedIndex plan = plan_index("index", self, indices);
+  const Tensor offsets = index_offsets("index", self, plan);
+  run_indexed(walk_index(self, plan, offsets, out), read_loop(self.itemsize()));
+}
+
+using IndexForms = internal::StructuredForms<TensorMeta (*)(const Tensor&, OptionalTensorList)>;
+template <class Tag, bool with_data>
+using IndexFunctional =
+    IndexForms::Functional<Tag, index_rule, index_kernel, StructuredOptions{}, with_data>;
+template <class Tag, bool with_data>
+using IndexOut = IndexForms::Out<Tag, index_rule, index_kernel,
+                                 StructuredOptions{.refuse_overlap = true}, with_data>;
+
+// The shape of what a mask selects depends on data, so masks are gone before the rule.
+template <class F>
+Tensor without_masks(const Tensor& self, OptionalTensorList indices, F&& f) {
+  check_defined("index", self);
+  check_index_list("index", self, indices);
+  if (!has_mask(indices)) return f(indices);
+  if (self.is_meta()) {
+    SB_THROW(DynamicOutputShapeError,
+             "index: the result's shape depends on the mask, which meta tensors do not have");
+  }
+  internal::TensorArguments tensors = {&self};
+  for (const auto& i : indices) internal::collect_tensors(&tensors, i);
+  internal::check_arguments("index", tensors);
+  return f(expand_masks(indices));
+}
+template <bool with_data>
+Tensor index_functional(const Tensor& self, OptionalTensorList indices) {
+  return without_masks(self, indices, [&](OptionalTensorList expanded) {
+    return IndexFunctional<index_op, with_data>()(self, expanded);
+  });
+}
+template <bool with_data>
+Tensor index_out_form(const Tensor& self, OptionalTensorList indices, const Tensor& out) {
+  return without_masks(self, indices, [&](OptionalTensorList expanded) {
+    return IndexOut<index_out_op, with_data>()(self, expanded, out);
+  });
+}
+
+void write_or_add(const Tensor& self, const Tensor& values, bool accumulate, MakeWalk make_walk) {
+  if (accumulate) {
+    accumulate_indexed(Accumulation::Sum, self, values, true, make_walk);
+  } else {
+    write_indexed(self, values, make_walk);
+  }
+}
+
+// The one mask among absent indices, undefined where there is none or more.
+Tensor only_mask(OptionalTensorList indices) {
+  Tensor mask;
+  for (const auto& i : indices) {
+    if (!is_given(i)) continue;
+    if (!is_mask(*i) || mask.defined()) return Tensor();
+    mask = *i;
+  }
+  return mask;
+}
+
+// Whether index_put is the filling of a mask with a number, which may be of any dtype.
+bool is_masked_fill(OptionalTensorList indices, const Tensor& values, bool accumulate) {
+  return !accumulate && values.numel() == 1 && only_mask(indices).defined();
+}
+
+void check_put(const Tensor& self, OptionalTensorList indices, const Tensor& values,
+               bool accumulate) {
+  check_defined("index_put: self", self);
+  check_defined("index_put: values", values);
+  internal::TensorArguments tensors = {&self, &values};
+  for (const auto& i : indices) internal::collect_tensors(&tensors, i);
+  internal::check_arguments("index_put", tensors);
+  check_index_list("index_put", self, indices);
+  check_no_overlap(self, values);
+  for (const auto& i : indices) {
+    if (is_given(i)) check_no_overlap(self, *i);
+  }
+  SB_CHECK(self.dtype() == values.dtype() || is_masked_fill(indices, values, accumulate),
+           "index_put: values: expected ", to_string(self.dtype()), ", got ", values.describe());
+}
+AdvancedIndex plan_put(const Tensor& self, OptionalTensorList indices, const Tensor& values) {
+  AdvancedIndex plan = plan_index("index_put", self, indices);
+  bool fits = values.sizes().size() <= plan.sizes.size();
+  for (size_t i = 1; fits && i <= values.sizes().size(); ++i) {
+    const int64_t size = values.sizes()[values.sizes().size() - i];
+    fits = size == 1 || size == plan.sizes[plan.sizes.size() - i];
+  }
+  SB_CHECK(fits, "index_put: values ", values.describe(), " do not broadcast to ",
+           shape_text(plan.sizes));
+  return plan;
+}
+
+// A tensor whose elements overlap is written to all the same, as in PyTorch.
+Tensor index_put_cpu(const Tensor& self, OptionalTensorList indices, const Tensor& values,
+                     bool accumulate, bool) {
+  check_put(self, indices, values, accumulate);
+  if (is_masked_fill(indices, values, accumulate)) {
+    const Tensor number = empty_on(Device(DeviceType::CPU), {}, self.dtype());
+    store_scalar(load_scalar(values.dtype(), values.data_ptr()), self.dtype(), number.data_ptr());
+    // The mask's dimensions are where it stands among the indices.
+    int64_t before = 0;
+    while (!is_given(indices[static_cast<size_t>(before)])) ++before;
+    fill_masked(self, only_mask(indices), before, number);
+    return self;
+  }
+  const std::vector<std::optional<Tensor>> expanded = expand_masks(indices);
+  const AdvancedIndex plan = plan_put(self, expanded, values);
+  if (std::ranges::find(plan.sizes, 0) != plan.sizes.end()) return self;
+  Tensor offsets;
+  write_or_add(self, values, accumulate, [&](const Tensor& table, const Tensor& other) {
+    offsets = index_offsets("index_put", table, plan);
+    IndexedWalk walk = walk_index(table, plan, offsets, other);
+    for (size_t d = plan.begin; d < plan.end; ++d) walk.serial.set(d);
+    return walk;
+  });
+  return self;
+}
+Tensor index_put_meta(const Tensor& self, OptionalTensorList indices, const Tensor& values,
+                      bool accumulate, bool) {
+  check_put(self, indices, values, accumulate);
+  if (!has_mask(indices)) plan_put(self, indices, values);
+  return self;
+}
+Tensor index_put_composite(const Tensor& self, OptionalTensorList indices, const Tensor& values,
+                           bool accumulate) {
+  return _index_put_impl_(self, indices, values, accumulate, false);
+}
+
+void check_put_flat(const Tensor& self, const Tensor& index, const Tensor& source) {
+  check_defined("put: self", self);
+  check_defined("put: index", index);
+  check_defined("put: source", source);
+  internal::check_arguments("put", {&self, &index, &source});
+  SB_CHECK(index.dtype() == DType::Int64, "put: index: expected int64, got ", index.describe());
+  SB_CHECK(self.dtype() == source.dtype(), "put: source: expected ", to_string(self.dtype()),
+           ", got ", source.describe());
+  SB_CHECK_INDEX(source.numel() == index.numel(),
+                 "put: index and source: expected equally many elements, got ", index.describe(),
+                 " and ", source.describe());
+  SB_CHECK_INDEX(self.numel() != 0 || index.numel() == 0, "put: self ", self.describe(),
+                 " has no element to write to");
+  check_no_internal_overlap(self);
+  check_no_overlap(self, index);
+  check_no_overlap(self, source);
+}
+Tensor put_meta(const Tensor& self, const Tensor& index, const Tensor& source, bool) {
+  check_put_flat(self, index, source);
+  return self;
+}
+Tensor put_cpu(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+  check_put_flat(self, index, source);
+  if (index.numel() == 0) return self;
+  const auto flat = [](const Tensor& t) {
+    const Tensor dense = t.is_contiguous() ? t : cast_copy(t, t.dtype());
+    return alias_with_unchecked(dense, {dense.numel()}, {1}, dense.storage_offset());
+  };
+  const Tensor places = flat(index);
+  Tensor offsets;
+  write_or_add(self, flat(source), accumulate, [&](const Tensor& table, const Tensor& other) {
+    offsets = flat_offsets("put", table, places);
+    IndexedWalk walk = walk_offsets(table, offsets, other);
+    walk.serial.set(0);
+    return walk;
+  });
+  return self;
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(index);
+  m.impl(index, DispatchKey::CPU, index_functional<true>);
+  m.impl(index, DispatchKey::Meta, index_functional<false>);
+  m.define(index_out);
+  m.impl(index_out, DispatchKey::CPU, index_out_form<true>);
+  m.impl(index_out, DispatchKey::Meta, index_out_form<false>);
+
+  define_on_clone<index_put>(m, index_put);
+  m.define(index_put_);
+  m.impl(index_put_, DispatchKey::CompositeExplicitAutograd, index_put_composite);
+  define_on_clone<_index_put_impl>(m, _index_put_impl);
+  m.define(_index_put_impl_);
+  m.impl(_index_put_impl_, DispatchKey::CPU, index_put_cpu);
+  m.impl(_index_put_impl_, DispatchKey::Meta, index_put_meta);
+
+  define_on_clone<put>(m, put);
+  m.define(put_);
+  m.impl(put_, DispatchKey::CPU, put_cpu);
+  m.impl(put_, DispatchKey::Meta, put_meta);
+}
+
+}  // namespace sb

@@ -1,0 +1,246 @@
+#include "switchboard/ops/indexing/index_along.h"
+
+#include <algorithm>
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/cast.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/indexing/accumulate.h"
+#include "switchboard/ops/indexing/along_dim.h"
+#include "switchboard/ops/indexing/partial_write.h"
+#include "switchboard/ops/tensor_iterator.h"
+
+namespace sb {
+namespace {
+
+TensorMeta like(const Tensor& self) {
+  return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+}
+int64_t size_along(const Tensor& t, int64_t dim) { return t.dim() == 0 ? 1 : t.size(dim); }
+
+// The shape without one dimension.
+DimVector without(IntArrayRef sizes, int64_t dim) {
+  DimVector rest(sizes.begin(), sizes.end());
+  if (!rest.empty()) rest.erase(rest.begin() + dim);
+  return rest;
+}
+
+TensorMeta combine_rule(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
+                        const Tensor& source) {
+  const int64_t d = wrap_dim(op, dim, self.dim());
+  SB_CHECK_INDEX(index.dim() <= 1, op, ": index: expected a vector, got ", index.describe());
+  SB_CHECK(index.dtype() == DType::Int64 || index.dtype() == DType::Int32, op,
+           ": index: expected int32 or int64, got ", index.describe());
+  SB_CHECK(self.dtype() == source.dtype(), op, ": source: expected ", to_string(self.dtype()),
+           ", got ", source.describe());
+  SB_CHECK(d == 0 || d < source.dim(), op, ": source ", source.describe(), " has no dimension ", d);
+  if (index.numel() != size_along(source, d)) {
+    // PyTorch's own message fails where source has no dimension.
+    SB_CHECK_INDEX(source.dim() != 0, op, ": ", index.numel(), " indices, but source is ",
+                   source.describe());
+    SB_THROW(RuntimeError, op, ": ", index.numel(), " indices, but source is ", source.describe());
+  }
+  if (self.dim() <= 1) {
+    SB_CHECK(source.dim() <= 1, op, ": source: expected at most one dimension, got ",
+             source.describe());
+    return like(self);
+  }
+  if (index.numel() == 0) return like(self);
+  const DimVector part = without(self.sizes(), d), given = without(source.sizes(), d);
+  const auto common = broadcast_shapes(part, given);
+  SB_CHECK(IntArrayRef(common) == IntArrayRef(part), op, ": parts of source ", source.describe(),
+           " do not broadcast to those of self ", self.describe());
+  return like(self);
+}
+
+// `source` with its parts expanded to those of self, which they broadcast to.
+Tensor expand_parts(const Tensor& self, int64_t dim, const Tensor& source) {
+  DimVector sizes = without(self.sizes(), dim);
+  const DimVector given = without(source.sizes(), dim), steps = without(source.strides(), dim);
+  const size_t lead = sizes.size() - given.size();
+  DimVector strides(sizes.size(), 0);
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i] != 1) strides[lead + i] = steps[i];
+  }
+  sizes.insert(sizes.begin() + dim, size_along(source, dim));
+  strides.insert(strides.begin() + dim, source.dim() == 0 ? 0 : source.stride(dim));
+  return alias_with_unchecked(source, sizes, strides, source.storage_offset());
+}
+
+// Calls f(source, make_walk) with the parts that match those of `out`.
+template <class F>
+void with_walk(const Tensor& out, int64_t d, const Tensor& index, const Tensor& source, F&& f) {
+  f(expand_parts(out, d, source), [&](const Tensor& table, const Tensor& other) {
+    IndexedWalk walk = walk_along(table, d, index, IndexShape::Vector, other);
+    walk.serial.set(static_cast<size_t>(d));
+    return walk;
+  });
+}
+
+// Of the data: every index is in range.
+template <class... Rest>
+void check(const Tensor& self, int64_t dim, const Tensor& index, const Rest&...) {
+  const int64_t d = wrap_dim("index_add", dim, self.dim());
+  check_indices<IndexError>("index_add", as_int64(index), 0, size_along(self, d));
+}
+
+void combine(Accumulation kind, int64_t dim, const Tensor& index, const Tensor& source,
+             bool include_self, const Tensor& out) {
+  if (out.numel() == 0 || index.numel() == 0) return;
+  const int64_t d = wrap_dim("index_add", dim, out.dim());
+  with_walk(out, d, as_int64(index), source, [&](const Tensor& parts, MakeWalk make_walk) {
+    accumulate_indexed(kind, out, parts, include_self, make_walk);
+  });
+}
+
+TensorMeta index_add_rule(const Tensor& self, int64_t dim, const Tensor& index,
+                          const Tensor& source, const Scalar& alpha) {
+  TensorMeta meta = combine_rule("index_add", self, dim, index, source);
+  check_scalar_fits(alpha, self.dtype());
+  return meta;
+}
+void index_add_kernel(const Tensor&, int64_t dim, const Tensor& index, const Tensor& source,
+                      const Scalar& alpha, const Tensor& out) {
+  const bool plain = !alpha.is_complex() && alpha.to<double>() == 1;
+  Tensor scaled = source;
+  if (!plain) {
+    const DType dtype = compute_dtype(out.dtype());
+    const Tensor factor = empty_on(Device(DeviceType::CPU), {}, dtype);
+    store_scalar(alpha, dtype, factor.data_ptr());
+    scaled = mul(dtype == source.dtype() ? source : cast_copy(source, dtype), factor);
+  }
+  combine(Accumulation::Sum, dim, index, scaled, true, out);
+}
+
+Accumulation parse_reduction(std::string_view reduce) {
+  if (reduce == "prod") return Accumulation::Product;
+  if (reduce == "mean") return Accumulation::Mean;
+  if (reduce == "amax") return Accumulation::Max;
+  SB_CHECK(reduce == "amin", "index_reduce: reduce: expected prod, mean, amax or amin, got ",
+           reduce);
+  return Accumulation::Min;
+}
+TensorMeta index_reduce_rule(const Tensor& self, int64_t dim, const Tensor& index,
+                             const Tensor& source, std::string_view reduce, bool include_self) {
+  const Accumulation kind = parse_reduction(reduce);
+  TensorMeta meta = combine_rule("index_reduce", self, dim, index, source);
+  // PyTorch has fewer dtypes where it walks over elements than where it walks over parts.
+  const bool any_dtype = include_self && self.dim() > 1;
+  const bool real_number = !is_complex(self.dtype()) && self.dtype() != DType::Bool;
+  SB_CHECK(
+      index.numel() == 0 || (has_accumulation(kind, self.dtype()) && (any_dtype || real_number)),
+      "index_reduce: ", reduce, " is not implemented for ", self.describe());
+  return meta;
+}
+void index_reduce_kernel(const Tensor&, int64_t dim, const Tensor& index, const Tensor& source,
+                         std::string_view reduce, bool include_self, const Tensor& out) {
+  combine(parse_reduction(reduce), dim, index, source, include_self, out);
+}
+
+TensorMeta index_copy_rule(const Tensor& self, int64_t dim, const Tensor& index,
+                           const Tensor& source) {
+  const int64_t d = wrap_dim("index_copy", dim, self.dim());
+  SB_CHECK_INDEX(index.dim() <= 1, "index_copy: index: expected a vector, got ", index.describe());
+  SB_CHECK_INDEX(source.dim() != 0 || index.numel() == 1,
+                 "index_copy: a source without dimensions takes 1 index, got ", index.numel());
+  SB_CHECK_INDEX(source.dim() == self.dim() || source.dim() == 0 || self.dim() == 0,
+                 "index_copy: source: expected ", self.dim(), " dimensions, got ",
+                 source.describe());
+  SB_CHECK(index.dtype() == DType::Int64, "index_copy: index: expected int64, got ",
+           index.describe());
+  SB_CHECK(self.dtype() == source.dtype(), "index_copy: source: expected ", to_string(self.dtype()),
+           ", got ", source.describe());
+  SB_CHECK(without(self.sizes(), d) == without(source.sizes(), d), "index_copy: parts of source ",
+           source.describe(), " and of self ", self.describe(), " differ in shape");
+  SB_CHECK_INDEX(index.numel() == size_along(source, d), "index_copy: ", index.numel(),
+                 " indices, but source is ", source.describe());
+  return like(self);
+}
+void check_index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor&) {
+  if (self.numel() == 0) return;
+  const int64_t d = wrap_dim("index_copy", dim, self.dim());
+  check_indices<IndexError>("index_copy", index, 0, size_along(self, d));
+}
+void index_copy_kernel(const Tensor&, int64_t dim, const Tensor& index, const Tensor& source,
+                       const Tensor& out) {
+  if (out.numel() == 0) return;
+  const int64_t d = wrap_dim("index_copy", dim, out.dim());
+  with_walk(out, d, index, source,
+            [&](const Tensor& parts, MakeWalk make_walk) { write_indexed(out, parts, make_walk); });
+}
+
+// The dimension, wrapped.
+int64_t check_index_fill(const Tensor& self, int64_t dim, const Tensor& index, DType value) {
+  check_defined("index_fill: self", self);
+  check_defined("index_fill: index", index);
+  internal::check_arguments("index_fill", {&self, &index});
+  SB_CHECK_INDEX(index.dtype() == DType::Int64, "index_fill: index: expected int64, got ",
+                 index.describe());
+  check_no_overlap(self, index);
+  SB_CHECK(is_complex(self.dtype()) || !is_complex(value),
+           "index_fill: value: a complex number does not go into ", self.describe());
+  const int64_t d = wrap_dim("index_fill", dim, self.dim());
+  SB_CHECK(index.dim() <= 1, "index_fill: index: expected a vector, got ", index.describe());
+  return d;
+}
+// A tensor whose elements overlap is filled all the same, as in PyTorch.
+Tensor index_fill_cpu(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  const int64_t d = check_index_fill(self, dim, index, value.dtype());
+  const Tensor number = empty_on(Device(DeviceType::CPU), {}, self.dtype());
+  store_scalar(value, self.dtype(), number.data_ptr());
+  const int64_t size = size_along(self, d);
+  if (size == 0) check_indices<RuntimeError>("index_fill", index, 0, 0);
+  if (self.numel() == 0) return self;
+  check_indices<IndexError>("index_fill", index, -size, size);
+  const Tensor places = cast_copy(index, DType::Int64);
+  int64_t* const place = places.data<int64_t>();
+  for (int64_t i = 0; i < places.numel(); ++i) place[i] += place[i] < 0 ? size : 0;
+  DimVector part = without(self.sizes(), d);
+  part.insert(part.begin() + d, places.numel());
+  const Tensor source =
+      alias_with_unchecked(number, part, DimVector(part.size(), 0), number.storage_offset());
+  with_walk(self, d, places, source, [&](const Tensor& parts, MakeWalk make_walk) {
+    write_indexed(self, parts, make_walk);
+  });
+  return self;
+}
+Tensor index_fill_meta(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  check_index_fill(self, dim, index, value.dtype());
+  return self;
+}
+
+void check_is_number(const Tensor& value) {
+  check_defined("index_fill: value", value);
+  SB_CHECK(value.dim() == 0, "index_fill: value: expected no dimensions, got ", value.describe());
+}
+Tensor index_fill_tensor_cpu(const Tensor& self, int64_t dim, const Tensor& index,
+                             const Tensor& value) {
+  check_is_number(value);
+  return index_fill_cpu(self, dim, index, load_scalar(value.dtype(), value.data_ptr()));
+}
+Tensor index_fill_tensor_meta(const Tensor& self, int64_t dim, const Tensor& index,
+                              const Tensor& value) {
+  check_is_number(value);
+  check_index_fill(self, dim, index, value.dtype());
+  return self;
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_partial_write<index_add_rule, check<Tensor, Scalar>, index_add_kernel>(m, index_add);
+  define_partial_write<index_reduce_rule, check<Tensor, std::string_view, bool>,
+                       index_reduce_kernel>(m, index_reduce);
+  define_partial_write<index_copy_rule, check_index_copy, index_copy_kernel>(m, index_copy);
+  define_on_clone<index_fill>(m, index_fill);
+  m.define(index_fill_);
+  m.impl(index_fill_, DispatchKey::CPU, index_fill_cpu);
+  m.impl(index_fill_, DispatchKey::Meta, index_fill_meta);
+  define_on_clone<index_fill_Tensor>(m, index_fill_Tensor);
+  m.define(index_fill_Tensor_);
+  m.impl(index_fill_Tensor_, DispatchKey::CPU, index_fill_tensor_cpu);
+  m.impl(index_fill_Tensor_, DispatchKey::Meta, index_fill_tensor_meta);
+}
+
+}  // namespace sb

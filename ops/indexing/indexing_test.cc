@@ -1,0 +1,153 @@
+#include <numeric>
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/error.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/indexing/embedding.h"
+#include "switchboard/ops/indexing/gather.h"
+#include "switchboard/ops/indexing/index.h"
+#include "switchboard/ops/indexing/index_along.h"
+#include "switchboard/ops/indexing/masked.h"
+#include "switchboard/ops/indexing/scatter.h"
+#include "switchboard/ops/indexing/triangles.h"
+#include "switchboard/ops/item.h"
+#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/ranges.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+const Device kCpu(DeviceType::CPU);
+
+Tensor vector_of(const std::vector<int64_t>& values) {
+  const Tensor t = empty_on(kCpu, {static_cast<int64_t>(values.size())}, DType::Int64);
+  std::copy(values.begin(), values.end(), t.data<int64_t>());
+  return t;
+}
+Tensor floats(IntArrayRef sizes) {
+  const Tensor t = empty_on(kCpu, sizes, DType::Float32);
+  std::iota(t.data<float>(), t.data<float>() + t.numel(), 0.0f);
+  return t;
+}
+
+// Restores the number of threads.
+struct Threads {
+  int before = get_num_threads();
+  explicit Threads(int n) { set_num_threads(n); }
+  ~Threads() { set_num_threads(before); }
+};
+
+TEST_CASE("a scatter that finds a bad index last has written nothing, to self or to out") {
+  const Tensor self = floats({4}), out = zeros({4});
+  const Tensor bad = vector_of({0, 1, 9}), src = floats({3});
+  CHECK_THROWS_AS(scatter_(self, 0, bad, src), RuntimeError);
+  CHECK_THROWS_AS(index_copy_(self, 0, bad, src), IndexError);
+  CHECK_THROWS_AS(index_add_(self, 0, bad, src), IndexError);
+  CHECK_THROWS_AS(put_(self, bad, src), IndexError);
+  CHECK_THROWS_AS(index_put_(self, {bad}, src), IndexError);
+  CHECK(equal(self, floats({4})));
+  CHECK_THROWS_AS(scatter_add_out(self, 0, bad, src, out), RuntimeError);
+  CHECK(equal(out, zeros({4})));
+}
+
+TEST_CASE("elements that meet one place are added in the order of the indices for any threads") {
+  const int64_t n = 200000, places = 7;
+  std::vector<int64_t> where(static_cast<size_t>(n));
+  const Tensor src = empty_on(kCpu, {n, 3}, DType::Float32);
+  for (int64_t i = 0; i < n; ++i) {
+    where[static_cast<size_t>(i)] = (i * 5) % places;
+    for (int64_t d = 0; d < 3; ++d) {
+      src.data<float>()[3 * i + d] = 1.0f / static_cast<float>(1 + (i * 7919) % 1000);
+    }
+  }
+  const Tensor index = vector_of(where);
+  const auto run = [&](int threads) {
+    const Threads guard(threads);
+    return std::pair(index_add(zeros({places, 3}), 0, index, src),
+                     index_put(zeros({places, 3}), {index}, src, true));
+  };
+  const auto one = run(1), four = run(4);
+  CHECK(equal(one.first, four.first));
+  CHECK(equal(one.second, four.second));
+  CHECK(equal(one.first, one.second));
+}
+
+TEST_CASE("rows chosen by several threads are the rows that were asked for") {
+  const Threads guard(4);
+  const Tensor table = floats({1000, 33});
+  std::vector<int64_t> where(5000);
+  for (size_t i = 0; i < where.size(); ++i) where[i] = static_cast<int64_t>(i * 37 % 1000);
+  const Tensor rows = index_select(table, 0, vector_of(where));
+  const Tensor columns = index_select(transpose(table, 0, 1), 1, vector_of(where));
+  const Tensor both = index(table, {vector_of(where)});
+  bool right = true;
+  for (int64_t i = 0; i < 5000; ++i) {
+    for (int64_t d = 0; d < 33; ++d) {
+      right &= rows.data<float>()[i * 33 + d] ==
+               static_cast<float>(where[static_cast<size_t>(i)] * 33 + d);
+    }
+  }
+  CHECK(right);
+  CHECK(equal(rows, both));
+  CHECK(equal(transpose(rows, 0, 1), columns));
+  CHECK(equal(embedding(table, vector_of(where)), rows));
+}
+
+TEST_CASE("an expanded index costs no memory, and names the same rows as a vector") {
+  const Tensor index = vector_of({2, 0, 2});
+  const Tensor wide = expand(unsqueeze(index, 1), {3, 4});
+  CHECK(equal(gather(floats({3, 4}), 0, wide), index_select(floats({3, 4}), 0, index)));
+  CHECK(equal(scatter_add(zeros({3, 4}), 0, wide, floats({3, 4})),
+              index_add(zeros({3, 4}), 0, index, floats({3, 4}))));
+}
+
+TEST_CASE("indices that are not neighbours put their dimensions in front") {
+  const Tensor x = floats({2, 3, 4});
+  const Tensor i = vector_of({1, 0});
+  CHECK(index(x, {std::nullopt, i, i}).sizes() == IntArrayRef({2, 2}));
+  CHECK(index(x, {i, std::nullopt, i}).sizes() == IntArrayRef({2, 3}));
+  CHECK(index(x, {std::nullopt, i}).sizes() == IntArrayRef({2, 2, 4}));
+}
+
+TEST_CASE("indices far out of range are errors, not addresses") {
+  const Tensor x = floats({3, 4});
+  for (int64_t far : {INT64_MAX, INT64_MIN, int64_t{1} << 62}) {
+    const Tensor i = vector_of({far});
+    CHECK_THROWS_AS(index(x, {i}), IndexError);
+    CHECK_THROWS_AS(take(x, i), IndexError);
+    CHECK_THROWS_AS(index_select(x, 0, i), IndexError);
+    CHECK_THROWS_AS(gather(x, 0, unsqueeze(i, 0)), RuntimeError);
+    CHECK_THROWS_AS(index_fill(x, 0, i, 1), IndexError);
+    CHECK_THROWS_AS(embedding(x, i), IndexError);
+  }
+}
+
+TEST_CASE("a diagonal beyond every corner leaves a triangle whole or empty") {
+  const Tensor x = floats({3, 4});
+  CHECK(equal(tril(x, INT64_MAX), x));
+  CHECK(equal(tril(x, INT64_MIN), zeros({3, 4})));
+  CHECK(equal(triu(x, INT64_MIN), x));
+  CHECK(equal(triu(x, INT64_MAX), zeros({3, 4})));
+}
+
+TEST_CASE("a shape that depends on data is an error of its own kind on meta") {
+  const Device meta(DeviceType::Meta);
+  const Tensor x = empty_on(meta, {3}, DType::Float32), mask = empty_on(meta, {3}, DType::Bool);
+  CHECK_THROWS_AS(nonzero(x), DynamicOutputShapeError);
+  CHECK_THROWS_AS(masked_select(x, mask), DynamicOutputShapeError);
+  CHECK_THROWS_AS(index(x, {mask}), DynamicOutputShapeError);
+  // Writing through a mask changes no shape.
+  CHECK_NOTHROW(index_put_(x, {mask}, empty_on(meta, {}, DType::Float32)));
+}
+
+TEST_CASE("sums of 16-bit floats are rounded once, not at each element") {
+  // In bfloat16 alone a sum of ones stops at 256.
+  const Tensor many = ones({4096}, DType::BFloat16);
+  const Tensor sum = index_add(zeros({1}, DType::BFloat16), 0, zeros({4096}, DType::Int64), many);
+  CHECK(item(sum).to<double>() == 4096);
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,265 @@
+#include "switchboard/ops/indexing/masked.h"
+
+#include <cstring>
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/indexing/advanced_index.h"
+#include "switchboard/ops/indexing/dynamic_output.h"
+#include "switchboard/ops/indexing/partial_write.h"
+#include "switchboard/ops/indexing/strided_walk.h"
+#include "switchboard/ops/resize.h"
+#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+// Calls f(data, mask) for each element, in row-major order; `data` and `mask` broadcast to `sizes`.
+template <class F>
+void for_each_masked(IntArrayRef sizes, const Tensor& data, const Tensor& mask, F&& f) {
+  strided_walk<2>(DimVector(sizes.begin(), sizes.end()),
+                  {broadcast_byte_strides(data, sizes), broadcast_byte_strides(mask, sizes)},
+                  {static_cast<char*>(data.data_ptr()), static_cast<char*>(mask.data_ptr())},
+                  [&](std::array<char*, 2> at, const std::array<int64_t, 2>& stride, int64_t n) {
+                    for (int64_t i = 0; i < n; ++i) {
+                      f(at[0], *at[1] != 0);
+                      at[0] += stride[0];
+                      at[1] += stride[1];
+                    }
+                  });
+}
+
+// How many elements are true where the mask is broadcast to `sizes`.
+int64_t count_true(IntArrayRef sizes, const Tensor& mask) {
+  int64_t count = 0;
+  for_each_masked(sizes, mask, mask, [&](char*, bool chosen) { count += chosen; });
+  return count;
+}
+
+void check_mask(const char* op, const Tensor& mask) {
+  SB_CHECK(mask.dtype() == DType::Bool || mask.dtype() == DType::UInt8, op,
+           ": mask: expected bool or uint8, got ", mask.describe());
+}
+// A uint8 mask has no other elements than 0 and 1.
+void check_mask_values(const char* op, const Tensor& mask) {
+  if (mask.dtype() != DType::UInt8) return;
+  for_each_masked(mask.sizes(), mask, mask, [&](const char* at, bool) {
+    SB_CHECK(static_cast<unsigned char>(*at) <= 1, op, ": mask: expected zeros and ones, got ",
+             static_cast<int>(static_cast<unsigned char>(*at)));
+  });
+}
+
+// Calls f(copy) with a function that copies one element from its second argument to its first.
+template <class F>
+void with_element_copy(size_t itemsize, F&& f) {
+  switch (itemsize) {
+    case 1:
+      return f([](char* to, const char* from) { std::memcpy(to, from, 1); });
+    case 2:
+      return f([](char* to, const char* from) { std::memcpy(to, from, 2); });
+    case 4:
+      return f([](char* to, const char* from) { std::memcpy(to, from, 4); });
+    case 8:
+      return f([](char* to, const char* from) { std::memcpy(to, from, 8); });
+    default:
+      SB_ASSERT(itemsize == 16);
+      return f([](char* to, const char* from) { std::memcpy(to, from, 16); });
+  }
+}
+
+// Everything but the size of the result.
+void check_masked_select(const Tensor& self, const Tensor& mask) {
+  check_defined("masked_select: self", self);
+  check_defined("masked_select: mask", mask);
+  internal::check_arguments("masked_select", {&self, &mask});
+  check_mask("masked_select", mask);
+}
+Tensor masked_select_cpu(const Tensor& self, const Tensor& mask) {
+  check_masked_select(self, mask);
+  const auto sizes = broadcast_shapes(self.sizes(), mask.sizes());
+  check_mask_values("masked_select", mask);
+  const Tensor result = empty_on(Device(DeviceType::CPU), {count_true(sizes, mask)}, self.dtype());
+  if (result.numel() == 0) return result;
+  with_element_copy(self.itemsize(), [&](auto copy) {
+    char* to = static_cast<char*>(result.data_ptr());
+    for_each_masked(sizes, self, mask, [&](const char* from, bool chosen) {
+      if (!chosen) return;
+      copy(to, from);
+      to += self.itemsize();
+    });
+  });
+  return result;
+}
+Tensor masked_select_out_cpu(const Tensor& self, const Tensor& mask, const Tensor& out) {
+  check_defined("masked_select: out", out);
+  check_defined("masked_select: self", self);
+  SB_CHECK(out.dtype() == self.dtype(), "masked_select: out: expected ", to_string(self.dtype()),
+           ", got ", out.describe());
+  check_no_internal_overlap(out);
+  check_no_overlap(out, self);
+  check_no_overlap(out, mask);
+  copy_result_to_out("masked_select", masked_select_cpu(self, mask), out);
+  return out;
+}
+
+void check_masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
+  check_defined("masked_scatter: self", self);
+  check_defined("masked_scatter: mask", mask);
+  check_defined("masked_scatter: source", source);
+  internal::check_arguments("masked_scatter", {&self, &mask, &source});
+  check_no_internal_overlap(self);
+  SB_CHECK(self.dtype() == source.dtype(), "masked_scatter: source: expected ",
+           to_string(self.dtype()), ", got ", source.describe());
+  check_mask("masked_scatter", mask);
+  const auto common = broadcast_shapes(self.sizes(), mask.sizes());
+  SB_CHECK(IntArrayRef(common) == self.sizes(), "masked_scatter: mask ", mask.describe(),
+           " does not broadcast to self, ", self.describe());
+  check_no_overlap(self, mask);
+  check_no_overlap(self, source);
+}
+Tensor masked_scatter_cpu(const Tensor& self, const Tensor& mask, const Tensor& source) {
+  check_masked_scatter(self, mask, source);
+  check_mask_values("masked_scatter", mask);
+  const int64_t count = count_true(self.sizes(), mask);
+  SB_CHECK(count <= source.numel(), "masked_scatter: source has ", source.numel(),
+           " elements for the ", count, " that the mask chooses");
+  const Tensor from = source.is_contiguous() ? source : cast_copy(source, source.dtype());
+  const char* next = static_cast<const char*>(count == 0 ? nullptr : from.data_ptr());
+  // As PyTorch, in the order in which self lies in memory.
+  DimVector mask_strides = broadcast_byte_strides(mask, self.sizes());
+  const DimVector order =
+      iterator_order(DimVector(self.sizes().begin(), self.sizes().end()),
+                     {broadcast_byte_strides(self, self.sizes()), mask_strides});
+  DimVector sizes, self_steps, mask_steps;
+  for (size_t i = order.size(); i-- > 0;) {
+    const size_t d = static_cast<size_t>(order[i]);
+    sizes.push_back(self.sizes()[d]);
+    self_steps.push_back(self.strides()[d]);
+    mask_steps.push_back(mask_strides[d]);
+  }
+  const Tensor table = alias_with_unchecked(self, sizes, self_steps, self.storage_offset());
+  const Tensor chosen_of = alias_with_unchecked(mask, sizes, mask_steps, mask.storage_offset());
+  with_element_copy(self.itemsize(), [&](auto copy) {
+    for_each_masked(sizes, table, chosen_of, [&](char* to, bool chosen) {
+      if (!chosen) return;
+      copy(to, next);
+      next += self.itemsize();
+    });
+  });
+  return self;
+}
+Tensor masked_scatter_meta(const Tensor& self, const Tensor& mask, const Tensor& source) {
+  check_masked_scatter(self, mask, source);
+  return self;
+}
+Tensor masked_scatter_functional(const Tensor& self, const Tensor& mask, const Tensor& source) {
+  check_defined("masked_scatter: self", self);
+  check_defined("masked_scatter: mask", mask);
+  const auto sizes = broadcast_shapes(self.sizes(), mask.sizes());
+  return masked_scatter_(clone(expand(self, sizes), MemoryFormat::Contiguous), expand(mask, sizes),
+                         source);
+}
+
+Tensor nonzero_cpu(const Tensor& self) {
+  check_defined("nonzero", self);
+  return nonzero_places(self);
+}
+Tensor nonzero_out_cpu(const Tensor& self, const Tensor& out) {
+  check_defined("nonzero: out", out);
+  check_defined("nonzero: self", self);
+  SB_CHECK(out.dtype() == DType::Int64, "nonzero: out: expected int64, got ", out.describe());
+  SB_CHECK(out.device() == self.device(), "nonzero: out: expected a tensor on ",
+           to_string(self.device()), ", got ", out.describe());
+  check_no_internal_overlap(out);
+  check_no_overlap(out, self);
+  const Tensor places = nonzero_places(self);
+  resize_output(out, places.sizes(), places.strides());
+  copy_elements(out, places);
+  return out;
+}
+
+// A bool tensor that is true where self is not zero.
+Tensor nonzero_mask(const Tensor& self) {
+  if (!is_complex(self.dtype())) return cast_copy(self, DType::Bool);
+  // To convert would be to look at the real part only.
+  const Tensor wide = cast_copy(self, DType::Complex128);
+  const Tensor mask = empty_on(Device(DeviceType::CPU), self.sizes(), DType::Bool);
+  const auto* from = wide.data<std::complex<double>>();
+  for (int64_t i = 0; i < mask.numel(); ++i) mask.data<bool>()[i] = from[i] != 0.0;
+  return mask;
+}
+
+std::vector<Tensor> nonzero_columns(const Tensor& self) {
+  check_defined("nonzero", self);
+  // A number has one index, as of one dimension.
+  return unbind(nonzero(self.dim() == 0 ? unsqueeze(self, 0) : self), 1);
+}
+
+}  // namespace
+
+Tensor nonzero_places(const Tensor& self) {
+  const Tensor mask = self.itemsize() == 1 ? self : nonzero_mask(self);
+  const int64_t count = count_true(self.sizes(), mask);
+  const int64_t rank = self.dim();
+  const DimVector sizes = {count, rank}, strides = {1, count};
+  const Tensor places = empty_strided_on(Device(DeviceType::CPU), sizes, strides, DType::Int64);
+  if (count == 0 || rank == 0) return places;
+  int64_t* to = places.data<int64_t>();
+  DimVector position(static_cast<size_t>(rank), 0);
+  for_each_masked(self.sizes(), mask, mask, [&](const char*, bool chosen) {
+    if (chosen) {
+      for (size_t d = 0; d < position.size(); ++d)
+        to[static_cast<int64_t>(d) * count] = position[d];
+      ++to;
+    }
+    for (size_t d = position.size(); d-- > 0;) {
+      if (++position[d] < self.sizes()[d]) break;
+      position[d] = 0;
+    }
+  });
+  return places;
+}
+
+void fill_masked(const Tensor& self, const Tensor& mask, int64_t dim, const Tensor& value) {
+  check_mask("index_put", mask);
+  DimVector strides(self.sizes().size(), 0);
+  for (int64_t d = 0; d < mask.dim(); ++d) {
+    strides[static_cast<size_t>(dim + d)] = mask.strides()[static_cast<size_t>(d)];
+  }
+  const Tensor full = alias_with_unchecked(mask, self.sizes(), strides, mask.storage_offset());
+  const char* const from = static_cast<const char*>(value.data_ptr());
+  with_element_copy(self.itemsize(), [&](auto copy) {
+    for_each_masked(self.sizes(), self, full, [&](char* to, bool chosen) {
+      if (chosen) copy(to, from);
+    });
+  });
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_dynamic_output(m, masked_select);
+  m.impl(masked_select, DispatchKey::CPU, masked_select_cpu);
+  define_dynamic_output(m, masked_select_out);
+  m.impl(masked_select_out, DispatchKey::CPU, masked_select_out_cpu);
+
+  m.define(masked_scatter);
+  m.impl(masked_scatter, DispatchKey::CompositeExplicitAutograd, masked_scatter_functional);
+  define_out_by_copy<masked_scatter>(m);
+  m.define(masked_scatter_);
+  m.impl(masked_scatter_, DispatchKey::CPU, masked_scatter_cpu);
+  m.impl(masked_scatter_, DispatchKey::Meta, masked_scatter_meta);
+
+  define_dynamic_output(m, nonzero);
+  m.impl(nonzero, DispatchKey::CPU, nonzero_cpu);
+  define_dynamic_output(m, nonzero_out);
+  m.impl(nonzero_out, DispatchKey::CPU, nonzero_out_cpu);
+  m.define(argwhere);
+  m.impl(argwhere, DispatchKey::CompositeImplicitAutograd,
+         [](const Tensor& self) -> Tensor { return nonzero(self); });
+  m.define(nonzero_numpy);
+  m.impl(nonzero_numpy, DispatchKey::CompositeImplicitAutograd, nonzero_columns);
+  m.define(where_condition);
+  m.impl(where_condition, DispatchKey::CompositeImplicitAutograd, nonzero_columns);
+}
+
+}  // namespace sb

@@ -1,0 +1,39 @@
+// Elements written to places chosen along one dimension.
+
+#ifndef SWITCHBOARD_OPS_INDEXING_SCATTER_H_
+#define SWITCHBOARD_OPS_INDEXING_SCATTER_H_
+
+#include "switchboard/ops/derived_schema.h"
+
+namespace sb {
+
+// self[index[i][j]][j] = src[i][j] for dim 0, and so for any other. `index` is int64 and no larger
+// than src, nor than self apart from `dim`. RuntimeError for an index out of range. Of several
+// elements for one place the last stays, or all are reduced: by "add" or "multiply" in scatter, by
+// "sum", "prod", "mean", "amax" or "amin" in scatter_reduce.
+SB_STRUCTURED(scatter,
+              "aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+              "src_out");
+SB_STRUCTURED(scatter_value,
+              "aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+              "value_out");
+SB_STRUCTURED(scatter_with_reduce,
+              "aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) "
+              "-> Tensor",
+              "reduce_out");
+SB_STRUCTURED(scatter_value_reduce,
+              "aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str "
+              "reduce) -> Tensor",
+              "value_reduce_out");
+SB_STRUCTURED(scatter_add,
+              "aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", "out");
+// Without include_self the elements that are written to do not count themselves.
+SB_STRUCTURED(
+    scatter_reduce,
+    "aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, "
+    "*, bool include_self=True) -> Tensor",
+    "two_out");
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_INDEXING_SCATTER_H_

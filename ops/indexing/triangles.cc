@@ -1,0 +1,110 @@
+#include "switchboard/ops/indexing/triangles.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "switchboard/core/checked_math.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/indexing/strided_walk.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/structured.h"
+
+namespace sb {
+namespace {
+
+// The columns [first, second) of row `row` that belong to the triangle.
+std::pair<int64_t, int64_t> columns(bool lower, int64_t row, int64_t cols, int64_t diagonal) {
+  // No diagonal is further away than the matrix is wide or high.
+  int64_t edge;
+  if (__builtin_add_overflow(row, diagonal, &edge)) edge = diagonal;
+  if (lower) return {0, edge >= cols ? cols : std::max<int64_t>(edge + 1, 0)};
+  return {std::clamp<int64_t>(edge, 0, cols), cols};
+}
+
+template <bool lower>
+TensorMeta rule(const Tensor& self, int64_t) {
+  SB_CHECK_INDEX(self.dim() >= 2, lower ? "tril" : "triu", ": expected matrices, got ",
+                 self.describe());
+  return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+}
+// `out` holds self's elements.
+template <bool lower>
+void kernel(const Tensor&, int64_t diagonal, const Tensor& out) {
+  if (out.numel() == 0) return;
+  DimVector sizes(out.sizes().begin(), out.sizes().end());
+  DimVector strides = broadcast_byte_strides(out, out.sizes());
+  const int64_t cols = sizes.back(), col_stride = strides.back();
+  sizes.pop_back();
+  strides.pop_back();
+  const int64_t rows = sizes.back(), row_stride = strides.back();
+  sizes.pop_back();
+  strides.pop_back();
+  const size_t itemsize = out.itemsize();
+  const auto clear = [&](char* row, int64_t from, int64_t to) {
+    if (from >= to) return;
+    if (col_stride == static_cast<int64_t>(itemsize)) {
+      std::memset(row + from * col_stride, 0, static_cast<size_t>(to - from) * itemsize);
+      return;
+    }
+    for (int64_t c = from; c < to; ++c) std::memset(row + c * col_stride, 0, itemsize);
+  };
+  strided_walk<1>(sizes, {strides}, {static_cast<char*>(out.data_ptr())},
+                  [&](std::array<char*, 1> at, const std::array<int64_t, 1>& stride, int64_t n) {
+                    for (int64_t i = 0; i < n; ++i, at[0] += stride[0]) {
+                      for (int64_t r = 0; r < rows; ++r) {
+                        const auto [from, to] = columns(lower, r, cols, diagonal);
+                        clear(at[0] + r * row_stride, 0, from);
+                        clear(at[0] + r * row_stride, to, cols);
+                      }
+                    }
+                  });
+}
+
+template <bool lower>
+Tensor indices_kernel(int64_t rows, int64_t cols, int64_t offset, std::optional<DType> dtype,
+                      std::optional<Layout> layout, std::optional<Device> device,
+                      std::optional<bool> pin_memory) {
+  constexpr const char* op = lower ? "tril_indices" : "triu_indices";
+  SB_CHECK(rows >= 0, op, ": row: ", rows, " is negative");
+  SB_CHECK(cols >= 0, op, ": col: ", cols, " is negative");
+  const DType type = dtype.value_or(DType::Int64);
+  SB_CHECK(type == DType::Int64 || type == DType::Int32, op, ": not implemented for ",
+           to_string(type));
+  int64_t count = 0;
+  for (int64_t r = 0; r < rows; ++r) {
+    const auto [from, to] = columns(lower, r, cols, offset);
+    count = checked_add(count, to - from);
+  }
+  const Device target = device.value_or(Device(DeviceType::CPU));
+  if (target.is_meta()) return empty({2, count}, type, layout, target, pin_memory);
+  const Tensor places = empty_on(Device(DeviceType::CPU), {2, count}, DType::Int64);
+  int64_t* to_row = places.data<int64_t>();
+  int64_t* to_col = to_row + count;
+  for (int64_t r = 0; r < rows; ++r) {
+    const auto [from, to] = columns(lower, r, cols, offset);
+    for (int64_t c = from; c < to; ++c) {
+      *to_row++ = r;
+      *to_col++ = c;
+    }
+  }
+  return sb::to(places, type, layout, target, pin_memory);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  constexpr StructuredOptions options = {.from_self = true};
+  define_structured<rule<true>, kernel<true>, options>(m, tril);
+  define_structured<rule<false>, kernel<false>, options>(m, triu);
+
+  const OperatorHandle tril_handle = m.define(tril_indices);
+  m.impl(tril_indices, DispatchKey::CompositeExplicitAutograd, indices_kernel<true>);
+  define_out_form(m, tril_handle, "out");
+  const OperatorHandle triu_handle = m.define(triu_indices);
+  m.impl(triu_indices, DispatchKey::CompositeExplicitAutograd, indices_kernel<false>);
+  define_out_form(m, triu_handle, "out");
+}
+
+}  // namespace sb

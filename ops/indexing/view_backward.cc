@@ -1,0 +1,105 @@
+#include "switchboard/ops/indexing/view_backward.h"
+
+#include "switchboard/core/checked_math.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/indexing/index_along.h"
+#include "switchboard/ops/indexing/scatter.h"
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+Tensor unfold_kernel(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
+  check_defined("unfold", self);
+  const int64_t d = wrap_dim("unfold", dimension, self.dim());
+  const bool number = self.dim() == 0;
+  const int64_t length = number ? 1 : self.size(d), stride = number ? 1 : self.stride(d);
+  SB_CHECK(size >= 0 && size <= length, "unfold: size ", size, " does not fit dimension ", d,
+           " of ", self.describe());
+  SB_CHECK(step > 0, "unfold: step ", step, " is not positive");
+  DimVector sizes(self.sizes().begin(), self.sizes().end());
+  DimVector strides(self.strides().begin(), self.strides().end());
+  if (!number) {
+    sizes[static_cast<size_t>(d)] = (length - size) / step + 1;
+    strides[static_cast<size_t>(d)] = checked_mul(stride, step);
+  }
+  sizes.push_back(size);
+  strides.push_back(stride);
+  return alias_with_unchecked(self, sizes, strides, self.storage_offset());
+}
+
+Tensor unfold_backward_kernel(const Tensor& grad, IntArrayRef sizes, int64_t dim, int64_t size,
+                              int64_t step) {
+  check_defined("unfold_backward", grad);
+  const int64_t rank = static_cast<int64_t>(sizes.size());
+  wrap_dim("unfold_backward", dim, rank);
+  const Tensor result = new_zeros(grad, sizes);
+  const Tensor windows = unfold(result, dim, size, step);
+  SB_CHECK(rank == 0 || windows.sizes() == grad.sizes(),
+           "unfold_backward: grad: expected the shape of the windows, ",
+           shape_text(windows.sizes()), ", got ", grad.describe());
+  // Windows overlap, but not their elements at one place.
+  const Tensor values = rank == 0 ? reshape(grad, windows.sizes()) : grad;
+  for (int64_t i = 0; i < size; ++i) add_(select(windows, -1, i), select(values, -1, i));
+  return result;
+}
+
+Tensor select_backward_kernel(const Tensor& grad, SymIntArrayRef sizes, int64_t dim,
+                              int64_t index) {
+  check_defined("select_backward", grad);
+  const Tensor result = new_zeros(grad, sizes);
+  copy_(select(result, dim, index), grad);
+  return result;
+}
+Tensor slice_backward_kernel(const Tensor& grad, SymIntArrayRef sizes, int64_t dim,
+                             const SymInt& start, const SymInt& end, const SymInt& step) {
+  check_defined("slice_backward", grad);
+  const Tensor result = new_zeros(grad, sizes);
+  copy_(slice(result, dim, start, end, step), grad);
+  return result;
+}
+
+Tensor index_select_backward_kernel(const Tensor& grad, IntArrayRef sizes, int64_t dim,
+                                    const Tensor& index) {
+  check_defined("index_select_backward", grad);
+  return index_add_(new_zeros(grad, sizes), dim, index, grad);
+}
+Tensor value_selecting_backward_kernel(const Tensor& grad, int64_t dim, const Tensor& indices,
+                                       IntArrayRef sizes, bool keepdim) {
+  check_defined("value_selecting_reduction_backward", grad);
+  check_defined("value_selecting_reduction_backward", indices);
+  const bool kept = keepdim || sizes.empty();
+  return scatter_(new_zeros(grad, sizes), dim, kept ? indices : unsqueeze(indices, dim),
+                  kept ? grad : unsqueeze(grad, dim));
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(unfold);
+  m.impl(unfold, DispatchKey::CompositeExplicitAutograd, unfold_kernel);
+  m.define(unfold_backward);
+  m.impl(unfold_backward, DispatchKey::CompositeExplicitAutograd, unfold_backward_kernel);
+  define_out_by_copy<unfold_backward>(m);
+  // A backend that has no mutation of its own must not find these, which mutate what they make.
+  const auto all = DispatchKey::CompositeExplicitAutogradNonFunctional;
+  m.define(select_backward);
+  m.impl(select_backward, all, select_backward_kernel);
+  define_out_by_copy<select_backward>(m);
+  m.define(slice_backward);
+  m.impl(slice_backward, all, slice_backward_kernel);
+  define_out_by_copy<slice_backward>(m);
+  m.define(index_select_backward);
+  m.impl(index_select_backward, DispatchKey::CompositeImplicitAutograd,
+         index_select_backward_kernel);
+  m.define(value_selecting_reduction_backward);
+  m.impl(value_selecting_reduction_backward, DispatchKey::CompositeImplicitAutograd,
+         value_selecting_backward_kernel);
+}
+
+}  // namespace sb

@@ -1,0 +1,128 @@
+// What an operator does with a lazily conjugated or negated argument, at the keys Conjugate and
+// Negative. As `at::native::MathOpFallback`:
+//
+// - A view passes the call on: its result has self's keys.
+// - So does what changes a tensor's metadata only (Tag::inplace_view).
+// - Every other operator gets copies of such arguments, with the bit resolved. What it writes to a
+//   copy is then written back to the argument, as lazily.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
+#include "switchboard/ops/map_tensors.h"
+#include "switchboard/ops/resize.h"
+
+namespace sb {
+namespace {
+
+// One call, at the key `bit`.
+class ResolvedCall {
+ public:
+  explicit ResolvedCall(DispatchKey bit) : bit_(bit) {}
+
+  void run(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+    const FunctionSchema& schema = op.schema();
+    const size_t first = stack->size() - schema.arguments.size();
+    for (size_t i = 0; i < schema.arguments.size(); ++i) {
+      const bool is_write = schema.arguments[i].is_write();
+      IValue& value = (*stack)[first + i];
+      value = map_tensors(value, [&](const Tensor& t) { return resolved(t, is_write); });
+    }
+    op.redispatch_boxed(keys & DispatchKeySet::below(bit_), stack);
+    for (const auto& [argument, copy] : written_) {
+      resize_output(argument, copy.sizes());
+      copy_(argument, copy);
+    }
+    for (size_t i = first; i < stack->size(); ++i)
+      (*stack)[i] = map_tensors((*stack)[i], [&](const Tensor& t) { return original(t); });
+  }
+
+ private:
+  Tensor resolved(const Tensor& t, bool is_write) {
+    if (!t.key_set().has(bit_)) return t;
+    Tensor& copy = copies_[t.impl()];
+    if (!copy.defined()) {
+      copy = clone(t);
+      copy.impl()->set_wrapped_number(t.impl()->is_wrapped_number());
+    }
+    const auto is_it = [&](const auto& pair) { return pair.first.is_same(t); };
+    if (is_write && std::ranges::none_of(written_, is_it)) written_.emplace_back(t, copy);
+    return copy;
+  }
+  Tensor original(const Tensor& t) const {
+    for (const auto& [argument, copy] : written_) {
+      if (copy.is_same(t)) return argument;
+    }
+    return t;
+  }
+
+  DispatchKey bit_;
+  absl::flat_hash_map<const TensorImpl*, Tensor> copies_;
+  std::vector<std::pair<Tensor, Tensor>> written_;  // arguments and their copies
+};
+
+template <DispatchKey bit>
+void resolve_bit(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  if (op.schema().is_view() || op.entry().has_tag(Tag::inplace_view)) {
+    op.redispatch_boxed(keys & DispatchKeySet::below(bit), stack);
+    return;
+  }
+  ResolvedCall(bit).run(op, keys, stack);
+}
+
+// The tensor as it lies in memory.
+template <DispatchKey bit>
+Tensor without_bit(const Tensor& t) {
+  if (!t.key_set().has(bit)) return t;
+  Tensor plain = alias_with_unchecked(t, t.sizes(), t.strides(), t.storage_offset());
+  plain.impl()->set_key_set(t.key_set() - bit);
+  return plain;
+}
+
+// The one operator that reads and writes such tensors itself: all others resolve by it. A bit that
+// only one side has is resolved in what was written.
+template <DispatchKey bit>
+Tensor copy_kernel(DispatchKeySet keys, const Tensor& self, const Tensor& src, bool non_blocking) {
+  if (self.is_same(src)) return self;
+  const bool differ = self.key_set().has(bit) != src.key_set().has(bit);
+  SB_CHECK(!differ || bit == DispatchKey::Conjugate || self.dtype() != DType::Bool,
+           "copy_: the negatives of ", src.describe(), " cannot be written to ", self.describe());
+  const Tensor to = without_bit<bit>(self);
+  copy_.redispatch(keys & DispatchKeySet::below(bit), to, without_bit<bit>(src), non_blocking);
+  if (!differ) return self;
+  if constexpr (bit == DispatchKey::Conjugate) {
+    if (is_complex(self.dtype()) && is_complex(src.dtype())) conj_physical_(to);
+  } else {
+    neg_(to);
+  }
+  return self;
+}
+
+template <DispatchKey bit>
+void define_at(Library& m) {
+  m.impl(copy_, bit, copy_kernel<bit>);
+  // They make a plain tensor of one that is not; the copy in clone resolves.
+  m.impl(clone, bit, fallthrough);
+  m.impl(empty_like, bit, fallthrough);
+  m.impl(_conj_physical, bit, fallthrough);
+}
+
+}  // namespace
+
+SB_LIBRARY_IMPL(_, Conjugate, m) { m.fallback(resolve_bit<DispatchKey::Conjugate>); }
+SB_LIBRARY_IMPL(_, Negative, m) { m.fallback(resolve_bit<DispatchKey::Negative>); }
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_at<DispatchKey::Conjugate>(m);
+  define_at<DispatchKey::Negative>(m);
+}
+
+}  // namespace sb

@@ -1,0 +1,79 @@
+// addr: elementwise, but its categories are checked as those of no other operator.
+
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/comparison.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/linalg/products.h"
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+void check_factor(const char* name, const Scalar& factor, DType dtype) {
+  const bool fits = is_complex(dtype)          ? true
+                    : is_floating_point(dtype) ? !factor.is_complex()
+                                               : factor.is_int() || factor.is_bool();
+  SB_CHECK(fits, "addr: ", name, ": ", factor.to_string(), " is of a category above ",
+           to_string(dtype));
+  SB_CHECK(!factor.is_bool() || dtype == DType::Bool, "addr: ", name,
+           ": a bool only goes with bool tensors");
+}
+
+Tensor addr_kernel(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
+                   const Scalar& alpha) {
+  for (const Tensor* t : {&self, &vec1, &vec2}) check_defined("addr", *t);
+  SB_CHECK(vec1.dim() == 1 && vec2.dim() == 1, "addr: expected vectors, got ", vec1.describe(),
+           " and ", vec2.describe());
+  SB_CHECK(self.dim() <= 2, "addr: self: expected at most 2 dimensions, got ", self.describe());
+  const Tensor base = expand(self, {vec1.size(0), vec2.size(0)});
+  const Tensor column = unsqueeze(vec1, 1);
+  const Tensor* const all[] = {&base, &column, &vec2};
+  const DType dtype = result_type(all);
+  check_factor("beta", beta, dtype);
+  check_factor("alpha", alpha, dtype);
+  const bool with_self = beta.to<std::complex<double>>() != 0.0;
+  if (dtype == DType::Bool) {
+    Tensor product = logical_and(column, vec2);
+    if (!alpha.to<bool>()) product = logical_and(product, logical_not(product));
+    return with_self ? logical_or(base, product) : product;
+  }
+  // Nothing to compute, but the strides are self's.
+  if (base.numel() == 0) return to_dtype(mul_Scalar(base, beta), dtype);
+  const Tensor product = mul_Scalar(mul(column, vec2), alpha);
+  return with_self ? add(mul_Scalar(base, beta), product) : to_dtype(product, dtype);
+}
+
+// Where `out` must keep its shape, it is self.
+Tensor addr_into(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
+                 const Scalar& alpha, const Tensor& out, bool inplace) {
+  check_defined("addr: out", out);
+  const Tensor result = addr(self, vec1, vec2, beta, alpha);
+  SB_CHECK(can_cast(result.dtype(), out.dtype()), "addr: result type ", to_string(result.dtype()),
+           " can't be cast to the desired output type ", to_string(out.dtype()));
+  SB_CHECK(!inplace || out.sizes() == result.sizes(), "addr: self: ", self.describe(),
+           " does not have the result's shape ", shape_text(result.sizes()));
+  copy_result_to_out("addr", result, out);
+  return out;
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  const auto composite = DispatchKey::CompositeExplicitAutograd;
+  m.define(addr);
+  m.impl(addr, composite, addr_kernel);
+  m.define(addr_);
+  m.impl(addr_, composite,
+         [](const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
+            const Scalar& alpha) { return addr_into(self, vec1, vec2, beta, alpha, self, true); });
+  m.define(addr_out);
+  m.impl(addr_out, composite,
+         [](const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
+            const Scalar& alpha,
+            const Tensor& out) { return addr_into(self, vec1, vec2, beta, alpha, out, false); });
+}
+
+}  // namespace sb

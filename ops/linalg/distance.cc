@@ -1,0 +1,266 @@
+#include "switchboard/ops/linalg/distance.h"
+
+#include <cmath>
+#include <limits>
+
+#include "switchboard/core/checked_math.h"
+#include "switchboard/core/dtype_types.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/structured.h"
+#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+template <class T>
+using Row = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
+template <class T>
+using MutableRow = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
+
+template <class T>
+T distance(const Row<T>& a, const Row<T>& b, double p) {
+  if (a.size() == 0) return T(0);
+  const auto difference = (a - b).abs();
+  if (p == 0) return static_cast<T>((a != b).count());
+  if (p == 1) return difference.sum();
+  if (p == 2) return std::sqrt(difference.square().sum());
+  if (std::isinf(p)) return difference.template maxCoeff<Eigen::PropagateNaN>();
+  return std::pow(difference.pow(static_cast<T>(p)).sum(), static_cast<T>(1 / p));
+}
+
+// Adds to `out` the gradient of a, where d is the distance and g its gradient.
+template <class T>
+void add_gradient(const Row<T>& a, const Row<T>& b, double p, T d, T g, MutableRow<T> out) {
+  const auto difference = a - b;
+  const auto sign = difference.sign();
+  const T power = static_cast<T>(p - 1);
+  if (p == 1) {
+    out += sign * g;
+  } else if (p == 0 || d == T(0)) {
+    return;
+  } else if (p == 2) {
+    out += difference * (g / d);
+  } else if (std::isinf(p)) {
+    out += sign * (difference.abs() == d).template cast<T>() * g;
+  } else {
+    // 0 to a negative power would be infinite.
+    out += (difference == T(0)).select(T(0), sign * difference.abs().pow(power)) *
+           (g / std::pow(d, power));
+  }
+}
+
+void check_p(const char* op, double p) {
+  SB_CHECK(p >= 0, op, ": p: expected a number that is not negative, got ", p);
+}
+void check_floating(const char* op, const Tensor& t) {
+  check_defined(op, t);
+  SB_CHECK(t.dtype() == DType::Float32 || t.dtype() == DType::Float64, op,
+           ": expected float32 or float64, got ", t.describe());
+}
+
+DimVector batch_of(const Tensor& x1, const Tensor& x2) {
+  return broadcast_shapes(x1.sizes().first(x1.sizes().size() - 2),
+                          x2.sizes().first(x2.sizes().size() - 2));
+}
+DimVector with_last(DimVector batch, int64_t rows, int64_t cols) {
+  batch.insert(batch.end(), {rows, cols});
+  return batch;
+}
+
+TensorMeta cdist_rule(const Tensor& x1, const Tensor& x2, double p,
+                      std::optional<int64_t> compute_mode) {
+  check_floating("cdist: x1", x1);
+  check_floating("cdist: x2", x2);
+  SB_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "cdist: expected at least 2 dimensions, got ",
+           x1.describe(), " and ", x2.describe());
+  SB_CHECK(x1.size(-1) == x2.size(-1), "cdist: expected equally many columns, got ", x1.describe(),
+           " and ", x2.describe());
+  SB_CHECK(x1.dtype() == x2.dtype(), "cdist: expected one dtype, got ", x1.describe(), " and ",
+           x2.describe());
+  check_p("cdist", p);
+  SB_CHECK(!compute_mode || (*compute_mode >= 0 && *compute_mode <= 2),
+           "cdist: compute_mode: expected 0, 1 or 2, got ", compute_mode.value_or(0));
+  return {with_last(batch_of(x1, x2), x1.size(-2), x2.size(-2)), x1.dtype()};
+}
+
+// x broadcast to the batch, its matrices contiguous.
+Tensor spread(const Tensor& x, const DimVector& batch) {
+  return contiguous(expand(x, with_last(batch, x.size(-2), x.size(-1))));
+}
+
+template <class F>
+void visit_floating(DType dtype, const F& f) {
+  dtype == DType::Float32 ? f.template operator()<float>() : f.template operator()<double>();
+}
+int64_t grain_of(int64_t work) { return kElementGrain / std::max<int64_t>(work, 1) + 1; }
+
+void cdist_kernel(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t>,
+                  const Tensor& out) {
+  if (out.numel() == 0) return;
+  const DimVector batch = batch_of(x1, x2);
+  const Tensor a = spread(x1, batch);
+  const Tensor b = spread(x2, batch);
+  const Tensor result = contiguous(out);
+  const int64_t n = x1.size(-2);
+  const int64_t m = x2.size(-2);
+  const int64_t k = x1.size(-1);
+  visit_floating(out.dtype(), [&]<class T>() {
+    const T* const lhs = a.data<T>();
+    const T* const rhs = b.data<T>();
+    T* const to = result.data<T>();
+    parallel_for(0, result.numel() / m, grain_of(m * k), [&](int64_t from, int64_t end) {
+      for (int64_t i = from; i < end; ++i) {
+        for (int64_t j = 0; j < m; ++j) {
+          to[i * m + j] =
+              distance<T>(Row<T>(lhs + i * k, k), Row<T>(rhs + (i / n * m + j) * k, k), p);
+        }
+      }
+    });
+  });
+  if (!result.is_same(out)) copy_elements(out, result);
+}
+
+TensorMeta cdist_backward_rule(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p,
+                               const Tensor& cdist) {
+  const TensorMeta forward = cdist_rule(x1, x2, p, std::nullopt);
+  for (const Tensor* t : {&grad, &cdist}) {
+    SB_CHECK(t->dtype() == x1.dtype(), "_cdist_backward: expected ", to_string(x1.dtype()),
+             ", got ", t->describe());
+    SB_CHECK(t->sizes() == IntArrayRef(forward.sizes), "_cdist_backward: expected the shape ",
+             shape_text(forward.sizes), ", got ", t->describe());
+  }
+  return {with_last(batch_of(x1, x2), x1.size(-2), x1.size(-1)), x1.dtype()};
+}
+void cdist_backward_kernel(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p,
+                           const Tensor& cdist, const Tensor& out) {
+  if (out.numel() == 0) return;
+  const DimVector batch = batch_of(x1, x2);
+  const Tensor a = spread(x1, batch);
+  const Tensor b = spread(x2, batch);
+  const Tensor distances = contiguous(cdist);
+  const Tensor gradients = contiguous(grad);
+  const Tensor result = contiguous(out);
+  const int64_t n = x1.size(-2);
+  const int64_t m = x2.size(-2);
+  const int64_t k = x1.size(-1);
+  visit_floating(out.dtype(), [&]<class T>() {
+    const T* const lhs = a.data<T>();
+    const T* const rhs = b.data<T>();
+    const T* const d = distances.data<T>();
+    const T* const g = gradients.data<T>();
+    T* const to = result.data<T>();
+    parallel_for(0, result.numel() / k, grain_of(m * k), [&](int64_t from, int64_t end) {
+      for (int64_t i = from; i < end; ++i) {
+        MutableRow<T> row(to + i * k, k);
+        row.setZero();
+        for (int64_t j = 0; j < m; ++j) {
+          add_gradient<T>(Row<T>(lhs + i * k, k), Row<T>(rhs + (i / n * m + j) * k, k), p,
+                          d[i * m + j], g[i * m + j], row);
+        }
+      }
+    });
+  });
+  if (!result.is_same(out)) copy_elements(out, result);
+}
+
+TensorMeta pdist_rule(const Tensor& self, double p) {
+  check_floating("pdist", self);
+  SB_CHECK(self.dim() == 2, "pdist: expected a matrix, got ", self.describe());
+  check_p("pdist", p);
+  const int64_t n = self.size(0);
+  return {{n < 2 ? 0 : checked_mul(n, n - 1) / 2}, self.dtype()};
+}
+// Calls f(i, j, place) for the pairs of row i.
+template <class F>
+void for_pairs_of(int64_t i, int64_t n, const F& f) {
+  int64_t place = i * (2 * n - i - 1) / 2;
+  for (int64_t j = i + 1; j < n; ++j) f(j, place++);
+}
+void pdist_kernel(const Tensor& self, double p, const Tensor& out) {
+  if (out.numel() == 0) return;
+  const Tensor x = contiguous(self);
+  const Tensor result = contiguous(out);
+  const int64_t n = self.size(0);
+  const int64_t k = self.size(1);
+  visit_floating(out.dtype(), [&]<class T>() {
+    const T* const rows = x.data<T>();
+    T* const to = result.data<T>();
+    parallel_for(0, n, grain_of(n * k / 2), [&](int64_t from, int64_t end) {
+      for (int64_t i = from; i < end; ++i) {
+        for_pairs_of(i, n, [&](int64_t j, int64_t place) {
+          to[place] = distance<T>(Row<T>(rows + i * k, k), Row<T>(rows + j * k, k), p);
+        });
+      }
+    });
+  });
+  if (!result.is_same(out)) copy_elements(out, result);
+}
+
+TensorMeta pdist_backward_rule(const Tensor& grad, const Tensor& self, double p,
+                               const Tensor& pdist) {
+  const TensorMeta forward = pdist_rule(self, p);
+  for (const Tensor* t : {&grad, &pdist}) {
+    SB_CHECK(t->dtype() == self.dtype() && t->sizes() == IntArrayRef(forward.sizes),
+             "_pdist_backward: expected ", shape_text(forward.sizes), " of ",
+             to_string(self.dtype()), ", got ", t->describe());
+  }
+  return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+}
+void pdist_backward_kernel(const Tensor& grad, const Tensor& self, double p, const Tensor& pdist,
+                           const Tensor& out) {
+  if (out.numel() == 0) return;
+  const Tensor x = contiguous(self);
+  const Tensor distances = contiguous(pdist);
+  const Tensor gradients = contiguous(grad);
+  const Tensor result = contiguous(out);
+  const int64_t n = self.size(0);
+  const int64_t k = self.size(1);
+  visit_floating(out.dtype(), [&]<class T>() {
+    const T* const rows = x.data<T>();
+    const T* const d = distances.data<T>();
+    const T* const g = gradients.data<T>();
+    T* const to = result.data<T>();
+    std::fill_n(to, n * k, T(0));
+    for (int64_t i = 0; i < n; ++i) {
+      const Row<T> a(rows + i * k, k);
+      for_pairs_of(i, n, [&](int64_t j, int64_t place) {
+        const Row<T> b(rows + j * k, k);
+        add_gradient<T>(a, b, p, d[place], g[place], MutableRow<T>(to + i * k, k));
+        add_gradient<T>(b, a, p, d[place], g[place], MutableRow<T>(to + j * k, k));
+      });
+    }
+  });
+  if (!result.is_same(out)) copy_elements(out, result);
+}
+
+// The operator, and an out= form that copies.
+template <auto rule, auto kernel, class Tag>
+void define_with_out(Library& m, const Op<Tag>& op) {
+  define_structured<rule, kernel>(m, op);
+  define_out_form(m, m.dispatcher().find_op_or_throw(Op<Tag>::name()), "out");
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_with_out<cdist_rule, cdist_kernel>(m, _cdist_forward);
+  define_with_out<cdist_backward_rule, cdist_backward_kernel>(m, _cdist_backward);
+  define_with_out<pdist_rule, pdist_kernel>(m, _pdist_forward);
+  define_with_out<pdist_backward_rule, pdist_backward_kernel>(m, _pdist_backward);
+  m.define(cdist);
+  m.impl(cdist, DispatchKey::CompositeImplicitAutograd,
+         [](const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
+           return _cdist_forward(x1, x2, p, compute_mode);
+         });
+  m.define(pdist);
+  m.impl(pdist, DispatchKey::CompositeImplicitAutograd, [](const Tensor& self, double p) {
+    check_defined("pdist", self);
+    return _pdist_forward(contiguous(self), p);
+  });
+}
+
+}  // namespace sb

@@ -1,0 +1,76 @@
+// What operators on batches of matrices share. Included by .cc files only: it brings Eigen in.
+
+#ifndef SWITCHBOARD_OPS_LINALG_MATRIX_BATCH_H_
+#define SWITCHBOARD_OPS_LINALG_MATRIX_BATCH_H_
+
+#include <algorithm>
+#include <complex>
+
+#include "Eigen/Core"
+#include "switchboard/core/checked_math.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+
+namespace sb {
+
+template <class T>
+using ColumnMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+
+// Throws RuntimeError unless `t` is a batch of matrices of a dtype that factorizations know.
+inline void check_matrices(const char* op, const Tensor& t) {
+  check_defined(op, t);
+  SB_CHECK(t.dim() >= 2, op, ": expected at least 2 dimensions, got ", t.describe());
+  SB_CHECK(t.dtype() == DType::Float32 || t.dtype() == DType::Float64 || is_complex(t.dtype()), op,
+           ": expected float32, float64 or complex, got ", t.describe());
+}
+inline void check_square(const char* op, const Tensor& t) {
+  check_matrices(op, t);
+  SB_CHECK(t.size(-1) == t.size(-2), op, ": expected square matrices, got ", t.describe());
+}
+
+inline IntArrayRef batch_sizes(const Tensor& t) { return t.sizes().first(t.sizes().size() - 2); }
+inline DimVector batch_and(const Tensor& t, std::initializer_list<int64_t> last) {
+  DimVector sizes(batch_sizes(t).begin(), batch_sizes(t).end());
+  sizes.insert(sizes.end(), last.begin(), last.end());
+  return sizes;
+}
+// A new tensor of self's batch, one after the other, with column-major matrices.
+inline Tensor empty_matrices(const Tensor& like, int64_t rows, int64_t cols) {
+  const DimVector sizes = batch_and(like, {rows, cols});
+  DimVector strides(sizes.size());
+  int64_t step = checked_mul(std::max<int64_t>(rows, 1), std::max<int64_t>(cols, 1));
+  strides[sizes.size() - 1] = std::max<int64_t>(rows, 1);
+  strides[sizes.size() - 2] = 1;
+  for (size_t d = sizes.size() - 2; d-- > 0;) {
+    strides[d] = step;
+    step = checked_mul(step, std::max<int64_t>(sizes[d], 1));
+  }
+  return empty_strided_on(like.device(), sizes, strides, like.dtype());
+}
+
+// Calls f.template operator()<T>() with the C++ type of the dtype.
+template <class F>
+void visit_matrix_type(DType dtype, const F& f) {
+  switch (dtype) {
+    case DType::Float32:
+      return f.template operator()<float>();
+    case DType::Float64:
+      return f.template operator()<double>();
+    case DType::Complex64:
+      return f.template operator()<std::complex<float>>();
+    default:
+      return f.template operator()<std::complex<double>>();
+  }
+}
+
+// Matrix i of a tensor of empty_matrices.
+template <class T>
+Eigen::Map<ColumnMajor<T>> matrix_at(const Tensor& t, int64_t i) {
+  return {t.data<T>() + i * t.size(-2) * t.size(-1), t.size(-2), t.size(-1)};
+}
+inline int64_t num_matrices(const Tensor& t) { return checked_numel(batch_sizes(t)); }
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_LINALG_MATRIX_BATCH_H_

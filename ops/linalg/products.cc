@@ -1,0 +1,309 @@
+#include "switchboard/ops/linalg/products.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "switchboard/core/checked_math.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/cat.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
+#include "switchboard/ops/linalg/exact_out.h"
+#include "switchboard/ops/matmul.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+void check_vector(const char* op, const char* name, const Tensor& t) {
+  check_defined(op, t);
+  SB_CHECK(t.dim() == 1, op, ": ", name, ": expected a vector, got ", t.describe());
+}
+
+Tensor outer_kernel(const Tensor& self, const Tensor& vec2) {
+  check_vector("outer: self", "self", self);
+  check_vector("outer: vec2", "vec2", vec2);
+  return mul(unsqueeze(self, 1), vec2);
+}
+Tensor outer_out_kernel(const Tensor& self, const Tensor& vec2, const Tensor& out) {
+  check_vector("outer: self", "self", self);
+  check_vector("outer: vec2", "vec2", vec2);
+  return mul_out(unsqueeze(self, 1), vec2, out);
+}
+
+Tensor vdot_kernel(const Tensor& self, const Tensor& other) {
+  check_vector("vdot", "self", self);
+  return dot(is_complex(self.dtype()) ? conj_physical(self) : self, other);
+}
+
+Tensor tensordot_kernel(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
+                        IntArrayRef dims_other) {
+  check_defined("tensordot: self", self);
+  check_defined("tensordot: other", other);
+  SB_CHECK(dims_self.size() == dims_other.size(),
+           "tensordot: expected equally many dimensions of both, got ", shape_text(dims_self),
+           " and ", shape_text(dims_other));
+  const DimSet summed_self = dim_set("tensordot", dims_self, self.dim());
+  const DimSet summed_other = dim_set("tensordot", dims_other, other.dim());
+  Tensor lhs = self;
+  Tensor rhs = other;
+  DimVector lhs_order, rhs_order, sizes;
+  int64_t rows = 1;
+  int64_t depth = 1;
+  int64_t cols = 1;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (summed_self[static_cast<size_t>(d)]) continue;
+    lhs_order.push_back(d);
+    sizes.push_back(self.size(d));
+    rows = checked_mul(rows, self.size(d));
+  }
+  for (size_t i = 0; i < dims_self.size(); ++i) {
+    const int64_t a = wrap_dim("tensordot", dims_self[i], self.dim());
+    const int64_t b = wrap_dim("tensordot", dims_other[i], other.dim());
+    const int64_t size = lhs.size(a);
+    // Against a size of 1, the other side is summed at once.
+    if (rhs.size(b) == 1 && size != 1) {
+      lhs = sum_dim(lhs, {a}, true, lhs.dtype());
+    } else if (size == 1 && rhs.size(b) != 1) {
+      rhs = sum_dim(rhs, {b}, true, rhs.dtype());
+    } else {
+      SB_CHECK(size == rhs.size(b), "tensordot: dimension ", a, " of ", self.describe(), " and ", b,
+               " of ", other.describe(), " differ");
+      depth = checked_mul(depth, size);
+    }
+    lhs_order.push_back(a);
+    rhs_order.push_back(b);
+  }
+  for (int64_t d = 0; d < other.dim(); ++d) {
+    if (summed_other[static_cast<size_t>(d)]) continue;
+    rhs_order.push_back(d);
+    sizes.push_back(other.size(d));
+    cols = checked_mul(cols, other.size(d));
+  }
+  return reshape(mm(reshape(permute(lhs, lhs_order), {rows, depth}),
+                    reshape(permute(rhs, rhs_order), {depth, cols})),
+                 sizes);
+}
+
+Tensor inner_kernel(const Tensor& self, const Tensor& other) {
+  check_defined("inner: self", self);
+  check_defined("inner: other", other);
+  if (self.dim() == 0 || other.dim() == 0) return mul(self, other);
+  SB_CHECK(self.size(-1) == other.size(-1), "inner: last dimensions of ", self.describe(), " and ",
+           other.describe(), " differ");
+  return tensordot(self, other, {-1}, {-1});
+}
+
+Tensor kron_kernel(const Tensor& self, const Tensor& other) {
+  check_defined("kron: self", self);
+  check_defined("kron: other", other);
+  const int64_t rank = std::max(self.dim(), other.dim());
+  const auto size = [&](const Tensor& t, int64_t d) {
+    const int64_t at = d - (rank - t.dim());
+    return at < 0 ? 1 : t.size(at);
+  };
+  DimVector lhs, rhs, sizes;
+  for (int64_t d = 0; d < rank; ++d) {
+    lhs.insert(lhs.end(), {size(self, d), 1});
+    rhs.insert(rhs.end(), {1, size(other, d)});
+    sizes.push_back(checked_mul(size(self, d), size(other, d)));
+  }
+  return reshape(mul(reshape(self, lhs), reshape(other, rhs)), sizes);
+}
+
+Tensor vecdot_kernel(const Tensor& x, const Tensor& y, int64_t dim) {
+  check_defined("linalg_vecdot: x", x);
+  check_defined("linalg_vecdot: y", y);
+  SB_CHECK(is_floating_point(x.dtype()) || is_complex(x.dtype()),
+           "linalg_vecdot: expected floating-point or complex tensors, got ", x.describe());
+  SB_CHECK(x.dtype() == y.dtype(), "linalg_vecdot: expected one dtype, got ", x.describe(), " and ",
+           y.describe());
+  return sum_dim(mul(is_complex(x.dtype()) ? conj_physical(x) : x, y), {dim});
+}
+
+// The product of matrices[from..to], split as `splits` says.
+using Splits = std::vector<std::vector<size_t>>;
+Tensor multiply(TensorList matrices, size_t from, size_t to, const Splits& splits) {
+  if (from == to) return matrices[from];
+  const size_t middle = splits[from][to];
+  return mm(multiply(matrices, from, middle, splits), multiply(matrices, middle + 1, to, splits));
+}
+
+Tensor product_of(const char* op, TensorList matrices) {
+  for (size_t i = 0; i < matrices.size(); ++i) {
+    SB_CHECK(matrices[i].dim() == 2, op, ": expected matrices, got ", matrices[i].describe());
+    SB_CHECK(i == 0 || matrices[i - 1].size(1) == matrices[i].size(0), op, ": ",
+             matrices[i == 0 ? 0 : i - 1].describe(), " and ", matrices[i].describe(),
+             " cannot be multiplied");
+  }
+  // The cheapest way to multiply each run of neighbours, from short to long ones. In double: only
+  // the order of the costs counts.
+  const size_t n = matrices.size();
+  std::vector<std::vector<double>> costs(n, std::vector<double>(n, 0));
+  Splits splits(n, std::vector<size_t>(n, 0));
+  for (size_t length = 2; length <= n; ++length) {
+    for (size_t from = 0; from + length <= n; ++from) {
+      const size_t to = from + length - 1;
+      for (size_t k = from; k < to; ++k) {
+        const double cost = costs[from][k] + costs[k + 1][to] +
+                            static_cast<double>(matrices[from].size(0)) *
+                                static_cast<double>(matrices[k].size(1)) *
+                                static_cast<double>(matrices[to].size(1));
+        if (k == from || cost < costs[from][to]) {
+          costs[from][to] = cost;
+          splits[from][to] = k;
+        }
+      }
+    }
+  }
+  return multiply(matrices, 0, n - 1, splits);
+}
+
+Tensor multi_dot_kernel(TensorList tensors) {
+  const size_t n = tensors.size();
+  SB_CHECK(n >= 2, "linalg_multi_dot: expected at least 2 tensors, got ", n);
+  for (const Tensor& t : tensors) {
+    check_defined("linalg_multi_dot", t);
+    SB_CHECK(t.dtype() == tensors[0].dtype() && t.device() == tensors[0].device(),
+             "linalg_multi_dot: expected one dtype and device, got ", tensors[0].describe(),
+             " and ", t.describe());
+  }
+  std::vector<Tensor> matrices(tensors.begin(), tensors.end());
+  DimVector sizes;
+  if (tensors[0].dim() == 1) {
+    matrices[0] = unsqueeze(tensors[0], 0);
+  } else {
+    sizes.push_back(tensors[0].dim() == 0 ? 0 : tensors[0].size(0));
+  }
+  if (tensors[n - 1].dim() == 1) {
+    matrices[n - 1] = unsqueeze(tensors[n - 1], 1);
+  } else {
+    sizes.push_back(tensors[n - 1].dim() == 0 ? 0 : tensors[n - 1].size(-1));
+  }
+  const Tensor product = product_of("linalg_multi_dot", matrices);
+  return sizes.size() == 2 ? product : view(product, sizes);
+}
+
+Tensor chain_matmul_kernel(TensorList matrices) {
+  SB_CHECK(!matrices.empty(), "chain_matmul: expected at least one matrix");
+  for (const Tensor& t : matrices) check_defined("chain_matmul", t);
+  const Tensor product = product_of("chain_matmul", matrices);
+  return matrices.size() == 1 ? clone(product) : product;
+}
+
+Tensor cross_kernel(const Tensor& self, const Tensor& other, int64_t dim) {
+  check_defined("linalg_cross: self", self);
+  check_defined("linalg_cross: other", other);
+  SB_CHECK(self.dim() == other.dim(), "linalg_cross: expected equally many dimensions, got ",
+           self.describe(), " and ", other.describe());
+  const int64_t d = wrap_dim("linalg_cross", dim, self.dim());
+  SB_CHECK(self.dim() > 0 && self.size(d) == 3 && other.size(d) == 3, "linalg_cross: dimension ",
+           dim, " must have 3 elements, got ", self.describe(), " and ", other.describe());
+  // As many steps ahead, beginning anew behind the last element.
+  const auto ahead = [&](const Tensor& t, int64_t steps) {
+    const Tensor parts[] = {narrow(t, d, steps, 3 - steps), narrow(t, d, 0, steps)};
+    return cat(parts, d);
+  };
+  return contiguous(
+      sub(mul(ahead(self, 1), ahead(other, 2)), mul(ahead(self, 2), ahead(other, 1))));
+}
+int64_t cross_dim(const Tensor& self, std::optional<int64_t> dim) {
+  if (dim) return *dim;
+  check_defined("cross: self", self);
+  const auto* three = std::find(self.sizes().begin(), self.sizes().end(), 3);
+  SB_CHECK(three != self.sizes().end(), "cross: no dimension has 3 elements: ", self.describe());
+  return three - self.sizes().begin();
+}
+
+Tensor trilinear_kernel(const Tensor& i1, const Tensor& i2, const Tensor& i3, IntArrayRef expand1,
+                        IntArrayRef expand2, IntArrayRef expand3, IntArrayRef sumdim, int64_t) {
+  check_defined("_trilinear: i1", i1);
+  const int64_t rank = i1.dim() + static_cast<int64_t>(expand1.size());
+  const auto expanded = [&](Tensor t, IntArrayRef places) {
+    check_defined("_trilinear", t);
+    SB_CHECK(t.dim() + static_cast<int64_t>(places.size()) == rank,
+             "_trilinear: expected operands of ", rank, " dimensions with the new ones, got ",
+             t.describe());
+    const DimSet set = dim_set("_trilinear", places, rank);
+    for (int64_t d = 0; d < rank; ++d) {
+      if (set[static_cast<size_t>(d)]) t = unsqueeze(t, d);
+    }
+    return t;
+  };
+  const Tensor product =
+      mul(mul(expanded(i1, expand1), expanded(i2, expand2)), expanded(i3, expand3));
+  return sumdim.empty() ? product : sum_dim(product, sumdim, false, product.dtype());
+}
+
+Tensor bilinear_kernel(const Tensor& input1, const Tensor& input2, const Tensor& weight,
+                       const std::optional<Tensor>& bias) {
+  check_defined("bilinear: input1", input1);
+  check_defined("bilinear: input2", input2);
+  check_defined("bilinear: weight", weight);
+  SB_CHECK(input1.dim() == input2.dim() && input1.dim() >= 1 && weight.dim() == 3 &&
+               input1.sizes().first(input1.sizes().size() - 1) ==
+                   input2.sizes().first(input2.sizes().size() - 1) &&
+               input1.size(-1) == weight.size(1) && input2.size(-1) == weight.size(2),
+           "bilinear: ", input1.describe(), ", ", input2.describe(), " and weight ",
+           weight.describe(), " do not fit");
+  const bool has_bias = bias && bias->defined();
+  SB_CHECK(!has_bias || (bias->dim() == 1 && bias->size(0) == weight.size(0)),
+           "bilinear: bias: expected ", weight.size(0), " elements");
+  DimVector sizes(input1.sizes().begin(), input1.sizes().end());
+  sizes.back() = weight.size(0);
+  const int64_t rows = checked_numel(input1.sizes().first(input1.sizes().size() - 1));
+  const Tensor product =
+      reshape(_trilinear(reshape(input1, {rows, input1.size(-1)}), weight,
+                         reshape(input2, {rows, input2.size(-1)}), {1, 3}, {0}, {1, 2}, {2, 3}),
+              sizes);
+  return has_bias ? add(product, *bias) : product;
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  const auto composite = DispatchKey::CompositeImplicitAutograd;
+  m.define(outer);
+  m.impl(outer, composite, outer_kernel);
+  m.define(outer_out);
+  m.impl(outer_out, composite, outer_out_kernel);
+  m.define(ger);
+  m.impl(ger, composite, outer_kernel);
+  m.define(ger_out);
+  m.impl(ger_out, composite, outer_out_kernel);
+  m.define(vdot);
+  m.impl(vdot, DispatchKey::CompositeExplicitAutograd, vdot_kernel);
+  define_exact_out<vdot>(m);
+  define_composite<tensordot>(m, tensordot_kernel);
+  m.define(inner);
+  m.impl(inner, composite, inner_kernel);
+  m.define(inner_out);
+  m.impl(inner_out, composite, [](const Tensor& self, const Tensor& other, const Tensor& out) {
+    if (self.dim() == 0 || other.dim() == 0) return mul_out(self, other, out);
+    write_exact_out("inner", inner(self, other), out);
+    return out;
+  });
+  define_composite<kron>(m, kron_kernel);
+  define_composite<linalg_matmul>(
+      m, [](const Tensor& self, const Tensor& other) { return matmul(self, other); });
+  define_composite<linalg_vecdot>(m, vecdot_kernel);
+  define_composite<linalg_multi_dot>(m, multi_dot_kernel);
+  define_composite<chain_matmul>(m, chain_matmul_kernel);
+  m.define(linalg_cross);
+  m.impl(linalg_cross, DispatchKey::CompositeExplicitAutograd, cross_kernel);
+  define_exact_out<linalg_cross>(m);
+  define_composite<cross>(m,
+                          [](const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
+                            return linalg_cross(self, other, cross_dim(self, dim));
+                          });
+  const OperatorHandle trilinear = m.define(_trilinear);
+  m.impl(_trilinear, DispatchKey::CompositeExplicitAutograd, trilinear_kernel);
+  define_out_form(m, trilinear, "out");
+  m.define(bilinear);
+  m.impl(bilinear, composite, bilinear_kernel);
+}
+
+}  // namespace sb

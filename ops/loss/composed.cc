@@ -1,0 +1,199 @@
+#include "switchboard/ops/loss/composed.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/comparison.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/elementwise/binary_math.h"
+#include "switchboard/ops/elementwise/clamp.h"
+#include "switchboard/ops/elementwise/select.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/statistics/norm.h"
+#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/unary.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+using OptionalTensor = std::optional<Tensor>;
+
+bool given(const OptionalTensor& t) { return t && t->defined(); }
+
+Tensor l1_loss_kernel(const Tensor& self, const Tensor& target, int64_t reduction) {
+  return reduce_loss(abs(sub(self, target)), reduction);
+}
+
+Tensor kl_div_kernel(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
+  for (const Tensor* t : {&self, &target}) {
+    SB_CHECK(is_floating_point(t->dtype()), "kl_div: expected floating-point tensors, got ",
+             t->describe());
+  }
+  const Tensor loss = log_target ? mul(exp(target), sub(target, self))
+                                 : sub(xlogy(target, target), mul(target, self));
+  return reduce_loss(loss, reduction);
+}
+
+// The intermediate results are changed in place, which keeps the dtype and the shape that they
+// have: arguments that would change these are refused.
+Tensor bce_with_logits_kernel(const Tensor& self, const Tensor& target,
+                              const OptionalTensor& weight, const OptionalTensor& pos_weight,
+                              int64_t reduction) {
+  const Tensor minus = neg(self);
+  const Tensor shift = clamp_min_(minus, 0);  // max(-self, 0), which keeps exp from overflowing
+  const Tensor lost = exp_(neg(shift));
+  add_(lost, exp_(sub(neg(self), shift)));
+  log_(lost);
+  const Tensor loss = mul_(rsub_Scalar(target, 1), self);
+  if (given(pos_weight)) {
+    const Tensor log_weight = add_Scalar_(mul(sub_Scalar(*pos_weight, 1), target), 1);
+    add_(loss, mul_(log_weight, add_(lost, shift)));
+  } else {
+    add_(add_(loss, shift), lost);
+  }
+  if (given(weight)) mul_(loss, *weight);
+  return reduce_loss(loss, reduction);
+}
+
+Tensor soft_margin_loss_out_kernel(const Tensor& self, const Tensor& target, int64_t reduction,
+                                   const Tensor& out) {
+  neg_out(target, out);
+  log_(add_Scalar_(exp_(mul_(out, self)), 1));
+  return reduce_loss_in_place(out, reduction);
+}
+Tensor soft_margin_loss_kernel(const Tensor& self, const Tensor& target, int64_t reduction) {
+  return soft_margin_loss_out_kernel(self, target, reduction, new_empty(self, {0}));
+}
+Tensor soft_margin_backward_out_kernel(const Tensor& grad, const Tensor& self, const Tensor& target,
+                                       int64_t reduction, const Tensor& grad_input) {
+  const double factor = reduction == kReduceMean ? 1.0 / static_cast<double>(self.numel()) : 1.0;
+  const Tensor z = exp(mul(neg(target), self));
+  mul_out(target, z, grad_input);
+  mul_Scalar_(grad_input, -factor);
+  return mul_(div_(grad_input, add_Scalar_(z, 1)), grad);
+}
+Tensor soft_margin_backward_kernel(const Tensor& grad, const Tensor& self, const Tensor& target,
+                                   int64_t reduction) {
+  return soft_margin_backward_out_kernel(grad, self, target, reduction, new_empty(self, {0}));
+}
+
+Tensor margin_ranking_kernel(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                             double margin, int64_t reduction) {
+  const Tensor gap = add_Scalar(mul(neg(target), sub(input1, input2)), margin);
+  return reduce_loss(clamp_min_(gap, 0), reduction);
+}
+
+Tensor hinge_embedding_kernel(const Tensor& self, const Tensor& target, double margin,
+                              int64_t reduction) {
+  const Tensor zeros = zeros_like(self);
+  const Tensor hinge = clamp_min(rsub_Scalar(self, margin), 0);
+  const Tensor loss =
+      add(where(ne_Scalar(target, 1), hinge, zeros), where(ne_Scalar(target, -1), self, zeros));
+  return reduce_loss(loss, reduction);
+}
+
+Tensor cosine_embedding_kernel(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                               double margin, int64_t reduction) {
+  constexpr double kEpsilon = 1e-12;
+  SB_CHECK(target.dim() <= 1, "cosine_embedding_loss: target: expected at most one dimension, got ",
+           target.describe());
+  const int64_t rank = target.dim() + 1;
+  SB_CHECK(input1.dim() == rank && input2.dim() == rank,
+           "cosine_embedding_loss: expected inputs of ", rank, " dimensions, got ",
+           input1.describe(), " and ", input2.describe());
+  const int64_t dim = target.dim();
+  const auto squares = [&](const Tensor& t) { return add_Scalar(sum(mul(t, t), {dim}), kEpsilon); };
+  const Tensor length = sqrt_(mul(squares(input1), squares(input2)));
+  const Tensor cosine = div(sum(mul(input1, input2), {dim}), length);
+  const Tensor zeros = zeros_like(cosine);
+  const Tensor apart = clamp_min_(sub_Scalar(cosine, margin), 0);
+  const Tensor loss = add(where(eq_Scalar(target, 1), rsub_Scalar(cosine, 1), zeros),
+                          where(eq_Scalar(target, -1), apart, zeros));
+  return reduce_loss(loss, reduction);
+}
+
+Tensor triplet_margin_kernel(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                             double margin, double p, double eps, bool swap, int64_t reduction) {
+  SB_CHECK(anchor.dim() == positive.dim() && anchor.dim() == negative.dim(),
+           "triplet_margin_loss: expected tensors of equally many dimensions, got ",
+           anchor.describe(), ", ", positive.describe(), " and ", negative.describe());
+  const Tensor near = pairwise_distance(anchor, positive, p, eps);
+  Tensor far = pairwise_distance(anchor, negative, p, eps);
+  if (swap) far = minimum(far, pairwise_distance(positive, negative, p, eps));
+  return reduce_loss(clamp_min(sub(add_Scalar(near, margin), far), 0), reduction);
+}
+
+Tensor poisson_nll_kernel(const Tensor& input, const Tensor& target, bool log_input, bool full,
+                          double eps, int64_t reduction) {
+  Tensor loss = log_input ? sub(exp(input), mul(target, input))
+                          : sub(input, mul(target, log(add_Scalar(input, eps))));
+  if (full) {
+    const Tensor half_log = mul_Scalar(log(mul_Scalar(target, 2 * std::numbers::pi)), 0.5);
+    const Tensor stirling = add(sub(mul(target, log(target)), target), half_log);
+    add_(loss, masked_fill(stirling, le_Scalar(target, 1), 0));
+  }
+  return reduce_loss(loss, reduction);
+}
+
+Tensor cosine_similarity_kernel(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
+  const DType dtype = result_type({&x1, &x2});
+  SB_CHECK(is_floating_point(dtype), "cosine_similarity: expected a floating-point dtype, got ",
+           to_string(dtype));
+  const auto sizes = broadcast_shapes(x1.sizes(), x2.sizes());
+  const auto unit = [&](const Tensor& x) {
+    const Tensor t = expand(to_dtype(x, dtype), IntArrayRef(sizes));
+    const Tensor squares = sum(mul(t, t), {dim}, true);
+    return div(t, clamp_min_(sqrt(squares), eps));
+  };
+  return sum(mul(unit(x1), unit(x2)), {dim});
+}
+
+Tensor pairwise_distance_kernel(const Tensor& x1, const Tensor& x2, double p, double eps,
+                                bool keepdim) {
+  const int64_t last = std::max(x1.dim(), x2.dim()) - 1;
+  return norm_dim(add_Scalar(sub(x1, x2), eps), Scalar(p), {last}, keepdim);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
+  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
+  m.define(l1_loss);
+  m.impl(l1_loss, implicit, l1_loss_kernel);
+  m.define(kl_div);
+  m.impl(kl_div, implicit, kl_div_kernel);
+  m.define(binary_cross_entropy_with_logits);
+  m.impl(binary_cross_entropy_with_logits, composite, bce_with_logits_kernel);
+  define_out_by_copy<binary_cross_entropy_with_logits>(m);
+  m.define(soft_margin_loss);
+  m.impl(soft_margin_loss, composite, soft_margin_loss_kernel);
+  m.define(soft_margin_loss_out);
+  m.impl(soft_margin_loss_out, composite, soft_margin_loss_out_kernel);
+  m.define(soft_margin_loss_backward);
+  m.impl(soft_margin_loss_backward, composite, soft_margin_backward_kernel);
+  m.define(soft_margin_loss_backward_out);
+  m.impl(soft_margin_loss_backward_out, composite, soft_margin_backward_out_kernel);
+  m.define(margin_ranking_loss);
+  m.impl(margin_ranking_loss, implicit, margin_ranking_kernel);
+  m.define(hinge_embedding_loss);
+  m.impl(hinge_embedding_loss, implicit, hinge_embedding_kernel);
+  m.define(cosine_embedding_loss);
+  m.impl(cosine_embedding_loss, implicit, cosine_embedding_kernel);
+  m.define(triplet_margin_loss);
+  m.impl(triplet_margin_loss, implicit, triplet_margin_kernel);
+  m.define(poisson_nll_loss);
+  m.impl(poisson_nll_loss, implicit, poisson_nll_kernel);
+  m.define(cosine_similarity);
+  m.impl(cosine_similarity, implicit, cosine_similarity_kernel);
+  m.define(pairwise_distance);
+  m.impl(pairwise_distance, implicit, pairwise_distance_kernel);
+}
+
+}  // namespace sb

@@ -1,0 +1,168 @@
+// nll_loss and cross_entropy_loss: composed of others, with the derivatives of these.
+
+#include <limits>
+
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/comparison.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/elementwise/select.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/fill.h"
+#include "switchboard/ops/indexing/gather.h"
+#include "switchboard/ops/loss/nll.h"
+#include "switchboard/ops/normalization/softmax.h"
+#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+using OptionalTensor = std::optional<Tensor>;
+
+bool given(const OptionalTensor& t) { return t && t->defined(); }
+
+Tensor nll_loss_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
+                       int64_t reduction, int64_t ignore_index) {
+  return std::get<0>(nll_loss_forward(self, target, weight, reduction, ignore_index));
+}
+Tensor nll_loss2d_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
+                         int64_t reduction, int64_t ignore_index) {
+  return std::get<0>(nll_loss2d_forward(self, target, weight, reduction, ignore_index));
+}
+Tensor nll_loss_out_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
+                           int64_t reduction, int64_t ignore_index, const Tensor& out) {
+  nll_loss_forward_out(self, target, weight, reduction, ignore_index, out, new_empty(self, {0}));
+  return out;
+}
+Tensor nll_loss2d_out_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
+                             int64_t reduction, int64_t ignore_index, const Tensor& out) {
+  nll_loss2d_forward_out(self, target, weight, reduction, ignore_index, out, new_empty(self, {0}));
+  return out;
+}
+
+Tensor nll_loss_nd_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
+                          int64_t reduction, int64_t ignore_index) {
+  SB_CHECK_VALUE(self.dim() >= 1, "nll_loss_nd: self: expected a dimension, got ", self.describe());
+  SB_CHECK_VALUE(self.dim() == 1 || (target.dim() != 0 && self.size(0) == target.size(0)),
+                 "nll_loss_nd: batch sizes of ", self.describe(), " and ", target.describe(),
+                 " differ");
+  if (self.dim() <= 2) return nll_loss(self, target, weight, reduction, ignore_index);
+  if (self.dim() == 4) return nll_loss2d(self, target, weight, reduction, ignore_index);
+  // As an image of one row.
+  const int64_t n = self.size(0);
+  DimVector sizes(self.sizes().begin(), self.sizes().end());
+  sizes.erase(sizes.begin() + 1);
+  SB_CHECK(target.sizes() == IntArrayRef(sizes), "nll_loss_nd: target: expected shape ",
+           shape_text(sizes), ", got ", target.describe());
+  const int64_t area = self.numel() == 0 ? 0 : target.numel() / n;
+  const int64_t rows = self.numel() == 0 ? 0 : 1;
+  const Tensor loss =
+      nll_loss2d(view(contiguous(self), {n, self.size(1), rows, area}),
+                 view(contiguous(target), {n, rows, area}), weight, reduction, ignore_index);
+  return reduction == kReduceNone ? view(loss, sizes) : loss;
+}
+
+// The classes' weights in a shape that broadcasts with `t`.
+Tensor weight_along(const Tensor& weight, const Tensor& t, int64_t class_dim) {
+  DimVector sizes(static_cast<size_t>(t.dim()), 1);
+  sizes[static_cast<size_t>(class_dim)] = weight.size(0);
+  return view(weight, sizes);
+}
+void check_reduction(int64_t reduction) {
+  SB_CHECK(reduction >= kReduceNone && reduction <= kReduceSum,
+           "cross_entropy_loss: reduction: expected 0 (none), 1 (mean) or 2 (sum), got ",
+           reduction);
+}
+
+Tensor with_probabilities(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
+                          int64_t reduction, double label_smoothing) {
+  const int64_t class_dim = self.dim() == 1 ? 0 : 1;
+  const int64_t classes = self.size(class_dim);
+  SB_CHECK(!given(weight) || (weight->dim() == 1 && weight->numel() == classes),
+           "cross_entropy_loss: weight: expected one for each of ", classes, " classes, got ",
+           weight->describe());
+  check_reduction(reduction);
+  const Tensor input = log_softmax(self, class_dim, self.dtype());
+  Tensor wanted = target;
+  if (label_smoothing > 0) {
+    wanted = add_Scalar(mul_Scalar(target, 1 - label_smoothing),
+                        label_smoothing / static_cast<double>(classes));
+  }
+  Tensor loss = mul(input, wanted);
+  if (given(weight)) loss = mul(loss, weight_along(*weight, input, class_dim));
+  if (reduction == kReduceNone) return neg(sum(loss, {class_dim}));
+  const Tensor total = neg(sum(loss));
+  if (reduction == kReduceSum) return total;
+  if (input.numel() == 0) return fill_(total, std::numeric_limits<double>::quiet_NaN());
+  return div_Scalar(total, input.numel() / classes);
+}
+
+Tensor with_smoothed_labels(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
+                            int64_t reduction, int64_t ignore_index, double label_smoothing) {
+  SB_CHECK(label_smoothing <= 1, "cross_entropy_loss: label_smoothing: expected 0 to 1, got ",
+           label_smoothing);
+  const int64_t class_dim = self.dim() == 1 ? 0 : 1;
+  const Tensor input = log_softmax(self, class_dim, self.dtype());
+  const Tensor nll = nll_loss_nd(input, target, weight, reduction, ignore_index);
+  check_reduction(reduction);
+  Tensor smooth = input;
+  if (given(weight)) smooth = mul(input, weight_along(*weight, input, class_dim));
+  smooth = neg(sum(smooth, {class_dim}));
+  const Tensor ignored = eq_Scalar(target, ignore_index);
+  smooth = masked_fill(smooth, ignored, 0.0);
+  if (reduction == kReduceSum) smooth = sum(smooth);
+  if (reduction == kReduceMean) {
+    Tensor divisor;
+    if (given(weight)) {
+      // As nll_loss: the weights of the classes that count.
+      const Tensor classes = flatten(masked_fill(target, ignored, 0));
+      const Tensor weights = gather(*weight, 0, classes);
+      divisor = sum(masked_fill(weights, flatten(ignored), 0.0));
+    } else {
+      divisor = sum(logical_not(ignored));
+    }
+    smooth = div(sum(smooth), divisor);
+  }
+  const double share = label_smoothing / static_cast<double>(input.size(class_dim));
+  return add(mul_Scalar(nll, 1 - label_smoothing), mul_Scalar(smooth, share));
+}
+
+Tensor cross_entropy_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
+                            int64_t reduction, int64_t ignore_index, double label_smoothing) {
+  if (self.sizes() == target.sizes()) {
+    SB_CHECK(is_floating_point(target.dtype()),
+             "cross_entropy_loss: target: expected floating-point probabilities, got ",
+             target.describe());
+    SB_CHECK(ignore_index < 0, "cross_entropy_loss: ignore_index: probabilities have none, got ",
+             ignore_index);
+    return with_probabilities(self, target, weight, reduction, label_smoothing);
+  }
+  if (label_smoothing > 0) {
+    return with_smoothed_labels(self, target, weight, reduction, ignore_index, label_smoothing);
+  }
+  const int64_t class_dim = self.dim() == 1 ? 0 : 1;
+  return nll_loss_nd(log_softmax(self, class_dim, self.dtype()), target, weight, reduction,
+                     ignore_index);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  constexpr DispatchKey composite = DispatchKey::CompositeImplicitAutograd;
+  m.define(nll_loss);
+  m.impl(nll_loss, composite, nll_loss_kernel);
+  m.define(nll_loss_out);
+  m.impl(nll_loss_out, composite, nll_loss_out_kernel);
+  m.define(nll_loss2d);
+  m.impl(nll_loss2d, composite, nll_loss2d_kernel);
+  m.define(nll_loss2d_out);
+  m.impl(nll_loss2d_out, composite, nll_loss2d_out_kernel);
+  m.define(nll_loss_nd);
+  m.impl(nll_loss_nd, composite, nll_loss_nd_kernel);
+  m.define(cross_entropy_loss);
+  m.impl(cross_entropy_loss, composite, cross_entropy_kernel);
+}
+
+}  // namespace sb

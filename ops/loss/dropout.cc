@@ -1,0 +1,87 @@
+#include "switchboard/ops/loss/dropout.h"
+
+#include <cmath>
+
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/random/bernoulli.h"
+
+namespace sb {
+namespace {
+
+struct Variant {
+  bool features = false;  // one number for each channel
+  bool alpha = false;
+  bool inplace = false;
+};
+
+// What the numbers are drawn for.
+Tensor noise_like(const Variant& variant, const Tensor& input) {
+  if (!variant.features) return empty_like(input);
+  SB_CHECK(input.dim() >= 2, "dropout", ": expected at least 2 dimensions, got ", input.describe());
+  DimVector sizes(input.sizes().begin(), input.sizes().end());
+  std::fill(sizes.begin() + 2, sizes.end(), 1);
+  return new_empty(input, sizes);
+}
+
+template <Variant variant>
+Tensor dropout_kernel(const Tensor& input, double p, bool train) {
+  check_defined("dropout", input);
+  SB_CHECK(p >= 0 && p <= 1, "dropout", ": p: expected 0 to 1, got ", p);
+  if (p == 0 || !train || input.numel() == 0) return input;
+  const auto times = [&](const Tensor& factor) {
+    return variant.inplace ? mul_(input, factor) : mul(input, factor);
+  };
+  if (p == 1) return times(new_zeros(input, {}));
+  const Tensor noise = bernoulli_float_(noise_like(variant, input), 1 - p);
+  if (!variant.alpha) return times(div_Scalar_(noise, 1 - p));
+  constexpr double kAlpha = 1.7580993408473766;  // SELU's lower limit is minus this
+  const double a = 1 / std::sqrt((kAlpha * kAlpha * p + 1) * (1 - p));
+  const Tensor shift = add_Scalar_(mul_Scalar_(add_Scalar(noise, -1), kAlpha * a), kAlpha * a * p);
+  return add_(times(mul_Scalar_(noise, a)), shift);
+}
+
+std::tuple<Tensor, Tensor> native_dropout_kernel(const Tensor& input, double p,
+                                                 std::optional<bool> train) {
+  check_defined("native_dropout", input);
+  // As PyTorch, which draws nothing here, and gives the input itself and a mask of its dtype.
+  if (input.numel() == 0) return {input, empty_like(input)};
+  if (train && !*train) return {clone(input), ones_like(input, DType::Bool)};
+  const Tensor mask = bernoulli_float_(empty_like(input, DType::Bool), 1 - p);
+  const double scale = p == 1 ? 0 : 1 / (1 - p);
+  return {mul_Scalar_(mul(input, mask), scale), mask};
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
+  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
+  const auto define = [&](const auto& op, auto kernel) {
+    m.define(op);
+    m.impl(op, implicit, kernel);
+  };
+  define(dropout, &dropout_kernel<Variant{}>);
+  define(dropout_, &dropout_kernel<Variant{.inplace = true}>);
+  define(feature_dropout, &dropout_kernel<Variant{.features = true}>);
+  define(feature_dropout_, &dropout_kernel<Variant{.features = true, .inplace = true}>);
+  define(alpha_dropout, &dropout_kernel<Variant{.alpha = true}>);
+  define(alpha_dropout_, &dropout_kernel<Variant{.alpha = true, .inplace = true}>);
+  define(feature_alpha_dropout, &dropout_kernel<Variant{.features = true, .alpha = true}>);
+  define(feature_alpha_dropout_,
+         &dropout_kernel<Variant{.features = true, .alpha = true, .inplace = true}>);
+
+  define_out_form(m, m.define(native_dropout), "out");
+  m.impl(native_dropout, composite, native_dropout_kernel);
+  define_out_form(m, m.define(native_dropout_backward), "out");
+  m.impl(native_dropout_backward, composite,
+         [](const Tensor& grad, const Tensor& mask, double scale) {
+           return mul_Scalar(mul(grad, mask), scale);
+         });
+}
+
+}  // namespace sb

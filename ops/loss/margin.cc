@@ -1,0 +1,269 @@
+#include "switchboard/ops/loss/margin.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/structured.h"
+
+namespace sb {
+namespace {
+
+using OptionalTensor = std::optional<Tensor>;
+
+bool given(const OptionalTensor& t) { return t && t->defined(); }
+
+// self as rows of classes; one element is a row of one class.
+int64_t row_count(const Tensor& self) { return self.dim() == 2 ? self.size(0) : 1; }
+int64_t class_count(const Tensor& self) { return self.dim() == 0 ? 1 : self.size(-1); }
+
+void check_rows(const char* op, const Tensor& self) {
+  SB_CHECK(self.dim() <= 2 && class_count(self) != 0, op,
+           ": self: expected [classes] or [batch, classes], got ", self.describe());
+  SB_CHECK(self.dtype() == DType::Float32 || self.dtype() == DType::Float64, op,
+           ": not implemented for ", to_string(self.dtype()));
+}
+void check_dtype(const char* op, const char* name, const Tensor& t, DType dtype) {
+  SB_CHECK(t.dtype() == dtype, op, ": ", name, ": expected ", to_string(dtype), ", got ",
+           t.describe());
+}
+DimVector to_vector(IntArrayRef list) { return DimVector(list.begin(), list.end()); }
+
+// The elements one behind the other.
+template <class T>
+std::vector<T> elements(const Tensor& t) {
+  const Tensor dense = cast_copy(t, dtype_of<T>);
+  if (dense.numel() == 0) return {};
+  return std::vector<T>(dense.data<T>(), dense.data<T>() + dense.numel());
+}
+void write(const std::vector<double>& values, const Tensor& to) {
+  if (to.numel() == 0) return;
+  const Tensor t = empty_on(to.device(), to.sizes(), DType::Float64);
+  std::copy(values.begin(), values.end(), t.data<double>());
+  copy_elements(to, t);
+}
+// The loss of each row, or their sum or mean.
+void write_reduced(const std::vector<double>& losses, bool each, int64_t reduction,
+                   const Tensor& to) {
+  if (each) return write(losses, to);
+  double total = 0;
+  for (double loss : losses) total += loss;
+  if (reduction == kReduceMean && !losses.empty()) total /= static_cast<double>(losses.size());
+  write({total}, to);
+}
+
+constexpr const char* kMulti = "multi_margin_loss";
+
+TensorMeta multi_rule(const Tensor& self, const Tensor& target, const Scalar& p,
+                      const Scalar& margin, const OptionalTensor& weight, int64_t reduction) {
+  check_rows(kMulti, self);
+  margin.to<double>();
+  const int64_t power = p.to<int64_t>();
+  SB_CHECK(power == 1 || power == 2, kMulti, ": p: expected 1 or 2, got ", p.to_string());
+  SB_CHECK(target.dim() <= 1 && target.numel() == row_count(self), kMulti,
+           ": target: expected one class for each row of ", self.describe(), ", got ",
+           target.describe());
+  check_dtype(kMulti, "target", target, DType::Int64);
+  if (given(weight)) {
+    check_dtype(kMulti, "weight", *weight, self.dtype());
+    SB_CHECK(weight->numel() >= class_count(self), kMulti, ": weight: expected one for each of ",
+             class_count(self), " classes, got ", weight->describe());
+  }
+  return {reduction == kReduceNone ? to_vector(target.sizes()) : DimVector(), self.dtype()};
+}
+
+// Calls f(row, class, target, excess, weight) for the classes within the margin.
+template <class F>
+void for_each_violation(const Tensor& self, const Tensor& target, double margin,
+                        const OptionalTensor& weight, F f) {
+  const std::vector<double> scores = elements<double>(self);
+  const std::vector<int64_t> targets = elements<int64_t>(target);
+  const std::vector<double> weights =
+      given(weight) ? elements<double>(*weight) : std::vector<double>();
+  const int64_t classes = class_count(self);
+  for (int64_t t : targets) {
+    SB_CHECK(t >= 0 && t < classes, kMulti, ": target ", t, " is out of range for ", classes,
+             " classes");
+  }
+  for (int64_t row = 0; row < row_count(self); ++row) {
+    const double* const x = scores.data() + row * classes;
+    const int64_t t = targets[static_cast<size_t>(row)];
+    const double w = weights.empty() ? 1.0 : weights[static_cast<size_t>(t)];
+    for (int64_t c = 0; c < classes; ++c) {
+      const double excess = margin - x[t] + x[c];
+      if (c != t && excess > 0) f(row, c, t, excess, w / static_cast<double>(classes));
+    }
+  }
+}
+
+void multi_kernel(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin,
+                  const OptionalTensor& weight, int64_t reduction, const Tensor& out) {
+  const bool squared = p.to<int64_t>() == 2;
+  std::vector<double> losses(static_cast<size_t>(row_count(self)), 0.0);
+  for_each_violation(self, target, margin.to<double>(), weight,
+                     [&](int64_t row, int64_t, int64_t, double excess, double w) {
+                       losses[static_cast<size_t>(row)] += (squared ? excess * excess : excess) * w;
+                     });
+  write_reduced(losses, reduction == kReduceNone, reduction, out);
+}
+
+// grad_output has an element for each row, or one for all.
+void check_gradient(const char* op, const Tensor& grad, const Tensor& self, int64_t reduction) {
+  check_dtype(op, "grad_output", grad, self.dtype());
+  SB_CHECK(grad.numel() == 1 || (reduction == kReduceNone && grad.numel() == row_count(self)), op,
+           ": grad_output: expected one element, or one for each row of ", self.describe(),
+           ", got ", grad.describe());
+}
+class RowGradients {
+ public:
+  RowGradients(const Tensor& grad, const Tensor& self, int64_t reduction)
+      : values_(elements<double>(grad)),
+        factor_(reduction == kReduceMean ? 1.0 / static_cast<double>(row_count(self)) : 1.0) {}
+  double operator()(int64_t row) const {
+    return factor_ * values_[values_.size() == 1 ? 0 : static_cast<size_t>(row)];
+  }
+
+ private:
+  std::vector<double> values_;
+  double factor_;
+};
+
+TensorMeta multi_backward_rule(const Tensor& grad, const Tensor& self, const Tensor& target,
+                               const Scalar& p, const Scalar& margin, const OptionalTensor& weight,
+                               int64_t reduction) {
+  multi_rule(self, target, p, margin, weight, reduction);
+  check_gradient(kMulti, grad, self, reduction);
+  return {to_vector(self.sizes()), self.dtype()};
+}
+void multi_backward_kernel(const Tensor& grad, const Tensor& self, const Tensor& target,
+                           const Scalar& p, const Scalar& margin, const OptionalTensor& weight,
+                           int64_t reduction, const Tensor& grad_input) {
+  const bool squared = p.to<int64_t>() == 2;
+  const RowGradients gradient(grad, self, reduction);
+  std::vector<double> result(static_cast<size_t>(self.numel()), 0.0);
+  for_each_violation(self, target, margin.to<double>(), weight,
+                     [&](int64_t row, int64_t c, int64_t t, double excess, double w) {
+                       const double g = (squared ? 2 * excess : 1) * w * gradient(row);
+                       double* const of_row = result.data() + row * class_count(self);
+                       of_row[c] += g;
+                       of_row[t] -= g;
+                     });
+  write(result, grad_input);
+}
+
+constexpr const char* kLabels = "multilabel_margin_loss";
+
+std::array<TensorMeta, 2> labels_rule(const Tensor& self, const Tensor& target, int64_t reduction) {
+  check_rows(kLabels, self);
+  SB_CHECK(target.dim() <= self.dim() && target.numel() == self.numel() &&
+               (self.dim() < 2 || target.sizes() == self.sizes()),
+           kLabels, ": target: expected the shape of ", self.describe(), ", got ",
+           target.describe());
+  check_dtype(kLabels, "target", target, DType::Int64);
+  TensorMeta output{{}, self.dtype()};
+  if (reduction == kReduceNone && self.dim() == 2) output.sizes = {self.size(0)};
+  return {{output, TensorMeta{to_vector(target.sizes()), self.dtype()}}};
+}
+
+// The right classes of each row, the same one perhaps twice.
+std::vector<std::vector<int64_t>> right_classes(const Tensor& self, const Tensor& target) {
+  const int64_t classes = class_count(self);
+  const std::vector<int64_t> all = elements<int64_t>(target);
+  for (int64_t t : all) {
+    SB_CHECK(t >= -1 && t < classes, kLabels, ": target ", t, " is out of range for ", classes,
+             " classes");
+  }
+  std::vector<std::vector<int64_t>> rows;
+  for (int64_t row = 0; row < row_count(self); ++row) {
+    const auto begin = all.begin() + row * classes;
+    rows.emplace_back(begin, std::find(begin, begin + classes, -1));
+  }
+  return rows;
+}
+// Calls f(row, right, other, excess) for the pairs within the margin.
+template <class F>
+void for_each_pair(const Tensor& self, const std::vector<double>& is_target,
+                   const std::vector<std::vector<int64_t>>& right, F f) {
+  const std::vector<double> scores = elements<double>(self);
+  const int64_t classes = class_count(self);
+  for (int64_t row = 0; row < row_count(self); ++row) {
+    const int64_t begin = row * classes;
+    for (int64_t r : right[static_cast<size_t>(row)]) {
+      for (int64_t c = 0; c < classes; ++c) {
+        if (is_target[static_cast<size_t>(begin + c)] != 0) continue;
+        const double excess =
+            1 - scores[static_cast<size_t>(begin + r)] + scores[static_cast<size_t>(begin + c)];
+        if (excess > 0) f(row, r, c, excess);
+      }
+    }
+  }
+}
+
+void labels_kernel(const Tensor& self, const Tensor& target, int64_t reduction,
+                   const Tensor& output, const Tensor& is_target) {
+  const auto right = right_classes(self, target);
+  const int64_t classes = class_count(self);
+  std::vector<double> marks(static_cast<size_t>(self.numel()), 0.0);
+  for (size_t row = 0; row < right.size(); ++row) {
+    for (int64_t r : right[row])
+      marks[row * static_cast<size_t>(classes) + static_cast<size_t>(r)] = 1;
+  }
+  std::vector<double> losses(right.size(), 0.0);
+  for_each_pair(self, marks, right, [&](int64_t row, int64_t, int64_t, double excess) {
+    losses[static_cast<size_t>(row)] += excess / static_cast<double>(classes);
+  });
+  write(marks, is_target);
+  write_reduced(losses, output.dim() != 0, reduction, output);
+}
+
+TensorMeta labels_backward_rule(const Tensor& grad, const Tensor& self, const Tensor& target,
+                                int64_t reduction, const Tensor& is_target) {
+  labels_rule(self, target, reduction);
+  SB_CHECK(is_target.sizes() == target.sizes(), kLabels, ": is_target: expected the shape of ",
+           target.describe(), ", got ", is_target.describe());
+  check_dtype(kLabels, "is_target", is_target, self.dtype());
+  check_gradient(kLabels, grad, self, reduction);
+  return {to_vector(self.sizes()), self.dtype()};
+}
+void labels_backward_kernel(const Tensor& grad, const Tensor& self, const Tensor& target,
+                            int64_t reduction, const Tensor& is_target, const Tensor& grad_input) {
+  const auto right = right_classes(self, target);
+  const int64_t classes = class_count(self);
+  const RowGradients gradient(grad, self, reduction);
+  std::vector<double> result(static_cast<size_t>(self.numel()), 0.0);
+  for_each_pair(self, elements<double>(is_target), right,
+                [&](int64_t row, int64_t r, int64_t c, double) {
+                  const double g = gradient(row) / static_cast<double>(classes);
+                  double* const of_row = result.data() + row * classes;
+                  of_row[r] -= g;
+                  of_row[c] += g;
+                });
+  write(result, grad_input);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_structured<multi_rule, multi_kernel>(m, multi_margin_loss);
+  define_structured<multi_backward_rule, multi_backward_kernel>(m, multi_margin_loss_backward);
+  define_structured<labels_rule, labels_kernel>(m, multilabel_margin_loss_forward);
+  define_structured<labels_backward_rule, labels_backward_kernel>(m,
+                                                                  multilabel_margin_loss_backward);
+  constexpr DispatchKey composite = DispatchKey::CompositeImplicitAutograd;
+  m.define(multilabel_margin_loss);
+  m.impl(multilabel_margin_loss, composite,
+         [](const Tensor& self, const Tensor& target, int64_t reduction) {
+           return std::get<0>(multilabel_margin_loss_forward(self, target, reduction));
+         });
+  m.define(multilabel_margin_loss_out);
+  m.impl(multilabel_margin_loss_out, composite,
+         [](const Tensor& self, const Tensor& target, int64_t reduction, const Tensor& out) {
+           multilabel_margin_loss_forward_out(self, target, reduction, out, new_empty(self, {0}));
+           return out;
+         });
+}
+
+}  // namespace sb

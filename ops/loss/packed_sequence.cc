@@ -1,0 +1,170 @@
+#include "switchboard/ops/loss/packed_sequence.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "switchboard/ops/cat.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/indexing/dynamic_output.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+// The numbers of a vector on the CPU.
+std::vector<int64_t> numbers(const char* op, const char* name, const Tensor& t) {
+  SB_CHECK(t.dim() == 1 && t.is_cpu() && t.dtype() == DType::Int64, op, ": ", name,
+           ": expected a vector of int64 on cpu, got ", t.describe());
+  const Tensor dense = contiguous(t);
+  if (dense.numel() == 0) return {};
+  return {dense.data<int64_t>(), dense.data<int64_t>() + dense.numel()};
+}
+Tensor vector_like(const Tensor& t, const std::vector<int64_t>& values) {
+  const Tensor result = new_empty(t, {static_cast<int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), result.data<int64_t>());
+  return result;
+}
+
+std::tuple<Tensor, Tensor> pack_kernel(const Tensor& input, const Tensor& lengths,
+                                       bool batch_first) {
+  const char* const op = "_pack_padded_sequence";
+  const std::vector<int64_t> length = numbers(op, "lengths", lengths);
+  SB_CHECK_INDEX(input.dim() >= 2, op, ": input: expected at least 2 dimensions, got ",
+                 input.describe());
+  const Tensor steps = batch_first ? transpose(input, 0, 1) : input;
+  const int64_t batch = steps.size(1);
+  SB_CHECK(input.numel() > 0, op, ": input: ", input.describe(), " has no element");
+  SB_CHECK(static_cast<int64_t>(length.size()) == batch, op, ": lengths: expected ", batch,
+           " of them, got ", length.size());
+  SB_CHECK(length.back() > 0, op, ": lengths: expected at least 1, got ", length.back());
+  SB_CHECK(std::is_sorted(length.rbegin(), length.rend()), op,
+           ": lengths: expected them in descending order");
+
+  DimVector rows(steps.sizes().begin() + 1, steps.sizes().end());
+  rows[0] = -1;
+  std::vector<Tensor> parts;
+  std::vector<int64_t> batch_sizes;
+  int64_t begin = 0;
+  for (int64_t taking_part = batch; taking_part > 0; --taking_part) {
+    // The steps that the last of these sequences is the first to lack.
+    const int64_t end = length[static_cast<size_t>(taking_part - 1)];
+    if (end == begin) continue;
+    parts.push_back(reshape(slice(slice(steps, 0, begin, end, 1), 1, 0, taking_part, 1), rows));
+    batch_sizes.insert(batch_sizes.end(), static_cast<size_t>(end - begin), taking_part);
+    begin = end;
+  }
+  return {cat(parts, 0), vector_like(lengths, batch_sizes)};
+}
+
+// Calls f(step, begin, end): the rows of each time step in the packed tensor.
+template <class F>
+void for_each_step(const std::vector<int64_t>& batch_sizes, F f) {
+  int64_t row = 0;
+  for (size_t i = 0; i < batch_sizes.size(); ++i) {
+    f(static_cast<int64_t>(i), row, row + batch_sizes[i]);
+    row += batch_sizes[i];
+  }
+}
+
+void check_batch_sizes(const char* op, const Tensor& packed,
+                       const std::vector<int64_t>& batch_sizes) {
+  SB_CHECK(packed.dim() >= 1 && !batch_sizes.empty(), op, ": expected packed sequences, got ",
+           packed.describe());
+  int64_t rest = packed.size(0);
+  int64_t before = rest;
+  for (int64_t n : batch_sizes) {
+    SB_CHECK(n >= 0 && n <= rest && n <= before, op, ": batch_sizes: do not fit ",
+             packed.describe());
+    rest -= n;
+    before = n;
+  }
+}
+
+// Writes each step's rows to the first sequences of `padded`, which is [time, batch, ...].
+void unpack(const Tensor& packed, const std::vector<int64_t>& batch_sizes, const Tensor& padded) {
+  for_each_step(batch_sizes, [&](int64_t step, int64_t begin, int64_t end) {
+    const Tensor to = slice(select(padded, 0, step), 0, 0, end - begin, 1);
+    copy_(to, slice(packed, 0, begin, end, 1));
+  });
+}
+
+Tensor pack_backward_kernel(const Tensor& grad, IntArrayRef input_size, const Tensor& batch_sizes,
+                            bool batch_first) {
+  const char* const op = "_pack_padded_sequence_backward";
+  const std::vector<int64_t> sizes_of_steps = numbers(op, "batch_sizes", batch_sizes);
+  SB_CHECK(input_size.size() >= 2, op, ": input_size: expected at least 2 dimensions, got ",
+           shape_text(input_size));
+  check_batch_sizes(op, grad, sizes_of_steps);
+  DimVector sizes(input_size.begin(), input_size.end());
+  if (batch_first) std::swap(sizes[0], sizes[1]);
+  const Tensor result = new_zeros(grad, sizes);
+  unpack(grad, sizes_of_steps, result);
+  return batch_first ? transpose(result, 0, 1) : result;
+}
+
+std::tuple<Tensor, Tensor> pad_packed_kernel(const Tensor& data, const Tensor& batch_sizes,
+                                             bool batch_first, const Scalar& padding_value,
+                                             int64_t total_length) {
+  const char* const op = "_pad_packed_sequence";
+  const std::vector<int64_t> sizes_of_steps = numbers(op, "batch_sizes", batch_sizes);
+  check_batch_sizes(op, data, sizes_of_steps);
+  const int64_t steps = static_cast<int64_t>(sizes_of_steps.size());
+  SB_CHECK(total_length <= 0 || total_length >= steps, op, ": total_length: expected at least ",
+           steps, ", got ", total_length);
+  const int64_t batch = sizes_of_steps[0];
+  DimVector sizes(data.sizes().begin(), data.sizes().end());
+  sizes[0] = batch;
+  sizes.insert(sizes.begin(), std::max(steps, total_length));
+  const Tensor padded = new_full(data, sizes, padding_value);
+  unpack(data, sizes_of_steps, padded);
+  std::vector<int64_t> lengths(static_cast<size_t>(batch), 0);
+  for (int64_t n : sizes_of_steps) {
+    for (int64_t i = 0; i < n; ++i) ++lengths[static_cast<size_t>(i)];
+  }
+  return {batch_first ? transpose(padded, 0, 1) : padded, vector_like(batch_sizes, lengths)};
+}
+
+Tensor pad_sequence_kernel(TensorList sequences, bool batch_first, double padding_value) {
+  const char* const op = "pad_sequence";
+  SB_CHECK(!sequences.empty(), op, ": sequences: got an empty list");
+  SB_CHECK_INDEX(sequences[0].dim() >= 1, op, ": sequences: expected a dimension, got ",
+                 sequences[0].describe());
+  const IntArrayRef rest = sequences[0].sizes().subspan(1);
+  int64_t longest = 0;
+  for (const Tensor& t : sequences) {
+    SB_CHECK(t.dim() >= 1 && t.sizes().subspan(1) == rest, op,
+             ": sequences: expected the trailing sizes of ", sequences[0].describe(), ", got ",
+             t.describe());
+    longest = std::max(longest, t.size(0));
+  }
+  DimVector sizes = {longest, static_cast<int64_t>(sequences.size())};
+  if (batch_first) std::swap(sizes[0], sizes[1]);
+  sizes.insert(sizes.end(), rest.begin(), rest.end());
+  const Tensor padded = new_full(sequences[0], sizes, padding_value);
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    const Tensor column = select(padded, batch_first ? 0 : 1, static_cast<int64_t>(i));
+    copy_(slice(column, 0, 0, sequences[i].size(0), 1), sequences[i]);
+  }
+  return padded;
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_dynamic_output(m, _pack_padded_sequence);
+  define_out_form(m, _pack_padded_sequence.handle(), "out");
+  m.impl(_pack_padded_sequence, DispatchKey::CPU, pack_kernel);
+
+  constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
+  m.define(_pack_padded_sequence_backward);
+  m.impl(_pack_padded_sequence_backward, implicit, pack_backward_kernel);
+  m.define(_pad_packed_sequence);
+  m.impl(_pad_packed_sequence, implicit, pad_packed_kernel);
+  m.define(pad_sequence);
+  m.impl(pad_sequence, implicit, pad_sequence_kernel);
+}
+
+}  // namespace sb

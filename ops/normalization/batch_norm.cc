@@ -1,0 +1,450 @@
+#include "switchboard/ops/normalization/batch_norm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "switchboard/core/checked_math.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/normalization/compute_tensors.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/reduction_plan.h"
+#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/repeat.h"
+#include "switchboard/ops/structured.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+using internal::NormKernels;
+using OptionalTensor = std::optional<Tensor>;
+using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
+
+bool is_given(const OptionalTensor& t) { return t && t->defined(); }
+
+// What the channels' parameters have for dtype: the input's, or float32 for 16-bit inputs where any
+// of them has that.
+DType parameter_dtype(const Tensor& input, std::initializer_list<const OptionalTensor*> all) {
+  if (itemsize(input.dtype()) != 2) return input.dtype();
+  for (const OptionalTensor* t : all) {
+    if (is_given(*t) && (*t)->dtype() == DType::Float32) return DType::Float32;
+  }
+  return input.dtype();
+}
+void check_parameter(const char* op, const char* name, const OptionalTensor& t, int64_t channels,
+                     DType dtype, bool any_size = false) {
+  if (!is_given(t)) return;
+  SB_CHECK(t->dtype() == dtype, op, ": ", name, ": expected ", to_string(dtype), ", got ",
+           t->describe());
+  SB_CHECK(any_size || (t->dim() == 1 && t->numel() == channels), op, ": ", name, ": expected ",
+           channels, " elements in one dimension, one for each channel, got ", t->describe());
+}
+void check_input(const char* op, const Tensor& input) {
+  check_defined(op, input);
+  wrap_dim(op, 1, input.dim());
+  SB_CHECK(is_floating_point(input.dtype()), op, ": not implemented for ",
+           to_string(input.dtype()));
+}
+
+// How the channels lie in memory: in planes of adjacent elements, or one beside the other.
+struct Channels {
+  MemoryFormat format;
+  int64_t channels;
+  int64_t planes;  // batch items
+  int64_t size;    // of a plane
+  bool adjacent;
+
+  explicit Channels(const Tensor& input)
+      : format(suggest_memory_format(input)), channels(input.sizes()[1]), planes(input.sizes()[0]) {
+    size = 1;
+    for (int64_t n : input.sizes().subspan(2)) size *= n;
+    adjacent = format != MemoryFormat::Contiguous || size == 1;
+  }
+  int64_t per_channel() const { return planes * size; }
+
+  // Calls run(offset, channel) for each plane, or each(offset) for each row of channels.
+  template <class Run, class Each>
+  void for_each(const Run& run, const Each& each) const {
+    const int64_t length = adjacent ? channels : size;
+    const int64_t runs = adjacent ? planes * size : planes * channels;
+    if (length == 0) return;
+    parallel_for(0, runs, std::max<int64_t>(1, kElementGrain / length),
+                 [&](int64_t from, int64_t to) {
+                   for (int64_t i = from; i < to; ++i) {
+                     if (adjacent) {
+                       each(i * length);
+                     } else {
+                       run(i * length, i % channels);
+                     }
+                   }
+                 });
+  }
+};
+
+DimSet all_but_channels() { return ~DimSet().set(1); }
+
+template <class T>
+std::vector<T> vector_of(const OptionalTensor& t, int64_t n, T otherwise) {
+  std::vector<T> values(static_cast<size_t>(n), otherwise);
+  if (is_given(t) && t->numel() == n) {
+    const Tensor contiguous = internal::as_compute(*t, dtype_of<T>);
+    if (n != 0) std::copy_n(contiguous.data<T>(), n, values.begin());
+  }
+  return values;
+}
+template <class T>
+void store(const Tensor& out, const std::vector<T>& values) {
+  const internal::ComputeOutput output(out, dtype_of<T>);
+  if (!values.empty()) {
+    std::copy(values.begin(), values.end(), output.target().template data<T>());
+  }
+  output.finish();
+}
+
+std::array<TensorMeta, 3> forward_rule(const Tensor& input, const OptionalTensor& weight,
+                                       const OptionalTensor& bias,
+                                       const OptionalTensor& running_mean,
+                                       const OptionalTensor& running_var, bool training, double,
+                                       double) {
+  constexpr const char* op = "native_batch_norm";
+  check_input(op, input);
+  const int64_t channels = input.sizes()[1];
+  const DType dtype = parameter_dtype(input, {&weight, &bias, &running_mean, &running_var});
+  check_parameter(op, "weight", weight, channels, dtype);
+  check_parameter(op, "bias", bias, channels, dtype);
+  check_parameter(op, "running_mean", running_mean, channels, dtype);
+  check_parameter(op, "running_var", running_var, channels, dtype);
+  SB_CHECK(training || (is_given(running_mean) && is_given(running_var)), op,
+           ": running_mean and running_var: expected tensors where not training, got none");
+  TensorMeta out{{input.sizes().begin(), input.sizes().end()}, input.dtype()};
+  const MemoryFormat format = suggest_memory_format(input);
+  if (format != MemoryFormat::Contiguous) {
+    const Tensor shape = empty_on(DeviceType::Meta, input.sizes(), input.dtype(), format);
+    out.strides.assign(shape.strides().begin(), shape.strides().end());
+  }
+  const TensorMeta saved{{training ? channels : 0}, dtype};
+  return {out, saved, saved};
+}
+
+void forward_kernel(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                    const OptionalTensor& running_mean, const OptionalTensor& running_var,
+                    bool training, double momentum, double eps, const Tensor& out,
+                    const Tensor& save_mean, const Tensor& save_invstd) {
+  const Channels layout(input);
+  const int64_t n = layout.channels;
+  const DType dtype = compute_dtype(input.dtype());
+  const Tensor in = internal::as_compute(input, dtype, layout.format);
+  const internal::ComputeOutput output(out, dtype, layout.format);
+  internal::visit_compute(dtype, [&]<class T>() {
+    std::vector<T> mean, var;
+    if (training) {
+      const Tensor means = empty_on(in.device(), {n}, dtype),
+                   vars = empty_on(in.device(), {n}, dtype);
+      reduce_into(Reduction::Mean, in, all_but_channels(), dtype, means);
+      reduce_into(Reduction::Variance, in, all_but_channels(), dtype, vars, {.correction = 0});
+      mean = vector_of<T>(means, n, 0);
+      var = vector_of<T>(vars, n, 0);
+    } else {
+      mean = vector_of<T>(running_mean, n, 0);
+      var = vector_of<T>(running_var, n, 1);
+    }
+    std::vector<T> a(mean.size()), invstd(mean.size());
+    const std::vector<T> weights = vector_of<T>(weight, n, 1), biases = vector_of<T>(bias, n, 0);
+    for (size_t c = 0; c < mean.size(); ++c) {
+      const double inverse = 1 / std::sqrt(static_cast<double>(var[c]) + eps);
+      invstd[c] = static_cast<T>(inverse);
+      a[c] = static_cast<T>(inverse * static_cast<double>(weights[c]));
+    }
+    const NormKernels<T>& kernels = internal::norm_kernels<T>();
+    const T* const x = internal::data_or_null<T>(in);
+    T* const y = internal::data_or_null<T>(output.target());
+    layout.for_each(
+        [&](int64_t at, int64_t channel) {
+          const size_t c = static_cast<size_t>(channel);
+          kernels.affine(y + at, x + at, layout.size, mean[c], a[c], biases[c]);
+        },
+        [&](int64_t at) {
+          kernels.affine_each(y + at, x + at, n, mean.data(), a.data(), biases.data());
+        });
+    if (!training) return;
+    store(save_mean, mean);
+    store(save_invstd, invstd);
+    const double count = static_cast<double>(layout.per_channel());
+    const auto update = [&](const OptionalTensor& running, const std::vector<T>& now,
+                            double scale) {
+      if (!is_given(running)) return;
+      std::vector<T> values = vector_of<T>(running, n, 0);
+      for (size_t c = 0; c < values.size(); ++c) {
+        values[c] = static_cast<T>(momentum * (static_cast<double>(now[c]) * scale) +
+                                   (1 - momentum) * static_cast<double>(values[c]));
+      }
+      store(*running, values);
+    };
+    update(running_mean, mean, 1);
+    update(running_var, var, count / (count - 1));
+  });
+  output.finish();
+}
+
+ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const OptionalTensor& weight,
+                      const OptionalTensor& running_mean, const OptionalTensor& running_var,
+                      const OptionalTensor& save_mean, const OptionalTensor& save_invstd,
+                      bool train, double eps, absl::Span<const bool> output_mask) {
+  constexpr const char* op = "native_batch_norm_backward";
+  const Device device =
+      internal::check_arguments(op, internal::tensors_of(grad_out, input, weight, running_mean,
+                                                         running_var, save_mean, save_invstd));
+  check_input(op, input);
+  SB_CHECK(output_mask.size() == 3, op, ": output_mask: expected 3 elements, got ",
+           output_mask.size());
+  SB_CHECK(grad_out.sizes() == input.sizes() && grad_out.dtype() == input.dtype(), op,
+           ": grad_out: expected a tensor as input, ", input.describe(), ", got ",
+           grad_out.describe());
+  const Channels layout(input);
+  const int64_t n = layout.channels;
+  const DType parameters =
+      parameter_dtype(input, {&weight, &running_mean, &running_var, &save_mean, &save_invstd});
+  check_parameter(op, "weight", weight, n, parameters);
+  check_parameter(op, "running_mean", running_mean, n, parameters, train);
+  check_parameter(op, "running_var", running_var, n, parameters, train);
+  check_parameter(op, "save_mean", save_mean, n, parameters, !train);
+  check_parameter(op, "save_invstd", save_invstd, n, parameters, !train);
+  SB_CHECK(train ? is_given(save_mean) && is_given(save_invstd)
+                 : is_given(running_mean) && is_given(running_var),
+           op, ": expected ", train ? "save_mean and save_invstd" : "running_mean and running_var",
+           ", got none");
+  ThreeTensors results;
+  auto& [grad_input, grad_weight, grad_bias] = results;
+  if (output_mask[0]) grad_input = empty_on(device, input.sizes(), input.dtype(), layout.format);
+  if (output_mask[1]) grad_weight = empty_on(device, {n}, parameters);
+  if (output_mask[2]) grad_bias = empty_on(device, {n}, parameters);
+  if (!has_data(input)) return results;
+
+  const DType dtype = compute_dtype(input.dtype());
+  const Tensor in = internal::as_compute(input, dtype, layout.format);
+  const Tensor grad = internal::as_compute(grad_out, dtype, layout.format);
+  internal::visit_compute(dtype, [&]<class T>() {
+    const NormKernels<T>& kernels = internal::norm_kernels<T>();
+    const T* const x = internal::data_or_null<T>(in);
+    const T* const g = internal::data_or_null<T>(grad);
+    const std::vector<T> mean = vector_of<T>(train ? save_mean : running_mean, n, 0);
+    std::vector<T> invstd = vector_of<T>(train ? save_invstd : running_var, n, 0);
+    if (!train) {
+      for (T& v : invstd) v = static_cast<T>(1 / std::sqrt(static_cast<double>(v) + eps));
+    }
+    const std::vector<T> weights = vector_of<T>(weight, n, 1);
+
+    // Of each channel, the sums of grad and of grad * (x - mean).
+    std::vector<double> sums(mean.size()), products(mean.size());
+    if (layout.adjacent) {
+      constexpr int64_t kColumns = 16;
+      parallel_for(0, (n + kColumns - 1) / kColumns, 1, [&](int64_t from, int64_t to) {
+        for (int64_t c = from * kColumns; c < std::min(n, to * kColumns); c += kColumns) {
+          kernels.sum_pair_columns(g + c, x + c, layout.per_channel(), std::min(kColumns, n - c), n,
+                                   mean.data() + c, sums.data() + c, products.data() + c);
+        }
+      });
+    } else {
+      parallel_for(0, n, 1, [&](int64_t from, int64_t to) {
+        for (int64_t c = from; c < to; ++c) {
+          const size_t i = static_cast<size_t>(c);
+          double pair[2] = {0, 0};
+          for (int64_t item = 0; item < layout.planes; ++item) {
+            const int64_t at = (item * n + c) * layout.size;
+            kernels.sum_pairs(g + at, x + at, layout.size, mean[i], pair);
+          }
+          sums[i] = pair[0];
+          products[i] = pair[1];
+        }
+      });
+    }
+
+    // grad_input = a * grad + b * x + c.
+    std::vector<T> a(mean.size()), b(mean.size()), c(mean.size()), of_weight(mean.size()),
+        of_bias(mean.size());
+    const double count = static_cast<double>(layout.per_channel());
+    for (size_t i = 0; i < mean.size(); ++i) {
+      const double inverse = static_cast<double>(invstd[i]);
+      const double factor = inverse * static_cast<double>(weights[i]);
+      const double slope = train ? -products[i] / count * inverse * inverse * factor : 0;
+      a[i] = static_cast<T>(factor);
+      b[i] = static_cast<T>(slope);
+      c[i] = static_cast<T>(train ? -sums[i] / count * factor - slope * static_cast<double>(mean[i])
+                                  : 0);
+      of_weight[i] = static_cast<T>(products[i] * inverse);
+      of_bias[i] = static_cast<T>(sums[i]);
+    }
+    if (grad_weight.defined()) store(grad_weight, of_weight);
+    if (grad_bias.defined()) store(grad_bias, of_bias);
+    if (!grad_input.defined() || input.numel() == 0) return;
+    const internal::ComputeOutput output(grad_input, dtype, layout.format);
+    T* const to = output.target().template data<T>();
+    layout.for_each(
+        [&](int64_t at, int64_t channel) {
+          const size_t i = static_cast<size_t>(channel);
+          kernels.affine2(to + at, g + at, x + at, layout.size, a[i], b[i], c[i]);
+        },
+        [&](int64_t at) {
+          kernels.affine2_each(to + at, g + at, x + at, n, a.data(), b.data(), c.data());
+        });
+    output.finish();
+  });
+  return results;
+}
+
+// As `torch._batch_norm_impl_index` without cuDNN and MIOpen: the index is 0.
+std::tuple<Tensor, Tensor, Tensor, Tensor, int64_t> impl_index(
+    const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+    const OptionalTensor& running_mean, const OptionalTensor& running_var, bool training,
+    double momentum, double eps, bool) {
+  constexpr const char* op = "batch_norm";
+  check_defined(op, input);
+  wrap_dim(op, 1, input.dim());
+  SB_CHECK(training || (is_given(running_mean) && is_given(running_var)), op,
+           ": running_mean and running_var must be defined in evaluation mode");
+  const Tensor reserve = empty_on(input.device(), {0}, DType::UInt8);
+  if (input.numel() == 0) {
+    Tensor out = clone(input);
+    if (is_given(weight)) out = mul(out, sb::select(*weight, 0, 0));
+    if (is_given(bias)) out = add(out, sb::select(*bias, 0, 0));
+    const Tensor none = empty_on(input.device(), {0}, input.dtype());
+    return {out, none, none, reserve, 0};
+  }
+  const int64_t channels = input.sizes()[1];
+  for (const OptionalTensor* t : {&running_mean, &running_var, &weight, &bias}) {
+    SB_CHECK(!is_given(*t) || (*t)->numel() == channels, op, ": expected parameters of ", channels,
+             " elements, got ", (*t)->describe());
+  }
+  auto [out, mean, invstd] =
+      native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps);
+  return {out, mean, invstd, reserve, 0};
+}
+ThreeTensors impl_index_backward(int64_t index, const Tensor& input, const Tensor& grad_output,
+                                 const OptionalTensor& weight, const OptionalTensor& running_mean,
+                                 const OptionalTensor& running_var, const OptionalTensor& save_mean,
+                                 const OptionalTensor& save_var_transform, bool train, double eps,
+                                 absl::Span<const bool> output_mask, const Tensor&) {
+  SB_CHECK(index == 0, "_batch_norm_impl_index_backward: impl_index: expected 0, got ", index);
+  return native_batch_norm_backward(grad_output, input, weight, running_mean, running_var,
+                                    save_mean, save_var_transform, train, eps, output_mask);
+}
+Tensor composite(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                 const OptionalTensor& running_mean, const OptionalTensor& running_var,
+                 bool training, double momentum, double eps, bool cudnn_enabled) {
+  return std::get<0>(_batch_norm_impl_index(input, weight, bias, running_mean, running_var,
+                                            training, momentum, eps, cudnn_enabled));
+}
+
+Tensor instance(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                const OptionalTensor& running_mean, const OptionalTensor& running_var,
+                bool use_input_stats, double momentum, double eps, bool cudnn_enabled) {
+  constexpr const char* op = "instance_norm";
+  check_defined(op, input);
+  wrap_dim(op, 1, input.dim());
+  SB_CHECK(use_input_stats || (is_given(running_mean) && is_given(running_var)), op,
+           ": expected running_mean and running_var to be defined when use_input_stats is false");
+  const int64_t batch = input.sizes()[0], channels = input.sizes()[1];
+  DimVector sizes(input.sizes().begin(), input.sizes().end());
+  sizes[0] = 1;
+  sizes[1] = checked_mul(batch, channels);
+  const auto repeated = [&](const OptionalTensor& t) -> OptionalTensor {
+    if (!is_given(t)) return std::nullopt;
+    return repeat(*t, {batch});
+  };
+  const OptionalTensor mean = repeated(running_mean), var = repeated(running_var);
+  const Tensor out = batch_norm(view(contiguous(input), sizes), repeated(weight), repeated(bias),
+                                mean, var, use_input_stats, momentum, eps, cudnn_enabled);
+  const auto write_back = [&](const OptionalTensor& running, const OptionalTensor& now) {
+    if (is_given(running)) copy_(*running, sb::mean(view(*now, {batch, channels}), {0}));
+  };
+  write_back(running_mean, mean);
+  write_back(running_var, var);
+  return view(out, input.sizes());
+}
+
+using Forward = internal::StructuredForms<decltype(&forward_rule)>;
+template <bool with_data>
+ThreeTensors forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                     const OptionalTensor& running_mean, const OptionalTensor& running_var,
+                     bool training, double momentum, double eps) {
+  return Forward::Functional<native_batch_norm_op, forward_rule, forward_kernel,
+                             StructuredOptions{}, with_data>()(
+      input, weight, bias, running_mean, running_var, training, momentum, eps);
+}
+template <bool with_data>
+ThreeTensors legit(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                   const Tensor& running_mean, const Tensor& running_var, bool training,
+                   double momentum, double eps) {
+  return forward<with_data>(input, weight, bias, running_mean, running_var, training, momentum,
+                            eps);
+}
+template <bool with_data>
+ThreeTensors legit_no_stats(const Tensor& input, const OptionalTensor& weight,
+                            const OptionalTensor& bias, bool training, double momentum,
+                            double eps) {
+  return forward<with_data>(input, weight, bias, std::nullopt, std::nullopt, training, momentum,
+                            eps);
+}
+// On other devices, whose fallbacks go by the schema: native_batch_norm's does not say that it
+// writes to the running statistics.
+ThreeTensors forward_by_legit(const Tensor& input, const OptionalTensor& weight,
+                              const OptionalTensor& bias, const OptionalTensor& running_mean,
+                              const OptionalTensor& running_var, bool training, double momentum,
+                              double eps) {
+  const bool has_mean = is_given(running_mean), has_var = is_given(running_var);
+  if (!has_mean && !has_var) {
+    return _native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, eps);
+  }
+  SB_CHECK(training || (has_mean && has_var),
+           "native_batch_norm: running_mean and running_var: expected tensors where not training, "
+           "got one");
+  // Nobody sees what is written in place of one that is not given.
+  return _native_batch_norm_legit(
+      input, weight, bias, has_mean ? *running_mean : clone(*running_var),
+      has_var ? *running_var : clone(*running_mean), training, momentum, eps);
+}
+ThreeTensors legit_no_training(const Tensor& input, const OptionalTensor& weight,
+                               const OptionalTensor& bias, const Tensor& running_mean,
+                               const Tensor& running_var, double momentum, double eps) {
+  return native_batch_norm(input, weight, bias, running_mean, running_var, false, momentum, eps);
+}
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> legit_functional(
+    const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+    const Tensor& running_mean, const Tensor& running_var, bool training, double momentum,
+    double eps) {
+  const Tensor mean_out = clone(running_mean), var_out = clone(running_var);
+  auto [out, mean, invstd] =
+      native_batch_norm(input, weight, bias, mean_out, var_out, training, momentum, eps);
+  return {out, mean, invstd, mean_out, var_out};
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_structured<forward_rule, forward_kernel>(m, native_batch_norm);
+  m.impl(native_batch_norm, DispatchKey::CompositeExplicitAutograd, forward_by_legit);
+  define_out_form(m, native_batch_norm.handle(), "out", {"out", "save_mean", "save_invstd"});
+  define_on_cpu_and_meta(m, native_batch_norm_backward, backward);
+  define_out_form(m, native_batch_norm_backward.handle(), "out");
+  const auto define = [&](const auto& op, DispatchKey key, auto kernel) {
+    m.define(op);
+    m.impl(op, key, kernel);
+  };
+  constexpr DispatchKey kImplicit = DispatchKey::CompositeImplicitAutograd;
+  define(batch_norm, kImplicit, composite);
+  define(_batch_norm_impl_index, kImplicit, impl_index);
+  define(_batch_norm_impl_index_backward, kImplicit, impl_index_backward);
+  define(instance_norm, kImplicit, instance);
+  constexpr DispatchKey kExplicit = DispatchKey::CompositeExplicitAutograd;
+  define(_native_batch_norm_legit, DispatchKey::CPU, legit<true>);
+  m.impl(_native_batch_norm_legit, DispatchKey::Meta, legit<false>);
+  define(_native_batch_norm_legit_no_stats, DispatchKey::CPU, legit_no_stats<true>);
+  m.impl(_native_batch_norm_legit_no_stats, DispatchKey::Meta, legit_no_stats<false>);
+  define(_native_batch_norm_legit_no_training, kExplicit, legit_no_training);
+  define(_native_batch_norm_legit_functional, kExplicit, legit_functional);
+}
+
+}  // namespace sb

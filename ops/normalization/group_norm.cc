@@ -1,0 +1,234 @@
+#include "switchboard/ops/normalization/group_norm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "switchboard/core/checked_math.h"
+#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/normalization/compute_tensors.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/reduction_plan.h"
+#include "switchboard/ops/structured.h"
+
+namespace sb {
+namespace {
+
+using internal::NormKernels;
+using OptionalTensor = std::optional<Tensor>;
+using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
+
+void check_parameter(const char* op, const char* name, const OptionalTensor& t, int64_t channels,
+                     DType dtype) {
+  if (!t || !t->defined()) return;
+  SB_CHECK(t->dim() == 1 && t->numel() == channels, op, ": ", name, ": expected a vector of ",
+           channels, " elements, one for each channel, got ", t->describe());
+  SB_CHECK(t->dtype() == dtype, op, ": ", name, ": expected ", to_string(dtype), ", got ",
+           t->describe());
+}
+
+struct Groups {
+  int64_t items, channels, size, groups;
+
+  Groups(const char* op, const Tensor& input, const OptionalTensor& weight,
+         const OptionalTensor& bias, int64_t items, int64_t channels, int64_t size, int64_t groups)
+      : items(items), channels(channels), size(size), groups(groups) {
+    check_defined(op, input);
+    SB_CHECK(groups > 0, op, ": group: expected a positive number, got ", groups);
+    SB_CHECK(items >= 0 && size >= 0 && channels >= 0 && channels % groups == 0, op,
+             ": expected channels in ", groups, " groups of one size, got N=", items,
+             ", C=", channels, ", HxW=", size);
+    SB_CHECK(input.numel() == checked_mul(checked_mul(items, channels), size), op,
+             ": expected N * C * HxW elements, ", items, " * ", channels, " * ", size, ", got ",
+             input.describe());
+    SB_CHECK(is_floating_point(input.dtype()), op, ": not implemented for ",
+             to_string(input.dtype()));
+    check_parameter(op, "weight", weight, channels, input.dtype());
+    check_parameter(op, "bias", bias, channels, input.dtype());
+  }
+  int64_t per_group() const { return channels / groups; }
+  int64_t grain() const {
+    return std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, per_group() * size));
+  }
+};
+
+std::array<TensorMeta, 3> forward_rule(const Tensor& input, const OptionalTensor& weight,
+                                       const OptionalTensor& bias, int64_t items, int64_t channels,
+                                       int64_t size, int64_t group, double) {
+  const Groups groups("native_group_norm", input, weight, bias, items, channels, size, group);
+  TensorMeta out{{input.sizes().begin(), input.sizes().end()}, input.dtype()};
+  const MemoryFormat format = suggest_memory_format(input);
+  if (format != MemoryFormat::Contiguous) {
+    const Tensor shape = empty_on(DeviceType::Meta, input.sizes(), input.dtype(), format);
+    out.strides.assign(shape.strides().begin(), shape.strides().end());
+  }
+  const TensorMeta stat{{items, group}, input.dtype()};
+  return {out, stat, stat};
+}
+void forward_kernel(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                    int64_t items, int64_t channels, int64_t size, int64_t group, double eps,
+                    const Tensor& out, const Tensor& mean, const Tensor& rstd) {
+  const Groups shape("native_group_norm", input, weight, bias, items, channels, size, group);
+  if (items == 0) return;
+  const DType dtype = compute_dtype(input.dtype());
+  const Tensor in = internal::as_compute(input, dtype);
+  const OptionalTensor weights = internal::as_compute(weight, dtype);
+  const OptionalTensor biases = internal::as_compute(bias, dtype);
+  const internal::ComputeOutput output(out, dtype), means(mean, dtype), rstds(rstd, dtype);
+  internal::visit_compute(dtype, [&]<class T>() {
+    const NormKernels<T>& kernels = internal::norm_kernels<T>();
+    const T* const x = internal::data_or_null<T>(in);
+    T* const y = internal::data_or_null<T>(output.target());
+    T* const m = means.target().template data<T>();
+    T* const r = rstds.target().template data<T>();
+    const T* const w = internal::data_or_null<T>(weights);
+    const T* const b = internal::data_or_null<T>(biases);
+    const int64_t n = shape.per_group() * size;
+    parallel_for(0, items * group, shape.grain(), [&](int64_t from, int64_t to) {
+      for (int64_t i = from; i < to; ++i) {
+        if (n == 0) {
+          // As PyTorch: the deviation of nothing is NaN.
+          m[i] = 0;
+          r[i] = std::nan("");
+          continue;
+        }
+        double mean_of_group, variance;
+        kernels.moments(x + i * n, n, &mean_of_group, &variance);
+        const double inverse = 1 / std::sqrt(std::max(variance, 0.0) + eps);
+        m[i] = static_cast<T>(mean_of_group);
+        r[i] = static_cast<T>(inverse);
+        for (int64_t k = 0; k < shape.per_group(); ++k) {
+          const int64_t c = i % group * shape.per_group() + k, at = i * n + k * size;
+          const double factor = inverse * (w ? static_cast<double>(w[c]) : 1);
+          kernels.affine(y + at, x + at, size, m[i], static_cast<T>(factor), b ? b[c] : T(0));
+        }
+      }
+    });
+  });
+  output.finish();
+  means.finish();
+  rstds.finish();
+}
+
+ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const Tensor& mean,
+                      const Tensor& rstd, const OptionalTensor& weight, int64_t items,
+                      int64_t channels, int64_t size, int64_t group,
+                      absl::Span<const bool> output_mask) {
+  constexpr const char* op = "native_group_norm_backward";
+  const Device device =
+      internal::check_arguments(op, internal::tensors_of(grad_out, input, mean, rstd, weight));
+  const Groups shape(op, input, weight, std::nullopt, items, channels, size, group);
+  SB_CHECK(output_mask.size() == 3, op, ": output_mask: expected 3 elements, got ",
+           output_mask.size());
+  SB_CHECK(grad_out.numel() == input.numel(), op, ": grad_out: expected as many elements as input ",
+           input.describe(), ", got ", grad_out.describe());
+  for (const Tensor* t : {&grad_out, &mean, &rstd}) {
+    SB_CHECK(t->dtype() == input.dtype(), op, ": expected tensors of ", to_string(input.dtype()),
+             ", got ", t->describe());
+  }
+  SB_CHECK(mean.numel() == items * group && rstd.numel() == items * group, op,
+           ": mean and rstd: expected N * group elements, ", items, " * ", group, ", got ",
+           mean.describe(), " and ", rstd.describe());
+  SB_CHECK(!(output_mask[1] || output_mask[2]) || (weight && weight->defined()), op,
+           ": weight: expected a tensor, whose gradient is asked for, got none");
+  ThreeTensors results;
+  auto& [grad_input, grad_weight, grad_bias] = results;
+  if (output_mask[0]) grad_input = empty_on(device, input.sizes(), input.dtype());
+  if (output_mask[1]) grad_weight = empty_on(device, {channels}, input.dtype());
+  if (output_mask[2]) grad_bias = empty_on(device, {channels}, input.dtype());
+  if (!has_data(input)) return results;
+
+  const DType dtype = compute_dtype(input.dtype());
+  const Tensor in = internal::as_compute(input, dtype);
+  const Tensor grad = internal::as_compute(grad_out, dtype);
+  const Tensor means = internal::as_compute(mean, dtype), rstds = internal::as_compute(rstd, dtype);
+  const OptionalTensor weights = internal::as_compute(weight, dtype);
+  internal::visit_compute(dtype, [&]<class T>() {
+    const NormKernels<T>& kernels = internal::norm_kernels<T>();
+    const T* const x = internal::data_or_null<T>(in);
+    const T* const g = internal::data_or_null<T>(grad);
+    const T* const m = internal::data_or_null<T>(means);
+    const T* const r = internal::data_or_null<T>(rstds);
+    const T* const w = internal::data_or_null<T>(weights);
+    std::optional<internal::ComputeOutput> output;
+    if (grad_input.defined()) output.emplace(grad_input, dtype);
+    T* const to = output ? internal::data_or_null<T>(output->target()) : nullptr;
+    // Of each channel of each item, the sums of grad and of grad * (x - mean).
+    std::vector<double> sums(static_cast<size_t>(2 * items * channels));
+    const double count = static_cast<double>(shape.per_group() * size);
+    parallel_for(0, items * group, shape.grain(), [&](int64_t from, int64_t end) {
+      for (int64_t i = from; i < end; ++i) {
+        double sum = 0, product = 0;
+        const int64_t first = i * shape.per_group();
+        const auto weight_of = [&](int64_t k) {
+          return w ? static_cast<double>(w[(first + k) % channels]) : 1;
+        };
+        for (int64_t k = 0; k < shape.per_group(); ++k) {
+          const int64_t at = (first + k) * size;
+          double* const pair = sums.data() + 2 * (first + k);
+          kernels.sum_pairs(g + at, x + at, size, m[i], pair);
+          sum += pair[0] * weight_of(k);
+          product += pair[1] * weight_of(k);
+        }
+        if (!to) continue;
+        const double inverse = static_cast<double>(r[i]);
+        const double slope = -product / count * inverse * inverse * inverse;
+        const double shift = -sum / count * inverse - slope * static_cast<double>(m[i]);
+        for (int64_t k = 0; k < shape.per_group(); ++k) {
+          const int64_t at = (first + k) * size;
+          kernels.affine2(to + at, g + at, x + at, size, static_cast<T>(inverse * weight_of(k)),
+                          static_cast<T>(slope), static_cast<T>(shift));
+        }
+      }
+    });
+    if (output) output->finish();
+    const auto store = [&](const Tensor& out, bool of_weight) {
+      if (!out.defined()) return;
+      const internal::ComputeOutput result(out, dtype);
+      for (int64_t c = 0; c < channels; ++c) {
+        double total = 0;
+        for (int64_t item = 0; item < items; ++item) {
+          const double* const pair = sums.data() + 2 * (item * channels + c);
+          const int64_t i = item * group + c / shape.per_group();
+          total += of_weight ? pair[1] * static_cast<double>(r[i]) : pair[0];
+        }
+        result.target().template data<T>()[c] = static_cast<T>(total);
+      }
+      result.finish();
+    };
+    store(grad_weight, true);
+    store(grad_bias, false);
+  });
+  return results;
+}
+
+Tensor composite(const Tensor& input, int64_t num_groups, const OptionalTensor& weight,
+                 const OptionalTensor& bias, double eps, bool) {
+  constexpr const char* op = "group_norm";
+  check_defined(op, input);
+  SB_CHECK(input.dim() >= 2, op, ": expected at least 2 dimensions, got ", input.describe());
+  const int64_t channels = input.sizes()[1];
+  SB_CHECK(num_groups > 0 && channels % num_groups == 0, op, ": num_groups: expected a divisor of ",
+           channels, " channels, got ", num_groups);
+  check_parameter(op, "weight", weight, channels, input.dtype());
+  check_parameter(op, "bias", bias, channels, input.dtype());
+  int64_t size = 1;
+  for (int64_t n : input.sizes().subspan(2)) size *= n;
+  const Tensor in = contiguous(input, suggest_memory_format(input));
+  return std::get<0>(
+      native_group_norm(in, weight, bias, input.sizes()[0], channels, size, num_groups, eps));
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_structured<forward_rule, forward_kernel>(m, native_group_norm);
+  define_out_form(m, native_group_norm.handle(), "out");
+  define_on_cpu_and_meta(m, native_group_norm_backward, backward);
+  define_out_form(m, native_group_norm_backward.handle(), "out");
+  m.define(group_norm);
+  m.impl(group_norm, DispatchKey::CompositeImplicitAutograd, composite);
+}
+
+}  // namespace sb

@@ -1,0 +1,200 @@
+#include "switchboard/ops/normalization/layer_norm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "switchboard/ops/normalization/compute_tensors.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/reduction_plan.h"
+#include "switchboard/ops/structured.h"
+
+namespace sb {
+namespace {
+
+using internal::NormKernels;
+using OptionalTensor = std::optional<Tensor>;
+
+// The input as `rows` runs of `columns` elements.
+struct Shape {
+  int64_t rows = 1;
+  int64_t columns = 1;
+  DimVector stat_sizes;
+
+  Shape(const char* op, const Tensor& input, IntArrayRef normalized, const OptionalTensor& weight,
+        const OptionalTensor& bias) {
+    check_defined(op, input);
+    SB_CHECK(!normalized.empty(), op,
+             ": normalized_shape: expected at least one dimension, got none");
+    const IntArrayRef sizes = input.sizes();
+    SB_CHECK(sizes.size() >= normalized.size() &&
+                 sizes.subspan(sizes.size() - normalized.size()) == normalized,
+             op, ": normalized_shape: expected the last dimensions of input, ", input.describe(),
+             ", got ", shape_text(normalized));
+    SB_CHECK(is_floating_point(input.dtype()), op, ": not implemented for ",
+             to_string(input.dtype()));
+    check_parameter(op, "weight", input, normalized, weight);
+    check_parameter(op, "bias", input, normalized, bias);
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      const bool goes = d >= sizes.size() - normalized.size();
+      (goes ? columns : rows) *= sizes[d];
+      stat_sizes.push_back(goes ? 1 : sizes[d]);
+    }
+  }
+  static void check_parameter(const char* op, const char* name, const Tensor& input,
+                              IntArrayRef normalized, const OptionalTensor& t) {
+    if (!t || !t->defined()) return;
+    SB_CHECK(t->sizes() == normalized, op, ": ", name, ": expected shape ", shape_text(normalized),
+             ", got ", t->describe());
+    SB_CHECK(t->dtype() == input.dtype(), op, ": ", name, ": expected ", to_string(input.dtype()),
+             ", got ", t->describe());
+  }
+  int64_t grain() const {
+    return std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, columns));
+  }
+};
+
+std::array<TensorMeta, 3> forward_rule(const Tensor& input, IntArrayRef normalized,
+                                       const OptionalTensor& weight, const OptionalTensor& bias,
+                                       double) {
+  const Shape shape("native_layer_norm", input, normalized, weight, bias);
+  const TensorMeta stat = {shape.stat_sizes, input.dtype()};
+  return {TensorMeta{{input.sizes().begin(), input.sizes().end()}, input.dtype()}, stat, stat};
+}
+void forward_kernel(const Tensor& input, IntArrayRef normalized, const OptionalTensor& weight,
+                    const OptionalTensor& bias, double eps, const Tensor& out, const Tensor& mean,
+                    const Tensor& rstd) {
+  const Shape shape("native_layer_norm", input, normalized, weight, bias);
+  if (shape.rows == 0) return;
+  const DType dtype = compute_dtype(input.dtype());
+  const Tensor in = internal::as_compute(input, dtype);
+  const OptionalTensor weights = internal::as_compute(weight, dtype);
+  const OptionalTensor biases = internal::as_compute(bias, dtype);
+  const internal::ComputeOutput output(out, dtype), means(mean, dtype), rstds(rstd, dtype);
+  internal::visit_compute(dtype, [&]<class T>() {
+    const NormKernels<T>& kernels = internal::norm_kernels<T>();
+    const int64_t n = shape.columns;
+    const T* const x = internal::data_or_null<T>(in);
+    T* const y = internal::data_or_null<T>(output.target());
+    T* const m = means.target().template data<T>();
+    T* const r = rstds.target().template data<T>();
+    const T* const w = internal::data_or_null<T>(weights);
+    const T* const b = internal::data_or_null<T>(biases);
+    parallel_for(0, shape.rows, shape.grain(), [&](int64_t from, int64_t to) {
+      for (int64_t row = from; row < to; ++row) {
+        if (n == 0) {
+          // As PyTorch: the deviation of nothing is NaN.
+          m[row] = 0;
+          r[row] = std::nan("");
+          continue;
+        }
+        double mean_of_row, variance;
+        kernels.moments(x + row * n, n, &mean_of_row, &variance);
+        m[row] = static_cast<T>(mean_of_row);
+        r[row] = static_cast<T>(1 / std::sqrt(std::max(variance, 0.0) + eps));
+        kernels.layer_norm(y + row * n, x + row * n, n, m[row], r[row], w, b);
+      }
+    });
+  });
+  output.finish();
+  means.finish();
+  rstds.finish();
+}
+
+std::tuple<Tensor, Tensor, Tensor> backward(const Tensor& grad_out, const Tensor& input,
+                                            IntArrayRef normalized, const Tensor& mean,
+                                            const Tensor& rstd, const OptionalTensor& weight,
+                                            const OptionalTensor& bias,
+                                            absl::Span<const bool> output_mask) {
+  constexpr const char* op = "native_layer_norm_backward";
+  const Device device = internal::check_arguments(
+      op, internal::tensors_of(grad_out, input, mean, rstd, weight, bias));
+  const Shape shape(op, input, normalized, weight, bias);
+  SB_CHECK(grad_out.sizes() == input.sizes(), op, ": grad_out: expected the shape of input, ",
+           input.describe(), ", got ", grad_out.describe());
+  for (const Tensor* t : {&grad_out, &mean, &rstd}) {
+    SB_CHECK(t->dtype() == input.dtype(), op, ": expected tensors of ", to_string(input.dtype()),
+             ", got ", t->describe());
+  }
+  SB_CHECK(mean.numel() == shape.rows && rstd.numel() == shape.rows, op,
+           ": mean and rstd: expected ", shape.rows, " elements, got ", mean.describe(), " and ",
+           rstd.describe());
+  SB_CHECK(output_mask.size() == 3, op, ": output_mask: expected 3 elements, got ",
+           output_mask.size());
+  const auto wanted = [&](bool is, IntArrayRef sizes) {
+    return is ? empty_on(device, sizes, input.dtype()) : Tensor();
+  };
+  const bool has_weight = weight && weight->defined();
+  SB_CHECK(!output_mask[1] || has_weight, op,
+           ": weight: expected a tensor, whose gradient is "
+           "asked for, got none");
+  Tensor grad_input = wanted(output_mask[0], input.sizes());
+  Tensor grad_weight = wanted(output_mask[1], normalized);
+  Tensor grad_bias = wanted(output_mask[2], normalized);
+  std::tuple<Tensor, Tensor, Tensor> results{grad_input, grad_weight, grad_bias};
+  if (!has_data(input)) return results;
+
+  const DType dtype = compute_dtype(input.dtype());
+  const Tensor grads = internal::as_compute(grad_out, dtype);
+  const Tensor in = internal::as_compute(input, dtype);
+  const Tensor means = internal::as_compute(mean, dtype);
+  const Tensor rstds = internal::as_compute(rstd, dtype);
+  const OptionalTensor weights = internal::as_compute(weight, dtype);
+  internal::visit_compute(dtype, [&]<class T>() {
+    const NormKernels<T>& kernels = internal::norm_kernels<T>();
+    const int64_t n = shape.columns;
+    const T* const g = internal::data_or_null<T>(grads);
+    const T* const x = internal::data_or_null<T>(in);
+    const T* const m = internal::data_or_null<T>(means);
+    const T* const r = internal::data_or_null<T>(rstds);
+    const T* const w = internal::data_or_null<T>(weights);
+    if (output_mask[0] && input.numel() != 0) {
+      const internal::ComputeOutput output(grad_input, dtype);
+      T* const to = output.target().template data<T>();
+      parallel_for(0, shape.rows, shape.grain(), [&](int64_t from, int64_t end) {
+        for (int64_t row = from; row < end; ++row) {
+          kernels.layer_norm_backward(to + row * n, g + row * n, x + row * n, n, m[row], r[row], w);
+        }
+      });
+      output.finish();
+    }
+    if (!(output_mask[1] || output_mask[2]) || n == 0) return;
+    std::vector<double> of_weight(static_cast<size_t>(n)), of_bias(static_cast<size_t>(n));
+    constexpr int64_t kColumns = 64;
+    parallel_for(0, (n + kColumns - 1) / kColumns, 1, [&](int64_t from, int64_t to) {
+      for (int64_t c = from * kColumns; c < std::min(n, to * kColumns); c += kColumns) {
+        kernels.sum_pair_columns_by_row(g + c, x + c, shape.rows, std::min(kColumns, n - c), n, m,
+                                        r, of_bias.data() + c, of_weight.data() + c);
+      }
+    });
+    const auto store = [&](const Tensor& to, const std::vector<double>& from) {
+      if (!to.defined()) return;
+      const internal::ComputeOutput output(to, dtype);
+      std::transform(from.begin(), from.end(), output.target().template data<T>(),
+                     [](double v) { return static_cast<T>(v); });
+      output.finish();
+    };
+    store(grad_weight, of_weight);
+    store(grad_bias, of_bias);
+  });
+  return results;
+}
+
+Tensor composite(const Tensor& input, IntArrayRef normalized, const OptionalTensor& weight,
+                 const OptionalTensor& bias, double eps, bool) {
+  return std::get<0>(native_layer_norm(input, normalized, weight, bias, eps));
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_structured<forward_rule, forward_kernel>(m, native_layer_norm);
+  define_out_form(m, native_layer_norm.handle(), "out");
+  define_on_cpu_and_meta(m, native_layer_norm_backward, backward);
+  define_out_form(m, native_layer_norm_backward.handle(), "out");
+  m.define(layer_norm);
+  m.impl(layer_norm, DispatchKey::CompositeImplicitAutograd, composite);
+}
+
+}  // namespace sb

@@ -1,0 +1,177 @@
+#include "switchboard/ops/normalization/softmax.h"
+
+#include <algorithm>
+
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/normalization/compute_tensors.h"
+#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/reduction_plan.h"
+#include "switchboard/ops/structured.h"
+
+namespace sb {
+namespace {
+
+using internal::NormKernels;
+
+TensorMeta meta_like(const Tensor& t) { return {{t.sizes().begin(), t.sizes().end()}, t.dtype()}; }
+
+// Calls f for every run along `dim` of a contiguous tensor: f(offset, nullopt) where the run's
+// elements are adjacent, else f(offset, number of adjacent columns).
+struct Runs {
+  int64_t size = 1;
+  int64_t inner = 1;
+  int64_t outer = 1;
+
+  Runs(const Tensor& t, int64_t dim) {
+    if (t.dim() == 0) return;
+    const size_t at = static_cast<size_t>(dim < 0 ? dim + t.dim() : dim);
+    size = t.sizes()[at];
+    for (size_t d = 0; d < at; ++d) outer *= t.sizes()[d];
+    for (size_t d = at + 1; d < t.sizes().size(); ++d) inner *= t.sizes()[d];
+  }
+
+  template <class Run, class Columns>
+  void for_each(const Run& run, const Columns& columns) const {
+    const int64_t width = std::min(inner, internal::kNormColumns);
+    const int64_t blocks = (inner + width - 1) / width;
+    const int64_t grain = std::max<int64_t>(1, kElementGrain / (size * width));
+    parallel_for(0, outer * blocks, grain, [&](int64_t from, int64_t to) {
+      for (int64_t i = from; i < to; ++i) {
+        const int64_t column = i % blocks * width;
+        const int64_t offset = i / blocks * size * inner + column;
+        if (inner == 1) {
+          run(offset);
+        } else {
+          columns(offset, std::min(width, inner - column));
+        }
+      }
+    });
+  }
+};
+
+template <bool log>
+struct Softmax {
+  static constexpr const char* op = log ? "log_softmax" : "softmax";
+  static constexpr const char* backward_op =
+      log ? "_log_softmax_backward_data" : "_softmax_backward_data";
+
+  static TensorMeta rule(const Tensor& self, int64_t dim, bool half_to_float) {
+    SB_CHECK(!half_to_float, op,
+             ": conversion from half to float is not supported on CPU, got half_to_float=true");
+    wrap_dim(op, dim, self.dim());
+    SB_CHECK(is_floating_point(self.dtype()), op, ": not implemented for ",
+             to_string(self.dtype()));
+    return meta_like(self);
+  }
+  static void kernel(const Tensor& self, int64_t dim, bool, const Tensor& out) {
+    if (out.numel() == 0) return;
+    const DType dtype = compute_dtype(self.dtype());
+    const Tensor input = internal::as_compute(self, dtype);
+    const internal::ComputeOutput output(out, dtype);
+    internal::visit_compute(dtype, [&]<class T>() {
+      const NormKernels<T>& kernels = internal::norm_kernels<T>();
+      const Runs runs(self, dim);
+      const T* const x = input.data<T>();
+      T* const y = output.target().template data<T>();
+      runs.for_each([&](int64_t at) { kernels.softmax(y + at, x + at, runs.size, log); },
+                    [&](int64_t at, int64_t columns) {
+                      kernels.softmax_columns(y + at, x + at, runs.size, columns, runs.inner, log);
+                    });
+    });
+    output.finish();
+  }
+
+  static TensorMeta backward_rule(const Tensor& grad, const Tensor& output, int64_t dim,
+                                  DType input_dtype) {
+    wrap_dim(backward_op, dim, grad.dim());
+    SB_CHECK(grad.sizes() == output.sizes(), backward_op,
+             ": expected grad_output and output of equal size, got ", grad.describe(), " and ",
+             output.describe());
+    SB_CHECK(grad.dtype() == output.dtype() && input_dtype == grad.dtype(), backward_op,
+             ": expected tensors of ", to_string(input_dtype), ", got ", grad.describe(), " and ",
+             output.describe());
+    SB_CHECK(is_floating_point(grad.dtype()), backward_op, ": not implemented for ",
+             to_string(grad.dtype()));
+    return meta_like(grad);
+  }
+  static void backward_kernel(const Tensor& grad, const Tensor& output, int64_t dim, DType,
+                              const Tensor& out) {
+    if (out.numel() == 0) return;
+    const DType dtype = compute_dtype(grad.dtype());
+    const Tensor grads = internal::as_compute(grad, dtype);
+    const Tensor outputs = internal::as_compute(output, dtype);
+    const internal::ComputeOutput result(out, dtype);
+    internal::visit_compute(dtype, [&]<class T>() {
+      const NormKernels<T>& kernels = internal::norm_kernels<T>();
+      const Runs runs(grad, dim);
+      const T* const g = grads.data<T>();
+      const T* const y = outputs.data<T>();
+      T* const to = result.target().template data<T>();
+      runs.for_each(
+          [&](int64_t at) { kernels.softmax_backward(to + at, g + at, y + at, runs.size, log); },
+          [&](int64_t at, int64_t columns) {
+            kernels.softmax_backward_columns(to + at, g + at, y + at, runs.size, columns,
+                                             runs.inner, log);
+          });
+    });
+    result.finish();
+  }
+
+  // PyTorch converts in the operator below where that is faster; here it is not.
+  static Tensor to_input(const Tensor& self, std::optional<DType> dtype) {
+    return dtype && *dtype != self.dtype() ? to_dtype(self, *dtype) : self;
+  }
+  static Tensor composite(const Tensor& self, int64_t dim, std::optional<DType> dtype) {
+    check_defined(op, self);
+    const Tensor input = to_input(self, dtype);
+    return log ? _log_softmax(input, dim, false) : _softmax(input, dim, false);
+  }
+  static Tensor composite_out(const Tensor& self, int64_t dim, std::optional<DType> dtype,
+                              const Tensor& out) {
+    check_defined(op, self);
+    const Tensor input = to_input(self, dtype);
+    return log ? _log_softmax_out(input, dim, false, out) : _softmax_out(input, dim, false, out);
+  }
+};
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  using Plain = Softmax<false>;
+  using Log = Softmax<true>;
+  define_structured<Plain::rule, Plain::kernel>(m, _softmax);
+  define_structured<Log::rule, Log::kernel>(m, _log_softmax);
+  define_structured<Log::backward_rule, Log::backward_kernel>(m, _log_softmax_backward_data);
+  using Forms = internal::StructuredForms<decltype(&Plain::backward_rule)>;
+  using Tag = _softmax_backward_data_op;
+  using OutTag = _softmax_backward_data_out_op;
+  const auto define_backward = [&]<bool with_data>(DispatchKey key) {
+    m.impl(_softmax_backward_data, key,
+           Forms::Functional<Tag, Plain::backward_rule, Plain::backward_kernel, StructuredOptions{},
+                             with_data>());
+    m.impl(_softmax_backward_data_out, key,
+           Forms::Out<OutTag, Plain::backward_rule, Plain::backward_kernel, StructuredOptions{},
+                      with_data>());
+  };
+  m.define(_softmax_backward_data);
+  m.define(_softmax_backward_data_out);
+  define_backward.operator()<true>(DispatchKey::CPU);
+  define_backward.operator()<false>(DispatchKey::Meta);
+
+  constexpr DispatchKey kImplicit = DispatchKey::CompositeImplicitAutograd;
+  m.define(softmax);
+  m.impl(softmax, kImplicit, Plain::composite);
+  m.define(log_softmax);
+  m.impl(log_softmax, kImplicit, Log::composite);
+  m.define(softmax_out);
+  m.impl(softmax_out, DispatchKey::CompositeExplicitAutograd, Plain::composite_out);
+  m.define(log_softmax_out);
+  m.impl(log_softmax_out, DispatchKey::CompositeExplicitAutograd, Log::composite_out);
+  m.define(special_softmax);
+  m.impl(special_softmax, kImplicit, Plain::composite);
+  m.define(special_log_softmax);
+  m.impl(special_log_softmax, kImplicit, Log::composite);
+}
+
+}  // namespace sb

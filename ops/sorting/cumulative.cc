@@ -1,0 +1,226 @@
+#include "switchboard/ops/sorting/cumulative.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <vector>
+
+#include "switchboard/ops/cast.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/sorting/rows.h"
+#include "switchboard/ops/sorting/sort_keys.h"
+#include "switchboard/ops/structured.h"
+
+namespace sb {
+namespace {
+
+TensorMeta same_shape(const Tensor& self, DType dtype) {
+  return {DimVector(self.sizes().begin(), self.sizes().end()), dtype};
+}
+
+// Runs over the elements of each row, converted to `through` and then to T, and writes what
+// next(state, element) leaves in the state.
+template <class T, class Next>
+void scan(const Tensor& self, int64_t dim, DType through, T first, const Tensor& out, Next next) {
+  if (self.numel() == 0) return;
+  constexpr int64_t kChunk = 256;
+  const CastFunction convert = cast_function(self.dtype(), through);
+  const CastFunction load = cast_function(through, dtype_of<T>);
+  const CastFunction store = cast_function(dtype_of<T>, out.dtype());
+  const int64_t middle_size = static_cast<int64_t>(itemsize(through));
+  const Tensor* const operands[] = {&self, &out};
+  for_each_row(operands, dim, self.dim() == 0 ? 1 : self.size(dim), [&](const Row* rows) {
+    alignas(16) char middle[kChunk * 16];
+    T elements[kChunk];
+    T state = first;
+    for (int64_t begin = 0; begin < rows[0].size; begin += kChunk) {
+      const int64_t n = std::min(kChunk, rows[0].size - begin);
+      convert(middle, middle_size, rows[0].at(begin), rows[0].step, n);
+      load(reinterpret_cast<char*>(elements), sizeof(T), middle, middle_size, n);
+      for (int64_t i = 0; i < n; ++i) elements[i] = state = next(state, elements[i]);
+      store(rows[1].at(begin), rows[1].step, reinterpret_cast<char*>(elements), sizeof(T), n);
+    }
+  });
+}
+
+// Sums and products of integers wrap, those of floats are taken in float64.
+template <class Next>
+void scan_any(const Tensor& self, int64_t dim, int first, const Tensor& out, Next next) {
+  const DType dtype = out.dtype();
+  if (is_complex(dtype)) {
+    scan<std::complex<double>>(self, dim, dtype, first, out, next);
+  } else if (is_floating_point(dtype)) {
+    scan<double>(self, dim, dtype, first, out, next);
+  } else {
+    scan<int64_t>(self, dim, dtype, first, out, [next](int64_t a, int64_t b) {
+      return static_cast<int64_t>(next(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+    });
+  }
+}
+
+struct Cumsum {
+  static constexpr const char* op = "cumsum";
+  static constexpr int kFirst = 0;
+  template <class T>
+  T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+struct Cumprod {
+  static constexpr const char* op = "cumprod";
+  static constexpr int kFirst = 1;
+  template <class T>
+  T operator()(T a, T b) const {
+    return a * b;
+  }
+  // The textbook product, which turns infinities to NaN where C++'s would not.
+  std::complex<double> operator()(std::complex<double> a, std::complex<double> b) const {
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  }
+};
+
+template <class F>
+struct Cumulative {
+  // `dtype` is there by now.
+  static TensorMeta rule(const Tensor& self, int64_t dim, std::optional<DType> dtype) {
+    wrap_dim(F::op, dim, self.dim());
+    SB_CHECK(
+        self.dim() == 0 || self.numel() == 0 || (*dtype != DType::Bool && *dtype != DType::Float16),
+        F::op, ": not implemented for ", to_string(*dtype));
+    return same_shape(self, *dtype);
+  }
+  static void kernel(const Tensor& self, int64_t dim, std::optional<DType>, const Tensor& out) {
+    if (self.dim() == 0) {
+      copy_elements(out, self);
+    } else {
+      scan_any(self, wrap_dim(F::op, dim, self.dim()), F::kFirst, out, F());
+    }
+  }
+
+  using Forms = internal::StructuredForms<decltype(&rule)>;
+  template <class Tag, bool with_data>
+  struct Functional {
+    Tensor operator()(const Tensor& self, int64_t dim, std::optional<DType> dtype) const {
+      check_defined(F::op, self);
+      const DType natural = is_integral(self.dtype(), true) ? DType::Int64 : self.dtype();
+      return typename Forms::template Functional<Tag, &rule, &kernel, StructuredOptions{},
+                                                 with_data>()(self, dim, dtype.value_or(natural));
+    }
+  };
+  template <class Tag, bool with_data>
+  struct Inplace {
+    Tensor operator()(const Tensor& self, int64_t dim, std::optional<DType> dtype) const {
+      check_defined(F::op, self);
+      return
+          typename Forms::template Inplace<Tag, &rule, &kernel, StructuredOptions{}, with_data>()(
+              self, dim, dtype.value_or(self.dtype()));
+    }
+  };
+  template <class Tag, bool with_data>
+  struct Out {
+    Tensor operator()(const Tensor& self, int64_t dim, std::optional<DType> dtype,
+                      const Tensor& out) const {
+      check_defined(F::op, out);
+      return typename Forms::template Out<Tag, &rule, &kernel, StructuredOptions{}, with_data>()(
+          self, dim, dtype.value_or(out.dtype()), out);
+    }
+  };
+
+  template <class Tag>
+  static void define(Library& m, const Op<Tag>& op) {
+    using OutTag = typename Tag::Out;
+    using InplaceTag = typename Tag::Inplace;
+    m.define(op);
+    m.impl(op, DispatchKey::CPU, Functional<Tag, true>());
+    m.impl(op, DispatchKey::Meta, Functional<Tag, false>());
+    m.define(Op<InplaceTag>());
+    m.impl(Op<InplaceTag>(), DispatchKey::CPU, Inplace<InplaceTag, true>());
+    m.impl(Op<InplaceTag>(), DispatchKey::Meta, Inplace<InplaceTag, false>());
+    m.define(Op<OutTag>());
+    m.impl(Op<OutTag>(), DispatchKey::CPU, Out<OutTag, true>());
+    m.impl(Op<OutTag>(), DispatchKey::Meta, Out<OutTag, false>());
+  }
+};
+
+TensorMeta logcumsumexp_rule(const Tensor& self, int64_t dim) {
+  wrap_dim("logcumsumexp", dim, self.dim());
+  SB_CHECK(is_floating_point(self.dtype()) && self.dtype() != DType::Float16,
+           "logcumsumexp: not implemented for ", to_string(self.dtype()));
+  return same_shape(self, self.dtype());
+}
+double log_add_exp(double a, double b) {
+  if (a != a || b != b) return std::numeric_limits<double>::quiet_NaN();
+  const double low = std::min(a, b);
+  const double high = std::max(a, b);
+  // Of two equal infinities the difference is NaN.
+  if (low == high && std::isinf(low)) return low;
+  return high + std::log1p(std::exp(low - high));
+}
+void logcumsumexp_kernel(const Tensor& self, int64_t dim, const Tensor& out) {
+  scan<double>(self, wrap_dim("logcumsumexp", dim, self.dim()), self.dtype(),
+               -std::numeric_limits<double>::infinity(), out, log_add_exp);
+}
+
+template <bool largest>
+struct Extreme {
+  static constexpr const char* op = largest ? "cummax" : "cummin";
+
+  static std::array<TensorMeta, 2> rule(const Tensor& self, int64_t dim) {
+    wrap_dim(op, dim, self.dim());
+    SB_CHECK(self.dim() == 0 || self.numel() == 0 ||
+                 (has_sort_keys(self.dtype()) && self.dtype() != DType::Float16),
+             op, ": not implemented for ", to_string(self.dtype()));
+    return {{same_shape(self, self.dtype()), same_shape(self, DType::Int64)}};
+  }
+  static void kernel(const Tensor& self, int64_t dim, const Tensor& values, const Tensor& indices) {
+    if (self.dim() == 0) {
+      copy_elements(values, self);
+      *indices.data<int64_t>() = 0;
+      return;
+    }
+    if (self.numel() == 0) return;
+    const Tensor* const operands[] = {&self, &values, &indices};
+    const int64_t d = wrap_dim(op, dim, self.dim());
+    const bool nan_sticks = !largest && has_nan(self.dtype());
+    for_each_row(operands, d, self.size(d), [&](const Row* rows) {
+      static thread_local std::vector<SortKey> keys;
+      read_keys(self.dtype(), rows[0], &keys);
+      int64_t best = 0;
+      for (int64_t i = 0; i < rows[0].size; ++i) {
+        const SortKey key = keys[static_cast<size_t>(i)];
+        const SortKey best_key = keys[static_cast<size_t>(best)];
+        if (nan_sticks && (key == kNanKey || best_key == kNanKey)) {
+          if (key == kNanKey) best = i;
+        } else if (largest ? key >= best_key : key <= best_key) {
+          best = i;
+        }
+        copy_element(self.itemsize(), rows[1], i, rows[0], best);
+        *reinterpret_cast<int64_t*>(rows[2].at(i)) = best;
+      }
+    });
+  }
+};
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  Cumulative<Cumsum>::define(m, cumsum);
+  Cumulative<Cumprod>::define(m, cumprod);
+
+  define_structured<logcumsumexp_rule, logcumsumexp_kernel>(m, _logcumsumexp);
+  m.define(logcumsumexp);
+  m.impl(logcumsumexp, DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor& self, int64_t dim) { return _logcumsumexp(self, dim); });
+  m.define(logcumsumexp_out);
+  m.impl(logcumsumexp_out, DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor& self, int64_t dim, const Tensor& out) {
+           return _logcumsumexp_out(self, dim, out);
+         });
+
+  define_structured<Extreme<true>::rule, Extreme<true>::kernel>(m, cummax);
+  define_structured<Extreme<false>::rule, Extreme<false>::kernel>(m, cummin);
+}
+
+}  // namespace sb

@@ -1,0 +1,47 @@
+// Running sums, products and extremes along a dimension, and differences of neighbours.
+
+#ifndef SWITCHBOARD_OPS_SORTING_CUMULATIVE_H_
+#define SWITCHBOARD_OPS_SORTING_CUMULATIVE_H_
+
+#include "switchboard/ops/derived_schema.h"
+
+namespace sb {
+
+// Elements are converted to `dtype` first: where none is given, to out's dtype, or without an out
+// to int64 for integral inputs. Sums of floats are taken in float64. RuntimeError for results that
+// are bool or float16.
+SB_STRUCTURED(cumsum, "aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+              "out");
+SB_STRUCTURED(cumprod, "aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+              "out");
+// log(cumsum(exp(self))), without its overflow. Floating-point dtypes but float16.
+SB_STRUCTURED_NO_INPLACE(logcumsumexp, "aten::logcumsumexp(Tensor self, int dim) -> Tensor", "out");
+SB_STRUCTURED_NO_INPLACE(_logcumsumexp, "aten::_logcumsumexp(Tensor self, int dim) -> Tensor",
+                         "out");
+
+// The largest (smallest) element so far, and the index of the last one that equals it. NaN is the
+// most extreme. Real dtypes but float16.
+SB_STRUCTURED_MULTI(cummax, "aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+                    "out", "values", "indices");
+SB_STRUCTURED_MULTI(cummin, "aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+                    "out", "values", "indices");
+
+// The n-th differences of neighbours along `dim`, bool ones by xor.
+SB_STRUCTURED_NO_INPLACE(diff,
+                         "aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, "
+                         "Tensor? append=None) -> Tensor",
+                         "out");
+
+// The integral of y along `dim` by trapezoids: dx apart, or over the points x, which broadcast.
+SB_OP(trapezoid, "aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor");
+SB_OP(trapezoid_x, "aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor");
+SB_OP(trapz, "aten::trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor");
+SB_OP(trapz_x, "aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor");
+SB_OP(cumulative_trapezoid,
+      "aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor");
+SB_OP(cumulative_trapezoid_x,
+      "aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor");
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_SORTING_CUMULATIVE_H_

@@ -1,0 +1,171 @@
+// diff and the trapezoids: composed of slices and arithmetic, with the derivatives of these.
+
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/cat.h"
+#include "switchboard/ops/comparison.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/sorting/cumulative.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+void check_joinable(const Tensor& self, const std::optional<Tensor>& other, int64_t dim) {
+  if (!other || !other->defined()) return;
+  SB_CHECK(other->dim() == self.dim(), "diff: expected prepend and append of ", self.dim(),
+           " dimensions, got ", other->describe());
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    SB_CHECK(d == dim || other->size(d) == self.size(d),
+             "diff: expected prepend and append that fit ", self.describe(), ", got ",
+             other->describe());
+  }
+}
+
+// self with what goes before and behind it.
+Tensor joined(const Tensor& self, int64_t dim, const std::optional<Tensor>& prepend,
+              const std::optional<Tensor>& append) {
+  SB_CHECK(self.dim() > 0, "diff: expected at least one dimension, got ", self.describe());
+  const int64_t d = wrap_dim("diff", dim, self.dim());
+  check_joinable(self, prepend, d);
+  check_joinable(self, append, d);
+  std::vector<Tensor> parts;
+  if (prepend && prepend->defined()) parts.push_back(*prepend);
+  parts.push_back(self);
+  if (append && append->defined()) parts.push_back(*append);
+  return parts.size() == 1 ? self : cat(parts, d);
+}
+
+// The pair whose difference is wanted.
+struct Neighbours {
+  Tensor left;
+  Tensor right;
+  Neighbours(const Tensor& t, int64_t dim)
+      : left(slice(t, dim, 0, std::max<int64_t>(0, t.size(dim) - 1), 1)),
+        right(slice(t, dim, std::min<int64_t>(1, t.size(dim)), std::nullopt, 1)) {}
+};
+
+Tensor differences(Tensor t, int64_t n, int64_t dim) {
+  for (int64_t i = 0; i < n; ++i) {
+    const Neighbours pair(t, dim);
+    t = t.dtype() == DType::Bool ? logical_xor(pair.right, pair.left) : sub(pair.right, pair.left);
+  }
+  return t;
+}
+
+Tensor diff_kernel(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
+                   const std::optional<Tensor>& append) {
+  if (n <= 0) {
+    SB_CHECK(self.dim() > 0, "diff: expected at least one dimension, got ", self.describe());
+    return clone(self);
+  }
+  const Tensor t = joined(self, dim, prepend, append);
+  return differences(t, std::min(n, t.size(dim)), wrap_dim("diff", dim, t.dim()));
+}
+
+// The last difference is written to out, with the rules of its operator.
+Tensor diff_out_kernel(const Tensor& self, int64_t n, int64_t dim,
+                       const std::optional<Tensor>& prepend, const std::optional<Tensor>& append,
+                       const Tensor& out) {
+  const Tensor t = n <= 0 ? self : joined(self, dim, prepend, append);
+  const int64_t steps = n <= 0 ? 0 : std::min(n, t.size(dim));
+  if (steps == 0) {
+    SB_CHECK(out.dtype() == t.dtype(), "diff: out: expected ", to_string(t.dtype()), ", got ",
+             out.describe());
+    copy_result_to_out("diff", t, out);
+    return out;
+  }
+  const int64_t d = wrap_dim("diff", dim, t.dim());
+  const Neighbours pair(differences(t, steps - 1, d), d);
+  return t.dtype() == DType::Bool ? logical_xor_out(pair.right, pair.left, out)
+                                  : sub_out(pair.right, pair.left, 1, out);
+}
+
+void check_not_bool(const Tensor& t) {
+  SB_CHECK(t.dtype() != DType::Bool, "trapezoid: bool is not supported, got ", t.describe());
+}
+Scalar real_step(const Scalar& dx) {
+  SB_CHECK(!dx.is_complex(), "trapezoid: dx: expected a real number, got ", dx.to_string());
+  return dx.to<double>();
+}
+// The integral over nothing.
+Tensor zeros_without(const Tensor& y, int64_t dim) {
+  DimVector sizes(y.sizes().begin(), y.sizes().end());
+  sizes.erase(sizes.begin() + wrap_dim("trapezoid", dim, y.dim()));
+  return new_zeros(y, sizes);
+}
+
+// The distances of the points x, in a shape that broadcasts with y's.
+Tensor steps_between(const Tensor& y, const Tensor& x, int64_t dim) {
+  check_not_bool(y);
+  check_not_bool(x);
+  const int64_t d = wrap_dim("trapezoid", dim, y.dim());
+  Tensor points = x;
+  if (x.dim() == 1) {
+    SB_CHECK(x.size(0) == y.size(d), "trapezoid: expected a point for each of ", y.size(d),
+             " samples, got ", x.describe());
+    DimVector sizes(static_cast<size_t>(y.dim()), 1);
+    sizes[static_cast<size_t>(d)] = x.size(0);
+    points = view(x, sizes);
+  } else if (x.dim() < y.dim()) {
+    DimVector sizes(static_cast<size_t>(y.dim() - x.dim()), 1);
+    sizes.insert(sizes.end(), x.sizes().begin(), x.sizes().end());
+    points = view(x, sizes);
+  }
+  const Neighbours pair(points, dim);
+  return sub(pair.right, pair.left);
+}
+
+Tensor trapezoid_kernel(const Tensor& y, const Scalar& dx, int64_t dim) {
+  if (y.size(dim) == 0) return zeros_without(y, dim);
+  check_not_bool(y);
+  const Scalar step = real_step(dx);
+  const Tensor ends = add(select(y, dim, 0), select(y, dim, -1));
+  return mul_Scalar(sub(sum(y, {dim}), mul_Scalar(ends, 0.5)), step);
+}
+Tensor trapezoid_x_kernel(const Tensor& y, const Tensor& x, int64_t dim) {
+  if (y.size(dim) == 0) return zeros_without(y, dim);
+  const Tensor dx = steps_between(y, x, dim);
+  const Neighbours pair(y, dim);
+  return div_Scalar(sum(mul(dx, add(pair.left, pair.right)), {dim}), 2.0);
+}
+Tensor cumulative_trapezoid_kernel(const Tensor& y, const Scalar& dx, int64_t dim) {
+  check_not_bool(y);
+  const double half_step = real_step(dx).to<double>() / 2;
+  const Neighbours pair(y, dim);
+  return cumsum(mul_Scalar(add(pair.left, pair.right), half_step), dim, std::nullopt);
+}
+Tensor cumulative_trapezoid_x_kernel(const Tensor& y, const Tensor& x, int64_t dim) {
+  const Tensor dx = steps_between(y, x, dim);
+  const Neighbours pair(y, dim);
+  return cumsum(mul(div_Scalar(dx, 2.0), add(pair.left, pair.right)), dim, std::nullopt);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  constexpr DispatchKey composite = DispatchKey::CompositeImplicitAutograd;
+  m.define(diff);
+  m.impl(diff, composite, diff_kernel);
+  m.define(diff_out);
+  m.impl(diff_out, composite, diff_out_kernel);
+  m.define(trapezoid);
+  m.impl(trapezoid, composite, trapezoid_kernel);
+  m.define(trapezoid_x);
+  m.impl(trapezoid_x, composite, trapezoid_x_kernel);
+  m.define(trapz);
+  m.impl(trapz, composite,
+         [](const Tensor& y, double dx, int64_t dim) { return trapezoid(y, dx, dim); });
+  m.define(trapz_x);
+  m.impl(trapz_x, composite,
+         [](const Tensor& y, const Tensor& x, int64_t dim) { return trapezoid_x(y, x, dim); });
+  m.define(cumulative_trapezoid);
+  m.impl(cumulative_trapezoid, composite, cumulative_trapezoid_kernel);
+  m.define(cumulative_trapezoid_x);
+  m.impl(cumulative_trapezoid_x, composite, cumulative_trapezoid_x_kernel);
+}
+
+}  // namespace sb

@@ -1,0 +1,258 @@
+#include "switchboard/ops/sorting/search.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/cast.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/sorting/rows.h"
+#include "switchboard/ops/sorting/sort_keys.h"
+#include "switchboard/ops/structured.h"
+
+namespace sb {
+namespace {
+
+using Keys = std::vector<SortKey>;
+
+Tensor converted(const Tensor& t, DType dtype) {
+  return t.dtype() == dtype ? t : cast_copy(t, dtype);
+}
+
+// One row to search in: its keys.
+class SortedRow {
+ public:
+  SortedRow(DType dtype, const Row& row, const Row* sorter) : nan_(has_nan(dtype)) {
+    size_ = row.size;
+    read_keys(dtype, row, &keys_);
+    if (sorter) {
+      const Keys unsorted = keys_;
+      for (int64_t i = 0; i < size_; ++i) {
+        const int64_t from = *reinterpret_cast<const int64_t*>(sorter->at(i));
+        keys_[static_cast<size_t>(i)] = unsorted[static_cast<size_t>(from)];
+      }
+    }
+  }
+
+  // As a search by halves finds it, also where the row is not sorted.
+  int64_t find(SortKey key, bool right) const {
+    if (nan_ && key == kNanKey) return size_;
+    int64_t begin = 0;
+    int64_t end = size_;
+    while (begin < end) {
+      const int64_t middle = begin + (end - begin) / 2;
+      const SortKey at = keys_[static_cast<size_t>(middle)];
+      const bool behind = nan_ && at == kNanKey ? true : right ? at <= key : at < key;
+      if (behind) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return begin;
+  }
+
+ private:
+  bool nan_;
+  int64_t size_;
+  Keys keys_;
+};
+
+bool is_right(bool right, std::optional<std::string_view> side) {
+  if (!side) return right;
+  SB_CHECK(*side == "left" || *side == "right",
+           "searchsorted: side: expected 'left' or 'right', got '", *side, "'");
+  SB_CHECK(!right || *side == "right", "searchsorted: right is true, but side is 'left'");
+  return *side == "right";
+}
+
+TensorMeta searchsorted_rule(const Tensor& sequence, const Tensor& self, bool out_int32, bool right,
+                             std::optional<std::string_view> side,
+                             const std::optional<Tensor>& sorter) {
+  is_right(right, side);
+  if (sorter && sorter->defined()) {
+    SB_CHECK(sorter->sizes() == sequence.sizes(),
+             "searchsorted: sorter: expected the shape of sorted_sequence, ", sequence.describe(),
+             ", got ", sorter->describe());
+    SB_CHECK(sorter->dtype() == DType::Int64, "searchsorted: sorter: expected int64, got ",
+             sorter->describe());
+  }
+  SB_CHECK(sequence.dim() != 0, "searchsorted: sorted_sequence: expected a dimension, got ",
+           sequence.describe());
+  bool fits = sequence.dim() == 1;
+  if (!fits && self.dim() == sequence.dim()) {
+    const size_t rest = static_cast<size_t>(self.dim() - 1);
+    fits = self.sizes().subspan(0, rest) == sequence.sizes().subspan(0, rest);
+  }
+  SB_CHECK(fits, "searchsorted: ", sequence.describe(), " has no row for each row of ",
+           self.describe());
+  SB_CHECK(!out_int32 || sequence.sizes().back() < std::numeric_limits<int32_t>::max(),
+           "searchsorted: out_int32: int32 cannot count the elements of ", sequence.describe());
+  const DType dtype = result_type({&sequence, &self});
+  SB_CHECK(
+      self.numel() == 0 || sequence.numel() == 0 || (has_sort_keys(dtype) && dtype != DType::Bool),
+      "searchsorted: not implemented for ", to_string(dtype));
+  return {DimVector(self.sizes().begin(), self.sizes().end()),
+          out_int32 ? DType::Int32 : DType::Int64};
+}
+
+void check_sorter(const Tensor& sorter) {
+  if (sorter.numel() == 0) return;
+  const Tensor* const operands[] = {&sorter};
+  const int64_t size = sorter.sizes().back();
+  for_each_row(operands, sorter.dim() - 1, size, [&](const Row* rows) {
+    for (int64_t i = 0; i < size; ++i) {
+      const int64_t index = *reinterpret_cast<const int64_t*>(rows[0].at(i));
+      SB_CHECK(index >= 0 && index < size, "searchsorted: sorter: ", index,
+               " is out of range for rows of ", size);
+    }
+  });
+}
+
+void searchsorted_kernel(const Tensor& sequence, const Tensor& self, bool, bool right,
+                         std::optional<std::string_view> side, const std::optional<Tensor>& sorter,
+                         const Tensor& out) {
+  if (out.numel() == 0) return;
+  const bool has_sorter = sorter && sorter->defined();
+  if (has_sorter) check_sorter(*sorter);
+  right = is_right(right, side);
+  const DType dtype = sequence.numel() == 0 ? self.dtype() : result_type({&sequence, &self});
+  const Tensor elements = converted(self, dtype);
+  const Tensor where = converted(sequence, dtype);
+  const CastFunction store = cast_function(DType::Int64, out.dtype());
+  const auto search = [&](const SortedRow& in, const Row& from, const Row& to) {
+    Keys keys;
+    read_keys(dtype, from, &keys);
+    for (int64_t i = 0; i < from.size; ++i) {
+      const int64_t found = in.find(keys[static_cast<size_t>(i)], right);
+      store(to.at(i), 0, reinterpret_cast<const char*>(&found), 0, 1);
+    }
+  };
+  if (sequence.numel() == 0) {
+    const int64_t none = 0;
+    const Tensor* const operands[] = {&out};
+    for_each_row(operands, out.dim() - 1, 1, [&](const Row* rows) {
+      store(rows[0].data, rows[0].step, reinterpret_cast<const char*>(&none), 0, rows[0].size);
+    });
+    return;
+  }
+  if (sequence.dim() == 1) {
+    const auto row_of = [](const Tensor& t) {
+      const int64_t itemsize = static_cast<int64_t>(t.itemsize());
+      return Row{static_cast<char*>(t.data_ptr()), t.stride(0) * itemsize, t.size(0)};
+    };
+    const Row sorter_row = has_sorter ? row_of(*sorter) : Row{};
+    const SortedRow in(dtype, row_of(where), has_sorter ? &sorter_row : nullptr);
+    const Tensor* const operands[] = {&elements, &out};
+    for_each_row(operands, std::max<int64_t>(0, out.dim() - 1),
+                 out.dim() == 0 ? 1 : 8 * out.sizes().back(),
+                 [&](const Row* rows) { search(in, rows[0], rows[1]); });
+    return;
+  }
+  const Tensor* const operands[] = {&elements, &out, &where, has_sorter ? &*sorter : &where};
+  const int64_t cost = 4 * (out.sizes().back() + where.sizes().back());
+  for_each_row(operands, out.dim() - 1, cost, [&](const Row* rows) {
+    search(SortedRow(dtype, rows[2], has_sorter ? &rows[3] : nullptr), rows[0], rows[1]);
+  });
+}
+
+TensorMeta bucketize_rule(const Tensor& self, const Tensor& boundaries, bool out_int32,
+                          bool right) {
+  SB_CHECK(boundaries.dim() == 1, "bucketize: boundaries: expected one dimension, got ",
+           boundaries.describe());
+  return searchsorted_rule(boundaries, self, out_int32, right, std::nullopt, std::nullopt);
+}
+void bucketize_kernel(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right,
+                      const Tensor& out) {
+  searchsorted_kernel(boundaries, self, out_int32, right, std::nullopt, std::nullopt, out);
+}
+
+void check_isin(DType dtype) {
+  SB_CHECK(dtype != DType::Bool && dtype != DType::BFloat16 && !is_complex(dtype),
+           "isin: not implemented for ", to_string(dtype));
+}
+TensorMeta isin_rule(const Tensor& elements, const Tensor& tests, bool, bool) {
+  check_isin(elements.dtype());
+  check_isin(tests.dtype());
+  SB_CHECK(elements.numel() == 0 || elements.dtype() != DType::Float16,
+           "isin: not implemented for float16");
+  return {DimVector(elements.sizes().begin(), elements.sizes().end()), DType::Bool};
+}
+void isin_kernel(const Tensor& elements, const Tensor& tests, bool, bool invert,
+                 const Tensor& out) {
+  if (out.numel() == 0) return;
+  const DType dtype = result_type({&elements, &tests});
+  const Tensor all = cast_copy(tests, dtype);
+  const int64_t itemsize = static_cast<int64_t>(all.itemsize());
+  Keys known;
+  if (all.numel() != 0) {
+    read_keys(dtype, {static_cast<char*>(all.data_ptr()), itemsize, all.numel()}, &known);
+  }
+  std::sort(known.begin(), known.end());
+  const Tensor looked_up = converted(elements, dtype);
+  const Tensor* const operands[] = {&looked_up, &out};
+  const int64_t cost = out.dim() == 0 ? 1 : 8 * out.sizes().back();
+  for_each_row(operands, std::max<int64_t>(0, out.dim() - 1), cost, [&](const Row* rows) {
+    Keys keys;
+    read_keys(dtype, rows[0], &keys);
+    for (int64_t i = 0; i < rows[0].size; ++i) {
+      const SortKey key = keys[static_cast<size_t>(i)];
+      const bool is_nan = has_nan(dtype) && key == kNanKey;
+      const bool found = !is_nan && std::binary_search(known.begin(), known.end(), key);
+      *reinterpret_cast<bool*>(rows[1].at(i)) = found != invert;
+    }
+  });
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_structured<searchsorted_rule, searchsorted_kernel>(m, searchsorted);
+  define_structured<bucketize_rule, bucketize_kernel>(m, bucketize);
+  define_structured<isin_rule, isin_kernel>(m, isin);
+
+  // A number is looked up as a tensor of it.
+  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
+  m.define(searchsorted_Scalar);
+  m.impl(searchsorted_Scalar, composite,
+         [](const Tensor& sequence, const Scalar& self, bool out_int32, bool right,
+            std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
+           return searchsorted(sequence, wrapped_scalar_tensor(self), out_int32, right, side,
+                               sorter);
+         });
+  define_out_by_copy<searchsorted_Scalar>(m);
+  m.define(bucketize_Scalar);
+  m.impl(bucketize_Scalar, composite,
+         [](const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
+           return bucketize(wrapped_scalar_tensor(self), boundaries, out_int32, right);
+         });
+  define_out_by_copy<bucketize_Scalar>(m);
+  m.define(isin_Scalar_Tensor);
+  m.impl(isin_Scalar_Tensor, composite,
+         [](const Scalar& element, const Tensor& tests, bool assume_unique, bool invert) {
+           return isin(wrapped_scalar_tensor(element), tests, assume_unique, invert);
+         });
+  m.define(isin_Scalar_Tensor_out);
+  m.impl(isin_Scalar_Tensor_out, composite,
+         [](const Scalar& element, const Tensor& tests, bool assume_unique, bool invert,
+            const Tensor& out) {
+           return isin_out(wrapped_scalar_tensor(element), tests, assume_unique, invert, out);
+         });
+  m.define(isin_Tensor_Scalar);
+  m.impl(isin_Tensor_Scalar, composite,
+         [](const Tensor& elements, const Scalar& test, bool assume_unique, bool invert) {
+           return isin(elements, wrapped_scalar_tensor(test), assume_unique, invert);
+         });
+  m.define(isin_Tensor_Scalar_out);
+  m.impl(isin_Tensor_Scalar_out, composite,
+         [](const Tensor& elements, const Scalar& test, bool assume_unique, bool invert,
+            const Tensor& out) {
+           return isin_out(elements, wrapped_scalar_tensor(test), assume_unique, invert, out);
+         });
+}
+
+}  // namespace sb

@@ -1,0 +1,143 @@
+#include "switchboard/ops/sorting/sort.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/sorting/rows.h"
+#include "switchboard/ops/sorting/sort_keys.h"
+#include "switchboard/ops/structured.h"
+
+namespace sb {
+namespace {
+
+using Pair = std::array<TensorMeta, 2>;
+
+DimVector to_vector(IntArrayRef list) { return DimVector(list.begin(), list.end()); }
+
+// The results of sort are laid out as self is.
+Pair sort_rule(const Tensor& self, int64_t dim, bool) {
+  wrap_dim("sort", dim, self.dim());
+  SB_CHECK(self.dim() == 0 || has_sort_keys(self.dtype()), "sort: not implemented for ",
+           to_string(self.dtype()));
+  const DimVector strides = self.impl()->is_non_overlapping_and_dense()
+                                ? to_vector(self.strides())
+                                : to_vector(infer_dense_strides(self.sizes(), self.strides()));
+  const DimVector sizes = to_vector(self.sizes());
+  return {{{sizes, self.dtype(), strides}, {sizes, DType::Int64, strides}}};
+}
+
+// A tensor without dimensions is in order, whatever its dtype.
+bool take_scalar(const Tensor& self, const Tensor& values, const Tensor& indices) {
+  if (self.dim() != 0) return false;
+  copy_elements(values, self);
+  *indices.data<int64_t>() = 0;
+  return true;
+}
+
+void sort_kernel(const Tensor& self, int64_t dim, bool descending, const Tensor& values,
+                 const Tensor& indices) {
+  if (take_scalar(self, values, indices) || self.numel() == 0) return;
+  const Tensor* const operands[] = {&self, &values, &indices};
+  const int64_t d = wrap_dim("sort", dim, self.dim());
+  for_each_row(operands, d, 16 * self.size(d), [&](const Row* rows) {
+    static thread_local std::vector<Keyed> keys, spare;
+    read_keys(self.dtype(), rows[0], &keys);
+    sort_keys(&keys, descending, &spare);
+    for (int64_t i = 0; i < rows[0].size; ++i) {
+      const int64_t index = keys[static_cast<size_t>(i)].index;
+      copy_element(self.itemsize(), rows[1], i, rows[0], index);
+      *reinterpret_cast<int64_t*>(rows[2].at(i)) = index;
+    }
+  });
+}
+
+Pair sort_stable_rule(const Tensor& self, std::optional<bool>, int64_t dim, bool descending) {
+  return sort_rule(self, dim, descending);
+}
+void sort_stable_kernel(const Tensor& self, std::optional<bool>, int64_t dim, bool descending,
+                        const Tensor& values, const Tensor& indices) {
+  sort_kernel(self, dim, descending, values, indices);
+}
+
+Pair topk_rule(const Tensor& self, int64_t k, int64_t dim, bool, bool) {
+  const int64_t d = wrap_dim("topk", dim, self.dim());
+  const int64_t size = self.dim() == 0 ? 1 : self.size(d);
+  SB_CHECK(k >= 0 && k <= size, "topk: k: expected 0 to ", size, ", got ", k);
+  SB_CHECK(self.dim() == 0 || (has_sort_keys(self.dtype()) && self.dtype() != DType::Bool &&
+                               self.dtype() != DType::Float16),
+           "topk: not implemented for ", to_string(self.dtype()));
+  DimVector sizes = to_vector(self.sizes());
+  if (!sizes.empty()) sizes[static_cast<size_t>(d)] = k;
+  return {{{sizes, self.dtype()}, {sizes, DType::Int64}}};
+}
+
+// The first k of the keys, in order if `sorted`. Where keys are equal, the choice of algorithm
+// decides which are taken: it is PyTorch's.
+template <class Before>
+void select_first(std::vector<Keyed>* keys, int64_t k, bool sorted, Before before) {
+  const auto begin = keys->begin();
+  if (k * 64 <= static_cast<int64_t>(keys->size())) {
+    std::partial_sort(begin, begin + k, keys->end(), before);
+    return;
+  }
+  std::nth_element(begin, begin + k - 1, keys->end(), before);
+  if (sorted) std::sort(begin, begin + k - 1, before);
+}
+
+void topk_kernel(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted,
+                 const Tensor& values, const Tensor& indices) {
+  if (take_scalar(self, values, indices) || values.numel() == 0) return;
+  const Tensor* const operands[] = {&self, &values, &indices};
+  const int64_t d = wrap_dim("topk", dim, self.dim());
+  for_each_row(operands, d, 4 * self.size(d), [&](const Row* rows) {
+    static thread_local std::vector<Keyed> keys;
+    read_keys(self.dtype(), rows[0], &keys);
+    if (largest) {
+      select_first(&keys, k, sorted, [](const Keyed& a, const Keyed& b) { return a.key > b.key; });
+    } else {
+      select_first(&keys, k, sorted, [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
+    }
+    for (int64_t i = 0; i < k; ++i) {
+      const int64_t index = keys[static_cast<size_t>(i)].index;
+      copy_element(self.itemsize(), rows[1], i, rows[0], index);
+      *reinterpret_cast<int64_t*>(rows[2].at(i)) = index;
+    }
+  });
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_structured<sort_rule, sort_kernel>(m, sort);
+  define_structured<sort_stable_rule, sort_stable_kernel>(m, sort_stable);
+  define_structured<topk_rule, topk_kernel>(m, topk);
+
+  m.define(argsort);
+  m.impl(argsort, DispatchKey::CompositeImplicitAutograd,
+         [](const Tensor& self, int64_t dim, bool descending) {
+           return std::get<1>(sort(self, dim, descending));
+         });
+  define_out_form(m, m.define(argsort_stable), "stable_out");
+  m.impl(argsort_stable, DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor& self, bool stable, int64_t dim, bool descending) {
+           return std::get<1>(sort_stable(self, stable, dim, descending));
+         });
+
+  m.define(msort);
+  m.impl(msort, DispatchKey::CompositeImplicitAutograd,
+         [](const Tensor& self) { return std::get<0>(sort(self, 0, false)); });
+  m.define(msort_out);
+  m.impl(msort_out, DispatchKey::CompositeImplicitAutograd,
+         [](const Tensor& self, const Tensor& out) {
+           const Tensor indices = new_empty(self, {0}, DType::Int64);
+           sort_out(self, 0, false, out, indices);
+           return out;
+         });
+}
+
+}  // namespace sb

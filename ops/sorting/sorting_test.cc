@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/sorting/counts.h"
+#include "switchboard/ops/sorting/cumulative.h"
+#include "switchboard/ops/sorting/search.h"
+#include "switchboard/ops/sorting/select.h"
+#include "switchboard/ops/sorting/sort.h"
+#include "switchboard/ops/sorting/unique.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+template <class T>
+Tensor tensor(const std::vector<T>& values) {
+  const Tensor t = empty_on(DeviceType::CPU, {static_cast<int64_t>(values.size())}, dtype_of<T>);
+  std::copy(values.begin(), values.end(), t.data<T>());
+  return t;
+}
+template <class T>
+std::vector<T> values(const Tensor& t) {
+  const Tensor dense = contiguous(t);
+  return std::vector<T>(dense.data<T>(), dense.data<T>() + dense.numel());
+}
+std::vector<float> random_floats(size_t n) {
+  std::mt19937 bits(1);
+  std::vector<float> result(n);
+  for (float& x : result) x = static_cast<float>(static_cast<int>(bits() % 2001) - 1000) / 8;
+  return result;
+}
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+TEST_CASE("a long row is sorted as the standard library sorts it, and equal elements stay in order",
+          "[ops][sorting]") {
+  const bool descending = GENERATE(false, true);
+  const std::vector<float> input = random_floats(5000);
+  std::vector<int64_t> order(input.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    const float x = input[static_cast<size_t>(a)];
+    const float y = input[static_cast<size_t>(b)];
+    return descending ? x > y : x < y;
+  });
+  const auto [sorted, indices] = sort(tensor(input), 0, descending);
+  CHECK(values<int64_t>(indices) == order);
+  CHECK(values<float>(sorted)[17] == input[static_cast<size_t>(order[17])]);
+}
+
+TEST_CASE("NaN is sorted above infinity, and zeros of both signs are equal", "[ops][sorting]") {
+  const Tensor t = tensor<float>({kNan, 0.0f, kInfinity, -0.0f, -kInfinity, -kNan});
+  CHECK(values<int64_t>(argsort(t)) == std::vector<int64_t>{4, 1, 3, 2, 0, 5});
+  CHECK(values<int64_t>(argsort(t, 0, true)) == std::vector<int64_t>{0, 5, 2, 1, 3, 4});
+}
+
+TEST_CASE("64-bit integers that a double could not tell apart are sorted", "[ops][sorting]") {
+  const int64_t big = int64_t{1} << 62;
+  const Tensor t = tensor<int64_t>({big + 1, big, INT64_MIN, INT64_MAX, big + 2});
+  CHECK(values<int64_t>(argsort(t)) == std::vector<int64_t>{2, 1, 0, 4, 3});
+}
+
+TEST_CASE("rows give the same on one thread and on several", "[ops][sorting]") {
+  const Tensor matrix = view(tensor(random_floats(300 * 700)), {300, 700});
+  const int threads = get_num_threads();
+  set_num_threads(1);
+  const std::vector<int64_t> sorted = values<int64_t>(argsort(matrix, 0));
+  const std::vector<float> sums = values<float>(cumsum(matrix, 1));
+  set_num_threads(4);
+  CHECK(values<int64_t>(argsort(matrix, 0)) == sorted);
+  CHECK(values<float>(cumsum(matrix, 1)) == sums);
+  set_num_threads(threads);
+}
+
+TEST_CASE("kthvalue of every k walks through the sorted row", "[ops][sorting]") {
+  const std::vector<float> input = random_floats(97);
+  std::vector<float> sorted = input;
+  std::sort(sorted.begin(), sorted.end());
+  for (int64_t k = 1; k <= 97; ++k) {
+    const auto [value, index] = kthvalue(tensor(input), k);
+    REQUIRE(*value.data<float>() == sorted[static_cast<size_t>(k - 1)]);
+    REQUIRE(input[static_cast<size_t>(*index.data<int64_t>())] == *value.data<float>());
+  }
+}
+
+TEST_CASE("a long float32 cumsum does not drift", "[ops][sorting]") {
+  const Tensor t = tensor(std::vector<float>(1000000, 0.1f));
+  const std::vector<float> sums = values<float>(cumsum(t, 0));
+  CHECK(sums.back() == static_cast<float>(1e6 * static_cast<double>(0.1f)));
+}
+
+TEST_CASE("logcumsumexp keeps infinities and does not overflow", "[ops][sorting]") {
+  const std::vector<double> sums =
+      values<double>(logcumsumexp(tensor<double>({-INFINITY, 1000, 1000, INFINITY, 0}), 0));
+  CHECK(sums[0] == -INFINITY);
+  CHECK(sums[1] == 1000);
+  CHECK(sums[2] == Approx(1000 + std::log(2)));
+  CHECK(sums[3] == INFINITY);
+  CHECK(sums[4] == INFINITY);
+}
+
+TEST_CASE("cumsum_ of a transposed matrix runs along its own rows", "[ops][sorting]") {
+  const Tensor t = tensor<int64_t>({1, 2, 3, 4});
+  const Tensor matrix = transpose(view(t, {2, 2}), 0, 1);
+  cumsum_(matrix, 0);
+  CHECK(values<int64_t>(t) == std::vector<int64_t>{1, 3, 3, 7});
+}
+
+TEST_CASE("NaN is found behind everything and is never among others", "[ops][sorting]") {
+  const Tensor row = tensor<float>({1, 2, kNan});
+  CHECK(values<int64_t>(searchsorted(row, tensor<float>({kNan, 2}))) == std::vector<int64_t>{3, 1});
+  CHECK(values<bool>(isin(tensor<float>({kNan, 2}), row)) == std::vector<bool>{false, true});
+}
+
+TEST_CASE("a sorter that points outside its row is refused before anything is written",
+          "[ops][sorting]") {
+  const Tensor row = tensor<int64_t>({1, 2});
+  const Tensor out = tensor<int64_t>({7, 7});
+  const Tensor sorter = tensor<int64_t>({0, 1000000});
+  CHECK_THROWS_AS(searchsorted_out(row, row, false, false, std::nullopt, sorter, out),
+                  RuntimeError);
+  CHECK(values<int64_t>(out) == std::vector<int64_t>{7, 7});
+}
+
+TEST_CASE("bincount refuses numbers that no tensor can count", "[ops][sorting]") {
+  CHECK_THROWS_AS(bincount(tensor<int64_t>({-1})), RuntimeError);
+  CHECK_THROWS_AS(bincount(tensor<int64_t>({INT64_MAX})), RuntimeError);
+  CHECK_THROWS_AS(bincount(tensor<int64_t>({INT64_MAX - 1})), RuntimeError);
+}
+
+TEST_CASE("each NaN is unique", "[ops][sorting]") {
+  const auto [distinct, inverse, counts] =
+      _unique2(tensor<float>({kNan, 1, kNan, 1}), true, true, true);
+  CHECK(values<int64_t>(inverse) == std::vector<int64_t>{1, 0, 2, 0});
+  CHECK(values<int64_t>(counts) == std::vector<int64_t>{2, 1, 1});
+}
+
+}  // namespace
+}  // namespace sb

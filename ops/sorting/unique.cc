@@ -1,0 +1,264 @@
+#include "switchboard/ops/sorting/unique.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <unordered_set>
+#include <vector>
+
+#include "switchboard/core/dtype_types.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/indexing/dynamic_output.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/sorting/rows.h"
+#include "switchboard/ops/sorting/sort_keys.h"
+
+namespace sb {
+namespace {
+
+using Triple = std::tuple<Tensor, Tensor, Tensor>;
+using Indices = std::vector<int64_t>;
+
+void check_comparable(const char* op, const Tensor& self) {
+  check_defined(op, self);
+  SB_CHECK(has_sort_keys(self.dtype()) && self.dtype() != DType::Float16, op,
+           ": not implemented for ", to_string(self.dtype()));
+}
+
+Tensor int64_tensor(Device device, IntArrayRef sizes, const Indices& values) {
+  const Tensor result = empty_on(device, sizes, DType::Int64);
+  if (!values.empty()) {
+    std::memcpy(result.data_ptr(), values.data(), values.size() * sizeof(int64_t));
+  }
+  return result;
+}
+Tensor int64_tensor(Device device, const Indices& values) {
+  return int64_tensor(device, {static_cast<int64_t>(values.size())}, values);
+}
+
+// Groups of equal things: a member of each, which group each thing is in, and their sizes.
+struct Groups {
+  Indices members;
+  Indices inverse;
+  Indices counts;
+
+  explicit Groups(size_t n) : inverse(n) {}
+  void begin_group(int64_t member) {
+    members.push_back(member);
+    counts.push_back(0);
+  }
+  void put(int64_t thing) {
+    inverse[static_cast<size_t>(thing)] = static_cast<int64_t>(members.size()) - 1;
+    ++counts.back();
+  }
+  // Puts the groups in the given order.
+  void reorder(const Indices& order) {
+    Indices place(order.size());
+    const Groups old = *this;
+    for (size_t i = 0; i < order.size(); ++i) {
+      const size_t from = static_cast<size_t>(order[i]);
+      place[from] = static_cast<int64_t>(i);
+      members[i] = old.members[from];
+      counts[i] = old.counts[from];
+    }
+    for (int64_t& group : inverse) group = place[static_cast<size_t>(group)];
+  }
+};
+
+// All elements one behind the other, as rows.cc walks them.
+struct Flat {
+  Tensor elements;
+  Row row;
+
+  explicit Flat(const Tensor& t) : elements(empty_on(t.device(), t.sizes(), t.dtype())) {
+    copy_elements(elements, t);
+    row = {t.numel() == 0 ? nullptr : static_cast<char*>(elements.data_ptr()),
+           static_cast<int64_t>(t.itemsize()), t.numel()};
+  }
+  Tensor take(const Indices& members) const {
+    const int64_t n = static_cast<int64_t>(members.size());
+    const Tensor result = empty_on(elements.device(), {n}, elements.dtype());
+    const Row to = {n == 0 ? nullptr : static_cast<char*>(result.data_ptr()), row.step, n};
+    for (int64_t i = 0; i < n; ++i) {
+      copy_element(elements.itemsize(), to, i, row, members[static_cast<size_t>(i)]);
+    }
+    return result;
+  }
+};
+
+// Groups what stands side by side in `order`, where `equal` says so.
+template <class Equal>
+Groups group_runs(const Indices& order, Equal equal) {
+  Groups groups(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || !equal(order[i - 1], order[i])) groups.begin_group(order[i]);
+    groups.put(order[i]);
+  }
+  return groups;
+}
+
+struct KeysEqual {
+  const std::vector<SortKey>& keys;
+  bool nan;
+
+  bool operator()(int64_t a, int64_t b) const {
+    const SortKey key = keys[static_cast<size_t>(a)];
+    return key == keys[static_cast<size_t>(b)] && !(nan && key == kNanKey);
+  }
+};
+
+// The order in which PyTorch leaves distinct elements that are not to be sorted is that of a
+// std::unordered_set that was made of all elements. It depends on hashes, equality and the number
+// of elements alone.
+size_t hash_of(DType dtype, const char* element) {
+  return visit_dtype(dtype, [&]<class T>() -> size_t {
+    T value;
+    std::memcpy(&value, element, sizeof(T));
+    if constexpr (std::is_arithmetic_v<T>) {
+      return std::hash<T>()(value);
+    } else if constexpr (sizeof(T) == 2) {
+      return std::hash<uint16_t>()(std::bit_cast<uint16_t>(value));
+    } else {
+      SB_THROW(RuntimeError, "unique: not implemented for ", to_string(dtype));
+    }
+  });
+}
+Indices hashed_order(DType dtype, const Row& row, const Groups& groups) {
+  struct Item {
+    int64_t group;
+    size_t hash;
+  };
+  const auto hash = [](const Item& item) { return item.hash; };
+  const auto equal = [](const Item& a, const Item& b) { return a.group == b.group; };
+  std::vector<Item> items;
+  for (int64_t i = 0; i < row.size; ++i) {
+    items.push_back({groups.inverse[static_cast<size_t>(i)], hash_of(dtype, row.at(i))});
+  }
+  const std::unordered_set<Item, decltype(hash), decltype(equal)> set(items.begin(), items.end(), 0,
+                                                                      hash, equal);
+  Indices order;
+  for (const Item& item : set) order.push_back(item.group);
+  return order;
+}
+
+// The counts do not come without the inverse.
+Triple unique_flat(const Tensor& self, bool sorted, bool inverse, bool counts) {
+  check_comparable("unique", self);
+  const Flat flat(self);
+  std::vector<Keyed> keyed, spare;
+  read_keys(self.dtype(), flat.row, &keyed);
+  sort_keys(&keyed, false, &spare);
+  Indices order;
+  std::vector<SortKey> keys(keyed.size());
+  for (const Keyed& k : keyed) {
+    order.push_back(k.index);
+    keys[static_cast<size_t>(k.index)] = k.key;
+  }
+  Groups groups = group_runs(order, KeysEqual{keys, has_nan(self.dtype())});
+  if (!sorted && self.dtype() != DType::Bool) {
+    groups.reorder(hashed_order(self.dtype(), flat.row, groups));
+  }
+  const Device device = self.device();
+  return {flat.take(groups.members),
+          inverse || counts ? int64_tensor(device, self.sizes(), groups.inverse)
+                            : int64_tensor(device, {}),
+          counts ? int64_tensor(device, groups.counts) : int64_tensor(device, {})};
+}
+
+Triple runs_flat(const Tensor& self, bool inverse, bool counts) {
+  check_comparable("unique_consecutive", self);
+  const Flat flat(self);
+  std::vector<SortKey> keys;
+  read_keys(self.dtype(), flat.row, &keys);
+  Indices order(keys.size());
+  std::iota(order.begin(), order.end(), 0);
+  const Groups groups = group_runs(order, KeysEqual{keys, has_nan(self.dtype())});
+  const Device device = self.device();
+  return {flat.take(groups.members),
+          inverse ? int64_tensor(device, self.sizes(), groups.inverse) : int64_tensor(device, {}),
+          counts ? int64_tensor(device, groups.counts) : int64_tensor(device, {})};
+}
+
+// The slices `members` along `dim`, one behind the other in memory.
+Tensor take_slices(const Tensor& self, int64_t dim, const Flat& slices, const Indices& members) {
+  DimVector sizes(slices.elements.sizes().begin(), slices.elements.sizes().end());
+  sizes[0] = static_cast<int64_t>(members.size());
+  const Tensor front = empty_on(self.device(), sizes, self.dtype());
+  const size_t bytes = self.nbytes() / static_cast<size_t>(self.size(dim));
+  for (size_t i = 0; i < members.size(); ++i) {
+    std::memcpy(static_cast<char*>(front.data_ptr()) + i * bytes,
+                slices.row.data + static_cast<size_t>(members[i]) * bytes, bytes);
+  }
+  return alias_transposed(front, 0, static_cast<size_t>(dim));
+}
+
+Triple unique_slices(const char* op, const Tensor& self, int64_t dim, bool consecutive) {
+  check_comparable(op, self);
+  SB_CHECK_INDEX(self.dim() != 0, op, ": dimension ", dim, " of a tensor without dimensions");
+  dim = wrap_dim(op, dim, self.dim());
+  const int64_t n = self.size(dim);
+  const int64_t zeros = std::count(self.sizes().begin(), self.sizes().end(), 0);
+  SB_CHECK(zeros == (n == 0 ? 1 : 0), op, ": another dimension than ", dim, " of ", self.describe(),
+           " has size 0");
+  const Device device = self.device();
+  if (n == 0) {
+    return {empty_on(device, self.sizes(), self.dtype()), int64_tensor(device, {}),
+            int64_tensor(device, {})};
+  }
+  const Flat slices(alias_transposed(self, 0, static_cast<size_t>(dim)));
+  const size_t length = static_cast<size_t>(self.numel() / n);
+  std::vector<SortKey> keys;
+  read_keys(self.dtype(), slices.row, &keys);
+  const auto slice = [&](int64_t i) { return keys.data() + static_cast<size_t>(i) * length; };
+  Indices order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  if (!consecutive) {
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return std::lexicographical_compare(slice(a), slice(a) + length, slice(b), slice(b) + length);
+    });
+  }
+  const bool nan = has_nan(self.dtype());
+  const Groups groups = group_runs(order, [&](int64_t a, int64_t b) {
+    return std::equal(slice(a), slice(a) + length, slice(b),
+                      [nan](SortKey x, SortKey y) { return x == y && !(nan && x == kNanKey); });
+  });
+  return {take_slices(self, dim, slices, groups.members), int64_tensor(device, groups.inverse),
+          int64_tensor(device, groups.counts)};
+}
+
+Triple unique_consecutive_kernel(const Tensor& self, bool inverse, bool counts,
+                                 std::optional<int64_t> dim) {
+  if (!dim || (*dim == 0 && self.dim() == 1)) return runs_flat(self, inverse, counts);
+  return unique_slices("unique_consecutive", self, *dim, true);
+}
+
+// Also defines the form "out".
+template <class OpTag, class F>
+void define_unique(Library& m, const Op<OpTag>& op, F kernel) {
+  define_dynamic_output(m, op);
+  define_out_form(m, op.handle(), "out");
+  m.impl(op, DispatchKey::CPU, kernel);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_unique(m, _unique, [](const Tensor& self, bool sorted, bool inverse) {
+    auto [values, of_each, counts] = unique_flat(self, sorted, inverse, false);
+    return std::tuple(values, of_each);
+  });
+  define_unique(m, _unique2, unique_flat);
+  define_unique(m, unique_dim, [](const Tensor& self, int64_t dim, bool, bool, bool) {
+    return unique_slices("unique_dim", self, dim, false);
+  });
+  define_unique(m, unique_consecutive, unique_consecutive_kernel);
+  define_unique(m, unique_dim_consecutive, [](const Tensor& self, int64_t dim, bool, bool) {
+    return unique_slices("unique_dim_consecutive", self, dim, true);
+  });
+}
+
+}  // namespace sb

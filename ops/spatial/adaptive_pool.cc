@@ -1,0 +1,161 @@
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/spatial/pool_loops.h"
+#include "switchboard/ops/spatial/pooling.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+using namespace spatial;
+
+// The space of the result, after the checks that all share.
+template <int n>
+Size3 output_space(const char* op, const Tensor& self, IntArrayRef output_size) {
+  SB_CHECK(self.dim() == n + 1 || self.dim() == n + 2, op, ": expected ", n + 1, " or ", n + 2,
+           " dimensions, got ", self.describe());
+  SB_CHECK(output_size.size() == n, op, ": output_size: expected ", n, " elements, got ",
+           shape_text(output_size));
+  for (const int64_t s : output_size) {
+    SB_CHECK(s >= 0, op, ": output_size: expected at least 0, got ", shape_text(output_size));
+  }
+  for (int d = 1; d <= n; ++d) {
+    SB_CHECK(self.size(-d) != 0, op, ": expected an input with elements, got ", self.describe());
+  }
+  return space_of(output_size, n);
+}
+// Three dimensions are never channels-last in PyTorch.
+template <int n>
+TensorMeta laid_out(const Tensor& like, const DimVector& sizes, DType dtype) {
+  return n == 2 ? laid_out_like(like, sizes, dtype) : TensorMeta{sizes, dtype};
+}
+DimVector plain(IntArrayRef list) { return {list.begin(), list.end()}; }
+DimVector plain(SymIntArrayRef list) { return guarded(list); }
+
+// List is how the schema has output_size: symbolic in two dimensions.
+template <int n, class List>
+TensorMeta avg_rule(const Tensor& self, List output_size) {
+  const Size3 space = output_space<n>("adaptive_avg_pool", self, plain(output_size));
+  computed_in_float("adaptive_avg_pool", self.dtype());
+  return laid_out<n>(self, with_space(self.sizes(), space, n), self.dtype());
+}
+template <int n, class List>
+void avg_kernel(const Tensor& self, List, const Tensor& out) {
+  const DType dtype = computed_in_float("adaptive_avg_pool", self.dtype());
+  const DenseOutput dense(out, dtype);
+  average_planes(adaptive_windows(space_of(self.sizes(), n), space_of(out.sizes(), n)), {},
+                 dense_input(self, dtype), dense.tensor());
+  dense.finish();
+}
+
+template <int n>
+TensorMeta avg_backward_rule(const Tensor& grad_output, const Tensor& self) {
+  const char* op = "adaptive_avg_pool_backward";
+  check_batched_or_not(op, grad_output, n);
+  const Size3 space = output_space<n>(op, self, grad_output.sizes().last(n));
+  check_dtype(op, "grad_output", grad_output, self.dtype());
+  check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), space, n));
+  computed_in_float(op, self.dtype());
+  return laid_out<n>(self, {self.sizes().begin(), self.sizes().end()}, self.dtype());
+}
+template <int n>
+void avg_backward_kernel(const Tensor& grad_output, const Tensor& self, const Tensor& grad_input) {
+  const DType dtype = computed_in_float("adaptive_avg_pool_backward", self.dtype());
+  const DenseOutput dense(grad_input, dtype);
+  average_planes_backward(
+      adaptive_windows(space_of(self.sizes(), n), space_of(grad_output.sizes(), n)), {},
+      dense_input(grad_output, dtype), dense.tensor());
+  dense.finish();
+}
+
+template <int n>
+std::array<TensorMeta, 2> max_rule(const Tensor& self, IntArrayRef output_size) {
+  const char* op = "adaptive_max_pool";
+  const Size3 space = output_space<n>(op, self, output_size);
+  for (int64_t d = 1; d < self.dim(); ++d) {
+    SB_CHECK(self.size(d) != 0, op, ": expected no empty dimension besides the first, got ",
+             self.describe());
+  }
+  computed_in_float(op, self.dtype());
+  const DimVector sizes = with_space(self.sizes(), space, n);
+  return {laid_out<n>(self, sizes, self.dtype()), laid_out<n>(self, sizes, DType::Int64)};
+}
+template <int n>
+void max_kernel(const Tensor& self, IntArrayRef, const Tensor& out, const Tensor& indices) {
+  const DType dtype = computed_in_float("adaptive_max_pool", self.dtype());
+  const DenseOutput dense(out, dtype), dense_indices(indices, DType::Int64);
+  max_pool_planes(adaptive_windows(space_of(self.sizes(), n), space_of(out.sizes(), n)),
+                  dense_input(self, dtype), dense.tensor(), dense_indices.tensor());
+  dense.finish();
+  dense_indices.finish();
+}
+
+template <int n>
+TensorMeta max_backward_rule(const Tensor& grad_output, const Tensor& self, const Tensor& indices) {
+  const char* op = "adaptive_max_pool_backward";
+  check_batched_or_not(op, grad_output, n);
+  const Size3 space = output_space<n>(op, self, grad_output.sizes().last(n));
+  check_dtype(op, "grad_output", grad_output, self.dtype());
+  check_dtype(op, "indices", indices, DType::Int64);
+  check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), space, n));
+  check_sizes(op, "indices", indices, grad_output.sizes());
+  computed_in_float(op, self.dtype());
+  return laid_out<n>(self, {self.sizes().begin(), self.sizes().end()}, self.dtype());
+}
+template <int n>
+void max_backward_kernel(const Tensor& grad_output, const Tensor& self, const Tensor& indices,
+                         const Tensor& grad_input) {
+  max_backward("adaptive_max_pool_backward", grad_output, self, indices, grad_input, n);
+}
+
+template <auto& as_2d>
+Tensor avg_1d(const Tensor& self, IntArrayRef output_size) {
+  check_rank_1d("adaptive_avg_pool1d", self);
+  const int64_t sizes[] = {1, one_int("adaptive_avg_pool1d", "output_size", output_size)};
+  return squeeze_dim(as_2d(unsqueeze(self, -2), sizes), -2);
+}
+std::tuple<Tensor, Tensor> max_1d(const Tensor& self, IntArrayRef output_size) {
+  check_rank_1d("adaptive_max_pool1d", self);
+  const int64_t sizes[] = {1, one_int("adaptive_max_pool1d", "output_size", output_size)};
+  const auto [values, indices] = adaptive_max_pool2d(unsqueeze(self, -2), sizes);
+  return {squeeze_dim(values, -2), squeeze_dim(indices, -2)};
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  const auto composite = [&](const auto& op, auto body) {
+    m.define(op);
+    m.impl(op, DispatchKey::CompositeImplicitAutograd, body);
+  };
+  composite(adaptive_avg_pool1d, &avg_1d<adaptive_avg_pool2d>);
+  composite(adaptive_avg_pool2d, [](const Tensor& self, SymIntArrayRef output_size) {
+    return _adaptive_avg_pool2d(self, output_size);
+  });
+  composite(adaptive_avg_pool3d, [](const Tensor& self, IntArrayRef output_size) {
+    return _adaptive_avg_pool3d(self, output_size);
+  });
+  composite(adaptive_max_pool1d, &max_1d);
+
+  define_restrided_out<avg_rule<2, SymIntArrayRef>, avg_kernel<2, SymIntArrayRef>>(
+      m, adaptive_avg_pool2d_out);
+  define_out_alone<avg_rule<3, IntArrayRef>, avg_kernel<3, IntArrayRef>>(m,
+                                                                         adaptive_avg_pool3d_out);
+  define_functional<avg_rule<2, SymIntArrayRef>, avg_kernel<2, SymIntArrayRef>>(
+      m, _adaptive_avg_pool2d);
+  define_functional<avg_rule<3, IntArrayRef>, avg_kernel<3, IntArrayRef>>(m, _adaptive_avg_pool3d);
+  define_functional<avg_backward_rule<2>, avg_backward_kernel<2>>(m, _adaptive_avg_pool2d_backward);
+  define_functional<avg_backward_rule<3>, avg_backward_kernel<3>>(m, _adaptive_avg_pool3d_backward);
+  define_out_alone<avg_backward_rule<3>, avg_backward_kernel<3>>(
+      m, adaptive_avg_pool3d_backward_grad_input);
+  define_out_by_copy<_adaptive_avg_pool2d>(m);
+  define_out_by_copy<_adaptive_avg_pool3d>(m);
+  define_out_by_copy<_adaptive_avg_pool2d_backward>(m);
+  define_out_by_copy<_adaptive_avg_pool3d_backward>(m);
+
+  define_structured<max_rule<2>, max_kernel<2>>(m, adaptive_max_pool2d);
+  define_structured<max_rule<3>, max_kernel<3>>(m, adaptive_max_pool3d);
+  define_structured<max_backward_rule<2>, max_backward_kernel<2>>(m, adaptive_max_pool2d_backward);
+  define_structured<max_backward_rule<3>, max_backward_kernel<3>>(m, adaptive_max_pool3d_backward);
+}
+
+}  // namespace sb

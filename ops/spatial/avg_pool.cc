@@ -1,0 +1,100 @@
+#include "switchboard/ops/spatial/pool_loops.h"
+#include "switchboard/ops/spatial/pooling.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+using namespace spatial;
+
+template <int n>
+PoolShape shape_of(std::string_view op, const Tensor& self, IntArrayRef kernel_size,
+                   IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                   std::optional<int64_t> divisor_override) {
+  check_batched_or_not(op, self, n);
+  SB_CHECK(divisor_override != 0, op, ": divisor_override: expected another number than 0");
+  const int64_t no_dilation[] = {1};
+  PoolShape s =
+      pool_shape(op, self.sizes(), n, kernel_size, stride, padding, no_dilation, ceil_mode);
+  // As PyTorch, which lets windows of two dimensions hang over.
+  for (size_t d = 0; n == 3 && d < 3; ++d) {
+    SB_CHECK(s.kernel[d] <= s.input[d], op, ": expected an input of at least kernel_size ",
+             shape_text(kernel_size), ", got ", self.describe());
+  }
+  computed_in_real(op, self.dtype());
+  return s;
+}
+// Three dimensions are never channels-last in PyTorch.
+template <int n>
+TensorMeta laid_out(const Tensor& like, DimVector sizes) {
+  return n == 2 ? laid_out_like(like, std::move(sizes), like.dtype())
+                : TensorMeta{std::move(sizes), like.dtype()};
+}
+
+template <int n>
+TensorMeta rule(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+                IntArrayRef padding, bool ceil_mode, bool, std::optional<int64_t> divisor) {
+  const PoolShape s =
+      shape_of<n>("avg_pool", self, kernel_size, stride, padding, ceil_mode, divisor);
+  return laid_out<n>(self, with_space(self.sizes(), s.output, n));
+}
+template <int n>
+void kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+            bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor,
+            const Tensor& out) {
+  const PoolShape s =
+      shape_of<n>("avg_pool", self, kernel_size, stride, padding, ceil_mode, divisor);
+  const DType dtype = computed_in_real("avg_pool", self.dtype());
+  const DenseOutput dense(out, dtype);
+  average_planes(pool_windows(s), {count_include_pad, divisor}, dense_input(self, dtype),
+                 dense.tensor());
+  dense.finish();
+}
+
+template <int n>
+TensorMeta backward_rule(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size,
+                         IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool,
+                         std::optional<int64_t> divisor) {
+  const char* op = "avg_pool_backward";
+  const PoolShape s = shape_of<n>(op, self, kernel_size, stride, padding, ceil_mode, divisor);
+  check_dtype(op, "grad_output", grad_output, self.dtype());
+  check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), s.output, n));
+  return laid_out<n>(self, {self.sizes().begin(), self.sizes().end()});
+}
+template <int n>
+void backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size,
+                     IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                     bool count_include_pad, std::optional<int64_t> divisor,
+                     const Tensor& grad_input) {
+  const char* op = "avg_pool_backward";
+  const PoolShape s = shape_of<n>(op, self, kernel_size, stride, padding, ceil_mode, divisor);
+  const DType dtype = computed_in_real(op, self.dtype());
+  const DenseOutput dense(grad_input, dtype);
+  average_planes_backward(pool_windows(s), {count_include_pad, divisor},
+                          dense_input(grad_output, dtype), dense.tensor());
+  dense.finish();
+}
+
+Tensor avg_pool1d_composite(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+                            IntArrayRef padding, bool ceil_mode, bool count_include_pad) {
+  check_rank_1d("avg_pool1d", self);
+  const int64_t kernel[] = {1, one_int("avg_pool1d", "kernel_size", kernel_size)};
+  const int64_t step[] = {1, stride.empty() ? kernel[1] : one_int("avg_pool1d", "stride", stride)};
+  const int64_t pad[] = {0, one_int("avg_pool1d", "padding", padding)};
+  return squeeze_dim(avg_pool2d(unsqueeze(self, -2), kernel, step, pad, ceil_mode,
+                                count_include_pad, std::nullopt),
+                     -2);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(avg_pool1d);
+  m.impl(avg_pool1d, DispatchKey::CompositeImplicitAutograd, &avg_pool1d_composite);
+  define_structured<rule<2>, kernel<2>>(m, avg_pool2d);
+  define_structured<rule<3>, kernel<3>>(m, avg_pool3d);
+  define_structured<backward_rule<2>, backward_kernel<2>>(m, avg_pool2d_backward);
+  define_structured<backward_rule<3>, backward_kernel<3>>(m, avg_pool3d_backward);
+}
+
+}  // namespace sb

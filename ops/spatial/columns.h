@@ -1,0 +1,25 @@
+// The elements that a convolution multiplies, as columns, and back. As `torch.nn.functional.unfold`
+// and `fold`. All lists have two elements.
+
+#ifndef SWITCHBOARD_OPS_SPATIAL_COLUMNS_H_
+#define SWITCHBOARD_OPS_SPATIAL_COLUMNS_H_
+
+#include "switchboard/ops/derived_schema.h"
+
+namespace sb {
+
+// (N, C, H, W) or (C, H, W) to (N, C * kernel's elements, outputs) or the same without N.
+SB_STRUCTURED_NO_INPLACE(im2col,
+                         "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] "
+                         "padding, int[2] stride) -> Tensor",
+                         "out");
+// The other way: sums of what the columns have for an element. The result's space is output_size.
+SB_STRUCTURED_NO_INPLACE(
+    col2im,
+    "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] "
+    "padding, int[2] stride) -> Tensor",
+    "out");
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_SPATIAL_COLUMNS_H_

@@ -1,0 +1,31 @@
+// What convolution and its gradient read from their arguments.
+
+#ifndef SWITCHBOARD_OPS_SPATIAL_CONV_ARGUMENTS_H_
+#define SWITCHBOARD_OPS_SPATIAL_CONV_ARGUMENTS_H_
+
+#include "switchboard/ops/spatial/conv_shape.h"
+
+namespace sb::spatial {
+
+struct ConvArguments {
+  ConvShape shape;  // of a transposed convolution, see there
+  DimVector result;
+  bool transposed;
+  // One without channels has a result without channels.
+  bool empty;
+};
+
+// Makes every check of shapes. `bias` may be undefined.
+ConvArguments conv_arguments(std::string_view op, const Tensor& input, const Tensor& weight,
+                             const Tensor& bias, IntArrayRef stride, IntArrayRef padding,
+                             IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
+                             int64_t groups);
+
+// Whether convolution gives a channels-last result: where the input or the weight is. One dimension
+// counts as the second of two, as in PyTorch.
+bool gives_channels_last(const Tensor& input, const Tensor& weight, bool transposed);
+TensorMeta conv_result(const ConvArguments& arguments, DType dtype, bool channels_last);
+
+}  // namespace sb::spatial
+
+#endif  // SWITCHBOARD_OPS_SPATIAL_CONV_ARGUMENTS_H_

@@ -1,0 +1,318 @@
+#include "switchboard/ops/spatial/conv_direct.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/spatial/conv_kernels.h"
+
+namespace sb::spatial {
+namespace {
+
+// Kernels read whole vectors, past the last element.
+constexpr int64_t kSlack = 64;
+
+// Rows are short: what memcpy costs to call is more than what they cost to copy.
+void copy_floats(const float* from, int64_t n, float* to) {
+  if (n > 64) {
+    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(float));
+  } else if (n >= 4) {
+    // The last four overlap those before them.
+    for (int64_t i = 0; i + 4 < n; i += 4) std::memcpy(to + i, from + i, 4 * sizeof(float));
+    std::memcpy(to + n - 4, from + n - 4, 4 * sizeof(float));
+  } else {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+  }
+}
+
+// Every `stride`th element.
+void copy_strided(const float* from, int64_t stride, int64_t n, float* to) {
+  int64_t i = 0;
+  if (stride == 2) {
+    using Four [[gnu::vector_size(16)]] = float;
+    for (; i + 4 < n; i += 4) {  // reads one element behind those it takes
+      Four a, b;
+      std::memcpy(&a, from + 2 * i, sizeof(a));
+      std::memcpy(&b, from + 2 * i + 4, sizeof(b));
+      const Four even = __builtin_shufflevector(a, b, 0, 2, 4, 6);
+      std::memcpy(to + i, &even, sizeof(even));
+    }
+  }
+  for (; i < n; ++i) to[i] = from[i * stride];
+}
+
+// How one dimension is dealt out: element x + padding is element x / stride of phase x % stride.
+struct Dealt {
+  std::vector<int64_t> phases;    // those that the kernel meets
+  std::vector<int64_t> phase_of;  // for each element of the kernel, which of them
+  std::vector<int64_t> shift_of;  // and where in it its input for output 0 is
+  int64_t length = 0;             // elements of a phase
+
+  Dealt(int64_t kernel, int64_t stride, int64_t dilation, int64_t output) {
+    for (int64_t k = 0; k < kernel; ++k) {
+      const int64_t phase = k * dilation % stride;
+      const auto found = std::find(phases.begin(), phases.end(), phase);
+      phase_of.push_back(found - phases.begin());
+      if (found == phases.end()) phases.push_back(phase);
+      shift_of.push_back(k * dilation / stride);
+    }
+    length = output + shift_of.back();
+  }
+  int64_t count() const { return static_cast<int64_t>(phases.size()); }
+};
+
+class DirectConvolution {
+ public:
+  explicit DirectConvolution(const ConvShape& shape)
+      : s_(shape),
+        rows_(s_.kernel[1], s_.stride[1], s_.dilation[1], s_.output[1]),
+        columns_(s_.kernel[2], s_.stride[2], s_.dilation[2], s_.output[2]) {
+    copies_ = volume(s_.kernel) != 1 || s_.stride != Size3{1, 1, 1} || s_.padding != Size3{0, 0, 0};
+    pitch_ = columns_.length;
+    phase_size_ = rows_.length * pitch_;
+    slice_size_ = rows_.count() * columns_.count() * phase_size_;
+    slices_ = (s_.output[0] - 1) * s_.stride[0] + (s_.kernel[0] - 1) * s_.dilation[0] + 1;
+    channel_size_ = slices_ * slice_size_;
+    positions_ = (s_.output[1] - 1) * pitch_ + s_.output[2];
+    for (int64_t c = 0; c < s_.in_channels; ++c) add_offsets(c * channel_size_);
+    make_panels();
+  }
+
+  void run(const float* input, const float* weight, const float* bias, float* output) const {
+    const int64_t in = s_.in_channels * volume(s_.input);
+    const int64_t out = s_.out_channels * volume(s_.output);
+    const auto run_part = [&](int64_t part, Scratch* scratch) {
+      const int64_t group = part % s_.groups;
+      run_one(input + part * in, weight + group * s_.out_channels * s_.depth(),
+              bias ? bias + group * s_.out_channels : nullptr, output + part * out, scratch);
+    };
+    const int64_t parts = s_.batch * s_.groups;
+    if (parts == 1) {
+      Scratch scratch;
+      return run_part(0, &scratch);
+    }
+    parallel_for(0, parts, grain_for(s_.depth() * out / 8), [&](int64_t from, int64_t to) {
+      Scratch scratch;
+      for (int64_t part = from; part < to; ++part) run_part(part, &scratch);
+    });
+  }
+
+ private:
+  struct Panel {
+    int64_t position;
+    int vectors;
+  };
+  struct Scratch {
+    float* planes = nullptr;
+    std::vector<float> sums;
+    std::vector<float> own_planes;  // where they are too many to keep
+  };
+
+  void add_offsets(int64_t channel) {
+    for (int64_t kd = 0; kd < s_.kernel[0]; ++kd) {
+      for (size_t kh = 0; kh < rows_.phase_of.size(); ++kh) {
+        for (size_t kw = 0; kw < columns_.phase_of.size(); ++kw) {
+          const int64_t phase = rows_.phase_of[kh] * columns_.count() + columns_.phase_of[kw];
+          offsets_.push_back(channel + kd * s_.dilation[0] * slice_size_ + phase * phase_size_ +
+                             rows_.shift_of[kh] * pitch_ + columns_.shift_of[kw]);
+        }
+      }
+    }
+  }
+
+  // Panels of three vectors, or wide ones where there are few channels to sum at the same time.
+  void make_panels() {
+    const int64_t lanes = (*conv_kernels).lanes;
+    const bool narrow = s_.out_channels > 2;
+    const int64_t usual = narrow ? 3 : (*conv_kernels).max_vectors;
+    const int64_t last = narrow ? 4 : usual;
+    int64_t left = (positions_ + lanes - 1) / lanes;
+    for (int64_t at = 0; left > 0;) {
+      const int64_t vectors = left <= last ? left : usual;
+      panels_.push_back({at * lanes, static_cast<int>(vectors)});
+      at += vectors;
+      left -= vectors;
+    }
+  }
+
+  // One item and group.
+  void run_one(const float* input, const float* weight, const float* bias, float* output,
+               Scratch* scratch) const {
+    if (copies_) {
+      if (!scratch->planes) scratch->planes = empty_planes(&scratch->own_planes);
+      float* const to = scratch->planes;
+      parallel_for(0, s_.in_channels, grain_for(channel_size_), [&](int64_t from, int64_t end) {
+        for (int64_t c = from; c < end; ++c) {
+          copy_channel(input + c * volume(s_.input), to + c * channel_size_);
+        }
+      });
+      input = to;
+    }
+    // Pieces: panels in a row, for some of the channels. Few panels make more pieces by channels.
+    const int64_t panels = static_cast<int64_t>(panels_.size());
+    const int64_t per_piece = panels >= 16 ? (panels + 15) / 16 : panels;
+    const int64_t stretches = (panels + per_piece - 1) / per_piece;
+    const int64_t blocks = panels >= 16 ? 1 : std::clamp<int64_t>(s_.out_channels / 48, 1, 4);
+    const int64_t block = (s_.out_channels + blocks - 1) / blocks;
+    const auto run_pieces = [&](int64_t from, int64_t to, std::vector<float>* sums) {
+      for (int64_t i = from; i < to; ++i) {
+        const int64_t first = i / blocks % stretches * per_piece;
+        const int64_t c = i % blocks * block;
+        run_piece(input, weight, bias, output, i / blocks / stretches, first,
+                  std::min(first + per_piece, panels), c, std::min(c + block, s_.out_channels),
+                  sums);
+      }
+    };
+    const int64_t pieces = s_.output[0] * stretches * blocks;
+    if (in_parallel_region()) return run_pieces(0, pieces, &scratch->sums);
+    parallel_for(0, pieces, grain_for(s_.depth() * block * per_piece * 4),
+                 [&](int64_t from, int64_t to) {
+                   std::vector<float> sums;
+                   run_pieces(from, to, &sums);
+                 });
+  }
+
+  // Planes with zeros where the padding is: it stays, whatever channel is copied to them. Memory
+  // that is new to the process costs more than the convolution of a small image, so that a thread
+  // keeps some.
+  float* empty_planes(std::vector<float>* own) const {
+    constexpr int64_t kKept = 1 << 20;
+    thread_local std::vector<float> kept;
+    const int64_t size = s_.in_channels * channel_size_ + kSlack;
+    std::vector<float>* const planes = size <= kKept ? &kept : own;
+    if (planes->size() < static_cast<size_t>(size)) planes->resize(static_cast<size_t>(size));
+    std::fill_n(planes->data(), size, 0.0f);
+    return planes->data();
+  }
+
+  void copy_channel(const float* from, float* to) const {
+    for (int64_t z = 0; z < slices_; ++z) {
+      const int64_t d = z - s_.padding[0];
+      if (d < 0 || d >= s_.input[0]) continue;
+      const float* slice = from + d * s_.input[1] * s_.input[2];
+      float* phase = to + z * slice_size_;
+      for (const int64_t row_phase : rows_.phases) {
+        const Range rows = inside(1, row_phase, rows_.length);
+        for (const int64_t column_phase : columns_.phases) {
+          const Range columns = inside(2, column_phase, pitch_);
+          for (int64_t y = rows.begin; y < rows.end; ++y) {
+            const int64_t h = y * s_.stride[1] + row_phase - s_.padding[1];
+            copy_row(slice + h * s_.input[2] + column_phase - s_.padding[2], columns,
+                     phase + y * pitch_);
+          }
+          phase += phase_size_;
+        }
+      }
+    }
+  }
+  struct Range {
+    int64_t begin;
+    int64_t end;
+  };
+  // Which elements of a phase lie in the input.
+  Range inside(size_t d, int64_t phase, int64_t length) const {
+    const int64_t stride = s_.stride[d], before = std::max<int64_t>(0, s_.padding[d] - phase);
+    const int64_t behind = s_.input[d] + s_.padding[d] - phase;  // where the input ends
+    const int64_t end = std::clamp<int64_t>((behind + stride - 1) / stride, 0, length);
+    return {std::min((before + stride - 1) / stride, end), end};
+  }
+  void copy_row(const float* from, Range columns, float* to) const {
+    const int64_t stride = s_.stride[2];
+    if (stride == 1) {
+      copy_floats(from + columns.begin, columns.end - columns.begin, to + columns.begin);
+    } else {
+      copy_strided(from + columns.begin * stride, stride, columns.end - columns.begin,
+                   to + columns.begin);
+    }
+  }
+
+  void run_piece(const float* input, const float* weight, const float* bias, float* output,
+                 int64_t slice, int64_t first_panel, int64_t last_panel, int64_t first_channel,
+                 int64_t last_channel, std::vector<float>* scratch) const {
+    const int64_t lanes = (*conv_kernels).lanes, plane = volume(s_.output);
+    const int64_t channels = last_channel - first_channel;
+    float* const out = output + first_channel * plane + slice * s_.output[1] * s_.output[2];
+    input += slice * s_.stride[0] * slice_size_;
+    ConvPanel p{input,
+                offsets_.data(),
+                s_.depth(),
+                weight + first_channel * s_.depth(),
+                bias ? bias + first_channel : nullptr,
+                channels,
+                0,
+                nullptr,
+                0};
+    for (int64_t i = first_panel; i < last_panel; ++i) {
+      const Panel& panel = panels_[static_cast<size_t>(i)];
+      const int64_t width = panel.vectors * lanes;
+      const int64_t count = std::min(width, positions_ - panel.position);
+      p.vectors = panel.vectors;
+      p.input = input + panel.position;
+      std::vector<float> tail;
+      std::vector<int64_t> tail_offsets;
+      if (!copies_ && count < width) {
+        // Nothing may be read behind the input.
+        tail.resize(static_cast<size_t>(s_.depth() * width));
+        for (int64_t k = 0; k < s_.depth(); ++k) {
+          tail_offsets.push_back(k * width);
+          std::copy_n(p.input + offsets_[static_cast<size_t>(k)], count,
+                      &tail[static_cast<size_t>(k * width)]);
+        }
+        p.input = tail.data();
+        p.offsets = tail_offsets.data();
+      }
+      const bool in_place = pitch_ == s_.output[2] && count == width;
+      if (in_place) {
+        p.sums = out + panel.position;
+        p.sums_stride = plane;
+      } else {
+        scratch->resize(std::max(scratch->size(), static_cast<size_t>(channels * width)));
+        p.sums = scratch->data();
+        p.sums_stride = width;
+      }
+      (*conv_kernels).sum_panel(p);
+      if (!in_place) store(p, panel.position, count, out);
+    }
+  }
+
+  // Moves a panel's sums to the outputs' rows, and drops those between them.
+  void store(const ConvPanel& p, int64_t position, int64_t count, float* out) const {
+    const int64_t plane = volume(s_.output);
+    int64_t row = position / pitch_, column = position % pitch_;
+    for (int64_t at = 0; at < count; ++row) {
+      const int64_t n = std::min(count - at, s_.output[2] - column);
+      const float* from = p.sums + at;
+      float* to = out + row * s_.output[2] + column;
+      for (int64_t c = 0; n > 0 && c < p.channels; ++c) {
+        copy_floats(from + c * p.sums_stride, n, to + c * plane);
+      }
+      at += pitch_ - column;
+      column = 0;
+    }
+  }
+
+  ConvShape s_;
+  Dealt rows_;
+  Dealt columns_;
+  bool copies_;
+  int64_t pitch_;       // of rows
+  int64_t phase_size_;  // rows * pitch
+  int64_t slice_size_;  // all phases
+  int64_t slices_;
+  int64_t channel_size_;
+  int64_t positions_;  // from the first output of a slice to the last, at this pitch
+  std::vector<int64_t> offsets_;
+  std::vector<Panel> panels_;
+};
+
+}  // namespace
+
+bool suits_direct(const ConvShape& s) { return s.output[1] * s.output[2] >= 8; }
+
+void convolve_directly(const ConvShape& s, const Tensor& input, const Tensor& weight,
+                       const Tensor& bias, const Tensor& output) {
+  DirectConvolution(s).run(input.data<float>(), weight.data<float>(),
+                           bias.defined() ? bias.data<float>() : nullptr, output.data<float>());
+}
+
+}  // namespace sb::spatial

@@ -1,0 +1,114 @@
+#include "switchboard/ops/spatial/conv_kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "Eigen/Core"
+
+namespace sb::spatial {
+namespace {
+
+using Packet = Eigen::internal::packet_traits<float>::type;
+constexpr int kLanes = Eigen::internal::packet_traits<float>::size;
+
+// Terms summed at a time: their inputs and weights stay in the first cache for all channels.
+constexpr int64_t kDepthBlock = 256;
+
+// How many channels are summed at a time, so that the sums fill the registers.
+constexpr int kMaxVectors = 8;
+#ifdef EIGEN_VECTORIZE_AVX512
+constexpr int kRegisters = 32;
+#else
+constexpr int kRegisters = 16;
+#endif
+constexpr int channels_at_once(int vectors) {
+  return std::clamp((kRegisters - 2) / vectors - 1, 1, 8);
+}
+
+// Terms [from, to) for channels [channel, channel + M). The loops are unrolled by folding, as sums
+// must stay in registers.
+template <int M, int V>
+void sum_tile(const ConvPanel& p, int64_t channel, int64_t from, int64_t to) {
+  using Eigen::internal::pmadd;
+  using Eigen::internal::pset1;
+  constexpr auto channels = std::make_index_sequence<M>();
+  constexpr auto vectors = std::make_index_sequence<V>();
+  const auto for_each =
+      []<size_t... i>(std::index_sequence<i...>, const auto& f) __attribute__((always_inline)) {
+    (f(std::integral_constant<size_t, i>()), ...);
+  };
+  Packet sums[M][V];
+  float* const out = p.sums + channel * p.sums_stride;
+  for_each(
+      channels, [&](auto m) __attribute__((always_inline)) {
+        const float start = p.bias ? p.bias[channel + static_cast<int64_t>(m())] : 0.0f;
+        for_each(
+            vectors, [&](auto v) __attribute__((always_inline)) {
+              const float* at = out + static_cast<int64_t>(m()) * p.sums_stride +
+                                static_cast<int64_t>(v()) * kLanes;
+              sums[m()][v()] =
+                  from == 0 ? pset1<Packet>(start) : Eigen::internal::ploadu<Packet>(at);
+            });
+      });
+  const float* const weight = p.weight + channel * p.depth;
+  for (int64_t k = from; k < to; ++k) {
+    const float* const row = p.input + p.offsets[k];
+    Packet inputs[V];
+    for_each(
+        vectors, [&](auto v) __attribute__((always_inline)) {
+          inputs[v()] = Eigen::internal::ploadu<Packet>(row + static_cast<int64_t>(v()) * kLanes);
+        });
+    for_each(
+        channels, [&](auto m) __attribute__((always_inline)) {
+          const Packet w = pset1<Packet>(weight[static_cast<int64_t>(m()) * p.depth + k]);
+          for_each(
+              vectors, [&](auto v) __attribute__((always_inline)) {
+                sums[m()][v()] = pmadd(w, inputs[v()], sums[m()][v()]);
+              });
+        });
+  }
+  for_each(
+      channels, [&](auto m) __attribute__((always_inline)) {
+        for_each(
+            vectors, [&](auto v) __attribute__((always_inline)) {
+              Eigen::internal::pstoreu(out + static_cast<int64_t>(m()) * p.sums_stride +
+                                           static_cast<int64_t>(v()) * kLanes,
+                                       sums[m()][v()]);
+            });
+      });
+}
+
+using TileFunction = void (*)(const ConvPanel&, int64_t, int64_t, int64_t);
+
+template <int V>
+void sum_channels(const ConvPanel& p) {
+  constexpr int step = channels_at_once(V);
+  // For fewer channels at the end.
+  constexpr auto tiles = []<size_t... m>(std::index_sequence<m...>) {
+    return std::array<TileFunction, step>{&sum_tile<static_cast<int>(m) + 1, V>...};
+  }
+  (std::make_index_sequence<step>());
+  for (int64_t from = 0; from < p.depth; from += kDepthBlock) {
+    const int64_t to = std::min(from + kDepthBlock, p.depth);
+    for (int64_t c = 0; c < p.channels; c += step) {
+      const int64_t n = std::min<int64_t>(step, p.channels - c);
+      tiles[static_cast<size_t>(n) - 1](p, c, from, to);
+    }
+  }
+}
+
+void sum_panel(const ConvPanel& p) {
+  constexpr auto functions = []<size_t... v>(std::index_sequence<v...>) {
+    return std::array<void (*)(const ConvPanel&), kMaxVectors>{
+        &sum_channels<static_cast<int>(v) + 1>...};
+  }
+  (std::make_index_sequence<kMaxVectors>());
+  functions[static_cast<size_t>(p.vectors) - 1](p);
+}
+
+}  // namespace
+
+SB_CPU_KERNEL(ConvKernels, conv_kernels, {kLanes, kMaxVectors, &sum_panel});
+
+}  // namespace sb::spatial

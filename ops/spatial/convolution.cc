@@ -1,0 +1,137 @@
+#include "switchboard/ops/spatial/convolution.h"
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/spatial/conv_arguments.h"
+#include "switchboard/ops/spatial/conv_compute.h"
+
+namespace sb {
+namespace {
+
+using namespace spatial;
+
+Tensor or_undefined(const std::optional<Tensor>& t) { return t ? *t : Tensor(); }
+
+TensorMeta rule(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
+                IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                IntArrayRef output_padding, int64_t groups) {
+  const char* op = "convolution";
+  const ConvArguments a = conv_arguments(op, input, weight, or_undefined(bias), stride, padding,
+                                         dilation, transposed, output_padding, groups);
+  computed_in(op, input.dtype());
+  check_dtype(op, "weight", weight, input.dtype());
+  if (bias && bias->defined()) check_dtype(op, "bias", *bias, input.dtype());
+  return conv_result(a, input.dtype(), gives_channels_last(input, weight, transposed));
+}
+
+void kernel(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
+            IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
+            IntArrayRef output_padding, int64_t groups, const Tensor& out) {
+  const ConvArguments a = conv_arguments("convolution", input, weight, or_undefined(bias), stride,
+                                         padding, dilation, transposed, output_padding, groups);
+  const DType dtype = computed_in("convolution", input.dtype());
+  const DenseOutput dense(out, dtype);
+  const Tensor x = dense_input(input, dtype), w = dense_input(weight, dtype);
+  const Tensor b = bias && bias->defined() ? dense_input(*bias, dtype) : Tensor();
+  if (transposed) {
+    convolve_grad_input(a.shape, x, w, dense.tensor());
+    if (b.defined()) add_bias(b, dense.tensor());
+  } else {
+    convolve(a.shape, x, w, b, dense.tensor());
+  }
+  dense.finish();
+}
+
+template <bool with_data>
+std::tuple<Tensor, Tensor, Tensor> backward(const Tensor& grad_output, const Tensor& input,
+                                            const Tensor& weight, OptionalSymIntArrayRef,
+                                            IntArrayRef stride, IntArrayRef padding,
+                                            IntArrayRef dilation, bool transposed,
+                                            IntArrayRef output_padding, int64_t groups,
+                                            absl::Span<const bool> output_mask) {
+  const char* op = "convolution_backward";
+  const Device device =
+      internal::check_arguments(op, internal::tensors_of(grad_output, input, weight));
+  SB_CHECK(output_mask.size() == 3, op, ": output_mask: expected 3 elements, got ",
+           output_mask.size());
+  const ConvArguments a = conv_arguments(op, input, weight, Tensor(), stride, padding, dilation,
+                                         transposed, output_padding, groups);
+  for (const int64_t p : output_padding) {
+    SB_CHECK(transposed || p == 0, op, ": output_padding: only transposed convolutions have it, ",
+             "got ", shape_text(output_padding));
+  }
+  check_sizes(op, "grad_output", grad_output, a.result);
+  check_dtype(op, "grad_output", grad_output, input.dtype());
+  check_dtype(op, "weight", weight, input.dtype());
+  const DType dtype = computed_in(op, input.dtype());
+
+  const MemoryFormat format = input.dim() == 4 && gives_channels_last(input, weight, transposed)
+                                  ? MemoryFormat::ChannelsLast
+                                  : MemoryFormat::Contiguous;
+  const auto gradient = [&](bool wanted, IntArrayRef sizes, MemoryFormat f) {
+    return wanted ? empty_on(device, sizes, input.dtype(), f) : Tensor();
+  };
+  const Tensor grad_input = gradient(output_mask[0], input.sizes(), format);
+  const Tensor grad_weight = gradient(output_mask[1], weight.sizes(), format);
+  const int64_t channels[] = {transposed ? weight.size(1) * groups : weight.size(0)};
+  const Tensor grad_bias = gradient(output_mask[2], channels, MemoryFormat::Contiguous);
+  if constexpr (with_data) {
+    const Tensor g = dense_input(grad_output, dtype);
+    if (grad_input.defined()) {
+      const Tensor w = dense_input(weight, dtype);
+      const DenseOutput dense(grad_input, dtype);
+      if (transposed) {
+        convolve(a.shape, g, w, Tensor(), dense.tensor());
+      } else {
+        convolve_grad_input(a.shape, g, w, dense.tensor());
+      }
+      dense.finish();
+    }
+    if (grad_weight.defined()) {
+      const Tensor x = dense_input(input, dtype);
+      const DenseOutput dense(grad_weight, dtype);
+      convolve_grad_weight(a.shape, transposed ? g : x, transposed ? x : g, dense.tensor());
+      dense.finish();
+    }
+    if (grad_bias.defined()) {
+      const DenseOutput dense(grad_bias, dtype);
+      sum_channels(g, dense.tensor());
+      dense.finish();
+    }
+  }
+  return {grad_input, grad_weight, grad_bias};
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_functional<rule, kernel>(m, convolution);
+  define_out_by_copy<convolution>(m);
+
+  m.define(_convolution);
+  m.impl(_convolution, DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
+            IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
+            IntArrayRef output_padding, int64_t groups, bool, bool, bool, bool) {
+           return convolution(input, weight, bias, stride, padding, dilation, transposed,
+                              output_padding, groups);
+         });
+  define_out_by_copy<_convolution>(m);
+  m.define(_convolution_deprecated);
+  m.impl(_convolution_deprecated, DispatchKey::CompositeImplicitAutograd,
+         [](const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
+            IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
+            IntArrayRef output_padding, int64_t groups, bool benchmark, bool deterministic,
+            bool cudnn_enabled) {
+           return _convolution(input, weight, bias, stride, padding, dilation, transposed,
+                               output_padding, groups, benchmark, deterministic, cudnn_enabled,
+                               true);
+         });
+
+  define_out_form(m, m.define(convolution_backward), "out");
+  m.impl(convolution_backward, DispatchKey::CPU, &backward<true>);
+  m.impl(convolution_backward, DispatchKey::Meta, &backward<false>);
+}
+
+}  // namespace sb

@@ -1,0 +1,107 @@
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/spatial/pool_loops.h"
+#include "switchboard/ops/spatial/pooling.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+using namespace spatial;
+
+template <int n>
+PoolShape shape_of(const char* op, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+                   IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  check_batched_or_not(op, self, n);
+  computed_in_float(op, self.dtype());
+  return pool_shape(op, self.sizes(), n, kernel_size, stride, padding, dilation, ceil_mode);
+}
+// Three dimensions are never channels-last in PyTorch.
+template <int n>
+TensorMeta laid_out(const Tensor& like, const DimVector& sizes, DType dtype) {
+  return n == 2 ? laid_out_like(like, sizes, dtype) : TensorMeta{sizes, dtype};
+}
+
+template <int n>
+std::array<TensorMeta, 2> rule(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+                               IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  const PoolShape s =
+      shape_of<n>("max_pool", self, kernel_size, stride, padding, dilation, ceil_mode);
+  const DimVector sizes = with_space(self.sizes(), s.output, n);
+  return {laid_out<n>(self, sizes, self.dtype()), laid_out<n>(self, sizes, DType::Int64)};
+}
+template <int n>
+void kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+            IntArrayRef dilation, bool ceil_mode, const Tensor& out, const Tensor& indices) {
+  const PoolShape s =
+      shape_of<n>("max_pool", self, kernel_size, stride, padding, dilation, ceil_mode);
+  const DType dtype = computed_in_float("max_pool", self.dtype());
+  const DenseOutput dense(out, dtype), dense_indices(indices, DType::Int64);
+  max_pool_planes(pool_windows(s), dense_input(self, dtype), dense.tensor(),
+                  dense_indices.tensor());
+  dense.finish();
+  dense_indices.finish();
+}
+
+template <int n>
+TensorMeta backward_rule(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size,
+                         IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                         bool ceil_mode, const Tensor& indices) {
+  const char* op = "max_pool_backward";
+  const PoolShape s = shape_of<n>(op, self, kernel_size, stride, padding, dilation, ceil_mode);
+  const DimVector sizes = with_space(self.sizes(), s.output, n);
+  check_dtype(op, "grad_output", grad_output, self.dtype());
+  check_dtype(op, "indices", indices, DType::Int64);
+  check_sizes(op, "grad_output", grad_output, sizes);
+  check_sizes(op, "indices", indices, sizes);
+  return laid_out<n>(self, {self.sizes().begin(), self.sizes().end()}, self.dtype());
+}
+template <int n>
+void backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef, IntArrayRef,
+                     IntArrayRef, IntArrayRef, bool, const Tensor& indices,
+                     const Tensor& grad_input) {
+  max_backward("max_pool_backward", grad_output, self, indices, grad_input, n);
+}
+
+std::tuple<Tensor, Tensor> with_indices_1d(const Tensor& self, IntArrayRef kernel_size,
+                                           IntArrayRef stride, IntArrayRef padding,
+                                           IntArrayRef dilation, bool ceil_mode) {
+  const char* op = "max_pool1d";
+  check_rank_1d(op, self);
+  const int64_t kernel[] = {1, one_int(op, "kernel_size", kernel_size)};
+  const int64_t step[] = {1, stride.empty() ? kernel[1] : one_int(op, "stride", stride)};
+  const int64_t pad[] = {0, one_int(op, "padding", padding)};
+  const int64_t spread[] = {1, one_int(op, "dilation", dilation)};
+  const auto [values, indices] =
+      max_pool2d_with_indices(unsqueeze(self, -2), kernel, step, pad, spread, ceil_mode);
+  return {squeeze_dim(values, -2), squeeze_dim(indices, -2)};
+}
+// Unlike max_pool1d_with_indices' its result is contiguous.
+Tensor without_indices_1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+                          IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  return contiguous(std::get<0>(
+      max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)));
+}
+template <auto& with_indices>
+Tensor without_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+                       IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  return std::get<0>(with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  const auto composite = [&](const auto& op, auto body) {
+    m.define(op);
+    m.impl(op, DispatchKey::CompositeImplicitAutograd, body);
+  };
+  composite(max_pool1d, &without_indices_1d);
+  composite(max_pool1d_with_indices, &with_indices_1d);
+  composite(max_pool2d, &without_indices<max_pool2d_with_indices>);
+  composite(max_pool3d, &without_indices<max_pool3d_with_indices>);
+  define_structured<rule<2>, kernel<2>>(m, max_pool2d_with_indices);
+  define_structured<rule<3>, kernel<3>>(m, max_pool3d_with_indices);
+  define_structured<backward_rule<2>, backward_kernel<2>>(m, max_pool2d_with_indices_backward);
+  define_structured<backward_rule<3>, backward_kernel<3>>(m, max_pool3d_with_indices_backward);
+}
+
+}  // namespace sb

@@ -1,0 +1,125 @@
+#include "switchboard/ops/spatial/padding.h"
+
+#include <algorithm>
+
+#include "switchboard/core/checked_math.h"
+#include "switchboard/ops/spatial/taps.h"
+
+namespace sb {
+namespace {
+
+using namespace spatial;
+
+enum class Mode { Reflect, Replicate };
+
+// For the d-th of n dimensions: what is added before and behind.
+struct Pads {
+  int64_t before;
+  int64_t behind;
+};
+Pads pads_of(IntArrayRef padding, int n, int d) {
+  const auto i = static_cast<size_t>(2 * (n - 1 - d));
+  return {padding[i], padding[i + 1]};
+}
+
+// The result's space, after all checks.
+template <Mode mode, int n>
+Size3 padded_space(const char* op, const Tensor& self, IntArrayRef padding) {
+  SB_CHECK(padding.size() == 2 * n, op, ": padding: expected ", 2 * n, " elements, got ",
+           shape_text(padding));
+  SB_CHECK(self.dim() == n + 1 || self.dim() == n + 2, op, ": expected ", n + 1, " or ", n + 2,
+           " dimensions, got ", self.describe());
+  // Only reflection lets tensors of no channels through, where there is no batch.
+  for (int64_t d = mode == Mode::Reflect || self.dim() == n + 2; d < self.dim(); ++d) {
+    SB_CHECK(self.size(d) != 0, op, ": expected no empty dimension besides the batch, got ",
+             self.describe());
+  }
+  Size3 space = {1, 1, 1};
+  for (int d = 0; d < n; ++d) {
+    const int64_t size = self.size(d - n);
+    const Pads pads = pads_of(padding, n, d);
+    SB_CHECK(mode != Mode::Reflect || (pads.before < size && pads.behind < size), op,
+             ": padding: expected less than the ", size, " elements of dimension ", d, " of ",
+             self.describe(), ", got ", shape_text(padding));
+    const int64_t padded = checked_add(checked_add(size, pads.before), pads.behind);
+    SB_CHECK(padded >= 1, op, ": padding ", shape_text(padding), " leaves nothing of ",
+             self.describe());
+    space[static_cast<size_t>(3 - n + d)] = padded;
+  }
+  return space;
+}
+
+template <Mode mode, int n>
+Taps taps_of(IntArrayRef sizes, IntArrayRef padding) {
+  Taps taps;
+  for (int d = 0; d < n; ++d) {
+    TapRow& row = taps[static_cast<size_t>(3 - n + d)];
+    const Pads pads = pads_of(padding, n, d);
+    row.input = sizes[sizes.size() - static_cast<size_t>(n - d)];
+    row.output = row.input + pads.before + pads.behind;
+    row.index.clear();
+    const int64_t last = row.input - 1;
+    for (int64_t o = 0; o < row.output; ++o) {
+      int64_t i = o - pads.before;
+      if (mode == Mode::Reflect) {
+        if (i < 0) i = -i;
+        if (i > last) i = 2 * last - i;
+      } else {
+        i = std::clamp<int64_t>(i, 0, last);
+      }
+      row.index.push_back(i);
+    }
+  }
+  return taps;
+}
+
+template <Mode mode, int n>
+TensorMeta rule(const Tensor& self, IntArrayRef padding) {
+  const Size3 space = padded_space<mode, n>("pad", self, padding);
+  return {with_space(self.sizes(), space, n), self.dtype()};
+}
+template <Mode mode, int n>
+void kernel(const Tensor& self, IntArrayRef padding, const Tensor& out) {
+  const DenseOutput dense(out, out.dtype());
+  gather_planes(taps_of<mode, n>(self.sizes(), padding), dense_input(self, self.dtype()),
+                dense.tensor());
+  dense.finish();
+}
+
+template <Mode mode, int n>
+TensorMeta backward_rule(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
+  const char* op = "pad_backward";
+  const Size3 space = padded_space<mode, n>(op, self, padding);
+  check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), space, n));
+  check_dtype(op, "grad_output", grad_output, self.dtype());
+  computed_in(op, self.dtype());
+  return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+}
+template <Mode mode, int n>
+void backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef padding,
+                     const Tensor& grad_input) {
+  const DType dtype = computed_in("pad_backward", self.dtype());
+  const DenseOutput dense(grad_input, dtype);
+  spread_planes(taps_of<mode, n>(self.sizes(), padding), dense_input(grad_output, dtype),
+                dense.tensor());
+  dense.finish();
+}
+
+template <Mode mode, int n, class Forward, class Backward>
+void define_padding(Library& m, const Forward& forward, const Backward& backward) {
+  define_structured<rule<mode, n>, kernel<mode, n>>(m, forward);
+  define_structured<backward_rule<mode, n>, backward_kernel<mode, n>>(m, backward);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_padding<Mode::Reflect, 1>(m, reflection_pad1d, reflection_pad1d_backward);
+  define_padding<Mode::Reflect, 2>(m, reflection_pad2d, reflection_pad2d_backward);
+  define_padding<Mode::Reflect, 3>(m, reflection_pad3d, reflection_pad3d_backward);
+  define_padding<Mode::Replicate, 1>(m, replication_pad1d, replication_pad1d_backward);
+  define_padding<Mode::Replicate, 2>(m, replication_pad2d, replication_pad2d_backward);
+  define_padding<Mode::Replicate, 3>(m, replication_pad3d, replication_pad3d_backward);
+}
+
+}  // namespace sb

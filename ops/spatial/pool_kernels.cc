@@ -1,0 +1,44 @@
+#include "switchboard/ops/spatial/pool_kernels.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "Eigen/Core"
+
+namespace sb::spatial {
+namespace {
+
+using Packet = Eigen::internal::packet_traits<float>::type;
+constexpr int64_t kLanes = Eigen::internal::packet_traits<float>::size;
+static_assert(kLanes <= kMaxRowCount);
+
+Packet load(const float* from, int64_t stride) {
+  if (stride == 1) return Eigen::internal::ploadu<Packet>(from);
+  float lanes[kLanes];
+  for (int64_t i = 0; i < kLanes; ++i) lanes[i] = from[i * stride];
+  return Eigen::internal::ploadu<Packet>(lanes);
+}
+
+void max_row(const MaxRow& r) {
+  using namespace Eigen::internal;  // NOLINT: operations on packets
+  for (int64_t i = 0; i < r.count; i += kLanes) {
+    const int64_t x = std::min(i, r.count - kLanes);  // the last overlaps the one before
+    Packet largest = pset1<Packet>(-std::numeric_limits<float>::infinity());
+    Packet tap = pset1<Packet>(0.0f);
+    for (int64_t t = 0; t < r.taps; ++t) {
+      const Packet value = load(r.input + x * r.stride + r.offsets[t], r.stride);
+      const Packet take =
+          por(pcmp_lt(largest, value), pandnot(ptrue(value), pcmp_eq(value, value)));
+      largest = pselect(take, value, largest);
+      tap = pselect(take, pset1<Packet>(static_cast<float>(t)), tap);
+    }
+    pstoreu(r.largest + x, largest);
+    pstoreu(r.tap + x, tap);
+  }
+}
+
+}  // namespace
+
+SB_CPU_KERNEL(MaxRowFunction, max_row_kernel, &max_row);
+
+}  // namespace sb::spatial

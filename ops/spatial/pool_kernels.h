@@ -1,0 +1,29 @@
+// Max pooling of a row of outputs whose windows are whole and at equal distances.
+
+#ifndef SWITCHBOARD_OPS_SPATIAL_POOL_KERNELS_H_
+#define SWITCHBOARD_OPS_SPATIAL_POOL_KERNELS_H_
+
+#include <cstdint>
+
+#include "switchboard/ops/cpu_kernel.h"
+
+namespace sb::spatial {
+
+// Shorter rows are not worth it.
+inline constexpr int64_t kMaxRowCount = 16;
+
+struct MaxRow {
+  const float* input;
+  const int64_t* offsets;  // of a window's elements; output x sees input[x * stride + offset]
+  int64_t taps;
+  int64_t stride;
+  int64_t count;   // at least kMaxRowCount
+  float* largest;  // the result
+  float* tap;      // and which of the offsets it comes from
+};
+using MaxRowFunction = void (*)(const MaxRow&);
+extern const CpuKernel<MaxRowFunction> max_row_kernel;
+
+}  // namespace sb::spatial
+
+#endif  // SWITCHBOARD_OPS_SPATIAL_POOL_KERNELS_H_

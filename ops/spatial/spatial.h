@@ -1,0 +1,185 @@
+// What operators over the space behind batch and channels share.
+//
+// One, two and three dimensions are the same code: sizes stand right-aligned in three, with ones
+// (of size, kernel, stride) before them.
+
+#ifndef SWITCHBOARD_OPS_SPATIAL_SPATIAL_H_
+#define SWITCHBOARD_OPS_SPATIAL_SPATIAL_H_
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "switchboard/core/dtype_types.h"
+#include "switchboard/core/sym_int.h"
+#include "switchboard/core/tensor.h"
+#include "switchboard/ops/structured.h"
+
+namespace sb::spatial {
+
+// depth, height, width.
+using Size3 = std::array<int64_t, 3>;
+
+// The last `dims` of `sizes`.
+Size3 space_of(IntArrayRef sizes, int dims);
+// How many elements a space has. They fit int64, as those of a tensor's.
+int64_t volume(const Size3& s);
+
+// A list argument with one element for all dimensions or one for each. Where it may be empty,
+// `if_empty` holds. RuntimeError for other lengths.
+Size3 list_argument(std::string_view op, const char* name, IntArrayRef list, int dims);
+Size3 list_argument(std::string_view op, const char* name, IntArrayRef list, int dims,
+                    const Size3& if_empty);
+
+// For operators over one dimension that are made of those over two: a list's only element, and
+// whether self is (N, C, L) or (C, L).
+int64_t one_int(std::string_view op, const char* name, IntArrayRef list);
+void check_rank_1d(std::string_view op, const Tensor& self);
+
+// The values of sizes that are no symbols, or are guarded.
+DimVector guarded(SymIntArrayRef list);
+
+// Tensors (N, C, space...) or (C, space...). RuntimeError for another number of dimensions, and
+// where one besides the batch's is empty.
+void check_batched_or_not(std::string_view op, const Tensor& self, int dims);
+void check_sizes(std::string_view op, const char* name, const Tensor& t, IntArrayRef expected);
+void check_dtype(std::string_view op, const char* name, const Tensor& t, DType expected);
+
+// Batch and channels of `like`, then the last `dims` of `space`.
+DimVector with_space(IntArrayRef like, const Size3& space, int dims);
+// A result laid out as `like` is: channels-last where that is. As suggest_memory_format.
+TensorMeta laid_out_like(const Tensor& like, DimVector sizes, DType dtype);
+
+// The dtype that a kernel computes a dtype in: float32 for 16-bit floats, int64 for integers.
+// RuntimeError for bool.
+DType computed_in(std::string_view op, DType dtype);
+// The same, with a RuntimeError for complex numbers, and for integers.
+DType computed_in_real(std::string_view op, DType dtype);
+DType computed_in_float(std::string_view op, DType dtype);
+// `t`'s elements, contiguous and in that dtype: t itself where it is so.
+Tensor dense_input(const Tensor& t, DType dtype);
+
+// The contiguous tensor of a dtype that a kernel writes instead of `out`, or `out` itself.
+class DenseOutput {
+ public:
+  DenseOutput(const Tensor& out, DType dtype);
+  const Tensor& tensor() const { return dense_; }
+  void finish() const;
+
+ private:
+  const Tensor& out_;
+  Tensor dense_;
+};
+
+// Calls f with a T{} of the C++ type: those that kernels compute in.
+template <class F>
+void visit_float(DType dtype, const F& f) {
+  if (dtype == DType::Float32) return f(float{});
+  SB_ASSERT(dtype == DType::Float64);
+  f(double{});
+}
+template <class F>
+void visit_real(DType dtype, const F& f) {
+  if (dtype == DType::Int64) return f(int64_t{});
+  visit_float(dtype, f);
+}
+template <class F>
+void visit_number(DType dtype, const F& f) {
+  if (dtype == DType::Complex64) return f(std::complex<float>{});
+  if (dtype == DType::Complex128) return f(std::complex<double>{});
+  visit_real(dtype, f);
+}
+// With an integer of an element's size, for code that only moves elements.
+template <class F>
+void visit_size(size_t itemsize, const F& f) {
+  struct Bytes16 {
+    uint64_t half[2];
+  };
+  switch (itemsize) {
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    case 8:
+      return f(uint64_t{});
+    default:
+      return f(Bytes16{});
+  }
+}
+
+// define_structured, for the functional form alone and the out= form alone: where the other is made
+// of other operators, or has none.
+template <auto rule, auto kernel, class Tag>
+void define_functional(Library& m, const Op<Tag>& op,
+                       SourceLocation where = SourceLocation::current()) {
+  using Forms = internal::StructuredForms<decltype(rule)>;
+  constexpr StructuredOptions options;
+  m.define(op, {}, where);
+  m.impl(op, DispatchKey::CPU,
+         typename Forms::template Functional<Tag, rule, kernel, options, true>(), where);
+  m.impl(op, DispatchKey::Meta,
+         typename Forms::template Functional<Tag, rule, kernel, options, false>(), where);
+}
+template <auto rule, auto kernel, class OutTag>
+void define_out_alone(Library& m, const Op<OutTag>& out,
+                      SourceLocation where = SourceLocation::current()) {
+  using Forms = internal::StructuredForms<decltype(rule)>;
+  constexpr StructuredOptions options;
+  m.define(out, {}, where);
+  m.impl(out, DispatchKey::CPU, typename Forms::template Out<OutTag, rule, kernel, options, true>(),
+         where);
+  m.impl(out, DispatchKey::Meta,
+         typename Forms::template Out<OutTag, rule, kernel, options, false>(), where);
+}
+
+// An out= form that gives out the rule's strides even where out has the shape already, as PyTorch
+// does where it calls resize_. Its dtype must be the rule's.
+template <auto rule, auto kernel, class OutTag>
+void define_restrided_out(Library& m, const Op<OutTag>& out,
+                          SourceLocation where = SourceLocation::current());
+
+// How many of `items` pieces of work of `cost` operations each a piece of a parallel_for takes.
+int64_t grain_for(int64_t cost);
+
+namespace detail {
+
+// Takes the strides and elements of `result`; RuntimeError, with nothing changed, if it cannot.
+void check_restridable(std::string_view op, const Tensor& out, const TensorMeta& meta,
+                       Device device);
+void take_over(const Tensor& out, const Tensor& result);
+
+template <class Rule>
+struct RestridedOut;
+template <class... A>
+struct RestridedOut<TensorMeta (*)(A...)> {
+  template <class Tag, auto rule, auto kernel, bool with_data>
+  struct Form {
+    Tensor operator()(A... args, const Tensor& out) const {
+      const Device device =
+          internal::check_arguments(Op<Tag>::name(), internal::tensors_of(args..., out));
+      const TensorMeta meta = rule(args...);
+      check_restridable(Op<Tag>::name(), out, meta, device);
+      const Tensor result = internal::make_result(meta, device);
+      if constexpr (with_data) kernel(args..., result);
+      take_over(out, result);
+      return out;
+    }
+  };
+};
+
+}  // namespace detail
+
+template <auto rule, auto kernel, class OutTag>
+void define_restrided_out(Library& m, const Op<OutTag>& out, SourceLocation where) {
+  using Forms = detail::RestridedOut<decltype(rule)>;
+  m.define(out, {}, where);
+  m.impl(out, DispatchKey::CPU, typename Forms::template Form<OutTag, rule, kernel, true>(), where);
+  m.impl(out, DispatchKey::Meta, typename Forms::template Form<OutTag, rule, kernel, false>(),
+         where);
+}
+
+}  // namespace sb::spatial
+
+#endif  // SWITCHBOARD_OPS_SPATIAL_SPATIAL_H_

@@ -1,0 +1,111 @@
+#include "switchboard/ops/spatial/upsample_taps.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sb::spatial {
+namespace {
+
+// How many inputs an output stands for, in the precision of T.
+template <class T>
+T ratio(std::optional<double> scale, int64_t input, int64_t output) {
+  return scale && *scale > 0 ? static_cast<T>(1 / *scale)
+                             : static_cast<T>(input) / static_cast<T>(output);
+}
+
+int64_t nearest_index(const UpsampleOptions& options, std::optional<double> scale, int64_t o,
+                      int64_t input, int64_t output, DType dtype, Positions positions) {
+  const bool exact = options.mode == UpsampleMode::NearestExact;
+  if (positions == Positions::InFloat32 && !exact) {
+    if (output == input) return o;
+    if (output == 2 * input) return o / 2;
+  }
+  float at;
+  if (positions == Positions::InDType && dtype == DType::Float64) {
+    const double position = static_cast<double>(o) + (exact ? 0.5 : 0);
+    at = static_cast<float>(position * ratio<double>(scale, input, output));
+  } else {
+    float step = ratio<float>(scale, input, output);
+    if (positions == Positions::InDType && dtype == DType::BFloat16) {
+      step = static_cast<float>(static_cast<BFloat16>(step));
+    }
+    at = (static_cast<float>(o) + (exact ? 0.5f : 0.0f)) * step;
+  }
+  return std::min(static_cast<int64_t>(std::floor(at)), input - 1);
+}
+
+// Keys' cubic convolution with a = -0.75, at distance |x| <= 2.
+template <class T>
+T cubic(T x) {
+  constexpr T a = T(-0.75);
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+}
+
+// T is what positions are computed in.
+template <class T>
+void interpolate_row(const UpsampleOptions& options, std::optional<double> scale, TapRow* row) {
+  const int64_t last = row->input - 1;
+  const bool is_cubic = options.mode == UpsampleMode::Cubic;
+  T step = ratio<T>(scale, row->input, row->output);
+  if (options.align_corners) {
+    step = row->output > 1 ? static_cast<T>(last) / static_cast<T>(row->output - 1) : T(0);
+  }
+  for (int64_t o = 0; o < row->output; ++o) {
+    T at = options.align_corners ? step * static_cast<T>(o)
+                                 : step * (static_cast<T>(o) + T(0.5)) - T(0.5);
+    if (!is_cubic) at = std::max(at, T(0));
+    const T floor = std::floor(at);
+    const int64_t i = static_cast<int64_t>(floor);
+    if (is_cubic) {
+      const T t = at - floor;
+      const T weights[] = {cubic<T>(t + 1), cubic<T>(t), cubic<T>(1 - t), cubic<T>(2 - t)};
+      for (int64_t k = 0; k < 4; ++k) {
+        row->index.push_back(std::clamp<int64_t>(i + k - 1, 0, last));
+        row->weight.push_back(static_cast<double>(weights[k]));
+      }
+    } else {
+      const int64_t first = std::min(i, last);
+      const T t = std::clamp<T>(at - static_cast<T>(first), T(0), T(1));
+      row->index.insert(row->index.end(), {first, std::min(first + 1, last)});
+      row->weight.push_back(static_cast<double>(1 - t));
+      row->weight.push_back(static_cast<double>(t));
+    }
+  }
+}
+
+}  // namespace
+
+Taps upsample_taps(const UpsampleOptions& options, const Size3& input, const Size3& output,
+                   DType dtype, Positions positions) {
+  const bool nearest =
+      options.mode == UpsampleMode::Nearest || options.mode == UpsampleMode::NearestExact;
+  Taps taps;
+  for (size_t d = 0; d < 3; ++d) {
+    TapRow& row = taps[d];
+    row.input = input[d];
+    row.output = output[d];
+    if (nearest) {
+      row.index.clear();
+      for (int64_t o = 0; o < output[d]; ++o) {
+        row.index.push_back(
+            nearest_index(options, options.scales[d], o, input[d], output[d], dtype, positions));
+      }
+    } else if (input[d] == output[d] && !options.scales[d]) {
+      row.index.resize(static_cast<size_t>(output[d]));
+      for (size_t o = 0; o < row.index.size(); ++o) row.index[o] = static_cast<int64_t>(o);
+      row.weight.assign(row.index.size(), 1);
+    } else {
+      row.index.clear();
+      row.taps = options.mode == UpsampleMode::Cubic ? 4 : 2;
+      if (dtype == DType::Float64) {
+        interpolate_row<double>(options, options.scales[d], &row);
+      } else {
+        interpolate_row<float>(options, options.scales[d], &row);
+      }
+    }
+  }
+  return taps;
+}
+
+}  // namespace sb::spatial

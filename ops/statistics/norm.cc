@@ -1,0 +1,162 @@
+#include "switchboard/ops/statistics/norm.h"
+
+#include <cmath>
+#include <limits>
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/reduction_plan.h"
+#include "switchboard/ops/tensor_iterator.h"
+
+namespace sb {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+bool is_inexact(DType t) { return is_floating_point(t) || is_complex(t); }
+
+Reduction kind_of(double p) {
+  if (p == 0) return Reduction::Norm0;
+  if (p == 1) return Reduction::Norm1;
+  if (p == 2) return Reduction::Norm2;
+  if (p == kInfinity) return Reduction::NormMax;
+  return p == -kInfinity ? Reduction::NormMin : Reduction::NormP;
+}
+
+TensorMeta vector_rule(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim,
+                       std::optional<DType> dtype) {
+  constexpr const char* op = "linalg_vector_norm";
+  SB_CHECK(is_inexact(self.dtype()), op, ": expected a floating-point or complex tensor, got ",
+           self.describe());
+  if (dtype) {
+    SB_CHECK(is_inexact(*dtype) && is_complex(*dtype) == is_complex(self.dtype()) &&
+                 promote_types(self.dtype(), *dtype) == *dtype,
+             op, ": dtype: expected one that ", to_string(self.dtype()),
+             " converts to without narrowing, got ", to_string(*dtype));
+  }
+  const double p = ord.to<double>();
+  const ReductionPlan plan(op, kind_of(p), self, dims_or_all(dim), keepdim);
+  SB_CHECK(!(p < 0 || p == kInfinity) || plan.count() != 0, op, ": ", self.describe(),
+           " has no element to take the norm of order ", p, " of");
+  return plan.meta(to_real(dtype.value_or(self.dtype())));
+}
+void vector_kernel(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim,
+                   std::optional<DType> dtype, const Tensor& out) {
+  const double p = ord.to<double>();
+  const ReductionPlan plan("linalg_vector_norm", kind_of(p), self, dims_or_all(dim), keepdim);
+  reduce_into(plan.kind, self, plan.reduced, dtype.value_or(self.dtype()), out, {.p = p});
+}
+
+struct Norm {
+  static ReductionPlan plan(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
+                            bool keepdim, std::optional<DType> dtype) {
+    check_defined("norm", self);
+    SB_CHECK(is_inexact(dtype.value_or(self.dtype())),
+             "norm: expected a floating-point or complex dtype, got ",
+             to_string(dtype.value_or(self.dtype())));
+    const double order = p ? p->to<double>() : 2;
+    // Nothing has norm 0, whatever the order.
+    return {"norm",      self.numel() == 0 ? Reduction::Norm2 : kind_of(order), self, dim, keepdim,
+            {.p = order}};
+  }
+  // Complex elements keep their parts, unless a real dtype is asked for.
+  static DType through(const Tensor& self, std::optional<DType> dtype, DType result) {
+    return is_complex(self.dtype()) ? dtype.value_or(self.dtype()) : result;
+  }
+  static Tensor functional(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
+                           bool keepdim, std::optional<DType> dtype) {
+    const ReductionPlan norm = plan(self, p, dim, keepdim, dtype);
+    const DType result = dtype ? *dtype : to_real(self.dtype());
+    return norm.run(result, through(self, dtype, result));
+  }
+  static Tensor out(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
+                    bool keepdim, std::optional<DType> dtype, const Tensor& out) {
+    const ReductionPlan norm = plan(self, p, dim, keepdim, dtype);
+    check_defined("norm", out);
+    SB_CHECK(is_inexact(out.dtype()), "norm: expected a floating-point or complex out, got ",
+             out.describe());
+    return norm.run_out(out.dtype(), out, through(self, dtype, out.dtype()));
+  }
+
+  static Tensor dims(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
+                     bool keepdim) {
+    return functional(self, p, dim, keepdim, std::nullopt);
+  }
+  static Tensor dims_out(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
+                         bool keepdim, const Tensor& to) {
+    return out(self, p, dim, keepdim, std::nullopt, to);
+  }
+  static Tensor dims_dtype(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
+                           bool keepdim, DType dtype) {
+    return functional(self, p, dim, keepdim, dtype);
+  }
+  static Tensor dims_dtype_out(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
+                               bool keepdim, DType dtype, const Tensor& to) {
+    return out(self, p, dim, keepdim, dtype, to);
+  }
+  static Tensor all(const Tensor& self, const Scalar& p) {
+    return norm_dim(self, p, IntArrayRef(), false);
+  }
+  static Tensor all_dtype(const Tensor& self, const std::optional<Scalar>& p, DType dtype) {
+    return norm_dim_dtype(self, p, IntArrayRef(), false, dtype);
+  }
+};
+
+TensorMeta renorm_rule(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
+  constexpr const char* op = "renorm";
+  SB_CHECK(!p.is_complex() && !maxnorm.is_complex(), op,
+           ": p and maxnorm: expected real numbers, got ", p.to_string(), " and ",
+           maxnorm.to_string());
+  SB_CHECK(p.to<double>() > 0, op, ": p: expected a positive number, got ", p.to_string());
+  SB_CHECK(maxnorm.to<double>() >= 0, op, ": maxnorm: expected no negative number, got ",
+           maxnorm.to_string());
+  SB_CHECK(self.dim() > 1, op, ": expected at least 2 dimensions, got ", self.describe());
+  wrap_dim(op, dim, self.dim());
+  SB_CHECK(is_inexact(self.dtype()), op, ": expected a floating-point or complex tensor, got ",
+           self.describe());
+  return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+}
+void renorm_kernel(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm,
+                   const Tensor& out) {
+  if (out.numel() == 0) return;
+  const size_t d = static_cast<size_t>(wrap_dim("renorm", dim, self.dim()));
+  DimVector sizes(self.sizes().size(), 1);
+  sizes[d] = self.sizes()[d];
+  const DType dtype = compute_dtype(self.dtype());
+  const Tensor norms = empty_on(self.device(), sizes, DType::Float64);
+  const double order = p.to<double>();
+  reduce_into(kind_of(order), self, ~DimSet().set(d), dtype, norms, {.p = order});
+  double* const factors = norms.data<double>();
+  const double limit = maxnorm.to<double>();
+  for (int64_t i = 0; i < sizes[d]; ++i) {
+    factors[i] = factors[i] > limit ? limit / (factors[i] + 1e-7) : 1;
+  }
+  copy_elements(out, mul(self, cast_copy(norms, to_real(dtype))));
+}
+
+Tensor dist_of(const Tensor& self, const Tensor& other, const Scalar& p) {
+  return norm_Scalar(sub(self, other), p);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_structured<vector_rule, vector_kernel>(m, linalg_vector_norm);
+  define_on_cpu_and_meta(m, norm_dim, Norm::dims);
+  define_on_cpu_and_meta(m, norm_dim_out, Norm::dims_out);
+  define_on_cpu_and_meta(m, norm_dim_dtype, Norm::dims_dtype);
+  define_on_cpu_and_meta(m, norm_dim_dtype_out, Norm::dims_dtype_out);
+  define_structured<renorm_rule, renorm_kernel>(m, renorm);
+  const auto define_composite = [&](const auto& op, auto kernel, std::string_view out_overload) {
+    const OperatorHandle handle = m.define(op);
+    m.impl(op, DispatchKey::CompositeExplicitAutograd, kernel);
+    define_out_form(m, handle, out_overload);
+  };
+  define_composite(norm_Scalar, Norm::all, "Scalar_out");
+  define_composite(norm_ScalarOpt_dtype, Norm::all_dtype, "ScalarOpt_dtype_out");
+  define_composite(dist, dist_of, "out");
+}
+
+}  // namespace sb

@@ -1,0 +1,99 @@
+#include <cmath>
+
+#include "catch2/catch.hpp"
+#include "switchboard/ops/item.h"
+#include "switchboard/ops/statistics/covariance.h"
+#include "switchboard/ops/statistics/matrix_norm.h"
+#include "switchboard/ops/statistics/norm.h"
+#include "switchboard/ops/statistics/summaries.h"
+#include "switchboard/ops/statistics/variance.h"
+#include "switchboard/ops/test_places.h"
+
+namespace sb {
+namespace {
+
+using test::tensor_of;
+using test::values_of;
+
+Tensor filled(IntArrayRef sizes, double (*f)(int64_t), DType dtype = DType::Float32) {
+  const Tensor x = empty_on(DeviceType::CPU, sizes, DType::Float64);
+  for (int64_t i = 0; i < x.numel(); ++i) x.data<double>()[i] = f(i);
+  return cast_copy(x, dtype);
+}
+double number(const Tensor& x) { return item(x).to<double>(); }
+
+TEST_CASE("a large mean does not swallow the variance, along either dimension") {
+  const Tensor x = filled({3000, 8}, [](int64_t i) { return 1e6 + static_cast<double>(i % 2); });
+  CHECK(number(var_correction(x, {}, 0)) == 0.25);
+  const Tensor y = filled({8, 3000}, [](int64_t i) { return 1e6 + static_cast<double>(i % 2); });
+  for (double v : values_of(var_correction(y, {1}, 0))) CHECK(v == 0.25);
+  const Tensor z = filled({3000, 9}, [](int64_t i) { return 1e6 + static_cast<double>(i % 2); });
+  for (double v : values_of(var_correction(z, {0}, 0))) CHECK(v == Approx(0.25).epsilon(1e-7));
+}
+
+TEST_CASE("the variance of fewer elements than the correction is infinite, of none NaN") {
+  const Tensor x = tensor_of({2}, {1, 3});
+  CHECK(std::isinf(number(var_correction(x, {}, 5))));
+  CHECK(std::isnan(number(var_all(tensor_of({1}, {1})))));
+  CHECK(std::isnan(number(std_all(tensor_of({0}, {})))));
+}
+
+TEST_CASE("norms of numbers whose squares leave float32 are right") {
+  for (const double scale : {1e30, 1e-30}) {
+    const Tensor x = tensor_of({2}, {3 * scale, 4 * scale});
+    CHECK(number(linalg_vector_norm(x)) == Approx(5 * scale).epsilon(1e-6));
+    CHECK(number(norm_Scalar(x, 3)) == Approx(std::cbrt(91.0) * scale).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("norms of every order agree with their definition") {
+  const Tensor x = filled({4, 200}, [](int64_t i) { return static_cast<double>(i % 7) - 3; });
+  const std::vector<double> values = values_of(x);
+  for (const double p : {0.5, 1.0, 2.0, 3.0}) {
+    double expected = 0;
+    for (double v : values) expected += std::pow(std::abs(v), p);
+    CHECK(number(linalg_vector_norm(x, p)) == Approx(std::pow(expected, 1 / p)).epsilon(1e-6));
+  }
+  CHECK(number(linalg_vector_norm(x, INFINITY)) == 3);
+  CHECK(number(linalg_vector_norm(x, -INFINITY)) == 0);
+  CHECK(number(linalg_vector_norm(x, 0)) == number(cast_copy(count_nonzero(x), DType::Float32)));
+}
+
+TEST_CASE("of nothing, the old norm is 0 and the new one refuses where there is no answer") {
+  const Tensor nothing = tensor_of({2, 0}, {});
+  CHECK(number(norm_Scalar(nothing, -INFINITY)) == 0);
+  CHECK(number(linalg_vector_norm(nothing)) == 0);
+  CHECK_THROWS_AS(linalg_vector_norm(nothing, INFINITY), RuntimeError);
+  CHECK_THROWS_AS(linalg_vector_norm(nothing, -1, {1}), RuntimeError);
+  CHECK(linalg_vector_norm(nothing, -1, {0}).numel() == 0);
+}
+
+TEST_CASE("logsumexp neither overflows nor loses what is far below") {
+  CHECK(number(logsumexp(tensor_of({3}, {1000, 1000, -1000}), {0})) ==
+        Approx(1000 + std::log(2.0)));
+  CHECK(number(logsumexp(tensor_of({2}, {INFINITY, 1}), {0})) == INFINITY);
+  CHECK(number(logsumexp(tensor_of({2}, {-INFINITY, -INFINITY}), {0})) == -INFINITY);
+  CHECK(std::isnan(number(logsumexp(tensor_of({2}, {NAN, INFINITY}), {0}))));
+  const Tensor falling = filled({5000}, [](int64_t i) { return static_cast<double>(-i); });
+  CHECK(number(logsumexp(falling, {0})) == Approx(std::log(1 / (1 - std::exp(-1.0)))));
+}
+
+TEST_CASE("matrix norms of infinite matrices are NaN, and end") {
+  const Tensor x = tensor_of({2, 2}, {INFINITY, 1, 1, 1});
+  CHECK(std::isnan(number(nuclear_norm(x))));
+  CHECK(number(nuclear_norm(tensor_of({2, 2}, {3, 0, 0, 4}))) == Approx(7));
+  CHECK(number(linalg_matrix_norm(tensor_of({2, 2}, {3, 0, 0, 4}), -2)) == Approx(3));
+}
+
+TEST_CASE("what varies together has correlation 1, what varies against it -1") {
+  const Tensor x = tensor_of({3, 4}, {1, 2, 3, 4, 2, 4, 6, 8, 4, 3, 2, 1});
+  const std::vector<double> r = values_of(corrcoef(x));
+  for (size_t i = 0; i < r.size(); ++i) {
+    CHECK(r[i] == Approx(i / 3 == 2 || i % 3 == 2 ? (i == 8 ? 1 : -1) : 1));
+    CHECK(std::abs(r[i]) <= 1);
+  }
+  CHECK_THROWS_AS(cov(x, 1, tensor_of({4}, {1, 1, -1, 1}, DType::Int64)), RuntimeError);
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,162 @@
+#include "switchboard/ops/statistics/summaries.h"
+
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/comparison.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/reduction_plan.h"
+#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+struct NanSum {
+  static ReductionPlan plan(const Tensor& self, const OptionalIntArrayRef& dim, bool keepdim,
+                            std::optional<DType> to) {
+    check_defined("nansum", self);
+    SB_CHECK(!is_complex(self.dtype()), "nansum: expected a real tensor, got ", self.describe());
+    const bool exact = is_integral(self.dtype(), true);
+    SB_CHECK(exact || !to || is_floating_point(*to), "nansum: expected a floating-point dtype for ",
+             self.describe(), ", got ", to_string(to.value_or(self.dtype())));
+    return {"nansum", exact ? Reduction::Sum : Reduction::NanSum, self, dims_or_all(dim), keepdim};
+  }
+  static Tensor functional(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                           std::optional<DType> dtype) {
+    const ReductionPlan sum = plan(self, dim, keepdim, dtype);
+    const DType own = is_integral(self.dtype(), true) ? DType::Int64 : self.dtype();
+    return sum.run(dtype.value_or(own));
+  }
+  static Tensor out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                    std::optional<DType> dtype, const Tensor& out) {
+    check_defined("nansum", out);
+    const DType result = dtype.value_or(out.dtype());
+    return plan(self, dim, keepdim, result).run_out(result, out);
+  }
+};
+
+struct NanMean {
+  // How many are not NaN.
+  static Tensor count(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+    check_defined("nanmean", self);
+    SB_CHECK(is_floating_point(self.dtype()), "nanmean: expected a floating-point tensor, got ",
+             self.describe());
+    const Tensor x = detach(self);
+    return sum_dim(eq(x, x), dim, keepdim, std::nullopt);
+  }
+  static Tensor functional(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                           std::optional<DType> dtype) {
+    const Tensor n = count(self, dim, keepdim);
+    return div(nansum(self, dim, keepdim, dtype), n);
+  }
+  static Tensor out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                    std::optional<DType> dtype, const Tensor& out) {
+    const Tensor n = count(self, dim, keepdim);
+    nansum_out(self, dim, keepdim, dtype, out);
+    return div_(out, n);
+  }
+};
+
+std::array<TensorMeta, 2> aminmax_rule(const Tensor& self, std::optional<int64_t> dim,
+                                       bool keepdim) {
+  constexpr const char* op = "aminmax";
+  SB_CHECK(!is_complex(self.dtype()), op, ": not implemented for ", to_string(self.dtype()));
+  if (dim) {
+    check_has_extreme(op, self, {*dim});
+  } else {
+    SB_CHECK(self.numel() != 0, op, ": ", self.describe(), " has no element");
+  }
+  const IntArrayRef dims = dim ? IntArrayRef(&*dim, 1) : IntArrayRef();
+  TensorMeta meta = ReductionPlan(op, Reduction::Min, self, dims, keepdim).meta(self.dtype());
+  // Alone of all reductions, a dimension of a number is kept.
+  if (dim && keepdim && self.dim() == 0) meta.sizes = {1};
+  return {meta, meta};
+}
+void aminmax_kernel(const Tensor& self, std::optional<int64_t> dim, bool keepdim, const Tensor& min,
+                    const Tensor& max) {
+  const IntArrayRef dims = dim ? IntArrayRef(&*dim, 1) : IntArrayRef();
+  const ReductionPlan plan("aminmax", Reduction::Min, self, dims, keepdim);
+  reduce_into(Reduction::Min, self, plan.reduced, self.dtype(), min);
+  reduce_into(Reduction::Max, self, plan.reduced, self.dtype(), max);
+}
+
+struct LogSumExp {
+  static ReductionPlan plan(const Tensor& self, IntArrayRef dim, bool keepdim) {
+    constexpr const char* op = "logsumexp";
+    check_defined(op, self);
+    SB_CHECK(!is_complex(self.dtype()), op, ": expected a real tensor, got ", self.describe());
+    // As PyTorch, which does not take away the dimensions that nobody named.
+    SB_CHECK(!dim.empty() || keepdim || self.dim() == 0 || self.numel() == 0, op,
+             ": dim: expected a dimension, got none");
+    return {op, Reduction::LogSumExp, self, dim, keepdim};
+  }
+  static DType own_dtype(const Tensor& self) {
+    return is_integral(self.dtype(), true) ? default_dtype() : self.dtype();
+  }
+  static Tensor functional(const Tensor& self, IntArrayRef dim, bool keepdim) {
+    const ReductionPlan p = plan(self, dim, keepdim);
+    return p.run(own_dtype(self));
+  }
+  static Tensor out(const Tensor& self, IntArrayRef dim, bool keepdim, const Tensor& out) {
+    const ReductionPlan p = plan(self, dim, keepdim);
+    check_defined("logsumexp", out);
+    SB_CHECK(is_floating_point(out.dtype()), "logsumexp: expected a floating-point out, got ",
+             out.describe());
+    return p.run_out(out.dtype(), out, own_dtype(self));
+  }
+  static Tensor special(const Tensor& self, IntArrayRef dim, bool keepdim) {
+    return logsumexp(self, dim, keepdim);
+  }
+  static Tensor special_out(const Tensor& self, IntArrayRef dim, bool keepdim, const Tensor& out) {
+    return logsumexp_out(self, dim, keepdim, out);
+  }
+};
+
+TensorMeta count_rule(const Tensor& self, IntArrayRef dim) {
+  return ReductionPlan("count_nonzero", Reduction::CountNonzero, self, dim, false)
+      .meta(DType::Int64);
+}
+void count_kernel(const Tensor& self, IntArrayRef dim, const Tensor& out) {
+  const ReductionPlan plan("count_nonzero", Reduction::CountNonzero, self, dim, false);
+  reduce_into(plan.kind, self, plan.reduced, DType::Bool, out);
+}
+Tensor count(const Tensor& self, std::optional<int64_t> dim) {
+  return count_nonzero_dims(self, dim ? IntArrayRef(&*dim, 1) : IntArrayRef());
+}
+
+std::tuple<Tensor, Tensor> aminmax_all(const Tensor& self) {
+  return aminmax(self, std::nullopt, false);
+}
+std::tuple<Tensor, Tensor> aminmax_dim(const Tensor& self, int64_t dim, bool keepdim) {
+  return aminmax(self, dim, keepdim);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_on_cpu_and_meta(m, nansum, NanSum::functional);
+  define_on_cpu_and_meta(m, nansum_out, NanSum::out);
+  define_structured<aminmax_rule, aminmax_kernel>(m, aminmax);
+  define_on_cpu_and_meta(m, logsumexp, LogSumExp::functional);
+  define_on_cpu_and_meta(m, logsumexp_out, LogSumExp::out);
+  define_structured<count_rule, count_kernel>(m, count_nonzero_dims);
+  define_out_form(m, count_nonzero_dims.handle(), "dim_IntList_out");
+
+  const auto define = [&](const auto& op, DispatchKey key, auto kernel) {
+    m.define(op);
+    m.impl(op, key, kernel);
+  };
+  constexpr DispatchKey kImplicit = DispatchKey::CompositeImplicitAutograd;
+  define(nanmean, kImplicit, NanMean::functional);
+  define(nanmean_out, kImplicit, NanMean::out);
+  define(special_logsumexp, kImplicit, LogSumExp::special);
+  define(special_logsumexp_out, kImplicit, LogSumExp::special_out);
+  constexpr DispatchKey kExplicit = DispatchKey::CompositeExplicitAutograd;
+  define(count_nonzero, kExplicit, count);
+  define_out_form(m, count_nonzero.handle(), "out");
+  define(_aminmax, kExplicit, aminmax_all);
+  define_out_form(m, _aminmax.handle(), "out");
+  define(_aminmax_dim, kExplicit, aminmax_dim);
+  define_out_form(m, _aminmax_dim.handle(), "dim_out");
+}
+
+}  // namespace sb

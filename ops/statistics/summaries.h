@@ -1,0 +1,43 @@
+// Reductions beside those of reductions.h: without NaN, of extremes together, of exponentials and
+// of what is not 0.
+
+#ifndef SWITCHBOARD_OPS_STATISTICS_SUMMARIES_H_
+#define SWITCHBOARD_OPS_STATISTICS_SUMMARIES_H_
+
+#include "switchboard/ops/derived_schema.h"
+
+namespace sb {
+
+// The sum and the mean of what is not NaN, for real tensors and floating-point ones. No dims means
+// all; elements are converted to `dtype`, or to out's, first. As `torch.nansum` and `nanmean`.
+SB_STRUCTURED_NO_INPLACE(nansum,
+                         "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
+                         "ScalarType? dtype=None) -> Tensor",
+                         "out");
+SB_STRUCTURED_NO_INPLACE(nanmean,
+                         "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
+                         "ScalarType? dtype=None) -> Tensor",
+                         "out");
+// The smallest and the largest element, along a dimension or of all. RuntimeError where there is
+// none, IndexError for a dimension of size 0.
+SB_STRUCTURED_MULTI(aminmax,
+                    "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor "
+                    "min, Tensor max)",
+                    "out", "min", "max");
+SB_OP(_aminmax, "aten::_aminmax(Tensor self) -> (Tensor, Tensor)");
+SB_OP(_aminmax_dim,
+      "aten::_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)");
+// The logarithm of the sum of the exponentials: floating-point, for real tensors.
+SB_STRUCTURED_NO_INPLACE(logsumexp,
+                         "aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+                         "out");
+SB_STRUCTURED_NO_INPLACE(
+    special_logsumexp,
+    "aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", "out");
+// How many elements are not 0, as int64. No dims means all.
+SB_OP(count_nonzero_dims, "aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor");
+SB_OP(count_nonzero, "aten::count_nonzero(Tensor self, int? dim=None) -> Tensor");
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_STATISTICS_SUMMARIES_H_

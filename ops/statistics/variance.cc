@@ -1,0 +1,102 @@
+#include "switchboard/ops/statistics/variance.h"
+
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/reduction_plan.h"
+
+namespace sb {
+namespace {
+
+template <Reduction kind>
+struct Spread {
+  static constexpr bool root = kind == Reduction::StandardDeviation;
+  static constexpr const char* op = root ? "std" : "var";
+
+  static ReductionPlan plan(const Tensor& self, const OptionalIntArrayRef& dim,
+                            std::optional<int64_t> correction, bool keepdim) {
+    check_defined(op, self);
+    SB_CHECK(is_floating_point(self.dtype()) || is_complex(self.dtype()), op,
+             ": expected a floating-point or complex tensor, got ", self.describe());
+    return {op,      kind,
+            self,    dims_or_all(dim),
+            keepdim, {.correction = static_cast<double>(correction.value_or(1))}};
+  }
+  static Tensor with_correction(const Tensor& self, OptionalIntArrayRef dim,
+                                std::optional<int64_t> correction, bool keepdim) {
+    return plan(self, dim, correction, keepdim).run(to_real(self.dtype()), self.dtype());
+  }
+  static Tensor with_correction_out(const Tensor& self, OptionalIntArrayRef dim,
+                                    std::optional<int64_t> correction, bool keepdim,
+                                    const Tensor& out) {
+    const ReductionPlan p = plan(self, dim, correction, keepdim);
+    check_defined(op, out);
+    const DType result = out.dtype();
+    DType through = is_complex(self.dtype()) ? self.dtype() : result;
+    if (is_complex(self.dtype()) ? !is_floating_point(result) && !is_complex(result)
+                                 : !is_floating_point(result)) {
+      // As PyTorch: one number, not of 16 bits, is written to an out of any dtype.
+      int64_t numel = 1;
+      for (int64_t size : p.meta(result).sizes) numel *= size;
+      SB_CHECK(numel == 1 && itemsize(self.dtype()) > 2 && !is_complex(self.dtype()), op,
+               ": result type ", to_string(self.dtype()),
+               " can't be cast to the desired output type ", to_string(result));
+      through = self.dtype();
+    }
+    return p.run_out(result, out, through);
+  }
+  static std::tuple<Tensor, Tensor> and_mean(const Tensor& self, OptionalIntArrayRef dim,
+                                             std::optional<int64_t> correction, bool keepdim) {
+    const ReductionPlan of_mean(op, Reduction::Mean, self, dims_or_all(dim), keepdim);
+    Tensor spread = with_correction(self, dim, correction, keepdim);
+    return {std::move(spread), of_mean.run(self.dtype())};
+  }
+
+  template <auto& correction>
+  static auto all(const Tensor& self, bool unbiased) {
+    return correction(self, OptionalIntArrayRef(), unbiased ? 1 : 0, false);
+  }
+  template <auto& correction>
+  static auto dims(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
+    return correction(self, dim, unbiased ? 1 : 0, keepdim);
+  }
+  template <auto& correction_out>
+  static Tensor dims_out(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim,
+                         const Tensor& out) {
+    return correction_out(self, dim, unbiased ? 1 : 0, keepdim, out);
+  }
+};
+
+// The overloads that say `unbiased` are composed of those that say by how much.
+template <auto& all, auto& dims, auto& correction, class S>
+void define_overloads(Library& m, S) {
+  constexpr DispatchKey kImplicit = DispatchKey::CompositeImplicitAutograd;
+  m.define(all);
+  m.impl(all, kImplicit, S::template all<correction>);
+  m.define(dims);
+  m.impl(dims, kImplicit, S::template dims<correction>);
+}
+template <auto& dims_out, auto& correction, auto& correction_out, class S>
+void define_out_overloads(Library& m, S) {
+  define_on_cpu_and_meta(m, correction, S::with_correction);
+  define_on_cpu_and_meta(m, correction_out, S::with_correction_out);
+  m.define(dims_out);
+  m.impl(dims_out, DispatchKey::CompositeImplicitAutograd, S::template dims_out<correction_out>);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  const Spread<Reduction::Variance> variance;
+  const Spread<Reduction::StandardDeviation> deviation;
+  define_overloads<var_all, var_dim, var_correction>(m, variance);
+  define_out_overloads<var_dim_out, var_correction, var_correction_out>(m, variance);
+  define_overloads<std_all, std_dim, std_correction>(m, deviation);
+  define_out_overloads<std_dim_out, std_correction, std_correction_out>(m, deviation);
+  define_overloads<var_mean_all, var_mean_dim, var_mean_correction>(m, variance);
+  define_on_cpu_and_meta(m, var_mean_correction, variance.and_mean);
+  define_out_form(m, var_mean_correction.handle(), "correction_out");
+  define_overloads<std_mean_all, std_mean_dim, std_mean_correction>(m, deviation);
+  define_on_cpu_and_meta(m, std_mean_correction, deviation.and_mean);
+  define_out_form(m, std_mean_correction.handle(), "correction_out");
+}
+
+}  // namespace sb
