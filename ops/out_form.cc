@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
-#include "switchboard/dispatch/schema_parser.h"
+#include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/out_by_copy.h"
 
 namespace sb {
@@ -117,8 +117,8 @@ OperatorHandle define_out_form(Library& m, const OperatorHandle& functional,
   const bool options = takes_options(from);
   std::vector<bool> from_out;
   for (const Argument& a : from.arguments) from_out.push_back(options && is_creation_option(a));
-  const OperatorHandle out =
-      m.define(out_schema_of(from, overload, std::move(outs)).to_string(), {}, where);
+  const OperatorHandle out = m.define(out_schema_of(from, overload, std::move(outs)).to_string(),
+                                      functional.entry().tags(), where);
   m.impl(out, DispatchKey::CompositeExplicitAutograd, OutForm(functional, std::move(from_out)),
          where);
   return out;

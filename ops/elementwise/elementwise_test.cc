@@ -35,7 +35,7 @@ TEST_CASE("integers wrap in powers, products and shifts") {
       pow(tensor_of({3}, {-1, 1, 5}, DType::Int64), tensor_of({3}, {-3, -2, -1}, DType::Int64)),
       {-1, 1, 0}));
   const Tensor big = tensor_of({1}, {32767}, DType::Int16);
-  CHECK(holds(addcmul(big, big, big, 2), {32767 + 2 - 32768 * 2 + 32768}));
+  CHECK(holds(addcmul(big, big, big, 2), {-32767}));
   CHECK(holds(bitwise_left_shift(tensor_of({2}, {1, 1}, DType::Int32),
                                  tensor_of({2}, {33, -1}, DType::Int32)),
               {2, -2147483648.0}));
@@ -130,6 +130,10 @@ TEST_CASE("functions are right to some units in the last place, in packets and a
       for (size_t i = 0; i < inputs.size(); ++i) {
         CAPTURE(c.name, to_string(dtype), inputs[i]);
         const double expected = c.reference(inputs[i]);
+        if (std::isinf(expected)) {
+          CHECK(all[i] == expected);
+          continue;
+        }
         CHECK(std::abs(all[i] - expected) <= 8 * epsilon * std::max(1.0, std::abs(expected)));
         CHECK(values_of(c.function(tensor_of({1}, {inputs[i]}, dtype)))[0] == all[i]);
       }

@@ -66,8 +66,13 @@ bool is_form_of(const FunctionSchema& form, const FunctionSchema& schema) {
 std::vector<std::string> names_of_form(const OperatorName& name) {
   std::vector<std::string> names = {name.name};
   const std::string& n = name.name;
-  // Not an operator such as __iand__.
-  if (n.ends_with("_") && !n.ends_with("__")) names.push_back(n.substr(0, n.size() - 1));
+  const size_t python = n.find("::__i");
+  if (n.ends_with("__")) {  // __ilshift__ is Python's name of <<=
+    if (python != std::string::npos)
+      names.push_back(n.substr(0, python + 4) + n.substr(python + 5));
+  } else if (n.ends_with("_")) {
+    names.push_back(n.substr(0, n.size() - 1));
+  }
   // Where the plain name was taken, ATen has "normal_functional".
   names.push_back(names.back() + "_functional");
   return names;

@@ -19,9 +19,10 @@ struct FunctionalForm {
 };
 
 // The functional form of a mutating operator: one of the same name, or of the name without its last
-// underscore, or that with "_functional" behind it, in the same namespace, that writes to nothing,
-// has the same arguments, but for those that are out=, and returns one value for each argument that
-// is written to. nullopt where there is none. Found by schemas, never by lists; thread-safe.
+// underscore (or, of one such as __iand__, without the i), or that with "_functional" behind it, in
+// the same namespace, that writes to nothing, has the same arguments, but for those that are out=,
+// and returns one value for each argument that is written to. nullopt where there is none. Found by
+// schemas, never by lists; thread-safe.
 std::optional<FunctionalForm> find_functional_form(const OperatorHandle& op);
 
 }  // namespace sb

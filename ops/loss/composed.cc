@@ -61,26 +61,16 @@ Tensor bce_with_logits_kernel(const Tensor& self, const Tensor& target,
   return reduce_loss(loss, reduction);
 }
 
-Tensor soft_margin_loss_out_kernel(const Tensor& self, const Tensor& target, int64_t reduction,
-                                   const Tensor& out) {
-  neg_out(target, out);
-  log_(add_Scalar_(exp_(mul_(out, self)), 1));
-  return reduce_loss_in_place(out, reduction);
-}
 Tensor soft_margin_loss_kernel(const Tensor& self, const Tensor& target, int64_t reduction) {
-  return soft_margin_loss_out_kernel(self, target, reduction, new_empty(self, {0}));
-}
-Tensor soft_margin_backward_out_kernel(const Tensor& grad, const Tensor& self, const Tensor& target,
-                                       int64_t reduction, const Tensor& grad_input) {
-  const double factor = reduction == kReduceMean ? 1.0 / static_cast<double>(self.numel()) : 1.0;
-  const Tensor z = exp(mul(neg(target), self));
-  mul_out(target, z, grad_input);
-  mul_Scalar_(grad_input, -factor);
-  return mul_(div_(grad_input, add_Scalar_(z, 1)), grad);
+  const Tensor losses = mul(neg(target), self);
+  return reduce_loss(log_(add_Scalar_(exp_(losses), 1)), reduction);
 }
 Tensor soft_margin_backward_kernel(const Tensor& grad, const Tensor& self, const Tensor& target,
                                    int64_t reduction) {
-  return soft_margin_backward_out_kernel(grad, self, target, reduction, new_empty(self, {0}));
+  const double factor = reduction == kReduceMean ? 1.0 / static_cast<double>(self.numel()) : 1.0;
+  const Tensor z = exp(mul(neg(target), self));
+  const Tensor grad_input = mul_Scalar_(mul(target, z), -factor);
+  return mul_(div_(grad_input, add_Scalar_(z, 1)), grad);
 }
 
 Tensor margin_ranking_kernel(const Tensor& input1, const Tensor& input2, const Tensor& target,
@@ -174,12 +164,18 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_out_by_copy<binary_cross_entropy_with_logits>(m);
   m.define(soft_margin_loss);
   m.impl(soft_margin_loss, composite, soft_margin_loss_kernel);
-  m.define(soft_margin_loss_out);
-  m.impl(soft_margin_loss_out, composite, soft_margin_loss_out_kernel);
+  define_out_by_copy<soft_margin_loss>(m);
   m.define(soft_margin_loss_backward);
   m.impl(soft_margin_loss_backward, composite, soft_margin_backward_kernel);
   m.define(soft_margin_loss_backward_out);
-  m.impl(soft_margin_loss_backward_out, composite, soft_margin_backward_out_kernel);
+  m.impl(soft_margin_loss_backward_out, composite,
+         [](const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction,
+            const Tensor& grad_input) {
+           copy_result_to_out("soft_margin_loss_backward",
+                              soft_margin_backward_kernel(grad, self, target, reduction),
+                              grad_input);
+           return grad_input;
+         });
   m.define(margin_ranking_loss);
   m.impl(margin_ranking_loss, implicit, margin_ranking_kernel);
   m.define(hinge_embedding_loss);

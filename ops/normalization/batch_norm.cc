@@ -6,6 +6,7 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/factories.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/out_form.h"
@@ -305,12 +306,12 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, int64_t> impl_index(
   wrap_dim(op, 1, input.dim());
   SB_CHECK(training || (is_given(running_mean) && is_given(running_var)), op,
            ": running_mean and running_var must be defined in evaluation mode");
-  const Tensor reserve = empty_on(input.device(), {0}, DType::UInt8);
+  const Tensor reserve = new_empty(input, {0}, DType::UInt8);
   if (input.numel() == 0) {
     Tensor out = clone(input);
     if (is_given(weight)) out = mul(out, sb::select(*weight, 0, 0));
     if (is_given(bias)) out = add(out, sb::select(*bias, 0, 0));
-    const Tensor none = empty_on(input.device(), {0}, input.dtype());
+    const Tensor none = new_empty(input, {0});
     return {out, none, none, reserve, 0};
   }
   const int64_t channels = input.sizes()[1];

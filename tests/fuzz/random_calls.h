@@ -20,7 +20,7 @@ struct Outcome {
 //
 // - What is thrown is an sb::Error, and leaves every argument on the CPU as it was, bit for bit.
 // - Where cpu succeeds meta does, with the same dtypes, sizes and strides of results and of written
-//   arguments; operators whose results depend on data (by their tags) may refuse on meta.
+//   arguments; but meta may throw DataDependentOutputError and DynamicOutputShapeError.
 // - Where meta refuses cpu does. (Not the other way: what is wrong may be an element.)
 Outcome random_call(const OperatorHandle& op, uint64_t seed);
 
