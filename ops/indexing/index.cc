@@ -130,6 +130,7 @@ Tensor index_put_cpu(const Tensor& self, OptionalTensorList indices, const Tenso
     offsets = index_offsets("index_put", table, plan);
     IndexedWalk walk = walk_index(table, plan, offsets, other);
     for (size_t d = plan.begin; d < plan.end; ++d) walk.serial.set(d);
+    set_repeated_serial(&walk);
     return walk;
   });
   return self;

@@ -74,6 +74,7 @@ void with_walk(const Tensor& out, int64_t d, const Tensor& index, const Tensor& 
   f(expand_parts(out, d, source), [&](const Tensor& table, const Tensor& other) {
     IndexedWalk walk = walk_along(table, d, index, IndexShape::Vector, other);
     walk.serial.set(static_cast<size_t>(d));
+    set_repeated_serial(&walk);
     return walk;
   });
 }

@@ -37,6 +37,13 @@ struct IndexedWalk {
   DimSet serial = {};
 };
 
+// Makes the dimensions serial along which the table is expanded: for writes.
+inline void set_repeated_serial(IndexedWalk* walk) {
+  for (size_t d = 0; d < walk->sizes.size(); ++d) {
+    if (walk->sizes[d] > 1 && walk->table_strides[d] == 0) walk->serial.set(d);
+  }
+}
+
 // Calls `loop` for runs that cover the walk, on several threads. The order of the elements that
 // meet one element of the table is that of the serial dimensions, for any number of threads.
 void run_indexed(const IndexedWalk& walk, IndexedLoop loop, const void* params = nullptr);

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <limits>
 
 #include "switchboard/ops/array_loops.h"
 
@@ -22,9 +24,16 @@ struct LossParams {
   double threshold = 0;
   double factor = 1;
 };
+// An integer that the type cannot hold is its largest one: no distance is larger either.
 template <class Array>
 element_of<Array> threshold_of(const void* params, const Array&) {
-  return static_cast<element_of<Array>>(static_cast<const LossParams*>(params)->threshold);
+  using T = element_of<Array>;
+  const double threshold = static_cast<const LossParams*>(params)->threshold;
+  if constexpr (std::is_integral_v<T>) {
+    if (threshold >= static_cast<double>(std::numeric_limits<T>::max()))
+      return std::numeric_limits<T>::max();
+  }
+  return static_cast<T>(threshold);
 }
 template <class Array>
 element_of<Array> factor_of(const void* params, const Array&) {
@@ -73,7 +82,9 @@ constexpr LoopTable cross_entropy_loops() {
 constexpr LoopTable probability_loops() {
   LoopTable table{};
   set_loops<1>(&table, FloatTypes(), [](const void* bad, const auto& a) {
-    if (!(a >= 0 && a <= 1).all()) *static_cast<bool*>(const_cast<void*>(bad)) = true;
+    // Pieces run on several threads.
+    if (!(a >= 0 && a <= 1).all())
+      std::atomic_ref(*static_cast<bool*>(const_cast<void*>(bad))).store(true);
     return a;
   });
   return table;
@@ -259,6 +270,7 @@ Tensor mse_backward_body(const Tensor& grad_input, const Tensor& grad, const Ten
 }
 Tensor smooth_l1_backward_body(const Tensor& grad_input, const Tensor& grad, const Tensor& self,
                                const Tensor& target, int64_t reduction, double beta) {
+  SB_CHECK(beta >= 0, "smooth_l1_loss_backward: beta: expected 0 or more, got ", beta);
   check_not("smooth_l1_loss_backward", DType::Float16, result_type({&self, &target, &grad}));
   const LossParams params{beta, mean_factor(self, reduction)};
   return elementwise(smooth_l1_backward_arithmetic, gradient_of(grad_input, self), self, target,

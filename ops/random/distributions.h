@@ -10,7 +10,8 @@ namespace sb {
 // The functional forms give a new tensor of self's shape, strides and dtype. RuntimeError for
 // parameters outside of the distribution's, or a dtype that cannot hold it.
 
-// [from, to). Floating-point and complex dtypes.
+// [from, to); where from is not 0 rounding may give `to`, as in PyTorch. Floating-point and complex
+// dtypes.
 SB_STRUCTURED(uniform,
               "aten::uniform(Tensor self, float from=0, float to=1, *, Generator? generator=None) "
               "-> Tensor",

@@ -13,9 +13,10 @@
 
 namespace sb {
 
-// The indices of `num_samples` categories for each row of self, a vector or matrix of weights; a
-// category without weight is not drawn. RuntimeError for weights that are negative or not finite,
-// for a row without weight, and for more samples than categories without replacement.
+// The indices of `num_samples` categories for each row of self, a vector or matrix of weights.
+// Without replacement, a category without weight is drawn only when no other is left. RuntimeError
+// for weights that are negative or have no finite sum, for a row without weight, and for more
+// samples than categories without replacement.
 SB_STRUCTURED_NO_INPLACE(multinomial,
                          "aten::multinomial(Tensor self, int num_samples, bool replacement=False, "
                          "*, Generator? generator=None) -> Tensor",
@@ -55,6 +56,8 @@ void check_weights(const double* weights, int64_t rows, int64_t categories) {
                w);
       sum += w;
     }
+    SB_CHECK(std::isfinite(sum), "multinomial: argument self: the weights of row ", r,
+             " have no finite sum");
     SB_CHECK(sum > 0, "multinomial: argument self: row ", r, " has no weight");
   }
 }

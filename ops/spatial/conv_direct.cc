@@ -307,7 +307,19 @@ class DirectConvolution {
 
 }  // namespace
 
-bool suits_direct(const ConvShape& s) { return s.output[1] * s.output[2] >= 8; }
+bool suits_direct(const ConvShape& s) {
+  if (s.output[1] * s.output[2] < 8) return false;
+  // The padded copy of the input must be about as large as the tensors themselves, which huge
+  // paddings, strides and dilations make untrue. In double, where nothing overflows.
+  double padded = static_cast<double>(s.in_channels), tensors = padded;
+  for (size_t d = 0; d < 3; ++d) {
+    const double reach = static_cast<double>(s.output[d] - 1) * static_cast<double>(s.stride[d]) +
+                         static_cast<double>(s.kernel[d] - 1) * static_cast<double>(s.dilation[d]);
+    padded *= reach + static_cast<double>(s.stride[d]) + 1;
+    tensors *= static_cast<double>(std::max(s.input[d], s.output[d] * s.stride[d]) + s.kernel[d]);
+  }
+  return padded <= 8 * tensors + 65536;
+}
 
 void convolve_directly(const ConvShape& s, const Tensor& input, const Tensor& weight,
                        const Tensor& bias, const Tensor& output) {

@@ -55,6 +55,19 @@ int64_t window_cost(const PoolWindows& w) {
   return n * volume(w.output);
 }
 
+// The mean of so many. Integers wrap: the lowest divided by -1 is itself.
+template <class T>
+T divided(T sum, int64_t divisor) {
+  if constexpr (std::is_integral_v<T>) {
+    const int64_t quotient = divisor == -1
+                                 ? static_cast<int64_t>(uint64_t{0} - static_cast<uint64_t>(sum))
+                                 : static_cast<int64_t>(sum) / divisor;
+    return static_cast<T>(quotient);
+  } else {
+    return static_cast<T>(sum / static_cast<T>(divisor));
+  }
+}
+
 template <class T>
 void max_window(const PoolWindows& w, const Size3& at, const T* in, T* out, int64_t* index) {
   // A window of wide steps may see nothing but padding: PyTorch then gives this.
@@ -187,7 +200,7 @@ void average_planes(const PoolWindows& w, AverageOptions options, const Tensor& 
                      for_each_output(w, [&](int64_t o, const Size3& at) {
                        const T sum = sum_window(w, at, in);
                        const int64_t divisor = divisor_at(w, options, at);
-                       out[o] = divisor == 0 ? T(0) : static_cast<T>(sum / static_cast<T>(divisor));
+                       out[o] = divisor == 0 ? T(0) : divided(sum, divisor);
                      });
                    }
                  });
@@ -207,7 +220,7 @@ void average_planes_backward(const PoolWindows& w, AverageOptions options,
                      for_each_output(w, [&](int64_t o, const Size3& at) {
                        const int64_t divisor = divisor_at(w, options, at);
                        if (divisor == 0) return;
-                       const T share = static_cast<T>(out[o] / static_cast<T>(divisor));
+                       const T share = divided(out[o], divisor);
                        for_each_in_window(w, at, [&](int64_t i) { in[i] += share; });
                      });
                    }

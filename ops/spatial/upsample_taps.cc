@@ -31,7 +31,11 @@ int64_t nearest_index(const UpsampleOptions& options, std::optional<double> scal
     }
     at = (static_cast<float>(o) + (exact ? 0.5f : 0.0f)) * step;
   }
-  return std::min(static_cast<int64_t>(std::floor(at)), input - 1);
+  // A scale may lead anywhere: what is outside, or no number, becomes an edge before it is an
+  // index.
+  if (!(at > 0)) return 0;
+  if (at >= static_cast<float>(input - 1)) return input - 1;
+  return static_cast<int64_t>(std::floor(at));
 }
 
 // Keys' cubic convolution with a = -0.75, at distance |x| <= 2.
@@ -54,7 +58,9 @@ void interpolate_row(const UpsampleOptions& options, std::optional<double> scale
   for (int64_t o = 0; o < row->output; ++o) {
     T at = options.align_corners ? step * static_cast<T>(o)
                                  : step * (static_cast<T>(o) + T(0.5)) - T(0.5);
-    if (!is_cubic) at = std::max(at, T(0));
+    // A scale may lead anywhere. All that is two steps outside reads the edges alone.
+    if (!(at >= (is_cubic ? T(-2) : T(0)))) at = is_cubic ? T(-2) : T(0);
+    at = std::min(at, static_cast<T>(last) + 2);
     const T floor = std::floor(at);
     const int64_t i = static_cast<int64_t>(floor);
     if (is_cubic) {
