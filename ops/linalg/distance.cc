@@ -7,6 +7,7 @@
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
+#include "switchboard/ops/fill.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/structured.h"
@@ -133,11 +134,17 @@ TensorMeta cdist_backward_rule(const Tensor& grad, const Tensor& x1, const Tenso
     SB_CHECK(t->sizes() == IntArrayRef(forward.sizes), "_cdist_backward: expected the shape ",
              shape_text(forward.sizes), ", got ", t->describe());
   }
+  // As PyTorch: where there is no distance, zeros of x1's own shape.
+  if (grad.numel() == 0) return {DimVector(x1.sizes().begin(), x1.sizes().end()), x1.dtype()};
   return {with_last(batch_of(x1, x2), x1.size(-2), x1.size(-1)), x1.dtype()};
 }
 void cdist_backward_kernel(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p,
                            const Tensor& cdist, const Tensor& out) {
   if (out.numel() == 0) return;
+  if (grad.numel() == 0) {
+    zero_(out);
+    return;
+  }
   const DimVector batch = batch_of(x1, x2);
   const Tensor a = spread(x1, batch);
   const Tensor b = spread(x2, batch);

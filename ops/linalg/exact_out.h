@@ -21,8 +21,16 @@ inline void write_exact_out(std::string_view op, const Tensor& result, const Ten
   copy_result_to_out(op, result, out);
 }
 
-// The same for any dtype that the result can be cast to. An out of another shape gets the strides
-// of the result, too.
+// The same for any dtype that the result can be cast to.
+inline void write_cast_contiguous_out(std::string_view op, const Tensor& result,
+                                      const Tensor& out) {
+  SB_CHECK(out.defined(), op, ": out: expected a defined tensor, got an undefined one");
+  SB_CHECK(can_cast(result.dtype(), out.dtype()), op, ": result type ", to_string(result.dtype()),
+           " can't be cast to the desired output type ", to_string(out.dtype()));
+  copy_result_to_out(op, result, out);
+}
+
+// The same, and an out of another shape gets the strides of the result, too.
 inline void write_cast_out(std::string_view op, const Tensor& result, const Tensor& out) {
   SB_CHECK(out.defined(), op, ": out: expected a defined tensor, got an undefined one");
   SB_CHECK(can_cast(result.dtype(), out.dtype()), op, ": result type ", to_string(result.dtype()),

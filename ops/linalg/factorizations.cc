@@ -347,7 +347,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
     return result;
   };
   define_composite<linalg_cholesky, write_cast_out>(m, cholesky_of);
-  define_composite<cholesky, write_cast_out>(m, cholesky_of);
+  define_composite<cholesky, write_cast_contiguous_out>(m, cholesky_of);
 
   define_factorization(m, linalg_qr, qr_kernel<true>, qr_kernel<false>, "", {});
   const OperatorHandle qr_op = m.define(qr);

@@ -14,6 +14,7 @@
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/reductions.h"
+#include "switchboard/ops/resize.h"
 #include "switchboard/ops/statistics/norm.h"
 #include "switchboard/ops/tensor_iterator.h"
 #include "switchboard/ops/unary.h"
@@ -164,7 +165,16 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_out_by_copy<binary_cross_entropy_with_logits>(m);
   m.define(soft_margin_loss);
   m.impl(soft_margin_loss, composite, soft_margin_loss_kernel);
-  define_out_by_copy<soft_margin_loss>(m);
+  m.define(soft_margin_loss_out);
+  m.impl(soft_margin_loss_out, composite,
+         [](const Tensor& self, const Tensor& target, int64_t reduction, const Tensor& out) {
+           const Tensor result = soft_margin_loss_kernel(self, target, reduction);
+           check_result_fits_out("soft_margin_loss", result, out);
+           // As PyTorch, whose out first holds a loss for each element.
+           resize_output(out, broadcast_shapes(self.sizes(), target.sizes()));
+           copy_result_to_out("soft_margin_loss", result, out);
+           return out;
+         });
   m.define(soft_margin_loss_backward);
   m.impl(soft_margin_loss_backward, composite, soft_margin_backward_kernel);
   m.define(soft_margin_loss_backward_out);
