@@ -4,6 +4,7 @@
 
 #include "switchboard/core/block_cache.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/large_blocks.h"
 
 namespace sb {
 namespace {
@@ -47,7 +48,10 @@ class CpuAllocator final : public Allocator {
   [[gnu::noinline]] DataPtr allocate_any(size_t bytes) {
     if (bytes == 0) return DataPtr(nullptr, DeviceType::CPU);
     SB_CHECK(bytes <= kMaxBytes, "cpu: cannot allocate ", bytes, " bytes");
-    void* const block = internal::allocate_block(bytes + kAlignment);
+    const size_t block_bytes = bytes + kAlignment;
+    void* const block = block_bytes >= internal::kLargeBlock
+                            ? internal::allocate_large_block(block_bytes)
+                            : internal::allocate_block(block_bytes);
     SB_CHECK(block, "cpu: out of memory allocating ", bytes, " bytes");
     return data_in(block, bytes);
   }
@@ -83,7 +87,10 @@ constinit Immortal<MetaAllocator> meta_allocator;
 void CpuAllocator::free(void* data) {
   const Header header = *(static_cast<Header*>(data) - 1);
   cpu_allocator.value.stats().remove(header.bytes);
-  internal::free_block(header.block, header.bytes + kAlignment);
+  const size_t block_bytes = header.bytes + kAlignment;
+  if (block_bytes >= internal::kLargeBlock) [[unlikely]]
+    return internal::free_large_block(header.block, block_bytes);
+  internal::free_block(header.block, block_bytes);
 }
 
 constexpr Allocator* first_allocator(size_t type) {

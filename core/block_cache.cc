@@ -2,23 +2,12 @@
 
 #include <cstdlib>
 
+#include "switchboard/core/keep_blocks.h"
+
 namespace sb::internal {
 namespace {
 
 constexpr uint32_t kBlocksKept = 64;  // of each class, by each thread
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kKeepBlocks = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-constexpr bool kKeepBlocks = false;
-#else
-constexpr bool kKeepBlocks = true;
-#endif
-#else
-constexpr bool kKeepBlocks = true;
-#endif
 
 // Lets the thread keep blocks, and frees them at its end. Apart from the cache, so that using the
 // cache needs no check whether it was initialised.
