@@ -6,9 +6,13 @@
 #include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "switchboard/core/error.h"
@@ -31,7 +35,57 @@ std::atomic<int>& num_threads() {
   return n;
 }
 
-using Pool = Eigen::ThreadPoolTempl<Eigen::StlThreadEnvironment>;
+// Gives Eigen's pool its threads, all of them started before it begins: a pool that has some of its
+// threads when the next one fails to start would wait for them forever.
+class StartedThreads {
+ public:
+  struct Task {
+    std::function<void()> f;
+  };
+  // Runs what it is given, once.
+  class EnvThread {
+   public:
+    EnvThread() : thread_([work = work_.get_future()]() mutable { run(std::move(work)); }) {}
+    ~EnvThread() {
+      work_ = {};  // a thread that was given nothing ends
+      thread_.join();
+    }
+    void give(std::function<void()> work) { work_.set_value(std::move(work)); }
+
+   private:
+    static void run(std::future<std::function<void()>> given) {
+      std::function<void()> work;
+      try {
+        work = given.get();
+      } catch (const std::future_error&) {
+        return;
+      }
+      work();
+    }
+
+    std::promise<std::function<void()>> work_;
+    std::thread thread_;
+  };
+
+  // Throws std::system_error where there are not so many to be had.
+  explicit StartedThreads(int n) : idle_(std::make_shared<Threads>()) {
+    while (std::ssize(*idle_) < n) idle_->push_back(std::make_unique<EnvThread>());
+  }
+  EnvThread* CreateThread(std::function<void()> work) {
+    idle_->back()->give(std::move(work));
+    EnvThread* const thread = idle_->back().release();
+    idle_->pop_back();
+    return thread;
+  }
+  Task CreateTask(std::function<void()> f) { return {std::move(f)}; }
+  void ExecuteTask(const Task& task) { task.f(); }
+
+ private:
+  using Threads = std::vector<std::unique_ptr<EnvThread>>;
+  std::shared_ptr<Threads> idle_;  // the pool copies its environment
+};
+
+using Pool = Eigen::ThreadPoolTempl<StartedThreads>;
 
 struct Workers {
   std::mutex mutex;
@@ -51,16 +105,33 @@ std::atomic<Workers*>& workers() {
 // More would be a mistake, and could fail to start.
 constexpr int kMaxThreads = 1024;
 
-// The workers, at least `threads` of them. Replaced by a larger pool when more are wanted than ever
-// before; the calls under way keep the smaller one until they are done.
+// The workers, at least `threads` of them, or fewer, or none, where no more threads can be had.
+// Replaced by a larger pool when more are wanted than ever before; the calls under way keep the
+// smaller one until they are done.
 std::shared_ptr<Pool> pool_of(int threads) {
   Workers& all = *workers();
   std::lock_guard<std::mutex> lock(all.mutex);
   if (!all.pool || all.pool->NumThreads() < threads) {
-    // Workers sleep rather than spin: the machine may have other things to do.
-    all.pool = std::make_shared<Pool>(threads, /*allow_spinning=*/false);
+    try {
+      // A worker looks for more work for some microseconds before it sleeps: waking it takes as
+      // long as many a piece, and operators follow each other closely.
+      all.pool = std::make_shared<Pool>(threads, /*allow_spinning=*/true, StartedThreads(threads));
+    } catch (const std::exception&) {
+      // Fewer threads compute the same.
+    }
   }
   return all.pool;
+}
+
+// Some 20 microseconds.
+constexpr int kSpins = 1000;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
 }
 
 // One parallel_for. Workers that come late find nothing left to do, after the caller has returned:
@@ -82,6 +153,8 @@ class Work {
   }
 
   void wait() {
+    // The last pieces are about to be done: to sleep takes longer than most of them.
+    for (int i = 0; i < kSpins && left_.load(std::memory_order_acquire) != 0; ++i) pause();
     for (int64_t left; (left = left_.load(std::memory_order_acquire)) != 0;) left_.wait(left);
     if (error_) std::rethrow_exception(error_);
   }
@@ -129,9 +202,15 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain,
     }
     return;
   }
-  const std::shared_ptr<Pool> pool = pool_of(threads - 1);
   const auto work = std::make_shared<Work>(begin, end, grain, pieces, f);
-  for (int i = 1; i < threads; ++i) pool->Schedule([work] { work->help(); });
+  if (const std::shared_ptr<Pool> pool = pool_of(threads - 1)) {
+    try {
+      const int helpers = std::min(threads - 1, pool->NumThreads());
+      for (int i = 0; i < helpers; ++i) pool->Schedule([work] { work->help(); });
+    } catch (const std::exception&) {
+      // Helpers that are under way already refer to `f`, so the call goes on with these.
+    }
+  }
   work->help();
   work->wait();
 }

@@ -1,5 +1,6 @@
 #include "switchboard/ops/parallel.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -149,6 +150,40 @@ TEST_CASE("the child of a fork, which has none of its parent's threads, makes it
       while (ran < 2) std::this_thread::yield();
     });
     _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+#endif
+
+TEST_CASE("a parallel_for with one piece is not split, and what it calls may be", "[ops]") {
+  const WithThreads with(2);
+  parallel_for(0, 1, 1, [&](int64_t, int64_t) {
+    CHECK_FALSE(in_parallel_region());
+    std::atomic<int> begun = 0;
+    parallel_for(0, 2, 1, [&](int64_t, int64_t) {
+      ++begun;
+      while (begun < 2) std::this_thread::yield();
+    });
+    CHECK(begun == 2);
+  });
+}
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // which need addresses too
+TEST_CASE("where threads cannot be started, the work is done without them", "[ops]") {
+  const WithThreads with(512);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(20);  // rather than hang
+    // Room for the stacks of some threads, but not of 511.
+    const rlimit room = {rlim_t{1} << 30, rlim_t{1} << 30};
+    if (setrlimit(RLIMIT_AS, &room) != 0) _exit(2);
+    std::atomic<int> ran = 0;
+    parallel_for(0, 1000, 1, [&](int64_t, int64_t) { ++ran; });
+    _exit(ran == 1000 ? 0 : 1);
   }
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
