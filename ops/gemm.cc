@@ -2,23 +2,28 @@
 
 #include <algorithm>
 #include <complex>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
 
+#include "absl/functional/function_ref.h"
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/error.h"
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/gemm_kernels.h"
 #include "switchboard/ops/parallel.h"
+#include "switchboard/ops/tensor_iterator.h"
 
 namespace sb {
 namespace {
 
 // How many multiplications are worth a piece of their own.
 constexpr int64_t kPieceWork = int64_t{1} << 20;
-// A piece of a large product has about so many rows or columns: each packs the other operand anew.
-constexpr int64_t kPanel = 192;
+// The same with a vector, where each element of the matrix is read for one.
+constexpr int64_t kVectorWork = int64_t{1} << 18;
+// The least rows or columns of a piece.
+constexpr int64_t kPanel = 96;
 
 const GemmKernels& kernels_of(DType compute) {
   switch (compute) {
@@ -35,12 +40,9 @@ const GemmKernels& kernels_of(DType compute) {
   }
 }
 
-// The dtype that is computed in. Integers keep their value modulo 2^64, so that the low bits of
-// results are right.
-DType compute_dtype_of(DType t) {
-  if (t == DType::Float16 || t == DType::BFloat16) return DType::Float32;
-  return is_integral(t) ? DType::Int64 : t;
-}
+// The dtype of the kernels' arithmetic. Integers keep their value modulo 2^64, so that the low bits
+// of results are right.
+DType kernel_dtype(DType t) { return is_integral(t) ? DType::Int64 : compute_dtype(t); }
 
 // A number as an element of the dtype that is computed in.
 class Factor {
@@ -132,11 +134,11 @@ class Operand {
 
   const MatrixRef& ref() const { return ref_; }
 
-  // From here on ref() is a dense copy, or, if not `read`, memory for one.
-  void copy(DType from, DType to, bool read) {
+  // From here on ref() is memory for a dense copy of elements of `dtype`.
+  void allocate(DType dtype) {
     const int64_t count = original_.batch_stride == 0 ? 1 : original_.count;
     const int64_t numel = checked_mul(checked_mul(ref_.rows, ref_.cols), count);
-    const int64_t bytes = checked_mul(numel, static_cast<int64_t>(itemsize(to)));
+    const int64_t bytes = checked_mul(numel, static_cast<int64_t>(itemsize(dtype)));
     if (bytes > static_cast<int64_t>(sizeof(inline_))) {
       heap_.reset(new char[static_cast<size_t>(bytes)]);
     }
@@ -145,10 +147,12 @@ class Operand {
     ref_.row_stride = by_rows ? ref_.cols : 1;
     ref_.col_stride = by_rows ? 1 : ref_.rows;
     ref_.batch_stride = count == 1 ? 0 : ref_.rows * ref_.cols;
+  }
+  void read(DType from, DType to) const {
     MatrixRef source = original_;
     MatrixRef target = ref_;
-    source.count = target.count = count;
-    if (read) convert(source, from, target, to);
+    source.count = target.count = original_.batch_stride == 0 ? 1 : original_.count;
+    convert(source, from, target, to);
   }
   void write_back(DType from, DType to) const { convert(ref_, from, original_, to); }
 
@@ -167,32 +171,37 @@ struct Product {
   const void* beta;
 };
 
-// How many of n rows or columns make a piece: at least `least`, enough of them to be worth it, and
-// a multiple of `step`.
-int64_t piece_size(int64_t n, int64_t work_of_one, int64_t least, int64_t step) {
-  const int64_t enough = std::max(least, kPieceWork / std::max<int64_t>(work_of_one, 1));
-  const int64_t pieces = (n - 1) / enough + 1;
-  return ((n - 1) / pieces / step + 1) * step;
+// Splits n rows or columns. Pieces begin at multiples of `step`, which is a multiple of what
+// kernels take at once, and have `least` or more: so the arithmetic of an element does not depend
+// on how many pieces there are, and they may be as few as keep all threads busy. Each packs the
+// other operand anew.
+void run_pieces(int64_t n, int64_t step, int64_t least,
+                absl::FunctionRef<void(int64_t, int64_t)> run) {
+  constexpr int64_t kPiecesOfThread = 2;
+  const int64_t threads = in_parallel_region() ? 1 : get_num_threads();
+  const int64_t pieces = std::min(threads * kPiecesOfThread, n / least);
+  if (threads == 1 || pieces <= 1) return run(0, n);
+  const int64_t steps = (n - 1) / step + 1;
+  parallel_for(0, pieces, 1, [&](int64_t piece, int64_t) {
+    run(piece * steps / pieces * step, std::min((piece + 1) * steps / pieces * step, n));
+  });
 }
 
-// In pieces of rows, or of columns, which do not depend on the number of threads.
 void run_one(const Product& p, const MatrixRef& a, const MatrixRef& b, const MatrixRef& c) {
-  const int64_t depth = std::max<int64_t>(a.cols, 1);
-  if (c.rows * c.cols <= kPieceWork / depth) return p.kernels.product(p.alpha, a, b, p.beta, c);
-  if (c.rows > c.cols) {
-    const int64_t least = c.cols == 1 ? 16 : kPanel;
-    parallel_for(0, c.rows, piece_size(c.rows, depth * c.cols, least, 48),
-                 [&](int64_t from, int64_t to) {
-                   p.kernels.product(p.alpha, rows_of(a, from, to, p.itemsize), b, p.beta,
-                                     rows_of(c, from, to, p.itemsize));
-                 });
-  } else {
-    parallel_for(0, c.cols, piece_size(c.cols, depth * c.rows, kPanel, 16),
-                 [&](int64_t from, int64_t to) {
-                   p.kernels.product(p.alpha, a, columns_of(b, from, to, p.itemsize), p.beta,
-                                     columns_of(c, from, to, p.itemsize));
-                 });
-  }
+  const auto least = [&](int64_t other, int64_t work, int64_t panel) {
+    return std::max(panel, work / std::max<int64_t>(a.cols, 1) / other);
+  };
+  const auto run_rows = [&](int64_t from, int64_t to) {
+    p.kernels.product(p.alpha, rows_of(a, from, to, p.itemsize), b, p.beta,
+                      rows_of(c, from, to, p.itemsize));
+  };
+  const auto run_columns = [&](int64_t from, int64_t to) {
+    p.kernels.product(p.alpha, a, columns_of(b, from, to, p.itemsize), p.beta,
+                      columns_of(c, from, to, p.itemsize));
+  };
+  if (c.cols == 1) return run_pieces(c.rows, 48, least(1, kVectorWork, 48), run_rows);
+  if (c.rows >= c.cols) return run_pieces(c.rows, 48, least(c.cols, kPieceWork, kPanel), run_rows);
+  run_pieces(c.cols, 16, least(c.rows, kPieceWork, kPanel), run_columns);
 }
 
 void run_batch(const Product& p, const MatrixRef& a, const MatrixRef& b, const MatrixRef& c) {
@@ -258,9 +267,9 @@ void run_dot(const Product& p, DType compute, const MatrixRef& a, const MatrixRe
 }
 
 void gemm_unguarded(DType dtype, const Scalar& alpha_value, MatrixRef a, MatrixRef b,
-                    const Scalar& beta_value, MatrixRef c) {
+                    const Scalar& beta_value, MatrixRef c, absl::FunctionRef<void()> fill_c) {
   SB_ASSERT(has_gemm(dtype));
-  const DType compute = compute_dtype_of(dtype);
+  const DType compute = kernel_dtype(dtype);
   const Factor alpha(alpha_value, compute);
   const Factor beta(beta_value, compute);
   const Product p = {kernels_of(compute), static_cast<int64_t>(itemsize(compute)), alpha.get(),
@@ -280,28 +289,53 @@ void gemm_unguarded(DType dtype, const Scalar& alpha_value, MatrixRef a, MatrixR
   Operand rhs(b);
   Operand result(c);
   const bool convert_all = dtype != compute;
-  if (multiply && (convert_all || (!tiny && !is_readable(a)))) lhs.copy(dtype, compute, true);
+  const bool copy_lhs = multiply && (convert_all || (!tiny && !is_readable(a)));
   // Where the result is a column, so is the second operand.
   const bool rhs_fits = c.cols == 1 ? is_dense_vector(b) : is_readable(b);
-  if (multiply && (convert_all || (!tiny && !rhs_fits))) rhs.copy(dtype, compute, true);
-  const bool result_fits = c.rows == 1 || c.row_stride == 1;
-  const bool copy_result = convert_all || !result_fits;
-  if (copy_result) result.copy(dtype, compute, !beta.is_zero());
+  const bool copy_rhs = multiply && (convert_all || (!tiny && !rhs_fits));
+  const bool copy_result = convert_all || !(c.rows == 1 || c.row_stride == 1);
+  if (copy_lhs) lhs.allocate(compute);
+  if (copy_rhs) rhs.allocate(compute);
+  if (copy_result) result.allocate(compute);
+  fill_c();
+  if (copy_lhs) lhs.read(dtype, compute);
+  if (copy_rhs) rhs.read(dtype, compute);
+  if (copy_result && !beta.is_zero()) result.read(dtype, compute);
   run_batch(p, lhs.ref(), rhs.ref(), result.ref());
   if (copy_result) result.write_back(compute, dtype);
 }
 
 }  // namespace
 
+void* gemm_scratch(size_t bytes) {
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  constexpr size_t kAlignment = 64;
+  thread_local std::unique_ptr<void, Free> kept;
+  thread_local size_t kept_bytes = 0;
+  if (kept_bytes < bytes) {
+    kept.reset();
+    kept.reset(std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment));
+    kept_bytes = kept ? bytes : 0;
+  }
+  return kept.get();
+}
+
 void gemm(DType dtype, const Scalar& alpha, const MatrixRef& a, const MatrixRef& b,
-          const Scalar& beta, const MatrixRef& c) {
+          const Scalar& beta, const MatrixRef& c, absl::FunctionRef<void()> fill_c) {
   if (c.rows == 0 || c.cols == 0 || c.count == 0) return;
   try {
-    gemm_unguarded(dtype, alpha, a, b, beta, c);
+    gemm_unguarded(dtype, alpha, a, b, beta, c, fill_c);
   } catch (const std::bad_alloc&) {  // an operand whose strides or dtype Eigen cannot read in place
     SB_THROW(RuntimeError, "matrix product: out of memory for copies of operands of ", a.rows,
              " x ", a.cols, " and ", b.rows, " x ", b.cols, " elements");
   }
+}
+
+void gemm(DType dtype, const Scalar& alpha, const MatrixRef& a, const MatrixRef& b,
+          const Scalar& beta, const MatrixRef& c) {
+  gemm(dtype, alpha, a, b, beta, c, [] {});
 }
 
 }  // namespace sb

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "absl/functional/function_ref.h"
 #include "switchboard/core/dtype.h"
 #include "switchboard/core/scalar.h"
 
@@ -35,6 +36,9 @@ constexpr bool has_gemm(DType t) { return t != DType::Bool; }
 // where memory for copies of operands is wanting, before it writes.
 void gemm(DType dtype, const Scalar& alpha, const MatrixRef& a, const MatrixRef& b,
           const Scalar& beta, const MatrixRef& c);
+// Calls fill_c once nothing can fail any more, and before c is read: it writes what c is to hold.
+void gemm(DType dtype, const Scalar& alpha, const MatrixRef& a, const MatrixRef& b,
+          const Scalar& beta, const MatrixRef& c, absl::FunctionRef<void()> fill_c);
 
 }  // namespace sb
 

@@ -11,9 +11,6 @@
 #endif
 
 #include <algorithm>
-#include <memory>
-#include <new>
-#include <optional>
 
 #include "Eigen/Core"
 #include "switchboard/ops/gemm_kernels.h"
@@ -112,8 +109,7 @@ void matrix_times_vector(T alpha, const MatrixRef& a, const MatrixRef& b, T beta
 template <class T>
 class Blocking : public Eigen::internal::level3_blocking<T, T> {
  public:
-  // Throws std::bad_alloc.
-  explicit Blocking(const MatrixRef& c, int64_t depth) {
+  Blocking(const MatrixRef& c, int64_t depth) {
     constexpr int64_t kDepth = 256;
     constexpr int64_t kLhsBytes = 512 * 1024;
     constexpr int64_t kRows = 48;  // multiples of what the kernel of any type takes at once
@@ -122,18 +118,12 @@ class Blocking : public Eigen::internal::level3_blocking<T, T> {
     const int64_t mc = kLhsBytes / static_cast<int64_t>(sizeof(T)) / this->m_kc / kRows * kRows;
     this->m_mc = std::min(c.rows, mc);
     this->m_nc = std::min<int64_t>(c.cols, 512);
-    memory_.reset(Eigen::internal::aligned_new<T>(
-        static_cast<size_t>(padded(this->m_mc * this->m_kc) + this->m_kc * this->m_nc)));
-    this->m_blockA = memory_.get();
-    this->m_blockB = memory_.get() + padded(this->m_mc * this->m_kc);
+    const int64_t lhs = (this->m_mc * this->m_kc + 63) / 64 * 64;
+    this->m_blockA = static_cast<T*>(
+        gemm_scratch(static_cast<size_t>(lhs + this->m_kc * this->m_nc) * sizeof(T)));
+    if (this->m_blockA) this->m_blockB = this->m_blockA + lhs;
   }
-
- private:
-  static int64_t padded(int64_t n) { return (n + 63) / 64 * 64; }
-  struct Free {
-    void operator()(T* memory) const { Eigen::internal::aligned_free(memory); }
-  };
-  std::unique_ptr<T, Free> memory_;
+  bool has_memory() const { return this->m_blockA != nullptr; }
 };
 
 // Needs no memory.
@@ -151,12 +141,9 @@ void row_by_row(T alpha, const MatrixRef& a, const MatrixRef& b, T beta, const M
 
 template <class T, int a_order, int b_order>
 void blocked_product(T alpha, const MatrixRef& a, const MatrixRef& b, T beta, const MatrixRef& c) {
-  std::optional<Blocking<T>> blocks;
-  try {
-    blocks.emplace(c, a.cols);
-  } catch (const std::bad_alloc&) {  // slow is better than half done
-    return row_by_row<T>(alpha, a, b, beta, c);
-  }
+  Blocking<T> blocks(c, a.cols);
+  // Slow is better than half done.
+  if (!blocks.has_memory()) return row_by_row<T>(alpha, a, b, beta, c);
   scale(c, beta);
   const auto outer = [](const MatrixRef& m, int order) {
     return order == Eigen::ColMajor ? m.col_stride : m.row_stride;
@@ -165,7 +152,7 @@ void blocked_product(T alpha, const MatrixRef& a, const MatrixRef& b, T beta, co
       int64_t, T, a_order, false, T, b_order, false, Eigen::ColMajor,
       1>::run(c.rows, c.cols, a.cols, static_cast<const T*>(a.data), outer(a, a_order),
               static_cast<const T*>(b.data), outer(b, b_order), static_cast<T*>(c.data), 1,
-              c.col_stride, alpha, *blocks, nullptr);
+              c.col_stride, alpha, blocks, nullptr);
 }
 
 template <class T>

@@ -18,6 +18,10 @@ struct GemmKernels {
               void* sum);
 };
 
+// For kernels: at least `bytes` bytes, aligned for vectors, that the calling thread keeps for its
+// next product, as fresh memory costs more than a small product; nullptr where none can be had.
+void* gemm_scratch(size_t bytes);
+
 extern const CpuKernel<GemmKernels> gemm_float_kernels;
 extern const CpuKernel<GemmKernels> gemm_double_kernels;
 extern const CpuKernel<GemmKernels> gemm_complex64_kernels;

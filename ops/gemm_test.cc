@@ -94,8 +94,13 @@ TEST_CASE("the product does not depend on the number of threads, to the last bit
   const ThreadsGuard guard;
   std::mt19937 engine(2);
   std::normal_distribution<float> normal;
-  const auto [m, k, n] = GENERATE(table<int64_t, int64_t, int64_t>(
-      {{300, 200, 700}, {700, 200, 300}, {1, 300000, 1}, {2000, 1000, 1}, {1, 1000, 2000}}));
+  const auto [m, k, n] = GENERATE(table<int64_t, int64_t, int64_t>({{300, 200, 700},
+                                                                    {700, 200, 301},
+                                                                    {1003, 300, 16},
+                                                                    {16, 300, 1003},
+                                                                    {1, 300000, 1},
+                                                                    {2001, 1000, 1},
+                                                                    {1, 1000, 2000}}));
   std::vector<float> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n));
   for (float& v : a) v = normal(engine);
   for (float& v : b) v = normal(engine);

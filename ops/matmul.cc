@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/gemm.h"
@@ -80,6 +81,21 @@ MatrixRef item(const Tensor& t, int64_t i) {
   return one;
 }
 
+// Puts `self` where beta * self is to be added to, when gemm asks for it.
+class Addend {
+ public:
+  Addend(const Tensor& self, const Scalar& beta, const Tensor& out)
+      : self_(self), out_(out), counts_(!is_zero(beta)) {}
+  void operator()() const {
+    if (counts_) copy_elements(out_, self_);
+  }
+
+ private:
+  const Tensor& self_;
+  const Tensor& out_;
+  const bool counts_;
+};
+
 TensorMeta mm_rule(const Tensor& self, const Tensor& mat2) {
   check_rank("mm", "self", self, 2);
   check_rank("mm", "mat2", mat2, 2);
@@ -145,8 +161,7 @@ TensorMeta addmm_rule(const Tensor& self, const Tensor& mat1, const Tensor& mat2
 void addmm_kernel(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
                   const Scalar& alpha, const Tensor& out) {
   if (out.numel() == 0) return;
-  if (!is_zero(beta)) copy_elements(out, self);
-  gemm(out.dtype(), alpha, matrix(mat1), matrix(mat2), beta, matrix(out));
+  gemm(out.dtype(), alpha, matrix(mat1), matrix(mat2), beta, matrix(out), Addend(self, beta, out));
 }
 
 // As PyTorch: `self` may have another dtype, and is converted. Where `mat` has no element and beta
@@ -178,13 +193,14 @@ TensorMeta addmv_rule(const Tensor& self, const Tensor& mat, const Tensor& vec, 
 void addmv_kernel(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
                   const Scalar& alpha, const Tensor& out) {
   if (out.numel() == 0) return;
-  if (!is_zero(beta)) copy_elements(out, self);
+  const Addend addend(self, beta, out);
   const int64_t stride = out.dim() == 0 ? 1 : out.strides()[0];
   const MatrixRef result = {out.data_ptr(), out.numel(), 1, stride, 1};
   if (mat.numel() == 0) {
-    gemm(out.dtype(), 0, {nullptr, out.numel(), 0, 1, 1}, {nullptr, 0, 1, 1, 1}, beta, result);
+    gemm(out.dtype(), 0, {nullptr, out.numel(), 0, 1, 1}, {nullptr, 0, 1, 1, 1}, beta, result,
+         addend);
   } else {
-    gemm(out.dtype(), alpha, matrix(mat), column(vec), beta, result);
+    gemm(out.dtype(), alpha, matrix(mat), column(vec), beta, result, addend);
   }
 }
 
@@ -199,8 +215,7 @@ TensorMeta baddbmm_rule(const Tensor& self, const Tensor& batch1, const Tensor& 
 void baddbmm_kernel(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
                     const Scalar& beta, const Scalar& alpha, const Tensor& out) {
   if (out.numel() == 0) return;
-  if (!is_zero(beta)) copy_elements(out, self);
-  gemm(out.dtype(), alpha, batch(batch1), batch(batch2), beta, batch(out));
+  gemm(out.dtype(), alpha, batch(batch1), batch(batch2), beta, batch(out), Addend(self, beta, out));
 }
 
 TensorMeta addbmm_rule(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
@@ -217,16 +232,23 @@ TensorMeta addbmm_rule(const Tensor& self, const Tensor& batch1, const Tensor& b
 void addbmm_kernel(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
                    const Scalar& beta, const Scalar& alpha, const Tensor& out) {
   if (out.numel() == 0) return;
-  if (!is_zero(beta)) copy_elements(out, self);
-  // Makes out beta * out where there is no matrix.
-  const MatrixRef result = matrix(out);
-  const MatrixRef none = {nullptr, 0, 0, 1, 1};
-  if (batch1.size(0) == 0) {
-    gemm(out.dtype(), 0, {nullptr, out.size(0), 0, 1, 1}, none, beta, result);
+  const Addend addend(self, beta, out);
+  const int64_t count = batch1.size(0);
+  if (count == 0) {
+    const MatrixRef none = {nullptr, 0, 0, 1, 1};
+    return gemm(out.dtype(), 0, {nullptr, out.size(0), 0, 1, 1}, none, beta, matrix(out), addend);
   }
-  for (int64_t i = 0; i < batch1.size(0); ++i) {
-    gemm(out.dtype(), alpha, item(batch1, i), item(batch2, i), i == 0 ? beta : Scalar(1), result);
+  // A later product may find no memory when the first is written: in a tensor of its own.
+  const Tensor sum = count == 1 ? out : empty_on(out.device(), out.sizes(), out.dtype());
+  for (int64_t i = 0; i < count; ++i) {
+    if (i == 0) {
+      gemm(out.dtype(), alpha, item(batch1, i), item(batch2, i), beta, matrix(sum),
+           Addend(self, beta, sum));
+    } else {
+      gemm(out.dtype(), alpha, item(batch1, i), item(batch2, i), 1, matrix(sum));
+    }
   }
+  if (count != 1) copy_elements(out, sum);
 }
 
 }  // namespace

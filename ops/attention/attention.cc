@@ -50,8 +50,9 @@ Tensor causal_mask(const Tensor& query, const Tensor& key) {
 std::tuple<Tensor, Tensor> attend(const Tensor& scaled_query, const Tensor& key,
                                   const Tensor& value, const std::optional<Tensor>& mask,
                                   double dropout_p, bool zero_if_masked) {
-  Tensor scores = matmul(scaled_query, transpose(key, -2, -1));
-  if (mask) scores = add(scores, added_mask(*mask, scaled_query));
+  const Tensor scores = matmul(scaled_query, transpose(key, -2, -1));
+  // In place: the scores keep their dtype, whatever that of the mask.
+  if (mask) add_(scores, added_mask(*mask, scaled_query));
   Tensor weights = softmax(scores, -1);
   if (zero_if_masked && mask) {
     weights = masked_fill(weights, all_dim(eq_Scalar(scores, kMinusInfinity), -1, true), 0);

@@ -48,9 +48,9 @@ SB_OP(_fused_sdp_choice,
       "int");
 
 // The CPU's fused attention: query (b, h, l, e), key and value (b, h, s, e), of one floating-point
-// dtype. Never holds all weights at once. Results are the output, laid out as (b, l, h, e), and the
-// logarithm of the sum of exponentials of each row, (b, h, l), laid out as (b, l, h), in float32 or
-// float64. RuntimeError for dropout.
+// dtype. Holds the weights of no more than 64 queries and 512 keys per thread. Results are the
+// output, laid out as (b, l, h, e), and the logarithm of the sum of exponentials of each row, (b,
+// h, l), laid out as (b, l, h), in float32 or float64. RuntimeError for dropout.
 SB_OP(_scaled_dot_product_flash_attention_for_cpu,
       "aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, "
       "float dropout_p=0.0, bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> "

@@ -70,6 +70,31 @@ TEST_CASE("a query that may look at nothing gets zeros") {
   }
 }
 
+TEST_CASE("a score that is not a number makes its query's output so, in any block of keys") {
+  const Tensor q = random_tensor({1, 1, 2, 4});
+  const Tensor k = random_tensor({1, 1, 700, 4});
+  k.data<float>()[GENERATE(0, 4 * 699)] = NAN;
+  const Tensor out = scaled_dot_product_attention(q, k, k);
+  CHECK(std::isnan(item(sb::select(view(contiguous(out), {8}), 0, 5)).to<double>()));
+  const Tensor one = random_tensor({1, 1, 2, 4});
+  one.data<float>()[0] = NAN;
+  const Tensor rows = view(contiguous(scaled_dot_product_attention(one, q, q)), {8});
+  CHECK(std::isnan(item(sb::select(rows, 0, 1)).to<double>()));
+  CHECK(!std::isnan(item(sb::select(rows, 0, 4)).to<double>()));
+}
+
+TEST_CASE("a mask of any shape that broadcasts is added, also a float32 one to 16-bit scores") {
+  const DType dtype = GENERATE(DType::Float32, DType::BFloat16);
+  const Tensor q = random_tensor({2, 3, 5, 4}, dtype);
+  for (const DimVector& sizes : {DimVector{}, {1}, {7}, {5, 1}, {3, 5, 7}, {2, 1, 1, 7}}) {
+    const Tensor k = random_tensor({2, 3, 7, 4}, dtype);
+    const Tensor mask = random_tensor(sizes);
+    const Tensor full = reshape(expand(mask, {2, 3, 5, 7}), {6, 5, 7});
+    CHECK(distance(scaled_dot_product_attention(q, k, k, mask), composed(q, k, k, full, false)) <
+          (dtype == DType::Float32 ? 1e-5f : 5e-2f));
+  }
+}
+
 TEST_CASE("with enable_gqa, neighbouring query heads share a key head") {
   const Tensor q = random_tensor({1, 4, 3, 8});
   const Tensor k = random_tensor({1, 2, 5, 8});

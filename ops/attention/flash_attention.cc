@@ -5,12 +5,15 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
+#include "Eigen/Core"
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/attention/attention.h"
+#include "switchboard/ops/attention/flash_kernels.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/gemm.h"
@@ -43,11 +46,15 @@ int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value,
   return static_cast<int64_t>(fused ? SdpBackend::Flash : SdpBackend::Math);
 }
 
-// The mask as one that is added, (b, h, l, s) in the dtype that is computed in.
+// The mask as one that is added, (b, h, l, s) in the dtype that is computed in, its last dimension
+// dense. The others are not repeated in memory.
 Tensor expanded_mask(const Tensor& mask, IntArrayRef sizes, DType compute) {
-  const Tensor wide = expand(mask, sizes);
-  if (mask.dtype() != DType::Bool) return cast_copy(wide, compute);
-  const Tensor added = empty_on(mask.device(), sizes, compute);
+  DimVector own(mask.sizes().begin(), mask.sizes().end());
+  if (own.empty()) own.push_back(1);
+  own.back() = sizes.back();
+  const Tensor wide = expand(mask, own);
+  if (mask.dtype() != DType::Bool) return expand(contiguous(cast_copy(wide, compute)), sizes);
+  const Tensor added = empty_on(mask.device(), own, compute);
   const Tensor flags = contiguous(wide);
   const bool* const from = flags.data<bool>();
   visit_dtype(compute, [&]<class T>() {
@@ -56,15 +63,35 @@ Tensor expanded_mask(const Tensor& mask, IntArrayRef sizes, DType compute) {
                      [](bool looks) { return looks ? T(0) : -std::numeric_limits<T>::infinity(); });
     }
   });
-  return added;
+  return expand(added, sizes);
 }
+
+template <class T>
+const internal::FlashKernels<T>& flash_kernels() {
+  if constexpr (std::is_same_v<T, float>) {
+    return *internal::flash_kernels_float;
+  } else {
+    return *internal::flash_kernels_double;
+  }
+}
+
+// The added mask of one head.
+template <class T>
+struct MaskRows {
+  const T* data = nullptr;
+  int64_t stride = 0;
+
+  const T* at(int64_t query, int64_t key) const {
+    return data ? data + query * stride + key : nullptr;
+  }
+};
 
 // Rows [from, to) of queries of one head.
 template <class T>
 class Block {
  public:
-  Block(const MatrixRef& query, const MatrixRef& key, const MatrixRef& value, const T* mask,
-        bool is_causal, double scale, int64_t from, int64_t to)
+  Block(const MatrixRef& query, const MatrixRef& key, const MatrixRef& value,
+        const MaskRows<T>& mask, bool is_causal, double scale, int64_t from, int64_t to)
       : query_(query),
         key_(key),
         value_(value),
@@ -73,7 +100,7 @@ class Block {
         scale_(scale),
         from_(from),
         to_(to),
-        largest_(static_cast<size_t>(rows()), -kInfinity),
+        largest_(static_cast<size_t>(rows()), -std::numeric_limits<T>::infinity()),
         sums_(static_cast<size_t>(rows()), T(0)),
         weights_(Matrix::Zero(rows(), std::min(kKeys, key.rows))),
         output_(Matrix::Zero(rows(), value.cols)) {
@@ -83,20 +110,15 @@ class Block {
     }
   }
 
-  void write(T* output, int64_t row_stride, T* logsumexp, int64_t sum_stride) const {
+  void write(T* output, int64_t row_stride, T* logsumexp, int64_t sum_stride) {
     for (int64_t i = 0; i < rows(); ++i) {
-      const T sum = sums_[static_cast<size_t>(i)];
-      // A query that may look at nothing gets 0.
-      const T factor = sum == T(0) ? T(0) : 1 / sum;
-      Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>(output + (from_ + i) * row_stride,
-                                                     value_.cols) = output_.row(i).array() * factor;
-      logsumexp[(from_ + i) * sum_stride] = largest_[static_cast<size_t>(i)] + std::log(sum);
+      logsumexp[(from_ + i) * sum_stride] =
+          flash_kernels<T>().finish(row(i), output + (from_ + i) * row_stride);
     }
   }
 
  private:
   using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  static constexpr T kInfinity = std::numeric_limits<T>::infinity();
 
   int64_t rows() const { return to_ - from_; }
   static MatrixRef rows_of(const MatrixRef& m, int64_t from, int64_t to) {
@@ -109,36 +131,21 @@ class Block {
     const MatrixRef scores = {weights_.data(), to_ - from_, n, weights_.cols(), 1};
     gemm(dtype_of<T>, scale_, rows_of(query_, from_, to_), rows_of(key_, first, last).transposed(),
          0, scores);
-    for (int64_t i = 0; i < to_ - from_; ++i) weigh(i, first, n);
+    for (int64_t i = 0; i < rows(); ++i) {
+      const int64_t seen = is_causal_ ? std::clamp<int64_t>(from_ + i + 1 - first, 0, n) : n;
+      flash_kernels<T>().weigh(weights_.row(i).data(), mask_.at(from_ + i, first), n, seen, row(i));
+    }
     gemm(dtype_of<T>, 1, scores, rows_of(value_, first, last), 1,
          {output_.data(), to_ - from_, value_.cols, value_.cols, 1});
   }
 
-  // Makes the scores of query i weights, relative to the largest score so far.
-  void weigh(int64_t i, int64_t first, int64_t n) {
-    auto row = weights_.row(i).head(n).array();
-    if (mask_) {
-      row += Eigen::Map<const Eigen::Array<T, 1, Eigen::Dynamic>>(
-          mask_ + (from_ + i) * key_.rows + first, n);
-    }
-    const int64_t seen = is_causal_ ? std::clamp<int64_t>(from_ + i + 1 - first, 0, n) : n;
-    row.tail(n - seen).setConstant(-kInfinity);
-    T& largest = largest_[static_cast<size_t>(i)];
-    T& sum = sums_[static_cast<size_t>(i)];
-    const T next = std::max(largest, row.template maxCoeff<Eigen::PropagateNaN>());
-    if (next == -kInfinity) {
-      row.setZero();
-      return;
-    }
-    const T before = std::exp(largest - next);
-    row = (row - next).exp();
-    sum = sum * before + row.sum();
-    output_.row(i) *= before;
-    largest = next;
+  internal::FlashRow<T> row(int64_t i) {
+    const auto at = static_cast<size_t>(i);
+    return {output_.row(i).data(), value_.cols, &largest_[at], &sums_[at]};
   }
 
   const MatrixRef query_, key_, value_;
-  const T* const mask_;
+  const MaskRows<T> mask_;
   const bool is_causal_;
   const double scale_;
   const int64_t from_, to_;
@@ -194,10 +201,12 @@ void compute(const Tensor& query, const Tensor& key, const Tensor& value, const 
       const int64_t b = i / blocks / heads;
       const int64_t h = i / blocks % heads;
       const int64_t from = i % blocks * kQueries;
-      const int64_t mask_at = (b * heads + h) * queries * key.size(2);
-      const Block<T> block(head(query, b, h), head(key, b, h), head(value, b, h),
-                           mask.defined() ? mask.data<T>() + mask_at : nullptr, is_causal, scale,
-                           from, std::min(queries, from + kQueries));
+      MaskRows<T> mask_rows;
+      if (mask.defined()) {
+        mask_rows = {mask.data<T>() + b * mask.stride(0) + h * mask.stride(1), mask.stride(2)};
+      }
+      Block<T> block(head(query, b, h), head(key, b, h), head(value, b, h), mask_rows, is_causal,
+                     scale, from, std::min(queries, from + kQueries));
       block.write(out.data<T>() + b * out.stride(0) + h * out.stride(1), out.stride(2),
                   sums.data<T>() + b * sums.stride(0) + h * sums.stride(1), sums.stride(2));
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/gemm.h"
@@ -52,6 +53,14 @@ class Parts {
   const ConvShape& s_;
   DType dtype_;
 };
+
+// Integers are added as unsigned ones: sums wrap.
+template <class T>
+using Addable = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
+template <class T>
+Addable<T>* addable(const Tensor& t) {
+  return reinterpret_cast<Addable<T>*>(t.data<T>());
+}
 
 void fill_zero(const Tensor& t) {
   if (t.numel() != 0) std::memset(t.data_ptr(), 0, t.nbytes());
@@ -135,10 +144,11 @@ void add_bias(const Tensor& bias, const Tensor& output) {
   const int64_t channels = output.sizes()[1];
   const int64_t plane = output.numel() / output.sizes()[0] / channels;
   visit_number(output.dtype(), [&]<class T>(T) {
-    const T* b = bias.data<T>();
+    const Addable<T>* b = addable<T>(bias);
     parallel_for(0, output.sizes()[0] * channels, grain_for(plane), [&](int64_t from, int64_t to) {
       for (int64_t i = from; i < to; ++i) {
-        Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>> out(output.data<T>() + i * plane, plane);
+        Eigen::Map<Eigen::Array<Addable<T>, Eigen::Dynamic, 1>> out(addable<T>(output) + i * plane,
+                                                                    plane);
         out += b[i % channels];
       }
     });
@@ -152,9 +162,9 @@ void sum_channels(const Tensor& grad_output, const Tensor& grad_bias) {
   const int64_t plane = grad_output.numel() / grad_output.sizes()[0] / channels;
   visit_number(grad_bias.dtype(), [&]<class T>(T) {
     for (int64_t i = 0; i < grad_output.sizes()[0] * channels; ++i) {
-      const Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>> values(
-          grad_output.data<T>() + i * plane, plane);
-      grad_bias.data<T>()[i % channels] += values.sum();
+      const Eigen::Map<const Eigen::Array<Addable<T>, Eigen::Dynamic, 1>> values(
+          addable<T>(grad_output) + i * plane, plane);
+      addable<T>(grad_bias)[i % channels] += values.sum();
     }
   });
 }

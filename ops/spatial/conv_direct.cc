@@ -1,7 +1,9 @@
 #include "switchboard/ops/spatial/conv_direct.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/spatial/conv_kernels.h"
@@ -61,6 +63,26 @@ struct Dealt {
   int64_t count() const { return static_cast<int64_t>(phases.size()); }
 };
 
+// Steps that are to be done before others, by whichever threads come: each helps, then waits for
+// the rest. In one parallel_for with what needs them, as waking threads twice takes too long.
+class Preparation {
+ public:
+  explicit Preparation(int64_t steps) : steps_(steps) {}
+  template <class F>
+  void finish(const F& step) {
+    for (int64_t i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < steps_;) {
+      step(i);
+      done_.fetch_add(1, std::memory_order_release);
+    }
+    while (done_.load(std::memory_order_acquire) != steps_) std::this_thread::yield();
+  }
+
+ private:
+  const int64_t steps_;
+  std::atomic<int64_t> next_ = 0;
+  std::atomic<int64_t> done_ = 0;
+};
+
 class DirectConvolution {
  public:
   explicit DirectConvolution(const ConvShape& shape)
@@ -75,7 +97,15 @@ class DirectConvolution {
     channel_size_ = slices_ * slice_size_;
     positions_ = (s_.output[1] - 1) * pitch_ + s_.output[2];
     for (int64_t c = 0; c < s_.in_channels; ++c) add_offsets(c * channel_size_);
-    make_panels();
+    by_planes_ = s_.in_channels == 1 && s_.out_channels <= 2 && s_.kernel[0] == 1 &&
+                 s_.output[0] == 1 && s_.output[2] >= (*conv_kernels).lanes;
+    if (by_planes_) {
+      const bool chained = s_.stride[1] == 1 && s_.dilation[1] == 1;
+      chain_length_ =
+          chained && has_chain_length(s_.kernel[1]) ? static_cast<int>(s_.kernel[1]) : 1;
+    } else {
+      make_panels();
+    }
   }
 
   void run(const float* input, const float* weight, const float* bias, float* output) const {
@@ -138,15 +168,21 @@ class DirectConvolution {
   // One item and group.
   void run_one(const float* input, const float* weight, const float* bias, float* output,
                Scratch* scratch) const {
+    const float* const original = input;
+    float* planes = nullptr;
     if (copies_) {
-      if (!scratch->planes) scratch->planes = empty_planes(&scratch->own_planes);
-      float* const to = scratch->planes;
-      parallel_for(0, s_.in_channels, grain_for(channel_size_), [&](int64_t from, int64_t end) {
-        for (int64_t c = from; c < end; ++c) {
-          copy_channel(input + c * volume(s_.input), to + c * channel_size_);
-        }
-      });
-      input = to;
+      if (!scratch->planes) scratch->planes = make_planes(&scratch->own_planes);
+      input = planes = scratch->planes;
+    }
+    const int64_t phases = rows_.count();
+    Preparation copies(copies_ ? s_.in_channels * phases : 0);
+    const auto copy = [&](int64_t i) {
+      copy_phases(original + i / phases * volume(s_.input), static_cast<size_t>(i % phases),
+                  planes + i / phases * channel_size_);
+    };
+    if (by_planes_) {
+      copies.finish(copy);
+      return run_planes(input, weight, bias, output);
     }
     // Pieces: panels in a row, for some of the channels. Few panels make more pieces by channels.
     const int64_t panels = static_cast<int64_t>(panels_.size());
@@ -155,6 +191,7 @@ class DirectConvolution {
     const int64_t blocks = panels >= 16 ? 1 : std::clamp<int64_t>(s_.out_channels / 48, 1, 4);
     const int64_t block = (s_.out_channels + blocks - 1) / blocks;
     const auto run_pieces = [&](int64_t from, int64_t to, std::vector<float>* sums) {
+      copies.finish(copy);
       for (int64_t i = from; i < to; ++i) {
         const int64_t first = i / blocks % stretches * per_piece;
         const int64_t c = i % blocks * block;
@@ -172,36 +209,51 @@ class DirectConvolution {
                  });
   }
 
-  // Planes with zeros where the padding is: it stays, whatever channel is copied to them. Memory
-  // that is new to the process costs more than the convolution of a small image, so that a thread
-  // keeps some.
-  float* empty_planes(std::vector<float>* own) const {
+  // For each output channel of a single input channel.
+  void run_planes(const float* input, const float* weight, const float* bias, float* output) const {
+    ConvPlane p{
+        input,  pitch_,       offsets_.data(), s_.depth() / chain_length_, chain_length_, weight, 0,
+        output, s_.output[1], s_.output[2]};
+    for (int64_t c = 0; c < s_.out_channels; ++c) {
+      p.weight = weight + c * s_.depth();
+      p.bias = bias ? bias[c] : 0.0f;
+      p.output = output + c * volume(s_.output);
+      (*conv_kernels).sum_plane(p);
+    }
+  }
+
+  // Memory for the planes. What is new to the process costs more than the convolution of a small
+  // image, so that a thread keeps some.
+  float* make_planes(std::vector<float>* own) const {
     constexpr int64_t kKept = 1 << 20;
     thread_local std::vector<float> kept;
     const int64_t size = s_.in_channels * channel_size_ + kSlack;
     std::vector<float>* const planes = size <= kKept ? &kept : own;
     if (planes->size() < static_cast<size_t>(size)) planes->resize(static_cast<size_t>(size));
-    std::fill_n(planes->data(), size, 0.0f);
+    std::fill_n(planes->data() + size - kSlack, kSlack, 0.0f);
     return planes->data();
   }
 
-  void copy_channel(const float* from, float* to) const {
+  // The phases of one channel that hold the `index`th phase of rows, with zeros where the padding
+  // is.
+  void copy_phases(const float* from, size_t index, float* to) const {
+    const int64_t row_phase = rows_.phases[index];
+    const Range rows = inside(1, row_phase, rows_.length);
+    const int64_t size = columns_.count() * phase_size_;
     for (int64_t z = 0; z < slices_; ++z) {
       const int64_t d = z - s_.padding[0];
+      float* phase = to + z * slice_size_ + static_cast<int64_t>(index) * size;
+      std::fill_n(phase, size, 0.0f);
       if (d < 0 || d >= s_.input[0]) continue;
-      const float* slice = from + d * s_.input[1] * s_.input[2];
-      float* phase = to + z * slice_size_;
-      for (const int64_t row_phase : rows_.phases) {
-        const Range rows = inside(1, row_phase, rows_.length);
-        for (const int64_t column_phase : columns_.phases) {
-          const Range columns = inside(2, column_phase, pitch_);
-          for (int64_t y = rows.begin; y < rows.end; ++y) {
-            const int64_t h = y * s_.stride[1] + row_phase - s_.padding[1];
-            copy_row(slice + h * s_.input[2] + column_phase - s_.padding[2], columns,
-                     phase + y * pitch_);
-          }
-          phase += phase_size_;
+      const float* const slice = from + d * s_.input[1] * s_.input[2];
+      for (const int64_t column_phase : columns_.phases) {
+        const Range columns = inside(2, column_phase, pitch_);
+        for (int64_t y = rows.begin; y < rows.end; ++y) {
+          const int64_t h = y * s_.stride[1] + row_phase - s_.padding[1];
+          copy_row(slice + h * s_.input[2] + column_phase - s_.padding[2], columns,
+                   phase + y * pitch_);
         }
+        phase += phase_size_;
       }
     }
   }
@@ -295,6 +347,8 @@ class DirectConvolution {
   Dealt rows_;
   Dealt columns_;
   bool copies_;
+  bool by_planes_;  // rather than by panels
+  int chain_length_ = 1;
   int64_t pitch_;       // of rows
   int64_t phase_size_;  // rows * pitch
   int64_t slice_size_;  // all phases

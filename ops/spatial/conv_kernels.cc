@@ -26,6 +26,12 @@ constexpr int channels_at_once(int vectors) {
   return std::clamp((kRegisters - 2) / vectors - 1, 1, 8);
 }
 
+// f(0), f(1), ... with constants: a loop that is unrolled, so that an array stays in registers.
+constexpr auto for_each =
+    []<size_t... i>(std::index_sequence<i...>, const auto& f) __attribute__((always_inline)) {
+  (f(std::integral_constant<size_t, i>()), ...);
+};
+
 // Terms [from, to) for channels [channel, channel + M). The loops are unrolled by folding, as sums
 // must stay in registers.
 template <int M, int V>
@@ -34,10 +40,6 @@ void sum_tile(const ConvPanel& p, int64_t channel, int64_t from, int64_t to) {
   using Eigen::internal::pset1;
   constexpr auto channels = std::make_index_sequence<M>();
   constexpr auto vectors = std::make_index_sequence<V>();
-  const auto for_each =
-      []<size_t... i>(std::index_sequence<i...>, const auto& f) __attribute__((always_inline)) {
-    (f(std::integral_constant<size_t, i>()), ...);
-  };
   Packet sums[M][V];
   float* const out = p.sums + channel * p.sums_stride;
   for_each(
@@ -107,8 +109,81 @@ void sum_panel(const ConvPanel& p) {
   functions[static_cast<size_t>(p.vectors) - 1](p);
 }
 
+// Else the compiler reads it again wherever it is used, which takes longer than the arithmetic.
+inline void keep_in_register([[maybe_unused]] Packet* packet) {
+#ifdef __x86_64__
+  asm("" : "+x"(*packet));
+#endif
+}
+
+// R rows from `row` on, and a vector of columns from `column` on.
+template <size_t R, size_t L>
+void sum_block(const ConvPlane& p, int64_t row, int64_t column) {
+  using Eigen::internal::pmadd;
+  using Eigen::internal::pset1;
+  constexpr auto rows = std::make_index_sequence<R>();
+  constexpr auto links = std::make_index_sequence<L>();
+  Packet sums[R];
+  for_each(
+      rows, [&](auto r) __attribute__((always_inline)) { sums[r()] = pset1<Packet>(p.bias); });
+  for (int64_t c = 0; c < p.chains; ++c) {
+    Packet weights[L];
+    for_each(
+        links, [&](auto l) __attribute__((always_inline)) {
+          weights[l()] = pset1<Packet>(p.weight[static_cast<int64_t>(l()) * p.chains + c]);
+        });
+    const float* const from = p.input + row * p.pitch + column + p.offsets[c];
+    for_each(
+        std::make_index_sequence<R + L - 1>(), [&](auto t) __attribute__((always_inline)) {
+          Packet in = Eigen::internal::ploadu<Packet>(from + static_cast<int64_t>(t()) * p.pitch);
+          keep_in_register(&in);
+          for_each(
+              links, [&](auto l) __attribute__((always_inline)) {
+                if constexpr (t() >= l() && t() - l() < R) {
+                  sums[t() - l()] = pmadd(weights[l()], in, sums[t() - l()]);
+                }
+              });
+        });
+  }
+  for_each(
+      rows, [&](auto r) __attribute__((always_inline)) {
+        Eigen::internal::pstoreu(p.output + (row + static_cast<int64_t>(r())) * p.columns + column,
+                                 sums[r()]);
+      });
+}
+
+// The last block of rows, and the last vector of each, overlap those before them.
+template <size_t R, size_t L>
+void sum_blocks(const ConvPlane& p) {
+  constexpr auto height = static_cast<int64_t>(R);
+  for (int64_t row = 0; row < p.rows; row += height) {
+    const int64_t from = std::min(row, p.rows - height);
+    for (int64_t column = 0; column < p.columns; column += kLanes) {
+      sum_block<R, L>(p, from, std::min<int64_t>(column, p.columns - kLanes));
+    }
+  }
+}
+template <size_t L>
+void sum_chains(const ConvPlane& p) {
+  if (p.rows % 7 == 0 && p.rows % 8 != 0) return sum_blocks<7, L>(p);  // as most networks have
+  if (p.rows >= 8) return sum_blocks<8, L>(p);
+  p.rows >= 4 ? sum_blocks<4, L>(p) : sum_blocks<1, L>(p);
+}
+void sum_plane(const ConvPlane& p) {
+  switch (p.chain_length) {
+    case 1:
+      return sum_chains<1>(p);
+    case 3:
+      return sum_chains<3>(p);
+    case 5:
+      return sum_chains<5>(p);
+    default:
+      return sum_chains<7>(p);
+  }
+}
+
 }  // namespace
 
-SB_CPU_KERNEL(ConvKernels, conv_kernels, {kLanes, kMaxVectors, &sum_panel});
+SB_CPU_KERNEL(ConvKernels, conv_kernels, {kLanes, kMaxVectors, &sum_panel, &sum_plane});
 
 }  // namespace sb::spatial

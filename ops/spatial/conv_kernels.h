@@ -1,4 +1,5 @@
-// The innermost loop of a float32 convolution: a panel of sums.
+// The innermost loops of a float32 convolution: a panel of sums, and a plane of them where each
+// output channel has one input channel.
 //
 // A panel is a few vectors of consecutive outputs, for some output channels. Each output is a sum
 // over `depth` terms, a weight times an input element, and the inputs of term k lie as their
@@ -25,10 +26,28 @@ struct ConvPanel {
   int64_t sums_stride;
 };
 
+// `rows` rows of at least `lanes` outputs. The terms come in chains of elements of the kernel,
+// whose inputs are a row, `pitch` elements, apart: a row that is read serves all elements of a
+// chain.
+struct ConvPlane {
+  const float* input;
+  int64_t pitch;
+  const int64_t* offsets;  // where each chain begins
+  int64_t chains;
+  int chain_length;     // one that has_chain_length
+  const float* weight;  // [chain_length, chains], contiguous
+  float bias;
+  float* output;  // [rows, columns], contiguous
+  int64_t rows;
+  int64_t columns;
+};
+constexpr bool has_chain_length(int64_t n) { return n == 1 || n == 3 || n == 5 || n == 7; }
+
 struct ConvKernels {
   int lanes;
   int max_vectors;
   void (*sum_panel)(const ConvPanel& panel);
+  void (*sum_plane)(const ConvPlane& plane);
 };
 extern const CpuKernel<ConvKernels> conv_kernels;
 

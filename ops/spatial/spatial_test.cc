@@ -1,6 +1,8 @@
 // What the recorded cases cannot show: sizes that fill vectors, threads, overflow, bad indices.
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "catch2/catch.hpp"
@@ -46,7 +48,10 @@ TEST_CASE("float32 convolution gives what double precision gives, for every way 
                                Layer{6, 12, 23, 3, 2, 1, 1, 6}, Layer{8, 8, 19, 3, 1, 2, 2, 2},
                                Layer{4, 5, 17, 2, 3, 0, 1, 1}, Layer{4, 5, 13, 3, 2, 3, 3, 1},
                                Layer{40, 70, 1, 1, 1, 0, 1, 1}, Layer{64, 100, 7, 3, 1, 1, 1, 1},
-                               Layer{5, 3, 11, 1, 2, 1, 1, 1});
+                               Layer{5, 3, 11, 1, 2, 1, 1, 1}, Layer{4, 4, 21, 3, 1, 1, 1, 4},
+                               Layer{4, 4, 45, 7, 2, 3, 1, 4}, Layer{4, 8, 20, 7, 1, 3, 1, 4},
+                               Layer{4, 4, 40, 3, 1, 2, 2, 4}, Layer{3, 3, 16, 1, 1, 0, 1, 3},
+                               Layer{3, 3, 18, 15, 1, 0, 1, 3}, Layer{2, 2, 20, 13, 1, 0, 1, 2});
   const Tensor x = numbers({2, layer.in, layer.size, layer.size + 3});
   const Tensor w = numbers({layer.out, layer.in / layer.groups, layer.kernel, layer.kernel});
   const Tensor b = numbers({layer.out});
@@ -114,6 +119,31 @@ TEST_CASE("max pooling gives the last NaN of a window, and the first of equal el
   CHECK(std::isnan(largest.data<float>()[0]));
   CHECK(indices.data<int64_t>()[0] == 4);
   CHECK(indices.data<int64_t>()[1] == 2);
+}
+
+TEST_CASE("integer sums of pooling wrap") {
+  const Tensor x = empty_on(Device{DeviceType::CPU}, {1, 1, 1, 3}, DType::Int64);
+  std::fill_n(x.data<int64_t>(), 3, INT64_MAX);
+  CHECK(*avg_pool2d(x, {1, 2}).data<int64_t>() == -1);  // -2 / 2
+  CHECK(*avg_pool2d(x, {1, 3}, {1}, {0}, false, true, 1).data<int64_t>() == INT64_MAX - 2);
+  const Tensor grad = empty_on(Device{DeviceType::CPU}, {1, 1, 1, 2}, DType::Int64);
+  std::fill_n(grad.data<int64_t>(), 2, INT64_MAX);
+  const Tensor back = avg_pool2d_backward(grad, x, {1, 2}, {1, 1}, {0}, false, true, 1);
+  CHECK(back.data<int64_t>()[1] == -2);
+}
+
+TEST_CASE("pooling to one element for each plane is the mean, of complex numbers, too") {
+  const Tensor x = to_dtype(numbers({2, 3, 4, 5}), DType::Complex64);
+  const Tensor pooled = adaptive_avg_pool2d(x, {1, 1});
+  std::complex<float> sum = 0;
+  for (int64_t i = 0; i < 20; ++i) sum += x.data<std::complex<float>>()[i];
+  CHECK(std::abs(pooled.data<std::complex<float>>()[0] - sum / 20.0f) < 1e-6f);
+}
+
+TEST_CASE("windows with more padding than int64 counts are no undefined division") {
+  const Tensor x = numbers({1, 1, 1, 1});
+  constexpr int64_t huge = int64_t{1} << 40;
+  CHECK(avg_pool2d(x, {huge}, {huge}, {huge / 2}).numel() == 1);
 }
 
 }  // namespace
