@@ -34,7 +34,13 @@ template <class F, class R, class T, size_t... I>
 void array_loop(char* const* data, int64_t n, const void* params, std::index_sequence<I...>) {
   Eigen::Map<EigenArray<R>> out(reinterpret_cast<R*>(data[0]), n);
   const auto input = [&](size_t i) {
-    return Eigen::Map<const EigenArray<T>>(reinterpret_cast<const T*>(data[i + 1]), n);
+    // The bytes of a bool may be any, as those of a view of another dtype: what is not 0 is true.
+    if constexpr (std::is_same_v<T, bool>) {
+      using Bytes = Eigen::Map<const EigenArray<uint8_t>>;
+      return Bytes(reinterpret_cast<const uint8_t*>(data[i + 1]), n) != uint8_t{0};
+    } else {
+      return Eigen::Map<const EigenArray<T>>(reinterpret_cast<const T*>(data[i + 1]), n);
+    }
   };
   if constexpr (std::is_invocable_v<F, const void*, decltype(input(I))...>) {
     out = F()(params, input(I)...);

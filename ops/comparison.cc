@@ -88,6 +88,15 @@ template <const ElementwiseOp& op>
 Tensor binary_body(const Tensor& out, const Tensor& self, const Tensor& other) {
   return elementwise(op, out, self, other);
 }
+// Of numbers in an order. RuntimeError for complex ones.
+template <const ElementwiseOp& op>
+Tensor selection_body(const Tensor& out, const Tensor& self, const Tensor& other) {
+  for (const Tensor* t : {&self, &other}) {
+    SB_CHECK(!t->defined() || !is_complex(t->dtype()), op.name, ": not implemented for ",
+             t->describe());
+  }
+  return elementwise(op, out, self, other);
+}
 // With a number: the same with a 0-dim tensor of it.
 template <const ElementwiseOp& op>
 Tensor number_body(const Tensor& out, const Tensor& self, const Scalar& other) {
@@ -110,8 +119,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<binary_body<maximum_arithmetic>>(m, maximum);
-  define_elementwise<binary_body<minimum_arithmetic>>(m, minimum);
+  define_elementwise<selection_body<maximum_arithmetic>>(m, maximum);
+  define_elementwise<selection_body<minimum_arithmetic>>(m, minimum);
   constexpr DispatchKey composite = DispatchKey::CompositeImplicitAutograd;
   m.define(max_other);
   m.impl(max_other, composite,

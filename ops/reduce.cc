@@ -13,6 +13,11 @@
 namespace sb {
 namespace {
 
+// Whether a reduction is of truth values, whatever the elements.
+bool is_truth(Reduction kind) {
+  return kind == Reduction::Any || kind == Reduction::All || kind == Reduction::CountNonzero;
+}
+
 // A dimension of the walk; strides in bytes.
 struct Dim {
   int64_t size;
@@ -81,15 +86,30 @@ struct Walk {
   }
 };
 
+// A complex number is true if either part is not 0, where a conversion to bool sees the real part.
+template <class T>
+void truth_of_complex(char* to, int64_t to_stride, const char* from, int64_t from_stride,
+                      int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    const T* const parts = reinterpret_cast<const T*>(from + i * from_stride);
+    to[i * to_stride] = parts[0] != 0 || parts[1] != 0;
+  }
+}
+
 // Elements read as a loop wants them: where they lie, or converted to a buffer. The conversion goes
 // through a dtype that may truncate or round.
 class Reader {
  public:
-  Reader(DType from, DType through, DType to)
+  // `truth`: what counts of an element is whether it is 0.
+  Reader(DType from, DType through, DType to, bool truth)
       : from_(from),
         size_(static_cast<int64_t>(itemsize(to))),
         middle_size_(static_cast<int64_t>(itemsize(through))) {
-    if (from != through) first_ = cast_function(from, through);
+    if (truth && is_complex(from)) {
+      first_ = from == DType::Complex64 ? &truth_of_complex<float> : &truth_of_complex<double>;
+    } else if (from != through) {
+      first_ = cast_function(from, through);
+    }
     if (through != to) second_ = cast_function(through, to);
   }
 
@@ -119,17 +139,18 @@ class Reader {
   alignas(64) char last_[kBytes];
 };
 
-// A reduction under way. The outputs are cut into units of at most kReduceChunk accumulators; where
-// these are few, the reduced elements of each are cut into pieces. Neither depends on the number of
-// threads.
+// A reduction under way. The outputs are cut into units of at most kReduceChunk accumulators, which
+// lie along one dimension; where units are few, the reduced elements of each are cut into pieces.
+// Neither depends on the number of threads.
 class Job {
  public:
   Job(Reduction kind, const Tensor& self, DimSet reduced_set, DType through, const Tensor& out,
       const ReduceParams& params)
-      : loops_((*internal::reduce_loops)(kind, through)),
+      : loops_(internal::reduce_loops(kind, through)),
         params_(params),
         in_dtype_(self.dtype()),
         through_(through),
+        truth_(is_truth(kind)),
         store_(cast_function(loops_.result, out.dtype())),
         walk_(self, reduced_set, out),
         in_(static_cast<const char*>(self.data_ptr())),
@@ -141,18 +162,22 @@ class Job {
     const Dims& reduced = walk_.reduced;
     by_row_ = !kept.empty() && (reduced.empty() || kept[0].in_stride < reduced[0].in_stride ||
                                 (reduced[0].size < 16 && reduced[0].size < kept[0].size));
-    if (by_row_) {
+    if (!kept.empty()) {
       row_ = kept[0];
       walk_.kept.erase(walk_.kept.begin());
     }
-    chunks_ = (row_.size + internal::kReduceChunk - 1) / internal::kReduceChunk;
+    chunk_ = std::min(row_.size, internal::kReduceChunk);
+    // Runs need not be many to be worth a loop.
+    const int64_t count = std::max<int64_t>(1, count_);
+    if (!by_row_) chunk_ = std::clamp<int64_t>(kElementGrain / count, 1, chunk_);
+    chunks_ = (row_.size + chunk_ - 1) / chunk_;
     units_ = product(walk_.kept) * chunks_;
-    unit_work_ = std::max<int64_t>(1, count_) * std::min(row_.size, internal::kReduceChunk);
-    if (units_ < kManyUnits && unit_work_ >= 2 * kElementGrain && !reduced.empty()) {
+    unit_work_ = count * chunk_;
+    if (units_ < kManyUnits && unit_work_ >= 2 * kPieceGrain && !reduced.empty()) {
       for (size_t d = 1; d < reduced.size(); ++d) {
         if (reduced[d].size > reduced[split_].size) split_ = d;
       }
-      const int64_t pieces = std::min(kMaxPieces / units_, unit_work_ / kElementGrain);
+      const int64_t pieces = std::min(kMaxPieces / units_, unit_work_ / kPieceGrain);
       const int64_t size = reduced[split_].size;
       piece_ = (size + pieces - 1) / pieces;
       pieces_ = (size + piece_ - 1) / piece_;
@@ -163,7 +188,7 @@ class Job {
     if (pieces_ == 1) {
       parallel_for(0, units_, std::max<int64_t>(1, kElementGrain / unit_work_),
                    [&](int64_t from, int64_t to) {
-                     Reader reader(in_dtype_, through_, loops_.element);
+                     Reader reader(in_dtype_, through_, loops_.element, truth_);
                      alignas(64) char acc[kMaxAccumulators];
                      for (int64_t unit = from; unit < to; ++unit) {
                        fold(unit, walk_.reduced, 0, &reader, acc);
@@ -175,14 +200,13 @@ class Job {
     struct alignas(64) Line {
       char bytes[64];
     };
-    const int64_t stride =
-        (loops_.accumulator_size * std::min(row_.size, internal::kReduceChunk) + 63) / 64;
+    const int64_t stride = (loops_.accumulator_size * chunk_ + 63) / 64;
     std::vector<Line> partial(static_cast<size_t>(units_ * pieces_ * stride));
     const auto partial_of = [&](int64_t unit, int64_t piece) {
       return partial[static_cast<size_t>((unit * pieces_ + piece) * stride)].bytes;
     };
     parallel_for(0, units_ * pieces_, 1, [&](int64_t from, int64_t to) {
-      Reader reader(in_dtype_, through_, loops_.element);
+      Reader reader(in_dtype_, through_, loops_.element, truth_);
       for (int64_t i = from; i < to; ++i) {
         Dims dims = walk_.reduced;
         const int64_t begin = i % pieces_ * piece_;
@@ -203,15 +227,17 @@ class Job {
  private:
   static constexpr int64_t kManyUnits = 16;
   static constexpr int64_t kMaxPieces = 64;
+  // Pieces cost a merge besides.
+  static constexpr int64_t kPieceGrain = 2 * kElementGrain;
   static constexpr size_t kMaxAccumulators = 32 * internal::kReduceChunk;
 
   // How many accumulators a unit has.
   int64_t width(int64_t unit) const {
-    return std::min(internal::kReduceChunk, row_.size - unit % chunks_ * internal::kReduceChunk);
+    return std::min(chunk_, row_.size - unit % chunks_ * chunk_);
   }
   // Where a unit begins, by the strides of the input or of the output.
   int64_t offset(int64_t unit, int64_t Dim::*stride) const {
-    int64_t at = unit % chunks_ * internal::kReduceChunk * (row_.*stride);
+    int64_t at = unit % chunks_ * chunk_ * (row_.*stride);
     int64_t rest = unit / chunks_;
     for (const Dim& dim : walk_.kept) {
       at += rest % dim.size * (dim.*stride);
@@ -228,30 +254,33 @@ class Job {
     const Dim inner = reduced.empty() ? Dim{1, 0, 0} : reduced[0];
     const Dims outer(reduced.begin() + (reduced.empty() ? 0 : 1), reduced.end());
     const int64_t size = static_cast<int64_t>(itemsize(loops_.element));
+    // Rows or runs that lie askew in memory are read one by one.
+    const bool whole = by_row_ ? reader->in_place(row_.in_stride) && inner.in_stride % size == 0
+                               : reader->in_place(inner.in_stride) && row_.in_stride % size == 0;
     for_each_index(outer, in, [&](const char* elements) {
-      if (by_row_) {
-        // Rows that lie askew in memory are read one by one.
-        if (reader->in_place(row_.in_stride) && inner.in_stride % size == 0) {
-          loops_.fold_rows(acc, elements, n, inner.in_stride / size, inner.size, params_);
-          return;
-        }
+      if (by_row_ && whole) {
+        loops_.fold_rows(acc, elements, n, inner.in_stride / size, inner.size, params_);
+      } else if (by_row_) {
         for (int64_t r = 0; r < inner.size; ++r) {
           const char* const row = reader->read(elements + r * inner.in_stride, row_.in_stride, n);
           loops_.fold_rows(acc, row, n, 0, 1, params_);
         }
-        return;
-      }
-      if (reader->in_place(inner.in_stride)) {
-        loops_.fold_run(acc, elements, inner.size, params_);
-        return;
-      }
-      for (int64_t i = 0; i < inner.size; i += internal::kReduceChunk) {
-        const int64_t length = std::min(internal::kReduceChunk, inner.size - i);
-        const char* const run =
-            reader->read(elements + i * inner.in_stride, inner.in_stride, length);
-        loops_.fold_run(acc, run, length, params_);
+      } else if (whole) {
+        loops_.fold_runs(acc, n, {elements, inner.size, n, row_.in_stride / size, 0}, params_);
+      } else {
+        for (int64_t r = 0; r < n; ++r) fold_by_chunks(elements, inner, r, n, reader, acc);
       }
     });
+  }
+  // One run into accumulator r of n.
+  void fold_by_chunks(const char* elements, const Dim& inner, int64_t r, int64_t n, Reader* reader,
+                      char* acc) const {
+    const char* const run = elements + r * row_.in_stride;
+    for (int64_t i = 0; i < inner.size; i += internal::kReduceChunk) {
+      const int64_t length = std::min(internal::kReduceChunk, inner.size - i);
+      const char* const chunk = reader->read(run + i * inner.in_stride, inner.in_stride, length);
+      loops_.fold_runs(acc, n, {chunk, length, 1, 0, r}, params_);
+    }
   }
 
   void finish(int64_t unit, const char* acc) const {
@@ -266,13 +295,15 @@ class Job {
   const ReduceParams& params_;
   DType in_dtype_;
   DType through_;
+  bool truth_;
   CastFunction store_;
   Walk walk_;
   const char* in_;
   char* out_;
   int64_t count_;
   bool by_row_;
-  Dim row_{1, 0, 0};
+  Dim row_{1, 0, 0};  // along which accumulators lie side by side
+  int64_t chunk_;     // so many in each unit
   int64_t chunks_;
   int64_t units_;
   int64_t unit_work_;
@@ -286,9 +317,7 @@ class Job {
 void reduce_into(Reduction kind, const Tensor& self, DimSet reduced, DType through,
                  const Tensor& out, const ReduceParams& params) {
   if (out.numel() == 0) return;
-  const bool to_bool =
-      kind == Reduction::Any || kind == Reduction::All || kind == Reduction::CountNonzero;
-  Job(kind, self, reduced, to_bool ? DType::Bool : through, out, params).run();
+  Job(kind, self, reduced, is_truth(kind) ? DType::Bool : through, out, params).run();
 }
 
 namespace {

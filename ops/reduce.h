@@ -14,10 +14,10 @@ namespace sb {
 // dtype and strides, and no memory of self's. Large inputs are split over threads, in pieces that
 // do not depend on how many there are.
 //
-// Sums are taken in float64 with compensation: in float32 inside blocks of 1024, no more than 16
-// in a row. Integers wrap, NaN is both the largest and the smallest number. Reducing no element
-// gives 0 (sums, norms, Any, CountNonzero), 1 (Prod, All), -inf (LogSumExp) or NaN (Mean,
-// Variance); Max and Min need one.
+// Sums are taken in float64: of float32 those of blocks of 4096 elements, which are added in
+// float32 as balanced trees (see reduce_sums.h); of float64 with compensation. Integers wrap, NaN
+// is both the largest and the smallest number. Reducing no element gives 0 (sums, norms, Any,
+// CountNonzero), 1 (Prod, All), -inf (LogSumExp) or NaN (Mean, Variance); Max and Min need one.
 // Arithmetic for `through`: Sum and Prod all dtypes; Mean, Variance and norms floating-point and
 // complex ones; Max, Min and NanSum real ones; LogSumExp floating-point ones; Any, All and
 // CountNonzero convert to bool whatever it is.

@@ -167,6 +167,50 @@ TEST_CASE("every kind agrees with a plain loop, along any dimension and for any 
   }
 }
 
+TEST_CASE("a complex number with either part is counted as one that is not 0") {
+  const Tensor x = empty_on(DeviceType::CPU, {4}, DType::Complex64);
+  float* const parts = reinterpret_cast<float*>(x.data_ptr());
+  for (int i = 0; i < 8; ++i) parts[i] = i == 1 || i == 4 || i == 7;
+  const Tensor out = empty_on(DeviceType::CPU, {}, DType::Int64);
+  reduce_into(Reduction::CountNonzero, x, DimSet().set(), DType::Bool, out);
+  CHECK(out.data<int64_t>()[0] == 3);
+  CHECK(item(any(x)).to<bool>());
+  CHECK_FALSE(item(all(x)).to<bool>());
+}
+
+TEST_CASE("a bool is true whatever its byte, if that is not 0") {
+  const Tensor x = empty_on(DeviceType::CPU, {2, 13}, DType::Bool);
+  uint8_t* const bytes = static_cast<uint8_t*>(x.data_ptr());
+  for (int i = 0; i < 26; ++i) bytes[i] = static_cast<uint8_t>(i % 13 < 10 ? 25 * i + 1 : 0);
+  bytes[0] = 0x80;
+  for (const int64_t dim : {0, 1}) {
+    const auto reduced = DimSet().set(static_cast<size_t>(dim));
+    const Tensor out = empty_on(DeviceType::CPU, {dim == 0 ? 13 : 2}, DType::Int64);
+    reduce_into(Reduction::CountNonzero, x, reduced, DType::Bool, out);
+    int64_t expected[13] = {};
+    for (int i = 0; i < 26; ++i) expected[dim == 0 ? i % 13 : i / 13] += bytes[i] != 0;
+    for (int64_t i = 0; i < out.numel(); ++i) CHECK(out.data<int64_t>()[i] == expected[i]);
+  }
+  CHECK(item(all(slice(x, 1, 0, 10))).to<bool>());
+  CHECK_FALSE(item(all(x)).to<bool>());
+}
+
+TEST_CASE("norms of float32 hold where squares leave its range") {
+  const auto norm = [](const Tensor& x, DimSet dims, IntArrayRef sizes) {
+    const Tensor out = empty_on(DeviceType::CPU, sizes, DType::Float32);
+    reduce_into(Reduction::Norm2, x, dims, DType::Float32, out);
+    return values_of(out);
+  };
+  for (const double scale : {1e-30, 1.0, 1e30}) {
+    const Tensor x = empty_on(DeviceType::CPU, {500, 20}, DType::Float32);
+    std::fill_n(x.data<float>(), x.numel(), static_cast<float>(scale));
+    CHECK(norm(x, DimSet().set(), {})[0] == Approx(100 * scale).epsilon(1e-6));
+    for (double v : norm(x, DimSet().set(0), {20})) {
+      CHECK(v == Approx(std::sqrt(500) * scale).epsilon(1e-6));
+    }
+  }
+}
+
 TEST_CASE("NaN is found wherever it stands, and by both extremes") {
   const bool largest = GENERATE(true, false);
   for (const int64_t at : {0, 63, 64, 1023, 1024, 1500}) {

@@ -149,9 +149,11 @@ struct ArgExtreme {
       return;
     }
     // Of all elements, in row-major order.
-    const Tensor flat = empty_on(self.device(), {self.numel()}, self.dtype());
-    copy_elements(alias_with_unchecked(flat, self.sizes(), contiguous_strides(self.sizes()), 0),
-                  self);
+    const Tensor packed = empty_on(self.device(), self.sizes(), self.dtype());
+    copy_elements(packed, self);
+    const int64_t count = self.numel(), one = 1;
+    const Tensor flat =
+        alias_with_unchecked(packed, IntArrayRef(&count, 1), IntArrayRef(&one, 1), 0);
     const Tensor index = empty_on(out.device(), {}, DType::Int64);
     arg_reduce_into(largest, flat, 0, Tensor(), index);
     copy_elements(out, index);
@@ -168,17 +170,6 @@ struct ArgExtreme {
     if (has_data(self)) compute(self, dim, plan.target());
     plan.finish(has_data(self));
     return out;
-  }
-
- private:
-  static DimVector contiguous_strides(IntArrayRef sizes) {
-    DimVector strides(sizes.size());
-    int64_t stride = 1;
-    for (size_t d = sizes.size(); d-- > 0;) {
-      strides[d] = stride;
-      stride *= sizes[d];
-    }
-    return strides;
   }
 };
 

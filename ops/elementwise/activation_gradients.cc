@@ -3,6 +3,7 @@
 #include <limits>
 #include <numbers>
 
+#include "switchboard/ops/elementwise/gelu_erf.h"
 #include "switchboard/ops/elementwise/regular.h"
 #include "switchboard/ops/vector_math.h"
 #ifndef SB_CPU_VARIANT
@@ -61,8 +62,9 @@ SB_ELEMENTWISE(gelu_erf_backward_arithmetic, "gelu_backward", kBinaryFlags,
                    [](const auto& g, const auto& x) {
                      using T = element_of<decltype(x)>;
                      const T density = T(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
-                     return g * (T(0.5) * (T(1) + vec::erf(x * T(1 / std::numbers::sqrt2))) +
-                                 x * density * vec::exp(T(-0.5) * x * x));
+                     return g *
+                            (T(0.5) * (T(1) + internal::gelu_erf(x * T(1 / std::numbers::sqrt2))) +
+                             x * density * vec::exp(T(-0.5) * x * x));
                    },
                    FloatTypes()));
 SB_ELEMENTWISE(gelu_tanh_backward_arithmetic, "gelu_backward", kBinaryFlags,

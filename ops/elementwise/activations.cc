@@ -1,6 +1,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "switchboard/ops/elementwise/gelu_erf.h"
 #include "switchboard/ops/elementwise/regular.h"
 #include "switchboard/ops/vector_math.h"
 #ifndef SB_CPU_VARIANT
@@ -15,7 +16,8 @@ SB_ELEMENTWISE(gelu_erf_arithmetic, "gelu", kUnaryFlags,
                array_loops<1>(
                    [](const auto& x) {
                      using T = element_of<decltype(x)>;
-                     return x * T(0.5) * (T(1) + vec::erf(x * T(1 / std::numbers::sqrt2)));
+                     return x * T(0.5) *
+                            (T(1) + internal::gelu_erf(x * T(1 / std::numbers::sqrt2)));
                    },
                    FloatTypes()));
 SB_ELEMENTWISE(gelu_tanh_arithmetic, "gelu", kUnaryFlags,

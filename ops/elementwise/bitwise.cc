@@ -19,12 +19,11 @@ constexpr void set_size_loops(LoopTable* table, TypeList<T...>, F) {
    ...);
 }
 namespace {
-// The same with bool, whose bytes are 0 and 1.
+// The same with bool.
 template <class F>
 constexpr LoopTable bit_loops(F f) {
-  LoopTable table{};
+  LoopTable table = element_loops<2>(f, BoolType());
   set_size_loops<2>(&table, IntegerTypes(), f);
-  table[static_cast<size_t>(DType::Bool)] = table[static_cast<size_t>(DType::UInt8)];
   return table;
 }
 }  // namespace

@@ -35,6 +35,13 @@ struct Numbers {
 
 namespace internal {
 
+// The bytes of a bool may be any, as those of a view of another dtype are: what is not 0 is true.
+template <class T>
+const T& read_element(const T& x) {
+  return x;
+}
+inline bool read_element(const bool& x) { return *reinterpret_cast<const unsigned char*>(&x) != 0; }
+
 template <class F, class R, class T, size_t... I>
 void element_loop(char* const* data, int64_t n, const void* params, std::index_sequence<I...>) {
   R* const out = reinterpret_cast<R*>(data[0]);
@@ -48,10 +55,11 @@ void element_loop(char* const* data, int64_t n, const void* params, std::index_s
       for (size_t i = 0; i < given.count; ++i) numbers[i] = given.values[i].to<T>();
     }
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<R>(F()(numbers, in[I][i]...));
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = static_cast<R>(F()(numbers, read_element(in[I][i])...));
   } else {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<R>(F()(in[I][i]...));
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<R>(F()(read_element(in[I][i])...));
   }
 }
 template <class F, class R, class T, size_t inputs>

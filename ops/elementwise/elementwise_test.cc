@@ -41,6 +41,45 @@ TEST_CASE("integers wrap in powers, products and shifts") {
               {2, -2147483648.0}));
 }
 
+TEST_CASE("gelu is within 4e-7 of |x|, and nothing where x is far below 0") {
+  const int n = 20001;
+  std::vector<double> values;
+  for (int i = 0; i < n; ++i) values.push_back((i - n / 2) / 1000.0);
+  const std::vector<double> got = values_of(gelu(tensor_of({n}, values)));
+  double worst = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double x = static_cast<float>(values[i]);
+    const double exact = x / 2 * std::erfc(-x / std::sqrt(2));
+    worst = std::max(worst, std::abs(got[i] - exact) - 4e-7 * std::abs(x));
+    CHECK(got[i] * x >= 0);
+  }
+  CHECK(worst <= 0);
+  const std::vector<double> far = values_of(gelu(tensor_of({4}, {-1e5, 1e5, kInfinity, NAN})));
+  CHECK(far[0] == 0);
+  CHECK(far[1] == static_cast<float>(1e5));
+  CHECK(far[2] == kInfinity);
+  CHECK(std::isnan(far[3]));
+}
+
+TEST_CASE("the bytes of bools may be any") {
+  const Tensor mask = tensor_of({3}, {0, 1, 1}, DType::Bool);
+  static_cast<uint8_t*>(mask.data_ptr())[1] = 0x40;
+  CHECK(holds(where(mask, tensor_of({3}, {1, 2, 3}), tensor_of({3}, {4, 5, 6})), {4, 2, 3}));
+  const Tensor truths = tensor_of({3}, {1, 1, 0}, DType::Bool);
+  CHECK(holds(bitwise_and(mask, truths), {0, 1, 0}));
+  CHECK(holds(bitwise_xor(mask, truths), {1, 0, 1}));
+  CHECK(holds(bitwise_not(mask), {1, 0, 0}));
+}
+
+TEST_CASE("polygamma takes any order") {
+  CHECK(values_of(polygamma(0, tensor_of({1}, {1}, DType::Float64)))[0] ==
+        Approx(-0.57721566490153287));
+  for (const int64_t n : {int64_t{1} << 40, std::numeric_limits<int64_t>::max()}) {
+    const double huge = values_of(polygamma(n, tensor_of({1}, {1.5}, DType::Float64)))[0];
+    CHECK_FALSE(std::isfinite(huge));
+  }
+}
+
 TEST_CASE("the lowest integer has a remainder by -1, a divisor and a multiple") {
   for (DType dtype : {DType::Int8, DType::Int16, DType::Int32, DType::Int64}) {
     const double low = -std::ldexp(1.0, static_cast<int>(itemsize(dtype)) * 8 - 1);

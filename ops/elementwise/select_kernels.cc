@@ -9,14 +9,15 @@ namespace {
 template <class T>
 void select_loop(char* const* data, int64_t n, const void*) {
   T* const out = reinterpret_cast<T*>(data[0]);
-  const bool* const condition = reinterpret_cast<const bool*>(data[1]);
+  // Bytes, which a view of another dtype may have given any value.
+  const uint8_t* const condition = reinterpret_cast<const uint8_t*>(data[1]);
   const T* const yes = reinterpret_cast<const T*>(data[2]);
   const T* const no = reinterpret_cast<const T*>(data[3]);
   // out is apart from the inputs, or one of them.
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
     const T a = yes[i], b = no[i];
-    out[i] = condition[i] ? a : b;
+    out[i] = condition[i] != 0 ? a : b;
   }
 }
 

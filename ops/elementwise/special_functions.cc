@@ -65,11 +65,10 @@ T trigamma_of(T x) {
 }
 
 template <class T>
-T polygamma_of(int64_t n, T x) {
-  if (n == 0) return static_cast<T>(digamma_of(x));
-  if (n == 1) return trigamma_of(x);
-  const double sign = n % 2 == 0 ? -1 : 1;
-  const double order = static_cast<double>(n);
+T polygamma_of(double order, T x) {
+  if (order == 0) return static_cast<T>(digamma_of(x));
+  if (order == 1) return trigamma_of(x);
+  const double sign = std::fmod(order, 2) == 0 ? -1 : 1;
   return static_cast<T>(sign * std::exp(log_gamma(order + 1)) * zeta_of(order + 1, x));
 }
 
@@ -158,7 +157,7 @@ SB_REGULAR(special_zeta, kFloatFlags,
            element_loops<2>([](double x, double q) { return zeta_of(x, q); }, FloatTypes()));
 SB_ELEMENTWISE(polygamma_arithmetic, "polygamma", kFloatFlags,
                element_loops<1>([](const auto& n,
-                                   auto x) { return polygamma_of(static_cast<int64_t>(n[0]), x); },
+                                   auto x) { return polygamma_of(static_cast<double>(n[0]), x); },
                                 FloatTypes()));
 
 namespace {

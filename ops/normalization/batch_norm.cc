@@ -5,26 +5,23 @@
 #include <vector>
 
 #include "switchboard/core/checked_math.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/factories.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
+#include "switchboard/ops/normalization/parameters.h"
+#include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/reduction_plan.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/repeat.h"
 #include "switchboard/ops/structured.h"
-#include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
 
+using internal::check_parameter;
+using internal::is_given;
 using internal::NormKernels;
 using OptionalTensor = std::optional<Tensor>;
 using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
-
-bool is_given(const OptionalTensor& t) { return t && t->defined(); }
 
 // What the channels' parameters have for dtype: the input's, or float32 for 16-bit inputs where any
 // of them has that.
@@ -34,14 +31,6 @@ DType parameter_dtype(const Tensor& input, std::initializer_list<const OptionalT
     if (is_given(*t) && (*t)->dtype() == DType::Float32) return DType::Float32;
   }
   return input.dtype();
-}
-void check_parameter(const char* op, const char* name, const OptionalTensor& t, int64_t channels,
-                     DType dtype, bool any_size = false) {
-  if (!is_given(t)) return;
-  SB_CHECK(t->dtype() == dtype, op, ": ", name, ": expected ", to_string(dtype), ", got ",
-           t->describe());
-  SB_CHECK(any_size || (t->dim() == 1 && t->numel() == channels), op, ": ", name, ": expected ",
-           channels, " elements in one dimension, one for each channel, got ", t->describe());
 }
 void check_input(const char* op, const Tensor& input) {
   check_defined(op, input);
@@ -60,8 +49,7 @@ struct Channels {
 
   explicit Channels(const Tensor& input)
       : format(suggest_memory_format(input)), channels(input.sizes()[1]), planes(input.sizes()[0]) {
-    size = 1;
-    for (int64_t n : input.sizes().subspan(2)) size *= n;
+    size = checked_numel(input.sizes().subspan(2));
     adjacent = format != MemoryFormat::Contiguous || size == 1;
   }
   int64_t per_channel() const { return planes * size; }
@@ -113,21 +101,16 @@ std::array<TensorMeta, 3> forward_rule(const Tensor& input, const OptionalTensor
   constexpr const char* op = "native_batch_norm";
   check_input(op, input);
   const int64_t channels = input.sizes()[1];
+  const IntArrayRef one_each(&channels, 1);
   const DType dtype = parameter_dtype(input, {&weight, &bias, &running_mean, &running_var});
-  check_parameter(op, "weight", weight, channels, dtype);
-  check_parameter(op, "bias", bias, channels, dtype);
-  check_parameter(op, "running_mean", running_mean, channels, dtype);
-  check_parameter(op, "running_var", running_var, channels, dtype);
+  check_parameter(op, "weight", weight, one_each, dtype);
+  check_parameter(op, "bias", bias, one_each, dtype);
+  check_parameter(op, "running_mean", running_mean, one_each, dtype);
+  check_parameter(op, "running_var", running_var, one_each, dtype);
   SB_CHECK(training || (is_given(running_mean) && is_given(running_var)), op,
            ": running_mean and running_var: expected tensors where not training, got none");
-  TensorMeta out{{input.sizes().begin(), input.sizes().end()}, input.dtype()};
-  const MemoryFormat format = suggest_memory_format(input);
-  if (format != MemoryFormat::Contiguous) {
-    const Tensor shape = empty_on(DeviceType::Meta, input.sizes(), input.dtype(), format);
-    out.strides.assign(shape.strides().begin(), shape.strides().end());
-  }
   const TensorMeta saved{{training ? channels : 0}, dtype};
-  return {out, saved, saved};
+  return {internal::meta_in_format(input), saved, saved};
 }
 
 void forward_kernel(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
@@ -208,11 +191,15 @@ ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const Optiona
   const int64_t n = layout.channels;
   const DType parameters =
       parameter_dtype(input, {&weight, &running_mean, &running_var, &save_mean, &save_invstd});
-  check_parameter(op, "weight", weight, n, parameters);
-  check_parameter(op, "running_mean", running_mean, n, parameters, train);
-  check_parameter(op, "running_var", running_var, n, parameters, train);
-  check_parameter(op, "save_mean", save_mean, n, parameters, !train);
-  check_parameter(op, "save_invstd", save_invstd, n, parameters, !train);
+  // What is not used may have any shape.
+  const IntArrayRef one_each(&n, 1);
+  const std::optional<IntArrayRef> running = train ? std::nullopt : std::optional(one_each);
+  const std::optional<IntArrayRef> saved = train ? std::optional(one_each) : std::nullopt;
+  check_parameter(op, "weight", weight, one_each, parameters);
+  check_parameter(op, "running_mean", running_mean, running, parameters);
+  check_parameter(op, "running_var", running_var, running, parameters);
+  check_parameter(op, "save_mean", save_mean, saved, parameters);
+  check_parameter(op, "save_invstd", save_invstd, saved, parameters);
   SB_CHECK(train ? is_given(save_mean) && is_given(save_invstd)
                  : is_given(running_mean) && is_given(running_var),
            op, ": expected ", train ? "save_mean and save_invstd" : "running_mean and running_var",
@@ -296,76 +283,6 @@ ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const Optiona
   return results;
 }
 
-// As `torch._batch_norm_impl_index` without cuDNN and MIOpen: the index is 0.
-std::tuple<Tensor, Tensor, Tensor, Tensor, int64_t> impl_index(
-    const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-    const OptionalTensor& running_mean, const OptionalTensor& running_var, bool training,
-    double momentum, double eps, bool) {
-  constexpr const char* op = "batch_norm";
-  check_defined(op, input);
-  wrap_dim(op, 1, input.dim());
-  SB_CHECK(training || (is_given(running_mean) && is_given(running_var)), op,
-           ": running_mean and running_var must be defined in evaluation mode");
-  const Tensor reserve = new_empty(input, {0}, DType::UInt8);
-  if (input.numel() == 0) {
-    Tensor out = clone(input);
-    if (is_given(weight)) out = mul(out, sb::select(*weight, 0, 0));
-    if (is_given(bias)) out = add(out, sb::select(*bias, 0, 0));
-    const Tensor none = new_empty(input, {0});
-    return {out, none, none, reserve, 0};
-  }
-  const int64_t channels = input.sizes()[1];
-  for (const OptionalTensor* t : {&running_mean, &running_var, &weight, &bias}) {
-    SB_CHECK(!is_given(*t) || (*t)->numel() == channels, op, ": expected parameters of ", channels,
-             " elements, got ", (*t)->describe());
-  }
-  auto [out, mean, invstd] =
-      native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps);
-  return {out, mean, invstd, reserve, 0};
-}
-ThreeTensors impl_index_backward(int64_t index, const Tensor& input, const Tensor& grad_output,
-                                 const OptionalTensor& weight, const OptionalTensor& running_mean,
-                                 const OptionalTensor& running_var, const OptionalTensor& save_mean,
-                                 const OptionalTensor& save_var_transform, bool train, double eps,
-                                 absl::Span<const bool> output_mask, const Tensor&) {
-  SB_CHECK(index == 0, "_batch_norm_impl_index_backward: impl_index: expected 0, got ", index);
-  return native_batch_norm_backward(grad_output, input, weight, running_mean, running_var,
-                                    save_mean, save_var_transform, train, eps, output_mask);
-}
-Tensor composite(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                 const OptionalTensor& running_mean, const OptionalTensor& running_var,
-                 bool training, double momentum, double eps, bool cudnn_enabled) {
-  return std::get<0>(_batch_norm_impl_index(input, weight, bias, running_mean, running_var,
-                                            training, momentum, eps, cudnn_enabled));
-}
-
-Tensor instance(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                const OptionalTensor& running_mean, const OptionalTensor& running_var,
-                bool use_input_stats, double momentum, double eps, bool cudnn_enabled) {
-  constexpr const char* op = "instance_norm";
-  check_defined(op, input);
-  wrap_dim(op, 1, input.dim());
-  SB_CHECK(use_input_stats || (is_given(running_mean) && is_given(running_var)), op,
-           ": expected running_mean and running_var to be defined when use_input_stats is false");
-  const int64_t batch = input.sizes()[0], channels = input.sizes()[1];
-  DimVector sizes(input.sizes().begin(), input.sizes().end());
-  sizes[0] = 1;
-  sizes[1] = checked_mul(batch, channels);
-  const auto repeated = [&](const OptionalTensor& t) -> OptionalTensor {
-    if (!is_given(t)) return std::nullopt;
-    return repeat(*t, {batch});
-  };
-  const OptionalTensor mean = repeated(running_mean), var = repeated(running_var);
-  const Tensor out = batch_norm(view(contiguous(input), sizes), repeated(weight), repeated(bias),
-                                mean, var, use_input_stats, momentum, eps, cudnn_enabled);
-  const auto write_back = [&](const OptionalTensor& running, const OptionalTensor& now) {
-    if (is_given(running)) copy_(*running, sb::mean(view(*now, {batch, channels}), {0}));
-  };
-  write_back(running_mean, mean);
-  write_back(running_var, var);
-  return view(out, input.sizes());
-}
-
 using Forward = internal::StructuredForms<decltype(&forward_rule)>;
 template <bool with_data>
 ThreeTensors forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
@@ -422,24 +339,46 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> legit_functional(
   return {out, mean, invstd, mean_out, var_out};
 }
 
+// The outs are checked before the running statistics are written to, hence copies of those.
+ThreeTensors forward_out(const Tensor& input, const OptionalTensor& weight,
+                         const OptionalTensor& bias, const OptionalTensor& running_mean,
+                         const OptionalTensor& running_var, bool training, double momentum,
+                         double eps, const Tensor& out, const Tensor& save_mean,
+                         const Tensor& save_invstd) {
+  constexpr const char* op = "native_batch_norm.out";
+  const auto copy_of = [&](const OptionalTensor& t) {
+    return training && is_given(t) ? OptionalTensor(clone(*t)) : t;
+  };
+  const OptionalTensor mean = copy_of(running_mean), var = copy_of(running_var);
+  const ThreeTensors results =
+      native_batch_norm(input, weight, bias, mean, var, training, momentum, eps);
+  const std::pair<const Tensor&, const Tensor&> pairs[] = {{std::get<0>(results), out},
+                                                           {std::get<1>(results), save_mean},
+                                                           {std::get<2>(results), save_invstd}};
+  for (const auto& [result, to] : pairs) check_result_fits_out(op, result, to);
+  internal::check_outs_apart(op, {&out, &save_mean, &save_invstd});
+  for (const auto& [result, to] : pairs) copy_result_to_out(op, result, to);
+  const auto write_back = [&](const OptionalTensor& running, const OptionalTensor& now) {
+    if (training && is_given(running)) copy_(*running, *now);
+  };
+  write_back(running_mean, mean);
+  write_back(running_var, var);
+  return {out, save_mean, save_invstd};
+}
+
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   define_structured<forward_rule, forward_kernel>(m, native_batch_norm);
   m.impl(native_batch_norm, DispatchKey::CompositeExplicitAutograd, forward_by_legit);
-  define_out_form(m, native_batch_norm.handle(), "out", {"out", "save_mean", "save_invstd"});
   define_on_cpu_and_meta(m, native_batch_norm_backward, backward);
   define_out_form(m, native_batch_norm_backward.handle(), "out");
   const auto define = [&](const auto& op, DispatchKey key, auto kernel) {
     m.define(op);
     m.impl(op, key, kernel);
   };
-  constexpr DispatchKey kImplicit = DispatchKey::CompositeImplicitAutograd;
-  define(batch_norm, kImplicit, composite);
-  define(_batch_norm_impl_index, kImplicit, impl_index);
-  define(_batch_norm_impl_index_backward, kImplicit, impl_index_backward);
-  define(instance_norm, kImplicit, instance);
   constexpr DispatchKey kExplicit = DispatchKey::CompositeExplicitAutograd;
+  define(native_batch_norm_out, kExplicit, forward_out);
   define(_native_batch_norm_legit, DispatchKey::CPU, legit<true>);
   m.impl(_native_batch_norm_legit, DispatchKey::Meta, legit<false>);
   define(_native_batch_norm_legit_no_stats, DispatchKey::CPU, legit_no_stats<true>);

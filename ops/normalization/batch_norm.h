@@ -14,6 +14,10 @@ namespace sb {
 SB_OP(native_batch_norm,
       "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
       "Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)");
+SB_OP(native_batch_norm_out,
+      "aten::native_batch_norm.out(Tensor input, Tensor? weight, Tensor? bias, Tensor? "
+      "running_mean, Tensor? running_var, bool training, float momentum, float eps, *, Tensor(a!) "
+      "out, Tensor(b!) save_mean, Tensor(c!) save_invstd) -> (Tensor(a!), Tensor(b!), Tensor(c!))");
 // The gradients of input, weight and bias, undefined where output_mask does not ask for them.
 SB_OP(native_batch_norm_backward,
       "aten::native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? "

@@ -7,6 +7,7 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
+#include "switchboard/ops/normalization/parameters.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/reduction_plan.h"
@@ -15,18 +16,10 @@
 namespace sb {
 namespace {
 
+using internal::check_parameter;
 using internal::NormKernels;
 using OptionalTensor = std::optional<Tensor>;
 using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
-
-void check_parameter(const char* op, const char* name, const OptionalTensor& t, int64_t channels,
-                     DType dtype) {
-  if (!t || !t->defined()) return;
-  SB_CHECK(t->dim() == 1 && t->numel() == channels, op, ": ", name, ": expected a vector of ",
-           channels, " elements, one for each channel, got ", t->describe());
-  SB_CHECK(t->dtype() == dtype, op, ": ", name, ": expected ", to_string(dtype), ", got ",
-           t->describe());
-}
 
 struct Groups {
   int64_t items, channels, size, groups;
@@ -44,8 +37,11 @@ struct Groups {
              input.describe());
     SB_CHECK(is_floating_point(input.dtype()), op, ": not implemented for ",
              to_string(input.dtype()));
-    check_parameter(op, "weight", weight, channels, input.dtype());
-    check_parameter(op, "bias", bias, channels, input.dtype());
+    // Without items, too.
+    checked_mul(channels, size);
+    checked_mul(items, groups);
+    check_parameter(op, "weight", weight, IntArrayRef(&channels, 1), input.dtype());
+    check_parameter(op, "bias", bias, IntArrayRef(&channels, 1), input.dtype());
   }
   int64_t per_group() const { return channels / groups; }
   int64_t grain() const {
@@ -57,14 +53,8 @@ std::array<TensorMeta, 3> forward_rule(const Tensor& input, const OptionalTensor
                                        const OptionalTensor& bias, int64_t items, int64_t channels,
                                        int64_t size, int64_t group, double) {
   const Groups groups("native_group_norm", input, weight, bias, items, channels, size, group);
-  TensorMeta out{{input.sizes().begin(), input.sizes().end()}, input.dtype()};
-  const MemoryFormat format = suggest_memory_format(input);
-  if (format != MemoryFormat::Contiguous) {
-    const Tensor shape = empty_on(DeviceType::Meta, input.sizes(), input.dtype(), format);
-    out.strides.assign(shape.strides().begin(), shape.strides().end());
-  }
   const TensorMeta stat{{items, group}, input.dtype()};
-  return {out, stat, stat};
+  return {internal::meta_in_format(input), stat, stat};
 }
 void forward_kernel(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                     int64_t items, int64_t channels, int64_t size, int64_t group, double eps,
@@ -211,10 +201,9 @@ Tensor composite(const Tensor& input, int64_t num_groups, const OptionalTensor& 
   const int64_t channels = input.sizes()[1];
   SB_CHECK(num_groups > 0 && channels % num_groups == 0, op, ": num_groups: expected a divisor of ",
            channels, " channels, got ", num_groups);
-  check_parameter(op, "weight", weight, channels, input.dtype());
-  check_parameter(op, "bias", bias, channels, input.dtype());
-  int64_t size = 1;
-  for (int64_t n : input.sizes().subspan(2)) size *= n;
+  check_parameter(op, "weight", weight, IntArrayRef(&channels, 1), input.dtype());
+  check_parameter(op, "bias", bias, IntArrayRef(&channels, 1), input.dtype());
+  const int64_t size = checked_numel(input.sizes().subspan(2));
   const Tensor in = contiguous(input, suggest_memory_format(input));
   return std::get<0>(
       native_group_norm(in, weight, bias, input.sizes()[0], channels, size, num_groups, eps));

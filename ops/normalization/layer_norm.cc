@@ -4,7 +4,9 @@
 #include <cmath>
 #include <vector>
 
+#include "switchboard/core/checked_math.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
+#include "switchboard/ops/normalization/parameters.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/reduction_plan.h"
@@ -34,21 +36,14 @@ struct Shape {
              ", got ", shape_text(normalized));
     SB_CHECK(is_floating_point(input.dtype()), op, ": not implemented for ",
              to_string(input.dtype()));
-    check_parameter(op, "weight", input, normalized, weight);
-    check_parameter(op, "bias", input, normalized, bias);
+    internal::check_parameter(op, "weight", weight, normalized, input.dtype());
+    internal::check_parameter(op, "bias", bias, normalized, input.dtype());
     for (size_t d = 0; d < sizes.size(); ++d) {
       const bool goes = d >= sizes.size() - normalized.size();
-      (goes ? columns : rows) *= sizes[d];
+      int64_t& product = goes ? columns : rows;
+      product = checked_mul(product, sizes[d]);
       stat_sizes.push_back(goes ? 1 : sizes[d]);
     }
-  }
-  static void check_parameter(const char* op, const char* name, const Tensor& input,
-                              IntArrayRef normalized, const OptionalTensor& t) {
-    if (!t || !t->defined()) return;
-    SB_CHECK(t->sizes() == normalized, op, ": ", name, ": expected shape ", shape_text(normalized),
-             ", got ", t->describe());
-    SB_CHECK(t->dtype() == input.dtype(), op, ": ", name, ": expected ", to_string(input.dtype()),
-             ", got ", t->describe());
   }
   int64_t grain() const {
     return std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, columns));

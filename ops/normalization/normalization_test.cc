@@ -113,6 +113,23 @@ TEST_CASE("training updates the running statistics, evaluation reads them") {
   CHECK(values_of(mean) == before);
 }
 
+TEST_CASE("an out that is refused leaves the running statistics alone") {
+  const Tensor x = noise({8, 3});
+  const Tensor mean = noise({3}), var = noise({3}), out = noise({8, 3});
+  const std::vector<double> before = values_of(mean), before_var = values_of(var);
+  const Tensor one = noise({1}), save = noise({3}), scalar = expand(one, {3});
+  CHECK_THROWS_AS(native_batch_norm_out(x, {}, {}, mean, var, true, 0.5, 1e-5, out, save, Tensor()),
+                  Error);
+  CHECK_THROWS_AS(native_batch_norm_out(x, {}, {}, mean, var, true, 0.5, 1e-5, out, save, scalar),
+                  Error);
+  CHECK_THROWS_AS(native_batch_norm_out(x, {}, {}, mean, var, true, 0.5, 1e-5, out, save, save),
+                  Error);
+  CHECK(values_of(mean) == before);
+  CHECK(values_of(var) == before_var);
+  native_batch_norm_out(x, {}, {}, mean, var, true, 1.0, 1e-5, out, save, noise({3}));
+  CHECK(values_of(mean) == values_of(save));
+}
+
 TEST_CASE("a batch of nothing has no statistics, and divides by nothing") {
   const auto [y, mean, invstd] = native_batch_norm(noise({0, 3}), {}, {}, {}, {}, true, 0.1, 1e-5);
   CHECK(y.numel() == 0);

@@ -5,6 +5,7 @@
 
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
+#include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/statistics/norm.h"
@@ -114,39 +115,14 @@ Tensor nuclear_dim(const Tensor& self, IntArrayRef dim, bool keepdim) {
   return linalg_matrix_norm_str(self, "nuc", dim, keepdim);
 }
 
-// Those of linalg demand the result's own dtype.
-template <auto& functional>
-struct StrictOut {
-  template <class R, class... A>
-  struct Kernel {
-    Tensor operator()(A... args, const Tensor& out) const {
-      const Tensor result = functional.call(args...);
-      check_defined(functional.name().data(), out);
-      SB_CHECK(result.dtype() == out.dtype(), functional.name(), ": expected out tensor of ",
-               to_string(result.dtype()), ", got ", out.describe());
-      copy_result_to_out(functional.name(), result, out);
-      return out;
-    }
-  };
-};
-template <auto& functional, class Tag, class F>
-void define_strict(Library& m, const Op<Tag>& op, F kernel) {
-  using Kernel =
-      typename internal::OpTraits<Tag>::template Apply<StrictOut<functional>::template Kernel>;
-  constexpr Op<typename Tag::Out> out;
-  m.define(op);
-  m.impl(op, DispatchKey::CompositeImplicitAutograd, kernel);
-  m.define(out);
-  m.impl(out, DispatchKey::CompositeImplicitAutograd, Kernel());
-}
-
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_strict<linalg_matrix_norm>(m, linalg_matrix_norm, matrix);
-  define_strict<linalg_matrix_norm_str>(m, linalg_matrix_norm_str, matrix_str);
-  define_strict<linalg_norm>(m, linalg_norm, norm_of);
-  define_strict<linalg_norm_str>(m, linalg_norm_str, norm_of_str);
+  // Those of linalg demand the result's own dtype.
+  define_composite<linalg_matrix_norm>(m, matrix);
+  define_composite<linalg_matrix_norm_str>(m, matrix_str);
+  define_composite<linalg_norm>(m, norm_of);
+  define_composite<linalg_norm_str>(m, norm_of_str);
   constexpr DispatchKey kImplicit = DispatchKey::CompositeImplicitAutograd;
   m.define(frobenius_norm);
   m.impl(frobenius_norm, kImplicit, frobenius);
