@@ -11,8 +11,32 @@
 
 namespace sb {
 
+namespace {
+
+// Copies from here on are worth threads.
+constexpr size_t kLargeCopy = size_t{1} << 18;
+
+// The usual small copy, of one array to another, needs no TensorIterator. Whether it was one.
+bool copy_small_array(const Tensor& self, const Tensor& src) {
+  if (!self.is_cpu() || !src.is_cpu() || self.dtype() != src.dtype() || !self.is_contiguous() ||
+      !src.is_contiguous() || self.sizes() != src.sizes()) {
+    return false;
+  }
+  const size_t nbytes = self.nbytes();
+  if (nbytes >= kLargeCopy) return false;
+  if (nbytes == 0) return true;
+  const uintptr_t to = reinterpret_cast<uintptr_t>(self.data_ptr());
+  const uintptr_t from = reinterpret_cast<uintptr_t>(src.data_ptr());
+  // What overlaps in part is refused elsewhere.
+  if (to < from + nbytes && from < to + nbytes) return false;
+  std::memcpy(self.data_ptr(), src.data_ptr(), nbytes);
+  return true;
+}
+
+}  // namespace
+
 void copy_elements(const Tensor& self, const Tensor& src, bool check_overlap) {
-  if (self.is_same(src)) return;
+  if (self.is_same(src) || copy_small_array(self, src)) return;
   const Tensor* const inputs[] = {&src};
   TensorIterator iterator(
       "copy_", kFixedOutput | kAnyDevice | (check_overlap ? 0 : kNoOverlapCheck), self, inputs);

@@ -90,5 +90,15 @@ TEST_CASE("eye has ones on its diagonal", "[ops][factories]") {
   CHECK_THROWS_AS(eye(-1), RuntimeError);
 }
 
+TEST_CASE("a range of integers takes the fractions of its ends for its length alone",
+          "[ops][factories]") {
+  CHECK(arange_start(0.5, 3.6, DType::Int32).numel() == 4);
+  CHECK(arange_start(0.5, 3.6, DType::Int64).numel() == 3);
+  CHECK(arange_start(0.1, 0, DType::UInt8).numel() == 0);
+  CHECK_THROWS_AS(arange_start(3.6, 1.2, DType::Int32), RuntimeError);
+  CHECK(arange(std::complex<double>(3, 0)).numel() == 3);
+  CHECK_THROWS_AS(arange(std::complex<double>(3, 1)), RuntimeError);
+}
+
 }  // namespace
 }  // namespace sb

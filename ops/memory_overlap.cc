@@ -11,6 +11,15 @@ bool shares_storage(const Tensor& a, const Tensor& b) {
   return data && data == b.storage()->data();
 }
 
+// Whether elements of the same index lie in the same place, given that the first ones do. The stride
+// of a dimension of size 1 says nothing.
+bool same_places(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype() || a.sizes() != b.sizes()) return false;
+  for (size_t d = 0; d < a.sizes().size(); ++d)
+    if (a.sizes()[d] != 1 && a.strides()[d] != b.strides()[d]) return false;
+  return true;
+}
+
 [[noreturn, gnu::cold]] void throw_overlap() {
   SB_THROW(RuntimeError,
            "unsupported operation: some elements of the input tensor and the written-to tensor "
@@ -30,7 +39,7 @@ Overlap overlap_between(const Tensor& a, const Tensor& b) {
   const int64_t a_end = a_begin + static_cast<int64_t>(a.nbytes());
   const int64_t b_end = b_begin + static_cast<int64_t>(b.nbytes());
   if (a_begin == b_begin && a_end == b_end) {
-    return a.strides() == b.strides() && a.dtype() == b.dtype() ? Overlap::Full : Overlap::Partial;
+    return same_places(a, b) ? Overlap::Full : Overlap::Partial;
   }
   return a_begin < b_end && b_begin < a_end ? Overlap::Partial : Overlap::No;
 }

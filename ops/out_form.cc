@@ -6,7 +6,11 @@
 
 #include "absl/container/inlined_vector.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/resize.h"
+#include "switchboard/ops/tensor_iterator.h"
 
 namespace sb {
 namespace {
@@ -50,8 +54,8 @@ FunctionSchema out_schema_of(const FunctionSchema& functional, std::string_view 
 
 class OutForm {
  public:
-  OutForm(OperatorHandle functional, std::vector<bool> from_out)
-      : functional_(functional), from_out_(std::move(from_out)) {}
+  OutForm(OperatorHandle functional, std::vector<bool> from_out, OutFormOptions options)
+      : functional_(functional), from_out_(std::move(from_out)), options_(options) {}
 
   void operator()(const OperatorHandle& op, DispatchKeySet, Stack* stack) const {
     const FunctionSchema& schema = op.schema();
@@ -81,8 +85,19 @@ class OutForm {
     if (name == "device") return t.device();
     return {};
   }
-  static void write(const OperatorHandle& op, const Stack& results,
-                    const std::vector<IValue>& outs) {
+  void check_fits(std::string_view name, const Tensor& result, const Tensor& out) const {
+    check_result_fits_out(name, result, out);
+    SB_CHECK(!options_.structured || out.dtype() == result.dtype(), name,
+             ": expected out tensor to have dtype ", to_string(result.dtype()), ", but got ",
+             to_string(out.dtype()));
+    if (!options_.keep_shape) return;
+    SB_CHECK(IntArrayRef(broadcast_shapes(out.sizes(), result.sizes())) == out.sizes(), name,
+             ": out ", out.describe(), " does not match the broadcast shape of ",
+             result.describe());
+    check_no_internal_overlap(out);
+  }
+  void write(const OperatorHandle& op, const Stack& results,
+             const std::vector<IValue>& outs) const {
     const std::string name = op.schema().name.to_string();
     std::vector<std::pair<Tensor, Tensor>> pairs;
     for (size_t i = 0; i < outs.size(); ++i) {
@@ -96,16 +111,23 @@ class OutForm {
       for (size_t k = 0; k < from.size(); ++k) pairs.emplace_back(from[k], to[k]);
     }
     for (const auto& [result, out] : pairs) {
-      if (result.defined()) check_result_fits_out(name, result, out);
+      if (result.defined()) check_fits(name, result, out);
     }
     for (const auto& [result, out] : pairs) {
-      if (result.defined()) copy_result_to_out(name, result, out);
+      if (!result.defined()) continue;
+      if (options_.keep_shape) {
+        copy_(out, result);
+        continue;
+      }
+      if (options_.structured) resize_output(out, result.sizes(), result.strides());
+      copy_result_to_out(name, result, out);
     }
   }
 
   OperatorHandle functional_;
   // Of each argument of the functional form, whether it is taken from out.
   std::vector<bool> from_out_;
+  OutFormOptions options_;
 };
 
 }  // namespace
@@ -113,14 +135,19 @@ class OutForm {
 OperatorHandle define_out_form(Library& m, const OperatorHandle& functional,
                                std::string_view overload, std::vector<std::string> outs,
                                SourceLocation where) {
+  return define_out_form(m, functional, overload, std::move(outs), OutFormOptions(), where);
+}
+OperatorHandle define_out_form(Library& m, const OperatorHandle& functional,
+                               std::string_view overload, std::vector<std::string> outs,
+                               OutFormOptions options, SourceLocation where) {
   const FunctionSchema& from = functional.schema();
-  const bool options = takes_options(from);
+  const bool creates = takes_options(from);
   std::vector<bool> from_out;
-  for (const Argument& a : from.arguments) from_out.push_back(options && is_creation_option(a));
+  for (const Argument& a : from.arguments) from_out.push_back(creates && is_creation_option(a));
   const OperatorHandle out = m.define(out_schema_of(from, overload, std::move(outs)).to_string(),
                                       functional.entry().tags(), where);
-  m.impl(out, DispatchKey::CompositeExplicitAutograd, OutForm(functional, std::move(from_out)),
-         where);
+  m.impl(out, DispatchKey::CompositeExplicitAutograd,
+         OutForm(functional, std::move(from_out), options), where);
   return out;
 }
 

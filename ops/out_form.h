@@ -30,6 +30,19 @@ OperatorHandle define_out_form(Library& m, const OperatorHandle& functional,
                                std::string_view overload, std::vector<std::string> outs = {},
                                SourceLocation where = SourceLocation::current());
 
+// Out= forms that PyTorch does not generate differ in what they ask of an out.
+struct OutFormOptions {
+  // As a structured operator's: RuntimeError for another dtype than the result's, and an out of
+  // another shape gets the strides of the result, too.
+  bool structured = false;
+  // The result is broadcast to out: RuntimeError where it does not fit.
+  bool keep_shape = false;
+};
+OperatorHandle define_out_form(Library& m, const OperatorHandle& functional,
+                               std::string_view overload, std::vector<std::string> outs,
+                               OutFormOptions options,
+                               SourceLocation where = SourceLocation::current());
+
 }  // namespace sb
 
 #endif  // SWITCHBOARD_OPS_OUT_FORM_H_

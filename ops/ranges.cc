@@ -20,29 +20,39 @@ namespace {
 
 constexpr DispatchKey kComposite = DispatchKey::CompositeExplicitAutograd;
 
-// The number of elements of a range, computed in integers or in floating point. As arange_out.
-int64_t range_length(const Scalar& start, const Scalar& end, const Scalar& step, bool integral) {
-  const auto check = [&](bool nonzero, bool in_order) {
-    SB_CHECK(nonzero, "arange: argument step: expected a number other than 0, got ",
-             step.to_string());
-    SB_CHECK(in_order, "arange: arguments start and end: ", start.to_string(), " to ",
-             end.to_string(), " is against the sign of step ", step.to_string());
-  };
+// RuntimeError for a step that is 0 or leads away from the end, in the numbers of T.
+template <class T>
+void check_range(const Scalar& start, const Scalar& end, const Scalar& step) {
+  const T from = start.to<T>(), to = end.to<T>(), by = step.to<T>();
+  SB_CHECK(by > 0 || by < 0, "arange: argument step: expected a number other than 0, got ",
+           step.to_string());
+  SB_CHECK(by > 0 ? to >= from : to <= from, "arange: arguments start and end: ", start.to_string(),
+           " to ", end.to_string(), " is against the sign of step ", step.to_string());
+}
+
+// The number of elements of a range of a dtype, after its checks. Only int64 counts in integers:
+// the ends of a range of other integers keep their fractions for it, though no element has one. As
+// arange_out.
+int64_t range_length(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype) {
   for (const Scalar& bound : {start, end}) {
     SB_CHECK(std::isfinite(bound.to<double>()), "arange: unsupported range: ", start.to_string(),
              " -> ", end.to_string());
   }
-  if (!integral) {
+  if (is_integral(dtype)) {
+    for (const Scalar& number : {start, end, step}) check_scalar_fits(number, DType::Int64);
+    check_range<int64_t>(start, end, step);
+  } else {
+    check_range<double>(start, end, step);
+  }
+  if (dtype != DType::Int64) {
     const double from = start.to<double>(), to = end.to<double>(), by = step.to<double>();
-    check(by > 0 || by<0, by> 0 ? to >= from : to <= from);
     const double length = std::ceil((to - from) / by);
     SB_CHECK(length >= 0 && length < 9223372036854775808.0, "arange: ", start.to_string(), " to ",
-             end.to_string(), " by ", step.to_string(), ": too many elements");
+             end.to_string(), " by ", step.to_string(), ": expected a number of elements, got ",
+             length);
     return static_cast<int64_t>(length);
   }
-  for (const Scalar& number : {start, end, step}) check_scalar_fits(number, DType::Int64);
   const int64_t from = start.to<int64_t>(), to = end.to<int64_t>(), by = step.to<int64_t>();
-  check(by != 0, by > 0 ? to >= from : to <= from);
   const __int128 distance = static_cast<__int128>(to) - from;
   const __int128 length = (distance + by - (by > 0 ? 1 : -1)) / by;
   SB_CHECK(length <= INT64_MAX, "arange: ", start.to_string(), " to ", end.to_string(),
@@ -70,14 +80,7 @@ Tensor arange_to(const Scalar& start, const Scalar& end, const Scalar& step, con
   const DType dtype = out.dtype();
   SB_CHECK_NOT_IMPLEMENTED(!is_complex(dtype) && dtype != DType::Bool,
                            "arange: not implemented for ", to_string(dtype));
-  for (const Scalar& number : {start, end, step}) {
-    SB_CHECK(!number.is_complex(), "arange: expected real numbers, got ", number.to_string());
-  }
-  // Numbers with a fraction lose it where the result is integral.
-  const bool integral = is_integral(dtype);
-  const int64_t n = integral && dtype != DType::Int64 ? (range_length(start, end, step, true),
-                                                         range_length(start, end, step, false))
-                                                      : range_length(start, end, step, integral);
+  const int64_t n = range_length(start, end, step, dtype);
   if (out.numel() == n)
     check_no_internal_overlap(out);
   else

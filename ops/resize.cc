@@ -6,20 +6,25 @@
 
 namespace sb {
 
-void resize_tensor(const Tensor& t, IntArrayRef sizes, IntArrayRef strides) {
+namespace {
+
+absl::InlinedVector<int64_t, 5> contiguous_strides(IntArrayRef sizes) {
+  absl::InlinedVector<int64_t, 5> strides(sizes.size());
+  int64_t stride = 1;
+  for (size_t d = sizes.size(); d-- > 0;) {
+    SB_CHECK(sizes[d] >= 0, "resize: sizes [", absl::StrJoin(sizes, ", "), "]: a size is negative");
+    strides[d] = stride;
+    stride = checked_mul(stride, sizes[d] > 1 ? sizes[d] : 1);
+  }
+  return strides;
+}
+
+// Grows the storage of `t` to what these sizes need.
+void grow_storage(const Tensor& t, IntArrayRef sizes, IntArrayRef strides) {
   SB_CHECK(t.defined(), "resize: got an undefined tensor");
-  // Growing the storage may throw, and comes before the shape: what it does alone is not seen.
   absl::InlinedVector<int64_t, 5> contiguous;
-  const bool given = !strides.empty();
-  if (!given) {
-    contiguous.resize(sizes.size());
-    int64_t stride = 1;
-    for (size_t d = sizes.size(); d-- > 0;) {
-      SB_CHECK(sizes[d] >= 0, "resize: sizes [", absl::StrJoin(sizes, ", "),
-               "]: a size is negative");
-      contiguous[d] = stride;
-      stride = checked_mul(stride, sizes[d] > 1 ? sizes[d] : 1);
-    }
+  if (strides.empty()) {
+    contiguous = contiguous_strides(sizes);
     strides = contiguous;
   }
   const int64_t needed =
@@ -29,10 +34,22 @@ void resize_tensor(const Tensor& t, IntArrayRef sizes, IntArrayRef strides) {
   if (static_cast<size_t>(needed) > storage->nbytes()) {
     storage->resize(static_cast<size_t>(needed));
   }
-  if (given)
-    t.impl()->set_sizes_and_strides(sizes, strides);
-  else
+}
+
+}  // namespace
+
+void resize_tensor(const Tensor& t, IntArrayRef sizes, IntArrayRef strides) {
+  // Growing the storage may throw, and comes before the shape: what it does alone is not seen.
+  grow_storage(t, sizes, strides);
+  if (strides.empty())
     t.impl()->set_sizes_contiguous(sizes);
+  else
+    t.impl()->set_sizes_and_strides(sizes, strides);
+}
+
+void reserve_output(const Tensor& out, IntArrayRef sizes, IntArrayRef strides) {
+  SB_CHECK(out.defined(), "out: got an undefined tensor");
+  if (out.sizes() != sizes) grow_storage(out, sizes, strides);
 }
 
 bool resize_output(const Tensor& out, IntArrayRef sizes, IntArrayRef strides) {

@@ -79,10 +79,14 @@ Tensor set_to_tensor(const Tensor& self, const Tensor& source) {
   return set_to(self, source.storage(), source.storage_offset(), source.sizes(), source.strides());
 }
 
+// The offset counts from the source's first element.
 Tensor set_to_tensor_part(const Tensor& self, const Tensor& source, int64_t storage_offset,
                           IntArrayRef size, IntArrayRef stride) {
   check_defined("set_: source", source);
-  return set_to(self, source.storage(), storage_offset, size, stride);
+  SB_CHECK(source.is_contiguous(), "set_: source: expected a contiguous tensor, got ",
+           source.describe());
+  return set_to(self, source.storage(), checked_add(source.storage_offset(), storage_offset), size,
+                stride);
 }
 
 // All of the storage, as a vector.

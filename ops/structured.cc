@@ -78,6 +78,7 @@ OutputPlan::OutputPlan(std::string_view op, const Tensor& out, const TensorMeta&
     }
   }
   target_ = apart ? make_result(meta, device) : out;
+  reserve_output(out, sizes_, strides_);
 }
 
 void OutputPlan::finish(bool with_data) {

@@ -16,8 +16,8 @@
 //
 // An operator with several results has a rule that returns std::array<TensorMeta, N>, a kernel that
 // takes N outs, and is declared by SB_STRUCTURED_MULTI. One that changes some elements of self and
-// leaves the others (index_add, scatter) has options {.from_self = true}: its kernel finds self's
-// elements in `out`, in place or not.
+// leaves the others (triu) has options {.from_self = true}: its kernel finds self's elements in
+// `out`, in place or not. Where indices say which (index_add): indexing/partial_write.h.
 //
 // Elementwise operators are not made this way: see elementwise.h.
 
@@ -51,8 +51,9 @@ struct TensorMeta {
 struct StructuredOptions {
   bool cast_to_out = false;     // any dtype that the result can be cast to (can_cast)
   bool refuse_overlap = false;  // RuntimeError where out shares memory with an input
-  // The kernel begins with self's elements in out. In place, out is self, and only the other
-  // arguments count as inputs.
+  // The kernel begins with self's elements in out, which is written to before: it may throw for
+  // nothing. Where the data may be wrong, as indices may: define_partial_write. In place, out is
+  // self, and only the other arguments count as inputs.
   bool from_self = false;
 };
 
@@ -85,7 +86,8 @@ void check_outs_apart(std::string_view op, std::initializer_list<const Tensor*> 
 // One output of an out= or in-place call.
 class OutputPlan {
  public:
-  // Makes the checks; writes nothing yet.
+  // Makes the checks, and room for everything; writes nothing yet. So of several outs none is
+  // changed where another is refused.
   OutputPlan(std::string_view op, const Tensor& out, const TensorMeta& meta, Device device,
              absl::Span<const Tensor* const> inputs, StructuredOptions options, bool inplace);
   // What the kernel writes to: out itself, or a tensor of its own.

@@ -1,7 +1,11 @@
 #include "switchboard/ops/structured.h"
 
+#include <utility>
+
 #include "catch2/catch.hpp"
+#include "switchboard/ops/copy.h"
 #include "switchboard/ops/test_places.h"
+#include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
@@ -29,7 +33,22 @@ void reversed_kernel(const Tensor& self, const Tensor& out) {
   }
 }
 
-SB_LIBRARY(structured_test, m) { define_structured<reversed_rule, reversed_kernel>(m, reversed); }
+// self, and n times its first element.
+SB_STRUCTURED_MULTI(copies, "structured_test::copies(Tensor self, int n) -> (Tensor a, Tensor b)",
+                    "out", "a", "b");
+
+std::array<TensorMeta, 2> copies_rule(const Tensor& self, int64_t n) {
+  return {TensorMeta{{self.size(0)}, self.dtype()}, TensorMeta{{n}, self.dtype()}};
+}
+void copies_kernel(const Tensor& self, int64_t, const Tensor& a, const Tensor& b) {
+  copy_elements(a, self);
+  if (b.numel() > 0) copy_elements(b, select(self, 0, 0));
+}
+
+SB_LIBRARY(structured_test, m) {
+  define_structured<reversed_rule, reversed_kernel>(m, reversed);
+  define_structured<copies_rule, copies_kernel>(m, copies);
+}
 
 TEST_CASE("one body serves the functional, in-place and out= forms", "[ops][structured]") {
   auto place = GENERATE(from_range(places()));
@@ -65,6 +84,25 @@ TEST_CASE("a kernel that fails leaves an out of another shape alone", "[ops][str
   CHECK_THROWS_AS(reversed_out(tensor_of({3}, {1, -1, 2}), out), RuntimeError);
   CHECK(sizes_of(out) == Sizes{1});
   CHECK(holds(out, {7}));
+}
+
+TEST_CASE("of several outs none is changed where another cannot be resized", "[ops][structured]") {
+  auto place = GENERATE(from_range(places()));
+  const Tensor x = tensor_of({2}, {1, 2}, DType::Float32, place);
+  const auto outs = [&] {
+    return std::pair(tensor_of({2}, {7, 8}, DType::Float32, place),
+                     tensor_of({1}, {9}, DType::Float32, place));
+  };
+  const auto [a, b] = outs();
+  copies_out(x, 3, a, b);
+  CHECK(holds(a, {1, 2}));
+  CHECK(holds(b, {1, 1, 1}));
+  const auto [c, d] = outs();
+  d.storage()->set_resizable(nullptr);
+  CHECK_THROWS_AS(copies_out(x, 3, c, d), RuntimeError);
+  CHECK(holds(c, {7, 8}));
+  CHECK(sizes_of(d) == Sizes{1});
+  CHECK(holds(d, {9}));
 }
 
 }  // namespace

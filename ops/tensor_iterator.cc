@@ -255,6 +255,7 @@ void TensorIterator::reorder_dimensions() {
 
 const Tensor& TensorIterator::allocate_output(DType dtype) {
   Operand& out = operands_[0];
+  result_dtype_ = dtype;
   const bool fast = fast_output_strides();
   compute_strides();
   reorder_dimensions();

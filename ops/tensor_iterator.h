@@ -73,7 +73,8 @@ class TensorIterator {
   // so that element i of the output is made of elements i of the inputs. After allocate_output.
   bool is_contiguous() const;
 
-  // Makes, or resizes, the output, of `dtype` if it is new. Once.
+  // Makes, or resizes, the output, of `dtype` if it is new. Elements are rounded to `dtype` in any
+  // case, before they go to an output of another one. Once.
   const Tensor& allocate_output(DType dtype);
   // Walks over the elements. `loop` reads inputs of `in` (or, without kPromoteInputs, of their own
   // dtypes) and writes `out`; other dtypes are converted. After allocate_output.
@@ -113,6 +114,7 @@ class TensorIterator {
   IteratorFlags flags_;
   bool inplace_ = false;
   bool same_shape_ = true;
+  DType result_dtype_ = DType::Float32;  // what allocate_output was asked for
   size_t num_operands_;
   Operand operands_[kMaxOperands];
   DType common_dtype_ = DType::Float32;

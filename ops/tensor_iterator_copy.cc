@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <exception>
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/cast.h"
@@ -157,6 +158,8 @@ struct TensorIterator::CopyWalk {
 
 // Copies large inputs that are transposed with respect to the walk: to gather them row by row would
 // take each cache line once for each of its elements. The copies must live as long as the walk.
+// They only save time, and the output may have its new shape by now: without memory for them the
+// walk goes on without.
 void TensorIterator::straighten_inputs(absl::Span<Tensor> copies) {
   if (numel_ < kLargeInput || shape_.size() < 2) return;
   bool any = false;
@@ -174,7 +177,11 @@ void TensorIterator::straighten_inputs(absl::Span<Tensor> copies) {
     const CopyWalk copy{shape_, straight, o, numel_};
     const size_t other = copy.transposed_dimension();
     if (other == 0) continue;
-    copies[i] = empty_on(DeviceType::CPU, {numel_}, dtype);
+    try {
+      copies[i] = empty_on(DeviceType::CPU, {numel_}, dtype);
+    } catch (const std::exception&) {
+      continue;
+    }
     straight.data = static_cast<char*>(copies[i].data_ptr());
     copy.transpose(other);
     o.data = straight.data;

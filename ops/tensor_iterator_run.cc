@@ -54,8 +54,10 @@ class TensorIterator::Walk {
 
  private:
   struct Plan {
-    CastFunction cast = nullptr;    // between the tensor's dtype and the loop's
-    CastFunction second = nullptr;  // numbers of other dtypes are first rounded to the common one
+    CastFunction cast = nullptr;  // between the tensor's dtype and the loop's
+    // Where there are two: inputs of other dtypes are first rounded to the common dtype, results
+    // for outputs of other dtypes to the operator's own.
+    CastFunction second = nullptr;
     int64_t middle_size = 0;
     int64_t own_size = 0;
     int64_t wanted_size = 0;
@@ -83,11 +85,15 @@ class TensorIterator::Walk {
     const DType own = o.tensor->dtype();
     const bool keeps_dtype = !o.is_output && !(it_.flags_ & kPromoteInputs);
     const DType wanted = o.is_output ? out : keeps_dtype ? compute_dtype(own) : in;
-    const DType common = keeps_dtype ? own : it_.common_dtype_;
+    const DType common = keeps_dtype ? own : o.is_output ? it_.result_dtype_ : it_.common_dtype_;
+    // Of outputs only the 16-bit ones: what is computed in more digits than PyTorch does keeps
+    // them.
+    const bool rounds =
+        own != common && common != wanted && (!o.is_output || compute_dtype(common) == wanted);
     p.own_size = static_cast<int64_t>(itemsize(own));
     p.wanted_size = static_cast<int64_t>(itemsize(wanted));
     p.row_stride = o.strides[0];
-    p.matches = own == wanted;
+    p.matches = own == wanted && !rounds;
     p.direct_in_row = p.matches && (p.row_stride == p.own_size || it_.shape_[0] == 1);
     p.dense = true;
     int64_t stride = p.own_size;
@@ -97,14 +103,13 @@ class TensorIterator::Walk {
     }
     p.repeats = !o.is_output && std::all_of(o.strides.begin() + 1, o.strides.end(),
                                             [](int64_t s) { return s == 0; });
-    if (o.is_output) {
-      p.cast = cast_function(wanted, own);
-    } else if (own != common && common != wanted) {
-      p.cast = cast_function(own, common);
-      p.second = cast_function(common, wanted);
+    const DType from = o.is_output ? wanted : own, to = o.is_output ? own : wanted;
+    if (rounds) {
+      p.cast = cast_function(from, common);
+      p.second = cast_function(common, to);
       p.middle_size = static_cast<int64_t>(itemsize(common));
     } else {
-      p.cast = cast_function(own, wanted);
+      p.cast = cast_function(from, to);
     }
     return p;
   }
@@ -140,11 +145,12 @@ class TensorIterator::Walk {
     }
   }
 
-  static void convert(const Plan& p, char* to, const char* from, int64_t stride, int64_t n) {
-    if (!p.second) return p.cast(to, p.wanted_size, from, stride, n);
+  static void convert(const Plan& p, char* to, int64_t to_stride, const char* from,
+                      int64_t from_stride, int64_t n) {
+    if (!p.second) return p.cast(to, to_stride, from, from_stride, n);
     alignas(64) char middle[kBufferBytes];
-    p.cast(middle, p.middle_size, from, stride, n);
-    p.second(to, p.wanted_size, middle, p.middle_size, n);
+    p.cast(middle, p.middle_size, from, from_stride, n);
+    p.second(to, to_stride, middle, p.middle_size, n);
   }
 
   // n elements of an input, beginning at `from` in one row.
@@ -155,7 +161,7 @@ class TensorIterator::Walk {
       buffer->constant = from;
       buffer->constants = n;
     }
-    convert(p, buffer->bytes, from, p.row_stride, n);
+    convert(p, buffer->bytes, p.wanted_size, from, p.row_stride, n);
     return buffer->bytes;
   }
 
@@ -176,7 +182,7 @@ class TensorIterator::Walk {
       char* const target = cursor.row[0] + column * out.row_stride;
       data[0] = out.direct_in_row ? target : buffers[0].bytes;
       loop(data, n, params);
-      if (!out.direct_in_row) out.cast(target, out.row_stride, data[0], out.wanted_size, n);
+      if (!out.direct_in_row) convert(out, target, out.row_stride, data[0], out.wanted_size, n);
       from += n;
       column += n;
       if (column == row) {
@@ -203,10 +209,12 @@ class TensorIterator::Walk {
         if (p.dense && p.matches) {
           data[i] = it_.operands_[i].data + from * p.own_size;
         } else if (p.dense) {
-          convert(p, data[i], it_.operands_[i].data + from * p.own_size, p.own_size, n);
+          convert(p, data[i], p.wanted_size, it_.operands_[i].data + from * p.own_size, p.own_size,
+                  n);
         } else if (p.repeats) {
           for (int64_t done = 0; done < n && !buffers[i].filled; done += row) {
-            convert(p, data[i] + done * p.wanted_size, cursor.row[i], p.row_stride, row);
+            convert(p, data[i] + done * p.wanted_size, p.wanted_size, cursor.row[i], p.row_stride,
+                    row);
           }
           buffers[i].filled = true;
         } else {
@@ -221,7 +229,8 @@ class TensorIterator::Walk {
           const int64_t stride = it_.operands_[i].strides[1];
           char* const to = data[i] + done * p.wanted_size;
           for (int64_t r = 0; r < rows; ++r) {
-            convert(p, to + r * row * p.wanted_size, cursor.row[i] + r * stride, p.row_stride, row);
+            convert(p, to + r * row * p.wanted_size, p.wanted_size, cursor.row[i] + r * stride,
+                    p.row_stride, row);
           }
         }
         advance(&cursor, rows);
@@ -231,7 +240,7 @@ class TensorIterator::Walk {
       data[0] = out.dense && out.matches ? target : buffers[0].bytes;
       loop(data, n, params);
       if (out.dense) {
-        if (!out.matches) out.cast(target, out.own_size, data[0], out.wanted_size, n);
+        if (!out.matches) convert(out, target, out.own_size, data[0], out.wanted_size, n);
         continue;
       }
       Cursor written = first;
@@ -239,8 +248,8 @@ class TensorIterator::Walk {
         rows = std::min(rows_left(written), (n - done) / row);
         const char* const from_buffer = data[0] + done * out.wanted_size;
         for (int64_t r = 0; r < rows; ++r) {
-          out.cast(written.row[0] + r * it_.operands_[0].strides[1], out.row_stride,
-                   from_buffer + r * row * out.wanted_size, out.wanted_size, row);
+          convert(out, written.row[0] + r * it_.operands_[0].strides[1], out.row_stride,
+                  from_buffer + r * row * out.wanted_size, out.wanted_size, row);
         }
         advance(&written, rows);
       }

@@ -8,6 +8,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/cast.h"
+#include "switchboard/ops/comparison.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/parallel.h"
@@ -135,6 +136,44 @@ TEST_CASE("a copy within one storage is made in order", "[ops]") {
   bool moved = true;
   for (int32_t i = 0; i < 200000; ++i) moved &= to.data<int32_t>()[i] == i;
   CHECK(moved);
+}
+
+TEST_CASE("a 16-bit result is rounded as such before it goes to a wider out", "[ops]") {
+  const Sizes sizes = GENERATE(Sizes{3}, Sizes{50, 3}, Sizes{3, 5000});
+  const auto filled = [&](double v) {
+    const Tensor t = empty_on(DeviceType::CPU, sizes, DType::BFloat16);
+    fill_(t, v);
+    return t;
+  };
+  // 1 and 2^-9, whose sum has more digits than a bfloat16.
+  const Tensor one = filled(1), small = filled(0.001953125);
+  DType dtype = GENERATE(DType::Float32, DType::Float64);
+  Sizes padded = sizes;
+  padded.back() += 1;
+  const Tensor memory = empty_on(DeviceType::CPU, padded, dtype);
+  const auto check = [&](const Tensor& out) {
+    add_out(one, small, 1, out);
+    CHECK(test::values_of(out) == std::vector<double>(static_cast<size_t>(out.numel()), 1.0));
+  };
+  check(empty_on(DeviceType::CPU, sizes, dtype));
+  check(alias_with(memory, sizes, memory.strides(), 1));  // with gaps
+  // A common dtype that has the digits keeps them.
+  const Tensor wide = empty_on(DeviceType::CPU, sizes, DType::Float32);
+  add_out(cast_copy(one, DType::Float32), small, 1, wide);
+  CHECK(test::values_of(wide).front() == 1.001953125);
+}
+
+TEST_CASE("whatever byte a bool has in memory, what is not 0 is true", "[ops]") {
+  const Tensor one = test::tensor_of({3}, {1, 1, 1}, DType::Bool);
+  const Tensor odd = test::tensor_of({3}, {0, 0, 0}, DType::Bool);
+  auto* const bytes = static_cast<unsigned char*>(odd.data_ptr());
+  bytes[0] = 2, bytes[1] = 255;
+  CHECK(test::holds(eq(odd, one), {1, 1, 0}));
+  CHECK(test::holds(add(odd, odd, 1), {1, 1, 0}));
+  CHECK(test::holds(mul(odd, one), {1, 1, 0}));
+  const Tensor sum = add(odd, odd, 1);
+  const auto* const sums = static_cast<const unsigned char*>(sum.data_ptr());
+  CHECK((sums[0] == 1 && sums[1] == 1 && sums[2] == 0));
 }
 
 TEST_CASE("an integer division by zero that only another thread sees is found", "[ops]") {

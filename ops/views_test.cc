@@ -194,5 +194,15 @@ TEST_CASE("set_ and resize_ grow the storage that they need, and change nothing 
   CHECK_FALSE(x.is_alias_of(y));
 }
 
+TEST_CASE("set_ with a part of a tensor counts from its first element") {
+  const Tensor base = tensor(place(), {5});
+  const Tensor t = tensor(base.device(), {1});
+  set__source_Tensor_storage_offset(t, slice(base, 0, 2, 5, 1), -1, {2}, {1});
+  CHECK(t.storage_offset() == 1);
+  CHECK(t.is_alias_of(base));
+  CHECK_THROWS_AS(set__source_Tensor_storage_offset(t, slice(base, 0, 0, 5, 2), 0, {2}, {1}),
+                  RuntimeError);
+}
+
 }  // namespace
 }  // namespace sb

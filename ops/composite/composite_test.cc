@@ -88,5 +88,20 @@ TEST_CASE("the grid of a picture has rows first, and one of indices columns") {
   CHECK(holds(cartesian_prod({y, y}), {4, 4, 4, 5, 5, 4, 5, 5}));
 }
 
+TEST_CASE("the out= form of a view's copy broadcasts to out, whose shape stays") {
+  const OperatorHandle op = default_dispatcher().find_op_or_throw("aten::alias_copy.out");
+  const auto run_out = [&](const Tensor& self, const Tensor& to) {
+    Stack stack{self, to};
+    op.call_boxed(&stack);
+  };
+  const Tensor x = tensor_of({1, 3}, {1, 2, 3});
+  const Tensor out = tensor_of({2, 3}, {0, 0, 0, 0, 0, 0});
+  run_out(x, out);
+  CHECK(holds(out, {1, 2, 3, 1, 2, 3}));
+  const Tensor small = tensor_of({1}, {7});
+  CHECK_THROWS_AS(run_out(x, small), RuntimeError);
+  CHECK(sizes_of(small) == Sizes{1});
+}
+
 }  // namespace
 }  // namespace sb

@@ -20,10 +20,10 @@ FunctionSchema functional_schema(FunctionSchema schema, std::string name) {
 }
 
 OperatorHandle define_with_out(Library& m, const FunctionSchema& schema, TagSet tags,
-                               SourceLocation where) {
+                               OutFormOptions options, SourceLocation where) {
   const OperatorHandle op = m.define(schema.to_string(), tags, where);
   const std::string& overload = schema.name.overload;
-  define_out_form(m, op, overload.empty() ? "out" : overload + "_out", {}, where);
+  define_out_form(m, op, overload.empty() ? "out" : overload + "_out", {}, options, where);
   return op;
 }
 
@@ -68,7 +68,10 @@ void define_view_copy(Library& m, std::string_view view_schema, std::string_view
                       SourceLocation where) {
   const FunctionSchema view = parse_schema(view_schema);
   const FunctionSchema schema = functional_schema(view, view.name.name + "_copy");
-  const OperatorHandle op = define_with_out(m, schema, Tag::view_copy, where);
+  // As PyTorch, where the out= form of a view's copy is copy_ of the view. What gives self is none.
+  const bool keep_shape = view.name.name != "lift_fresh";
+  const OperatorHandle op =
+      define_with_out(m, schema, Tag::view_copy, {.keep_shape = keep_shape}, where);
   // A backend that has functional operators only must not find a kernel made of views.
   m.impl(op, DispatchKey::CompositeExplicitAutogradNonFunctional,
          ViewCopy(m.dispatcher(), callee.empty() ? view.name.to_string() : std::string(callee)),
@@ -80,7 +83,7 @@ void define_functional_form(Library& m, std::string_view inplace_schema, SourceL
   std::string name = inplace.name.name;
   name.pop_back();  // the underscore
   const OperatorHandle op =
-      define_with_out(m, functional_schema(inplace, std::move(name)), {}, where);
+      define_with_out(m, functional_schema(inplace, std::move(name)), {}, {}, where);
   m.impl(op, DispatchKey::CompositeExplicitAutograd,
          OnCopy(m.dispatcher(), inplace.name.to_string()), where);
 }

@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_OPS_INDEXING_ALONG_DIM_H_
 #define SWITCHBOARD_OPS_INDEXING_ALONG_DIM_H_
 
+#include <string_view>
 #include <utility>
 
 #include "switchboard/core/tensor.h"
@@ -16,12 +17,17 @@ Tensor as_int64(const Tensor& index);
 std::pair<int64_t, int64_t> index_bounds(const Tensor& index);
 // Throws E unless every element of the int64 tensor is in [lowest, size).
 template <class E>
-void check_indices(const char* op, const Tensor& index, int64_t lowest, int64_t size) {
+void check_indices(std::string_view op, const Tensor& index, int64_t lowest, int64_t size) {
   if (index.numel() == 0) return;
   const auto [smallest, largest] = index_bounds(index);
   if (smallest >= lowest && largest < size) return;
   internal::throw_error<E>(op, ": index ", smallest < lowest ? smallest : largest,
                            " is out of range for size ", size);
+}
+
+// A dimension that wrap_dim has let pass, counted from the first.
+inline int64_t from_first(int64_t dim, const Tensor& t) {
+  return dim < 0 ? dim + (t.dim() == 0 ? 1 : t.dim()) : dim;
 }
 
 // Whether the index has an element for each element of the other tensor (gather, scatter), or one

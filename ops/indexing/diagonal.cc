@@ -4,10 +4,10 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copied_out.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/fill.h"
-#include "switchboard/ops/indexing/copied_out.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/views.h"
 

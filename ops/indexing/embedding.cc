@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "switchboard/core/checked_math.h"
+#include "switchboard/ops/copied_out.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/indexing/along_dim.h"
-#include "switchboard/ops/indexing/copied_out.h"
 #include "switchboard/ops/indexing/gather.h"
 #include "switchboard/ops/indexing/partial_write.h"
 #include "switchboard/ops/indexing/rows.h"
@@ -47,9 +47,9 @@ TensorMeta embedding_dense_backward_rule(const Tensor& grad, const Tensor& indic
 void embedding_dense_backward_kernel(const Tensor& grad, const Tensor& indices, int64_t num_weights,
                                      int64_t padding_idx, bool scale_grad_by_freq,
                                      const Tensor& out) {
-  copy_elements(out, cast_copy(index_vector({0}), out.dtype()));
+  fill_zero(out);
   if (grad.numel() == 0) return;
-  const Tensor places = cast_copy(indices, DType::Int64);
+  const Tensor places = contiguous_as(indices, DType::Int64);
   const int64_t* const place = places.data<int64_t>();
   RowMoves moves;
   for (int64_t i = 0; i < places.numel(); ++i) {
@@ -61,7 +61,7 @@ void embedding_dense_backward_kernel(const Tensor& grad, const Tensor& indices, 
     for (int64_t count : frequencies(moves.to))
       moves.factor.push_back(1.0 / static_cast<double>(count));
   }
-  const Tensor rows = grad.is_contiguous() ? grad : cast_copy(grad, grad.dtype());
+  const Tensor rows = contiguous_as(grad, grad.dtype());
   add_rows(out, view(rows, {places.numel(), out.sizes()[1]}), moves);
 }
 
@@ -95,7 +95,7 @@ double norm_of(const double* row, int64_t n, double p) {
 Tensor embedding_renorm_cpu(const Tensor& self, const Tensor& indices, double max_norm,
                             double norm_type) {
   check_renorm(self, indices);
-  const Tensor places = cast_copy(indices, DType::Int64);
+  const Tensor places = contiguous_as(indices, DType::Int64);
   check_indices<IndexError>("embedding_renorm", places, 0, self.sizes()[0]);
   std::vector<int64_t> rows(places.data<int64_t>(), places.data<int64_t>() + places.numel());
   std::ranges::sort(rows);

@@ -1,8 +1,8 @@
 #include "switchboard/ops/indexing/flip.h"
 
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copied_out.h"
 #include "switchboard/ops/copy.h"
-#include "switchboard/ops/indexing/copied_out.h"
 #include "switchboard/ops/indexing/indexed_walk.h"
 #include "switchboard/ops/indexing/strided_walk.h"
 #include "switchboard/ops/memory_format.h"

@@ -1,9 +1,9 @@
 #include "switchboard/ops/indexing/gather.h"
 
+#include "switchboard/ops/copied_out.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/along_dim.h"
-#include "switchboard/ops/indexing/copied_out.h"
 #include "switchboard/ops/indexing/offsets.h"
 #include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/out_by_copy.h"

@@ -80,16 +80,15 @@ void with_walk(const Tensor& out, int64_t d, const Tensor& index, const Tensor& 
 }
 
 // Of the data: every index is in range.
-template <class... Rest>
+template <auto& op, class... Rest>
 void check(const Tensor& self, int64_t dim, const Tensor& index, const Rest&...) {
-  const int64_t d = wrap_dim("index_add", dim, self.dim());
-  check_indices<IndexError>("index_add", as_int64(index), 0, size_along(self, d));
+  check_indices<IndexError>(op.name(), as_int64(index), 0, size_along(self, from_first(dim, self)));
 }
 
 void combine(Accumulation kind, int64_t dim, const Tensor& index, const Tensor& source,
              bool include_self, const Tensor& out) {
   if (out.numel() == 0 || index.numel() == 0) return;
-  const int64_t d = wrap_dim("index_add", dim, out.dim());
+  const int64_t d = from_first(dim, out);
   with_walk(out, d, as_int64(index), source, [&](const Tensor& parts, MakeWalk make_walk) {
     accumulate_indexed(kind, out, parts, include_self, make_walk);
   });
@@ -160,13 +159,12 @@ TensorMeta index_copy_rule(const Tensor& self, int64_t dim, const Tensor& index,
 }
 void check_index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor&) {
   if (self.numel() == 0) return;
-  const int64_t d = wrap_dim("index_copy", dim, self.dim());
-  check_indices<IndexError>("index_copy", index, 0, size_along(self, d));
+  check_indices<IndexError>("index_copy", index, 0, size_along(self, from_first(dim, self)));
 }
 void index_copy_kernel(const Tensor&, int64_t dim, const Tensor& index, const Tensor& source,
                        const Tensor& out) {
   if (out.numel() == 0) return;
-  const int64_t d = wrap_dim("index_copy", dim, out.dim());
+  const int64_t d = from_first(dim, out);
   with_walk(out, d, index, source,
             [&](const Tensor& parts, MakeWalk make_walk) { write_indexed(out, parts, make_walk); });
 }
@@ -230,8 +228,9 @@ Tensor index_fill_tensor_meta(const Tensor& self, int64_t dim, const Tensor& ind
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_partial_write<index_add_rule, check<Tensor, Scalar>, index_add_kernel>(m, index_add);
-  define_partial_write<index_reduce_rule, check<Tensor, std::string_view, bool>,
+  define_partial_write<index_add_rule, check<index_add, Tensor, Scalar>, index_add_kernel>(
+      m, index_add);
+  define_partial_write<index_reduce_rule, check<index_reduce, Tensor, std::string_view, bool>,
                        index_reduce_kernel>(m, index_reduce);
   define_partial_write<index_copy_rule, check_index_copy, index_copy_kernel>(m, index_copy);
   define_on_clone<index_fill>(m, index_fill);

@@ -11,6 +11,9 @@
 namespace sb {
 namespace {
 
+constexpr int64_t kCacheLine = 64;
+constexpr int64_t kFetched = 4 * kCacheLine;  // from there on the CPU knows that it is an array
+
 // The dimensions of a walk in the order in which they are nested: those that threads may share out,
 // the serial ones, and the run.
 struct Nest {
@@ -120,6 +123,33 @@ struct Write {
   }
 };
 
+// Where each run of elements has one index, and every position may be on a thread of its own. The
+// beginning of the next run is fetched while one is moved: the CPU does not see it coming.
+void run_rows(const Nest& nest, const IndexedRun& whole, IndexedLoop loop, const void* params) {
+  const int64_t grain = std::max<int64_t>(1, kElementGrain / nest.run);
+  parallel_for(0, product(nest.sizes, 0, nest.shared), grain, [&](int64_t from, int64_t to) {
+    Odometer row(nest, 0, nest.shared, from);
+    IndexedRun run = whole;
+    const auto seek = [&] {
+      run.table = whole.table + row.offset()[0];
+      run.index = whole.index + row.offset()[1];
+      run.other = whole.other + row.offset()[2];
+    };
+    seek();
+    for (int64_t i = from; i < to; ++i) {
+      const IndexedRun now = run;
+      if (i + 1 < to) {
+        row.next();
+        seek();
+        const char* const next =
+            run.table + *reinterpret_cast<const int64_t*>(run.index) * run.step;
+        for (int64_t line = 0; line < kFetched; line += kCacheLine) __builtin_prefetch(next + line);
+      }
+      loop(now, params);
+    }
+  });
+}
+
 template <class F>
 IndexedLoop loop_of_size(size_t itemsize) {
   switch (itemsize) {
@@ -159,6 +189,7 @@ void run_indexed(const IndexedWalk& walk, IndexedLoop loop, const void* params) 
     return;
   }
   const int64_t serial = product(nest.sizes, nest.shared, nest.sizes.size());
+  if (serial == 1 && index_stride == 0) return run_rows(nest, whole, loop, params);
   const auto positions = [&](int64_t from, int64_t to) {
     Odometer outer(nest, 0, nest.shared, from);
     IndexedRun run = whole;

@@ -1,3 +1,4 @@
+#include <limits>
 #include <numeric>
 
 #include "catch2/catch.hpp"
@@ -9,15 +10,20 @@
 #include "switchboard/ops/indexing/index.h"
 #include "switchboard/ops/indexing/index_along.h"
 #include "switchboard/ops/indexing/masked.h"
+#include "switchboard/ops/indexing/pad.h"
 #include "switchboard/ops/indexing/scatter.h"
 #include "switchboard/ops/indexing/triangles.h"
 #include "switchboard/ops/item.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/ranges.h"
+#include "switchboard/ops/test_places.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
+
+using test::holds;
+using test::tensor_of;
 
 const Device kCpu(DeviceType::CPU);
 
@@ -147,6 +153,39 @@ TEST_CASE("sums of 16-bit floats are rounded once, not at each element") {
   const Tensor many = ones({4096}, DType::BFloat16);
   const Tensor sum = index_add(zeros({1}, DType::BFloat16), 0, zeros({4096}, DType::Int64), many);
   CHECK(item(sum).to<double>() == 4096);
+}
+
+TEST_CASE("an index out of range is found before anything is written, and named by its operator",
+          "[ops][indexing]") {
+  const Tensor self = tensor_of({2}, {1, 2}), source = tensor_of({2}, {10, 20});
+  const Tensor index = tensor_of({2}, {0, 5}, DType::Int64);
+  const Tensor out = tensor_of({2}, {7, 8});
+  const auto fails = [&](const char* op, auto&& call) {
+    CHECK_THROWS_WITH(call(), Catch::Contains(op));
+    CHECK(holds(out, {7, 8}));
+  };
+  fails("index_add", [&] { index_add_out(self, 0, index, source, 1, out); });
+  fails("index_reduce", [&] { index_reduce_out(self, 0, index, source, "amax", true, out); });
+  fails("index_copy", [&] { index_copy_out(self, 0, index, source, out); });
+  fails("scatter_add", [&] { scatter_add_out(self, 0, index, source, out); });
+  fails("scatter_reduce", [&] { scatter_reduce_out(self, 0, index, source, "sum", true, out); });
+}
+
+TEST_CASE("a pad of the smallest integer is refused", "[ops][indexing]") {
+  constexpr int64_t smallest = std::numeric_limits<int64_t>::min();
+  const Tensor x = tensor_of({2}, {1, 2});
+  CHECK_THROWS_AS(constant_pad_nd(x, {smallest, 1}, 0), Error);
+  CHECK_THROWS_AS(constant_pad_nd(x, {1, smallest}, 0), Error);
+}
+
+TEST_CASE("bags of float16 rows are added up in float32", "[ops][indexing]") {
+  const Tensor weight = tensor_of({3, 2}, {2048, 1, 1, 2, 1, 3}, DType::Float16);
+  const Tensor indices = tensor_of({3}, {0, 1, 2}, DType::Int64);
+  const Tensor offsets = tensor_of({1}, {0}, DType::Int64);
+  const int64_t mode = GENERATE(0, 2);
+  const Tensor bags = std::get<0>(
+      _embedding_bag(weight, indices, offsets, false, mode, false, std::nullopt, false, -1));
+  CHECK(holds(bags, mode == 0 ? std::vector<double>{2050, 6} : std::vector<double>{2048, 3}));
 }
 
 }  // namespace

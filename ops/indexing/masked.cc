@@ -4,8 +4,8 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/dynamic_output.h"
 #include "switchboard/ops/indexing/advanced_index.h"
-#include "switchboard/ops/indexing/dynamic_output.h"
 #include "switchboard/ops/indexing/partial_write.h"
 #include "switchboard/ops/indexing/strided_walk.h"
 #include "switchboard/ops/resize.h"

@@ -1,6 +1,7 @@
 #include "switchboard/ops/indexing/pad.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/ops/copy.h"
@@ -25,6 +26,12 @@ SB_OP(replication_pad3d, "aten::replication_pad3d(Tensor self, int[6] padding) -
 
 enum Mode : int64_t { kReflect, kReplicate, kCircular, kConstant };
 
+// RuntimeError where there is no such number.
+int64_t negated(int64_t n) {
+  SB_CHECK(n != std::numeric_limits<int64_t>::min(), "pad: ", n, " is out of range");
+  return -n;
+}
+
 Tensor constant_pad_kernel(const Tensor& self, IntArrayRef pad, const Scalar& value) {
   check_defined("constant_pad_nd", self);
   SB_CHECK(pad.size() % 2 == 0 && pad.size() <= 2 * self.sizes().size(),
@@ -40,7 +47,7 @@ Tensor constant_pad_kernel(const Tensor& self, IntArrayRef pad, const Scalar& va
     only_smaller &= front <= 0 && back <= 0;
     int64_t& size = sizes[static_cast<size_t>(d)];
     size = checked_add(checked_add(size, front), back);
-    if (front < 0) kept = narrow(kept, d, -front, checked_add(kept.size(d), front));
+    if (front < 0) kept = narrow(kept, d, negated(front), checked_add(kept.size(d), front));
     if (back < 0) kept = narrow(kept, d, 0, checked_add(kept.size(d), back));
   }
   if (only_smaller) return clone(kept);
@@ -85,7 +92,7 @@ Tensor pad_circular_kernel(const Tensor& self, IntArrayRef pad) {
   Tensor to = result, from = self;
   for (int64_t d = 2; d < self.dim(); ++d) {
     to = slice(to, d, positive(front(d)), result.size(d) - positive(back(d)));
-    from = slice(from, d, positive(-front(d)), self.size(d) - positive(-back(d)));
+    from = slice(from, d, positive(negated(front(d))), self.size(d) - positive(negated(back(d))));
   }
   copy_(to, from);
   // Each dimension takes its edges from what the dimensions before it have made.

@@ -17,18 +17,30 @@ Tensor index_vector(const std::vector<int64_t>& values) {
   return t;
 }
 
+Tensor contiguous_as(const Tensor& t, DType dtype) {
+  return t.dtype() == dtype && t.is_contiguous() ? t : cast_copy(t, dtype);
+}
+
+void fill_zero(const Tensor& t) { copy_elements(t, cast_copy(index_vector({0}), t.dtype())); }
+
+Tensor take_rows(const Tensor& source, const std::vector<int64_t>& indices, DType dtype) {
+  const int64_t n = static_cast<int64_t>(indices.size());
+  const Tensor rows = empty_on(Device(DeviceType::CPU), {n, source.sizes()[1]}, source.dtype());
+  run_indexed(walk_along(source, 0, index_vector(indices), IndexShape::Vector, rows),
+              read_loop(source.itemsize()));
+  return contiguous_as(rows, dtype);
+}
+
 void add_rows(const Tensor& table, const Tensor& source, const RowMoves& moves) {
   if (moves.from.empty() || table.numel() == 0) return;
-  const Device cpu(DeviceType::CPU);
-  const int64_t n = static_cast<int64_t>(moves.from.size());
-  Tensor rows = empty_on(cpu, {n, source.sizes()[1]}, source.dtype());
-  run_indexed(walk_along(source, 0, index_vector(moves.from), IndexShape::Vector, rows),
-              read_loop(source.itemsize()));
-  if (!moves.factor.empty()) {
-    const DType dtype = compute_dtype(rows.dtype());
-    const Tensor factors = empty_on(cpu, {n, 1}, DType::Float64);
+  const bool weighted = !moves.factor.empty();
+  const DType dtype = weighted ? compute_dtype(source.dtype()) : table.dtype();
+  Tensor rows = take_rows(source, moves.from, dtype);
+  if (weighted) {
+    const int64_t n = static_cast<int64_t>(moves.factor.size());
+    const Tensor factors = empty_on(Device(DeviceType::CPU), {n, 1}, DType::Float64);
     std::copy(moves.factor.begin(), moves.factor.end(), factors.data<double>());
-    rows = mul(cast_copy(rows, dtype), cast_copy(factors, dtype));
+    rows = mul(rows, contiguous_as(factors, dtype));
   }
   const Tensor to = index_vector(moves.to);
   accumulate_indexed(Accumulation::Sum, table, rows, true,

@@ -22,8 +22,16 @@ struct RowMoves {
 // A contiguous vector of these numbers.
 Tensor index_vector(const std::vector<int64_t>& values);
 
+// `t` itself where it is contiguous and of this dtype, else a copy that is.
+Tensor contiguous_as(const Tensor& t, DType dtype);
+
+void fill_zero(const Tensor& t);
+
+// The rows of `source` that these indices, which are in range, name: a new matrix of `dtype`.
+Tensor take_rows(const Tensor& source, const std::vector<int64_t>& indices, DType dtype);
+
 // Adds factor * source[from] to table[to], in order. The matrices are of one floating-point or
-// complex dtype, and the indices in range.
+// complex dtype, or the table of that in which source's is computed; the indices are in range.
 void add_rows(const Tensor& table, const Tensor& source, const RowMoves& moves);
 
 // How often each of the indices occurs among them.

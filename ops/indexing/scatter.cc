@@ -59,18 +59,18 @@ void check_value(const Tensor& self, const Tensor& index, const Scalar& value) {
 }
 
 // Of the data: every index is in range.
-template <class... Rest>
+template <auto& op, class... Rest>
 void check(const Tensor& self, int64_t dim, const Tensor& index, const Rest&...) {
   if (index.numel() == 0) return;
-  const int64_t d = wrap_dim("scatter", dim, self.dim());
-  check_indices<RuntimeError>("scatter", index, 0, self.dim() == 0 ? 1 : self.size(d));
+  const int64_t size = self.dim() == 0 ? 1 : self.size(from_first(dim, self));
+  check_indices<RuntimeError>(op.name(), index, 0, size);
 }
 
 // Calls f(make_walk) where there is something to write.
 template <class F>
 void with_walk(const Tensor& out, int64_t dim, const Tensor& index, F&& f) {
   if (index.numel() == 0) return;
-  const int64_t d = wrap_dim("scatter", dim, out.dim());
+  const int64_t d = from_first(dim, out);
   f([&](const Tensor& table, const Tensor& other) {
     IndexedWalk walk = walk_along(table, d, index, IndexShape::Full, other);
     walk.serial.set(static_cast<size_t>(d));
@@ -156,14 +156,18 @@ void scatter_reduce_kernel(const Tensor&, int64_t dim, const Tensor& index, cons
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_partial_write<scatter_rule, check<Tensor>, scatter_kernel>(m, scatter);
-  define_partial_write<scatter_value_rule, check<Scalar>, scatter_value_kernel>(m, scatter_value);
-  define_partial_write<scatter_reduce_operator_rule, check<Tensor, std::string_view>,
+  define_partial_write<scatter_rule, check<scatter, Tensor>, scatter_kernel>(m, scatter);
+  define_partial_write<scatter_value_rule, check<scatter_value, Scalar>, scatter_value_kernel>(
+      m, scatter_value);
+  define_partial_write<scatter_reduce_operator_rule,
+                       check<scatter_with_reduce, Tensor, std::string_view>,
                        scatter_reduce_operator_kernel>(m, scatter_with_reduce);
-  define_partial_write<scatter_value_reduce_rule, check<Scalar, std::string_view>,
+  define_partial_write<scatter_value_reduce_rule,
+                       check<scatter_value_reduce, Scalar, std::string_view>,
                        scatter_value_reduce_kernel>(m, scatter_value_reduce);
-  define_partial_write<scatter_add_rule, check<Tensor>, scatter_add_kernel>(m, scatter_add);
-  define_partial_write<scatter_reduce_rule, check<Tensor, std::string_view, bool>,
+  define_partial_write<scatter_add_rule, check<scatter_add, Tensor>, scatter_add_kernel>(
+      m, scatter_add);
+  define_partial_write<scatter_reduce_rule, check<scatter_reduce, Tensor, std::string_view, bool>,
                        scatter_reduce_kernel>(m, scatter_reduce);
 }
 

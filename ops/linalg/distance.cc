@@ -30,7 +30,8 @@ T distance(const Row<T>& a, const Row<T>& b, double p) {
   if (p == 1) return difference.sum();
   if (p == 2) return std::sqrt(difference.square().sum());
   if (std::isinf(p)) return difference.template maxCoeff<Eigen::PropagateNaN>();
-  return std::pow(difference.pow(static_cast<T>(p)).sum(), static_cast<T>(1 / p));
+  const auto powers = difference.unaryExpr([&](T x) { return std::pow(x, static_cast<T>(p)); });
+  return std::pow(powers.sum(), static_cast<T>(1 / p));
 }
 
 // Adds to `out` the gradient of a, where d is the distance and g its gradient.
@@ -49,10 +50,28 @@ void add_gradient(const Row<T>& a, const Row<T>& b, double p, T d, T g, MutableR
     out += sign * (difference.abs() == d).template cast<T>() * g;
   } else {
     // 0 to a negative power would be infinite.
-    out += (difference == T(0)).select(T(0), sign * difference.abs().pow(power)) *
-           (g / std::pow(d, power));
+    const auto slope = difference.unaryExpr(
+        [&](T x) { return x == T(0) ? T(0) : std::copysign(std::pow(std::abs(x), power), x); });
+    out += slope * (g / std::pow(d, power));
   }
 }
+
+// A contiguous tensor to write instead of `out`, or `out` itself.
+class DenseOut {
+ public:
+  explicit DenseOut(const Tensor& out) : out_(out), dense_(contiguous(out)) {}
+  template <class T>
+  T* data() const {
+    return dense_.data<T>();
+  }
+  void finish() const {
+    if (!dense_.is_same(out_)) copy_elements(out_, dense_);
+  }
+
+ private:
+  const Tensor& out_;
+  Tensor dense_;
+};
 
 void check_p(const char* op, double p) {
   SB_CHECK(p >= 0, op, ": p: expected a number that is not negative, got ", p);
@@ -105,7 +124,7 @@ void cdist_kernel(const Tensor& x1, const Tensor& x2, double p, std::optional<in
   const DimVector batch = batch_of(x1, x2);
   const Tensor a = spread(x1, batch);
   const Tensor b = spread(x2, batch);
-  const Tensor result = contiguous(out);
+  const DenseOut result(out);
   const int64_t n = x1.size(-2);
   const int64_t m = x2.size(-2);
   const int64_t k = x1.size(-1);
@@ -113,7 +132,7 @@ void cdist_kernel(const Tensor& x1, const Tensor& x2, double p, std::optional<in
     const T* const lhs = a.data<T>();
     const T* const rhs = b.data<T>();
     T* const to = result.data<T>();
-    parallel_for(0, result.numel() / m, grain_of(m * k), [&](int64_t from, int64_t end) {
+    parallel_for(0, out.numel() / m, grain_of(m * k), [&](int64_t from, int64_t end) {
       for (int64_t i = from; i < end; ++i) {
         for (int64_t j = 0; j < m; ++j) {
           to[i * m + j] =
@@ -122,7 +141,7 @@ void cdist_kernel(const Tensor& x1, const Tensor& x2, double p, std::optional<in
       }
     });
   });
-  if (!result.is_same(out)) copy_elements(out, result);
+  result.finish();
 }
 
 TensorMeta cdist_backward_rule(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p,
@@ -150,7 +169,7 @@ void cdist_backward_kernel(const Tensor& grad, const Tensor& x1, const Tensor& x
   const Tensor b = spread(x2, batch);
   const Tensor distances = contiguous(cdist);
   const Tensor gradients = contiguous(grad);
-  const Tensor result = contiguous(out);
+  const DenseOut result(out);
   const int64_t n = x1.size(-2);
   const int64_t m = x2.size(-2);
   const int64_t k = x1.size(-1);
@@ -160,7 +179,7 @@ void cdist_backward_kernel(const Tensor& grad, const Tensor& x1, const Tensor& x
     const T* const d = distances.data<T>();
     const T* const g = gradients.data<T>();
     T* const to = result.data<T>();
-    parallel_for(0, result.numel() / k, grain_of(m * k), [&](int64_t from, int64_t end) {
+    parallel_for(0, out.numel() / k, grain_of(m * k), [&](int64_t from, int64_t end) {
       for (int64_t i = from; i < end; ++i) {
         MutableRow<T> row(to + i * k, k);
         row.setZero();
@@ -171,7 +190,7 @@ void cdist_backward_kernel(const Tensor& grad, const Tensor& x1, const Tensor& x
       }
     });
   });
-  if (!result.is_same(out)) copy_elements(out, result);
+  result.finish();
 }
 
 TensorMeta pdist_rule(const Tensor& self, double p) {
@@ -181,16 +200,17 @@ TensorMeta pdist_rule(const Tensor& self, double p) {
   const int64_t n = self.size(0);
   return {{n < 2 ? 0 : checked_mul(n, n - 1) / 2}, self.dtype()};
 }
-// Calls f(i, j, place) for the pairs of row i.
+// The distances stand in the order of the pairs (0, 1), (0, 2) ... (1, 2) ... Calls f(j, place) for
+// each pair (i, j) of i < j, place being where its distance stands.
 template <class F>
 void for_pairs_of(int64_t i, int64_t n, const F& f) {
-  int64_t place = i * (2 * n - i - 1) / 2;
+  int64_t place = i * (2 * n - i - 1) / 2;  // behind the n - 1, n - 2, ... pairs of the rows before
   for (int64_t j = i + 1; j < n; ++j) f(j, place++);
 }
 void pdist_kernel(const Tensor& self, double p, const Tensor& out) {
   if (out.numel() == 0) return;
   const Tensor x = contiguous(self);
-  const Tensor result = contiguous(out);
+  const DenseOut result(out);
   const int64_t n = self.size(0);
   const int64_t k = self.size(1);
   visit_floating(out.dtype(), [&]<class T>() {
@@ -204,7 +224,7 @@ void pdist_kernel(const Tensor& self, double p, const Tensor& out) {
       }
     });
   });
-  if (!result.is_same(out)) copy_elements(out, result);
+  result.finish();
 }
 
 TensorMeta pdist_backward_rule(const Tensor& grad, const Tensor& self, double p,
@@ -223,7 +243,7 @@ void pdist_backward_kernel(const Tensor& grad, const Tensor& self, double p, con
   const Tensor x = contiguous(self);
   const Tensor distances = contiguous(pdist);
   const Tensor gradients = contiguous(grad);
-  const Tensor result = contiguous(out);
+  const DenseOut result(out);
   const int64_t n = self.size(0);
   const int64_t k = self.size(1);
   visit_floating(out.dtype(), [&]<class T>() {
@@ -241,7 +261,7 @@ void pdist_backward_kernel(const Tensor& grad, const Tensor& self, double p, con
       });
     }
   });
-  if (!result.is_same(out)) copy_elements(out, result);
+  result.finish();
 }
 
 // The operator, and an out= form that copies.

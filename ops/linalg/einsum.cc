@@ -266,13 +266,12 @@ Tensor einsum_kernel(std::string_view text, TensorList tensors, OptionalSpan<Int
     contract(&operands, 0, 1, a);
     std::rotate(operands.begin(), operands.end() - 1, operands.end());
   }
-  DimVector rest, sum;
-  for (int64_t d = a.result_rank; d < a.rank; ++d) {
-    rest.push_back(d);
-    if (operands[0].size(d) != 1) sum.push_back(d);
-  }
+  DimVector rest;
+  for (int64_t d = a.result_rank; d < a.rank; ++d) rest.push_back(d);
   Tensor result = operands[0];
-  if (!sum.empty()) result = summed(result, sum);
+  // What two operands have was summed when they were multiplied. That of a single one is a sum like
+  // any other, and so of int64 for integers.
+  if (n == 1 && !rest.empty()) result = sum_dim(result, rest, true, std::nullopt);
   for (auto d = rest.rbegin(); d != rest.rend(); ++d) result = squeeze_dim(result, *d);
   return result;
 }

@@ -36,7 +36,7 @@ inline DimVector batch_and(const Tensor& t, std::initializer_list<int64_t> last)
   return sizes;
 }
 // A new tensor of self's batch, one after the other, with column-major matrices.
-inline Tensor empty_matrices(const Tensor& like, int64_t rows, int64_t cols) {
+inline Tensor empty_matrices(const Tensor& like, int64_t rows, int64_t cols, DType dtype) {
   const DimVector sizes = batch_and(like, {rows, cols});
   DimVector strides(sizes.size());
   int64_t step = checked_mul(std::max<int64_t>(rows, 1), std::max<int64_t>(cols, 1));
@@ -46,7 +46,10 @@ inline Tensor empty_matrices(const Tensor& like, int64_t rows, int64_t cols) {
     strides[d] = step;
     step = checked_mul(step, std::max<int64_t>(sizes[d], 1));
   }
-  return empty_strided_on(like.device(), sizes, strides, like.dtype());
+  return empty_strided_on(like.device(), sizes, strides, dtype);
+}
+inline Tensor empty_matrices(const Tensor& like, int64_t rows, int64_t cols) {
+  return empty_matrices(like, rows, cols, like.dtype());
 }
 
 // Calls f.template operator()<T>() with the C++ type of the dtype.

@@ -9,7 +9,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
-#include "switchboard/ops/linalg/exact_out.h"
+#include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/matmul.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/reductions.h"

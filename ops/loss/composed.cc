@@ -11,10 +11,11 @@
 #include "switchboard/ops/elementwise/binary_math.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/elementwise/select.h"
+#include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/factories.h"
+#include "switchboard/ops/fill.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/reductions.h"
-#include "switchboard/ops/resize.h"
 #include "switchboard/ops/statistics/norm.h"
 #include "switchboard/ops/tensor_iterator.h"
 #include "switchboard/ops/unary.h"
@@ -63,7 +64,7 @@ Tensor bce_with_logits_kernel(const Tensor& self, const Tensor& target,
 }
 
 Tensor soft_margin_loss_kernel(const Tensor& self, const Tensor& target, int64_t reduction) {
-  const Tensor losses = mul(neg(target), self);
+  const Tensor losses = mul_(neg(self), target);  // of the shape and dtype of self
   return reduce_loss(log_(add_Scalar_(exp_(losses), 1)), reduction);
 }
 Tensor soft_margin_backward_kernel(const Tensor& grad, const Tensor& self, const Tensor& target,
@@ -72,6 +73,11 @@ Tensor soft_margin_backward_kernel(const Tensor& grad, const Tensor& self, const
   const Tensor z = exp(mul(neg(target), self));
   const Tensor grad_input = mul_Scalar_(mul(target, z), -factor);
   return mul_(div_(grad_input, add_Scalar_(z, 1)), grad);
+}
+void check_gradient_fits(const Tensor& result, DType dtype) {
+  SB_CHECK(can_cast(result.dtype(), dtype), "soft_margin_loss_backward: result type ",
+           to_string(result.dtype()), " can't be cast to the desired output type ",
+           to_string(dtype));
 }
 
 Tensor margin_ranking_kernel(const Tensor& input1, const Tensor& input2, const Tensor& target,
@@ -83,7 +89,8 @@ Tensor margin_ranking_kernel(const Tensor& input1, const Tensor& input2, const T
 Tensor hinge_embedding_kernel(const Tensor& self, const Tensor& target, double margin,
                               int64_t reduction) {
   const Tensor zeros = zeros_like(self);
-  const Tensor hinge = clamp_min(rsub_Scalar(self, margin), 0);
+  // The margin in self's dtype: integers stay integers.
+  const Tensor hinge = clamp_min_(sub_(fill_(empty_like(self), margin), self), 0);
   const Tensor loss =
       add(where(ne_Scalar(target, 1), hinge, zeros), where(ne_Scalar(target, -1), self, zeros));
   return reduce_loss(loss, reduction);
@@ -168,22 +175,26 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(soft_margin_loss_out);
   m.impl(soft_margin_loss_out, composite,
          [](const Tensor& self, const Tensor& target, int64_t reduction, const Tensor& out) {
-           const Tensor result = soft_margin_loss_kernel(self, target, reduction);
-           check_result_fits_out("soft_margin_loss", result, out);
            // As PyTorch, whose out first holds a loss for each element.
-           resize_output(out, broadcast_shapes(self.sizes(), target.sizes()));
-           copy_result_to_out("soft_margin_loss", result, out);
-           return out;
+           write_structured_out("soft_margin_loss",
+                                soft_margin_loss_kernel(self, target, kReduceNone), out);
+           return reduce_loss_in_place(out, reduction);
          });
   m.define(soft_margin_loss_backward);
-  m.impl(soft_margin_loss_backward, composite, soft_margin_backward_kernel);
+  m.impl(soft_margin_loss_backward, composite,
+         [](const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction) {
+           const Tensor result = soft_margin_backward_kernel(grad, self, target, reduction);
+           check_gradient_fits(result, self.dtype());
+           return to_dtype(result, self.dtype());
+         });
   m.define(soft_margin_loss_backward_out);
   m.impl(soft_margin_loss_backward_out, composite,
          [](const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction,
             const Tensor& grad_input) {
-           copy_result_to_out("soft_margin_loss_backward",
-                              soft_margin_backward_kernel(grad, self, target, reduction),
-                              grad_input);
+           const Tensor result = soft_margin_backward_kernel(grad, self, target, reduction);
+           SB_CHECK(grad_input.defined(), "soft_margin_loss_backward: grad_input is undefined");
+           check_gradient_fits(result, grad_input.dtype());
+           copy_result_to_out("soft_margin_loss_backward", result, grad_input);
            return grad_input;
          });
   m.define(margin_ranking_loss);

@@ -1,5 +1,4 @@
-// Declarations of operators whose out= form has names of its own, and the `reduction` that most
-// losses take.
+// The `reduction` that most losses take.
 
 #ifndef SWITCHBOARD_OPS_LOSS_LOSS_SCHEMA_H_
 #define SWITCHBOARD_OPS_LOSS_LOSS_SCHEMA_H_
@@ -7,19 +6,7 @@
 #include <cstdint>
 
 #include "switchboard/core/tensor.h"
-#include "switchboard/ops/derived_schema.h"
-
-// Declares `handle` and `handle_out` with both schemas written out.
-#define SB_OP_WITH_OUT(handle, schema_text, out_schema_text)      \
-  struct handle##_out_op {                                        \
-    static constexpr ::std::string_view schema = out_schema_text; \
-  };                                                              \
-  struct handle##_op {                                            \
-    static constexpr ::std::string_view schema = schema_text;     \
-    using Out = handle##_out_op;                                  \
-  };                                                              \
-  inline constinit const ::sb::Op<handle##_op> handle{};          \
-  inline constinit const ::sb::Op<handle##_out_op> handle##_out {}
+#include "switchboard/ops/named_out.h"
 
 namespace sb {
 

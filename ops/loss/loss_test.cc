@@ -100,5 +100,13 @@ TEST_CASE("padding what was packed gives the sequences back", "[ops][loss]") {
   CHECK_THROWS_AS(_pad_packed_sequence(data, tensor<int64_t>({2, 9}), true, 0, 0), RuntimeError);
 }
 
+TEST_CASE("lengths beyond the sequences are refused", "[ops][loss]") {
+  const Tensor padded = empty_on(DeviceType::CPU, {2, 2}, DType::Float32);
+  CHECK_THROWS_AS(_pack_padded_sequence(padded, tensor<int64_t>({3, 1}), false), RuntimeError);
+  CHECK_THROWS_AS(_pack_padded_sequence_backward(tensor<float>({1, 2, 3}), {2, 1},
+                                                 tensor<int64_t>({2, 1}), false),
+                  RuntimeError);
+}
+
 }  // namespace
 }  // namespace sb

@@ -26,8 +26,9 @@ void check_dtypes(const char* op, const Tensor& self, const Tensor& target,
                   const OptionalTensor& weight) {
   SB_CHECK(is_floating_point(self.dtype()) && self.dtype() != DType::Float16, op,
            ": not implemented for ", to_string(self.dtype()));
-  SB_CHECK(target.dtype() == DType::Int64 || target.dtype() == DType::UInt8, op,
-           ": target: expected int64, got ", target.describe());
+  const bool bytes = target.dtype() == DType::UInt8 && self.dim() != 4;  // not with images
+  SB_CHECK(target.dtype() == DType::Int64 || bytes, op, ": target: expected int64, got ",
+           target.describe());
   if (given(weight)) check_dtype(op, "weight", *weight, self.dtype());
 }
 
@@ -187,6 +188,8 @@ struct Nll {
              total_weight.describe());
     check_weight_count(op, self, weight);
     if (keeps_targets(self, reduction)) {
+      SB_CHECK_INDEX(images || grad.dim() != 0, op, ": grad_output: expected a dimension, got ",
+                     grad.describe());
       SB_CHECK(grad.sizes() == target.sizes(), op, ": grad_output: expected the shape of ",
                target.describe(), ", got ", grad.describe());
     } else {

@@ -6,8 +6,8 @@
 #include "switchboard/ops/cat.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
+#include "switchboard/ops/dynamic_output.h"
 #include "switchboard/ops/factories.h"
-#include "switchboard/ops/indexing/dynamic_output.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/views.h"
 
@@ -40,6 +40,8 @@ std::tuple<Tensor, Tensor> pack_kernel(const Tensor& input, const Tensor& length
   SB_CHECK(static_cast<int64_t>(length.size()) == batch, op, ": lengths: expected ", batch,
            " of them, got ", length.size());
   SB_CHECK(length.back() > 0, op, ": lengths: expected at least 1, got ", length.back());
+  SB_CHECK(length.front() <= steps.size(0), op, ": lengths: expected at most ", steps.size(0),
+           ", got ", length.front());
   SB_CHECK(std::is_sorted(length.rbegin(), length.rend()), op,
            ": lengths: expected them in descending order");
 
@@ -100,6 +102,8 @@ Tensor pack_backward_kernel(const Tensor& grad, IntArrayRef input_size, const Te
   check_batch_sizes(op, grad, sizes_of_steps);
   DimVector sizes(input_size.begin(), input_size.end());
   if (batch_first) std::swap(sizes[0], sizes[1]);
+  SB_CHECK(static_cast<int64_t>(sizes_of_steps.size()) <= sizes[0] && sizes_of_steps[0] <= sizes[1],
+           op, ": input_size: ", shape_text(input_size), " has no room for ", grad.describe());
   const Tensor result = new_zeros(grad, sizes);
   unpack(grad, sizes_of_steps, result);
   return batch_first ? transpose(result, 0, 1) : result;

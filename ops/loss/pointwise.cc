@@ -270,7 +270,6 @@ Tensor mse_backward_body(const Tensor& grad_input, const Tensor& grad, const Ten
 }
 Tensor smooth_l1_backward_body(const Tensor& grad_input, const Tensor& grad, const Tensor& self,
                                const Tensor& target, int64_t reduction, double beta) {
-  SB_CHECK(beta >= 0, "smooth_l1_loss_backward: beta: expected 0 or more, got ", beta);
   check_not("smooth_l1_loss_backward", DType::Float16, result_type({&self, &target, &grad}));
   const LossParams params{beta, mean_factor(self, reduction)};
   return elementwise(smooth_l1_backward_arithmetic, gradient_of(grad_input, self), self, target,

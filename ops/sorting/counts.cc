@@ -9,7 +9,7 @@
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
-#include "switchboard/ops/indexing/dynamic_output.h"
+#include "switchboard/ops/dynamic_output.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/structured.h"
 
@@ -92,8 +92,11 @@ void histogram(const Tensor& elements, int64_t bins, double min, double max, int
   const T high = static_cast<T>(max);
   for (const T* x = begin; x != end; ++x) {
     if (!(*x >= low && *x <= high)) continue;
-    const int64_t bin = static_cast<int64_t>((*x - low) * static_cast<T>(bins) / (high - low));
-    ++counts[std::clamp<int64_t>(bin, 0, bins - 1)];
+    // NaN where the range or a product leaves T.
+    const T position = (*x - low) * static_cast<T>(bins) / (high - low);
+    const bool inside = position > 0 && position < static_cast<T>(bins);
+    const int64_t bin = inside ? static_cast<int64_t>(position) : position > 0 ? bins - 1 : 0;
+    ++counts[std::min(bin, bins - 1)];
   }
 }
 

@@ -168,7 +168,7 @@ struct Extreme {
   static constexpr const char* op = largest ? "cummax" : "cummin";
 
   static std::array<TensorMeta, 2> rule(const Tensor& self, int64_t dim) {
-    wrap_dim(op, dim, self.dim());
+    if (self.dim() != 0) wrap_dim(op, dim, self.dim());  // as PyTorch, which asks no more of it
     SB_CHECK(self.dim() == 0 || self.numel() == 0 ||
                  (has_sort_keys(self.dtype()) && self.dtype() != DType::Float16),
              op, ": not implemented for ", to_string(self.dtype()));

@@ -25,10 +25,13 @@ void check_joinable(const Tensor& self, const std::optional<Tensor>& other, int6
   }
 }
 
+void check_has_dimension(const Tensor& self) {
+  SB_CHECK(self.dim() > 0, "diff: expected at least one dimension, got ", self.describe());
+}
+
 // self with what goes before and behind it.
 Tensor joined(const Tensor& self, int64_t dim, const std::optional<Tensor>& prepend,
               const std::optional<Tensor>& append) {
-  SB_CHECK(self.dim() > 0, "diff: expected at least one dimension, got ", self.describe());
   const int64_t d = wrap_dim("diff", dim, self.dim());
   check_joinable(self, prepend, d);
   check_joinable(self, append, d);
@@ -58,10 +61,8 @@ Tensor differences(Tensor t, int64_t n, int64_t dim) {
 
 Tensor diff_kernel(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
                    const std::optional<Tensor>& append) {
-  if (n <= 0) {
-    SB_CHECK(self.dim() > 0, "diff: expected at least one dimension, got ", self.describe());
-    return clone(self);
-  }
+  check_has_dimension(self);
+  if (n <= 0) return clone(self);
   const Tensor t = joined(self, dim, prepend, append);
   return differences(t, std::min(n, t.size(dim)), wrap_dim("diff", dim, t.dim()));
 }
@@ -70,6 +71,7 @@ Tensor diff_kernel(const Tensor& self, int64_t n, int64_t dim, const std::option
 Tensor diff_out_kernel(const Tensor& self, int64_t n, int64_t dim,
                        const std::optional<Tensor>& prepend, const std::optional<Tensor>& append,
                        const Tensor& out) {
+  check_has_dimension(self);
   const Tensor t = n <= 0 ? self : joined(self, dim, prepend, append);
   const int64_t steps = n <= 0 ? 0 : std::min(n, t.size(dim));
   if (steps == 0) {

@@ -12,7 +12,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
-#include "switchboard/ops/indexing/dynamic_output.h"
+#include "switchboard/ops/dynamic_output.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/sorting/rows.h"
 #include "switchboard/ops/sorting/sort_keys.h"

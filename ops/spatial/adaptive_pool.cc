@@ -1,4 +1,8 @@
+#include <algorithm>
+
+#include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/reductions.h"
 #include "switchboard/ops/spatial/pool_loops.h"
 #include "switchboard/ops/spatial/pooling.h"
 #include "switchboard/ops/views.h"
@@ -18,8 +22,9 @@ Size3 output_space(const char* op, const Tensor& self, IntArrayRef output_size) 
   for (const int64_t s : output_size) {
     SB_CHECK(s >= 0, op, ": output_size: expected at least 0, got ", shape_text(output_size));
   }
-  for (int d = 1; d <= n; ++d) {
-    SB_CHECK(self.size(-d) != 0, op, ": expected an input with elements, got ", self.describe());
+  // In three dimensions the channels count, too.
+  for (int64_t d = n == 3 ? 1 : self.dim() - n; d < self.dim(); ++d) {
+    SB_CHECK(self.size(d) != 0, op, ": expected an input with elements, got ", self.describe());
   }
   return space_of(output_size, n);
 }
@@ -107,6 +112,23 @@ void max_backward_kernel(const Tensor& grad_output, const Tensor& self, const Te
   max_backward("adaptive_max_pool_backward", grad_output, self, indices, grad_input, n);
 }
 
+// Where the result is one element for each plane it is the mean, with what `mean` accepts.
+template <int n, auto& general, class List>
+Tensor avg_composite(const Tensor& self, List output_size) {
+  check_defined("adaptive_avg_pool", self);
+  const DimVector sizes = plain(output_size);
+  SB_CHECK(sizes.size() == n, "adaptive_avg_pool: output_size: expected ", n, " elements, got ",
+           shape_text(sizes));
+  if (std::any_of(sizes.begin(), sizes.end(), [](int64_t s) { return s != 1; })) {
+    return general(self, output_size);
+  }
+  constexpr int64_t space[] = {-1, -2, -3};
+  const Tensor result = mean_dim(self, IntArrayRef(space).first(n), true, std::nullopt);
+  if (n == 3 || suggest_memory_format(self) != MemoryFormat::ChannelsLast) return result;
+  const int64_t channels = self.size(1);
+  return as_strided(result, result.sizes(), {channels, 1, channels, channels}, std::nullopt);
+}
+
 template <auto& as_2d>
 Tensor avg_1d(const Tensor& self, IntArrayRef output_size) {
   check_rank_1d("adaptive_avg_pool1d", self);
@@ -128,12 +150,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
     m.impl(op, DispatchKey::CompositeImplicitAutograd, body);
   };
   composite(adaptive_avg_pool1d, &avg_1d<adaptive_avg_pool2d>);
-  composite(adaptive_avg_pool2d, [](const Tensor& self, SymIntArrayRef output_size) {
-    return _adaptive_avg_pool2d(self, output_size);
-  });
-  composite(adaptive_avg_pool3d, [](const Tensor& self, IntArrayRef output_size) {
-    return _adaptive_avg_pool3d(self, output_size);
-  });
+  composite(adaptive_avg_pool2d, &avg_composite<2, _adaptive_avg_pool2d, SymIntArrayRef>);
+  composite(adaptive_avg_pool3d, &avg_composite<3, _adaptive_avg_pool3d, IntArrayRef>);
   composite(adaptive_max_pool1d, &max_1d);
 
   define_restrided_out<avg_rule<2, SymIntArrayRef>, avg_kernel<2, SymIntArrayRef>>(

@@ -7,14 +7,14 @@
 #define SWITCHBOARD_OPS_SPATIAL_PADDING_H_
 
 #include "switchboard/ops/derived_schema.h"
-#include "switchboard/ops/spatial/named_out.h"
+#include "switchboard/ops/named_out.h"
 
 namespace sb {
 
 #define SB_PADDING(name, pads)                                                                    \
   SB_STRUCTURED_NO_INPLACE(name, "aten::" #name "(Tensor self, int[" pads "] padding) -> Tensor", \
                            "out");                                                                \
-  SB_STRUCTURED_GRAD_INPUT(name##_backward,                                                       \
+  SB_GRADIENT(name##_backward,                                                       \
                            "aten::" #name "_backward(Tensor grad_output, Tensor self, int[" pads  \
                            "] padding) -> Tensor")
 

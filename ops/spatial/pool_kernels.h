@@ -12,10 +12,13 @@ namespace sb::spatial {
 // Shorter rows are not worth it.
 inline constexpr int64_t kMaxRowCount = 16;
 
+// float counts the elements of a window so far.
+inline constexpr int64_t kMaxTaps = int64_t{1} << 24;
+
 struct MaxRow {
   const float* input;
   const int64_t* offsets;  // of a window's elements; output x sees input[x * stride + offset]
-  int64_t taps;
+  int64_t taps;            // at most kMaxTaps
   int64_t stride;
   int64_t count;   // at least kMaxRowCount
   float* largest;  // the result

@@ -35,16 +35,18 @@ void for_each_in_window(const PoolWindows& w, const Size3& at, const F& f) {
   }
 }
 
-// 0 for a window without elements.
+// 0 for a window without elements. A window with more padding than int64 counts wraps.
 int64_t divisor_at(const PoolWindows& w, const AverageOptions& options, const Size3& at) {
-  int64_t padded = 1, inside = 1;
+  uint64_t padded = 1;
+  int64_t inside = 1;
   for (size_t d = 0; d < 3; ++d) {
     const size_t i = static_cast<size_t>(at[d]);
-    padded *= w.rows[d].padded[i];
+    padded *= static_cast<uint64_t>(w.rows[d].padded[i]);
     inside *= std::max<int64_t>(0, w.rows[d].end[i] - w.rows[d].start[i]);
   }
   if (inside == 0) return 0;
-  return options.divisor ? *options.divisor : options.count_include_pad ? padded : inside;
+  if (options.divisor) return *options.divisor;
+  return options.count_include_pad ? static_cast<int64_t>(padded) : inside;
 }
 
 int64_t window_cost(const PoolWindows& w) {
@@ -109,6 +111,17 @@ EvenRun even_run(const WindowRow& row) {
   return run.end - run.begin >= kMaxRowCount ? run : EvenRun{};
 }
 
+// How many elements the output at `at` sees.
+int64_t window_count(const PoolWindows& w, const Size3& at) {
+  int64_t n = 1;
+  for (size_t d = 0; d < 3; ++d) {
+    const WindowRow& row = w.rows[d];
+    const size_t i = static_cast<size_t>(at[d]);
+    n *= std::max<int64_t>(0, (row.end[i] - row.start[i] + row.step - 1) / row.step);
+  }
+  return n;
+}
+
 // The run's outputs of the row `at`.
 void max_run(const PoolWindows& w, const EvenRun& run, Size3 at, const float* in, float* out,
              int64_t* indices) {
@@ -129,10 +142,10 @@ void max_pool(const PoolWindows& w, const T* in, T* out, int64_t* indices) {
   const EvenRun run = std::is_same_v<T, float> ? even_run(w.rows[2]) : EvenRun{};
   for (Size3 at = {0, 0, 0}; at[0] < w.output[0]; ++at[0]) {
     for (at[1] = 0; at[1] < w.output[1]; ++at[1], out += w.output[2], indices += w.output[2]) {
-      const size_t d = static_cast<size_t>(at[0]), h = static_cast<size_t>(at[1]);
       EvenRun even = run;
-      if (w.rows[0].start[d] >= w.rows[0].end[d] || w.rows[1].start[h] >= w.rows[1].end[h]) {
-        even = {};
+      if (even.end > 0) {
+        const int64_t taps = window_count(w, {at[0], at[1], even.begin});
+        if (taps == 0 || taps > kMaxTaps) even = {};
       }
       if constexpr (std::is_same_v<T, float>) {
         if (even.end > 0) max_run(w, even, at, in, out + even.begin, indices + even.begin);
@@ -147,9 +160,11 @@ void max_pool(const PoolWindows& w, const T* in, T* out, int64_t* indices) {
 
 // The sum of the elements that the output at `at` sees.
 template <class T>
-T sum_window(const PoolWindows& w, const Size3& at, const T* in) {
+T sum_window(const PoolWindows& w, const Size3& at, const T* elements) {
+  using Sum = SumType<T>;
+  const Sum* const in = reinterpret_cast<const Sum*>(elements);
   const size_t x = static_cast<size_t>(at[2]), h = static_cast<size_t>(at[1]);
-  T sum = T(0);
+  Sum sum = Sum(0);
   if (w.rows[2].start[x] == 0 && w.rows[2].end[x] == w.input[2] && w.rows[2].step == 1 &&
       w.rows[1].step == 1) {
     // Whole rows follow on one another.
@@ -157,14 +172,14 @@ T sum_window(const PoolWindows& w, const Size3& at, const T* in) {
     const size_t d = static_cast<size_t>(at[0]);
     for (int64_t z = w.rows[0].start[d]; z < w.rows[0].end[d]; z += w.rows[0].step) {
       sum +=
-          Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>(
+          Eigen::Map<const Eigen::Array<Sum, Eigen::Dynamic, 1>>(
               in + (z * w.input[1] + first) * w.input[2], std::max<int64_t>(0, rows) * w.input[2])
               .sum();
     }
-    return sum;
+    return static_cast<T>(sum);
   }
   for_each_in_window(w, at, [&](int64_t i) { sum += in[i]; });
-  return sum;
+  return static_cast<T>(sum);
 }
 
 }  // namespace
@@ -215,12 +230,13 @@ void average_planes_backward(const PoolWindows& w, AverageOptions options,
                  [&](int64_t from, int64_t to) {
                    for (int64_t p = from; p < to; ++p) {
                      const T* out = grad_output.data<T>() + p * volume(w.output);
-                     T* in = grad_input.data<T>() + p * volume(w.input);
-                     std::fill_n(in, volume(w.input), T(0));
+                     using Sum = SumType<T>;
+                     Sum* in = reinterpret_cast<Sum*>(grad_input.data<T>()) + p * volume(w.input);
+                     std::fill_n(in, volume(w.input), Sum(0));
                      for_each_output(w, [&](int64_t o, const Size3& at) {
                        const int64_t divisor = divisor_at(w, options, at);
                        if (divisor == 0) return;
-                       const T share = divided(out[o], divisor);
+                       const Sum share = static_cast<Sum>(divided(out[o], divisor));
                        for_each_in_window(w, at, [&](int64_t i) { in[i] += share; });
                      });
                    }

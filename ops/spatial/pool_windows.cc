@@ -9,12 +9,12 @@ namespace {
 
 constexpr Size3 kOnes = {1, 1, 1};
 
-// How many windows fit; below 1 where none does. In ceil mode the last may hang over the end, but
-// begins in the input or the padding before it.
+// How many windows fit: 0 where none does. In ceil mode the last may hang over the end, but begins in
+// the input or the padding before it.
 int64_t pooled_size(const PoolShape& s, size_t d, bool ceil_mode) {
   const int64_t padded = checked_add(s.input[d], checked_mul(2, s.padding[d]));
   const int64_t reach = checked_add(checked_mul(s.dilation[d], s.kernel[d] - 1), 1);
-  const int64_t room = padded - reach + (ceil_mode ? s.stride[d] - 1 : 0);
+  const int64_t room = checked_add(padded - reach, ceil_mode ? s.stride[d] - 1 : 0);
   if (room < 0) return 0;
   int64_t size = room / s.stride[d] + 1;
   if (ceil_mode && (size - 1) * s.stride[d] >= s.input[d] + s.padding[d]) --size;
@@ -59,7 +59,7 @@ PoolWindows pool_windows(const PoolShape& s) {
     row.step = s.dilation[d];
     for (int64_t o = 0; o < s.output[d]; ++o) {
       int64_t start = o * s.stride[d] - s.padding[d];
-      const int64_t end = start + (s.kernel[d] - 1) * s.dilation[d] + 1;
+      const int64_t end = checked_add(start, (s.kernel[d] - 1) * s.dilation[d] + 1);
       row.padded.push_back(std::min(end, s.input[d] + s.padding[d]) - start);
       if (start < 0) start += (-start + row.step - 1) / row.step * row.step;
       row.start.push_back(start);

@@ -7,7 +7,7 @@
 #define SWITCHBOARD_OPS_SPATIAL_POOLING_H_
 
 #include "switchboard/ops/derived_schema.h"
-#include "switchboard/ops/spatial/named_out.h"
+#include "switchboard/ops/named_out.h"
 
 namespace sb {
 
@@ -32,10 +32,10 @@ SB_STRUCTURED_MULTI(max_pool2d_with_indices,
 SB_STRUCTURED_MULTI(max_pool3d_with_indices,
                     "aten::max_pool3d_with_indices" SB_MAX_POOL_ARGUMENTS("3") "(Tensor, Tensor)",
                     "out", "out", "indices");
-SB_STRUCTURED_GRAD_INPUT(
+SB_GRADIENT(
     max_pool2d_with_indices_backward,
     "aten::max_pool2d_with_indices_backward" SB_MAX_POOL_BACKWARD_ARGUMENTS("2"));
-SB_STRUCTURED_GRAD_INPUT(
+SB_GRADIENT(
     max_pool3d_with_indices_backward,
     "aten::max_pool3d_with_indices_backward" SB_MAX_POOL_BACKWARD_ARGUMENTS("3"));
 
@@ -53,9 +53,9 @@ SB_OP(avg_pool1d,
       "bool ceil_mode=False, bool count_include_pad=True) -> Tensor");
 SB_STRUCTURED_NO_INPLACE(avg_pool2d, "aten::avg_pool2d" SB_AVG_POOL_ARGUMENTS("2"), "out");
 SB_STRUCTURED_NO_INPLACE(avg_pool3d, "aten::avg_pool3d" SB_AVG_POOL_ARGUMENTS("3"), "out");
-SB_STRUCTURED_GRAD_INPUT(avg_pool2d_backward,
+SB_GRADIENT(avg_pool2d_backward,
                          "aten::avg_pool2d_backward" SB_AVG_POOL_BACKWARD_ARGUMENTS("2"));
-SB_STRUCTURED_GRAD_INPUT(avg_pool3d_backward,
+SB_GRADIENT(avg_pool3d_backward,
                          "aten::avg_pool3d_backward" SB_AVG_POOL_BACKWARD_ARGUMENTS("3"));
 
 // Windows chosen so that the result has the given size.
@@ -91,11 +91,11 @@ SB_STRUCTURED_MULTI(adaptive_max_pool3d,
                     "aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, "
                     "Tensor)",
                     "out", "out", "indices");
-SB_STRUCTURED_GRAD_INPUT(
+SB_GRADIENT(
     adaptive_max_pool2d_backward,
     "aten::adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> "
     "Tensor");
-SB_STRUCTURED_GRAD_INPUT(
+SB_GRADIENT(
     adaptive_max_pool3d_backward,
     "aten::adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> "
     "Tensor");
@@ -109,11 +109,11 @@ SB_STRUCTURED_MULTI(fractional_max_pool3d,
                     "aten::fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] "
                     "output_size, Tensor random_samples) -> (Tensor, Tensor)",
                     "output", "output", "indices");
-SB_STRUCTURED_GRAD_INPUT(
+SB_GRADIENT(
     fractional_max_pool2d_backward,
     "aten::fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, "
     "int[2] output_size, Tensor indices) -> Tensor");
-SB_STRUCTURED_GRAD_INPUT(
+SB_GRADIENT(
     fractional_max_pool3d_backward,
     "aten::fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, "
     "int[3] output_size, Tensor indices) -> Tensor");

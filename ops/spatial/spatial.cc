@@ -121,7 +121,10 @@ void check_restridable(std::string_view op, const Tensor& out, const TensorMeta&
 }
 
 void take_over(const Tensor& out, const Tensor& result) {
-  resize_tensor(out, result.sizes(), result.strides());
+  // Fewer dimensions have no memory format to be given: out keeps its strides where it fits.
+  if (result.dim() > 3 || out.sizes() != result.sizes()) {
+    resize_tensor(out, result.sizes(), result.strides());
+  }
   if (out.is_cpu() && out.numel() != 0) copy_elements(out, result, false);
 }
 

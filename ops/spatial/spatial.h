@@ -7,8 +7,10 @@
 #define SWITCHBOARD_OPS_SPATIAL_SPATIAL_H_
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/sym_int.h"
@@ -89,6 +91,18 @@ void visit_number(DType dtype, const F& f) {
   if (dtype == DType::Complex128) return f(std::complex<double>{});
   visit_real(dtype, f);
 }
+// What T's are added as: integers wrap.
+template <class T>
+struct SumTypeOf {
+  using type = T;
+};
+template <std::integral T>
+struct SumTypeOf<T> {
+  using type = std::make_unsigned_t<T>;
+};
+template <class T>
+using SumType = typename SumTypeOf<T>::type;
+
 // With an integer of an element's size, for code that only moves elements.
 template <class F>
 void visit_size(size_t itemsize, const F& f) {

@@ -80,21 +80,22 @@ void interpolate_planes(const Taps& t, const Tensor& input, const Tensor& output
 
 void spread_planes(const Taps& t, const Tensor& grad_output, const Tensor& grad_input) {
   visit_number(grad_input.dtype(), [&]<class T>(T) {
+    using Sum = SumType<T>;
     std::fill_n(grad_input.data<T>(), grad_input.numel(), T(0));
     const size_t taps = t[2].taps;
     for_each_plane(t, grad_output.numel(), [&](int64_t in, int64_t out) {
       const T* from = grad_output.data<T>() + out;
-      T* to = grad_input.data<T>() + in;
+      Sum* to = reinterpret_cast<Sum*>(grad_input.data<T>()) + in;
       for_each_row_pair(t, [&](int64_t o, int64_t i, double weight) {
         for (size_t x = 0; x < static_cast<size_t>(t[2].output); ++x) {
           const T g = from[o * t[2].output + static_cast<int64_t>(x)];
           for (size_t k = x * taps; k < (x + 1) * taps; ++k) {
-            T& target = to[i * t[2].input + t[2].index[k]];
+            Sum& target = to[i * t[2].input + t[2].index[k]];
             // Without weights nothing is multiplied: an infinity stays one in complex numbers.
             if (t[2].weight.empty()) {
-              target += g;
+              target += static_cast<Sum>(g);
             } else {
-              target += static_cast<T>(weight * t[2].weight[k]) * g;
+              target += static_cast<Sum>(static_cast<T>(weight * t[2].weight[k]) * g);
             }
           }
         }

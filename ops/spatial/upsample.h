@@ -9,7 +9,7 @@
 #define SWITCHBOARD_OPS_SPATIAL_UPSAMPLE_H_
 
 #include "switchboard/ops/derived_schema.h"
-#include "switchboard/ops/spatial/named_out.h"
+#include "switchboard/ops/named_out.h"
 
 namespace sb {
 
@@ -21,7 +21,7 @@ namespace sb {
                            "out");                                                                \
   SB_OP(name##_vec, "aten::" #name ".vec(Tensor input, SymInt[]? output_size, " align_corners     \
                     "float[]? scale_factors) -> Tensor");                                         \
-  SB_STRUCTURED_GRAD_INPUT(name##_backward,                                                       \
+  SB_GRADIENT(name##_backward,                                                       \
                            "aten::" #name "_backward(Tensor grad_output, SymInt[" dims            \
                            "] output_size, SymInt[" rank "] input_size, " align_corners scales    \
                            ") -> Tensor");                                                        \

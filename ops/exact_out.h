@@ -1,8 +1,8 @@
 // out= forms of composed operators that, unlike a copy, refuse an `out` of another dtype, or one
 // that the result cannot be cast to.
 
-#ifndef SWITCHBOARD_OPS_LINALG_EXACT_OUT_H_
-#define SWITCHBOARD_OPS_LINALG_EXACT_OUT_H_
+#ifndef SWITCHBOARD_OPS_EXACT_OUT_H_
+#define SWITCHBOARD_OPS_EXACT_OUT_H_
 
 #include <string_view>
 
@@ -21,7 +21,18 @@ inline void write_exact_out(std::string_view op, const Tensor& result, const Ten
   copy_result_to_out(op, result, out);
 }
 
-// The same for any dtype that the result can be cast to.
+// The same, and an out of another shape gets the strides of the result, too: as an out= form that
+// hands its out to a structured operator.
+inline void write_structured_out(std::string_view op, const Tensor& result, const Tensor& out) {
+  SB_CHECK(out.defined(), op, ": out: expected a defined tensor, got an undefined one");
+  SB_CHECK(out.dtype() == result.dtype(), op, ": expected out tensor to have dtype ",
+           to_string(result.dtype()), ", but got ", to_string(out.dtype()));
+  check_result_fits_out(op, result, out);
+  resize_output(out, result.sizes(), result.strides());
+  copy_result_to_out(op, result, out);
+}
+
+// For any dtype that the result can be cast to.
 inline void write_cast_contiguous_out(std::string_view op, const Tensor& result,
                                       const Tensor& out) {
   SB_CHECK(out.defined(), op, ": out: expected a defined tensor, got an undefined one");
@@ -30,7 +41,7 @@ inline void write_cast_contiguous_out(std::string_view op, const Tensor& result,
   copy_result_to_out(op, result, out);
 }
 
-// The same, and an out of another shape gets the strides of the result, too.
+// The same, and an out of another shape gets the strides of the result.
 inline void write_cast_out(std::string_view op, const Tensor& result, const Tensor& out) {
   SB_CHECK(out.defined(), op, ": out: expected a defined tensor, got an undefined one");
   SB_CHECK(can_cast(result.dtype(), out.dtype()), op, ": result type ", to_string(result.dtype()),
@@ -80,4 +91,4 @@ void define_composite(Library& m, F kernel, SourceLocation where = SourceLocatio
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_LINALG_EXACT_OUT_H_
+#endif  // SWITCHBOARD_OPS_EXACT_OUT_H_

@@ -1,7 +1,7 @@
 // Operators whose result's shape depends on the data.
 
-#ifndef SWITCHBOARD_OPS_INDEXING_DYNAMIC_OUTPUT_H_
-#define SWITCHBOARD_OPS_INDEXING_DYNAMIC_OUTPUT_H_
+#ifndef SWITCHBOARD_OPS_DYNAMIC_OUTPUT_H_
+#define SWITCHBOARD_OPS_DYNAMIC_OUTPUT_H_
 
 #include "switchboard/dispatch/library.h"
 
@@ -32,4 +32,4 @@ void define_dynamic_output(Library& m, const Op<OpTag>& op,
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_INDEXING_DYNAMIC_OUTPUT_H_
+#endif  // SWITCHBOARD_OPS_DYNAMIC_OUTPUT_H_

@@ -1,8 +1,8 @@
 // Operators whose functional form has a shape rule and a kernel, and whose out= form copies its
 // result, as PyTorch generates it: an out of any dtype that the result converts to.
 
-#ifndef SWITCHBOARD_OPS_INDEXING_COPIED_OUT_H_
-#define SWITCHBOARD_OPS_INDEXING_COPIED_OUT_H_
+#ifndef SWITCHBOARD_OPS_COPIED_OUT_H_
+#define SWITCHBOARD_OPS_COPIED_OUT_H_
 
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/out_form.h"
@@ -41,4 +41,4 @@ void define_with_out(Library& m, SourceLocation where = SourceLocation::current(
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_INDEXING_COPIED_OUT_H_
+#endif  // SWITCHBOARD_OPS_COPIED_OUT_H_

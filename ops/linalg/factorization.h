@@ -1,0 +1,60 @@
+// What the files of factorizations.h share. Included by .cc files only.
+
+#ifndef SWITCHBOARD_OPS_LINALG_FACTORIZATION_H_
+#define SWITCHBOARD_OPS_LINALG_FACTORIZATION_H_
+
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/linalg/factorizations.h"
+#include "switchboard/ops/linalg/matrix_batch.h"
+#include "switchboard/ops/out_form.h"
+
+namespace sb {
+
+using Two = std::tuple<Tensor, Tensor>;
+using Three = std::tuple<Tensor, Tensor, Tensor>;
+
+inline Tensor empty_batch(const Tensor& like, std::initializer_list<int64_t> last, DType dtype) {
+  return empty_on(like.device(), batch_and(like, last), dtype);
+}
+
+// A column-major copy in double precision: what is large to compile exists for that alone.
+inline DType wide_dtype(DType dtype) {
+  return is_complex(dtype) ? DType::Complex128 : DType::Float64;
+}
+inline Tensor wide_copy(const Tensor& a) {
+  const Tensor copy = empty_matrices(a, a.size(-2), a.size(-1), wide_dtype(a.dtype()));
+  copy_elements(copy, a);
+  return copy;
+}
+template <class F>
+void visit_wide_type(DType dtype, const F& f) {
+  if (is_complex(dtype)) {
+    f.template operator()<std::complex<double>>();
+  } else {
+    f.template operator()<double>();
+  }
+}
+
+inline void check_errors(const char* name, const Tensor& info, bool wanted) {
+  if (wanted) _linalg_check_errors(info, name, info.dim() == 0);
+}
+
+// The operator at CPU and Meta, with an out= form as PyTorch's structured operators have.
+template <class Tag, class Cpu, class Meta>
+void define_factorization(Library& m, const Op<Tag>& op, Cpu cpu, Meta meta,
+                          std::string_view out_overload, std::vector<std::string> outs) {
+  const OperatorHandle handle = m.define(op);
+  m.impl(op, DispatchKey::CPU, cpu);
+  m.impl(op, DispatchKey::Meta, meta);
+  define_out_form(m, handle, out_overload, std::move(outs), OutFormOptions{.structured = true});
+}
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_LINALG_FACTORIZATION_H_

@@ -1,0 +1,201 @@
+#include "Eigen/LU"
+
+#include <cmath>
+
+#include "switchboard/ops/exact_out.h"
+#include "switchboard/ops/linalg/factorization.h"
+
+namespace sb {
+namespace {
+
+// Makes `lu` its factors in place. Returns what `info` is to be.
+template <class T>
+int32_t factor(Eigen::Map<ColumnMajor<T>> lu, bool pivot, int32_t* pivots) {
+  const Eigen::Index n = std::min(lu.rows(), lu.cols());
+  int32_t info = 0;
+  for (Eigen::Index k = 0; k < n; ++k) {
+    Eigen::Index largest = k;
+    if (pivot) {
+      lu.col(k).tail(lu.rows() - k).cwiseAbs().maxCoeff(&largest);
+      largest += k;
+      if (largest != k) lu.row(k).swap(lu.row(largest));
+    }
+    pivots[k] = static_cast<int32_t>(largest + 1);
+    const Eigen::Index below = lu.rows() - k - 1;
+    if (lu(k, k) == T(0)) {
+      if (info == 0) info = static_cast<int32_t>(k + 1);
+      continue;
+    }
+    if (below == 0) continue;
+    lu.col(k).tail(below) /= lu(k, k);
+    const Eigen::Index right = lu.cols() - k - 1;
+    if (right == 0) continue;
+    lu.bottomRightCorner(below, right).noalias() -= lu.col(k).tail(below) * lu.row(k).tail(right);
+  }
+  return info;
+}
+
+struct Factors {
+  Tensor lu, pivots, info;
+};
+template <bool with_data>
+Factors lu_factors(const char* op, const Tensor& a, bool pivot) {
+  check_matrices(op, a);
+  const int64_t n = std::min(a.size(-2), a.size(-1));
+  Factors f;
+  f.lu = empty_matrices(a, a.size(-2), a.size(-1));
+  f.pivots = empty_batch(a, {n}, DType::Int32);
+  f.info = empty_batch(a, {}, DType::Int32);
+  if constexpr (with_data) {
+    copy_elements(f.lu, a);
+    visit_matrix_type(a.dtype(), [&]<class T>() {
+      for (int64_t i = 0; i < num_matrices(a); ++i) {
+        f.info.data<int32_t>()[i] =
+            factor<T>(matrix_at<T>(f.lu, i), pivot, f.pivots.data<int32_t>() + i * n);
+      }
+    });
+  }
+  return f;
+}
+
+// 1 or -1: whether the rows of matrix i were permuted evenly.
+int parity(const Factors& f, int64_t i) {
+  const int64_t n = f.pivots.size(-1);
+  const int32_t* const pivots = f.pivots.data<int32_t>() + i * n;
+  int sign = 1;
+  for (int64_t k = 0; k < n; ++k) sign = pivots[k] == k + 1 ? sign : -sign;
+  return sign;
+}
+
+// Has the same determinant. As in PyTorch, whose factors of row-major matrices are these.
+Tensor transposed_if_contiguous(const Tensor& a) {
+  return a.is_contiguous() && !is_complex(a.dtype())
+             ? alias_transposed(a, static_cast<size_t>(a.dim() - 2),
+                                static_cast<size_t>(a.dim() - 1))
+             : a;
+}
+
+template <bool with_data>
+Three det_kernel(const Tensor& a) {
+  check_square("linalg_det", a);
+  const Factors f = lu_factors<with_data>("linalg_det", transposed_if_contiguous(a), true);
+  const Tensor result = empty_batch(a, {}, a.dtype());
+  if constexpr (with_data) {
+    visit_matrix_type(a.dtype(), [&]<class T>() {
+      for (int64_t i = 0; i < result.numel(); ++i) {
+        result.data<T>()[i] = matrix_at<T>(f.lu, i).diagonal().prod() * T(parity(f, i));
+      }
+    });
+  }
+  return {result, f.lu, f.pivots};
+}
+
+template <bool with_data>
+std::tuple<Tensor, Tensor, Tensor, Tensor> slogdet_kernel(const Tensor& a) {
+  check_square("linalg_slogdet", a);
+  const Factors f = lu_factors<with_data>("linalg_slogdet", transposed_if_contiguous(a), true);
+  const Tensor sign = empty_batch(a, {}, a.dtype());
+  const Tensor log = empty_batch(a, {}, to_real(a.dtype()));
+  if constexpr (with_data) {
+    visit_matrix_type(a.dtype(), [&]<class T>() {
+      using Real = typename Eigen::NumTraits<T>::Real;
+      for (int64_t i = 0; i < sign.numel(); ++i) {
+        const auto diagonal = matrix_at<T>(f.lu, i).diagonal();
+        T s = T(parity(f, i));
+        Real sum = 0;
+        for (Eigen::Index k = 0; k < diagonal.size(); ++k) {
+          const Real modulus = std::abs(diagonal[k]);
+          s *= modulus == Real(0) ? T(0) : diagonal[k] / modulus;
+          sum += std::log(modulus);
+        }
+        sign.data<T>()[i] = s;
+        log.data<Real>()[i] = sum;
+      }
+    });
+  }
+  return {sign, log, f.lu, f.pivots};
+}
+
+template <bool with_data>
+Two inv_kernel(const Tensor& a, bool check) {
+  check_square("linalg_inv", a);
+  const Factors f = lu_factors<with_data>("linalg_inv", a, true);
+  const Tensor result = empty_matrices(a, a.size(-2), a.size(-1));
+  if constexpr (with_data) {
+    visit_matrix_type(a.dtype(), [&]<class T>() {
+      for (int64_t i = 0; i < num_matrices(a); ++i) {
+        auto x = matrix_at<T>(result, i);
+        const auto lu = matrix_at<T>(f.lu, i);
+        x.setIdentity();
+        for (Eigen::Index k = 0; k < x.rows(); ++k) {
+          const Eigen::Index other = f.pivots.data<int32_t>()[i * x.rows() + k] - 1;
+          if (other != k) x.row(k).swap(x.row(other));
+        }
+        lu.template triangularView<Eigen::UnitLower>().solveInPlace(x);
+        lu.template triangularView<Eigen::Upper>().solveInPlace(x);
+      }
+    });
+  }
+  check_errors("linalg.inv", f.info, check);
+  return {result, f.info};
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  const auto composite = DispatchKey::CompositeImplicitAutograd;
+  constexpr OutFormOptions structured{.structured = true};
+  const auto lu_factor_ex = []<bool with_data>(const Tensor& a, bool pivot, bool check) -> Three {
+    const Factors f = lu_factors<with_data>("linalg_lu_factor_ex", a, pivot);
+    check_errors("linalg.lu_factor_ex", f.info, check);
+    return {f.lu, f.pivots, f.info};
+  };
+  define_factorization(
+      m, linalg_lu_factor_ex,
+      [=](const Tensor& a, bool pivot, bool check) {
+        return lu_factor_ex.operator()<true>(a, pivot, check);
+      },
+      [=](const Tensor& a, bool pivot, bool check) {
+        return lu_factor_ex.operator()<false>(a, pivot, check);
+      },
+      "out", {"LU", "pivots", "info"});
+  const OperatorHandle lu_factor_op = m.define(linalg_lu_factor);
+  define_out_form(m, lu_factor_op, "out", {"LU", "pivots"}, structured);
+  m.impl(linalg_lu_factor, composite, [](const Tensor& a, bool pivot) -> Two {
+    const auto [lu, pivots, info] = linalg_lu_factor_ex(a, pivot, false);
+    check_errors("linalg.lu_factor", info, true);
+    return {lu, pivots};
+  });
+
+  define_factorization(m, _linalg_det, det_kernel<true>, det_kernel<false>, "result",
+                       {"result", "LU", "pivots"});
+  define_composite<linalg_det, write_structured_out>(
+      m, [](const Tensor& a) { return std::get<0>(_linalg_det(a)); });
+  m.define(det);
+  m.impl(det, composite, [](const Tensor& self) { return linalg_det(self); });
+
+  define_factorization(m, _linalg_slogdet, slogdet_kernel<true>, slogdet_kernel<false>, "sign",
+                       {"sign", "logabsdet", "LU", "pivots"});
+  const auto slogdet_of = [](const Tensor& a) -> Two {
+    const auto [sign, log, lu, pivots] = _linalg_slogdet(a);
+    return {sign, log};
+  };
+  const OperatorHandle linalg_slogdet_op = m.define(linalg_slogdet);
+  m.impl(linalg_slogdet, composite, slogdet_of);
+  define_out_form(m, linalg_slogdet_op, "out", {"sign", "logabsdet"}, structured);
+  const OperatorHandle slogdet_op = m.define(slogdet);
+  m.impl(slogdet, composite, slogdet_of);
+  define_out_form(m, slogdet_op, "out", {"sign", "logabsdet"}, structured);
+
+  define_factorization(m, linalg_inv_ex, inv_kernel<true>, inv_kernel<false>, "inverse",
+                       {"inverse", "info"});
+  const auto inverse_of = [](const Tensor& a) {
+    const auto [result, info] = linalg_inv_ex(a, false);
+    check_errors("linalg.inv", info, true);
+    return result;
+  };
+  define_composite<linalg_inv, write_structured_out>(m, inverse_of);
+  define_composite<inverse, write_structured_out>(m, inverse_of);
+}
+
+}  // namespace sb

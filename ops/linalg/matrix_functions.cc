@@ -1,0 +1,66 @@
+#include "Eigen/Core"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/fill.h"
+#include "switchboard/ops/indexing/diagonal.h"
+#include "switchboard/ops/exact_out.h"
+#include "switchboard/ops/linalg/factorization.h"
+#include "switchboard/ops/linalg/products.h"
+#include "switchboard/ops/matmul.h"
+#include "switchboard/ops/views.h"
+#include "unsupported/Eigen/MatrixFunctions"
+
+namespace sb {
+namespace {
+
+template <bool with_data>
+Tensor exp_kernel(const Tensor& self) {
+  check_square("linalg_matrix_exp", self);
+  const Tensor result = clone(self);
+  if constexpr (with_data) {
+    const Tensor copy = wide_copy(self);
+    visit_wide_type(self.dtype(), [&]<class T>() {
+      for (int64_t i = 0; i < num_matrices(self); ++i) {
+        auto m = matrix_at<T>(copy, i);
+        if (m.size() != 0) m = ColumnMajor<T>(m).exp().eval();
+      }
+    });
+    copy_elements(result, copy);
+  }
+  return result;
+}
+
+Tensor power_kernel(const Tensor& self, int64_t n) {
+  check_defined("linalg_matrix_power", self);
+  SB_CHECK(self.dim() >= 2 && self.size(-1) == self.size(-2),
+           "linalg_matrix_power: expected square matrices, got ", self.describe());
+  if (n == 0) {
+    const Tensor one = zeros(self.sizes(), self.dtype(), std::nullopt, self.device());
+    fill_(diagonal(one, 0, -2, -1), 1);
+    return one;
+  }
+  Tensor base = n < 0 ? linalg_inv(self) : self;
+  if (n == 1) return clone(base);
+  Tensor result;
+  for (uint64_t rest = n < 0 ? 0 - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);;) {
+    if (rest & 1) result = result.defined() ? matmul(result, base) : base;
+    rest >>= 1;
+    if (rest == 0) return result;
+    base = matmul(base, base);
+  }
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  const auto composite = DispatchKey::CompositeImplicitAutograd;
+  define_out_form(m, m.define(linalg_matrix_exp), "out");
+  m.impl(linalg_matrix_exp, DispatchKey::CPU, exp_kernel<true>);
+  m.impl(linalg_matrix_exp, DispatchKey::Meta, exp_kernel<false>);
+  m.define(matrix_exp);
+  m.impl(matrix_exp, composite, [](const Tensor& self) { return linalg_matrix_exp(self); });
+
+  define_composite<linalg_matrix_power, write_cast_out>(m, power_kernel);
+  define_composite<matrix_power, write_cast_out>(m, power_kernel);
+}
+
+}  // namespace sb
