@@ -88,7 +88,7 @@ def _sealed_variant(name, variant, flags, srcs, copts, features):
         name = code,
         srcs = srcs,
         # GCC 12 takes the undefined vectors of its own AVX-512 header for a mistake.
-        copts = _sb_copts() + copts + flags + ["-ffp-contract=off", "-fno-gnu-unique", "-Wno-maybe-uninitialized"] + select({
+        copts = _sb_copts() + copts + flags + ["-ffp-contract=off", "-fno-gnu-unique", "-Wno-maybe-uninitialized", "-Wno-uninitialized"] + select({
             "//:optimized": ["-O3"],
             "//conditions:default": [],
         }),

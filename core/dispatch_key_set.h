@@ -151,6 +151,12 @@ inline DispatchKeySet tensor_key_set(DeviceType type, bool inference = false) {
   return internal::kDeviceKeys.tensor[inference][static_cast<int>(type)];
 }
 
+// The same for a quantized tensor: QuantizedCPU, say, in place of CPU.
+inline DispatchKeySet quantized_key_set(DeviceType type, bool inference = false) {
+  return (tensor_key_set(type, inference) - DispatchKeySet(DispatchKey::Dense)) |
+         DispatchKeySet(DispatchKey::Quantized);
+}
+
 // The backend key of a device: cpu -> CPU, privateuseone -> PrivateUse1, vulkan -> Vulkan.
 DispatchKey dispatch_key_of(DeviceType type);
 // The set of that key alone.

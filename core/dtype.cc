@@ -23,7 +23,7 @@ constexpr Alias kAliases[] = {
     {"int", DType::Int32},        {"long", DType::Int64},
 };
 
-// As the table in c10/core/ScalarType.h, without the quantized types and complex32.
+// As the table in c10/core/ScalarType.h, without complex32.
 constexpr DType u1 = DType::UInt8;
 constexpr DType i1 = DType::Int8;
 constexpr DType i2 = DType::Int16;
@@ -37,7 +37,7 @@ constexpr DType c8 = DType::Complex128;
 constexpr DType b1 = DType::Bool;
 constexpr DType bf = DType::BFloat16;
 // clang-format off
-constexpr DType kPromotions[kNumDTypes][kNumDTypes] = {
+constexpr DType kPromotions[kNumPlainDTypes][kNumPlainDTypes] = {
     //        u1  i1  i2  i4  i8  f2  f4  f8  c4  c8  b1  bf
     /* u1 */ {u1, i2, i2, i4, i8, f2, f4, f8, c4, c8, u1, bf},
     /* i1 */ {i2, i1, i2, i4, i8, f2, f4, f8, c4, c8, i1, bf},
@@ -74,6 +74,9 @@ std::optional<DType> find_dtype(std::string_view name) {
 }
 
 DType promote_types(DType a, DType b) {
+  if (a == b) return a;
+  SB_CHECK(!is_quantized(a) && !is_quantized(b), "promote_types: ", to_string(a), " and ",
+           to_string(b), " have no common dtype: a quantized one promotes to no other");
   return kPromotions[static_cast<int>(a)][static_cast<int>(b)];
 }
 

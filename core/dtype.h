@@ -26,7 +26,10 @@ namespace sb {
   X(Complex64, "complex64", 8)    \
   X(Complex128, "complex128", 16) \
   X(Bool, "bool", 1)              \
-  X(BFloat16, "bfloat16", 2)
+  X(BFloat16, "bfloat16", 2)      \
+  X(QInt8, "qint8", 1)            \
+  X(QUInt8, "quint8", 1)          \
+  X(QInt32, "qint32", 4)
 
 // As `c10::ScalarType`.
 enum class DType : uint8_t {
@@ -37,6 +40,12 @@ enum class DType : uint8_t {
 #define SB_DTYPE(...) +1
 inline constexpr int kNumDTypes = 0 SB_FORALL_DTYPES(SB_DTYPE);
 #undef SB_DTYPE
+
+// Those whose elements are numbers by themselves come first. An element of a quantized dtype means
+// (element - zero_point) * scale, with the numbers of its tensor's Quantizer: nothing computes with
+// it but the operators of ops/quantized.
+inline constexpr int kNumPlainDTypes = static_cast<int>(DType::QInt8);
+constexpr bool is_quantized(DType t) { return t >= DType::QInt8; }
 
 namespace internal {
 inline constexpr uint8_t kItemSizes[] = {
@@ -72,7 +81,8 @@ std::ostream& operator<<(std::ostream& out, DType t);
 // The dtype of that name, PyTorch's aliases included ("float", "half", "long", ...).
 std::optional<DType> find_dtype(std::string_view name);
 
-// The smallest type that both fit in, as `torch.promote_types`.
+// The smallest type that both fit in, as `torch.promote_types`. Throws RuntimeError for a quantized
+// type and another one.
 DType promote_types(DType a, DType b);
 
 // The dtype of a C++ type: dtype_of<float> is DType::Float32. dtype_types.h adds the two 16-bit

@@ -56,7 +56,8 @@ SB_FORALL_DTYPE_TYPES(SB_TYPE)
 template <DType t>
 using type_of = typename internal::TypeOf<t>::type;
 
-// Calls f.template operator()<T>() with the C++ type T of `t`.
+// Calls f.template operator()<T>() with the C++ type T of `t`. Throws NotImplementedError for a
+// quantized dtype.
 template <class F>
 decltype(auto) visit_dtype(DType t, F&& f) {
   switch (t) {
@@ -65,8 +66,10 @@ decltype(auto) visit_dtype(DType t, F&& f) {
     return f.template operator()<ctype>();
     SB_FORALL_DTYPE_TYPES(SB_TYPE)
 #undef SB_TYPE
+    default:
+      SB_THROW(NotImplementedError, "expected a dtype whose elements are numbers, got ",
+               to_string(t));
   }
-  internal::assertion_failed("a known dtype", __FILE__, __LINE__);
 }
 
 }  // namespace sb

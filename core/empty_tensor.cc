@@ -7,10 +7,18 @@ namespace sb {
 
 namespace {
 
-// In another format, or of many dimensions.
+// Elements of a quantized dtype mean nothing without a Quantizer, and kernels of plain tensors must
+// never see them.
+void check_keys_fit(DispatchKeySet keys, DType dtype) {
+  SB_CHECK(!is_quantized(dtype) || keys.has(DispatchKey::Quantized), "a tensor of ",
+           to_string(dtype), " is made by quantize_per_tensor, with a scale");
+}
+
+// In another format, of many dimensions, or quantized.
 [[gnu::noinline]] Tensor make_empty_any(IntArrayRef sizes, Allocator* allocator,
                                         DispatchKeySet keys, DType dtype, Device device,
                                         MemoryFormat format) {
+  check_keys_fit(keys, dtype);
   // The shape first: it checks everything, and a storage of unknown size cannot be made.
   auto impl = make_intrusive<TensorImpl>(nullptr, keys, dtype, device);
   impl->set_sizes_contiguous(sizes, format);
@@ -23,7 +31,8 @@ namespace {
 [[gnu::always_inline]] inline Tensor make_empty(IntArrayRef sizes, Allocator* allocator,
                                                 DispatchKeySet keys, DType dtype, Device device,
                                                 MemoryFormat format) {
-  if (format != MemoryFormat::Contiguous || sizes.size() > SizesAndStrides::kInline) [[unlikely]] {
+  if (format != MemoryFormat::Contiguous || sizes.size() > SizesAndStrides::kInline ||
+      is_quantized(dtype)) [[unlikely]] {
     return make_empty_any(sizes, allocator, keys, dtype, device, format);
   }
   const int64_t numel = internal::checked_numel(sizes, dtype);
@@ -39,6 +48,7 @@ Tensor empty_generic(IntArrayRef sizes, Allocator* allocator, DispatchKeySet key
 
 Tensor empty_strided_generic(IntArrayRef sizes, IntArrayRef strides, Allocator* allocator,
                              DispatchKeySet keys, DType dtype, Device device) {
+  check_keys_fit(keys, dtype);
   const int64_t nbytes =
       checked_storage_bytes(sizes, strides, 0, static_cast<int64_t>(itemsize(dtype)));
   auto impl = make_intrusive<TensorImpl>(nullptr, keys, dtype, device);
@@ -77,6 +87,7 @@ IntrusivePtr<TensorImpl> make_view(const TensorImpl& base, int64_t offset) {
       make_intrusive<TensorImpl>(base.storage(), base.key_set(), base.dtype(), base.device());
   view->set_storage_offset(offset);
   if (base.mode_data()) view->set_mode_data(base.mode_data());
+  if (base.quantizer()) view->set_quantizer(base.quantizer());
   view->share_version_counter(base);
   return view;
 }

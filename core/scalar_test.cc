@@ -65,7 +65,7 @@ TEST_CASE("a scalar prints as Python prints the number", "[core][scalar]") {
 }
 
 TEST_CASE("a scalar converts to every element type", "[core][scalar]") {
-  for (int i = 0; i < kNumDTypes; ++i) {
+  for (int i = 0; i < kNumPlainDTypes; ++i) {
     visit_dtype(static_cast<DType>(i), []<class T>() {
       CHECK(Scalar(1).to<T>() == T(1));
       CHECK(Scalar(1.0).to<T>() == T(1));

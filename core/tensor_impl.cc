@@ -256,6 +256,7 @@ IntrusivePtr<TensorImpl> TensorImpl::shallow_copy() const {
   copy->wrapped_number_ = wrapped_number_;
   copy->backend_meta_ = backend_meta_ ? backend_meta_->clone() : nullptr;
   copy->mode_data_ = mode_data_;
+  copy->quantizer_ = quantizer_;
   return copy;
 }
 

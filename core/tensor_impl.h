@@ -15,6 +15,7 @@
 #include "switchboard/core/dtype.h"
 #include "switchboard/core/intrusive_ptr.h"
 #include "switchboard/core/layout.h"
+#include "switchboard/core/quantizer.h"
 #include "switchboard/core/storage.h"
 #include "switchboard/core/sym_int.h"
 
@@ -219,9 +220,12 @@ class TensorImpl : public IntrusiveTarget {
   void set_autograd_meta(IntrusivePtr<AutogradMeta> meta) { autograd_meta_ = std::move(meta); }
   const IntrusivePtr<ModeData>& mode_data() const { return mode_data_; }
   void set_mode_data(IntrusivePtr<ModeData> data) { mode_data_ = std::move(data); }
+  // Of a tensor of a quantized dtype; nullptr for all others.
+  const IntrusivePtr<Quantizer>& quantizer() const { return quantizer_; }
+  void set_quantizer(IntrusivePtr<Quantizer> quantizer) { quantizer_ = std::move(quantizer); }
 
   // A tensor of the same storage, metadata and keys, without autograd state and with its own
-  // version counter; backend metadata is cloned, mode data shared. As `shallow_copy_and_detach`.
+  // version counter; backend metadata is cloned, mode data and quantizer are shared. As `shallow_copy_and_detach`.
   IntrusivePtr<TensorImpl> shallow_copy() const;
 
   // Always inline: into the one function that also frees the memory.
@@ -258,6 +262,7 @@ class TensorImpl : public IntrusiveTarget {
   IntrusivePtr<BackendMeta> backend_meta_;
   IntrusivePtr<AutogradMeta> autograd_meta_;
   IntrusivePtr<ModeData> mode_data_;
+  IntrusivePtr<Quantizer> quantizer_;
   Storage storage_;  // last: a fresh tensor is ready when its memory is there
 };
 

@@ -9,6 +9,7 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/number_format.h"
+#include "switchboard/core/scalar.h"
 #include "switchboard/core/str_cat.h"
 
 namespace sb {
@@ -161,9 +162,29 @@ Cells format_elements(const Tensor& t, const std::vector<int64_t>& offsets) {
   }
 }
 
+// The numbers that the elements of a quantized tensor stand for.
+template <class T>
+Cells format_quantized(const Tensor& t, const std::vector<int64_t>& offsets) {
+  const Quantizer& quantizer = *t.impl()->quantizer();
+  const T* const data = static_cast<const T*>(t.data_ptr());
+  std::vector<double> values;
+  for (int64_t offset : offsets) {
+    const int64_t steps = int64_t{data[offset]} - quantizer.zero_point;
+    values.push_back(static_cast<float>(static_cast<double>(steps) * quantizer.scale));
+  }
+  return format_reals(values);
+}
+
+Cells format_quantized(const Tensor& t, const std::vector<int64_t>& offsets) {
+  if (t.dtype() == DType::QInt8) return format_quantized<int8_t>(t, offsets);
+  if (t.dtype() == DType::QUInt8) return format_quantized<uint8_t>(t, offsets);
+  return format_quantized<int32_t>(t, offsets);
+}
+
 // Whether the elements can be read here, and are not too many to show.
 bool is_showable(const Tensor& t) {
   if (!t.is_cpu() || !t.storage() || t.dim() > kMaxRank) return false;
+  if (is_quantized(t.dtype()) && !t.impl()->quantizer()) return false;
   if (t.numel() == 0) return true;
   if (!t.storage()->data() || Layouter(t).shown() > kMaxShown) return false;
   const int64_t needed = checked_storage_bytes(t.sizes(), t.strides(), t.storage_offset(),
@@ -176,7 +197,9 @@ std::string format_elements(const Tensor& t) {
   const Layouter layouter(t);
   const std::vector<int64_t> offsets = layouter.offsets();
   const Cells cells =
-      visit_dtype(t.dtype(), [&]<class T>() { return format_elements<T>(t, offsets); });
+      t.impl()->quantizer()
+          ? format_quantized(t, offsets)
+          : visit_dtype(t.dtype(), [&]<class T>() { return format_elements<T>(t, offsets); });
   return layouter.lay_out(cells);
 }
 
@@ -195,11 +218,17 @@ std::vector<std::string> suffixes_of(const Tensor& t, bool showable) {
   std::vector<std::string> suffixes;
   if (!t.is_cpu()) suffixes.push_back(str_cat("device='", to_string(t.device()), "'"));
   const bool has_elements = showable && t.numel() != 0;
-  if (!has_elements && !(showable && t.dim() == 1)) {
+  const Quantizer* const quantizer = t.impl()->quantizer().get();
+  if (quantizer || (!has_elements && !(showable && t.dim() == 1))) {
     suffixes.push_back(str_cat("size=", format_sizes(t.sizes())));
   }
   if (has_elements ? !is_shown_by_elements(t.dtype()) : t.dtype() != default_dtype()) {
     suffixes.push_back(str_cat("dtype=torch.", to_string(t.dtype())));
+  }
+  if (quantizer) {
+    suffixes.push_back("quantization_scheme=torch.per_tensor_affine");
+    suffixes.push_back(str_cat("scale=", Scalar(quantizer->scale).to_string()));
+    suffixes.push_back(str_cat("zero_point=", quantizer->zero_point));
   }
   return suffixes;
 }

@@ -12,7 +12,7 @@
 namespace sb::internal {
 
 // As the enumerators of `c10::ScalarType`, in the order of SB_FORALL_DTYPES.
-inline constexpr int64_t kScalarTypeNumbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 15};
+inline constexpr int64_t kScalarTypeNumbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 15, 12, 13, 14};
 static_assert(std::size(kScalarTypeNumbers) == kNumDTypes);
 
 constexpr int64_t scalar_type_number(DType t) { return kScalarTypeNumbers[static_cast<int>(t)]; }

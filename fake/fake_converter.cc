@@ -51,7 +51,8 @@ void become_fake(const Tensor& tensor, Device device, const IntrusivePtr<ModeDat
   // there; Python sends what is left to the mode.
   constexpr DispatchKeySet kLazyBits{DispatchKey::Conjugate, DispatchKey::Negative};
   const DispatchKeySet lazy = DispatchKeySet::from_bits(impl->key_set().bits() & kLazyBits.bits());
-  impl->set_key_set(tensor_key_set(device.type, impl->is_inference()) | DispatchKey::Python | lazy);
+  const auto keys_on_device = is_quantized(impl->dtype()) ? quantized_key_set : tensor_key_set;
+  impl->set_key_set(keys_on_device(device.type, impl->is_inference()) | DispatchKey::Python | lazy);
   impl->set_device(device);
   impl->set_mode_data(mode);
 }

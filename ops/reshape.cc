@@ -142,6 +142,8 @@ Tensor view_dtype_kernel(const Tensor& self, DType dtype) {
   const int64_t to = static_cast<int64_t>(itemsize(dtype));
   SB_CHECK(!self.impl()->is_conj() && !self.impl()->is_neg(), "view: ", self.describe(),
            " has its conjugate or negative bit set, and cannot be seen as ", to_string(dtype));
+  SB_CHECK(is_quantized(dtype) == is_quantized(self.dtype()), "view: ", self.describe(),
+           " cannot be seen as ", to_string(dtype), ": only quantized tensors have a scale");
   DimVector sizes(self.sizes().begin(), self.sizes().end());
   DimVector strides(self.strides().begin(), self.strides().end());
   int64_t offset = self.storage_offset();

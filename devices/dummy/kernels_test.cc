@@ -8,6 +8,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/matmul.h"
+#include "switchboard/ops/quantized/quantize.h"
 #include "switchboard/ops/unary.h"
 #include "switchboard/ops/views.h"
 
@@ -49,6 +50,17 @@ TEST_CASE("what the device's kernels do not serve is left to the CPU", "[dummy][
                                         {"aten::fill_.Scalar", 1},
                                         {"aten::mm", 1},
                                         {"aten::mul.Tensor", 1}});
+}
+
+TEST_CASE("the device quantizes with arithmetic of its own", "[dummy][kernels]") {
+  const Tensor a = tensor_of<float>(kSecond, {4}, {1, -2, 0.25, 100});
+  reset_counts();
+  const Tensor q = quantize_per_tensor(a, 0.5, 1, DType::QInt8);
+  CHECK(kernel_counts().at("aten::quantize_per_tensor") == 1);
+  CHECK(q.device() == kSecond);
+  CHECK(q.key_set().has(DispatchKey::QuantizedPrivateUse1));
+  CHECK(storage_of<int8_t>(int_repr(q)) == std::vector<int8_t>{3, -3, 1, 127});
+  CHECK(storage_of<float>(dequantize(q)) == Floats{1, -2, 0, 63});
 }
 
 TEST_CASE("a kernel of the device does not hide errors", "[dummy][kernels]") {

@@ -13,11 +13,16 @@ namespace {
 constexpr DType kDTypes[] = {DType::Bool,    DType::UInt8,   DType::Int8,      DType::Int16,
                              DType::Int32,   DType::Int64,   DType::Float16,   DType::BFloat16,
                              DType::Float32, DType::Float64, DType::Complex64, DType::Complex128};
+// What an argument may ask for besides.
+constexpr DType kQuantized[] = {DType::QInt8, DType::QUInt8, DType::QInt32};
+// The most elements that a tensor has, in about.
+constexpr int64_t kMaxElements = 1 << 16;
 constexpr const char* kStrings[] = {"mean",      "none",     "sum",     "floor",    "trunc", "add",
                                     "multiply",  "amax",     "reflect", "constant", "tanh",  "same",
                                     "replicate", "bilinear", "ij->ji",  ""};
 
-// Small integers and, for floating point, fractions and special values.
+// Small integers and, for floating point, fractions and special values. Any byte may stand in a
+// bool tensor.
 void fill(const StoragePlan& plan, void* data) {
   std::mt19937_64 random(plan.seed);
   visit_dtype(plan.dtype, [&]<class T>() {
@@ -26,13 +31,14 @@ void fill(const StoragePlan& plan, void* data) {
       const uint64_t bits = random();
       const int small = static_cast<int>(bits % 9) - 3;
       if constexpr (std::is_same_v<T, bool>) {
-        elements[i] = bits % 2 == 0;
+        reinterpret_cast<uint8_t*>(data)[i] = bits % 64 == 0 ? bits >> 56 : bits % 2;
       } else if constexpr (std::is_integral_v<T>) {
         elements[i] = bits % 64 == 0 ? std::numeric_limits<T>::min() : static_cast<T>(small);
       } else {
         float value = static_cast<float>(small) + static_cast<float>(bits >> 40) * 0x1p-25f;
         if (bits % 64 == 0) value = std::numeric_limits<float>::quiet_NaN();
         if (bits % 64 == 1) value = -std::numeric_limits<float>::infinity();
+        if (bits % 64 == 2) value = 1e30f;
         elements[i] = T(value);
       }
     }
@@ -43,12 +49,25 @@ void fill(const StoragePlan& plan, void* data) {
 
 ArgumentPlan::ArgumentPlan(const FunctionSchema& schema, uint64_t seed) : random_(seed) {
   dtype_ = chance(60) ? DType::Float32 : kDTypes[pick(std::size(kDTypes))];
-  for (uint64_t rank = chance(70) ? 1 + pick(4) : pick(6); rank > 0; --rank)
-    sizes_.push_back(pick_size());
+  sizes_ = pick_sizes(chance(70) ? 1 + pick(4) : pick(6));
   for (const Argument& argument : schema.arguments) values_.push_back(pick_value(argument));
 }
 
-int64_t ArgumentPlan::pick_size() { return chance(8) ? 0 : static_cast<int64_t>(1 + pick(5)); }
+// Mostly small; some reach the vector loops, and threads.
+std::vector<int64_t> ArgumentPlan::pick_sizes(uint64_t rank) {
+  std::vector<int64_t> sizes;
+  int64_t elements = 1;
+  for (; rank > 0; --rank) {
+    int64_t size = chance(8) ? 0
+                             : static_cast<int64_t>(1 + pick(chance(4)   ? 40
+                                                             : chance(1) ? 3000
+                                                                         : 5));
+    if (elements * size > kMaxElements) size = 2;
+    elements *= std::max<int64_t>(size, 1);
+    sizes.push_back(size);
+  }
+  return sizes;
+}
 
 int64_t ArgumentPlan::pick_int() {
   if (chance(97)) return static_cast<int64_t>(pick(7)) - 2;
@@ -61,8 +80,15 @@ int64_t ArgumentPlan::pick_int() {
   return kOdd[pick(std::size(kOdd))];
 }
 
+double ArgumentPlan::pick_odd_float() {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kOdd[] = {1e-300, -1e300, 1e-40, 3e38, -0.0, 0.1, -1, 255.5, 1e10, kInf, kNan};
+  return kOdd[pick(std::size(kOdd))];
+}
+
 IValue ArgumentPlan::pick_scalar() {
-  switch (pick(8)) {
+  switch (pick(10)) {
     case 0:
       return chance(50);
     case 1:
@@ -74,6 +100,8 @@ IValue ArgumentPlan::pick_scalar() {
     case 4:
     case 5:
       return static_cast<double>(pick(9)) / 2 - 2;
+    case 6:
+      return pick_odd_float();
     default:
       return pick_int();
   }
@@ -91,8 +119,7 @@ TensorPlan ArgumentPlan::pick_tensor() {
   if (chance(15) && plan.sizes.size() > 1)
     std::swap(plan.sizes[0], plan.sizes[plan.sizes.size() - 1]);
   if (chance(10)) {
-    plan.sizes.clear();
-    for (uint64_t rank = pick(5); rank > 0; --rank) plan.sizes.push_back(pick_size());
+    plan.sizes = pick_sizes(pick(5));
   }
   // Dimensions in a random order, some with gaps, some repeated (stride 0).
   std::vector<size_t> order(plan.sizes.size());
@@ -151,7 +178,7 @@ IValue ArgumentPlan::pick_plain(TypeCode code, std::optional<int64_t> length) {
     case BaseType::SymInt:
       return pick_int();
     case BaseType::Float:
-      return chance(90) ? static_cast<double>(pick(5)) / 4 : -1e300;
+      return chance(80) ? static_cast<double>(pick(5)) / 4 : pick_odd_float();
     case BaseType::Bool:
       return chance(50);
     case BaseType::Complex:
@@ -161,6 +188,7 @@ IValue ArgumentPlan::pick_plain(TypeCode code, std::optional<int64_t> length) {
     case BaseType::Str:
       return kStrings[pick(std::size(kStrings))];
     case BaseType::DType:
+      if (chance(3)) return kQuantized[pick(std::size(kQuantized))];
       return kDTypes[pick(std::size(kDTypes))];
     case BaseType::Layout:
       return Layout::Strided;

@@ -46,9 +46,10 @@ class ArgumentPlan {
   uint64_t pick(uint64_t n) { return random_() % n; }
   bool chance(unsigned percent) { return pick(100) < percent; }
   int64_t pick_int();
-  int64_t pick_size();
+  std::vector<int64_t> pick_sizes(uint64_t rank);
   Value pick_value(const Argument& argument);
   IValue pick_plain(TypeCode code, std::optional<int64_t> length);
+  double pick_odd_float();
   IValue pick_scalar();
   TensorPlan pick_tensor();
   Tensor build_tensor(const TensorPlan& plan, const std::vector<Tensor>& storages) const;

@@ -1,0 +1,30 @@
+// The device's arithmetic of quantize_per_tensor, in its slot; checks and results are the
+// library's.
+
+#include "switchboard/ops/quantized/quantize.h"
+
+#include "switchboard/devices/dummy/memory.h"
+#include "switchboard/devices/dummy/probe.h"
+#include "switchboard/dispatch/library.h"
+
+namespace sb::dummy {
+namespace {
+
+void quantize(const Tensor& self, const Tensor& quantized) {
+  internal::count_kernel(sb::quantize_per_tensor.name());
+  DeviceMemory::Unlock open{self, quantized};
+  quantize_elements(self.data<float>(), quantized.data_ptr(), self.numel(),
+                    *quantized.impl()->quantizer(), quantized.dtype());
+}
+
+const bool registered = [] {
+  register_quantize_kernel(DeviceType::PrivateUse1, quantize);
+  return true;
+}();
+
+SB_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl(sb::quantize_per_tensor, quantize_per_tensor_on_device);
+}
+
+}  // namespace
+}  // namespace sb::dummy
