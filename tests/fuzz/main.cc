@@ -10,6 +10,8 @@
 #include "absl/flags/usage.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
+#include "switchboard/core/allocator.h"
+#include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/tests/fuzz/random_calls.h"
 
@@ -24,6 +26,23 @@ ABSL_FLAG(bool, verbose, false, "print each call before it is made, to find the 
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
 
 namespace {
+
+// The CPU's memory, but for requests that would only keep the machine busy.
+class LimitedAllocator : public sb::Allocator {
+ public:
+  explicit LimitedAllocator(sb::Allocator& memory) : memory_(memory) {}
+  sb::DataPtr allocate(size_t bytes) override {
+    constexpr size_t kMost = size_t{64} << 20;
+    SB_CHECK(bytes <= kMost, "no more than ", kMost, " bytes here, got ", bytes);
+    return memory_.allocate(bytes);
+  }
+  void copy_data(void* destination, const void* source, size_t bytes) override {
+    memory_.copy_data(destination, source, bytes);
+  }
+
+ private:
+  sb::Allocator& memory_;
+};
 
 std::string current;
 
@@ -43,6 +62,8 @@ int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("Calls operators with random arguments on cpu and on meta.");
   absl::ParseCommandLine(argc, argv);
   if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(&print_current);
+  static LimitedAllocator limited(*sb::get_allocator(sb::DeviceType::CPU));
+  sb::set_allocator(sb::DeviceType::CPU, &limited);
   std::vector<sb::OperatorHandle> ops;
   for (const sb::OperatorHandle& op : sb::default_dispatcher().all_ops()) {
     if (absl::StrContains(op.schema().name.to_string(), absl::GetFlag(FLAGS_only)))
