@@ -175,8 +175,10 @@ template <>
 struct DefaultValue<DType> {
   template <class Text>
   static DType get() {
-    static_assert(Text::text == "long" || Text::text == "float");
-    return Text::text == "long" ? DType::Int64 : DType::Float32;
+    // Schemas that PyTorch prints have the number of int64, "4".
+    constexpr bool is_long = Text::text == "long" || Text::text == "4";
+    static_assert(is_long || Text::text == "float");
+    return is_long ? DType::Int64 : DType::Float32;
   }
 };
 template <>

@@ -12,7 +12,7 @@ namespace sb {
 namespace {
 
 constexpr int64_t kCacheLine = 64;
-constexpr int64_t kFetched = 4 * kCacheLine;  // from there on the CPU knows that it is an array
+constexpr int64_t kMostFetched = 32 * kCacheLine;  // more would push out what is being moved
 
 // The dimensions of a walk in the order in which they are nested: those that threads may share out,
 // the serial ones, and the run.
@@ -124,9 +124,10 @@ struct Write {
 };
 
 // Where each run of elements has one index, and every position may be on a thread of its own. The
-// beginning of the next run is fetched while one is moved: the CPU does not see it coming.
+// next run is fetched while one is moved: the CPU does not see it coming.
 void run_rows(const Nest& nest, const IndexedRun& whole, IndexedLoop loop, const void* params) {
   const int64_t grain = std::max<int64_t>(1, kElementGrain / nest.run);
+  const int64_t fetched = std::min(nest.run * nest.run_strides[0], kMostFetched);
   parallel_for(0, product(nest.sizes, 0, nest.shared), grain, [&](int64_t from, int64_t to) {
     Odometer row(nest, 0, nest.shared, from);
     IndexedRun run = whole;
@@ -143,7 +144,7 @@ void run_rows(const Nest& nest, const IndexedRun& whole, IndexedLoop loop, const
         seek();
         const char* const next =
             run.table + *reinterpret_cast<const int64_t*>(run.index) * run.step;
-        for (int64_t line = 0; line < kFetched; line += kCacheLine) __builtin_prefetch(next + line);
+        for (int64_t line = 0; line < fetched; line += kCacheLine) __builtin_prefetch(next + line);
       }
       loop(now, params);
     }

@@ -138,6 +138,33 @@ TEST_CASE("a diagonal beyond every corner leaves a triangle whole or empty") {
   CHECK(equal(triu(x, INT64_MAX), zeros({3, 4})));
 }
 
+TEST_CASE("the indices of a triangle are counted, not walked: a column of any height is quick") {
+  constexpr int64_t kHuge = int64_t{1} << 62;
+  for (int64_t offset = -4; offset <= 5; ++offset) {
+    for (int64_t rows = 0; rows < 5; ++rows) {
+      for (int64_t cols = 0; cols < 5; ++cols) {
+        CAPTURE(offset, rows, cols);
+        int64_t lower = 0, upper = 0;
+        for (int64_t r = 0; r < rows; ++r) {
+          for (int64_t c = 0; c < cols; ++c) {
+            lower += c - r <= offset;
+            upper += c - r >= offset;
+          }
+        }
+        CHECK(tril_indices(rows, cols, offset).size(1) == lower);
+        CHECK(triu_indices(rows, cols, offset).size(1) == upper);
+      }
+    }
+  }
+  CHECK(triu_indices(kHuge, 3).size(1) == 6);
+  CHECK(tril_indices(kHuge, 0).size(1) == 0);
+  CHECK(tril_indices(kHuge, kHuge, -kHuge).size(1) == 0);
+  CHECK(triu_indices(kHuge, kHuge, std::numeric_limits<int64_t>::max()).size(1) == 0);
+  CHECK(tril_indices(2, 2, std::numeric_limits<int64_t>::min()).size(1) == 0);
+  CHECK(triu_indices(2, 2, std::numeric_limits<int64_t>::min()).size(1) == 4);
+  CHECK_THROWS_AS(tril_indices(kHuge, kHuge), RuntimeError);
+}
+
 TEST_CASE("a shape that depends on data is an error of its own kind on meta") {
   const Device meta(DeviceType::Meta);
   const Tensor x = empty_on(meta, {3}, DType::Float32), mask = empty_on(meta, {3}, DType::Bool);

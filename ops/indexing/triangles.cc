@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
@@ -21,6 +22,37 @@ std::pair<int64_t, int64_t> columns(bool lower, int64_t row, int64_t cols, int64
   if (__builtin_add_overflow(row, diagonal, &edge)) edge = diagonal;
   if (lower) return {0, edge >= cols ? cols : std::max<int64_t>(edge + 1, 0)};
   return {std::clamp<int64_t>(edge, 0, cols), cols};
+}
+
+int64_t saturating_sub(int64_t a, int64_t b) {
+  int64_t result;
+  if (!__builtin_sub_overflow(a, b, &result)) return result;
+  return b > 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+}
+
+// The sum of n whole numbers that follow each other, from `first` on.
+int64_t sum_from(int64_t first, int64_t n) {
+  return n == 0 ? 0 : checked_add(checked_mul(n, first), checked_mul(n, n - 1) / 2);
+}
+
+// The rows [begin, end) of a triangle that have columns, and how many elements it has. There may be
+// more rows than could be counted one by one.
+struct Extent {
+  int64_t begin, end, count;
+};
+Extent extent(bool lower, int64_t rows, int64_t cols, int64_t diagonal) {
+  if (cols == 0) return {0, 0, 0};
+  if (lower) {
+    const int64_t begin = std::clamp<int64_t>(saturating_sub(0, diagonal), 0, rows);
+    const int64_t full = std::clamp<int64_t>(saturating_sub(cols - 1, diagonal), begin, rows);
+    const int64_t growing = full == begin ? 0 : sum_from(begin + diagonal + 1, full - begin);
+    return {begin, rows, checked_add(growing, checked_mul(rows - full, cols))};
+  }
+  const int64_t end = std::clamp<int64_t>(saturating_sub(cols, diagonal), 0, rows);
+  const int64_t shrinking = std::clamp<int64_t>(saturating_sub(1, diagonal), 0, end);
+  const int64_t rest =
+      shrinking == end ? 0 : sum_from(cols - (end - 1) - diagonal, end - shrinking);
+  return {0, end, checked_add(rest, checked_mul(shrinking, cols))};
 }
 
 template <bool lower>
@@ -72,17 +104,13 @@ Tensor indices_kernel(int64_t rows, int64_t cols, int64_t offset, std::optional<
   const DType type = dtype.value_or(DType::Int64);
   SB_CHECK(type == DType::Int64 || type == DType::Int32, op, ": not implemented for ",
            to_string(type));
-  int64_t count = 0;
-  for (int64_t r = 0; r < rows; ++r) {
-    const auto [from, to] = columns(lower, r, cols, offset);
-    count = checked_add(count, to - from);
-  }
+  const auto [begin, end, count] = extent(lower, rows, cols, offset);
   const Device target = device.value_or(Device(DeviceType::CPU));
   if (target.is_meta()) return empty({2, count}, type, layout, target, pin_memory);
   const Tensor places = empty_on(Device(DeviceType::CPU), {2, count}, DType::Int64);
   int64_t* to_row = places.data<int64_t>();
   int64_t* to_col = to_row + count;
-  for (int64_t r = 0; r < rows; ++r) {
+  for (int64_t r = begin; r < end; ++r) {
     const auto [from, to] = columns(lower, r, cols, offset);
     for (int64_t c = from; c < to; ++c) {
       *to_row++ = r;

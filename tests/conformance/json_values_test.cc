@@ -78,7 +78,7 @@ TEST_CASE("a tensor is read with all that a file may say of it") {
 }
 
 TEST_CASE("what does not exist here is unsupported, and what is not a value is malformed") {
-  CHECK_THROWS_AS(read_value(Json::parse(R"({"dtype": "quint8"})")), Unsupported);
+  CHECK_THROWS_AS(read_value(Json::parse(R"({"dtype": "quint4x2"})")), Unsupported);
   CHECK_THROWS_AS(read_value(Json::parse(R"({"layout": "sparse_bsc_x"})")), Unsupported);
   CHECK_THROWS_AS(read_value(Json::parse(R"({"device": "toaster"})")), Unsupported);
   CHECK_THROWS_AS(read_value(Json::parse(R"({"banana": 1})")), MalformedCase);
