@@ -78,7 +78,10 @@ OutputPlan::OutputPlan(std::string_view op, const Tensor& out, const TensorMeta&
     }
   }
   target_ = apart ? make_result(meta, device) : out;
-  reserve_output(out, sizes_, strides_);
+}
+
+void OutputPlan::reserve() {
+  if (!target_.is_same(out_)) reserve_output(out_, sizes_, strides_);
 }
 
 void OutputPlan::finish(bool with_data) {

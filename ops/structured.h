@@ -86,12 +86,15 @@ void check_outs_apart(std::string_view op, std::initializer_list<const Tensor*> 
 // One output of an out= or in-place call.
 class OutputPlan {
  public:
-  // Makes the checks, and room for everything; writes nothing yet. So of several outs none is
-  // changed where another is refused.
+  // Makes the checks; changes nothing yet. So of several outs none is changed where another is
+  // refused, or where the kernel throws.
   OutputPlan(std::string_view op, const Tensor& out, const TensorMeta& meta, Device device,
              absl::Span<const Tensor* const> inputs, StructuredOptions options, bool inplace);
   // What the kernel writes to: out itself, or a tensor of its own.
   const Tensor& target() const { return target_; }
+  // Makes room in out, so that finish() cannot run out of memory. For several outs: none has changed
+  // its elements where there is no room for another.
+  void reserve();
   // Gives out the shape and, where the kernel wrote elsewhere, the elements.
   void finish(bool with_data);
 
@@ -183,6 +186,7 @@ struct StructuredForms<std::array<TensorMeta, n> (*)(A...)> {
         OutputPlan plans[] = {OutputPlan(Op<Tag>::name(), outs, metas[I], device, tensors, options,
                                          /*inplace=*/false)...};
         if constexpr (with_data) kernel(args..., plans[I].target()...);
+        (plans[I].reserve(), ...);
         (plans[I].finish(with_data), ...);
         return {outs...};
       }

@@ -8,6 +8,7 @@
 #include "switchboard/dispatch/schema_parser.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
+#include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/meta_rehearsal.h"
 #include "switchboard/ops/out_form.h"
 
@@ -136,6 +137,7 @@ class Foreach {
   void write_by_copy(const FunctionSchema& schema, const Elements& elements) const {
     const std::vector<Tensor> results = run(elements);
     for (size_t i = 0; i < results.size(); ++i) {
+      check_no_internal_overlap(elements.self(i));
       SB_CHECK(results[i].sizes() == elements.self(i).sizes(), schema.name.to_string(),
                ": self of shape ", shape_text(elements.self(i).sizes()),
                " doesn't match the result's shape ", shape_text(results[i].sizes()));
