@@ -28,11 +28,6 @@ Size3 output_space(const char* op, const Tensor& self, IntArrayRef output_size) 
   }
   return space_of(output_size, n);
 }
-// Three dimensions are never channels-last in PyTorch.
-template <int n>
-TensorMeta laid_out(const Tensor& like, const DimVector& sizes, DType dtype) {
-  return n == 2 ? laid_out_like(like, sizes, dtype) : TensorMeta{sizes, dtype};
-}
 DimVector plain(IntArrayRef list) { return {list.begin(), list.end()}; }
 DimVector plain(SymIntArrayRef list) { return guarded(list); }
 
@@ -41,10 +36,11 @@ template <int n, class List>
 TensorMeta avg_rule(const Tensor& self, List output_size) {
   const Size3 space = output_space<n>("adaptive_avg_pool", self, plain(output_size));
   computed_in_float("adaptive_avg_pool", self.dtype());
-  return laid_out<n>(self, with_space(self.sizes(), space, n), self.dtype());
+  return laid_out_like<n>(self, with_space(self.sizes(), space, n), self.dtype());
 }
 template <int n, class List>
 void avg_kernel(const Tensor& self, List, const Tensor& out) {
+  if (out.numel() == 0) return;
   const DType dtype = computed_in_float("adaptive_avg_pool", self.dtype());
   const DenseOutput dense(out, dtype);
   average_planes(adaptive_windows(space_of(self.sizes(), n), space_of(out.sizes(), n)), {},
@@ -60,15 +56,16 @@ TensorMeta avg_backward_rule(const Tensor& grad_output, const Tensor& self) {
   check_dtype(op, "grad_output", grad_output, self.dtype());
   check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), space, n));
   computed_in_float(op, self.dtype());
-  return laid_out<n>(self, {self.sizes().begin(), self.sizes().end()}, self.dtype());
+  return laid_out_like<n>(self, {self.sizes().begin(), self.sizes().end()}, self.dtype());
 }
 template <int n>
 void avg_backward_kernel(const Tensor& grad_output, const Tensor& self, const Tensor& grad_input) {
   const DType dtype = computed_in_float("adaptive_avg_pool_backward", self.dtype());
   const DenseOutput dense(grad_input, dtype);
-  average_planes_backward(
-      adaptive_windows(space_of(self.sizes(), n), space_of(grad_output.sizes(), n)), {},
-      dense_input(grad_output, dtype), dense.tensor());
+  // A shape without elements may be of any size: it has no windows.
+  const Size3 space = grad_output.numel() == 0 ? Size3{} : space_of(grad_output.sizes(), n);
+  average_planes_backward(adaptive_windows(space_of(self.sizes(), n), space), {},
+                          dense_input(grad_output, dtype), dense.tensor());
   dense.finish();
 }
 
@@ -82,10 +79,11 @@ std::array<TensorMeta, 2> max_rule(const Tensor& self, IntArrayRef output_size) 
   }
   computed_in_float(op, self.dtype());
   const DimVector sizes = with_space(self.sizes(), space, n);
-  return {laid_out<n>(self, sizes, self.dtype()), laid_out<n>(self, sizes, DType::Int64)};
+  return {laid_out_like<n>(self, sizes, self.dtype()), laid_out_like<n>(self, sizes, DType::Int64)};
 }
 template <int n>
 void max_kernel(const Tensor& self, IntArrayRef, const Tensor& out, const Tensor& indices) {
+  if (out.numel() == 0) return;
   const DType dtype = computed_in_float("adaptive_max_pool", self.dtype());
   const DenseOutput dense(out, dtype), dense_indices(indices, DType::Int64);
   max_pool_planes(adaptive_windows(space_of(self.sizes(), n), space_of(out.sizes(), n)),
@@ -104,7 +102,7 @@ TensorMeta max_backward_rule(const Tensor& grad_output, const Tensor& self, cons
   check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), space, n));
   check_sizes(op, "indices", indices, grad_output.sizes());
   computed_in_float(op, self.dtype());
-  return laid_out<n>(self, {self.sizes().begin(), self.sizes().end()}, self.dtype());
+  return laid_out_like<n>(self, {self.sizes().begin(), self.sizes().end()}, self.dtype());
 }
 template <int n>
 void max_backward_kernel(const Tensor& grad_output, const Tensor& self, const Tensor& indices,
