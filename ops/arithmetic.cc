@@ -261,8 +261,9 @@ Tensor div_body(const Tensor& out, const Tensor& self, const Tensor& other) {
   return elementwise(div_arithmetic, out, self, other);
 }
 
-// Throws if integers would be divided by a zero of `other`.
-void check_divisor(const Tensor& self, const Tensor& other) {
+}  // namespace
+
+void check_divisor(std::string_view op, const Tensor& self, const Tensor& other) {
   if (!self.is_cpu() || !other.is_cpu() || self.numel() == 0 || other.numel() == 0) return;
   const DType common = result_type({&self, &other});
   if (!is_integral(common)) return;
@@ -270,8 +271,10 @@ void check_divisor(const Tensor& self, const Tensor& other) {
   bool found = false;
   elementwise(find_zero_arithmetic, Tensor(),
               other.dtype() == common ? other : cast_copy(other, common), &found);
-  SB_CHECK(!found, "ZeroDivisionError: div: argument other: integer division by zero");
+  SB_CHECK(!found, "ZeroDivisionError: ", op, ": argument other: integer division by zero");
 }
+
+namespace {
 
 Tensor div_mode_body(const Tensor& out, const Tensor& self, const Tensor& other,
                      std::optional<std::string_view> rounding_mode) {
@@ -280,7 +283,7 @@ Tensor div_mode_body(const Tensor& out, const Tensor& self, const Tensor& other,
   SB_CHECK(floor || *rounding_mode == "trunc",
            "div: argument rounding_mode: expected None, 'trunc' or 'floor', got '", *rounding_mode,
            "'");
-  check_divisor(self, other);
+  check_divisor("div", self, other);
   return elementwise(floor ? div_floor_arithmetic : div_trunc_arithmetic, out, self, other);
 }
 
@@ -303,10 +306,7 @@ Tensor abs_body(const Tensor& out, const Tensor& self) {
   // As PyTorch: the strides of a new result are those of empty_like.
   Tensor result = out;
   if (!out.defined()) {
-    const bool dense = self.impl()->is_non_overlapping_and_dense();
-    const auto strides = infer_dense_strides(self.sizes(), self.strides());
-    result = empty_strided_on(self.device(), self.sizes(),
-                              dense ? self.strides() : IntArrayRef(strides), real);
+    result = empty_strided_on(self.device(), self.sizes(), empty_like_strides(self), real);
   }
   const Tensor* const inputs[] = {&self};
   TensorIterator iterator("abs", 0, result, inputs);

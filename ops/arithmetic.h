@@ -3,6 +3,8 @@
 #ifndef SWITCHBOARD_OPS_ARITHMETIC_H_
 #define SWITCHBOARD_OPS_ARITHMETIC_H_
 
+#include <string_view>
+
 #include "switchboard/ops/derived_schema.h"
 
 namespace sb {
@@ -39,6 +41,10 @@ SB_STRUCTURED(div_Scalar_mode,
 SB_STRUCTURED(neg, "aten::neg(Tensor self) -> Tensor", "out");
 // The absolute value; of complex tensors, a real one.
 SB_STRUCTURED(abs, "aten::abs(Tensor self) -> Tensor", "out");
+
+// For operators that divide: RuntimeError, naming the operator, where integers on the CPU would be
+// divided by a zero of `other`.
+void check_divisor(std::string_view op, const Tensor& self, const Tensor& other);
 
 // What a device gives its own arithmetic (register_elementwise). The params of add_scaled and
 // sub_scaled are a Scalar: what other is multiplied by before it is added.

@@ -18,9 +18,7 @@ inline constexpr bool is_complex_type = internal::is_std_complex<T>;
 // As c10::overflows.
 template <class T>
 bool fits(double v) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return true;
-  } else if constexpr (is_reduced<T>) {
+  if constexpr (is_reduced<T>) {
     return !std::isfinite(v) ||
            std::abs(v) <= static_cast<double>(static_cast<float>(Eigen::NumTraits<T>::highest()));
   } else if constexpr (std::is_floating_point_v<T>) {
@@ -35,7 +33,9 @@ bool fits(double v) {
 
 template <class T>
 bool fits(const Scalar& value) {
-  if constexpr (is_complex_type<T>) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return true;  // any number is a truth value, a complex one by its real part
+  } else if constexpr (is_complex_type<T>) {
     const auto z = value.to<std::complex<double>>();
     using R = typename T::value_type;
     return fits<R>(z.real()) && fits<R>(z.imag());
@@ -45,7 +45,7 @@ bool fits(const Scalar& value) {
       return z.imag() == 0 && fits<T>(z.real());
     }
     if (value.is_floating_point()) return fits<T>(value.to<double>());
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if constexpr (std::is_integral_v<T>) {
       // A negative number in an unsigned type wraps, as long as its magnitude fits.
       const int64_t v = value.to<int64_t>();
       if (std::is_unsigned_v<T> && v < 0) return v >= -int64_t{std::numeric_limits<T>::max()};

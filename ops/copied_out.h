@@ -10,10 +10,12 @@
 
 namespace sb {
 
-namespace internal {
+// define_structured for the functional form alone: where the out= form is made of other operators,
+// or there is none.
 template <auto rule, auto kernel, class OpTag>
-OperatorHandle define_functional(Library& m, const Op<OpTag>& op, SourceLocation where) {
-  using Forms = StructuredForms<decltype(rule)>;
+OperatorHandle define_functional(Library& m, const Op<OpTag>& op,
+                                 SourceLocation where = SourceLocation::current()) {
+  using Forms = internal::StructuredForms<decltype(rule)>;
   constexpr StructuredOptions none;
   const OperatorHandle handle = m.define(op, {}, where);
   m.impl(op, DispatchKey::CPU,
@@ -22,13 +24,12 @@ OperatorHandle define_functional(Library& m, const Op<OpTag>& op, SourceLocation
          typename Forms::template Functional<OpTag, rule, kernel, none, false>(), where);
   return handle;
 }
-}  // namespace internal
 
 // Defines `op`, declared by SB_STRUCTURED_NO_INPLACE, with both forms: see structured.h for the
 // rule and the kernel.
 template <auto& op, auto rule, auto kernel>
 void define_with_copied_out(Library& m, SourceLocation where = SourceLocation::current()) {
-  internal::define_functional<rule, kernel>(m, op, where);
+  define_functional<rule, kernel>(m, op, where);
   define_out_by_copy<op>(m, where);
 }
 
@@ -36,7 +37,7 @@ void define_with_copied_out(Library& m, SourceLocation where = SourceLocation::c
 // C++ handle (see out_form.h).
 template <auto& op, auto rule, auto kernel>
 void define_with_out(Library& m, SourceLocation where = SourceLocation::current()) {
-  define_out_form(m, internal::define_functional<rule, kernel>(m, op, where), "out", {}, where);
+  define_out_form(m, define_functional<rule, kernel>(m, op, where), "out", {}, where);
 }
 
 }  // namespace sb

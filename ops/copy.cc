@@ -96,9 +96,10 @@ Tensor clone_any(const Tensor& self, std::optional<MemoryFormat> memory_format) 
 
 Tensor contiguous_any(const Tensor& self, MemoryFormat format) {
   SB_CHECK(self.defined(), "contiguous: argument self: expected a tensor, got an undefined one");
+  if (self.is_contiguous(format)) return self;
   SB_CHECK(format != MemoryFormat::Preserve,
            "contiguous: argument memory_format: preserve_format is not supported");
-  return self.is_contiguous(format) ? self : clone(self, format);
+  return clone(self, format);
 }
 
 // self, or a copy of it that is as asked for.

@@ -5,6 +5,7 @@
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/resize.h"
 
@@ -97,6 +98,22 @@ void check_self(std::string_view op, const Tensor& self) {
   SB_CHECK(self.defined(), op, ": argument self: expected a tensor, got an undefined one");
 }
 
+// out= of an operator whose result has no elements yet: the shape of the result, after the checks
+// of making it and of copying it to out, whose elements stay.
+Tensor resize_to_result(std::string_view op, const Tensor& meta_result, const Tensor& out) {
+  check_out(op, out);
+  if (out.sizes() == meta_result.sizes())
+    check_no_internal_overlap(out);
+  else
+    resize_output(out, meta_result.sizes());
+  return out;
+}
+Tensor empty_strided_to(std::string_view op, IntArrayRef size, IntArrayRef stride,
+                        const Tensor& out) {
+  check_out(op, out);
+  return resize_to_result(op, empty_strided_on(DeviceType::Meta, size, stride, out.dtype()), out);
+}
+
 // out= of what fills a shape with a number.
 Tensor fill_resized(std::string_view op, IntArrayRef size, const Scalar& value, const Tensor& out) {
   check_out(op, out);
@@ -126,10 +143,8 @@ Tensor empty_like_any(const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
   if (format != MemoryFormat::Preserve)
     return empty(self.sizes(), new_dtype, layout, new_device, pin_memory, format);
-  if (self.impl()->is_non_overlapping_and_dense())
-    return empty_strided(self.sizes(), self.strides(), new_dtype, layout, new_device, pin_memory);
-  return empty_strided(self.sizes(), infer_dense_strides(self.sizes(), self.strides()), new_dtype,
-                       layout, new_device, pin_memory);
+  return empty_strided(self.sizes(), empty_like_strides(self), new_dtype, layout, new_device,
+                       pin_memory);
 }
 
 Tensor full_like_any(const Tensor& self, const Scalar& value, SB_OPTIONS,
@@ -179,17 +194,17 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(empty_strided, DispatchKey::Meta, empty_strided_at<DeviceType::Meta>);
   m.define(empty_out);
   m.impl(empty_out, kComposite,
-         [](IntArrayRef size, std::optional<MemoryFormat>, const Tensor& out) {
+         [](IntArrayRef size, std::optional<MemoryFormat> memory_format, const Tensor& out) {
            check_out("empty", out);
+           SB_CHECK(!memory_format, "empty: argument memory_format: not taken together with out");
            resize_output(out, size);
            return out;
          });
   m.define(empty_strided_out);
-  m.impl(empty_strided_out, kComposite, [](IntArrayRef size, IntArrayRef, const Tensor& out) {
-    check_out("empty_strided", out);
-    resize_output(out, size);
-    return out;
-  });
+  m.impl(empty_strided_out, kComposite,
+         [](IntArrayRef size, IntArrayRef stride, const Tensor& out) {
+           return empty_strided_to("empty_strided", size, stride, out);
+         });
 
   m.define(zeros);
   m.impl(zeros, kComposite, zeros_any);
@@ -220,11 +235,12 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(empty_like, kComposite, empty_like_any);
   m.define(empty_like_out);
   m.impl(empty_like_out, kComposite,
-         [](const Tensor& self, std::optional<MemoryFormat>, const Tensor& out) {
+         [](const Tensor& self, std::optional<MemoryFormat> memory_format, const Tensor& out) {
            check_self("empty_like", self);
-           check_out("empty_like", out);
-           resize_output(out, self.sizes());
-           return out;
+           return resize_to_result(
+               "empty_like",
+               empty_like_any(self, self.dtype(), {}, Device(DeviceType::Meta), {}, memory_format),
+               out);
          });
   m.define(zeros_like);
   m.impl(zeros_like, kComposite,
@@ -256,17 +272,14 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(new_empty_out);
   m.impl(new_empty_out, kComposite, [](const Tensor&, IntArrayRef size, const Tensor& out) {
     check_out("new_empty", out);
-    resize_output(out, size);
-    return out;
+    return resize_to_result("new_empty", empty_on(DeviceType::Meta, size, out.dtype()), out);
   });
   m.define(new_empty_strided);
   m.impl(new_empty_strided, kComposite, new_empty_strided_any);
   m.define(new_empty_strided_out);
   m.impl(new_empty_strided_out, kComposite,
-         [](const Tensor&, IntArrayRef size, IntArrayRef, const Tensor& out) {
-           check_out("new_empty_strided", out);
-           resize_output(out, size);
-           return out;
+         [](const Tensor&, IntArrayRef size, IntArrayRef stride, const Tensor& out) {
+           return empty_strided_to("new_empty_strided", size, stride, out);
          });
   m.define(new_zeros);
   m.impl(new_zeros, kComposite, [](const Tensor& self, SymIntArrayRef size, SB_OPTIONS) {

@@ -100,5 +100,18 @@ TEST_CASE("a range of integers takes the fractions of its ends for its length al
   CHECK_THROWS_AS(arange(std::complex<double>(3, 1)), RuntimeError);
 }
 
+TEST_CASE("an out keeps its shape where the values do not fit its dtype", "[ops][factories]") {
+  const Tensor out = zeros({4, 4}, DType::Int8);
+  CHECK_THROWS_AS(logspace_out(1000, 1000, 1, 10.0, out), RuntimeError);
+  CHECK_THROWS_AS(linspace_out(0, 300, 5, out), RuntimeError);
+  CHECK_THROWS_AS(empty_strided_out({2}, {1, 1}, out), RuntimeError);
+  CHECK(sizes_of(out) == Sizes{4, 4});
+}
+
+TEST_CASE("the real part of a complex number says whether it is true", "[ops][factories]") {
+  CHECK(holds(full({1}, std::complex<double>(2, 1), DType::Bool), {1}));
+  CHECK(holds(full({1}, std::complex<double>(0, 1), DType::Bool), {0}));
+}
+
 }  // namespace
 }  // namespace sb

@@ -25,6 +25,12 @@ void check_rank(const char* op, const char* argument, const Tensor& t, int64_t r
            t.describe());
 }
 
+// IndexError where PyTorch asks for a size before it looks at the rank.
+void check_has_dim(const char* op, const char* argument, const Tensor& t, int64_t dim) {
+  SB_CHECK_INDEX(t.dim() > dim, op, ": ", argument, ": has no dimension ", dim, ", got ",
+                 t.describe());
+}
+
 void check_inner(const char* op, const Tensor& a, const Tensor& b, bool agree) {
   SB_CHECK(agree, op, ": ", a.describe(), " and ", b.describe(), " cannot be multiplied");
 }
@@ -108,6 +114,7 @@ void mm_kernel(const Tensor& self, const Tensor& mat2, const Tensor& out) {
 }
 
 TensorMeta mv_rule(const Tensor& self, const Tensor& vec) {
+  check_has_dim("mv", "self", self, 0);
   check_rank("mv", "self", self, 2);
   check_rank("mv", "vec", vec, 1);
   check_inner("mv", self, vec, self.sizes()[1] == vec.sizes()[0]);
@@ -206,6 +213,8 @@ void addmv_kernel(const Tensor& self, const Tensor& mat, const Tensor& vec, cons
 
 TensorMeta baddbmm_rule(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
                         const Scalar& beta, const Scalar& alpha) {
+  check_has_dim("baddbmm", "batch1", batch1, 1);
+  check_has_dim("baddbmm", "batch2", batch2, 2);
   const DimVector sizes = bmm_sizes("baddbmm", batch1, batch2);
   check_factor("baddbmm", "beta", beta, batch2.dtype());
   check_factor("baddbmm", "alpha", alpha, batch2.dtype());
@@ -220,6 +229,8 @@ void baddbmm_kernel(const Tensor& self, const Tensor& batch1, const Tensor& batc
 
 TensorMeta addbmm_rule(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
                        const Scalar& beta, const Scalar& alpha) {
+  check_has_dim("addbmm", "batch1", batch1, 1);
+  check_has_dim("addbmm", "batch2", batch2, 2);
   const DimVector product = bmm_sizes("addbmm", batch1, batch2);
   SB_CHECK(self.dtype() == batch2.dtype(), "addbmm: self: expected ", to_string(batch2.dtype()),
            ", got ", self.describe());

@@ -62,4 +62,9 @@ absl::InlinedVector<int64_t, 5> infer_dense_strides(IntArrayRef sizes, IntArrayR
   return dense;
 }
 
+absl::InlinedVector<int64_t, 5> empty_like_strides(const Tensor& t) {
+  if (!t.impl()->is_non_overlapping_and_dense()) return infer_dense_strides(t.sizes(), t.strides());
+  return {t.strides().begin(), t.strides().end()};
+}
+
 }  // namespace sb

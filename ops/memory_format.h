@@ -15,6 +15,8 @@ MemoryFormat suggest_memory_format(const Tensor& t);
 // The strides of a dense tensor of these sizes whose dimensions lie in the order of the given
 // strides. As `at::infer_dense_strides`.
 absl::InlinedVector<int64_t, 5> infer_dense_strides(IntArrayRef sizes, IntArrayRef strides);
+// The strides that `torch.empty_like` gives: those of t where it is dense, else inferred.
+absl::InlinedVector<int64_t, 5> empty_like_strides(const Tensor& t);
 
 }  // namespace sb
 

@@ -192,6 +192,8 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain,
                   absl::FunctionRef<void(int64_t, int64_t)> f) {
   if (begin >= end) return;
   grain = std::max<int64_t>(grain, 1);
+  // The most frequent case by far, and the division takes as long as small work does.
+  if (end - begin <= grain) return f(begin, end);
   const int64_t pieces = (end - begin - 1) / grain + 1;
   const int threads = static_cast<int>(std::min<int64_t>({get_num_threads(), kMaxThreads, pieces}));
   if (threads == 1 || in_region) {

@@ -151,6 +151,14 @@ void write_integer_steps(T* to, int64_t n, const Scalar& start, const Scalar& en
                            step * static_cast<double>(i % kBlock));
 }
 
+// What a single step is: the start, or the base to its power.
+Scalar single_step(const Scalar& start, std::optional<double> base, DType dtype) {
+  if (!base) return start;
+  using Complex = std::complex<double>;
+  if (is_complex(dtype)) return std::pow(Complex(*base), start.to<Complex>());
+  return std::pow(*base, start.to<double>());
+}
+
 // linspace.out, and logspace.out where there is a base.
 Tensor steps_to(const char* op, const Scalar& start, const Scalar& end, int64_t n,
                 std::optional<double> base, const Tensor& out) {
@@ -161,17 +169,14 @@ Tensor steps_to(const char* op, const Scalar& start, const Scalar& end, int64_t 
            ": not implemented for ", to_string(dtype));
   if (n != 0) check_scalar_fits(start, dtype);
   if (n > 1) check_scalar_fits(end, dtype);
+  const Scalar single = n == 1 ? single_step(start, base, dtype) : start;
+  if (n == 1 && !out.is_meta()) check_scalar_fits(single, dtype);  // before out changes
   if (out.numel() == n)
     check_no_internal_overlap(out);
   else
     resize_output(out, {n});
   if (n == 0 || out.is_meta()) return out;
-  if (n == 1) {
-    if (!base) return fill_(out, start);
-    using Complex = std::complex<double>;
-    if (is_complex(dtype)) return fill_(out, std::pow(Complex(*base), start.to<Complex>()));
-    return fill_(out, std::pow(*base, start.to<double>()));
-  }
+  if (n == 1) return fill_(out, single);
   const Tensor target = out.is_contiguous() ? out : clone(out, MemoryFormat::Contiguous);
   visit_dtype(dtype, [&]<class T>() {
     if constexpr (!std::is_same_v<T, bool>) {

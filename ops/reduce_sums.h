@@ -25,9 +25,10 @@
 namespace sb::internal {
 namespace {
 
-// What of each element is added. `trusted`: whether a sum of them is as good as one in float64; the
-// sum is taken again where it is not. 0 adds nothing.
+// What of each element is added. nothing() is an element of which 0 is. `trusted`: whether a sum of
+// them is as good as one in float64; the sum is taken again where it is not.
 struct Keep {
+  static int nothing() { return 0; }
   template <class P>
   static P of(const P& x) {
     return x;
@@ -44,6 +45,7 @@ struct Magnitude : Keep {
   }
 };
 struct Square {
+  static int nothing() { return 0; }
   template <class P>
   static P of(const P& x) {
     return Eigen::internal::pmul(x, x);
@@ -60,8 +62,8 @@ class BlockSum {
  public:
   // The sum of n adjacent numbers, n <= kBlock, is parts[0] + parts[1]: these of the even and the
   // odd ones. `left`: so many can be read from x on.
-  static void add(const E* x, int64_t n, int64_t left, double* parts) {
-    Lanes lanes = n == kBlock ? whole(x, left >= n + kAhead ? kAhead : 0) : part(x, n);
+  static void add(const E* x, int64_t n, int64_t left, double* parts, const Map& map = {}) {
+    Lanes lanes = n == kBlock ? whole(x, left >= n + kAhead ? kAhead : 0, map) : part(x, n, map);
     fold(lanes, parts);
   }
   static constexpr int64_t kBlock = 4096;
@@ -88,7 +90,9 @@ class BlockSum {
     Packet packets[kPackets];
   };
 
-  static Packet load(const E* x) { return Map::of(Eigen::internal::ploadu<Packet>(x)); }
+  static Packet load(const E* x, const Map& map) {
+    return map.of(Eigen::internal::ploadu<Packet>(x));
+  }
   static Packet plus(const Packet& a, const Packet& b) { return Eigen::internal::padd(a, b); }
   static Lanes zero() {
     Lanes lanes;
@@ -99,49 +103,50 @@ class BlockSum {
     for (int64_t k = 0; k < kPackets; ++k) to.packets[k] = plus(to.packets[k], other.packets[k]);
   }
   // Four elements for each lane.
-  [[gnu::always_inline]] static void add_four(Lanes& to, const E* x) {
+  [[gnu::always_inline]] static void add_four(Lanes& to, const E* x, const Map& map) {
     for (int64_t k = 0; k < kPackets; ++k) {
       const E* const at = x + k * kSize;
-      to.packets[k] = plus(to.packets[k], plus(plus(load(at), load(at + kLanes)),
-                                               plus(load(at + 2 * kLanes), load(at + 3 * kLanes))));
+      to.packets[k] =
+          plus(to.packets[k], plus(plus(load(at, map), load(at + kLanes, map)),
+                                   plus(load(at + 2 * kLanes, map), load(at + 3 * kLanes, map))));
     }
   }
-  [[gnu::always_inline]] static Lanes quarter(const E* x, int64_t ahead) {
+  [[gnu::always_inline]] static Lanes quarter(const E* x, int64_t ahead, const Map& map) {
     Lanes lanes = zero();
     for (int64_t i = 0; i < kBlock / 4; i += 4 * kLanes) {
       constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(E));
       if (ahead != 0) {
         for (int64_t k = 0; k < 4 * kLanes; k += kLine) __builtin_prefetch(x + i + k + ahead);
       }
-      add_four(lanes, x + i);
+      add_four(lanes, x + i, map);
     }
     return lanes;
   }
-  static Lanes whole(const E* x, int64_t ahead) {
+  static Lanes whole(const E* x, int64_t ahead, const Map& map) {
     constexpr int64_t n = kBlock / 4;
-    Lanes first = quarter(x, ahead);
-    add_to(first, quarter(x + n, ahead));
-    Lanes second = quarter(x + 2 * n, ahead);
-    add_to(second, quarter(x + 3 * n, ahead));
+    Lanes first = quarter(x, ahead, map);
+    add_to(first, quarter(x + n, ahead, map));
+    Lanes second = quarter(x + 2 * n, ahead, map);
+    add_to(second, quarter(x + 3 * n, ahead, map));
     add_to(first, second);
     return first;
   }
-  static Lanes part(const E* x, int64_t n) {
+  static Lanes part(const E* x, int64_t n, const Map& map) {
     Lanes lanes = zero();
-    for (; n >= kBlock / 4; x += kBlock / 4, n -= kBlock / 4) add_to(lanes, quarter(x, 0));
+    for (; n >= kBlock / 4; x += kBlock / 4, n -= kBlock / 4) add_to(lanes, quarter(x, 0, map));
     if (n == 0) return lanes;
     Lanes rest = zero();
-    for (; n >= 4 * kLanes; x += 4 * kLanes, n -= 4 * kLanes) add_four(rest, x);
+    for (; n >= 4 * kLanes; x += 4 * kLanes, n -= 4 * kLanes) add_four(rest, x, map);
     for (; n >= kLanes; x += kLanes, n -= kLanes) {
       for (int64_t k = 0; k < kPackets; ++k) {
-        rest.packets[k] = plus(rest.packets[k], load(x + k * kSize));
+        rest.packets[k] = plus(rest.packets[k], load(x + k * kSize, map));
       }
     }
     if (n != 0) {
-      E few[kLanes] = {};
-      std::copy_n(x, n, few);
+      E few[kLanes];
+      std::fill(std::copy_n(x, n, few), few + kLanes, static_cast<E>(map.nothing()));
       for (int64_t k = 0; k < kPackets; ++k) {
-        rest.packets[k] = plus(rest.packets[k], load(few + k * kSize));
+        rest.packets[k] = plus(rest.packets[k], load(few + k * kSize, map));
       }
     }
     add_to(lanes, rest);

@@ -4,6 +4,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
+#include "switchboard/ops/fill.h"
 #include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/reduction_plan.h"
@@ -70,9 +71,16 @@ struct Mean {
   }
 };
 
+// The order of the checks of what follows is PyTorch's: an out's dtype, the dimensions, self's
+// dtype.
 void check_ordered(const char* op, const Tensor& self) {
-  check_defined(op, self);
   SB_CHECK(!is_complex(self.dtype()), op, ": not implemented for ", to_string(self.dtype()));
+}
+
+void check_out_dtype(const char* op, const Tensor& out, DType dtype) {
+  check_defined(op, out);
+  SB_CHECK(out.dtype() == dtype, op, ": expected out tensor to have dtype ", to_string(dtype),
+           ", but got ", to_string(out.dtype()));
 }
 
 template <bool largest>
@@ -80,15 +88,19 @@ struct Extreme {
   static constexpr Reduction kind = largest ? Reduction::Max : Reduction::Min;
 
   static Plan plan(const char* op, const Tensor& self, IntArrayRef dims, bool keepdim) {
-    check_ordered(op, self);
+    check_defined(op, self);
     SB_CHECK(!dims.empty() || self.numel() != 0, op, ": ", self.describe(), " has no element");
     check_has_extreme(op, self, dims);
-    return Plan(op, kind, self, dims, keepdim);
+    const Plan plan(op, kind, self, dims, keepdim);
+    if (self.numel() != 0) check_ordered(op, self);
+    return plan;
   }
   static Tensor dims(const Tensor& self, IntArrayRef dim, bool keepdim) {
     return plan(largest ? "amax" : "amin", self, dim, keepdim).run(self.dtype());
   }
   static Tensor dims_out(const Tensor& self, IntArrayRef dim, bool keepdim, const Tensor& out) {
+    check_defined(largest ? "amax" : "amin", self);
+    check_out_dtype(largest ? "amax" : "amin", out, self.dtype());
     return plan(largest ? "amax" : "amin", self, dim, keepdim).run_out(self.dtype(), out);
   }
   static Tensor all(const Tensor& self) {
@@ -99,9 +111,11 @@ struct Extreme {
   static constexpr const char* kDimOp = largest ? "max" : "min";
   static TensorMeta dim_meta(const char* op, const Tensor& self, int64_t dim, bool keepdim,
                              DType dtype) {
-    check_ordered(op, self);
+    check_defined(op, self);
     check_has_extreme(op, self, {dim});
-    return Plan(op, kind, self, {dim}, keepdim).meta(dtype);
+    const TensorMeta meta = Plan(op, kind, self, {dim}, keepdim).meta(dtype);
+    check_ordered(op, self);
+    return meta;
   }
   static std::tuple<Tensor, Tensor> dim(const Tensor& self, int64_t dim, bool keepdim) {
     const TensorMeta meta = dim_meta(kDimOp, self, dim, keepdim, self.dtype());
@@ -115,6 +129,7 @@ struct Extreme {
   static std::tuple<Tensor, Tensor> dim_out(const Tensor& self, int64_t dim, bool keepdim,
                                             const Tensor& values, const Tensor& indices) {
     const TensorMeta meta = dim_meta(kDimOp, self, dim, keepdim, self.dtype());
+    check_out_dtype(kDimOp, indices, DType::Int64);  // before there is room made for values
     const StructuredOptions options{.refuse_overlap = true};
     const auto inputs = internal::tensors_of(self);
     internal::OutputPlan value(kDimOp, values, meta, self.device(), inputs, options, false);
@@ -136,14 +151,28 @@ struct ArgExtreme {
   static constexpr const char* op = largest ? "argmax" : "argmin";
 
   static TensorMeta meta(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
-    check_ordered(op, self);
-    SB_CHECK(self.dtype() != DType::Bool, op, ": not implemented for bool");
+    check_defined(op, self);
     SB_CHECK_INDEX(dim || self.numel() != 0, op, ": ", self.describe(), " has no element");
     if (dim) check_has_extreme(op, self, {*dim});
-    return Plan(op, Reduction::Max, self, dim ? IntArrayRef(&*dim, 1) : IntArrayRef(), keepdim)
-        .meta(DType::Int64);
+    const TensorMeta meta =
+        Plan(op, Reduction::Max, self, dim ? IntArrayRef(&*dim, 1) : IntArrayRef(), keepdim)
+            .meta(DType::Int64);
+    if (!is_known(self, dim)) {
+      check_ordered(op, self);
+      SB_CHECK(self.dtype() != DType::Bool, op, ": not implemented for bool");
+    }
+    return meta;
+  }
+  // Whether no two elements, of whatever dtype, are compared.
+  static bool is_known(const Tensor& self, std::optional<int64_t> dim) {
+    if (self.numel() == 0) return true;
+    return dim && self.dim() != 0 && self.size(*dim) == 1;
   }
   static void compute(const Tensor& self, std::optional<int64_t> dim, const Tensor& out) {
+    if (is_known(self, dim)) {
+      zero_(out);
+      return;
+    }
     if (dim) {
       arg_reduce_into(largest, self, wrap_dim(op, *dim, self.dim()), Tensor(), out);
       return;
@@ -180,21 +209,24 @@ struct Truth {
   static DType dtype(const Tensor& self) {
     return self.dtype() == DType::UInt8 ? DType::UInt8 : DType::Bool;
   }
-  // An out of either dtype will do.
+  // An out of either dtype will do. Looked at before the dimensions, as PyTorch does.
   static DType dtype_of_out(const Tensor& out) {
+    check_defined(op, out);
     SB_CHECK(out.dtype() == DType::Bool || out.dtype() == DType::UInt8, op,
              ": expected out tensor to be bool or uint8, got ", out.describe());
     return out.dtype();
   }
   static Tensor all(const Tensor& self) { return Plan(op, kind, self, {}, false).run(dtype(self)); }
   static Tensor all_out(const Tensor& self, const Tensor& out) {
-    return Plan(op, kind, self, {}, false).run_out(dtype_of_out(out), out);
+    const DType dtype = dtype_of_out(out);
+    return Plan(op, kind, self, {}, false).run_out(dtype, out);
   }
   static Tensor dim(const Tensor& self, int64_t dim, bool keepdim) {
     return Plan(op, kind, self, {dim}, keepdim).run(dtype(self));
   }
   static Tensor dim_out(const Tensor& self, int64_t dim, bool keepdim, const Tensor& out) {
-    return Plan(op, kind, self, {dim}, keepdim).run_out(dtype_of_out(out), out);
+    const DType dtype = dtype_of_out(out);
+    return Plan(op, kind, self, {dim}, keepdim).run_out(dtype, out);
   }
 };
 

@@ -15,6 +15,7 @@
 #include "switchboard/ops/loss/dropout.h"
 #include "switchboard/ops/matmul.h"
 #include "switchboard/ops/normalization/softmax.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/views.h"
 
@@ -33,7 +34,7 @@ void check_inputs(const char* op, const Tensor& query, const Tensor& key, const 
 }
 
 std::optional<Tensor> given(const std::optional<Tensor>& mask) {
-  return mask && mask->defined() ? mask : std::nullopt;
+  return is_given(mask) ? mask : std::nullopt;
 }
 
 // A bool mask as one that is added.

@@ -17,6 +17,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/gemm.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/tensor_iterator.h"
 #include "switchboard/ops/views.h"
@@ -42,7 +43,7 @@ int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value,
                const std::optional<Tensor>& mask, double dropout_p, bool is_causal,
                std::optional<double>, bool) {
   const bool fused =
-      is_fused(query, key, value) && dropout_p == 0 && !(mask && mask->defined() && is_causal);
+      is_fused(query, key, value) && dropout_p == 0 && !(is_given(mask) && is_causal);
   return static_cast<int64_t>(fused ? SdpBackend::Flash : SdpBackend::Math);
 }
 
@@ -173,7 +174,7 @@ Results checked_results(const Tensor& query, const Tensor& key, const Tensor& va
            "(b, h, s, e) of one floating-point dtype, got ", query.describe(), ", ", key.describe(),
            " and ", value.describe());
   SB_CHECK(dropout_p == 0, kOp, ": dropout is not supported");
-  const bool has_mask = mask && mask->defined();
+  const bool has_mask = is_given(mask);
   SB_CHECK(!has_mask || !is_causal, kOp, ": is_causal goes without attn_mask");
   SB_CHECK(!has_mask || mask->dtype() == DType::Bool || is_floating_point(mask->dtype()), kOp,
            ": attn_mask: expected bool or floating point, got ",
@@ -224,7 +225,7 @@ std::tuple<Tensor, Tensor> flash(const Tensor& query, const Tensor& key, const T
   Results wide_results = results;
   if (narrow) wide_results.output = make_results(wide(query), value).output;
   Tensor mask;
-  if (attn_mask && attn_mask->defined()) {
+  if (is_given(attn_mask)) {
     mask = expanded_mask(*attn_mask, {query.size(0), query.size(1), query.size(2), key.size(2)},
                          compute_in);
   }

@@ -19,18 +19,10 @@
 
 namespace sb {
 
-namespace {
-template <class F>
-constexpr LoopTable real_loops(F f) {
-  LoopTable table{};
-  set_double_loops<2>(&table, f);
-  return table;
-}
-}  // namespace
 SB_REGULAR(atan2, kFloatFlags,
-           real_loops([](const auto& y, const auto& x) { return vec::atan2(y, x); }));
+           double_loops<2>([](const auto& y, const auto& x) { return vec::atan2(y, x); }));
 SB_REGULAR(hypot, kBinaryFlags,
-           real_loops([](const auto& x, const auto& y) { return vec::hypot(x, y); }));
+           double_loops<2>([](const auto& x, const auto& y) { return vec::hypot(x, y); }));
 SB_REGULAR(copysign, kFloatFlags,
            element_loops<2>([](auto x, auto y) { return std::copysign(x, y); }, FloatTypes()));
 
@@ -103,21 +95,31 @@ struct Remainder {
   }
 };
 
+#ifndef SB_CPU_VARIANT
+template <const ElementwiseOp& arithmetic>
 struct NoZeroDivisor {
+  void operator()(const Tensor&, const Tensor& self, const Tensor& other) const {
+    check_divisor(arithmetic.name, self, other);
+  }
+};
+#endif
+}  // namespace
+SB_REGULAR_CHECKED(fmod, NoZeroDivisor<fmod_arithmetic>, kBinaryFlags,
+                   element_loops<2>(Fmod(), IntegerTypes(), FloatTypes()));
+SB_REGULAR_CHECKED(remainder, NoZeroDivisor<remainder_arithmetic>, kBinaryFlags,
+                   element_loops<2>(Remainder(), IntegerTypes(), FloatTypes()));
+
+namespace {
+struct NoComplexPair {
   void operator()(const Tensor& out, const Tensor& self, const Tensor& other) const;
 };
 }  // namespace
-SB_REGULAR_CHECKED(fmod, NoZeroDivisor, kBinaryFlags,
-                   element_loops<2>(Fmod(), IntegerTypes(), FloatTypes()));
-SB_REGULAR_CHECKED(remainder, NoZeroDivisor, kBinaryFlags,
-                   element_loops<2>(Remainder(), IntegerTypes(), FloatTypes()));
-
-SB_REGULAR(fmax, kBinaryFlags,
-           element_loops<2>([](auto x, auto y) { return y != y || x > y ? x : y; }, IntegerTypes(),
-                            FloatTypes(), BoolType()));
-SB_REGULAR(fmin, kBinaryFlags,
-           element_loops<2>([](auto x, auto y) { return y != y || x < y ? x : y; }, IntegerTypes(),
-                            FloatTypes(), BoolType()));
+SB_REGULAR_CHECKED(fmax, NoComplexPair, kBinaryFlags,
+                   element_loops<2>([](auto x, auto y) { return y != y || x > y ? x : y; },
+                                    IntegerTypes(), FloatTypes(), BoolType()));
+SB_REGULAR_CHECKED(fmin, NoComplexPair, kBinaryFlags,
+                   element_loops<2>([](auto x, auto y) { return y != y || x < y ? x : y; },
+                                    IntegerTypes(), FloatTypes(), BoolType()));
 
 namespace {
 struct OneRealType {
@@ -134,6 +136,10 @@ SB_REGULAR_CHECKED(heaviside, OneRealType, kBinaryFlags,
 
 #ifndef SB_CPU_VARIANT
 
+void NoComplexPair::operator()(const Tensor&, const Tensor& self, const Tensor& other) const {
+  SB_CHECK(!is_complex(self.dtype()) && !is_complex(other.dtype()),
+           "fmax and fmin: complex tensors are not supported");
+}
 void OneRealType::operator()(const Tensor& out, const Tensor& self, const Tensor& values) const {
   SB_CHECK(!is_complex(self.dtype()) && !is_complex(values.dtype()) &&
                (!out.defined() || !is_complex(out.dtype())),
@@ -142,22 +148,6 @@ void OneRealType::operator()(const Tensor& out, const Tensor& self, const Tensor
            "heaviside: expected tensors of one dtype, got ", to_string(self.dtype()), " and ",
            to_string(values.dtype()), out.defined() ? " for out of " : "",
            out.defined() ? to_string(out.dtype()) : "");
-}
-void NoZeroDivisor::operator()(const Tensor&, const Tensor& self, const Tensor& other) const {
-  if (!self.is_cpu() || !other.is_cpu() || self.numel() == 0 || other.numel() == 0) return;
-  const DType common = result_type({&self, &other});
-  if (!is_integral(common)) return;
-  // What the conversion leaves of it: 256 is 0 in uint8.
-  const Tensor divisor = other.dtype() == common ? contiguous(other) : cast_copy(other, common);
-  const bool found = visit_dtype(common, [&]<class T>() {
-    if constexpr (std::is_integral_v<T>) {
-      const T* const begin = divisor.data<T>();
-      return std::find(begin, begin + divisor.numel(), T(0)) != begin + divisor.numel();
-    } else {
-      return false;
-    }
-  });
-  SB_CHECK(!found, "ZeroDivisionError: argument other: integer division by zero");
 }
 
 namespace {

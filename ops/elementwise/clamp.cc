@@ -6,6 +6,8 @@
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/elementwise/clamp.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/optional_tensor.h"
 #endif
 
 namespace sb {
@@ -90,7 +92,7 @@ Tensor clamp_max_body(const Tensor& out, const Tensor& self, const Scalar& max) 
 
 Tensor clamp_Tensor_body(const Tensor& out, const Tensor& self, const std::optional<Tensor>& min,
                          const std::optional<Tensor>& max) {
-  const bool has_min = min && min->defined(), has_max = max && max->defined();
+  const bool has_min = is_given(min), has_max = is_given(max);
   SB_CHECK(has_min || has_max, "clamp: arguments min and max: expected one of them, got neither");
   SB_CHECK(!is_complex(self.dtype()), "clamp: complex numbers are not supported");
   if (!has_max) return elementwise(clamp_min_Tensor_arithmetic, out, self, *min);
@@ -100,12 +102,15 @@ Tensor clamp_Tensor_body(const Tensor& out, const Tensor& self, const std::optio
 
 Tensor hardtanh_body(const Tensor& out, const Tensor& self, const Scalar& min, const Scalar& max) {
   SB_CHECK(self.dtype() != DType::Bool, "hardtanh: argument self: bool is not supported");
-  if (!is_integral(self.dtype())) return clamp_body(out, self, min, max);
+  // A new result has the strides of empty_like, which are self's where nothing overlaps.
+  const Tensor result = out.defined() ? out : empty_like(self);
+  if (!is_integral(self.dtype())) return clamp_body(result, self, min, max);
   // Limits leave the dtype as it is.
+  for (const Scalar& limit : {min, max}) check_scalar_fits(limit, DType::Int64);
   const int64_t low = min.to<int64_t>(), high = max.to<int64_t>();
   SB_CHECK(self.dtype() != DType::UInt8 || (low >= 0 && high >= 0),
            "hardtanh: cannot limit an unsigned tensor to [", low, ", ", high, "]");
-  return clamp_body(out, self, low, high);
+  return clamp_body(result, self, low, high);
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {

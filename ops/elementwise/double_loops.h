@@ -40,6 +40,13 @@ constexpr void set_double_loops(LoopTable* table, F f) {
   (*table)[static_cast<size_t>(DType::Float32)] = &internal::loop_in_double_entry<F, inputs>;
   set_loops<inputs>(table, TypeList<double>(), f);
 }
+// A table of these loops alone.
+template <size_t inputs, class F>
+constexpr LoopTable double_loops(F f) {
+  LoopTable table{};
+  set_double_loops<inputs>(&table, f);
+  return table;
+}
 
 }  // namespace sb
 

@@ -67,6 +67,9 @@ TensorMeta glu_backward_rule(const Tensor& grad_output, const Tensor& self, int6
   const Halves half = halves_of("glu_backward", self, dim);
   SB_CHECK(grad_output.dtype() == self.dtype(), "glu_backward: argument grad_output: expected ",
            to_string(self.dtype()), ", got ", to_string(grad_output.dtype()));
+  SB_CHECK(!is_integral(self.dtype(), true), "glu_backward: result type ",
+           to_string(default_dtype()), " can't be cast to the desired output type ",
+           to_string(self.dtype()));
   SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()), "glu_backward: not implemented for ",
                            to_string(self.dtype()));
   DimVector sizes(self.sizes().begin(), self.sizes().end());
@@ -112,9 +115,9 @@ void define_log_sigmoid_at(Library& m, DispatchKey key) {
            const bool direct = buffer.is_contiguous();
            const Tensor target = direct ? buffer : empty_on(buffer.device(), {0}, buffer.dtype());
            Out()(self, output, target);
-           if (!direct) {
-             resize_tensor(buffer, self.sizes());
-             if constexpr (with_data) copy_elements(buffer, target);
+           resize_tensor(buffer, self.sizes());
+           if constexpr (with_data) {
+             if (!direct) copy_elements(buffer, target);
            }
            return std::tuple(output, buffer);
          });

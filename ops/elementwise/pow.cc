@@ -12,6 +12,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/elementwise/pow.h"
 #include "switchboard/ops/fill.h"
+#include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/resize.h"
 #endif
 
@@ -136,7 +137,14 @@ Tensor pow_Scalar_functional(const Scalar& self, const Tensor& exponent) {
 Tensor pow_Scalar_out_form(const Scalar& self, const Tensor& exponent, const Tensor& out) {
   const bool is_one =
       self.is_complex() ? self.to<std::complex<double>>() == 1.0 : self.to<double>() == 1.0;
-  if (!is_one) return pow_Scalar_body(out, wrapped_scalar_tensor(self), exponent);
+  if (!is_one) {
+    const Tensor number = wrapped_scalar_tensor(self);
+    if (!out.defined() || out.sizes() == exponent.sizes())
+      return pow_Scalar_body(out, number, exponent);
+    const Tensor result = empty_on(exponent.device(), exponent.sizes(), out.dtype());
+    copy_result_to_out("pow", pow_Scalar_body(result, number, exponent), out);
+    return out;
+  }
   resize_output(out, exponent.sizes());
   return fill_(out, 1);
 }

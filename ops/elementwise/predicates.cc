@@ -10,6 +10,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/elementwise/bitwise.h"
 #include "switchboard/ops/elementwise/regular.h"
+#include "switchboard/ops/factories.h"
 #include "switchboard/ops/item.h"
 #include "switchboard/ops/reductions.h"
 
@@ -89,7 +90,8 @@ Tensor nan_to_num_body(const Tensor& out, const Tensor& self, std::optional<doub
     const double highest = highest_of(self.dtype());
     numbers = {{nan.value_or(0), posinf.value_or(highest), neginf.value_or(-highest)}, 3};
   }
-  return elementwise(nan_to_num_arithmetic, out, self, &numbers);
+  // A new result has the strides of empty_like, which are self's where nothing overlaps.
+  return elementwise(nan_to_num_arithmetic, out.defined() ? out : empty_like(self), self, &numbers);
 }
 
 Tensor is_close(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {

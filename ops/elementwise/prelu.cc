@@ -23,15 +23,18 @@ Tensor weight_for(const char* op, const Tensor& self, const Tensor& weight) {
   check_defined(op, weight);
   SB_CHECK(weight.dim() <= 1, op, ": argument weight: expected one number or one dimension, got ",
            weight.dim(), " dimensions");
-  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()), op, ": not implemented for ",
-                           to_string(self.dtype()));
+  const bool one_number = weight.numel() == 1;
+  SB_CHECK(one_number || self.dim() > 0, op,
+           ": argument self: expected dimensions, got a 0-dim tensor");
+  const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
+  SB_CHECK(one_number || channels == weight.numel(), op, ": argument weight: expected ", channels,
+           " numbers, one for each channel, got ", weight.numel());
   SB_CHECK(self.dtype() == weight.dtype(), op, ": argument weight: expected ",
            to_string(self.dtype()), ", got ", to_string(weight.dtype()));
-  if (weight.numel() == 1) return view(weight, {});
-  SB_CHECK(self.dim() > 0, op, ": argument self: expected dimensions, got a 0-dim tensor");
-  const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
-  SB_CHECK(channels == weight.numel(), op, ": argument weight: expected ", channels,
-           " numbers, one for each channel, got ", weight.numel());
+  // Last, as in PyTorch: what is of the wrong shape is refused for that.
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()), op, ": not implemented for ",
+                           to_string(self.dtype()));
+  if (one_number) return view(weight, {});
   DimVector shape(static_cast<size_t>(self.dim()), 1);
   shape[1] = channels;
   return view(weight, shape);
@@ -47,10 +50,13 @@ Tensor prelu_of(const Tensor& self, const Tensor& weight) {
 std::tuple<Tensor, Tensor> prelu_gradients(const Tensor& grad_output, const Tensor& self,
                                            const Tensor& weight) {
   check_defined("prelu_backward", grad_output);
+  check_defined("prelu_backward", self);
+  SB_CHECK(grad_output.dtype() == self.dtype(), "prelu_backward: argument grad_output: expected ",
+           to_string(self.dtype()), ", got ", grad_output.describe());
   const Tensor w = weight_for("prelu_backward", self, weight);
-  SB_CHECK(grad_output.dtype() == self.dtype() && grad_output.sizes() == self.sizes(),
-           "prelu_backward: argument grad_output: expected ", to_string(self.dtype()), " of shape ",
-           shape_text(self.sizes()), ", got ", grad_output.describe());
+  SB_CHECK(grad_output.sizes() == self.sizes(),
+           "prelu_backward: argument grad_output: expected shape ", shape_text(self.sizes()),
+           ", got ", grad_output.describe());
   const Tensor positive = is_positive(self);
   const Tensor to_self =
       contiguous(where(positive, grad_output, mul(grad_output, w)), suggest_memory_format(self));

@@ -13,22 +13,15 @@ namespace sb {
 
 namespace {
 template <class F>
-constexpr LoopTable real_loops(F f) {
-  LoopTable table{};
-  set_double_loops<1>(&table, f);
-  return table;
-}
-
-template <class F>
 constexpr LoopTable complex_loops(F f) {
-  LoopTable table = real_loops(f);
+  LoopTable table = double_loops<1>(f);
   set_loops<1>(&table, ComplexTypes(), f);
   return table;
 }
 }  // namespace
 
 #define SB_REAL_FUNCTION(name) \
-  SB_REGULAR(name, kFloatFlags, real_loops([](const auto& x) { return vec::name(x); }))
+  SB_REGULAR(name, kFloatFlags, double_loops<1>([](const auto& x) { return vec::name(x); }))
 #define SB_COMPLEX_FUNCTION(name) \
   SB_REGULAR(name, kFloatFlags, complex_loops([](const auto& x) { return vec::name(x); }))
 SB_COMPLEX_FUNCTION(acos);
@@ -57,7 +50,7 @@ SB_STANDARD_FUNCTION(sinh);
 
 namespace {
 constexpr LoopTable log2_loops() {
-  LoopTable table = real_loops([](const auto& x) { return vec::log2(x); });
+  LoopTable table = double_loops<1>([](const auto& x) { return vec::log2(x); });
   set_element_loops<1>(&table, ComplexTypes(), [](const auto& z) {
     using R = typename std::decay_t<decltype(z)>::value_type;
     return std::log(z) / std::numbers::ln2_v<R>;
@@ -78,7 +71,7 @@ SB_REGULAR(sinc, kFloatFlags,
                FloatTypes(), ComplexTypes()));
 
 SB_ELEMENTWISE(logit_arithmetic, "logit", kFloatFlags,
-               real_loops([](const auto& x) { return vec::log(x / (1 - x)); }));
+               double_loops<1>([](const auto& x) { return vec::log(x / (1 - x)); }));
 SB_ELEMENTWISE(logit_eps_arithmetic, "logit", kFloatFlags,
                element_loops<1>(
                    [](const auto& n, auto x) {

@@ -233,6 +233,16 @@ void divide_by_counts(const Tensor& table, const Tensor& counts) {
 
 }  // namespace
 
+Accumulation parse_accumulation(const char* op, std::string_view reduce, bool with_sum) {
+  if (with_sum && reduce == "sum") return Accumulation::Sum;
+  if (reduce == "prod") return Accumulation::Product;
+  if (reduce == "mean") return Accumulation::Mean;
+  if (reduce == "amax") return Accumulation::Max;
+  SB_CHECK(reduce == "amin", op, ": reduce: expected ", with_sum ? "sum, " : "",
+           "prod, mean, amax or amin, got ", reduce);
+  return Accumulation::Min;
+}
+
 bool has_accumulation(Accumulation kind, DType dtype) {
   switch (kind) {
     case Accumulation::Mean:

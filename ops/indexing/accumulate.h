@@ -15,6 +15,10 @@ namespace sb {
 
 enum class Accumulation : uint8_t { Sum, Product, Mean, Max, Min };
 
+// Of index_reduce: "prod", "mean", "amax" or "amin"; of scatter_reduce also "sum". RuntimeError for
+// another name.
+Accumulation parse_accumulation(const char* op, std::string_view reduce, bool with_sum);
+
 // Mean is not for bool, Max and Min are not for complex dtypes.
 bool has_accumulation(Accumulation kind, DType dtype);
 

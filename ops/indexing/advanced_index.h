@@ -8,6 +8,7 @@
 #include "switchboard/core/tensor.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/indexing/indexed_walk.h"
+#include "switchboard/ops/optional_tensor.h"
 
 namespace sb {
 
@@ -19,8 +20,6 @@ DimVector iterator_order(const DimVector& sizes, const std::vector<DimVector>& o
 // the fastest. Empty for contiguous ones.
 DimVector iterator_strides(const DimVector& sizes, const std::vector<DimVector>& operands);
 
-// Whether an index is given.
-inline bool is_given(const std::optional<Tensor>& index) { return index && index->defined(); }
 inline bool is_mask(const Tensor& index) {
   return index.dtype() == DType::Bool || index.dtype() == DType::UInt8;
 }

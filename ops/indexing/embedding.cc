@@ -10,6 +10,7 @@
 #include "switchboard/ops/indexing/gather.h"
 #include "switchboard/ops/indexing/partial_write.h"
 #include "switchboard/ops/indexing/rows.h"
+#include "switchboard/ops/on_clone.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {

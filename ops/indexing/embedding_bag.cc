@@ -7,6 +7,7 @@
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/bags.h"
 #include "switchboard/ops/indexing/embedding.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/tensor_iterator.h"
 #include "switchboard/ops/views.h"
 
@@ -37,7 +38,7 @@ std::array<TensorMeta, 4> bag_rule(const Tensor& weight, const Tensor& indices,
            op, ": weight: not implemented for ", weight.describe());
   SB_CHECK(mode == BagMode::kSum || mode == BagMode::kMean || mode == BagMode::kMax, op,
            ": mode: expected 0 (sum), 1 (mean) or 2 (max), got ", mode);
-  if (per_sample_weights && per_sample_weights->defined()) {
+  if (is_given(per_sample_weights)) {
     const Tensor& factors = *per_sample_weights;
     SB_CHECK(mode == BagMode::kSum, op, ": per_sample_weights: only for mode 0 (sum)");
     SB_CHECK(factors.dtype() == weight.dtype(), op, ": per_sample_weights: expected ",
@@ -104,7 +105,7 @@ void bag_kernel(const Tensor& weight, const Tensor& indices, const Tensor& offse
   const Tensor places = contiguous_as(indices, DType::Int64);
   check_indices<RuntimeError>("embedding_bag", places, 0, weight.sizes()[0]);
   SB_CHECK(weight.dim() == 2, "embedding_bag: weight: expected a matrix, got ", weight.describe());
-  const bool weighted = per_sample_weights && per_sample_weights->defined();
+  const bool weighted = is_given(per_sample_weights);
   const Tensor factors = weighted ? contiguous_as(*per_sample_weights, DType::Float64) : Tensor();
 
   RowMoves moves;

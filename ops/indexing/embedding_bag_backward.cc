@@ -11,6 +11,7 @@
 #include "switchboard/ops/indexing/bags.h"
 #include "switchboard/ops/indexing/embedding.h"
 #include "switchboard/ops/indexing/repeat_interleave.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -48,7 +49,7 @@ TensorMeta dense_backward_rule(const Tensor& grad, const Tensor& indices, const 
                bag_size.dtype() == indices.dtype(),
            op, ": indices, offset2bag and bag_size: expected one dtype, int32 or int64, got ",
            indices.describe(), ", ", offset2bag.describe(), " and ", bag_size.describe());
-  if (per_sample_weights && per_sample_weights->defined()) {
+  if (is_given(per_sample_weights)) {
     SB_CHECK_INDEX(per_sample_weights->dim() == 1 && per_sample_weights->numel() >= indices.numel(),
                    op, ": per_sample_weights: expected a number for each of the indices, got ",
                    per_sample_weights->describe());
@@ -88,7 +89,7 @@ void dense_backward_kernel(const Tensor& grad, const Tensor& indices, const Tens
   const Tensor places = contiguous_as(indices, DType::Int64),
                bags = contiguous_as(offset2bag, DType::Int64);
   const Tensor sizes = contiguous_as(bag_size, DType::Int64);
-  const bool weighted = per_sample_weights && per_sample_weights->defined();
+  const bool weighted = is_given(per_sample_weights);
   const Tensor factors = weighted ? contiguous_as(*per_sample_weights, DType::Float64) : Tensor();
   RowMoves moves;
   for (int64_t i = 0; i < places.numel(); ++i) {

@@ -13,13 +13,7 @@ namespace {
 
 // The meta of empty_like.
 TensorMeta meta_like(const Tensor& self) {
-  TensorMeta meta{{self.sizes().begin(), self.sizes().end()}, self.dtype()};
-  if (self.impl()->is_non_overlapping_and_dense()) {
-    meta.strides.assign(self.strides().begin(), self.strides().end());
-  } else {
-    meta.strides = infer_dense_strides(self.sizes(), self.strides());
-  }
-  return meta;
+  return {{self.sizes().begin(), self.sizes().end()}, self.dtype(), empty_like_strides(self)};
 }
 
 // Copies elements of `itemsize` bytes; strides are in bytes and may be negative.
@@ -94,8 +88,10 @@ TensorMeta roll_rule(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   const bool flat = dims.empty() && shifts.size() == 1;
   SB_CHECK(flat || dims.size() == shifts.size(), "roll: expected as many shifts as dims, got ",
            shape_text(shifts), " and ", shape_text(dims));
+  // An empty tensor is cloned, whatever the single dimension is.
   if (self.numel() == 0 && shifts.size() == 1 && !flat) return meta_like(self);
   for (int64_t d : dims) (void)self.size(d);  // refuses one that self has not
+  if (self.numel() == 0 && !flat) return meta_like(self);
   return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
 }
 

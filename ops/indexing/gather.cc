@@ -73,15 +73,14 @@ void index_select_kernel(const Tensor& self, int64_t dim, const Tensor& index, c
   const int64_t d = wrap_dim("index_select", dim, self.dim());
   const Tensor index64 = as_int64(index);
   const int64_t size = self.dim() == 0 ? 1 : self.size(d);
-  if (self.numel() == 0) {
+  // PyTorch's ways of many dimensions throw another error where self is empty, and where a faster
+  // one does the work.
+  if (self.dim() > 1 && (self.numel() == 0 || (d == 1 && out.is_contiguous()))) {
     check_indices<RuntimeError>("index_select", index64, 0, size);
-    return;
-  }
-  if (d == 1 && out.is_contiguous()) {
-    check_indices<RuntimeError>("index_select", index64, 0, size);  // as PyTorch's faster way
   } else {
     check_indices<IndexError>("index_select", index64, 0, size);
   }
+  if (self.numel() == 0) return;
   if (self.dim() == 0) {
     copy_elements(out, self);  // of however many indices
     return;
@@ -123,13 +122,12 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(take_along_dim);
   m.impl(take_along_dim, DispatchKey::CompositeImplicitAutograd, take_along_dim_kernel);
   define_out_by_copy<take_along_dim>(m);
-  internal::define_functional<index_select_rule, index_select_kernel>(m, index_select,
-                                                                      SourceLocation::current());
+  define_functional<index_select_rule, index_select_kernel>(m, index_select);
   m.define(index_select_out);
   m.impl(index_select_out, DispatchKey::CPU, index_select_to<true>);
   m.impl(index_select_out, DispatchKey::Meta, index_select_to<false>);
 
-  internal::define_functional<take_rule, take_kernel>(m, take, SourceLocation::current());
+  define_functional<take_rule, take_kernel>(m, take);
   using TakeForms = internal::StructuredForms<decltype(&take_rule)>;
   m.define(take_out);
   m.impl(take_out, DispatchKey::CPU,

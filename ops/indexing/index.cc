@@ -7,6 +7,7 @@
 #include "switchboard/ops/indexing/masked.h"
 #include "switchboard/ops/indexing/offsets.h"
 #include "switchboard/ops/indexing/partial_write.h"
+#include "switchboard/ops/on_clone.h"
 
 namespace sb {
 namespace {

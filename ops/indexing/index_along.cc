@@ -9,6 +9,7 @@
 #include "switchboard/ops/indexing/accumulate.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/partial_write.h"
+#include "switchboard/ops/on_clone.h"
 #include "switchboard/ops/tensor_iterator.h"
 
 namespace sb {
@@ -114,12 +115,7 @@ void index_add_kernel(const Tensor&, int64_t dim, const Tensor& index, const Ten
 }
 
 Accumulation parse_reduction(std::string_view reduce) {
-  if (reduce == "prod") return Accumulation::Product;
-  if (reduce == "mean") return Accumulation::Mean;
-  if (reduce == "amax") return Accumulation::Max;
-  SB_CHECK(reduce == "amin", "index_reduce: reduce: expected prod, mean, amax or amin, got ",
-           reduce);
-  return Accumulation::Min;
+  return parse_accumulation("index_reduce", reduce, /*with_sum=*/false);
 }
 TensorMeta index_reduce_rule(const Tensor& self, int64_t dim, const Tensor& index,
                              const Tensor& source, std::string_view reduce, bool include_self) {

@@ -8,6 +8,7 @@
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/partial_write.h"
 #include "switchboard/ops/indexing/strided_walk.h"
+#include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/resize.h"
 #include "switchboard/ops/tensor_iterator.h"
 #include "switchboard/ops/views.h"

@@ -4,9 +4,7 @@
 #ifndef SWITCHBOARD_OPS_INDEXING_PARTIAL_WRITE_H_
 #define SWITCHBOARD_OPS_INDEXING_PARTIAL_WRITE_H_
 
-#include "switchboard/ops/copy.h"
 #include "switchboard/ops/memory_overlap.h"
-#include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/structured.h"
 
 namespace sb {
@@ -17,7 +15,6 @@ namespace internal {
 // than self.
 template <class... A>
 void check_apart(const Tensor& written, const Tensor&, const A&... others) {
-  if (!written.defined()) return;  // refused with a better message later
   check_no_internal_overlap(written);
   for (const Tensor* t : tensors_of(others...)) {
     if (t->defined()) check_no_overlap(written, *t);
@@ -30,46 +27,34 @@ template <class... A, class Tag, auto rule, auto check, auto kernel, bool with_d
 struct PartialWrite<TensorMeta (*)(A...), Tag, rule, check, kernel, with_data> {
   using Forms = StructuredForms<TensorMeta (*)(A...)>;
   static constexpr StructuredOptions kOptions = {.from_self = true};
-  // What is wrong with the data is found before self's elements go to out.
-  static void check_data(const Tensor& out, A... args) {
-    if constexpr (with_data) {
-      check_arguments(Op<Tag>::name(), tensors_of(args...));
-      const DType dtype = rule(args...).dtype;
-      SB_CHECK(!out.defined() || out.dtype() == dtype, Op<Tag>::name(), ": out: expected ",
-               to_string(dtype), ", got ", out.describe());
-      check(args...);
+  // In PyTorch's order: what the rule refuses, then overlap, then what is wrong with the data,
+  // which is found before self's elements go to out.
+  static void check_all(const Tensor& out, A... args) {
+    check_arguments(Op<Tag>::name(), tensors_of(args...));
+    const DType dtype = rule(args...).dtype;
+    if (out.defined()) {
+      check_apart(out, args...);
+      SB_CHECK(out.dtype() == dtype, Op<Tag>::name(), ": out: expected ", to_string(dtype),
+               ", got ", out.describe());
     }
+    if constexpr (with_data) check(args...);
   }
   struct Functional {
     Tensor operator()(A... args) const {
-      check_data(Tensor(), args...);
+      check_all(Tensor(), args...);
       return typename Forms::template Functional<Tag, rule, kernel, kOptions, with_data>()(args...);
     }
   };
   struct Out {
     Tensor operator()(A... args, const Tensor& out) const {
-      check_apart(out, args...);
-      check_data(out, args...);
+      check_all(out, args...);
       return typename Forms::template Out<Tag, rule, kernel, kOptions, with_data>()(args..., out);
     }
   };
   struct Inplace {
     Tensor operator()(A... args) const {
-      check_apart(first_tensor(args...), args...);
-      check_data(first_tensor(args...), args...);
+      check_all(first_tensor(args...), args...);
       return typename Forms::template Inplace<Tag, rule, kernel, kOptions, with_data>()(args...);
-    }
-  };
-};
-
-// The functional form: the in-place one on a clone.
-template <class InplaceTag>
-struct OnClone {
-  template <class R, class Self, class... Rest>
-  struct Kernel {
-    Tensor operator()(Self self, Rest... rest) const {
-      SB_CHECK(self.defined(), Op<InplaceTag>::name(), ": self: expected a tensor, got none");
-      return Op<InplaceTag>().call(clone(self), rest...);
     }
   };
 };
@@ -99,17 +84,6 @@ void define_partial_write(Library& m, const Op<Tag>& op,
   m.define(Op<typename Tag::Inplace>(), {}, where);
   define(DispatchKey::CPU, std::true_type());
   define(DispatchKey::Meta, std::false_type());
-}
-
-// Defines the functional and the out= form of `op`, declared by SB_STRUCTURED, from its in-place
-// form, which has its own kernels. As PyTorch's CompositeExplicitAutograd operators.
-template <auto& op, class Tag>
-void define_on_clone(Library& m, const Op<Tag>&, SourceLocation where = SourceLocation::current()) {
-  using Kernel = typename internal::OpTraits<Tag>::template Apply<
-      internal::OnClone<typename Tag::Inplace>::template Kernel>;
-  m.define(op, {}, where);
-  m.impl(op, DispatchKey::CompositeExplicitAutograd, Kernel(), where);
-  define_out_by_copy<op>(m, where);
 }
 
 }  // namespace sb

@@ -39,13 +39,8 @@ Accumulation parse_operator(const char* op, std::string_view reduce) {
   SB_CHECK(reduce == "multiply", op, ": reduce: expected add or multiply, got ", reduce);
   return Accumulation::Product;
 }
-Accumulation parse_reduction(const char* op, std::string_view reduce) {
-  if (reduce == "sum") return Accumulation::Sum;
-  if (reduce == "prod") return Accumulation::Product;
-  if (reduce == "mean") return Accumulation::Mean;
-  if (reduce == "amax") return Accumulation::Max;
-  SB_CHECK(reduce == "amin", op, ": reduce: expected sum, prod, mean, amax or amin, got ", reduce);
-  return Accumulation::Min;
+Accumulation parse_reduction(std::string_view reduce) {
+  return parse_accumulation("scatter_reduce", reduce, /*with_sum=*/true);
 }
 
 // The number at all places of a tensor of index's shape.
@@ -143,14 +138,14 @@ void scatter_add_kernel(const Tensor&, int64_t dim, const Tensor& index, const T
 TensorMeta scatter_reduce_rule(const Tensor& self, int64_t dim, const Tensor& index,
                                const Tensor& src, std::string_view reduce, bool) {
   TensorMeta meta = rule("scatter_reduce", self, dim, index, &src);
-  const Accumulation kind = parse_reduction("scatter_reduce", reduce);
+  const Accumulation kind = parse_reduction(reduce);
   SB_CHECK(index.numel() == 0 || has_accumulation(kind, self.dtype()), "scatter_reduce: ", reduce,
            " is not implemented for ", to_string(self.dtype()));
   return meta;
 }
 void scatter_reduce_kernel(const Tensor&, int64_t dim, const Tensor& index, const Tensor& src,
                            std::string_view kind, bool include_self, const Tensor& out) {
-  reduce(parse_reduction("scatter_reduce", kind), dim, index, src, include_self, out);
+  reduce(parse_reduction(kind), dim, index, src, include_self, out);
 }
 
 }  // namespace

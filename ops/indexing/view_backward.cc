@@ -36,16 +36,14 @@ Tensor unfold_kernel(const Tensor& self, int64_t dimension, int64_t size, int64_
 Tensor unfold_backward_kernel(const Tensor& grad, IntArrayRef sizes, int64_t dim, int64_t size,
                               int64_t step) {
   check_defined("unfold_backward", grad);
-  const int64_t rank = static_cast<int64_t>(sizes.size());
-  wrap_dim("unfold_backward", dim, rank);
+  wrap_dim("unfold_backward", dim, static_cast<int64_t>(sizes.size()));
   const Tensor result = new_zeros(grad, sizes);
   const Tensor windows = unfold(result, dim, size, step);
-  SB_CHECK(rank == 0 || windows.sizes() == grad.sizes(),
+  SB_CHECK(windows.sizes() == grad.sizes(),
            "unfold_backward: grad: expected the shape of the windows, ",
            shape_text(windows.sizes()), ", got ", grad.describe());
   // Windows overlap, but not their elements at one place.
-  const Tensor values = rank == 0 ? reshape(grad, windows.sizes()) : grad;
-  for (int64_t i = 0; i < size; ++i) add_(select(windows, -1, i), select(values, -1, i));
+  for (int64_t i = 0; i < size; ++i) add_(select(windows, -1, i), select(grad, -1, i));
   return result;
 }
 

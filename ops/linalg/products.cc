@@ -11,6 +11,7 @@
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/matmul.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/views.h"
@@ -97,7 +98,10 @@ Tensor inner_kernel(const Tensor& self, const Tensor& other) {
   return tensordot(self, other, {-1}, {-1});
 }
 
-Tensor kron_kernel(const Tensor& self, const Tensor& other) {
+// As PyTorch, the result is a view of the elementwise product. Operands whose memory order leaves
+// no such view, as a transposed and a contiguous matrix, are refused. An out needs no view.
+template <bool for_out>
+Tensor kron_of(const Tensor& self, const Tensor& other) {
   check_defined("kron: self", self);
   check_defined("kron: other", other);
   const int64_t rank = std::max(self.dim(), other.dim());
@@ -111,7 +115,8 @@ Tensor kron_kernel(const Tensor& self, const Tensor& other) {
     rhs.insert(rhs.end(), {1, size(other, d)});
     sizes.push_back(checked_mul(size(self, d), size(other, d)));
   }
-  return reshape(mul(reshape(self, lhs), reshape(other, rhs)), sizes);
+  const Tensor product = mul(view(self, lhs), view(other, rhs));
+  return for_out ? reshape(product, sizes) : view(product, sizes);
 }
 
 Tensor vecdot_kernel(const Tensor& x, const Tensor& y, int64_t dim) {
@@ -202,6 +207,8 @@ Tensor cross_kernel(const Tensor& self, const Tensor& other, int64_t dim) {
   const int64_t d = wrap_dim("linalg_cross", dim, self.dim());
   SB_CHECK(self.dim() > 0 && self.size(d) == 3 && other.size(d) == 3, "linalg_cross: dimension ",
            dim, " must have 3 elements, got ", self.describe(), " and ", other.describe());
+  SB_CHECK(self.dtype() == other.dtype(), "linalg_cross: expected one dtype, got ", self.describe(),
+           " and ", other.describe());
   // As many steps ahead, beginning anew behind the last element.
   const auto ahead = [&](const Tensor& t, int64_t steps) {
     const Tensor parts[] = {narrow(t, d, steps, 3 - steps), narrow(t, d, 0, steps)};
@@ -249,7 +256,7 @@ Tensor bilinear_kernel(const Tensor& input1, const Tensor& input2, const Tensor&
                input1.size(-1) == weight.size(1) && input2.size(-1) == weight.size(2),
            "bilinear: ", input1.describe(), ", ", input2.describe(), " and weight ",
            weight.describe(), " do not fit");
-  const bool has_bias = bias && bias->defined();
+  const bool has_bias = is_given(bias);
   SB_CHECK(!has_bias || (bias->dim() == 1 && bias->size(0) == weight.size(0)),
            "bilinear: bias: expected ", weight.size(0), " elements");
   DimVector sizes(input1.sizes().begin(), input1.sizes().end());
@@ -286,7 +293,13 @@ SB_LIBRARY_FRAGMENT(aten, m) {
     write_exact_out("inner", inner(self, other), out);
     return out;
   });
-  define_composite<kron>(m, kron_kernel);
+  m.define(kron);
+  m.impl(kron, composite, kron_of<false>);
+  m.define(kron_out);
+  m.impl(kron_out, composite, [](const Tensor& self, const Tensor& other, const Tensor& out) {
+    write_cast_contiguous_out("kron", kron_of<true>(self, other), out);
+    return out;
+  });
   define_composite<linalg_matmul>(
       m, [](const Tensor& self, const Tensor& other) { return matmul(self, other); });
   define_composite<linalg_vecdot>(m, vecdot_kernel);

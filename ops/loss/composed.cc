@@ -14,6 +14,7 @@
 #include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/fill.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/statistics/norm.h"
@@ -25,8 +26,6 @@ namespace sb {
 namespace {
 
 using OptionalTensor = std::optional<Tensor>;
-
-bool given(const OptionalTensor& t) { return t && t->defined(); }
 
 Tensor l1_loss_kernel(const Tensor& self, const Tensor& target, int64_t reduction) {
   return reduce_loss(abs(sub(self, target)), reduction);
@@ -53,13 +52,13 @@ Tensor bce_with_logits_kernel(const Tensor& self, const Tensor& target,
   add_(lost, exp_(sub(neg(self), shift)));
   log_(lost);
   const Tensor loss = mul_(rsub_Scalar(target, 1), self);
-  if (given(pos_weight)) {
+  if (is_given(pos_weight)) {
     const Tensor log_weight = add_Scalar_(mul(sub_Scalar(*pos_weight, 1), target), 1);
     add_(loss, mul_(log_weight, add_(lost, shift)));
   } else {
     add_(add_(loss, shift), lost);
   }
-  if (given(weight)) mul_(loss, *weight);
+  if (is_given(weight)) mul_(loss, *weight);
   return reduce_loss(loss, reduction);
 }
 

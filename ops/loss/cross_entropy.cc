@@ -13,6 +13,7 @@
 #include "switchboard/ops/indexing/gather.h"
 #include "switchboard/ops/loss/nll.h"
 #include "switchboard/ops/normalization/softmax.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/views.h"
 
@@ -20,8 +21,6 @@ namespace sb {
 namespace {
 
 using OptionalTensor = std::optional<Tensor>;
-
-bool given(const OptionalTensor& t) { return t && t->defined(); }
 
 Tensor nll_loss_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
                        int64_t reduction, int64_t ignore_index) {
@@ -80,7 +79,7 @@ Tensor with_probabilities(const Tensor& self, const Tensor& target, const Option
                           int64_t reduction, double label_smoothing) {
   const int64_t class_dim = self.dim() == 1 ? 0 : 1;
   const int64_t classes = self.size(class_dim);
-  SB_CHECK(!given(weight) || (weight->dim() == 1 && weight->numel() == classes),
+  SB_CHECK(!is_given(weight) || (weight->dim() == 1 && weight->numel() == classes),
            "cross_entropy_loss: weight: expected one for each of ", classes, " classes, got ",
            weight->describe());
   check_reduction(reduction);
@@ -91,7 +90,7 @@ Tensor with_probabilities(const Tensor& self, const Tensor& target, const Option
                         label_smoothing / static_cast<double>(classes));
   }
   Tensor loss = mul(input, wanted);
-  if (given(weight)) loss = mul(loss, weight_along(*weight, input, class_dim));
+  if (is_given(weight)) loss = mul(loss, weight_along(*weight, input, class_dim));
   if (reduction == kReduceNone) return neg(sum(loss, {class_dim}));
   const Tensor total = neg(sum(loss));
   if (reduction == kReduceSum) return total;
@@ -108,14 +107,14 @@ Tensor with_smoothed_labels(const Tensor& self, const Tensor& target, const Opti
   const Tensor nll = nll_loss_nd(input, target, weight, reduction, ignore_index);
   check_reduction(reduction);
   Tensor smooth = input;
-  if (given(weight)) smooth = mul(input, weight_along(*weight, input, class_dim));
+  if (is_given(weight)) smooth = mul(input, weight_along(*weight, input, class_dim));
   smooth = neg(sum(smooth, {class_dim}));
   const Tensor ignored = eq_Scalar(target, ignore_index);
   smooth = masked_fill(smooth, ignored, 0.0);
   if (reduction == kReduceSum) smooth = sum(smooth);
   if (reduction == kReduceMean) {
     Tensor divisor;
-    if (given(weight)) {
+    if (is_given(weight)) {
       // As nll_loss: the weights of the classes that count.
       const Tensor classes = flatten(masked_fill(target, ignored, 0));
       const Tensor weights = gather(*weight, 0, classes);

@@ -7,14 +7,13 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/factories.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/structured.h"
 
 namespace sb {
 namespace {
 
 using OptionalTensor = std::optional<Tensor>;
-
-bool given(const OptionalTensor& t) { return t && t->defined(); }
 
 // self as rows of classes; one element is a row of one class.
 int64_t row_count(const Tensor& self) { return self.dim() == 2 ? self.size(0) : 1; }
@@ -67,7 +66,7 @@ TensorMeta multi_rule(const Tensor& self, const Tensor& target, const Scalar& p,
            ": target: expected one class for each row of ", self.describe(), ", got ",
            target.describe());
   check_dtype(kMulti, "target", target, DType::Int64);
-  if (given(weight)) {
+  if (is_given(weight)) {
     check_dtype(kMulti, "weight", *weight, self.dtype());
     SB_CHECK(weight->numel() >= class_count(self), kMulti, ": weight: expected one for each of ",
              class_count(self), " classes, got ", weight->describe());
@@ -82,7 +81,7 @@ void for_each_violation(const Tensor& self, const Tensor& target, double margin,
   const std::vector<double> scores = elements<double>(self);
   const std::vector<int64_t> targets = elements<int64_t>(target);
   const std::vector<double> weights =
-      given(weight) ? elements<double>(*weight) : std::vector<double>();
+      is_given(weight) ? elements<double>(*weight) : std::vector<double>();
   const int64_t classes = class_count(self);
   for (int64_t t : targets) {
     SB_CHECK(t >= 0 && t < classes, kMulti, ": target ", t, " is out of range for ", classes,

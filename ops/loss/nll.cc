@@ -7,14 +7,13 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/structured.h"
 
 namespace sb {
 namespace {
 
 using OptionalTensor = std::optional<Tensor>;
-
-bool given(const OptionalTensor& t) { return t && t->defined(); }
 
 void check_dtype(const char* op, const char* name, const Tensor& t, DType dtype) {
   SB_CHECK(t.dtype() == dtype, op, ": ", name, ": expected ", to_string(dtype), ", got ",
@@ -29,7 +28,7 @@ void check_dtypes(const char* op, const Tensor& self, const Tensor& target,
   const bool bytes = target.dtype() == DType::UInt8 && self.dim() != 4;  // not with images
   SB_CHECK(target.dtype() == DType::Int64 || bytes, op, ": target: expected int64, got ",
            target.describe());
-  if (given(weight)) check_dtype(op, "weight", *weight, self.dtype());
+  if (is_given(weight)) check_dtype(op, "weight", *weight, self.dtype());
 }
 
 void check_vectors(const char* op, const Tensor& self, const Tensor& target) {
@@ -52,7 +51,7 @@ void check_images(const char* op, const Tensor& self, const Tensor& target) {
 }
 int64_t class_count(const Tensor& self) { return self.dim() == 4 ? self.size(1) : self.size(-1); }
 void check_weight_count(const char* op, const Tensor& self, const OptionalTensor& weight) {
-  SB_CHECK(!given(weight) || weight->numel() == class_count(self), op,
+  SB_CHECK(!is_given(weight) || weight->numel() == class_count(self), op,
            ": weight: expected one for each of ", class_count(self), " classes, got ",
            weight->describe());
 }
@@ -77,7 +76,7 @@ class Targets {
       SB_CHECK_INDEX(t == ignore_index || (t >= 0 && t < classes_), op, ": target ", t,
                      " is out of bounds for ", classes_, " classes");
     }
-    if (given(weight)) {
+    if (is_given(weight)) {
       const Tensor numbers = cast_copy(*weight, DType::Float64);
       weight_.assign(numbers.data<double>(), numbers.data<double>() + classes_);
     }
@@ -144,7 +143,7 @@ struct Nll {
                            int64_t reduction, int64_t) {
     check_shapes(self, target);
     check_weight_count(op, self, weight);
-    SB_CHECK(images || !given(weight) || weight->dim() == 1, op,
+    SB_CHECK(images || !is_given(weight) || weight->dim() == 1, op,
              ": weight: expected one dimension, got ", weight->describe());
     check_dtypes(op, self, target, weight);
     return forward_metas(self, target, reduction);

@@ -12,6 +12,7 @@
 #include "switchboard/ops/elementwise.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/loss/pointwise.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/views.h"
 #endif
@@ -296,9 +297,8 @@ void check_fits(const char* op, const Tensor& self, const Tensor& other) {
   SB_CHECK(IntArrayRef(broadcast_shapes(own, squeezed(other))) == IntArrayRef(own), op, ": ",
            other.describe(), " does not broadcast to ", self.describe());
 }
-bool has_weight(const std::optional<Tensor>& weight) { return weight && weight->defined(); }
 void check_weight(const char* op, const Tensor& self, const std::optional<Tensor>& weight) {
-  if (!has_weight(weight)) return;
+  if (!is_given(weight)) return;
   SB_CHECK(IntArrayRef(broadcast_shapes(self.sizes(), weight->sizes())) == self.sizes(), op,
            ": weight: ", weight->describe(), " does not broadcast to ", self.describe());
   SB_CHECK(can_cast(promote_types(self.dtype(), weight->dtype()), self.dtype()), op,
@@ -336,7 +336,7 @@ Tensor cross_entropy_body(const Tensor& out, const Tensor& self, const Tensor& t
   check_probabilities(self);
   const Tensor loss = empty_like(self);
   elementwise(cross_entropy_arithmetic, squeeze(loss), squeeze(self), squeeze(target));
-  if (has_weight(weight)) mul_(loss, *weight);
+  if (is_given(weight)) mul_(loss, *weight);
   return given_or(op, reduce_loss(loss, reduction), out);
 }
 Tensor cross_entropy_backward_body(const Tensor& grad_input, const Tensor& grad, const Tensor& self,
@@ -348,7 +348,7 @@ Tensor cross_entropy_backward_body(const Tensor& grad_input, const Tensor& grad,
   const Tensor result = empty_like(self);
   elementwise(cross_entropy_backward_arithmetic, squeeze(result), squeeze(self), squeeze(target),
               squeeze(grad));
-  if (has_weight(weight)) mul_(result, *weight);
+  if (is_given(weight)) mul_(result, *weight);
   if (reduction == kReduceMean) div_Scalar_(result, self.numel());
   return given_or(op, result, grad_input);
 }

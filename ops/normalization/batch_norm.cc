@@ -18,7 +18,6 @@ namespace sb {
 namespace {
 
 using internal::check_parameter;
-using internal::is_given;
 using internal::NormKernels;
 using OptionalTensor = std::optional<Tensor>;
 using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
@@ -79,8 +78,8 @@ template <class T>
 std::vector<T> vector_of(const OptionalTensor& t, int64_t n, T otherwise) {
   std::vector<T> values(static_cast<size_t>(n), otherwise);
   if (is_given(t) && t->numel() == n) {
-    const Tensor contiguous = internal::as_compute(*t, dtype_of<T>);
-    if (n != 0) std::copy_n(contiguous.data<T>(), n, values.begin());
+    const internal::ComputeInput contiguous(*t, dtype_of<T>);
+    if (n != 0) std::copy_n(contiguous.template data<T>(), n, values.begin());
   }
   return values;
 }
@@ -88,7 +87,7 @@ template <class T>
 void store(const Tensor& out, const std::vector<T>& values) {
   const internal::ComputeOutput output(out, dtype_of<T>);
   if (!values.empty()) {
-    std::copy(values.begin(), values.end(), output.target().template data<T>());
+    std::copy(values.begin(), values.end(), output.template data<T>());
   }
   output.finish();
 }
@@ -120,15 +119,16 @@ void forward_kernel(const Tensor& input, const OptionalTensor& weight, const Opt
   const Channels layout(input);
   const int64_t n = layout.channels;
   const DType dtype = compute_dtype(input.dtype());
-  const Tensor in = internal::as_compute(input, dtype, layout.format);
+  const internal::ComputeInput in(input, dtype, layout.format);
   const internal::ComputeOutput output(out, dtype, layout.format);
   internal::visit_compute(dtype, [&]<class T>() {
     std::vector<T> mean, var;
     if (training) {
-      const Tensor means = empty_on(in.device(), {n}, dtype),
-                   vars = empty_on(in.device(), {n}, dtype);
-      reduce_into(Reduction::Mean, in, all_but_channels(), dtype, means);
-      reduce_into(Reduction::Variance, in, all_but_channels(), dtype, vars, {.correction = 0});
+      const Tensor means = empty_on(input.device(), {n}, dtype),
+                   vars = empty_on(input.device(), {n}, dtype);
+      reduce_into(Reduction::Mean, in.tensor(), all_but_channels(), dtype, means);
+      reduce_into(Reduction::Variance, in.tensor(), all_but_channels(), dtype, vars,
+                  {.correction = 0});
       mean = vector_of<T>(means, n, 0);
       var = vector_of<T>(vars, n, 0);
     } else {
@@ -143,8 +143,8 @@ void forward_kernel(const Tensor& input, const OptionalTensor& weight, const Opt
       a[c] = static_cast<T>(inverse * static_cast<double>(weights[c]));
     }
     const NormKernels<T>& kernels = internal::norm_kernels<T>();
-    const T* const x = internal::data_or_null<T>(in);
-    T* const y = internal::data_or_null<T>(output.target());
+    const T* const x = in.template data<T>();
+    T* const y = output.template data<T>();
     layout.for_each(
         [&](int64_t at, int64_t channel) {
           const size_t c = static_cast<size_t>(channel);
@@ -212,12 +212,12 @@ ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const Optiona
   if (!has_data(input)) return results;
 
   const DType dtype = compute_dtype(input.dtype());
-  const Tensor in = internal::as_compute(input, dtype, layout.format);
-  const Tensor grad = internal::as_compute(grad_out, dtype, layout.format);
+  const internal::ComputeInput in(input, dtype, layout.format);
+  const internal::ComputeInput grad(grad_out, dtype, layout.format);
   internal::visit_compute(dtype, [&]<class T>() {
     const NormKernels<T>& kernels = internal::norm_kernels<T>();
-    const T* const x = internal::data_or_null<T>(in);
-    const T* const g = internal::data_or_null<T>(grad);
+    const T* const x = in.template data<T>();
+    const T* const g = grad.template data<T>();
     const std::vector<T> mean = vector_of<T>(train ? save_mean : running_mean, n, 0);
     std::vector<T> invstd = vector_of<T>(train ? save_invstd : running_var, n, 0);
     if (!train) {
@@ -269,7 +269,7 @@ ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const Optiona
     if (grad_bias.defined()) store(grad_bias, of_bias);
     if (!grad_input.defined() || input.numel() == 0) return;
     const internal::ComputeOutput output(grad_input, dtype, layout.format);
-    T* const to = output.target().template data<T>();
+    T* const to = output.template data<T>();
     layout.for_each(
         [&](int64_t at, int64_t channel) {
           const size_t i = static_cast<size_t>(channel);

@@ -13,7 +13,6 @@
 namespace sb {
 namespace {
 
-using internal::is_given;
 using OptionalTensor = std::optional<Tensor>;
 using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
 

@@ -9,49 +9,67 @@
 #include "switchboard/core/tensor.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/normalization/norm_kernels.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/tensor_iterator.h"
 
 namespace sb::internal {
 
-// t itself where it is contiguous in the format and of `dtype`, else a copy that is.
-inline Tensor as_compute(const Tensor& t, DType dtype,
-                         MemoryFormat format = MemoryFormat::Contiguous) {
-  if (t.dtype() == dtype && t.is_contiguous(format)) return t;
-  const Tensor copy = empty_on(t.device(), t.sizes(), dtype, format);
-  copy_elements(copy, t);
-  return copy;
-}
-inline std::optional<Tensor> as_compute(const std::optional<Tensor>& t, DType dtype) {
-  if (!t || !t->defined()) return std::nullopt;
-  return as_compute(*t, dtype);
-}
+// An input that a loop can read: the tensor itself, or a copy of it. Counts no reference of its own
+// to what the caller holds anyway: for small tensors that takes as long as the loop.
+class ComputeInput {
+ public:
+  ComputeInput(const Tensor& t, DType dtype, MemoryFormat format = MemoryFormat::Contiguous) {
+    take(t, dtype, format);
+  }
+  // Of one that may not be given.
+  ComputeInput(const std::optional<Tensor>& t, DType dtype) {
+    if (is_given(t)) take(*t, dtype, MemoryFormat::Contiguous);
+  }
+  ComputeInput(const ComputeInput&) = delete;
+  ComputeInput& operator=(const ComputeInput&) = delete;
+
+  const Tensor& tensor() const { return *tensor_; }
+  // nullptr where there is no element.
+  template <class T>
+  const T* data() const {
+    return tensor_ && tensor_->numel() != 0 ? tensor_->data<T>() : nullptr;
+  }
+
+ private:
+  void take(const Tensor& t, DType dtype, MemoryFormat format) {
+    tensor_ = &t;
+    if (t.dtype() == dtype && t.is_contiguous(format)) return;
+    copy_ = empty_on(t.device(), t.sizes(), dtype, format);
+    copy_elements(copy_, t);
+    tensor_ = &copy_;
+  }
+
+  const Tensor* tensor_ = nullptr;
+  Tensor copy_;
+};
 
 // An output that a loop can write to: `out`, or a tensor of its own that finish() copies to it.
 class ComputeOutput {
  public:
   ComputeOutput(const Tensor& out, DType dtype, MemoryFormat format = MemoryFormat::Contiguous)
-      : out_(out),
-        target_(out.dtype() == dtype && out.is_contiguous(format)
-                    ? out
-                    : empty_on(out.device(), out.sizes(), dtype, format)) {}
-  const Tensor& target() const { return target_; }
+      : out_(out) {
+    if (out.dtype() == dtype && out.is_contiguous(format)) return;
+    target_ = empty_on(out.device(), out.sizes(), dtype, format);
+  }
+  // nullptr where there is no element.
+  template <class T>
+  T* data() const {
+    const Tensor& target = target_.defined() ? target_ : out_;
+    return target.numel() != 0 ? target.data<T>() : nullptr;
+  }
   void finish() const {
-    if (!target_.is_same(out_)) copy_elements(out_, target_);
+    if (target_.defined()) copy_elements(out_, target_);
   }
 
  private:
   const Tensor& out_;
   Tensor target_;
 };
-
-template <class T>
-T* data_or_null(const std::optional<Tensor>& t) {
-  return t && t->numel() != 0 ? t->data<T>() : nullptr;
-}
-template <class T>
-T* data_or_null(const Tensor& t) {
-  return t.defined() && t.numel() != 0 ? t.data<T>() : nullptr;
-}
 
 // Calls f.operator()<T>() with float or double, whichever elements of `dtype` are computed in.
 template <class F>

@@ -8,6 +8,7 @@
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/normalization/parameters.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/reduction_plan.h"
@@ -62,18 +63,18 @@ void forward_kernel(const Tensor& input, const OptionalTensor& weight, const Opt
   const Groups shape("native_group_norm", input, weight, bias, items, channels, size, group);
   if (items == 0) return;
   const DType dtype = compute_dtype(input.dtype());
-  const Tensor in = internal::as_compute(input, dtype);
-  const OptionalTensor weights = internal::as_compute(weight, dtype);
-  const OptionalTensor biases = internal::as_compute(bias, dtype);
+  const internal::ComputeInput in(input, dtype);
+  const internal::ComputeInput weights(weight, dtype);
+  const internal::ComputeInput biases(bias, dtype);
   const internal::ComputeOutput output(out, dtype), means(mean, dtype), rstds(rstd, dtype);
   internal::visit_compute(dtype, [&]<class T>() {
     const NormKernels<T>& kernels = internal::norm_kernels<T>();
-    const T* const x = internal::data_or_null<T>(in);
-    T* const y = internal::data_or_null<T>(output.target());
-    T* const m = means.target().template data<T>();
-    T* const r = rstds.target().template data<T>();
-    const T* const w = internal::data_or_null<T>(weights);
-    const T* const b = internal::data_or_null<T>(biases);
+    const T* const x = in.template data<T>();
+    T* const y = output.template data<T>();
+    T* const m = means.template data<T>();
+    T* const r = rstds.template data<T>();
+    const T* const w = weights.template data<T>();
+    const T* const b = biases.template data<T>();
     const int64_t n = shape.per_group() * size;
     parallel_for(0, items * group, shape.grain(), [&](int64_t from, int64_t to) {
       for (int64_t i = from; i < to; ++i) {
@@ -120,7 +121,7 @@ ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const Tensor&
   SB_CHECK(mean.numel() == items * group && rstd.numel() == items * group, op,
            ": mean and rstd: expected N * group elements, ", items, " * ", group, ", got ",
            mean.describe(), " and ", rstd.describe());
-  SB_CHECK(!(output_mask[1] || output_mask[2]) || (weight && weight->defined()), op,
+  SB_CHECK(!(output_mask[1] || output_mask[2]) || is_given(weight), op,
            ": weight: expected a tensor, whose gradient is asked for, got none");
   ThreeTensors results;
   auto& [grad_input, grad_weight, grad_bias] = results;
@@ -130,20 +131,20 @@ ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const Tensor&
   if (!has_data(input)) return results;
 
   const DType dtype = compute_dtype(input.dtype());
-  const Tensor in = internal::as_compute(input, dtype);
-  const Tensor grad = internal::as_compute(grad_out, dtype);
-  const Tensor means = internal::as_compute(mean, dtype), rstds = internal::as_compute(rstd, dtype);
-  const OptionalTensor weights = internal::as_compute(weight, dtype);
+  const internal::ComputeInput in(input, dtype);
+  const internal::ComputeInput grad(grad_out, dtype);
+  const internal::ComputeInput means(mean, dtype), rstds(rstd, dtype);
+  const internal::ComputeInput weights(weight, dtype);
   internal::visit_compute(dtype, [&]<class T>() {
     const NormKernels<T>& kernels = internal::norm_kernels<T>();
-    const T* const x = internal::data_or_null<T>(in);
-    const T* const g = internal::data_or_null<T>(grad);
-    const T* const m = internal::data_or_null<T>(means);
-    const T* const r = internal::data_or_null<T>(rstds);
-    const T* const w = internal::data_or_null<T>(weights);
+    const T* const x = in.template data<T>();
+    const T* const g = grad.template data<T>();
+    const T* const m = means.template data<T>();
+    const T* const r = rstds.template data<T>();
+    const T* const w = weights.template data<T>();
     std::optional<internal::ComputeOutput> output;
     if (grad_input.defined()) output.emplace(grad_input, dtype);
-    T* const to = output ? internal::data_or_null<T>(output->target()) : nullptr;
+    T* const to = output ? output->template data<T>() : nullptr;
     // Of each channel of each item, the sums of grad and of grad * (x - mean).
     std::vector<double> sums(static_cast<size_t>(2 * items * channels));
     const double count = static_cast<double>(shape.per_group() * size);
@@ -183,7 +184,7 @@ ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const Tensor&
           const int64_t i = item * group + c / shape.per_group();
           total += of_weight ? pair[1] * static_cast<double>(r[i]) : pair[0];
         }
-        result.target().template data<T>()[c] = static_cast<T>(total);
+        result.template data<T>()[c] = static_cast<T>(total);
       }
       result.finish();
     };

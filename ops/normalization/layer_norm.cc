@@ -7,6 +7,7 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/normalization/parameters.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/reduction_plan.h"
@@ -45,10 +46,11 @@ struct Shape {
       stat_sizes.push_back(goes ? 1 : sizes[d]);
     }
   }
-  int64_t grain() const {
-    return std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, columns));
-  }
 };
+
+int64_t row_grain(int64_t columns) {
+  return std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, columns));
+}
 
 std::array<TensorMeta, 3> forward_rule(const Tensor& input, IntArrayRef normalized,
                                        const OptionalTensor& weight, const OptionalTensor& bias,
@@ -57,26 +59,25 @@ std::array<TensorMeta, 3> forward_rule(const Tensor& input, IntArrayRef normaliz
   const TensorMeta stat = {shape.stat_sizes, input.dtype()};
   return {TensorMeta{{input.sizes().begin(), input.sizes().end()}, input.dtype()}, stat, stat};
 }
-void forward_kernel(const Tensor& input, IntArrayRef normalized, const OptionalTensor& weight,
+void forward_kernel(const Tensor& input, IntArrayRef, const OptionalTensor& weight,
                     const OptionalTensor& bias, double eps, const Tensor& out, const Tensor& mean,
                     const Tensor& rstd) {
-  const Shape shape("native_layer_norm", input, normalized, weight, bias);
-  if (shape.rows == 0) return;
+  const int64_t rows = mean.numel(), n = rows == 0 ? 0 : input.numel() / rows;
+  if (rows == 0) return;
   const DType dtype = compute_dtype(input.dtype());
-  const Tensor in = internal::as_compute(input, dtype);
-  const OptionalTensor weights = internal::as_compute(weight, dtype);
-  const OptionalTensor biases = internal::as_compute(bias, dtype);
+  const internal::ComputeInput in(input, dtype);
+  const internal::ComputeInput weights(weight, dtype);
+  const internal::ComputeInput biases(bias, dtype);
   const internal::ComputeOutput output(out, dtype), means(mean, dtype), rstds(rstd, dtype);
   internal::visit_compute(dtype, [&]<class T>() {
     const NormKernels<T>& kernels = internal::norm_kernels<T>();
-    const int64_t n = shape.columns;
-    const T* const x = internal::data_or_null<T>(in);
-    T* const y = internal::data_or_null<T>(output.target());
-    T* const m = means.target().template data<T>();
-    T* const r = rstds.target().template data<T>();
-    const T* const w = internal::data_or_null<T>(weights);
-    const T* const b = internal::data_or_null<T>(biases);
-    parallel_for(0, shape.rows, shape.grain(), [&](int64_t from, int64_t to) {
+    const T* const x = in.template data<T>();
+    T* const y = output.template data<T>();
+    T* const m = means.template data<T>();
+    T* const r = rstds.template data<T>();
+    const T* const w = weights.template data<T>();
+    const T* const b = biases.template data<T>();
+    parallel_for(0, rows, row_grain(n), [&](int64_t from, int64_t to) {
       for (int64_t row = from; row < to; ++row) {
         if (n == 0) {
           // As PyTorch: the deviation of nothing is NaN.
@@ -120,7 +121,7 @@ std::tuple<Tensor, Tensor, Tensor> backward(const Tensor& grad_out, const Tensor
   const auto wanted = [&](bool is, IntArrayRef sizes) {
     return is ? empty_on(device, sizes, input.dtype()) : Tensor();
   };
-  const bool has_weight = weight && weight->defined();
+  const bool has_weight = is_given(weight);
   SB_CHECK(!output_mask[1] || has_weight, op,
            ": weight: expected a tensor, whose gradient is "
            "asked for, got none");
@@ -131,23 +132,23 @@ std::tuple<Tensor, Tensor, Tensor> backward(const Tensor& grad_out, const Tensor
   if (!has_data(input)) return results;
 
   const DType dtype = compute_dtype(input.dtype());
-  const Tensor grads = internal::as_compute(grad_out, dtype);
-  const Tensor in = internal::as_compute(input, dtype);
-  const Tensor means = internal::as_compute(mean, dtype);
-  const Tensor rstds = internal::as_compute(rstd, dtype);
-  const OptionalTensor weights = internal::as_compute(weight, dtype);
+  const internal::ComputeInput grads(grad_out, dtype);
+  const internal::ComputeInput in(input, dtype);
+  const internal::ComputeInput means(mean, dtype);
+  const internal::ComputeInput rstds(rstd, dtype);
+  const internal::ComputeInput weights(weight, dtype);
   internal::visit_compute(dtype, [&]<class T>() {
     const NormKernels<T>& kernels = internal::norm_kernels<T>();
     const int64_t n = shape.columns;
-    const T* const g = internal::data_or_null<T>(grads);
-    const T* const x = internal::data_or_null<T>(in);
-    const T* const m = internal::data_or_null<T>(means);
-    const T* const r = internal::data_or_null<T>(rstds);
-    const T* const w = internal::data_or_null<T>(weights);
+    const T* const g = grads.template data<T>();
+    const T* const x = in.template data<T>();
+    const T* const m = means.template data<T>();
+    const T* const r = rstds.template data<T>();
+    const T* const w = weights.template data<T>();
     if (output_mask[0] && input.numel() != 0) {
       const internal::ComputeOutput output(grad_input, dtype);
-      T* const to = output.target().template data<T>();
-      parallel_for(0, shape.rows, shape.grain(), [&](int64_t from, int64_t end) {
+      T* const to = output.template data<T>();
+      parallel_for(0, shape.rows, row_grain(shape.columns), [&](int64_t from, int64_t end) {
         for (int64_t row = from; row < end; ++row) {
           kernels.layer_norm_backward(to + row * n, g + row * n, x + row * n, n, m[row], r[row], w);
         }
@@ -166,7 +167,7 @@ std::tuple<Tensor, Tensor, Tensor> backward(const Tensor& grad_out, const Tensor
     const auto store = [&](const Tensor& to, const std::vector<double>& from) {
       if (!to.defined()) return;
       const internal::ComputeOutput output(to, dtype);
-      std::transform(from.begin(), from.end(), output.target().template data<T>(),
+      std::transform(from.begin(), from.end(), output.template data<T>(),
                      [](double v) { return static_cast<T>(v); });
       output.finish();
     };

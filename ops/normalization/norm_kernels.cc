@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "Eigen/Core"
+#include "switchboard/ops/reduce_sums.h"
 #include "switchboard/ops/vector_math.h"
 
 namespace sb::internal {
@@ -67,53 +68,66 @@ void for_each_part(int64_t n, double* totals, const F& f) {
     }
     i = end;
     for (size_t s = 0; s < sums; ++s) {
-      totals[s] += few ? lanes[s].template head<kPart>().template cast<double>().sum()
-                       : lanes[s].template cast<double>().sum();
+      Eigen::Array<T, kPart, 1> last = lanes[s].template head<kPart>();
+      if (!few) {
+        last = (last + lanes[s].template segment<kPart>(kPart)) +
+               (lanes[s].template segment<kPart>(2 * kPart) + lanes[s].template tail<kPart>());
+      }
+      totals[s] += last.template cast<double>().sum();
     }
   }
 }
 
-// The sum of f of all elements, where f is a function of arrays that gives expressions of places.
-template <class T, class F>
-double sum_of(const T* x, int64_t n, const F& f) {
-  using Lanes = Eigen::Array<T, kLanes, 1>;
-  const auto part = [&](int64_t i) { return f(Eigen::Map<const Lanes>(x + i)); };
+// Of each element, how far it is from the middle, and the square of that: see reduce_sums.h.
+template <class T>
+struct Apart {
+  T middle;
+  T nothing() const { return middle; }
+  template <class P>
+  P of(const P& x) const {
+    return Eigen::internal::psub(x, Eigen::internal::pset1<P>(middle));
+  }
+};
+template <class T>
+struct SquaredApart : Apart<T> {
+  template <class P>
+  P of(const P& x) const {
+    const P apart = Apart<T>::of(x);
+    return Eigen::internal::pmul(apart, apart);
+  }
+};
+template <class T, class Map>
+double sum_of(const T* x, int64_t n, const Map& map) {
+  using Block = BlockSum<T, Map>;
   double total = 0;
-  for (int64_t i = 0; i < n;) {
-    const int64_t end = std::min(i + kBlock, n);
-    Lanes lanes = Lanes::Zero();
-    // By fours: lanes wait for each other less, and sums are taken in pairs.
-    for (; i + 4 * kLanes <= end; i += 4 * kLanes) {
-      lanes += (part(i) + part(i + kLanes)) + (part(i + 2 * kLanes) + part(i + 3 * kLanes));
-    }
-    for (; i + kLanes <= end; i += kLanes) lanes += part(i);
-    if (i < end) {
-      const int64_t rest = end - i;
-      lanes.head(rest) += f(column(x + i, rest));
-      i = end;
-    }
-    total += lanes.template cast<double>().sum();
+  for (int64_t i = 0; i < n; i += Block::kBlock) {
+    double parts[2];
+    Block::add(x + i, std::min(Block::kBlock, n - i), n - i, parts, map);
+    total += parts[0] + parts[1];
   }
   return total;
 }
 
 template <class T>
 struct Kernels {
+  // Of elements one of which is NaN, any: softmax is NaN all over then, by its sum.
   static T largest(const T* x, int64_t n) {
-    Eigen::internal::scalar_max_op<T, T, Eigen::PropagateNaN> larger;
     using Lanes = Eigen::Array<T, kLanes, 1>;
+    using Part = Eigen::Array<T, kPart, 1>;
     const T lowest = -std::numeric_limits<T>::infinity();
-    Lanes lanes = Lanes::Constant(lowest);
+    Part part = Part::Constant(lowest);
     int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) {
-      lanes = lanes.binaryExpr(Eigen::Map<const Lanes>(x + i), larger).eval();
+    if (n >= kLanes) {
+      Lanes lanes = Eigen::Map<const Lanes>(x);
+      for (i = kLanes; i + kLanes <= n; i += kLanes) {
+        lanes = lanes.max(Eigen::Map<const Lanes>(x + i)).eval();
+      }
+      part = lanes.template head<kPart>()
+                 .max(lanes.template segment<kPart>(kPart))
+                 .max(lanes.template segment<kPart>(2 * kPart).max(lanes.template tail<kPart>()));
     }
-    for (; i < n; i += kPart) {
-      lanes.template head<kPart>() =
-          lanes.template head<kPart>().binaryExpr(load<kPart>(x, i, n, lowest), larger).eval();
-    }
-    return n < kLanes ? lanes.template head<kPart>().template maxCoeff<Eigen::PropagateNaN>()
-                      : lanes.template maxCoeff<Eigen::PropagateNaN>();
+    for (; i < n; i += kPart) part = part.max(load<kPart>(x, i, n, lowest)).eval();
+    return part.maxCoeff();
   }
 
   static void softmax(T* out, const T* x, int64_t n, bool log) {
@@ -138,10 +152,7 @@ struct Kernels {
       return Eigen::Map<const Columns<T>>(x + r * stride, columns);
     };
     Columns<T> max = row(0);
-    for (int64_t r = 1; r < rows; ++r) {
-      max = max.binaryExpr(row(r), Eigen::internal::scalar_max_op<T, T, Eigen::PropagateNaN>())
-                .eval();
-    }
+    for (int64_t r = 1; r < rows; ++r) max = max.max(row(r)).eval();
     Columns<double> sum = Columns<double>::Zero(columns);
     Columns<T> e(columns);
     for (int64_t r = 0; r < rows; ++r) {
@@ -203,15 +214,11 @@ struct Kernels {
 
   static void moments(const T* x, int64_t n, double* mean, double* variance) {
     const double count = static_cast<double>(n);
-    const double sum = sum_of(x, n, [](const auto& part) { return part; });
-    const T middle = static_cast<T>(sum / count);
+    *mean = sum_of(x, n, Keep()) / count;
+    const T middle = static_cast<T>(*mean);
     // What `middle` is off the mean is taken out again.
-    const double sums[2] = {
-        sum_of(x, n, [&](const auto& part) { return part - middle; }),
-        sum_of(x, n, [&](const auto& part) { return (part - middle).square(); })};
-    const double off = sums[0] / count;
-    *mean = sum / count;
-    *variance = sums[1] / count - off * off;
+    const double off = sum_of(x, n, Apart<T>{middle}) / count;
+    *variance = sum_of(x, n, SquaredApart<T>{{middle}}) / count - off * off;
   }
 
   static void layer_norm(T* out, const T* x, int64_t n, T mean, T rstd, const T* weight,

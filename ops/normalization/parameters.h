@@ -9,11 +9,10 @@
 #include "switchboard/core/tensor.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/structured.h"
 
 namespace sb::internal {
-
-inline bool is_given(const std::optional<Tensor>& t) { return t && t->defined(); }
 
 // RuntimeError where a weight, bias or statistic is given and has another shape or dtype. Without
 // sizes, any shape will do.

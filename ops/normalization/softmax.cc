@@ -16,8 +16,8 @@ using internal::NormKernels;
 
 TensorMeta meta_like(const Tensor& t) { return {{t.sizes().begin(), t.sizes().end()}, t.dtype()}; }
 
-// Calls f for every run along `dim` of a contiguous tensor: f(offset, nullopt) where the run's
-// elements are adjacent, else f(offset, number of adjacent columns).
+// The runs along `dim` of a contiguous tensor: run(offset) for each where its elements are
+// adjacent, else columns(offset, count) for so many adjacent columns.
 struct Runs {
   int64_t size = 1;
   int64_t inner = 1;
@@ -33,18 +33,20 @@ struct Runs {
 
   template <class Run, class Columns>
   void for_each(const Run& run, const Columns& columns) const {
+    if (inner == 1) {
+      parallel_for(0, outer, std::max<int64_t>(1, kElementGrain / size),
+                   [&](int64_t from, int64_t to) {
+                     for (int64_t i = from; i < to; ++i) run(i * size);
+                   });
+      return;
+    }
     const int64_t width = std::min(inner, internal::kNormColumns);
     const int64_t blocks = (inner + width - 1) / width;
     const int64_t grain = std::max<int64_t>(1, kElementGrain / (size * width));
     parallel_for(0, outer * blocks, grain, [&](int64_t from, int64_t to) {
       for (int64_t i = from; i < to; ++i) {
         const int64_t column = i % blocks * width;
-        const int64_t offset = i / blocks * size * inner + column;
-        if (inner == 1) {
-          run(offset);
-        } else {
-          columns(offset, std::min(width, inner - column));
-        }
+        columns(i / blocks * size * inner + column, std::min(width, inner - column));
       }
     });
   }
@@ -67,13 +69,13 @@ struct Softmax {
   static void kernel(const Tensor& self, int64_t dim, bool, const Tensor& out) {
     if (out.numel() == 0) return;
     const DType dtype = compute_dtype(self.dtype());
-    const Tensor input = internal::as_compute(self, dtype);
+    const internal::ComputeInput input(self, dtype);
     const internal::ComputeOutput output(out, dtype);
     internal::visit_compute(dtype, [&]<class T>() {
       const NormKernels<T>& kernels = internal::norm_kernels<T>();
       const Runs runs(self, dim);
-      const T* const x = input.data<T>();
-      T* const y = output.target().template data<T>();
+      const T* const x = input.template data<T>();
+      T* const y = output.template data<T>();
       runs.for_each([&](int64_t at) { kernels.softmax(y + at, x + at, runs.size, log); },
                     [&](int64_t at, int64_t columns) {
                       kernels.softmax_columns(y + at, x + at, runs.size, columns, runs.inner, log);
@@ -99,15 +101,15 @@ struct Softmax {
                               const Tensor& out) {
     if (out.numel() == 0) return;
     const DType dtype = compute_dtype(grad.dtype());
-    const Tensor grads = internal::as_compute(grad, dtype);
-    const Tensor outputs = internal::as_compute(output, dtype);
+    const internal::ComputeInput grads(grad, dtype);
+    const internal::ComputeInput outputs(output, dtype);
     const internal::ComputeOutput result(out, dtype);
     internal::visit_compute(dtype, [&]<class T>() {
       const NormKernels<T>& kernels = internal::norm_kernels<T>();
       const Runs runs(grad, dim);
-      const T* const g = grads.data<T>();
-      const T* const y = outputs.data<T>();
-      T* const to = result.target().template data<T>();
+      const T* const g = grads.template data<T>();
+      const T* const y = outputs.template data<T>();
+      T* const to = result.template data<T>();
       runs.for_each(
           [&](int64_t at) { kernels.softmax_backward(to + at, g + at, y + at, runs.size, log); },
           [&](int64_t at, int64_t columns) {
@@ -118,20 +120,23 @@ struct Softmax {
     result.finish();
   }
 
-  // PyTorch converts in the operator below where that is faster; here it is not.
-  static Tensor to_input(const Tensor& self, std::optional<DType> dtype) {
-    return dtype && *dtype != self.dtype() ? to_dtype(self, *dtype) : self;
+  // Calls f with self as dtype. PyTorch converts in the operator below where that is faster; here
+  // it is not.
+  template <class F>
+  static Tensor with_input(const Tensor& self, std::optional<DType> dtype, const F& f) {
+    check_defined(op, self);
+    return dtype && *dtype != self.dtype() ? f(to_dtype(self, *dtype)) : f(self);
   }
   static Tensor composite(const Tensor& self, int64_t dim, std::optional<DType> dtype) {
-    check_defined(op, self);
-    const Tensor input = to_input(self, dtype);
-    return log ? _log_softmax(input, dim, false) : _softmax(input, dim, false);
+    return with_input(self, dtype, [&](const Tensor& input) {
+      return log ? _log_softmax(input, dim, false) : _softmax(input, dim, false);
+    });
   }
   static Tensor composite_out(const Tensor& self, int64_t dim, std::optional<DType> dtype,
                               const Tensor& out) {
-    check_defined(op, self);
-    const Tensor input = to_input(self, dtype);
-    return log ? _log_softmax_out(input, dim, false, out) : _softmax_out(input, dim, false, out);
+    return with_input(self, dtype, [&](const Tensor& input) {
+      return log ? _log_softmax_out(input, dim, false, out) : _softmax_out(input, dim, false, out);
+    });
   }
 };
 

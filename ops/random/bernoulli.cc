@@ -55,8 +55,9 @@ Tensor bernoulli_tensor_any(const Tensor& self, const Tensor& p,
   return self;
 }
 
-// A new tensor with self's strides; PyTorch's bernoulli of self alone makes a contiguous one.
-Tensor drawn_like(const Tensor& self, MemoryFormat format = MemoryFormat::Preserve) {
+// A new tensor of self's shape: contiguous where PyTorch makes the result itself, and with self's
+// strides where it draws in a clone of self.
+Tensor drawn_like(const Tensor& self, MemoryFormat format) {
   SB_CHECK(self.defined(), "bernoulli: argument self: expected a tensor, got an undefined one");
   return empty_like(self, std::nullopt, std::nullopt, std::nullopt, std::nullopt, format);
 }
@@ -72,18 +73,20 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(bernoulli_p, Tag::nondeterministic_seeded);
   m.impl(bernoulli_p, composite,
          [](const Tensor& self, double p, const OptionalGenerator& generator) {
-           return bernoulli_float_(drawn_like(self), p, generator);
+           return bernoulli_float_(drawn_like(self, MemoryFormat::Contiguous), p, generator);
          });
   m.define(bernoulli_float_out, Tag::nondeterministic_seeded);
   m.impl(bernoulli_float_out, composite,
          [](const Tensor& self, double p, const OptionalGenerator& generator, const Tensor& out) {
-           copy_result_to_out("bernoulli", bernoulli_float_(drawn_like(self), p, generator), out);
+           copy_result_to_out(
+               "bernoulli",
+               bernoulli_float_(drawn_like(self, MemoryFormat::Preserve), p, generator), out);
            return out;
          });
   m.define(bernoulli_Tensor, Tag::nondeterministic_seeded);
   m.impl(bernoulli_Tensor, composite,
          [](const Tensor& self, const Tensor& p, const OptionalGenerator& generator) {
-           return bernoulli_Tensor_(drawn_like(self), p, generator);
+           return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Preserve), p, generator);
          });
   define_out_by_copy<bernoulli_Tensor>(m);
   m.define(bernoulli, Tag::nondeterministic_seeded);

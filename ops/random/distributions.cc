@@ -7,8 +7,7 @@
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/on_clone.h"
 #include "switchboard/ops/random/random_fill.h"
 
 namespace sb {
@@ -182,16 +181,6 @@ struct InPlace<body> {
     return self;
   }
 };
-// Fills a copy of self through the in-place operator, wherever self is.
-template <class InplaceTag, auto body>
-struct Functional;
-template <class InplaceTag, class... A, void (*body)(const Tensor&, A...)>
-struct Functional<InplaceTag, body> {
-  static Tensor call(const Tensor& self, A... args) {
-    constexpr Op<InplaceTag> op;
-    return op(clone(self), args...);
-  }
-};
 
 constexpr DispatchKey kComposite = DispatchKey::CompositeExplicitAutograd;
 
@@ -208,11 +197,9 @@ template <auto body, auto& op>
 void define_distribution(Library& m) {
   const auto define = [&]<class Name>(const Op<Name>& functional) {
     implement_in_place<body>(m, Op<typename Name::Inplace>());
-    m.define(functional, Tag::nondeterministic_seeded);
-    m.impl(functional, kComposite, Functional<typename Name::Inplace, body>::call);
+    define_on_clone<op>(m, functional, Tag::nondeterministic_seeded);
   };
   define(op);
-  define_out_by_copy<op>(m);
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {

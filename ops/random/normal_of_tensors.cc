@@ -5,70 +5,114 @@
 #include "switchboard/ops/comparison.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/item.h"
-#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/random/distributions.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/tensor_iterator.h"
 
 namespace sb {
 
-SB_OP(normal_Tensor_float,
-      "aten::normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> "
-      "Tensor");
-SB_OP(normal_float_Tensor,
-      "aten::normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor");
-SB_OP(normal_Tensor_Tensor,
-      "aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> "
-      "Tensor");
+SB_STRUCTURED_NO_INPLACE(
+    normal_Tensor_float,
+    "aten::normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> "
+    "Tensor",
+    "Tensor_float_out");
+SB_STRUCTURED_NO_INPLACE(
+    normal_float_Tensor,
+    "aten::normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
+    "float_Tensor_out");
+SB_STRUCTURED_NO_INPLACE(
+    normal_Tensor_Tensor,
+    "aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> "
+    "Tensor",
+    "Tensor_Tensor_out");
 
 namespace {
 
 using OptionalGenerator = std::optional<Generator>;
 
-void check_parameter(const char* name, const Tensor& t) {
-  SB_CHECK(t.defined(), "normal: argument ", name, ": expected a tensor, got an undefined one");
-  SB_CHECK(is_floating_point(t.dtype()) || is_complex(t.dtype()), "normal: argument ", name,
-           ": expected a floating-point or complex tensor, got ", t.describe());
+void check_mean(const Tensor& mean) {
+  SB_CHECK(mean.defined(), "normal: argument mean: expected a tensor, got an undefined one");
 }
 void check_std(const Tensor& std) {
-  check_parameter("std", std);
+  SB_CHECK(std.defined(), "normal: argument std: expected a tensor, got an undefined one");
   SB_CHECK(!is_complex(std.dtype()), "normal: argument std: expected a real tensor, got ",
            std.describe());
   if (std.is_meta() || std.numel() == 0) return;
-  SB_CHECK(item(any(lt_Scalar(std, 0))).to<bool>() == false,
+  // NaN is not at least 0.
+  SB_CHECK(item(all(ge_Scalar(std, 0))).to<bool>(),
            "normal: argument std: expected all elements to be at least 0");
 }
 
-Tensor contiguous_like(const Tensor& t) {
-  return empty_like(t, std::nullopt, std::nullopt, std::nullopt, std::nullopt,
-                    MemoryFormat::Contiguous);
+// Each overload: the shape of the result, for an out where there is one; whose dtype and device a
+// result without out has; and how a new tensor is filled, which is as it would be if it were out.
+struct TensorFloat {
+  static auto sizes(const Tensor& mean, double, const Tensor* out) {
+    check_mean(mean);
+    // PyTorch broadcasts the mean to an out that is there.
+    return broadcast_shapes(mean.sizes(), out ? out->sizes() : mean.sizes());
+  }
+  static const Tensor& like(const Tensor& mean, double) { return mean; }
+  static Tensor fill(const Tensor& to, const Tensor& mean, double std,
+                     const OptionalGenerator& generator) {
+    return add_(normal_(to, 0, std, generator), mean);
+  }
+};
+struct FloatTensor {
+  static auto sizes(double, const Tensor& std, const Tensor*) {
+    check_std(std);
+    return broadcast_shapes(std.sizes(), std.sizes());
+  }
+  static const Tensor& like(double, const Tensor& std) { return std; }
+  static Tensor fill(const Tensor& to, double mean, const Tensor& std,
+                     const OptionalGenerator& generator) {
+    return add_Scalar_(mul_(normal_(to, 0, 1, generator), std), mean);
+  }
+};
+struct TensorTensor {
+  static auto sizes(const Tensor& mean, const Tensor& std, const Tensor*) {
+    check_mean(mean);
+    check_std(std);
+    return broadcast_shapes(mean.sizes(), std.sizes());
+  }
+  static const Tensor& like(const Tensor& mean, const Tensor&) { return mean; }
+  static Tensor fill(const Tensor& to, const Tensor& mean, const Tensor& std,
+                     const OptionalGenerator& generator) {
+    return add_(mul_(normal_(to, 0, 1, generator), std), mean);
+  }
+};
+
+// The result, which has the dtype of `out` where there is one.
+template <class Form, class Mean, class Std>
+Tensor drawn(const Mean& mean, const Std& std, const OptionalGenerator& generator,
+             const Tensor* out) {
+  const auto sizes = Form::sizes(mean, std, out);
+  const Tensor& model = out ? *out : Form::like(mean, std);
+  const Tensor result = empty(IntArrayRef(sizes), model.dtype(), std::nullopt, model.device());
+  return Form::fill(result, mean, std, generator);
+}
+
+template <class Form, class Mean, class Std, class Tag>
+void define_normal(Library& m, const Op<Tag>& op) {
+  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
+  constexpr Op<typename Tag::Out> out_op;
+  m.define(op, sb::Tag::nondeterministic_seeded);
+  m.impl(op, composite, [](Mean mean, Std std, const OptionalGenerator& generator) {
+    return drawn<Form>(mean, std, generator, nullptr);
+  });
+  m.define(out_op, sb::Tag::nondeterministic_seeded);
+  m.impl(out_op, composite,
+         [](Mean mean, Std std, const OptionalGenerator& generator, const Tensor& out) {
+           SB_CHECK(out.defined(), "normal: out: expected a tensor, got an undefined one");
+           copy_result_to_out("normal", drawn<Form>(mean, std, generator, &out), out);
+           return out;
+         });
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto define = [&](const auto& op, const char* out_overload, auto kernel) {
-    const OperatorHandle handle = m.define(op, Tag::nondeterministic_seeded);
-    m.impl(op, DispatchKey::CompositeExplicitAutograd, kernel);
-    define_out_form(m, handle, out_overload);
-  };
-  define(normal_Tensor_float, "Tensor_float_out",
-         [](const Tensor& mean, double std, const OptionalGenerator& generator) {
-           check_parameter("mean", mean);
-           return add_(normal_(contiguous_like(mean), 0, std, generator), mean);
-         });
-  define(normal_float_Tensor, "float_Tensor_out",
-         [](double mean, const Tensor& std, const OptionalGenerator& generator) {
-           check_std(std);
-           return add_Scalar_(mul_(normal_(contiguous_like(std), 0, 1, generator), std), mean);
-         });
-  define(normal_Tensor_Tensor, "Tensor_Tensor_out",
-         [](const Tensor& mean, const Tensor& std, const OptionalGenerator& generator) {
-           check_parameter("mean", mean);
-           check_std(std);
-           const auto sizes = broadcast_shapes(mean.sizes(), std.sizes());
-           const Tensor result =
-               empty(IntArrayRef(sizes), mean.dtype(), std::nullopt, mean.device());
-           return add_(mul_(normal_(result, 0, 1, generator), std), mean);
-         });
+  define_normal<TensorFloat, const Tensor&, double>(m, normal_Tensor_float);
+  define_normal<FloatTensor, double, const Tensor&>(m, normal_float_Tensor);
+  define_normal<TensorTensor, const Tensor&, const Tensor&>(m, normal_Tensor_Tensor);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/factories.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/sorting/cumulative.h"
@@ -36,9 +37,9 @@ Tensor joined(const Tensor& self, int64_t dim, const std::optional<Tensor>& prep
   check_joinable(self, prepend, d);
   check_joinable(self, append, d);
   std::vector<Tensor> parts;
-  if (prepend && prepend->defined()) parts.push_back(*prepend);
+  if (is_given(prepend)) parts.push_back(*prepend);
   parts.push_back(self);
-  if (append && append->defined()) parts.push_back(*append);
+  if (is_given(append)) parts.push_back(*append);
   return parts.size() == 1 ? self : cat(parts, d);
 }
 

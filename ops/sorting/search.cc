@@ -9,6 +9,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/sorting/rows.h"
 #include "switchboard/ops/sorting/sort_keys.h"
@@ -74,7 +75,7 @@ TensorMeta searchsorted_rule(const Tensor& sequence, const Tensor& self, bool ou
                              std::optional<std::string_view> side,
                              const std::optional<Tensor>& sorter) {
   is_right(right, side);
-  if (sorter && sorter->defined()) {
+  if (is_given(sorter)) {
     SB_CHECK(sorter->sizes() == sequence.sizes(),
              "searchsorted: sorter: expected the shape of sorted_sequence, ", sequence.describe(),
              ", got ", sorter->describe());
@@ -117,7 +118,7 @@ void searchsorted_kernel(const Tensor& sequence, const Tensor& self, bool, bool 
                          std::optional<std::string_view> side, const std::optional<Tensor>& sorter,
                          const Tensor& out) {
   if (out.numel() == 0) return;
-  const bool has_sorter = sorter && sorter->defined();
+  const bool has_sorter = is_given(sorter);
   if (has_sorter) check_sorter(*sorter);
   right = is_right(right, side);
   const DType dtype = sequence.numel() == 0 ? self.dtype() : result_type({&sequence, &self});

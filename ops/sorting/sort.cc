@@ -24,9 +24,7 @@ Pair sort_rule(const Tensor& self, int64_t dim, bool) {
   wrap_dim("sort", dim, self.dim());
   SB_CHECK(self.dim() == 0 || has_sort_keys(self.dtype()), "sort: not implemented for ",
            to_string(self.dtype()));
-  const DimVector strides = self.impl()->is_non_overlapping_and_dense()
-                                ? to_vector(self.strides())
-                                : to_vector(infer_dense_strides(self.sizes(), self.strides()));
+  const DimVector strides = empty_like_strides(self);
   const DimVector sizes = to_vector(self.sizes());
   return {{{sizes, self.dtype(), strides}, {sizes, DType::Int64, strides}}};
 }

@@ -24,19 +24,13 @@ PoolShape shape_of(std::string_view op, const Tensor& self, IntArrayRef kernel_s
   computed_in_real(op, self.dtype());
   return s;
 }
-// Three dimensions are never channels-last in PyTorch.
-template <int n>
-TensorMeta laid_out(const Tensor& like, DimVector sizes) {
-  return n == 2 ? laid_out_like(like, std::move(sizes), like.dtype())
-                : TensorMeta{std::move(sizes), like.dtype()};
-}
 
 template <int n>
 TensorMeta rule(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
                 IntArrayRef padding, bool ceil_mode, bool, std::optional<int64_t> divisor) {
   const PoolShape s =
       shape_of<n>("avg_pool", self, kernel_size, stride, padding, ceil_mode, divisor);
-  return laid_out<n>(self, with_space(self.sizes(), s.output, n));
+  return laid_out_like<n>(self, with_space(self.sizes(), s.output, n), self.dtype());
 }
 template <int n>
 void kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
@@ -59,7 +53,7 @@ TensorMeta backward_rule(const Tensor& grad_output, const Tensor& self, IntArray
   const PoolShape s = shape_of<n>(op, self, kernel_size, stride, padding, ceil_mode, divisor);
   check_dtype(op, "grad_output", grad_output, self.dtype());
   check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), s.output, n));
-  return laid_out<n>(self, {self.sizes().begin(), self.sizes().end()});
+  return laid_out_like<n>(self, {self.sizes().begin(), self.sizes().end()}, self.dtype());
 }
 template <int n>
 void backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size,

@@ -1,6 +1,7 @@
 #include "switchboard/ops/spatial/convolution.h"
 
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/spatial/conv_arguments.h"
@@ -21,7 +22,7 @@ TensorMeta rule(const Tensor& input, const Tensor& weight, const std::optional<T
                                          dilation, transposed, output_padding, groups);
   computed_in(op, input.dtype());
   check_dtype(op, "weight", weight, input.dtype());
-  if (bias && bias->defined()) check_dtype(op, "bias", *bias, input.dtype());
+  if (is_given(bias)) check_dtype(op, "bias", *bias, input.dtype());
   return conv_result(a, input.dtype(), gives_channels_last(input, weight, transposed));
 }
 
@@ -33,7 +34,7 @@ void kernel(const Tensor& input, const Tensor& weight, const std::optional<Tenso
   const DType dtype = computed_in("convolution", input.dtype());
   const DenseOutput dense(out, dtype);
   const Tensor x = dense_input(input, dtype), w = dense_input(weight, dtype);
-  const Tensor b = bias && bias->defined() ? dense_input(*bias, dtype) : Tensor();
+  const Tensor b = is_given(bias) ? dense_input(*bias, dtype) : Tensor();
   if (transposed) {
     convolve_grad_input(a.shape, x, w, dense.tensor());
     if (b.defined()) add_bias(b, dense.tensor());

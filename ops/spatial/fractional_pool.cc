@@ -124,8 +124,7 @@ TensorMeta unpool(const Tensor& self, const Tensor& indices, IntArrayRef output_
   check_sizes(op, "indices", indices, self.sizes());
   computed_in_float(op, self.dtype());
   DimVector sizes = with_space(self.sizes(), space_of(output_size, n), n);
-  return n == 2 ? laid_out_like(self, std::move(sizes), self.dtype())
-                : TensorMeta{std::move(sizes), self.dtype()};
+  return laid_out_like<n>(self, std::move(sizes), self.dtype());
 }
 template <int n>
 void unpool_kernel(const Tensor& self, const Tensor& indices, const Tensor& out) {

@@ -15,11 +15,6 @@ PoolShape shape_of(const char* op, const Tensor& self, IntArrayRef kernel_size, 
   computed_in_float(op, self.dtype());
   return pool_shape(op, self.sizes(), n, kernel_size, stride, padding, dilation, ceil_mode);
 }
-// Three dimensions are never channels-last in PyTorch.
-template <int n>
-TensorMeta laid_out(const Tensor& like, const DimVector& sizes, DType dtype) {
-  return n == 2 ? laid_out_like(like, sizes, dtype) : TensorMeta{sizes, dtype};
-}
 
 template <int n>
 std::array<TensorMeta, 2> rule(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
@@ -27,7 +22,7 @@ std::array<TensorMeta, 2> rule(const Tensor& self, IntArrayRef kernel_size, IntA
   const PoolShape s =
       shape_of<n>("max_pool", self, kernel_size, stride, padding, dilation, ceil_mode);
   const DimVector sizes = with_space(self.sizes(), s.output, n);
-  return {laid_out<n>(self, sizes, self.dtype()), laid_out<n>(self, sizes, DType::Int64)};
+  return {laid_out_like<n>(self, sizes, self.dtype()), laid_out_like<n>(self, sizes, DType::Int64)};
 }
 template <int n>
 void kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
@@ -53,7 +48,7 @@ TensorMeta backward_rule(const Tensor& grad_output, const Tensor& self, IntArray
   check_dtype(op, "indices", indices, DType::Int64);
   check_sizes(op, "grad_output", grad_output, sizes);
   check_sizes(op, "indices", indices, sizes);
-  return laid_out<n>(self, {self.sizes().begin(), self.sizes().end()}, self.dtype());
+  return laid_out_like<n>(self, {self.sizes().begin(), self.sizes().end()}, self.dtype());
 }
 template <int n>
 void backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef, IntArrayRef,

@@ -15,6 +15,7 @@
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/sym_int.h"
 #include "switchboard/core/tensor.h"
+#include "switchboard/ops/copied_out.h"
 #include "switchboard/ops/structured.h"
 
 namespace sb::spatial {
@@ -51,6 +52,12 @@ void check_dtype(std::string_view op, const char* name, const Tensor& t, DType e
 DimVector with_space(IntArrayRef like, const Size3& space, int dims);
 // A result laid out as `like` is: channels-last where that is. As suggest_memory_format.
 TensorMeta laid_out_like(const Tensor& like, DimVector sizes, DType dtype);
+// The same for n dimensions of space: three are never channels-last in PyTorch's pools.
+template <int n>
+TensorMeta laid_out_like(const Tensor& like, DimVector sizes, DType dtype) {
+  return n == 2 ? laid_out_like(like, std::move(sizes), dtype)
+                : TensorMeta{std::move(sizes), dtype};
+}
 
 // The dtype that a kernel computes a dtype in: float32 for 16-bit floats, int64 for integers.
 // RuntimeError for bool.
@@ -123,19 +130,7 @@ void visit_size(size_t itemsize, const F& f) {
   }
 }
 
-// define_structured, for the functional form alone and the out= form alone: where the other is made
-// of other operators, or has none.
-template <auto rule, auto kernel, class Tag>
-void define_functional(Library& m, const Op<Tag>& op,
-                       SourceLocation where = SourceLocation::current()) {
-  using Forms = internal::StructuredForms<decltype(rule)>;
-  constexpr StructuredOptions options;
-  m.define(op, {}, where);
-  m.impl(op, DispatchKey::CPU,
-         typename Forms::template Functional<Tag, rule, kernel, options, true>(), where);
-  m.impl(op, DispatchKey::Meta,
-         typename Forms::template Functional<Tag, rule, kernel, options, false>(), where);
-}
+// define_structured, for the out= form alone. See define_functional for the other.
 template <auto rule, auto kernel, class OutTag>
 void define_out_alone(Library& m, const Op<OutTag>& out,
                       SourceLocation where = SourceLocation::current()) {

@@ -8,6 +8,7 @@
 #include "switchboard/ops/item.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/matmul.h"
+#include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/reduction_plan.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/unary.h"
@@ -36,8 +37,8 @@ Tensor covariance(const Tensor& self, int64_t correction, const OptionalTensor& 
   SB_CHECK(self.dtype() != DType::Bool, op, ": not implemented for bool");
   Tensor in = self.dim() < 2 ? reshape(self, {1, -1}) : self;
   const int64_t observations = in.sizes()[1];
-  const bool has_frequencies = fweights && fweights->defined();
-  const bool has_weights = aweights && aweights->defined();
+  const bool has_frequencies = is_given(fweights);
+  const bool has_weights = is_given(aweights);
   Tensor w;
   if (has_frequencies) {
     check_weights("fweights", *fweights, is_integral(fweights->dtype()), observations);

@@ -59,7 +59,6 @@ struct NanMean {
 std::array<TensorMeta, 2> aminmax_rule(const Tensor& self, std::optional<int64_t> dim,
                                        bool keepdim) {
   constexpr const char* op = "aminmax";
-  SB_CHECK(!is_complex(self.dtype()), op, ": not implemented for ", to_string(self.dtype()));
   if (dim) {
     check_has_extreme(op, self, {*dim});
   } else {
@@ -67,6 +66,7 @@ std::array<TensorMeta, 2> aminmax_rule(const Tensor& self, std::optional<int64_t
   }
   const IntArrayRef dims = dim ? IntArrayRef(&*dim, 1) : IntArrayRef();
   TensorMeta meta = ReductionPlan(op, Reduction::Min, self, dims, keepdim).meta(self.dtype());
+  SB_CHECK(!is_complex(self.dtype()), op, ": not implemented for ", to_string(self.dtype()));
   // Alone of all reductions, a dimension of a number is kept.
   if (dim && keepdim && self.dim() == 0) meta.sizes = {1};
   return {meta, meta};
