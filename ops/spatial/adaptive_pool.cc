@@ -36,7 +36,7 @@ template <int n, class List>
 TensorMeta avg_rule(const Tensor& self, List output_size) {
   const Size3 space = output_space<n>("adaptive_avg_pool", self, plain(output_size));
   computed_in_float("adaptive_avg_pool", self.dtype());
-  return laid_out_like<n>(self, with_space(self.sizes(), space, n), self.dtype());
+  return pool_laid_out_like(n, self, with_space(self.sizes(), space, n), self.dtype());
 }
 template <int n, class List>
 void avg_kernel(const Tensor& self, List, const Tensor& out) {
@@ -56,7 +56,7 @@ TensorMeta avg_backward_rule(const Tensor& grad_output, const Tensor& self) {
   check_dtype(op, "grad_output", grad_output, self.dtype());
   check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), space, n));
   computed_in_float(op, self.dtype());
-  return laid_out_like<n>(self, {self.sizes().begin(), self.sizes().end()}, self.dtype());
+  return pool_laid_out_like(n, self, self.sizes(), self.dtype());
 }
 template <int n>
 void avg_backward_kernel(const Tensor& grad_output, const Tensor& self, const Tensor& grad_input) {
@@ -79,7 +79,8 @@ std::array<TensorMeta, 2> max_rule(const Tensor& self, IntArrayRef output_size) 
   }
   computed_in_float(op, self.dtype());
   const DimVector sizes = with_space(self.sizes(), space, n);
-  return {laid_out_like<n>(self, sizes, self.dtype()), laid_out_like<n>(self, sizes, DType::Int64)};
+  return {pool_laid_out_like(n, self, sizes, self.dtype()),
+          pool_laid_out_like(n, self, sizes, DType::Int64)};
 }
 template <int n>
 void max_kernel(const Tensor& self, IntArrayRef, const Tensor& out, const Tensor& indices) {
@@ -102,7 +103,7 @@ TensorMeta max_backward_rule(const Tensor& grad_output, const Tensor& self, cons
   check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), space, n));
   check_sizes(op, "indices", indices, grad_output.sizes());
   computed_in_float(op, self.dtype());
-  return laid_out_like<n>(self, {self.sizes().begin(), self.sizes().end()}, self.dtype());
+  return pool_laid_out_like(n, self, self.sizes(), self.dtype());
 }
 template <int n>
 void max_backward_kernel(const Tensor& grad_output, const Tensor& self, const Tensor& indices,

@@ -30,7 +30,7 @@ TensorMeta rule(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
                 IntArrayRef padding, bool ceil_mode, bool, std::optional<int64_t> divisor) {
   const PoolShape s =
       shape_of<n>("avg_pool", self, kernel_size, stride, padding, ceil_mode, divisor);
-  return laid_out_like<n>(self, with_space(self.sizes(), s.output, n), self.dtype());
+  return pool_laid_out_like(n, self, with_space(self.sizes(), s.output, n), self.dtype());
 }
 template <int n>
 void kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
@@ -53,7 +53,7 @@ TensorMeta backward_rule(const Tensor& grad_output, const Tensor& self, IntArray
   const PoolShape s = shape_of<n>(op, self, kernel_size, stride, padding, ceil_mode, divisor);
   check_dtype(op, "grad_output", grad_output, self.dtype());
   check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), s.output, n));
-  return laid_out_like<n>(self, {self.sizes().begin(), self.sizes().end()}, self.dtype());
+  return pool_laid_out_like(n, self, self.sizes(), self.dtype());
 }
 template <int n>
 void backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size,

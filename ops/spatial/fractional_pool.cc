@@ -124,7 +124,7 @@ TensorMeta unpool(const Tensor& self, const Tensor& indices, IntArrayRef output_
   check_sizes(op, "indices", indices, self.sizes());
   computed_in_float(op, self.dtype());
   DimVector sizes = with_space(self.sizes(), space_of(output_size, n), n);
-  return laid_out_like<n>(self, std::move(sizes), self.dtype());
+  return pool_laid_out_like(n, self, sizes, self.dtype());
 }
 template <int n>
 void unpool_kernel(const Tensor& self, const Tensor& indices, const Tensor& out) {

@@ -22,7 +22,8 @@ std::array<TensorMeta, 2> rule(const Tensor& self, IntArrayRef kernel_size, IntA
   const PoolShape s =
       shape_of<n>("max_pool", self, kernel_size, stride, padding, dilation, ceil_mode);
   const DimVector sizes = with_space(self.sizes(), s.output, n);
-  return {laid_out_like<n>(self, sizes, self.dtype()), laid_out_like<n>(self, sizes, DType::Int64)};
+  return {pool_laid_out_like(n, self, sizes, self.dtype()),
+          pool_laid_out_like(n, self, sizes, DType::Int64)};
 }
 template <int n>
 void kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
@@ -48,7 +49,7 @@ TensorMeta backward_rule(const Tensor& grad_output, const Tensor& self, IntArray
   check_dtype(op, "indices", indices, DType::Int64);
   check_sizes(op, "grad_output", grad_output, sizes);
   check_sizes(op, "indices", indices, sizes);
-  return laid_out_like<n>(self, {self.sizes().begin(), self.sizes().end()}, self.dtype());
+  return pool_laid_out_like(n, self, self.sizes(), self.dtype());
 }
 template <int n>
 void backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef, IntArrayRef,

@@ -72,14 +72,19 @@ DimVector with_space(IntArrayRef like, const Size3& space, int dims) {
   return sizes;
 }
 
-TensorMeta laid_out_like(const Tensor& like, DimVector sizes, DType dtype) {
+TensorMeta laid_out_like(const Tensor& like, IntArrayRef sizes, DType dtype) {
   const MemoryFormat format = suggest_memory_format(like);
-  TensorMeta meta{std::move(sizes), dtype};
+  TensorMeta meta{{sizes.begin(), sizes.end()}, dtype};
   if (format != MemoryFormat::Contiguous) {
     const Tensor shape = empty_on(Device{DeviceType::Meta}, meta.sizes, DType::UInt8, format);
     meta.strides.assign(shape.strides().begin(), shape.strides().end());
   }
   return meta;
+}
+
+TensorMeta pool_laid_out_like(int dims, const Tensor& like, IntArrayRef sizes, DType dtype) {
+  if (dims == 2) return laid_out_like(like, sizes, dtype);
+  return {{sizes.begin(), sizes.end()}, dtype};
 }
 
 DType computed_in(std::string_view op, DType dtype) {

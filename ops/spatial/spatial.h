@@ -51,13 +51,10 @@ void check_dtype(std::string_view op, const char* name, const Tensor& t, DType e
 // Batch and channels of `like`, then the last `dims` of `space`.
 DimVector with_space(IntArrayRef like, const Size3& space, int dims);
 // A result laid out as `like` is: channels-last where that is. As suggest_memory_format.
-TensorMeta laid_out_like(const Tensor& like, DimVector sizes, DType dtype);
-// The same for n dimensions of space: three are never channels-last in PyTorch's pools.
-template <int n>
-TensorMeta laid_out_like(const Tensor& like, DimVector sizes, DType dtype) {
-  return n == 2 ? laid_out_like(like, std::move(sizes), dtype)
-                : TensorMeta{std::move(sizes), dtype};
-}
+TensorMeta laid_out_like(const Tensor& like, IntArrayRef sizes, DType dtype);
+// The same for a pool over `dims` dimensions of space: three are never channels-last there in
+// PyTorch.
+TensorMeta pool_laid_out_like(int dims, const Tensor& like, IntArrayRef sizes, DType dtype);
 
 // The dtype that a kernel computes a dtype in: float32 for 16-bit floats, int64 for integers.
 // RuntimeError for bool.

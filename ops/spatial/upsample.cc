@@ -51,7 +51,7 @@ void check_spaces(const char* op, Kind kind, IntArrayRef input_size, IntArrayRef
 TensorMeta laid_out(Kind kind, bool backward, const Tensor& like, DimVector sizes) {
   const bool propagates =
       kind.mode != UpsampleMode::Cubic && !(backward && kind.nearest() && kind.dims == 3);
-  return propagates ? laid_out_like(like, std::move(sizes), like.dtype())
+  return propagates ? laid_out_like(like, sizes, like.dtype())
                     : TensorMeta{std::move(sizes), like.dtype()};
 }
 
