@@ -19,8 +19,8 @@ absl::InlinedVector<int64_t, 5> contiguous_strides(IntArrayRef sizes) {
   return strides;
 }
 
-// Grows the storage of `t` to what these sizes need.
-void grow_storage(const Tensor& t, IntArrayRef sizes, IntArrayRef strides) {
+// The bytes that the storage of `t` needs for these sizes, where it has fewer and may grow; else 0.
+size_t missing_bytes(const Tensor& t, IntArrayRef sizes, IntArrayRef strides) {
   SB_CHECK(t.defined(), "resize: got an undefined tensor");
   absl::InlinedVector<int64_t, 5> contiguous;
   if (strides.empty()) {
@@ -31,9 +31,15 @@ void grow_storage(const Tensor& t, IntArrayRef sizes, IntArrayRef strides) {
       checked_storage_bytes(sizes, strides, t.storage_offset(), static_cast<int64_t>(t.itemsize()));
   const Storage& storage = t.storage();
   SB_CHECK(storage, "resize: ", t.describe(), " has no storage");
-  if (static_cast<size_t>(needed) > storage->nbytes()) {
-    storage->resize(static_cast<size_t>(needed));
-  }
+  if (static_cast<size_t>(needed) <= storage->nbytes()) return 0;
+  SB_CHECK(storage->resizable(), "resize: the storage of ", t.describe(), ", of ",
+           storage->nbytes(), " bytes, is not resizable");
+  return static_cast<size_t>(needed);
+}
+
+// Grows the storage of `t` to what these sizes need.
+void grow_storage(const Tensor& t, IntArrayRef sizes, IntArrayRef strides) {
+  if (const size_t needed = missing_bytes(t, sizes, strides)) t.storage()->resize(needed);
 }
 
 }  // namespace
@@ -45,6 +51,11 @@ void resize_tensor(const Tensor& t, IntArrayRef sizes, IntArrayRef strides) {
     t.impl()->set_sizes_contiguous(sizes);
   else
     t.impl()->set_sizes_and_strides(sizes, strides);
+}
+
+void check_output_resizable(const Tensor& out, IntArrayRef sizes, IntArrayRef strides) {
+  SB_CHECK(out.defined(), "out: got an undefined tensor");
+  if (out.sizes() != sizes) missing_bytes(out, sizes, strides);
 }
 
 void reserve_output(const Tensor& out, IntArrayRef sizes, IntArrayRef strides) {

@@ -16,7 +16,10 @@ void resize_tensor(const Tensor& t, IntArrayRef sizes, IntArrayRef strides = {})
 // included. Whether it resized. As `at::native::resize_output`.
 bool resize_output(const Tensor& out, IntArrayRef sizes, IntArrayRef strides = {});
 
-// Makes the checks of resize_output, and room: after it, the same call with the same tensor does
+// Makes the checks of resize_output. After it, only want of memory makes that one throw.
+void check_output_resizable(const Tensor& out, IntArrayRef sizes, IntArrayRef strides = {});
+
+// Makes the checks, and room: after it, the same call with the same tensor does
 // not throw. Nothing of it is seen in the tensor.
 void reserve_output(const Tensor& out, IntArrayRef sizes, IntArrayRef strides = {});
 

@@ -77,6 +77,7 @@ OutputPlan::OutputPlan(std::string_view op, const Tensor& out, const TensorMeta&
         apart = true;
     }
   }
+  check_output_resizable(out, sizes_, strides_);
   target_ = apart ? make_result(meta, device) : out;
 }
 

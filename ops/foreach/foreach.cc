@@ -68,6 +68,10 @@ class Elements {
   void check_list(const std::string& argument, size_t i) const {
     if (!is_listed(arguments_[i])) return;
     const size_t length = length_of(arguments_[i]);
+    if (arguments_[i].is_TensorList()) {
+      for (const Tensor& t : arguments_[i].to_tensor_list())
+        SB_CHECK(t.defined(), name_, ": ", argument, ": got an undefined tensor");
+    }
     SB_CHECK(length != 0, name_, ": ", argument, " is empty");
     SB_CHECK(length == size(), name_, ": expected lists of equal length, got ", size(),
              " tensors in self and ", length, " elements in ", argument);
