@@ -17,7 +17,7 @@ TEST_CASE("a large block that was freed is given again, for about as many bytes"
   std::memset(block, 1, 5'000'000);
   free_large_block(block, 5'000'000);
   void* const again = allocate_large_block(4'990'000);
-  CHECK((again == block) == kKeepBlocks);
+  CHECK((again == block || !kKeepBlocks));  // a sanitizer's malloc does as it likes
   void* const much_larger = allocate_large_block(9'000'000);
   CHECK(much_larger != block);
   free_large_block(again, 4'990'000);
