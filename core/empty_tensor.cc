@@ -27,7 +27,8 @@ void check_keys_fit(DispatchKeySet keys, DType dtype) {
   return Tensor(std::move(impl));
 }
 
-// One frame for both entries: every operator that makes its result comes through here.
+// One frame for both entries, which are flattened: every operator that makes its result comes
+// through here.
 [[gnu::always_inline]] inline Tensor make_empty(IntArrayRef sizes, Allocator* allocator,
                                                 DispatchKeySet keys, DType dtype, Device device,
                                                 MemoryFormat format) {
@@ -41,8 +42,8 @@ void check_keys_fit(DispatchKeySet keys, DType dtype) {
 
 }  // namespace
 
-Tensor empty_generic(IntArrayRef sizes, Allocator* allocator, DispatchKeySet keys, DType dtype,
-                     Device device, MemoryFormat format) {
+[[gnu::flatten]] Tensor empty_generic(IntArrayRef sizes, Allocator* allocator, DispatchKeySet keys,
+                                      DType dtype, Device device, MemoryFormat format) {
   return make_empty(sizes, allocator, keys, dtype, device, format);
 }
 
@@ -57,7 +58,8 @@ Tensor empty_strided_generic(IntArrayRef sizes, IntArrayRef strides, Allocator* 
   return Tensor(std::move(impl));
 }
 
-Tensor empty_on(Device device, IntArrayRef sizes, DType dtype, MemoryFormat format) {
+[[gnu::flatten]] Tensor empty_on(Device device, IntArrayRef sizes, DType dtype,
+                                 MemoryFormat format) {
   return make_empty(sizes, get_allocator(device.type), tensor_key_set(device.type), dtype, device,
                     format);
 }
