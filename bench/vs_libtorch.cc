@@ -81,8 +81,8 @@ void set_libtorch_threads(int threads) {
     reinterpret_cast<SetThreads>(set)(threads);
 }
 
-// Seconds that one run takes. The threads of whoever ran before have gone to sleep by then: those of
-// OpenMP and OpenBLAS go on looking for work for some milliseconds, on cores that others need.
+// Seconds that one run takes. The threads of whoever ran before have gone to sleep by then: those
+// of OpenMP and OpenBLAS go on looking for work for some milliseconds, on cores that others need.
 double turn(const std::function<void()>& run, int64_t times) {
   std::this_thread::sleep_for(std::chrono::milliseconds(60));
   seconds(run, 1 + times / 10);

@@ -11,8 +11,8 @@ bool shares_storage(const Tensor& a, const Tensor& b) {
   return data && data == b.storage()->data();
 }
 
-// Whether elements of the same index lie in the same place, given that the first ones do. The stride
-// of a dimension of size 1 says nothing.
+// Whether elements of the same index lie in the same place, given that the first ones do. The
+// stride of a dimension of size 1 says nothing.
 bool same_places(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || a.sizes() != b.sizes()) return false;
   for (size_t d = 0; d < a.sizes().size(); ++d)
