@@ -225,7 +225,8 @@ class TensorImpl : public IntrusiveTarget {
   void set_quantizer(IntrusivePtr<Quantizer> quantizer) { quantizer_ = std::move(quantizer); }
 
   // A tensor of the same storage, metadata and keys, without autograd state and with its own
-  // version counter; backend metadata is cloned, mode data and quantizer are shared. As `shallow_copy_and_detach`.
+  // version counter; backend metadata is cloned, mode data and quantizer are shared. As
+  // `shallow_copy_and_detach`.
   IntrusivePtr<TensorImpl> shallow_copy() const;
 
   // Always inline: into the one function that also frees the memory.

@@ -92,8 +92,8 @@ class OutputPlan {
              absl::Span<const Tensor* const> inputs, StructuredOptions options, bool inplace);
   // What the kernel writes to: out itself, or a tensor of its own.
   const Tensor& target() const { return target_; }
-  // Makes room in out, so that finish() cannot run out of memory. For several outs: none has changed
-  // its elements where there is no room for another.
+  // Makes room in out, so that finish() cannot run out of memory: of several outs, none that is
+  // resized has changed where there is no room for another.
   void reserve();
   // Gives out the shape and, where the kernel wrote elsewhere, the elements.
   void finish(bool with_data);

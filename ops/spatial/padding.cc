@@ -80,6 +80,7 @@ TensorMeta rule(const Tensor& self, IntArrayRef padding) {
 }
 template <Mode mode, int n>
 void kernel(const Tensor& self, IntArrayRef padding, const Tensor& out) {
+  if (out.numel() == 0) return;  // the space may be of any size all the same
   const DenseOutput dense(out, out.dtype());
   gather_planes(taps_of<mode, n>(self.sizes(), padding), dense_input(self, self.dtype()),
                 dense.tensor());
@@ -98,6 +99,7 @@ TensorMeta backward_rule(const Tensor& grad_output, const Tensor& self, IntArray
 template <Mode mode, int n>
 void backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef padding,
                      const Tensor& grad_input) {
+  if (grad_input.numel() == 0) return;
   const DType dtype = computed_in("pad_backward", self.dtype());
   const DenseOutput dense(grad_input, dtype);
   spread_planes(taps_of<mode, n>(self.sizes(), padding), dense_input(grad_output, dtype),
