@@ -7,6 +7,7 @@
 #ifndef SWITCHBOARD_CORE_ERROR_H_
 #define SWITCHBOARD_CORE_ERROR_H_
 
+#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -60,16 +61,30 @@ template <class E, class... Parts>
   throw E(str_cat(parts...));
 }
 
+// What a check makes of its condition. A SymBool's check_truth() says true for what can be known at
+// run time only, and has it checked then; anything else is its truth.
+template <class Condition>
+[[gnu::always_inline]] constexpr bool check_truth(
+    const Condition& condition, const char* text,
+    std::source_location where = std::source_location::current()) {
+  if constexpr (requires { condition.check_truth(text, where); }) {
+    return condition.check_truth(text, where);
+  } else {
+    return static_cast<bool>(condition);
+  }
+}
+
 [[noreturn, gnu::cold]] void assertion_failed(const char* condition, const char* file, int line);
 
 }  // namespace internal
 }  // namespace sb
 
 // Throws the given kind of error unless `condition` holds. The other arguments make the message, as
-// sb::str_cat joins them; they are only evaluated on failure.
-#define SB_CHECK_KIND(Kind, condition, ...)          \
-  (__builtin_expect(static_cast<bool>(condition), 1) \
-       ? (void)0                                     \
+// sb::str_cat joins them; they are only evaluated on failure. A SymBool (sym_bool.h) that cannot be
+// known yet passes and is checked at run time, as `torch._check` does.
+#define SB_CHECK_KIND(Kind, condition, ...)                                \
+  (__builtin_expect(::sb::internal::check_truth(condition, #condition), 1) \
+       ? (void)0                                                           \
        : ::sb::internal::throw_error<::sb::Kind>(__VA_ARGS__))
 
 #define SB_CHECK(condition, ...) SB_CHECK_KIND(RuntimeError, condition, __VA_ARGS__)

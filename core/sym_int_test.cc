@@ -10,7 +10,7 @@ namespace {
 struct FakeNode : SymNode {
   explicit FakeNode(int* alive) : alive(alive) { ++*alive; }
   ~FakeNode() override { --*alive; }
-  int64_t guard_int() const override { return 42; }
+  int64_t guard_int(SourceLocation) const override { return 42; }
   std::string to_string() const override { return "s0"; }
   int* alive;
 };

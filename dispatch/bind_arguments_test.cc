@@ -13,7 +13,7 @@ using Catch::Matchers::Equals;
 
 class SevenNode : public SymNode {
  public:
-  int64_t guard_int() const override { return 7; }
+  int64_t guard_int(SourceLocation) const override { return 7; }
   std::string to_string() const override { return "s7"; }
 };
 SymInt symbol() { return SymInt(make_intrusive<SevenNode>()); }
