@@ -103,6 +103,25 @@ Tensor alias_with_unchecked(const Tensor& base, IntArrayRef sizes, IntArrayRef s
   return Tensor(std::move(view));
 }
 
+Tensor empty_with_symbols(SymIntArrayRef sizes, SymIntArrayRef strides, DType dtype) {
+  const SymDimVector contiguous = strides.empty() ? contiguous_strides(sizes) : SymDimVector();
+  const Tensor result = empty_on(DeviceType::Meta, {0}, dtype);
+  TensorImpl* const impl = result.impl();
+  impl->set_sym_sizes_and_strides(sizes, strides.empty() ? SymIntArrayRef(contiguous) : strides, 0);
+  impl->set_storage(make_storage(
+      static_cast<size_t>(checked_storage_bytes(impl->hint_sizes(), impl->hint_strides(), 0,
+                                                static_cast<int64_t>(itemsize(dtype)))),
+      get_allocator(DeviceType::Meta), DeviceType::Meta));
+  return result;
+}
+
+Tensor alias_with_symbols(const Tensor& base, SymIntArrayRef sizes, SymIntArrayRef strides,
+                          const SymInt& offset) {
+  IntrusivePtr<TensorImpl> view = make_view(*base.impl(), 0);
+  view->set_sym_sizes_and_strides(sizes, strides, offset);
+  return Tensor(std::move(view));
+}
+
 Tensor alias_transposed(const Tensor& base, size_t dim0, size_t dim1) {
   IntrusivePtr<TensorImpl> view = make_view(*base.impl(), base.storage_offset());
   view->set_transposed(*base.impl(), dim0, dim1);

@@ -29,6 +29,10 @@ Tensor alias_with(const Tensor& base, IntArrayRef sizes, IntArrayRef strides, in
 // The same without the check, for views that cannot leave their base.
 Tensor alias_with_unchecked(const Tensor& base, IntArrayRef sizes, IntArrayRef strides,
                             int64_t offset);
+// Both with symbols; the first is on the meta device, and contiguous without strides.
+Tensor empty_with_symbols(SymIntArrayRef sizes, SymIntArrayRef strides, DType dtype);
+Tensor alias_with_symbols(const Tensor& base, SymIntArrayRef sizes, SymIntArrayRef strides,
+                          const SymInt& offset);
 // A view of `base` with two dimensions (not negative, in range) swapped.
 Tensor alias_transposed(const Tensor& base, size_t dim0, size_t dim1);
 

@@ -14,11 +14,6 @@ void StorageImpl::resize(size_t nbytes) {
   SB_CHECK(allocator_, "resize: the storage of ", nbytes_, " bytes on ", to_string(data_.device()),
            " is not resizable");
   if (nbytes == nbytes_) return;
-  if (nbytes == 0) {
-    data_ = DataPtr(nullptr, data_.device());
-    nbytes_ = 0;
-    return;
-  }
   DataPtr fresh = allocator_->allocate(nbytes);
   // Meta memory has no bytes to copy.
   if (data_.get() && fresh.get()) {

@@ -30,6 +30,12 @@ class StorageImpl : public IntrusiveTarget {
   bool resizable() const { return allocator_ != nullptr; }
   void set_resizable(Allocator* allocator) { allocator_ = allocator; }
 
+  // Other memory of the same size, which later resizes take from `allocator` (nullptr: none).
+  void set_data(DataPtr data, Allocator* allocator) {
+    data_ = std::move(data);
+    allocator_ = allocator;
+  }
+
   // Grows or shrinks to `nbytes`, keeping the bytes that fit both. New bytes are uninitialised.
   // Throws RuntimeError, changing nothing, if the storage is not resizable.
   void resize(size_t nbytes);

@@ -7,7 +7,8 @@ namespace sb {
 
 std::string Tensor::describe() const {
   if (!defined()) return "undefined tensor";
-  return str_cat(to_string(dtype()), "[", absl::StrJoin(sizes(), ", "), "] on ",
+  const auto size_text = [](std::string* text, const SymInt& size) { *text += size.to_string(); };
+  return str_cat(to_string(dtype()), "[", absl::StrJoin(sym_sizes(), ", ", size_text), "] on ",
                  to_string(device()));
 }
 

@@ -69,6 +69,22 @@ class Tensor {
     return impl_->is_contiguous(format);
   }
 
+  // The same for tensors whose sizes may be symbols (fake ones, under a ShapeEnv), which they leave
+  // as they are.
+  bool is_symbolic() const { return impl_->symbolic_shape() != nullptr; }
+  SymIntArrayRef sym_sizes() const {
+    return is_symbolic() ? SymIntArrayRef(impl_->symbolic_shape()->sizes) : as_symbols(sizes());
+  }
+  SymIntArrayRef sym_strides() const {
+    return is_symbolic() ? SymIntArrayRef(impl_->symbolic_shape()->strides) : as_symbols(strides());
+  }
+  SymInt sym_size(int64_t dim) const { return sym_sizes()[wrap(dim)]; }
+  SymInt sym_stride(int64_t dim) const { return sym_strides()[wrap(dim)]; }
+  SymInt sym_numel() const { return is_symbolic() ? impl_->symbolic_shape()->numel : numel(); }
+  SymInt sym_storage_offset() const {
+    return is_symbolic() ? impl_->symbolic_shape()->storage_offset : storage_offset();
+  }
+
   const Storage& storage() const { return impl_->storage(); }
   // Whether both share memory's owner (views of one another or of one base).
   bool is_alias_of(const Tensor& other) const { return storage() && storage() == other.storage(); }
@@ -88,6 +104,10 @@ class Tensor {
   std::string describe() const;
 
  private:
+  // Sizes and strides are never negative, and so need no look at each.
+  static SymIntArrayRef as_symbols(IntArrayRef ints) {
+    return {reinterpret_cast<const SymInt*>(ints.data()), ints.size()};
+  }
   // The undefined impl is not counted: threads would contend for its count.
   void retain() const noexcept {
     if (defined()) impl_->retain();

@@ -93,6 +93,47 @@ void TensorImpl::release_resources() {
   backend_meta_ = nullptr;
   autograd_meta_ = nullptr;
   mode_data_ = nullptr;
+  symbolic_shape_ = nullptr;
+}
+
+void TensorImpl::settle_symbols() const {
+  // Apart while the symbols are asked, which may throw.
+  const SymbolicShape& symbols = *symbolic_shape_;
+  Dims sizes, strides;
+  for (const SymInt& s : symbols.sizes) sizes.push_back(s.guard_int());
+  for (const SymInt& s : symbols.strides) strides.push_back(s.guard_int());
+  const int64_t offset = symbols.storage_offset.guard_int();
+  // A tensor means the same before and after, hence const. As all that changes a tensor, this is
+  // not for two threads at once.
+  TensorImpl* const self = const_cast<TensorImpl*>(this);
+  self->set_sizes_and_strides(sizes, strides);
+  self->offset_ = offset;
+}
+
+void TensorImpl::set_sym_sizes_and_strides(SymIntArrayRef sizes, SymIntArrayRef strides,
+                                           const SymInt& storage_offset) {
+  SB_CHECK(sizes.size() == strides.size(), "got ", sizes.size(), " sizes and ", strides.size(),
+           " strides");
+  bool symbolic = false;
+  const auto number_of = [&](const SymInt& s) {
+    constexpr int64_t kStandIn = 2;
+    const std::optional<int64_t> number = s.maybe_int();
+    symbolic = symbolic || !number;
+    return number ? *number : hint(s).value_or(kStandIn);
+  };
+  Dims size_numbers, stride_numbers;
+  for (const SymInt& s : sizes) size_numbers.push_back(number_of(s));
+  for (const SymInt& s : strides) stride_numbers.push_back(number_of(s));
+  const int64_t offset = number_of(storage_offset);
+  set_sizes_and_strides(size_numbers, stride_numbers);
+  offset_ = offset;
+  if (!symbolic) return;
+  auto shape = std::make_unique<SymbolicShape>();
+  shape->sizes.assign(sizes.begin(), sizes.end());
+  shape->strides.assign(strides.begin(), strides.end());
+  shape->storage_offset = storage_offset;
+  shape->numel = sym_product(sizes);
+  symbolic_shape_ = std::move(shape);
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes, MemoryFormat format) {
@@ -104,6 +145,7 @@ void TensorImpl::set_sizes_contiguous(IntArrayRef sizes, MemoryFormat format) {
     return;
   }
   numel_ = internal::checked_numel(sizes, dtype_);
+  symbolic_shape_ = nullptr;
   contiguous_ = true;
   non_overlapping_and_dense_ = true;
   channels_last_ = false;
@@ -181,6 +223,7 @@ void TensorImpl::store_strided(const int64_t* sizes, const int64_t* strides, siz
 
 void TensorImpl::compute_facts(const int64_t* sizes, const int64_t* strides, size_t rank,
                                int64_t numel) {
+  symbolic_shape_ = nullptr;
   numel_ = numel;
   contiguous_ = numel == 0 || is_row_major(sizes, strides, rank);
   channels_last_ = false;
@@ -191,6 +234,8 @@ void TensorImpl::compute_facts(const int64_t* sizes, const int64_t* strides, siz
 }
 
 void TensorImpl::set_transposed(const TensorImpl& base, size_t dim0, size_t dim1) {
+  base.settle();
+  symbolic_shape_ = nullptr;
   const size_t rank = base.shape_.rank();
   if (&base != this) {
     shape_.resize(rank);
@@ -213,6 +258,7 @@ void TensorImpl::set_transposed(const TensorImpl& base, size_t dim0, size_t dim1
 }
 
 bool TensorImpl::is_contiguous(MemoryFormat format) const {
+  settle();
   switch (format) {
     case MemoryFormat::ChannelsLast:
       return channels_last_;
@@ -257,6 +303,7 @@ IntrusivePtr<TensorImpl> TensorImpl::shallow_copy() const {
   copy->backend_meta_ = backend_meta_ ? backend_meta_->clone() : nullptr;
   copy->mode_data_ = mode_data_;
   copy->quantizer_ = quantizer_;
+  if (symbolic_shape_) copy->symbolic_shape_ = std::make_unique<SymbolicShape>(*symbolic_shape_);
   return copy;
 }
 
@@ -264,9 +311,9 @@ void TensorImpl::throw_no_data() const {
   SB_CHECK(defined_, "an undefined tensor has no data");
   const char* what = mode_data_ ? "a fake tensor" : device_.is_meta() ? "a meta tensor" : nullptr;
   SB_CHECK(what == nullptr, what, " has no data: ", to_string(dtype_), "[",
-           absl::StrJoin(sizes(), ", "), "] on ", to_string(device_));
+           absl::StrJoin(hint_sizes(), ", "), "] on ", to_string(device_));
   SB_THROW(RuntimeError, "a tensor on ", to_string(device_), " has no data: ", to_string(dtype_),
-           "[", absl::StrJoin(sizes(), ", "), "]");
+           "[", absl::StrJoin(hint_sizes(), ", "), "]");
 }
 
 }  // namespace sb

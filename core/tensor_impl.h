@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "absl/types/span.h"
 #include "switchboard/core/backend_meta.h"
@@ -18,6 +19,7 @@
 #include "switchboard/core/quantizer.h"
 #include "switchboard/core/storage.h"
 #include "switchboard/core/sym_int.h"
+#include "switchboard/core/symbolic_shape.h"
 
 namespace sb {
 
@@ -154,11 +156,45 @@ class TensorImpl : public IntrusiveTarget {
   void set_device(Device device) { device_ = device; }
 
   int64_t dim() const { return static_cast<int64_t>(shape_.rank()); }
-  IntArrayRef sizes() const { return {shape_.sizes(), shape_.rank()}; }
-  IntArrayRef strides() const { return {shape_.strides(), shape_.rank()}; }
-  int64_t numel() const { return numel_; }
-  int64_t storage_offset() const { return offset_; }
-  void set_storage_offset(int64_t offset) { offset_ = offset; }
+  // Reading one of these as a number settles the symbols of a symbolic tensor: each becomes the
+  // number that it stands for here, and a guard says so (as `int(s0)`). Throws
+  // GuardOnDataDependentError where a symbol stands for no number yet.
+  IntArrayRef sizes() const {
+    settle();
+    return {shape_.sizes(), shape_.rank()};
+  }
+  IntArrayRef strides() const {
+    settle();
+    return {shape_.strides(), shape_.rank()};
+  }
+  int64_t numel() const {
+    settle();
+    return numel_;
+  }
+  int64_t storage_offset() const {
+    settle();
+    return offset_;
+  }
+  void set_storage_offset(int64_t offset) {
+    settle();
+    offset_ = offset;
+  }
+
+  // The symbols, where there are any; nullptr for all other tensors.
+  const SymbolicShape* symbolic_shape() const { return symbolic_shape_.get(); }
+  // Gives the tensor a shape of symbols. What it had is what the symbols stand for at the moment,
+  // or, where they stand for nothing yet, a shape of that rank to go on with; see hint_sizes().
+  void set_symbolic_shape(std::unique_ptr<SymbolicShape> shape) {
+    symbolic_shape_ = std::move(shape);
+  }
+  // The same with what the symbols stand for, and 2 for each that stands for nothing; or, if none
+  // of the numbers is a symbol, just these sizes, strides and offset. Throws as
+  // set_sizes_and_strides.
+  void set_sym_sizes_and_strides(SymIntArrayRef sizes, SymIntArrayRef strides,
+                                 const SymInt& storage_offset);
+  // Sizes and strides without a look at symbols.
+  IntArrayRef hint_sizes() const { return {shape_.sizes(), shape_.rank()}; }
+  IntArrayRef hint_strides() const { return {shape_.strides(), shape_.rank()}; }
 
   // Sets sizes with the strides of the memory format (Contiguous or a channels-last one that fits
   // the rank). Throws RuntimeError, changing nothing, on a negative size or overflow.
@@ -172,10 +208,16 @@ class TensorImpl : public IntrusiveTarget {
   void set_transposed(const TensorImpl& base, size_t dim0, size_t dim1);
 
   // Facts about sizes and strides, computed when these are set.
-  bool is_contiguous() const { return contiguous_; }
+  bool is_contiguous() const {
+    settle();
+    return contiguous_;
+  }
   bool is_contiguous(MemoryFormat format) const;
   // Every element has a place of its own and there are no gaps.
-  bool is_non_overlapping_and_dense() const { return non_overlapping_and_dense_; }
+  bool is_non_overlapping_and_dense() const {
+    settle();
+    return non_overlapping_and_dense_;
+  }
 
   const Storage& storage() const { return storage_; }
   void set_storage(Storage storage) { storage_ = std::move(storage); }
@@ -220,6 +262,10 @@ class TensorImpl : public IntrusiveTarget {
   void set_autograd_meta(IntrusivePtr<AutogradMeta> meta) { autograd_meta_ = std::move(meta); }
   const IntrusivePtr<ModeData>& mode_data() const { return mode_data_; }
   void set_mode_data(IntrusivePtr<ModeData> data) { mode_data_ = std::move(data); }
+  // Gives what was there.
+  IntrusivePtr<ModeData> exchange_mode_data(IntrusivePtr<ModeData> data) {
+    return std::exchange(mode_data_, std::move(data));
+  }
   // Of a tensor of a quantized dtype; nullptr for all others.
   const IntrusivePtr<Quantizer>& quantizer() const { return quantizer_; }
   void set_quantizer(IntrusivePtr<Quantizer> quantizer) { quantizer_ = std::move(quantizer); }
@@ -238,6 +284,11 @@ class TensorImpl : public IntrusiveTarget {
   void release_resources() override;
 
  private:
+  void settle() const {
+    if (symbolic_shape_) [[unlikely]]
+      settle_symbols();
+  }
+  [[gnu::cold, gnu::noinline]] void settle_symbols() const;
   void set_sizes_in_format(IntArrayRef sizes, MemoryFormat format);
   void compute_channels_last();
   // The inputs are valid and do not point into shape_.
@@ -259,6 +310,7 @@ class TensorImpl : public IntrusiveTarget {
   bool channels_last_3d_ = false;
   bool wrapped_number_ = false;
   SizesAndStrides shape_;
+  std::unique_ptr<SymbolicShape> symbolic_shape_;
   mutable std::atomic<VersionCounter*> version_{nullptr};  // made at the first need
   IntrusivePtr<BackendMeta> backend_meta_;
   IntrusivePtr<AutogradMeta> autograd_meta_;

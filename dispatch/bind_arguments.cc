@@ -149,8 +149,12 @@ bool convert_base(const Type& type, IValue& v) {
       v = IValue(v.to_int());
       return true;
     case BaseType::Float:
-      if (!v.is_Int() && !v.is_SymInt()) return false;
-      v = IValue(static_cast<double>(v.to_int()));
+      if (!v.is_Int() && !v.is_SymInt() && !v.is_SymFloat()) return false;
+      v = IValue(v.to_double());
+      return true;
+    case BaseType::Bool:
+      if (!v.is_SymBool()) return false;
+      v = IValue(v.to_sym_bool().guard_bool());
       return true;
     case BaseType::Complex:
       if (!v.is_Int() && !v.is_Double()) return false;
@@ -208,6 +212,12 @@ std::string kind_of(const IValue& v, int depth = 0) {
       return "ScalarType";
     case IValue::Tag::IntList:
       return "int[]";
+    case IValue::Tag::SymInt:
+      return "SymInt";
+    case IValue::Tag::SymFloat:
+      return "SymFloat";
+    case IValue::Tag::SymBool:
+      return "SymBool";
     case IValue::Tag::SymIntList:
       return "SymInt[]";
     case IValue::Tag::DoubleList:

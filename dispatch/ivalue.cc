@@ -63,9 +63,29 @@ IValue::IValue(const SymInt& v) : IValue() {
     payload_.i = v.expect_int();
     return;
   }
-  v.node()->retain();
-  payload_.object = const_cast<SymNode*>(v.node());
-  tag_ = Tag::SymInt;
+  set_node(Tag::SymInt, v.node());
+}
+IValue::IValue(const SymFloat& v) : IValue() {
+  if (v.is_symbolic())
+    set_node(Tag::SymFloat, v.node());
+  else
+    *this = IValue(v.expect_float());
+}
+IValue::IValue(const SymBool& v) : IValue() {
+  if (v.is_symbolic())
+    set_node(Tag::SymBool, v.node());
+  else
+    *this = IValue(v.expect_bool());
+}
+
+// Expressions are counted already: the payload is the node itself.
+void IValue::set_node(Tag tag, const SymNode* node) {
+  node->retain();
+  payload_.object = const_cast<SymNode*>(node);
+  tag_ = tag;
+}
+IntrusivePtr<const SymNode> IValue::node() const {
+  return IntrusivePtr<const SymNode>::share(static_cast<const SymNode*>(payload_.object));
 }
 
 IValue::IValue(const Scalar& v) : IValue() {
@@ -130,11 +150,13 @@ void IValue::throw_wrong_tag(Tag expected) const {
 
 int64_t IValue::int_from_other() const {
   if (!is_SymInt()) throw_wrong_tag(Tag::Int);
-  return static_cast<const SymNode*>(payload_.object)->guard_int();
+  return to_sym_int().guard_int();
 }
 
 double IValue::to_double() const {
   if (is_Double()) return payload_.d;
+  if (is_SymFloat()) return to_sym_float().guard_float();
+  if (is_SymInt()) return static_cast<double>(to_int());
   SB_CHECK_TYPE(is_Int(), "expected Double or Int, got ", tag_name());
   return static_cast<double>(payload_.i);
 }
@@ -142,7 +164,17 @@ double IValue::to_double() const {
 SymInt IValue::to_sym_int() const {
   if (is_Int()) return SymInt(payload_.i);
   SB_CHECK_TYPE(is_SymInt(), "expected Int or SymInt, got ", tag_name());
-  return SymInt(IntrusivePtr<SymNode>::share(static_cast<SymNode*>(payload_.object)));
+  return SymInt(node());
+}
+SymFloat IValue::to_sym_float() const {
+  if (is_Double()) return SymFloat(payload_.d);
+  SB_CHECK_TYPE(is_SymFloat(), "expected Double or SymFloat, got ", tag_name());
+  return SymFloat(node());
+}
+SymBool IValue::to_sym_bool() const {
+  if (is_Bool()) return SymBool(payload_.b);
+  SB_CHECK_TYPE(is_SymBool(), "expected Bool or SymBool, got ", tag_name());
+  return SymBool(node());
 }
 
 Scalar IValue::to_scalar() const {
@@ -155,6 +187,12 @@ Scalar IValue::to_scalar() const {
       return Scalar(payload_.d);
     case Tag::Complex:
       return Scalar(to_complex());
+    case Tag::SymInt:
+      return Scalar(to_int());
+    case Tag::SymFloat:
+      return Scalar(to_double());
+    case Tag::SymBool:
+      return Scalar(to_sym_bool().guard_bool());
     default:
       SB_THROW(TypeError, "expected Bool, Int, Double or Complex, got ", tag_name());
   }
@@ -221,7 +259,9 @@ std::string IValue::to_string() const {
     case Tag::MemoryFormat:
       return std::string(sb::to_string(to_memory_format()));
     case Tag::SymInt:
-      return static_cast<const SymNode*>(payload_.object)->to_string();
+    case Tag::SymFloat:
+    case Tag::SymBool:
+      return node()->to_string();
     case Tag::String:
       return str_cat("'", to_string_view(), "'");
     case Tag::IntList:

@@ -19,6 +19,7 @@
 #include "switchboard/core/layout.h"
 #include "switchboard/core/scalar.h"
 #include "switchboard/core/storage.h"
+#include "switchboard/core/sym_float.h"
 #include "switchboard/core/sym_int.h"
 #include "switchboard/core/tensor.h"
 
@@ -37,18 +38,19 @@ class OpaqueObject : public IntrusiveTarget {
 // to_x() throws TypeError naming what was expected and what came, unless is_x() holds.
 class IValue {
  public:
-#define SB_FORALL_IVALUE_TAGS(X)                                                        \
-  X(None)                                                                               \
-  X(Tensor)                                                                             \
-  X(Int)                                                                                \
-  X(Double)                                                                             \
-  X(Bool)                                                                               \
-  X(Device)                                                                             \
-  X(DType)                                                                              \
-  X(Layout)                                                                             \
-  X(MemoryFormat) /* from here on: counted objects */                                   \
-      X(SymInt) X(Complex) X(String) X(IntList) X(SymIntList) X(DoubleList) X(BoolList) \
-          X(TensorList) X(OptionalTensorList) X(List) X(Generator) X(Storage) X(Object)
+#define SB_FORALL_IVALUE_TAGS(X)                                                                 \
+  X(None)                                                                                        \
+  X(Tensor)                                                                                      \
+  X(Int)                                                                                         \
+  X(Double)                                                                                      \
+  X(Bool)                                                                                        \
+  X(Device)                                                                                      \
+  X(DType)                                                                                       \
+  X(Layout)                                                                                      \
+  X(MemoryFormat) /* from here on: counted objects */                                            \
+  X(SymInt)                                                                                      \
+  X(SymFloat) X(SymBool) X(Complex) X(String) X(IntList) X(SymIntList) X(DoubleList) X(BoolList) \
+      X(TensorList) X(OptionalTensorList) X(List) X(Generator) X(Storage) X(Object)
   enum class Tag : uint8_t {
 #define SB_TAG(name) name,
     SB_FORALL_IVALUE_TAGS(SB_TAG)
@@ -72,8 +74,10 @@ class IValue {
   IValue(sb::MemoryFormat v) noexcept : tag_(Tag::MemoryFormat) {
     payload_.i = static_cast<int64_t>(v);
   }
-  IValue(const SymInt& v);  // a plain one becomes Int
-  IValue(const Scalar& v);  // Bool, Int, Double or Complex
+  IValue(const SymInt& v);    // a plain one becomes Int
+  IValue(const SymFloat& v);  // Double
+  IValue(const SymBool& v);   // Bool
+  IValue(const Scalar& v);    // Bool, Int, Double or Complex
   IValue(std::complex<double> v);
   IValue(std::string v);
   IValue(std::string_view v) : IValue(std::string(v)) {}
@@ -122,9 +126,11 @@ class IValue {
   bool is_##name() const { return tag_ == Tag::name; }
   SB_FORALL_IVALUE_TAGS(SB_TAG)
 #undef SB_TAG
-  // Bool, Int, Double, Complex (or SymInt, which to_scalar() refuses): what a Scalar can hold.
+  // Whether it is a number that is not known yet: SymInt, SymFloat or SymBool.
+  bool is_symbolic() const { return tag_ >= Tag::SymInt && tag_ <= Tag::SymBool; }
+  // Bool, Int, Double, Complex, or a symbol: what a Scalar can be made from.
   bool is_scalar() const {
-    return is_Int() || is_Double() || is_Bool() || is_Complex() || is_SymInt();
+    return is_Int() || is_Double() || is_Bool() || is_Complex() || is_symbolic();
   }
 
   const Tensor& to_tensor() const& {
@@ -144,7 +150,7 @@ class IValue {
     if (__builtin_expect(tag_ != Tag::Int, 0)) return int_from_other();
     return payload_.i;
   }
-  double to_double() const;  // Double, or Int
+  double to_double() const;  // Double or Int, or a SymFloat or SymInt with a guard
   bool to_bool() const {
     expect(Tag::Bool);
     return payload_.b;
@@ -165,8 +171,10 @@ class IValue {
     expect(Tag::MemoryFormat);
     return static_cast<sb::MemoryFormat>(payload_.i);
   }
-  SymInt to_sym_int() const;                // Int or SymInt
-  Scalar to_scalar() const;                 // Bool, Int, Double or Complex
+  SymInt to_sym_int() const;      // Int or SymInt
+  SymFloat to_sym_float() const;  // Double or SymFloat
+  SymBool to_sym_bool() const;    // Bool or SymBool
+  Scalar to_scalar() const;       // Bool, Int, Double or Complex, or a symbol with a guard
   std::complex<double> to_complex() const;  // Complex, Double or Int
   std::string_view to_string_view() const;
   IntArrayRef to_int_list() const;         // IntList
@@ -210,6 +218,8 @@ class IValue {
   const T& object(Tag tag) const;
   template <class T>
   void set_object(Tag tag, T value);
+  void set_node(Tag tag, const SymNode* node);
+  IntrusivePtr<const SymNode> node() const;  // of a symbol
 
   void copy_bits(const IValue& other) noexcept {
     __builtin_memcpy(static_cast<void*>(&payload_), static_cast<const void*>(&other.payload_),

@@ -53,6 +53,29 @@ struct FunctorState final : KernelState {
 template <class F>
 inline constexpr bool is_stateless = std::is_empty_v<F>&& std::is_default_constructible_v<F>;
 
+// Plain integers in the place of symbols, which this settles: guards say what they are.
+class SettledInts {
+ public:
+  explicit SettledInts(SymIntArrayRef symbols)
+      : ints_(reinterpret_cast<const int64_t*>(symbols.data()), symbols.size()) {
+    for (const SymInt& s : symbols) {
+      if (s.is_symbolic()) [[unlikely]] {
+        settle(symbols);
+        break;
+      }
+    }
+  }
+  operator IntArrayRef() const { return ints_; }  // NOLINT
+
+ private:
+  [[gnu::cold, gnu::noinline]] void settle(SymIntArrayRef symbols) {
+    for (const SymInt& s : symbols) settled_.push_back(s.guard_int());
+    ints_ = settled_;
+  }
+  std::vector<int64_t> settled_;
+  IntArrayRef ints_;
+};
+
 // A parameter of an operator passed on to the parameter of a kernel that asks for plain integers
 // where the schema has symbolic ones.
 template <class To, class From>
@@ -60,14 +83,14 @@ decltype(auto) adapt_argument(const From& v) {
   if constexpr (std::is_same_v<std::decay_t<To>, From>) {
     return (v);
   } else if constexpr (std::is_same_v<From, SymInt>) {
-    return v.expect_int();
+    return v.guard_int();
   } else if constexpr (std::is_same_v<From, SymIntArrayRef>) {
-    return v.expect_ints();
+    return SettledInts(v);
   } else if constexpr (std::is_same_v<From, std::optional<SymInt>>) {
-    return v ? std::optional<int64_t>(v->expect_int()) : std::nullopt;
+    return v ? std::optional<int64_t>(v->guard_int()) : std::nullopt;
   } else {
     static_assert(std::is_same_v<From, OptionalSymIntArrayRef>);
-    return v ? OptionalIntArrayRef(v->expect_ints()) : OptionalIntArrayRef();
+    return v ? std::optional<SettledInts>(*v) : std::nullopt;
   }
 }
 

@@ -53,6 +53,15 @@ absl::Span<const IValue> arguments_on(const Stack& stack, const OperatorHandle& 
   return absl::MakeConstSpan(stack).last(op.entry().num_arguments());
 }
 
+// A mode that declined has left the stack as it was: the next one would take other values for the
+// arguments.
+void check_declined(const DispatchMode& mode, size_t size, const Stack& stack,
+                    absl::FunctionRef<std::string()> op) {
+  SB_CHECK(stack.size() == size, op(), ": the mode ", mode.name(),
+           " declined the call, but changed the stack; expected ", size, " values on it, got ",
+           stack.size());
+}
+
 // Whether the mode took the call; false if it declined.
 bool takes(DispatchMode& mode, const Stack& stack, absl::FunctionRef<std::string()> op,
            absl::FunctionRef<void(DispatchMode&)> run) {
@@ -62,10 +71,7 @@ bool takes(DispatchMode& mode, const Stack& stack, absl::FunctionRef<std::string
     return true;
   } catch (const ModeDeclined&) {
   }
-  // The next mode would take other values for the arguments.
-  SB_CHECK(stack.size() == size, op(), ": the mode ", mode.name(),
-           " declined the call, but changed the stack; expected ", size, " values on it, got ",
-           stack.size());
+  check_declined(mode, size, stack, op);
   return false;
 }
 
@@ -232,9 +238,15 @@ void call_mode(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
     SB_CHECK(mode, op.name().to_string(),
              ": entered at Python, but no mode is active and no argument belongs to one");
   }
-  run_or_ask_owners(
-      *mode, *stack, op.entry().num_arguments(), [&] { return op.name().to_string(); },
-      [&](DispatchMode& m) { run_mode(m, op, keys, stack); });
+  const size_t size = stack->size();
+  try {
+    run_mode(*mode, op, keys, stack);
+  } catch (const ModeDeclined&) {
+    const auto name = [&] { return op.name().to_string(); };
+    check_declined(*mode, size, *stack, name);
+    ask_owners(mode, *stack, op.entry().num_arguments(), name,
+               [&](DispatchMode& m) { run_mode(m, op, keys, stack); });
+  }
 }
 
 }  // namespace internal

@@ -94,7 +94,16 @@ std::string_view to_string(ResolutionRule rule) {
 OperatorEntry::OperatorEntry(Dispatcher& dispatcher, OperatorName name)
     : TableHolder(&kUnresolvedTable), dispatcher_(dispatcher), name_(std::move(name)) {}
 
-OperatorEntry::~OperatorEntry() { delete base_.load(std::memory_order_relaxed); }
+OperatorEntry::~OperatorEntry() {
+  delete base_.load(std::memory_order_relaxed);
+  delete note_.load(std::memory_order_relaxed);
+}
+
+OperatorNote& OperatorEntry::set_note(std::unique_ptr<OperatorNote> note) {
+  OperatorNote* there = nullptr;
+  if (!note_.compare_exchange_strong(there, note.get(), std::memory_order_acq_rel)) return *there;
+  return *note.release();
+}
 
 OperatorBase& OperatorEntry::base() {
   if (OperatorBase* const base = find_base()) return *base;

@@ -29,6 +29,12 @@ class OperatorBase;  // operator_base.h
 // "(Tensor, int) -> (Tensor)".
 std::string to_string(const CppSignature& signature);
 
+// What a room above keeps with an operator: what fake mode found out about it.
+class OperatorNote {
+ public:
+  virtual ~OperatorNote() = default;
+};
+
 // How a slot was decided: by which rule, with the kernel of which key (null if there is none).
 struct Resolution {
   ResolutionRule rule = ResolutionRule::Missing;
@@ -101,6 +107,12 @@ class OperatorEntry : public TableHolder {
   // asked for it. Lives as long as the entry.
   OperatorBase* find_base() const { return base_.load(std::memory_order_acquire); }
   OperatorBase& base();
+
+  // The note on the operator; nullptr while there is none. Lives as long as the entry.
+  OperatorNote* find_note() const { return note_.load(std::memory_order_acquire); }
+  // Makes `note` that of the operator, unless there is one; gives the one that is there.
+  // Thread-safe.
+  OperatorNote& set_note(std::unique_ptr<OperatorNote> note);
 
   // The union of the keys of the arguments on the end of the stack. Throws RuntimeError if the
   // stack is too short.
@@ -177,6 +189,7 @@ class OperatorEntry : public TableHolder {
   std::shared_ptr<const OwnedTable> table_;              // null until a call needs one
   std::atomic<const DispatchTable*> resolved_{nullptr};  // of table_
   std::atomic<OperatorBase*> base_{nullptr};             // owned
+  std::atomic<OperatorNote*> note_{nullptr};             // owned
   std::atomic<bool> dead_{false};
   std::atomic<Definition> definition_{Definition()};
   std::atomic<uint64_t> defined_order_{0};
