@@ -1,0 +1,257 @@
+#include "switchboard/fake/symbolic/shape_env.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "switchboard/fake/symbolic/expr_sym_node.h"
+
+namespace sb {
+
+using symbolic::Expr;
+using symbolic::Number;
+using symbolic::ValueRange;
+
+namespace {
+
+// Where no line was given, as in `if (a == b)`, it is that of the running operator.
+SymOrigin origin_of(SourceLocation where) {
+  const SymReason* reason = SymReason::current();
+  if (!reason) return {"", where};
+  return {std::string(reason->reason()), where.line() == 0 ? reason->where() : where};
+}
+
+}  // namespace
+
+std::string to_string(const SymOrigin& origin) {
+  const std::string line = origin.where.line() == 0
+                               ? std::string("a line that is not known")
+                               : str_cat(origin.where.file_name(), ":", origin.where.line());
+  return origin.reason.empty() ? line : str_cat(origin.reason, " (", line, ")");
+}
+
+SymValue ShapeEnv::value_of(Expr e) {
+  if (!e->is_const())
+    return SymValue(IntrusivePtr<const SymNode>(
+        make_intrusive<ExprSymNode>(IntrusivePtr<ShapeEnv>::share(this), e)));
+  switch (e->kind) {
+    case SymKind::Int:
+      // Through SymInt's own check: not every int64 is a SymInt.
+      return SymInt(e->value).value();
+    case SymKind::Float:
+      return SymValue::of_float(e->float_value);
+    case SymKind::Bool:
+      return SymValue::of_bool(e->value != 0);
+  }
+  SB_ASSERT(false);
+}
+
+Expr ShapeEnv::create_symbol(SymKind kind, char letter, bool unbacked, SymOrigin origin) {
+  Symbol s;
+  s.info.name = str_cat(std::string(1, letter), counts_[letter]++);
+  s.info.kind = kind;
+  s.info.unbacked = unbacked;
+  s.info.origin = std::move(origin);
+  s.expr = pool_.symbol(kind, s.info.name, unbacked);
+  symbols_.push_back(std::move(s));
+  return symbols_.back().expr;
+}
+
+Expr ShapeEnv::create_unbacked(SymKind kind, char letter, SourceLocation where) {
+  return create_symbol(kind, letter, true, origin_of(where));
+}
+
+SymInt ShapeEnv::create_unbacked_symint(SourceLocation where) {
+  const std::lock_guard lock(mutex_);
+  return SymInt(value_of(create_unbacked(SymKind::Int, 'u', where)));
+}
+SymFloat ShapeEnv::create_unbacked_symfloat(SourceLocation where) {
+  const std::lock_guard lock(mutex_);
+  return SymFloat(value_of(create_unbacked(SymKind::Float, 'f', where)));
+}
+SymBool ShapeEnv::create_unbacked_symbool(SourceLocation where) {
+  const std::lock_guard lock(mutex_);
+  return SymBool(value_of(create_unbacked(SymKind::Bool, 'b', where)));
+}
+
+SymInt ShapeEnv::create_symint(int64_t hint, std::string source, std::optional<DimDynamic> dim,
+                               std::optional<int64_t> min, std::optional<int64_t> max,
+                               SourceLocation where) {
+  const std::lock_guard lock(mutex_);
+  const ValueRange wanted = {min.value_or(0), max.value_or(ValueRange::kInfinity)};
+  SB_CHECK_VALUE(hint >= 0, "create_symint: ", source, ": expected a size, got ", hint);
+  SB_CHECK_VALUE(wanted.contains(hint), "create_symint: ", source, ": its size ", hint,
+                 " is not in ", to_string(wanted));
+  if (const auto it = source_index_.find(source); it != source_index_.end()) {
+    const Source& known = sources_[it->second];
+    SB_CHECK_VALUE(known.hint == hint, "create_symint: ", source, " was ", known.hint,
+                   " before, and is ", hint, " now");
+    return SymInt(value_of(facts_.simplify(known.expr)));
+  }
+  DimDynamic kind =
+      dim.value_or(settings_.assume_static_by_default ? DimDynamic::Static : DimDynamic::Duck);
+  if (kind == DimDynamic::Duck && !settings_.duck_shape) kind = DimDynamic::Dynamic;
+  if (settings_.specialize_zero_one && hint <= 1) kind = DimDynamic::Static;
+
+  Expr expr = nullptr;
+  bool fresh = false;
+  if (kind == DimDynamic::Static) {
+    expr = pool_.constant(hint);
+  } else if (kind == DimDynamic::Duck && duck_.contains(hint)) {
+    expr = duck_.at(hint);
+  } else {
+    expr = create_symbol(SymKind::Int, 's', false, origin_of(where));
+    Symbol& s = symbol_of(expr);
+    s.info.hint = hint;
+    s.asked = {settings_.specialize_zero_one ? 2 : 0, ValueRange::kInfinity};
+    hints_[expr] = {hint, 0};
+    facts_.learn_range(expr, s.asked);
+    if (kind == DimDynamic::Duck) duck_[hint] = expr;
+    fresh = true;
+  }
+  if (expr->is_symbol()) symbol_of(expr).info.sources.push_back(source);
+  source_index_.emplace(source, sources_.size());
+  sources_.push_back({std::move(source), hint, expr, origin_of(where)});
+  if (fresh && (min || max)) {
+    Symbol& s = symbol_of(expr);
+    s.asked = intersect(s.asked, wanted);
+    facts_.learn_range(expr, wanted);
+  } else if (expr->is_symbol() && (min || max)) {
+    constrain(expr, wanted, false, where);
+  }
+  changed();
+  return SymInt(value_of(facts_.simplify(expr)));
+}
+
+bool ShapeEnv::suppressed() const {
+  for (const SuppressGuards* s = SuppressGuards::innermost_; s; s = s->outer_) {
+    if (s->env_ == this) return true;
+  }
+  return false;
+}
+
+void ShapeEnv::record_guard(Expr condition, SymOrigin origin) {
+  if (suppressed()) return;
+  guards_.push_back({condition, "", std::move(origin), symbolic::symbols_of(condition)});
+  facts_.learn(condition);
+  changed();
+}
+
+bool ShapeEnv::evaluate_condition(Expr condition, SourceLocation where) {
+  const Expr e = facts_.simplify(condition);
+  SB_CHECK_TYPE(e->kind == SymKind::Bool, "guard_bool: expected a condition, got ",
+                symbolic::to_string(e));
+  if (e->is_const()) return e->value != 0;
+  const std::optional<Number> n = symbolic::evaluate(e, hints_);
+  if (!n) throw_data_dependent(e, origin_of(where));
+  const bool holds = n->i != 0;
+  record_guard(holds ? e : pool_.negate(e), origin_of(where));
+  return holds;
+}
+
+Number ShapeEnv::evaluate_number(Expr number, SourceLocation where) {
+  const Expr e = facts_.simplify(number);
+  SB_CHECK_TYPE(e->kind == number->kind && e->kind != SymKind::Bool,
+                "guard_int: expected a number, got ", symbolic::to_string(e));
+  if (e->is_const()) return {e->value, e->float_value};
+  const std::optional<Number> n = symbolic::evaluate(e, hints_);
+  if (!n) throw_data_dependent(e, origin_of(where));
+  const Expr value = e->kind == SymKind::Int ? pool_.constant(n->i) : pool_.constant_float(n->d);
+  record_guard(pool_.apply(SymOp::Eq, {e, value}), origin_of(where));
+  return *n;
+}
+
+bool ShapeEnv::expect(Expr condition, SourceLocation where, std::string_view message) {
+  const Expr e = facts_.simplify(condition);
+  if (e->is_const()) return e->value != 0;
+  if (!e->has_unbacked) return evaluate_condition(e, where);
+  if (suppressed()) return true;
+  asserts_.push_back({e, std::string(message), origin_of(where), symbolic::symbols_of(e)});
+  facts_.learn(e);
+  changed();
+  return true;
+}
+
+void ShapeEnv::throw_data_dependent(Expr e, const SymOrigin& origin) const {
+  const std::string text = symbolic::to_string(e);
+  std::string made;
+  std::string sizes;
+  for (Expr s : symbolic::symbols_of(e)) {
+    if (!s->has_unbacked) continue;
+    const SymbolInfo& info = symbol_of(s).info;
+    made += str_cat(made.empty() ? "" : ", ", info.name, " was made by ", to_string(info.origin));
+    if (info.kind == SymKind::Int && !facts_.is_size_like(s))
+      sizes += str_cat("; where ", info.name, " is a size, sb::constrain_range_for_size(",
+                       info.name, ")");
+  }
+  const bool condition = e->kind == SymKind::Bool;
+  SB_THROW(GuardOnDataDependentError, to_string(origin), ": ",
+           condition ? "the truth of " : "the value of ", text, " depends on data: ", made,
+           "; to go on, state it before: ",
+           condition ? str_cat("sb::check(", text, ") or its opposite")
+                     : str_cat("sb::check(", text, " == ...)"),
+           sizes);
+}
+
+void ShapeEnv::constrain(Expr number, ValueRange range, bool size, SourceLocation where) {
+  const Expr e = facts_.simplify(number);
+  const SymOrigin origin = origin_of(where);
+  const auto refuse = [&](const std::string& got) {
+    SB_THROW(ValueError, "constrain_range: ", to_string(origin), ": expected ",
+             symbolic::to_string(number), " in ", to_string(range), ", got ", got);
+  };
+  if (range.empty()) refuse("an empty range");
+  // What has been found equal to it is of that size too.
+  if (size) {
+    for (Expr s : {number, e}) {
+      if (s->is_symbol() && s->has_unbacked) facts_.set_size_like(s);
+    }
+    changed();
+  }
+  if (e->is_const()) {
+    if (!range.contains(e->value)) refuse(str_cat(e->value));
+    return;
+  }
+  if (e->is_symbol() && e->has_unbacked) {
+    if (!facts_.learn_range(e, range)) refuse(to_string(facts_.range(e)));
+    Symbol& s = symbol_of(e);
+    s.asked = intersect(s.asked, range);
+    changed();
+    return;
+  }
+  const auto state = [&](SymOp op, int64_t bound) {
+    if (bound == ValueRange::kInfinity || bound == ValueRange::kMinusInfinity) return;
+    const Expr condition = pool_.apply(op, {e, pool_.constant(bound)});
+    if (!e->has_unbacked) {
+      const Number n = *symbolic::evaluate(e, hints_);
+      if (!range.contains(n.i)) refuse(str_cat(n.i));
+    }
+    if (!expect(condition, where, "constrain_range")) refuse(to_string(facts_.range(e)));
+  };
+  state(SymOp::Ge, range.low);
+  state(SymOp::Le, range.high);
+}
+
+void constrain_range(const SymInt& a, std::optional<int64_t> min, std::optional<int64_t> max,
+                     SourceLocation where) {
+  const ValueRange range = {min.value_or(ValueRange::kMinusInfinity),
+                            max.value_or(ValueRange::kInfinity)};
+  if (!a.is_symbolic()) {
+    SB_CHECK_VALUE(range.contains(a.expect_int()), "constrain_range: expected a number in ",
+                   to_string(range), ", got ", a.expect_int());
+    return;
+  }
+  ShapeEnv& env = shape_env_of(*a.node());
+  const std::lock_guard lock(env.mutex_);
+  env.constrain(static_cast<const ExprSymNode*>(a.node())->expr(), range, false, where);
+}
+
+void constrain_range_for_size(const SymInt& a, std::optional<int64_t> min,
+                              std::optional<int64_t> max, SourceLocation where) {
+  if (!a.is_symbolic()) return constrain_range(a, min.value_or(0), max, where);
+  ShapeEnv& env = shape_env_of(*a.node());
+  const std::lock_guard lock(env.mutex_);
+  env.constrain(static_cast<const ExprSymNode*>(a.node())->expr(),
+                {min.value_or(0), max.value_or(ValueRange::kInfinity)}, true, where);
+}
+
+}  // namespace sb

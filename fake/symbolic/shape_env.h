@@ -1,0 +1,246 @@
+// The environment of symbolic sizes: what symbols there are, what has been asked about them, and
+// what is known.
+//
+//   auto env = ShapeEnv::create();
+//   SymInt n = env->create_symint(5, "x.size(0)");  // prints as s0; 5 is its hint
+//   if (n * 2 == 10) ...                            // true, and the guard s0 == 5 is recorded
+//   env->evaluate_guards({{"x.size(0)", 7}});       // does not hold: s0 == 5
+
+#ifndef SWITCHBOARD_FAKE_SYMBOLIC_SHAPE_ENV_H_
+#define SWITCHBOARD_FAKE_SYMBOLIC_SHAPE_ENV_H_
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "switchboard/core/sym_bool.h"
+#include "switchboard/core/sym_float.h"
+#include "switchboard/core/sym_int.h"
+#include "switchboard/fake/symbolic/expr.h"
+#include "switchboard/fake/symbolic/facts.h"
+#include "switchboard/fake/symbolic/value_range.h"
+
+namespace sb {
+
+// The answer to a question depends on data that is not there. As `GuardOnDataDependentSymNode`.
+class GuardOnDataDependentError : public RuntimeError {
+ public:
+  using RuntimeError::RuntimeError;
+  std::string_view kind() const noexcept override { return "GuardOnDataDependentError"; }
+};
+
+// How a dimension of an input becomes a size. As
+// `torch.fx.experimental.symbolic_shapes.DimDynamic`.
+enum class DimDynamic : uint8_t {
+  Static,   // a plain integer
+  Duck,     // a symbol, the same for all Duck dimensions of the same hint
+  Dynamic,  // a symbol of its own
+};
+
+// As ShapeEnv's settings. Equal ones give equal results, so that a cache key can hold them.
+struct ShapeEnvSettings {
+  bool allow_scalar_outputs = true;            // item() gives a symbol
+  bool allow_dynamic_output_shape_ops = true;  // so does nonzero() as a size
+  bool assume_static_by_default = false;       // a dimension is Static unless it says otherwise
+  bool specialize_zero_one = true;             // hints of 0 and 1 become plain; others are above 1
+  bool duck_shape = true;                      // otherwise Duck is Dynamic
+
+  bool operator==(const ShapeEnvSettings&) const = default;
+  template <class H>
+  friend H AbslHashValue(H h, const ShapeEnvSettings& s) {
+    return H::combine(std::move(h), s.allow_scalar_outputs, s.allow_dynamic_output_shape_ops,
+                      s.assume_static_by_default, s.specialize_zero_one, s.duck_shape);
+  }
+};
+
+// Who asked or made something: the operator that was running (SymReason), and a line.
+struct SymOrigin {
+  std::string reason;  // empty if no SymReason was in scope
+  SourceLocation where;
+};
+// "aten::view (ops/views.cc:31)".
+std::string to_string(const SymOrigin& origin);
+
+// A question whose answer the program relied on.
+struct Guard {
+  std::string text;  // what holds: "s0 == 2*s1"
+  SymOrigin origin;
+  std::vector<std::pair<std::string, int64_t>> hints;  // of the symbols in it
+};
+// What must hold and can be checked only when the data is there.
+struct RuntimeAssert {
+  std::string text;
+  std::string message;  // of the check; may be empty
+  SymOrigin origin;
+  std::vector<std::string> symbols;
+};
+// What is known of a symbol. As its creation recorded it, and its range now.
+struct SymbolInfo {
+  std::string name;
+  SymKind kind = SymKind::Int;
+  bool unbacked = false;
+  bool size_like = false;
+  std::optional<int64_t> hint;
+  std::vector<std::string> sources;  // the dimensions that are it
+  SymOrigin origin;
+  symbolic::ValueRange range;
+  std::string replacement;  // what it has been found equal to; empty if nothing
+};
+struct GuardsResult {
+  bool holds = true;
+  std::string failed;  // the first that does not hold
+  SymOrigin origin;    // who asked it
+  explicit operator bool() const { return holds; }
+};
+
+// Thread-safe: one mutex. Symbols keep their environment alive; it keeps every expression that was
+// made in it.
+class ShapeEnv : public IntrusiveTarget {
+ public:
+  explicit ShapeEnv(ShapeEnvSettings settings = {}) : settings_(settings), facts_(pool_) {}
+  static IntrusivePtr<ShapeEnv> create(ShapeEnvSettings settings = {}) {
+    return make_intrusive<ShapeEnv>(settings);
+  }
+  const ShapeEnvSettings& settings() const { return settings_; }
+
+  // The size of a dimension of an input: `hint` is the size at hand, `source` the dimension's name,
+  // "x.size(0)". A plain integer for a Static one, and for 0 and 1 where the settings specialise
+  // them. A source that is asked for again gives the same. `min` and `max`, inclusive, become
+  // guards. Throws ValueError for a negative hint, one outside the range, or another hint for a
+  // source.
+  SymInt create_symint(int64_t hint, std::string source, std::optional<DimDynamic> dim = {},
+                       std::optional<int64_t> min = {}, std::optional<int64_t> max = {},
+                       SourceLocation where = SourceLocation::current());
+  // Numbers that only the data will tell: u0, u1, ...; f0; b0. As `create_unbacked_symint`.
+  SymInt create_unbacked_symint(SourceLocation where = SourceLocation::current());
+  SymFloat create_unbacked_symfloat(SourceLocation where = SourceLocation::current());
+  SymBool create_unbacked_symbool(SourceLocation where = SourceLocation::current());
+
+  // Everything recorded, in order.
+  std::vector<Guard> guards() const;
+  std::vector<RuntimeAssert> runtime_asserts() const;
+  // Those that wait for this symbol.
+  std::vector<RuntimeAssert> runtime_asserts(std::string_view symbol) const;
+  std::vector<SymbolInfo> symbols() const;
+  std::optional<SymbolInfo> symbol(std::string_view name) const;
+
+  // What the program rests on, a line each: sources that are plain or equal, ranges, guards with
+  // who asked.
+  std::vector<std::string> produce_guards() const;
+  // Whether these sizes satisfy all of that. Keys are sources ("x.size(0)") or symbols ("s0", and
+  // "u0", whose run-time checks then count too). Sources that are plain or share a symbol may be
+  // left out. Throws ValueError for a key that names nothing, and for a symbol without a value.
+  GuardsResult evaluate_guards(absl::Span<const std::pair<std::string, int64_t>> sizes) const;
+  GuardsResult evaluate_guards(std::initializer_list<std::pair<std::string, int64_t>> sizes) const {
+    return evaluate_guards(absl::MakeConstSpan(sizes.begin(), sizes.size()));
+  }
+
+  // The data is there: the symbol's value. Throws RuntimeError where that breaks its range or a
+  // run-time check whose symbols all have values now, ValueError for a name that is no unbacked
+  // integer or truth.
+  void bind_unbacked(std::string_view symbol, int64_t value);
+
+  // Grows whenever something is recorded or learnt: an answer holds as long as it stays the same.
+  uint64_t version() const { return version_.load(std::memory_order_acquire); }
+
+  // For a scope, on this thread, questions of this environment are answered and not recorded. As
+  // `suppress_guards`.
+  class SuppressGuards {
+   public:
+    explicit SuppressGuards(const ShapeEnv& env)
+        : env_(&env), outer_(std::exchange(innermost_, this)) {}
+    ~SuppressGuards() { innermost_ = outer_; }
+    SuppressGuards(const SuppressGuards&) = delete;
+    SuppressGuards& operator=(const SuppressGuards&) = delete;
+
+   private:
+    friend class ShapeEnv;
+    static constinit inline thread_local const SuppressGuards* innermost_ = nullptr;
+    const ShapeEnv* env_;
+    const SuppressGuards* outer_;
+  };
+
+ private:
+  friend class ExprSymNode;
+  friend void constrain_range(const SymInt&, std::optional<int64_t>, std::optional<int64_t>,
+                              SourceLocation);
+  friend void constrain_range_for_size(const SymInt&, std::optional<int64_t>,
+                                       std::optional<int64_t>, SourceLocation);
+  using Expr = symbolic::Expr;
+  struct Symbol {
+    SymbolInfo info;
+    Expr expr;
+    symbolic::ValueRange asked;  // what its creation and constrain_range() say
+  };
+  struct Source {
+    std::string name;
+    int64_t hint;
+    Expr expr;  // a symbol or a constant
+    SymOrigin origin;
+  };
+  struct Recorded {
+    Expr condition;
+    std::string message;
+    SymOrigin origin;
+    std::vector<Expr> symbols;
+  };
+
+  // All of these are called with the mutex held.
+  SymValue value_of(Expr e);
+  Expr create_symbol(SymKind kind, char letter, bool unbacked, SymOrigin origin);
+  Expr create_unbacked(SymKind kind, char letter, SourceLocation where);
+  Symbol& symbol_of(Expr e) { return symbols_[e->value]; }
+  const Symbol& symbol_of(Expr e) const { return symbols_[e->value]; }
+  const Symbol* find_symbol(std::string_view name) const;
+  bool suppressed() const;
+  void record_guard(Expr condition, SymOrigin origin);
+  // The truth of a condition; guards.
+  bool evaluate_condition(Expr condition, SourceLocation where);
+  symbolic::Number evaluate_number(Expr e, SourceLocation where);
+  bool expect(Expr condition, SourceLocation where, std::string_view message);
+  [[noreturn]] void throw_data_dependent(Expr e, const SymOrigin& origin) const;
+  void constrain(Expr e, symbolic::ValueRange range, bool size, SourceLocation where);
+  Guard describe_guard(const Recorded& guard) const;
+  RuntimeAssert describe_assert(const Recorded& assert) const;
+  SymbolInfo describe_symbol(const Symbol& symbol) const;
+  void changed() { version_.fetch_add(1, std::memory_order_release); }
+
+  const ShapeEnvSettings settings_;
+  mutable std::mutex mutex_;
+  symbolic::ExprPool pool_;
+  symbolic::Facts facts_;
+  std::vector<Symbol> symbols_;  // by their number
+  std::vector<Source> sources_;
+  absl::flat_hash_map<std::string, size_t> source_index_;
+  absl::flat_hash_map<int64_t, Expr> duck_;
+  std::vector<Recorded> guards_;
+  std::vector<Recorded> asserts_;
+  symbolic::SymbolValues hints_;
+  symbolic::SymbolValues bound_;
+  absl::flat_hash_map<char, int> counts_;  // of symbols, by first letter
+  std::atomic<uint64_t> version_{0};
+};
+
+// The environment of a symbolic number. Throws TypeError for a node that no ShapeEnv made.
+ShapeEnv& shape_env_of(const SymNode& node);
+
+// The integer lies in [min, max], inclusive; a bound that is left out is none. What comes from data
+// is checked when it is there; of a size at hand this is a guard. Throws ValueError where it cannot
+// hold. As `torch._constrain_as_value`.
+void constrain_range(const SymInt& a, std::optional<int64_t> min, std::optional<int64_t> max = {},
+                     SourceLocation where = SourceLocation::current());
+// The same for what is the size of something: guard_size_oblivious() takes it to be at least 2.
+// `min` is 0 if left out. As `torch._constrain_as_size`.
+void constrain_range_for_size(const SymInt& a, std::optional<int64_t> min = {},
+                              std::optional<int64_t> max = {},
+                              SourceLocation where = SourceLocation::current());
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_FAKE_SYMBOLIC_SHAPE_ENV_H_
