@@ -4,6 +4,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
 
 namespace sb {
 namespace {
@@ -42,10 +43,12 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 
   m.define(fill__Tensor);
   m.impl(fill__Tensor, DispatchKey::CPU, [](const Tensor& self, const Tensor& value) {
+    check_defined("fill_", self);
     check_value(value);
     return fill_cpu(self, load_scalar(value.dtype(), value.data_ptr()));
   });
   m.impl(fill__Tensor, DispatchKey::Meta, [](const Tensor& self, const Tensor& value) {
+    check_defined("fill_", self);
     check_value(value);
     SB_CHECK(self.is_meta(), "fill_: argument value: ", value.describe(), " has no data to give ",
              self.describe());

@@ -135,8 +135,9 @@ class Reader {
   CastFunction second_ = nullptr;
   int64_t size_;
   int64_t middle_size_;
-  alignas(64) char middle_[kBytes];
-  alignas(64) char last_[kBytes];
+  // No more, as GCC 12's AddressSanitizer puts what is on the stack at multiples of 32.
+  alignas(32) char middle_[kBytes];
+  alignas(32) char last_[kBytes];
 };
 
 // A reduction under way. The outputs are cut into units of at most kReduceChunk accumulators, which
@@ -336,7 +337,13 @@ struct ArgExtreme {
     }
   }
   int64_t find(const char* elements, int64_t stride, int64_t n) const {
-    const auto at = [&](int64_t i) { return *reinterpret_cast<const T*>(elements + i * stride); };
+    const auto at = [&](int64_t i) -> T {
+      // Any byte but 0 is true.
+      if constexpr (std::is_same_v<T, bool>)
+        return elements[i * stride] != 0;
+      else
+        return *reinterpret_cast<const T*>(elements + i * stride);
+    };
     int64_t index = 0;
     T best = at(0);
     for (int64_t i = 1; i < n; ++i) {

@@ -8,6 +8,7 @@
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/item.h"
 #include "switchboard/ops/out_form.h"
+#include "switchboard/ops/tensor_parts.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -23,12 +24,7 @@ std::vector<Tensor> by_sections(const Tensor& self, int64_t sections, int64_t di
   dim = checked_dim(self, dim);
   SB_CHECK(sections > 0, "tensor_split: expected at least one section, got ", sections);
   const int64_t size = self.size(dim), small = size / sections, larger = size % sections;
-  std::vector<Tensor> parts;
-  try {
-    parts.reserve(static_cast<size_t>(sections));
-  } catch (const std::exception&) {
-    SB_THROW(RuntimeError, "tensor_split: not enough memory for ", sections, " tensors");
-  }
+  std::vector<Tensor> parts = make_parts("tensor_split", sections);
   for (int64_t i = 0, start = 0; i < sections; ++i) {
     const int64_t end = start + small + (i < larger);
     parts.push_back(slice(self, dim, start, end));

@@ -6,12 +6,14 @@
 #include "switchboard/ops/array_loops.h"
 
 #ifndef SB_CPU_VARIANT
+#include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/elementwise.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/loss/pointwise.h"
+#include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/views.h"
@@ -107,10 +109,28 @@ constexpr LoopTable mse_backward_loops() {
                });
   return table;
 }
+// Integers wrap.
+template <class T>
+T negated(T x) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x));
+  else
+    return -x;
+}
+template <class T>
+T product_over(T x, T y, T divisor) {
+  if constexpr (std::is_integral_v<T>) {
+    if (divisor == 0) return T(0);
+    const T product = static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
+    return divisor == T(-1) ? negated(product) : static_cast<T>(product / divisor);
+  } else {
+    return x * y / divisor;
+  }
+}
 // The derivative of the distance by x where it exceeds `threshold`, and x / slope between.
 template <class T>
 T clipped(T x, T threshold, T outside, T inside) {
-  if (x <= -threshold) return static_cast<T>(T(0) - outside);
+  if (x <= negated(threshold)) return negated(outside);
   return x >= threshold ? outside : inside;
 }
 constexpr LoopTable smooth_l1_backward_loops() {
@@ -124,10 +144,10 @@ constexpr LoopTable smooth_l1_backward_loops() {
       T d;
       if constexpr (std::is_integral_v<T>) {
         d = static_cast<T>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y));
-        return clipped<T>(d, beta, factor, beta == 0 ? T(0) : static_cast<T>(factor * d / beta));
+        return clipped<T>(d, beta, factor, product_over(factor, d, beta));
       } else {
         d = x - y;
-        return clipped<T>(d, beta, factor, factor * d / beta);
+        return clipped<T>(d, beta, factor, product_over(factor, d, beta));
       }
     };
     return a.binaryExpr(b, slope)
@@ -231,12 +251,15 @@ Tensor huber_body(const Tensor& out, const Tensor& self, const Tensor& target, i
                   double delta) {
   SB_CHECK(delta > 0, "huber_loss: delta: expected more than 0, got ", delta);
   const LossParams params{delta};
-  if (out.defined()) {
-    return reduce_loss_in_place(elementwise(huber_arithmetic, out, self, target, &params),
-                                reduction);
+  const bool reduces = reduction == kReduceMean || reduction == kReduceSum;
+  if (!out.defined() || !reduces) {
+    const Tensor& to = out.defined() ? out : empty_like(self);
+    return reduce_loss(elementwise(huber_arithmetic, to, self, target, &params), reduction);
   }
-  return reduce_loss(elementwise(huber_arithmetic, empty_like(self), self, target, &params),
-                     reduction);
+  const Tensor loss = elementwise(huber_arithmetic, empty_on(out.device(), {0}, out.dtype()), self,
+                                  target, &params);
+  for (const Tensor* t : {&self, &target}) check_no_partial_overlap(out, *t);
+  return reduce_loss_in_out("huber_loss", loss, reduction, out);
 }
 
 // On devices without a kernel: out first holds the loss of each element, and so does its storage
@@ -245,9 +268,8 @@ Tensor huber_out_composite(const Tensor& self, const Tensor& target, int64_t red
                            double delta, const Tensor& out) {
   const DType dtype = result_type({&self, &target});
   check_castable(huber_arithmetic, dtype, out);
-  copy_result_to_out("huber_loss", huber_loss(to_dtype(self, dtype), target, kReduceNone, delta),
-                     out);
-  return reduce_loss_in_place(out, reduction);
+  const Tensor loss = huber_loss(to_dtype(self, dtype), target, kReduceNone, delta);
+  return reduce_loss_in_out("huber_loss", to_dtype(loss, out.dtype()), reduction, out);
 }
 
 // Where the derivative goes: grad_input, or a contiguous tensor like self.
