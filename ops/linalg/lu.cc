@@ -16,7 +16,13 @@ int32_t factor(Eigen::Map<ColumnMajor<T>> lu, bool pivot, int32_t* pivots) {
   for (Eigen::Index k = 0; k < n; ++k) {
     Eigen::Index largest = k;
     if (pivot) {
-      lu.col(k).tail(lu.rows() - k).cwiseAbs().maxCoeff(&largest);
+      const auto column = lu.col(k).tail(lu.rows() - k);
+      // What LAPACK takes for the size of a complex number.
+      if constexpr (Eigen::NumTraits<T>::IsComplex) {
+        (column.real().cwiseAbs() + column.imag().cwiseAbs()).maxCoeff(&largest);
+      } else {
+        column.cwiseAbs().maxCoeff(&largest);
+      }
       largest += k;
       if (largest != k) lu.row(k).swap(lu.row(largest));
     }
@@ -143,8 +149,8 @@ Two inv_kernel(const Tensor& a, bool check) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto composite = DispatchKey::CompositeImplicitAutograd;
-  constexpr OutFormOptions structured{.structured = true};
+  constexpr auto composite = DispatchKey::CompositeImplicitAutograd;
+  constexpr OutFormOptions structured{.structured = true, .key = composite};
   const auto lu_factor_ex = []<bool with_data>(const Tensor& a, bool pivot, bool check) -> Three {
     const Factors f = lu_factors<with_data>("linalg_lu_factor_ex", a, pivot);
     check_errors("linalg.lu_factor_ex", f.info, check);

@@ -1,0 +1,82 @@
+// The discrete Fourier transform of one line of numbers, by Eigen, in double precision. Included by
+// .cc files only: it brings Eigen in.
+
+#ifndef SWITCHBOARD_OPS_FFT_LINE_TRANSFORM_H_
+#define SWITCHBOARD_OPS_FFT_LINE_TRANSFORM_H_
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "Eigen/Core"
+#include "unsupported/Eigen/FFT"
+
+namespace sb {
+
+// A double, of which std::complex multiplies as schools teach: for its own three types it looks for
+// NaN after each product, which takes longer than the product.
+class PlainReal {
+ public:
+  PlainReal(double value = 0) : value_(value) {}  // NOLINT: as double itself
+  explicit operator double() const { return value_; }
+
+  PlainReal operator-() const { return -value_; }
+  PlainReal& operator+=(PlainReal x) { return value_ += x.value_, *this; }
+  PlainReal& operator-=(PlainReal x) { return value_ -= x.value_, *this; }
+  PlainReal& operator*=(PlainReal x) { return value_ *= x.value_, *this; }
+  friend PlainReal operator+(PlainReal x, PlainReal y) { return x.value_ + y.value_; }
+  friend PlainReal operator-(PlainReal x, PlainReal y) { return x.value_ - y.value_; }
+  friend PlainReal operator*(PlainReal x, PlainReal y) { return x.value_ * y.value_; }
+  friend PlainReal operator/(PlainReal x, PlainReal y) { return x.value_ / y.value_; }
+  friend bool operator>=(PlainReal x, PlainReal y) { return x.value_ >= y.value_; }
+  friend PlainReal exp(PlainReal x) { return std::exp(x.value_); }
+  friend PlainReal sin(PlainReal x) { return std::sin(x.value_); }
+  friend PlainReal cos(PlainReal x) { return std::cos(x.value_); }
+  friend PlainReal acos(PlainReal x) { return std::acos(x.value_); }
+
+ private:
+  double value_;
+};
+
+// Transforms of `size` numbers, at least 1, in one direction, not scaled. The first run makes a
+// plan, and the buffers that it needs, which a copy takes along. Not to be run by two threads at
+// once: each has its copy.
+class LineTransform {
+ public:
+  using Real = PlainReal;
+  using Complex = std::complex<Real>;
+
+  // RuntimeError for more than 2^27 numbers.
+  LineTransform(int64_t size, bool forward);
+
+  // to[j] = sum over k of from[k] exp(-2 pi i j k / size), or with +2 pi i where not forward. The
+  // two may not overlap.
+  void run(const Complex* from, Complex* to);
+  // The same, of real numbers; forward.
+  void run(const Real* from, Complex* to);
+  // The same, of which the first size / 2 + 1 numbers are given, and the others are the conjugates
+  // of these: the result is real; not forward. As in PyTorch, the imaginary parts of numbers that
+  // would have to be their own conjugates do not count.
+  void run(const Complex* from, Real* to);
+
+ private:
+  // What a length with a large prime factor p takes, which Eigen would need p steps a number for: a
+  // convolution with a chirp, whose length is a power of two. As Bluestein.
+  struct Chirp {
+    Chirp(int64_t size, bool forward);
+    std::vector<Complex> factors;   // exp(-+ pi i k^2 / size)
+    std::vector<Complex> spectrum;  // of their conjugates, around 0
+  };
+
+  int64_t size_;
+  bool forward_;
+  Eigen::FFT<Real> fft_;
+  std::shared_ptr<const Chirp> chirp_;
+  std::vector<Complex> padded_, transformed_, whole_;
+};
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_FFT_LINE_TRANSFORM_H_

@@ -1,0 +1,251 @@
+#include "switchboard/ops/fft/transforms.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copied_out.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/fft/line_transform.h"
+#include "switchboard/ops/parallel.h"
+
+namespace sb {
+namespace {
+
+void check_arguments(const char* op, const Tensor& self, IntArrayRef dims, int64_t normalization,
+                     bool complex) {
+  const DType dtype = self.dtype();
+  SB_CHECK(complex ? dtype == DType::Complex64 || dtype == DType::Complex128
+                   : dtype == DType::Float32 || dtype == DType::Float64,
+           op, ": self: expected ", complex ? "complex64 or complex128" : "float32 or float64",
+           ", got ", self.describe());
+  SB_CHECK(self.dim() >= 1, op, ": self: expected at least 1 dimension, got ", self.describe());
+  SB_CHECK(normalization >= 0 && normalization <= static_cast<int64_t>(FftNorm::ByN), op,
+           ": normalization: expected 0, 1 or 2, got ", normalization);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    SB_CHECK_VALUE(dims[i] >= 0 && dims[i] < self.dim(), op, ": dim: expected from 0 to ",
+                   self.dim() - 1, ", got ", dims[i]);
+    SB_CHECK_VALUE(std::find(dims.begin(), dims.begin() + i, dims[i]) == dims.begin() + i, op,
+                   ": dim: ", dims[i], " is named twice");
+  }
+}
+
+// 1 / what the numbers are divided by; `sizes` are those of the signal.
+double scale_of(IntArrayRef sizes, IntArrayRef dims, int64_t normalization) {
+  double n = 1;
+  for (int64_t d : dims) n *= static_cast<double>(sizes[static_cast<size_t>(d)]);
+  switch (static_cast<FftNorm>(normalization)) {
+    case FftNorm::ByN:
+      return 1 / n;
+    case FftNorm::ByRootN:
+      return 1 / std::sqrt(n);
+    default:
+      return 1;
+  }
+}
+
+// The lines along one dimension of two tensors whose other sizes agree.
+class Lines {
+ public:
+  // Where a line begins in both tensors, in elements.
+  struct Position {
+    DimVector index;
+    int64_t from = 0, to = 0;
+  };
+
+  Lines(const Tensor& from, const Tensor& to, int64_t dim) {
+    for (int64_t d = 0; d < from.dim(); ++d) {
+      if (d == dim) continue;
+      sizes_.push_back(from.size(d));
+      from_.push_back(from.stride(d));
+      to_.push_back(to.stride(d));
+      count_ *= from.size(d);
+    }
+  }
+  int64_t count() const { return count_; }
+
+  Position at(int64_t line) const {
+    Position p{DimVector(sizes_.size()), 0, 0};
+    for (size_t d = sizes_.size(); d-- > 0; line /= sizes_[d]) {
+      move(&p, d, p.index[d] = line % sizes_[d]);
+    }
+    return p;
+  }
+  void advance(Position* p) const {
+    for (size_t d = sizes_.size(); d-- > 0;) {
+      move(p, d, 1);
+      if (++p->index[d] < sizes_[d]) return;
+      move(p, d, -sizes_[d]);
+      p->index[d] = 0;
+    }
+  }
+
+ private:
+  void move(Position* p, size_t d, int64_t steps) const {
+    p->from += steps * from_[d];
+    p->to += steps * to_[d];
+  }
+
+  DimVector sizes_, from_, to_;
+  int64_t count_ = 1;
+};
+
+// A number as it is computed, and back.
+template <class T>
+PlainReal widened(T x) {
+  return x;
+}
+template <class T>
+std::complex<PlainReal> widened(const std::complex<T>& x) {
+  return {x.real(), x.imag()};
+}
+template <class T>
+void store(PlainReal x, T* to) {
+  *to = static_cast<T>(static_cast<double>(x));
+}
+template <class T>
+void store(const std::complex<PlainReal>& x, std::complex<T>* to) {
+  *to = {static_cast<T>(static_cast<double>(x.real())),
+         static_cast<T>(static_cast<double>(x.imag()))};
+}
+template <class T>
+using Wide = decltype(widened(T()));
+
+// Transforms all lines along `dim`, of `points` numbers, each as a whole in buffers of its own: the
+// two tensors may be one.
+template <class From, class To>
+void transform_lines(const Tensor& from, const Tensor& to, int64_t dim, int64_t points,
+                     bool forward, double scale) {
+  const Lines lines(from, to, dim);
+  const From* const source = from.data<From>();
+  To* const target = to.data<To>();
+  const int64_t from_step = from.stride(dim), to_step = to.stride(dim);
+  const int64_t from_size = std::min(from.size(dim), points);
+  const int64_t to_size = std::min(to.size(dim), points);
+  const auto length = static_cast<size_t>(points);
+
+  // The plan is made once, and copied for each piece.
+  LineTransform plan(points, forward);
+  {
+    std::vector<Wide<From>> zeros(length);
+    std::vector<Wide<To>> result(length);
+    plan.run(zeros.data(), result.data());
+  }
+  // A number takes some 8 steps.
+  const int64_t grain = std::max<int64_t>(1, kElementGrain / 8 / points);
+  parallel_for(0, lines.count(), grain, [&](int64_t begin, int64_t end) {
+    LineTransform transform = plan;
+    std::vector<Wide<From>> line(length);
+    std::vector<Wide<To>> result(length);
+    Lines::Position at = lines.at(begin);
+    for (int64_t i = begin; i < end; ++i, lines.advance(&at)) {
+      const From* const p = source + at.from;
+      for (int64_t k = 0; k < from_size; ++k)
+        line[static_cast<size_t>(k)] = widened(p[k * from_step]);
+      transform.run(line.data(), result.data());
+      To* const q = target + at.to;
+      for (int64_t k = 0; k < to_size; ++k) {
+        store(result[static_cast<size_t>(k)] * PlainReal(scale), q + k * to_step);
+      }
+    }
+  });
+}
+
+template <class F>
+void visit_real_type(DType dtype, const F& f) {
+  if (dtype == DType::Float32 || dtype == DType::Complex64) {
+    f.template operator()<float>();
+  } else {
+    f.template operator()<double>();
+  }
+}
+
+// Complex to complex along several dimensions, of which there is one at least.
+template <class T>
+void transform_all(const Tensor& from, const Tensor& to, IntArrayRef dims, bool forward,
+                   double scale) {
+  const Tensor* source = &from;
+  for (int64_t d : dims) {
+    transform_lines<std::complex<T>, std::complex<T>>(*source, to, d, to.size(d), forward, scale);
+    source = &to;
+    scale = 1;
+  }
+}
+
+TensorMeta c2c_rule(const Tensor& self, IntArrayRef dims, int64_t normalization, bool) {
+  check_arguments("_fft_c2c", self, dims, normalization, /*complex=*/true);
+  return {DimVector(self.sizes().begin(), self.sizes().end()), self.dtype()};
+}
+void c2c_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, bool forward,
+                const Tensor& out) {
+  if (out.numel() == 0) return;
+  if (dims.empty()) return copy_elements(out, self);
+  visit_real_type(self.dtype(), [&]<class T>() {
+    transform_all<T>(self, out, dims, forward, scale_of(self.sizes(), dims, normalization));
+  });
+}
+
+TensorMeta r2c_rule(const Tensor& self, IntArrayRef dims, int64_t normalization, bool onesided) {
+  check_arguments("_fft_r2c", self, dims, normalization, /*complex=*/false);
+  SB_CHECK(!dims.empty(), "_fft_r2c: dim: expected at least one dimension, got none");
+  TensorMeta meta{DimVector(self.sizes().begin(), self.sizes().end()), to_complex(self.dtype())};
+  int64_t& last = meta.sizes[static_cast<size_t>(dims.back())];
+  if (onesided) last = last / 2 + 1;
+  return meta;
+}
+void r2c_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, bool,
+                const Tensor& out) {
+  if (out.numel() == 0) return;
+  if (self.numel() == 0) {  // sums of nothing
+    std::fill_n(static_cast<char*>(out.data_ptr()),
+                static_cast<size_t>(out.numel()) * out.itemsize(), 0);
+    return;
+  }
+  const int64_t last = dims.back();
+  visit_real_type(self.dtype(), [&]<class T>() {
+    transform_lines<T, std::complex<T>>(self, out, last, self.size(last), true,
+                                        scale_of(self.sizes(), dims, normalization));
+    transform_all<T>(out, out, dims.first(dims.size() - 1), true, 1);
+  });
+}
+
+TensorMeta c2r_rule(const Tensor& self, IntArrayRef dims, int64_t normalization,
+                    int64_t last_dim_size) {
+  check_arguments("_fft_c2r", self, dims, normalization, /*complex=*/true);
+  SB_CHECK(!dims.empty(), "_fft_c2r: dim: expected at least one dimension, got none");
+  SB_CHECK(last_dim_size >= 0, "_fft_c2r: last_dim_size: expected 0 or more, got ", last_dim_size);
+  SB_CHECK(last_dim_size == 0 || self.size(dims.back()) > last_dim_size / 2,
+           "_fft_c2r: self: expected at least ", last_dim_size / 2 + 1, " numbers in dimension ",
+           dims.back(), " for a last_dim_size of ", last_dim_size, ", got ", self.describe());
+  TensorMeta meta{DimVector(self.sizes().begin(), self.sizes().end()), to_real(self.dtype())};
+  meta.sizes[static_cast<size_t>(dims.back())] = last_dim_size;
+  return meta;
+}
+void c2r_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, int64_t last_dim_size,
+                const Tensor& out) {
+  if (out.numel() == 0) return;
+  const int64_t last = dims.back();
+  const IntArrayRef others = dims.first(dims.size() - 1);
+  DimVector half(self.sizes().begin(), self.sizes().end());
+  half[static_cast<size_t>(last)] = last_dim_size / 2 + 1;
+  const Tensor given = alias_with_unchecked(self, half, self.strides(), self.storage_offset());
+  visit_real_type(self.dtype(), [&]<class T>() {
+    Tensor lines = given;
+    if (!others.empty()) {
+      lines = empty_on(self.device(), half, self.dtype());
+      transform_all<T>(given, lines, others, false, 1);
+    }
+    transform_lines<std::complex<T>, T>(lines, out, last, last_dim_size, false,
+                                        scale_of(out.sizes(), dims, normalization));
+  });
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_with_copied_out<_fft_c2c, c2c_rule, c2c_kernel>(m);
+  define_with_copied_out<_fft_r2c, r2c_rule, r2c_kernel>(m);
+  define_with_copied_out<_fft_c2r, c2r_rule, c2r_kernel>(m);
+}
+
+}  // namespace sb

@@ -1,0 +1,36 @@
+// Discrete Fourier transforms along some dimensions: what the operators of spectra.h are made of.
+
+#ifndef SWITCHBOARD_OPS_FFT_TRANSFORMS_H_
+#define SWITCHBOARD_OPS_FFT_TRANSFORMS_H_
+
+#include "switchboard/ops/derived_schema.h"
+
+namespace sb {
+
+// What a transform is divided by, by the numbers that schemas have for `normalization`: nothing,
+// the root of the number of points, the number of points.
+enum class FftNorm : int64_t { None = 0, ByRootN = 1, ByN = 2 };
+
+// Dimensions count from 0 up here: ValueError for others, and for one that is named twice.
+// RuntimeError for other dtypes than float32, float64 and their complex types, a tensor without
+// dimensions, and another normalization. Results are contiguous. An out may have any dtype.
+
+// Complex numbers to as many.
+SB_STRUCTURED_NO_INPLACE(
+    _fft_c2c, "aten::_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> Tensor",
+    "out");
+// Real numbers to complex ones, forward. The result is symmetric, and has n / 2 + 1 of the n
+// numbers in the last of the dimensions if onesided.
+SB_STRUCTURED_NO_INPLACE(
+    _fft_r2c, "aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
+    "out");
+// Back from that, to last_dim_size numbers in the last of the dimensions, where self has
+// last_dim_size / 2 + 1: RuntimeError for less; what is more does not count.
+SB_STRUCTURED_NO_INPLACE(
+    _fft_c2r,
+    "aten::_fft_c2r(Tensor self, int[] dim, int normalization, int last_dim_size) -> Tensor",
+    "out");
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_FFT_TRANSFORMS_H_

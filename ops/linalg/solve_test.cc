@@ -1,0 +1,76 @@
+#include "switchboard/ops/linalg/solve.h"
+
+#include "catch2/catch.hpp"
+#include "switchboard/ops/linalg/factorizations.h"
+#include "switchboard/ops/matmul.h"
+#include "switchboard/ops/test_places.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+using test::sizes_of;
+using test::tensor_of;
+using test::values_of;
+
+// Three matrices of which none needs the same exchange of rows.
+Tensor matrices() {
+  return tensor_of({3, 3, 3}, {0, 2, 1, 4, 1, 0, 1, 1, 3,   //
+                               5, 1, 2, 0, 0, 4, 2, 3, 1,   //
+                               1, 2, 0, 3, 1, 5, 7, 2, 2},  //
+                   DType::Float64);
+}
+void check_close(const Tensor& x, const Tensor& y) {
+  REQUIRE(sizes_of(x) == sizes_of(y));
+  const std::vector<double> a = values_of(x), b = values_of(y);
+  for (size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).margin(1e-12));
+}
+
+TEST_CASE("the solution fulfils its equations, from both sides and for all strides") {
+  const Tensor b = tensor_of({2, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 2, 1, 0, 3, 3, 1, 4, 1, 5},
+                             DType::Float64);
+  const Tensor expected = expand(b, {2, 3, 3, 3});
+  for (const Tensor& a : {matrices(), transpose(matrices(), 1, 2)}) {
+    check_close(matmul(a, linalg_solve(a, b)), expected);
+    check_close(matmul(linalg_solve(a, b, /*left=*/false), a), expected);
+    check_close(linalg_solve(a, transpose(b, 2, 3)),
+                linalg_solve(a, contiguous(transpose(b, 2, 3))));
+  }
+}
+
+TEST_CASE("one vector goes to all matrices, and vectors to one each") {
+  const Tensor a = matrices();
+  const Tensor vector = tensor_of({3}, {1, 2, 3}, DType::Float64);
+  const Tensor vectors = tensor_of({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}, DType::Float64);
+  check_close(squeeze_dim(matmul(a, unsqueeze(linalg_solve(a, vector), -1)), -1),
+              expand(vector, {3, 3}));
+  check_close(squeeze_dim(matmul(a, unsqueeze(linalg_solve(a, vectors), -1)), -1), vectors);
+}
+
+TEST_CASE("a singular matrix is an error, or a number in info") {
+  const Tensor a = tensor_of({2, 2, 2}, {1, 0, 0, 1, 1, 2, 2, 4});
+  const Tensor b = tensor_of({2, 1}, {1, 1});
+  CHECK_THROWS_AS(linalg_solve(a, b), RuntimeError);
+  CHECK_THROWS_AS(linalg_solve_ex(a, b, true, true), RuntimeError);
+  CHECK(values_of(std::get<1>(linalg_solve_ex(a, b))) == std::vector<double>{0, 2});
+}
+
+TEST_CASE("shapes and dtypes that do not fit are refused, with and without data") {
+  for (const Device place : test::places()) {
+    const auto of = [&](std::vector<int64_t> sizes, DType dtype = DType::Float32) {
+      int64_t numel = 1;
+      for (const int64_t size : sizes) numel *= size;
+      return tensor_of(sizes, std::vector<double>(static_cast<size_t>(numel), 1.0), dtype, place);
+    };
+    CHECK_THROWS_AS(_linalg_solve_ex(of({2, 3}), of({2, 1})), RuntimeError);
+    CHECK_THROWS_AS(_linalg_solve_ex(of({2, 2}), of({3, 1})), RuntimeError);
+    CHECK_THROWS_AS(_linalg_solve_ex(of({2, 2}), of({2, 1}, DType::Float64)), RuntimeError);
+    CHECK_THROWS_AS(_linalg_solve_ex(of({2, 2}), of({2}), /*left=*/false), RuntimeError);
+    CHECK_THROWS_AS(_linalg_solve_ex(of({2, 2, 2}), of({3, 2, 1})), RuntimeError);
+    CHECK_THROWS_AS(_linalg_solve_ex(of({2, 2}, DType::Int64), of({2, 1}, DType::Int64)),
+                    RuntimeError);
+  }
+}
+
+}  // namespace
+}  // namespace sb
