@@ -41,16 +41,6 @@ inline void write_cast_contiguous_out(std::string_view op, const Tensor& result,
   copy_result_to_out(op, result, out);
 }
 
-// The same, and an out of another shape gets the strides of the result.
-inline void write_cast_out(std::string_view op, const Tensor& result, const Tensor& out) {
-  SB_CHECK(out.defined(), op, ": out: expected a defined tensor, got an undefined one");
-  SB_CHECK(can_cast(result.dtype(), out.dtype()), op, ": result type ", to_string(result.dtype()),
-           " can't be cast to the desired output type ", to_string(out.dtype()));
-  check_result_fits_out(op, result, out);
-  if (out.sizes() != result.sizes()) resize_output(out, result.sizes(), result.strides());
-  copy_result_to_out(op, result, out);
-}
-
 namespace internal {
 
 template <auto& functional, auto write>

@@ -51,6 +51,15 @@ TEST_CASE("strides of dimensions of one element may be any number") {
   CHECK(clone(odd).numel() == 4);
 }
 
+TEST_CASE("the functional form of set copies a source that is too small, which stays as it is") {
+  const Tensor source = ones({4});
+  const Tensor wide = set_source_Tensor(ones({2}, DType::Float64), source);
+  CHECK(source.storage()->nbytes() == 4 * sizeof(float));
+  CHECK(wide.storage()->nbytes() == 4 * sizeof(double));
+  CHECK(!wide.is_alias_of(source));
+  CHECK(set_source_Tensor(ones({2}), source).is_alias_of(source));
+}
+
 TEST_CASE("an eye without elements is one, however wide") {
   CHECK(eye_m(0, int64_t{1} << 60).numel() == 0);
 }

@@ -1,5 +1,8 @@
 #include "switchboard/ops/out_by_copy.h"
 
+#include <algorithm>
+
+#include "absl/container/inlined_vector.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/resize.h"
@@ -15,12 +18,34 @@ void check_result_fits_out(std::string_view op, const Tensor& result, const Tens
   if (out.sizes() == result.sizes()) check_no_internal_overlap(out);
 }
 
+void copy_results_to_outs(std::string_view op, absl::Span<const ResultAndOut> pairs,
+                          bool keep_strides) {
+  // What could refuse a copy is looked at before any out changes, and so is whether there is room.
+  const auto strides_of = [&](const Tensor& result) {
+    return keep_strides ? result.strides() : IntArrayRef();
+  };
+  for (const auto& [result, out] : pairs) {
+    check_result_fits_out(op, result, out);
+    output_must_grow(out, result.sizes(), strides_of(result));  // throws where it cannot
+  }
+  const auto shares_memory_with_an_out = [&](const Tensor& result) {
+    return std::ranges::any_of(pairs,
+                               [&](const ResultAndOut& p) { return result.is_alias_of(p.second); });
+  };
+  absl::InlinedVector<Tensor, 2> sources;
+  for (const auto& [result, out] : pairs)
+    sources.push_back(shares_memory_with_an_out(result) ? clone(result) : result);
+  for (const auto& [result, out] : pairs) reserve_output(out, result.sizes(), strides_of(result));
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto& [result, out] = pairs[i];
+    resize_output(out, result.sizes(), strides_of(result));
+    copy_(out, sources[i]);
+  }
+}
+
 void copy_result_to_out(std::string_view op, const Tensor& result, const Tensor& out) {
-  // What could refuse the copy is looked at before out changes.
-  check_result_fits_out(op, result, out);
-  const Tensor source = result.is_alias_of(out) ? clone(result) : result;
-  resize_output(out, result.sizes());
-  copy_(out, source);
+  const ResultAndOut pair{result, out};
+  copy_results_to_outs(op, {&pair, 1});
 }
 
 }  // namespace sb

@@ -4,6 +4,9 @@
 #ifndef SWITCHBOARD_OPS_OUT_BY_COPY_H_
 #define SWITCHBOARD_OPS_OUT_BY_COPY_H_
 
+#include <utility>
+
+#include "absl/types/span.h"
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/derived_schema.h"
@@ -15,6 +18,13 @@ namespace sb {
 void copy_result_to_out(std::string_view op, const Tensor& result, const Tensor& out);
 // Makes its checks only, those of growing the storage aside.
 void check_result_fits_out(std::string_view op, const Tensor& result, const Tensor& out);
+
+// A result and the out that is to have it.
+using ResultAndOut = std::pair<Tensor, Tensor>;
+// The same for several: none has changed where another is refused, or where there is no room for
+// it. With `keep_strides`, an out of another shape gets the strides of its result, too.
+void copy_results_to_outs(std::string_view op, absl::Span<const ResultAndOut> pairs,
+                          bool keep_strides = false);
 
 namespace internal {
 
@@ -29,21 +39,21 @@ struct OutByCopy {
   };
 };
 
-template <auto& functional, class Tag>
+template <auto& functional, DispatchKey key, class Tag>
 void define_out_by_copy(Library& m, const Op<Tag>&, SourceLocation where) {
   using Kernel = typename OpTraits<Tag>::template Apply<OutByCopy<functional>::template Kernel>;
   constexpr Op<typename Tag::Out> out;
   m.define(out, {}, where);
-  m.impl(out, DispatchKey::CompositeExplicitAutograd, Kernel(), where);
+  m.impl(out, key, Kernel(), where);
 }
 
 }  // namespace internal
 
 // Defines the out= form of an operator declared by SB_STRUCTURED or SB_STRUCTURED_NO_INPLACE:
-// define_out_by_copy<add_Scalar>(m).
-template <auto& functional>
+// define_out_by_copy<add_Scalar>(m). `key` is CompositeImplicitAutograd where the operator's is.
+template <auto& functional, DispatchKey key = DispatchKey::CompositeExplicitAutograd>
 void define_out_by_copy(Library& m, SourceLocation where = SourceLocation::current()) {
-  internal::define_out_by_copy<functional>(m, functional, where);
+  internal::define_out_by_copy<functional, key>(m, functional, where);
 }
 
 }  // namespace sb

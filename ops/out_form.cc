@@ -99,29 +99,24 @@ class OutForm {
   void write(const OperatorHandle& op, const Stack& results,
              const std::vector<IValue>& outs) const {
     const std::string name = op.schema().name.to_string();
-    std::vector<std::pair<Tensor, Tensor>> pairs;
+    std::vector<ResultAndOut> pairs;
+    const auto add = [&](const Tensor& result, const Tensor& out) {
+      if (!result.defined()) return;
+      check_fits(name, result, out);
+      pairs.emplace_back(result, out);
+    };
     for (size_t i = 0; i < outs.size(); ++i) {
       if (!outs[i].is_TensorList()) {
-        pairs.emplace_back(results[i].to_tensor(), outs[i].to_tensor());
+        add(results[i].to_tensor(), outs[i].to_tensor());
         continue;
       }
       const TensorList from = results[i].to_tensor_list(), to = outs[i].to_tensor_list();
       SB_CHECK(from.size() == to.size(), name, ": expected ", from.size(), " outs, got ",
                to.size());
-      for (size_t k = 0; k < from.size(); ++k) pairs.emplace_back(from[k], to[k]);
+      for (size_t k = 0; k < from.size(); ++k) add(from[k], to[k]);
     }
-    for (const auto& [result, out] : pairs) {
-      if (result.defined()) check_fits(name, result, out);
-    }
-    for (const auto& [result, out] : pairs) {
-      if (!result.defined()) continue;
-      if (options_.keep_shape) {
-        copy_(out, result);
-        continue;
-      }
-      if (options_.structured) resize_output(out, result.sizes(), result.strides());
-      copy_result_to_out(name, result, out);
-    }
+    if (!options_.keep_shape) return copy_results_to_outs(name, pairs, options_.structured);
+    for (const auto& [result, out] : pairs) copy_(out, result);
   }
 
   OperatorHandle functional_;
@@ -146,8 +141,7 @@ OperatorHandle define_out_form(Library& m, const OperatorHandle& functional,
   for (const Argument& a : from.arguments) from_out.push_back(creates && is_creation_option(a));
   const OperatorHandle out = m.define(out_schema_of(from, overload, std::move(outs)).to_string(),
                                       functional.entry().tags(), where);
-  m.impl(out, DispatchKey::CompositeExplicitAutograd,
-         OutForm(functional, std::move(from_out), options), where);
+  m.impl(out, options.key, OutForm(functional, std::move(from_out), options), where);
   return out;
 }
 

@@ -37,6 +37,8 @@ struct OutFormOptions {
   bool structured = false;
   // The result is broadcast to out: RuntimeError where it does not fit.
   bool keep_shape = false;
+  // CompositeImplicitAutograd for the out= form of such an operator.
+  DispatchKey key = DispatchKey::CompositeExplicitAutograd;
 };
 OperatorHandle define_out_form(Library& m, const OperatorHandle& functional,
                                std::string_view overload, std::vector<std::string> outs,

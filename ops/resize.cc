@@ -53,9 +53,9 @@ void resize_tensor(const Tensor& t, IntArrayRef sizes, IntArrayRef strides) {
     t.impl()->set_sizes_and_strides(sizes, strides);
 }
 
-void check_output_resizable(const Tensor& out, IntArrayRef sizes, IntArrayRef strides) {
+bool output_must_grow(const Tensor& out, IntArrayRef sizes, IntArrayRef strides) {
   SB_CHECK(out.defined(), "out: got an undefined tensor");
-  if (out.sizes() != sizes) missing_bytes(out, sizes, strides);
+  return out.sizes() != sizes && missing_bytes(out, sizes, strides) != 0;
 }
 
 void reserve_output(const Tensor& out, IntArrayRef sizes, IntArrayRef strides) {

@@ -16,11 +16,12 @@ void resize_tensor(const Tensor& t, IntArrayRef sizes, IntArrayRef strides = {})
 // included. Whether it resized. As `at::native::resize_output`.
 bool resize_output(const Tensor& out, IntArrayRef sizes, IntArrayRef strides = {});
 
-// Makes the checks of resize_output. After it, only want of memory makes that one throw.
-void check_output_resizable(const Tensor& out, IntArrayRef sizes, IntArrayRef strides = {});
+// Makes the checks of resize_output, and returns whether it will grow the storage. Only want of
+// memory makes it throw then.
+bool output_must_grow(const Tensor& out, IntArrayRef sizes, IntArrayRef strides = {});
 
-// Makes the checks, and room: after it, the same call with the same tensor does
-// not throw. Nothing of it is seen in the tensor.
+// Makes the checks, and room: resize_output of the same tensor does not throw then. The tensor
+// itself stays as it is.
 void reserve_output(const Tensor& out, IntArrayRef sizes, IntArrayRef strides = {});
 
 }  // namespace sb

@@ -28,6 +28,15 @@ SB_OP(set__source_Storage_storage_offset,
       "aten::set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, "
       "SymInt storage_offset, SymInt[] size, SymInt[] stride=[]) -> Tensor(a!)");
 
+// The functional forms, which may share the memory of the source, as in PyTorch. Where that would
+// have to grow, the result has a copy of it: it is an argument, and stays as it is.
+SB_OP(set, "aten::set(Tensor self) -> Tensor");
+SB_OP(set_source_Tensor, "aten::set.source_Tensor(Tensor self, Tensor source) -> Tensor");
+SB_OP(set_source_Storage, "aten::set.source_Storage(Tensor self, Storage source) -> Tensor");
+SB_OP(set_source_Storage_storage_offset,
+      "aten::set.source_Storage_storage_offset(Tensor self, Storage source, "
+      "SymInt storage_offset, SymInt[] size, SymInt[] stride=[]) -> Tensor");
+
 }  // namespace sb
 
 #endif  // SWITCHBOARD_OPS_SET_H_

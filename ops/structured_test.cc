@@ -3,7 +3,11 @@
 #include <utility>
 
 #include "catch2/catch.hpp"
+#include "switchboard/core/allocator.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/out_form.h"
 #include "switchboard/ops/test_places.h"
 #include "switchboard/ops/views.h"
 
@@ -45,7 +49,29 @@ void copies_kernel(const Tensor& self, int64_t, const Tensor& a, const Tensor& b
   if (b.numel() > 0) copy_elements(b, select(self, 0, 0));
 }
 
+// The CPU's memory, in which requests fail once so many were met.
+class LimitedAllocator : public Allocator {
+ public:
+  explicit LimitedAllocator(Allocator& memory) : memory_(memory) {}
+  DataPtr allocate(size_t bytes) override {
+    SB_CHECK(left-- > 0, "no memory");
+    return memory_.allocate(bytes);
+  }
+  void copy_data(void* destination, const void* source, size_t bytes) override {
+    memory_.copy_data(destination, source, bytes);
+  }
+  int left = 0;
+
+ private:
+  Allocator& memory_;
+};
+
+SB_OP(two_copies, "structured_test::two_copies(Tensor self) -> (Tensor a, Tensor b)");
+
 SB_LIBRARY(structured_test, m) {
+  define_out_form(m, m.define(two_copies), "out");
+  m.impl(two_copies, DispatchKey::CPU,
+         [](const Tensor& self) { return std::tuple(clone(self), clone(self)); });
   define_structured<reversed_rule, reversed_kernel>(m, reversed);
   define_structured<copies_rule, copies_kernel>(m, copies);
 }
@@ -84,6 +110,49 @@ TEST_CASE("a kernel that fails leaves an out of another shape alone", "[ops][str
   CHECK_THROWS_AS(reversed_out(tensor_of({3}, {1, -1, 2}), out), RuntimeError);
   CHECK(sizes_of(out) == Sizes{1});
   CHECK(holds(out, {7}));
+}
+
+TEST_CASE("of several outs none is changed where there is no memory for another",
+          "[ops][structured]") {
+  const Tensor x = tensor_of({3}, {1, 2, 3});
+  const Tensor fits = tensor_of({3}, {7, 8, 9});
+  const Tensor a = tensor_of({1}, {7});
+  static LimitedAllocator memory(*get_allocator(DeviceType::CPU));  // storages remember it
+  // How many requests the call makes of the memory.
+  const auto requests_of = [&](const auto& call) {
+    for (int requests = 0; requests < 20; ++requests) {
+      memory.left = 1;
+      Allocator* const whole = get_allocator(DeviceType::CPU);
+      set_allocator(DeviceType::CPU, &memory);
+      const Tensor out = empty_on(DeviceType::CPU, {1}, DType::Float32);
+      *out.data<float>() = 8;
+      memory.left = requests;
+      bool done = true;
+      try {
+        call(out);
+      } catch (const RuntimeError&) {
+        done = false;
+      }
+      set_allocator(DeviceType::CPU, whole);
+      if (done) return requests;
+      CHECK(holds(fits, {7, 8, 9}));
+      CHECK(holds(a, {7}));
+      CHECK(holds(out, {8}));
+    }
+    return 20;
+  };
+  // A tensor apart for each of the outs, and the room in the second.
+  CHECK(requests_of([&](const Tensor& out) { copies_out(x, 3, fits, out); }) == 3);
+  CHECK(holds(fits, {1, 2, 3}));
+  copy_(fits, tensor_of({3}, {7, 8, 9}));
+  const OperatorHandle two =
+      default_dispatcher().find_op_or_throw("structured_test::two_copies.out");
+  // The two results, and the room in the second; the first has the whole memory.
+  CHECK(requests_of([&](const Tensor& out) {
+          Stack stack{x, a, out};
+          two.call_boxed(&stack);
+        }) == 3);
+  CHECK(holds(a, {1, 2, 3}));
 }
 
 TEST_CASE("of several outs none is changed where another cannot be resized", "[ops][structured]") {

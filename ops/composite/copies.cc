@@ -1,4 +1,4 @@
-// The *_copy form of every view, and the functional forms of resize_ and set_.
+// The *_copy form of every view, and the functional forms of resize_ and resize_as_.
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/composite/derived_forms.h"
@@ -87,10 +87,6 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 
   define_functional_form(m, resize_);
   define_functional_form(m, resize_as_);
-  define_functional_form(m, set_);
-  define_functional_form(m, set__source_Tensor);
-  define_functional_form(m, set__source_Storage);
-  define_functional_form(m, set__source_Storage_storage_offset);
 
   // They mark tensors from outside of a trace; outside of traces there is nothing to do.
   const auto all = DispatchKey::CompositeExplicitAutograd;

@@ -179,17 +179,30 @@ Tensor logit_backward_body(const Tensor& out, const Tensor& grad_output, const T
   if (!eps || *eps < 0) return elementwise(logit_backward_arithmetic, out, grad_output, self);
   return regular<logit_backward_eps_arithmetic>(out, grad_output, self, *eps);
 }
+// As PyTorch, which has a kernel for these tensors that neither broadcasts nor converts.
+bool is_dense_gelu_dtype(DType dtype) {
+  return dtype == DType::Float32 || dtype == DType::BFloat16;
+}
+bool has_dense_gelu(const Tensor& self) {
+  return is_dense_gelu_dtype(self.dtype()) && self.numel() > 1 && self.is_contiguous();
+}
 Tensor gelu_backward_body(const Tensor& out, const Tensor& grad_output, const Tensor& self,
                           std::string_view approximate) {
   if (is_tanh_gelu(approximate)) {
     return elementwise(gelu_tanh_backward_arithmetic, out, grad_output, self);
   }
-  // As PyTorch, whose kernel for these dtypes broadcasts nothing.
-  const bool one_shape = grad_output.dtype() == self.dtype() &&
-                         (self.dtype() == DType::Float32 || self.dtype() == DType::BFloat16);
-  SB_CHECK(!one_shape || grad_output.sizes() == self.sizes(),
-           "gelu_backward: argument grad_output: expected shape ", shape_text(self.sizes()),
-           ", got ", shape_text(grad_output.sizes()));
+  check_defined("gelu_backward: self", self);
+  check_defined("gelu_backward: grad_output", grad_output);
+  if (has_dense_gelu(self)) {
+    for (const Tensor* t : {&grad_output, &out}) {
+      SB_CHECK(!t->defined() || is_dense_gelu_dtype(t->dtype()), "gelu_backward: argument ",
+               t == &out ? "grad_input" : "grad_output",
+               ": expected float32 or bfloat16 with self ", self.describe(), ", got ",
+               to_string(t->dtype()));
+    }
+    SB_CHECK(grad_output.sizes() == self.sizes(), "gelu_backward: argument grad_output: expected ",
+             "shape ", shape_text(self.sizes()), ", got ", shape_text(grad_output.sizes()));
+  }
   return elementwise(gelu_erf_backward_arithmetic, out, grad_output, self);
 }
 

@@ -111,9 +111,11 @@ void define_log_sigmoid_at(Library& m, DispatchKey key) {
   // As PyTorch: buffer becomes contiguous.
   m.impl(log_sigmoid_forward_out, key,
          [](const Tensor& self, const Tensor& output, const Tensor& buffer) {
+           check_defined("log_sigmoid", self);
            check_defined("log_sigmoid", buffer);
-           const bool direct = buffer.is_contiguous();
-           const Tensor target = direct ? buffer : empty_on(buffer.device(), {0}, buffer.dtype());
+           const bool direct = buffer.is_contiguous() || buffer.sizes() != self.sizes();
+           const Tensor target =
+               direct ? buffer : empty_on(buffer.device(), self.sizes(), buffer.dtype());
            Out()(self, output, target);
            resize_tensor(buffer, self.sizes());
            if constexpr (with_data) {

@@ -54,7 +54,7 @@ constexpr LoopTable isreal_loops() {
   return table;
 }
 }  // namespace
-SB_REGULAR(isreal, kBoolOutput, isreal_loops());
+SB_ELEMENTWISE(isreal_arithmetic, "isreal", kBoolOutput, isreal_loops());
 
 SB_ELEMENTWISE(nan_to_num_arithmetic, "nan_to_num", kUnaryFlags,
                element_loops<1>(
@@ -94,6 +94,13 @@ Tensor nan_to_num_body(const Tensor& out, const Tensor& self, std::optional<doub
   return elementwise(nan_to_num_arithmetic, out.defined() ? out : empty_like(self), self, &numbers);
 }
 
+Tensor isreal_body(const Tensor& out, const Tensor& self) {
+  check_defined("isreal", self);
+  // As PyTorch: ones_like where every number is real.
+  const bool like_self = !out.defined() && !is_complex(self.dtype());
+  return elementwise(isreal_arithmetic, like_self ? empty_like(self, DType::Bool) : out, self);
+}
+
 Tensor is_close(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
   SB_CHECK(self.dtype() == other.dtype(), "isclose: argument other: expected ",
            to_string(self.dtype()), ", got ", to_string(other.dtype()));
@@ -112,6 +119,7 @@ Tensor is_close(const Tensor& self, const Tensor& other, double rtol, double ato
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   define_elementwise<nan_to_num_body>(m, nan_to_num);
+  define_elementwise<isreal_body>(m, isreal);
 
   m.define(isclose);
   m.impl(isclose, is_close);

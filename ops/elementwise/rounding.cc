@@ -4,7 +4,9 @@
 
 #include "switchboard/ops/elementwise/regular.h"
 #ifndef SB_CPU_VARIANT
+#include "switchboard/ops/dims.h"
 #include "switchboard/ops/elementwise/rounding.h"
+#include "switchboard/ops/factories.h"
 #endif
 
 namespace sb {
@@ -68,20 +70,20 @@ constexpr LoopTable signbit_loops() {
 }  // namespace
 SB_REGULAR_CHECKED(signbit, BoolOutOnly<signbit_arithmetic>, kBoolOutput, signbit_loops());
 
-SB_REGULAR_CHECKED(deg2rad, NotComplex<deg2rad_arithmetic>, kFloatFlags,
-                   array_loops<1>(
-                       [](const auto& x) {
-                         using T = element_of<decltype(x)>;
-                         return x * (std::numbers::pi_v<T> / 180);
-                       },
-                       FloatTypes()));
-SB_REGULAR_CHECKED(rad2deg, NotComplex<rad2deg_arithmetic>, kFloatFlags,
-                   array_loops<1>(
-                       [](const auto& x) {
-                         using T = element_of<decltype(x)>;
-                         return x * (180 / std::numbers::pi_v<T>);
-                       },
-                       FloatTypes()));
+SB_ELEMENTWISE(deg2rad_arithmetic, "deg2rad", kFloatFlags,
+               array_loops<1>(
+                   [](const auto& x) {
+                     using T = element_of<decltype(x)>;
+                     return x * (std::numbers::pi_v<T> / 180);
+                   },
+                   FloatTypes()));
+SB_ELEMENTWISE(rad2deg_arithmetic, "rad2deg", kFloatFlags,
+               array_loops<1>(
+                   [](const auto& x) {
+                     using T = element_of<decltype(x)>;
+                     return x * (180 / std::numbers::pi_v<T>);
+                   },
+                   FloatTypes()));
 
 #ifndef SB_CPU_VARIANT
 namespace {
@@ -91,7 +93,20 @@ Tensor round_decimals_body(const Tensor& out, const Tensor& self, int64_t decima
   return elementwise(decimals < 0 ? round_down_arithmetic : round_up_arithmetic, out, self, &power);
 }
 
-SB_LIBRARY_FRAGMENT(aten, m) { define_elementwise<round_decimals_body>(m, round_decimals); }
+template <const ElementwiseOp& arithmetic>
+Tensor converted_angle_body(const Tensor& out, const Tensor& self) {
+  check_defined("deg2rad or rad2deg", self);
+  NotComplex<arithmetic>()(out, self);
+  const DType dtype = is_floating_point(self.dtype()) ? self.dtype() : default_dtype();
+  // A new result has the strides of empty_like.
+  return elementwise(arithmetic, out.defined() ? out : empty_like(self, dtype), self);
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_elementwise<round_decimals_body>(m, round_decimals);
+  define_elementwise<converted_angle_body<deg2rad_arithmetic>>(m, deg2rad);
+  define_elementwise<converted_angle_body<rad2deg_arithmetic>>(m, rad2deg);
+}
 
 }  // namespace
 #endif

@@ -9,6 +9,7 @@
 #include "switchboard/ops/elementwise/select_kernels.h"
 #include "switchboard/ops/item.h"
 #include "switchboard/ops/out_form.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -89,8 +90,11 @@ Tensor masked_fill_body(const Tensor& self, const Tensor& mask, const Value& val
   check_defined("masked_fill", self);
   check_defined("masked_fill", mask);
   if constexpr (std::is_same_v<Value, Tensor>) check_value(value);
-  const auto shape = broadcast_shapes(mask.sizes(), self.sizes());
-  const Tensor result = clone(expand(self, shape), MemoryFormat::Contiguous);
+  const Tensor all = by_size(any_symbolic(mask, self), [&]<class Int>() {
+    const auto shape = broadcast_sizes<Int>(sizes_of<Int>(mask), sizes_of<Int>(self));
+    return expand(self, SizesRef<Int>(shape));
+  });
+  const Tensor result = clone(all, MemoryFormat::Contiguous);
   inplace(result, mask, value);
   return result;
 }

@@ -27,7 +27,8 @@ enum class ForeachForms { FunctionalAndOut, All };
 //
 // Calls throw RuntimeError where lists are empty or of different lengths, NotImplementedError where
 // there is no tensor at all, and what `element` throws. One that throws has written to no argument,
-// unless the reason was in the elements.
+// unless the reason was in the elements; nor, but for the in-place form, where it ran out of
+// memory.
 void define_foreach(Library& m, std::string_view schema, std::string_view element,
                     ForeachForms forms = ForeachForms::All,
                     SourceLocation where = SourceLocation::current());

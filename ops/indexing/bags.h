@@ -18,8 +18,8 @@ struct BagMode {
 
 inline bool is_index_dtype(DType t) { return t == DType::Int32 || t == DType::Int64; }
 
-// The bag of each index; the number of bags for those behind the last one. RuntimeError for offsets
-// out of range.
+// The bag of each index; the number of bags for those behind the last one, and -1 if there are no
+// offsets. Throws for offsets out of range: IndexError, or RuntimeError for the first and the last.
 std::vector<int64_t> bags_of(int64_t num_indices, const Tensor& offsets);
 
 // Row number `row` of a contiguous matrix.

@@ -29,10 +29,10 @@ std::array<TensorMeta, 4> bag_rule(const Tensor& weight, const Tensor& indices,
                                    const std::optional<Tensor>& per_sample_weights,
                                    bool include_last_offset, int64_t padding_idx) {
   constexpr const char* op = "embedding_bag";
-  for (const Tensor* t : {&indices, &offsets}) {
-    SB_CHECK(is_index_dtype(t->dtype()), op, ": indices and offsets: expected int32 or int64, got ",
-             t->describe());
-  }
+  // What both are converted to counts.
+  const DType index = promote_types(indices.dtype(), offsets.dtype());
+  SB_CHECK(is_index_dtype(index), op, ": indices and offsets: expected int32 or int64, got ",
+           indices.describe(), " and ", offsets.describe());
   SB_CHECK(weight.dtype() == DType::Float16 || weight.dtype() == DType::Float32 ||
                weight.dtype() == DType::Float64,
            op, ": weight: not implemented for ", weight.describe());
@@ -55,7 +55,6 @@ std::array<TensorMeta, 4> bag_rule(const Tensor& weight, const Tensor& indices,
            ": include_last_offset: expected at least one offset");
   const int64_t bags = offsets.numel() - include_last_offset;
   const int64_t width = weight.sizes()[1];
-  const DType index = promote_types(indices.dtype(), offsets.dtype());
   std::array<TensorMeta, 4> metas = {TensorMeta{{bags, width}, weight.dtype()},
                                      TensorMeta{{indices.sizes()[0]}, index},
                                      TensorMeta{{bags}, index}, TensorMeta{{bags}, index}};
@@ -66,11 +65,30 @@ std::array<TensorMeta, 4> bag_rule(const Tensor& weight, const Tensor& indices,
   return metas;
 }
 
-// Divides each row by its count, where that is not 0.
+// The sizes of the bags, as PyTorch has them, which do not ask whether the offsets ascend: from one
+// offset to the next, and from the last to the end of the indices, whether or not a last offset is
+// included. Where an index is the padding, its bag has one less.
+std::vector<int64_t> bag_sizes(int64_t num_bags, const Tensor& offsets, const Tensor& places,
+                               const std::vector<int64_t>& bags, int64_t padding_idx) {
+  const Tensor wide = contiguous_as(offsets, DType::Int64);
+  const int64_t* const offset = num_bags == 0 ? nullptr : wide.data<int64_t>();
+  std::vector<int64_t> counts(static_cast<size_t>(num_bags), 0);
+  for (int64_t i = 0; i < num_bags; ++i) {
+    const int64_t end = i + 1 < num_bags ? offset[i + 1] : static_cast<int64_t>(bags.size());
+    counts[static_cast<size_t>(i)] = end - offset[i];
+  }
+  for (size_t i = 0; i < bags.size(); ++i) {
+    if (places.data<int64_t>()[i] == padding_idx && bags[i] >= 0 && bags[i] < num_bags)
+      --counts[static_cast<size_t>(bags[i])];
+  }
+  return counts;
+}
+
+// Divides each row by its count, where that is more than 1.
 template <class T>
 void divide_rows(const Tensor& rows, const std::vector<int64_t>& counts) {
   for (size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] == 0) continue;
+    if (counts[i] <= 1) continue;
     for (T& v : row_of<T>(rows, static_cast<int64_t>(i))) v /= static_cast<T>(counts[i]);
   }
 }
@@ -109,13 +127,12 @@ void bag_kernel(const Tensor& weight, const Tensor& indices, const Tensor& offse
   const Tensor factors = weighted ? contiguous_as(*per_sample_weights, DType::Float64) : Tensor();
 
   RowMoves moves;
-  std::vector<int64_t> counts(static_cast<size_t>(num_bags), 0);
+  const std::vector<int64_t> counts = bag_sizes(num_bags, offsets, places, bags, padding_idx);
   for (size_t i = 0; i < bags.size(); ++i) {
     const int64_t row = places.data<int64_t>()[i];
-    if (bags[i] >= num_bags || row == padding_idx) continue;
+    if (bags[i] < 0 || bags[i] >= num_bags || row == padding_idx) continue;
     moves.add(row, bags[i]);
     if (weighted) moves.factor.push_back(factors.data<double>()[i]);
-    ++counts[static_cast<size_t>(bags[i])];
   }
 
   // The 16-bit dtype is computed in float32.

@@ -1,3 +1,5 @@
+#include <bit>
+
 #include "Eigen/Core"
 #include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/factories.h"
@@ -49,6 +51,18 @@ Tensor power_kernel(const Tensor& self, int64_t n) {
   }
 }
 
+// As PyTorch, which copies to out what no last product gives: the first two powers and, from the
+// fourth, those that squaring alone makes. The copy converts; a product or an inverse takes an out
+// of its dtype alone.
+template <auto& power>
+Tensor power_out(const Tensor& self, int64_t n, const Tensor& out) {
+  const uint64_t exponent = n < 0 ? 0 - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);
+  const bool copied = n == 0 || n == 1 || (exponent >= 4 && std::has_single_bit(exponent));
+  const auto write = copied ? write_cast_contiguous_out : write_exact_out;
+  write("linalg_matrix_power", power(self, n), out);
+  return out;
+}
+
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
@@ -59,8 +73,14 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(matrix_exp);
   m.impl(matrix_exp, composite, [](const Tensor& self) { return linalg_matrix_exp(self); });
 
-  define_composite<linalg_matrix_power, write_cast_out>(m, power_kernel);
-  define_composite<matrix_power, write_cast_out>(m, power_kernel);
+  m.define(linalg_matrix_power);
+  m.impl(linalg_matrix_power, composite, power_kernel);
+  m.define(linalg_matrix_power_out);
+  m.impl(linalg_matrix_power_out, composite, power_out<linalg_matrix_power>);
+  m.define(matrix_power);
+  m.impl(matrix_power, composite, power_kernel);
+  m.define(matrix_power_out);
+  m.impl(matrix_power_out, composite, power_out<matrix_power>);
 }
 
 }  // namespace sb

@@ -50,7 +50,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(qr, composite, [](const Tensor& self, bool some) {
     return linalg_qr(self, some ? "reduced" : "complete");
   });
-  define_out_form(m, qr_op, "Q", {"Q", "R"}, OutFormOptions{.structured = true});
+  define_out_form(m, qr_op, "Q", {"Q", "R"}, OutFormOptions{.structured = true, .key = composite});
 }
 
 }  // namespace sb

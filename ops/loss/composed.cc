@@ -175,9 +175,11 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(soft_margin_loss_out, composite,
          [](const Tensor& self, const Tensor& target, int64_t reduction, const Tensor& out) {
            // As PyTorch, whose out first holds a loss for each element.
-           write_structured_out("soft_margin_loss",
-                                soft_margin_loss_kernel(self, target, kReduceNone), out);
-           return reduce_loss_in_place(out, reduction);
+           const Tensor loss = soft_margin_loss_kernel(self, target, kReduceNone);
+           const Tensor reduced = reduce_loss(loss, reduction);
+           write_structured_out("soft_margin_loss", loss, out);
+           if (!reduced.is_same(loss)) copy_result_to_out("soft_margin_loss", reduced, out);
+           return out;
          });
   m.define(soft_margin_loss_backward);
   m.impl(soft_margin_loss_backward, composite,

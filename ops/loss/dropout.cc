@@ -9,6 +9,7 @@
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/random/bernoulli.h"
+#include "switchboard/ops/size_lists.h"
 
 namespace sb {
 namespace {
@@ -19,20 +20,26 @@ struct Variant {
   bool inplace = false;
 };
 
+bool is_empty(const Tensor& t) { return same_size(t.sym_numel(), SymInt(0)); }
+// Dropout of no element gives as much by the long way, and so need not ask.
+bool is_known_empty(const Tensor& t) { return known(t.sym_numel() == 0); }
+
 // What the numbers are drawn for.
 Tensor noise_like(const Variant& variant, const Tensor& input) {
   if (!variant.features) return empty_like(input);
   SB_CHECK(input.dim() >= 2, "dropout", ": expected at least 2 dimensions, got ", input.describe());
-  DimVector sizes(input.sizes().begin(), input.sizes().end());
-  std::fill(sizes.begin() + 2, sizes.end(), 1);
-  return new_empty(input, sizes);
+  return by_size(input.is_symbolic(), [&]<class Int>() {
+    SizeVector<Int> sizes = size_vector<Int>(input);
+    std::fill(sizes.begin() + 2, sizes.end(), Int(1));
+    return new_empty(input, SizesRef<Int>(sizes));
+  });
 }
 
 template <Variant variant>
 Tensor dropout_kernel(const Tensor& input, double p, bool train) {
   check_defined("dropout", input);
   SB_CHECK(p >= 0 && p <= 1, "dropout", ": p: expected 0 to 1, got ", p);
-  if (p == 0 || !train || input.numel() == 0) return input;
+  if (p == 0 || !train || is_known_empty(input)) return input;
   const auto times = [&](const Tensor& factor) {
     return variant.inplace ? mul_(input, factor) : mul(input, factor);
   };
@@ -49,7 +56,7 @@ std::tuple<Tensor, Tensor> native_dropout_kernel(const Tensor& input, double p,
                                                  std::optional<bool> train) {
   check_defined("native_dropout", input);
   // As PyTorch, which draws nothing here, and gives the input itself and a mask of its dtype.
-  if (input.numel() == 0) return {input, empty_like(input)};
+  if (is_empty(input)) return {input, empty_like(input)};
   if (train && !*train) return {clone(input), ones_like(input, DType::Bool)};
   const Tensor mask = bernoulli_float_(empty_like(input, DType::Bool), 1 - p);
   const double scale = p == 1 ? 0 : 1 / (1 - p);

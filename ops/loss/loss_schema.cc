@@ -18,10 +18,11 @@ Tensor reduce_loss_out(const Tensor& loss, int64_t reduction, const Tensor& out)
   return sum_dim_out(loss, IntArrayRef(), false, std::nullopt, out);
 }
 
-Tensor reduce_loss_in_place(const Tensor& out, int64_t reduction) {
-  if (reduction == kReduceMean || reduction == kReduceSum) {
-    copy_result_to_out("loss", reduce_loss(out, reduction), out);
-  }
+Tensor reduce_loss_in_out(std::string_view op, const Tensor& loss, int64_t reduction,
+                          const Tensor& out) {
+  const Tensor reduced = reduce_loss(loss, reduction);
+  copy_result_to_out(op, loss, out);
+  if (!reduced.is_same(loss)) copy_result_to_out(op, reduced, out);  // needs no memory any more
   return out;
 }
 

@@ -4,6 +4,7 @@
 #define SWITCHBOARD_OPS_LOSS_LOSS_SCHEMA_H_
 
 #include <cstdint>
+#include <string_view>
 
 #include "switchboard/core/tensor.h"
 #include "switchboard/ops/named_out.h"
@@ -19,8 +20,10 @@ inline constexpr int64_t kReduceSum = 2;
 Tensor reduce_loss(const Tensor& loss, int64_t reduction);
 // The same written to `out`, converted.
 Tensor reduce_loss_out(const Tensor& loss, int64_t reduction, const Tensor& out);
-// Takes the place of the loss that `out` holds by its mean or sum.
-Tensor reduce_loss_in_place(const Tensor& out, int64_t reduction);
+// Gives `out` the loss of each element and, in its place, its mean or sum: `out` has the storage of
+// the first then.
+Tensor reduce_loss_in_out(std::string_view op, const Tensor& loss, int64_t reduction,
+                          const Tensor& out);
 
 }  // namespace sb
 

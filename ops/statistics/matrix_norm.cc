@@ -128,13 +128,13 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(frobenius_norm, kImplicit, frobenius);
   m.define(frobenius_norm_dim);
   m.impl(frobenius_norm_dim, kImplicit, frobenius_dim);
-  define_out_by_copy<frobenius_norm_dim>(m);
+  define_out_by_copy<frobenius_norm_dim, kImplicit>(m);
   m.define(nuclear_norm);
   m.impl(nuclear_norm, kImplicit, nuclear);
-  define_out_by_copy<nuclear_norm>(m);
+  define_out_by_copy<nuclear_norm, kImplicit>(m);
   m.define(nuclear_norm_dim);
   m.impl(nuclear_norm_dim, kImplicit, nuclear_dim);
-  define_out_by_copy<nuclear_norm_dim>(m);
+  define_out_by_copy<nuclear_norm_dim, kImplicit>(m);
 }
 
 }  // namespace sb
