@@ -1,10 +1,10 @@
 #include "switchboard/ops/cat.h"
 
-#include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/structured.h"
 #include "switchboard/ops/tensor_iterator.h"
 
@@ -12,11 +12,15 @@ namespace sb {
 namespace {
 
 // A tensor of shape [0] fits any others, for old programs' sake.
-bool is_skipped(const Tensor& t) { return t.dim() == 1 && t.sizes()[0] == 0; }
+template <SizeType Int>
+bool is_skipped(const Tensor& t) {
+  return t.dim() == 1 && same_size(sizes_of<Int>(t)[0], Int(0));
+}
 
+template <SizeType Int>
 const Tensor* first_that_counts(TensorList tensors) {
   for (const Tensor& t : tensors) {
-    if (!is_skipped(t)) return &t;
+    if (!is_skipped<Int>(t)) return &t;
   }
   return nullptr;
 }
@@ -36,38 +40,36 @@ MemoryFormat common_format(TensorList tensors) {
   return format;
 }
 
-// The strides of a new tensor in that format.
-DimVector strides_in(MemoryFormat format, IntArrayRef sizes) {
-  if (format == MemoryFormat::Contiguous) return {};
-  const Tensor shape = empty_on(Device{DeviceType::Meta}, sizes, DType::UInt8, format);
-  return DimVector(shape.strides().begin(), shape.strides().end());
-}
-
-TensorMeta cat_out_rule(TensorList tensors, int64_t dim) {
+template <SizeType Int>
+BasicTensorMeta<Int> cat_out_rule(TensorList tensors, int64_t dim) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     SB_CHECK(tensors[i].dim() > 0, "cat: tensor ", i, " has no dimensions");
   }
-  TensorMeta meta{{0}, common_dtype(tensors)};
-  const Tensor* const first = first_that_counts(tensors);
+  BasicTensorMeta<Int> meta{{Int(0)}, common_dtype(tensors)};
+  const Tensor* const first = first_that_counts<Int>(tensors);
   if (!first) return meta;
   const size_t d = static_cast<size_t>(wrap_dim("cat", dim, first->dim()));
-  meta.sizes.assign(first->sizes().begin(), first->sizes().end());
-  meta.sizes[d] = 0;
+  meta.sizes = size_vector<Int>(*first);
+  meta.sizes[d] = Int(0);
   for (const Tensor& t : tensors) {
-    if (is_skipped(t)) continue;
+    if (is_skipped<Int>(t)) continue;
     SB_CHECK(t.dim() == first->dim(), "cat: expected tensors of equally many dimensions, got ",
              first->describe(), " and ", t.describe());
-    for (size_t i = 0; i < meta.sizes.size(); ++i) {
-      SB_CHECK(i == d || t.sizes()[i] == meta.sizes[i], "cat: sizes of ", first->describe(),
-               " and ", t.describe(), " differ in another dimension than ", d);
+    const SizesRef<Int> sizes = sizes_of<Int>(t);
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (i == d) continue;
+      SB_CHECK(sizes[i] == meta.sizes[i], "cat: sizes of ", first->describe(), " and ",
+               t.describe(), " differ in another dimension than ", d);
+      if (!any_symbolic(sizes[i])) meta.sizes[i] = sizes[i];
     }
-    meta.sizes[d] = checked_add(meta.sizes[d], t.sizes()[d]);
+    meta.sizes[d] = sum_of(meta.sizes[d], sizes[d]);
   }
   return meta;
 }
-TensorMeta cat_rule(TensorList tensors, int64_t dim) {
-  TensorMeta meta = cat_out_rule(tensors, dim);
-  meta.strides = strides_in(common_format(tensors), meta.sizes);
+template <SizeType Int>
+BasicTensorMeta<Int> cat_rule(TensorList tensors, int64_t dim) {
+  BasicTensorMeta<Int> meta = cat_out_rule<Int>(tensors, dim);
+  meta.strides = strides_in_format<Int>(meta.sizes, common_format(tensors));
   return meta;
 }
 
@@ -76,7 +78,7 @@ void cat_kernel(TensorList tensors, int64_t dim, const Tensor& out) {
   const size_t d = static_cast<size_t>(wrap_dim("cat", dim, out.dim()));
   int64_t offset = out.storage_offset();
   for (const Tensor& t : tensors) {
-    if (is_skipped(t)) continue;
+    if (is_skipped<int64_t>(t)) continue;
     if (t.numel() != 0) {
       copy_elements(alias_with_unchecked(out, t.sizes(), out.strides(), offset), t, false);
     }
@@ -84,31 +86,37 @@ void cat_kernel(TensorList tensors, int64_t dim, const Tensor& out) {
   }
 }
 
+template <SizeType Int>
 void check_stackable(TensorList tensors) {
   for (const Tensor& t : tensors) {
-    SB_CHECK(t.sizes() == tensors[0].sizes(), "stack: expected tensors of equal size, got ",
-             tensors[0].describe(), " and ", t.describe());
+    SB_CHECK(equal_sizes<Int>(sizes_of<Int>(t), sizes_of<Int>(tensors[0])),
+             "stack: expected tensors of equal size, got ", tensors[0].describe(), " and ",
+             t.describe());
   }
 }
 
-TensorMeta stack_out_rule(TensorList tensors, int64_t dim) {
+template <SizeType Int>
+BasicTensorMeta<Int> stack_out_rule(TensorList tensors, int64_t dim) {
   const int64_t d = wrap_dim("stack", dim, tensors[0].dim() + 1);
-  check_stackable(tensors);
-  TensorMeta meta{{tensors[0].sizes().begin(), tensors[0].sizes().end()}, common_dtype(tensors)};
-  meta.sizes.insert(meta.sizes.begin() + d, static_cast<int64_t>(tensors.size()));
+  check_stackable<Int>(tensors);
+  BasicTensorMeta<Int> meta{size_vector<Int>(tensors[0]), common_dtype(tensors)};
+  meta.sizes.insert(meta.sizes.begin() + d, Int(static_cast<int64_t>(tensors.size())));
   return meta;
 }
 // In PyTorch a view of what cat gives, strides included.
-TensorMeta stack_rule(TensorList tensors, int64_t dim) {
-  TensorMeta meta = stack_out_rule(tensors, dim);
+template <SizeType Int>
+BasicTensorMeta<Int> stack_rule(TensorList tensors, int64_t dim) {
+  BasicTensorMeta<Int> meta = stack_out_rule<Int>(tensors, dim);
   const int64_t d = wrap_dim("stack", dim, tensors[0].dim() + 1);
   const MemoryFormat format = common_format(tensors);
   if (d == tensors[0].dim() || format == MemoryFormat::Contiguous) return meta;
-  DimVector joined(tensors[0].sizes().begin(), tensors[0].sizes().end());
+  SizeVector<Int> joined = size_vector<Int>(tensors[0]);
   const size_t at = static_cast<size_t>(d);
-  joined[at] = checked_mul(joined[at], static_cast<int64_t>(tensors.size()));
-  meta.strides = strides_in(format, joined);
-  meta.strides.insert(meta.strides.begin() + d, meta.strides[at] * tensors[0].sizes()[at]);
+  const Int size = joined[at];
+  joined[at] = product_of(size, Int(static_cast<int64_t>(tensors.size())));
+  meta.strides = strides_in_format<Int>(joined, format);
+  const Int step = meta.strides[at] * size;
+  meta.strides.insert(meta.strides.begin() + d, step);
   return meta;
 }
 
@@ -152,8 +160,10 @@ void define_join(Library& m, const Op<Tag>& op) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_join<cat_rule, cat_out_rule, cat_kernel>(m, cat);
-  define_join<stack_rule, stack_out_rule, stack_kernel>(m, stack);
+  define_join<by_size_rule<cat_rule<int64_t>, cat_rule<SymInt>>, cat_out_rule<int64_t>, cat_kernel>(
+      m, cat);
+  define_join<by_size_rule<stack_rule<int64_t>, stack_rule<SymInt>>, stack_out_rule<int64_t>,
+              stack_kernel>(m, stack);
 }
 
 }  // namespace sb

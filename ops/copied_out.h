@@ -15,7 +15,7 @@ namespace sb {
 template <auto rule, auto kernel, class OpTag>
 OperatorHandle define_functional(Library& m, const Op<OpTag>& op,
                                  SourceLocation where = SourceLocation::current()) {
-  using Forms = internal::StructuredForms<decltype(rule)>;
+  using Forms = internal::StructuredForms<std::remove_const_t<decltype(rule)>>;
   constexpr StructuredOptions none;
   const OperatorHandle handle = m.define(op, {}, where);
   m.impl(op, DispatchKey::CPU,

@@ -4,6 +4,7 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/out_by_copy.h"
@@ -96,7 +97,11 @@ Tensor clone_any(const Tensor& self, std::optional<MemoryFormat> memory_format) 
 
 Tensor contiguous_any(const Tensor& self, MemoryFormat format) {
   SB_CHECK(self.defined(), "contiguous: argument self: expected a tensor, got an undefined one");
-  if (self.is_contiguous(format)) return self;
+  const bool as_it_is =
+      format == MemoryFormat::Contiguous
+          ? by_size(self.is_symbolic(), [&]<class Int>() { return is_contiguous_of<Int>(self); })
+          : self.is_contiguous(format);
+  if (as_it_is) return self;
   SB_CHECK(format != MemoryFormat::Preserve,
            "contiguous: argument memory_format: preserve_format is not supported");
   return clone(self, format);

@@ -28,14 +28,15 @@ bool has_loops(Device device) { return device.is_cpu() || device.is_meta(); }
 }
 
 inline bool is_plain(const Tensor& t) {
-  return t.defined() && t.impl()->is_contiguous() && (t.is_cpu() || t.is_meta());
+  return t.defined() && !t.is_symbolic() && t.impl()->is_contiguous() &&
+         (t.is_cpu() || t.is_meta());
 }
 // Whether b, too, is contiguous and of a's shape, dtype and device.
 // Not inline: it would take the caller's registers.
 [[gnu::noinline]] bool is_plain_pair(const TensorImpl& a, const TensorImpl& b) {
   const size_t rank = static_cast<size_t>(a.dim());
-  if (!b.defined() || !b.is_contiguous() || a.dtype() != b.dtype() || a.device() != b.device() ||
-      rank != static_cast<size_t>(b.dim())) {
+  if (!b.defined() || b.symbolic_shape() || !b.is_contiguous() || a.dtype() != b.dtype() ||
+      a.device() != b.device() || rank != static_cast<size_t>(b.dim())) {
     return false;
   }
   const int64_t *const x = a.sizes().data(), *const y = b.sizes().data();

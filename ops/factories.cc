@@ -2,12 +2,14 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/resize.h"
+#include "switchboard/ops/symbolic_operands.h"
 
 namespace sb {
 namespace {
@@ -43,6 +45,26 @@ Tensor empty_strided_plain(IntArrayRef size, IntArrayRef stride, SB_OPTIONS) {
                           dtype.value_or(default_dtype()));
 }
 
+// Dense strides of symbolic sizes in a memory format that names an order.
+SymDimVector strides_in_format(std::string_view op, SymIntArrayRef sizes, MemoryFormat format) {
+  SB_CHECK(format != MemoryFormat::Preserve, op,
+           ": argument memory_format: preserve_format is not supported");
+  if (format == MemoryFormat::Contiguous) return contiguous_strides(sizes);
+  const size_t rank = format == MemoryFormat::ChannelsLast ? 4 : 5;
+  SB_CHECK(sizes.size() == rank, op, ": memory format ", to_string(format), ": expected ", rank,
+           " dimensions, got ", sizes.size());
+  SymDimVector strides(rank);
+  SymInt stride = 1;
+  const auto next = [&](size_t d) {
+    strides[d] = stride;
+    stride *= sym_max(sizes[d], SymInt(1));
+  };
+  next(1);
+  for (size_t d = rank; --d > 1;) next(d);
+  next(0);
+  return strides;
+}
+
 // The kernels of a device that this place is about: `device` may be left out there. Functors, and
 // not functions, where every instruction counts: their calls are inlined. By reference, so that
 // what only the rare call looks at is not copied.
@@ -71,6 +93,35 @@ template <DeviceType type>
 Tensor empty_strided_at(IntArrayRef size, IntArrayRef stride, SB_OPTIONS) {
   if (!device) device = Device(type);
   return empty_strided_plain(size, stride, dtype, layout, device, pin_memory);
+}
+
+// At Meta, where sizes may be symbols.
+struct EmptyAtMeta {
+  Tensor operator()(SymIntArrayRef size, SB_OPTION_REFS,
+                    const std::optional<MemoryFormat>& memory_format) const {
+    if (any_symbolic(size)) [[unlikely]]
+      return with_symbols(size, dtype, layout, pin_memory, memory_format);
+    return EmptyAt<DeviceType::Meta>()(size.expect_ints(), dtype, layout, device, pin_memory,
+                                       memory_format);
+  }
+  [[gnu::noinline]] static Tensor with_symbols(SymIntArrayRef size,
+                                               const std::optional<DType>& dtype,
+                                               const std::optional<Layout>& layout,
+                                               const std::optional<bool>& pin_memory,
+                                               const std::optional<MemoryFormat>& memory_format) {
+    check_options("empty", layout, pin_memory);
+    SymDimVector strides;
+    if (memory_format) strides = strides_in_format("empty", size, *memory_format);
+    return empty_with_symbols(size, strides, dtype.value_or(default_dtype()));
+  }
+};
+Tensor empty_strided_at_meta(SymIntArrayRef size, SymIntArrayRef stride, SB_OPTIONS) {
+  if (any_symbolic(size, stride)) {
+    check_options("empty_strided", layout, pin_memory);
+    return empty_with_symbols(size, stride, dtype.value_or(default_dtype()));
+  }
+  return empty_strided_at<DeviceType::Meta>(size.expect_ints(), stride.expect_ints(), dtype, layout,
+                                            device, pin_memory);
 }
 
 // No argument is a tensor, so the device argument picks the kernel.
@@ -141,6 +192,13 @@ Tensor empty_like_any(const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat
   const DType new_dtype = dtype.value_or(self.dtype());
   const Device new_device = device.value_or(self.device());
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
+  if (self.is_symbolic()) {
+    const SymDimVector strides = format == MemoryFormat::Preserve
+                                     ? internal::dense_strides_like(self)
+                                     : strides_in_format("empty_like", self.sym_sizes(), format);
+    return empty_strided(self.sym_sizes(), SymIntArrayRef(strides), new_dtype, layout, new_device,
+                         pin_memory);
+  }
   if (format != MemoryFormat::Preserve)
     return empty(self.sizes(), new_dtype, layout, new_device, pin_memory, format);
   return empty_strided(self.sizes(), empty_like_strides(self), new_dtype, layout, new_device,
@@ -187,11 +245,11 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(empty);
   m.impl(empty, DispatchKey::BackendSelect, EmptySelect());
   m.impl(empty, DispatchKey::CPU, EmptyAt<DeviceType::CPU>());
-  m.impl(empty, DispatchKey::Meta, EmptyAt<DeviceType::Meta>());
+  m.impl(empty, DispatchKey::Meta, EmptyAtMeta());
   m.define(empty_strided);
   m.impl(empty_strided, DispatchKey::BackendSelect, empty_strided_select);
   m.impl(empty_strided, DispatchKey::CPU, empty_strided_at<DeviceType::CPU>);
-  m.impl(empty_strided, DispatchKey::Meta, empty_strided_at<DeviceType::Meta>);
+  m.impl(empty_strided, DispatchKey::Meta, empty_strided_at_meta);
   m.define(empty_out);
   m.impl(empty_out, kComposite,
          [](IntArrayRef size, std::optional<MemoryFormat> memory_format, const Tensor& out) {

@@ -11,10 +11,12 @@
 namespace sb {
 namespace {
 
-Scalar item_kernel(const Tensor& self) {
+// Boxed, as what stands for the number in a fake mode is no Scalar.
+void item_kernel(const OperatorHandle&, DispatchKeySet, Stack* stack) {
+  const Tensor& self = stack->back().to_tensor();
   check_defined("item", self);
-  SB_CHECK(self.numel() == 1, "item: expected a tensor of one element, got ", self.describe());
-  return _local_scalar_dense(self);
+  SB_CHECK(self.sym_numel() == 1, "item: expected a tensor of one element, got ", self.describe());
+  _local_scalar_dense.handle().call_boxed(stack);
 }
 
 Scalar local_scalar_dense_kernel(const Tensor& self) {
@@ -62,7 +64,7 @@ bool is_same_size_kernel(const Tensor& self, const Tensor& other) {
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(item, Tag::data_dependent_output);
-  m.impl(item, DispatchKey::CompositeImplicitAutograd, item_kernel);
+  m.impl("item", DispatchKey::CompositeImplicitAutograd, item_kernel);
   m.define(_local_scalar_dense, Tag::data_dependent_output);
   m.impl(_local_scalar_dense, DispatchKey::Meta, local_scalar_dense_meta);
   m.impl(_local_scalar_dense, DispatchKey::CPU, local_scalar_dense_kernel);

@@ -1,12 +1,12 @@
 // matmul and linear: compositions of the products in matmul.cc.
 
-#include "switchboard/core/checked_math.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/matmul.h"
 #include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -24,31 +24,51 @@ Tensor write_out(const char* op, const Tensor& out, const Tensor& result) {
 // The last two dimensions swapped.
 Tensor swap_last(const Tensor& t) { return transpose(t, -2, -1); }
 
-DimVector with_last(IntArrayRef sizes, std::initializer_list<int64_t> last) {
-  DimVector result(sizes.begin(), sizes.end());
+template <SizeType Int>
+SizeVector<Int> with_last(SizesRef<Int> sizes, std::initializer_list<Int> last) {
+  SizeVector<Int> result(sizes.begin(), sizes.end());
   result.insert(result.end(), last.begin(), last.end());
   return result;
 }
-
-// (*, n, k) @ (k, m) or (*, n, k) @ (k) as one product of matrices.
-Tensor fold_batch(const Tensor& batched, const Tensor& other) {
-  const IntArrayRef batch = batched.sizes().first(batched.sizes().size() - 1);
-  const Tensor rows = reshape(batched, {checked_numel(batch), batched.size(-1)});
-  if (other.dim() == 1) return _unsafe_view(mv(rows, other), batch);
-  return _unsafe_view(mm(rows, other), with_last(batch, {other.size(1)}));
+template <SizeType Int>
+Tensor reshaped(const Tensor& t, const SizeVector<Int>& sizes) {
+  return reshape(t, SizesRef<Int>(sizes));
 }
 
-// As `at::infer_size`, of batch dimensions.
-DimVector broadcast_batch(IntArrayRef a, IntArrayRef b) {
-  DimVector result(std::max(a.size(), b.size()));
-  for (size_t i = 1; i <= result.size(); ++i) {
-    const int64_t x = i <= a.size() ? a[a.size() - i] : 1;
-    const int64_t y = i <= b.size() ? b[b.size() - i] : 1;
-    SB_CHECK(x == y || x == 1 || y == 1, "matmul: batch dimensions ", shape_text(a), " and ",
-             shape_text(b), " do not broadcast");
-    result[result.size() - i] = x == 1 ? y : x;
-  }
-  return result;
+// (*, n, k) @ (k, m) or (*, n, k) @ (k) as one product of matrices.
+template <SizeType Int>
+Tensor folded_batch(const Tensor& batched, const Tensor& other) {
+  const SizesRef<Int> sizes = sizes_of<Int>(batched), batch = sizes.first(sizes.size() - 1);
+  const Tensor rows = reshaped<Int>(batched, {product_of_sizes<Int>(batch), sizes.back()});
+  if (other.dim() == 1) return _unsafe_view(mv(rows, other), batch);
+  const SizeVector<Int> result = with_last<Int>(batch, {sizes_of<Int>(other)[1]});
+  return _unsafe_view(mm(rows, other), SizesRef<Int>(result));
+}
+Tensor fold_batch(const Tensor& batched, const Tensor& other) {
+  return by_size(any_symbolic(batched, other),
+                 [&]<class Int>() { return folded_batch<Int>(batched, other); });
+}
+
+// (*, n, k) @ (*, k, m), whose batch dimensions broadcast, as one batch of matrices.
+template <SizeType Int>
+Tensor batched_product(const Tensor& self, const Tensor& other) {
+  const SizesRef<Int> a = sizes_of<Int>(self), b = sizes_of<Int>(other);
+  const SizesRef<Int> batch_a = a.first(a.size() - 2), batch_b = b.first(b.size() - 2);
+  const SizeVector<Int> batch =
+      broadcast_sizes<Int>(batch_a, batch_b, [&](const auto& same, size_t) {
+        SB_CHECK(same, "matmul: batch dimensions ", shape_text(batch_a), " and ",
+                 shape_text(batch_b), " do not broadcast");
+      });
+  const Int count = product_of_sizes<Int>(batch);
+  const Int &n = a[a.size() - 2], &m = b.back();
+  const auto as_one_batch = [&](const Tensor& t, const Int& rows, const Int& columns) {
+    const SizeVector<Int> sizes = with_last<Int>(batch, {rows, columns});
+    return reshaped<Int>(expand(t, SizesRef<Int>(sizes)), {count, rows, columns});
+  };
+  const Tensor lhs = as_one_batch(self, n, a.back());
+  const Tensor rhs = as_one_batch(other, b[b.size() - 2], m);
+  const SizeVector<Int> result = with_last<Int>(batch, {n, m});
+  return _unsafe_view(bmm(lhs, rhs), SizesRef<Int>(result));
 }
 
 Tensor matmul_kernel(const Tensor& self, const Tensor& other) {
@@ -68,18 +88,18 @@ Tensor matmul_kernel(const Tensor& self, const Tensor& other) {
   if (a == 2) {
     return clone(swap_last(fold_batch(swap_last(other), t(self))), MemoryFormat::Contiguous);
   }
-  const size_t batch_a = static_cast<size_t>(a - 2);
-  const size_t batch_b = static_cast<size_t>(b - 2);
-  const DimVector batch =
-      broadcast_batch(self.sizes().first(batch_a), other.sizes().first(batch_b));
-  const int64_t count = checked_numel(batch);
-  const int64_t n = self.size(-2);
-  const int64_t m = other.size(-1);
-  const Tensor lhs =
-      reshape(expand(self, with_last(batch, {n, self.size(-1)})), {count, n, self.size(-1)});
-  const Tensor rhs =
-      reshape(expand(other, with_last(batch, {other.size(-2), m})), {count, other.size(-2), m});
-  return _unsafe_view(bmm(lhs, rhs), with_last(batch, {n, m}));
+  return by_size(any_symbolic(self, other),
+                 [&]<class Int>() { return batched_product<Int>(self, other); });
+}
+
+// (n, m, k) as n * m rows.
+template <SizeType Int>
+Tensor linear_of_rows(const Tensor& input, const Tensor& weight, const Tensor& transposed,
+                      const Tensor& bias) {
+  const SizesRef<Int> sizes = sizes_of<Int>(input);
+  const Tensor rows = reshaped<Int>(input, {product_of(sizes[0], sizes[1]), sizes[2]});
+  const Int result[] = {sizes[0], sizes[1], sizes_of<Int>(weight)[0]};
+  return view(addmm(bias, rows, transposed), SizesRef<Int>(result, 3));
 }
 
 Tensor linear_kernel(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
@@ -88,9 +108,12 @@ Tensor linear_kernel(const Tensor& input, const Tensor& weight, const std::optio
   const Tensor transposed = t(weight);
   if (!bias || !bias->defined()) return matmul(input, transposed);
   if (input.dim() == 2) return addmm(*bias, input, transposed);
-  if (input.dim() == 3 && input.is_contiguous() && weight.dim() == 2) {
-    const Tensor rows = reshape(input, {checked_mul(input.size(0), input.size(1)), input.size(2)});
-    return view(addmm(*bias, rows, transposed), {input.size(0), input.size(1), weight.size(0)});
+  const bool symbolic = any_symbolic(input, weight);
+  if (input.dim() == 3 && weight.dim() == 2 &&
+      by_size(symbolic, [&]<class Int>() { return is_contiguous_of<Int>(input); })) {
+    return by_size(symbolic, [&]<class Int>() {
+      return linear_of_rows<Int>(input, weight, transposed, *bias);
+    });
   }
   return add_(matmul(input, transposed), *bias);
 }

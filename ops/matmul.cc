@@ -31,7 +31,8 @@ void check_has_dim(const char* op, const char* argument, const Tensor& t, int64_
                  t.describe());
 }
 
-void check_inner(const char* op, const Tensor& a, const Tensor& b, bool agree) {
+template <class Truth>
+void check_inner(const char* op, const Tensor& a, const Tensor& b, const Truth& agree) {
   SB_CHECK(agree, op, ": ", a.describe(), " and ", b.describe(), " cannot be multiplied");
 }
 
@@ -55,13 +56,17 @@ void check_factor(const char* op, const char* name, const Scalar& value, DType d
 }
 
 // Whether `self` broadcasts to `sizes`.
-void check_expands(const char* op, const Tensor& self, IntArrayRef sizes) {
-  bool fits = self.sizes().size() <= sizes.size();
-  for (size_t i = 1; fits && i <= self.sizes().size(); ++i) {
-    const int64_t size = self.sizes()[self.sizes().size() - i];
-    fits = size == 1 || size == sizes[sizes.size() - i];
+template <SizeType Int>
+void check_expands(const char* op, const Tensor& self, SizesRef<Int> sizes) {
+  const SizesRef<Int> own = sizes_of<Int>(self);
+  const auto fits = [&](const auto& truth) {
+    SB_CHECK(truth, op, ": self: ", self.describe(), " does not broadcast to ", shape_text(sizes));
+  };
+  fits(own.size() <= sizes.size());
+  for (size_t i = 1; i <= own.size(); ++i) {
+    const Int& size = own[own.size() - i];
+    if (!is_one(size)) fits(size == sizes[sizes.size() - i]);
   }
-  SB_CHECK(fits, op, ": self: ", self.describe(), " does not broadcast to ", shape_text(sizes));
 }
 
 bool is_zero(const Scalar& s) { return s.to<std::complex<double>>() == 0.0; }
@@ -102,33 +107,36 @@ class Addend {
   const bool counts_;
 };
 
-TensorMeta mm_rule(const Tensor& self, const Tensor& mat2) {
+template <SizeType Int>
+BasicTensorMeta<Int> mm_rule(const Tensor& self, const Tensor& mat2) {
   check_rank("mm", "self", self, 2);
   check_rank("mm", "mat2", mat2, 2);
-  check_inner("mm", self, mat2, self.sizes()[1] == mat2.sizes()[0]);
+  check_inner("mm", self, mat2, sizes_of<Int>(self)[1] == sizes_of<Int>(mat2)[0]);
   check_operands("mm", self, mat2);
-  return {{self.sizes()[0], mat2.sizes()[1]}, self.dtype()};
+  return {{sizes_of<Int>(self)[0], sizes_of<Int>(mat2)[1]}, self.dtype()};
 }
 void mm_kernel(const Tensor& self, const Tensor& mat2, const Tensor& out) {
   gemm(out.dtype(), 1, matrix(self), matrix(mat2), 0, matrix(out));
 }
 
-TensorMeta mv_rule(const Tensor& self, const Tensor& vec) {
+template <SizeType Int>
+BasicTensorMeta<Int> mv_rule(const Tensor& self, const Tensor& vec) {
   check_has_dim("mv", "self", self, 0);
   check_rank("mv", "self", self, 2);
   check_rank("mv", "vec", vec, 1);
-  check_inner("mv", self, vec, self.sizes()[1] == vec.sizes()[0]);
+  check_inner("mv", self, vec, sizes_of<Int>(self)[1] == sizes_of<Int>(vec)[0]);
   check_operands("mv", self, vec);
-  return {{self.sizes()[0]}, self.dtype()};
+  return {{sizes_of<Int>(self)[0]}, self.dtype()};
 }
 void mv_kernel(const Tensor& self, const Tensor& vec, const Tensor& out) {
   gemm(out.dtype(), 1, matrix(self), column(vec), 0, column(out));
 }
 
-TensorMeta dot_rule(const Tensor& self, const Tensor& tensor) {
+template <SizeType Int>
+BasicTensorMeta<Int> dot_rule(const Tensor& self, const Tensor& tensor) {
   check_rank("dot", "self", self, 1);
   check_rank("dot", "tensor", tensor, 1);
-  check_inner("dot", self, tensor, self.numel() == tensor.numel());
+  check_inner("dot", self, tensor, numel_of<Int>(self) == numel_of<Int>(tensor));
   check_operands("dot", self, tensor);
   return {{}, self.dtype()};
 }
@@ -137,32 +145,36 @@ void dot_kernel(const Tensor& self, const Tensor& tensor, const Tensor& out) {
 }
 
 // The shape of a batched product.
-DimVector bmm_sizes(const char* op, const Tensor& a, const Tensor& b) {
+template <SizeType Int>
+SizeVector<Int> bmm_sizes(const char* op, const Tensor& a, const Tensor& b) {
   check_rank(op, "batch1", a, 3);
   check_rank(op, "batch2", b, 3);
-  check_inner(op, a, b, a.sizes()[0] == b.sizes()[0] && a.sizes()[2] == b.sizes()[1]);
+  check_inner(op, a, b, sizes_of<Int>(a)[0] == sizes_of<Int>(b)[0]);
+  check_inner(op, a, b, sizes_of<Int>(a)[2] == sizes_of<Int>(b)[1]);
   check_operands(op, a, b);
-  return {a.sizes()[0], a.sizes()[1], b.sizes()[2]};
+  return {sizes_of<Int>(a)[0], sizes_of<Int>(a)[1], sizes_of<Int>(b)[2]};
 }
-TensorMeta bmm_rule(const Tensor& self, const Tensor& mat2) {
-  return {bmm_sizes("bmm", self, mat2), self.dtype()};
+template <SizeType Int>
+BasicTensorMeta<Int> bmm_rule(const Tensor& self, const Tensor& mat2) {
+  return {bmm_sizes<Int>("bmm", self, mat2), self.dtype()};
 }
 void bmm_kernel(const Tensor& self, const Tensor& mat2, const Tensor& out) {
   gemm(out.dtype(), 1, batch(self), batch(mat2), 0, batch(out));
 }
 
-TensorMeta addmm_rule(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
-                      const Scalar& beta, const Scalar& alpha) {
+template <SizeType Int>
+BasicTensorMeta<Int> addmm_rule(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
+                                const Scalar& beta, const Scalar& alpha) {
   check_rank("addmm", "mat1", mat1, 2);
   check_rank("addmm", "mat2", mat2, 2);
-  check_inner("addmm", mat1, mat2, mat1.sizes()[1] == mat2.sizes()[0]);
+  check_inner("addmm", mat1, mat2, sizes_of<Int>(mat1)[1] == sizes_of<Int>(mat2)[0]);
   check_operands("addmm", mat1, mat2);
   SB_CHECK(self.dtype() == mat2.dtype(), "addmm: self: expected ", to_string(mat2.dtype()),
            ", got ", self.describe());
   check_factor("addmm", "beta", beta, self.dtype());
   check_factor("addmm", "alpha", alpha, self.dtype());
-  const DimVector sizes = {mat1.sizes()[0], mat2.sizes()[1]};
-  check_expands("addmm", self, sizes);
+  const SizeVector<Int> sizes = {sizes_of<Int>(mat1)[0], sizes_of<Int>(mat2)[1]};
+  check_expands<Int>("addmm", self, sizes);
   return {sizes, self.dtype()};
 }
 void addmm_kernel(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
@@ -211,14 +223,15 @@ void addmv_kernel(const Tensor& self, const Tensor& mat, const Tensor& vec, cons
   }
 }
 
-TensorMeta baddbmm_rule(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
-                        const Scalar& beta, const Scalar& alpha) {
+template <SizeType Int>
+BasicTensorMeta<Int> baddbmm_rule(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
+                                  const Scalar& beta, const Scalar& alpha) {
   check_has_dim("baddbmm", "batch1", batch1, 1);
   check_has_dim("baddbmm", "batch2", batch2, 2);
-  const DimVector sizes = bmm_sizes("baddbmm", batch1, batch2);
+  const SizeVector<Int> sizes = bmm_sizes<Int>("baddbmm", batch1, batch2);
   check_factor("baddbmm", "beta", beta, batch2.dtype());
   check_factor("baddbmm", "alpha", alpha, batch2.dtype());
-  check_expands("baddbmm", self, sizes);
+  check_expands<Int>("baddbmm", self, sizes);
   return {sizes, batch2.dtype()};
 }
 void baddbmm_kernel(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
@@ -227,17 +240,18 @@ void baddbmm_kernel(const Tensor& self, const Tensor& batch1, const Tensor& batc
   gemm(out.dtype(), alpha, batch(batch1), batch(batch2), beta, batch(out), Addend(self, beta, out));
 }
 
-TensorMeta addbmm_rule(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
-                       const Scalar& beta, const Scalar& alpha) {
+template <SizeType Int>
+BasicTensorMeta<Int> addbmm_rule(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
+                                 const Scalar& beta, const Scalar& alpha) {
   check_has_dim("addbmm", "batch1", batch1, 1);
   check_has_dim("addbmm", "batch2", batch2, 2);
-  const DimVector product = bmm_sizes("addbmm", batch1, batch2);
+  const SizeVector<Int> product = bmm_sizes<Int>("addbmm", batch1, batch2);
   SB_CHECK(self.dtype() == batch2.dtype(), "addbmm: self: expected ", to_string(batch2.dtype()),
            ", got ", self.describe());
   check_factor("addbmm", "beta", beta, self.dtype());
   check_factor("addbmm", "alpha", alpha, self.dtype());
-  const DimVector sizes = {product[1], product[2]};
-  check_expands("addbmm", self, sizes);
+  const SizeVector<Int> sizes = {product[1], product[2]};
+  check_expands<Int>("addbmm", self, sizes);
   return {sizes, self.dtype()};
 }
 void addbmm_kernel(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
@@ -265,14 +279,16 @@ void addbmm_kernel(const Tensor& self, const Tensor& batch1, const Tensor& batch
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<mm_rule, mm_kernel>(m, mm);
-  define_structured<mv_rule, mv_kernel>(m, mv);
-  define_structured<dot_rule, dot_kernel>(m, dot);
-  define_structured<bmm_rule, bmm_kernel>(m, bmm);
-  define_structured<addmm_rule, addmm_kernel>(m, addmm);
+  define_structured<by_size_rule<mm_rule<int64_t>, mm_rule<SymInt>>, mm_kernel>(m, mm);
+  define_structured<by_size_rule<mv_rule<int64_t>, mv_rule<SymInt>>, mv_kernel>(m, mv);
+  define_structured<by_size_rule<dot_rule<int64_t>, dot_rule<SymInt>>, dot_kernel>(m, dot);
+  define_structured<by_size_rule<bmm_rule<int64_t>, bmm_rule<SymInt>>, bmm_kernel>(m, bmm);
+  define_structured<by_size_rule<addmm_rule<int64_t>, addmm_rule<SymInt>>, addmm_kernel>(m, addmm);
   define_structured<addmv_rule, addmv_kernel>(m, addmv);
-  define_structured<baddbmm_rule, baddbmm_kernel>(m, baddbmm);
-  define_structured<addbmm_rule, addbmm_kernel>(m, addbmm);
+  define_structured<by_size_rule<baddbmm_rule<int64_t>, baddbmm_rule<SymInt>>, baddbmm_kernel>(
+      m, baddbmm);
+  define_structured<by_size_rule<addbmm_rule<int64_t>, addbmm_rule<SymInt>>, addbmm_kernel>(m,
+                                                                                            addbmm);
   m.define(addbmm_);
   m.impl(addbmm_, DispatchKey::CompositeExplicitAutograd,
          [](const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,

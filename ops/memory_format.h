@@ -5,12 +5,20 @@
 
 #include "absl/container/inlined_vector.h"
 #include "switchboard/core/tensor.h"
+#include "switchboard/ops/by_size.h"
 
 namespace sb {
 
 // ChannelsLast or ChannelsLast3d where the order of the strides says so, gaps or not, else
-// Contiguous. As `Tensor.suggest_memory_format`.
+// Contiguous. As `Tensor.suggest_memory_format`. Symbolic sizes stay symbols, and are asked about
+// only where the strides do not say it for all sizes.
 MemoryFormat suggest_memory_format(const Tensor& t);
+
+// The strides of a dense tensor of these sizes in a channels-last format, for a BasicTensorMeta:
+// none for Contiguous. Throws RuntimeError for sizes of another rank than the format's, and for
+// ones of more bytes than int64 holds.
+template <SizeType Int>
+SizeVector<Int> strides_in_format(SizesRef<Int> sizes, MemoryFormat format);
 
 // The strides of a dense tensor of these sizes whose dimensions lie in the order of the given
 // strides. As `at::infer_dense_strides`.

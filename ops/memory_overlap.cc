@@ -1,5 +1,7 @@
 #include "switchboard/ops/memory_overlap.h"
 
+#include "switchboard/ops/by_size.h"
+
 namespace sb {
 namespace {
 
@@ -45,6 +47,13 @@ Overlap overlap_between(const Tensor& a, const Tensor& b) {
 }
 
 bool has_internal_overlap(const Tensor& t) {
+  if (t.is_symbolic()) {
+    // Nothing is asked of sizes unless there is a stride of 0.
+    for (int64_t d = 0; d < t.dim(); ++d) {
+      if (known(t.sym_stride(d) == 0) && guard_size_oblivious(t.sym_size(d) > 1)) return true;
+    }
+    return false;
+  }
   if (t.impl()->is_non_overlapping_and_dense()) return false;
   const IntArrayRef sizes = t.sizes(), strides = t.strides();
   for (size_t d = 0; d < sizes.size(); ++d) {

@@ -1,32 +1,47 @@
+#include <numeric>
+#include <utility>
+
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
 
-Tensor permute_kernel(const Tensor& self, IntArrayRef dims) {
-  check_defined("permute", self);
+template <SizeType Int>
+Tensor permuted(const Tensor& self, IntArrayRef dims) {
   const size_t rank = static_cast<size_t>(self.dim());
   SB_CHECK(dims.size() == rank, "permute: dims ", shape_text(dims), " has ", dims.size(),
            " entries, expected one for each dimension of ", self.describe());
   dim_set("permute", dims, self.dim());  // refuses one named twice
-  const IntArrayRef old_sizes = self.sizes();
-  const IntArrayRef old_strides = self.strides();
-  DimVector sizes(rank);
-  DimVector strides(rank);
+  const SizesRef<Int> old_sizes = sizes_of<Int>(self);
+  const SizesRef<Int> old_strides = strides_of<Int>(self);
+  SizeVector<Int> sizes(rank);
+  SizeVector<Int> strides(rank);
   for (size_t i = 0; i < rank; ++i) {
     const size_t d = static_cast<size_t>(wrap_dim("permute", dims[i], self.dim()));
     sizes[i] = old_sizes[d];
     strides[i] = old_strides[d];
   }
-  return alias_with_unchecked(self, sizes, strides, self.storage_offset());
+  return alias_of_shape(self, sizes, strides, storage_offset_of<Int>(self));
+}
+
+Tensor permute_kernel(const Tensor& self, IntArrayRef dims) {
+  check_defined("permute", self);
+  return by_size(self.is_symbolic(), [&]<class Int>() { return permuted<Int>(self, dims); });
 }
 
 Tensor swap_dims(const char* op, const Tensor& self, int64_t dim0, int64_t dim1) {
   check_defined(op, self);
   const size_t a = static_cast<size_t>(wrap_dim(op, dim0, self.dim()));
   const size_t b = static_cast<size_t>(wrap_dim(op, dim1, self.dim()));
+  if (self.is_symbolic()) {
+    DimVector order(static_cast<size_t>(self.dim()));
+    std::iota(order.begin(), order.end(), int64_t{0});
+    if (!order.empty()) std::swap(order[a], order[b]);
+    return permuted<SymInt>(self, order);
+  }
   return alias_transposed(self, a, b);
 }
 Tensor swap_dims_in_place(const char* op, const Tensor& self, int64_t dim0, int64_t dim1) {

@@ -25,7 +25,9 @@ struct ReductionPlan {
                 const ReduceParams& params = {});
 
   TensorMeta meta(DType dtype) const;
-  // How many elements go into each result.
+  template <SizeType Int>
+  BasicTensorMeta<Int> meta_of(DType dtype) const;
+  // How many elements go into each result; of no interest where sizes are symbolic.
   double count() const;
   // A new tensor of the results; without elements on Meta. Elements are converted to `through`
   // first, which is `dtype` where none is given.

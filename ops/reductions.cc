@@ -73,6 +73,7 @@ struct Mean {
 
 // The order of the checks of what follows is PyTorch's: an out's dtype, the dimensions, self's
 // dtype.
+bool has_no_element(const Tensor& self) { return same_size(self.sym_numel(), SymInt(0)); }
 void check_ordered(const char* op, const Tensor& self) {
   SB_CHECK(!is_complex(self.dtype()), op, ": not implemented for ", to_string(self.dtype()));
 }
@@ -89,10 +90,11 @@ struct Extreme {
 
   static Plan plan(const char* op, const Tensor& self, IntArrayRef dims, bool keepdim) {
     check_defined(op, self);
-    SB_CHECK(!dims.empty() || self.numel() != 0, op, ": ", self.describe(), " has no element");
+    SB_CHECK(sym_or(!dims.empty(), self.sym_numel() != 0), op, ": ", self.describe(),
+             " has no element");
     check_has_extreme(op, self, dims);
     const Plan plan(op, kind, self, dims, keepdim);
-    if (self.numel() != 0) check_ordered(op, self);
+    if (is_complex(self.dtype()) && !has_no_element(self)) check_ordered(op, self);
     return plan;
   }
   static Tensor dims(const Tensor& self, IntArrayRef dim, bool keepdim) {
@@ -109,18 +111,25 @@ struct Extreme {
 
   // max.dim and min.dim.
   static constexpr const char* kDimOp = largest ? "max" : "min";
-  static TensorMeta dim_meta(const char* op, const Tensor& self, int64_t dim, bool keepdim,
-                             DType dtype) {
+  template <SizeType Int>
+  static BasicTensorMeta<Int> dim_meta(const char* op, const Tensor& self, int64_t dim,
+                                       bool keepdim, DType dtype) {
     check_defined(op, self);
     check_has_extreme(op, self, {dim});
-    const TensorMeta meta = Plan(op, kind, self, {dim}, keepdim).meta(dtype);
+    const auto meta = Plan(op, kind, self, {dim}, keepdim).template meta_of<Int>(dtype);
     check_ordered(op, self);
     return meta;
   }
-  static std::tuple<Tensor, Tensor> dim(const Tensor& self, int64_t dim, bool keepdim) {
-    const TensorMeta meta = dim_meta(kDimOp, self, dim, keepdim, self.dtype());
+  template <SizeType Int>
+  static std::tuple<Tensor, Tensor> new_results(const Tensor& self, int64_t dim, bool keepdim) {
+    auto meta = dim_meta<Int>(kDimOp, self, dim, keepdim, self.dtype());
     const Tensor values = internal::make_result(meta, self.device());
-    const Tensor indices = internal::make_result({meta.sizes, DType::Int64}, self.device());
+    meta.dtype = DType::Int64;
+    return {values, internal::make_result(meta, self.device())};
+  }
+  static std::tuple<Tensor, Tensor> dim(const Tensor& self, int64_t dim, bool keepdim) {
+    const auto [values, indices] = by_size(
+        self.is_symbolic(), [&]<class Int>() { return new_results<Int>(self, dim, keepdim); });
     if (has_data(self)) {
       arg_reduce_into(largest, self, wrap_dim(kDimOp, dim, self.dim()), values, indices);
     }
@@ -128,7 +137,7 @@ struct Extreme {
   }
   static std::tuple<Tensor, Tensor> dim_out(const Tensor& self, int64_t dim, bool keepdim,
                                             const Tensor& values, const Tensor& indices) {
-    const TensorMeta meta = dim_meta(kDimOp, self, dim, keepdim, self.dtype());
+    const auto meta = dim_meta<int64_t>(kDimOp, self, dim, keepdim, self.dtype());
     check_out_dtype(kDimOp, indices, DType::Int64);  // before there is room made for values
     const StructuredOptions options{.refuse_overlap = true};
     const auto inputs = internal::tensors_of(self);
@@ -150,14 +159,17 @@ template <bool largest>
 struct ArgExtreme {
   static constexpr const char* op = largest ? "argmax" : "argmin";
 
-  static TensorMeta meta(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  template <SizeType Int>
+  static BasicTensorMeta<Int> meta(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
     check_defined(op, self);
-    SB_CHECK_INDEX(dim || self.numel() != 0, op, ": ", self.describe(), " has no element");
+    SB_CHECK_INDEX(sym_or(dim.has_value(), numel_of<Int>(self) != 0), op, ": ", self.describe(),
+                   " has no element");
     if (dim) check_has_extreme(op, self, {*dim});
-    const TensorMeta meta =
-        Plan(op, Reduction::Max, self, dim ? IntArrayRef(&*dim, 1) : IntArrayRef(), keepdim)
-            .meta(DType::Int64);
-    if (!is_known(self, dim)) {
+    const IntArrayRef dims = dim ? IntArrayRef(&*dim, 1) : IntArrayRef();
+    const auto meta =
+        Plan(op, Reduction::Max, self, dims, keepdim).template meta_of<Int>(DType::Int64);
+    const bool comparable = !is_complex(self.dtype()) && self.dtype() != DType::Bool;
+    if (!comparable && !is_known(self, dim)) {
       check_ordered(op, self);
       SB_CHECK(self.dtype() != DType::Bool, op, ": not implemented for bool");
     }
@@ -165,8 +177,8 @@ struct ArgExtreme {
   }
   // Whether no two elements, of whatever dtype, are compared.
   static bool is_known(const Tensor& self, std::optional<int64_t> dim) {
-    if (self.numel() == 0) return true;
-    return dim && self.dim() != 0 && self.size(*dim) == 1;
+    if (has_no_element(self)) return true;
+    return dim && self.dim() != 0 && is_one(self.sym_size(*dim));
   }
   static void compute(const Tensor& self, std::optional<int64_t> dim, const Tensor& out) {
     if (is_known(self, dim)) {
@@ -188,13 +200,15 @@ struct ArgExtreme {
     copy_elements(out, index);
   }
   static Tensor functional(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
-    const Tensor result = internal::make_result(meta(self, dim, keepdim), self.device());
+    const Tensor result = by_size(self.is_symbolic(), [&]<class Int>() {
+      return internal::make_result(meta<Int>(self, dim, keepdim), self.device());
+    });
     if (has_data(self)) compute(self, dim, result);
     return result;
   }
   static Tensor out(const Tensor& self, std::optional<int64_t> dim, bool keepdim,
                     const Tensor& out) {
-    internal::OutputPlan plan(op, out, meta(self, dim, keepdim), self.device(),
+    internal::OutputPlan plan(op, out, meta<int64_t>(self, dim, keepdim), self.device(),
                               internal::tensors_of(self), {}, false);
     if (has_data(self)) compute(self, dim, plan.target());
     plan.finish(has_data(self));

@@ -1,59 +1,90 @@
-#include <algorithm>
-
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/item.h"
+#include "switchboard/ops/size_text.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
 
-Tensor select_kernel(const Tensor& self, int64_t dim, int64_t index) {
-  check_defined("select", self);
+int64_t sum_of(int64_t a, int64_t b) { return checked_add(a, b); }
+SymInt sum_of(const SymInt& a, const SymInt& b) { return a + b; }
+
+template <SizeType Int>
+Tensor selected(const Tensor& self, int64_t dim, const Int& index) {
   SB_CHECK_INDEX(self.dim() > 0, "select: ", self.describe(), " has no dimensions");
   const int64_t d = wrap_dim("select", dim, self.dim());
-  const int64_t size = self.size(d);
-  SB_CHECK_INDEX(index >= -size && index < size, "select: index ", index,
+  const SizesRef<Int> old_sizes = sizes_of<Int>(self), old_strides = strides_of<Int>(self);
+  const Int& size = old_sizes[static_cast<size_t>(d)];
+  SB_CHECK_INDEX(index >= -size && index < size, "select: index ", size_text(index),
                  " is out of range at dimension ", d, " of ", self.describe());
-  DimVector sizes(self.sizes().begin(), self.sizes().end());
-  DimVector strides(self.strides().begin(), self.strides().end());
+  SizeVector<Int> sizes(old_sizes.begin(), old_sizes.end());
+  SizeVector<Int> strides(old_strides.begin(), old_strides.end());
   sizes.erase(sizes.begin() + d);
   strides.erase(strides.begin() + d);
-  const int64_t at = index < 0 ? index + size : index;
-  const int64_t offset = checked_add(self.storage_offset(), checked_mul(at, self.stride(d)));
-  return alias_with_unchecked(self, sizes, strides, offset);
+  const Int at = index < 0 ? Int(index + size) : index;
+  const Int offset =
+      sum_of(storage_offset_of<Int>(self), product_of(at, old_strides[static_cast<size_t>(d)]));
+  return alias_of_shape(self, sizes, strides, offset);
+}
+Tensor select_kernel(const Tensor& self, int64_t dim, const SymInt& index) {
+  check_defined("select", self);
+  return by_size(any_symbolic(self, index),
+                 [&]<class Int>() { return selected<Int>(self, dim, size_as<Int>(index)); });
 }
 
-Tensor slice_kernel(const Tensor& self, int64_t dim, std::optional<int64_t> start,
-                    std::optional<int64_t> end, int64_t step) {
-  check_defined("slice", self);
+template <SizeType Int>
+Tensor sliced(const Tensor& self, int64_t dim, const std::optional<SymInt>& start,
+              const std::optional<SymInt>& end, const Int& step) {
   SB_CHECK_INDEX(self.dim() > 0, "slice: ", self.describe(), " has no dimensions");
   const int64_t d = wrap_dim("slice", dim, self.dim());
-  SB_CHECK(step > 0, "slice: step ", step, " is not positive");
-  const int64_t size = self.size(d);
+  const size_t along = static_cast<size_t>(d);
+  SB_CHECK(step > 0, "slice: step ", size_text(step), " is not positive");
+  const SizesRef<Int> old_sizes = sizes_of<Int>(self), old_strides = strides_of<Int>(self);
+  const Int& size = old_sizes[along];
   // As Python's slices: what is out of range is moved to the nearest end.
-  const auto clip = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size); };
-  const int64_t from = clip(start.value_or(0));
-  const int64_t length = std::max<int64_t>(clip(end.value_or(INT64_MAX)) - from, 0);
-  DimVector sizes(self.sizes().begin(), self.sizes().end());
-  DimVector strides(self.strides().begin(), self.strides().end());
-  sizes[static_cast<size_t>(d)] = length == 0 ? 0 : (length - 1) / step + 1;
-  strides[static_cast<size_t>(d)] = checked_mul(self.stride(d), step);
-  const int64_t offset = checked_add(self.storage_offset(), checked_mul(from, self.stride(d)));
-  return alias_with_unchecked(self, sizes, strides, offset);
+  const auto clip = [&](Int i) -> Int {
+    if (i < 0) i = i + size;
+    if (i < 0) return Int(0);
+    return i < size ? i : size;
+  };
+  const Int from = start ? clip(size_as<Int>(*start)) : Int(0);
+  const bool to_the_end = !end || known(*end == INT64_MAX);
+  const Int to = to_the_end ? size : clip(size_as<Int>(*end));
+  const bool is_empty = !known(from == 0 && to_the_end) && to <= from;
+  SizeVector<Int> sizes(old_sizes.begin(), old_sizes.end());
+  SizeVector<Int> strides(old_strides.begin(), old_strides.end());
+  sizes[along] = is_empty ? Int(0) : Int((to - from - 1) / step + 1);
+  strides[along] = product_of(old_strides[along], step);
+  const Int offset = sum_of(storage_offset_of<Int>(self), product_of(from, old_strides[along]));
+  return alias_of_shape(self, sizes, strides, offset);
+}
+Tensor slice_kernel(const Tensor& self, int64_t dim, const std::optional<SymInt>& start,
+                    const std::optional<SymInt>& end, const SymInt& step) {
+  check_defined("slice", self);
+  return by_size(any_symbolic(self, start, end, step), [&]<class Int>() {
+    return sliced<Int>(self, dim, start, end, size_as<Int>(step));
+  });
 }
 
-Tensor narrow_kernel(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
-  check_defined("narrow", self);
+template <SizeType Int>
+Tensor narrowed(const Tensor& self, int64_t dim, const Int& start, const Int& length) {
   SB_CHECK(self.dim() > 0, "narrow: ", self.describe(), " has no dimensions");
-  const int64_t size = self.size(wrap_dim("narrow", dim, self.dim()));
-  SB_CHECK_INDEX(start >= -size && start <= size, "narrow: start ", start,
+  const Int& size = sizes_of<Int>(self)[static_cast<size_t>(wrap_dim("narrow", dim, self.dim()))];
+  SB_CHECK_INDEX(start >= -size && start <= size, "narrow: start ", size_text(start),
                  " is out of range at dimension ", dim, " of ", self.describe());
-  const int64_t from = start < 0 ? start + size : start;
-  SB_CHECK(length >= 0 && length <= size - from, "narrow: start ", start, " and length ", length,
-           " leave dimension ", dim, " of ", self.describe());
-  return slice(self, dim, from, from + length, 1);
+  const Int from = start < 0 ? Int(start + size) : start;
+  SB_CHECK(length >= 0 && length <= size - from, "narrow: start ", size_text(start), " and length ",
+           size_text(length), " leave dimension ", dim, " of ", self.describe());
+  return slice(self, dim, SymInt(from), SymInt(from + length), 1);
+}
+Tensor narrow_kernel(const Tensor& self, int64_t dim, const SymInt& start, const SymInt& length) {
+  check_defined("narrow", self);
+  return by_size(any_symbolic(self, start, length), [&]<class Int>() {
+    return narrowed<Int>(self, dim, size_as<Int>(start), size_as<Int>(length));
+  });
 }
 
 Tensor narrow_tensor_kernel(const Tensor& self, int64_t dim, const Tensor& start,

@@ -1,47 +1,43 @@
-#include <algorithm>
 #include <new>
 #include <stdexcept>
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/by_size.h"
+#include "switchboard/ops/size_text.h"
+#include "switchboard/ops/tensor_parts.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
 
-// Room for so many parts. A caller can ask for more than memory holds.
-std::vector<Tensor> make_parts(const char* op, int64_t count) {
-  std::vector<Tensor> parts;
-  try {
-    parts.reserve(static_cast<size_t>(count));
-  } catch (const std::exception&) {
-    SB_THROW(RuntimeError, op, ": not enough memory for ", count, " tensors");
-  }
-  return parts;
-}
+int64_t sum_of(int64_t a, int64_t b) { return checked_add(a, b); }
+SymInt sum_of(const SymInt& a, const SymInt& b) { return a + b; }
 
 // Cuts `self` into consecutive parts along one dimension.
+template <SizeType Int>
 class Cutter {
  public:
   Cutter(const Tensor& self, int64_t dim)
       : self_(self),
         dim_(static_cast<size_t>(dim)),
-        sizes_(self.sizes().begin(), self.sizes().end()),
-        offset_(self.storage_offset()) {}
+        sizes_(sizes_of<Int>(self).begin(), sizes_of<Int>(self).end()),
+        offset_(storage_offset_of<Int>(self)) {}
 
-  Tensor next(int64_t length) {
+  Tensor next(const Int& length) {
     sizes_[dim_] = length;
-    const Tensor part = alias_with_unchecked(self_, sizes_, self_.strides(), offset_);
-    offset_ = checked_add(offset_, checked_mul(length, self_.strides()[dim_]));
+    const SizesRef<Int> strides = strides_of<Int>(self_);
+    const Tensor part = alias_of_shape(self_, sizes_, strides, offset_);
+    offset_ = sum_of(offset_, product_of(length, strides[dim_]));
     return part;
   }
 
  private:
   const Tensor& self_;
   size_t dim_;
-  DimVector sizes_;
-  int64_t offset_;
+  SizeVector<Int> sizes_;
+  Int offset_;
 };
 
 void check_has_dims(const char* op, const Tensor& self) {
@@ -58,51 +54,63 @@ std::vector<Tensor> unbind_kernel(const Tensor& self, int64_t dim) {
   return parts;
 }
 
-std::vector<Tensor> split_kernel(const Tensor& self, int64_t split_size, int64_t dim) {
-  check_has_dims("split", self);
-  SB_CHECK(split_size >= 0, "split: split_size is negative: ", split_size);
+template <SizeType Int>
+std::vector<Tensor> split_into(const Tensor& self, const Int& split_size, int64_t dim) {
+  SB_CHECK(split_size >= 0, "split: split_size is negative: ", size_text(split_size));
   const int64_t d = wrap_dim("split", dim, self.dim());
-  const int64_t size = self.size(d);
+  const Int& size = sizes_of<Int>(self)[static_cast<size_t>(d)];
   SB_CHECK(split_size > 0 || size == 0, "split: split_size is 0, dimension ", dim, " of ",
            self.describe(), " is not");
-  const int64_t count = size == 0 ? 1 : (size - 1) / split_size + 1;
+  // How many parts there are is a number, or there would be no list of them.
+  const int64_t count = same_size(size, Int(0)) ? 1 : guard_int((size - 1) / split_size + 1);
   std::vector<Tensor> parts = make_parts("split", count);
-  Cutter cutter(self, d);
-  int64_t left = size;
+  Cutter<Int> cutter(self, d);
+  Int left = size;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t length = std::min(split_size, left);
+    const Int length = i + 1 < count ? split_size : left;
     parts.push_back(cutter.next(length));
-    left -= length;
+    left = left - length;
   }
   return parts;
 }
+std::vector<Tensor> split_kernel(const Tensor& self, const SymInt& split_size, int64_t dim) {
+  check_has_dims("split", self);
+  return by_size(any_symbolic(self, split_size),
+                 [&]<class Int>() { return split_into<Int>(self, size_as<Int>(split_size), dim); });
+}
 
-std::vector<Tensor> split_with_sizes_kernel(const Tensor& self, IntArrayRef split_sizes,
-                                            int64_t dim) {
-  check_has_dims("split_with_sizes", self);
+template <SizeType Int>
+std::vector<Tensor> split_with(const Tensor& self, SizesRef<Int> split_sizes, int64_t dim) {
   const int64_t d = wrap_dim("split_with_sizes", dim, self.dim());
-  int64_t left = self.size(d);
-  for (int64_t length : split_sizes) {
+  Int left = sizes_of<Int>(self)[static_cast<size_t>(d)];
+  for (const Int& length : split_sizes) {
     SB_CHECK(length >= 0, "split_with_sizes: split_sizes ", shape_text(split_sizes),
              " has a negative entry");
     SB_CHECK(length <= left, "split_with_sizes: split_sizes ", shape_text(split_sizes),
              " have a sum above the size of dimension ", dim, " of ", self.describe());
-    left -= length;
+    left = left - length;
   }
   SB_CHECK(left == 0, "split_with_sizes: split_sizes ", shape_text(split_sizes),
            " have a sum below the size of dimension ", dim, " of ", self.describe());
   std::vector<Tensor> parts =
       make_parts("split_with_sizes", static_cast<int64_t>(split_sizes.size()));
-  Cutter cutter(self, d);
-  for (int64_t length : split_sizes) parts.push_back(cutter.next(length));
+  Cutter<Int> cutter(self, d);
+  for (const Int& length : split_sizes) parts.push_back(cutter.next(length));
   return parts;
+}
+std::vector<Tensor> split_with_sizes_kernel(const Tensor& self, SymIntArrayRef split_sizes,
+                                            int64_t dim) {
+  check_has_dims("split_with_sizes", self);
+  return by_size(any_symbolic(self, split_sizes), [&]<class Int>() {
+    return split_with<Int>(self, sizes_as<Int>(split_sizes), dim);
+  });
 }
 
 std::vector<Tensor> chunk_kernel(const Tensor& self, int64_t chunks, int64_t dim) {
   check_has_dims("chunk", self);
   SB_CHECK(chunks > 0, "chunk: chunks is not positive: ", chunks);
-  const int64_t size = self.size(wrap_dim("chunk", dim, self.dim()));
-  if (size != 0) return split(self, (size - 1) / chunks + 1, dim);
+  const SymInt size = self.sym_size(wrap_dim("chunk", dim, self.dim()));
+  if (!same_size(size, SymInt(0))) return split(self, (size - 1) / chunks + 1, dim);
   // As many as asked for, though each is empty.
   std::vector<int64_t> zeros;
   try {

@@ -31,6 +31,11 @@ Tensor make_result(const TensorMeta& meta, Device device) {
                               : empty_strided_on(device, meta.sizes, meta.strides, meta.dtype);
 }
 
+Tensor make_result(const SymTensorMeta& meta, Device device) {
+  SB_ASSERT(device.is_meta());
+  return empty_with_symbols(meta.sizes, meta.strides, meta.dtype);
+}
+
 void check_outs_apart(std::string_view op, std::initializer_list<const Tensor*> outs) {
   for (const Tensor* const* a = outs.begin(); a != outs.end(); ++a) {
     for (const Tensor* const* b = outs.begin(); b != a; ++b) {
@@ -77,8 +82,16 @@ OutputPlan::OutputPlan(std::string_view op, const Tensor& out, const TensorMeta&
         apart = true;
     }
   }
-  check_output_resizable(out, sizes_, strides_);
+  output_must_grow(out, sizes_, strides_);  // throws where it cannot
   target_ = apart ? make_result(meta, device) : out;
+}
+
+bool OutputPlan::must_grow() const {
+  return !target_.is_same(out_) && output_must_grow(out_, sizes_, strides_);
+}
+
+void OutputPlan::keep_apart() {
+  if (target_.is_same(out_)) target_ = make_result({sizes_, out_.dtype(), strides_}, out_.device());
 }
 
 void OutputPlan::reserve() {

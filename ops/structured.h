@@ -34,17 +34,38 @@
 #include "absl/types/span.h"
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/derived_schema.h"
 #include "switchboard/ops/dims.h"
 
 namespace sb {
 
 // What a result will be. Empty strides are contiguous ones.
-struct TensorMeta {
-  DimVector sizes;
+template <SizeType Int>
+struct BasicTensorMeta {
+  SizeVector<Int> sizes;
   DType dtype = DType::Float32;
-  DimVector strides = {};
+  SizeVector<Int> strides = {};
 };
+using TensorMeta = BasicTensorMeta<int64_t>;
+using SymTensorMeta = BasicTensorMeta<SymInt>;
+
+// A shape rule that is a template over the type of a size, as define_structured takes it:
+//   define_structured<by_size_rule<mm_rule<int64_t>, mm_rule<SymInt>>, mm_kernel>(m, mm);
+// With a plain rule symbolic sizes are settled; see by_size.h.
+template <auto rule, auto rule_for_symbols>
+struct BySizeRule {
+  template <class... A>
+  constexpr auto operator()(const A&... args) const {
+    return rule(args...);
+  }
+  template <class... A>
+  static auto sym_rule(const A&... args) {
+    return rule_for_symbols(args...);
+  }
+};
+template <auto rule, auto rule_for_symbols>
+inline constexpr BySizeRule<rule, rule_for_symbols> by_size_rule{};
 
 // What an out= form accepts. By default the rule's dtype and nothing else, and an `out` that shares
 // memory with an input is computed apart and copied.
@@ -80,6 +101,7 @@ TensorArguments tensors_of(const A&... args) {
 // Throws RuntimeError unless all are defined and on one device, 0-dim CPU tensors aside.
 Device check_arguments(std::string_view op, const TensorArguments& tensors);
 Tensor make_result(const TensorMeta& meta, Device device);
+Tensor make_result(const SymTensorMeta& meta, Device device);
 // Throws RuntimeError where two of them are one tensor, or share memory.
 void check_outs_apart(std::string_view op, std::initializer_list<const Tensor*> outs);
 
@@ -92,8 +114,12 @@ class OutputPlan {
              absl::Span<const Tensor* const> inputs, StructuredOptions options, bool inplace);
   // What the kernel writes to: out itself, or a tensor of its own.
   const Tensor& target() const { return target_; }
-  // Makes room in out, so that finish() cannot run out of memory: of several outs, none that is
-  // resized has changed where there is no room for another.
+  // Whether out's storage will have to grow, for which there may be no memory.
+  bool must_grow() const;
+  // Lets the kernel write to a tensor of its own, where out itself would do.
+  void keep_apart();
+  // Makes room in out, so that finish() cannot run out of memory: of several outs, none has changed
+  // where there is no room for another.
   void reserve();
   // Gives out the shape and, where the kernel wrote elsewhere, the elements.
   void finish(bool with_data);
@@ -113,15 +139,32 @@ const Tensor& first_tensor(const Tensor& self, const Rest&...) {
 // Gives out self's elements, for operators with from_self.
 void start_from(const Tensor& out, const Tensor& self);
 
+// Whether a rule has a form for symbols.
+template <class Rule>
+inline constexpr bool is_by_size = false;
+template <auto rule, auto sym_rule>
+inline constexpr bool is_by_size<BySizeRule<rule, sym_rule>> = true;
+inline bool any_symbolic_of(const TensorArguments& tensors) {
+  for (const Tensor* t : tensors)
+    if (t->is_symbolic()) return true;
+  return false;
+}
+
 // The forms of an operator whose rule has parameters A...
 template <class R>
 struct StructuredForms;
+template <auto rule, auto sym_rule>
+struct StructuredForms<BySizeRule<rule, sym_rule>> : StructuredForms<decltype(rule)> {};
 template <class... A>
 struct StructuredForms<TensorMeta (*)(A...)> {
   template <class Tag, auto rule, auto kernel, StructuredOptions options, bool with_data>
   struct Functional {
     Tensor operator()(A... args) const {
-      const Device device = check_arguments(Op<Tag>::name(), tensors_of(args...));
+      const TensorArguments tensors = tensors_of(args...);
+      const Device device = check_arguments(Op<Tag>::name(), tensors);
+      if constexpr (!with_data && is_by_size<std::remove_const_t<decltype(rule)>>) {
+        if (any_symbolic_of(tensors)) return make_result(rule.sym_rule(args...), device);
+      }
       Tensor result = make_result(rule(args...), device);
       if constexpr (with_data) {
         if constexpr (options.from_self) start_from(result, first_tensor(args...));
@@ -169,7 +212,14 @@ struct StructuredForms<std::array<TensorMeta, n> (*)(A...)> {
     template <class Tag, auto rule, auto kernel, StructuredOptions, bool with_data>
     struct Functional {
       Results operator()(A... args) const {
-        const Device device = check_arguments(Op<Tag>::name(), tensors_of(args...));
+        const TensorArguments tensors = tensors_of(args...);
+        const Device device = check_arguments(Op<Tag>::name(), tensors);
+        if constexpr (!with_data && is_by_size<std::remove_const_t<decltype(rule)>>) {
+          if (any_symbolic_of(tensors)) {
+            const std::array<SymTensorMeta, n> metas = rule.sym_rule(args...);
+            return Results(make_result(metas[I], device)...);
+          }
+        }
         const std::array<TensorMeta, n> metas = rule(args...);
         Results results(make_result(metas[I], device)...);
         if constexpr (with_data) kernel(args..., std::get<I>(results)...);
@@ -185,6 +235,7 @@ struct StructuredForms<std::array<TensorMeta, n> (*)(A...)> {
         check_outs_apart(Op<Tag>::name(), {&outs...});
         OutputPlan plans[] = {OutputPlan(Op<Tag>::name(), outs, metas[I], device, tensors, options,
                                          /*inplace=*/false)...};
+        if ((plans[I].must_grow() || ...)) (plans[I].keep_apart(), ...);
         if constexpr (with_data) kernel(args..., plans[I].target()...);
         (plans[I].reserve(), ...);
         (plans[I].finish(with_data), ...);
@@ -215,7 +266,7 @@ concept HasInplace = requires {
 template <auto rule, auto kernel, StructuredOptions options = StructuredOptions{}, class Tag>
 void define_structured(Library& m, const Op<Tag>& op,
                        SourceLocation where = SourceLocation::current()) {
-  using Forms = internal::StructuredForms<decltype(rule)>;
+  using Forms = internal::StructuredForms<std::remove_const_t<decltype(rule)>>;
   m.define(op, {}, where);
   m.impl(op, DispatchKey::CPU,
          typename Forms::template Functional<Tag, rule, kernel, options, true>(), where);

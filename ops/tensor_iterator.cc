@@ -73,13 +73,19 @@ TensorIterator::TensorIterator(std::string_view op, IteratorFlags flags, const T
   SB_ASSERT(num_operands_ <= kMaxOperands);
   operands_[0].is_output = true;
   if (out.defined()) operands_[0].tensor = &out;
+  bool symbolic = out.is_symbolic();
   for (size_t i = 0; i < inputs.size(); ++i) {
     SB_CHECK(inputs[i]->defined(), op, ": argument ", i,
              ": expected a tensor, got an undefined one");
     operands_[i + 1].tensor = inputs[i];
     if (out.is_same(*inputs[i])) inplace_ = true;
+    symbolic |= inputs[i]->is_symbolic();
   }
-  if (out.defined() && !(flags_ & kNoOverlapCheck)) {
+  if (symbolic) [[unlikely]] {
+    symbols_ = std::make_unique<internal::SymbolicOperands>(out, inputs, flags_ & kFixedOutput);
+    if (out.defined()) operands_[0].tensor = &symbols_->out();
+    for (size_t i = 0; i < inputs.size(); ++i) operands_[i + 1].tensor = &symbols_->input(i);
+  } else if (out.defined() && !(flags_ & kNoOverlapCheck)) {
     check_no_internal_overlap(out);
     for (const Tensor* input : inputs) check_no_partial_overlap(out, *input);
   }
@@ -286,6 +292,10 @@ const Tensor& TensorIterator::allocate_output(DType dtype) {
       out.strides[i] = out.tensor->strides()[static_cast<size_t>(perm_[i])] *
                        static_cast<int64_t>(out.tensor->itemsize());
     }
+  }
+  if (symbols_) [[unlikely]] {
+    made_ = symbols_->result(*out.tensor);
+    out.tensor = &made_;
   }
   return *out.tensor;
 }

@@ -5,11 +5,13 @@
 #define SWITCHBOARD_OPS_TENSOR_ITERATOR_H_
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "switchboard/core/tensor.h"
+#include "switchboard/ops/symbolic_operands.h"
 
 namespace sb {
 
@@ -125,6 +127,7 @@ class TensorIterator {
   Dims out_sizes_;
   Dims out_strides_;  // in elements; empty for contiguous
   Tensor made_;
+  std::unique_ptr<internal::SymbolicOperands> symbols_;  // null unless a size is symbolic
 };
 
 }  // namespace sb

@@ -17,6 +17,7 @@
 #include "switchboard/ops/normalization/softmax.h"
 #include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/reductions.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -40,11 +41,15 @@ std::optional<Tensor> given(const std::optional<Tensor>& mask) {
 // A bool mask as one that is added.
 Tensor added_mask(const Tensor& mask, const Tensor& like) {
   if (mask.dtype() != DType::Bool) return mask;
-  return masked_fill(zeros(mask.sizes(), like.dtype(), std::nullopt, mask.device()),
+  return masked_fill(zeros(mask.sym_sizes(), like.dtype(), std::nullopt, mask.device()),
                      logical_not(mask), kMinusInfinity);
 }
+// The last size is part of a factor, and so a number.
+int64_t embedding_of(const Tensor& query) { return query.sym_size(-1).guard_int(); }
+
 Tensor causal_mask(const Tensor& query, const Tensor& key) {
-  return tril(ones({query.size(-2), key.size(-2)}, DType::Bool, std::nullopt, query.device()));
+  return tril(
+      ones({query.sym_size(-2), key.sym_size(-2)}, DType::Bool, std::nullopt, query.device()));
 }
 
 // The output and the weights. A query that may look at nothing gives NaN.
@@ -69,20 +74,30 @@ std::tuple<Tensor, Tensor> attention_with_weights(const Tensor& query, const Ten
   std::optional<Tensor> mask = given(attn_mask);
   check_inputs("_scaled_dot_product_attention", query, key, value, mask, is_causal);
   if (is_causal) mask = causal_mask(query, key);
-  const Tensor scaled = div_Scalar(query, std::sqrt(static_cast<double>(query.size(-1))));
+  const Tensor scaled = div_Scalar(query, std::sqrt(static_cast<double>(embedding_of(query))));
   return attend(scaled, key, value, mask, dropout_p, /*zero_if_masked=*/false);
 }
 
 // Heads repeated, so that there are as many as of `query`.
-Tensor repeat_heads(const Tensor& t, const Tensor& query) {
-  if (t.size(-3) == query.size(-3)) return t;
-  SB_CHECK(t.size(-3) > 0 && query.size(-3) % t.size(-3) == 0,
-           "scaled_dot_product_attention: enable_gqa: the heads of ", query.describe(),
-           " are no multiple of those of ", t.describe());
-  const int64_t times = query.size(-3) / t.size(-3);
-  DimVector sizes(t.sizes().begin(), t.sizes().end());
+template <SizeType Int>
+Tensor with_repeated_heads(const Tensor& t, const Tensor& query) {
+  SizeVector<Int> sizes = size_vector<Int>(t);
+  const int64_t at = wrap_dim("scaled_dot_product_attention", -3, t.dim());
+  const Int &heads = sizes[static_cast<size_t>(at)], &wanted = *(sizes_of<Int>(query).end() - 3);
+  if (same_size(heads, wanted)) return t;
+  const auto fits = [&](const auto& truth) {
+    SB_CHECK(truth, "scaled_dot_product_attention: enable_gqa: the heads of ", query.describe(),
+             " are no multiple of those of ", t.describe());
+  };
+  fits(heads > 0);
+  fits(wanted % heads == 0);
+  const Int times = wanted / heads;
   sizes.insert(sizes.end() - 2, times);
-  return flatten(expand(unsqueeze(t, -3), sizes), -4, -3);
+  return flatten(expand(unsqueeze(t, -3), SizesRef<Int>(sizes)), -4, -3);
+}
+Tensor repeat_heads(const Tensor& t, const Tensor& query) {
+  return by_size(any_symbolic(t, query),
+                 [&]<class Int>() { return with_repeated_heads<Int>(t, query); });
 }
 
 constexpr const char* kOverrideable = "aten::_scaled_dot_product_fused_attention_overrideable";
@@ -128,7 +143,7 @@ Tensor sdpa(const Tensor& query, const Tensor& key_given, const Tensor& value_gi
   }
   if (is_causal) mask = causal_mask(query, key);
   // Half of the factor for each side, lest 16-bit products overflow.
-  const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
+  const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(embedding_of(query))));
   const double root = std::sqrt(std::abs(factor));
   return std::get<0>(attend(mul_Scalar(query, factor < 0 ? -root : root), mul_Scalar(key, root),
                             value, mask, dropout_p, /*zero_if_masked=*/true));

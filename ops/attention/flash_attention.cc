@@ -19,6 +19,7 @@
 #include "switchboard/ops/gemm.h"
 #include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/parallel.h"
+#include "switchboard/ops/structured.h"
 #include "switchboard/ops/tensor_iterator.h"
 #include "switchboard/ops/views.h"
 
@@ -28,15 +29,23 @@ namespace {
 constexpr int64_t kQueries = 64;
 constexpr int64_t kKeys = 512;
 
+template <SizeType Int>
+bool have_fused_sizes(const Tensor& query, const Tensor& key, const Tensor& value) {
+  const SizesRef<Int> q = sizes_of<Int>(query), k = sizes_of<Int>(key), v = sizes_of<Int>(value);
+  for (const SizesRef<Int>& sizes : {q, k, v}) {
+    for (const Int& size : sizes)
+      if (same_size(size, Int(0))) return false;
+  }
+  return same_size(q[0], k[0]) && same_size(q[1], k[1]) && same_size(k[3], q[3]) &&
+         same_size(v[0], k[0]) && same_size(v[1], k[1]) && same_size(v[2], k[2]);
+}
 bool is_fused(const Tensor& query, const Tensor& key, const Tensor& value) {
   for (const Tensor* t : {&query, &key, &value}) {
-    if (!t->defined() || t->dim() != 4 || t->numel() == 0 || !is_floating_point(t->dtype())) {
-      return false;
-    }
+    if (!t->defined() || t->dim() != 4 || !is_floating_point(t->dtype())) return false;
   }
-  return query.sizes().first(2) == key.sizes().first(2) && key.size(3) == query.size(3) &&
-         value.sizes().first(3) == key.sizes().first(3) && value.dtype() == query.dtype() &&
-         key.dtype() == query.dtype();
+  return value.dtype() == query.dtype() && key.dtype() == query.dtype() &&
+         by_size(any_symbolic(query, key, value),
+                 [&]<class Int>() { return have_fused_sizes<Int>(query, key, value); });
 }
 
 int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -157,13 +166,17 @@ class Block {
 struct Results {
   Tensor output, logsumexp;
 };
+template <SizeType Int>
+Results make_results_of(const Tensor& query, const Tensor& value) {
+  const SizesRef<Int> q = sizes_of<Int>(query);
+  const BasicTensorMeta<Int> output{{q[0], q[2], q[1], sizes_of<Int>(value)[3]}, query.dtype()};
+  const BasicTensorMeta<Int> sums{{q[0], q[2], q[1]}, compute_dtype(query.dtype())};
+  return {transpose(internal::make_result(output, query.device()), 1, 2),
+          transpose(internal::make_result(sums, query.device()), 1, 2)};
+}
 Results make_results(const Tensor& query, const Tensor& value) {
-  const int64_t b = query.size(0);
-  const int64_t h = query.size(1);
-  const int64_t l = query.size(2);
-  const DType sum_dtype = compute_dtype(query.dtype());
-  return {transpose(empty_on(query.device(), {b, l, h, value.size(3)}, query.dtype()), 1, 2),
-          transpose(empty_on(query.device(), {b, l, h}, sum_dtype), 1, 2)};
+  return by_size(any_symbolic(query, value),
+                 [&]<class Int>() { return make_results_of<Int>(query, value); });
 }
 
 Results checked_results(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -179,7 +192,8 @@ Results checked_results(const Tensor& query, const Tensor& key, const Tensor& va
   SB_CHECK(!has_mask || mask->dtype() == DType::Bool || is_floating_point(mask->dtype()), kOp,
            ": attn_mask: expected bool or floating point, got ",
            has_mask ? mask->describe() : std::string());
-  if (has_mask) expand(*mask, {query.size(0), query.size(1), query.size(2), key.size(2)});
+  if (has_mask)
+    expand(*mask, {query.sym_size(0), query.sym_size(1), query.sym_size(2), key.sym_size(2)});
   return make_results(query, value);
 }
 

@@ -3,30 +3,25 @@
 #include <algorithm>
 #include <functional>
 
-#include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/masked.h"
 #include "switchboard/ops/indexing/strided_walk.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/tensor_iterator.h"
 
 namespace sb {
 namespace {
 
 // The shape that all index tensors broadcast to.
-DimVector common_shape(const char* op, const std::vector<Tensor>& indices) {
-  DimVector sizes;
+template <SizeType Int>
+SizeVector<Int> common_shape(const char* op, const std::vector<Tensor>& indices) {
+  SizeVector<Int> sizes;
   for (const Tensor& t : indices) {
-    const IntArrayRef s = t.sizes();
-    if (s.size() > sizes.size()) sizes.insert(sizes.begin(), s.size() - sizes.size(), 1);
-    for (size_t i = 1; i <= s.size(); ++i) {
-      int64_t& size = sizes[sizes.size() - i];
-      const int64_t given = s[s.size() - i];
-      SB_CHECK_INDEX(size == given || size == 1 || given == 1, op,
-                     ": the index tensors do not broadcast together: ", shape_text(sizes), " and ",
-                     t.describe());
-      if (size == 1) size = given;
-    }
+    sizes = broadcast_sizes<Int>(sizes, sizes_of<Int>(t), [&](const auto& same, size_t) {
+      SB_CHECK_INDEX(same, op, ": the index tensors do not broadcast together: ",
+                     shape_text(SizesRef<Int>(sizes)), " and ", t.describe());
+    });
   }
   return sizes;
 }
@@ -37,11 +32,28 @@ Tensor expand_to(const Tensor& t, IntArrayRef sizes) {
   return alias_with_unchecked(t, sizes, strides, t.storage_offset());
 }
 
-// The strides of `table` in the dimensions of the result, 0 in those of the indices.
-DimVector table_strides(const Tensor& table, const AdvancedIndex& plan) {
+// self's strides in the dimensions of the result, 0 in those of the indices.
+DimVector table_strides(IntArrayRef self_strides, const DimVector& self_dims) {
   DimVector strides;
-  for (int64_t d : plan.self_dims) {
-    strides.push_back(d < 0 ? 0 : table.strides()[static_cast<size_t>(d)]);
+  for (int64_t d : self_dims) strides.push_back(d < 0 ? 0 : self_strides[static_cast<size_t>(d)]);
+  return strides;
+}
+// An index's strides in the dimensions of the result, where they begin at `begin`.
+DimVector in_result(IntArrayRef index_strides, size_t begin, size_t rank) {
+  DimVector strides(rank, 0);
+  std::ranges::copy(index_strides, strides.begin() + static_cast<int64_t>(begin));
+  return strides;
+}
+
+// The strides of dimensions that lie in that order, fastest first; none for contiguous ones.
+template <SizeType Int>
+SizeVector<Int> strides_in_order(SizesRef<Int> sizes, const DimVector& order) {
+  if (std::ranges::is_sorted(order, std::greater<>())) return {};
+  SizeVector<Int> strides(sizes.size());
+  Int stride = 1;
+  for (int64_t d : order) {
+    strides[static_cast<size_t>(d)] = stride;
+    stride = product_of(stride, sizes[static_cast<size_t>(d)]);
   }
   return strides;
 }
@@ -77,15 +89,7 @@ DimVector iterator_order(const DimVector& sizes, const std::vector<DimVector>& o
 }
 
 DimVector iterator_strides(const DimVector& sizes, const std::vector<DimVector>& operands) {
-  const DimVector order = iterator_order(sizes, operands);
-  if (std::ranges::is_sorted(order, std::greater<>())) return {};
-  DimVector strides(sizes.size());
-  int64_t stride = 1;
-  for (int64_t d : order) {
-    strides[static_cast<size_t>(d)] = stride;
-    stride = checked_mul(stride, sizes[static_cast<size_t>(d)]);
-  }
-  return strides;
+  return strides_in_order<int64_t>(sizes, iterator_order(sizes, operands));
 }
 
 void check_index_list(const char* op, const Tensor& self, OptionalTensorList indices) {
@@ -132,43 +136,66 @@ std::vector<std::optional<Tensor>> expand_masks(OptionalTensorList indices) {
   return result;
 }
 
-AdvancedIndex plan_index(const char* op, const Tensor& self, OptionalTensorList indices) {
-  AdvancedIndex plan;
-  std::vector<Tensor> given;
+template <SizeType Int>
+IndexedShape<Int> indexed_shape(const char* op, const Tensor& self, OptionalTensorList indices) {
+  IndexedShape<Int> shape;
   for (size_t d = 0; d < indices.size(); ++d) {
     if (!is_given(indices[d])) continue;
-    given.push_back(*indices[d]);
-    plan.dims.push_back(d);
+    shape.indices.push_back(*indices[d]);
+    shape.dims.push_back(d);
   }
-  SB_CHECK(!given.empty(), op, ": expected at least one index tensor");
-  const DimVector shape = common_shape(op, given);
-  for (const Tensor& t : given) plan.indices.push_back(expand_to(t, shape));
+  SB_CHECK(!shape.indices.empty(), op, ": expected at least one index tensor");
+  shape.common = common_shape<Int>(op, shape.indices);
 
-  const bool adjacent = plan.dims.back() - plan.dims.front() + 1 == plan.dims.size();
-  plan.begin = adjacent ? plan.dims.front() : 0;
-  plan.end = plan.begin + shape.size();
-  const bool empty = std::ranges::find(shape, 0) != shape.end();
-  for (size_t d = 0; d < self.sizes().size(); ++d) {
-    if (std::ranges::find(plan.dims, d) != plan.dims.end()) {
-      SB_CHECK_INDEX(empty || self.sizes()[d] != 0, op, ": an index into dimension ", d, " of ",
-                     self.describe(), ", which has no elements");
+  const bool adjacent = shape.dims.back() - shape.dims.front() + 1 == shape.dims.size();
+  shape.begin = adjacent ? shape.dims.front() : 0;
+  shape.end = shape.begin + shape.common.size();
+  const SizesRef<Int> sizes = sizes_of<Int>(self);
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (std::ranges::find(shape.dims, d) != shape.dims.end()) {
+      auto fits = sizes[d] != 0;
+      if (known(fits)) continue;
+      for (const Int& size : shape.common) fits = sym_or(fits, size == 0);
+      SB_CHECK_INDEX(fits, op, ": an index into dimension ", d, " of ", self.describe(),
+                     ", which has no elements");
       continue;
     }
-    plan.sizes.push_back(self.sizes()[d]);
-    plan.self_dims.push_back(static_cast<int64_t>(d));
+    shape.sizes.push_back(sizes[d]);
+    shape.self_dims.push_back(static_cast<int64_t>(d));
   }
-  const auto at = static_cast<int64_t>(plan.begin);
-  plan.sizes.insert(plan.sizes.begin() + at, shape.begin(), shape.end());
-  plan.self_dims.insert(plan.self_dims.begin() + at, shape.size(), -1);
+  const auto at = static_cast<int64_t>(shape.begin);
+  shape.sizes.insert(shape.sizes.begin() + at, shape.common.begin(), shape.common.end());
+  shape.self_dims.insert(shape.self_dims.begin() + at, shape.common.size(), -1);
+  return shape;
+}
+template IndexedShape<int64_t> indexed_shape<int64_t>(const char*, const Tensor&,
+                                                      OptionalTensorList);
+template IndexedShape<SymInt> indexed_shape<SymInt>(const char*, const Tensor&, OptionalTensorList);
 
-  std::vector<DimVector> operands = {table_strides(self, plan)};
-  for (const Tensor& t : plan.indices) {
-    DimVector strides(plan.sizes.size(), 0);
-    for (size_t i = 0; i < shape.size(); ++i) strides[plan.begin + i] = t.strides()[i];
-    operands.push_back(std::move(strides));
-  }
+AdvancedIndex plan_index(const char* op, const Tensor& self, OptionalTensorList indices) {
+  AdvancedIndex plan{indexed_shape<int64_t>(op, self, indices), {}};
+  for (Tensor& t : plan.indices) t = expand_to(t, plan.common);
+  std::vector<DimVector> operands = {table_strides(self.strides(), plan.self_dims)};
+  for (const Tensor& t : plan.indices)
+    operands.push_back(in_result(t.strides(), plan.begin, plan.sizes.size()));
   plan.result_strides = iterator_strides(plan.sizes, operands);
   return plan;
+}
+
+SymDimVector symbolic_result_strides(const Tensor& self, const IndexedShape<SymInt>& shape) {
+  constexpr int64_t kStandIn = 2;
+  DimVector sizes;
+  for (const SymInt& size : shape.sizes) sizes.push_back(hint(size).value_or(kStandIn));
+  std::vector<DimVector> operands = {table_strides(self.impl()->hint_strides(), shape.self_dims)};
+  for (const Tensor& t : shape.indices) {
+    const IntArrayRef own_sizes = t.impl()->hint_sizes(), own_strides = t.impl()->hint_strides();
+    DimVector strides(shape.common.size(), 0);
+    const size_t added = strides.size() - own_sizes.size();
+    for (size_t d = 0; d < own_sizes.size(); ++d)
+      if (own_sizes[d] != 1) strides[added + d] = own_strides[d];
+    operands.push_back(in_result(strides, shape.begin, sizes.size()));
+  }
+  return strides_in_order<SymInt>(shape.sizes, iterator_order(sizes, operands));
 }
 
 Tensor index_offsets(const char* op, const Tensor& table, const AdvancedIndex& plan) {
@@ -201,7 +228,7 @@ IndexedWalk walk_index(const Tensor& table, const AdvancedIndex& plan, const Ten
                        const Tensor& other) {
   IndexedWalk walk;
   walk.sizes = plan.sizes;
-  walk.table_strides = table_strides(table, plan);
+  walk.table_strides = table_strides(table.strides(), plan.self_dims);
   for (int64_t& s : walk.table_strides) s *= static_cast<int64_t>(table.itemsize());
   walk.index_strides.assign(plan.sizes.size(), 0);
   const DimVector strides = broadcast_byte_strides(offsets, offsets.sizes());

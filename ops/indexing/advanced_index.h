@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "switchboard/core/tensor.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/indexing/indexed_walk.h"
 #include "switchboard/ops/optional_tensor.h"
@@ -34,19 +35,30 @@ std::vector<std::optional<Tensor>> expand_masks(OptionalTensorList indices);
 
 // How the indices meet self. The result's shape is self's with the indexed dimensions replaced by
 // the indices' common shape: where they were if they are neighbours, in front otherwise.
-struct AdvancedIndex {
-  std::vector<Tensor> indices;  // expanded to a common shape
+template <SizeType Int>
+struct IndexedShape {
+  std::vector<Tensor> indices;  // those that are given
   std::vector<size_t> dims;     // the dimension of self that each indexes
-  DimVector sizes;              // of the result
+  SizeVector<Int> common;       // what they broadcast to
+  SizeVector<Int> sizes;        // of the result
   size_t begin = 0, end = 0;    // the indices' dimensions in it
   DimVector self_dims;          // self's dimension for each of the result; -1 for the indices'
-  // Strides of a new result, as TensorIterator chooses them; empty for contiguous.
+};
+// The same with the indices expanded to their common shape, and the strides of a new result as
+// TensorIterator chooses them; empty for contiguous.
+struct AdvancedIndex : IndexedShape<int64_t> {
   DimVector result_strides;
 };
 
 // `indices` hold no masks. Throws IndexError where they do not broadcast together, or point into a
 // dimension without elements; RuntimeError where there is none.
+template <SizeType Int>
+IndexedShape<Int> indexed_shape(const char* op, const Tensor& self, OptionalTensorList indices);
 AdvancedIndex plan_index(const char* op, const Tensor& self, OptionalTensorList indices);
+
+// The strides of a new result where sizes are symbols. As in elementwise operators, what they stand
+// for at the moment decides the order of the dimensions.
+SymDimVector symbolic_result_strides(const Tensor& self, const IndexedShape<SymInt>& shape);
 
 // Byte offsets from the first element of `table`, which has self's shape, for each element of the
 // indices' common shape. Throws IndexError for an index out of range; negative ones count from the

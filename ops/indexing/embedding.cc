@@ -11,6 +11,7 @@
 #include "switchboard/ops/indexing/partial_write.h"
 #include "switchboard/ops/indexing/rows.h"
 #include "switchboard/ops/on_clone.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -27,9 +28,11 @@ Tensor embedding_kernel(const Tensor& weight, const Tensor& indices, int64_t, bo
   SB_CHECK(weight.dim() == 2, "embedding: weight: expected 2 dimensions, got ", weight.describe());
   check_index_dtype("embedding", indices);
   if (indices.dim() == 1) return index_select(weight, 0, indices);
-  DimVector sizes(indices.sizes().begin(), indices.sizes().end());
-  sizes.push_back(weight.sizes()[1]);
-  return view(index_select(weight, 0, reshape(indices, {-1})), sizes);
+  return by_size(any_symbolic(weight, indices), [&]<class Int>() {
+    SizeVector<Int> sizes = size_vector<Int>(indices);
+    sizes.push_back(sizes_of<Int>(weight)[1]);
+    return view(index_select(weight, 0, reshape(indices, {-1})), SizesRef<Int>(sizes));
+  });
 }
 
 TensorMeta embedding_dense_backward_rule(const Tensor& grad, const Tensor& indices,

@@ -7,6 +7,7 @@
 #include "switchboard/ops/indexing/offsets.h"
 #include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/structured.h"
 #include "switchboard/ops/tensor_iterator.h"
 #include "switchboard/ops/views.h"
@@ -16,17 +17,31 @@ namespace {
 
 DimVector copy_of(IntArrayRef sizes) { return DimVector(sizes.begin(), sizes.end()); }
 
-TensorMeta gather_rule(const Tensor& self, int64_t dim, const Tensor& index, bool) {
+// Whether an index with symbolic sizes fits self for all of them, so that the rule need not ask if
+// it has elements.
+bool is_known_to_fit(const Tensor& self, const Tensor& index, int64_t dim) {
+  if (index.dtype() != DType::Int64 || self.dim() != index.dim()) return false;
+  for (int64_t i = 0; i < index.dim(); ++i) {
+    if (i != dim && !known(index.sym_size(i) <= self.sym_size(i))) return false;
+  }
+  return true;
+}
+
+template <SizeType Int>
+BasicTensorMeta<Int> gather_rule(const Tensor& self, int64_t dim, const Tensor& index, bool) {
   const int64_t d = wrap_dim("gather", dim, self.dim());
-  TensorMeta meta{copy_of(index.sizes()), self.dtype()};
-  if (index.numel() == 0) return meta;  // of any shape and dtype
+  BasicTensorMeta<Int> meta{size_vector<Int>(index), self.dtype()};
+  if (std::same_as<Int, SymInt> && is_known_to_fit(self, index, d)) return meta;
+  if (same_size(numel_of<Int>(index), Int(0))) return meta;  // of any shape and dtype
   SB_CHECK(index.dtype() == DType::Int64, "gather: index: expected int64, got ", index.describe());
   const auto rank = [](const Tensor& t) { return std::max<int64_t>(t.dim(), 1); };
   SB_CHECK(rank(self) == rank(index), "gather: index: expected as many dimensions as ",
            self.describe(), ", got ", index.describe());
   for (int64_t i = 0; i < index.dim(); ++i) {
-    SB_CHECK(i == d || index.size(i) <= self.size(i), "gather: index ", index.describe(),
-             " is larger than self ", self.describe(), " in dimension ", i);
+    if (i == d) continue;
+    const size_t at = static_cast<size_t>(i);
+    SB_CHECK(sizes_of<Int>(index)[at] <= sizes_of<Int>(self)[at], "gather: index ",
+             index.describe(), " is larger than self ", self.describe(), " in dimension ", i);
   }
   return meta;
 }
@@ -37,6 +52,18 @@ void gather_kernel(const Tensor& self, int64_t dim, const Tensor& index, bool, c
   run_indexed(walk_along(self, d, index, IndexShape::Full, out), read_loop(self.itemsize()));
 }
 
+// Both broadcast to the other's shape, but for the dimension of the indices.
+template <SizeType Int>
+Tensor taken_along_dim(const Tensor& self, const Tensor& indices, int64_t d) {
+  SizeVector<Int> self_sizes = size_vector<Int>(self), index_sizes = size_vector<Int>(indices);
+  const size_t at = static_cast<size_t>(d);
+  const Int self_size = self_sizes[at];
+  self_sizes[at] = index_sizes[at];
+  SizeVector<Int> common = broadcast_sizes<Int>(self_sizes, index_sizes);
+  const Tensor index = expand(indices, SizesRef<Int>(common));
+  common[at] = self_size;
+  return gather(expand(self, SizesRef<Int>(common)), d, index);
+}
 Tensor take_along_dim_kernel(const Tensor& self, const Tensor& indices,
                              std::optional<int64_t> dim) {
   check_defined("take_along_dim", self);
@@ -48,25 +75,19 @@ Tensor take_along_dim_kernel(const Tensor& self, const Tensor& indices,
            self.describe(), " and ", indices.describe());
   const int64_t d = wrap_dim("take_along_dim", *dim, self.dim());
   if (self.dim() == 0) return gather(self, d, indices);
-  // Both broadcast to the other's shape, but for the dimension of the indices.
-  DimVector self_sizes = copy_of(self.sizes()), index_sizes = copy_of(indices.sizes());
-  const size_t at = static_cast<size_t>(d);
-  const int64_t self_size = self_sizes[at], index_size = index_sizes[at];
-  self_sizes[at] = index_size;
-  auto common = broadcast_shapes(self_sizes, index_sizes);
-  const Tensor index = expand(indices, common);
-  common[at] = self_size;
-  return gather(expand(self, common), d, index);
+  return by_size(any_symbolic(self, indices),
+                 [&]<class Int>() { return taken_along_dim<Int>(self, indices, d); });
 }
 
-TensorMeta index_select_rule(const Tensor& self, int64_t dim, const Tensor& index) {
+template <SizeType Int>
+BasicTensorMeta<Int> index_select_rule(const Tensor& self, int64_t dim, const Tensor& index) {
   const int64_t d = wrap_dim("index_select", dim, self.dim());
   SB_CHECK_INDEX(index.dim() <= 1, "index_select: index: expected a vector, got ",
                  index.describe());
   SB_CHECK(index.dtype() == DType::Int32 || index.dtype() == DType::Int64,
            "index_select: index: expected int32 or int64, got ", index.describe());
-  TensorMeta meta{copy_of(self.sizes()), self.dtype()};
-  if (self.dim() > 0) meta.sizes[static_cast<size_t>(d)] = index.numel();
+  BasicTensorMeta<Int> meta{size_vector<Int>(self), self.dtype()};
+  if (self.dim() > 0) meta.sizes[static_cast<size_t>(d)] = numel_of<Int>(index);
   return meta;
 }
 void index_select_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& out) {
@@ -88,15 +109,16 @@ void index_select_kernel(const Tensor& self, int64_t dim, const Tensor& index, c
   run_indexed(walk_along(self, d, index64, IndexShape::Vector, out), read_loop(self.itemsize()));
 }
 
-TensorMeta take_rule(const Tensor& self, const Tensor& index) {
+template <SizeType Int>
+BasicTensorMeta<Int> take_rule(const Tensor& self, const Tensor& index) {
   SB_CHECK(index.dtype() == DType::Int64, "take: index: expected int64, got ", index.describe());
-  SB_CHECK_INDEX(self.numel() > 0 || index.numel() == 0, "take: self ", self.describe(),
-                 " has no element to take");
-  return {copy_of(index.sizes()), self.dtype()};
+  SB_CHECK_INDEX(sym_or(numel_of<Int>(self) > 0, numel_of<Int>(index) == 0), "take: self ",
+                 self.describe(), " has no element to take");
+  return {size_vector<Int>(index), self.dtype()};
 }
 // A given out that is resized lies in memory as the index does.
 TensorMeta take_out_rule(const Tensor& self, const Tensor& index) {
-  TensorMeta meta = take_rule(self, index);
+  TensorMeta meta = take_rule<int64_t>(self, index);
   meta.strides = iterator_strides(meta.sizes, {copy_of(index.strides())});
   return meta;
 }
@@ -111,24 +133,26 @@ constexpr StructuredOptions kNoOverlap = {.refuse_overlap = true};
 template <bool with_data>
 Tensor index_select_to(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& out) {
   if (out.defined()) check_no_internal_overlap(out);
-  using Forms = internal::StructuredForms<decltype(&index_select_rule)>;
-  return Forms::Out<index_select_out_op, index_select_rule, index_select_kernel, kNoOverlap,
-                    with_data>()(self, dim, index, out);
+  using Forms = internal::StructuredForms<decltype(&index_select_rule<int64_t>)>;
+  return Forms::Out<index_select_out_op, index_select_rule<int64_t>, index_select_kernel,
+                    kNoOverlap, with_data>()(self, dim, index, out);
 }
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<gather_rule, gather_kernel, kNoOverlap>(m, gather);
+  define_structured<by_size_rule<gather_rule<int64_t>, gather_rule<SymInt>>, gather_kernel,
+                    kNoOverlap>(m, gather);
   m.define(take_along_dim);
   m.impl(take_along_dim, DispatchKey::CompositeImplicitAutograd, take_along_dim_kernel);
-  define_out_by_copy<take_along_dim>(m);
-  define_functional<index_select_rule, index_select_kernel>(m, index_select);
+  define_out_by_copy<take_along_dim, DispatchKey::CompositeImplicitAutograd>(m);
+  define_functional<by_size_rule<index_select_rule<int64_t>, index_select_rule<SymInt>>,
+                    index_select_kernel>(m, index_select);
   m.define(index_select_out);
   m.impl(index_select_out, DispatchKey::CPU, index_select_to<true>);
   m.impl(index_select_out, DispatchKey::Meta, index_select_to<false>);
 
-  define_functional<take_rule, take_kernel>(m, take);
-  using TakeForms = internal::StructuredForms<decltype(&take_rule)>;
+  define_functional<by_size_rule<take_rule<int64_t>, take_rule<SymInt>>, take_kernel>(m, take);
+  using TakeForms = internal::StructuredForms<decltype(&take_rule<int64_t>)>;
   m.define(take_out);
   m.impl(take_out, DispatchKey::CPU,
          TakeForms::Out<take_out_op, take_out_rule, take_kernel, kNoOverlap, true>());

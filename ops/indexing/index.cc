@@ -16,6 +16,11 @@ TensorMeta index_rule(const Tensor& self, OptionalTensorList indices) {
   AdvancedIndex plan = plan_index("index", self, indices);
   return {std::move(plan.sizes), self.dtype(), std::move(plan.result_strides)};
 }
+SymTensorMeta index_rule_for_symbols(const Tensor& self, OptionalTensorList indices) {
+  IndexedShape<SymInt> shape = indexed_shape<SymInt>("index", self, indices);
+  SymDimVector strides = symbolic_result_strides(self, shape);
+  return {std::move(shape.sizes), self.dtype(), std::move(strides)};
+}
 void index_kernel(const Tensor& self, OptionalTensorList indices, const Tensor& out) {
   if (out.numel() == 0) return;
   const AdvancedIndex plan = plan_index("index", self, indices);
@@ -30,6 +35,11 @@ using IndexFunctional =
 template <class Tag, bool with_data>
 using IndexOut = IndexForms::Out<Tag, index_rule, index_kernel,
                                  StructuredOptions{.refuse_overlap = true}, with_data>;
+
+bool any_symbolic_operand(const Tensor& self, OptionalTensorList indices) {
+  return self.is_symbolic() ||
+         std::ranges::any_of(indices, [](const auto& i) { return any_symbolic(i); });
+}
 
 // The shape of what a mask selects depends on data, so masks are gone before the rule.
 template <class F>
@@ -49,6 +59,8 @@ Tensor without_masks(const Tensor& self, OptionalTensorList indices, F&& f) {
 template <bool with_data>
 Tensor index_functional(const Tensor& self, OptionalTensorList indices) {
   return without_masks(self, indices, [&](OptionalTensorList expanded) {
+    if (!with_data && any_symbolic_operand(self, indices))
+      return internal::make_result(index_rule_for_symbols(self, indices), self.device());
     return IndexFunctional<index_op, with_data>()(self, expanded);
   });
 }
@@ -98,16 +110,19 @@ void check_put(const Tensor& self, OptionalTensorList indices, const Tensor& val
   SB_CHECK(self.dtype() == values.dtype() || is_masked_fill(indices, values, accumulate),
            "index_put: values: expected ", to_string(self.dtype()), ", got ", values.describe());
 }
-AdvancedIndex plan_put(const Tensor& self, OptionalTensorList indices, const Tensor& values) {
-  AdvancedIndex plan = plan_index("index_put", self, indices);
-  bool fits = values.sizes().size() <= plan.sizes.size();
-  for (size_t i = 1; fits && i <= values.sizes().size(); ++i) {
-    const int64_t size = values.sizes()[values.sizes().size() - i];
-    fits = size == 1 || size == plan.sizes[plan.sizes.size() - i];
+// Throws RuntimeError unless values broadcast to the indexed part.
+template <SizeType Int>
+void check_values(const IndexedShape<Int>& shape, const Tensor& values) {
+  const SizesRef<Int> sizes = sizes_of<Int>(values);
+  const auto fits = [&](const auto& truth) {
+    SB_CHECK(truth, "index_put: values ", values.describe(), " do not broadcast to ",
+             shape_text(SizesRef<Int>(shape.sizes)));
+  };
+  fits(sizes.size() <= shape.sizes.size());
+  for (size_t i = 1; i <= sizes.size(); ++i) {
+    const Int &size = sizes[sizes.size() - i], &expected = shape.sizes[shape.sizes.size() - i];
+    if (!known(size == expected) && !is_one(size)) fits(size == expected);
   }
-  SB_CHECK(fits, "index_put: values ", values.describe(), " do not broadcast to ",
-           shape_text(plan.sizes));
-  return plan;
 }
 
 // A tensor whose elements overlap is written to all the same, as in PyTorch.
@@ -124,7 +139,8 @@ Tensor index_put_cpu(const Tensor& self, OptionalTensorList indices, const Tenso
     return self;
   }
   const std::vector<std::optional<Tensor>> expanded = expand_masks(indices);
-  const AdvancedIndex plan = plan_put(self, expanded, values);
+  const AdvancedIndex plan = plan_index("index_put", self, expanded);
+  check_values<int64_t>(plan, values);
   if (std::ranges::find(plan.sizes, 0) != plan.sizes.end()) return self;
   Tensor offsets;
   write_or_add(self, values, accumulate, [&](const Tensor& table, const Tensor& other) {
@@ -139,7 +155,10 @@ Tensor index_put_cpu(const Tensor& self, OptionalTensorList indices, const Tenso
 Tensor index_put_meta(const Tensor& self, OptionalTensorList indices, const Tensor& values,
                       bool accumulate, bool) {
   check_put(self, indices, values, accumulate);
-  if (!has_mask(indices)) plan_put(self, indices, values);
+  if (has_mask(indices)) return self;
+  by_size(any_symbolic(values) || any_symbolic_operand(self, indices), [&]<class Int>() {
+    check_values<Int>(indexed_shape<Int>("index_put", self, indices), values);
+  });
   return self;
 }
 Tensor index_put_composite(const Tensor& self, OptionalTensorList indices, const Tensor& values,

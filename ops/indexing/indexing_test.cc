@@ -205,6 +205,18 @@ TEST_CASE("a pad of the smallest integer is refused", "[ops][indexing]") {
   CHECK_THROWS_AS(constant_pad_nd(x, {1, smallest}, 0), Error);
 }
 
+TEST_CASE("the mean of a bag divides by its offsets' distance, ascending or not, less its padding",
+          "[ops][indexing]") {
+  const Tensor weight = tensor_of({3, 1}, {1, 2, 4}, DType::Float64);
+  const Tensor indices = tensor_of({5}, {0, 1, 2, 2, 1}, DType::Int64);
+  const Tensor offsets = tensor_of({3}, {0, 2, 0}, DType::Int16);  // converted with the indices
+  const auto [out, bag_of, size, from] = embedding_bag_padding_idx(
+      weight, indices, offsets, false, /*mode=*/1, false, std::nullopt, false, /*padding_idx=*/1);
+  CHECK(test::values_of(bag_of) == std::vector<double>{1, 1, 2, 2, 2});
+  CHECK(test::values_of(size) == std::vector<double>{2, -3, 4});
+  CHECK(test::values_of(out) == std::vector<double>{0, 1, 2});
+}
+
 TEST_CASE("bags of float16 rows are added up in float32", "[ops][indexing]") {
   const Tensor weight = tensor_of({3, 2}, {2048, 1, 1, 2, 1, 3}, DType::Float16);
   const Tensor indices = tensor_of({3}, {0, 1, 2}, DType::Int64);

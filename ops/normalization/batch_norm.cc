@@ -17,7 +17,7 @@
 namespace sb {
 namespace {
 
-using internal::check_parameter;
+using internal::check_parameter_of;
 using internal::NormKernels;
 using OptionalTensor = std::optional<Tensor>;
 using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
@@ -92,25 +92,32 @@ void store(const Tensor& out, const std::vector<T>& values) {
   output.finish();
 }
 
-std::array<TensorMeta, 3> forward_rule(const Tensor& input, const OptionalTensor& weight,
-                                       const OptionalTensor& bias,
-                                       const OptionalTensor& running_mean,
-                                       const OptionalTensor& running_var, bool training, double,
-                                       double) {
+// The channels as the shape of what there is one of for each.
+template <SizeType Int>
+SizesRef<Int> one_each(const Tensor& input) {
+  return sizes_of<Int>(input).subspan(1, 1);
+}
+
+template <SizeType Int>
+std::array<BasicTensorMeta<Int>, 3> forward_rule(const Tensor& input, const OptionalTensor& weight,
+                                                 const OptionalTensor& bias,
+                                                 const OptionalTensor& running_mean,
+                                                 const OptionalTensor& running_var, bool training,
+                                                 double, double) {
   constexpr const char* op = "native_batch_norm";
   check_input(op, input);
-  const int64_t channels = input.sizes()[1];
-  const IntArrayRef one_each(&channels, 1);
+  const SizesRef<Int> shape = one_each<Int>(input);
   const DType dtype = parameter_dtype(input, {&weight, &bias, &running_mean, &running_var});
-  check_parameter(op, "weight", weight, one_each, dtype);
-  check_parameter(op, "bias", bias, one_each, dtype);
-  check_parameter(op, "running_mean", running_mean, one_each, dtype);
-  check_parameter(op, "running_var", running_var, one_each, dtype);
+  check_parameter_of<Int>(op, "weight", weight, shape, dtype);
+  check_parameter_of<Int>(op, "bias", bias, shape, dtype);
+  check_parameter_of<Int>(op, "running_mean", running_mean, shape, dtype);
+  check_parameter_of<Int>(op, "running_var", running_var, shape, dtype);
   SB_CHECK(training || (is_given(running_mean) && is_given(running_var)), op,
            ": running_mean and running_var: expected tensors where not training, got none");
-  const TensorMeta saved{{training ? channels : 0}, dtype};
-  return {internal::meta_in_format(input), saved, saved};
+  const BasicTensorMeta<Int> saved{{training ? shape[0] : Int(0)}, dtype};
+  return {internal::meta_in_format<Int>(input), saved, saved};
 }
+constexpr auto kForwardRule = by_size_rule<forward_rule<int64_t>, forward_rule<SymInt>>;
 
 void forward_kernel(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                     const OptionalTensor& running_mean, const OptionalTensor& running_var,
@@ -173,10 +180,13 @@ void forward_kernel(const Tensor& input, const OptionalTensor& weight, const Opt
   output.finish();
 }
 
-ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const OptionalTensor& weight,
-                      const OptionalTensor& running_mean, const OptionalTensor& running_var,
-                      const OptionalTensor& save_mean, const OptionalTensor& save_invstd,
-                      bool train, double eps, absl::Span<const bool> output_mask) {
+// Checks the arguments of the backward and makes its results, without elements.
+template <SizeType Int>
+ThreeTensors new_gradients(const Tensor& grad_out, const Tensor& input,
+                           const OptionalTensor& weight, const OptionalTensor& running_mean,
+                           const OptionalTensor& running_var, const OptionalTensor& save_mean,
+                           const OptionalTensor& save_invstd, bool train,
+                           absl::Span<const bool> output_mask) {
   constexpr const char* op = "native_batch_norm_backward";
   const Device device =
       internal::check_arguments(op, internal::tensors_of(grad_out, input, weight, running_mean,
@@ -184,33 +194,60 @@ ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const Optiona
   check_input(op, input);
   SB_CHECK(output_mask.size() == 3, op, ": output_mask: expected 3 elements, got ",
            output_mask.size());
-  SB_CHECK(grad_out.sizes() == input.sizes() && grad_out.dtype() == input.dtype(), op,
-           ": grad_out: expected a tensor as input, ", input.describe(), ", got ",
-           grad_out.describe());
-  const Channels layout(input);
-  const int64_t n = layout.channels;
+  const auto is_like_input = [&](const auto& truth) {
+    SB_CHECK(truth, op, ": grad_out: expected a tensor as input, ", input.describe(), ", got ",
+             grad_out.describe());
+  };
+  is_like_input(equal_sizes<Int>(sizes_of<Int>(grad_out), sizes_of<Int>(input)));
+  is_like_input(grad_out.dtype() == input.dtype());
+  const SizesRef<Int> shape = one_each<Int>(input);
   const DType parameters =
       parameter_dtype(input, {&weight, &running_mean, &running_var, &save_mean, &save_invstd});
   // What is not used may have any shape.
-  const IntArrayRef one_each(&n, 1);
-  const std::optional<IntArrayRef> running = train ? std::nullopt : std::optional(one_each);
-  const std::optional<IntArrayRef> saved = train ? std::optional(one_each) : std::nullopt;
-  check_parameter(op, "weight", weight, one_each, parameters);
-  check_parameter(op, "running_mean", running_mean, running, parameters);
-  check_parameter(op, "running_var", running_var, running, parameters);
-  check_parameter(op, "save_mean", save_mean, saved, parameters);
-  check_parameter(op, "save_invstd", save_invstd, saved, parameters);
+  const std::optional<SizesRef<Int>> running = train ? std::nullopt : std::optional(shape);
+  const std::optional<SizesRef<Int>> saved = train ? std::optional(shape) : std::nullopt;
+  check_parameter_of<Int>(op, "weight", weight, shape, parameters);
+  check_parameter_of<Int>(op, "running_mean", running_mean, running, parameters);
+  check_parameter_of<Int>(op, "running_var", running_var, running, parameters);
+  check_parameter_of<Int>(op, "save_mean", save_mean, saved, parameters);
+  check_parameter_of<Int>(op, "save_invstd", save_invstd, saved, parameters);
   SB_CHECK(train ? is_given(save_mean) && is_given(save_invstd)
                  : is_given(running_mean) && is_given(running_var),
            op, ": expected ", train ? "save_mean and save_invstd" : "running_mean and running_var",
            ", got none");
   ThreeTensors results;
   auto& [grad_input, grad_weight, grad_bias] = results;
-  if (output_mask[0]) grad_input = empty_on(device, input.sizes(), input.dtype(), layout.format);
-  if (output_mask[1]) grad_weight = empty_on(device, {n}, parameters);
-  if (output_mask[2]) grad_bias = empty_on(device, {n}, parameters);
-  if (!has_data(input)) return results;
+  const BasicTensorMeta<Int> parameter{{shape[0]}, parameters};
+  if (output_mask[0])
+    grad_input = internal::make_result(internal::meta_in_format<Int>(input), device);
+  if (output_mask[1]) grad_weight = internal::make_result(parameter, device);
+  if (output_mask[2]) grad_bias = internal::make_result(parameter, device);
+  return results;
+}
 
+ThreeTensors backward_meta(const Tensor& grad_out, const Tensor& input,
+                           const OptionalTensor& weight, const OptionalTensor& running_mean,
+                           const OptionalTensor& running_var, const OptionalTensor& save_mean,
+                           const OptionalTensor& save_invstd, bool train, double,
+                           absl::Span<const bool> output_mask) {
+  const bool symbolic =
+      any_symbolic(grad_out, input, weight, running_mean, running_var, save_mean, save_invstd);
+  return by_size(symbolic, [&]<class Int>() {
+    return new_gradients<Int>(grad_out, input, weight, running_mean, running_var, save_mean,
+                              save_invstd, train, output_mask);
+  });
+}
+
+ThreeTensors backward_cpu(const Tensor& grad_out, const Tensor& input, const OptionalTensor& weight,
+                          const OptionalTensor& running_mean, const OptionalTensor& running_var,
+                          const OptionalTensor& save_mean, const OptionalTensor& save_invstd,
+                          bool train, double eps, absl::Span<const bool> output_mask) {
+  const ThreeTensors results =
+      new_gradients<int64_t>(grad_out, input, weight, running_mean, running_var, save_mean,
+                             save_invstd, train, output_mask);
+  const auto& [grad_input, grad_weight, grad_bias] = results;
+  const Channels layout(input);
+  const int64_t n = layout.channels;
   const DType dtype = compute_dtype(input.dtype());
   const internal::ComputeInput in(input, dtype, layout.format);
   const internal::ComputeInput grad(grad_out, dtype, layout.format);
@@ -283,12 +320,12 @@ ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const Optiona
   return results;
 }
 
-using Forward = internal::StructuredForms<decltype(&forward_rule)>;
+using Forward = internal::StructuredForms<decltype(&forward_rule<int64_t>)>;
 template <bool with_data>
 ThreeTensors forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                      const OptionalTensor& running_mean, const OptionalTensor& running_var,
                      bool training, double momentum, double eps) {
-  return Forward::Functional<native_batch_norm_op, forward_rule, forward_kernel,
+  return Forward::Functional<native_batch_norm_op, kForwardRule, forward_kernel,
                              StructuredOptions{}, with_data>()(
       input, weight, bias, running_mean, running_var, training, momentum, eps);
 }
@@ -369,9 +406,11 @@ ThreeTensors forward_out(const Tensor& input, const OptionalTensor& weight,
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<forward_rule, forward_kernel>(m, native_batch_norm);
+  define_structured<kForwardRule, forward_kernel>(m, native_batch_norm);
   m.impl(native_batch_norm, DispatchKey::CompositeExplicitAutograd, forward_by_legit);
-  define_on_cpu_and_meta(m, native_batch_norm_backward, backward);
+  m.define(native_batch_norm_backward);
+  m.impl(native_batch_norm_backward, DispatchKey::CPU, backward_cpu);
+  m.impl(native_batch_norm_backward, DispatchKey::Meta, backward_meta);
   define_out_form(m, native_batch_norm_backward.handle(), "out");
   const auto define = [&](const auto& op, DispatchKey key, auto kernel) {
     m.define(op);

@@ -1,6 +1,7 @@
 // batch_norm and instance_norm, which native_batch_norm computes.
 
-#include "switchboard/core/checked_math.h"
+#include <utility>
+
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/factories.h"
@@ -8,6 +9,7 @@
 #include "switchboard/ops/normalization/parameters.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/repeat.h"
+#include "switchboard/ops/size_text.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -15,6 +17,17 @@ namespace {
 
 using OptionalTensor = std::optional<Tensor>;
 using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
+
+template <SizeType Int>
+void check_elements(const char* op, const Tensor& input,
+                    std::initializer_list<const OptionalTensor*> parameters) {
+  const Int& channels = sizes_of<Int>(input)[1];
+  for (const OptionalTensor* t : parameters) {
+    if (!is_given(*t)) continue;
+    SB_CHECK(numel_of<Int>(**t) == channels, op, ": expected parameters of ", size_text(channels),
+             " elements, got ", (*t)->describe());
+  }
+}
 
 // As `torch._batch_norm_impl_index` without cuDNN and MIOpen: the index is 0.
 std::tuple<Tensor, Tensor, Tensor, Tensor, int64_t> impl_index(
@@ -27,18 +40,16 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, int64_t> impl_index(
   SB_CHECK(training || (is_given(running_mean) && is_given(running_var)), op,
            ": running_mean and running_var must be defined in evaluation mode");
   const Tensor reserve = new_empty(input, {0}, DType::UInt8);
-  if (input.numel() == 0) {
+  if (same_size(input.sym_numel(), SymInt(0))) {
     Tensor out = clone(input);
     if (is_given(weight)) out = mul(out, sb::select(*weight, 0, 0));
     if (is_given(bias)) out = add(out, sb::select(*bias, 0, 0));
     const Tensor none = new_empty(input, {0});
     return {out, none, none, reserve, 0};
   }
-  const int64_t channels = input.sizes()[1];
-  for (const OptionalTensor* t : {&running_mean, &running_var, &weight, &bias}) {
-    SB_CHECK(!is_given(*t) || (*t)->numel() == channels, op, ": expected parameters of ", channels,
-             " elements, got ", (*t)->describe());
-  }
+  by_size(any_symbolic(input, running_mean, running_var, weight, bias), [&]<class Int>() {
+    check_elements<Int>(op, input, {&running_mean, &running_var, &weight, &bias});
+  });
   auto [out, mean, invstd] =
       native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps);
   return {out, mean, invstd, reserve, 0};
@@ -55,8 +66,38 @@ ThreeTensors impl_index_backward(int64_t index, const Tensor& input, const Tenso
 Tensor composite(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                  const OptionalTensor& running_mean, const OptionalTensor& running_var,
                  bool training, double momentum, double eps, bool cudnn_enabled) {
+  // Only the statistics of an empty batch are others: without them, symbols need not be asked.
+  if (input.is_symbolic() && hint(input.sym_numel()) != 0 && (training || is_given(running_mean))) {
+    return std::get<0>(
+        native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps));
+  }
   return std::get<0>(_batch_norm_impl_index(input, weight, bias, running_mean, running_var,
                                             training, momentum, eps, cudnn_enabled));
+}
+
+// The batch's items are so many times more channels of one item.
+template <SizeType Int>
+Tensor normalized_instances(const Tensor& input, const OptionalTensor& weight,
+                            const OptionalTensor& bias, const OptionalTensor& running_mean,
+                            const OptionalTensor& running_var, bool use_input_stats,
+                            double momentum, double eps, bool cudnn_enabled) {
+  SizeVector<Int> sizes = size_vector<Int>(input);
+  const Int batch = std::exchange(sizes[0], Int(1)), channels = sizes[1];
+  sizes[1] = product_of(batch, channels);
+  const auto repeated = [&](const OptionalTensor& t) -> OptionalTensor {
+    if (!is_given(t)) return std::nullopt;
+    return repeat(*t, {batch});
+  };
+  const OptionalTensor mean = repeated(running_mean), var = repeated(running_var);
+  const Tensor out =
+      batch_norm(view(contiguous(input), SizesRef<Int>(sizes)), repeated(weight), repeated(bias),
+                 mean, var, use_input_stats, momentum, eps, cudnn_enabled);
+  const auto write_back = [&](const OptionalTensor& running, const OptionalTensor& now) {
+    if (is_given(running)) copy_(*running, sb::mean(view(*now, {batch, channels}), {0}));
+  };
+  write_back(running_mean, mean);
+  write_back(running_var, var);
+  return view(out, sizes_of<Int>(input));
 }
 
 Tensor instance(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
@@ -67,23 +108,10 @@ Tensor instance(const Tensor& input, const OptionalTensor& weight, const Optiona
   wrap_dim(op, 1, input.dim());
   SB_CHECK(use_input_stats || (is_given(running_mean) && is_given(running_var)), op,
            ": expected running_mean and running_var to be defined when use_input_stats is false");
-  const int64_t batch = input.sizes()[0], channels = input.sizes()[1];
-  DimVector sizes(input.sizes().begin(), input.sizes().end());
-  sizes[0] = 1;
-  sizes[1] = checked_mul(batch, channels);
-  const auto repeated = [&](const OptionalTensor& t) -> OptionalTensor {
-    if (!is_given(t)) return std::nullopt;
-    return repeat(*t, {batch});
-  };
-  const OptionalTensor mean = repeated(running_mean), var = repeated(running_var);
-  const Tensor out = batch_norm(view(contiguous(input), sizes), repeated(weight), repeated(bias),
-                                mean, var, use_input_stats, momentum, eps, cudnn_enabled);
-  const auto write_back = [&](const OptionalTensor& running, const OptionalTensor& now) {
-    if (is_given(running)) copy_(*running, sb::mean(view(*now, {batch, channels}), {0}));
-  };
-  write_back(running_mean, mean);
-  write_back(running_var, var);
-  return view(out, input.sizes());
+  return by_size(input.is_symbolic(), [&]<class Int>() {
+    return normalized_instances<Int>(input, weight, bias, running_mean, running_var,
+                                     use_input_stats, momentum, eps, cudnn_enabled);
+  });
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ std::array<TensorMeta, 3> forward_rule(const Tensor& input, const OptionalTensor
                                        int64_t size, int64_t group, double) {
   const Groups groups("native_group_norm", input, weight, bias, items, channels, size, group);
   const TensorMeta stat{{items, group}, input.dtype()};
-  return {internal::meta_in_format(input), stat, stat};
+  return {internal::meta_in_format<int64_t>(input), stat, stat};
 }
 void forward_kernel(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                     int64_t items, int64_t channels, int64_t size, int64_t group, double eps,

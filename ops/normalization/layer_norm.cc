@@ -10,7 +10,7 @@
 #include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/parallel.h"
-#include "switchboard/ops/reduction_plan.h"
+#include "switchboard/ops/size_text.h"
 #include "switchboard/ops/structured.h"
 
 namespace sb {
@@ -18,32 +18,36 @@ namespace {
 
 using internal::NormKernels;
 using OptionalTensor = std::optional<Tensor>;
+using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
 
 // The input as `rows` runs of `columns` elements.
+template <SizeType Int>
 struct Shape {
-  int64_t rows = 1;
-  int64_t columns = 1;
-  DimVector stat_sizes;
+  Int rows = 1;
+  Int columns = 1;
+  SizeVector<Int> stat_sizes;
 
-  Shape(const char* op, const Tensor& input, IntArrayRef normalized, const OptionalTensor& weight,
+  Shape(const char* op, const Tensor& input, SizesRef<Int> normalized, const OptionalTensor& weight,
         const OptionalTensor& bias) {
     check_defined(op, input);
     SB_CHECK(!normalized.empty(), op,
              ": normalized_shape: expected at least one dimension, got none");
-    const IntArrayRef sizes = input.sizes();
-    SB_CHECK(sizes.size() >= normalized.size() &&
-                 sizes.subspan(sizes.size() - normalized.size()) == normalized,
-             op, ": normalized_shape: expected the last dimensions of input, ", input.describe(),
-             ", got ", shape_text(normalized));
+    const SizesRef<Int> sizes = sizes_of<Int>(input);
+    const auto fits = [&](const auto& truth) {
+      SB_CHECK(truth, op, ": normalized_shape: expected the last dimensions of input, ",
+               input.describe(), ", got ", shape_text(normalized));
+    };
+    fits(sizes.size() >= normalized.size());
+    fits(equal_sizes<Int>(sizes.subspan(sizes.size() - normalized.size()), normalized));
     SB_CHECK(is_floating_point(input.dtype()), op, ": not implemented for ",
              to_string(input.dtype()));
-    internal::check_parameter(op, "weight", weight, normalized, input.dtype());
-    internal::check_parameter(op, "bias", bias, normalized, input.dtype());
+    internal::check_parameter_of<Int>(op, "weight", weight, normalized, input.dtype());
+    internal::check_parameter_of<Int>(op, "bias", bias, normalized, input.dtype());
     for (size_t d = 0; d < sizes.size(); ++d) {
       const bool goes = d >= sizes.size() - normalized.size();
-      int64_t& product = goes ? columns : rows;
-      product = checked_mul(product, sizes[d]);
-      stat_sizes.push_back(goes ? 1 : sizes[d]);
+      Int& product = goes ? columns : rows;
+      product = product_of(product, sizes[d]);
+      stat_sizes.push_back(goes ? Int(1) : sizes[d]);
     }
   }
 };
@@ -52,12 +56,13 @@ int64_t row_grain(int64_t columns) {
   return std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, columns));
 }
 
-std::array<TensorMeta, 3> forward_rule(const Tensor& input, IntArrayRef normalized,
-                                       const OptionalTensor& weight, const OptionalTensor& bias,
-                                       double) {
-  const Shape shape("native_layer_norm", input, normalized, weight, bias);
-  const TensorMeta stat = {shape.stat_sizes, input.dtype()};
-  return {TensorMeta{{input.sizes().begin(), input.sizes().end()}, input.dtype()}, stat, stat};
+template <SizeType Int>
+std::array<BasicTensorMeta<Int>, 3> forward_rule(const Tensor& input, SizesRef<Int> normalized,
+                                                 const OptionalTensor& weight,
+                                                 const OptionalTensor& bias, double) {
+  const Shape<Int> shape("native_layer_norm", input, normalized, weight, bias);
+  const BasicTensorMeta<Int> stat = {shape.stat_sizes, input.dtype()};
+  return {BasicTensorMeta<Int>{size_vector<Int>(input), input.dtype()}, stat, stat};
 }
 void forward_kernel(const Tensor& input, IntArrayRef, const OptionalTensor& weight,
                     const OptionalTensor& bias, double eps, const Tensor& out, const Tensor& mean,
@@ -98,39 +103,73 @@ void forward_kernel(const Tensor& input, IntArrayRef, const OptionalTensor& weig
   rstds.finish();
 }
 
-std::tuple<Tensor, Tensor, Tensor> backward(const Tensor& grad_out, const Tensor& input,
-                                            IntArrayRef normalized, const Tensor& mean,
-                                            const Tensor& rstd, const OptionalTensor& weight,
-                                            const OptionalTensor& bias,
-                                            absl::Span<const bool> output_mask) {
+using Forward = internal::StructuredForms<decltype(&forward_rule<int64_t>)>;
+using ForwardOnCpu = Forward::Functional<native_layer_norm_op, forward_rule<int64_t>,
+                                         forward_kernel, StructuredOptions{}, true>;
+
+ThreeTensors forward_meta(const Tensor& input, SymIntArrayRef normalized,
+                          const OptionalTensor& weight, const OptionalTensor& bias, double eps) {
+  const Device device = internal::check_arguments("aten::native_layer_norm",
+                                                  internal::tensors_of(input, weight, bias));
+  return by_size(any_symbolic(input, normalized, weight, bias), [&]<class Int>() -> ThreeTensors {
+    const auto [out, mean, rstd] =
+        forward_rule<Int>(input, sizes_as<Int>(normalized), weight, bias, eps);
+    return {internal::make_result(out, device), internal::make_result(mean, device),
+            internal::make_result(rstd, device)};
+  });
+}
+
+// Checks the arguments of the backward and makes its results, without elements.
+template <SizeType Int>
+ThreeTensors new_gradients(const Tensor& grad_out, const Tensor& input, SizesRef<Int> normalized,
+                           const Tensor& mean, const Tensor& rstd, const OptionalTensor& weight,
+                           const OptionalTensor& bias, absl::Span<const bool> output_mask) {
   constexpr const char* op = "native_layer_norm_backward";
   const Device device = internal::check_arguments(
       op, internal::tensors_of(grad_out, input, mean, rstd, weight, bias));
-  const Shape shape(op, input, normalized, weight, bias);
-  SB_CHECK(grad_out.sizes() == input.sizes(), op, ": grad_out: expected the shape of input, ",
-           input.describe(), ", got ", grad_out.describe());
+  const Shape<Int> shape(op, input, normalized, weight, bias);
+  SB_CHECK(equal_sizes<Int>(sizes_of<Int>(grad_out), sizes_of<Int>(input)), op,
+           ": grad_out: expected the shape of input, ", input.describe(), ", got ",
+           grad_out.describe());
   for (const Tensor* t : {&grad_out, &mean, &rstd}) {
     SB_CHECK(t->dtype() == input.dtype(), op, ": expected tensors of ", to_string(input.dtype()),
              ", got ", t->describe());
   }
-  SB_CHECK(mean.numel() == shape.rows && rstd.numel() == shape.rows, op,
-           ": mean and rstd: expected ", shape.rows, " elements, got ", mean.describe(), " and ",
-           rstd.describe());
+  for (const Tensor* t : {&mean, &rstd}) {
+    SB_CHECK(numel_of<Int>(*t) == shape.rows, op, ": mean and rstd: expected ",
+             size_text(shape.rows), " elements, got ", mean.describe(), " and ", rstd.describe());
+  }
   SB_CHECK(output_mask.size() == 3, op, ": output_mask: expected 3 elements, got ",
            output_mask.size());
-  const auto wanted = [&](bool is, IntArrayRef sizes) {
-    return is ? empty_on(device, sizes, input.dtype()) : Tensor();
+  const auto wanted = [&](bool is, SizesRef<Int> sizes) {
+    return is ? internal::make_result(
+                    BasicTensorMeta<Int>{{sizes.begin(), sizes.end()}, input.dtype()}, device)
+              : Tensor();
   };
-  const bool has_weight = is_given(weight);
-  SB_CHECK(!output_mask[1] || has_weight, op,
+  SB_CHECK(!output_mask[1] || is_given(weight), op,
            ": weight: expected a tensor, whose gradient is "
            "asked for, got none");
-  Tensor grad_input = wanted(output_mask[0], input.sizes());
-  Tensor grad_weight = wanted(output_mask[1], normalized);
-  Tensor grad_bias = wanted(output_mask[2], normalized);
-  std::tuple<Tensor, Tensor, Tensor> results{grad_input, grad_weight, grad_bias};
-  if (!has_data(input)) return results;
+  return {wanted(output_mask[0], sizes_of<Int>(input)), wanted(output_mask[1], normalized),
+          wanted(output_mask[2], normalized)};
+}
 
+ThreeTensors backward_meta(const Tensor& grad_out, const Tensor& input, SymIntArrayRef normalized,
+                           const Tensor& mean, const Tensor& rstd, const OptionalTensor& weight,
+                           const OptionalTensor& bias, absl::Span<const bool> output_mask) {
+  return by_size(any_symbolic(grad_out, input, mean, rstd, normalized, weight, bias),
+                 [&]<class Int>() {
+                   return new_gradients<Int>(grad_out, input, sizes_as<Int>(normalized), mean, rstd,
+                                             weight, bias, output_mask);
+                 });
+}
+
+ThreeTensors backward_cpu(const Tensor& grad_out, const Tensor& input, IntArrayRef normalized,
+                          const Tensor& mean, const Tensor& rstd, const OptionalTensor& weight,
+                          const OptionalTensor& bias, absl::Span<const bool> output_mask) {
+  const ThreeTensors results =
+      new_gradients<int64_t>(grad_out, input, normalized, mean, rstd, weight, bias, output_mask);
+  const auto& [grad_input, grad_weight, grad_bias] = results;
+  const int64_t n = checked_numel(normalized), rows = mean.numel();
   const DType dtype = compute_dtype(input.dtype());
   const internal::ComputeInput grads(grad_out, dtype);
   const internal::ComputeInput in(input, dtype);
@@ -139,7 +178,6 @@ std::tuple<Tensor, Tensor, Tensor> backward(const Tensor& grad_out, const Tensor
   const internal::ComputeInput weights(weight, dtype);
   internal::visit_compute(dtype, [&]<class T>() {
     const NormKernels<T>& kernels = internal::norm_kernels<T>();
-    const int64_t n = shape.columns;
     const T* const g = grads.template data<T>();
     const T* const x = in.template data<T>();
     const T* const m = means.template data<T>();
@@ -148,7 +186,7 @@ std::tuple<Tensor, Tensor, Tensor> backward(const Tensor& grad_out, const Tensor
     if (output_mask[0] && input.numel() != 0) {
       const internal::ComputeOutput output(grad_input, dtype);
       T* const to = output.template data<T>();
-      parallel_for(0, shape.rows, row_grain(shape.columns), [&](int64_t from, int64_t end) {
+      parallel_for(0, rows, row_grain(n), [&](int64_t from, int64_t end) {
         for (int64_t row = from; row < end; ++row) {
           kernels.layer_norm_backward(to + row * n, g + row * n, x + row * n, n, m[row], r[row], w);
         }
@@ -160,8 +198,8 @@ std::tuple<Tensor, Tensor, Tensor> backward(const Tensor& grad_out, const Tensor
     constexpr int64_t kColumns = 64;
     parallel_for(0, (n + kColumns - 1) / kColumns, 1, [&](int64_t from, int64_t to) {
       for (int64_t c = from * kColumns; c < std::min(n, to * kColumns); c += kColumns) {
-        kernels.sum_pair_columns_by_row(g + c, x + c, shape.rows, std::min(kColumns, n - c), n, m,
-                                        r, of_bias.data() + c, of_weight.data() + c);
+        kernels.sum_pair_columns_by_row(g + c, x + c, rows, std::min(kColumns, n - c), n, m, r,
+                                        of_bias.data() + c, of_weight.data() + c);
       }
     });
     const auto store = [&](const Tensor& to, const std::vector<double>& from) {
@@ -185,9 +223,13 @@ Tensor composite(const Tensor& input, IntArrayRef normalized, const OptionalTens
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<forward_rule, forward_kernel>(m, native_layer_norm);
+  m.define(native_layer_norm);
+  m.impl(native_layer_norm, DispatchKey::CPU, ForwardOnCpu());
+  m.impl(native_layer_norm, DispatchKey::Meta, forward_meta);
   define_out_form(m, native_layer_norm.handle(), "out");
-  define_on_cpu_and_meta(m, native_layer_norm_backward, backward);
+  m.define(native_layer_norm_backward);
+  m.impl(native_layer_norm_backward, DispatchKey::CPU, backward_cpu);
+  m.impl(native_layer_norm_backward, DispatchKey::Meta, backward_meta);
   define_out_form(m, native_layer_norm_backward.handle(), "out");
   m.define(layer_norm);
   m.impl(layer_norm, DispatchKey::CompositeImplicitAutograd, composite);

@@ -10,30 +10,33 @@
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/optional_tensor.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/structured.h"
 
 namespace sb::internal {
 
 // RuntimeError where a weight, bias or statistic is given and has another shape or dtype. Without
 // sizes, any shape will do.
-inline void check_parameter(const char* op, const char* name, const std::optional<Tensor>& t,
-                            std::optional<IntArrayRef> sizes, DType dtype) {
+template <SizeType Int>
+void check_parameter_of(const char* op, const char* name, const std::optional<Tensor>& t,
+                        std::optional<SizesRef<Int>> sizes, DType dtype) {
   if (!is_given(t)) return;
   SB_CHECK(t->dtype() == dtype, op, ": ", name, ": expected ", to_string(dtype), ", got ",
            t->describe());
-  SB_CHECK(!sizes || t->sizes() == *sizes, op, ": ", name, ": expected shape ",
-           sizes ? shape_text(*sizes) : "", ", got ", t->describe());
+  if (!sizes) return;
+  SB_CHECK(equal_sizes<Int>(sizes_of<Int>(*t), *sizes), op, ": ", name, ": expected shape ",
+           shape_text(*sizes), ", got ", t->describe());
+}
+inline void check_parameter(const char* op, const char* name, const std::optional<Tensor>& t,
+                            std::optional<IntArrayRef> sizes, DType dtype) {
+  check_parameter_of<int64_t>(op, name, t, sizes, dtype);
 }
 
 // A tensor as the input is, contiguous in the memory format that the input suggests.
-inline TensorMeta meta_in_format(const Tensor& input) {
-  TensorMeta meta{{input.sizes().begin(), input.sizes().end()}, input.dtype()};
-  const MemoryFormat format = suggest_memory_format(input);
-  if (format != MemoryFormat::Contiguous) {
-    const Tensor shape = empty_on(DeviceType::Meta, input.sizes(), input.dtype(), format);
-    meta.strides.assign(shape.strides().begin(), shape.strides().end());
-  }
-  return meta;
+template <SizeType Int>
+BasicTensorMeta<Int> meta_in_format(const Tensor& input) {
+  return {size_vector<Int>(input), input.dtype(),
+          strides_in_format<Int>(sizes_of<Int>(input), suggest_memory_format(input))};
 }
 
 }  // namespace sb::internal

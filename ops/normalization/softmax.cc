@@ -7,6 +7,7 @@
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/reduction_plan.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/structured.h"
 
 namespace sb {
@@ -14,7 +15,10 @@ namespace {
 
 using internal::NormKernels;
 
-TensorMeta meta_like(const Tensor& t) { return {{t.sizes().begin(), t.sizes().end()}, t.dtype()}; }
+template <SizeType Int>
+BasicTensorMeta<Int> meta_like(const Tensor& t) {
+  return {size_vector<Int>(t), t.dtype()};
+}
 
 // The runs along `dim` of a contiguous tensor: run(offset) for each where its elements are
 // adjacent, else columns(offset, count) for so many adjacent columns.
@@ -58,13 +62,14 @@ struct Softmax {
   static constexpr const char* backward_op =
       log ? "_log_softmax_backward_data" : "_softmax_backward_data";
 
-  static TensorMeta rule(const Tensor& self, int64_t dim, bool half_to_float) {
+  template <SizeType Int>
+  static BasicTensorMeta<Int> rule(const Tensor& self, int64_t dim, bool half_to_float) {
     SB_CHECK(!half_to_float, op,
              ": conversion from half to float is not supported on CPU, got half_to_float=true");
     wrap_dim(op, dim, self.dim());
     SB_CHECK(is_floating_point(self.dtype()), op, ": not implemented for ",
              to_string(self.dtype()));
-    return meta_like(self);
+    return meta_like<Int>(self);
   }
   static void kernel(const Tensor& self, int64_t dim, bool, const Tensor& out) {
     if (out.numel() == 0) return;
@@ -84,10 +89,11 @@ struct Softmax {
     output.finish();
   }
 
-  static TensorMeta backward_rule(const Tensor& grad, const Tensor& output, int64_t dim,
-                                  DType input_dtype) {
+  template <SizeType Int>
+  static BasicTensorMeta<Int> backward_rule(const Tensor& grad, const Tensor& output, int64_t dim,
+                                            DType input_dtype) {
     wrap_dim(backward_op, dim, grad.dim());
-    SB_CHECK(grad.sizes() == output.sizes(), backward_op,
+    SB_CHECK(equal_sizes<Int>(sizes_of<Int>(grad), sizes_of<Int>(output)), backward_op,
              ": expected grad_output and output of equal size, got ", grad.describe(), " and ",
              output.describe());
     SB_CHECK(grad.dtype() == output.dtype() && input_dtype == grad.dtype(), backward_op,
@@ -95,7 +101,7 @@ struct Softmax {
              output.describe());
     SB_CHECK(is_floating_point(grad.dtype()), backward_op, ": not implemented for ",
              to_string(grad.dtype()));
-    return meta_like(grad);
+    return meta_like<Int>(grad);
   }
   static void backward_kernel(const Tensor& grad, const Tensor& output, int64_t dim, DType,
                               const Tensor& out) {
@@ -145,18 +151,23 @@ struct Softmax {
 SB_LIBRARY_FRAGMENT(aten, m) {
   using Plain = Softmax<false>;
   using Log = Softmax<true>;
-  define_structured<Plain::rule, Plain::kernel>(m, _softmax);
-  define_structured<Log::rule, Log::kernel>(m, _log_softmax);
-  define_structured<Log::backward_rule, Log::backward_kernel>(m, _log_softmax_backward_data);
-  using Forms = internal::StructuredForms<decltype(&Plain::backward_rule)>;
+  define_structured<by_size_rule<Plain::rule<int64_t>, Plain::rule<SymInt>>, Plain::kernel>(
+      m, _softmax);
+  define_structured<by_size_rule<Log::rule<int64_t>, Log::rule<SymInt>>, Log::kernel>(m,
+                                                                                      _log_softmax);
+  define_structured<by_size_rule<Log::backward_rule<int64_t>, Log::backward_rule<SymInt>>,
+                    Log::backward_kernel>(m, _log_softmax_backward_data);
+  constexpr auto backward_rule =
+      by_size_rule<Plain::backward_rule<int64_t>, Plain::backward_rule<SymInt>>;
+  using Forms = internal::StructuredForms<std::remove_const_t<decltype(backward_rule)>>;
   using Tag = _softmax_backward_data_op;
   using OutTag = _softmax_backward_data_out_op;
   const auto define_backward = [&]<bool with_data>(DispatchKey key) {
     m.impl(_softmax_backward_data, key,
-           Forms::Functional<Tag, Plain::backward_rule, Plain::backward_kernel, StructuredOptions{},
+           Forms::Functional<Tag, backward_rule, Plain::backward_kernel, StructuredOptions{},
                              with_data>());
     m.impl(_softmax_backward_data_out, key,
-           Forms::Out<OutTag, Plain::backward_rule, Plain::backward_kernel, StructuredOptions{},
+           Forms::Out<OutTag, backward_rule, Plain::backward_kernel, StructuredOptions{},
                       with_data>());
   };
   m.define(_softmax_backward_data);

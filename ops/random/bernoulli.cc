@@ -35,7 +35,7 @@ Tensor bernoulli_tensor_any(const Tensor& self, const Tensor& p,
   const bool on_one = p.device() == self.device() || (p.is_cpu() && p.dim() == 0);
   SB_CHECK(on_one, "bernoulli_: argument p: expected a tensor on ", to_string(self.device()),
            ", got ", p.describe());
-  const Tensor broadcast = expand(p, self.sizes());
+  const Tensor broadcast = expand(p, self.sym_sizes());
   if (self.is_meta() || self.numel() == 0) return self;
   const Tensor chances = cast_copy(broadcast, DType::Float64);
   const double* const chance = chances.data<double>();

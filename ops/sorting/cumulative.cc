@@ -9,6 +9,7 @@
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/sorting/rows.h"
 #include "switchboard/ops/sorting/sort_keys.h"
 #include "switchboard/ops/structured.h"
@@ -16,8 +17,14 @@
 namespace sb {
 namespace {
 
-TensorMeta same_shape(const Tensor& self, DType dtype) {
-  return {DimVector(self.sizes().begin(), self.sizes().end()), dtype};
+template <SizeType Int>
+BasicTensorMeta<Int> same_shape(const Tensor& self, DType dtype) {
+  return {size_vector<Int>(self), dtype};
+}
+// Whether nothing is added or compared, so that any dtype will do.
+template <SizeType Int>
+bool is_trivial(const Tensor& self) {
+  return self.dim() == 0 || same_size(numel_of<Int>(self), Int(0));
 }
 
 // Runs over the elements of each row, converted to `through` and then to T, and writes what
@@ -84,12 +91,12 @@ struct Cumprod {
 template <class F>
 struct Cumulative {
   // `dtype` is there by now.
-  static TensorMeta rule(const Tensor& self, int64_t dim, std::optional<DType> dtype) {
+  template <SizeType Int>
+  static BasicTensorMeta<Int> rule(const Tensor& self, int64_t dim, std::optional<DType> dtype) {
     wrap_dim(F::op, dim, self.dim());
-    SB_CHECK(
-        self.dim() == 0 || self.numel() == 0 || (*dtype != DType::Bool && *dtype != DType::Float16),
-        F::op, ": not implemented for ", to_string(*dtype));
-    return same_shape(self, *dtype);
+    SB_CHECK((*dtype != DType::Bool && *dtype != DType::Float16) || is_trivial<Int>(self), F::op,
+             ": not implemented for ", to_string(*dtype));
+    return same_shape<Int>(self, *dtype);
   }
   static void kernel(const Tensor& self, int64_t dim, std::optional<DType>, const Tensor& out) {
     if (self.dim() == 0) {
@@ -99,13 +106,14 @@ struct Cumulative {
     }
   }
 
-  using Forms = internal::StructuredForms<decltype(&rule)>;
+  static constexpr auto kRule = by_size_rule<rule<int64_t>, rule<SymInt>>;
+  using Forms = internal::StructuredForms<decltype(&rule<int64_t>)>;
   template <class Tag, bool with_data>
   struct Functional {
     Tensor operator()(const Tensor& self, int64_t dim, std::optional<DType> dtype) const {
       check_defined(F::op, self);
       const DType natural = is_integral(self.dtype(), true) ? DType::Int64 : self.dtype();
-      return typename Forms::template Functional<Tag, &rule, &kernel, StructuredOptions{},
+      return typename Forms::template Functional<Tag, kRule, &kernel, StructuredOptions{},
                                                  with_data>()(self, dim, dtype.value_or(natural));
     }
   };
@@ -114,7 +122,7 @@ struct Cumulative {
     Tensor operator()(const Tensor& self, int64_t dim, std::optional<DType> dtype) const {
       check_defined(F::op, self);
       return
-          typename Forms::template Inplace<Tag, &rule, &kernel, StructuredOptions{}, with_data>()(
+          typename Forms::template Inplace<Tag, kRule, &kernel, StructuredOptions{}, with_data>()(
               self, dim, dtype.value_or(self.dtype()));
     }
   };
@@ -123,7 +131,7 @@ struct Cumulative {
     Tensor operator()(const Tensor& self, int64_t dim, std::optional<DType> dtype,
                       const Tensor& out) const {
       check_defined(F::op, out);
-      return typename Forms::template Out<Tag, &rule, &kernel, StructuredOptions{}, with_data>()(
+      return typename Forms::template Out<Tag, kRule, &kernel, StructuredOptions{}, with_data>()(
           self, dim, dtype.value_or(out.dtype()), out);
     }
   };
@@ -144,11 +152,12 @@ struct Cumulative {
   }
 };
 
-TensorMeta logcumsumexp_rule(const Tensor& self, int64_t dim) {
+template <SizeType Int>
+BasicTensorMeta<Int> logcumsumexp_rule(const Tensor& self, int64_t dim) {
   wrap_dim("logcumsumexp", dim, self.dim());
   SB_CHECK(is_floating_point(self.dtype()) && self.dtype() != DType::Float16,
            "logcumsumexp: not implemented for ", to_string(self.dtype()));
-  return same_shape(self, self.dtype());
+  return same_shape<Int>(self, self.dtype());
 }
 double log_add_exp(double a, double b) {
   if (a != a || b != b) return std::numeric_limits<double>::quiet_NaN();
@@ -167,12 +176,13 @@ template <bool largest>
 struct Extreme {
   static constexpr const char* op = largest ? "cummax" : "cummin";
 
-  static std::array<TensorMeta, 2> rule(const Tensor& self, int64_t dim) {
+  template <SizeType Int>
+  static std::array<BasicTensorMeta<Int>, 2> rule(const Tensor& self, int64_t dim) {
     if (self.dim() != 0) wrap_dim(op, dim, self.dim());  // as PyTorch, which asks no more of it
-    SB_CHECK(self.dim() == 0 || self.numel() == 0 ||
-                 (has_sort_keys(self.dtype()) && self.dtype() != DType::Float16),
-             op, ": not implemented for ", to_string(self.dtype()));
-    return {{same_shape(self, self.dtype()), same_shape(self, DType::Int64)}};
+    SB_CHECK(
+        (has_sort_keys(self.dtype()) && self.dtype() != DType::Float16) || is_trivial<Int>(self),
+        op, ": not implemented for ", to_string(self.dtype()));
+    return {{same_shape<Int>(self, self.dtype()), same_shape<Int>(self, DType::Int64)}};
   }
   static void kernel(const Tensor& self, int64_t dim, const Tensor& values, const Tensor& indices) {
     if (self.dim() == 0) {
@@ -209,7 +219,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   Cumulative<Cumsum>::define(m, cumsum);
   Cumulative<Cumprod>::define(m, cumprod);
 
-  define_structured<logcumsumexp_rule, logcumsumexp_kernel>(m, _logcumsumexp);
+  define_structured<by_size_rule<logcumsumexp_rule<int64_t>, logcumsumexp_rule<SymInt>>,
+                    logcumsumexp_kernel>(m, _logcumsumexp);
   m.define(logcumsumexp);
   m.impl(logcumsumexp, DispatchKey::CompositeExplicitAutograd,
          [](const Tensor& self, int64_t dim) { return _logcumsumexp(self, dim); });
@@ -219,8 +230,10 @@ SB_LIBRARY_FRAGMENT(aten, m) {
            return _logcumsumexp_out(self, dim, out);
          });
 
-  define_structured<Extreme<true>::rule, Extreme<true>::kernel>(m, cummax);
-  define_structured<Extreme<false>::rule, Extreme<false>::kernel>(m, cummin);
+  using Max = Extreme<true>;
+  using Min = Extreme<false>;
+  define_structured<by_size_rule<Max::rule<int64_t>, Max::rule<SymInt>>, Max::kernel>(m, cummax);
+  define_structured<by_size_rule<Min::rule<int64_t>, Min::rule<SymInt>>, Min::kernel>(m, cummin);
 }
 
 }  // namespace sb

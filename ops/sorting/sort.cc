@@ -8,24 +8,34 @@
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/out_form.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/sorting/rows.h"
 #include "switchboard/ops/sorting/sort_keys.h"
 #include "switchboard/ops/structured.h"
+#include "switchboard/ops/symbolic_operands.h"
 
 namespace sb {
 namespace {
 
-using Pair = std::array<TensorMeta, 2>;
+template <SizeType Int>
+using Pair = std::array<BasicTensorMeta<Int>, 2>;
 
-DimVector to_vector(IntArrayRef list) { return DimVector(list.begin(), list.end()); }
+// Dense strides in the order of self's.
+template <SizeType Int>
+SizeVector<Int> strides_like(const Tensor& self) {
+  if constexpr (std::same_as<Int, int64_t>)
+    return empty_like_strides(self);
+  else
+    return internal::dense_strides_like(self);
+}
 
 // The results of sort are laid out as self is.
-Pair sort_rule(const Tensor& self, int64_t dim, bool) {
+template <SizeType Int>
+Pair<Int> sort_rule(const Tensor& self, int64_t dim, bool) {
   wrap_dim("sort", dim, self.dim());
   SB_CHECK(self.dim() == 0 || has_sort_keys(self.dtype()), "sort: not implemented for ",
            to_string(self.dtype()));
-  const DimVector strides = empty_like_strides(self);
-  const DimVector sizes = to_vector(self.sizes());
+  const SizeVector<Int> strides = strides_like<Int>(self), sizes = size_vector<Int>(self);
   return {{{sizes, self.dtype(), strides}, {sizes, DType::Int64, strides}}};
 }
 
@@ -54,23 +64,25 @@ void sort_kernel(const Tensor& self, int64_t dim, bool descending, const Tensor&
   });
 }
 
-Pair sort_stable_rule(const Tensor& self, std::optional<bool>, int64_t dim, bool descending) {
-  return sort_rule(self, dim, descending);
+template <SizeType Int>
+Pair<Int> sort_stable_rule(const Tensor& self, std::optional<bool>, int64_t dim, bool descending) {
+  return sort_rule<Int>(self, dim, descending);
 }
 void sort_stable_kernel(const Tensor& self, std::optional<bool>, int64_t dim, bool descending,
                         const Tensor& values, const Tensor& indices) {
   sort_kernel(self, dim, descending, values, indices);
 }
 
-Pair topk_rule(const Tensor& self, int64_t k, int64_t dim, bool, bool) {
+template <SizeType Int>
+Pair<Int> topk_rule(const Tensor& self, int64_t k, int64_t dim, bool, bool) {
   const int64_t d = wrap_dim("topk", dim, self.dim());
-  const int64_t size = self.dim() == 0 ? 1 : self.size(d);
-  SB_CHECK(k >= 0 && k <= size, "topk: k: expected 0 to ", size, ", got ", k);
+  const Int size = self.dim() == 0 ? Int(1) : sizes_of<Int>(self)[static_cast<size_t>(d)];
+  SB_CHECK(sym_and(k >= 0, k <= size), "topk: k: expected 0 to ", size_text(size), ", got ", k);
   SB_CHECK(self.dim() == 0 || (has_sort_keys(self.dtype()) && self.dtype() != DType::Bool &&
                                self.dtype() != DType::Float16),
            "topk: not implemented for ", to_string(self.dtype()));
-  DimVector sizes = to_vector(self.sizes());
-  if (!sizes.empty()) sizes[static_cast<size_t>(d)] = k;
+  SizeVector<Int> sizes = size_vector<Int>(self);
+  if (!sizes.empty()) sizes[static_cast<size_t>(d)] = Int(k);
   return {{{sizes, self.dtype()}, {sizes, DType::Int64}}};
 }
 
@@ -111,9 +123,10 @@ void topk_kernel(const Tensor& self, int64_t k, int64_t dim, bool largest, bool 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<sort_rule, sort_kernel>(m, sort);
-  define_structured<sort_stable_rule, sort_stable_kernel>(m, sort_stable);
-  define_structured<topk_rule, topk_kernel>(m, topk);
+  define_structured<by_size_rule<sort_rule<int64_t>, sort_rule<SymInt>>, sort_kernel>(m, sort);
+  define_structured<by_size_rule<sort_stable_rule<int64_t>, sort_stable_rule<SymInt>>,
+                    sort_stable_kernel>(m, sort_stable);
+  define_structured<by_size_rule<topk_rule<int64_t>, topk_rule<SymInt>>, topk_kernel>(m, topk);
 
   m.define(argsort);
   m.impl(argsort, DispatchKey::CompositeImplicitAutograd,
@@ -132,7 +145,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(msort_out);
   m.impl(msort_out, DispatchKey::CompositeImplicitAutograd,
          [](const Tensor& self, const Tensor& out) {
-           const Tensor indices = new_empty(self, {0}, DType::Int64);
+           const Tensor indices = empty_like(self, DType::Int64);
            sort_out(self, 0, false, out, indices);
            return out;
          });

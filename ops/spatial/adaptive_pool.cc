@@ -13,30 +13,41 @@ namespace {
 using namespace spatial;
 
 // The space of the result, after the checks that all share.
-template <int n>
-Size3 output_space(const char* op, const Tensor& self, IntArrayRef output_size) {
+template <int n, SizeType Int>
+Space<Int> output_space(const char* op, const Tensor& self, SizesRef<Int> output_size) {
   SB_CHECK(self.dim() == n + 1 || self.dim() == n + 2, op, ": expected ", n + 1, " or ", n + 2,
            " dimensions, got ", self.describe());
   SB_CHECK(output_size.size() == n, op, ": output_size: expected ", n, " elements, got ",
            shape_text(output_size));
-  for (const int64_t s : output_size) {
+  for (const Int& s : output_size) {
     SB_CHECK(s >= 0, op, ": output_size: expected at least 0, got ", shape_text(output_size));
   }
   // In three dimensions the channels count, too.
   for (int64_t d = n == 3 ? 1 : self.dim() - n; d < self.dim(); ++d) {
-    SB_CHECK(self.size(d) != 0, op, ": expected an input with elements, got ", self.describe());
+    SB_CHECK(sizes_of<Int>(self)[static_cast<size_t>(d)] != 0, op,
+             ": expected an input with elements, got ", self.describe());
   }
-  return space_of(output_size, n);
+  return space_of<Int>(output_size, n);
 }
-DimVector plain(IntArrayRef list) { return {list.begin(), list.end()}; }
-DimVector plain(SymIntArrayRef list) { return guarded(list); }
+template <SizeType Int>
+SizeVector<Int> plain(IntArrayRef list) {
+  return SizeVector<Int>(list.begin(), list.end());
+}
+template <SizeType Int>
+SizeVector<Int> plain(SymIntArrayRef list) {
+  if constexpr (std::same_as<Int, int64_t>)
+    return guarded(list);
+  else
+    return SizeVector<Int>(list.begin(), list.end());
+}
 
 // List is how the schema has output_size: symbolic in two dimensions.
-template <int n, class List>
-TensorMeta avg_rule(const Tensor& self, List output_size) {
-  const Size3 space = output_space<n>("adaptive_avg_pool", self, plain(output_size));
+template <int n, class List, SizeType Int>
+BasicTensorMeta<Int> avg_rule(const Tensor& self, List output_size) {
+  const Space<Int> space = output_space<n, Int>("adaptive_avg_pool", self, plain<Int>(output_size));
   computed_in_float("adaptive_avg_pool", self.dtype());
-  return pool_laid_out_like(n, self, with_space(self.sizes(), space, n), self.dtype());
+  return pool_laid_out_like<Int>(n, self, with_space<Int>(sizes_of<Int>(self), space, n),
+                                 self.dtype());
 }
 template <int n, class List>
 void avg_kernel(const Tensor& self, List, const Tensor& out) {
@@ -48,15 +59,15 @@ void avg_kernel(const Tensor& self, List, const Tensor& out) {
   dense.finish();
 }
 
-template <int n>
-TensorMeta avg_backward_rule(const Tensor& grad_output, const Tensor& self) {
+template <int n, SizeType Int>
+BasicTensorMeta<Int> avg_backward_rule(const Tensor& grad_output, const Tensor& self) {
   const char* op = "adaptive_avg_pool_backward";
-  check_batched_or_not(op, grad_output, n);
-  const Size3 space = output_space<n>(op, self, grad_output.sizes().last(n));
+  check_batched_or_not<Int>(op, grad_output, n);
+  const Space<Int> space = output_space<n, Int>(op, self, sizes_of<Int>(grad_output).last(n));
   check_dtype(op, "grad_output", grad_output, self.dtype());
-  check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), space, n));
+  check_sizes<Int>(op, "grad_output", grad_output, with_space<Int>(sizes_of<Int>(self), space, n));
   computed_in_float(op, self.dtype());
-  return pool_laid_out_like(n, self, self.sizes(), self.dtype());
+  return pool_laid_out_like<Int>(n, self, sizes_of<Int>(self), self.dtype());
 }
 template <int n>
 void avg_backward_kernel(const Tensor& grad_output, const Tensor& self, const Tensor& grad_input) {
@@ -69,18 +80,18 @@ void avg_backward_kernel(const Tensor& grad_output, const Tensor& self, const Te
   dense.finish();
 }
 
-template <int n>
-std::array<TensorMeta, 2> max_rule(const Tensor& self, IntArrayRef output_size) {
+template <int n, SizeType Int>
+std::array<BasicTensorMeta<Int>, 2> max_rule(const Tensor& self, IntArrayRef output_size) {
   const char* op = "adaptive_max_pool";
-  const Size3 space = output_space<n>(op, self, output_size);
-  for (int64_t d = 1; d < self.dim(); ++d) {
-    SB_CHECK(self.size(d) != 0, op, ": expected no empty dimension besides the first, got ",
+  const Space<Int> space = output_space<n, Int>(op, self, plain<Int>(output_size));
+  for (const Int& size : sizes_of<Int>(self).subspan(1)) {
+    SB_CHECK(size != 0, op, ": expected no empty dimension besides the first, got ",
              self.describe());
   }
   computed_in_float(op, self.dtype());
-  const DimVector sizes = with_space(self.sizes(), space, n);
-  return {pool_laid_out_like(n, self, sizes, self.dtype()),
-          pool_laid_out_like(n, self, sizes, DType::Int64)};
+  const SizeVector<Int> sizes = with_space<Int>(sizes_of<Int>(self), space, n);
+  return {pool_laid_out_like<Int>(n, self, sizes, self.dtype()),
+          pool_laid_out_like<Int>(n, self, sizes, DType::Int64)};
 }
 template <int n>
 void max_kernel(const Tensor& self, IntArrayRef, const Tensor& out, const Tensor& indices) {
@@ -93,17 +104,18 @@ void max_kernel(const Tensor& self, IntArrayRef, const Tensor& out, const Tensor
   dense_indices.finish();
 }
 
-template <int n>
-TensorMeta max_backward_rule(const Tensor& grad_output, const Tensor& self, const Tensor& indices) {
+template <int n, SizeType Int>
+BasicTensorMeta<Int> max_backward_rule(const Tensor& grad_output, const Tensor& self,
+                                       const Tensor& indices) {
   const char* op = "adaptive_max_pool_backward";
-  check_batched_or_not(op, grad_output, n);
-  const Size3 space = output_space<n>(op, self, grad_output.sizes().last(n));
+  check_batched_or_not<Int>(op, grad_output, n);
+  const Space<Int> space = output_space<n, Int>(op, self, sizes_of<Int>(grad_output).last(n));
   check_dtype(op, "grad_output", grad_output, self.dtype());
   check_dtype(op, "indices", indices, DType::Int64);
-  check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), space, n));
-  check_sizes(op, "indices", indices, grad_output.sizes());
+  check_sizes<Int>(op, "grad_output", grad_output, with_space<Int>(sizes_of<Int>(self), space, n));
+  check_sizes<Int>(op, "indices", indices, sizes_of<Int>(grad_output));
   computed_in_float(op, self.dtype());
-  return pool_laid_out_like(n, self, self.sizes(), self.dtype());
+  return pool_laid_out_like<Int>(n, self, sizes_of<Int>(self), self.dtype());
 }
 template <int n>
 void max_backward_kernel(const Tensor& grad_output, const Tensor& self, const Tensor& indices,
@@ -111,21 +123,28 @@ void max_backward_kernel(const Tensor& grad_output, const Tensor& self, const Te
   max_backward("adaptive_max_pool_backward", grad_output, self, indices, grad_input, n);
 }
 
+// The mean of each plane, laid out as self is.
+template <int n, SizeType Int>
+Tensor mean_of_planes(const Tensor& self) {
+  constexpr int64_t space[] = {-1, -2, -3};
+  const Tensor result = mean_dim(self, IntArrayRef(space).first(n), true, std::nullopt);
+  if (n == 3 || suggest_memory_format(self) != MemoryFormat::ChannelsLast) return result;
+  const Int& channels = sizes_of<Int>(self)[1];
+  const Int strides[] = {channels, Int(1), channels, channels};
+  return as_strided(result, sizes_of<Int>(result), SizesRef<Int>(strides, 4), std::nullopt);
+}
+
 // Where the result is one element for each plane it is the mean, with what `mean` accepts.
 template <int n, auto& general, class List>
 Tensor avg_composite(const Tensor& self, List output_size) {
   check_defined("adaptive_avg_pool", self);
-  const DimVector sizes = plain(output_size);
-  SB_CHECK(sizes.size() == n, "adaptive_avg_pool: output_size: expected ", n, " elements, got ",
-           shape_text(sizes));
-  if (std::any_of(sizes.begin(), sizes.end(), [](int64_t s) { return s != 1; })) {
+  SB_CHECK(output_size.size() == n, "adaptive_avg_pool: output_size: expected ", n,
+           " elements, got ", shape_text(output_size));
+  if (!std::all_of(output_size.begin(), output_size.end(),
+                   [](const auto& s) { return is_one(s); })) {
     return general(self, output_size);
   }
-  constexpr int64_t space[] = {-1, -2, -3};
-  const Tensor result = mean_dim(self, IntArrayRef(space).first(n), true, std::nullopt);
-  if (n == 3 || suggest_memory_format(self) != MemoryFormat::ChannelsLast) return result;
-  const int64_t channels = self.size(1);
-  return as_strided(result, result.sizes(), {channels, 1, channels, channels}, std::nullopt);
+  return by_size(self.is_symbolic(), [&]<class Int>() { return mean_of_planes<n, Int>(self); });
 }
 
 template <auto& as_2d>
@@ -153,26 +172,35 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   composite(adaptive_avg_pool3d, &avg_composite<3, _adaptive_avg_pool3d, IntArrayRef>);
   composite(adaptive_max_pool1d, &max_1d);
 
-  define_restrided_out<avg_rule<2, SymIntArrayRef>, avg_kernel<2, SymIntArrayRef>>(
-      m, adaptive_avg_pool2d_out);
-  define_out_alone<avg_rule<3, IntArrayRef>, avg_kernel<3, IntArrayRef>>(m,
-                                                                         adaptive_avg_pool3d_out);
-  define_functional<avg_rule<2, SymIntArrayRef>, avg_kernel<2, SymIntArrayRef>>(
-      m, _adaptive_avg_pool2d);
-  define_functional<avg_rule<3, IntArrayRef>, avg_kernel<3, IntArrayRef>>(m, _adaptive_avg_pool3d);
-  define_functional<avg_backward_rule<2>, avg_backward_kernel<2>>(m, _adaptive_avg_pool2d_backward);
-  define_functional<avg_backward_rule<3>, avg_backward_kernel<3>>(m, _adaptive_avg_pool3d_backward);
-  define_out_alone<avg_backward_rule<3>, avg_backward_kernel<3>>(
+  constexpr auto avg_rule_2d =
+      by_size_rule<avg_rule<2, SymIntArrayRef, int64_t>, avg_rule<2, SymIntArrayRef, SymInt>>;
+  constexpr auto avg_rule_3d =
+      by_size_rule<avg_rule<3, IntArrayRef, int64_t>, avg_rule<3, IntArrayRef, SymInt>>;
+  constexpr auto avg_backward_rule_2d =
+      by_size_rule<avg_backward_rule<2, int64_t>, avg_backward_rule<2, SymInt>>;
+  constexpr auto avg_backward_rule_3d =
+      by_size_rule<avg_backward_rule<3, int64_t>, avg_backward_rule<3, SymInt>>;
+  define_restrided_out<avg_rule_2d, avg_kernel<2, SymIntArrayRef>>(m, adaptive_avg_pool2d_out);
+  define_out_alone<avg_rule_3d, avg_kernel<3, IntArrayRef>>(m, adaptive_avg_pool3d_out);
+  define_functional<avg_rule_2d, avg_kernel<2, SymIntArrayRef>>(m, _adaptive_avg_pool2d);
+  define_functional<avg_rule_3d, avg_kernel<3, IntArrayRef>>(m, _adaptive_avg_pool3d);
+  define_functional<avg_backward_rule_2d, avg_backward_kernel<2>>(m, _adaptive_avg_pool2d_backward);
+  define_functional<avg_backward_rule_3d, avg_backward_kernel<3>>(m, _adaptive_avg_pool3d_backward);
+  define_out_alone<avg_backward_rule_3d, avg_backward_kernel<3>>(
       m, adaptive_avg_pool3d_backward_grad_input);
   define_out_by_copy<_adaptive_avg_pool2d>(m);
   define_out_by_copy<_adaptive_avg_pool3d>(m);
   define_out_by_copy<_adaptive_avg_pool2d_backward>(m);
   define_out_by_copy<_adaptive_avg_pool3d_backward>(m);
 
-  define_structured<max_rule<2>, max_kernel<2>>(m, adaptive_max_pool2d);
-  define_structured<max_rule<3>, max_kernel<3>>(m, adaptive_max_pool3d);
-  define_structured<max_backward_rule<2>, max_backward_kernel<2>>(m, adaptive_max_pool2d_backward);
-  define_structured<max_backward_rule<3>, max_backward_kernel<3>>(m, adaptive_max_pool3d_backward);
+  define_structured<by_size_rule<max_rule<2, int64_t>, max_rule<2, SymInt>>, max_kernel<2>>(
+      m, adaptive_max_pool2d);
+  define_structured<by_size_rule<max_rule<3, int64_t>, max_rule<3, SymInt>>, max_kernel<3>>(
+      m, adaptive_max_pool3d);
+  define_structured<by_size_rule<max_backward_rule<2, int64_t>, max_backward_rule<2, SymInt>>,
+                    max_backward_kernel<2>>(m, adaptive_max_pool2d_backward);
+  define_structured<by_size_rule<max_backward_rule<3, int64_t>, max_backward_rule<3, SymInt>>,
+                    max_backward_kernel<3>>(m, adaptive_max_pool3d_backward);
 }
 
 }  // namespace sb

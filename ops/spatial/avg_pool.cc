@@ -7,15 +7,15 @@ namespace {
 
 using namespace spatial;
 
-template <int n>
-PoolShape shape_of(std::string_view op, const Tensor& self, IntArrayRef kernel_size,
-                   IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
-                   std::optional<int64_t> divisor_override) {
-  check_batched_or_not(op, self, n);
+template <int n, SizeType Int>
+BasicPoolShape<Int> shape_of(std::string_view op, const Tensor& self, IntArrayRef kernel_size,
+                             IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                             std::optional<int64_t> divisor_override) {
+  check_batched_or_not<Int>(op, self, n);
   SB_CHECK(divisor_override != 0, op, ": divisor_override: expected another number than 0");
   const int64_t no_dilation[] = {1};
-  PoolShape s =
-      pool_shape(op, self.sizes(), n, kernel_size, stride, padding, no_dilation, ceil_mode);
+  const auto s = pool_shape<Int>(op, sizes_of<Int>(self), n, kernel_size, stride, padding,
+                                 no_dilation, ceil_mode);
   // As PyTorch, which lets windows of two dimensions hang over.
   for (size_t d = 0; n == 3 && d < 3; ++d) {
     SB_CHECK(s.kernel[d] <= s.input[d], op, ": expected an input of at least kernel_size ",
@@ -25,19 +25,21 @@ PoolShape shape_of(std::string_view op, const Tensor& self, IntArrayRef kernel_s
   return s;
 }
 
-template <int n>
-TensorMeta rule(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
-                IntArrayRef padding, bool ceil_mode, bool, std::optional<int64_t> divisor) {
-  const PoolShape s =
-      shape_of<n>("avg_pool", self, kernel_size, stride, padding, ceil_mode, divisor);
-  return pool_laid_out_like(n, self, with_space(self.sizes(), s.output, n), self.dtype());
+template <int n, SizeType Int>
+BasicTensorMeta<Int> rule(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+                          IntArrayRef padding, bool ceil_mode, bool,
+                          std::optional<int64_t> divisor) {
+  const auto s =
+      shape_of<n, Int>("avg_pool", self, kernel_size, stride, padding, ceil_mode, divisor);
+  return pool_laid_out_like<Int>(n, self, with_space<Int>(sizes_of<Int>(self), s.output, n),
+                                 self.dtype());
 }
 template <int n>
 void kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
             bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor,
             const Tensor& out) {
   const PoolShape s =
-      shape_of<n>("avg_pool", self, kernel_size, stride, padding, ceil_mode, divisor);
+      shape_of<n, int64_t>("avg_pool", self, kernel_size, stride, padding, ceil_mode, divisor);
   const DType dtype = computed_in_real("avg_pool", self.dtype());
   const DenseOutput dense(out, dtype);
   average_planes(pool_windows(s), {count_include_pad, divisor}, dense_input(self, dtype),
@@ -45,15 +47,16 @@ void kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, Int
   dense.finish();
 }
 
-template <int n>
-TensorMeta backward_rule(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size,
-                         IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool,
-                         std::optional<int64_t> divisor) {
+template <int n, SizeType Int>
+BasicTensorMeta<Int> backward_rule(const Tensor& grad_output, const Tensor& self,
+                                   IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+                                   bool ceil_mode, bool, std::optional<int64_t> divisor) {
   const char* op = "avg_pool_backward";
-  const PoolShape s = shape_of<n>(op, self, kernel_size, stride, padding, ceil_mode, divisor);
+  const auto s = shape_of<n, Int>(op, self, kernel_size, stride, padding, ceil_mode, divisor);
   check_dtype(op, "grad_output", grad_output, self.dtype());
-  check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), s.output, n));
-  return pool_laid_out_like(n, self, self.sizes(), self.dtype());
+  check_sizes<Int>(op, "grad_output", grad_output,
+                   with_space<Int>(sizes_of<Int>(self), s.output, n));
+  return pool_laid_out_like<Int>(n, self, sizes_of<Int>(self), self.dtype());
 }
 template <int n>
 void backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size,
@@ -61,7 +64,8 @@ void backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef 
                      bool count_include_pad, std::optional<int64_t> divisor,
                      const Tensor& grad_input) {
   const char* op = "avg_pool_backward";
-  const PoolShape s = shape_of<n>(op, self, kernel_size, stride, padding, ceil_mode, divisor);
+  const PoolShape s =
+      shape_of<n, int64_t>(op, self, kernel_size, stride, padding, ceil_mode, divisor);
   const DType dtype = computed_in_real(op, self.dtype());
   const DenseOutput dense(grad_input, dtype);
   average_planes_backward(pool_windows(s), {count_include_pad, divisor},
@@ -85,10 +89,12 @@ Tensor avg_pool1d_composite(const Tensor& self, IntArrayRef kernel_size, IntArra
 SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(avg_pool1d);
   m.impl(avg_pool1d, DispatchKey::CompositeImplicitAutograd, &avg_pool1d_composite);
-  define_structured<rule<2>, kernel<2>>(m, avg_pool2d);
-  define_structured<rule<3>, kernel<3>>(m, avg_pool3d);
-  define_structured<backward_rule<2>, backward_kernel<2>>(m, avg_pool2d_backward);
-  define_structured<backward_rule<3>, backward_kernel<3>>(m, avg_pool3d_backward);
+  define_structured<by_size_rule<rule<2, int64_t>, rule<2, SymInt>>, kernel<2>>(m, avg_pool2d);
+  define_structured<by_size_rule<rule<3, int64_t>, rule<3, SymInt>>, kernel<3>>(m, avg_pool3d);
+  define_structured<by_size_rule<backward_rule<2, int64_t>, backward_rule<2, SymInt>>,
+                    backward_kernel<2>>(m, avg_pool2d_backward);
+  define_structured<by_size_rule<backward_rule<3, int64_t>, backward_rule<3, SymInt>>,
+                    backward_kernel<3>>(m, avg_pool3d_backward);
 }
 
 }  // namespace sb

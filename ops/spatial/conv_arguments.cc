@@ -3,67 +3,82 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/size_text.h"
 
 namespace sb::spatial {
 namespace {
 
+template <SizeType Int>
 void check_channels(std::string_view op, const Tensor& input, const Tensor& weight,
                     const Tensor& bias, bool transposed, int64_t groups) {
   SB_CHECK(groups > 0, op, ": groups: expected more than 0, got ", groups);
-  SB_CHECK(weight.size(0) >= groups && weight.size(0) % groups == 0, op,
+  const Int &first = sizes_of<Int>(weight)[0], &second = sizes_of<Int>(weight)[1];
+  SB_CHECK(sym_and(first >= groups, first % groups == 0), op,
            ": weight: expected a first dimension that ", groups, " groups divide, got ",
            weight.describe());
-  const int64_t in = transposed ? weight.size(0) : checked_mul(weight.size(1), groups);
-  const int64_t out = transposed ? checked_mul(weight.size(1), groups) : weight.size(0);
-  SB_CHECK(input.size(1) == in, op, ": input: expected ", in, " channels for weight ",
-           weight.describe(), " and ", groups, " groups, got ", input.describe());
-  SB_CHECK(!bias.defined() || (bias.dim() == 1 && bias.numel() == out), op, ": bias: expected ",
-           out, " elements, got ", bias.describe());
+  const Int in = transposed ? first : product_of(second, Int(groups));
+  const Int out = transposed ? product_of(second, Int(groups)) : first;
+  SB_CHECK(sizes_of<Int>(input)[1] == in, op, ": input: expected ", size_text(in),
+           " channels for weight ", weight.describe(), " and ", groups, " groups, got ",
+           input.describe());
+  if (!bias.defined()) return;
+  const auto fits = [&](const auto& truth) {
+    SB_CHECK(truth, op, ": bias: expected ", size_text(out), " elements, got ", bias.describe());
+  };
+  fits(bias.dim() == 1);
+  fits(numel_of<Int>(bias) == out);
 }
 
-// An output of a convolution, or with `transposed` an input. 0 where the kernel does not fit.
-int64_t extent(const ConvShape& s, size_t d, int64_t input, int64_t output_padding,
-               bool transposed) {
-  const int64_t reach = checked_add(checked_mul(s.dilation[d], s.kernel[d] - 1), 1);
-  const int64_t padding = checked_mul(2, s.padding[d]);
+// How often a step fits in the room, 0 or less where there is none.
+int64_t places(int64_t room, int64_t step) { return room < 0 ? 0 : room / step + 1; }
+SymInt places(const SymInt& room, int64_t step) { return sym_floor_div(room, step) + 1; }
+
+// An output of a convolution, or with `transposed` an input. 0 or less where the kernel does not
+// fit.
+template <SizeType Int>
+Int extent(const BasicConvShape<Int>& s, size_t d, const Int& input, int64_t output_padding,
+           bool transposed) {
+  const Int reach = sum_of(product_of(Int(s.dilation[d]), Int(s.kernel[d] - 1)), Int(1));
+  const Int padding = checked_mul(2, s.padding[d]);
   if (transposed) {
-    return checked_add(checked_mul(input - 1, s.stride[d]), checked_add(reach, output_padding)) -
-           padding;
+    const Int begin = product_of(Int(input - 1), Int(s.stride[d]));
+    return sum_of(begin, sum_of(reach, Int(output_padding))) - padding;
   }
-  const int64_t room = checked_add(input, padding) - reach;
-  return room < 0 ? 0 : room / s.stride[d] + 1;
+  return places(sum_of(input, padding) - reach, s.stride[d]);
 }
 
 }  // namespace
 
-ConvArguments conv_arguments(std::string_view op, const Tensor& input, const Tensor& weight,
-                             const Tensor& bias, IntArrayRef stride, IntArrayRef padding,
-                             IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
-                             int64_t groups) {
+template <SizeType Int>
+ConvArguments<Int> conv_arguments(std::string_view op, const Tensor& input, const Tensor& weight,
+                                  const Tensor& bias, IntArrayRef stride, IntArrayRef padding,
+                                  IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
+                                  int64_t groups) {
   const int n = static_cast<int>(weight.dim()) - 2;
   SB_CHECK(n >= 1 && n <= 3, op, ": weight: expected 3, 4 or 5 dimensions, got ",
            weight.describe());
   SB_CHECK(input.dim() == weight.dim(), op, ": input: expected ", weight.dim(),
            " dimensions for weight ", weight.describe(), ", got ", input.describe());
-  ConvArguments a;
-  ConvShape& s = a.shape;
+  const SizesRef<Int> sizes = sizes_of<Int>(input), weights = sizes_of<Int>(weight);
+  ConvArguments<Int> a;
+  BasicConvShape<Int>& s = a.shape;
   a.transposed = transposed;
   s.stride = list_argument(op, "stride", stride, n);
   s.padding = list_argument(op, "padding", padding, n);
   s.dilation = list_argument(op, "dilation", dilation, n);
   Size3 extra = list_argument(op, "output_padding", output_padding, n);
-  s.kernel = space_of(weight.sizes(), n);
-  check_channels(op, input, weight, bias, transposed, groups);
-  s.batch = input.size(0);
+  s.kernel = space_of<Int>(weights, n);
+  check_channels<Int>(op, input, weight, bias, transposed, groups);
+  s.batch = sizes[0];
   s.groups = groups;
-  s.in_channels = weight.size(1);
-  s.out_channels = weight.size(0) / groups;
-  a.empty = input.size(1) == 0;
+  s.in_channels = weights[1];
+  s.out_channels = weights[0] / groups;
+  a.empty = same_size(sizes[1], Int(0));
 
-  Size3& from = transposed ? s.output : s.input;
-  Size3& to = transposed ? s.input : s.output;
-  from = space_of(input.sizes(), n);
-  to = {1, 1, 1};
+  Space<Int>& from = transposed ? s.output : s.input;
+  Space<Int>& to = transposed ? s.input : s.output;
+  from = space_of<Int>(sizes, n);
+  to = {Int(1), Int(1), Int(1)};
   for (size_t d = 0; d < 3; ++d) {
     if (d < static_cast<size_t>(3 - n)) {
       s.stride[d] = s.dilation[d] = 1;
@@ -74,45 +89,63 @@ ConvArguments conv_arguments(std::string_view op, const Tensor& input, const Ten
              ": expected positive stride and dilation and no negative padding, got ",
              shape_text(stride), ", ", shape_text(dilation), ", ", shape_text(padding), " and ",
              shape_text(output_padding));
-    SB_CHECK(from[d] > 0 || s.batch == 0 || a.empty, op, ": input: expected elements, got ",
-             input.describe());
+    SB_CHECK(sym_or(from[d] > 0, sym_or(s.batch == 0, a.empty)), op,
+             ": input: expected elements, got ", input.describe());
     SB_CHECK(s.kernel[d] > 0, op, ": weight: expected a kernel with elements, got ",
              weight.describe());
     SB_CHECK(!transposed || extra[d] < std::max(s.stride[d], s.dilation[d]), op,
              ": output_padding: expected less than stride or dilation, got ",
              shape_text(output_padding));
     to[d] = extent(s, d, from[d], extra[d], transposed);
-    SB_CHECK(to[d] > 0, op, ": kernel ", shape_text(weight.sizes()), " with padding ",
-             shape_text(padding), " and dilation ", shape_text(dilation), " does not fit ",
-             input.describe());
+    SB_CHECK(to[d] > 0, op, ": kernel ", shape_text(weights), " with padding ", shape_text(padding),
+             " and dilation ", shape_text(dilation), " does not fit ", input.describe());
   }
-  a.result = with_space(input.sizes(), to, n);
-  a.result[1] = a.empty ? 0 : transposed ? checked_mul(weight.size(1), groups) : weight.size(0);
+  a.result = with_space<Int>(sizes, to, n);
+  a.result[1] = a.empty ? Int(0) : transposed ? product_of(weights[1], Int(groups)) : weights[0];
   return a;
 }
+template ConvArguments<int64_t> conv_arguments(std::string_view, const Tensor&, const Tensor&,
+                                               const Tensor&, IntArrayRef, IntArrayRef, IntArrayRef,
+                                               bool, IntArrayRef, int64_t);
+template ConvArguments<SymInt> conv_arguments(std::string_view, const Tensor&, const Tensor&,
+                                              const Tensor&, IntArrayRef, IntArrayRef, IntArrayRef,
+                                              bool, IntArrayRef, int64_t);
+
+namespace {
+
+template <SizeType Int>
+Tensor with_height(const Tensor& t) {
+  const SizesRef<Int> sizes = sizes_of<Int>(t), strides = strides_of<Int>(t);
+  const Int all_sizes[] = {sizes[0], sizes[1], Int(1), sizes[2]};
+  const Int all_strides[] = {strides[0], strides[1], sizes[2] * strides[2], strides[2]};
+  return alias_of_shape(t, SizesRef<Int>(all_sizes, 4), SizesRef<Int>(all_strides, 4),
+                        storage_offset_of<Int>(t));
+}
+
+}  // namespace
 
 bool gives_channels_last(const Tensor& input, const Tensor& weight, bool transposed) {
   if (transposed || input.dim() > 4) return false;
   const auto is_channels_last = [](const Tensor& t) {
     if (t.dim() == 4) return suggest_memory_format(t) == MemoryFormat::ChannelsLast;
-    const int64_t sizes[] = {t.size(0), t.size(1), 1, t.size(2)};
-    const int64_t strides[] = {t.stride(0), t.stride(1), t.size(2) * t.stride(2), t.stride(2)};
-    return suggest_memory_format(alias_with_unchecked(t, sizes, strides, t.storage_offset())) ==
-           MemoryFormat::ChannelsLast;
+    const Tensor square =
+        by_size(t.is_symbolic(), [&]<class Int>() { return with_height<Int>(t); });
+    return suggest_memory_format(square) == MemoryFormat::ChannelsLast;
   };
   return is_channels_last(input) || is_channels_last(weight);
 }
 
-TensorMeta conv_result(const ConvArguments& a, DType dtype, bool channels_last) {
-  TensorMeta meta{a.result, dtype};
+template <SizeType Int>
+BasicTensorMeta<Int> conv_result(const ConvArguments<Int>& a, DType dtype, bool channels_last) {
+  BasicTensorMeta<Int> meta{a.result, dtype};
   if (!channels_last) return meta;
-  DimVector sizes = a.result;
-  if (sizes.size() == 3) sizes.insert(sizes.begin() + 2, 1);
-  const Tensor shape =
-      empty_on(Device{DeviceType::Meta}, sizes, DType::UInt8, MemoryFormat::ChannelsLast);
-  meta.strides.assign(shape.strides().begin(), shape.strides().end());
+  SizeVector<Int> sizes = a.result;
+  if (sizes.size() == 3) sizes.insert(sizes.begin() + 2, Int(1));
+  meta.strides = strides_in_format<Int>(sizes, MemoryFormat::ChannelsLast);
   if (a.result.size() == 3) meta.strides.erase(meta.strides.begin() + 2);
   return meta;
 }
+template TensorMeta conv_result(const ConvArguments<int64_t>&, DType, bool);
+template SymTensorMeta conv_result(const ConvArguments<SymInt>&, DType, bool);
 
 }  // namespace sb::spatial

@@ -7,24 +7,28 @@
 
 namespace sb::spatial {
 
+template <SizeType Int>
 struct ConvArguments {
-  ConvShape shape;  // of a transposed convolution, see there
-  DimVector result;
+  BasicConvShape<Int> shape;  // of a transposed convolution, see there
+  SizeVector<Int> result;
   bool transposed;
   // One without channels has a result without channels.
   bool empty;
 };
 
 // Makes every check of shapes. `bias` may be undefined.
-ConvArguments conv_arguments(std::string_view op, const Tensor& input, const Tensor& weight,
-                             const Tensor& bias, IntArrayRef stride, IntArrayRef padding,
-                             IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
-                             int64_t groups);
+template <SizeType Int>
+ConvArguments<Int> conv_arguments(std::string_view op, const Tensor& input, const Tensor& weight,
+                                  const Tensor& bias, IntArrayRef stride, IntArrayRef padding,
+                                  IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
+                                  int64_t groups);
 
 // Whether convolution gives a channels-last result: where the input or the weight is. One dimension
 // counts as the second of two, as in PyTorch.
 bool gives_channels_last(const Tensor& input, const Tensor& weight, bool transposed);
-TensorMeta conv_result(const ConvArguments& arguments, DType dtype, bool channels_last);
+template <SizeType Int>
+BasicTensorMeta<Int> conv_result(const ConvArguments<Int>& arguments, DType dtype,
+                                 bool channels_last);
 
 }  // namespace sb::spatial
 

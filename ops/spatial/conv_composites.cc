@@ -57,7 +57,7 @@ Tensor conv_same(const Tensor& input, const Tensor& weight, const std::optional<
   std::vector<int64_t> odd;
   for (int d = 0; d < n; ++d) {
     const int64_t total = checked_mul(spread[static_cast<size_t>(3 - n + d)],
-                                      std::max<int64_t>(0, weight.size(d + 2) - 1));
+                                      std::max<int64_t>(0, weight.sym_size(d + 2).guard_int() - 1));
     padding.push_back(total / 2 + total % 2);
     if (total % 2 != 0) odd.push_back(d + 2);
   }

@@ -10,21 +10,23 @@
 
 namespace sb::spatial {
 
-struct ConvShape {
-  int64_t batch;
+template <SizeType Int>
+struct BasicConvShape {
+  Int batch;
   int64_t groups;
-  int64_t in_channels;   // of each group
-  int64_t out_channels;  // of each group
-  Size3 input;
-  Size3 kernel;
+  Int in_channels;   // of each group
+  Int out_channels;  // of each group
+  Space<Int> input;
+  Space<Int> kernel;
   Size3 stride;
   Size3 padding;
   Size3 dilation;
-  Size3 output;
+  Space<Int> output;
 
   // Elements that one output is a sum of.
-  int64_t depth() const { return in_channels * volume(kernel); }
+  Int depth() const { return in_channels * volume(kernel); }
 };
+using ConvShape = BasicConvShape<int64_t>;
 
 }  // namespace sb::spatial
 

@@ -14,12 +14,14 @@ using namespace spatial;
 
 Tensor or_undefined(const std::optional<Tensor>& t) { return t ? *t : Tensor(); }
 
-TensorMeta rule(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-                IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
-                IntArrayRef output_padding, int64_t groups) {
+template <SizeType Int>
+BasicTensorMeta<Int> rule(const Tensor& input, const Tensor& weight,
+                          const std::optional<Tensor>& bias, IntArrayRef stride,
+                          IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                          IntArrayRef output_padding, int64_t groups) {
   const char* op = "convolution";
-  const ConvArguments a = conv_arguments(op, input, weight, or_undefined(bias), stride, padding,
-                                         dilation, transposed, output_padding, groups);
+  const auto a = conv_arguments<Int>(op, input, weight, or_undefined(bias), stride, padding,
+                                     dilation, transposed, output_padding, groups);
   computed_in(op, input.dtype());
   check_dtype(op, "weight", weight, input.dtype());
   if (is_given(bias)) check_dtype(op, "bias", *bias, input.dtype());
@@ -29,7 +31,7 @@ TensorMeta rule(const Tensor& input, const Tensor& weight, const std::optional<T
 void kernel(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
             IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
             IntArrayRef output_padding, int64_t groups, const Tensor& out) {
-  const ConvArguments a = conv_arguments("convolution", input, weight, or_undefined(bias), stride,
+  const auto a = conv_arguments<int64_t>("convolution", input, weight, or_undefined(bias), stride,
                                          padding, dilation, transposed, output_padding, groups);
   const DType dtype = computed_in("convolution", input.dtype());
   const DenseOutput dense(out, dtype);
@@ -44,70 +46,98 @@ void kernel(const Tensor& input, const Tensor& weight, const std::optional<Tenso
   dense.finish();
 }
 
-template <bool with_data>
-std::tuple<Tensor, Tensor, Tensor> backward(const Tensor& grad_output, const Tensor& input,
-                                            const Tensor& weight, OptionalSymIntArrayRef,
-                                            IntArrayRef stride, IntArrayRef padding,
-                                            IntArrayRef dilation, bool transposed,
-                                            IntArrayRef output_padding, int64_t groups,
-                                            absl::Span<const bool> output_mask) {
+using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
+
+// Checks the arguments of the backward and makes its results, without elements.
+template <SizeType Int>
+ThreeTensors new_gradients(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
+                           IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                           bool transposed, IntArrayRef output_padding, int64_t groups,
+                           absl::Span<const bool> output_mask) {
   const char* op = "convolution_backward";
   const Device device =
       internal::check_arguments(op, internal::tensors_of(grad_output, input, weight));
   SB_CHECK(output_mask.size() == 3, op, ": output_mask: expected 3 elements, got ",
            output_mask.size());
-  const ConvArguments a = conv_arguments(op, input, weight, Tensor(), stride, padding, dilation,
-                                         transposed, output_padding, groups);
+  const auto a = conv_arguments<Int>(op, input, weight, Tensor(), stride, padding, dilation,
+                                     transposed, output_padding, groups);
   for (const int64_t p : output_padding) {
     SB_CHECK(transposed || p == 0, op, ": output_padding: only transposed convolutions have it, ",
              "got ", shape_text(output_padding));
   }
-  check_sizes(op, "grad_output", grad_output, a.result);
+  check_sizes<Int>(op, "grad_output", grad_output, a.result);
   check_dtype(op, "grad_output", grad_output, input.dtype());
   check_dtype(op, "weight", weight, input.dtype());
-  const DType dtype = computed_in(op, input.dtype());
+  computed_in(op, input.dtype());
 
   const MemoryFormat format = input.dim() == 4 && gives_channels_last(input, weight, transposed)
                                   ? MemoryFormat::ChannelsLast
                                   : MemoryFormat::Contiguous;
-  const auto gradient = [&](bool wanted, IntArrayRef sizes, MemoryFormat f) {
-    return wanted ? empty_on(device, sizes, input.dtype(), f) : Tensor();
+  const auto gradient = [&](bool wanted, SizesRef<Int> sizes, MemoryFormat f) {
+    return wanted ? internal::make_result(BasicTensorMeta<Int>{{sizes.begin(), sizes.end()},
+                                                               input.dtype(),
+                                                               strides_in_format<Int>(sizes, f)},
+                                          device)
+                  : Tensor();
   };
-  const Tensor grad_input = gradient(output_mask[0], input.sizes(), format);
-  const Tensor grad_weight = gradient(output_mask[1], weight.sizes(), format);
-  const int64_t channels[] = {transposed ? weight.size(1) * groups : weight.size(0)};
-  const Tensor grad_bias = gradient(output_mask[2], channels, MemoryFormat::Contiguous);
-  if constexpr (with_data) {
-    const Tensor g = dense_input(grad_output, dtype);
-    if (grad_input.defined()) {
-      const Tensor w = dense_input(weight, dtype);
-      const DenseOutput dense(grad_input, dtype);
-      if (transposed) {
-        convolve(a.shape, g, w, Tensor(), dense.tensor());
-      } else {
-        convolve_grad_input(a.shape, g, w, dense.tensor());
-      }
-      dense.finish();
+  const SizesRef<Int> weights = sizes_of<Int>(weight);
+  const Int channels[] = {transposed ? product_of(weights[1], Int(groups)) : weights[0]};
+  return {gradient(output_mask[0], sizes_of<Int>(input), format),
+          gradient(output_mask[1], weights, format),
+          gradient(output_mask[2], SizesRef<Int>(channels, 1), MemoryFormat::Contiguous)};
+}
+
+ThreeTensors backward_meta(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
+                           OptionalSymIntArrayRef, IntArrayRef stride, IntArrayRef padding,
+                           IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
+                           int64_t groups, absl::Span<const bool> output_mask) {
+  return by_size(any_symbolic(grad_output, input, weight), [&]<class Int>() {
+    return new_gradients<Int>(grad_output, input, weight, stride, padding, dilation, transposed,
+                              output_padding, groups, output_mask);
+  });
+}
+
+ThreeTensors backward_cpu(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
+                          OptionalSymIntArrayRef, IntArrayRef stride, IntArrayRef padding,
+                          IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
+                          int64_t groups, absl::Span<const bool> output_mask) {
+  const ThreeTensors results =
+      new_gradients<int64_t>(grad_output, input, weight, stride, padding, dilation, transposed,
+                             output_padding, groups, output_mask);
+  const auto& [grad_input, grad_weight, grad_bias] = results;
+  const char* op = "convolution_backward";
+  const auto a = conv_arguments<int64_t>(op, input, weight, Tensor(), stride, padding, dilation,
+                                         transposed, output_padding, groups);
+  const DType dtype = computed_in(op, input.dtype());
+  const Tensor g = dense_input(grad_output, dtype);
+  if (grad_input.defined()) {
+    const Tensor w = dense_input(weight, dtype);
+    const DenseOutput dense(grad_input, dtype);
+    if (transposed) {
+      convolve(a.shape, g, w, Tensor(), dense.tensor());
+    } else {
+      convolve_grad_input(a.shape, g, w, dense.tensor());
     }
-    if (grad_weight.defined()) {
-      const Tensor x = dense_input(input, dtype);
-      const DenseOutput dense(grad_weight, dtype);
-      convolve_grad_weight(a.shape, transposed ? g : x, transposed ? x : g, dense.tensor());
-      dense.finish();
-    }
-    if (grad_bias.defined()) {
-      const DenseOutput dense(grad_bias, dtype);
-      sum_channels(g, dense.tensor());
-      dense.finish();
-    }
+    dense.finish();
   }
-  return {grad_input, grad_weight, grad_bias};
+  if (grad_weight.defined()) {
+    const Tensor x = dense_input(input, dtype);
+    const DenseOutput dense(grad_weight, dtype);
+    convolve_grad_weight(a.shape, transposed ? g : x, transposed ? x : g, dense.tensor());
+    dense.finish();
+  }
+  if (grad_bias.defined()) {
+    const DenseOutput dense(grad_bias, dtype);
+    sum_channels(g, dense.tensor());
+    dense.finish();
+  }
+  return results;
 }
 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_functional<rule, kernel>(m, convolution);
+  define_functional<by_size_rule<rule<int64_t>, rule<SymInt>>, kernel>(m, convolution);
   define_out_by_copy<convolution>(m);
 
   m.define(_convolution);
@@ -131,8 +161,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
          });
 
   define_out_form(m, m.define(convolution_backward), "out");
-  m.impl(convolution_backward, DispatchKey::CPU, &backward<true>);
-  m.impl(convolution_backward, DispatchKey::Meta, &backward<false>);
+  m.impl(convolution_backward, DispatchKey::CPU, backward_cpu);
+  m.impl(convolution_backward, DispatchKey::Meta, backward_meta);
 }
 
 }  // namespace sb

@@ -8,28 +8,31 @@ namespace {
 
 using namespace spatial;
 
-template <int n>
-PoolShape shape_of(const char* op, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
-                   IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
-  check_batched_or_not(op, self, n);
+template <int n, SizeType Int>
+BasicPoolShape<Int> shape_of(const char* op, const Tensor& self, IntArrayRef kernel_size,
+                             IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                             bool ceil_mode) {
+  check_batched_or_not<Int>(op, self, n);
   computed_in_float(op, self.dtype());
-  return pool_shape(op, self.sizes(), n, kernel_size, stride, padding, dilation, ceil_mode);
+  return pool_shape<Int>(op, sizes_of<Int>(self), n, kernel_size, stride, padding, dilation,
+                         ceil_mode);
 }
 
-template <int n>
-std::array<TensorMeta, 2> rule(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
-                               IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
-  const PoolShape s =
-      shape_of<n>("max_pool", self, kernel_size, stride, padding, dilation, ceil_mode);
-  const DimVector sizes = with_space(self.sizes(), s.output, n);
-  return {pool_laid_out_like(n, self, sizes, self.dtype()),
-          pool_laid_out_like(n, self, sizes, DType::Int64)};
+template <int n, SizeType Int>
+std::array<BasicTensorMeta<Int>, 2> rule(const Tensor& self, IntArrayRef kernel_size,
+                                         IntArrayRef stride, IntArrayRef padding,
+                                         IntArrayRef dilation, bool ceil_mode) {
+  const auto s =
+      shape_of<n, Int>("max_pool", self, kernel_size, stride, padding, dilation, ceil_mode);
+  const SizeVector<Int> sizes = with_space<Int>(sizes_of<Int>(self), s.output, n);
+  return {pool_laid_out_like<Int>(n, self, sizes, self.dtype()),
+          pool_laid_out_like<Int>(n, self, sizes, DType::Int64)};
 }
 template <int n>
 void kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
             IntArrayRef dilation, bool ceil_mode, const Tensor& out, const Tensor& indices) {
   const PoolShape s =
-      shape_of<n>("max_pool", self, kernel_size, stride, padding, dilation, ceil_mode);
+      shape_of<n, int64_t>("max_pool", self, kernel_size, stride, padding, dilation, ceil_mode);
   const DType dtype = computed_in_float("max_pool", self.dtype());
   const DenseOutput dense(out, dtype), dense_indices(indices, DType::Int64);
   max_pool_planes(pool_windows(s), dense_input(self, dtype), dense.tensor(),
@@ -38,18 +41,18 @@ void kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, Int
   dense_indices.finish();
 }
 
-template <int n>
-TensorMeta backward_rule(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size,
-                         IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
-                         bool ceil_mode, const Tensor& indices) {
+template <int n, SizeType Int>
+BasicTensorMeta<Int> backward_rule(const Tensor& grad_output, const Tensor& self,
+                                   IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+                                   IntArrayRef dilation, bool ceil_mode, const Tensor& indices) {
   const char* op = "max_pool_backward";
-  const PoolShape s = shape_of<n>(op, self, kernel_size, stride, padding, dilation, ceil_mode);
-  const DimVector sizes = with_space(self.sizes(), s.output, n);
+  const auto s = shape_of<n, Int>(op, self, kernel_size, stride, padding, dilation, ceil_mode);
+  const SizeVector<Int> sizes = with_space<Int>(sizes_of<Int>(self), s.output, n);
   check_dtype(op, "grad_output", grad_output, self.dtype());
   check_dtype(op, "indices", indices, DType::Int64);
-  check_sizes(op, "grad_output", grad_output, sizes);
-  check_sizes(op, "indices", indices, sizes);
-  return pool_laid_out_like(n, self, self.sizes(), self.dtype());
+  check_sizes<Int>(op, "grad_output", grad_output, sizes);
+  check_sizes<Int>(op, "indices", indices, sizes);
+  return pool_laid_out_like<Int>(n, self, sizes_of<Int>(self), self.dtype());
 }
 template <int n>
 void backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef, IntArrayRef,
@@ -94,10 +97,14 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   composite(max_pool1d_with_indices, &with_indices_1d);
   composite(max_pool2d, &without_indices<max_pool2d_with_indices>);
   composite(max_pool3d, &without_indices<max_pool3d_with_indices>);
-  define_structured<rule<2>, kernel<2>>(m, max_pool2d_with_indices);
-  define_structured<rule<3>, kernel<3>>(m, max_pool3d_with_indices);
-  define_structured<backward_rule<2>, backward_kernel<2>>(m, max_pool2d_with_indices_backward);
-  define_structured<backward_rule<3>, backward_kernel<3>>(m, max_pool3d_with_indices_backward);
+  define_structured<by_size_rule<rule<2, int64_t>, rule<2, SymInt>>, kernel<2>>(
+      m, max_pool2d_with_indices);
+  define_structured<by_size_rule<rule<3, int64_t>, rule<3, SymInt>>, kernel<3>>(
+      m, max_pool3d_with_indices);
+  define_structured<by_size_rule<backward_rule<2, int64_t>, backward_rule<2, SymInt>>,
+                    backward_kernel<2>>(m, max_pool2d_with_indices_backward);
+  define_structured<by_size_rule<backward_rule<3, int64_t>, backward_rule<3, SymInt>>,
+                    backward_kernel<3>>(m, max_pool3d_with_indices_backward);
 }
 
 }  // namespace sb

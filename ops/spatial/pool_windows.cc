@@ -7,27 +7,38 @@
 namespace sb::spatial {
 namespace {
 
-constexpr Size3 kOnes = {1, 1, 1};
+// How often a step fits in the room, 0 or less where there is none.
+int64_t places(int64_t room, int64_t step) { return room < 0 ? 0 : room / step + 1; }
+SymInt places(const SymInt& room, int64_t step) { return sym_floor_div(room, step) + 1; }
 
-// How many windows fit: 0 where none does. In ceil mode the last may hang over the end, but begins in
-// the input or the padding before it.
-int64_t pooled_size(const PoolShape& s, size_t d, bool ceil_mode) {
-  const int64_t padded = checked_add(s.input[d], checked_mul(2, s.padding[d]));
+// In ceil mode the last window may hang over the end, but begins before `end`: in the input or the
+// padding before it.
+int64_t without_last(int64_t size, int64_t stride, int64_t end) {
+  return size > 0 && (size - 1) * stride >= end ? size - 1 : size;
+}
+// To ask which it is would tie the program to the answer.
+SymInt without_last(const SymInt& size, int64_t stride, const SymInt& end) {
+  return size - sym_int((size - 1) * stride >= end);
+}
+
+// How many windows fit: 0 or less where none does.
+template <SizeType Int>
+Int pooled_size(const BasicPoolShape<Int>& s, size_t d, bool ceil_mode) {
+  const Int padded = sum_of(s.input[d], Int(checked_mul(2, s.padding[d])));
   const int64_t reach = checked_add(checked_mul(s.dilation[d], s.kernel[d] - 1), 1);
-  const int64_t room = checked_add(padded - reach, ceil_mode ? s.stride[d] - 1 : 0);
-  if (room < 0) return 0;
-  int64_t size = room / s.stride[d] + 1;
-  if (ceil_mode && (size - 1) * s.stride[d] >= s.input[d] + s.padding[d]) --size;
-  return size;
+  const Int room = sum_of(padded - reach, Int(ceil_mode ? s.stride[d] - 1 : 0));
+  const Int size = places(room, s.stride[d]);
+  return ceil_mode ? without_last(size, s.stride[d], s.input[d] + s.padding[d]) : size;
 }
 
 }  // namespace
 
-PoolShape pool_shape(std::string_view op, IntArrayRef self_sizes, int dims, IntArrayRef kernel_size,
-                     IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
-                     bool ceil_mode) {
-  PoolShape s;
-  s.input = space_of(self_sizes, dims);
+template <SizeType Int>
+BasicPoolShape<Int> pool_shape(std::string_view op, SizesRef<Int> self_sizes, int dims,
+                               IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+                               IntArrayRef dilation, bool ceil_mode) {
+  BasicPoolShape<Int> s;
+  s.input = space_of<Int>(self_sizes, dims);
   s.kernel = list_argument(op, "kernel_size", kernel_size, dims);
   s.stride = list_argument(op, "stride", stride, dims, s.kernel);
   s.padding = list_argument(op, "padding", padding, dims);
@@ -36,7 +47,7 @@ PoolShape pool_shape(std::string_view op, IntArrayRef self_sizes, int dims, IntA
     s.kernel[d] = s.stride[d] = s.dilation[d] = 1;
     s.padding[d] = 0;
   }
-  s.output = kOnes;
+  s.output = {Int(1), Int(1), Int(1)};
   for (size_t d = 3 - static_cast<size_t>(dims); d < 3; ++d) {
     SB_CHECK(s.kernel[d] > 0 && s.stride[d] > 0 && s.dilation[d] > 0, op,
              ": expected kernel_size, stride and dilation greater than 0, got ",
@@ -51,6 +62,12 @@ PoolShape pool_shape(std::string_view op, IntArrayRef self_sizes, int dims, IntA
   }
   return s;
 }
+
+template PoolShape pool_shape<int64_t>(std::string_view, IntArrayRef, int, IntArrayRef, IntArrayRef,
+                                       IntArrayRef, IntArrayRef, bool);
+template BasicPoolShape<SymInt> pool_shape<SymInt>(std::string_view, SymIntArrayRef, int,
+                                                   IntArrayRef, IntArrayRef, IntArrayRef,
+                                                   IntArrayRef, bool);
 
 PoolWindows pool_windows(const PoolShape& s) {
   PoolWindows w{s.input, s.output, {}};

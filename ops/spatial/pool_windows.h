@@ -14,20 +14,24 @@
 namespace sb::spatial {
 
 // The arguments of an ordinary pooling operator, for one space.
-struct PoolShape {
-  Size3 input;
+template <SizeType Int>
+struct BasicPoolShape {
+  Space<Int> input;
   Size3 kernel;
   Size3 stride;
   Size3 padding;
   Size3 dilation;
-  Size3 output;  // by pool_shape
+  Space<Int> output;  // by pool_shape
 };
+using PoolShape = BasicPoolShape<int64_t>;
 
 // Reads and checks the arguments. An empty stride is the kernel's size. RuntimeError for lists of
 // other lengths than 1 and `dims`, for what is not positive, padding of more than half the kernel,
 // and an output without elements. As `at::native::pooling_output_shape`.
-PoolShape pool_shape(std::string_view op, IntArrayRef self_sizes, int dims, IntArrayRef kernel_size,
-                     IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool ceil_mode);
+template <SizeType Int>
+BasicPoolShape<Int> pool_shape(std::string_view op, SizesRef<Int> self_sizes, int dims,
+                               IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+                               IntArrayRef dilation, bool ceil_mode);
 
 // The windows along one dimension. Output o sees start[o], start[o] + step, ... below end[o].
 struct WindowRow {

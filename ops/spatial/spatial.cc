@@ -4,17 +4,10 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copy.h"
-#include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/resize.h"
 
 namespace sb::spatial {
-
-Size3 space_of(IntArrayRef sizes, int dims) {
-  Size3 result = {1, 1, 1};
-  std::copy_n(sizes.end() - dims, dims, result.end() - dims);
-  return result;
-}
 
 int64_t volume(const Size3& s) { return s[0] * s[1] * s[2]; }
 
@@ -47,44 +40,9 @@ DimVector guarded(SymIntArrayRef list) {
   return result;
 }
 
-void check_batched_or_not(std::string_view op, const Tensor& self, int dims) {
-  SB_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, op, ": expected ", dims + 1, " or ",
-           dims + 2, " dimensions, got ", self.describe());
-  for (int64_t d = self.dim() == dims + 2; d < self.dim(); ++d) {
-    SB_CHECK(self.size(d) != 0, op, ": expected no empty dimension besides the batch, got ",
-             self.describe());
-  }
-}
-
-void check_sizes(std::string_view op, const char* name, const Tensor& t, IntArrayRef expected) {
-  SB_CHECK(t.sizes() == expected, op, ": ", name, ": expected shape ", shape_text(expected),
-           ", got ", t.describe());
-}
-
 void check_dtype(std::string_view op, const char* name, const Tensor& t, DType expected) {
   SB_CHECK(t.dtype() == expected, op, ": ", name, ": expected ", to_string(expected), ", got ",
            t.describe());
-}
-
-DimVector with_space(IntArrayRef like, const Size3& space, int dims) {
-  DimVector sizes(like.begin(), like.end() - dims);
-  sizes.insert(sizes.end(), space.end() - dims, space.end());
-  return sizes;
-}
-
-TensorMeta laid_out_like(const Tensor& like, IntArrayRef sizes, DType dtype) {
-  const MemoryFormat format = suggest_memory_format(like);
-  TensorMeta meta{{sizes.begin(), sizes.end()}, dtype};
-  if (format != MemoryFormat::Contiguous) {
-    const Tensor shape = empty_on(Device{DeviceType::Meta}, meta.sizes, DType::UInt8, format);
-    meta.strides.assign(shape.strides().begin(), shape.strides().end());
-  }
-  return meta;
-}
-
-TensorMeta pool_laid_out_like(int dims, const Tensor& like, IntArrayRef sizes, DType dtype) {
-  if (dims == 2) return laid_out_like(like, sizes, dtype);
-  return {{sizes.begin(), sizes.end()}, dtype};
 }
 
 DType computed_in(std::string_view op, DType dtype) {

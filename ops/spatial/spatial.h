@@ -6,6 +6,7 @@
 #ifndef SWITCHBOARD_OPS_SPATIAL_SPATIAL_H_
 #define SWITCHBOARD_OPS_SPATIAL_SPATIAL_H_
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -16,15 +17,25 @@
 #include "switchboard/core/sym_int.h"
 #include "switchboard/core/tensor.h"
 #include "switchboard/ops/copied_out.h"
+#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/structured.h"
 
 namespace sb::spatial {
 
 // depth, height, width.
-using Size3 = std::array<int64_t, 3>;
+template <SizeType Int>
+using Space = std::array<Int, 3>;
+using Size3 = Space<int64_t>;
 
 // The last `dims` of `sizes`.
-Size3 space_of(IntArrayRef sizes, int dims);
+template <SizeType Int>
+Space<Int> space_of(SizesRef<Int> sizes, int dims) {
+  Space<Int> result = {Int(1), Int(1), Int(1)};
+  std::copy_n(sizes.end() - dims, dims, result.end() - dims);
+  return result;
+}
+inline Size3 space_of(IntArrayRef sizes, int dims) { return space_of<int64_t>(sizes, dims); }
 // How many elements a space has. They fit int64, as those of a tensor's.
 int64_t volume(const Size3& s);
 
@@ -44,17 +55,60 @@ DimVector guarded(SymIntArrayRef list);
 
 // Tensors (N, C, space...) or (C, space...). RuntimeError for another number of dimensions, and
 // where one besides the batch's is empty.
-void check_batched_or_not(std::string_view op, const Tensor& self, int dims);
-void check_sizes(std::string_view op, const char* name, const Tensor& t, IntArrayRef expected);
+template <SizeType Int>
+void check_batched_or_not(std::string_view op, const Tensor& self, int dims) {
+  SB_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, op, ": expected ", dims + 1, " or ",
+           dims + 2, " dimensions, got ", self.describe());
+  for (const Int& size : sizes_of<Int>(self).subspan(self.dim() == dims + 2)) {
+    SB_CHECK(size != 0, op, ": expected no empty dimension besides the batch, got ",
+             self.describe());
+  }
+}
+inline void check_batched_or_not(std::string_view op, const Tensor& self, int dims) {
+  check_batched_or_not<int64_t>(op, self, dims);
+}
+template <SizeType Int>
+void check_sizes(std::string_view op, const char* name, const Tensor& t, SizesRef<Int> expected) {
+  SB_CHECK(equal_sizes<Int>(sizes_of<Int>(t), expected), op, ": ", name, ": expected shape ",
+           shape_text(expected), ", got ", t.describe());
+}
+inline void check_sizes(std::string_view op, const char* name, const Tensor& t,
+                        IntArrayRef expected) {
+  check_sizes<int64_t>(op, name, t, expected);
+}
 void check_dtype(std::string_view op, const char* name, const Tensor& t, DType expected);
 
 // Batch and channels of `like`, then the last `dims` of `space`.
-DimVector with_space(IntArrayRef like, const Size3& space, int dims);
+template <SizeType Int>
+SizeVector<Int> with_space(SizesRef<Int> like, const Space<Int>& space, int dims) {
+  SizeVector<Int> sizes(like.begin(), like.end() - dims);
+  sizes.insert(sizes.end(), space.end() - dims, space.end());
+  return sizes;
+}
+inline DimVector with_space(IntArrayRef like, const Size3& space, int dims) {
+  return with_space<int64_t>(like, space, dims);
+}
 // A result laid out as `like` is: channels-last where that is. As suggest_memory_format.
-TensorMeta laid_out_like(const Tensor& like, IntArrayRef sizes, DType dtype);
+template <SizeType Int>
+BasicTensorMeta<Int> laid_out_like(const Tensor& like, SizesRef<Int> sizes, DType dtype) {
+  return {{sizes.begin(), sizes.end()},
+          dtype,
+          strides_in_format<Int>(sizes, suggest_memory_format(like))};
+}
+inline TensorMeta laid_out_like(const Tensor& like, IntArrayRef sizes, DType dtype) {
+  return laid_out_like<int64_t>(like, sizes, dtype);
+}
 // The same for a pool over `dims` dimensions of space: three are never channels-last there in
 // PyTorch.
-TensorMeta pool_laid_out_like(int dims, const Tensor& like, IntArrayRef sizes, DType dtype);
+template <SizeType Int>
+BasicTensorMeta<Int> pool_laid_out_like(int dims, const Tensor& like, SizesRef<Int> sizes,
+                                        DType dtype) {
+  if (dims == 2) return laid_out_like<Int>(like, sizes, dtype);
+  return {{sizes.begin(), sizes.end()}, dtype};
+}
+inline TensorMeta pool_laid_out_like(int dims, const Tensor& like, IntArrayRef sizes, DType dtype) {
+  return pool_laid_out_like<int64_t>(dims, like, sizes, dtype);
+}
 
 // The dtype that a kernel computes a dtype in: float32 for 16-bit floats, int64 for integers.
 // RuntimeError for bool.
@@ -131,7 +185,7 @@ void visit_size(size_t itemsize, const F& f) {
 template <auto rule, auto kernel, class OutTag>
 void define_out_alone(Library& m, const Op<OutTag>& out,
                       SourceLocation where = SourceLocation::current()) {
-  using Forms = internal::StructuredForms<decltype(rule)>;
+  using Forms = internal::StructuredForms<std::remove_const_t<decltype(rule)>>;
   constexpr StructuredOptions options;
   m.define(out, {}, where);
   m.impl(out, DispatchKey::CPU, typename Forms::template Out<OutTag, rule, kernel, options, true>(),
@@ -158,6 +212,8 @@ void take_over(const Tensor& out, const Tensor& result);
 
 template <class Rule>
 struct RestridedOut;
+template <auto rule, auto sym_rule>
+struct RestridedOut<BySizeRule<rule, sym_rule>> : RestridedOut<decltype(rule)> {};
 template <class... A>
 struct RestridedOut<TensorMeta (*)(A...)> {
   template <class Tag, auto rule, auto kernel, bool with_data>
@@ -179,7 +235,7 @@ struct RestridedOut<TensorMeta (*)(A...)> {
 
 template <auto rule, auto kernel, class OutTag>
 void define_restrided_out(Library& m, const Op<OutTag>& out, SourceLocation where) {
-  using Forms = detail::RestridedOut<decltype(rule)>;
+  using Forms = detail::RestridedOut<std::remove_const_t<decltype(rule)>>;
   m.define(out, {}, where);
   m.impl(out, DispatchKey::CPU, typename Forms::template Form<OutTag, rule, kernel, true>(), where);
   m.impl(out, DispatchKey::Meta, typename Forms::template Form<OutTag, rule, kernel, false>(),

@@ -66,6 +66,7 @@ TensorMeta rule(const Tensor& self, SymIntArrayRef output_size, A...) {
 }
 template <Kind kind, class... A>
 void kernel(const Tensor& self, SymIntArrayRef, A... options, const Tensor& out) {
+  if (out.numel() == 0) return;  // of a size that no table of taps fits, perhaps
   const bool channels_last = self.is_contiguous(MemoryFormat::ChannelsLast) ||
                              self.is_contiguous(MemoryFormat::ChannelsLast3d);
   const bool in_float = channels_last && !self.is_contiguous();
@@ -96,6 +97,7 @@ TensorMeta backward_rule(const Tensor& grad_output, SymIntArrayRef output_size,
 template <Kind kind, class... A>
 void backward_kernel(const Tensor& grad_output, SymIntArrayRef, SymIntArrayRef, A... options,
                      const Tensor& grad_input) {
+  if (grad_input.numel() == 0) return;
   const DType dtype = computed_in_float("upsample_backward", grad_output.dtype());
   const Taps taps =
       upsample_taps(options_of(kind, options...), space_of(grad_input.sizes(), kind.dims),
