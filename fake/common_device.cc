@@ -7,10 +7,9 @@
 #include "switchboard/dispatch/operator_entry.h"
 
 namespace sb::internal {
-namespace {
 
-// "argument 0 'self' on cuda:0, argument 1 'other' on cpu".
-std::string describe_devices(const OperatorHandle& op, const IValue* arguments) {
+void throw_devices_disagree(const OperatorHandle& op, absl::Span<const IValue> arguments) {
+  // "argument 0 'self' on cuda:0, argument 1 'other' on cpu".
   std::string text;
   const FunctionSchema& schema = op.schema();
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
@@ -21,37 +20,19 @@ std::string describe_devices(const OperatorHandle& op, const IValue* arguments) 
                       t.dim() == 0 ? " (0-dim)" : "");
     });
   }
-  return text;
+  SB_THROW(RuntimeError, op.name().to_string(), ": expected all tensors on one device, got ", text);
 }
 
-}  // namespace
-
 std::optional<Device> common_device(const OperatorHandle& op, const Stack& stack) {
-  const size_t n = op.entry().num_arguments();
-  const IValue* const arguments = stack.data() + (stack.size() - n);
-  std::optional<Device> common;
-  bool leader_yields = false;  // the leader is a 0-dim CPU tensor
-  for (size_t i = 0; i < n; ++i) {
-    arguments[i].for_each_tensor([&](const Tensor& t) {
-      if (!t.defined()) return;
-      const bool yields = t.dim() == 0 && t.is_cpu();
-      if (!common) {
-        common = t.device();
-        leader_yields = yields;
-      } else if (t.device() == *common) {
-        leader_yields = leader_yields && yields;
-      } else if (yields) {
-        return;
-      } else if (leader_yields) {
-        common = t.device();
-        leader_yields = false;
-      } else {
-        SB_THROW(RuntimeError, op.name().to_string(), ": expected all tensors on one device, got ",
-                 describe_devices(op, arguments));
-      }
+  const auto arguments = absl::MakeConstSpan(stack).last(op.entry().num_arguments());
+  CommonDevice common;
+  for (const IValue& argument : arguments) {
+    argument.for_each_tensor([&](const Tensor& t) {
+      if (t.defined()) common.add(t);
     });
   }
-  return common;
+  if (common.disagrees()) throw_devices_disagree(op, arguments);
+  return common.device();
 }
 
 }  // namespace sb::internal

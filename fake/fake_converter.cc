@@ -2,27 +2,47 @@
 
 #include <algorithm>
 
+#include "switchboard/core/error.h"
+#include "switchboard/fake/fake_errors.h"
+
 namespace sb::internal {
+namespace {
+
+void check_has_fake(const Tensor& real) {
+  SB_CHECK_KIND(UnsupportedFakeTensorError, real.storage() != nullptr,
+                "FakeTensorMode: ", real.describe(), " has no storage, and so no fake tensor");
+}
+
+}  // namespace
+
+bool may_be_constant(const Tensor& real) {
+  return real.defined() && !real.impl()->mode_data() && !real.is_meta() && real.storage() &&
+         real.numel() <= kMostConstantElements;
+}
 
 Storage FakeConverter::convert_storage(const Storage& real) {
   const auto found = storages_.find(real.get());
   if (found != storages_.end()) {
     if (Storage fake = found->second.fake.lock()) return fake;
   }
-  Storage fake = make_fake_storage(allocator_, real->nbytes());
+  Storage fake = make_fake_storage(allocator_.get(), real->nbytes());
   if (!real->resizable()) fake->set_resizable(nullptr);
   storages_.insert_or_assign(real.get(), StorageEntry{WeakIntrusivePtr<StorageImpl>(real),
                                                       WeakIntrusivePtr<StorageImpl>(fake)});
   return fake;
 }
 
+Tensor FakeConverter::find(const Tensor& real, Device device) const {
+  const auto found = tensors_.find(real.impl());
+  if (found == tensors_.end()) return Tensor();
+  IntrusivePtr<TensorImpl> fake = found->second.fake.lock();
+  return fake && fake->device() == device ? Tensor(std::move(fake)) : Tensor();
+}
+
 Tensor FakeConverter::convert(const Tensor& real, Device device,
                               const IntrusivePtr<ModeData>& mode) {
-  const auto found = tensors_.find(real.impl());
-  if (found != tensors_.end()) {
-    IntrusivePtr<TensorImpl> fake = found->second.fake.lock();
-    if (fake && fake->device() == device) return Tensor(std::move(fake));
-  }
+  if (Tensor known = find(real, device); known.defined()) return known;
+  check_has_fake(real);
   forget_expired();
   IntrusivePtr<TensorImpl> impl = real.impl()->shallow_copy();
   impl->set_storage(convert_storage(real.storage()));
@@ -34,27 +54,35 @@ Tensor FakeConverter::convert(const Tensor& real, Device device,
   return fake;
 }
 
+void FakeConverter::make_constant(const Tensor& fake, const Tensor& real) {
+  WeakIntrusivePtr<ConstantStorage>& known = constants_[real.storage().get()];
+  IntrusivePtr<ConstantStorage> storage = known.lock();
+  if (!storage || !storage->valid) {
+    storage = make_intrusive<ConstantStorage>(real.storage());
+    known = WeakIntrusivePtr<ConstantStorage>(storage);
+  }
+  FakeExtras& extras = extras_of(fake);
+  extras.constant = real;
+  extras.constant_storage = std::move(storage);
+}
+
+void FakeConverter::forget_constants(const Storage& storage) {
+  const auto found = constants_.find(storage.get());
+  if (found == constants_.end()) return;
+  if (const IntrusivePtr<ConstantStorage> known = found->second.lock()) known->valid = false;
+  constants_.erase(found);
+}
+
 void FakeConverter::forget_expired() {
-  if (tensors_.size() + storages_.size() < forget_at_) return;
+  if (tensors_.size() + storages_.size() + constants_.size() < forget_at_) return;
   absl::erase_if(tensors_, [](const auto& entry) {
     return entry.second.real.expired() || entry.second.fake.expired();
   });
   absl::erase_if(storages_, [](const auto& entry) {
     return entry.second.real.expired() || entry.second.fake.expired();
   });
-  forget_at_ = std::max<size_t>(64, 2 * (tensors_.size() + storages_.size()));
-}
-
-void become_fake(const Tensor& tensor, Device device, const IntrusivePtr<ModeData>& mode) {
-  TensorImpl* const impl = tensor.impl();
-  // The backend, autograd and autocast keys are the fake device's, so that layered kernels run as
-  // there; Python sends what is left to the mode.
-  constexpr DispatchKeySet kLazyBits{DispatchKey::Conjugate, DispatchKey::Negative};
-  const DispatchKeySet lazy = DispatchKeySet::from_bits(impl->key_set().bits() & kLazyBits.bits());
-  const auto keys_on_device = is_quantized(impl->dtype()) ? quantized_key_set : tensor_key_set;
-  impl->set_key_set(keys_on_device(device.type, impl->is_inference()) | DispatchKey::Python | lazy);
-  impl->set_device(device);
-  impl->set_mode_data(mode);
+  absl::erase_if(constants_, [](const auto& entry) { return entry.second.expired(); });
+  forget_at_ = std::max<size_t>(64, 2 * (tensors_.size() + storages_.size() + constants_.size()));
 }
 
 }  // namespace sb::internal

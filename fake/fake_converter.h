@@ -6,18 +6,28 @@
 #include "absl/container/flat_hash_map.h"
 #include "switchboard/core/tensor.h"
 #include "switchboard/fake/fake_storage.h"
+#include "switchboard/fake/fake_tensor_data.h"
 
 namespace sb::internal {
 
 // Remembers conversions weakly: an entry counts as long as both the real tensor (or storage) and
-// its fake live.
+// its fake live. As `FakeTensorConverter`.
 class FakeConverter {
  public:
-  explicit FakeConverter(IntrusivePtr<FakeAllocator> allocator)
-      : allocator_(std::move(allocator)) {}
+  FakeConverter() : allocator_(make_intrusive<FakeAllocator>()) {}
 
   // The fake of `real` on `device` (with an index if it is an accelerator), belonging to `mode`.
+  // Throws UnsupportedFakeTensorError for a tensor that has none.
   Tensor convert(const Tensor& real, Device device, const IntrusivePtr<ModeData>& mode);
+  // The fake that `real` has on that device; undefined where there is none.
+  Tensor find(const Tensor& real, Device device) const;
+
+  // Gives a fake tensor its data, which `real` is. Whoever writes to that storage calls forget().
+  void make_constant(const Tensor& fake, const Tensor& real);
+  // Makes all constants on that storage unknown. As `invalidate_constant_aliases`.
+  void forget_constants(const Storage& storage);
+
+  FakeAllocator& allocator() { return *allocator_; }
 
  private:
   // The key is an address; the weak reference beside it keeps that address from being used again.
@@ -29,18 +39,36 @@ class FakeConverter {
     WeakIntrusivePtr<StorageImpl> real;
     WeakIntrusivePtr<StorageImpl> fake;
   };
-
   Storage convert_storage(const Storage& real);
   void forget_expired();
 
   IntrusivePtr<FakeAllocator> allocator_;
   absl::flat_hash_map<const TensorImpl*, TensorEntry> tensors_;
   absl::flat_hash_map<const StorageImpl*, StorageEntry> storages_;
+  // By the storage of the real data, which an entry that is alive keeps.
+  absl::flat_hash_map<const StorageImpl*, WeakIntrusivePtr<ConstantStorage>> constants_;
   size_t forget_at_ = 64;  // entries; doubles with what is left
 };
 
+// At most so many elements does a constant have. As `CONSTANT_NUMEL_LIMIT`.
+inline constexpr int64_t kMostConstantElements = 1;
+// Whether the tensor may be a constant: real, with data and small.
+bool may_be_constant(const Tensor& real);
+
 // Makes `tensor`, which has no data, a fake tensor of the mode on `device`.
-void become_fake(const Tensor& tensor, Device device, const IntrusivePtr<ModeData>& mode);
+inline void become_fake(const Tensor& tensor, Device device, const IntrusivePtr<ModeData>& mode) {
+  TensorImpl* const impl = tensor.impl();
+  // The backend, autograd and autocast keys are the fake device's, so that layered kernels run as
+  // there; Python sends what is left to the mode.
+  constexpr DispatchKeySet kLazyBits{DispatchKey::Conjugate, DispatchKey::Negative};
+  const DispatchKeySet keys = is_quantized(impl->dtype())
+                                  ? quantized_key_set(device.type, impl->is_inference())
+                                  : tensor_key_set(device.type, impl->is_inference());
+  const DispatchKeySet lazy = impl->key_set() & kLazyBits;
+  impl->set_key_set(keys | DispatchKey::Python | lazy);
+  impl->set_device(device);
+  impl->set_mode_data(mode);
+}
 
 }  // namespace sb::internal
 

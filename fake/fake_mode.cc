@@ -4,35 +4,43 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/operator_entry.h"
-#include "switchboard/fake/common_device.h"
+#include "switchboard/dispatch/call_text.h"
+#include "switchboard/fake/cached_call.h"
+#include "switchboard/fake/fallback_kernel.h"
 #include "switchboard/fake/kernel_invocation.h"
+#include "switchboard/fake/map_tensors.h"
+#include "switchboard/fake/real_run.h"
+#include "switchboard/fake/symbolic_sizes.h"
 
 namespace sb {
 namespace internal {
 namespace {
 
-// Operators whose tensors may be on different devices: the result follows the first.
-bool is_multi_device(const OperatorHandle& op) {
-  const std::string& name = op.name().name;
-  return name == "aten::copy_" || name == "aten::copy";
+absl::Span<IValue> arguments_on(const OperatorHandle& op, Stack* stack) {
+  return absl::MakeSpan(*stack).last(op.entry().num_arguments());
+}
+absl::Span<const IValue> arguments_on(const OperatorHandle& op, const Stack& stack) {
+  return absl::MakeConstSpan(stack).last(op.entry().num_arguments());
 }
 
-// Whether the Meta slot holds a CompositeImplicitAutograd kernel: that is the only one that fills
-// the NestedTensor slots too.
-bool is_implicit_composite(const DispatchTable& table) {
-  const Kernel& meta = table.slots[slot_of(DispatchKey::Meta)];
-  const Kernel& nested = table.slots[slot_of(DispatchKey::NestedTensorCPU)];
-  return meta.boxed == nested.boxed && meta.unboxed == nested.unboxed && meta.state == nested.state;
-}
-
-// The value of the operator's `device` argument, or nullptr if it has none.
-IValue* find_device_argument(const OperatorHandle& op, IValue* arguments) {
+// "aten::add.Tensor(float32[2] on cuda:0, other=float32[2])": the call as errors show it.
+std::string render_call(const OperatorHandle& op, const Stack& stack) {
+  const auto arguments = arguments_on(op, stack);
   const FunctionSchema& schema = op.schema();
-  for (size_t i = 0; i < schema.arguments.size(); ++i)
-    if (schema.arguments[i].type.base == BaseType::Device) return &arguments[i];
-  return nullptr;
+  return absl::StrCat(op.name().to_string(), "(",
+                      arguments_text(
+                          schema,
+                          [&](size_t i) {
+                            const std::optional<IValue>& value = schema.arguments[i].default_value;
+                            return value && is_same_constant(*value, arguments[i]);
+                          },
+                          [&](size_t i) {
+                            return value_text(arguments[i],
+                                              [](const Tensor& t) { return t.describe(); });
+                          }),
+                      ")");
 }
 
 }  // namespace
@@ -42,13 +50,37 @@ Device with_index(Device device) {
   return Device(device.type, 0);
 }
 
-FakeTensorData::FakeTensorData(IntrusivePtr<FakeMode> mode) : mode_(std::move(mode)) {}
-FakeTensorData::~FakeTensorData() = default;
-DispatchMode& FakeTensorData::mode() const { return *mode_; }
-void FakeTensorData::release_resources() { mode_ = nullptr; }
+bool is_implicit_composite(const DispatchTable& table) {
+  const Kernel& meta = table.slots[slot_of(DispatchKey::Meta)];
+  const Kernel& nested = table.slots[slot_of(DispatchKey::NestedTensorCPU)];
+  return meta.boxed == nested.boxed && meta.unboxed == nested.unboxed && meta.state == nested.state;
+}
+
+namespace {
+
+FakeTensorOptions with_cache(FakeTensorOptions options) {
+  if (!options.cache) options.cache = FakeDispatchCache::process_wide();
+  return options;
+}
+
+uint64_t settings_number(const FakeTensorOptions& options) {
+  uint64_t number = options.allow_fallback_kernels + 2 * options.allow_meta;
+  if (options.shape_env) {
+    const ShapeEnvSettings& env = options.shape_env->settings();
+    number += 4 + 8 * env.allow_scalar_outputs + 16 * env.allow_dynamic_output_shape_ops +
+              32 * env.assume_static_by_default + 64 * env.specialize_zero_one +
+              128 * env.duck_shape;
+  }
+  return number;
+}
+
+}  // namespace
 
 FakeMode::FakeMode(FakeTensorOptions options)
-    : options_(options), allocator_(make_intrusive<FakeAllocator>()), converter_(allocator_) {}
+    : options_(with_cache(std::move(options))),
+      options_are_plain_(!options_.propagate_real_tensors && !options_.record_creation &&
+                         options_.cache_use <= FakeCacheUse::Costly),
+      cache_settings_(settings_number(options_)) {}
 
 IntrusivePtr<ModeData> FakeMode::data() {
   if (IntrusivePtr<ModeData> data = data_.lock()) return data;
@@ -57,134 +89,319 @@ IntrusivePtr<ModeData> FakeMode::data() {
   return data;
 }
 
-bool FakeMode::owns(const Tensor& tensor) const {
-  const IntrusivePtr<ModeData>& data = tensor.impl()->mode_data();
-  return data && &data->mode() == this;
-}
-
-Tensor FakeMode::from_tensor(const Tensor& real, std::optional<Device> device) {
+Tensor FakeMode::from_tensor(const Tensor& real, const FromTensorOptions& how) {
   SB_CHECK(real.defined(), "FakeTensorMode.from_tensor: expected a tensor, got an undefined one");
   if (owns(real)) return real;
-  SB_CHECK(real.storage(), "FakeTensorMode.from_tensor: ", real.describe(), " has no storage");
   SB_CHECK(!real.impl()->mode_data(), "FakeTensorMode.from_tensor: ", real.describe(),
            " belongs to another mode, ", real.impl()->mode_data()->mode().name());
-  const Device target = with_index(device.value_or(real.device()));
-  SB_CHECK_VALUE(!target.is_meta(),
+  const Device target = with_index(how.device.value_or(real.device()));
+  SB_CHECK_VALUE(options_.allow_meta || !target.is_meta(),
                  "FakeTensorMode.from_tensor: a fake tensor's device cannot be meta");
-  return converter_.convert(real, target, data());
-}
-
-Tensor FakeMode::convert_argument(const OperatorHandle& op, size_t index, const Tensor& tensor) {
-  if (!tensor.defined() || owns(tensor)) return tensor;
-  const std::string& name = op.schema().arguments[index].name;
-  SB_CHECK(!tensor.impl()->mode_data(), op.name().to_string(), ": argument ", index, " '", name,
-           "': a tensor of another mode, ", tensor.impl()->mode_data()->mode().name(),
-           ", among those of FakeTensorMode");
-  const bool converts = options_.allow_non_fake_inputs || tensor.impl()->is_wrapped_number();
-  SB_CHECK(converts, op.name().to_string(), ": argument ", index, " '", name,
-           "': expected a fake tensor, got a real one, ", tensor.describe(),
-           "; convert it with FakeTensorMode::from_tensor, or allow_non_fake_inputs");
-  SB_CHECK(!tensor.is_meta(), op.name().to_string(), ": argument ", index, " '", name,
-           "': expected a fake tensor, got a meta one, ", tensor.describe());
-  return converter_.convert(tensor, with_index(tensor.device()), data());
-}
-
-void FakeMode::convert_arguments(const OperatorHandle& op, Stack* stack) {
-  const size_t n = op.entry().num_arguments();
-  for (size_t i = 0; i < n; ++i) {
-    IValue& value = (*stack)[stack->size() - n + i];
-    if (value.is_Tensor()) {
-      const Tensor& tensor = value.unchecked_tensor();
-      if (!owns(tensor) && tensor.defined()) value = convert_argument(op, i, tensor);
-    } else if (value.is_TensorList()) {
-      std::vector<Tensor> list;
-      for (const Tensor& t : value.to_tensor_list()) list.push_back(convert_argument(op, i, t));
-      value = IValue(std::move(list));
-    } else if (value.is_OptionalTensorList()) {
-      std::vector<std::optional<Tensor>> list;
-      for (const std::optional<Tensor>& t : value.to_optional_tensor_list()) {
-        list.push_back(t ? std::optional(convert_argument(op, i, *t)) : std::nullopt);
-      }
-      value = IValue(std::move(list));
-    }
+  const bool is_static = how.static_shapes.value_or(options_.static_shapes);
+  SB_CHECK_VALUE(!how.static_shapes.value_or(false) || how.dims.empty(),
+                 "FakeTensorMode.from_tensor: dims: expected none for static shapes, got ",
+                 how.dims.size());
+  const Tensor known = converter_.find(real, target);
+  if (known.defined()) return known;
+  const Tensor fake = converter_.convert(real, target, data());
+  if (options_.shape_env && !is_static) make_symbolic(*options_.shape_env, fake, how);
+  if (options_.propagate_real_tensors) extras_of(fake).real = real;
+  if (options_.record_creation) {
+    record_creation(fake, Creation::of_call(absl::StrCat("from_tensor(", real.describe(), ")")));
   }
+  return fake;
 }
 
-void FakeMode::wrap_result(const OperatorHandle& op, const Tensor& result, Device device,
-                           const KernelInvocation& invocation) {
-  if (!result.defined() || owns(result)) return;  // an argument
-  SB_CHECK(result.is_meta() && !result.impl()->mode_data(), op.name().to_string(),
-           ": the kernel at Meta gave a tensor that is neither meta nor fake, ", result.describe());
-  if (!invocation.is_storage_of_argument(result.storage())) {
-    const Storage fake = make_fake_storage(allocator_, result.storage()->nbytes());
-    if (!result.storage()->resizable()) fake->set_resizable(nullptr);
-    result.impl()->set_storage(fake);
-  }
-  become_fake(result, device, data());
+Tensor FakeMode::empty(SymIntArrayRef sizes, SymIntArrayRef strides, DType dtype, Device device) {
+  const Tensor result = empty_with_symbols(sizes, strides, dtype);
+  count_storage(result.storage().get(), &converter_.allocator());
+  become_fake(result, with_index(device), data());
+  return result;
 }
 
 void FakeMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
-  // The stack may hold the last tensor that keeps this mode alive, and the kernel may drop it.
-  const IntrusivePtr<FakeMode> self = IntrusivePtr<FakeMode>::share(this);
+  const FakeOp& facts = fake_op(op);
+  const FakeArguments arguments = FakeArguments::of(*this, arguments_on(op, stack));
   const DispatchTable& table = op.entry().resolved_table();
-  SB_CHECK_KIND(DataDependentOutputError, !op.entry().has_tag(Tag::data_dependent_output),
-                op.name().to_string(),
-                ": the result depends on the data, which fake tensors do not have");
-  SB_CHECK_KIND(DynamicOutputShapeError, !op.entry().has_tag(Tag::dynamic_output_shape),
-                op.name().to_string(),
-                ": the result's shape depends on the data, which fake tensors do not have");
-  SB_CHECK_NOT_IMPLEMENTED(table.slots[slot_of(DispatchKey::Meta)], op.name().to_string(),
-                           ": no shape rule for fake tensors; register a kernel for it at Meta");
-  convert_arguments(op, stack);
-  if (is_implicit_composite(table)) {
+  if (facts.has_rules || !options_are_plain_ || arguments.is_special() ||
+      !table.slots[slot_of(DispatchKey::Meta)] || is_implicit_composite(table)) {
+    call_slowly(op, facts, arguments, stack);
+    return;
+  }
+  if (arguments.device.disagrees()) throw_devices_disagree(op, arguments_on(op, *stack));
+  run_meta_kernel(op, facts, arguments.device.device(), stack);
+}
+
+void FakeMode::call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeArguments arguments,
+                           Stack* stack) {
+  // The stack may hold the last tensor that keeps this mode alive, and the kernel may drop it.
+  const IntrusivePtr<ModeData> keep = data();
+  const size_t base = stack->size() - op.entry().num_arguments();
+  const std::optional<Creation> creation =
+      options_.record_creation ? std::optional(Creation::of_call(render_call(op, *stack)))
+                               : std::nullopt;
+  const SymReason reason(op.name().name);
+
+  if (facts.is_lift && lift(stack)) return;
+  if (arguments.foreign) {
+    convert_arguments(op, facts, stack);
+    arguments = FakeArguments::of(*this, arguments_on(op, stack));
+  }
+  if (arguments.extras) {
+    if (compute_constants(op, facts, arguments, stack)) return;
+    if (facts.mutates) forget_written_constants(op, *stack);
+  }
+  const RealRun real = options_.propagate_real_tensors ? RealRun(op, facts, *stack) : RealRun();
+  run_cached(*this, op, facts, arguments, stack, [&] { run(op, facts, stack); });
+  real.give(absl::MakeConstSpan(*stack).subspan(base));
+  if (creation) {
+    for_each_tensor(absl::MakeConstSpan(*stack).subspan(base), [&](const Tensor& t) {
+      if (owns(t)) record_creation(t, *creation);
+    });
+  }
+}
+
+void FakeMode::run(const OperatorHandle& op, const FakeOp& facts, Stack* stack) {
+  const DispatchTable& table = op.entry().resolved_table();
+  const Kernel& meta = table.slots[slot_of(DispatchKey::Meta)];
+  const bool composite = meta && is_implicit_composite(table);
+  FakeCall call(*this, op, stack);
+  for (size_t i = 0; i < facts.rules.size(); ++i) {
+    // What holds for a kind of operators holds for those that this one is composed of.
+    if (composite && !(i == 0 && facts.first_rule_is_own)) break;
+    if ((*facts.rules[i])(call)) return;
+  }
+  if (composite) {
     ModeGuard active(this);
     op.redispatch_boxed(DispatchKey::Meta, stack);
     return;
   }
+  if (meta) {
+    run_meta_kernel(op, facts, common_device(op, *stack), stack);
+  } else if (facts.returns_nothing && !facts.mutates) {
+    // There is nothing that it could have done.
+    stack->resize(stack->size() - op.entry().num_arguments());
+  } else {
+    internal::run_fallback_kernel(*this, op, facts, stack);
+  }
+}
 
+void FakeMode::run_meta_kernel(const OperatorHandle& op, const FakeOp& facts,
+                               std::optional<Device> common, Stack* stack) {
   const size_t base = stack->size() - op.entry().num_arguments();
   IValue* const arguments = stack->data() + base;
-  const std::optional<Device> common =
-      is_multi_device(op) ? arguments[0].to_tensor().device() : common_device(op, *stack);
   Device device = common.value_or(Device(DeviceType::CPU));
-  if (IValue* const argument = find_device_argument(op, arguments)) {
-    if (argument->is_Device()) device = with_index(argument->to_device());
-    *argument = IValue(Device(DeviceType::Meta));
+  if (facts.device_argument >= 0) {
+    IValue& argument = arguments[facts.device_argument];
+    if (argument.is_Device()) device = with_index(argument.to_device());
+    argument = IValue(Device(DeviceType::Meta));
   }
-  SB_CHECK_VALUE(!device.is_meta(), op.name().to_string(),
+  SB_CHECK_VALUE(options_.allow_meta || !device.is_meta(), op.name().to_string(),
                  ": a fake tensor's device cannot be meta");
 
-  KernelInvocation invocation;
-  for (size_t i = base; i < stack->size(); ++i) {
-    (*stack)[i].for_each_tensor([&](const Tensor& t) { invocation.unfake(t); });
-    if ((*stack)[i].is_Storage()) invocation.add_storage((*stack)[i].to_storage());
-  }
+  const IntrusivePtr<ModeData> data = data_of(absl::MakeConstSpan(arguments, stack->size() - base));
+  KernelInvocation invocation(facts.sets_metadata);
+  for (size_t i = base; i < stack->size(); ++i) invocation.unfake((*stack)[i]);
   op.redispatch_boxed(DispatchKey::Meta, stack);
   invocation.end();
-  for (size_t i = base; i < stack->size(); ++i)
-    (*stack)[i].for_each_tensor([&](const Tensor& t) { wrap_result(op, t, device, invocation); });
+  const auto adopt = [&](const Tensor& t) {
+    if (t.impl()->mode_data() || !t.defined()) return;  // an argument
+    SB_CHECK(t.is_meta(), op.name().to_string(),
+             ": the kernel at Meta gave a tensor that is neither meta nor fake, ", t.describe());
+    if (!invocation.is_storage_of_argument(t.storage())) {
+      count_storage(t.storage().get(), &converter_.allocator());
+    }
+    become_fake(t, device, data);
+  };
+  for (size_t i = base; i < stack->size(); ++i) {
+    const IValue& result = (*stack)[i];
+    if (result.is_Tensor()) [[likely]]
+      adopt(result.unchecked_tensor());
+    else
+      result.for_each_tensor(adopt);
+  }
+}
+
+// Keeps this alive, too.
+IntrusivePtr<ModeData> FakeMode::data_of(absl::Span<const IValue> arguments) {
+  // The first argument most often has it, and copying it is cheaper than asking the weak reference.
+  if (!arguments.empty() && arguments[0].is_Tensor()) {
+    const IntrusivePtr<ModeData>& data = arguments[0].unchecked_tensor().impl()->mode_data();
+    if (data && !static_cast<const FakeTensorData*>(data.get())->extras()) return data;
+  }
+  return data();
+}
+
+bool FakeMode::lift(Stack* stack) {
+  const Tensor real = stack->back().to_tensor();
+  if (!real.defined() || real.impl()->mode_data()) return false;
+  const Tensor fake = converter_.convert(real, with_index(real.device()), data());
+  if (may_be_constant(real)) converter_.make_constant(fake, real);
+  stack->back() = IValue(fake);
+  return true;
+}
+
+Tensor FakeMode::convert_argument(const OperatorHandle& op, const FakeOp& facts, size_t index,
+                                  const Tensor& tensor, const Stack& stack) {
+  if (!tensor.defined() || owns(tensor)) return tensor;
+  const auto where = [&] {
+    return absl::StrCat(op.name().to_string(), ": argument ", index, " '",
+                        op.schema().arguments[index].name, "': ");
+  };
+  if (const IntrusivePtr<ModeData>& other = tensor.impl()->mode_data()) {
+    // Its mode may know what to do.
+    if (!dynamic_cast<const FakeTensorData*>(other.get())) throw ModeDeclined();
+    SB_THROW(RuntimeError, where(), "expected a fake tensor of this mode, got one of another, in ",
+             render_call(op, stack));
+  }
+  SB_CHECK(!tensor.is_meta() || options_.allow_meta, where(),
+           "expected a fake tensor, got a meta one, ", tensor.describe(), ", in ",
+           render_call(op, stack));
+  const bool is_number = tensor.impl()->is_wrapped_number();
+  if (!is_number) {
+    SB_CHECK(!facts.sets_metadata, where(),
+             "expected a fake tensor, as the operator changes its "
+             "arguments' shape or storage, got a real one, in ",
+             render_call(op, stack));
+    SB_CHECK(options_.allow_non_fake_inputs, where(), "expected a fake tensor, got a real one, ",
+             tensor.describe(), ", in ", render_call(op, stack),
+             "; convert it with FakeTensorMode::from_tensor, or allow_non_fake_inputs");
+  }
+  const Tensor fake = converter_.convert(tensor, with_index(tensor.device()), data());
+  if (is_number) converter_.make_constant(fake, tensor);
+  return fake;
+}
+
+void FakeMode::convert_arguments(const OperatorHandle& op, const FakeOp& facts, Stack* stack) {
+  // Apart until all are converted: the call stays as it was where one is refused.
+  const auto given = arguments_on(op, *stack);
+  Stack converted(given.begin(), given.end());
+  for (size_t i = 0; i < converted.size(); ++i) {
+    map_tensors(converted[i],
+                [&](const Tensor& t) { return convert_argument(op, facts, i, t, *stack); });
+  }
+  std::ranges::move(converted, arguments_on(op, stack).begin());
+}
+
+bool FakeMode::compute_constants(const OperatorHandle& op, const FakeOp& facts,
+                                 const FakeArguments& arguments, Stack* stack) {
+  if (facts.is_seeded || facts.sets_metadata || arguments.symbolic) return false;
+  const auto given = arguments_on(op, *stack);
+  if (facts.device_argument >= 0) {
+    // To a device that is not here.
+    const IValue& device = given[static_cast<size_t>(facts.device_argument)];
+    if (device.is_Device() && !find_allocator(device.to_device().type)) return false;
+  }
+  Stack real(given.begin(), given.end());
+  std::vector<std::pair<Tensor, Tensor>> fake_of;  // by the constant
+  bool all = true;
+  for (IValue& value : real) {
+    map_tensors(value, [&](const Tensor& fake) {
+      const Tensor constant = fake.defined() ? constant_of(fake) : Tensor();
+      all = all && (constant.defined() || !fake.defined());
+      fake_of.emplace_back(constant, fake);
+      return constant;
+    });
+  }
+  if (!all) return false;
+  {
+    const NoModesGuard no_modes;
+    op.call_boxed(&real);
+  }
+  // The results are known only if all are small.
+  bool small = true;
+  for_each_tensor(real, [&](const Tensor& t) { small = small && may_be_constant(t); });
+  if (!small) {
+    for_each_tensor(real, [&](const Tensor& t) {
+      if (t.defined() && t.storage()) converter_.forget_constants(t.storage());
+    });
+    return false;
+  }
+  for (IValue& value : real) {
+    map_tensors(value, [&](const Tensor& result) {
+      for (const auto& [constant, fake] : fake_of)
+        if (constant.is_same(result)) return fake;
+      const Tensor fake = converter_.convert(result, with_index(result.device()), data());
+      converter_.make_constant(fake, result);
+      return fake;
+    });
+  }
+  stack->resize(stack->size() - op.entry().num_arguments());
+  std::ranges::move(real, std::back_inserter(*stack));
+  return true;
+}
+
+void FakeMode::forget_written_constants(const OperatorHandle& op, const Stack& stack) {
+  const auto arguments = arguments_on(op, stack);
+  const FunctionSchema& schema = op.schema();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!schema.arguments[i].is_write()) continue;
+    arguments[i].for_each_tensor([&](const Tensor& t) {
+      if (const Tensor constant = constant_of(t); constant.defined())
+        converter_.forget_constants(constant.storage());
+    });
+  }
+}
+
+void FakeMode::record_creation(const Tensor& fake, const Creation& creation) {
+  FakeExtras& extras = extras_of(fake);
+  if (!extras.creation) extras.creation = std::make_unique<Creation>(creation);
 }
 
 }  // namespace internal
 
 FakeTensorMode::FakeTensorMode(FakeTensorOptions options)
-    : impl_(make_intrusive<internal::FakeMode>(options)) {}
+    : impl_(make_intrusive<internal::FakeMode>(std::move(options))) {}
 
 FakeTensorMode::FakeTensorMode(const FakeTensorMode& other) = default;
 FakeTensorMode& FakeTensorMode::operator=(const FakeTensorMode& other) = default;
 FakeTensorMode::~FakeTensorMode() = default;
 
 Tensor FakeTensorMode::from_tensor(const Tensor& real, std::optional<Device> device) {
-  return impl_->from_tensor(real, device);
+  return impl_->from_tensor(real, {.device = device});
+}
+Tensor FakeTensorMode::from_tensor(const Tensor& real, const FromTensorOptions& how) {
+  return impl_->from_tensor(real, how);
+}
+std::vector<Tensor> FakeTensorMode::from_tensors(absl::Span<const Tensor> real,
+                                                 std::optional<Device> device) {
+  std::vector<Tensor> fake;
+  for (const Tensor& t : real) fake.push_back(from_tensor(t, device));
+  return fake;
+}
+Tensor FakeTensorMode::from_meta(const Tensor& meta, Device device) {
+  SB_CHECK_VALUE(meta.defined() && meta.is_meta(),
+                 "FakeTensorMode.from_meta: expected a meta tensor, got ", meta.describe());
+  return impl_->from_tensor(meta, {.device = device, .static_shapes = true});
 }
 
 DispatchMode* FakeTensorMode::mode() const { return impl_.get(); }
-
+const FakeTensorOptions& FakeTensorMode::options() const { return impl_->options(); }
+ShapeEnv* FakeTensorMode::shape_env() const { return impl_->shape_env(); }
 AllocationStats& FakeTensorMode::memory() const { return impl_->memory(); }
+void FakeTensorMode::new_epoch() const { impl_->new_epoch(); }
 
-bool is_fake(const Tensor& tensor) {
-  const IntrusivePtr<ModeData>& data = tensor.impl()->mode_data();
-  return data && dynamic_cast<const internal::FakeTensorData*>(data.get()) != nullptr;
+bool is_fake(const Tensor& tensor) { return internal::find_fake_data(tensor) != nullptr; }
+
+DispatchMode* maybe_get_fake_mode(const Tensor& tensor) {
+  internal::FakeTensorData* const data = internal::find_fake_data(tensor);
+  return data ? &data->mode() : nullptr;
+}
+
+Tensor constant_of(const Tensor& fake) {
+  const internal::FakeExtras* const extras = internal::find_extras(fake);
+  if (!extras || !extras->constant_storage || !extras->constant_storage->valid) return Tensor();
+  return extras->constant;
+}
+
+Tensor real_of(const Tensor& fake) {
+  const internal::FakeExtras* const extras = internal::find_extras(fake);
+  return extras ? extras->real : Tensor();
+}
+
+const Creation* creation_of(const Tensor& fake) {
+  const internal::FakeExtras* const extras = internal::find_extras(fake);
+  return extras ? extras->creation.get() : nullptr;
 }
 
 }  // namespace sb

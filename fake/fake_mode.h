@@ -7,57 +7,93 @@
 #include <string>
 
 #include "switchboard/dispatch/mode.h"
+#include "switchboard/fake/dispatch_cache.h"
+#include "switchboard/fake/fake_arguments.h"
 #include "switchboard/fake/fake_converter.h"
+#include "switchboard/fake/fake_op.h"
+#include "switchboard/fake/fake_tensor_data.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/fake/kernel_invocation.h"
 
 namespace sb::internal {
-
-// What a fake tensor knows: its mode. One object for all tensors of a mode.
-class FakeTensorData final : public ModeData {
- public:
-  explicit FakeTensorData(IntrusivePtr<FakeMode> mode);
-  ~FakeTensorData() override;
-  DispatchMode& mode() const override;
-
- protected:
-  void release_resources() override;  // the mode has a weak reference to this
-
- private:
-  IntrusivePtr<FakeMode> mode_;
-};
 
 class FakeMode final : public DispatchMode, public IntrusiveTarget {
  public:
   explicit FakeMode(FakeTensorOptions options);
 
-  // In order: real arguments are converted or refused; a CompositeImplicitAutograd kernel runs with
-  // the mode active, so that what it calls comes back here; for any other the common device is
-  // found, a `device` argument takes its place, the arguments are plain meta tensors while the Meta
-  // slot's kernel runs, and what it gives takes the device.
+  // Most calls have only fake tensors of this mode, sizes that are numbers and an operator without
+  // rules: they go straight to the shape rule. All others, in this order, as
+  // `FakeTensorMode._dispatch_impl`:
+  //
+  // 1. a literal becomes a fake tensor that keeps its data (lift);
+  // 2. a tensor of a mode that is not of this kind: declined, so that its mode acts;
+  // 3. real arguments are converted or refused;
+  // 4. where the data of all arguments is known, the results are computed;
+  // 5. what the operator writes to is known no more;
+  // 6. the program itself runs, too, if the mode does so (real_run.h);
+  // 7. the cache, if the operator is worth it;
+  // 8. rules, each of which may decline; for an operator that is composed of others, its own only;
+  // 9. a CompositeImplicitAutograd kernel runs with the mode active, and what it calls comes here;
+  // 10. the Meta kernel, on arguments that are plain meta tensors for the time being; its results
+  //     get the common device, or that of a `device` argument;
+  // 11. where there is none: the fallback kernel, or UnsupportedOperatorError.
   void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
   std::string name() const override { return "FakeTensorMode"; }
   std::optional<ModeKey> mode_key() const override { return ModeKey::Fake; }
 
-  Tensor from_tensor(const Tensor& real, std::optional<Device> device);
-  AllocationStats& memory() { return allocator_->stats(); }
+  Tensor from_tensor(const Tensor& real, const FromTensorOptions& how);
+  const FakeTensorOptions& options() const { return options_; }
+  AllocationStats& memory() { return converter_.allocator().stats(); }
+  FakeConverter& converter() { return converter_; }
+  ShapeEnv* shape_env() const { return options_.shape_env.get(); }
+  FakeDispatchCache& cache() const { return *options_.cache; }
+  // What the options and the ShapeEnv's settings say to results, in a number.
+  uint64_t cache_settings() const { return cache_settings_; }
+  uint64_t epoch() const { return epoch_; }
+  void new_epoch() { ++epoch_; }
+
+  bool owns(const Tensor& tensor) const {
+    const IntrusivePtr<ModeData>& data = tensor.impl()->mode_data();
+    return data && &data->mode() == this;
+  }
+  // What the fake tensors without extras have.
+  IntrusivePtr<ModeData> data();
+
+  // A fake tensor of that shape; contiguous without strides.
+  Tensor empty(SymIntArrayRef sizes, SymIntArrayRef strides, DType dtype, Device device);
+
+  // The steps that rules use, too. `facts` is that of the operator.
+  void run_meta_kernel(const OperatorHandle& op, const FakeOp& facts, std::optional<Device> device,
+                       Stack* stack);
 
  private:
-  bool owns(const Tensor& tensor) const;
-  IntrusivePtr<ModeData> data();
-  void convert_arguments(const OperatorHandle& op, Stack* stack);
-  Tensor convert_argument(const OperatorHandle& op, size_t index, const Tensor& tensor);
-  void wrap_result(const OperatorHandle& op, const Tensor& result, Device device,
-                   const KernelInvocation& invocation);
+  void call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeArguments arguments,
+                   Stack* stack);
+  // From step 8 on.
+  void run(const OperatorHandle& op, const FakeOp& facts, Stack* stack);
+  IntrusivePtr<ModeData> data_of(absl::Span<const IValue> arguments);
+  bool lift(Stack* stack);
+  bool compute_constants(const OperatorHandle& op, const FakeOp& facts,
+                         const FakeArguments& arguments, Stack* stack);
+  void forget_written_constants(const OperatorHandle& op, const Stack& stack);
+  void convert_arguments(const OperatorHandle& op, const FakeOp& facts, Stack* stack);
+  Tensor convert_argument(const OperatorHandle& op, const FakeOp& facts, size_t index,
+                          const Tensor& tensor, const Stack& stack);
+  void record_creation(const Tensor& fake, const Creation& creation);
 
-  FakeTensorOptions options_;
-  IntrusivePtr<FakeAllocator> allocator_;
+  const FakeTensorOptions options_;
+  const bool options_are_plain_;  // none that changes what single calls do
+  const uint64_t cache_settings_;
   FakeConverter converter_;
   WeakIntrusivePtr<ModeData> data_;  // weak: the data owns the mode
+  uint64_t epoch_ = 0;
 };
 
-// The device with an index where the device type has several: "cuda" is "cuda:0".
+// The device with an index where the device type has several: "cuda" is the current one, or cuda:0.
 Device with_index(Device device);
+
+// Whether the Meta slot holds a CompositeImplicitAutograd kernel: that is the only one that fills
+// the NestedTensor slots too.
+bool is_implicit_composite(const DispatchTable& table);
 
 }  // namespace sb::internal
 

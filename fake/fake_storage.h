@@ -9,15 +9,18 @@
 
 namespace sb::internal {
 
-// Gives null data and counts it. Storages keep it alive, as they may outlive their mode.
+// Gives null data and counts it. What it gives keeps it alive, as storages may outlive their mode.
 class FakeAllocator : public Allocator, public IntrusiveTarget {
  public:
+  // Throws RuntimeError where all that is given out would not fit int64.
   DataPtr allocate(size_t bytes) override;
   void copy_data(void*, const void*, size_t) override {}
 };
 
 // A fake storage of so many bytes; resizable like a real one.
-Storage make_fake_storage(const IntrusivePtr<FakeAllocator>& allocator, size_t bytes);
+Storage make_fake_storage(FakeAllocator* allocator, size_t bytes);
+// Has the allocator count a storage without memory, which stays what it is otherwise.
+void count_storage(StorageImpl* storage, FakeAllocator* allocator);
 
 }  // namespace sb::internal
 

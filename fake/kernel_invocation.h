@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "switchboard/core/tensor.h"
+#include "switchboard/dispatch/ivalue.h"
 
 namespace sb::internal {
 
@@ -16,8 +17,13 @@ namespace sb::internal {
 // `in_kernel_invocation_manager`. Restores them at the end, on exceptions too.
 class KernelInvocation {
  public:
-  KernelInvocation() = default;
-  ~KernelInvocation() { end(); }
+  // `sets_storage`: the kernel may give a tensor another storage.
+  explicit KernelInvocation(bool sets_storage) : sets_storage_(sets_storage) {}
+  ~KernelInvocation() {
+    end();
+    for (size_t i = 0; i < few_size_; ++i) few_[i].impl->release();
+    for (const Saved& s : more_) s.impl->release();
+  }
   KernelInvocation(const KernelInvocation&) = delete;
   KernelInvocation& operator=(const KernelInvocation&) = delete;
 
@@ -25,45 +31,70 @@ class KernelInvocation {
   void unfake(const Tensor& tensor) {
     TensorImpl* const impl = tensor.impl();
     if (!impl->mode_data()) return;
-    saved_.push_back({tensor, impl->storage(), impl->key_set(), impl->device(), impl->mode_data()});
+    const DispatchKeySet keys = impl->key_set();
+    const Saved saved{impl, impl->storage().get(), keys, impl->device(),
+                      impl->exchange_mode_data(nullptr).leak()};
+    impl->retain();
+    if (few_size_ < kFew) [[likely]]
+      few_[few_size_++] = saved;
+    else
+      more_.push_back(saved);
+    if (sets_storage_) add_storage(impl->storage());
     // A view of a lazily conjugated or negated tensor is one too.
     constexpr DispatchKeySet kLazyBits{DispatchKey::Conjugate, DispatchKey::Negative};
-    impl->set_key_set(tensor_key_set(DeviceType::Meta, impl->is_inference()) |
-                      (impl->key_set() & kLazyBits));
+    impl->set_key_set(tensor_key_set(DeviceType::Meta, impl->is_inference()) | (keys & kLazyBits));
     impl->set_device(DeviceType::Meta);
-    impl->set_mode_data(nullptr);
   }
-
-  // A storage that is itself an argument.
-  void add_storage(Storage storage) { storages_.push_back(std::move(storage)); }
+  // All tensors and storages of an argument.
+  void unfake(const IValue& value) {
+    if (value.is_Tensor()) [[likely]]
+      unfake(value.unchecked_tensor());
+    else if (value.is_Storage())
+      add_storage(value.to_storage());
+    else
+      value.for_each_tensor([&](const Tensor& t) { unfake(t); });
+  }
 
   void end() {
     if (ended_) return;
     ended_ = true;
-    for (Saved& s : saved_) {
-      s.tensor.impl()->set_key_set(s.keys);
-      s.tensor.impl()->set_device(s.device);
-      s.tensor.impl()->set_mode_data(std::move(s.data));
-    }
+    for (size_t i = 0; i < few_size_; ++i) few_[i].restore();
+    for (const Saved& s : more_) s.restore();
   }
 
   bool is_storage_of_argument(const Storage& storage) const {
-    for (const Saved& s : saved_)
-      if (s.storage == storage || s.tensor.storage() == storage) return true;
-    return std::ranges::find(storages_, storage) != storages_.end();
+    const auto is_of = [&](const Saved& s) {
+      return s.storage == storage.get() || s.impl->storage() == storage;
+    };
+    for (size_t i = 0; i < few_size_; ++i)
+      if (is_of(few_[i])) return true;
+    return std::ranges::any_of(more_, is_of) ||
+           std::ranges::find(storages_, storage) != storages_.end();
   }
 
  private:
+  // Counted by hand, as this is on the path of each call.
   struct Saved {
-    Tensor tensor;
-    Storage storage;  // as it was: set_ may change it
+    void restore() const {
+      impl->set_key_set(keys);
+      impl->set_device(device);
+      impl->set_mode_data(IntrusivePtr<ModeData>::adopt(data));
+    }
+    TensorImpl* impl;            // a reference of its own
+    const StorageImpl* storage;  // as it was
     DispatchKeySet keys;
     Device device;
-    IntrusivePtr<ModeData> data;
+    ModeData* data;  // a reference, up to the end
   };
-  absl::InlinedVector<Saved, 4> saved_;
-  absl::InlinedVector<Storage, 1> storages_;
+  void add_storage(Storage storage) { storages_.push_back(std::move(storage)); }
+
+  static constexpr size_t kFew = 4;
+  Saved few_[kFew];
+  size_t few_size_ = 0;
+  bool sets_storage_;
   bool ended_ = false;
+  std::vector<Saved> more_;
+  std::vector<Storage> storages_;  // so that no new one takes the address of an old one
 };
 
 }  // namespace sb::internal

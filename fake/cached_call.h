@@ -1,0 +1,24 @@
+// A fake call that may be answered from the cache.
+
+#ifndef SWITCHBOARD_FAKE_CACHED_CALL_H_
+#define SWITCHBOARD_FAKE_CACHED_CALL_H_
+
+#include "absl/functional/function_ref.h"
+#include "switchboard/dispatch/operator_handle.h"
+#include "switchboard/fake/dispatch_cache.h"
+
+namespace sb::internal {
+
+class FakeMode;
+struct FakeArguments;
+struct FakeOp;
+
+// Gives what the cache remembers for the arguments on the end of the stack, or else runs the call
+// and has the cache remember it, if it can. What speaks against that is counted, and looked at only
+// where the cache has nothing. As `FakeTensorMode._cached_dispatch_impl`.
+void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
+                const FakeArguments& arguments, Stack* stack, absl::FunctionRef<void()> run);
+
+}  // namespace sb::internal
+
+#endif  // SWITCHBOARD_FAKE_CACHED_CALL_H_

@@ -1,0 +1,154 @@
+// Symbols for what only the data will tell.
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/fill.h"
+#include "switchboard/ops/indexing/masked.h"
+#include "switchboard/ops/indexing/repeat_interleave.h"
+#include "switchboard/ops/item.h"
+#include "switchboard/ops/sorting/unique.h"
+#include "switchboard/ops/unary.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+struct Fixture {
+  IntrusivePtr<ShapeEnv> env = ShapeEnv::create();
+  FakeTensorMode fake{{.shape_env = env}};
+  Tensor make(IntArrayRef sizes, DType dtype = DType::Float32) {
+    return fake.from_tensor(zeros(sizes, dtype), {.static_shapes = true});
+  }
+};
+
+IValue item_of(const Tensor& t) {
+  return default_dispatcher().find_op_or_throw("aten::item").call({t})[0];
+}
+
+TEST_CASE("without a ShapeEnv what depends on data is refused, by the operator's name") {
+  FakeTensorMode fake;
+  const Tensor x = fake.from_tensor(zeros({3}));
+  CHECK_THROWS_AS(nonzero(x), DynamicOutputShapeError);
+  CHECK_THROWS_WITH(nonzero(x), Catch::Contains("aten::nonzero"));
+  CHECK_THROWS_AS(masked_select(x, x), DynamicOutputShapeError);
+  CHECK_THROWS_AS(item(fake.from_tensor(zeros({}))), DataDependentOutputError);
+}
+
+TEST_CASE("nonzero gives a size that lies between 0 and the number of elements") {
+  Fixture f;
+  const Tensor found = nonzero(f.make({3, 4}));
+  CHECK(found.dtype() == DType::Int64);
+  CHECK(found.sym_size(0).to_string() == "u0");
+  CHECK(found.sym_size(1).maybe_int() == 2);
+  const SymbolInfo u0 = *f.env->symbol("u0");
+  CHECK(u0.size_like);
+  CHECK(u0.origin.reason == "aten::nonzero");
+  CHECK_FALSE(static_cast<bool>(found.sym_size(0) > 12));
+}
+
+TEST_CASE(
+    "the second nonzero of a tensor gives the first one's size, until somebody writes to it") {
+  Fixture f;
+  const Tensor x = f.make({3, 4});
+  const std::string first = nonzero(x).sym_size(0).to_string();
+  CHECK(nonzero(x).sym_size(0).to_string() == first);
+  x.impl()->bump_version();
+  const std::string second = nonzero(x).sym_size(0).to_string();
+  CHECK(second != first);
+  f.fake.new_epoch();
+  CHECK(nonzero(x).sym_size(0).to_string() != second);
+}
+
+TEST_CASE("nonzero of no element has exactly 0 rows") {
+  Fixture f;
+  CHECK(nonzero(f.make({0, 4})).sym_size(0).maybe_int() == 0);
+}
+
+TEST_CASE("operators go on with sizes that nobody knows") {
+  Fixture f;
+  const Tensor rows = select(nonzero(f.make({9})), 1, 0);
+  CHECK(rows.sym_size(0).to_string() == "u0");
+  CHECK(add(rows, rows).sym_size(0).to_string() == "u0");
+  CHECK(reshape(rows, {-1, 1}).sym_size(0).to_string() == "u0");
+}
+
+TEST_CASE("two unknown sizes that must agree are checked when the data is there") {
+  Fixture f;
+  const Tensor a = select(nonzero(f.make({9})), 1, 0), b = select(nonzero(f.make({9})), 1, 0);
+  CHECK_NOTHROW(add(a, b));
+  REQUIRE(f.env->runtime_asserts().size() >= 1);
+  f.env->bind_unbacked("u0", 3);
+  CHECK_THROWS_AS(f.env->bind_unbacked("u1", 4), RuntimeError);
+}
+
+TEST_CASE("reading an unknown size as a number names the symbol, its call and the check to add") {
+  Fixture f;
+  const Tensor found = nonzero(f.make({9}));
+  CHECK_THROWS_AS(found.size(0), GuardOnDataDependentError);
+  CHECK_THROWS_WITH(found.size(0), Catch::Contains("u0") && Catch::Contains("aten::nonzero"));
+}
+
+TEST_CASE("item() gives a symbol of the tensor's kind, and the same one again") {
+  Fixture f;
+  const Tensor i = f.make({}, DType::Int64);
+  CHECK(item_of(i).is_SymInt());
+  CHECK(item_of(f.make({})).is_SymFloat());
+  CHECK(item_of(f.make({}, DType::Bool)).is_SymBool());
+  CHECK(item_of(i).to_string() == item_of(i).to_string());
+  CHECK_THROWS_AS(item_of(f.make({2})), RuntimeError);
+  CHECK_THROWS_AS(item_of(f.make({}, DType::Complex64)), NotImplementedError);
+}
+
+TEST_CASE("a ShapeEnv may refuse symbols for numbers or for sizes") {
+  FakeTensorMode fake({.shape_env = ShapeEnv::create({.allow_scalar_outputs = false,
+                                                      .allow_dynamic_output_shape_ops = false})});
+  CHECK_THROWS_AS(item_of(fake.from_tensor(zeros({}))), DataDependentOutputError);
+  CHECK_THROWS_AS(nonzero(fake.from_tensor(zeros({1}))), DynamicOutputShapeError);
+}
+
+TEST_CASE("a tensor may be as large as item() says") {
+  Fixture f;
+  const SymInt n = item_of(f.make({}, DType::Int64)).to_sym_int();
+  constrain_range_for_size(n);
+  FakeTensorModeGuard active(f.fake);
+  const SymInt sizes[] = {n, 3};
+  CHECK(zeros(SymIntArrayRef(sizes, 2)).sym_size(0).to_string() == n.to_string());
+}
+
+TEST_CASE("masked_select, unique and repeat_interleave give sizes of their own") {
+  Fixture f;
+  const Tensor x = f.make({3, 4});
+  CHECK(masked_select(x, f.make({3, 4}, DType::Bool)).sym_size(0).to_string() == "u0");
+  const auto [values, inverse, counts] = _unique2(x, true, true, true);
+  CHECK(values.sym_size(0).to_string() == "u1");
+  CHECK(inverse.sizes() == IntArrayRef({3, 4}));
+  CHECK(counts.sym_size(0).to_string() == "u1");
+  const auto [slices, which, times] = unique_dim(x, -1, true, false, false);
+  CHECK(slices.sym_size(0).maybe_int() == 3);
+  CHECK(slices.sym_size(1).to_string() == "u2");
+  CHECK(which.sizes() == IntArrayRef({4}));  // on the CPU, wanted or not
+  CHECK(times.sym_size(0).to_string() == "u2");
+  const Tensor repeats = f.make({4}, DType::Int64);
+  CHECK(repeat_interleave_Tensor(repeats).sym_size(0).to_string() == "u3");
+  CHECK(repeat_interleave_Tensor(repeats, 10).sizes() == IntArrayRef({10}));
+}
+
+TEST_CASE("with real tensors beside it, the run knows what its symbols stand for") {
+  const auto env = ShapeEnv::create();
+  FakeTensorMode fake({.shape_env = env, .propagate_real_tensors = true});
+  const Tensor real = zeros({5});
+  fill_(slice(real, 0, 0, 3), 1);
+  const Tensor found = nonzero(fake.from_tensor(real, {.static_shapes = true}));
+  CHECK(found.sym_size(0).to_string() == "u0");
+  REQUIRE(real_of(found).defined());
+  CHECK(real_of(found).sizes() == IntArrayRef({3, 1}));
+  CHECK(real_of(add(found, found)).sizes() == IntArrayRef({3, 1}));
+  CHECK_FALSE(real_of(zeros({1})).defined());
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,126 @@
+// Results of fake calls, remembered by the metadata of the arguments.
+
+#ifndef SWITCHBOARD_FAKE_DISPATCH_CACHE_H_
+#define SWITCHBOARD_FAKE_DISPATCH_CACHE_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "switchboard/core/intrusive_ptr.h"
+#include "switchboard/fake/cache_key.h"
+#include "switchboard/ops/dims.h"
+
+namespace sb {
+
+enum class FakeCacheUse : uint8_t {
+  Off,
+  // For what costs more than looking it up does: operators that are composed of others, fake rules
+  // and fallback kernels. Meta kernels of single operators run; docs/fake.md has the figures.
+  Costly,
+  All,
+  // As All, and each result is computed too: RuntimeError where the two differ. As
+  // `fake_tensor_cache_crosscheck_enabled`.
+  CrossCheck,
+};
+
+// As `DispatchCacheInfo`.
+struct FakeCacheInfo {
+  uint64_t hits = 0;
+  uint64_t misses = 0;  // calls that were then remembered
+  // Calls that cannot be remembered, by the reason, with their number; most first.
+  std::vector<std::pair<std::string, uint64_t>> bypasses;
+  size_t size = 0;  // entries
+};
+
+namespace internal {
+
+// Why a call is not remembered. The texts are PyTorch's.
+enum class CacheBypass : uint8_t {
+  DataDependentOutput,
+  DynamicOutputShape,
+  InplaceView,
+  UnsafeView,
+  Lift,
+  StorageResize,
+  NonBuiltin,
+  CompositeImplicitView,
+  SymbolicShape,
+  ConstantAttribute,
+  OtherArgument,  // a generator, a storage, an object
+  SeveralOutputs,
+  NonFakeOutput,
+  ConstantOutput,
+  KeywordAlias,
+  KeySetMismatch,
+  Full,
+};
+inline constexpr size_t kCacheBypasses = static_cast<size_t>(CacheBypass::Full) + 1;
+std::string_view to_string(CacheBypass reason);
+
+// What a call gives. As `_DispatchCacheEntry`.
+struct CacheEntry {
+  CacheKey key;
+  int same_as = -1;  // the argument that the result is; then the rest says nothing
+  int view_of = -1;  // the argument whose storage the result is on
+  DimVector sizes;
+  DimVector strides;
+  int64_t storage_offset = 0;
+  size_t storage_bytes = 0;
+  bool resizable = true;
+  DType dtype = DType::Float32;
+  Device device;
+  DispatchKeySet keys;
+};
+
+}  // namespace internal
+
+// Thread-safe: modes of several threads may share one; looking something up takes no lock. Holds at
+// most kMostEntries, and remembers nothing more when it is full.
+class FakeDispatchCache : public IntrusiveTarget {
+ public:
+  static constexpr size_t kMostEntries = size_t{1} << 16;
+
+  FakeDispatchCache();
+  ~FakeDispatchCache() override;
+  static IntrusivePtr<FakeDispatchCache> create() { return make_intrusive<FakeDispatchCache>(); }
+  // What modes use that are given none.
+  static const IntrusivePtr<FakeDispatchCache>& process_wide();
+
+  // As `FakeTensorMode.cache_info` and `cache_clear`, which sets the numbers to zero, too.
+  FakeCacheInfo info() const;
+  void clear();
+
+  // For the mode. What find() gives is alive to the end of the dispatcher's call.
+  const internal::CacheEntry* find(const internal::CacheKey& key);
+  void insert(std::unique_ptr<const internal::CacheEntry> entry);
+  void count_bypass(internal::CacheBypass reason) {
+    bypasses_[static_cast<size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
+  }
+
+ private:
+  struct Table;
+  // One count for each of some threads, so that they do not contend.
+  struct alignas(64) Count {
+    std::atomic<uint64_t> hits{0};
+  };
+  static constexpr size_t kCounts = 16;
+
+  mutable absl::Mutex mutex_;  // of those who write
+  std::shared_ptr<Table> table_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<const Table*> published_;  // of table_
+  std::array<Count, kCounts> hits_;
+  std::atomic<uint64_t> misses_{0};
+  std::array<std::atomic<uint64_t>, internal::kCacheBypasses> bypasses_{};
+};
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_FAKE_DISPATCH_CACHE_H_

@@ -1,0 +1,217 @@
+#include "switchboard/fake/dispatch_cache.h"
+
+#include <thread>
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/fake/fake_rule.h"
+#include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/matmul.h"
+#include "switchboard/ops/unary.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+const Device kCuda(DeviceType::CUDA, 0);
+
+// A mode that remembers everything, in a cache of its own.
+struct Fixture {
+  IntrusivePtr<FakeDispatchCache> cache = FakeDispatchCache::create();
+  FakeTensorMode mode{{.cache_use = FakeCacheUse::All, .cache = cache}};
+  Tensor make(IntArrayRef sizes, DType dtype = DType::Float32) {
+    return mode.from_tensor(zeros(sizes, dtype), kCuda);
+  }
+  uint64_t bypasses(std::string_view reason) const {
+    for (const auto& [text, count] : cache->info().bypasses)
+      if (text == reason) return count;
+    return 0;
+  }
+};
+
+TEST_CASE("the same call on the same metadata is a hit") {
+  Fixture f;
+  const Tensor x = f.make({2, 3}), y = f.make({2, 3});
+  const Tensor a = add(x, y);
+  CHECK(f.cache->info().misses == 1);
+  CHECK(f.cache->info().hits == 0);
+  const Tensor b = add(y, x);
+  CHECK(f.cache->info().hits == 1);
+  CHECK(f.cache->info().size == 1);
+  CHECK(b.sizes() == a.sizes());
+  CHECK(b.device() == kCuda);
+  CHECK(b.key_set() == a.key_set());
+  CHECK_FALSE(b.is_alias_of(a));
+}
+
+TEST_CASE("another size, stride, dtype, device, operator or number is a miss") {
+  Fixture f;
+  const Tensor x = f.make({2, 3});
+  add(x, x);
+  add(f.make({3, 2}), f.make({3, 2}));
+  add(t(f.make({3, 2})), x);
+  add(f.make({2, 3}, DType::Float64), x);
+  sub(x, x);
+  add(x, x, 2);
+  add(x, x, 2.0);
+  const Tensor cpu = f.mode.from_tensor(zeros({2, 3}));
+  add(cpu, cpu);
+  CHECK(f.cache->info().hits == 0);
+}
+
+TEST_CASE("1 and 1.0 are two numbers") {
+  Fixture f;
+  const Tensor x = f.make({2}, DType::Int64);
+  CHECK(add(x, x, 1).dtype() == DType::Int64);
+  CHECK_THROWS_AS(add(x, x, 1.5), RuntimeError);
+}
+
+TEST_CASE("an in-place call gives the very argument, from the cache too") {
+  Fixture f;
+  const Tensor x = f.make({2}), y = f.make({2});
+  CHECK(add_(x, y).is_same(x));
+  CHECK(add_(y, x).is_same(y));
+  CHECK(f.cache->info().hits == 1);
+}
+
+TEST_CASE("a view from the cache lies on its argument's storage") {
+  Fixture f;
+  const Tensor x = f.make({4, 3}), y = f.make({4, 3});
+  select(x, 0, 2);
+  const Tensor v = select(y, 0, 2);
+  CHECK(f.cache->info().hits == 1);
+  CHECK(v.is_alias_of(y));
+  CHECK(v.storage_offset() == 6);
+  CHECK(v.sizes() == IntArrayRef({3}));
+}
+
+TEST_CASE("whether two arguments share a storage is part of the key") {
+  Fixture f;
+  const Tensor x = f.make({2}), y = f.make({2});
+  mul(x, y);
+  mul(x, x);
+  CHECK(f.cache->info().hits == 0);
+}
+
+TEST_CASE("an error is not remembered") {
+  Fixture f;
+  const Tensor x = f.make({2}), y = f.make({3});
+  for (int i = 0; i < 2; ++i) CHECK_THROWS_AS(add(x, y), RuntimeError);
+  CHECK(f.cache->info().size == 0);
+}
+
+TEST_CASE("what cannot be remembered is counted by its reason") {
+  Fixture f;
+  const Tensor x = f.make({2, 3});
+  squeeze_(x);
+  CHECK(f.bypasses("inplace view") == 1);
+  _unsafe_view(x, {6});
+  CHECK(f.bypasses("unsafe view") == 1);
+  add_out(x, x, 1, f.make({2, 3}));
+  CHECK(f.bypasses("kwarg aliases output") == 1);
+  split(x, 1, 0);
+  CHECK(f.bypasses("non-FakeTensor output") == 1);
+
+  Library m(Library::Kind::Def, "cache_test");
+  const OperatorHandle op = m.define("twice(Tensor x) -> Tensor");
+  m.impl("twice", DispatchKey::Meta, [](const Tensor& t) { return add(t, t); });
+  op.call({x});
+  op.call({x});
+  CHECK(f.bypasses("non-builtin") == 2);
+  CHECK(f.cache->info().bypasses[0].second == 2);
+}
+
+TEST_CASE("a constant among the arguments is not remembered") {
+  Fixture f;
+  add_Scalar(f.make({2}), 1);
+  const uint64_t before = f.cache->info().size;
+  add(f.make({2}), wrapped_scalar_tensor(2.0));
+  CHECK(f.bypasses("constant attribute") == 1);
+  CHECK(f.cache->info().size == before);
+}
+
+TEST_CASE("the cache is cleared, and its numbers with it") {
+  Fixture f;
+  const Tensor x = f.make({2});
+  add(x, x);
+  add(x, x);
+  f.cache->clear();
+  const FakeCacheInfo info = f.cache->info();
+  CHECK(info.hits == 0);
+  CHECK(info.misses == 0);
+  CHECK(info.size == 0);
+  add(x, x);
+  CHECK(f.cache->info().misses == 1);
+}
+
+TEST_CASE("a cross-checking mode finds a rule that gives another result the second time") {
+  const auto cache = FakeDispatchCache::create();
+  FakeTensorMode mode{{.cache_use = FakeCacheUse::CrossCheck, .cache = cache}};
+  const Tensor x = mode.from_tensor(zeros({2, 2}), kCuda);
+  add(x, x);
+  CHECK_NOTHROW(add(x, x));
+
+  static int calls = 0;
+  Library m(Library::Kind::Fragment, "aten");
+  const OperatorHandle fickle = m.define("_cache_test_fickle(Tensor self) -> Tensor");
+  m.impl("_cache_test_fickle", DispatchKey::Meta, [](const Tensor&) {
+    return empty({++calls}, DType::Float32, std::nullopt, Device(DeviceType::Meta));
+  });
+  fickle.call({x});
+  CHECK_THROWS_WITH(fickle.call({x}), Catch::Contains("_cache_test_fickle") &&
+                                          Catch::Contains("remembered float32[1]") &&
+                                          Catch::Contains("gave float32[2]"));
+}
+
+TEST_CASE("by default only what is costly is remembered") {
+  const auto cache = FakeDispatchCache::create();
+  FakeTensorMode mode{{.cache = cache}};
+  const Tensor x = mode.from_tensor(zeros({2, 2}), kCuda);
+  add(x, x);
+  add(x, x);
+  CHECK(cache->info().hits + cache->info().misses == 0);
+}
+
+TEST_CASE("an operator that is defined anew, or gets a rule, is another one") {
+  Fixture f;
+  const Tensor x = f.make({2});
+  relu(x);
+  const RegistrationHandle rule = register_fake_rule("aten::relu", [](FakeCall& call) {
+    call.give({call.empty({7}, DType::Float32, kCuda)});
+    return true;
+  });
+  CHECK(relu(x).sizes() == IntArrayRef({7}));
+}
+
+TEST_CASE("modes on two threads share a cache") {
+  const auto cache = FakeDispatchCache::create();
+  const auto work = [&] {
+    FakeTensorMode mode{{.cache_use = FakeCacheUse::All, .cache = cache}};
+    for (int64_t i = 0; i < 200; ++i) {
+      const Tensor x = mode.from_tensor(zeros({i % 50 + 1}), kCuda);
+      if (add(x, x).sizes() != x.sizes()) throw std::logic_error("wrong entry");
+    }
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  CHECK(cache->info().size == 50);
+  CHECK(cache->info().hits + cache->info().misses >= 350);
+}
+
+TEST_CASE("a full cache remembers nothing more") {
+  Fixture f;
+  FakeTensorModeGuard active(f.mode);
+  const Tensor base = empty({1, 1 << 20}, kCuda);
+  for (int64_t i = 0; i < static_cast<int64_t>(FakeDispatchCache::kMostEntries) + 5; ++i)
+    narrow(base, 1, 0, i + 1);
+  CHECK(f.cache->info().size == FakeDispatchCache::kMostEntries);
+  CHECK(f.bypasses("cache is full") > 0);
+}
+
+}  // namespace
+}  // namespace sb

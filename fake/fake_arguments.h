@@ -1,0 +1,54 @@
+// What kinds of arguments a call has: one look at each decides which way it goes.
+
+#ifndef SWITCHBOARD_FAKE_FAKE_ARGUMENTS_H_
+#define SWITCHBOARD_FAKE_FAKE_ARGUMENTS_H_
+
+#include "absl/types/span.h"
+#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/fake/common_device.h"
+#include "switchboard/fake/fake_tensor_data.h"
+
+namespace sb::internal {
+
+struct FakeArguments {
+  bool tensors = false;   // there is one at least
+  bool foreign = false;   // one is real, or of another mode
+  bool extras = false;    // one has a constant, a memo or the like
+  bool symbolic = false;  // one has symbolic sizes, or is a symbol
+  CommonDevice device;    // of those of the mode
+
+  // Whether there is more to it than fake tensors and numbers.
+  bool is_special() const { return foreign || extras || symbolic; }
+
+  static FakeArguments of(const DispatchMode& mode, absl::Span<const IValue> arguments) {
+    FakeArguments seen;
+    for (const IValue& value : arguments) {
+      if (value.is_Tensor()) {
+        seen.add(mode, value.unchecked_tensor());
+      } else if (value.is_symbolic() || value.is_SymIntList()) {
+        seen.symbolic = true;
+      } else {
+        value.for_each_tensor([&](const Tensor& t) { seen.add(mode, t); });
+      }
+    }
+    return seen;
+  }
+
+ private:
+  void add(const DispatchMode& mode, const Tensor& t) {
+    const TensorImpl* const impl = t.impl();
+    const ModeData* const data = impl->mode_data().get();
+    if (!data || &data->mode() != &mode) {
+      if (t.defined()) tensors = foreign = true;
+      return;
+    }
+    tensors = true;
+    if (static_cast<const FakeTensorData*>(data)->extras()) extras = true;
+    if (impl->symbolic_shape()) symbolic = true;
+    device.add(t);
+  }
+};
+
+}  // namespace sb::internal
+
+#endif  // SWITCHBOARD_FAKE_FAKE_ARGUMENTS_H_

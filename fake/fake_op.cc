@@ -1,0 +1,163 @@
+#include "switchboard/fake/fake_op.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/base/const_init.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/reclaim.h"
+
+namespace sb {
+namespace internal {
+
+std::atomic<uint64_t> fake_rules_version{1};
+
+namespace {
+
+struct RuleOfOp {
+  std::shared_ptr<const FakeRule> rule;
+  SourceLocation where;
+};
+struct RuleByPredicate {
+  FakeRulePredicate predicate;
+  std::shared_ptr<const FakeRule> rule;
+  uint64_t id;
+};
+
+// All rules. Not destroyed, as handles of static objects may outlive it otherwise.
+struct Registry {
+  absl::Mutex mutex;
+  absl::flat_hash_map<OperatorName, RuleOfOp> by_op ABSL_GUARDED_BY(mutex);
+  std::vector<RuleByPredicate> by_predicate ABSL_GUARDED_BY(mutex);
+  uint64_t last_id ABSL_GUARDED_BY(mutex) = 0;
+};
+Registry& registry() {
+  static Registry& all = *new Registry();
+  return all;
+}
+
+// Guards FakeOpNote::owned of all operators.
+absl::Mutex make_mutex(absl::kConstInit);
+
+bool is_lift_name(const std::string& name) {
+  return name == "aten::lift" || name == "aten::lift_fresh" || name == "aten::lift_fresh_copy";
+}
+
+}  // namespace
+
+const FakeOp& make_fake_op(const OperatorHandle& op) {
+  OperatorEntry& entry = op.entry();
+  auto made = std::make_shared<FakeOp>();
+  const FunctionSchema& schema = op.schema();
+  made->defined_order = entry.defined_order();
+  made->mutates = schema.is_mutable();
+  made->sets_metadata = entry.has_tag(Tag::inplace_view);
+  made->is_view = schema.is_view();
+  made->is_seeded = entry.has_tag(Tag::nondeterministic_seeded);
+  made->is_lift = is_lift_name(op.name().name);
+  const std::string_view ns = op.name().ns();
+  made->is_builtin = ns == "aten" || ns == "prims" || ns == "prim";
+  made->returns_nothing = schema.returns.empty();
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    const BaseType base = schema.arguments[i].type.base;
+    if (base == BaseType::Device && made->device_argument < 0)
+      made->device_argument = static_cast<int>(i);
+    if (base == BaseType::Scalar) made->takes_numbers = true;
+  }
+
+  Registry& all = registry();
+  std::vector<std::pair<FakeRulePredicate, std::shared_ptr<const FakeRule>>> predicates;
+  {
+    absl::MutexLock lock(&all.mutex);
+    made->rules_version = fake_rules_version.load(std::memory_order_acquire);
+    const auto found = all.by_op.find(op.name());
+    if (found != all.by_op.end()) {
+      made->rules.push_back(found->second.rule);
+      made->first_rule_is_own = true;
+    }
+    for (const RuleByPredicate& r : all.by_predicate) predicates.emplace_back(r.predicate, r.rule);
+  }
+  // Without the lock: a predicate may look at the dispatcher.
+  for (auto& [predicate, rule] : predicates) {
+    if (predicate(op)) made->rules.push_back(std::move(rule));
+  }
+
+  made->has_rules = !made->rules.empty() || made->is_lift;
+
+  if (!entry.find_note()) entry.set_note(std::make_unique<FakeOpNote>());
+  auto& note = static_cast<FakeOpNote&>(*entry.find_note());
+  absl::MutexLock lock(&make_mutex);
+  std::shared_ptr<const FakeOp> old = std::exchange(note.owned, made);
+  note.fake_op.store(made.get(), std::memory_order_release);
+  if (old) retire(std::move(old));
+  return *made;
+}
+
+}  // namespace internal
+
+namespace {
+
+// Takes the rules `take` says away, and has every operator ask anew.
+template <class F>
+RegistrationHandle undo_by(F take) {
+  return RegistrationHandle([take] {
+    internal::Registry& all = internal::registry();
+    absl::MutexLock lock(&all.mutex);
+    take(all);
+    internal::fake_rules_version.fetch_add(1, std::memory_order_acq_rel);
+  });
+}
+
+}  // namespace
+
+RegistrationHandle register_fake_rule(std::initializer_list<std::string_view> ops, FakeRule rule,
+                                      SourceLocation where) {
+  SB_CHECK_VALUE(rule != nullptr, "register_fake_rule: expected a rule, got an empty function");
+  std::vector<OperatorName> names;
+  for (const std::string_view op : ops) names.push_back(OperatorName::parse(op));
+  const auto shared = std::make_shared<const FakeRule>(std::move(rule));
+  internal::Registry& all = internal::registry();
+  {
+    absl::MutexLock lock(&all.mutex);
+    for (auto name = names.begin(); name != names.end(); ++name) {
+      const auto there = all.by_op.find(*name);
+      SB_CHECK(there == all.by_op.end() && std::find(names.begin(), name, *name) == name,
+               "register_fake_rule: ", name->to_string(),
+               " has a fake rule already, registered at ",
+               there == all.by_op.end() ? where.file_name() : there->second.where.file_name(), ":",
+               there == all.by_op.end() ? where.line() : there->second.where.line(),
+               "; got another at ", where.file_name(), ":", where.line());
+    }
+    for (const OperatorName& name : names) all.by_op[name] = {shared, where};
+    internal::fake_rules_version.fetch_add(1, std::memory_order_acq_rel);
+  }
+  return undo_by([names](internal::Registry& r) ABSL_EXCLUSIVE_LOCKS_REQUIRED(r.mutex) {
+    for (const OperatorName& name : names) r.by_op.erase(name);
+  });
+}
+
+RegistrationHandle register_fake_rule(std::string_view op, FakeRule rule, SourceLocation where) {
+  return register_fake_rule({op}, std::move(rule), where);
+}
+
+RegistrationHandle register_fake_rule(FakeRulePredicate predicate, FakeRule rule, SourceLocation) {
+  SB_CHECK_VALUE(predicate != nullptr && rule != nullptr,
+                 "register_fake_rule: expected a predicate and a rule, got an empty function");
+  internal::Registry& all = internal::registry();
+  uint64_t id;
+  {
+    absl::MutexLock lock(&all.mutex);
+    id = ++all.last_id;
+    all.by_predicate.push_back(
+        {std::move(predicate), std::make_shared<const FakeRule>(std::move(rule)), id});
+    internal::fake_rules_version.fetch_add(1, std::memory_order_acq_rel);
+  }
+  return undo_by([id](internal::Registry& r) ABSL_EXCLUSIVE_LOCKS_REQUIRED(r.mutex) {
+    std::erase_if(r.by_predicate, [id](const internal::RuleByPredicate& p) { return p.id == id; });
+  });
+}
+
+}  // namespace sb

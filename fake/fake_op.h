@@ -1,0 +1,63 @@
+// What fake mode knows about an operator: found out at the first call, kept with the operator.
+
+#ifndef SWITCHBOARD_FAKE_FAKE_OP_H_
+#define SWITCHBOARD_FAKE_FAKE_OP_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/dispatch/operator_handle.h"
+#include "switchboard/fake/fake_rule.h"
+
+namespace sb::internal {
+
+struct FakeOp {
+  std::vector<std::shared_ptr<const FakeRule>> rules;  // in their order
+  bool first_rule_is_own = false;                      // and not by predicate
+  int device_argument = -1;                            // the place of `device`, or -1
+  bool has_rules = false;      // or is one of those that fake mode does something for
+  bool mutates = false;        // some argument is written to
+  bool sets_metadata = false;  // inplace_view: an argument's shape or storage is changed
+  bool is_view = false;
+  bool is_lift = false;        // makes a literal part of the program
+  bool is_builtin = false;     // of PyTorch's own namespaces
+  bool is_seeded = false;      // nondeterministic_seeded: two calls give two results
+  bool takes_numbers = false;  // a Scalar is among its arguments
+  bool returns_nothing = false;
+
+  // Where this was made for another definition of the operator, or other rules, it is made anew.
+  uint64_t defined_order = 0;
+  uint64_t rules_version = 0;
+};
+
+// Grows with each rule that comes or goes.
+extern std::atomic<uint64_t> fake_rules_version;
+
+const FakeOp& make_fake_op(const OperatorHandle& op);
+
+class FakeOpNote final : public OperatorNote {
+ public:
+  std::atomic<const FakeOp*> fake_op{nullptr};  // of `owned`
+  std::shared_ptr<const FakeOp> owned;
+};
+
+// The caller is inside of a call (CallPin), for as long as it uses what it gets.
+inline const FakeOp& fake_op(const OperatorHandle& op) {
+  const OperatorEntry& entry = op.entry();
+  if (const OperatorNote* const note = entry.find_note()) {
+    const FakeOp* const known =
+        static_cast<const FakeOpNote*>(note)->fake_op.load(std::memory_order_acquire);
+    if (known && known->defined_order == entry.defined_order() &&
+        known->rules_version == fake_rules_version.load(std::memory_order_acquire)) {
+      return *known;
+    }
+  }
+  return make_fake_op(op);
+}
+
+}  // namespace sb::internal
+
+#endif  // SWITCHBOARD_FAKE_FAKE_OP_H_

@@ -1,0 +1,102 @@
+#include "switchboard/fake/fallback_kernel.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/error.h"
+#include "switchboard/fake/common_device.h"
+#include "switchboard/fake/fake_errors.h"
+#include "switchboard/fake/fake_mode.h"
+#include "switchboard/fake/map_tensors.h"
+#include "switchboard/ops/fill.h"
+
+namespace sb::internal {
+namespace {
+
+constexpr std::array<std::string_view, 8> kMayFallBack = {
+    "aten", "prims", "debugprims", "quantized", "xla", "vision", "torchtext", "torchaudio"};
+
+[[noreturn]] void refuse(const OperatorHandle& op, std::string_view why) {
+  SB_THROW(UnsupportedOperatorError, op.name().to_string(),
+           ": no shape rule for fake tensors, and no fallback: ", why,
+           "; register a kernel for it at Meta, or a rule by register_fake_rule");
+}
+
+// Real tensors of zeros in the place of fake ones, storages shared as theirs are.
+class RealInputs {
+ public:
+  Tensor of(const Tensor& fake) {
+    if (!fake.defined()) return fake;
+    if (const auto found = real_.find(fake.impl()); found != real_.end()) return found->second;
+    const Device device =
+        find_allocator(fake.device().type) ? fake.device() : Device(DeviceType::CPU);
+    Tensor zeros = empty_strided_on(device, fake.sizes(), fake.strides(), fake.dtype());
+    fill_(zeros, 0);
+    fake_.emplace_back(zeros, fake);
+    real_.emplace(fake.impl(), zeros);
+    return zeros;
+  }
+  // The fake tensor that a result is, or an undefined one.
+  Tensor input_of(const Tensor& result) const {
+    for (const auto& [real, fake] : fake_)
+      if (real.is_same(result)) return fake;
+    return Tensor();
+  }
+  bool aliases(const Tensor& result) const {
+    return std::ranges::any_of(fake_,
+                               [&](const auto& pair) { return pair.first.is_alias_of(result); });
+  }
+
+ private:
+  absl::flat_hash_map<const TensorImpl*, Tensor> real_;
+  std::vector<std::pair<Tensor, Tensor>> fake_;
+};
+
+}  // namespace
+
+void run_fallback_kernel(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
+                         Stack* stack) {
+  const size_t n = op.entry().num_arguments();
+  if (!mode.options().allow_fallback_kernels) refuse(op, "the mode allows none");
+  if (std::ranges::find(kMayFallBack, op.name().ns()) == kMayFallBack.end())
+    refuse(op, "only operators of PyTorch's own namespaces may run on zeros");
+  if (facts.sets_metadata) refuse(op, "it changes the shape or storage of an argument");
+  const auto arguments = absl::MakeConstSpan(*stack).last(n);
+  for (const IValue& value : arguments) {
+    value.for_each_tensor([&](const Tensor& t) {
+      if (t.is_symbolic()) refuse(op, "its sizes are symbolic");
+    });
+  }
+  const std::optional<Device> common = common_device(op, *stack);
+  Device device = common.value_or(Device(DeviceType::CPU));
+
+  Stack real(arguments.begin(), arguments.end());
+  if (facts.device_argument >= 0) {
+    IValue& argument = real[static_cast<size_t>(facts.device_argument)];
+    if (argument.is_Device()) device = with_index(argument.to_device());
+    if (!find_allocator(device.type)) argument = IValue(Device(DeviceType::CPU));
+  }
+  RealInputs inputs;
+  for (IValue& value : real) map_tensors(value, [&](const Tensor& t) { return inputs.of(t); });
+  {
+    const NoModesGuard no_modes;
+    op.call_boxed(&real);
+  }
+  const IntrusivePtr<ModeData> data = mode.data();
+  for (IValue& value : real) {
+    map_tensors(value, [&](const Tensor& result) {
+      if (!result.defined()) return result;
+      if (const Tensor input = inputs.input_of(result); input.defined()) return input;
+      if (inputs.aliases(result)) refuse(op, "a result shares the storage of an argument");
+      return mode.converter().convert(result, device, data);
+    });
+  }
+  stack->resize(stack->size() - n);
+  std::ranges::move(real, std::back_inserter(*stack));
+}
+
+}  // namespace sb::internal

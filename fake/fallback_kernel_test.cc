@@ -1,0 +1,106 @@
+#include "switchboard/fake/fallback_kernel.h"
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/item.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+const Device kCuda(DeviceType::CUDA, 0);
+
+// A library of operators that have kernels on the CPU and no shape rule.
+struct CpuOnly {
+  Library m{Library::Kind::Fragment, "aten"};
+  FakeTensorMode fake;
+  OperatorHandle define(std::string_view schema) { return m.define(schema); }
+  Tensor x(IntArrayRef sizes) { return fake.from_tensor(ones(sizes), kCuda); }
+};
+
+TEST_CASE("an operator without a shape rule runs on zeros, and its results are fake") {
+  CpuOnly t;
+  const OperatorHandle op = t.define("_fallback_test_f(Tensor x) -> (Tensor, int)");
+  static double seen;
+  t.m.impl("_fallback_test_f", DispatchKey::CPU, [](const Tensor& x) {
+    seen = x.data<float>()[0];
+    return std::tuple<Tensor, int64_t>(mul(x, x), 5);
+  });
+  seen = 1;
+  const std::vector<IValue> results = op.call({t.x({3, 2})});
+  CHECK(seen == 0);
+  CHECK(is_fake(results[0].to_tensor()));
+  CHECK(results[0].to_tensor().device() == kCuda);
+  CHECK(results[0].to_tensor().sizes() == IntArrayRef({3, 2}));
+  CHECK(results[1].to_int() == 5);
+}
+
+TEST_CASE("a result that is an argument is that argument's fake tensor") {
+  CpuOnly t;
+  const OperatorHandle op = t.define("_fallback_test_self(Tensor(a!) x) -> Tensor(a!)");
+  t.m.impl("_fallback_test_self", DispatchKey::CPU, [](const Tensor& x) { return add_(x, x); });
+  const Tensor x = t.x({2});
+  CHECK(op.call({x})[0].to_tensor().is_same(x));
+}
+
+TEST_CASE("a result on the storage of an argument is refused") {
+  CpuOnly t;
+  const OperatorHandle op = t.define("_fallback_test_alias(Tensor(a) x) -> Tensor(a)");
+  t.m.impl("_fallback_test_alias", DispatchKey::CPU, [](const Tensor& x) { return view(x, {-1}); });
+  CHECK_THROWS_WITH(op.call({t.x({2})}), Catch::Contains("_fallback_test_alias") &&
+                                             Catch::Contains("shares the storage of an argument"));
+}
+
+TEST_CASE("an operator that changes the metadata of an argument is refused") {
+  CpuOnly t;
+  const OperatorHandle op =
+      t.m.define("_fallback_test_meta_(Tensor(a!) x) -> Tensor(a!)", Tag::inplace_view);
+  t.m.impl("_fallback_test_meta_", DispatchKey::CPU, [](const Tensor& x) { return squeeze_(x); });
+  CHECK_THROWS_AS(op.call({t.x({2, 1})}), UnsupportedOperatorError);
+}
+
+TEST_CASE("only operators of PyTorch's namespaces fall back, and the error says what to register") {
+  Library m(Library::Kind::Def, "fallback_test");
+  const OperatorHandle op = m.define("mine(Tensor x) -> Tensor");
+  static int runs = 0;
+  m.impl("mine", DispatchKey::CPU, [](const Tensor& x) {
+    ++runs;
+    return x;
+  });
+  FakeTensorMode fake;
+  CHECK_THROWS_WITH(op.call({fake.from_tensor(zeros({2}))}),
+                    Catch::Contains("fallback_test::mine: no shape rule for fake tensors") &&
+                        Catch::Contains("register a kernel for it at Meta"));
+  CHECK(runs == 0);
+}
+
+TEST_CASE("a mode that allows no fallback kernels refuses all") {
+  Library m(Library::Kind::Fragment, "aten");
+  const OperatorHandle op = m.define("_fallback_test_g(Tensor x) -> Tensor");
+  m.impl("_fallback_test_g", DispatchKey::CPU, [](const Tensor& x) { return mul(x, x); });
+  FakeTensorMode strict({.allow_fallback_kernels = false});
+  CHECK_THROWS_WITH(op.call({strict.from_tensor(zeros({2}))}),
+                    Catch::Contains("the mode allows none"));
+}
+
+TEST_CASE("symbolic sizes cannot be zeros of a size") {
+  Library m(Library::Kind::Fragment, "aten");
+  const OperatorHandle op = m.define("_fallback_test_h(Tensor x) -> Tensor");
+  m.impl("_fallback_test_h", DispatchKey::CPU, [](const Tensor& x) { return mul(x, x); });
+  FakeTensorMode fake({.shape_env = ShapeEnv::create()});
+  CHECK_THROWS_WITH(op.call({fake.from_tensor(zeros({5}))}), Catch::Contains("symbolic"));
+}
+
+TEST_CASE("an operator that returns nothing and writes nothing needs no rule") {
+  Library m(Library::Kind::Def, "fallback_test");
+  const OperatorHandle op = m.define("note(Tensor x) -> ()");
+  FakeTensorMode fake;
+  CHECK(op.call({fake.from_tensor(zeros({2}))}).empty());
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,106 @@
+// Operators whose tensors may be on several devices, and what device their results have.
+
+#include <utility>
+#include <vector>
+
+#include "switchboard/core/error.h"
+#include "switchboard/fake/fake_errors.h"
+#include "switchboard/fake/fake_mode.h"
+#include "switchboard/fake/fake_rule.h"
+
+namespace sb::internal {
+namespace {
+
+// The result is where the first argument is, wherever the others are.
+bool follow_first(FakeCall& call) {
+  const Device device = call.tensor(0).device();
+  call.run_meta_kernel(device);
+  return true;
+}
+
+// The same, where the indices and values may be 0-dim and elsewhere only.
+bool index_put_rule(FakeCall& call) {
+  const Device self = call.tensor("self").device();
+  const Tensor& values = call.tensor("values");
+  SB_CHECK(values.device() == self || values.dim() == 0, call.name(), ": values: expected ",
+           "them on the device of self, ", to_string(self), ", got ", values.describe());
+  call.run_meta_kernel(self);
+  return true;
+}
+
+// A mask selects as many elements as it has true ones.
+bool index_rule(FakeCall& call) {
+  for (const std::optional<Tensor>& index : call.argument("indices").to_optional_tensor_list()) {
+    if (!index || !index->defined()) continue;
+    const bool mask = index->dtype() == DType::Bool || index->dtype() == DType::UInt8;
+    SB_CHECK_KIND(DynamicOutputShapeError, !mask, call.name(), ": indices: the result's shape ",
+                  "depends on the data of a mask, which fake tensors do not have, ",
+                  index->describe());
+  }
+  return follow_first(call);
+}
+
+// Each result of a list is on the device that the elements of its place agree on.
+bool foreach_rule(FakeCall& call) {
+  const std::vector<Argument>& arguments = call.op().schema().arguments;
+  std::vector<std::vector<Tensor>> lists;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!call.argument(i).is_TensorList()) continue;
+    const TensorList list = call.argument(i).to_tensor_list();
+    if (!list.empty()) lists.emplace_back(list.begin(), list.end());
+  }
+  std::vector<Device> devices;
+  for (size_t i = 0; !lists.empty() && i < lists[0].size(); ++i) {
+    CommonDevice common;
+    for (const std::vector<Tensor>& list : lists)
+      if (i < list.size() && list[i].defined()) common.add(list[i]);
+    SB_CHECK(!common.disagrees(), call.name(), ": expected the tensors at place ", i,
+             " of all lists on one device");
+    devices.push_back(common.device().value_or(Device(DeviceType::CPU)));
+  }
+  call.run_meta_kernel(devices.empty() ? Device(DeviceType::CPU) : devices[0]);
+  if (!call.op().schema().returns.empty()) {
+    size_t i = 0;
+    call.stack()->back().for_each_tensor([&](const Tensor& t) {
+      if (i < devices.size() && t.device() != devices[i])
+        become_fake(t, devices[i], call.mode().data());
+      ++i;
+    });
+  }
+  return true;
+}
+
+bool refuse_nested(FakeCall& call) {
+  SB_THROW(UnsupportedOperatorError, call.name(), ": nested tensors have no fake");
+}
+bool refuse_device(FakeCall& call) {
+  SB_THROW(UnsupportedOperatorError, call.name(),
+           ": not implemented for fake tensors: it says something of the memory of a device");
+}
+
+[[maybe_unused]] const bool registered = [] {
+  register_fake_rule({"aten::copy_", "aten::copy", "aten::copy.out", "aten::slice_scatter",
+                      "aten::slice_scatter.out", "aten::resize_as_", "aten::_unsafe_index_put"},
+                     follow_first)
+      .release();
+  register_fake_rule("aten::index.Tensor", index_rule).release();
+  register_fake_rule({"aten::index_put", "aten::index_put_"}, index_put_rule).release();
+  register_fake_rule(
+      {"aten::_nested_tensor_from_tensor_list", "aten::_nested_tensor_from_tensor_list.out",
+       "aten::_nested_view_from_buffer", "aten::_nested_view_from_buffer_copy"},
+      refuse_nested)
+      .release();
+  register_fake_rule(
+      {"aten::is_pinned", "aten::pin_memory", "aten::_pin_memory", "aten::_pin_memory.out",
+       "aten::_resize_output", "aten::_resize_output.out", "aten::_resize_output_"},
+      refuse_device)
+      .release();
+  register_fake_rule(
+      [](const OperatorHandle& op) { return op.name().name.starts_with("aten::_foreach_"); },
+      foreach_rule)
+      .release();
+  return true;
+}();
+
+}  // namespace
+}  // namespace sb::internal

@@ -1,0 +1,52 @@
+#include "switchboard/fake/symbolic_sizes.h"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "switchboard/core/error.h"
+
+namespace sb::internal {
+void make_symbolic(ShapeEnv& env, const Tensor& fake, const FromTensorOptions& how) {
+  const IntArrayRef sizes = fake.sizes(), strides = fake.strides();
+  const size_t rank = sizes.size();
+  SB_CHECK_VALUE(how.dims.empty() || how.dims.size() == rank,
+                 "FakeTensorMode.from_tensor: dims: expected one for each of ", rank,
+                 " dimensions, got ", how.dims.size());
+  static std::atomic<uint64_t> unnamed{0};
+  const std::string name =
+      how.source.empty() ? absl::StrCat("t", unnamed.fetch_add(1)) : how.source;
+
+  auto shape = std::make_unique<SymbolicShape>();
+  for (size_t d = 0; d < rank; ++d) {
+    const SymbolicDim dim = how.dims.empty() ? SymbolicDim() : how.dims[d];
+    shape->sizes.push_back(env.create_symint(sizes[d], absl::StrCat(name, ".size(", d, ")"),
+                                             dim.kind, dim.min, dim.max));
+  }
+  // A stride that is a size times the next smaller stride is that for all sizes.
+  shape->strides.resize(rank);
+  std::vector<size_t> order(rank);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, [&](size_t a, size_t b) {
+    return std::pair(strides[a], a < b) < std::pair(strides[b], b < a);
+  });
+  absl::flat_hash_map<int64_t, SymInt> known = {{0, 0}, {1, 1}};
+  for (const size_t d : order) {
+    const auto found = known.find(strides[d]);
+    shape->strides[d] = found != known.end()
+                            ? found->second
+                            : env.create_symint(strides[d], absl::StrCat(name, ".stride(", d, ")"));
+    known.try_emplace(sizes[d] * strides[d], shape->sizes[d] * shape->strides[d]);
+  }
+  shape->storage_offset = fake.storage_offset();
+  shape->numel = sym_product(shape->sizes);
+  const auto is_symbol = [](const SymInt& s) { return s.is_symbolic(); };
+  if (std::ranges::any_of(shape->sizes, is_symbol) ||
+      std::ranges::any_of(shape->strides, is_symbol)) {
+    fake.impl()->set_symbolic_shape(std::move(shape));
+  }
+}
+
+}  // namespace sb::internal
