@@ -12,13 +12,6 @@
 namespace sb::tools {
 namespace {
 
-// The node's own name, or that of its first output in archives that have none.
-std::string label_of(const io::Node& node) {
-  if (!node.name.empty() || node.outputs.empty()) return node.name;
-  const auto* ref = std::get_if<io::TensorRef>(&node.outputs[0]);
-  return ref ? ref->name : node.target();
-}
-
 // Checks each value as it is made, and heads each node's part of a trace.
 class Checker : public RunObserver {
  public:
@@ -63,23 +56,6 @@ class PeaksElsewhere {
  private:
   std::vector<std::pair<std::string, PeakMemory>> peaks_;
 };
-
-std::vector<Tensor> move_inputs(const RunPlan& plan, Mover& mover) {
-  const std::vector<io::InputSpec>& specs = plan.archive.program.inputs;
-  std::vector<Tensor> moved;
-  for (size_t i = 0; i < specs.size(); ++i) {
-    const Tensor& input = plan.inputs[i];
-    if (specs[i].kind == io::InputKind::Constant)
-      moved.emplace_back();
-    else if (!input.defined())
-      moved.push_back(mover.make(input_meta(plan.archive, specs[i])));
-    else if (specs[i].kind == io::InputKind::User)
-      moved.push_back(mover.move_as(input, input_meta(plan.archive, specs[i])));
-    else
-      moved.push_back(mover.move(input));
-  }
-  return moved;
-}
 
 bool is_user_tensor(const io::OutputSpec& output) {
   return output.kind == io::OutputKind::User && std::holds_alternative<io::TensorRef>(output.arg);
@@ -136,8 +112,7 @@ double median_time(const RunPlan& plan, const std::vector<Tensor>& inputs, Devic
   for (int i = 0; i < plan.repeats; ++i) {
     const auto begin = std::chrono::steady_clock::now();
     plan.runner.run(inputs, device);
-    const std::chrono::duration<double, std::milli> time =
-        std::chrono::steady_clock::now() - begin;
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
     times.push_back(time.count());
   }
   std::ranges::sort(times);
@@ -145,6 +120,29 @@ double median_time(const RunPlan& plan, const std::vector<Tensor>& inputs, Devic
 }
 
 }  // namespace
+
+std::string label_of(const io::Node& node) {
+  if (!node.name.empty() || node.outputs.empty()) return node.name;
+  const auto* ref = std::get_if<io::TensorRef>(&node.outputs[0]);
+  return ref ? ref->name : node.target();
+}
+
+std::vector<Tensor> move_inputs(const RunPlan& plan, Mover& mover) {
+  const std::vector<io::InputSpec>& specs = plan.archive.program.inputs;
+  std::vector<Tensor> moved;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const Tensor& input = plan.inputs[i];
+    if (specs[i].kind == io::InputKind::Constant)
+      moved.emplace_back();
+    else if (!input.defined())
+      moved.push_back(mover.make(input_meta(plan.archive, specs[i])));
+    else if (specs[i].kind == io::InputKind::User)
+      moved.push_back(mover.move_as(input, input_meta(plan.archive, specs[i])));
+    else
+      moved.push_back(mover.move(input));
+  }
+  return moved;
+}
 
 DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& trace) {
   const io::Program& program = plan.archive.program;

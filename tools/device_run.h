@@ -4,6 +4,7 @@
 #define SWITCHBOARD_TOOLS_DEVICE_RUN_H_
 
 #include <iosfwd>
+#include <string>
 #include <vector>
 
 #include "switchboard/dispatch/trace.h"
@@ -37,6 +38,13 @@ struct RunTrace {
   TraceSink* sink = nullptr;         // gets every kernel of the program
   std::ostream* headings = nullptr;  // gets a line a device and a line a node, before its kernels
 };
+
+// What to call a node: its own name, or that of its first output in archives that have none.
+std::string label_of(const io::Node& node);
+
+// The program's inputs at the mover's place: copies, or in a fake place what stands for them, with
+// or without data here. Undefined for Constant ones.
+std::vector<Tensor> move_inputs(const RunPlan& plan, Mover& mover);
 
 // Copies the inputs to the place, runs, and checks every value against the program's metadata and
 // the outputs against what is expected. Errors of the program's operators are in the report.

@@ -12,8 +12,10 @@
 #include "switchboard/tools/command_line.h"
 #include "switchboard/tools/dump_commands.h"
 #include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/guards_command.h"
 #include "switchboard/tools/inspect_commands.h"
 #include "switchboard/tools/io/quote.h"
+#include "switchboard/tools/plan_command.h"
 #include "switchboard/tools/run_command.h"
 #include "switchboard/tools/trace_command.h"
 
@@ -27,6 +29,7 @@ struct Command {
 
 std::vector<Command> commands() {
   return {{run_spec(), run_command},         {trace_spec(), trace_command},
+          {plan_spec(), plan_command},       {guards_spec(), guards_command},
           {ops_spec(), ops_command},         {table_spec(), table_command},
           {explain_spec(), explain_command}, {dump_spec(), dump_command},
           {diff_spec(), diff_command}};
@@ -37,6 +40,9 @@ std::string help() {
       "sb runs exported PyTorch programs, and shows how the dispatcher decides.\n\n"
       "  sb run MODEL [--device all]        run a program, op by op, and check its outputs\n"
       "  sb trace MODEL [--out F.json]      every kernel of a program, as text or for Perfetto\n"
+      "  sb plan MODEL [--device D]         FLOPs, memory and an arena, for a device that is not "
+      "here\n"
+      "  sb guards MODEL                    the batch sizes that a program takes, and why\n"
       "  sb ops [GLOB]                      list operators\n"
       "  sb table OP                        the computed table: which kernel at which key, and "
       "why\n"

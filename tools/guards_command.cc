@@ -1,0 +1,133 @@
+#include "switchboard/tools/guards_command.h"
+
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "switchboard/core/error.h"
+#include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/graph_runner.h"
+#include "switchboard/tools/io/model_archive.h"
+#include "switchboard/tools/model_files.h"
+#include "switchboard/tools/program_tensors.h"
+
+namespace sb::tools {
+namespace {
+
+bool has_batch(const io::InputSpec& input, const Tensor& tensor) {
+  return input.kind == io::InputKind::User && tensor.defined() && tensor.dim() > 0;
+}
+
+// Runs on fake tensors; what the run rests on is in `env` then.
+void run_symbolically(const io::ModelArchive& archive, const std::vector<Tensor>& real,
+                      const IntrusivePtr<ShapeEnv>& env) {
+  FakeTensorMode fake({.shape_env = env});
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < real.size(); ++i) {
+    const io::InputSpec& spec = archive.program.inputs[i];
+    if (!real[i].defined()) {
+      inputs.emplace_back();
+    } else if (has_batch(spec, real[i])) {
+      FromTensorOptions how{.source = spec.name};
+      how.dims.resize(static_cast<size_t>(real[i].dim()), {.kind = DimDynamic::Static});
+      how.dims[0] = {.kind = DimDynamic::Dynamic};
+      inputs.push_back(fake.from_tensor(real[i], how));
+    } else {
+      inputs.push_back(fake.from_tensor(real[i], {.static_shapes = true}));
+    }
+  }
+  const FakeTensorModeGuard active(fake);
+  GraphRunner(archive.program).run(inputs, Device(DeviceType::CPU));
+}
+
+// Whether the program runs for real on inputs of that batch size, which are zeros.
+bool runs_at(const io::ModelArchive& archive, std::vector<Tensor> inputs, int64_t batch) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!has_batch(archive.program.inputs[i], inputs[i])) continue;
+    std::vector<int64_t> sizes(inputs[i].sizes().begin(), inputs[i].sizes().end());
+    sizes[0] = batch;
+    inputs[i] = zeros(IntArrayRef(sizes), inputs[i].dtype());
+  }
+  try {
+    GraphRunner(archive.program).run(inputs, Device(DeviceType::CPU));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::vector<int64_t> parse_sizes(const std::string& text) {
+  std::vector<int64_t> sizes;
+  for (const absl::string_view part : absl::StrSplit(text, ',')) {
+    int64_t size = 0;
+    SB_CHECK_VALUE(absl::SimpleAtoi(part, &size) && size >= 0,
+                   "--check: expected batch sizes such as 0,1,8, got '", text, "'");
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+}  // namespace
+
+const CommandSpec& guards_spec() {
+  static const CommandSpec spec = {
+      "guards",
+      "MODEL",
+      1,
+      1,
+      "Runs a program once with a symbol for the batch size (the first dimension of each input) "
+      "and\n"
+      "prints what the run rests on: the batch sizes that satisfy it are those that the program "
+      "takes.\n"
+      "MODEL is what 'sb run' takes. Exit status: 0, 1 if --check finds a size where guards and "
+      "run\n"
+      "disagree, 2 for bad input.",
+      {{"training", "", "of a folder, run NAME.training.pt2"},
+       {"check", "N,...", "run for real at these batch sizes, and compare"},
+       {"inputs", "F", "safetensors with the inputs by name"},
+       {"random-weights", "SEED", "make what the model lacks"}}};
+  return spec;
+}
+
+int guards_command(const CommandLine& line, std::ostream& out) {
+  const ModelFiles files = find_model_files(line.arguments().at(0), line.has("training"));
+  const io::ModelArchive archive = io::read_model_archive(files.archive);
+  const std::vector<Tensor> real = program_tensors(
+      archive, {line.get("inputs", files.inputs), line.find_seed("random-weights"), false});
+
+  // A batch of 0 or 1 is as good as any other.
+  const auto env = ShapeEnv::create({.specialize_zero_one = false, .duck_shape = false});
+  run_symbolically(archive, real, env);
+  out << files.name << " runs as long as\n";
+  for (const std::string& guard : env->produce_guards()) out << "  " << guard << "\n";
+  const auto check = line.find("check");
+  if (!check) return kHolds;
+
+  bool holds = true;
+  out << "\nbatch  guards   run\n";
+  for (const int64_t batch : parse_sizes(*check)) {
+    std::vector<std::pair<std::string, int64_t>> sizes;
+    for (size_t i = 0; i < real.size(); ++i) {
+      const io::InputSpec& spec = archive.program.inputs[i];
+      if (has_batch(spec, real[i])) sizes.emplace_back(absl::StrCat(spec.name, ".size(0)"), batch);
+    }
+    const GuardsResult guards = env->evaluate_guards(sizes);
+    const bool runs = runs_at(archive, real, batch);
+    out << absl::StrCat(batch)
+        << std::string(7 - std::min<size_t>(6, absl::StrCat(batch).size()), ' ')
+        << (guards ? "accept   " : "refuse   ") << (runs ? "runs" : "fails")
+        << (static_cast<bool>(guards) == runs ? "" : "   DISAGREE");
+    if (!guards) out << "   " << guards.failed;
+    out << "\n";
+    holds = holds && static_cast<bool>(guards) == runs;
+  }
+  return holds ? kHolds : kFails;
+}
+
+}  // namespace sb::tools

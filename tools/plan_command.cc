@@ -1,0 +1,127 @@
+#include "switchboard/tools/plan_command.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <ostream>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "switchboard/core/error.h"
+#include "switchboard/tools/device_run.h"
+#include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/model_files.h"
+#include "switchboard/tools/plan/plan_report.h"
+#include "switchboard/tools/plan/planner.h"
+#include "switchboard/tools/program_tensors.h"
+
+namespace sb::tools {
+namespace {
+
+// How far the CPU's count may be from the plan's.
+constexpr double kCheckTolerance = 0.01;
+
+// Tells the planner which node runs.
+class Labeller : public RunObserver {
+ public:
+  Labeller(const io::Program& program, plan::Planner& planner)
+      : program_(program), planner_(planner) {}
+  void on_node(size_t node) override { planner_.set_label(label_of(program_.nodes[node])); }
+
+ private:
+  const io::Program& program_;
+  plan::Planner& planner_;
+};
+
+// The name that a user knows the input by: a weight's is dotted.
+const std::string& name_of(const io::InputSpec& input) {
+  return input.target.empty() ? input.name : input.target;
+}
+
+plan::Plan plan_on(const RunPlace& place, const RunPlan& run) {
+  Mover mover(place);
+  const std::vector<Tensor> inputs = move_inputs(run, mover);
+  const io::Program& program = run.archive.program;
+  plan::Planner planner;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].defined()) planner.add_input(inputs[i], name_of(program.inputs[i]));
+  Labeller labeller(program, planner);
+  const ModeGuard guard(&planner);
+  const std::vector<Tensor> outputs = run.runner.run(inputs, place.device, &labeller);
+  return planner.finish();
+}
+
+void write_json(const std::string& path, const std::string& json) {
+  std::ofstream file(path);
+  SB_CHECK(file.is_open(), path, ": cannot be opened for writing: ", std::strerror(errno));
+  file << json;
+  file.close();
+  SB_CHECK(file, path, ": could not be written");
+}
+
+// Runs on this machine's CPU and says what its allocator counted; whether that is as planned.
+bool check_on_cpu(const RunPlan& run, int64_t planned, std::ostream& out) {
+  const DeviceRun counted = run_on(RunPlace::parse("cpu"), run);
+  SB_CHECK(!counted.report.error, "--check: on the cpu: ", *counted.report.error);
+  const int64_t bytes = counted.report.peak_bytes;
+  const double off =
+      bytes == 0 ? (planned == 0 ? 0 : 1)
+                 : std::abs(static_cast<double>(planned - bytes)) / static_cast<double>(bytes);
+  const bool holds = off <= kCheckTolerance;
+  out << "counted on the cpu: " << with_separators(bytes) << " bytes; the plan is "
+      << absl::StrFormat("%.3g %%", 100 * off) << " off" << (holds ? "" : ": FAILED") << "\n";
+  return holds;
+}
+
+}  // namespace
+
+const CommandSpec& plan_spec() {
+  static const CommandSpec spec = {
+      "plan",
+      "MODEL",
+      1,
+      1,
+      "Plans a program for a device that need not be here: FLOPs, bytes moved, live memory call "
+      "by\n"
+      "call, the peak of each device, and an arena in which every temporary tensor has its place.\n"
+      "MODEL is what 'sb run' takes; weights and inputs need no data. Exit status: 0, 1 if "
+      "--check\n"
+      "finds another peak, 2 for bad input, such as an operator that must look at data.",
+      {{"device", "D", "fake:cuda:0 (default), fake, fake:DEVICE, or a device to run on"},
+       {"training", "", "of a folder, run NAME.training.pt2"},
+       {"summary", "", "print sums by operator instead of every call and storage"},
+       {"json", "F", "write the plan as JSON too"},
+       {"check", "", "run on this machine's CPU too, and compare the peak within 1 %"},
+       {"inputs", "F", "for --check and real devices: safetensors with the inputs by name"},
+       {"random-weights", "SEED", "the same: make what the model lacks"}}};
+  return spec;
+}
+
+int plan_command(const CommandLine& line, std::ostream& out) {
+  const RunPlace place = RunPlace::parse(line.get("device", "fake:cuda:0"));
+  const bool needs_data = line.has("check") || !place.fake;
+  const ModelFiles files = find_model_files(line.arguments().at(0), line.has("training"));
+  const io::ModelArchive archive = io::read_model_archive(files.archive);
+  const GraphRunner runner(archive.program);
+  const TensorSources sources{line.get("inputs", files.inputs), line.find_seed("random-weights"),
+                              !needs_data};
+  const RunPlan run{archive, runner, program_tensors(archive, sources), {}, {}, {}};
+
+  const plan::PlanReport report(plan_on(place, run));
+  if (const auto path = line.find("json")) write_json(*path, report.to_json());
+  out << files.name << " (" << to_string(archive.program.dialect) << ", "
+      << with_separators(std::ssize(archive.program.nodes)) << " nodes) planned on " << place.name
+      << "\n\n";
+  if (line.has("summary")) {
+    out << report.totals_text();
+  } else {
+    out << report.calls_text() << "\n" << report.storages_text();
+  }
+  out << "\n" << report.summary_text();
+  if (!line.has("check")) return kHolds;
+  const int64_t planned = plan::memory_on(report.plan(), place.device).peak_bytes;
+  return check_on_cpu(run, planned, out) ? kHolds : kFails;
+}
+
+}  // namespace sb::tools

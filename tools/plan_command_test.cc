@@ -1,0 +1,82 @@
+#include "switchboard/tools/plan_command.h"
+
+#include <sstream>
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/error.h"
+#include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/io/json_document.h"
+#include "switchboard/tools/io/test_support.h"
+#include "switchboard/tools/io/zip_reader.h"
+
+namespace sb::tools {
+namespace {
+
+using Catch::Contains;
+using io::TemporaryFolder;
+
+const std::string kModel = "examples/digits_mlp";
+
+// What `sb plan WORDS` prints, and that its status is 0.
+std::string plan(const std::vector<std::string>& words) {
+  std::ostringstream out;
+  const int status = plan_command(CommandLine::parse(plan_spec(), words), out);
+  CHECK(status == kHolds);
+  return out.str();
+}
+
+TEST_CASE("a plan tells FLOPs, live ranges, the peak and an arena", "[tools][plan]") {
+  const std::string text = plan({kModel});
+  CHECK_THAT(text, Contains("digits_mlp (ATEN, 5 nodes) planned on fake:cuda:0"));
+  // (32, 64) by (64, 64), then by (64, 10).
+  CHECK_THAT(text, Contains("aten::addmm     float32[32, 64]   262,144"));
+  CHECK_THAT(text, Contains("aten::addmm     float32[32, 10]    40,960"));
+  CHECK_THAT(text, Contains("fc1.weight   cuda:0   16,384   0-"));
+  CHECK_THAT(text, Contains("relu         cuda:0    8,192   2-4               0"));
+  CHECK_THAT(text, Contains("305,152 FLOPs in 5 calls"));
+  CHECK_THAT(text, Contains("peak on cuda:0: 43,816 bytes, 27,432 of them weights and inputs"));
+  CHECK_THAT(text, Contains("arena on cuda:0: 16,384 bytes for 3 temporary storages"));
+  CHECK_THAT(plan({kModel, "--summary"}), Contains("aten::addmm         2   303,104"));
+}
+
+TEST_CASE("the planned peak is the one that the CPU counts", "[tools][plan]") {
+  const std::string off = "counted on the cpu: 43,816 bytes; the plan is 0 % off";
+  CHECK_THAT(plan({kModel, "--check"}), Contains(off));
+  CHECK_THAT(plan({kModel, "--check", "--training"}), Contains(off));
+  CHECK_THAT(plan({kModel, "--device", "cpu"}), Contains("peak on cpu: 43,816 bytes"));
+}
+
+TEST_CASE("the page in the README is what the command prints", "[tools][plan]") {
+  CHECK_THAT(io::read_file("tools/README.md"), Contains(plan({kModel, "--check"})));
+}
+
+TEST_CASE("a plan is JSON for programs", "[tools][plan]") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "plan.json";
+  plan({kModel, "--json", path});
+  const io::JsonDocument json = io::JsonDocument::parse(io::read_file(path), path);
+  CHECK(json.root().at("flops").to_int() == 305152);
+  CHECK(json.root().at("ops").elements().size() == 5);
+  CHECK(json.root().at("devices").elements().at(0).at("peak_bytes").to_int() == 43816);
+  CHECK_THROWS_WITH(plan({kModel, "--json", (folder / "none") + "/plan.json"}),
+                    Contains("cannot be opened for writing"));
+}
+
+TEST_CASE("what cannot be planned is refused with its name", "[tools][plan]") {
+  CHECK_THROWS_WITH(plan({kModel, "--device", "fake:toaster"}), Contains("toaster"));
+  CHECK_THROWS_WITH(plan({kModel, "--device", "cuda:0"}), Contains("no device 'cuda:0'"));
+  // An operator that must look at data names its node.
+  const TemporaryFolder folder;
+  const io::ZipReader zip = io::ZipReader::open(kModel + "/digits_mlp.pt2");
+  for (const std::string& name : zip.names())
+    io::write_file(folder / name, zip.read(name, *zip.find_size(name)));
+  const std::string root = folder / zip.names()[0].substr(0, zip.names()[0].find('/'));
+  const std::string program = root + "/models/model.json";
+  io::write_file(program, io::replaced(io::read_file(program), "torch.ops.aten.relu.default",
+                                       "torch.ops.aten.nonzero.default"));
+  CHECK_THROWS_WITH(plan({root}), Contains("nodes[2]") && Contains("aten::nonzero") &&
+                                      Contains("depends on the data"));
+}
+
+}  // namespace
+}  // namespace sb::tools
