@@ -13,6 +13,7 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
@@ -44,6 +45,31 @@ SB_LIBRARY(bench, m) {
 Tensor tensor(Device device, IntArrayRef sizes) { return empty_on(device, sizes, DType::Float32); }
 
 using Case = std::function<void(long n)>;
+
+// An operator without a shape rule, which runs on zeros.
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define("_bench_cpu_only(Tensor x) -> Tensor");
+  m.impl("_bench_cpu_only", DispatchKey::CPU, [](const Tensor& x) { return add(x, x); });
+}
+
+void add_to_itself(const Tensor& x) { add(x, x); }
+void index_rows(const Tensor& x) {
+  static const OperatorHandle op = default_dispatcher().find_op_or_throw("aten::index.Tensor");
+  Stack stack = {x, std::vector<std::optional<Tensor>>{std::nullopt, x}};
+  op.call_boxed(&stack);
+}
+void fall_back(const Tensor& x) {
+  static const OperatorHandle op = default_dispatcher().find_op_or_throw("aten::_bench_cpu_only");
+  Stack stack = {x};
+  op.call_boxed(&stack);
+}
+
+// n calls on one fake tensor, in a mode with a cache of its own.
+void fake_calls(long n, FakeCacheUse use, void (*call)(const Tensor& x)) {
+  FakeTensorMode fake({.cache_use = use, .cache = FakeDispatchCache::create()});
+  const Tensor x = fake.from_tensor(zeros({64, 64}, DType::Int64), Device("cuda:0"));
+  for (long i = 0; i < n; ++i) call(x);
+}
 
 const std::map<std::string, Case>& cases() {
   static const auto* const all = new std::map<std::string, Case>{
@@ -112,6 +138,13 @@ const std::map<std::string, Case>& cases() {
          const Tensor b = fake.from_tensor(ones({1}), Device("cuda:0"));
          for (long i = 0; i < n; ++i) add(a, b);
        }},
+      // What the cache of fake results saves, for operators of three kinds: a Meta kernel, a rule
+      // and a fallback kernel.
+      {"fake_add_hit", [](long n) { fake_calls(n, FakeCacheUse::All, add_to_itself); }},
+      {"fake_index", [](long n) { fake_calls(n, FakeCacheUse::Off, index_rows); }},
+      {"fake_index_hit", [](long n) { fake_calls(n, FakeCacheUse::Costly, index_rows); }},
+      {"fake_fallback", [](long n) { fake_calls(n, FakeCacheUse::Off, fall_back); }},
+      {"fake_fallback_hit", [](long n) { fake_calls(n, FakeCacheUse::Costly, fall_back); }},
   };
   return *all;
 }

@@ -93,6 +93,11 @@ void TensorImpl::release_resources() {
   backend_meta_ = nullptr;
   autograd_meta_ = nullptr;
   mode_data_ = nullptr;
+  forget_symbols();
+}
+
+void TensorImpl::delete_symbols() {
+  delete symbolic_shape_;
   symbolic_shape_ = nullptr;
 }
 
@@ -133,7 +138,7 @@ void TensorImpl::set_sym_sizes_and_strides(SymIntArrayRef sizes, SymIntArrayRef 
   shape->strides.assign(strides.begin(), strides.end());
   shape->storage_offset = storage_offset;
   shape->numel = sym_product(sizes);
-  symbolic_shape_ = std::move(shape);
+  set_symbolic_shape(std::move(shape));
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes, MemoryFormat format) {
@@ -145,7 +150,7 @@ void TensorImpl::set_sizes_contiguous(IntArrayRef sizes, MemoryFormat format) {
     return;
   }
   numel_ = internal::checked_numel(sizes, dtype_);
-  symbolic_shape_ = nullptr;
+  forget_symbols();
   contiguous_ = true;
   non_overlapping_and_dense_ = true;
   channels_last_ = false;
@@ -223,7 +228,7 @@ void TensorImpl::store_strided(const int64_t* sizes, const int64_t* strides, siz
 
 void TensorImpl::compute_facts(const int64_t* sizes, const int64_t* strides, size_t rank,
                                int64_t numel) {
-  symbolic_shape_ = nullptr;
+  forget_symbols();
   numel_ = numel;
   contiguous_ = numel == 0 || is_row_major(sizes, strides, rank);
   channels_last_ = false;
@@ -235,7 +240,7 @@ void TensorImpl::compute_facts(const int64_t* sizes, const int64_t* strides, siz
 
 void TensorImpl::set_transposed(const TensorImpl& base, size_t dim0, size_t dim1) {
   base.settle();
-  symbolic_shape_ = nullptr;
+  forget_symbols();
   const size_t rank = base.shape_.rank();
   if (&base != this) {
     shape_.resize(rank);
@@ -303,7 +308,7 @@ IntrusivePtr<TensorImpl> TensorImpl::shallow_copy() const {
   copy->backend_meta_ = backend_meta_ ? backend_meta_->clone() : nullptr;
   copy->mode_data_ = mode_data_;
   copy->quantizer_ = quantizer_;
-  if (symbolic_shape_) copy->symbolic_shape_ = std::make_unique<SymbolicShape>(*symbolic_shape_);
+  if (symbolic_shape_) copy->set_symbolic_shape(std::make_unique<SymbolicShape>(*symbolic_shape_));
   return copy;
 }
 

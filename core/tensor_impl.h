@@ -181,11 +181,12 @@ class TensorImpl : public IntrusiveTarget {
   }
 
   // The symbols, where there are any; nullptr for all other tensors.
-  const SymbolicShape* symbolic_shape() const { return symbolic_shape_.get(); }
+  const SymbolicShape* symbolic_shape() const { return symbolic_shape_; }
   // Gives the tensor a shape of symbols. What it had is what the symbols stand for at the moment,
   // or, where they stand for nothing yet, a shape of that rank to go on with; see hint_sizes().
   void set_symbolic_shape(std::unique_ptr<SymbolicShape> shape) {
-    symbolic_shape_ = std::move(shape);
+    forget_symbols();
+    symbolic_shape_ = shape.release();
   }
   // The same with what the symbols stand for, and 2 for each that stands for nothing; or, if none
   // of the numbers is a symbol, just these sizes, strides and offset. Throws as
@@ -277,6 +278,7 @@ class TensorImpl : public IntrusiveTarget {
 
   // Always inline: into the one function that also frees the memory.
   [[gnu::always_inline]] ~TensorImpl() override {
+    forget_symbols();
     if (VersionCounter* counter = version_.load(std::memory_order_relaxed)) counter->release();
   }
 
@@ -289,6 +291,12 @@ class TensorImpl : public IntrusiveTarget {
       settle_symbols();
   }
   [[gnu::cold, gnu::noinline]] void settle_symbols() const;
+  // Takes the symbols away. Apart, so that the usual call needs no register for it.
+  void forget_symbols() {
+    if (symbolic_shape_) [[unlikely]]
+      delete_symbols();
+  }
+  [[gnu::cold, gnu::noinline]] void delete_symbols();
   void set_sizes_in_format(IntArrayRef sizes, MemoryFormat format);
   void compute_channels_last();
   // The inputs are valid and do not point into shape_.
@@ -310,7 +318,7 @@ class TensorImpl : public IntrusiveTarget {
   bool channels_last_3d_ = false;
   bool wrapped_number_ = false;
   SizesAndStrides shape_;
-  std::unique_ptr<SymbolicShape> symbolic_shape_;
+  SymbolicShape* symbolic_shape_ = nullptr;                // owned
   mutable std::atomic<VersionCounter*> version_{nullptr};  // made at the first need
   IntrusivePtr<BackendMeta> backend_meta_;
   IntrusivePtr<AutogradMeta> autograd_meta_;

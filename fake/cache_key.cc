@@ -28,8 +28,10 @@ class CacheKey::Writer {
     }
   }
 
-  void tensor(const Tensor& t) {
-    if (!t.defined()) return word(0);
+  bool tensor(const Tensor& t) {
+    if (!t.defined()) return word(0), true;
+    // Its scale would have to be part of the key, and of the result.
+    if (t.impl()->quantizer()) return false;
     const TensorImpl& impl = *t.impl();
     word(1 + static_cast<uint64_t>(impl.dtype()) +
          (static_cast<uint64_t>(impl.is_wrapped_number()) << 8) +
@@ -48,10 +50,11 @@ class CacheKey::Writer {
       if (seen_[i]->storage() != impl.storage()) continue;
       word(2 * (i + 1) + (seen_[i] == &impl));
       seen_.push_back(&impl);
-      return;
+      return true;
     }
     word(0);
     seen_.push_back(&impl);
+    return true;
   }
 
   // False for a value that cannot be written.
@@ -61,8 +64,7 @@ class CacheKey::Writer {
       case IValue::Tag::None:
         return true;
       case IValue::Tag::Tensor:
-        tensor(v.unchecked_tensor());
-        return true;
+        return tensor(v.unchecked_tensor());
       case IValue::Tag::Int:
         word(static_cast<uint64_t>(v.to_int()));
         return true;
@@ -105,12 +107,13 @@ class CacheKey::Writer {
         return true;
       case IValue::Tag::TensorList:
         word(v.to_tensor_list().size());
-        for (const Tensor& t : v.to_tensor_list()) tensor(t);
+        for (const Tensor& t : v.to_tensor_list())
+          if (!tensor(t)) return false;
         return true;
       case IValue::Tag::OptionalTensorList:
         word(v.to_optional_tensor_list().size());
         for (const std::optional<Tensor>& t : v.to_optional_tensor_list())
-          tensor(t ? *t : Tensor());
+          if (!tensor(t ? *t : Tensor())) return false;
         return true;
       case IValue::Tag::List:
         word(v.to_list().size());

@@ -70,6 +70,18 @@ TEST_CASE("an in-place operator on constants gives the same tensor and its new d
   CHECK(item(constant_of(b)).to<double>() == 4);
 }
 
+TEST_CASE("a program that writes to its literal leaves the real tensor alone") {
+  FakeTensorMode fake;
+  const Tensor three = full({}, 3.0);
+  for (int run = 0; run < 2; ++run) {
+    const Tensor a = lift_fresh(fake, three);
+    CHECK(item(constant_of(a)).to<double>() == 3);
+    add_(a, literal(fake, 1));
+    CHECK(item(constant_of(a)).to<double>() == 4);
+  }
+  CHECK(item(three).to<double>() == 3);
+}
+
 TEST_CASE("a write of unknown data makes every alias of a constant unknown") {
   FakeTensorMode fake;
   const Tensor a = literal(fake, 3);

@@ -122,7 +122,10 @@ TEST_CASE("a tensor may be as large as item() says") {
 TEST_CASE("masked_select, unique and repeat_interleave give sizes of their own") {
   Fixture f;
   const Tensor x = f.make({3, 4});
-  CHECK(masked_select(x, f.make({3, 4}, DType::Bool)).sym_size(0).to_string() == "u0");
+  const Tensor selected = masked_select(x, f.make({5, 1, 4}, DType::Bool));
+  CHECK(selected.sym_size(0).to_string() == "u0");
+  CHECK(statically_known(selected.sym_size(0) <= 60) == true);
+  CHECK_FALSE(statically_known(selected.sym_size(0) <= 59).has_value());
   const auto [values, inverse, counts] = _unique2(x, true, true, true);
   CHECK(values.sym_size(0).to_string() == "u1");
   CHECK(inverse.sizes() == IntArrayRef({3, 4}));

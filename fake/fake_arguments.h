@@ -25,6 +25,8 @@ struct FakeArguments {
     for (const IValue& value : arguments) {
       if (value.is_Tensor()) {
         seen.add(mode, value.unchecked_tensor());
+      } else if (value.tag() < IValue::Tag::SymInt) {
+        continue;  // a number, a dtype and the like
       } else if (value.is_symbolic() || value.is_SymIntList()) {
         seen.symbolic = true;
       } else {

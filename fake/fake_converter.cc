@@ -20,23 +20,24 @@ bool may_be_constant(const Tensor& real) {
          real.numel() <= kMostConstantElements;
 }
 
-Storage FakeConverter::convert_storage(const Storage& real) {
-  const auto found = storages_.find(real.get());
+Storage FakeConverter::convert_storage(const Storage& real, Device device) {
+  const StorageKey key(real.get(), number_of(device));
+  const auto found = storages_.find(key);
   if (found != storages_.end()) {
     if (Storage fake = found->second.fake.lock()) return fake;
   }
   Storage fake = make_fake_storage(allocator_.get(), real->nbytes());
   if (!real->resizable()) fake->set_resizable(nullptr);
-  storages_.insert_or_assign(real.get(), StorageEntry{WeakIntrusivePtr<StorageImpl>(real),
-                                                      WeakIntrusivePtr<StorageImpl>(fake)});
+  storages_.insert_or_assign(
+      key, StorageEntry{WeakIntrusivePtr<StorageImpl>(real), WeakIntrusivePtr<StorageImpl>(fake)});
   return fake;
 }
 
 Tensor FakeConverter::find(const Tensor& real, Device device) const {
-  const auto found = tensors_.find(real.impl());
+  const auto found = tensors_.find(TensorKey(real.impl(), number_of(device)));
   if (found == tensors_.end()) return Tensor();
   IntrusivePtr<TensorImpl> fake = found->second.fake.lock();
-  return fake && fake->device() == device ? Tensor(std::move(fake)) : Tensor();
+  return fake ? Tensor(std::move(fake)) : Tensor();
 }
 
 Tensor FakeConverter::convert(const Tensor& real, Device device,
@@ -45,12 +46,13 @@ Tensor FakeConverter::convert(const Tensor& real, Device device,
   check_has_fake(real);
   forget_expired();
   IntrusivePtr<TensorImpl> impl = real.impl()->shallow_copy();
-  impl->set_storage(convert_storage(real.storage()));
+  impl->set_storage(convert_storage(real.storage(), device));
   impl->set_autograd_meta(nullptr);
   const Tensor fake(std::move(impl));
   become_fake(fake, device, mode);
-  tensors_.insert_or_assign(real.impl(), TensorEntry{WeakIntrusivePtr<TensorImpl>(real.impl()),
-                                                     WeakIntrusivePtr<TensorImpl>(fake.impl())});
+  tensors_.insert_or_assign(TensorKey(real.impl(), number_of(device)),
+                            TensorEntry{WeakIntrusivePtr<TensorImpl>(real.impl()),
+                                        WeakIntrusivePtr<TensorImpl>(fake.impl())});
   return fake;
 }
 

@@ -30,6 +30,10 @@ class FakeConverter {
   FakeAllocator& allocator() { return *allocator_; }
 
  private:
+  using DeviceNumber = int;
+  static DeviceNumber number_of(Device device) {
+    return 256 * static_cast<int>(device.type) + device.index;
+  }
   // The key is an address; the weak reference beside it keeps that address from being used again.
   struct TensorEntry {
     WeakIntrusivePtr<TensorImpl> real;
@@ -39,12 +43,15 @@ class FakeConverter {
     WeakIntrusivePtr<StorageImpl> real;
     WeakIntrusivePtr<StorageImpl> fake;
   };
-  Storage convert_storage(const Storage& real);
+  Storage convert_storage(const Storage& real, Device device);
   void forget_expired();
 
   IntrusivePtr<FakeAllocator> allocator_;
-  absl::flat_hash_map<const TensorImpl*, TensorEntry> tensors_;
-  absl::flat_hash_map<const StorageImpl*, StorageEntry> storages_;
+  // With the device of the fake, of which there is one for each.
+  using TensorKey = std::pair<const TensorImpl*, DeviceNumber>;
+  using StorageKey = std::pair<const StorageImpl*, DeviceNumber>;
+  absl::flat_hash_map<TensorKey, TensorEntry> tensors_;
+  absl::flat_hash_map<StorageKey, StorageEntry> storages_;
   // By the storage of the real data, which an entry that is alive keeps.
   absl::flat_hash_map<const StorageImpl*, WeakIntrusivePtr<ConstantStorage>> constants_;
   size_t forget_at_ = 64;  // entries; doubles with what is left

@@ -13,6 +13,7 @@
 #include "switchboard/fake/map_tensors.h"
 #include "switchboard/fake/real_run.h"
 #include "switchboard/fake/symbolic_sizes.h"
+#include "switchboard/ops/copy.h"
 
 namespace sb {
 namespace internal {
@@ -151,7 +152,7 @@ void FakeMode::call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeAr
     if (compute_constants(op, facts, arguments, stack)) return;
     if (facts.mutates) forget_written_constants(op, *stack);
   }
-  const RealRun real = options_.propagate_real_tensors ? RealRun(op, facts, *stack) : RealRun();
+  const RealRun real = options_.propagate_real_tensors ? RealRun(op, facts, stack) : RealRun();
   run_cached(*this, op, facts, arguments, stack, [&] { run(op, facts, stack); });
   real.give(absl::MakeConstSpan(*stack).subspan(base));
   if (creation) {
@@ -235,8 +236,15 @@ IntrusivePtr<ModeData> FakeMode::data_of(absl::Span<const IValue> arguments) {
 bool FakeMode::lift(Stack* stack) {
   const Tensor real = stack->back().to_tensor();
   if (!real.defined() || real.impl()->mode_data()) return false;
-  const Tensor fake = converter_.convert(real, with_index(real.device()), data());
-  if (may_be_constant(real)) converter_.make_constant(fake, real);
+  // A copy, as the program may write to what it made of its literal.
+  const auto copy = [](const Tensor& t) {
+    const NoModesGuard no_modes;
+    return clone(t);
+  };
+  const Tensor own = may_be_constant(real) ? copy(real) : real;
+  const Tensor fake = converter_.convert(own, with_index(real.device()), data());
+  if (may_be_constant(real)) converter_.make_constant(fake, own);
+  if (options_.propagate_real_tensors) extras_of(fake).real = own;
   stack->back() = IValue(fake);
   return true;
 }
@@ -287,11 +295,7 @@ bool FakeMode::compute_constants(const OperatorHandle& op, const FakeOp& facts,
                                  const FakeArguments& arguments, Stack* stack) {
   if (facts.is_seeded || facts.sets_metadata || arguments.symbolic) return false;
   const auto given = arguments_on(op, *stack);
-  if (facts.device_argument >= 0) {
-    // To a device that is not here.
-    const IValue& device = given[static_cast<size_t>(facts.device_argument)];
-    if (device.is_Device() && !find_allocator(device.to_device().type)) return false;
-  }
+  if (goes_elsewhere(facts, given)) return false;
   Stack real(given.begin(), given.end());
   std::vector<std::pair<Tensor, Tensor>> fake_of;  // by the constant
   bool all = true;

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "switchboard/core/allocator.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/reclaim.h"
 
@@ -42,11 +43,19 @@ Registry& registry() {
 // Guards FakeOpNote::owned of all operators.
 absl::Mutex make_mutex(absl::kConstInit);
 
-bool is_lift_name(const std::string& name) {
-  return name == "aten::lift" || name == "aten::lift_fresh" || name == "aten::lift_fresh_copy";
+bool is_lift_op(const OperatorName& op) {
+  const std::string& name = op.name;
+  return op.overload.empty() &&
+         (name == "aten::lift" || name == "aten::lift_fresh" || name == "aten::lift_fresh_copy");
 }
 
 }  // namespace
+
+bool goes_elsewhere(const FakeOp& facts, absl::Span<const IValue> arguments) {
+  if (facts.device_argument < 0) return false;
+  const IValue& device = arguments[static_cast<size_t>(facts.device_argument)];
+  return device.is_Device() && !find_allocator(device.to_device().type);
+}
 
 const FakeOp& make_fake_op(const OperatorHandle& op) {
   OperatorEntry& entry = op.entry();
@@ -57,7 +66,7 @@ const FakeOp& make_fake_op(const OperatorHandle& op) {
   made->sets_metadata = entry.has_tag(Tag::inplace_view);
   made->is_view = schema.is_view();
   made->is_seeded = entry.has_tag(Tag::nondeterministic_seeded);
-  made->is_lift = is_lift_name(op.name().name);
+  made->is_lift = is_lift_op(op.name());
   const std::string_view ns = op.name().ns();
   made->is_builtin = ns == "aten" || ns == "prims" || ns == "prim";
   made->returns_nothing = schema.returns.empty();
@@ -65,7 +74,6 @@ const FakeOp& make_fake_op(const OperatorHandle& op) {
     const BaseType base = schema.arguments[i].type.base;
     if (base == BaseType::Device && made->device_argument < 0)
       made->device_argument = static_cast<int>(i);
-    if (base == BaseType::Scalar) made->takes_numbers = true;
   }
 
   Registry& all = registry();
@@ -100,14 +108,18 @@ const FakeOp& make_fake_op(const OperatorHandle& op) {
 
 namespace {
 
-// Takes the rules `take` says away, and has every operator ask anew.
+// Takes away the rules that `take` gives, and has every operator ask anew. They are destroyed
+// without the lock, as a rule may own anything.
 template <class F>
 RegistrationHandle undo_by(F take) {
   return RegistrationHandle([take] {
     internal::Registry& all = internal::registry();
-    absl::MutexLock lock(&all.mutex);
-    take(all);
-    internal::fake_rules_version.fetch_add(1, std::memory_order_acq_rel);
+    std::vector<internal::RuleByPredicate> taken;
+    {
+      absl::MutexLock lock(&all.mutex);
+      taken = take(all);
+      internal::fake_rules_version.fetch_add(1, std::memory_order_acq_rel);
+    }
   });
 }
 
@@ -135,7 +147,14 @@ RegistrationHandle register_fake_rule(std::initializer_list<std::string_view> op
     internal::fake_rules_version.fetch_add(1, std::memory_order_acq_rel);
   }
   return undo_by([names](internal::Registry& r) ABSL_EXCLUSIVE_LOCKS_REQUIRED(r.mutex) {
-    for (const OperatorName& name : names) r.by_op.erase(name);
+    std::vector<internal::RuleByPredicate> taken;
+    for (const OperatorName& name : names) {
+      const auto found = r.by_op.find(name);
+      if (found == r.by_op.end()) continue;
+      taken.push_back({nullptr, std::move(found->second.rule), 0});
+      r.by_op.erase(found);
+    }
+    return taken;
   });
 }
 
@@ -156,7 +175,13 @@ RegistrationHandle register_fake_rule(FakeRulePredicate predicate, FakeRule rule
     internal::fake_rules_version.fetch_add(1, std::memory_order_acq_rel);
   }
   return undo_by([id](internal::Registry& r) ABSL_EXCLUSIVE_LOCKS_REQUIRED(r.mutex) {
-    std::erase_if(r.by_predicate, [id](const internal::RuleByPredicate& p) { return p.id == id; });
+    std::vector<internal::RuleByPredicate> taken;
+    const auto found = std::ranges::find(r.by_predicate, id, &internal::RuleByPredicate::id);
+    if (found != r.by_predicate.end()) {
+      taken.push_back(std::move(*found));
+      r.by_predicate.erase(found);
+    }
+    return taken;
   });
 }
 

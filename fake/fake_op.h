@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/operator_handle.h"
 #include "switchboard/fake/fake_rule.h"
@@ -22,16 +23,18 @@ struct FakeOp {
   bool mutates = false;        // some argument is written to
   bool sets_metadata = false;  // inplace_view: an argument's shape or storage is changed
   bool is_view = false;
-  bool is_lift = false;        // makes a literal part of the program
-  bool is_builtin = false;     // of PyTorch's own namespaces
-  bool is_seeded = false;      // nondeterministic_seeded: two calls give two results
-  bool takes_numbers = false;  // a Scalar is among its arguments
+  bool is_lift = false;     // makes a literal part of the program
+  bool is_builtin = false;  // of PyTorch's own namespaces
+  bool is_seeded = false;   // nondeterministic_seeded: two calls give two results
   bool returns_nothing = false;
 
   // Where this was made for another definition of the operator, or other rules, it is made anew.
   uint64_t defined_order = 0;
   uint64_t rules_version = 0;
 };
+
+// Whether a `device` argument names a device that this program does not have.
+bool goes_elsewhere(const FakeOp& facts, absl::Span<const IValue> arguments);
 
 // Grows with each rule that comes or goes.
 extern std::atomic<uint64_t> fake_rules_version;

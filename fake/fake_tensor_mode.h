@@ -121,9 +121,10 @@ class FakeTensorMode {
 // which changes nothing; another is out of sight until the end of the scope.
 class FakeTensorModeGuard {
  public:
-  explicit FakeTensorModeGuard(const FakeTensorMode& mode) : guard_(mode.mode()) {}
+  explicit FakeTensorModeGuard(const FakeTensorMode& mode) : mode_(mode), guard_(mode.mode()) {}
 
  private:
+  FakeTensorMode mode_;  // keeps it alive
   ModeGuard guard_;
 };
 

@@ -34,6 +34,20 @@ TEST_CASE("a fake tensor has the real one's metadata, a device of its own, and n
   CHECK_THROWS_WITH(f.data_ptr(), Catch::Contains("fake") && Catch::Contains("cuda:0"));
 }
 
+TEST_CASE("a tensor has one fake on each device, with a storage of its own") {
+  FakeTensorMode fake;
+  const Tensor x = real({2, 3});
+  const Tensor here = fake.from_tensor(x), there = fake.from_tensor(x, kCuda);
+  CHECK_FALSE(here.is_alias_of(there));
+  CHECK(fake.from_tensor(x).is_same(here));
+  CHECK(fake.from_tensor(x, kCuda).is_same(there));
+}
+
+TEST_CASE("an active mode lives as long as its guard") {
+  const FakeTensorModeGuard active{FakeTensorMode()};
+  CHECK(is_fake(ones({2})));
+}
+
 TEST_CASE("its keys are those of the fake device, and Python") {
   FakeTensorMode fake;
   const Tensor f = fake.from_tensor(real({2}), kCuda);

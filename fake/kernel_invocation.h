@@ -31,6 +31,8 @@ class KernelInvocation {
   void unfake(const Tensor& tensor) {
     TensorImpl* const impl = tensor.impl();
     if (!impl->mode_data()) return;
+    if (few_size_ == kFew) more_.reserve(more_.size() + 1);  // what follows must not throw
+    if (sets_storage_) add_storage(impl->storage());
     const DispatchKeySet keys = impl->key_set();
     const Saved saved{impl, impl->storage().get(), keys, impl->device(),
                       impl->exchange_mode_data(nullptr).leak()};
@@ -39,7 +41,6 @@ class KernelInvocation {
       few_[few_size_++] = saved;
     else
       more_.push_back(saved);
-    if (sets_storage_) add_storage(impl->storage());
     // A view of a lazily conjugated or negated tensor is one too.
     constexpr DispatchKeySet kLazyBits{DispatchKey::Conjugate, DispatchKey::Negative};
     impl->set_key_set(tensor_key_set(DeviceType::Meta, impl->is_inference()) | (keys & kLazyBits));
@@ -49,6 +50,8 @@ class KernelInvocation {
   void unfake(const IValue& value) {
     if (value.is_Tensor()) [[likely]]
       unfake(value.unchecked_tensor());
+    else if (value.tag() < IValue::Tag::SymInt)
+      return;
     else if (value.is_Storage())
       add_storage(value.to_storage());
     else

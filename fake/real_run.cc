@@ -21,16 +21,17 @@ void bind(const SymInt& symbol, int64_t value) {
 void give_tensor(const Tensor& fake, const Tensor& real) {
   if (!fake.defined() || !find_fake_data(fake) || !real.defined()) return;
   extras_of(fake).real = real;
+  if (fake.dim() != real.dim()) return;
   for (size_t d = 0; fake.is_symbolic() && d < fake.sym_sizes().size(); ++d)
     bind(fake.sym_sizes()[d], real.sizes()[d]);
 }
 
 }  // namespace
 
-RealRun::RealRun(const OperatorHandle& op, const FakeOp&, const Stack& stack) {
-  const auto arguments = absl::MakeConstSpan(stack).last(op.entry().num_arguments());
+RealRun::RealRun(const OperatorHandle& op, const FakeOp& facts, Stack* stack) {
+  const auto arguments = absl::MakeConstSpan(*stack).last(op.entry().num_arguments());
   Stack real(arguments.begin(), arguments.end());
-  bool known = true;
+  bool known = !goes_elsewhere(facts, arguments);
   for (IValue& value : real) {
     if (value.is_symbolic() || value.is_SymIntList()) known = false;
     map_tensors(value, [&](const Tensor& fake) {
@@ -39,7 +40,16 @@ RealRun::RealRun(const OperatorHandle& op, const FakeOp&, const Stack& stack) {
       return extras ? extras->real : Tensor();
     });
   }
-  if (!known) return;
+  if (!known) {
+    const std::vector<Argument>& declared = op.schema().arguments;
+    for (size_t i = 0; facts.mutates && i < arguments.size(); ++i) {
+      if (!declared[i].is_write()) continue;
+      arguments[i].for_each_tensor([](const Tensor& t) {
+        if (find_extras(t)) extras_of(t).real = Tensor();
+      });
+    }
+    return;
+  }
   const NoModesGuard no_modes;
   op.call_boxed(&real);
   results_ = std::move(real);

@@ -19,7 +19,8 @@ class RealRun {
  public:
   RealRun() = default;
   // Runs the call whose arguments are on the end of the stack. Throws what the operator throws.
-  RealRun(const OperatorHandle& op, const FakeOp& facts, const Stack& stack);
+  // Where it cannot run, what it writes to is known no more.
+  RealRun(const OperatorHandle& op, const FakeOp& facts, Stack* stack);
 
   // Tells the fake results, in the order of the operator's.
   void give(absl::Span<const IValue> fake) const;

@@ -53,10 +53,12 @@ Tensor sliced(const Tensor& self, int64_t dim, const std::optional<SymInt>& star
   const Int from = start ? clip(size_as<Int>(*start)) : Int(0);
   const bool to_the_end = !end || known(*end == INT64_MAX);
   const Int to = to_the_end ? size : clip(size_as<Int>(*end));
-  const bool is_empty = !known(from == 0 && to_the_end) && to <= from;
+  // Where every element is taken, symbols need not be asked whether there is one.
+  const bool takes_all = known(from == 0) && to_the_end && known(step == 1);
+  const bool is_empty = !takes_all && to <= from;
   SizeVector<Int> sizes(old_sizes.begin(), old_sizes.end());
   SizeVector<Int> strides(old_strides.begin(), old_strides.end());
-  sizes[along] = is_empty ? Int(0) : Int((to - from - 1) / step + 1);
+  sizes[along] = takes_all ? size : is_empty ? Int(0) : Int((to - from - 1) / step + 1);
   strides[along] = product_of(old_strides[along], step);
   const Int offset = sum_of(storage_offset_of<Int>(self), product_of(from, old_strides[along]));
   return alias_of_shape(self, sizes, strides, offset);

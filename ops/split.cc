@@ -49,8 +49,9 @@ std::vector<Tensor> unbind_kernel(const Tensor& self, int64_t dim) {
   check_defined("unbind", self);
   SB_CHECK_INDEX(self.dim() > 0, "unbind: ", self.describe(), " has no dimensions");
   const int64_t d = wrap_dim("unbind", dim, self.dim());
-  std::vector<Tensor> parts = make_parts("unbind", self.size(d));
-  for (int64_t i = 0; i < self.size(d); ++i) parts.push_back(select(self, d, i));
+  const int64_t count = guard_int(self.sym_size(d));
+  std::vector<Tensor> parts = make_parts("unbind", count);
+  for (int64_t i = 0; i < count; ++i) parts.push_back(select(self, d, i));
   return parts;
 }
 

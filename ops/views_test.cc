@@ -21,6 +21,15 @@ using Ints = std::vector<int64_t>;
 Ints sizes(const Tensor& t) { return Ints(t.sizes().begin(), t.sizes().end()); }
 Ints strides(const Tensor& t) { return Ints(t.strides().begin(), t.strides().end()); }
 
+TEST_CASE("a slice of nothing is empty, whatever the step", "[ops][views]") {
+  const Device at = place();
+  for (const int64_t step : {1, 2, 5}) {
+    CHECK(slice(tensor(at, {0, 3}), 0, std::nullopt, std::nullopt, step).sizes() ==
+          IntArrayRef({0, 3}));
+    CHECK(slice(tensor(at, {4}), 0, 4, std::nullopt, step).sizes() == IntArrayRef({0}));
+  }
+}
+
 TEST_CASE("a view shares its base's storage, device, dtype, keys and version counter") {
   const Tensor x = tensor(place(), {2, 3, 4}, DType::Int16);
   std::vector<Tensor> views = {transpose(x, 0, -1),

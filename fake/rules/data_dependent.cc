@@ -8,6 +8,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/fake/fake_mode.h"
 #include "switchboard/fake/fake_rule.h"
+#include "switchboard/ops/size_lists.h"
 
 namespace sb::internal {
 namespace {
@@ -47,7 +48,7 @@ bool item_rule(FakeCall& call) {
   const IValue symbol = self.dtype() == DType::Bool ? IValue(env->create_unbacked_symbool())
                         : is_integral(self.dtype()) ? IValue(env->create_unbacked_symint())
                                                     : IValue(env->create_unbacked_symfloat());
-  extras.item.set(self, call.epoch(), symbol);
+  if (!self.impl()->is_inference()) extras.item.set(self, call.epoch(), symbol);
   call.give({symbol});
   return true;
 }
@@ -74,8 +75,13 @@ bool nonzero_rule(FakeCall& call) {
 bool masked_select_rule(FakeCall& call) {
   const Tensor self = call.tensor(0);
   ShapeEnv& env = env_for_sizes(call);
-  // As many as the two broadcast to have; without knowing which is larger, no bound.
-  const SymInt most = call.tensor(1).dim() <= self.dim() ? self.sym_numel() : SymInt(INT64_MAX - 1);
+  const Tensor mask = call.tensor(1);
+  const SymDimVector both = broadcast_sizes<SymInt>(
+      self.sym_sizes(), mask.sym_sizes(), [&](const SymBool& agree, size_t) {
+        SB_CHECK(agree, call.name(), ": ", self.describe(), " and mask ", mask.describe(),
+                 " do not broadcast");
+      });
+  const SymInt most = sym_product(both);
   call.give({call.empty({new_size(env, most)}, self.dtype(), self.device())});
   return true;
 }
