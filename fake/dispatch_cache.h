@@ -23,7 +23,7 @@ namespace sb {
 enum class FakeCacheUse : uint8_t {
   Off,
   // For what costs more than looking it up does: operators that are composed of others, fake rules
-  // and fallback kernels. Meta kernels of single operators run; docs/fake.md has the figures.
+  // and fallback kernels. Meta kernels of single operators run; docs/performance.md has the figures.
   Costly,
   All,
   // As All, and each result is computed too: RuntimeError where the two differ. As

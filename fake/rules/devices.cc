@@ -90,10 +90,9 @@ bool refuse_device(FakeCall& call) {
        "aten::_nested_view_from_buffer", "aten::_nested_view_from_buffer_copy"},
       refuse_nested)
       .release();
-  register_fake_rule(
-      {"aten::is_pinned", "aten::pin_memory", "aten::_pin_memory", "aten::_pin_memory.out",
-       "aten::_resize_output", "aten::_resize_output.out", "aten::_resize_output_"},
-      refuse_device)
+  register_fake_rule({"aten::pin_memory", "aten::_pin_memory", "aten::_pin_memory.out",
+                      "aten::_resize_output", "aten::_resize_output.out", "aten::_resize_output_"},
+                     refuse_device)
       .release();
   register_fake_rule(
       [](const OperatorHandle& op) { return op.name().name.starts_with("aten::_foreach_"); },
