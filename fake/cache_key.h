@@ -13,11 +13,11 @@
 
 namespace sb::internal {
 
-// The operator and its rules, what the thread includes and excludes, the default dtype, and each
-// argument: the metadata of tensors (dtype, sizes, strides, offset, bytes of the storage, device,
-// keys, whether it requires grad, whether it is a number, and which arguments share a storage), and
-// the values of all others with their types, so that 1 and 1.0 differ. The hash is computed once.
-// As `_DispatchCacheKey`.
+// The operator, its rules, what the thread includes and excludes,
+// the default dtype, and each argument: the metadata of tensors (dtype, sizes, strides, offset,
+// bytes of the storage, device, keys, whether it requires grad, whether it is a number, and which
+// arguments share a storage), and the values of all others with their types, so that 1 and 1.0
+// differ. The hash is computed once. As `_DispatchCacheKey`.
 class CacheKey {
  public:
   CacheKey() = default;

@@ -63,6 +63,19 @@ TEST_CASE(
   CHECK(nonzero(x).sym_size(0).to_string() != second);
 }
 
+TEST_CASE("a write to a view ends what is known of the others") {
+  Fixture f;
+  const Tensor real = zeros({3, 4});
+  const auto fake_of = [&](const Tensor& t) {
+    return f.fake.from_tensor(t, {.static_shapes = true});
+  };
+  const Tensor row = select(real, 0, 1);
+  const Tensor x = fake_of(real), view = fake_of(row);
+  const std::string first = nonzero(x).sym_size(0).to_string();
+  view.impl()->bump_version();
+  CHECK(nonzero(x).sym_size(0).to_string() != first);
+}
+
 TEST_CASE("nonzero of no element has exactly 0 rows") {
   Fixture f;
   CHECK(nonzero(f.make({0, 4})).sym_size(0).maybe_int() == 0);

@@ -23,7 +23,8 @@ namespace sb {
 enum class FakeCacheUse : uint8_t {
   Off,
   // For what costs more than looking it up does: operators that are composed of others, fake rules
-  // and fallback kernels. Meta kernels of single operators run; docs/performance.md has the figures.
+  // and fallback kernels. Meta kernels of single operators run; docs/performance.md has the
+  // figures.
   Costly,
   All,
   // As All, and each result is computed too: RuntimeError where the two differ. As
@@ -82,6 +83,9 @@ struct CacheEntry {
 
 }  // namespace internal
 
+// An operator that is defined anew, or gets another rule, is another one; a Meta kernel that is
+// replaced is not noticed: clear() then.
+//
 // Thread-safe: modes of several threads may share one; looking something up takes no lock. Holds at
 // most kMostEntries, and remembers nothing more when it is full.
 class FakeDispatchCache : public IntrusiveTarget {

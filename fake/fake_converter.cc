@@ -28,8 +28,10 @@ Storage FakeConverter::convert_storage(const Storage& real, Device device) {
   }
   Storage fake = make_fake_storage(allocator_.get(), real->nbytes());
   if (!real->resizable()) fake->set_resizable(nullptr);
-  storages_.insert_or_assign(
-      key, StorageEntry{WeakIntrusivePtr<StorageImpl>(real), WeakIntrusivePtr<StorageImpl>(fake)});
+  StorageEntry& entry = storages_[key];
+  entry = StorageEntry();
+  entry.real = WeakIntrusivePtr<StorageImpl>(real);
+  entry.fake = WeakIntrusivePtr<StorageImpl>(fake);
   return fake;
 }
 
@@ -50,6 +52,12 @@ Tensor FakeConverter::convert(const Tensor& real, Device device,
   impl->set_autograd_meta(nullptr);
   const Tensor fake(std::move(impl));
   become_fake(fake, device, mode);
+  // As views of one storage do: what is known of the data of one ends with a write to another.
+  StorageEntry& entry = storages_[StorageKey(real.storage().get(), number_of(device))];
+  if (const IntrusivePtr<TensorImpl> other = entry.view.lock())
+    fake.impl()->share_version_counter(*other);
+  else
+    entry.view = WeakIntrusivePtr<TensorImpl>(fake.impl());
   tensors_.insert_or_assign(TensorKey(real.impl(), number_of(device)),
                             TensorEntry{WeakIntrusivePtr<TensorImpl>(real.impl()),
                                         WeakIntrusivePtr<TensorImpl>(fake.impl())});

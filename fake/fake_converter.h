@@ -42,6 +42,7 @@ class FakeConverter {
   struct StorageEntry {
     WeakIntrusivePtr<StorageImpl> real;
     WeakIntrusivePtr<StorageImpl> fake;
+    WeakIntrusivePtr<TensorImpl> view;  // a fake tensor on it, with which new ones count writes
   };
   Storage convert_storage(const Storage& real, Device device);
   void forget_expired();
