@@ -2,14 +2,13 @@
 
 #include <utility>
 
+#include "switchboard/ops/size_lists.h"
+
 namespace sb {
 namespace {
 
 constexpr size_t kChannelsLast[] = {1, 3, 2, 0};
 constexpr size_t kChannelsLast3d[] = {1, 4, 3, 2, 0};
-
-bool is_less(int64_t a, int64_t b) { return a < b; }
-bool is_less(const SymInt& a, const SymInt& b) { return guard_size_oblivious(a < b); }
 
 // As c10::is_channels_last_strides_2d_s4 and its 3-d sister: `order` is the dimensions, fastest
 // first.

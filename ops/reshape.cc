@@ -3,9 +3,9 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/size_text.h"
 #include "switchboard/ops/views.h"
 
@@ -13,15 +13,6 @@ namespace sb {
 
 namespace {
 
-template <SizeType Int>
-Int numel_of_sizes(SizesRef<Int> sizes) {
-  if constexpr (std::same_as<Int, int64_t>)
-    return checked_numel(sizes);
-  else
-    return sym_product(sizes);
-}
-bool is_less(int64_t a, int64_t b) { return a < b; }
-bool is_less(const SymInt& a, const SymInt& b) { return guard_size_oblivious(a < b); }
 // The stride of what lies before a chunk; one that no tensor has where that does not fit.
 int64_t chunk_end(int64_t chunk, int64_t base) {
   int64_t end;
@@ -42,7 +33,7 @@ SizeVector<Int> infer_size_of(const char* op, SizesRef<Int> sizes, const Int& nu
     unknown = d;
     result[d] = Int(1);
   }
-  const Int product = numel_of_sizes<Int>(result);
+  const Int product = product_of_sizes<Int>(result);
   if (!unknown) {
     SB_CHECK(product == numel, op, ": shape ", shape_text(sizes), " is invalid for ",
              size_text(numel), " elements");
@@ -168,7 +159,7 @@ template <SizeType Int>
 Tensor flattened(const Tensor& self, int64_t first, int64_t last) {
   const SizesRef<Int> sizes = sizes_of<Int>(self);
   SizeVector<Int> shape(sizes.begin(), sizes.begin() + first);
-  shape.push_back(numel_of_sizes<Int>(
+  shape.push_back(product_of_sizes<Int>(
       sizes.subspan(static_cast<size_t>(first), static_cast<size_t>(last - first + 1))));
   shape.insert(shape.end(), sizes.begin() + last + 1, sizes.end());
   return reshape(self, SizesRef<Int>(shape));

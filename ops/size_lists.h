@@ -35,6 +35,10 @@ std::conditional_t<std::same_as<Int, int64_t>, bool, SymBool> equal_sizes(SizesR
   }
 }
 
+// Whether a is less, where sizes that data decides count as at least 2.
+inline bool is_less(int64_t a, int64_t b) { return a < b; }
+inline bool is_less(const SymInt& a, const SymInt& b) { return guard_size_oblivious(a < b); }
+
 // Sums that do not fit throw RuntimeError.
 inline int64_t sum_of(int64_t a, int64_t b) { return checked_add(a, b); }
 inline SymInt sum_of(const SymInt& a, const SymInt& b) { return a + b; }

@@ -1,16 +1,13 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/item.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/size_text.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
-
-int64_t sum_of(int64_t a, int64_t b) { return checked_add(a, b); }
-SymInt sum_of(const SymInt& a, const SymInt& b) { return a + b; }
 
 template <SizeType Int>
 Tensor selected(const Tensor& self, int64_t dim, const Int& index) {

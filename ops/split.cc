@@ -4,16 +4,13 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/by_size.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/size_text.h"
 #include "switchboard/ops/tensor_parts.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
-
-int64_t sum_of(int64_t a, int64_t b) { return checked_add(a, b); }
-SymInt sum_of(const SymInt& a, const SymInt& b) { return a + b; }
 
 // Cuts `self` into consecutive parts along one dimension.
 template <SizeType Int>
