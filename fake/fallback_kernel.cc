@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 8> kMayFallBack = {
            "; register a kernel for it at Meta, or a rule by register_fake_rule");
 }
 
-// Real tensors of zeros in the place of fake ones, storages shared as theirs are.
+// Real tensors of zeros in the place of fake ones, one for each; views get zeros of their own.
 class RealInputs {
  public:
   Tensor of(const Tensor& fake) {
@@ -36,6 +36,7 @@ class RealInputs {
         find_allocator(fake.device().type) ? fake.device() : Device(DeviceType::CPU);
     Tensor zeros = empty_strided_on(device, fake.sizes(), fake.strides(), fake.dtype());
     fill_(zeros, 0);
+    zeros.impl()->set_wrapped_number(fake.impl()->is_wrapped_number());
     fake_.emplace_back(zeros, fake);
     real_.emplace(fake.impl(), zeros);
     return zeros;
@@ -67,6 +68,7 @@ void run_fallback_kernel(FakeMode& mode, const OperatorHandle& op, const FakeOp&
   if (facts.sets_metadata) refuse(op, "it changes the shape or storage of an argument");
   const auto arguments = absl::MakeConstSpan(*stack).last(n);
   for (const IValue& value : arguments) {
+    if (value.is_symbolic() || value.is_SymIntList()) refuse(op, "its sizes are symbolic");
     value.for_each_tensor([&](const Tensor& t) {
       if (t.is_symbolic()) refuse(op, "its sizes are symbolic");
     });

@@ -93,6 +93,11 @@ TEST_CASE("symbolic sizes cannot be zeros of a size") {
   m.impl("_fallback_test_h", DispatchKey::CPU, [](const Tensor& x) { return mul(x, x); });
   FakeTensorMode fake({.shape_env = ShapeEnv::create()});
   CHECK_THROWS_WITH(op.call({fake.from_tensor(zeros({5}))}), Catch::Contains("symbolic"));
+
+  const OperatorHandle sized = m.define("_fallback_test_sized(Tensor x, SymInt[] size) -> Tensor");
+  const std::vector<SymInt> size = {fake.from_tensor(zeros({5})).sym_size(0)};
+  CHECK_THROWS_WITH(sized.call({fake.from_tensor(zeros({1})), IValue(size)}),
+                    Catch::Contains("symbolic"));
 }
 
 TEST_CASE("an operator that returns nothing and writes nothing needs no rule") {

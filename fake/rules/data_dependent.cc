@@ -34,10 +34,12 @@ SymInt new_size(ShapeEnv& env, const SymInt& most) {
 
 bool item_rule(FakeCall& call) {
   const Tensor self = call.tensor(0);
-  FakeExtras& extras = extras_of(self);
-  if (const IValue known = extras.item.get(self, call.epoch()); !known.is_None()) {
-    call.give({known});
-    return true;
+  if (const FakeExtras* const extras = find_extras(self)) {
+    const IValue known = extras->item.get(self, call.epoch());
+    if (!known.is_None()) {
+      call.give({known});
+      return true;
+    }
   }
   ShapeEnv* const env = call.shape_env();
   SB_CHECK_KIND(DataDependentOutputError, env && env->settings().allow_scalar_outputs, call.name(),
@@ -48,7 +50,7 @@ bool item_rule(FakeCall& call) {
   const IValue symbol = self.dtype() == DType::Bool ? IValue(env->create_unbacked_symbool())
                         : is_integral(self.dtype()) ? IValue(env->create_unbacked_symint())
                                                     : IValue(env->create_unbacked_symfloat());
-  if (!self.impl()->is_inference()) extras.item.set(self, call.epoch(), symbol);
+  if (!self.impl()->is_inference()) extras_of(self).item.set(self, call.epoch(), symbol);
   call.give({symbol});
   return true;
 }

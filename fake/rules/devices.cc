@@ -18,7 +18,7 @@ bool follow_first(FakeCall& call) {
   return true;
 }
 
-// The same, where the indices and values may be 0-dim and elsewhere only.
+// The same; values of more than a number must be there, too. Indices may be anywhere.
 bool index_put_rule(FakeCall& call) {
   const Device self = call.tensor("self").device();
   const Tensor& values = call.tensor("values");
