@@ -38,19 +38,26 @@ class OpaqueObject : public IntrusiveTarget {
 // to_x() throws TypeError naming what was expected and what came, unless is_x() holds.
 class IValue {
  public:
-#define SB_FORALL_IVALUE_TAGS(X)                                                                 \
-  X(None)                                                                                        \
-  X(Tensor)                                                                                      \
-  X(Int)                                                                                         \
-  X(Double)                                                                                      \
-  X(Bool)                                                                                        \
-  X(Device)                                                                                      \
-  X(DType)                                                                                       \
-  X(Layout)                                                                                      \
-  X(MemoryFormat) /* from here on: counted objects */                                            \
-  X(SymInt)                                                                                      \
-  X(SymFloat) X(SymBool) X(Complex) X(String) X(IntList) X(SymIntList) X(DoubleList) X(BoolList) \
-      X(TensorList) X(OptionalTensorList) X(List) X(Generator) X(Storage) X(Object)
+  // From SymInt on: counted objects.
+#define SB_FORALL_IVALUE_TAGS(X) \
+  X(None)                        \
+  X(Tensor)                      \
+  X(Int)                         \
+  X(Double)                      \
+  X(Bool)                        \
+  X(Device)                      \
+  X(DType)                       \
+  X(Layout)                      \
+  X(MemoryFormat)                \
+  X(SymInt)                      \
+  X(SymFloat)                    \
+  X(SymBool)                     \
+  X(Complex)                     \
+  X(String)                      \
+  X(IntList)                     \
+  X(SymIntList)                  \
+  X(DoubleList)                  \
+  X(BoolList) X(TensorList) X(OptionalTensorList) X(List) X(Generator) X(Storage) X(Object)
   enum class Tag : uint8_t {
 #define SB_TAG(name) name,
     SB_FORALL_IVALUE_TAGS(SB_TAG)
