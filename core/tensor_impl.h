@@ -23,14 +23,20 @@
 
 namespace sb {
 
-// Counts writes to a tensor; views share their base's. As `c10::VariableVersion`.
+// Counts writes to a tensor; views share their base's. As `c10::VariableVersion`. It remembers who
+// was the last to write, for error messages: core does not know what a writer is.
 class VersionCounter : public IntrusiveTarget {
  public:
   uint32_t value() const { return value_.load(std::memory_order_relaxed); }
-  void bump() { value_.fetch_add(1, std::memory_order_relaxed); }
+  const void* last_writer() const { return last_writer_.load(std::memory_order_relaxed); }
+  void bump(const void* writer) {
+    last_writer_.store(writer, std::memory_order_relaxed);
+    value_.fetch_add(1, std::memory_order_relaxed);
+  }
 
  private:
   std::atomic<uint32_t> value_{0};
+  std::atomic<const void*> last_writer_{nullptr};
 };
 
 // What other rooms attach to a tensor. Core only carries it: autograd's node and gradient, and what
@@ -248,11 +254,17 @@ class TensorImpl : public IntrusiveTarget {
     const VersionCounter* counter = version_.load(std::memory_order_acquire);
     return counter ? counter->value() : 0;
   }
-  void bump_version() {
+  // `writer` is the OperatorEntry of the operator that wrote, or null.
+  void bump_version(const void* writer = nullptr) {
     if (VersionCounter* counter = version_.load(std::memory_order_acquire))
-      counter->bump();
+      counter->bump(writer);
     else
-      version_counter().bump();
+      version_counter().bump(writer);
+  }
+  // Who bumped last.
+  const void* last_writer() const {
+    const VersionCounter* counter = version_.load(std::memory_order_acquire);
+    return counter ? counter->last_writer() : nullptr;
   }
   // Makes this tensor count with `other`, as a view does with its base.
   void share_version_counter(const TensorImpl& other);

@@ -65,7 +65,7 @@ Dispatcher::Dispatcher() {
     auto registered = std::make_unique<RegisteredKernel>();
     registered->function = std::move(kernel);
     registered->where = where;
-    fallbacks_[static_cast<size_t>(key)] = std::move(registered);
+    fallbacks_[static_cast<size_t>(key)].push_back(std::move(registered));
   };
   entries_.reserve(kExpectedOperators);
   for (DispatchKey key : kFallthroughByDefault) add(key, make_fallthrough_kernel());
@@ -281,6 +281,7 @@ Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, Registered
   kernel.id = next_id();
   const KernelId id{&entry, kernel.key, kernel.id};
   entry.kernels_.add(std::move(kernel));
+  kernel_registrations_.fetch_add(1, std::memory_order_release);
   entry.invalidate_table();
   return id;
 }
@@ -292,31 +293,54 @@ void Dispatcher::remove_kernel(const KernelId& id) {
   std::lock_guard<std::mutex> lock(mutex_);
   OperatorEntry* const entry = find_locked(id.op->name());
   removed = entry->kernels_.remove(id.key, id.id);
+  kernel_registrations_.fetch_add(1, std::memory_order_release);
   entry->invalidate_table();
   bury_if_vanished(entry);
 }
 
-uint64_t Dispatcher::add_fallback(DispatchKey key, RegisteredKernel kernel) {
+uint64_t Dispatcher::add_fallback(DispatchKey key, RegisteredKernel kernel, bool allow_override) {
   ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
-  std::unique_ptr<RegisteredKernel>& fallback = fallbacks_[static_cast<size_t>(key)];
-  SB_CHECK(!fallback, "a fallback for ", to_string(key),
-           " is already registered; close that library first\nregistered at: ",
-           to_string(fallback->where), "\nand again at: ", to_string(kernel.where));
+  auto& fallbacks = fallbacks_[static_cast<size_t>(key)];
+  // One for every operator and one for some stand beside each other.
+  for (const auto& other : fallbacks) {
+    SB_CHECK(
+        allow_override || !other->serves != !kernel.serves, "a fallback for ", to_string(key),
+        " is already registered; close that library first, or allow_override() to put one over "
+        "it\nregistered at: ",
+        to_string(other->where), "\nand again at: ", to_string(kernel.where));
+  }
   kernel.id = next_id();
-  fallback = std::make_unique<RegisteredKernel>(std::move(kernel));
+  fallbacks.push_back(std::make_unique<RegisteredKernel>(std::move(kernel)));
+  kernel_registrations_.fetch_add(1, std::memory_order_release);
   invalidate_all();
-  return fallback->id;
+  return fallbacks.back()->id;
 }
 
 void Dispatcher::remove_fallback(DispatchKey key, uint64_t id) {
   std::unique_ptr<RegisteredKernel> removed;  // as in remove_kernel
   ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
-  std::unique_ptr<RegisteredKernel>& fallback = fallbacks_[static_cast<size_t>(key)];
-  SB_ASSERT(fallback && fallback->id == id);
-  removed = std::move(fallback);
+  auto& fallbacks = fallbacks_[static_cast<size_t>(key)];
+  const auto found = std::find_if(fallbacks.begin(), fallbacks.end(),
+                                  [id](const auto& fallback) { return fallback->id == id; });
+  SB_ASSERT(found != fallbacks.end());
+  removed = std::move(*found);
+  fallbacks.erase(found);
+  kernel_registrations_.fetch_add(1, std::memory_order_release);
   invalidate_all();
+}
+
+const RegisteredKernel* Dispatcher::fallback_locked(DispatchKey key,
+                                                    const FunctionSchema* schema) const {
+  const auto& fallbacks = fallbacks_[static_cast<size_t>(key)];
+  const RegisteredKernel* for_all = nullptr;
+  for (const auto& fallback : fallbacks) {
+    if (!fallback->serves) for_all = fallback.get();
+  }
+  for (auto it = fallbacks.rbegin(); schema && it != fallbacks.rend(); ++it)
+    if ((*it)->serves && (*it)->serves(*schema)) return it->get();
+  return for_all;
 }
 
 void Dispatcher::invalidate_all() {

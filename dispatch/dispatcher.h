@@ -31,7 +31,8 @@ std::string_view to_string(LibraryKind kind);
 //
 // Every dispatcher starts with PyTorch's default fallbacks (fallthrough at BackendSelect,
 // ADInplaceOrView, the Autograd and Autocast keys that have one, FuncTorchVmapMode and VmapMode)
-// and with the fallback at Python that calls the active mode. They cannot be removed.
+// and with the fallback at Python that calls the active mode. They cannot be removed, only covered
+// by a library that allows overrides.
 class Dispatcher {
  public:
   Dispatcher();
@@ -53,6 +54,10 @@ class Dispatcher {
   // Changes with every operator that is defined or removed: what was looked up while it was the
   // same is up to date.
   uint64_t definitions() const { return definitions_.load(std::memory_order_acquire); }
+  // Changes with every kernel and fallback that is registered or removed.
+  uint64_t kernel_registrations() const {
+    return kernel_registrations_.load(std::memory_order_acquire);
+  }
   // All operators that have a schema, sorted by name.
   std::vector<OperatorHandle> all_ops() const;
   // Names of operators of a namespace that have kernels but no schema, sorted.
@@ -101,15 +106,15 @@ class Dispatcher {
   // Throws if a typed kernel differs from one that waits for the same schema.
   static void check_against_others(const OperatorEntry& entry, const RegisteredKernel& kernel);
   void remove_kernel(const KernelId& id);
-  uint64_t add_fallback(DispatchKey key, RegisteredKernel kernel);
+  uint64_t add_fallback(DispatchKey key, RegisteredKernel kernel, bool allow_override);
   void remove_fallback(DispatchKey key, uint64_t id);
 
   const DispatchTable& resolve_table(OperatorEntry& entry);
 
   // From here on everything is guarded by mutex_.
-  const RegisteredKernel* fallback_locked(DispatchKey key) const {
-    return fallbacks_[static_cast<size_t>(key)].get();
-  }
+  // The fallback at `key` for an operator of that schema, which may be absent: the newest that
+  // serves it among those for some operators, or else the newest for all.
+  const RegisteredKernel* fallback_locked(DispatchKey key, const FunctionSchema* schema) const;
   OperatorEntry* find_locked(const OperatorName& name) const;
   OperatorEntry& entry_for(const OperatorName& name);
   // The dead entry of that schema, or without one, alive again; nullptr if there is none.
@@ -145,12 +150,15 @@ class Dispatcher {
     SourceLocation where;
   };
   absl::flat_hash_map<std::string, OpenLibrary> def_libraries_;
-  std::array<std::unique_ptr<RegisteredKernel>, static_cast<size_t>(DispatchKey::EndOfRuntimeKeys)>
+  // Of each key, newest last.
+  std::array<std::vector<std::unique_ptr<RegisteredKernel>>,
+             static_cast<size_t>(DispatchKey::EndOfRuntimeKeys)>
       fallbacks_;
   uint64_t last_id_ = 0;
   std::shared_ptr<CallObserver> observer_owner_;
   std::atomic<CallObserver*> observer_{nullptr};
   std::atomic<uint64_t> definitions_{0};
+  std::atomic<uint64_t> kernel_registrations_{0};
 };
 
 // The process's own dispatcher. Never destroyed.

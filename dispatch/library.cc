@@ -198,7 +198,8 @@ void Library::own(RegistrationHandle handle) {
   registrations_.emplace_back(std::move(handle));
 }
 
-void Library::add_fallback(DispatchKey key, KernelFunction kernel, SourceLocation where) {
+void Library::add_fallback(DispatchKey key, KernelFunction kernel, SourceLocation where,
+                           ServesSchema serves) {
   check_open(id_ != 0, where_);
   SB_CHECK(ns_ == "_" && kind_ == Kind::Impl, to_string(),
            ": it takes no fallbacks; open an IMPL library of namespace '_'", at_text(where));
@@ -212,7 +213,9 @@ void Library::add_fallback(DispatchKey key, KernelFunction kernel, SourceLocatio
   registered.function = std::move(kernel);
   registered.where = where;
   registered.library = id_;
-  registrations_.emplace_back(Fallback{key, dispatcher_->add_fallback(key, std::move(registered))});
+  registered.serves = serves;
+  registrations_.emplace_back(
+      Fallback{key, dispatcher_->add_fallback(key, std::move(registered), allow_override_)});
 }
 
 void Library::undo(Dispatcher& dispatcher, std::vector<Registration>& registrations,

@@ -138,11 +138,19 @@ class Library {
     add_fallback(*key_, make_kernel(std::move(kernel)), where);
   }
 
+  // A fallback for those operators only whose schema `serves` accepts, before one for all; the
+  // others keep the fallback that they have.
+  template <class F>
+  void fallback_for(DispatchKey key, ServesSchema serves, F kernel,
+                    SourceLocation where = SourceLocation::current()) {
+    add_fallback(key, make_kernel(std::move(kernel)), where, serves);
+  }
+
   // Ties a registration elsewhere (SimpleRegistry) to this library: it is undone when this closes.
   void own(RegistrationHandle handle);
 
-  // Lets later impl() calls put a kernel over one that is there; closing the library brings the old
-  // one back.
+  // Lets later impl() and fallback() calls put a kernel over one that is there; closing the library
+  // brings the old one back.
   Library& allow_override(bool allow = true) {
     allow_override_ = allow;
     return *this;
@@ -171,7 +179,8 @@ class Library {
                   SourceLocation where);
   void add_kernels(std::string_view op, const std::vector<DispatchKey>& keys,
                    const KernelFunction& kernel, SourceLocation where);
-  void add_fallback(DispatchKey key, KernelFunction kernel, SourceLocation where);
+  void add_fallback(DispatchKey key, KernelFunction kernel, SourceLocation where,
+                    ServesSchema serves = nullptr);
   struct Fallback {
     DispatchKey key;
     uint64_t id;

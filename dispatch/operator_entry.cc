@@ -145,7 +145,8 @@ Resolution OperatorEntry::resolve(DispatchKey key) const {
   if (found.rule == ResolutionRule::AmbiguousAutogradOther) return {found.rule, key, nullptr};
   if (found.rule != ResolutionRule::Missing)
     return {found.rule, found.source, &kernels_.at(found.source).back()};
-  if (const RegisteredKernel* fallback = dispatcher_.fallback_locked(key))
+  if (const RegisteredKernel* fallback =
+          dispatcher_.fallback_locked(key, schema_ ? &*schema_ : nullptr))
     return {ResolutionRule::BackendFallback, key, fallback};
   return {ResolutionRule::Missing, key, nullptr};
 }

@@ -14,6 +14,11 @@
 
 namespace sb {
 
+class FunctionSchema;
+
+// Of a fallback that is not for every operator: whether it serves one of that schema.
+using ServesSchema = bool (*)(const FunctionSchema&);
+
 // A kernel where it was registered.
 struct RegisteredKernel {
   KernelFunction function;
@@ -22,6 +27,7 @@ struct RegisteredKernel {
   bool fits_schema = true;  // false: typed for int where the schema has SymInt; called boxed
   uint64_t id = 0;          // unique in its dispatcher; what a registration handle removes by
   uint64_t library = 0;     // the Library that registered it
+  ServesSchema serves = nullptr;  // of a fallback; null: it serves all operators
 };
 
 // Sorted by key; the kernels of one key in the order in which they were registered. Not

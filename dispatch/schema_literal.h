@@ -1,7 +1,7 @@
 // Schema strings at compile time: an operator's C++ signature from its schema literal.
 //
-// This reads only what decides C++ types: the types of arguments and returns, and the text of the
-// defaults. A literal that it cannot read does not compile; everything else about a schema is
+// This reads only what C++ needs to know: the types and names of arguments and returns, and the text
+// of the defaults. A literal that it cannot read does not compile; everything else about a schema is
 // checked by the run-time parser when the operator is registered.
 
 #ifndef SWITCHBOARD_DISPATCH_SCHEMA_LITERAL_H_
@@ -21,8 +21,11 @@ struct SchemaLiteral {
 
   struct Value {
     TypeCode type = 0;
+    std::string_view name;   // of a return: may be empty
     size_t list_length = 0;  // of a sized list, `int[2]`; 0 where there is none
     bool has_default = false;
+    bool is_aliased = false;  // has an alias annotation: `Tensor(a)`
+    bool is_written = false;  // `Tensor(a!)`
     std::string_view default_text;
   };
 
@@ -57,8 +60,8 @@ class SchemaLiteralParser {
         continue;
       }
       SchemaLiteral::Value& argument = schema.arguments.at(schema.num_arguments++);
-      argument.type = type(&argument.list_length);
-      identifier();
+      argument.type = type(&argument);
+      argument.name = identifier();
       if (accept('=')) {
         argument.has_default = true;
         argument.default_text = default_text();
@@ -69,12 +72,14 @@ class SchemaLiteralParser {
     expect('>');
     if (accept('(')) {
       while (!accept(')')) {
-        schema.returns.at(schema.num_returns++).type = type();
-        identifier();
+        SchemaLiteral::Value& result = schema.returns.at(schema.num_returns++);
+        result.type = type(&result);
+        result.name = identifier();
         accept(',');
       }
     } else {
-      schema.returns.at(schema.num_returns++).type = type();
+      SchemaLiteral::Value& result = schema.returns.at(schema.num_returns++);
+      result.type = type(&result);
     }
     return schema;
   }
@@ -107,13 +112,15 @@ class SchemaLiteralParser {
     while (pos_ < text_.size() && is_word(text_[pos_])) ++pos_;
     return text_.substr(begin, pos_ - begin);
   }
-  consteval TypeCode type(size_t* list_length = nullptr) {
+  // Notes the list's length and the annotation in `value`.
+  consteval TypeCode type(SchemaLiteral::Value* value) {
     const std::string_view name = identifier();
     if (name.empty()) throw "the schema lacks a type";
     TypeCode code = type_code(find_base_type(name).value_or(BaseType::Class));
     while (pos_ < text_.size()) {
       if (accept_here('(')) {  // alias annotation
-        while (peek() != ')') ++pos_;
+        value->is_aliased = true;
+        for (; peek() != ')'; ++pos_) value->is_written = value->is_written || text_[pos_] == '!';
         ++pos_;
       } else if (accept_here('?')) {
         code = with_modifier(code, TypeModifier::Optional);
@@ -121,7 +128,7 @@ class SchemaLiteralParser {
         size_t length = 0;
         for (; peek() != ']'; ++pos_) length = length * 10 + static_cast<size_t>(peek() - '0');
         ++pos_;
-        if (list_length) *list_length = length;
+        value->list_length = length;
         code = with_modifier(code, TypeModifier::List);
       } else {
         break;

@@ -392,7 +392,8 @@ TEST_CASE_METHOD(FallbackErrors, "a second fallback at a key") {
     all->fallback(K::CPU, boxed);
   });
   CHECK(got ==
-        "RuntimeError: a fallback for CPU is already registered; close that library first\n"
+        "RuntimeError: a fallback for CPU is already registered; close that library first, or "
+        "allow_override() to put one over it\n"
         "registered at: " +
             first + "\nand again at: " + at);
 }
