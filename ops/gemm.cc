@@ -160,7 +160,7 @@ class Operand {
   MatrixRef ref_;
   const MatrixRef original_;
   std::unique_ptr<char[]> heap_;
-  alignas(64) char inline_[1024];
+  alignas(16) char inline_[1024];
 };
 
 // A product whose operands are as the kernels take them.

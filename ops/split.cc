@@ -110,12 +110,8 @@ std::vector<Tensor> chunk_kernel(const Tensor& self, int64_t chunks, int64_t dim
   const SymInt size = self.sym_size(wrap_dim("chunk", dim, self.dim()));
   if (!same_size(size, SymInt(0))) return split(self, (size - 1) / chunks + 1, dim);
   // As many as asked for, though each is empty.
-  std::vector<int64_t> zeros;
-  try {
-    zeros.resize(static_cast<size_t>(chunks));
-  } catch (const std::exception&) {
-    SB_THROW(RuntimeError, "chunk: not enough memory for ", chunks, " tensors");
-  }
+  make_parts("chunk", chunks);  // throws if there cannot be so many
+  const std::vector<int64_t> zeros(static_cast<size_t>(chunks));
   return split_with_sizes(self, zeros, dim);
 }
 

@@ -15,7 +15,7 @@ namespace sb {
 // Room for the parts that a tensor is cut into. Throws RuntimeError, naming the operator, where
 // they would not fit memory.
 inline std::vector<Tensor> make_parts(const char* op, int64_t count) {
-  constexpr int64_t kMost = int64_t{1} << 28;  // whose tensors take 64 GB
+  constexpr int64_t kMost = int64_t{1} << 24;  // whose tensors take 5 GB
   std::vector<Tensor> parts;
   try {
     if (count > kMost) throw std::bad_alloc();

@@ -94,12 +94,8 @@ std::vector<Tensor> unsafe_chunk_kernel(const Tensor& self, int64_t chunks, int6
   SB_CHECK(chunks > 0, "unsafe_chunk: chunks is not positive: ", chunks);
   const int64_t size = self.size(wrap_dim("unsafe_chunk", dim, self.dim()));
   if (size != 0) return unsafe_split(self, (size - 1) / chunks + 1, dim);
-  std::vector<int64_t> zeros;
-  try {
-    zeros.resize(static_cast<size_t>(chunks));
-  } catch (const std::exception&) {
-    SB_THROW(RuntimeError, "unsafe_chunk: not enough memory for ", chunks, " tensors");
-  }
+  make_parts("unsafe_chunk", chunks);  // throws if there cannot be so many
+  const std::vector<int64_t> zeros(static_cast<size_t>(chunks));
   return unsafe_split_with_sizes(self, zeros, dim);
 }
 

@@ -146,7 +146,7 @@ Tensor cosine_similarity_kernel(const Tensor& x1, const Tensor& x2, int64_t dim,
   const auto unit = [&](const Tensor& x) {
     const Tensor t = expand(to_dtype(x, dtype), IntArrayRef(sizes));
     const Tensor squares = sum(mul(t, t), {dim}, true);
-    return div(t, clamp_min_(sqrt(squares), eps));
+    return div(t, clamp_min(sqrt(squares), eps));
   };
   return sum(mul(unit(x1), unit(x2)), {dim});
 }

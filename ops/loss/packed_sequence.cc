@@ -14,11 +14,16 @@
 namespace sb {
 namespace {
 
-// The numbers of a vector on the CPU.
+// The numbers of a vector, which is on the CPU in PyTorch; where a device's fallback has made it,
+// it is on the device.
 std::vector<int64_t> numbers(const char* op, const char* name, const Tensor& t) {
-  SB_CHECK(t.dim() == 1 && t.is_cpu() && t.dtype() == DType::Int64, op, ": ", name,
-           ": expected a vector of int64 on cpu, got ", t.describe());
-  const Tensor dense = contiguous(t);
+  if (t.is_meta()) {
+    SB_THROW(DataDependentOutputError, op, ": ", name,
+             ": the result depends on the data, which meta tensors do not have");
+  }
+  SB_CHECK(t.dim() == 1 && t.dtype() == DType::Int64, op, ": ", name,
+           ": expected a vector of int64, got ", t.describe());
+  const Tensor dense = contiguous(t.is_cpu() ? t : to(t, Device(DeviceType::CPU)));
   if (dense.numel() == 0) return {};
   return {dense.data<int64_t>(), dense.data<int64_t>() + dense.numel()};
 }
