@@ -1,0 +1,249 @@
+#include "switchboard/autograd/engine.h"
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_join.h"
+#include "switchboard/autograd/accumulate_grad.h"
+#include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/variable.h"
+#include "switchboard/core/error.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/composite/shape.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
+
+namespace sb::internal {
+namespace {
+
+std::string sizes_text(SymIntArrayRef sizes) {
+  return str_cat(
+      "[",
+      absl::StrJoin(sizes, ", ", [](std::string* out, const SymInt& s) { *out += s.to_string(); }),
+      "]");
+}
+
+bool same_sizes(SymIntArrayRef a, SymIntArrayRef b) {
+  if (a.size() != b.size()) return false;
+  for (size_t d = 0; d < a.size(); ++d)
+    if (!(a[d] == b[d]).guard_bool()) return false;
+  return true;
+}
+
+// Whether a tensor of these sizes broadcasts to `to`.
+bool broadcasts(SymIntArrayRef from, SymIntArrayRef to) {
+  if (from.size() > to.size()) return false;
+  for (size_t d = 0; d < from.size(); ++d) {
+    const SymInt& size = from[from.size() - 1 - d];
+    if (!(size == to[to.size() - 1 - d]).guard_bool() && !(size == 1).guard_bool()) return false;
+  }
+  return true;
+}
+
+// Adds `more` to `sum`, in place where nobody else can see it.
+void add_to(Tensor* sum, Tensor more) {
+  if (!sum->defined()) {
+    *sum = std::move(more);
+  } else if (!is_grad_enabled() && sum->use_count() == 1 && sum->storage() &&
+             sum->storage()->use_count() == 1 && sum->dtype() == more.dtype() &&
+             sum->impl()->is_non_overlapping_and_dense()) {
+    add_(*sum, more);
+  } else {
+    *sum = add(*sum, more);
+  }
+}
+
+// The nodes that wait to run, those made last on top.
+class Ready {
+ public:
+  void push(NodePtr node) {
+    heap_.push_back(std::move(node));
+    std::push_heap(heap_.begin(), heap_.end(), earlier);
+  }
+  NodePtr pop() {
+    std::pop_heap(heap_.begin(), heap_.end(), earlier);
+    NodePtr top = std::move(heap_.back());
+    heap_.pop_back();
+    return top;
+  }
+  bool empty() const { return heap_.empty(); }
+
+ private:
+  static bool earlier(const NodePtr& a, const NodePtr& b) { return a->sequence() < b->sequence(); }
+  std::vector<NodePtr> heap_;
+};
+
+class Task {
+ public:
+  explicit Task(const BackwardRun& run) : run_(run) {
+    find_nodes();
+    if (!run_.captures.empty()) find_needed();
+  }
+
+  std::vector<Tensor> execute() {
+    captured_.resize(run_.captures.size());
+    for (size_t i = 0; i < run_.captures.size(); ++i)
+      captures_of_[run_.captures[i].node.get()].push_back(i);
+    for (size_t i = 0; i < run_.roots.size(); ++i) deliver(run_.roots[i], run_.grads[i]);
+    for (size_t i = 0; i < run_.roots.size(); ++i) arrive(run_.roots[i].node, 0);
+    while (!ready_.empty()) evaluate(ready_.pop());
+    return std::move(captured_);
+  }
+
+ private:
+  // How many gradients each node waits for.
+  void find_nodes() {
+    std::vector<GradNode*> stack;
+    for (const Edge& root : run_.roots)
+      if (waiting_.try_emplace(root.node.get(), 0).second) stack.push_back(root.node.get());
+    while (!stack.empty()) {
+      GradNode* const node = stack.back();
+      stack.pop_back();
+      for (const Edge& edge : node->edges()) {
+        if (!edge) continue;
+        const auto [it, fresh] = waiting_.try_emplace(edge.node.get(), 0);
+        ++it->second;
+        if (fresh) stack.push_back(edge.node.get());
+      }
+    }
+  }
+
+  // Which nodes lead to a capture.
+  void find_needed() {
+    absl::flat_hash_set<const GradNode*> wanted;
+    for (const Edge& capture : run_.captures) wanted.insert(capture.node.get());
+    struct Frame {
+      GradNode* node;
+      size_t next;
+    };
+    absl::flat_hash_set<const GradNode*> seen;
+    std::vector<Frame> stack;
+    for (const Edge& root : run_.roots) {
+      if (seen.insert(root.node.get()).second) stack.push_back({root.node.get(), 0});
+      while (!stack.empty()) {
+        Frame& frame = stack.back();
+        const auto edges = frame.node->edges();
+        if (frame.next < edges.size()) {
+          GradNode* const child = edges[frame.next++].node.get();
+          if (child && seen.insert(child).second) stack.push_back({child, 0});
+          continue;
+        }
+        const bool leads = std::any_of(edges.begin(), edges.end(), [&](const Edge& e) {
+          return e && (wanted.contains(e.node.get()) || needed_.contains(e.node.get()));
+        });
+        if (leads) needed_.insert(frame.node);
+        stack.pop_back();
+      }
+    }
+  }
+
+  void deliver(const Edge& edge, Tensor grad) {
+    TensorVector& buffer = buffers_[edge.node.get()];
+    if (buffer.size() < edge.node->num_inputs()) buffer.resize(edge.node->num_inputs());
+    if (grad.defined()) add_to(&buffer[edge.input], std::move(grad));
+  }
+
+  // Notes that one of the gradients that a node waits for has come.
+  void arrive(const NodePtr& node, int count) {
+    int& waiting = waiting_.at(node.get());
+    waiting -= count;
+    if (waiting == 0 && queued_.insert(node.get()).second) ready_.push(node);
+  }
+
+  void evaluate(const NodePtr& node) {
+    TensorVector grads;
+    if (const auto it = buffers_.find(node.get()); it != buffers_.end()) {
+      grads = std::move(it->second);
+      buffers_.erase(it);
+    } else {
+      grads.resize(node->num_inputs());
+    }
+    capture(*node, grads);
+    if (run_.captures.empty() || needed_.contains(node.get())) {
+      TensorVector outputs = node->run(std::move(grads));
+      if (!run_.keep_graph) node->release_saved();
+      pass_on(*node, std::move(outputs));
+    } else {
+      // Nothing is wanted from beyond, but others may wait for this node's part.
+      pass_on(*node, {});
+    }
+  }
+
+  void capture(GradNode& node, TensorVector& grads) {
+    const auto it = captures_of_.find(&node);
+    if (it == captures_of_.end()) return;
+    for (const size_t i : it->second) {
+      Tensor& grad = grads[run_.captures[i].input];
+      if (!grad.defined()) continue;
+      auto* const leaf = dynamic_cast<AccumulateGrad*>(&node);
+      if (!leaf) {
+        captured_[i] = grad;
+        continue;
+      }
+      if (run_.accumulate) {
+        leaf->run({grad});
+        continue;
+      }
+      GradMeta& meta = grad_meta(leaf->leaf());
+      for (const GradMeta::Hook& hook : meta.hooks) {
+        Tensor other = hook.call(grad);
+        if (other.defined()) grad = std::move(other);
+      }
+      captured_[i] = grad;
+    }
+  }
+
+  void pass_on(GradNode& node, TensorVector outputs) {
+    const auto edges = node.edges();
+    SB_CHECK(outputs.empty() || outputs.size() == edges.size(), node.name(), ": expected ",
+             edges.size(), " gradients, one for each input of the operator, got ", outputs.size());
+    for (size_t i = 0; i < edges.size(); ++i) {
+      const Edge& edge = edges[i];
+      if (!edge) continue;
+      if (i < outputs.size() && outputs[i].defined())
+        deliver(edge, fit_gradient(outputs[i], edge.node->input(edge.input), node, i));
+      arrive(edge.node, 1);
+    }
+  }
+
+  const BackwardRun& run_;
+  absl::flat_hash_map<const GradNode*, int> waiting_;
+  absl::flat_hash_set<const GradNode*> needed_;
+  absl::flat_hash_set<const GradNode*> queued_;
+  absl::flat_hash_map<const GradNode*, TensorVector> buffers_;
+  absl::flat_hash_map<const GradNode*, std::vector<size_t>> captures_of_;
+  std::vector<Tensor> captured_;
+  Ready ready_;
+};
+
+}  // namespace
+
+Tensor fit_gradient(const Tensor& incoming, const InputMetadata& meta, const GradNode& who,
+                    size_t output) {
+  Tensor grad = incoming;
+  if (!same_sizes(grad.sym_sizes(), meta.sizes)) {
+    SB_CHECK(broadcasts(meta.sizes, grad.sym_sizes()), who.name(), ": gradient ", output,
+             ": expected sizes that sum to ", sizes_text(meta.sizes), ", got ",
+             sizes_text(grad.sym_sizes()));
+    grad = sum_to_size(grad, meta.sizes);
+  }
+  if (grad.dtype() != meta.dtype) {
+    if (is_complex(grad.dtype()) && !is_complex(meta.dtype)) grad = real(grad);
+    if (grad.dtype() != meta.dtype) grad = to_dtype(grad, meta.dtype);
+  }
+  // A number on the CPU may meet tensors of any device.
+  if (grad.device() != meta.device && grad.dim() == 0) grad = to(grad, meta.device);
+  SB_CHECK(grad.device() == meta.device, who.name(), ": gradient ", output, ": expected it on ",
+           to_string(meta.device), ", got ", grad.describe());
+  return grad;
+}
+
+std::vector<Tensor> run_backward(const BackwardRun& run) {
+  const GradModeGuard mode(run.create_graph);
+  return Task(run).execute();
+}
+
+}  // namespace sb::internal

@@ -1,0 +1,200 @@
+// What the autograd keys do with operators that have no derivative, where this room is linked: a
+// gradient is never lost in silence. And what ADInplaceOrView does for operators that write or give
+// views: it counts writes, and notes what is a view of what.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/recording.h"
+#include "switchboard/autograd/variable.h"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/library.h"
+
+namespace sb {
+namespace internal {
+namespace {
+
+// Backward through an operator that has no derivative: an error that says what to register.
+class NotImplementedNode final : public GradNode {
+ public:
+  NotImplementedNode(std::string op, std::string defined) : op_(std::move(op)), defined_(defined) {}
+  std::string name() const override { return backward_name(op_); }
+  TensorVector apply(TensorVector) override {
+    SB_THROW(RuntimeError, op_,
+             ": no derivative is registered; derive() it or register_autograd() one, "
+             "not_differentiable() if it has none\ndefined: ",
+             defined_);
+  }
+
+ private:
+  std::string op_;
+  std::string defined_;
+};
+
+void for_each_tensor(absl::Span<const IValue> values, const auto& f) {
+  for (const IValue& value : values) value.for_each_tensor(f);
+}
+
+// A call on the end of a stack.
+class BoxedCall {
+ public:
+  BoxedCall(const OperatorHandle& op, DispatchKeySet keys, Stack* stack)
+      : op_(op), schema_(op.schema()), keys_(keys), stack_(stack) {}
+
+  absl::Span<const IValue> arguments() const {
+    const size_t n = schema_.arguments.size();
+    return absl::Span<const IValue>(stack_->data() + (stack_->size() - n), n);
+  }
+  absl::Span<const IValue> results() const {
+    const size_t n = schema_.returns.size();
+    return absl::Span<const IValue>(stack_->data() + (stack_->size() - n), n);
+  }
+  std::string op_name() const { return op_.name().to_string(); }
+
+  bool any_needs_grad() const {
+    bool any = false;
+    for_each_tensor(arguments(), [&](const Tensor& t) { any = any || needs_grad(t); });
+    return any;
+  }
+  // Tensors of the arguments that the schema says are written to.
+  std::vector<Tensor> written() const {
+    std::vector<Tensor> tensors;
+    for (size_t i = 0; i < schema_.arguments.size(); ++i)
+      if (schema_.arguments[i].is_write())
+        arguments()[i].for_each_tensor([&](const Tensor& t) {
+          if (t.defined()) tensors.push_back(t);
+        });
+    return tensors;
+  }
+  bool has_out() const {
+    return std::any_of(schema_.arguments.begin(), schema_.arguments.end(),
+                       [](const Argument& a) { return a.is_out(); });
+  }
+  NodePtr not_implemented() const {
+    return make_intrusive<NotImplementedNode>(op_name(), op_.entry().describe_schema());
+  }
+
+  const OperatorHandle& op_;
+  const FunctionSchema& schema_;
+  DispatchKeySet keys_;
+  Stack* stack_;
+};
+
+// Whether the kernel below autograd is composed of operators, which may have derivatives.
+bool is_composite(const OperatorHandle& op, DispatchKeySet keys) {
+  const DispatchKeySet below = keys_below_recording(keys);
+  if (below.empty()) return false;
+  return op.entry().dispatcher().resolve(op.entry(), below.highest_key()).rule ==
+         ResolutionRule::DefaultBackendKernel;
+}
+
+// At the autograd keys. As `torch::autograd::autogradNotImplementedFallback`, but that operators
+// composed of others (CompositeExplicitAutograd) are derived through those.
+void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  const BoxedCall call(op, keys, stack);
+  if (!is_grad_enabled() || !call.any_needs_grad()) {
+    const BelowAutogradGuard below;
+    op.redispatch_boxed(keys - kAutogradFunctionalities, stack);
+    return;
+  }
+  SB_CHECK(!call.has_out(), call.op_name(),
+           ": an out= form records nothing, and an argument requires a gradient; call the operator "
+           "without out, or under no_grad");
+  const std::vector<Tensor> written = call.written();
+  for (const Tensor& t : written) check_may_write(call.op_name(), t);
+  if (is_composite(op, keys)) {
+    // In this scope autograd is not excluded: what the kernel calls is recorded.
+    op.redispatch_boxed(keys_below_recording(keys), stack);
+    for_each_tensor(call.results(), [&](const Tensor& t) {
+      if (t.defined() && is_differentiable(t.dtype()) && !needs_grad(t) &&
+          !find_grad_meta(t.impl()))
+        set_history(t, call.not_implemented());
+    });
+    return;
+  }
+  const NodePtr node = call.not_implemented();
+  for_each_tensor(call.arguments(), [&](const Tensor& t) { node->add_edge(gradient_edge(t)); });
+  {
+    const BelowAutogradGuard below;
+    op.redispatch_boxed(keys - kAutogradFunctionalities, stack);
+  }
+  for (const Tensor& t : written) {
+    if (written.size() == 1)
+      rebase_history(t, node, 0);
+    else
+      set_history(t, node);
+  }
+  for_each_tensor(call.results(), [&](const Tensor& t) {
+    if (!t.defined()) return;
+    const auto is_t = [&](const Tensor& w) { return w.is_same(t); };
+    if (std::none_of(written.begin(), written.end(), is_t)) set_history(t, node);
+  });
+}
+
+// Whether the fallback has something to do for the operator: it takes tensors, and gives some or
+// writes to some.
+bool has_gradients(const FunctionSchema& schema) {
+  const auto holds_tensors = [](const Type& type) {
+    return base_of(type.code()) == BaseType::Tensor;
+  };
+  const bool takes = std::any_of(schema.arguments.begin(), schema.arguments.end(),
+                                 [&](const Argument& a) { return holds_tensors(a.type); });
+  const bool gives = std::any_of(schema.returns.begin(), schema.returns.end(),
+                                 [&](const Return& r) { return holds_tensors(r.type); });
+  return takes && (gives || schema.is_mutable());
+}
+
+// The first argument with an annotation that is no write: what results are views of.
+const IValue* base_argument(const BoxedCall& call) {
+  for (size_t i = 0; i < call.schema_.arguments.size(); ++i) {
+    const Argument& argument = call.schema_.arguments[i];
+    if (argument.alias && !argument.is_write()) return &call.arguments()[i];
+  }
+  return nullptr;
+}
+
+void inplace_or_view_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  const BoxedCall call(op, keys, stack);
+  const std::vector<Tensor> written = call.written();
+  const IValue* const argument = base_argument(call);
+  const Tensor base = argument && argument->is_Tensor() ? argument->to_tensor() : Tensor();
+  Stack kept;
+  if (base.defined()) kept.assign(call.arguments().begin(), call.arguments().end());
+  {
+    const BelowRecordingGuard below;
+    op.redispatch_boxed(keys_below_recording(keys), stack);
+  }
+  for (const Tensor& t : written) t.impl()->bump_version(&op.entry());
+  if (!base.defined() || !written.empty()) return;
+  const bool several =
+      call.results().size() > 1 || (call.results().size() == 1 && !call.results()[0].is_Tensor());
+  for_each_tensor(call.results(), [&](const Tensor& view) {
+    if (!view.defined()) return;
+    ViewReplay replay;
+    if (!several && (view.dtype() != base.dtype() || view.key_set() != base.key_set()))
+      replay = replay_by_calling(op, std::move(kept));
+    note_view(base, view, view_origin(several), std::move(replay));
+  });
+}
+
+bool writes_or_views(const FunctionSchema& schema) {
+  return schema.is_mutable() || schema.is_view();
+}
+
+}  // namespace
+}  // namespace internal
+
+SB_LIBRARY_IMPL(_, AutogradOther, m) {
+  m.fallback_for(DispatchKey::AutogradOther, internal::has_gradients, internal::autograd_fallback);
+  for (int b = 0; b < kNumBackends; ++b) {
+    m.fallback_for(runtime_key(DispatchKey::AutogradFunctionality, static_cast<Backend>(b)),
+                   internal::has_gradients, internal::autograd_fallback);
+  }
+  m.fallback_for(DispatchKey::ADInplaceOrView, internal::writes_or_views,
+                 internal::inplace_or_view_fallback);
+}
+
+}  // namespace sb

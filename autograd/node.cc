@@ -1,0 +1,97 @@
+#include "switchboard/autograd/node.h"
+
+#include <algorithm>
+
+namespace sb {
+namespace {
+
+// Nodes that lost their last reference while another one is being destroyed on this thread. A graph
+// may be a million nodes deep, and so is not destroyed by recursion.
+struct Doomed {
+  std::vector<NodePtr> nodes;
+  bool draining = false;
+};
+thread_local Doomed doomed;
+
+}  // namespace
+
+struct GradNode::Hooks {
+  struct Pre {
+    uint64_t id;
+    PreHook call;
+  };
+  struct Post {
+    uint64_t id;
+    PostHook call;
+  };
+  std::mutex mutex;
+  uint64_t last_id = 0;
+  std::vector<Pre> pre;
+  std::vector<Post> post;
+
+  template <class List, class Hook>
+  static std::function<void()> add(const std::shared_ptr<Hooks>& hooks, List Hooks::*list,
+                                   Hook hook) {
+    const std::lock_guard<std::mutex> lock(hooks->mutex);
+    const uint64_t id = ++hooks->last_id;
+    ((*hooks).*list).push_back({id, std::move(hook)});
+    return [weak = std::weak_ptr<Hooks>(hooks), list, id] {
+      const std::shared_ptr<Hooks> hooks = weak.lock();
+      if (!hooks) return;
+      const std::lock_guard<std::mutex> lock(hooks->mutex);
+      List& entries = (*hooks).*list;
+      std::erase_if(entries, [id](const auto& entry) { return entry.id == id; });
+    };
+  }
+};
+
+thread_local uint64_t GradNode::next_sequence_ = 0;
+
+void GradNode::release_resources() {
+  release_saved();
+  release_edges();
+}
+
+GradNode::~GradNode() { release_edges(); }
+
+void GradNode::release_edges() {
+  for (Edge& edge : edges_)
+    if (edge.node && edge.node->use_count() == 1) doomed.nodes.push_back(std::move(edge.node));
+  edges_.clear();
+  if (doomed.draining) return;
+  doomed.draining = true;
+  while (!doomed.nodes.empty()) {
+    NodePtr last = std::move(doomed.nodes.back());
+    doomed.nodes.pop_back();
+    last = nullptr;
+  }
+  doomed.draining = false;
+}
+
+TensorVector GradNode::run(TensorVector grads) {
+  if (!hooks_) return apply(std::move(grads));
+  std::vector<Hooks::Pre> pre;
+  std::vector<Hooks::Post> post;
+  {
+    const std::lock_guard<std::mutex> lock(hooks_->mutex);
+    pre = hooks_->pre;
+    post = hooks_->post;
+  }
+  for (const Hooks::Pre& hook : pre) hook.call(grads);
+  if (post.empty()) return apply(std::move(grads));
+  TensorVector outputs = apply(grads);
+  for (const Hooks::Post& hook : post) hook.call(outputs, grads);
+  return outputs;
+}
+
+std::function<void()> GradNode::add_pre_hook(PreHook hook) {
+  if (!hooks_) hooks_ = std::make_shared<Hooks>();
+  return Hooks::add(hooks_, &Hooks::pre, std::move(hook));
+}
+
+std::function<void()> GradNode::add_post_hook(PostHook hook) {
+  if (!hooks_) hooks_ = std::make_shared<Hooks>();
+  return Hooks::add(hooks_, &Hooks::post, std::move(hook));
+}
+
+}  // namespace sb

@@ -1,0 +1,134 @@
+// What the kernels at Autograd have in common, whatever they record.
+
+#ifndef SWITCHBOARD_AUTOGRAD_RECORDING_H_
+#define SWITCHBOARD_AUTOGRAD_RECORDING_H_
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "switchboard/autograd/node.h"
+#include "switchboard/autograd/variable.h"
+#include "switchboard/dispatch/cpp_types.h"
+#include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/typed_op.h"
+
+namespace sb::internal {
+
+inline constexpr DispatchKeySet kRecordingKeys =
+    kAutogradFunctionalities | DispatchKeySet(DispatchKey::ADInplaceOrView);
+
+// For a kernel that has recorded, and counts writes and views itself: what it calls does neither.
+// As `at::AutoDispatchBelowADInplaceOrView`.
+class BelowRecordingGuard : ExcludeKeysGuard {
+ public:
+  BelowRecordingGuard() : ExcludeKeysGuard(kRecordingKeys) {}
+};
+inline DispatchKeySet keys_below_recording(DispatchKeySet keys) { return keys - kRecordingKeys; }
+
+// "aten::mul.Tensor backward".
+std::string backward_name(std::string_view op);
+
+// Whether an argument holds a tensor that requires a gradient.
+template <class T>
+bool needs_grad_in(const T&) {
+  return false;
+}
+inline bool needs_grad_in(const Tensor& t) { return needs_grad(t); }
+inline bool needs_grad_in(const std::optional<Tensor>& t) { return t && needs_grad(*t); }
+inline bool needs_grad_in(TensorList list) {
+  for (const Tensor& t : list)
+    if (needs_grad(t)) return true;
+  return false;
+}
+inline bool needs_grad_in(OptionalTensorList list) {
+  for (const std::optional<Tensor>& t : list)
+    if (t && needs_grad(*t)) return true;
+  return false;
+}
+
+// Adds to a node an edge for each tensor of an argument.
+inline void add_edges_of(const Tensor& t, GradNode* node) { node->add_edge(gradient_edge(t)); }
+inline void add_edges_of(const std::optional<Tensor>& t, GradNode* node) {
+  node->add_edge(t ? gradient_edge(*t) : Edge());
+}
+inline void add_edges_of(TensorList list, GradNode* node) {
+  for (const Tensor& t : list) add_edges_of(t, node);
+}
+inline void add_edges_of(OptionalTensorList list, GradNode* node) {
+  for (const std::optional<Tensor>& t : list) add_edges_of(t, node);
+}
+
+// set_history() for each tensor of a result; `which` has a bit for each of several results that has
+// gradients.
+template <class T>
+void set_histories(const T&, const NodePtr& node, uint32_t) {
+  node->add_undefined_input();
+}
+inline void set_histories(const Tensor& t, const NodePtr& node, uint32_t which) {
+  if (which & 1)
+    set_history(t, node);
+  else
+    node->add_undefined_input();
+}
+inline void set_histories(const std::vector<Tensor>& list, const NodePtr& node, uint32_t which) {
+  for (const Tensor& t : list) set_histories(t, node, which);
+}
+template <class... R>
+void set_histories(const std::tuple<R...>& results, const NodePtr& node, uint32_t which) {
+  std::apply(
+      [&](const auto&... result) { ((set_histories(result, node, which), which >>= 1), ...); },
+      results);
+}
+
+// Puts what a formula gave to `count` outputs from `first` on.
+inline void take_gradients(Tensor grad, TensorVector* out, size_t first, size_t) {
+  (*out)[first] = std::move(grad);
+}
+inline void take_gradients(std::vector<Tensor> grads, TensorVector* out, size_t first,
+                           size_t count) {
+  SB_CHECK(grads.size() == count, "backward: expected ", count, " gradients, got ", grads.size());
+  for (size_t i = 0; i < count; ++i) (*out)[first + i] = std::move(grads[i]);
+}
+template <size_t N>
+void take_gradients(std::array<Tensor, N> grads, TensorVector* out, size_t first, size_t) {
+  for (size_t i = 0; i < N; ++i) (*out)[first + i] = std::move(grads[i]);
+}
+template <class... T>
+void take_gradients(std::tuple<T...> grads, TensorVector* out, size_t first, size_t count) {
+  std::apply(
+      [&](auto&... grad) {
+        take_gradients(std::array<Tensor, sizeof...(T)>{std::move(grad)...}, out, first, count);
+      },
+      grads);
+}
+
+// The view by calling the operator again. `arguments` are those of the first call; the first is
+// replaced.
+ViewReplay replay_by_calling(const OperatorHandle& op, Stack arguments);
+
+// How a view that is recorded now comes about.
+ViewOrigin view_origin(bool one_of_several);
+
+// note_view() for the results of a view operator.
+template <class Tag, class... A>
+void note_views(const Tensor& base, const Tensor& view, const A&... args) {
+  if constexpr (sizeof...(A) > 0) {
+    ViewReplay replay;
+    if (view.dtype() != base.dtype() || view.key_set() != base.key_set()) [[unlikely]]
+      replay = replay_by_calling(Op<Tag>().handle(), Stack{box(args)...});
+    note_view(base, view, view_origin(false), std::move(replay));
+  }
+}
+template <class Tag, class... A>
+void note_views(const Tensor& base, const std::vector<Tensor>& views, const A&...) {
+  for (const Tensor& view : views) note_view(base, view, view_origin(true));
+}
+
+}  // namespace sb::internal
+
+#endif  // SWITCHBOARD_AUTOGRAD_RECORDING_H_

@@ -1,0 +1,67 @@
+#include "switchboard/autograd/saved_tensor.h"
+
+#include <utility>
+
+#include "switchboard/autograd/variable.h"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/operator_entry.h"
+
+namespace sb {
+namespace {
+
+// The same elements without a place in the graph, counting writes together with `tensor`.
+Tensor without_history(const Tensor& tensor) {
+  IntrusivePtr<TensorImpl> copy = tensor.impl()->shallow_copy();
+  copy->share_version_counter(*tensor.impl());
+  return Tensor(std::move(copy));
+}
+
+}  // namespace
+
+void SavedTensor::save_output(const Tensor& output, const GradNode& node) {
+  const NodePtr maker = grad_fn(output);
+  tensor_ = without_history(output);
+  version_ = output.version();
+  output_ = output_number(output);
+  owner_made_it_ = maker.get() == &node;
+  if (maker && !owner_made_it_) maker_ = WeakIntrusivePtr<GradNode>(maker);
+  state_ = State::Output;
+}
+
+Tensor SavedTensor::unpack(GradNode& owner) const {
+  Tensor tensor;
+  {
+    const std::lock_guard<std::mutex> lock(owner.mutex());
+    if (state_ == State::Nothing) return {};
+    SB_CHECK(state_ != State::Released, owner.name(),
+             ": what was saved for it has been freed; call the first backward with retain_graph");
+    tensor = tensor_;
+  }
+  if (!tensor.defined()) return tensor;
+  if (tensor.version() != version_) throw_modified(owner);
+  if (state_ == State::Input) return tensor;
+  Tensor output = without_history(tensor);
+  const NodePtr maker = owner_made_it_ ? NodePtr::share(&owner) : maker_.lock();
+  if (maker) {
+    internal::GradMeta& meta = internal::grad_meta(output);
+    meta.grad_fn = maker;
+    meta.output = output_;
+  }
+  return output;
+}
+
+void SavedTensor::throw_modified(const GradNode& owner) const {
+  const auto* const writer = static_cast<const OperatorEntry*>(tensor_.impl()->last_writer());
+  std::string what = state_ == State::Input ? "an input" : "a result";
+  if (const NodePtr maker = state_ == State::Input ? grad_fn(tensor_) : nullptr)
+    what += str_cat(", output ", output_number(tensor_), " of ", maker->name(), ",");
+  SB_THROW(
+      RuntimeError, owner.name(), ": ", what,
+      " that it saved has been modified by an inplace operation",
+      writer ? str_cat(", ", writer->name().to_string(), " (", to_string(writer->defined_at()), ")")
+             : "",
+      ": ", tensor_.describe(), " is at version ", tensor_.version(), "; expected version ",
+      version_, "; write to a clone, or after backward");
+}
+
+}  // namespace sb

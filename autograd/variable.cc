@@ -1,0 +1,286 @@
+#include "switchboard/autograd/variable.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "switchboard/autograd/accumulate_grad.h"
+#include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/view_nodes.h"
+#include "switchboard/core/error.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+
+using internal::find_grad_meta;
+using internal::grad_meta;
+using internal::GradMeta;
+using internal::ViewInfo;
+using internal::ViewOrigin;
+
+namespace internal {
+
+GradMeta& grad_meta(const Tensor& tensor) {
+  if (GradMeta* const meta = find_grad_meta(tensor)) return *meta;
+  SB_CHECK(tensor.defined(), "autograd: expected a tensor, got an undefined one");
+  tensor.impl()->set_autograd_meta(make_intrusive<GradMeta>());
+  return *find_grad_meta(tensor);
+}
+
+bool requires_grad_slow(const GradMeta& meta) {
+  return meta.requires_grad || meta.grad_fn || (meta.view && needs_grad(meta.view->base));
+}
+
+}  // namespace internal
+
+namespace {
+
+void set_edge_of(GradMeta& meta, NodePtr node, uint32_t output) {
+  meta.grad_fn = std::move(node);
+  meta.output = output;
+}
+
+// Keeps what comes to a tensor that is no leaf.
+void install_retained(const Tensor& tensor, const NodePtr& node, uint32_t output) {
+  TensorImpl* const impl = tensor.impl();
+  node->add_pre_hook([weak = WeakIntrusivePtr<TensorImpl>(impl), output](TensorVector& grads) {
+    const IntrusivePtr<TensorImpl> impl = weak.lock();
+    if (!impl || !grads[output].defined()) return;
+    const Tensor tensor(impl);
+    GradMeta& meta = grad_meta(tensor);
+    const std::lock_guard<std::mutex> lock(meta.mutex);
+    meta.grad = grads[output];
+  });
+}
+
+}  // namespace
+
+bool requires_grad(const Tensor& tensor) { return internal::needs_grad(tensor); }
+
+void set_requires_grad(const Tensor& tensor, bool value) {
+  SB_CHECK(tensor.defined(), "set_requires_grad: expected a tensor, got an undefined one");
+  if (value == requires_grad(tensor)) return;
+  SB_CHECK(is_leaf(tensor), "set_requires_grad: expected a leaf, got the output of ",
+           grad_fn(tensor)->name(), "; detach() gives a tensor that does not require a gradient");
+  SB_CHECK(!value || is_differentiable(tensor.dtype()),
+           "set_requires_grad: expected a floating point or complex dtype, got ",
+           to_string(tensor.dtype()));
+  SB_CHECK(!value || !tensor.impl()->is_inference(),
+           "set_requires_grad: expected a tensor made outside of inference mode, got ",
+           tensor.describe());
+  grad_meta(tensor).requires_grad = value;
+}
+
+bool is_leaf(const Tensor& tensor) { return !grad_fn(tensor); }
+
+Tensor grad_of(const Tensor& tensor) {
+  GradMeta* const meta = find_grad_meta(tensor);
+  if (!meta) return {};
+  const std::lock_guard<std::mutex> lock(meta->mutex);
+  return meta->grad;
+}
+
+void set_grad(const Tensor& tensor, const Tensor& grad) {
+  if (grad.defined()) {
+    SB_CHECK(!grad.is_same(tensor), "set_grad: a tensor cannot be its own gradient");
+    SB_CHECK(grad.dtype() == tensor.dtype() && grad.device() == tensor.device() &&
+                 std::equal(grad.sym_sizes().begin(), grad.sym_sizes().end(),
+                            tensor.sym_sizes().begin(), tensor.sym_sizes().end()),
+             "set_grad: expected ", tensor.describe(), ", got ", grad.describe());
+  } else if (!find_grad_meta(tensor)) {
+    return;
+  }
+  GradMeta& meta = grad_meta(tensor);
+  const std::lock_guard<std::mutex> lock(meta.mutex);
+  meta.grad = grad;
+}
+
+void retain_grad(const Tensor& tensor) {
+  SB_CHECK(requires_grad(tensor), "retain_grad: ", tensor.describe(),
+           " does not require a gradient; call set_requires_grad");
+  const NodePtr node = grad_fn(tensor);
+  GradMeta& meta = grad_meta(tensor);
+  if (!node || meta.retains_grad) return;
+  meta.retains_grad = true;
+  install_retained(tensor, node, meta.output);
+}
+
+NodePtr grad_fn(const Tensor& tensor) {
+  GradMeta* const meta = find_grad_meta(tensor);
+  if (!meta) return nullptr;
+  if (!meta->view) return meta->grad_fn;
+  ViewInfo& view = *meta->view;
+  const std::lock_guard<std::mutex> lock(meta->mutex);
+  if (!meta->grad_fn && !requires_grad(view.base)) return nullptr;
+  const uint32_t version = tensor.version();
+  if (view.version == version) return meta->grad_fn;
+  // Somebody wrote to the base, or to another view of it.
+  SB_CHECK(
+      view.origin != ViewOrigin::CustomFunction, "grad_fn: ", tensor.describe(),
+      " is a view that a custom Function returned, and its base has been written to, which its "
+      "backward does not know of; write to a clone");
+  if (view.replay) {
+    const GradModeGuard on(true);
+    const Tensor anew = view.replay(view.base);
+    set_edge_of(*meta, grad_fn(anew), output_number(anew));
+  } else {
+    set_edge_of(*meta, make_intrusive<internal::AsStridedNode>(view.base, tensor), 0);
+  }
+  view.version = version;
+  return meta->grad_fn;
+}
+
+uint32_t output_number(const Tensor& tensor) {
+  const GradMeta* const meta = find_grad_meta(tensor);
+  return meta ? meta->output : 0;
+}
+
+Edge gradient_edge(const Tensor& tensor) {
+  GradMeta* const meta = find_grad_meta(tensor);
+  if (!meta) return {};
+  if (NodePtr node = meta->view ? grad_fn(tensor) : meta->grad_fn) {
+    return {std::move(node), meta->output};
+  }
+  if (!meta->requires_grad) return {};
+  const std::lock_guard<std::mutex> lock(meta->mutex);
+  IntrusivePtr<GradNode> accumulator = meta->accumulator.lock();
+  if (!accumulator) {
+    accumulator = make_intrusive<internal::AccumulateGrad>(tensor);
+    meta->accumulator = WeakIntrusivePtr<GradNode>(accumulator);
+  }
+  return {std::move(accumulator), 0};
+}
+
+std::function<void()> register_hook(const Tensor& tensor, TensorHook hook) {
+  SB_CHECK(requires_grad(tensor), "register_hook: ", tensor.describe(),
+           " does not require a gradient; call set_requires_grad");
+  SB_CHECK_VALUE(hook != nullptr, "register_hook: expected a function, got an empty one");
+  if (const NodePtr node = grad_fn(tensor)) {
+    const uint32_t output = output_number(tensor);
+    return node->add_pre_hook([hook = std::move(hook), output](TensorVector& grads) {
+      if (!grads[output].defined()) return;
+      Tensor other = hook(grads[output]);
+      if (other.defined()) grads[output] = std::move(other);
+    });
+  }
+  GradMeta& meta = grad_meta(tensor);
+  const std::lock_guard<std::mutex> lock(meta.mutex);
+  const uint64_t id = ++meta.last_hook;
+  meta.hooks.push_back({id, std::move(hook)});
+  return [weak = WeakIntrusivePtr<TensorImpl>(tensor.impl()), id] {
+    const IntrusivePtr<TensorImpl> impl = weak.lock();
+    GradMeta* const meta = impl ? find_grad_meta(impl.get()) : nullptr;
+    if (!meta) return;
+    const std::lock_guard<std::mutex> lock(meta->mutex);
+    std::erase_if(meta->hooks, [id](const GradMeta::Hook& h) { return h.id == id; });
+  };
+}
+
+Tensor base_of(const Tensor& tensor) {
+  const GradMeta* const meta = find_grad_meta(tensor);
+  return meta && meta->view ? meta->view->base : Tensor();
+}
+
+namespace internal {
+
+void set_history(const Tensor& tensor, const NodePtr& node) {
+  if (!tensor.defined() || !is_differentiable(tensor.dtype())) {
+    node->add_undefined_input();
+    return;
+  }
+  const uint32_t output = node->add_input(tensor);
+  set_edge_of(grad_meta(tensor), node, output);
+}
+
+void rebase_history(const Tensor& tensor, const NodePtr& node, size_t self_edge) {
+  if (!is_differentiable(tensor.dtype())) {
+    node->add_undefined_input();
+    return;
+  }
+  GradMeta& meta = grad_meta(tensor);
+  const uint32_t output = node->add_input(tensor);
+  if (!meta.view) {
+    set_edge_of(meta, node, output);
+    if (meta.retains_grad) install_retained(tensor, node, output);
+    return;
+  }
+  SB_ASSERT(output == 0);
+  const Tensor& base = meta.view->base;
+  GradMeta& base_meta = grad_meta(base);
+  set_edge_of(base_meta,
+              make_intrusive<CopySlicesNode>(base, tensor, meta.view->replay, node, self_edge), 0);
+  base_meta.requires_grad = false;
+  // The view's own node is made when somebody asks for it.
+  meta.view->version = tensor.version() - 1;
+}
+
+void check_may_write(std::string_view op, const Tensor& tensor) {
+  GradMeta* const meta = find_grad_meta(tensor);
+  if (!meta) return;
+  if (meta->view) {
+    const ViewOrigin origin = meta->view->origin;
+    SB_CHECK(
+        origin != ViewOrigin::OneOfSeveral, op,
+        ": expected a tensor to write to, got one of several views that an operator returned at "
+        "once (",
+        meta->grad_fn ? meta->grad_fn->name() : "recorded nowhere",
+        "); use an operator that is not in-place");
+    SB_CHECK(
+        origin != ViewOrigin::WithoutGrad, op,
+        ": expected a view made while gradients are recorded, got one made under no_grad; make "
+        "the view again outside, or write to it under no_grad too");
+    SB_CHECK(
+        origin != ViewOrigin::CustomFunction, op,
+        ": expected a tensor to write to, got a view that a custom Function returned; clone it");
+    SB_CHECK(
+        !needs_grad(tensor) || !is_leaf(meta->view->base), op,
+        ": a view of a leaf that requires a gradient is written to; write under no_grad, or to "
+        "a clone");
+  }
+  SB_CHECK(!needs_grad(tensor) || !is_leaf(tensor), op,
+           ": a leaf that requires a gradient is written to; write under no_grad, or to a clone");
+}
+
+namespace {
+
+ViewReplay replay_by_strides(const Tensor& base, const Tensor& view) {
+  Geometry geometry(view);
+  geometry.offset -= base.sym_storage_offset();
+  return [geometry = std::move(geometry)](const Tensor& t) {
+    return as_strided(t, geometry.sizes, geometry.strides,
+                      t.sym_storage_offset() + geometry.offset);
+  };
+}
+
+}  // namespace
+
+void note_view(const Tensor& base, const Tensor& view, ViewOrigin origin, ViewReplay replay) {
+  if (!view.defined() || view.is_same(base) || !view.is_alias_of(base)) return;
+  auto info = std::make_unique<ViewInfo>();
+  GradMeta* const base_meta = find_grad_meta(base);
+  const bool chained = base_meta && base_meta->view;
+  info->base = chained ? base_meta->view->base : base;
+  // Sizes and strides say it all where dtype and lazy bits are those of the base.
+  constexpr DispatchKeySet kBits{DispatchKey::Conjugate, DispatchKey::Negative};
+  const auto same_kind = [&](const Tensor& t) {
+    return t.dtype() == view.dtype() && (t.key_set() & kBits) == (view.key_set() & kBits);
+  };
+  if (chained && (base_meta->view->replay || !same_kind(base))) {
+    SB_ASSERT(replay || same_kind(base));
+    ViewReplay first = base_meta->view->replay;
+    if (!first) first = replay_by_strides(info->base, base);
+    if (!replay) replay = replay_by_strides(base, view);
+    info->replay = [first = std::move(first), second = std::move(replay)](const Tensor& root) {
+      return second(first(root));
+    };
+  } else if (!same_kind(base)) {
+    info->replay = std::move(replay);
+  }
+  if (chained && base_meta->view->origin != ViewOrigin::Recorded && origin == ViewOrigin::Recorded)
+    origin = base_meta->view->origin;
+  info->origin = origin;
+  info->version = view.version();
+  grad_meta(view).view = std::move(info);
+}
+
+}  // namespace internal
+}  // namespace sb

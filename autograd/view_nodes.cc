@@ -1,0 +1,177 @@
+#include "switchboard/autograd/view_nodes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "switchboard/autograd/grad_mode.h"
+#include "switchboard/core/error.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/fill.h"
+#include "switchboard/ops/indexing/index_along.h"
+#include "switchboard/ops/ranges.h"
+#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/views.h"
+
+namespace sb::internal {
+namespace {
+
+// Numbers, where dimensions decide what is done.
+struct Numbers {
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
+  int64_t offset = 0;
+
+  explicit Numbers(const Geometry& g) : offset(g.offset.guard_int()) {
+    for (const SymInt& s : g.sizes) sizes.push_back(s.guard_int());
+    for (const SymInt& s : g.strides) strides.push_back(s.guard_int());
+  }
+  bool empty() const {
+    return std::any_of(sizes.begin(), sizes.end(), [](int64_t s) { return s == 0; });
+  }
+  // Elements from the first to the last.
+  int64_t extent() const {
+    int64_t last = 0;
+    for (size_t d = 0; d < sizes.size(); ++d) last += (sizes[d] - 1) * strides[d];
+    return last + 1;
+  }
+  // Whether two elements may share memory. Exact for what views of dense tensors look like.
+  bool may_overlap() const {
+    std::vector<size_t> order(sizes.size());
+    for (size_t d = 0; d < order.size(); ++d) order[d] = d;
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return strides[a] < strides[b]; });
+    int64_t last = 0;
+    for (size_t d : order) {
+      if (sizes[d] == 1) continue;
+      if (strides[d] <= last) return true;
+      last += (sizes[d] - 1) * strides[d];
+    }
+    return false;
+  }
+  void remove(size_t d) {
+    sizes.erase(sizes.begin() + static_cast<ptrdiff_t>(d));
+    strides.erase(strides.begin() + static_cast<ptrdiff_t>(d));
+  }
+};
+
+std::vector<SymInt> symbols(const std::vector<int64_t>& ints) {
+  return std::vector<SymInt>(ints.begin(), ints.end());
+}
+
+// For each element of the geometry, its place in memory that begins at `start`.
+Tensor places(const Numbers& g, int64_t start, int64_t extent, Device device) {
+  const Tensor all = arange(extent, TensorOptions(DType::Int64, device));
+  return reshape(as_strided(all, symbols(g.sizes), symbols(g.strides), g.offset - start), {-1});
+}
+
+}  // namespace
+
+Tensor as_strided_gradient(const Tensor& incoming, const Geometry& base_geometry,
+                           const Geometry& view_geometry) {
+  Tensor grad = incoming;
+  Numbers view(view_geometry);
+  for (size_t d = view.sizes.size(); d-- > 0;) {
+    const auto dim = static_cast<int64_t>(d);
+    if (view.sizes[d] == 0)
+      return zeros(base_geometry.sizes, TensorOptions(grad.dtype(), grad.device()));
+    if (view.sizes[d] == 1) {
+      grad = squeeze_dim(grad, dim);
+      view.remove(d);
+    } else if (view.strides[d] == 0) {
+      grad = sum_dim(grad, {dim}, false);
+      view.remove(d);
+    }
+  }
+  Numbers base(base_geometry);
+  if (base.empty()) return zeros(base_geometry.sizes, TensorOptions(grad.dtype(), grad.device()));
+  // Dimensions of one element are put back at the end.
+  const std::vector<int64_t> base_sizes = base.sizes;
+  const std::vector<int64_t> base_strides = base.strides;
+  for (size_t d = base.sizes.size(); d-- > 0;)
+    if (base.sizes[d] == 1) base.remove(d);
+
+  const int64_t start = std::min(base.offset, view.offset);
+  const int64_t extent =
+      std::max(base.offset - start + base.extent(), view.offset - start + view.extent());
+  Tensor memory = zeros({extent}, TensorOptions(grad.dtype(), grad.device()));
+  if (view.may_overlap()) {
+    index_add_(memory, 0, places(view, start, extent, grad.device()), reshape(grad, {-1}));
+  } else {
+    copy_(as_strided(memory, symbols(view.sizes), symbols(view.strides), view.offset - start),
+          grad);
+  }
+  if (base.may_overlap()) {
+    const Tensor index = places(base, start, extent, grad.device());
+    const Tensor count = zeros({extent}, TensorOptions(grad.dtype(), grad.device()));
+    index_add_(count, 0, index, ones({index.size(0)}, TensorOptions(grad.dtype(), grad.device())));
+    memory = div(memory, count);  // what the base does not have is never read
+  }
+  return as_strided(memory, symbols(base_sizes), symbols(base_strides), base.offset - start);
+}
+
+AsStridedNode::AsStridedNode(const Tensor& base, const Tensor& view) : base_(base), view_(view) {
+  add_edge(gradient_edge(base));
+  add_input(view);
+}
+
+TensorVector AsStridedNode::apply(TensorVector grads) {
+  if (!grads[0].defined()) return {Tensor()};
+  return {as_strided_gradient(grads[0], base_, view_)};
+}
+
+CopySlicesNode::CopySlicesNode(const Tensor& base, const Tensor& view, ViewReplay replay,
+                               NodePtr node, size_t self_edge)
+    : base_(base),
+      view_(view),
+      replay_(std::move(replay)),
+      node_(std::move(node)),
+      self_edge_(self_edge) {
+  add_edge(gradient_edge(base));
+  for (size_t i = 0; i < node_->edges().size(); ++i)
+    if (i != self_edge_) add_edge(node_->edge(i));
+  add_input(base);
+}
+
+std::string CopySlicesNode::name() const {
+  const std::string of = node_ ? node_->name() : "(freed)";
+  return str_cat("CopySlices of ", of);
+}
+
+TensorVector CopySlicesNode::apply(TensorVector grads) {
+  if (!grads[0].defined()) return TensorVector(edges().size());
+  NodePtr node;
+  {
+    const std::lock_guard<std::mutex> lock(mutex());
+    node = node_;
+  }
+  SB_CHECK(node, "backward: the graph was freed: ", name(),
+           " ran before; call the first backward with retain_graph");
+  const Tensor& grad = grads[0];
+  const Tensor result =
+      empty_strided(base_.sizes, base_.strides, grad.dtype(), std::nullopt, grad.device());
+  copy_(result, grad);
+  const Tensor slice =
+      replay_ ? replay_(result)
+              : as_strided(result, view_.sizes, view_.strides, view_.offset - base_.offset);
+  TensorVector inner = node->run({clone(slice)});
+  TensorVector outputs;
+  outputs.push_back(result);
+  for (size_t i = 0; i < inner.size(); ++i)
+    if (i != self_edge_) outputs.push_back(std::move(inner[i]));
+  if (self_edge_ < inner.size() && inner[self_edge_].defined())
+    copy_(slice, inner[self_edge_]);
+  else
+    zero_(slice);
+  return outputs;
+}
+
+void CopySlicesNode::release_saved() {
+  NodePtr node;
+  const std::lock_guard<std::mutex> lock(mutex());
+  node = std::move(node_);
+  node_ = nullptr;
+}
+
+}  // namespace sb::internal

@@ -1,0 +1,66 @@
+// Nodes of views: what a view gets when its base was written to, and what a base gets when a view
+// of it was.
+
+#ifndef SWITCHBOARD_AUTOGRAD_VIEW_NODES_H_
+#define SWITCHBOARD_AUTOGRAD_VIEW_NODES_H_
+
+#include <string>
+
+#include "switchboard/autograd/node.h"
+#include "switchboard/autograd/variable.h"
+#include "switchboard/core/symbolic_shape.h"
+
+namespace sb::internal {
+
+// Sizes, strides and offset of a tensor that is not kept.
+struct Geometry {
+  SymDimVector sizes;
+  SymDimVector strides;
+  SymInt offset = 0;
+
+  Geometry() = default;
+  explicit Geometry(const Tensor& tensor)
+      : sizes(tensor.sym_sizes().begin(), tensor.sym_sizes().end()),
+        strides(tensor.sym_strides().begin(), tensor.sym_strides().end()),
+        offset(tensor.sym_storage_offset()) {}
+};
+
+// The gradient of `as_strided(x, view)`, where x has the geometry `base`. Elements that the view
+// has several times add up; where x itself has elements that share memory, each gets an equal part.
+Tensor as_strided_gradient(const Tensor& grad, const Geometry& base, const Geometry& view);
+
+// Backward of a view that is seen as as_strided of its base.
+class AsStridedNode final : public GradNode {
+ public:
+  AsStridedNode(const Tensor& base, const Tensor& view);
+  std::string name() const override { return "aten::as_strided backward"; }
+  TensorVector apply(TensorVector grads) override;
+
+ private:
+  Geometry base_;
+  Geometry view_;
+};
+
+// Backward of a base after an operator wrote to a view of it: what the view's elements were before
+// gets its gradient through `node`, that operator's own, and the other elements theirs as it comes.
+// As `torch::autograd::CopySlices`.
+class CopySlicesNode final : public GradNode {
+ public:
+  // `self_edge` is the edge of `node` for what the view was before.
+  CopySlicesNode(const Tensor& base, const Tensor& view, ViewReplay replay, NodePtr node,
+                 size_t self_edge);
+  std::string name() const override;
+  TensorVector apply(TensorVector grads) override;
+  void release_saved() override;
+
+ private:
+  Geometry base_;
+  Geometry view_;
+  ViewReplay replay_;
+  NodePtr node_;
+  size_t self_edge_;
+};
+
+}  // namespace sb::internal
+
+#endif  // SWITCHBOARD_AUTOGRAD_VIEW_NODES_H_
