@@ -114,12 +114,14 @@ class Foreach {
   }
 
  private:
-  std::vector<Tensor> run(const Elements& elements) const {
+  // With `self_is_kept`, on copies of self: it will be written to, and a derivative may need it.
+  std::vector<Tensor> run(const Elements& elements, bool self_is_kept = false) const {
     const OperatorHandle element = dispatcher_.find_op_or_throw(element_.to_string());
     std::vector<Tensor> results;
     results.reserve(elements.size());
     for (size_t i = 0; i < elements.size(); ++i) {
       Stack call = elements.arguments(element, i);
+      if (self_is_kept) call[0] = clone(call[0].to_tensor());
       element.call_boxed(&call);
       results.push_back(std::move(call.back()).to_tensor());
     }
@@ -139,7 +141,7 @@ class Foreach {
 
   // The result may have another dtype than self.
   void write_by_copy(const FunctionSchema& schema, const Elements& elements) const {
-    const std::vector<Tensor> results = run(elements);
+    const std::vector<Tensor> results = run(elements, true);
     for (size_t i = 0; i < results.size(); ++i) {
       check_no_internal_overlap(elements.self(i));
       SB_CHECK(results[i].sizes() == elements.self(i).sizes(), schema.name.to_string(),
