@@ -29,7 +29,7 @@ Tensor make_view(const Tensor& base, const TensorSpec& spec) {
 
 class Builder {
  public:
-  explicit Builder(Place& place) : place_(place) {}
+  Builder(Place& place, const KnownTensors& known) : place_(place), known_(known) {}
 
   IValue value(const Json& json, const std::string& path) {
     if (!is_tensor_value(json)) {
@@ -43,7 +43,14 @@ class Builder {
       return tensor(json["tensor"], path);
     }
     if (json.contains("storage_of")) return tensor(json["storage_of"], path).storage();
+    if (json.contains("ref")) return named(path, known(json["ref"]));
+    if (json.contains("refs")) return known_list(json["refs"], path);
     return list(json["tensors"], path);
+  }
+
+  Tensor tensor(const Json& json, const std::string& path) {
+    const TensorSpec spec = read_tensor_spec(json);
+    return named(path, spec.is.empty() ? make_view(storage(spec), spec) : arguments.at(spec.is));
   }
 
   Arguments arguments;
@@ -64,11 +71,18 @@ class Builder {
     return plain;
   }
 
-  Tensor tensor(const Json& json, const std::string& path) {
-    const TensorSpec spec = read_tensor_spec(json);
-    Tensor result = spec.is.empty() ? make_view(storage(spec), spec) : arguments.at(spec.is);
-    arguments.tensors.push_back({path, result});
-    return result;
+  IValue known_list(const Json& refs, const std::string& path) {
+    std::vector<Tensor> tensors;
+    for (const Json& ref : refs)
+      tensors.push_back(named(str_cat(path, ".", tensors.size()), known(ref)));
+    return tensors;
+  }
+
+  const Tensor& known(const Json& ref) { return known_tensor(known_, ref.get<std::string>()); }
+
+  Tensor named(const std::string& path, Tensor tensor) {
+    arguments.tensors.push_back({path, tensor});
+    return tensor;
   }
 
   Tensor storage(const TensorSpec& spec) {
@@ -80,6 +94,7 @@ class Builder {
   }
 
   Place& place_;
+  const KnownTensors& known_;
   std::map<int64_t, Tensor> shared_;
 };
 
@@ -91,8 +106,19 @@ const Tensor& Arguments::at(std::string_view path) const {
   throw MalformedCase(str_cat("no tensor argument ", path));
 }
 
-Arguments build_arguments(const Json& json, Place& place) {
-  Builder builder(place);
+const Tensor& known_tensor(const KnownTensors& known, const std::string& path) {
+  const auto it = known.find(path);
+  if (it == known.end()) throw MalformedCase(str_cat("no tensor ", path));
+  return it->second;
+}
+
+Tensor build_tensor(const Json& json, Place& place) {
+  const KnownTensors none;
+  return Builder(place, none).tensor(json, "");
+}
+
+Arguments build_arguments(const Json& json, Place& place, const KnownTensors& known) {
+  Builder builder(place, known);
   std::vector<IValue> positional;
   for (const Json& value : json.at("args"))
     positional.push_back(builder.value(value, str_cat("args.", positional.size())));

@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_TESTS_CONFORMANCE_ARGUMENTS_H_
 #define SWITCHBOARD_TESTS_CONFORMANCE_ARGUMENTS_H_
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,16 @@ struct Arguments {
   const Tensor& at(std::string_view path) const;
 };
 
-// The `args` and `kwargs` of a case in a place. Throws Unsupported and MalformedCase.
-Arguments build_arguments(const Json& json, Place& place);
+// What `ref` and `refs` of a program stand for, by path: "inputs.0", "steps.1.0".
+using KnownTensors = std::map<std::string, Tensor>;
+// Throws MalformedCase if there is none.
+const Tensor& known_tensor(const KnownTensors& known, const std::string& path);
+
+// The `args` and `kwargs` of a case, or of a program's step, in a place. Throws Unsupported and
+// MalformedCase.
+Arguments build_arguments(const Json& json, Place& place, const KnownTensors& known = {});
+// One tensor T that shares its storage with no other. Throws the same.
+Tensor build_tensor(const Json& json, Place& place);
 
 }  // namespace sb::conformance
 

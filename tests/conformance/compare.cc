@@ -98,10 +98,14 @@ TensorState state_of(const Tensor& tensor, Place& place) {
   return state;
 }
 
+Difference compare_dtype_and_shape(const TensorSpec& expected, const TensorState& actual) {
+  if (auto d = expect_same("dtype", expected.dtype, actual.dtype)) return d;
+  return expect_same("shape", expected.shape, actual.sizes);
+}
+
 Difference compare_metadata(const TensorSpec& expected, const TensorState& actual,
                             bool with_offset) {
-  if (auto d = expect_same("dtype", expected.dtype, actual.dtype)) return d;
-  if (auto d = expect_same("shape", expected.shape, actual.sizes)) return d;
+  if (auto d = compare_dtype_and_shape(expected, actual)) return d;
   if (auto d = expect_same("stride", expected.stride, actual.strides)) return d;
   if (with_offset) return expect_same("offset", expected.offset, actual.offset);
   return std::nullopt;

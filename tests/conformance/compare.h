@@ -36,10 +36,11 @@ struct TensorState {
 };
 TensorState state_of(const Tensor& tensor, Place& place);
 
+Difference compare_dtype_and_shape(const TensorSpec& expected, const TensorState& actual);
 // dtype, shape and stride; and the offset for a view, where it is not free.
 Difference compare_metadata(const TensorSpec& expected, const TensorState& actual,
                             bool with_offset);
-// The elements that the tensor shows, lazy bits resolved on both sides. The metadata agrees.
+// The elements that the tensor shows, lazy bits resolved on both sides. dtype and shape agree.
 Difference compare_elements(const TensorSpec& expected, const TensorState& actual,
                             Tolerance tolerance);
 // Every determined element of the storage, as it lies in memory.

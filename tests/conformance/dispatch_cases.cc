@@ -148,7 +148,6 @@ class World {
     auto library =
         std::make_unique<Library>(dispatcher_, library_kind, step.at("ns").get<std::string>(), key,
                                   SourceLocation::current());
-    library->allow_override();
     libraries_.emplace_back(step.at("as").get<std::string>(), std::move(library));
     return std::nullopt;
   }
@@ -160,8 +159,13 @@ class World {
     throw MalformedCase(str_cat("no library ", name));
   }
 
+  // The library of a step that may register a kernel where there is one.
+  Library& overriding_library(const Json& step) {
+    return find_library(step)->second->allow_override();
+  }
+
   void register_kernel(const Json& step, const std::string& op) {
-    Library& library = *find_library(step)->second;
+    Library& library = overriding_library(step);
     const std::string label = step.at("kernel").get<std::string>();
     if (step.contains("key")) {
       const DispatchKey key = read_key(step["key"]);
@@ -172,7 +176,7 @@ class World {
   }
 
   Difference define(const Json& step) {
-    Library& library = *find_library(step)->second;
+    Library& library = overriding_library(step);
     const std::string schema = step.at("schema").get<std::string>();
     if (step.contains("kernel") && !step.contains("key")) {
       library.define(schema, make_labelled_kernel(step["kernel"].get<std::string>()));
@@ -189,7 +193,7 @@ class World {
   }
 
   Difference fallback(const Json& step) {
-    Library& library = *find_library(step)->second;
+    Library& library = find_library(step)->second->allow_override(false);
     const std::string label = step.at("kernel").get<std::string>();
     if (step.contains("key")) {
       const DispatchKey key = read_key(step["key"]);

@@ -20,10 +20,9 @@ class FakePlace : public Place {
   }
   std::vector<std::byte> read_storage(const Tensor&) override { return {}; }
 
-  std::vector<IValue> call(const OperatorHandle& op, std::vector<IValue> positional,
-                           Keywords keyword) override {
+  void run(absl::FunctionRef<void()> part) override {
     FakeTensorModeGuard guard(mode_);
-    return op.call(std::move(positional), std::move(keyword));
+    part();
   }
 
  private:

@@ -115,8 +115,10 @@ TensorSpec read_tensor_spec(const Json& json) {
 }
 
 bool is_tensor_value(const Json& value) {
-  return value.is_object() &&
-         (value.contains("tensor") || value.contains("tensors") || value.contains("storage_of"));
+  if (!value.is_object()) return false;
+  for (const char* kind : {"tensor", "tensors", "storage_of", "ref", "refs"})
+    if (value.contains(kind)) return true;
+  return false;
 }
 
 IValue read_value(const Json& value) {

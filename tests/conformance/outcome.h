@@ -32,9 +32,15 @@ struct Outcome {
 };
 
 // Thrown while a case is read when it needs what Switchboard does not have: the case is skipped.
+// `detail` is as in Outcome.
 class Unsupported : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Unsupported(const std::string& reason, std::string detail = "")
+      : std::runtime_error(reason), detail_(std::move(detail)) {}
+  const std::string& detail() const { return detail_; }
+
+ private:
+  std::string detail_;
 };
 
 // Thrown while a case is read that does not follow the format: the case fails.

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "switchboard/core/device.h"
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/operator_handle.h"
@@ -36,11 +37,16 @@ class Place {
   // The bytes of the tensor's whole storage. Only called where there is data.
   virtual std::vector<std::byte> read_storage(const Tensor& tensor) = 0;
 
+  // Runs a part of a program of this place: in its mode, where it is one.
+  virtual void run(absl::FunctionRef<void()> part) { part(); }
+
   using Keywords = std::vector<std::pair<std::string, IValue>>;
   // Calls the operator as a program in this place would.
-  virtual std::vector<IValue> call(const OperatorHandle& op, std::vector<IValue> positional,
-                                   Keywords keyword) {
-    return op.call(std::move(positional), std::move(keyword));
+  std::vector<IValue> call(const OperatorHandle& op, std::vector<IValue> positional,
+                           Keywords keyword) {
+    std::vector<IValue> results;
+    run([&] { results = op.call(std::move(positional), std::move(keyword)); });
+    return results;
   }
 };
 

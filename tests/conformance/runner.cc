@@ -7,6 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/tests/conformance/dispatch_cases.h"
+#include "switchboard/tests/conformance/grads_cases.h"
 #include "switchboard/tests/conformance/ops_cases.h"
 
 namespace sb::conformance {
@@ -30,7 +31,7 @@ std::string Tally::to_string() const {
 }
 
 Outcome run_case(const Json& json, Place& place) {
-  if (json.contains("grad_outputs")) return Outcome::skipped("autograd is not here yet");
+  if (json.contains("grad_outputs")) return run_grads_case(json, place);
   if (json.contains("op")) return run_ops_case(json, place);
   if (json.contains("steps"))
     return place.name() == "cpu" ? run_dispatch_case(json)
