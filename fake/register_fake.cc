@@ -1,0 +1,130 @@
+#include "switchboard/fake/register_fake.h"
+
+#include <limits>
+#include <memory>
+
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/mode.h"
+#include "switchboard/fake/fake_errors.h"
+#include "switchboard/fake/fake_mode.h"
+#include "switchboard/fake/symbolic/shape_env.h"
+
+namespace sb {
+namespace {
+
+constinit thread_local const FakeContext* current = nullptr;
+
+class CurrentContext {
+ public:
+  explicit CurrentContext(const FakeContext& context) : outer_(std::exchange(current, &context)) {}
+  ~CurrentContext() { current = outer_; }
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+
+ private:
+  const FakeContext* outer_;
+};
+
+// Runs the kernel at Meta on the fake tensors themselves, with their mode active: what it makes is
+// fake, and its devices are those of the arguments.
+bool run_fake_rule(FakeCall& call) {
+  const FakeContext context(call);
+  const CurrentContext as_current(context);
+  const std::string name = call.name();
+  const size_t num_results = call.op().schema().returns.size();
+  {
+    const ModeGuard active(&call.mode());
+    call.op().redispatch_boxed(DispatchKey::Meta, call.stack());
+  }
+  for (const IValue& result : absl::MakeConstSpan(*call.stack()).last(num_results)) {
+    result.for_each_tensor([&](const Tensor& t) {
+      SB_CHECK(!t.defined() || call.mode().owns(t), name,
+               ": expected fake tensors from its fake rule, got ", t.describe(),
+               ", which is not one of the mode");
+    });
+  }
+  return true;
+}
+
+// What stands at Meta for an operator that is to have a rule.
+struct MissingRule {
+  void operator()(const OperatorHandle& op, DispatchKeySet, Stack* stack) const {
+    const FunctionSchema& schema = op.schema();
+    SB_CHECK_KIND(UnsupportedOperatorError, schema.returns.empty(), op.name().to_string(),
+                  ": no fake rule, and the operator's kernels do not run on tensors without data; "
+                  "register_fake() one: ",
+                  schema.to_string());
+    stack->resize(stack->size() - schema.arguments.size());
+  }
+};
+
+// What a library registered, as long as the handle lives.
+RegistrationHandle as_handle(Library lib) {
+  auto shared = std::make_shared<Library>(std::move(lib));
+  return RegistrationHandle([shared] { shared->close(); });
+}
+
+}  // namespace
+
+SymInt FakeContext::new_dynamic_size(int64_t min, std::optional<int64_t> max) const {
+  SB_CHECK_VALUE(min >= 0 && (!max || *max >= min), call_.name(),
+                 ": new_dynamic_size: expected a size of 0 or more, and a maximum not below the "
+                 "minimum, got ",
+                 min, " to ", max ? std::to_string(*max) : "any");
+  ShapeEnv* const env = shape_env();
+  SB_CHECK_KIND(DynamicOutputShapeError, env && env->settings().allow_dynamic_output_shape_ops,
+                call_.name(),
+                ": new_dynamic_size: the result's shape depends on the data, which fake tensors do "
+                "not have; a mode with a ShapeEnv gives it a symbolic size");
+  const SymInt size = env->create_unbacked_symint();
+  constrain_range_for_size(size, min, max.value_or(std::numeric_limits<int64_t>::max() - 1));
+  return size;
+}
+
+const FakeContext& fake_context() {
+  SB_CHECK(current,
+           "fake_context: expected to be called by a fake rule that runs for fake tensors; none "
+           "runs on this thread (for tensors on the meta device there is no context)");
+  return *current;
+}
+
+namespace internal {
+
+void register_fake_kernel(const OperatorName& op, const KernelFunction& rule, Library& lib,
+                          SourceLocation where) {
+  const std::string name = op.to_string();
+  // Undone if the kernel is refused.
+  RegistrationHandle fake_rule = register_fake_rule(name, run_fake_rule, where);
+  if (is_fake_rule_missing(op, lib)) {
+    Library over(lib.dispatcher(), Library::Kind::Fragment, std::string(op.ns()), std::nullopt,
+                 where);
+    over.allow_override().impl(name, DispatchKey::Meta, rule, where);
+    lib.own(as_handle(std::move(over)));
+  } else {
+    lib.impl(name, DispatchKey::Meta, rule, where);
+  }
+  lib.own(std::move(fake_rule));
+}
+
+RegistrationHandle register_fake_kernel(const OperatorName& op, const KernelFunction& rule,
+                                        SourceLocation where) {
+  Library lib(Library::Kind::Fragment, std::string(op.ns()), std::nullopt, where);
+  register_fake_kernel(op, rule, lib, where);
+  return as_handle(std::move(lib));
+}
+
+void expect_fake_rule(const OperatorName& op, Library& lib, SourceLocation where) {
+  lib.impl(op.to_string(), DispatchKey::Meta, MissingRule(), where);
+}
+
+bool is_fake_rule_missing(const OperatorName& op, const Library& lib) {
+  const BoxedEntry missing = make_kernel(MissingRule()).entries.boxed;
+  const std::optional<OperatorHandle> found = lib.dispatcher().find_op(op.to_string());
+  return found && lib.dispatcher().inspect([&] {
+    const auto kernels = found->entry().kernels_at(DispatchKey::Meta);
+    return !kernels.empty() && kernels.back().function.entries.boxed == missing;
+  });
+}
+
+}  // namespace internal
+}  // namespace sb

@@ -1,0 +1,83 @@
+// What an operator gives on tensors without data, as `torch.library.register_fake` says it.
+//
+//   register_fake("mylib::nonzero_rows", [](const Tensor& x) {
+//     const SymInt rows = fake_context().new_dynamic_size();
+//     return empty({rows, x.sym_size(1)}, TensorOptions(x.dtype(), x.device()));
+//   });
+
+#ifndef SWITCHBOARD_FAKE_REGISTER_FAKE_H_
+#define SWITCHBOARD_FAKE_REGISTER_FAKE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "switchboard/core/sym_int.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/registration.h"
+#include "switchboard/dispatch/registration_handle.h"
+#include "switchboard/fake/fake_rule.h"
+
+namespace sb {
+
+// What a fake rule may ask of the call that it runs for. As `torch._library.fake_impl.FakeImplCtx`.
+class FakeContext {
+ public:
+  explicit FakeContext(const FakeCall& call) : call_(call) {}
+  FakeContext(const FakeContext&) = delete;
+  FakeContext& operator=(const FakeContext&) = delete;
+
+  // A size that only the data tells, at least `min` and at most `max`. Throws ValueError for a
+  // negative `min` or a `max` below it, DynamicOutputShapeError in a mode without a ShapeEnv, or
+  // with one that does not allow such sizes.
+  SymInt new_dynamic_size(int64_t min = 0, std::optional<int64_t> max = std::nullopt) const;
+  // The environment of symbolic sizes; nullptr in a mode without.
+  ShapeEnv* shape_env() const { return call_.shape_env(); }
+
+ private:
+  const FakeCall& call_;
+};
+
+// The context of the innermost fake rule that runs on this thread. Throws RuntimeError where none
+// does: elsewhere, and in a rule that runs for tensors on the meta device, whose sizes are numbers.
+// As `torch.library.get_ctx`.
+const FakeContext& fake_context();
+
+namespace internal {
+void register_fake_kernel(const OperatorName& op, const KernelFunction& rule, Library& lib,
+                          SourceLocation where);
+RegistrationHandle register_fake_kernel(const OperatorName& op, const KernelFunction& rule,
+                                        SourceLocation where);
+
+// Puts a kernel at Meta that says that a fake rule is missing, or does nothing for an operator that
+// returns nothing. register_fake() goes over it; so its kernels for all devices do not run there.
+void expect_fake_rule(const OperatorName& op, Library& lib, SourceLocation where);
+// Whether that kernel is the newest at Meta.
+bool is_fake_rule_missing(const OperatorName& op, const Library& lib);
+}  // namespace internal
+
+// Gives an operator a fake rule: a function with the operator's own signature, which runs instead
+// of its kernels for fake tensors and for those on the meta device. It makes results of the right
+// shape, dtype and device by calling operators, and reads no elements: there are none. Its
+// arguments are fake tensors, on the devices that they pretend to be on, and what it makes is fake,
+// too.
+//
+// The rule goes with the handle, or, in the second form, with the library. Throws RuntimeError
+// where the operator has a kernel at Meta or a fake rule already, where it is composed of others
+// (CompositeImplicitAutograd), whose rules serve it, and for a rule of another type than the
+// operator's. A call throws RuntimeError where the rule gives a tensor that is not fake.
+template <class F>
+RegistrationHandle register_fake(const OpIdentifier& op, F rule,
+                                 SourceLocation where = SourceLocation::current()) {
+  return internal::register_fake_kernel(op.name(), make_kernel(std::move(rule)), where);
+}
+template <class F>
+void register_fake(const OpIdentifier& op, F rule, Library& lib,
+                   SourceLocation where = SourceLocation::current()) {
+  internal::register_fake_kernel(op.name(), make_kernel(std::move(rule)), lib, where);
+}
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_FAKE_REGISTER_FAKE_H_

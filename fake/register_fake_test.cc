@@ -1,0 +1,195 @@
+#include "switchboard/fake/register_fake.h"
+
+#include <string>
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/fake/symbolic/shape_env.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/factories.h"
+
+namespace sb {
+namespace {
+
+using Catch::Contains;
+
+const Device kCuda(DeviceType::CUDA, 0), kMeta(DeviceType::Meta);
+
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+struct TestOps {
+  Library m{Library::Kind::Def, "fake_rule_test"};
+  OperatorHandle pairs = m.define("pairs(Tensor x, int n=2) -> Tensor");
+  FakeTensorMode fake;
+
+  Tensor call(const Tensor& x) { return pairs.call({x})[0].to_tensor(); }
+  Tensor fake_ones() { return fake.from_tensor(ones({3}), kCuda); }
+};
+
+Tensor pairs_rule(const Tensor& x, int64_t n) {
+  return empty({x.sym_size(0), n}, x.dtype(), std::nullopt, x.device());
+}
+
+TEST_CASE("a fake rule runs for fake and for meta tensors, as long as its handle lives") {
+  TestOps ops;
+  {
+    const RegistrationHandle handle = register_fake("fake_rule_test::pairs", pairs_rule);
+    CHECK(ops.call(ops.fake_ones()).describe() == "float32[3, 2] on cuda:0");
+    CHECK(is_fake(ops.call(ops.fake_ones())));
+    CHECK(ops.call(ones({3}, TensorOptions(DType::Float32, kMeta))).describe() ==
+          "float32[3, 2] on meta");
+  }
+  CHECK_THROWS_AS(ops.call(ops.fake_ones()), UnsupportedOperatorError);
+}
+
+TEST_CASE("a fake rule goes with the library that it is registered in") {
+  TestOps ops;
+  {
+    Library library(Library::Kind::Impl, "fake_rule_test");
+    register_fake(OpOverload(ops.pairs), pairs_rule, library);
+    CHECK(ops.call(ops.fake_ones()).dim() == 2);
+  }
+  CHECK_THROWS_AS(ops.call(ops.fake_ones()), UnsupportedOperatorError);
+}
+
+TEST_CASE("a fake rule sees the devices of its arguments, and may give results on another") {
+  TestOps ops;
+  register_fake(
+      "fake_rule_test::pairs",
+      [](const Tensor& x, int64_t) {
+        CHECK(x.device() == kCuda);
+        const Tensor made = empty({2}, DType::Float64, std::nullopt, Device("cpu"));
+        CHECK(is_fake(made));
+        return made;
+      },
+      ops.m);
+  CHECK(ops.call(ops.fake_ones()).describe() == "float64[2] on cpu");
+}
+
+TEST_CASE("a fake rule cannot read elements, nor give a real tensor") {
+  TestOps ops;
+  const Tensor outside = ones({2});
+  bool reads = true;
+  register_fake(
+      "fake_rule_test::pairs",
+      [&](const Tensor& x, int64_t) {
+        if (reads) x.data<float>();
+        return outside;
+      },
+      ops.m);
+  CHECK_THROWS_AS(ops.call(ops.fake_ones()), RuntimeError);
+  reads = false;
+  CHECK(error_of([&] { ops.call(ops.fake_ones()); }) ==
+        "fake_rule_test::pairs: expected fake tensors from its fake rule, got float32[2] on cpu, "
+        "which is not one of the mode");
+}
+
+TEST_CASE("a second fake rule is refused, and so is one beside a kernel at Meta") {
+  TestOps ops;
+  register_fake("fake_rule_test::pairs", pairs_rule, ops.m);
+  CHECK_THAT(error_of([&] { register_fake("fake_rule_test::pairs", pairs_rule, ops.m); }),
+             Contains("register_fake_test.cc"));
+  ops.m.define("other(Tensor x) -> Tensor");
+  ops.m.impl("other", DispatchKey::Meta, [](const Tensor& x) { return empty_like(x); });
+  const auto rule = [](const Tensor& x) { return empty_like(x); };
+  CHECK_THAT(error_of([&] { register_fake("fake_rule_test::other", rule, ops.m); }),
+             Contains("already registered"));
+  ops.m.define("composed(Tensor x) -> Tensor");
+  ops.m.impl("composed", DispatchKey::CompositeImplicitAutograd,
+             [](const Tensor& x) { return add(x, x); });
+  CHECK_THAT(error_of([&] { register_fake("fake_rule_test::composed", rule, ops.m); }),
+             Contains("CompositeImplicitAutograd"));
+  CHECK_THROWS_AS(register_fake(
+                      "fake_rule_test::pairs", [](int64_t) {}, ops.m),
+                  Error);
+}
+
+TEST_CASE("a refused rule leaves nothing behind") {
+  TestOps ops;
+  CHECK_THROWS_AS(register_fake(
+                      "fake_rule_test::pairs", [](double) { return 1.0; }, ops.m),
+                  RuntimeError);
+  CHECK_NOTHROW(register_fake("fake_rule_test::pairs", pairs_rule, ops.m));
+  CHECK(ops.call(ops.fake_ones()).dim() == 2);
+}
+
+TEST_CASE("the context makes sizes that only the data tells") {
+  TestOps ops;
+  register_fake(
+      "fake_rule_test::pairs",
+      [](const Tensor& x, int64_t n) {
+        const SymInt rows = fake_context().new_dynamic_size(1, 7);
+        return empty({rows, n}, x.dtype(), std::nullopt, x.device());
+      },
+      ops.m);
+  const auto env = ShapeEnv::create();
+  FakeTensorOptions options;
+  options.shape_env = env;
+  FakeTensorMode mode(options);
+  const Tensor y = ops.call(mode.from_tensor(ones({3}), kCuda));
+  CHECK(y.sym_size(0).to_string() == "u0");
+  CHECK(to_string(env->symbol("u0")->range) == "[1, 7]");
+  CHECK(y.sym_size(1) == 2);
+
+  CHECK_THROWS_AS(ops.call(ops.fake_ones()), DynamicOutputShapeError);
+  CHECK_THAT(error_of([&] { ops.call(ops.fake_ones()); }),
+             Contains("fake_rule_test::pairs: new_dynamic_size: the result's shape depends on"));
+}
+
+TEST_CASE("a size has bounds that make sense") {
+  TestOps ops;
+  int64_t min = -1, max = 3;
+  register_fake(
+      "fake_rule_test::pairs",
+      [&](const Tensor&, int64_t) { return empty({fake_context().new_dynamic_size(min, max)}); },
+      ops.m);
+  FakeTensorOptions options;
+  options.shape_env = ShapeEnv::create();
+  FakeTensorMode mode(options);
+  const Tensor x = mode.from_tensor(ones({3}));
+  CHECK_THAT(error_of([&] { ops.call(x); }), Contains("got -1 to 3"));
+  min = 4;
+  CHECK_THAT(error_of([&] { ops.call(x); }), Contains("got 4 to 3"));
+  max = 4;
+  CHECK(error_of([&] { ops.call(x); }) == "no error");
+}
+
+TEST_CASE("there is a context only while a fake rule runs for fake tensors") {
+  CHECK_THROWS_WITH(fake_context(), Contains("expected to be called by a fake rule"));
+  TestOps ops;
+  register_fake(
+      "fake_rule_test::pairs",
+      [](const Tensor&, int64_t) { return empty({fake_context().new_dynamic_size()}); }, ops.m);
+  CHECK_THROWS_AS(ops.call(ops.fake_ones()), DynamicOutputShapeError);
+  CHECK_THROWS_AS(fake_context(), RuntimeError);  // not left behind
+  CHECK_THAT(error_of([&] { ops.call(ones({3}, TensorOptions(DType::Float32, kMeta))); }),
+             Contains("for tensors on the meta device there is no context"));
+}
+
+TEST_CASE("an operator that waits for its rule says so, and a rule goes over that") {
+  TestOps ops;
+  ops.m.impl("pairs", DispatchKey::CompositeExplicitAutograd, pairs_rule);
+  internal::expect_fake_rule(ops.pairs.name(), ops.m, SourceLocation::current());
+  CHECK(error_of([&] { ops.call(ops.fake_ones()); }) ==
+        "fake_rule_test::pairs: no fake rule, and the operator's kernels do not run on tensors "
+        "without data; register_fake() one: fake_rule_test::pairs(Tensor x, int n=2) -> Tensor");
+  {
+    const RegistrationHandle handle = register_fake("fake_rule_test::pairs", pairs_rule);
+    CHECK(ops.call(ops.fake_ones()).dim() == 2);
+    CHECK_THROWS_AS(register_fake("fake_rule_test::pairs", pairs_rule), RuntimeError);
+  }
+  CHECK_THROWS_AS(ops.call(ops.fake_ones()), UnsupportedOperatorError);
+}
+
+}  // namespace
+}  // namespace sb
