@@ -11,6 +11,9 @@
 #include <map>
 #include <string>
 
+#ifdef SB_BENCH_AUTOGRAD
+#include "switchboard/autograd/variable.h"
+#endif
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
@@ -34,6 +37,7 @@ SB_LIBRARY(bench, m) {
   const auto first = [](const Tensor& a, const Tensor&) { return a; };
   m.define(noop);
   m.impl(noop, DispatchKey::CPU, first);
+  m.impl(noop, DispatchKey::Autograd, fallthrough);  // without //autograd these keys fall through
   m.define(redispatched);
   m.impl(redispatched, DispatchKey::CPU, first);
   m.impl(redispatched, DispatchKey::AutogradCPU,
@@ -145,6 +149,23 @@ const std::map<std::string, Case>& cases() {
       {"fake_index_hit", [](long n) { fake_calls(n, FakeCacheUse::Costly, index_rows); }},
       {"fake_fallback", [](long n) { fake_calls(n, FakeCacheUse::Off, fall_back); }},
       {"fake_fallback_hit", [](long n) { fake_calls(n, FakeCacheUse::Costly, fall_back); }},
+#ifdef SB_BENCH_AUTOGRAD
+      // Calls that record a node: one that saves nothing, and one that saves both arguments.
+      {"add_grad",
+       [](long n) {
+         const Tensor a = ones({1}), b = ones({1});
+         set_requires_grad(a);
+         set_requires_grad(b);
+         for (long i = 0; i < n; ++i) add(a, b);
+       }},
+      {"mul_grad",
+       [](long n) {
+         const Tensor a = ones({1}), b = ones({1});
+         set_requires_grad(a);
+         set_requires_grad(b);
+         for (long i = 0; i < n; ++i) mul(a, b);
+       }},
+#endif
   };
   return *all;
 }
