@@ -24,8 +24,8 @@ struct BackwardOptions {
 // grad_of(leaf). As `torch.autograd.backward`. `grads` are the gradients of `tensors` themselves,
 // each of the tensor's shape; where it is undefined, or `grads` is empty, the tensor must have one
 // element, and its gradient is 1. Throws RuntimeError where a tensor does not require a gradient,
-// what a node saved was modified or freed, and what operators throw; leaves that were reached before
-// keep what was added. Several threads may go backward at once, through the same graph too.
+// what a node saved was modified or freed, and what operators throw; leaves that were reached
+// before keep what was added. Several threads may go backward at once, through the same graph too.
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grads = {},
               const BackwardOptions& options = {});
 inline void backward(const Tensor& tensor, const BackwardOptions& options = {}) {

@@ -101,8 +101,7 @@ InputGradients input_gradients(const std::tuple<T...>& grads) {
 class BackwardFunction {
  public:
   template <class F>
-    requires(!std::is_same_v<std::decay_t<F>, BackwardFunction>)
-  BackwardFunction(F f) {  // NOLINT
+  requires(!std::is_same_v<std::decay_t<F>, BackwardFunction>) BackwardFunction(F f) {  // NOLINT
     internal::check_not_empty(f);
     internal::FunctionTypeOf<F>::template Apply<From>::make(std::move(f), this);
   }

@@ -154,7 +154,8 @@ class DerivedNode final : public GradNode {
     constexpr auto& inputs = FormulaOf<Tag, G>::inputs;
     return [&]<size_t... K>(std::index_sequence<K...>) {
       return (false || ... || needs_grad_in(std::get<inputs[K]>(refs)));
-    }(std::make_index_sequence<inputs.size()>());
+    }
+    (std::make_index_sequence<inputs.size()>());
   }
   // Adds the edges of a formula's inputs; what it reads is saved if one of them wants a gradient.
   template <class G, class Refs>
@@ -163,8 +164,10 @@ class DerivedNode final : public GradNode {
     const size_t first = edges().size();
     [&]<size_t... K>(std::index_sequence<K...>) {
       (add_edges_of(std::get<inputs[K]>(refs), this), ...);
-      if constexpr (sizeof...(F) > 1 || has_lists()) counts_[formula_index<G>()] = count_from(first);
-    }(std::make_index_sequence<inputs.size()>());
+      if constexpr (sizeof...(F) > 1 || has_lists())
+        counts_[formula_index<G>()] = count_from(first);
+    }
+    (std::make_index_sequence<inputs.size()>());
     for (size_t i = first; i < edges().size(); ++i) {
       if (!edge(i)) continue;
       *used |= FormulaOf<Tag, G>::arguments;
@@ -193,7 +196,8 @@ class DerivedNode final : public GradNode {
     (
         [&] {
           if constexpr ((kUsed >> I & 1) != 0)
-            if (used >> I & 1) std::get<I>(arguments_).save(std::get<I>(refs), I == 0 && overwrites_self);
+            if (used >> I & 1)
+              std::get<I>(arguments_).save(std::get<I>(refs), I == 0 && overwrites_self);
           if constexpr ((kMetas >> I & 1) != 0)
             if (metas >> I & 1) std::get<I>(metas_).save(std::get<I>(refs));
         }(),
@@ -248,8 +252,10 @@ class DerivedNode final : public GradNode {
       // Held here while the formula looks at them.
       auto values = std::tuple<decltype(read<Of::sources[S], kInputs>(grads, needs))...>(
           read<Of::sources[S], kInputs>(grads, needs)...);
-      take_gradients(typename G::Function()(as_argument(std::get<S>(values))...), out, first, count);
-    }(std::make_index_sequence<Of::sources.size()>());
+      take_gradients(typename G::Function()(as_argument(std::get<S>(values))...), out, first,
+                     count);
+    }
+    (std::make_index_sequence<Of::sources.size()>());
   }
 
   using AllArguments = Tuples<std::make_index_sequence<kArguments>>;
@@ -304,8 +310,8 @@ constinit const Op<Tag> RecordingKernel<Tag, NodeType>::op_{};
 
 template <class Tag, class NodeType>
 void add_recording_kernel(Library& m, const Op<Tag>& op, SourceLocation where) {
-  using Kernel = typename OpTraits<Tag>::template Apply<
-      RecordingKernel<Tag, NodeType>::template Of>;
+  using Kernel =
+      typename OpTraits<Tag>::template Apply<RecordingKernel<Tag, NodeType>::template Of>;
   m.impl(op, DispatchKey::Autograd, Kernel(), where);
 }
 
@@ -319,8 +325,9 @@ struct LibraryHere {
   SourceLocation where;
 };
 
-// Gives an operator a derivative, and its in-place form if it was declared with one (SB_STRUCTURED).
-// An argument that no formula is for has none. `m` holds kernels of the operator's namespace.
+// Gives an operator a derivative, and its in-place form if it was declared with one
+// (SB_STRUCTURED). An argument that no formula is for has none. `m` holds kernels of the operator's
+// namespace.
 template <class Tag, class... F>
 void derive(LibraryHere m, const Op<Tag>& op, F... /*formulas*/) {
   using Recorded = internal::DerivedNode<Tag, F...>;

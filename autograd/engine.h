@@ -11,12 +11,12 @@ namespace sb::internal {
 
 // One backward pass.
 struct BackwardRun {
-  std::vector<Edge> roots;      // where it begins
-  std::vector<Tensor> grads;    // as many, each defined
-  std::vector<Edge> captures;   // whose gradients are wanted; empty: accumulate those of the leaves
-  bool keep_graph = false;      // what nodes saved stays
-  bool create_graph = false;    // backward is recorded itself
-  bool accumulate = false;      // with captures: they accumulate, and only they
+  std::vector<Edge> roots;     // where it begins
+  std::vector<Tensor> grads;   // as many, each defined
+  std::vector<Edge> captures;  // whose gradients are wanted; empty: accumulate those of the leaves
+  bool keep_graph = false;     // what nodes saved stays
+  bool create_graph = false;   // backward is recorded itself
+  bool accumulate = false;     // with captures: they accumulate, and only they
 };
 
 // Gives the gradients at the captures; undefined where none came. Nodes run on the calling thread,
@@ -26,7 +26,8 @@ std::vector<Tensor> run_backward(const BackwardRun& run);
 // `grad` as the gradient of a tensor of that description: summed over what was broadcast, and of
 // its dtype. Throws RuntimeError naming `who` where it does not fit. As the engine's
 // `validate_outputs`.
-Tensor fit_gradient(const Tensor& grad, const InputMetadata& meta, const GradNode& who, size_t output);
+Tensor fit_gradient(const Tensor& grad, const InputMetadata& meta, const GradNode& who,
+                    size_t output);
 
 }  // namespace sb::internal
 

@@ -161,7 +161,7 @@ constexpr Formula<inputs, reads, F> make_formula(F) {
 // std::tuple: SB_GRAD((input, weight), (grad, ..., needs), ...). For a list of tensors, a
 // std::vector. A gradient may be larger than its input where that was broadcast, and of a dtype
 // that is not the input's: the engine sums and converts. An undefined one is a gradient of zeros.
-#define SB_GRAD(inputs, reads, ...)            \
+#define SB_GRAD(inputs, reads, ...) \
   ::sb::make_formula<#inputs, #reads>([](SB_PARAMETERS_ reads) { return __VA_ARGS__; })
 
 #endif  // SWITCHBOARD_AUTOGRAD_FORMULA_H_

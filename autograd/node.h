@@ -49,13 +49,13 @@ struct InputMetadata {
   int64_t dim() const { return static_cast<int64_t>(sizes.size()); }
 };
 
-// As `torch::autograd::Node`; the nodes of a traced Graph are others. Its inputs are the gradients of the operator's outputs, its outputs
-// those of the operator's inputs. A graph is changed by one thread at a time; several threads may
-// run backward through shared nodes at once.
+// As `torch::autograd::Node`; the nodes of a traced Graph are others. Its inputs are the gradients
+// of the operator's outputs, its outputs those of the operator's inputs. A graph is changed by one
+// thread at a time; several threads may run backward through shared nodes at once.
 class GradNode : public IntrusiveTarget {
  public:
-  // Sees, or replaces, the gradients on their way in; sees what comes out. As `register_prehook` and
-  // `register_hook` of a grad_fn.
+  // Sees, or replaces, the gradients on their way in; sees what comes out. As `register_prehook`
+  // and `register_hook` of a grad_fn.
   using PreHook = std::function<void(TensorVector& grads)>;
   using PostHook = std::function<void(TensorVector& outputs, const TensorVector& inputs)>;
 

@@ -60,8 +60,7 @@ class SetupContext {
  public:
   SetupContext() = default;
   template <class F>
-    requires(!std::is_same_v<std::decay_t<F>, SetupContext>)
-  SetupContext(F f) {  // NOLINT
+  requires(!std::is_same_v<std::decay_t<F>, SetupContext>) SetupContext(F f) {  // NOLINT
     using Values = const CallValues&;
     internal::check_not_empty(f);
     if constexpr (std::is_invocable_v<F, FunctionContext&, Values, Values, Values>) {

@@ -1,4 +1,5 @@
-// How a node keeps what its formulas read: each C++ type of an argument has a form that owns itself.
+// How a node keeps what its formulas read: each C++ type of an argument has a form that owns
+// itself.
 
 #ifndef SWITCHBOARD_AUTOGRAD_STORED_H_
 #define SWITCHBOARD_AUTOGRAD_STORED_H_
@@ -23,7 +24,8 @@ Tensor copy_for_backward(const Tensor& tensor);
 // Values keep themselves: numbers, devices, Scalars.
 template <class T>
 struct Stored {
-  static_assert(!requires(T t) { t.data(); }, "what points to elsewhere needs a form of its own");
+  static_assert(
+      !requires(T t) { t.data(); }, "what points to elsewhere needs a form of its own");
   void save(const T& v, bool) { value = v; }
   const T& load(GradNode&) const { return value; }
   void release() {}

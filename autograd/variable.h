@@ -41,8 +41,8 @@ void retain_grad(const Tensor& tensor);
 NodePtr grad_fn(const Tensor& tensor);
 // Which output of grad_fn() the tensor is.
 uint32_t output_number(const Tensor& tensor);
-// Where a gradient of the tensor goes: to grad_fn(), or to the node that accumulates the gradient of
-// a leaf. An empty edge where it requires none.
+// Where a gradient of the tensor goes: to grad_fn(), or to the node that accumulates the gradient
+// of a leaf. An empty edge where it requires none.
 Edge gradient_edge(const Tensor& tensor);
 
 // Sees each gradient of the tensor, and may give another one in its place (undefined: leave it). As
@@ -64,10 +64,10 @@ class AccumulateGrad;
 
 // How a view was made, which decides what writing to it may do.
 enum class ViewOrigin : uint8_t {
-  Recorded,         // by one operator that returns one view
-  OneOfSeveral,     // by an operator that returns several views: unbind, split, chunk
-  WithoutGrad,      // while recording was off
-  CustomFunction,   // by a Function
+  Recorded,        // by one operator that returns one view
+  OneOfSeveral,    // by an operator that returns several views: unbind, split, chunk
+  WithoutGrad,     // while recording was off
+  CustomFunction,  // by a Function
 };
 
 // Makes the view anew from its base, where sizes and strides alone do not say how: another dtype, a

@@ -24,9 +24,9 @@ struct RegisteredKernel {
   KernelFunction function;
   SourceLocation where;
   DispatchKey key = DispatchKey::Undefined;  // runtime or alias
-  bool fits_schema = true;  // false: typed for int where the schema has SymInt; called boxed
-  uint64_t id = 0;          // unique in its dispatcher; what a registration handle removes by
-  uint64_t library = 0;     // the Library that registered it
+  bool fits_schema = true;        // false: typed for int where the schema has SymInt; called boxed
+  uint64_t id = 0;                // unique in its dispatcher; what a registration handle removes by
+  uint64_t library = 0;           // the Library that registered it
   ServesSchema serves = nullptr;  // of a fallback; null: it serves all operators
 };
 
