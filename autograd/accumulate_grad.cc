@@ -33,6 +33,18 @@ Tensor copy_laid_out_as(const Tensor& tensor, const Tensor& grad) {
 
 }  // namespace
 
+Tensor run_hooks(const Tensor& leaf, Tensor grad) {
+  GradMeta& meta = grad_meta(leaf);
+  std::vector<GradMeta::Hook> hooks;
+  {
+    const std::lock_guard<std::mutex> lock(meta.mutex);
+    hooks = meta.hooks;
+  }
+  for (const GradMeta::Hook& hook : hooks)
+    if (Tensor other = hook.call(grad); other.defined()) grad = std::move(other);
+  return grad;
+}
+
 void accumulate(const Tensor& tensor, Tensor grad) {
   GradMeta& meta = grad_meta(tensor);
   const std::lock_guard<std::mutex> lock(meta.mutex);
@@ -54,19 +66,9 @@ AccumulateGrad::AccumulateGrad(Tensor leaf) : leaf_(std::move(leaf)) {
 }
 
 TensorVector AccumulateGrad::apply(TensorVector grads) {
-  Tensor grad = std::move(grads[0]);
-  if (!grad.defined()) return {};
-  GradMeta& meta = grad_meta(leaf_);
-  std::vector<GradMeta::Hook> hooks;
-  {
-    const std::lock_guard<std::mutex> lock(meta.mutex);
-    hooks = meta.hooks;
-  }
-  for (const GradMeta::Hook& hook : hooks) {
-    Tensor other = hook.call(grad);
-    if (other.defined()) grad = std::move(other);
-  }
-  accumulate(leaf_, std::move(grad));
+  // A leaf that was detached since, or told to require none, takes none.
+  if (grads[0].defined() && requires_grad(leaf_))
+    accumulate(leaf_, run_hooks(leaf_, std::move(grads[0])));
   return {};
 }
 

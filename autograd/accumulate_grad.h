@@ -27,6 +27,9 @@ class AccumulateGrad final : public GradNode {
   Tensor leaf_;
 };
 
+// What the hooks of the leaf make of its gradient.
+Tensor run_hooks(const Tensor& leaf, Tensor grad);
+
 // Adds `grad` to the gradient that the tensor keeps.
 void accumulate(const Tensor& tensor, Tensor grad);
 

@@ -12,14 +12,6 @@
 namespace sb {
 namespace {
 
-bool same_sizes(const Tensor& a, const Tensor& b) {
-  const SymIntArrayRef x = a.sym_sizes(), y = b.sym_sizes();
-  if (x.size() != y.size()) return false;
-  for (size_t d = 0; d < x.size(); ++d)
-    if (!(x[d] == y[d]).guard_bool()) return false;
-  return true;
-}
-
 internal::BackwardRun begin(std::string_view who, const std::vector<Tensor>& tensors,
                             const std::vector<Tensor>& grads) {
   SB_CHECK(!tensors.empty(), who, ": expected tensors to begin at, got none");
@@ -43,8 +35,9 @@ internal::BackwardRun begin(std::string_view who, const std::vector<Tensor>& ten
                "; give its gradient");
       grad = ones_like(tensor);
     }
-    SB_CHECK(same_sizes(grad, tensor), which, ": its gradient: expected the sizes of ",
-             tensor.describe(), ", got ", grad.describe());
+    SB_CHECK(internal::same_sizes(grad.sym_sizes(), tensor.sym_sizes()), which,
+             ": its gradient: expected the sizes of ", tensor.describe(), ", got ",
+             grad.describe());
     SB_CHECK(is_complex(grad.dtype()) == is_complex(tensor.dtype()), which,
              ": its gradient: expected a ", is_complex(tensor.dtype()) ? "complex" : "real",
              " dtype, got ", grad.describe());

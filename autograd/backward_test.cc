@@ -203,6 +203,26 @@ TEST_CASE("retain_grad keeps the gradient of what is no leaf") {
   CHECK_THROWS_AS(retain_grad(ones({})), RuntimeError);
 }
 
+TEST_CASE("retain_grad keeps the gradient of the value that a tensor was given last") {
+  const Tensor x = leaf({}, {2});
+  const Tensor y = mul(x, x);
+  const Tensor row = view(y, {1});
+  retain_grad(y);
+  retain_grad(row);
+  SECTION("written to itself") {
+    mul_(y, full({}, 3.0, DType::Float64));  // y is 12
+    backward(mul(y, y));
+    CHECK(values_of(grad_of(y)) == Values{24});
+  }
+  SECTION("written to through a view") {
+    mul_(row, full({}, 3.0, DType::Float64));
+    backward(sum(mul(y, row)));
+    CHECK(values_of(grad_of(row)) == Values{12});
+    CHECK(values_of(grad_of(y)) == Values{24});
+  }
+  CHECK(values_of(grad_of(x)) == Values{36 * 8});  // of 9 x^4
+}
+
 TEST_CASE("a saved tensor that was written to is named with the operator that wrote") {
   const Tensor x = leaf({2}, {1, 2});
   const Tensor y = mul(x, x);

@@ -6,42 +6,18 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/str_join.h"
 #include "switchboard/autograd/accumulate_grad.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/composite/shape.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 
 namespace sb::internal {
 namespace {
-
-std::string sizes_text(SymIntArrayRef sizes) {
-  return str_cat(
-      "[",
-      absl::StrJoin(sizes, ", ", [](std::string* out, const SymInt& s) { *out += s.to_string(); }),
-      "]");
-}
-
-bool same_sizes(SymIntArrayRef a, SymIntArrayRef b) {
-  if (a.size() != b.size()) return false;
-  for (size_t d = 0; d < a.size(); ++d)
-    if (!(a[d] == b[d]).guard_bool()) return false;
-  return true;
-}
-
-// Whether a tensor of these sizes broadcasts to `to`.
-bool broadcasts(SymIntArrayRef from, SymIntArrayRef to) {
-  if (from.size() > to.size()) return false;
-  for (size_t d = 0; d < from.size(); ++d) {
-    const SymInt& size = from[from.size() - 1 - d];
-    if (!(size == to[to.size() - 1 - d]).guard_bool() && !(size == 1).guard_bool()) return false;
-  }
-  return true;
-}
 
 // Adds `more` to `sum`, in place where nobody else can see it.
 void add_to(Tensor* sum, Tensor more) {
@@ -183,16 +159,10 @@ class Task {
         captured_[i] = grad;
         continue;
       }
-      if (run_.accumulate) {
+      if (run_.accumulate)
         leaf->run({grad});
-        continue;
-      }
-      GradMeta& meta = grad_meta(leaf->leaf());
-      for (const GradMeta::Hook& hook : meta.hooks) {
-        Tensor other = hook.call(grad);
-        if (other.defined()) grad = std::move(other);
-      }
-      captured_[i] = grad;
+      else
+        captured_[i] = grad = run_hooks(leaf->leaf(), grad);
     }
   }
 
@@ -221,14 +191,20 @@ class Task {
 
 }  // namespace
 
+bool same_sizes(SymIntArrayRef a, SymIntArrayRef b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const SymInt& x, const SymInt& y) { return same_size(x, y); });
+}
+
 Tensor fit_gradient(const Tensor& incoming, const InputMetadata& meta, const GradNode& who,
                     size_t output) {
   Tensor grad = incoming;
   if (!same_sizes(grad.sym_sizes(), meta.sizes)) {
-    SB_CHECK(broadcasts(meta.sizes, grad.sym_sizes()), who.name(), ": gradient ", output,
-             ": expected sizes that sum to ", sizes_text(meta.sizes), ", got ",
-             sizes_text(grad.sym_sizes()));
-    grad = sum_to_size(grad, meta.sizes);
+    try {
+      grad = sum_to_size(grad, meta.sizes);
+    } catch (const Error& error) {
+      rethrow_with_context(error, str_cat(who.name(), ": gradient ", output, ": "));
+    }
   }
   if (grad.dtype() != meta.dtype) {
     if (is_complex(grad.dtype()) && !is_complex(meta.dtype)) grad = real(grad);

@@ -23,6 +23,8 @@ struct BackwardRun {
 // those made last first, each once all gradients have reached it. Throws what nodes throw.
 std::vector<Tensor> run_backward(const BackwardRun& run);
 
+bool same_sizes(SymIntArrayRef a, SymIntArrayRef b);
+
 // `grad` as the gradient of a tensor of that description: summed over what was broadcast, and of
 // its dtype. Throws RuntimeError naming `who` where it does not fit. As the engine's
 // `validate_outputs`.

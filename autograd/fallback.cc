@@ -3,6 +3,7 @@
 // views: it counts writes, and notes what is a view of what.
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,8 @@ void for_each_tensor(absl::Span<const IValue> values, const auto& f) {
 // A call on the end of a stack.
 class BoxedCall {
  public:
-  BoxedCall(const OperatorHandle& op, DispatchKeySet keys, Stack* stack)
-      : op_(op), schema_(op.schema()), keys_(keys), stack_(stack) {}
+  BoxedCall(const OperatorHandle& op, Stack* stack)
+      : op_(op), schema_(op.schema()), stack_(stack) {}
 
   absl::Span<const IValue> arguments() const {
     const size_t n = schema_.arguments.size();
@@ -79,22 +80,23 @@ class BoxedCall {
 
   const OperatorHandle& op_;
   const FunctionSchema& schema_;
-  DispatchKeySet keys_;
   Stack* stack_;
 };
 
-// Whether the kernel below autograd is composed of operators, which may have derivatives.
-bool is_composite(const OperatorHandle& op, DispatchKeySet keys) {
-  const DispatchKeySet below = keys_below_recording(keys);
-  if (below.empty()) return false;
-  return op.entry().dispatcher().resolve(op.entry(), below.highest_key()).rule ==
-         ResolutionRule::DefaultBackendKernel;
+// The key of the backend's kernel, where that is composed of operators, which may have derivatives.
+// Keys between (modes, fake tensors) do not matter: their kernels see those operators too.
+std::optional<DispatchKey> composite_key(const OperatorHandle& op, DispatchKeySet keys) {
+  const DispatchKey key = runtime_key(DispatchKey::Dense, keys.highest_backend());
+  if (!keys.has(key)) return std::nullopt;
+  const Resolution found = op.entry().dispatcher().resolve(op.entry(), key);
+  if (found.rule != ResolutionRule::DefaultBackendKernel) return std::nullopt;
+  return key;
 }
 
 // At the autograd keys. As `torch::autograd::autogradNotImplementedFallback`, but that operators
 // composed of others (CompositeExplicitAutograd) are derived through those.
 void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
-  const BoxedCall call(op, keys, stack);
+  const BoxedCall call(op, stack);
   if (!is_grad_enabled() || !call.any_needs_grad()) {
     const BelowAutogradGuard below;
     op.redispatch_boxed(keys - kAutogradFunctionalities, stack);
@@ -105,18 +107,19 @@ void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
            "without out, or under no_grad");
   const std::vector<Tensor> written = call.written();
   for (const Tensor& t : written) check_may_write(call.op_name(), t);
-  if (is_composite(op, keys)) {
-    // In this scope autograd is not excluded: what the kernel calls is recorded.
-    op.redispatch_boxed(keys_below_recording(keys), stack);
+  // Before the call, which takes the arguments off the stack and may write to them.
+  const NodePtr node = call.not_implemented();
+  for_each_tensor(call.arguments(), [&](const Tensor& t) { node->add_edge(gradient_edge(t)); });
+  if (const auto composite = composite_key(op, keys)) {
+    // In this scope autograd is not excluded: what the kernel calls is recorded. A result that
+    // nothing recorded leads to the error.
+    op.redispatch_boxed(DispatchKeySet(*composite), stack);
     for_each_tensor(call.results(), [&](const Tensor& t) {
-      if (t.defined() && is_differentiable(t.dtype()) && !needs_grad(t) &&
-          !find_grad_meta(t.impl()))
-        set_history(t, call.not_implemented());
+      if (t.defined() && is_differentiable(t.dtype()) && !needs_grad(t) && !find_grad_meta(t))
+        set_history(t, node);
     });
     return;
   }
-  const NodePtr node = call.not_implemented();
-  for_each_tensor(call.arguments(), [&](const Tensor& t) { node->add_edge(gradient_edge(t)); });
   {
     const BelowAutogradGuard below;
     op.redispatch_boxed(keys - kAutogradFunctionalities, stack);
@@ -137,13 +140,10 @@ void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
 // Whether the fallback has something to do for the operator: it takes tensors, and gives some or
 // writes to some.
 bool has_gradients(const FunctionSchema& schema) {
-  const auto holds_tensors = [](const Type& type) {
-    return base_of(type.code()) == BaseType::Tensor;
-  };
   const bool takes = std::any_of(schema.arguments.begin(), schema.arguments.end(),
-                                 [&](const Argument& a) { return holds_tensors(a.type); });
+                                 [](const Argument& a) { return a.type.has_tensor(); });
   const bool gives = std::any_of(schema.returns.begin(), schema.returns.end(),
-                                 [&](const Return& r) { return holds_tensors(r.type); });
+                                 [](const Return& r) { return r.type.has_tensor(); });
   return takes && (gives || schema.is_mutable());
 }
 
@@ -157,7 +157,7 @@ const IValue* base_argument(const BoxedCall& call) {
 }
 
 void inplace_or_view_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
-  const BoxedCall call(op, keys, stack);
+  const BoxedCall call(op, stack);
   const std::vector<Tensor> written = call.written();
   const IValue* const argument = base_argument(call);
   const Tensor base = argument && argument->is_Tensor() ? argument->to_tensor() : Tensor();

@@ -102,11 +102,6 @@ consteval Source find_source(const SchemaLiteral& schema, std::string_view name)
 }
 
 // The sources of a formula, and the arguments that it is for.
-template <size_t N>
-struct SourceList {
-  std::array<Source, N> sources{};
-};
-
 template <class Tag, FixedString names>
 consteval auto find_sources() {
   constexpr NameList list = split_names(names.view());

@@ -19,10 +19,8 @@ using internal::FunctionNode;
 using internal::TensorPlace;
 using Kind = internal::TensorPlace::Kind;
 
-bool holds_tensors(const Type& type) { return base_of(type.code()) == BaseType::Tensor; }
-
 Kind kind_of(const Type& type) {
-  if (!holds_tensors(type)) return Kind::Other;
+  if (!type.has_tensor()) return Kind::Other;
   return outer_modifier(type.code()) == TypeModifier::List ? Kind::List : Kind::Tensor;
 }
 
@@ -46,7 +44,7 @@ void check_schema(const FunctionSchema& schema) {
            "view of one, got ",
            schema.to_string(), "; define a functional operator and register its gradient");
   for (const Argument& argument : schema.arguments) {
-    SB_CHECK_NOT_IMPLEMENTED(!argument.kwarg_only || !holds_tensors(argument.type),
+    SB_CHECK_NOT_IMPLEMENTED(!argument.kwarg_only || !argument.type.has_tensor(),
                              "register_autograd: ", op, ": expected positional tensors only, got '",
                              argument.name, "', which is keyword-only, in ", schema.to_string());
   }

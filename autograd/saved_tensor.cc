@@ -4,13 +4,21 @@
 
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/mode.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
 
-// The same elements without a place in the graph, counting writes together with `tensor`.
+// The same elements without a place in the graph, counting writes together with `tensor`. A mode
+// sees it made, or what backward does to it would be a constant to the mode.
 Tensor without_history(const Tensor& tensor) {
+  if (current_mode()) {
+    Tensor copy = detach(tensor);
+    copy.impl()->share_version_counter(*tensor.impl());
+    return copy;
+  }
   IntrusivePtr<TensorImpl> copy = tensor.impl()->shallow_copy();
   copy->share_version_counter(*tensor.impl());
   return Tensor(std::move(copy));

@@ -34,22 +34,24 @@ bool requires_grad_slow(const GradMeta& meta) {
 
 namespace {
 
-void set_edge_of(GradMeta& meta, NodePtr node, uint32_t output) {
-  meta.grad_fn = std::move(node);
-  meta.output = output;
+// Keeps what comes to a tensor that is no leaf, as a gradient of what it is now.
+void retain(const Tensor& tensor, GradMeta& meta) {
+  if (meta.stop_retaining) meta.stop_retaining();
+  meta.stop_retaining =
+      meta.grad_fn->add_pre_hook([weak = WeakIntrusivePtr<TensorImpl>(tensor.impl()),
+                                  output = meta.output](TensorVector& grads) {
+        const IntrusivePtr<TensorImpl> impl = weak.lock();
+        GradMeta* const meta = impl ? find_grad_meta(impl.get()) : nullptr;
+        if (!meta || !grads[output].defined()) return;
+        const std::lock_guard<std::mutex> lock(meta->mutex);
+        meta->grad = grads[output];
+      });
 }
 
-// Keeps what comes to a tensor that is no leaf.
-void install_retained(const Tensor& tensor, const NodePtr& node, uint32_t output) {
-  TensorImpl* const impl = tensor.impl();
-  node->add_pre_hook([weak = WeakIntrusivePtr<TensorImpl>(impl), output](TensorVector& grads) {
-    const IntrusivePtr<TensorImpl> impl = weak.lock();
-    if (!impl || !grads[output].defined()) return;
-    const Tensor tensor(impl);
-    GradMeta& meta = grad_meta(tensor);
-    const std::lock_guard<std::mutex> lock(meta.mutex);
-    meta.grad = grads[output];
-  });
+void set_edge_of(const Tensor& tensor, GradMeta& meta, NodePtr node, uint32_t output) {
+  meta.grad_fn = std::move(node);
+  meta.output = output;
+  if (meta.stop_retaining && meta.grad_fn) retain(tensor, meta);
 }
 
 }  // namespace
@@ -99,9 +101,7 @@ void retain_grad(const Tensor& tensor) {
            " does not require a gradient; call set_requires_grad");
   const NodePtr node = grad_fn(tensor);
   GradMeta& meta = grad_meta(tensor);
-  if (!node || meta.retains_grad) return;
-  meta.retains_grad = true;
-  install_retained(tensor, node, meta.output);
+  if (node && !meta.stop_retaining) retain(tensor, meta);
 }
 
 NodePtr grad_fn(const Tensor& tensor) {
@@ -121,9 +121,9 @@ NodePtr grad_fn(const Tensor& tensor) {
   if (view.replay) {
     const GradModeGuard on(true);
     const Tensor anew = view.replay(view.base);
-    set_edge_of(*meta, grad_fn(anew), output_number(anew));
+    set_edge_of(tensor, *meta, grad_fn(anew), output_number(anew));
   } else {
-    set_edge_of(*meta, make_intrusive<internal::AsStridedNode>(view.base, tensor), 0);
+    set_edge_of(tensor, *meta, make_intrusive<internal::AsStridedNode>(view.base, tensor), 0);
   }
   view.version = version;
   return meta->grad_fn;
@@ -188,7 +188,7 @@ void set_history(const Tensor& tensor, const NodePtr& node) {
     return;
   }
   const uint32_t output = node->add_input(tensor);
-  set_edge_of(grad_meta(tensor), node, output);
+  set_edge_of(tensor, grad_meta(tensor), node, output);
 }
 
 void rebase_history(const Tensor& tensor, const NodePtr& node, size_t self_edge) {
@@ -199,14 +199,13 @@ void rebase_history(const Tensor& tensor, const NodePtr& node, size_t self_edge)
   GradMeta& meta = grad_meta(tensor);
   const uint32_t output = node->add_input(tensor);
   if (!meta.view) {
-    set_edge_of(meta, node, output);
-    if (meta.retains_grad) install_retained(tensor, node, output);
+    set_edge_of(tensor, meta, node, output);
     return;
   }
   SB_ASSERT(output == 0);
   const Tensor& base = meta.view->base;
   GradMeta& base_meta = grad_meta(base);
-  set_edge_of(base_meta,
+  set_edge_of(base, base_meta,
               make_intrusive<CopySlicesNode>(base, tensor, meta.view->replay, node, self_edge), 0);
   base_meta.requires_grad = false;
   // The view's own node is made when somebody asks for it.

@@ -85,10 +85,11 @@ struct ViewInfo {
 class GradMeta final : public AutogradMeta {
  public:
   bool requires_grad = false;
-  bool retains_grad = false;
   uint32_t output = 0;
   NodePtr grad_fn;
   Tensor grad;
+  // Of a tensor that retain_grad() was called for: takes the hook off that keeps its gradient.
+  std::function<void()> stop_retaining;
   std::unique_ptr<ViewInfo> view;
   // Of a leaf: hooks on its gradient, which its accumulator runs.
   struct Hook {

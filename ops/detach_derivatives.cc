@@ -19,7 +19,7 @@ Tensor detach_in_place(DispatchKeySet keys, const Tensor& self) {
              meta->view->base.describe(), "; detach() gives a tensor outside of the graph");
     const std::lock_guard<std::mutex> lock(meta->mutex);
     meta->requires_grad = false;
-    meta->retains_grad = false;
+    if (meta->stop_retaining) std::exchange(meta->stop_retaining, nullptr)();
     history = std::move(meta->grad_fn);
     meta->grad_fn = nullptr;
     meta->output = 0;

@@ -72,11 +72,11 @@ std::vector<Tensor> broadcast_all(TensorList tensors) {
   return results;
 }
 
-Tensor sum_to_size_kernel(const Tensor& self, IntArrayRef size) {
+Tensor sum_to_size_kernel(const Tensor& self, SymIntArrayRef size) {
   check_defined("sum_to_size", self);
-  const IntArrayRef from = self.sizes();
+  const SymIntArrayRef from = self.sym_sizes();
   const size_t added = from.size() - std::min(size.size(), from.size());
-  const auto fits = [&](size_t i) { return size[i] == from[added + i] || size[i] == 1; };
+  const auto fits = [&](size_t i) { return same_size(size[i], from[added + i]) || is_one(size[i]); };
   bool expandable = size.size() <= from.size();
   for (size_t i = 0; expandable && i < size.size(); ++i) expandable = fits(i);
   SB_CHECK(expandable, "sum_to_size: size ", shape_text(size), " does not broadcast to ",
@@ -84,9 +84,8 @@ Tensor sum_to_size_kernel(const Tensor& self, IntArrayRef size) {
   if (size.empty()) return sum(self);
   DimVector dims;
   for (size_t d = 0; d < from.size(); ++d) {
-    if (d < added || (size[d - added] == 1 && from[d] != 1)) {
+    if (d < added || (is_one(size[d - added]) && !is_one(from[d])))
       dims.push_back(static_cast<int64_t>(d));
-    }
   }
   const Tensor result = dims.empty() ? self : sum_dim(self, IntArrayRef(dims), true);
   return added > 0 ? view(result, size) : result;
