@@ -1,5 +1,6 @@
-// poisson, binomial, gamma and Dirichlet draws: distributions whose parameters are tensors, and
-// that take as many random bits as it takes.
+// Draws that take as many random bits as it takes.
+
+#include "switchboard/ops/random/counts.h"
 
 #include <limits>
 #include <random>
@@ -13,15 +14,6 @@
 #include "switchboard/ops/tensor_iterator.h"
 
 namespace sb {
-
-// Each of self's shape and dtype, which is floating-point. RuntimeError for parameters that the
-// distribution does not have.
-SB_OP(poisson, "aten::poisson(Tensor self, Generator? generator=None) -> Tensor");
-SB_OP(_standard_gamma, "aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor");
-SB_OP(_sample_dirichlet,
-      "aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor");
-SB_OP(binomial, "aten::binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor");
-
 namespace {
 
 using OptionalGenerator = std::optional<Generator>;

@@ -1,4 +1,4 @@
-// multinomial: which categories are drawn.
+#include "switchboard/ops/random/multinomial.h"
 
 #include <cmath>
 #include <limits>
@@ -12,16 +12,6 @@
 #include "switchboard/ops/structured.h"
 
 namespace sb {
-
-// The indices of `num_samples` categories for each row of self, a vector or matrix of weights.
-// Without replacement, a category without weight is drawn only when no other is left. RuntimeError
-// for weights that are negative or have no finite sum, for a row without weight, and for more
-// samples than categories without replacement.
-SB_STRUCTURED_NO_INPLACE(multinomial,
-                         "aten::multinomial(Tensor self, int num_samples, bool replacement=False, "
-                         "*, Generator? generator=None) -> Tensor",
-                         "out");
-
 namespace {
 
 using OptionalGenerator = std::optional<Generator>;

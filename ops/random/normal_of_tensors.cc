@@ -1,4 +1,4 @@
-// normal with a mean or a deviation for each element.
+#include "switchboard/ops/random/normal_of_tensors.h"
 
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic.h"
@@ -11,22 +11,6 @@
 #include "switchboard/ops/tensor_iterator.h"
 
 namespace sb {
-
-SB_STRUCTURED_NO_INPLACE(
-    normal_Tensor_float,
-    "aten::normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> "
-    "Tensor",
-    "Tensor_float_out");
-SB_STRUCTURED_NO_INPLACE(
-    normal_float_Tensor,
-    "aten::normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-    "float_Tensor_out");
-SB_STRUCTURED_NO_INPLACE(
-    normal_Tensor_Tensor,
-    "aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> "
-    "Tensor",
-    "Tensor_Tensor_out");
-
 namespace {
 
 using OptionalGenerator = std::optional<Generator>;

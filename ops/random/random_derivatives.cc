@@ -5,27 +5,15 @@
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/random/bernoulli.h"
+#include "switchboard/ops/random/counts.h"
 #include "switchboard/ops/random/distributions.h"
 #include "switchboard/ops/random/gamma_gradient.h"
+#include "switchboard/ops/random/multinomial.h"
+#include "switchboard/ops/random/normal_of_tensors.h"
 #include "switchboard/ops/random/random_factories.h"
 
 namespace sb {
 namespace {
-
-// Operators whose declarations stand with their definitions.
-SB_OP(normal_Tensor_float,
-      "aten::normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> "
-      "Tensor");
-SB_OP(normal_float_Tensor,
-      "aten::normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor");
-SB_OP(normal_Tensor_Tensor,
-      "aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> "
-      "Tensor");
-SB_OP(poisson, "aten::poisson(Tensor self, Generator? generator=None) -> Tensor");
-SB_OP(_standard_gamma, "aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor");
-SB_OP(multinomial,
-      "aten::multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? "
-      "generator=None) -> Tensor");
 
 template <class... Tag>
 void derive_fills(Library& m, const Op<Tag>&... ops) {
