@@ -112,6 +112,29 @@ def _sealed_variant(name, variant, flags, srcs, copts, features):
     )
     return code + ".o"
 
+def sb_derivatives(family, deps, hdrs = []):
+    """What autograd knows of the operators of a family: "derivatives", of its *_derivatives.cc.
+
+    It is above //autograd, and no operator needs it; only the formulas of other families do.
+
+    Args:
+      family: the operators' target.
+      deps: what the formulas include, beside the family and //autograd.
+      hdrs: what they share.
+    """
+    sb_cc_library(
+        name = "derivatives",
+        srcs = native.glob(["*_derivatives.cc"]),
+        hdrs = hdrs,
+        # The formulas register themselves.
+        alwayslink = True,
+        visibility = [
+            "//:above_autograd",
+            "//:operator_families",
+        ],
+        deps = [":" + family, "//autograd"] + deps,
+    )
+
 def sb_cc_binary(name, copts = [], features = [], **kwargs):
     """A cc_binary with our warnings."""
     native.cc_binary(

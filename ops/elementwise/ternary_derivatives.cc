@@ -6,6 +6,7 @@
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/elementwise/ternary.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
+#include "switchboard/ops/scaled_gradients.h"
 
 namespace sb {
 namespace {
@@ -18,9 +19,6 @@ Tensor addcdiv_divisor_gradient(const Tensor& grad, const Tensor& tensor1, const
   return neg(mul(grad, scaled_conj(div(div(tensor1, tensor2), tensor2), value)));
 }
 
-Scalar conj_number(const Scalar& number) {
-  return number.is_complex() ? Scalar(std::conj(number.to<std::complex<double>>())) : number;
-}
 Scalar one_minus(const Scalar& number) {
   return number.is_complex() ? Scalar(1.0 - number.to<std::complex<double>>())
                              : Scalar(1.0 - number.to<double>());
@@ -30,15 +28,15 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, addcmul, SB_GRAD(self, (grad), grad),
          SB_GRAD(tensor1, (grad, tensor2, value), mul(grad, scaled_conj(tensor2, value))),
          SB_GRAD(tensor2, (grad, tensor1, value), mul(grad, scaled_conj(tensor1, value))));
-  derive(m, addcdiv, SB_GRAD(self, (grad), grad),
-         SB_GRAD(tensor1, (grad, tensor2, value),
-                 div(mul_Scalar(grad, conj_number(value)), conj(tensor2))),
-         SB_GRAD(tensor2, (grad, tensor1, tensor2, value),
-                 addcdiv_divisor_gradient(grad, tensor1, tensor2, value)));
+  derive(
+      m, addcdiv, SB_GRAD(self, (grad), grad),
+      SB_GRAD(tensor1, (grad, tensor2, value), div(internal::scaled(grad, value), conj(tensor2))),
+      SB_GRAD(tensor2, (grad, tensor1, tensor2, value),
+              addcdiv_divisor_gradient(grad, tensor1, tensor2, value)));
 
   derive(m, lerp_Scalar,
-         SB_GRAD(self, (grad, weight), mul_Scalar(grad, one_minus(conj_number(weight)))),
-         SB_GRAD(end, (grad, weight), mul_Scalar(grad, conj_number(weight))));
+         SB_GRAD(self, (grad, weight), mul_Scalar(grad, one_minus(internal::conjugate(weight)))),
+         SB_GRAD(end, (grad, weight), internal::scaled(grad, weight)));
   derive(m, lerp_Tensor, SB_GRAD(self, (grad, weight), mul(grad, conj(rsub_Scalar(weight, 1)))),
          SB_GRAD(end, (grad, weight), mul(grad, conj(weight))),
          SB_GRAD(weight, (grad, self, end), mul(grad, conj(sub(end, self)))));

@@ -1,7 +1,5 @@
 // Derivatives of what writes whole parts along one dimension.
 
-#include <complex>
-
 #include "switchboard/autograd/derivatives.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/dims.h"
@@ -11,6 +9,7 @@
 #include "switchboard/ops/indexing/index_along.h"
 #include "switchboard/ops/indexing/reduce_gradients.h"
 #include "switchboard/ops/reductions.h"
+#include "switchboard/ops/scaled_gradients.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -33,11 +32,6 @@ Tensor fit_source(const Tensor& parts, const InputMetadata& source, int64_t dim)
 Tensor source_gradient(const Tensor& grad, int64_t dim, const Tensor& index,
                        const InputMetadata& source) {
   return fit_source(index_select(grad, dim, index), source, wrap_dim("index", dim, grad.dim()));
-}
-
-Tensor scaled(const Tensor& grad, const Scalar& alpha) {
-  if (alpha.is_complex()) return mul_Scalar(grad, std::conj(alpha.to<std::complex<double>>()));
-  return alpha.to<double>() == 1 ? grad : mul_Scalar(grad, alpha);
 }
 
 // Of the number that index_fill writes. A place counts once, however often it is named.
@@ -72,7 +66,7 @@ std::array<Tensor, 2> index_reduce_gradients(const IndexedReduction& call, int64
 SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, index_add, SB_GRAD(self, (grad), grad),
          SB_GRAD(source, (grad, dim, index, source_meta, alpha),
-                 scaled(source_gradient(grad, dim, index, source_meta), alpha)));
+                 internal::scaled(source_gradient(grad, dim, index, source_meta), alpha)));
   derive(
       m, index_reduce,
       SB_GRAD((self, source), (grad, self, dim, index, source, reduce, include_self, result, needs),

@@ -2,14 +2,13 @@
 // has a gradient of zeros. Where several elements go to one place and one of them stays, all get
 // its gradient, as in PyTorch.
 
-#include <complex>
-
 #include "switchboard/autograd/derivatives.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/indexing/gather.h"
 #include "switchboard/ops/indexing/pad.h"
 #include "switchboard/ops/indexing/reduce_gradients.h"
 #include "switchboard/ops/indexing/scatter.h"
+#include "switchboard/ops/scaled_gradients.h"
 #include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
@@ -72,10 +71,6 @@ std::array<Tensor, 2> scatter_reduce_gradients(const IndexedReduction& call, int
 // scatter's names of reductions in those of scatter_reduce.
 std::string_view reduction_of(std::string_view reduce) { return reduce == "add" ? "sum" : "prod"; }
 
-Scalar conjugate(const Scalar& s) {
-  return s.is_complex() ? Scalar(std::conj(s.to<std::complex<double>>())) : s;
-}
-
 SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, scatter, SB_GRAD(self, (grad, dim, index), scatter_value(grad, dim, index, 0)),
          SB_GRAD(src, (grad, dim, index, src_meta), source_gradient(grad, dim, index, src_meta)));
@@ -91,11 +86,11 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
          SB_GRAD((self, src), (grad, self, dim, index, src, reduce, result, needs),
                  scatter_reduce_gradients({grad, self, src, result, reduction_of(reduce), true},
                                           dim, index, needs)));
-  derive(
-      m, scatter_value_reduce,
-      SB_GRAD(self, (grad, dim, index, value, reduce),
-              reduce == "add" ? grad
-                              : scatter_value_reduce(grad, dim, index, conjugate(value), reduce)));
+  derive(m, scatter_value_reduce,
+         SB_GRAD(self, (grad, dim, index, value, reduce),
+                 reduce == "add"
+                     ? grad
+                     : scatter_value_reduce(grad, dim, index, internal::conjugate(value), reduce)));
 }
 
 }  // namespace
