@@ -25,8 +25,7 @@ Tensor FunctionalInputs::wrap(const Tensor& plain) {
     const IntrusivePtr<FunctionalStorage>& storage = memories_[found->second].functional;
     storage->apply_updates();
     const Tensor& base = storage->base();
-    ViewChain chain =
-        chain_to(base, plain.dtype(), plain.sizes(), plain.strides(), plain.storage_offset());
+    ViewChain chain = chain_to(base, ViewForm(plain));
     Tensor value = apply_chain(chain, base);
     functional = Tensor(
         make_intrusive<FunctionalTensorImpl>(storage, std::move(chain), std::move(value), owner_));

@@ -20,11 +20,12 @@ DispatchKeySet functional_keys(const Tensor& value, bool has_owner) {
 }  // namespace
 
 BelowFunctionalization::BelowFunctionalization(IntrusivePtr<FunctionalOwner> owner)
-    // What stands above saw the call before it was functionalised. Observers see every call.
+    // What stands above saw the call before it was functionalised. Observers see every call, and
+    // lazy bits are those of the values.
     : exclude_(
           DispatchKeySet::full() -
           DispatchKeySet::below(owner ? DispatchKey::ADInplaceOrView : DispatchKey::Functionalize) -
-          DispatchKey::Observed),
+          DispatchKeySet{DispatchKey::Observed, DispatchKey::Conjugate, DispatchKey::Negative}),
       owner_(std::move(owner)) {
   if (owner_) ++owner_->bypasses_;
 }
@@ -172,11 +173,11 @@ Tensor to_functional_tensor(const Tensor& plain, IntrusivePtr<FunctionalOwner> o
   ViewChain chain;
   BelowFunctionalization below(owner);
   if (is_whole_storage(plain)) {
-    storage = make_intrusive<FunctionalStorage>(plain);
+    storage = make_intrusive<FunctionalStorage>(without_bits(plain));
+    chain = chain_to_bits(plain.key_set());
   } else {
     storage = make_intrusive<FunctionalStorage>(flat_storage(plain));
-    chain = chain_to(storage->base(), plain.dtype(), plain.sizes(), plain.strides(),
-                     plain.storage_offset());
+    chain = chain_to(storage->base(), ViewForm(plain));
   }
   return Tensor(make_intrusive<FunctionalTensorImpl>(std::move(storage), std::move(chain), plain,
                                                      std::move(owner)));

@@ -128,7 +128,7 @@ class FunctionalTensorImpl : public TensorImpl {
   void set_view(ViewChain chain, Tensor value);
   // The chain of a view of the same storage with other sizes, strides and offset.
   ViewChain chain_of(IntArrayRef sizes, IntArrayRef strides, int64_t offset) const {
-    return chain_to(functional_storage_->base(), dtype(), sizes, strides, offset);
+    return chain_to(functional_storage_->base(), {dtype(), sizes, strides, offset, key_set()});
   }
 
  protected:

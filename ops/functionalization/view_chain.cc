@@ -4,8 +4,10 @@
 #include <numeric>
 
 #include "switchboard/core/error.h"
+#include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/scatter_views.h"
 #include "switchboard/ops/views.h"
 
@@ -87,7 +89,8 @@ Tensor write_by_layout(const Tensor& base, const Tensor& old, const Tensor& view
     once = slice(once, static_cast<int64_t>(d), 0, 1, 1);
     sizes[d] = 1;
   }
-  const ViewChain chain = chain_to(base, old.dtype(), sizes, old.strides(), old.storage_offset());
+  const ViewChain chain =
+      chain_to(base, {old.dtype(), sizes, old.strides(), old.storage_offset(), old.key_set()});
   std::vector<Tensor> bases = {base};
   for (const ViewStep& step : chain) bases.push_back(step.apply(bases.back()));
   for (size_t i = chain.size(); i-- > 0;) once = chain[i].invert(bases[i], once);
@@ -140,6 +143,10 @@ Tensor ViewStep::invert(const Tensor& base, const Tensor& view) const {
     const Tensor dense = view.is_contiguous() ? view : clone(view, MemoryFormat::Contiguous);
     return sb::view(view_dtype(sb::view(dense, {view.numel()}), base.dtype()), base.sizes());
   }
+  if (is(*this, _conj)) return conj_physical(view);
+  if (is(*this, _neg_view)) return neg(view);
+  if (is(*this, view_as_real)) return view_as_complex(clone(view, MemoryFormat::Contiguous));
+  if (is(*this, view_as_complex)) return view_as_real(resolve_conj(view));
   // Any other: by where its elements lie.
   const Tensor forward = apply(base);
   SB_CHECK_NOT_IMPLEMENTED(forward.dtype() == base.dtype(), op.name().to_string(),
@@ -167,17 +174,28 @@ Tensor invert_chain(const ViewChain& chain, const Tensor& base, const Tensor& vi
   return value;
 }
 
-ViewChain chain_to(const Tensor& base, DType dtype, IntArrayRef sizes, IntArrayRef strides,
-                   int64_t offset) {
+ViewChain chain_to(const Tensor& base, const ViewForm& view) {
   ViewChain chain;
-  if (dtype != base.dtype()) {
+  if (view.dtype != base.dtype()) {
     // As many elements as make whole elements of the other dtype.
-    const size_t whole = base.nbytes() / itemsize(dtype) * itemsize(dtype);
+    const size_t whole = base.nbytes() / itemsize(view.dtype) * itemsize(view.dtype);
     chain.push_back(as_strided_step({static_cast<int64_t>(whole / base.itemsize())}, {1}, 0));
-    chain.push_back({view_dtype.handle(), {IValue(), IValue(dtype)}});
+    chain.push_back({view_dtype.handle(), {IValue(), IValue(view.dtype)}});
   }
-  chain.push_back(as_strided_step(sizes, strides, offset));
+  chain.push_back(as_strided_step(view.sizes, view.strides, view.offset));
+  for (ViewStep& step : chain_to_bits(view.keys)) chain.push_back(std::move(step));
   return chain;
+}
+
+ViewChain chain_to_bits(DispatchKeySet keys) {
+  ViewChain chain;
+  if (keys.has(DispatchKey::Conjugate)) chain.push_back({_conj.handle(), {IValue()}});
+  if (keys.has(DispatchKey::Negative)) chain.push_back({_neg_view.handle(), {IValue()}});
+  return chain;
+}
+
+Tensor without_bits(const Tensor& tensor) {
+  return apply_chain(chain_to_bits(tensor.key_set()), tensor);
 }
 
 bool is_whole_storage(const Tensor& tensor) {
@@ -188,7 +206,7 @@ bool is_whole_storage(const Tensor& tensor) {
 Tensor flat_storage(const Tensor& tensor) {
   const size_t bytes = tensor.storage()->nbytes();
   const int64_t numel = static_cast<int64_t>(bytes / tensor.itemsize());
-  const Tensor flat = as_strided(tensor, {numel}, {1}, 0);
+  const Tensor flat = as_strided(without_bits(tensor), {numel}, {1}, 0);
   if (flat.nbytes() == bytes) return flat;
   return as_strided(view_dtype(flat, DType::UInt8), {static_cast<int64_t>(bytes)}, {1}, 0);
 }

@@ -33,14 +33,31 @@ using ViewChain = std::vector<ViewStep>;
 Tensor apply_chain(const ViewChain& chain, const Tensor& base);
 Tensor invert_chain(const ViewChain& chain, const Tensor& base, const Tensor& view);
 
-// The chain from `base`, a whole storage, to any view of it; the offset counts elements of `dtype`
-// from the start of the storage.
-ViewChain chain_to(const Tensor& base, DType dtype, IntArrayRef sizes, IntArrayRef strides,
-                   int64_t offset);
+// What a view of a whole storage looks like; the offset counts elements of `dtype` from the start
+// of the storage.
+struct ViewForm {
+  DType dtype;
+  IntArrayRef sizes, strides;
+  int64_t offset;
+  DispatchKeySet keys;  // for lazy bits
+
+  explicit ViewForm(const Tensor& view)
+      : ViewForm(view.dtype(), view.sizes(), view.strides(), view.storage_offset(),
+                 view.key_set()) {}
+  ViewForm(DType dtype, IntArrayRef sizes, IntArrayRef strides, int64_t offset, DispatchKeySet keys)
+      : dtype(dtype), sizes(sizes), strides(strides), offset(offset), keys(keys) {}
+};
+// The chain from `base`, a whole storage without lazy bits, to any view of it.
+ViewChain chain_to(const Tensor& base, const ViewForm& view);
+// The steps that set the lazy bits among `keys`.
+ViewChain chain_to_bits(DispatchKeySet keys);
+// A view of the elements as they lie in memory.
+Tensor without_bits(const Tensor& tensor);
 
 // Whether the tensor's elements are its storage's bytes, each once.
 bool is_whole_storage(const Tensor& tensor);
-// The whole storage as a vector of the tensor's dtype, or of bytes where that leaves a remainder.
+// The whole storage as a vector of the tensor's dtype, or of bytes where that leaves a remainder;
+// without lazy bits.
 Tensor flat_storage(const Tensor& tensor);
 // `value`, or a copy that has these strides and a storage of its own. The strides are dense.
 Tensor with_strides(const Tensor& value, IntArrayRef strides);

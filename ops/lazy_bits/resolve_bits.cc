@@ -93,11 +93,15 @@ Tensor without_bit(const Tensor& t) {
 template <DispatchKey bit>
 Tensor copy_kernel(DispatchKeySet keys, const Tensor& self, const Tensor& src, bool non_blocking) {
   if (self.is_same(src)) return self;
+  const DispatchKeySet below = keys & DispatchKeySet::below(bit);
+  // Values in functional tensors have the bits themselves.
+  if (below.has(DispatchKey::Functionalize))
+    return copy_.redispatch(below, self, src, non_blocking);
   const bool differ = self.key_set().has(bit) != src.key_set().has(bit);
   SB_CHECK(!differ || bit == DispatchKey::Conjugate || self.dtype() != DType::Bool,
            "copy_: the negatives of ", src.describe(), " cannot be written to ", self.describe());
   const Tensor to = without_bit<bit>(self);
-  copy_.redispatch(keys & DispatchKeySet::below(bit), to, without_bit<bit>(src), non_blocking);
+  copy_.redispatch(below, to, without_bit<bit>(src), non_blocking);
   if (!differ) return self;
   if constexpr (bit == DispatchKey::Conjugate) {
     if (is_complex(self.dtype()) && is_complex(src.dtype())) conj_physical_(to);

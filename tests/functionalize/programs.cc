@@ -12,6 +12,7 @@
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/functionalization/functional_mode.h"
 #include "switchboard/ops/functionalization/functionalize.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/matmul.h"
 #include "switchboard/ops/operators.h"
 #include "switchboard/ops/ranges.h"
@@ -46,6 +47,38 @@ std::vector<Program> make_programs() {
     neg_(x);
     return Tensors{x};
   });
+  const auto pairs = matrix(3, 2);
+  add("a conjugate is written to", pairs, [](const Tensors& in) {
+    const Tensor z = view_as_complex(in[0]);
+    const Tensor c = _conj(z);
+    mul_(c, z);
+    return Tensors{view_as_real(resolve_conj(c)), view_as_real(z)};
+  });
+  add("part of a conjugate is written to another part", pairs, [](const Tensors& in) {
+    const Tensor z = view_as_complex(in[0]);
+    copy_(select(_conj(z), 0, 0), mul_Scalar(select(_conj(z), 0, 1), 3));
+    return Tensors{view_as_real(z)};
+  });
+  add("the imaginary part of a conjugate is written to", pairs, [](const Tensors& in) {
+    const Tensor part = imag(_conj(view_as_complex(in[0])));
+    add_(part, select(in[0], 1, 0));
+    return Tensors{clone(part)};
+  });
+  add("negatives are written to", matrix(), [](const Tensors& in) {
+    const Tensor n = _neg_view(in[0]);
+    copy_(n, in[0]);
+    return Tensors{resolve_neg(n)};
+  });
+  add(
+      "a conjugate and what it is a view of are inputs",
+      [](Device place) {
+        const Tensor z = view_as_complex(counting({3, 2}, place));
+        return Tensors{view_as_real(z), _conj(z), z};
+      },
+      [](const Tensors& in) {
+        mul_(in[1], in[2]);
+        return Tensors{view_as_real(mul(in[1], in[2]))};
+      });
   add("an input is written to", two_vectors(), [](const Tensors& in) {
     add_(in[0], in[1]);
     return Tensors{mul(in[0], in[1])};
