@@ -60,6 +60,17 @@ TEST_CASE("strides that follow from the sizes stay so for all sizes") {
   CHECK(f.env->guards().empty());
 }
 
+TEST_CASE("copies lie in the order of what they copy, gaps and expanded dimensions or not") {
+  Fixture f;
+  const Tensor x = f.fake.from_tensor(permute(zeros({3, 6, 5}), {1, 2, 0}), {.source = "x"});
+  const Tensor part = clone(narrow(x, 0, 1, 4));
+  CHECK(part.sym_stride(1).maybe_int() == 1);
+  CHECK(part.sym_stride(0).to_string() == x.sym_size(1).to_string());
+  const Tensor wide = clone(expand(f.make({5, 1}, "y"), {-1, 4}));
+  CHECK(wide.sym_stride(0).maybe_int() == 4);
+  CHECK(wide.sym_stride(1).maybe_int() == 1);
+}
+
 TEST_CASE("operators keep the symbols and record only what they rest on") {
   Fixture f;
   const Tensor x = f.make({5, 7}, "x"), y = f.make({7, 3}, "y");

@@ -84,7 +84,7 @@ SizeVector<Int> strides_in_format(SizesRef<Int> sizes, MemoryFormat format) {
 template SizeVector<int64_t> strides_in_format<int64_t>(IntArrayRef, MemoryFormat);
 template SizeVector<SymInt> strides_in_format<SymInt>(SymIntArrayRef, MemoryFormat);
 
-absl::InlinedVector<int64_t, 5> infer_dense_strides(IntArrayRef sizes, IntArrayRef strides) {
+absl::InlinedVector<size_t, 5> dims_by_stride(IntArrayRef sizes, IntArrayRef strides) {
   const size_t rank = sizes.size();
   absl::InlinedVector<size_t, 5> order(rank);
   for (size_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
@@ -105,9 +105,13 @@ absl::InlinedVector<int64_t, 5> infer_dense_strides(IntArrayRef sizes, IntArrayR
       }
     }
   }
-  absl::InlinedVector<int64_t, 5> dense(rank);
+  return order;
+}
+
+absl::InlinedVector<int64_t, 5> infer_dense_strides(IntArrayRef sizes, IntArrayRef strides) {
+  absl::InlinedVector<int64_t, 5> dense(sizes.size());
   int64_t stride = 1;
-  for (size_t d : order) {
+  for (size_t d : dims_by_stride(sizes, strides)) {
     dense[d] = stride;
     if (sizes[d] > 1) stride *= sizes[d];
   }

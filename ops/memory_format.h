@@ -20,6 +20,9 @@ MemoryFormat suggest_memory_format(const Tensor& t);
 template <SizeType Int>
 SizeVector<Int> strides_in_format(SizesRef<Int> sizes, MemoryFormat format);
 
+// The dimensions in the order in which the strides of a new tensor like this one grow, fastest
+// first: by their strides, and by their place where those do not decide (expanded dimensions).
+absl::InlinedVector<size_t, 5> dims_by_stride(IntArrayRef sizes, IntArrayRef strides);
 // The strides of a dense tensor of these sizes whose dimensions lie in the order of the given
 // strides. As `at::infer_dense_strides`.
 absl::InlinedVector<int64_t, 5> infer_dense_strides(IntArrayRef sizes, IntArrayRef strides);

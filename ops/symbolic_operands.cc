@@ -1,7 +1,6 @@
 #include "switchboard/ops/symbolic_operands.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
@@ -22,16 +21,12 @@ bool has_hints(SymIntArrayRef sizes) {
   return std::ranges::all_of(sizes, [](const SymInt& s) { return has_hint(s); });
 }
 
-// Dense strides in the order of those numbers.
-SymDimVector strides_in_order(IntArrayRef numbers, SymIntArrayRef sizes) {
-  std::vector<size_t> order(sizes.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::sort(order, [&](size_t a, size_t b) {
-    return numbers[a] != numbers[b] ? numbers[a] < numbers[b] : a > b;
-  });
+// Dense strides for `sizes` in the order that a tensor like that of the numbers has.
+SymDimVector strides_in_order(IntArrayRef size_numbers, IntArrayRef stride_numbers,
+                              SymIntArrayRef sizes) {
   SymDimVector strides(sizes.size());
   SymInt stride = 1;
-  for (const size_t d : order) {
+  for (const size_t d : dims_by_stride(size_numbers, stride_numbers)) {
     strides[d] = stride;
     stride *= sym_max(sizes[d], SymInt(1));
   }
@@ -41,14 +36,15 @@ SymDimVector strides_in_order(IntArrayRef numbers, SymIntArrayRef sizes) {
 // Dense strides in the order that those of the stand-in have.
 SymDimVector strides_like(const Tensor& stand_in, SymIntArrayRef sizes) {
   return stand_in.is_contiguous() ? contiguous_strides(sizes)
-                                  : strides_in_order(stand_in.strides(), sizes);
+                                  : strides_in_order(stand_in.sizes(), stand_in.strides(), sizes);
 }
 
 }  // namespace
 
 SymDimVector dense_strides_like(const Tensor& t) {
-  return is_contiguous_of<SymInt>(t) ? contiguous_strides(t.sym_sizes())
-                                     : strides_in_order(t.impl()->hint_strides(), t.sym_sizes());
+  return is_contiguous_of<SymInt>(t)
+             ? contiguous_strides(t.sym_sizes())
+             : strides_in_order(t.impl()->hint_sizes(), t.impl()->hint_strides(), t.sym_sizes());
 }
 
 SymbolicOperands::SymbolicOperands(const Tensor& out, absl::Span<const Tensor* const> inputs,

@@ -4,7 +4,9 @@
 #include "switchboard/core/error.h"
 #include "switchboard/ops/attention/attention.h"
 #include "switchboard/ops/cat.h"
+#include "switchboard/ops/copy.h"
 #include "switchboard/ops/elementwise/select.h"
+#include "switchboard/ops/factories.h"
 #include "switchboard/ops/indexing/embedding.h"
 #include "switchboard/ops/indexing/gather.h"
 #include "switchboard/ops/indexing/index.h"
@@ -215,6 +217,18 @@ TEST_CASE("sorts") {
   holds([](const Sizes& s) { return sort(s({s.n, s.h}), 1); });
   holds([](const Sizes& s) { return cumsum(s({s.n, s.h}), 1); });
   holds_where("s1 >= 3", [](const Sizes& s) { return topk(s({s.n, s.h}), 3); });
+}
+
+TEST_CASE("copies keep the order of the dimensions, expanded ones too") {
+  // Without elements, numbers keep the strides as they are.
+  const auto holds_for_some = [](const Program& program) {
+    CHECK(difference_unbacked(program) == "");
+  };
+  holds_for_some([](const Sizes& s) { return clone(expand(s({s.n, 1, s.h}), {-1, 4, -1})); });
+  holds_for_some([](const Sizes& s) { return clone(expand(s({s.n, 1}), {-1, s.h})); });
+  holds_for_some([](const Sizes& s) {
+    return empty_like(transpose(expand(s({s.n, s.h}), {4, -1, -1}), 0, 2));
+  });
 }
 
 TEST_CASE("random numbers") {
