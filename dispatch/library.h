@@ -73,8 +73,8 @@ class Library {
   }
 
   // Registers a kernel at a key, runtime or alias: a function, a lambda, a functor, a boxed one, or
-  // `fallthrough`. TypeError if its type does not agree with the schema, whichever comes first.
-  // RuntimeError if another kernel is there already, or if a Meta kernel would hide a
+  // `fallthrough`. RuntimeError if its type does not agree with the schema, whichever comes first;
+  // if another kernel is there already; or if a Meta kernel would hide a
   // CompositeImplicitAutograd one: such an operator decomposes, and it is what it calls that needs
   // Meta kernels (see allow_override).
   template <class F>

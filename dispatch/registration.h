@@ -104,9 +104,14 @@ void impl(const OpIdentifier& op, const KernelTypes& types, F kernel, Library* l
 
 // The same. Without types the kernel is for every device: CompositeExplicitAutograd.
 template <class F>
-void register_kernel(const OpIdentifier& op, const std::optional<KernelTypes>& types, F kernel,
+void register_kernel(const OpIdentifier& op, const KernelTypes& types, F kernel,
                      Library* lib = nullptr, SourceLocation where = SourceLocation::current()) {
-  impl(op, types.value_or(DispatchKey::CompositeExplicitAutograd), std::move(kernel), lib, where);
+  impl(op, types, std::move(kernel), lib, where);
+}
+template <class F>
+void register_kernel(const OpIdentifier& op, std::nullopt_t, F kernel, Library* lib = nullptr,
+                     SourceLocation where = SourceLocation::current()) {
+  impl(op, DispatchKey::CompositeExplicitAutograd, std::move(kernel), lib, where);
 }
 
 // The older forms, which begin with the Library: define() defines an operator with its kernel at

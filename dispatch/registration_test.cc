@@ -135,8 +135,10 @@ TEST_CASE("register_kernel() takes a name, an overload, a declaration or a custo
   register_kernel(f, "cuda", first, &m);
   register_kernel(declared, "xla", first, &m);
   register_kernel(CustomOp(), "mps", first, &m);
+  register_kernel(f, {"hip", K::IPU}, first, &m);
   register_kernel(f, std::nullopt, first, &m);
-  CHECK(keys_of(f) == Keys{K::CPU, K::CUDA, K::XLA, K::MPS, K::CompositeExplicitAutograd});
+  CHECK(keys_of(f) ==
+        Keys{K::CPU, K::CUDA, K::HIP, K::XLA, K::MPS, K::IPU, K::CompositeExplicitAutograd});
 }
 
 TEST_CASE("the older forms take the library first") {

@@ -29,6 +29,9 @@ void check_options(const FunctionSchema& schema, const CustomOpOptions& options)
   SB_CHECK_VALUE(
       options.arguments.empty(), op,
       ": names of arguments were given beside a schema, which has them: ", schema.to_string());
+  SB_CHECK_VALUE(!options.mutates_unknown, op,
+                 ": mutates_unknown was given beside a schema, which says what is written to: ",
+                 schema.to_string());
   if (options.mutates_args.empty()) return;
   std::vector<std::string> written;
   for (const Argument& argument : schema.arguments)
@@ -91,7 +94,10 @@ std::string schema_of_kernel(std::string_view op, const KernelFunction& kernel,
                              const CustomOpOptions& options) {
   SB_CHECK_VALUE(kernel.signature, op,
                  ": a boxed kernel does not tell its arguments; give the schema");
-  return infer_schema(op, *kernel.signature, options.arguments, options.mutates_args);
+  SB_CHECK_VALUE(!options.mutates_unknown || options.mutates_args.empty(), op,
+                 ": expected either mutates_args or mutates_unknown, got both");
+  const Mutation mutation = options.mutates_unknown ? Mutation::Unknown : Mutation::Listed;
+  return infer_schema(op, *kernel.signature, options.arguments, options.mutates_args, mutation);
 }
 
 }  // namespace internal

@@ -34,6 +34,8 @@ struct CustomOpOptions {
   std::vector<std::string> arguments = {};
   // The tensors that the function writes to. Beside a schema: what the schema says, or nothing.
   std::vector<std::string> mutates_args = {};
+  // It may write to any tensor. As `mutates_args="unknown"`; not beside a schema.
+  bool mutates_unknown = false;
   // The devices that the function is for: all of them, unless some are named.
   std::optional<KernelTypes> device_types = std::nullopt;
   TagSet tags = {};
@@ -165,9 +167,9 @@ CustomOp custom_op(std::string_view name, std::string_view schema, F function,
                    const CustomOpOptions& options = {},
                    SourceLocation where = SourceLocation::current());
 template <class F>
-  requires(!std::is_convertible_v<F, std::string_view>)
-CustomOp custom_op(std::string_view name, F function, const CustomOpOptions& options = {},
-                   SourceLocation where = SourceLocation::current());
+requires(!std::is_convertible_v<F, std::string_view>) CustomOp
+    custom_op(std::string_view name, F function, const CustomOpOptions& options = {},
+              SourceLocation where = SourceLocation::current());
 
 // The free functions of registration.h, register_fake.h and register_autograd.h, for such an
 // object.
@@ -211,12 +213,13 @@ CustomOp custom_op(std::string_view name, std::string_view schema, F function,
 }
 
 template <class F>
-  requires(!std::is_convertible_v<F, std::string_view>)
-CustomOp custom_op(std::string_view name, F function, const CustomOpOptions& options,
-                   SourceLocation where) {
+requires(!std::is_convertible_v<F, std::string_view>) CustomOp
+    custom_op(std::string_view name, F function, const CustomOpOptions& options,
+              SourceLocation where) {
   const std::string schema = internal::schema_of_kernel(name, make_kernel(function), options);
   CustomOpOptions others = options;
   others.arguments = {};
+  others.mutates_unknown = false;
   return custom_op(name, schema, std::move(function), others, where);
 }
 

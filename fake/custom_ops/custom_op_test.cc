@@ -167,6 +167,18 @@ TEST_CASE("what is written to counts as written to, and must not be derived") {
   CHECK_NOTHROW(fill.call<void>(fake.from_tensor(x), 7.0));  // needs no rule
 }
 
+TEST_CASE("an operator that may write to anything counts as writing to every tensor") {
+  const CustomOp op = custom_op("custom_test::any", [](const Tensor&, int64_t, const Tensor&) {},
+                                {.mutates_unknown = true});
+  CHECK(op.schema().to_string() ==
+        "custom_test::any(Tensor(a0!) _0, int _1, Tensor(a1!) _2) -> ()");
+  CHECK_THAT(error_of([] {
+               custom_op("custom_test::both", twice_cpu,
+                         {.mutates_args = {"_0"}, .mutates_unknown = true});
+             }),
+             Contains("custom_test::both: expected either mutates_args or mutates_unknown"));
+}
+
 TEST_CASE("options that do not fit a schema are refused, and nothing stays defined") {
   const auto make = [](const CustomOpOptions& options) {
     return error_of([&] {
@@ -180,6 +192,7 @@ TEST_CASE("options that do not fit a schema are refused, and nothing stays defin
   CHECK(make({.mutates_args = {"x", "y"}}) ==
         "custom_test::bad: mutates_args: expected what the schema says, [x], got [x, y]: "
         "custom_test::bad(Tensor(a!) x, Tensor y) -> ()");
+  CHECK_THAT(make({.mutates_unknown = true}), Contains("mutates_unknown was given beside"));
   CHECK_THAT(make({.arguments = {"x", "y"}}), Contains("names of arguments were given beside"));
   CHECK_FALSE(exists("custom_test::bad"));
   CHECK_THROWS_AS(custom_op("no_namespace", twice_cpu), ValueError);

@@ -27,7 +27,7 @@ std::string type_text(std::string_view op, std::string_view what, TypeCode code)
 
 std::string infer_schema(std::string_view op, const CppSignature& signature,
                          const std::vector<std::string>& names,
-                         const std::vector<std::string>& mutates_args) {
+                         const std::vector<std::string>& mutates_args, Mutation mutation) {
   const size_t n = signature.arguments.size();
   SB_CHECK_VALUE(names.empty() || names.size() == n, op, ": expected names of ", n,
                  " arguments, got ", names.size());
@@ -41,10 +41,13 @@ std::string infer_schema(std::string_view op, const CppSignature& signature,
                    ": expected a name for each argument, got '", name, "' twice");
     known.push_back(name);
     std::string type = type_text(op, str_cat("argument '", name, "'"), signature.arguments[i]);
-    if (std::find(mutates_args.begin(), mutates_args.end(), name) != mutates_args.end()) {
+    const bool is_tensor = base_of(signature.arguments[i]) == BaseType::Tensor;
+    const bool is_listed =
+        std::find(mutates_args.begin(), mutates_args.end(), name) != mutates_args.end();
+    SB_CHECK_VALUE(!is_listed || is_tensor, op, ": mutates_args: expected tensors, got '", name,
+                   "', a ", type);
+    if (is_listed || (is_tensor && mutation == Mutation::Unknown)) {
       constexpr std::string_view kTensor = "Tensor";
-      SB_CHECK_VALUE(base_of(signature.arguments[i]) == BaseType::Tensor, op,
-                     ": mutates_args: expected tensors, got '", name, "', a ", type);
       type.insert(kTensor.size(), str_cat("(a", written++, "!)"));
     }
     arguments.push_back(str_cat(type, " ", name));

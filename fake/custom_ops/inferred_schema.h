@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_FAKE_CUSTOM_OPS_INFERRED_SCHEMA_H_
 #define SWITCHBOARD_FAKE_CUSTOM_OPS_INFERRED_SCHEMA_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "switchboard/dispatch/cpp_types.h"
 
 namespace sb {
+
+// What a function writes to: the arguments that are listed, or maybe any tensor.
+enum class Mutation : uint8_t { Listed, Unknown };
 
 // "(Tensor x, float factor) -> Tensor" for Tensor(const Tensor&, double). As
 // `torch.library.infer_schema`. C++ does not tell the names of arguments: they are `names`, or _0,
@@ -19,7 +23,8 @@ namespace sb {
 // not there, and for an argument or a result of type IValue, which may be anything.
 std::string infer_schema(std::string_view op, const CppSignature& signature,
                          const std::vector<std::string>& names = {},
-                         const std::vector<std::string>& mutates_args = {});
+                         const std::vector<std::string>& mutates_args = {},
+                         Mutation mutation = Mutation::Listed);
 
 }  // namespace sb
 

@@ -36,6 +36,12 @@ TEST_CASE("what a function writes to is marked") {
         "(Tensor _0, Tensor(a0!) _1) -> ()");
 }
 
+TEST_CASE("a function that may write to anything has every tensor marked") {
+  const CppSignature& signature = cpp_signature<Tensor, const Tensor&, int64_t, TensorList>;
+  CHECK(infer_schema("t::f", signature, {"x", "n", "list"}, {}, Mutation::Unknown) ==
+        "(Tensor(a0!) x, int n, Tensor(a1!)[] list) -> Tensor");
+}
+
 TEST_CASE("names and marks that do not fit are refused") {
   CHECK_THROWS_WITH((schema<Tensor, const Tensor&>({"x", "y"})),
                     "t::f: expected names of 1 arguments, got 2");
