@@ -69,7 +69,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
   constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
   const auto define = [&](const auto& op, auto kernel) {
-    m.define(op);
+    m.define(op, Tag::nondeterministic_seeded);
     m.impl(op, implicit, kernel);
   };
   define(dropout, &dropout_kernel<Variant{}>);
@@ -82,7 +82,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(feature_alpha_dropout_,
          &dropout_kernel<Variant{.features = true, .alpha = true, .inplace = true}>);
 
-  define_out_form(m, m.define(native_dropout), "out");
+  define_out_form(m, m.define(native_dropout, Tag::nondeterministic_seeded), "out");
   m.impl(native_dropout, composite, native_dropout_kernel);
   define_out_form(m, m.define(native_dropout_backward), "out");
   m.impl(native_dropout_backward, composite,
