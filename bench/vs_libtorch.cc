@@ -5,17 +5,14 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <dlfcn.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
-#include <thread>
 #include <vector>
 
 #include "switchboard/bench/op_cases.h"
+#include "switchboard/bench/side_by_side.h"
 #include "switchboard/bench/switchboard_cases.h"
 
 namespace sb::bench {
@@ -53,51 +50,9 @@ struct Libtorch {
   static Tensor index_select(const Tensor& w, const Tensor& i) { return at::index_select(w, 0, i); }
 };
 
-using Clock = std::chrono::steady_clock;
-
-double seconds(const std::function<void()>& run, int64_t times) {
-  const auto begin = Clock::now();
-  for (int64_t i = 0; i < times; ++i) run();
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-// So many runs take some 10 milliseconds.
-int64_t calibrate(const std::function<void()>& run) {
-  int64_t times = 1;
-  while (seconds(run, times) < 0.01 && times < int64_t{1} << 30) times *= 2;
-  return times;
-}
-
-struct Result {
-  double ours;
-  double theirs;
-};
-
-// at::set_num_threads does not reach OpenBLAS, which has threads of its own.
 void set_libtorch_threads(int threads) {
   at::set_num_threads(threads);
-  using SetThreads = void (*)(int);
-  if (void* const set = dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))
-    reinterpret_cast<SetThreads>(set)(threads);
-}
-
-// Seconds that one run takes. The threads of whoever ran before have gone to sleep by then: those
-// of OpenMP and OpenBLAS go on looking for work for some milliseconds, on cores that others need.
-double turn(const std::function<void()>& run, int64_t times) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(60));
-  seconds(run, 1 + times / 10);
-  return seconds(run, times) / static_cast<double>(times);
-}
-
-// The fastest of rounds in which the two take turns: what disturbs one disturbs the other.
-Result measure(const OpCase& ours, const OpCase& theirs) {
-  const int64_t our_times = calibrate(ours.run), their_times = calibrate(theirs.run);
-  Result best{1e9, 1e9};
-  for (int round = 0; round < 12; ++round) {
-    best.ours = std::min(best.ours, turn(ours.run, our_times));
-    best.theirs = std::min(best.theirs, turn(theirs.run, their_times));
-  }
-  return best;
+  set_openblas_threads(threads);
 }
 
 }  // namespace
@@ -117,7 +72,7 @@ int main(int argc, char** argv) {
     for (int threads : {1, 2}) {
       set_switchboard_threads(threads);
       set_libtorch_threads(threads);
-      const Result r = measure(ours[i], theirs[i]);
+      const Times r = measure(ours[i].run, theirs[i].run);
       ratios[threads - 1] = r.theirs / r.ours;
       if (threads == 1) alone = r.ours;
     }

@@ -4,7 +4,6 @@
 
 #include "switchboard/autograd/backward.h"
 #include "switchboard/autograd/grad_mode.h"
-#include "switchboard/examples/digits_training/optimizers.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/comparison.h"
 #include "switchboard/ops/copy.h"
@@ -45,6 +44,15 @@ Data read_digits(const std::string& path, sb::Device device) {
           sb::narrow(labels, 0, 0, kTrain), sb::narrow(labels, 0, kTrain, test)};
 }
 
+Tensor training_step(Model& model, Optimizer& optimizer, const Tensor& images,
+                     const Tensor& labels) {
+  const Tensor loss = sb::nll_loss(model.log_probabilities(images, true), labels);
+  optimizer.zero_grad();
+  sb::backward(loss);
+  optimizer.step();
+  return sb::detach(loss);
+}
+
 Report train(Model& model, const std::string& optimizer_name, const Data& data, int epochs,
              const std::function<void(const Epoch&)>& progress) {
   const std::unique_ptr<Optimizer> optimizer = make_optimizer(optimizer_name, model.parameters());
@@ -58,11 +66,7 @@ Report train(Model& model, const std::string& optimizer_name, const Data& data, 
       const Tensor batch = sb::narrow(order, 0, begin, std::min(kBatch, kTrain - begin));
       const Tensor images = sb::index_select(data.train_images, 0, batch);
       const Tensor labels = sb::index_select(data.train_labels, 0, batch);
-      const Tensor loss = sb::nll_loss(model.log_probabilities(images, true), labels);
-      optimizer->zero_grad();
-      sb::backward(loss);
-      optimizer->step();
-      const double value = number(sb::detach(loss));
+      const double value = number(training_step(model, *optimizer, images, labels));
       total += value;
       if (report.first_losses.size() < kFirstSteps) report.first_losses.push_back(value);
     }

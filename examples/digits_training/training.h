@@ -10,6 +10,7 @@
 #include "switchboard/core/device.h"
 #include "switchboard/core/tensor.h"
 #include "switchboard/examples/digits_training/models.h"
+#include "switchboard/examples/digits_training/optimizers.h"
 
 namespace digits {
 
@@ -20,6 +21,10 @@ struct Data {
 };
 // From a safetensors file of `images` (uint8 [1797, 64], 0 to 16) and `labels`.
 Data read_digits(const std::string& path, sb::Device device);
+
+// One step on images [n, 64] and labels [n]. Gives the loss before it.
+sb::Tensor training_step(Model& model, Optimizer& optimizer, const sb::Tensor& images,
+                         const sb::Tensor& labels);
 
 struct Epoch {
   int number;       // from 1
