@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/tools/command_line.h"
 #include "switchboard/tools/dump_commands.h"
 #include "switchboard/tools/exit_status.h"
@@ -22,16 +23,30 @@
 namespace sb::tools {
 namespace {
 
+using Run = int (*)(const CommandLine&, std::ostream&);
+
 struct Command {
   const CommandSpec& spec;
-  int (*run)(const CommandLine&, std::ostream&);
+  Run run;
 };
 
+// Nobody who runs a model asks for the gradients that the tables show.
+template <Run run>
+int without_gradients(const CommandLine& line, std::ostream& out) {
+  const ExcludeKeysGuard off(kAutogradFunctionalities |
+                             DispatchKeySet(DispatchKey::ADInplaceOrView));
+  return run(line, out);
+}
+
 std::vector<Command> commands() {
-  return {{run_spec(), run_command},         {trace_spec(), trace_command},
-          {plan_spec(), plan_command},       {guards_spec(), guards_command},
-          {ops_spec(), ops_command},         {table_spec(), table_command},
-          {explain_spec(), explain_command}, {dump_spec(), dump_command},
+  return {{run_spec(), without_gradients<run_command>},
+          {trace_spec(), without_gradients<trace_command>},
+          {plan_spec(), without_gradients<plan_command>},
+          {guards_spec(), without_gradients<guards_command>},
+          {ops_spec(), ops_command},
+          {table_spec(), table_command},
+          {explain_spec(), explain_command},
+          {dump_spec(), dump_command},
           {diff_spec(), diff_command}};
 }
 
