@@ -1,8 +1,13 @@
 #include "switchboard/autograd/accumulate_grad.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <mutex>
 #include <utility>
+#include <vector>
 
+#include "switchboard/autograd/engine.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/ops/arithmetic.h"
@@ -31,34 +36,34 @@ Tensor copy_laid_out_as(const Tensor& tensor, const Tensor& grad) {
   return copy;
 }
 
-}  // namespace
+// Held while something is added to the gradient of a leaf. Not the leaf's own mutex: modes see what
+// is called meanwhile, and may ask for the gradient, or go backward themselves.
+std::recursive_mutex& adding_to(const GradMeta& leaf) {
+  static std::recursive_mutex mutexes[64];
+  return mutexes[reinterpret_cast<uintptr_t>(&leaf) / alignof(std::max_align_t) % 64];
+}
 
-Tensor run_hooks(const Tensor& leaf, Tensor grad) {
+// Adds `grad` to the gradient that the leaf keeps.
+void accumulate(const Tensor& leaf, Tensor grad) {
   GradMeta& meta = grad_meta(leaf);
-  std::vector<GradMeta::Hook> hooks;
-  {
-    const std::lock_guard<std::mutex> lock(meta.mutex);
-    hooks = meta.hooks;
+  const std::lock_guard<std::recursive_mutex> adding(adding_to(meta));
+  const Tensor old = grad_of(leaf);
+  if (old.defined() && !is_grad_enabled()) {
+    add_(old, grad);
+    return;
   }
-  for (const GradMeta::Hook& hook : hooks)
-    if (Tensor other = hook.call(grad); other.defined()) grad = std::move(other);
-  return grad;
+  Tensor sum;
+  if (old.defined())
+    sum = add(old, grad);
+  else if (is_grad_enabled())
+    sum = clone(grad);
+  else
+    sum = may_take(leaf, grad) ? std::move(grad) : copy_laid_out_as(leaf, grad);
+  const std::lock_guard<std::mutex> lock(meta.mutex);
+  meta.grad = std::move(sum);
 }
 
-void accumulate(const Tensor& tensor, Tensor grad) {
-  GradMeta& meta = grad_meta(tensor);
-  const std::lock_guard<std::mutex> lock(meta.mutex);
-  if (!meta.grad.defined()) {
-    if (is_grad_enabled())
-      meta.grad = clone(grad);
-    else
-      meta.grad = may_take(tensor, grad) ? std::move(grad) : copy_laid_out_as(tensor, grad);
-  } else if (is_grad_enabled()) {
-    meta.grad = add(meta.grad, grad);
-  } else {
-    add_(meta.grad, grad);
-  }
-}
+}  // namespace
 
 AccumulateGrad::AccumulateGrad(Tensor leaf) : leaf_(std::move(leaf)) {
   set_sequence(std::numeric_limits<uint64_t>::max());  // as soon as it can
@@ -67,9 +72,23 @@ AccumulateGrad::AccumulateGrad(Tensor leaf) : leaf_(std::move(leaf)) {
 
 TensorVector AccumulateGrad::apply(TensorVector grads) {
   // A leaf that was detached since, or told to require none, takes none.
-  if (grads[0].defined() && requires_grad(leaf_))
-    accumulate(leaf_, run_hooks(leaf_, std::move(grads[0])));
+  if (grads[0].defined() && requires_grad(leaf_)) accumulate(leaf_, run_hooks(std::move(grads[0])));
   return {};
+}
+
+Tensor AccumulateGrad::run_hooks(Tensor grad) const {
+  GradMeta& meta = grad_meta(leaf_);
+  std::vector<GradMeta::Hook> hooks;
+  {
+    const std::lock_guard<std::mutex> lock(meta.mutex);
+    hooks = meta.hooks;
+  }
+  for (const GradMeta::Hook& hook : hooks) {
+    Tensor other = hook.call(grad);
+    check_replacement(*this, grad, other);
+    if (other.defined()) grad = std::move(other);
+  }
+  return grad;
 }
 
 }  // namespace sb::internal

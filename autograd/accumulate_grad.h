@@ -17,21 +17,16 @@ class AccumulateGrad final : public GradNode {
   std::string name() const override { return "AccumulateGrad"; }
   TensorVector apply(TensorVector grads) override;
 
-  const Tensor& leaf() const { return leaf_; }
-
  protected:
   // The leaf knows its accumulator weakly.
   void release_resources() override { leaf_ = Tensor(); }
 
  private:
+  // What the hooks of the leaf make of its gradient.
+  Tensor run_hooks(Tensor grad) const;
+
   Tensor leaf_;
 };
-
-// What the hooks of the leaf make of its gradient.
-Tensor run_hooks(const Tensor& leaf, Tensor grad);
-
-// Adds `grad` to the gradient that the tensor keeps.
-void accumulate(const Tensor& tensor, Tensor grad);
 
 }  // namespace sb::internal
 

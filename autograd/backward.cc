@@ -56,8 +56,9 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
   run.keep_graph = options.retain_graph.value_or(options.create_graph);
   for (size_t i = 0; i < options.inputs.size(); ++i) {
     const Tensor& input = options.inputs[i];
-    SB_CHECK(is_leaf(input) && requires_grad(input), "backward: input ", i,
-             ": expected a leaf that requires a gradient, got ", input.describe());
+    SB_CHECK(requires_grad(input), "backward: input ", i,
+             ": expected a tensor that requires a gradient, got ", input.describe());
+    retain_grad(input);
     run.captures.push_back(gradient_edge(input));
   }
   run.accumulate = !options.inputs.empty();

@@ -16,7 +16,8 @@ struct BackwardOptions {
   std::optional<bool> retain_graph = std::nullopt;
   // Records the backward pass itself, for derivatives of derivatives.
   bool create_graph = false;
-  // Accumulates into these leaves only. As `inputs`.
+  // Accumulates into these only; those that are no leaves retain their gradient from now on. As
+  // `inputs`.
   std::vector<Tensor> inputs = {};
 };
 
@@ -39,8 +40,8 @@ struct GradOptions {
   bool allow_unused = false;
 };
 
-// The gradients of `inputs`, which need not be leaves; nothing is accumulated. As
-// `torch.autograd.grad`.
+// The gradients of `inputs`, which need not be leaves, as they are before hooks on these see them;
+// nothing is accumulated. As `torch.autograd.grad`.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs = {},
                          const GradOptions& options = {});

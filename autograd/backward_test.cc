@@ -161,6 +161,15 @@ TEST_CASE("detach gives a tensor of the same elements that requires nothing") {
   CHECK_FALSE(base_of(z).defined());
 }
 
+TEST_CASE("a leaf that requires no gradient any more gets none from graphs made before") {
+  const Tensor x = leaf({2}, {1, 2}), y = leaf({2}, {3, 4});
+  const Tensor z = sum_all(mul(x, y));
+  set_requires_grad(x, false);
+  backward(z);
+  CHECK_FALSE(grad_of(x).defined());
+  CHECK(values_of(grad_of(y)) == Values{1, 2});
+}
+
 TEST_CASE("only leaves of differentiable dtypes can be told to require a gradient") {
   CHECK_THROWS_WITH(set_requires_grad(ones({2}, DType::Int64)),
                     "set_requires_grad: expected a floating point or complex dtype, got int64");

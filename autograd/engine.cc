@@ -6,9 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "switchboard/autograd/accumulate_grad.h"
 #include "switchboard/autograd/grad_mode.h"
-#include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/by_size.h"
@@ -60,10 +58,15 @@ class Task {
   }
 
   std::vector<Tensor> execute() {
-    captured_.resize(run_.captures.size());
-    for (size_t i = 0; i < run_.captures.size(); ++i)
-      captures_of_[run_.captures[i].node.get()].push_back(i);
-    for (size_t i = 0; i < run_.roots.size(); ++i) deliver(run_.roots[i], run_.grads[i]);
+    if (!run_.accumulate) {
+      captured_.resize(run_.captures.size());
+      for (size_t i = 0; i < run_.captures.size(); ++i)
+        captures_of_[run_.captures[i].node.get()].push_back(i);
+    }
+    for (size_t i = 0; i < run_.roots.size(); ++i) {
+      const Edge& root = run_.roots[i];
+      deliver(root, fit_gradient(run_.grads[i], root.node->input(root.input), *root.node, i));
+    }
     for (size_t i = 0; i < run_.roots.size(); ++i) arrive(run_.roots[i].node, 0);
     while (!ready_.empty()) evaluate(ready_.pop());
     return std::move(captured_);
@@ -87,10 +90,11 @@ class Task {
     }
   }
 
-  // Which nodes lead to a capture.
+  // Which nodes lead to a capture; what accumulates runs itself.
   void find_needed() {
     absl::flat_hash_set<const GradNode*> wanted;
     for (const Edge& capture : run_.captures) wanted.insert(capture.node.get());
+    if (run_.accumulate) needed_.insert(wanted.begin(), wanted.end());
     struct Frame {
       GradNode* node;
       size_t next;
@@ -148,22 +152,10 @@ class Task {
     }
   }
 
-  void capture(GradNode& node, TensorVector& grads) {
+  void capture(const GradNode& node, const TensorVector& grads) {
     const auto it = captures_of_.find(&node);
     if (it == captures_of_.end()) return;
-    for (const size_t i : it->second) {
-      Tensor& grad = grads[run_.captures[i].input];
-      if (!grad.defined()) continue;
-      auto* const leaf = dynamic_cast<AccumulateGrad*>(&node);
-      if (!leaf) {
-        captured_[i] = grad;
-        continue;
-      }
-      if (run_.accumulate)
-        leaf->run({grad});
-      else
-        captured_[i] = grad = run_hooks(leaf->leaf(), grad);
-    }
+    for (const size_t i : it->second) captured_[i] = grads[run_.captures[i].input];
   }
 
   void pass_on(GradNode& node, TensorVector outputs) {
@@ -215,6 +207,14 @@ Tensor fit_gradient(const Tensor& incoming, const InputMetadata& meta, const Gra
   SB_CHECK(grad.device() == meta.device, who.name(), ": gradient ", output, ": expected it on ",
            to_string(meta.device), ", got ", grad.describe());
   return grad;
+}
+
+void check_replacement(const GradNode& who, const Tensor& before, const Tensor& after) {
+  if (!before.defined() || !after.defined() || after.is_same(before)) return;
+  SB_CHECK(same_sizes(after.sym_sizes(), before.sym_sizes()) && after.dtype() == before.dtype() &&
+               after.device() == before.device(),
+           who.name(), ": hook: expected a gradient like the one that it was given, ",
+           before.describe(), ", got ", after.describe());
 }
 
 std::vector<Tensor> run_backward(const BackwardRun& run) {

@@ -16,11 +16,12 @@ struct BackwardRun {
   std::vector<Edge> captures;  // whose gradients are wanted; empty: accumulate those of the leaves
   bool keep_graph = false;     // what nodes saved stays
   bool create_graph = false;   // backward is recorded itself
-  bool accumulate = false;     // with captures: they accumulate, and only they
+  bool accumulate = false;     // with captures: their nodes run, and nothing is given
 };
 
-// Gives the gradients at the captures; undefined where none came. Nodes run on the calling thread,
-// those made last first, each once all gradients have reached it. Throws what nodes throw.
+// Gives the gradients at the captures, before hooks of their nodes see them; undefined where none
+// came. Nodes run on the calling thread, those made last first, each once all gradients have
+// reached it. Throws what nodes throw.
 std::vector<Tensor> run_backward(const BackwardRun& run);
 
 bool same_sizes(SymIntArrayRef a, SymIntArrayRef b);
@@ -30,6 +31,10 @@ bool same_sizes(SymIntArrayRef a, SymIntArrayRef b);
 // `validate_outputs`.
 Tensor fit_gradient(const Tensor& grad, const InputMetadata& meta, const GradNode& who,
                     size_t output);
+
+// Throws RuntimeError naming `who` where a hook put a gradient of other sizes, dtype or device in
+// the place of the one that it was given. As `check_single_result`.
+void check_replacement(const GradNode& who, const Tensor& before, const Tensor& after);
 
 }  // namespace sb::internal
 

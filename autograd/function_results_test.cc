@@ -287,6 +287,26 @@ TEST_CASE("one of several results that is a view must not be written to, a new o
   CHECK(grad_values(x) == Floats{2, 2, 2, 2});
 }
 
+struct ResultAndView : Function<ResultAndView> {
+  static std::vector<Tensor> forward(FunctionContext&, const Tensor& x) {
+    const Tensor y = x * 2;
+    return {y, view(y, {2, 1})};
+  }
+  static Tensor backward(FunctionContext&, const Tensor& g, const Tensor& h) {
+    return g * 2 + view(h, {2}) * 100;
+  }
+};
+
+TEST_CASE("a result that is a view of another has no gradient once that was written to") {
+  const Tensor x = leaf();
+  const std::vector<Tensor> y = ResultAndView::apply(x);
+  y[0] *= 3;
+  CHECK_THAT(error_of([&] { backward(sum(y[1])); }),
+             Contains("is a view that a custom Function returned, and its base has been written"));
+  backward(sum(y[0]));
+  CHECK(grad_values(x) == Floats{6, 6});
+}
+
 struct Records : Function<Records> {
   static Tensor forward(FunctionContext&, const Tensor& x) {
     const GradModeGuard on(true);

@@ -2,16 +2,26 @@
 
 #include <algorithm>
 
+#include "switchboard/autograd/engine.h"
+#include "switchboard/core/error.h"
+
 namespace sb {
 namespace {
 
-// Nodes that lost their last reference while another one is being destroyed on this thread. A graph
-// may be a million nodes deep, and so is not destroyed by recursion.
-struct Doomed {
-  std::vector<NodePtr> nodes;
-  bool draining = false;
-};
-thread_local Doomed doomed;
+// Nodes that lost their last reference while another one is being destroyed on this thread, where
+// one is; they are on the stack of its destructor. A graph may be a million nodes deep, and so is
+// not destroyed by recursion. A pointer, which has no destructor: static tensors keep graphs longer
+// than the thread keeps its variables.
+using DoomedNodes = absl::InlinedVector<NodePtr, 8>;
+constinit thread_local DoomedNodes* doomed = nullptr;
+
+// Throws RuntimeError for what a hook did to gradients that the node cannot go on with.
+void check_hook(const GradNode& node, absl::Span<const Tensor> before,
+                absl::Span<const Tensor> after) {
+  SB_CHECK(after.size() == before.size(), node.name(), ": hook: expected to get ", before.size(),
+           " gradients back, got ", after.size());
+  for (size_t i = 0; i < before.size(); ++i) internal::check_replacement(node, before[i], after[i]);
+}
 
 }  // namespace
 
@@ -55,17 +65,21 @@ void GradNode::release_resources() {
 GradNode::~GradNode() { release_edges(); }
 
 void GradNode::release_edges() {
+  // What hooks hold may lead to the same nodes, which the edges keep meanwhile.
+  hooks_ = nullptr;
+  DoomedNodes here;
+  DoomedNodes& nodes = doomed ? *doomed : here;
   for (Edge& edge : edges_)
-    if (edge.node && edge.node->use_count() == 1) doomed.nodes.push_back(std::move(edge.node));
+    if (edge.node && edge.node->use_count() == 1) nodes.push_back(std::move(edge.node));
   edges_.clear();
-  if (doomed.draining) return;
-  doomed.draining = true;
-  while (!doomed.nodes.empty()) {
-    NodePtr last = std::move(doomed.nodes.back());
-    doomed.nodes.pop_back();
+  if (doomed || here.empty()) return;
+  doomed = &here;
+  while (!here.empty()) {
+    NodePtr last = std::move(here.back());
+    here.pop_back();
     last = nullptr;
   }
-  doomed.draining = false;
+  doomed = nullptr;
 }
 
 TensorVector GradNode::run(TensorVector grads) {
@@ -77,10 +91,18 @@ TensorVector GradNode::run(TensorVector grads) {
     pre = hooks_->pre;
     post = hooks_->post;
   }
-  for (const Hooks::Pre& hook : pre) hook.call(grads);
+  for (const Hooks::Pre& hook : pre) {
+    const TensorVector before = grads;
+    hook.call(grads);
+    check_hook(*this, before, grads);
+  }
   if (post.empty()) return apply(std::move(grads));
   TensorVector outputs = apply(grads);
-  for (const Hooks::Post& hook : post) hook.call(outputs, grads);
+  for (const Hooks::Post& hook : post) {
+    const TensorVector before = outputs;
+    hook.call(outputs, grads);
+    check_hook(*this, before, outputs);
+  }
   return outputs;
 }
 

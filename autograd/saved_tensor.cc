@@ -37,17 +37,18 @@ void SavedTensor::save_output(const Tensor& output, const GradNode& node) {
 }
 
 Tensor SavedTensor::unpack(GradNode& owner) const {
-  Tensor tensor;
+  SavedTensor now;  // another thread may release what is saved
   {
     const std::lock_guard<std::mutex> lock(owner.mutex());
-    if (state_ == State::Nothing) return {};
-    SB_CHECK(state_ != State::Released, owner.name(),
-             ": what was saved for it has been freed; call the first backward with retain_graph");
-    tensor = tensor_;
+    now = *this;
   }
+  if (now.state_ == State::Nothing) return {};
+  SB_CHECK(now.state_ != State::Released, owner.name(),
+           ": what was saved for it has been freed; call the first backward with retain_graph");
+  const Tensor& tensor = now.tensor_;
   if (!tensor.defined()) return tensor;
-  if (tensor.version() != version_) throw_modified(owner);
-  if (state_ == State::Input) return tensor;
+  if (tensor.version() != version_) now.throw_modified(owner);
+  if (now.state_ == State::Input) return tensor;
   Tensor output = without_history(tensor);
   const NodePtr maker = owner_made_it_ ? NodePtr::share(&owner) : maker_.lock();
   if (maker) {

@@ -4,9 +4,12 @@
 #include <utility>
 
 #include "switchboard/autograd/accumulate_grad.h"
+#include "switchboard/autograd/function_node.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/view_nodes.h"
 #include "switchboard/core/error.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/copy.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -34,7 +37,7 @@ bool requires_grad_slow(const GradMeta& meta) {
 
 namespace {
 
-// Keeps what comes to a tensor that is no leaf, as a gradient of what it is now.
+// Adds up what comes to a tensor that is no leaf, as a gradient of what it is now.
 void retain(const Tensor& tensor, GradMeta& meta) {
   if (meta.stop_retaining) meta.stop_retaining();
   meta.stop_retaining =
@@ -43,8 +46,11 @@ void retain(const Tensor& tensor, GradMeta& meta) {
         const IntrusivePtr<TensorImpl> impl = weak.lock();
         GradMeta* const meta = impl ? find_grad_meta(impl.get()) : nullptr;
         if (!meta || !grads[output].defined()) return;
+        const Tensor old = grad_of(Tensor(impl));
+        Tensor sum = old.defined() ? add(old, grads[output])
+                                   : clone(grads[output], MemoryFormat::Contiguous);
         const std::lock_guard<std::mutex> lock(meta->mutex);
-        meta->grad = grads[output];
+        meta->grad = std::move(sum);
       });
 }
 
@@ -114,8 +120,12 @@ NodePtr grad_fn(const Tensor& tensor) {
   const uint32_t version = tensor.version();
   if (view.version == version) return meta->grad_fn;
   // Somebody wrote to the base, or to another view of it.
+  const bool is_of_function =
+      view.origin == ViewOrigin::CustomFunction ||
+      (view.origin == ViewOrigin::OneOfSeveral &&
+       dynamic_cast<const internal::FunctionNode*>(meta->grad_fn.get()) != nullptr);
   SB_CHECK(
-      view.origin != ViewOrigin::CustomFunction, "grad_fn: ", tensor.describe(),
+      !is_of_function, "grad_fn: ", tensor.describe(),
       " is a view that a custom Function returned, and its base has been written to, which its "
       "backward does not know of; write to a clone");
   if (view.replay) {

@@ -134,19 +134,16 @@ CopySlicesNode::CopySlicesNode(const Tensor& base, const Tensor& view, ViewRepla
   add_input(base);
 }
 
-std::string CopySlicesNode::name() const {
-  const std::string of = node_ ? node_->name() : "(freed)";
-  return str_cat("CopySlices of ", of);
-}
+std::string CopySlicesNode::name() const { return str_cat("CopySlices of ", node_->name()); }
 
 TensorVector CopySlicesNode::apply(TensorVector grads) {
   if (!grads[0].defined()) return TensorVector(edges().size());
-  NodePtr node;
+  bool released;
   {
     const std::lock_guard<std::mutex> lock(mutex());
-    node = node_;
+    released = released_;
   }
-  SB_CHECK(node, "backward: the graph was freed: ", name(),
+  SB_CHECK(!released, "backward: the graph was freed: ", name(),
            " ran before; call the first backward with retain_graph");
   const Tensor& grad = grads[0];
   const Tensor result =
@@ -155,7 +152,7 @@ TensorVector CopySlicesNode::apply(TensorVector grads) {
   const Tensor slice =
       replay_ ? replay_(result)
               : as_strided(result, view_.sizes, view_.strides, view_.offset - base_.offset);
-  TensorVector inner = node->run({clone(slice)});
+  TensorVector inner = node_->run({clone(slice)});
   TensorVector outputs;
   outputs.push_back(result);
   for (size_t i = 0; i < inner.size(); ++i)
@@ -168,10 +165,16 @@ TensorVector CopySlicesNode::apply(TensorVector grads) {
 }
 
 void CopySlicesNode::release_saved() {
-  NodePtr node;
-  const std::lock_guard<std::mutex> lock(mutex());
-  node = std::move(node_);
-  node_ = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(mutex());
+    released_ = true;
+  }
+  if (node_) node_->release_saved();
+}
+
+void CopySlicesNode::release_resources() {
+  node_ = nullptr;  // before the edges, which lead to the same nodes
+  GradNode::release_resources();
 }
 
 }  // namespace sb::internal

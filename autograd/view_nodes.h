@@ -53,12 +53,16 @@ class CopySlicesNode final : public GradNode {
   TensorVector apply(TensorVector grads) override;
   void release_saved() override;
 
+ protected:
+  void release_resources() override;
+
  private:
   Geometry base_;
   Geometry view_;
   ViewReplay replay_;
   NodePtr node_;
   size_t self_edge_;
+  bool released_ = false;  // the mutex guards it
 };
 
 }  // namespace sb::internal
