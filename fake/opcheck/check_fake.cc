@@ -170,6 +170,8 @@ Finding check_refusal(const CheckedCall& call) {
     refusal = str_cat(error.kind(), ": ", error.what());
   } catch (const std::exception& error) {
     return failed(call, "throws an exception that is no sb::Error: ", error.what());
+  } catch (...) {
+    return failed(call, "throws what is no sb::Error, and no std::exception");
   }
   for (const auto& [name, snapshot] : before) {
     std::string changed = snapshot.changed_metadata();

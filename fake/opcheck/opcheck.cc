@@ -36,6 +36,8 @@ OpCheckResult make(const Check& check, const CheckedCall& call) {
     finding = internal::failed(call, "throws ", error.kind(), ": ", error.what());
   } catch (const std::exception& error) {
     finding = internal::failed(call, "throws an exception that is no sb::Error: ", error.what());
+  } catch (...) {
+    finding = internal::failed(call, "throws what is no sb::Error, and no std::exception");
   }
   return {check.name, finding.outcome, std::move(finding.message)};
 }

@@ -167,5 +167,22 @@ TEST_CASE("what the checks throw is a failure, and names what was thrown") {
       "such shape");
 }
 
+TEST_CASE("what is thrown may be of any type") {
+  ScopedLibrary library(Library::Kind::Def, "opcheck_test");
+  const OperatorHandle op = library.define("f(Tensor x, int refuse) -> Tensor");
+  library.impl(op, DispatchKey::CPU, [](const Tensor& x, int64_t refuse) {
+    if (refuse == 0) throw 3;
+    return mul_Scalar(x, 2);
+  });
+  library.impl(op, DispatchKey::Meta, [](const Tensor&, int64_t) -> Tensor { throw 3; });
+  CHECK_THROWS_WITH(opcheck("opcheck_test::f", {x(), 1}, {}, {.checks = {"functional", "fake"}}),
+                    "opcheck: fake: opcheck_test::f: throws what is no sb::Error, and no "
+                    "std::exception");
+  const auto failed =
+      find_failing_variation("opcheck_test::f", {x(), 1}, {}, {.opcheck = {.checks = {"schema"}}});
+  REQUIRE(failed);
+  CHECK(failed->result.check == "refusal");
+}
+
 }  // namespace
 }  // namespace sb

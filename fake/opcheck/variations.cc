@@ -54,7 +54,7 @@ class Search {
     const bool only_refusal = options.checks.size() == 1 && options.checks[0] == kRefusal;
     try {
       call.run();
-    } catch (const std::exception&) {
+    } catch (...) {  // of any type: it is told what is refused
       const internal::Finding finding = internal::check_refusal(call);
       if (finding.outcome != Outcome::Failed) return std::nullopt;
       return OpCheckResult{std::string(kRefusal), Outcome::Failed, finding.message};
