@@ -7,6 +7,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/elementwise/predicates.h"
+#include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/indexing/flip.h"
 #include "switchboard/ops/indexing/scatter.h"
@@ -84,7 +85,7 @@ Tensor extreme_gradient(const Tensor& grad, const Tensor& self, const Tensor& re
 // The same of all elements, where it is NaNs that share if there are any.
 Tensor extreme_of_all_gradient(const Tensor& grad, const Tensor& self, const Tensor& result) {
   const Tensor mask = logical_or(eq(self, result), isnan(self));
-  return mul(div(grad, sum_all(mask)), mask);
+  return where_ScalarOther(mask, div(grad, sum_all(mask)), 0);  // 0 though the gradient be infinite
 }
 
 Tensor selected_gradient(const Tensor& grad, const Tensor& indices, const InputMetadata& self,

@@ -20,6 +20,7 @@ namespace {
 using test::check;
 using test::leaf;
 using test::leaf_of;
+using test::tensor_of;
 using test::Tensors;
 using test::values_of;
 using Values = std::vector<double>;
@@ -79,6 +80,13 @@ TEST_CASE("NaNs share the gradient of max, and have one of NaN through amax") {
   for (double g : values_of(grad({amax(x)}, {x})[0])) CHECK(std::isnan(g));
 }
 
+TEST_CASE("an infinite gradient of max leaves the other elements at 0") {
+  const Tensor x = leaf_of({3}, {1, 3, 2});
+  const Tensor endless = tensor_of({}, {std::numeric_limits<double>::infinity()}, DType::Float64);
+  for (const Tensor& y : {max_all(x), neg(min_all(neg(x)))})
+    for (double g : values_of(grad({y}, {x}, {endless})[0])) CHECK_FALSE(std::isnan(g));
+}
+
 TEST_CASE("the gradient of a sum in another dtype is of the input's") {
   const Tensor x = leaf({3}, 1, DType::Float32);
   backward(sum_all(x, DType::Float64));
@@ -98,13 +106,22 @@ TEST_CASE("indices, truth values and fresh tensors need no gradient") {
 
 TEST_CASE("what is copied has the gradient, and what was there before one of zeros") {
   check([](const Tensors& in) { return copy_(clone(in[0]), in[1]); }, {leaf({2, 3}), leaf({3}, 2)});
-  check([](const Tensors& in) { return copy(in[0], in[1]); }, {leaf({2, 3}), leaf({3}, 2)});
   check([](const Tensors& in) { return fill__Tensor(clone(in[0]), in[1]); },
         {leaf({2, 3}), leaf({}, 2)});
   check([](const Tensors& in) { return fill_Tensor(in[0], in[1]); }, {leaf({2, 3}), leaf({}, 2)});
   const Tensor x = leaf({2});
   for (const Tensor& y : {zero(x), zero_(clone(x)), fill(x, 3), fill_(clone(x), 3)})
     CHECK(values_of(grad({sum(y)}, {x})[0]) == Values{0, 0});
+}
+
+TEST_CASE("a copy that writes nothing is made of its source alone") {
+  const Tensor self = tensor_of({2, 3}, Values(6, 1), DType::Float64), other = leaf({2, 3});
+  check([&](const Tensors& in) { return copy(self, in[0]); }, {leaf({3}, 2)});
+  CHECK_FALSE(requires_grad(copy(other, self)));
+  const Tensor src = leaf({3}, 2);
+  backward(sum(copy(other, src)));
+  CHECK(values_of(grad_of(src)) == Values{2, 2, 2});
+  CHECK_FALSE(grad_of(other).defined());
 }
 
 TEST_CASE("what is scattered to a view has its part of the gradient") {

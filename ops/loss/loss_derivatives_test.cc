@@ -124,6 +124,20 @@ TEST_CASE("binary cross entropy has derivatives by probabilities, targets and we
       {inputs[0], inputs[1], inputs[2], leaf({2, 3}, 4)});
 }
 
+TEST_CASE("the second derivatives of binary cross entropy go on beyond 0 and 1, as PyTorch's do") {
+  const Tensor self = leaf(tensor_of({2}, {1.5, -0.5}, DType::Float64));
+  const Tensor target = tensor_of({2}, {0.4, 0.3}, DType::Float64);
+  const Tensor grad_output = leaf(tensor_of({2}, {-2, -1}, DType::Float64));
+  const std::vector<Tensor> grads = grad(
+      {sum(binary_cross_entropy_backward(grad_output, self, target, std::nullopt, kReduceNone))},
+      {grad_output, self});
+  const auto by_output = test::values_of(grads[0]), by_self = test::values_of(grads[1]);
+  CHECK(by_output[0] == Approx(-1.1 / 0.75));
+  CHECK(by_output[1] == Approx(0.8 / 0.75));
+  CHECK(by_self[0] == Approx(-2 * 1.45 / 0.5625));
+  CHECK(by_self[1] == Approx(-0.85 / 0.5625));
+}
+
 TEST_CASE("binary cross entropy of logits has derivatives by everything") {
   const int64_t reduction = GENERATE(kReduceNone, kReduceMean, kReduceSum);
   const Tensors inputs = {leaf({2, 3}, 1), probabilities({2, 3}, 2), leaf({2, 3}, 3),

@@ -48,10 +48,14 @@ Tensor huber_second(const Tensor& grad, const Tensor& grad_output, const Tensor&
   return spread(mul(mul(grad, grad_output), inside), self.numel(), reduction);
 }
 
-// As binary_cross_entropy_backward: no smaller, lest what is divided by it overflows.
+// self * (1 - self), and never 0, lest what is divided by it overflows. As PyTorch, which keeps
+// away from 0 in two ways.
 constexpr double kLeastVariance = 1e-12;
 Tensor variance(const Tensor& self) {
   return clamp_min(mul(rsub_Scalar(self, 1), self), kLeastVariance);
+}
+Tensor shifted_variance(const Tensor& self) {
+  return mul(add_Scalar(self, kLeastVariance), add_Scalar(rsub_Scalar(self, 1), kLeastVariance));
 }
 
 Tensor cross_entropy_by_target(const Tensor& grad, const Tensor& self, const Tensor& target,
@@ -66,11 +70,16 @@ Tensor cross_entropy_by_weight(const Tensor& grad, const Tensor& self, const Ten
 }
 
 // Of binary_cross_entropy_backward.
+Tensor cross_entropy_second_by_output(const Tensor& grad, const Tensor& self, const Tensor& target,
+                                      const OptionalTensor& weight, int64_t reduction) {
+  const Tensor slope = div(sub(self, target), shifted_variance(self));
+  return spread(times_weight(mul(slope, grad), weight), self.numel(), reduction);
+}
 Tensor cross_entropy_second(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
                             const Tensor& target, const OptionalTensor& weight, int64_t reduction) {
   const Tensor squares = mul(self, self);
   const Tensor slope = add(sub(squares, mul_Scalar(mul(self, target), 2)), target);
-  const Tensor least = variance(self);
+  const Tensor least = shifted_variance(self);
   const Tensor second = mul(div(slope, mul(least, least)), mul(grad, grad_output));
   return spread(times_weight(second, weight), self.numel(), reduction);
 }
@@ -132,7 +141,7 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
                  cross_entropy_by_weight(grad, self, target, reduction)));
   derive(m, binary_cross_entropy_backward,
          SB_GRAD(grad_output, (grad, self, target, weight, reduction),
-                 binary_cross_entropy_backward(grad, self, target, weight, reduction)),
+                 cross_entropy_second_by_output(grad, self, target, weight, reduction)),
          SB_GRAD(self, (grad, grad_output, self, target, weight, reduction),
                  cross_entropy_second(grad, grad_output, self, target, weight, reduction)),
          SB_GRAD(target, (grad, grad_output, self, weight, reduction),

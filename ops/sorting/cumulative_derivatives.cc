@@ -64,6 +64,7 @@ double lowest(DType dtype) {
 // positive and those of negative gradients apart, as in PyTorch.
 Tensor logcumsumexp_gradient(const Tensor& grad, const Tensor& self, const Tensor& result,
                              int64_t dim) {
+  if (grad.dim() == 0) return grad;  // infinite numbers have theirs, too
   const double none = lowest(grad.dtype());
   const auto part = [&](const Tensor& g) {
     const Tensor is_positive = gt_Scalar(g, 0);

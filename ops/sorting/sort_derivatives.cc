@@ -6,6 +6,7 @@
 #include "switchboard/ops/comparison.h"
 #include "switchboard/ops/elementwise/bitwise.h"
 #include "switchboard/ops/elementwise/predicates.h"
+#include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/sorting/counts.h"
 #include "switchboard/ops/sorting/search.h"
@@ -20,7 +21,7 @@ namespace {
 Tensor shared_gradient(const Tensor& grad, const Tensor& self, const Tensor& value) {
   const Tensor both_nan = bitwise_and(isnan(self), isnan(value));
   const Tensor equal = bitwise_or(eq(self, value), both_nan);
-  return mul(equal, div(grad, sum(equal)));
+  return where_ScalarOther(equal, div(grad, sum(equal)), 0);  // 0 though the gradient be infinite
 }
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {

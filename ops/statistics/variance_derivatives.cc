@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "switchboard/autograd/derivatives.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/comparison.h"
@@ -32,6 +34,10 @@ struct Call {
     return expand(over_count(broad(grad), 0), self.sym_sizes());
   }
   Tensor variance_gradient(const Tensor& grad) const {
+    if (is_of_too_few()) {  // as PyTorch, which says infinite where 0 / 0 would give NaN
+      const Tensor endless = mul_Scalar(broad(grad), std::numeric_limits<double>::infinity());
+      return expand(endless, self.sym_sizes());
+    }
     const Tensor distances = sub(self, mean_dim(self, dims(), /*keepdim=*/true));
     const Tensor twice = mul_Scalar(broad(grad), 2);
     return mul(over_count(twice, static_cast<double>(correction.value_or(1))), distances);
@@ -44,6 +50,12 @@ struct Call {
   }
 
  private:
+  // Of all elements at once, when none are left after the correction.
+  bool is_of_too_few() const {
+    if (!dims().empty() && self.dim() != 0) return false;
+    const SymInt n = count();
+    return !n.is_symbolic() && n.expect_int() == correction.value_or(1);
+  }
   Tensor over_count(const Tensor& t, double less) const {
     const SymInt n = count();
     if (!n.is_symbolic()) return div_Scalar(t, static_cast<double>(n.expect_int()) - less);
