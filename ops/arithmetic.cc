@@ -169,9 +169,9 @@ constexpr LoopTable neg_loops() {
     using T = element_of<decltype(a)>;
     return a.unaryExpr([](T x) { return static_cast<T>(T(0) - x); });
   });
-  const auto f = [](const auto& a) { return -a; };
-  set_loops<1>(&table, FloatTypes(), f);
-  set_loops<1>(&table, ComplexTypes(), f);
+  // Not -a, which for vectors of Eigen's is 0 - a: 0 has a negative.
+  set_loops<1>(&table, FloatTypes(), [](const auto& a) { return a * element_of<decltype(a)>(-1); });
+  set_loops<1>(&table, ComplexTypes(), [](const auto& a) { return -a; });
   return table;
 }
 constexpr LoopTable abs_loops() {

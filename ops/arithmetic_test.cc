@@ -152,5 +152,11 @@ TEST_CASE("elements with gaps, of other dtypes and in great number come out righ
   CHECK(values_of(add(odd, turned * 0.5)) == expected);
 }
 
+TEST_CASE("the negative of 0 is -0, in long tensors too") {
+  for (const DType dtype : {DType::Float32, DType::Float64, DType::Float16}) {
+    for (const double v : values_of(neg(zeros({33}, dtype)))) CHECK(std::signbit(v));
+  }
+}
+
 }  // namespace
 }  // namespace sb

@@ -86,7 +86,7 @@ Tensor matmul_kernel(const Tensor& self, const Tensor& other) {
   // The product transposed: (*, m, k) @ (k, n) gives (*, m, n).
   if (a == 1) return fold_batch(swap_last(other), self);
   if (a == 2) {
-    return clone(swap_last(fold_batch(swap_last(other), t(self))), MemoryFormat::Contiguous);
+    return contiguous(swap_last(fold_batch(swap_last(other), t(self))));
   }
   return by_size(any_symbolic(self, other),
                  [&]<class Int>() { return batched_product<Int>(self, other); });

@@ -9,7 +9,9 @@
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/factories.h"
 #include "switchboard/ops/item.h"
+#include "switchboard/ops/test_places.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -142,6 +144,15 @@ TEST_CASE("matmul of batches is the products of their matrices") {
                   naive_mm(sb::select(a, 0, j), sb::select(sb::select(c, 0, i), 0, 0))));
     }
   }
+}
+
+TEST_CASE("a matrix by a batch lies as the transposed product does, where that is contiguous") {
+  const auto strides = [](std::vector<int64_t> self, std::vector<int64_t> other) {
+    return test::strides_of(matmul(ones(self), ones(other)));
+  };
+  CHECK(strides({2, 3}, {2, 3, 1}) == test::Sizes{2, 1, 2});
+  CHECK(strides({1, 3}, {2, 3, 4}) == test::Sizes{4, 1, 1});
+  CHECK(strides({2, 3}, {2, 3, 4}) == test::Sizes{8, 4, 1});
 }
 
 }  // namespace

@@ -78,6 +78,10 @@ Tensor movedim_kernel(const Tensor& self, IntArrayRef source, IntArrayRef destin
            source.size(), " entries, destination ", shape_text(destination), " has ",
            destination.size());
   const int64_t rank = self.dim();
+  // As PyTorch: IndexError for any out of range, before one that appears twice.
+  for (const IntArrayRef list : {source, destination}) {
+    for (int64_t d : list) wrap_dim("movedim", d, rank);
+  }
   const DimSet moved = dim_set("movedim", source, rank);
   const DimSet taken = dim_set("movedim", destination, rank);
   if (rank == 0) return alias(self);

@@ -86,7 +86,8 @@ struct Walk {
   }
 };
 
-// A complex number is true if either part is not 0, where a conversion to bool sees the real part.
+// A complex number is counted if either part is not 0, where a conversion to bool, and so any and
+// all, see the real part.
 template <class T>
 void truth_of_complex(char* to, int64_t to_stride, const char* from, int64_t from_stride,
                       int64_t n) {
@@ -100,12 +101,12 @@ void truth_of_complex(char* to, int64_t to_stride, const char* from, int64_t fro
 // through a dtype that may truncate or round.
 class Reader {
  public:
-  // `truth`: what counts of an element is whether it is 0.
-  Reader(DType from, DType through, DType to, bool truth)
+  // `either_part`: a complex number counts if either part is not 0.
+  Reader(DType from, DType through, DType to, bool either_part)
       : from_(from),
         size_(static_cast<int64_t>(itemsize(to))),
         middle_size_(static_cast<int64_t>(itemsize(through))) {
-    if (truth && is_complex(from)) {
+    if (either_part && is_complex(from)) {
       first_ = from == DType::Complex64 ? &truth_of_complex<float> : &truth_of_complex<double>;
     } else if (from != through) {
       first_ = cast_function(from, through);
@@ -151,7 +152,7 @@ class Job {
         params_(params),
         in_dtype_(self.dtype()),
         through_(through),
-        truth_(is_truth(kind)),
+        counts_either_part_(kind == Reduction::CountNonzero),
         store_(cast_function(loops_.result, out.dtype())),
         walk_(self, reduced_set, out),
         in_(static_cast<const char*>(self.data_ptr())),
@@ -189,7 +190,7 @@ class Job {
     if (pieces_ == 1) {
       parallel_for(0, units_, std::max<int64_t>(1, kElementGrain / unit_work_),
                    [&](int64_t from, int64_t to) {
-                     Reader reader(in_dtype_, through_, loops_.element, truth_);
+                     Reader reader(in_dtype_, through_, loops_.element, counts_either_part_);
                      alignas(64) char acc[kMaxAccumulators];
                      for (int64_t unit = from; unit < to; ++unit) {
                        fold(unit, walk_.reduced, 0, &reader, acc);
@@ -207,7 +208,7 @@ class Job {
       return partial[static_cast<size_t>((unit * pieces_ + piece) * stride)].bytes;
     };
     parallel_for(0, units_ * pieces_, 1, [&](int64_t from, int64_t to) {
-      Reader reader(in_dtype_, through_, loops_.element, truth_);
+      Reader reader(in_dtype_, through_, loops_.element, counts_either_part_);
       for (int64_t i = from; i < to; ++i) {
         Dims dims = walk_.reduced;
         const int64_t begin = i % pieces_ * piece_;
@@ -296,7 +297,7 @@ class Job {
   const ReduceParams& params_;
   DType in_dtype_;
   DType through_;
-  bool truth_;
+  bool counts_either_part_;
   CastFunction store_;
   Walk walk_;
   const char* in_;

@@ -57,6 +57,16 @@ TEST_CASE("reducing nothing gives the identity, or an error where there is none"
   CHECK_THROWS_AS(max_dim(x, 0), IndexError);
 }
 
+TEST_CASE("any and all see the real part of a complex number, as a conversion to bool does") {
+  const Tensor x = to_dtype(full({2}, 0), DType::Complex64);
+  x.data<std::complex<float>>()[0] = {0, 1};
+  x.data<std::complex<float>>()[1] = {0, -1.5f};
+  CHECK_FALSE(item(any(x)).to<bool>());
+  CHECK_FALSE(item(all(x)).to<bool>());
+  x.data<std::complex<float>>()[1] = {2, 0};
+  CHECK(item(any(x)).to<bool>());
+}
+
 TEST_CASE("NaN is the largest and the smallest number, and the first of it is found") {
   const Tensor x = counted({4});
   x.data<float>()[1] = NAN;

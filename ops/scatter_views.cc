@@ -48,7 +48,7 @@ Tensor copy_kernel(const Tensor& self, const Tensor& src, bool non_blocking) {
   const Tensor converted =
       to(src, self.dtype(), self.layout(), self.device(), std::nullopt, non_blocking);
   if (converted.sizes() == self.sizes()) return converted;
-  return clone(expand(converted, self.sizes()), MemoryFormat::Contiguous);
+  return clone(expand(converted, self.sizes()));
 }
 
 Tensor fill_kernel(const Tensor& self, const Scalar& value) {

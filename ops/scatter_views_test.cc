@@ -89,5 +89,11 @@ TEST_CASE("scatters and copies have out= forms") {
   CHECK(holds(out, {0, 0, 0, 0}));
 }
 
+TEST_CASE("copy keeps the order of a src that it broadcasts") {
+  const Tensor nine = tensor_of({9}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const Tensor turned = as_strided(nine, {1, 3, 3}, {9, 1, 3});
+  CHECK(test::strides_of(copy(empty({2, 3, 3}), turned)) == test::Sizes{9, 1, 3});
+}
+
 }  // namespace
 }  // namespace sb

@@ -75,7 +75,9 @@ Tensor set_to(const Tensor& self, const Storage& source, int64_t offset, IntArra
            ", self is ", self.describe());
   const DimVector sizes(size.begin(), size.end());
   DimVector strides(stride.begin(), stride.end());
-  if (stride.empty()) {
+  if (stride.empty() && self.sizes() == IntArrayRef(sizes)) {
+    strides.assign(self.strides().begin(), self.strides().end());  // as a resize to the same sizes
+  } else if (stride.empty()) {
     strides.resize(sizes.size());
     int64_t next = 1;
     for (size_t d = sizes.size(); d-- > 0;) {

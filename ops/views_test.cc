@@ -203,6 +203,16 @@ TEST_CASE("set_ and resize_ grow the storage that they need, and change nothing 
   CHECK_FALSE(x.is_alias_of(y));
 }
 
+TEST_CASE("set_ to as many elements keeps the strides") {
+  const Tensor x = empty_strided_on(place(), {3}, {2}, DType::Float32), y = tensor(x.device(), {3});
+  CHECK(strides(set__source_Storage(x, y.storage())) == Ints{2});
+}
+
+TEST_CASE("movedim finds a dimension out of range before one that appears twice") {
+  CHECK_THROWS_AS(movedim(tensor(place(), {2}), {0, -1, 5}, {0, 0, 0}), IndexError);
+  CHECK_THROWS_AS(movedim(tensor(place(), {2}), {0, -1}, {0, 0}), RuntimeError);
+}
+
 TEST_CASE("set_ with a part of a tensor counts from its first element") {
   const Tensor base = tensor(place(), {5});
   const Tensor t = tensor(base.device(), {1});

@@ -197,8 +197,10 @@ TEST_CASE("an explanation ends with the kernel that runs", "[tools][sb]") {
   CHECK_THAT(sb("explain aten::relu --keys CPU,AutogradCPU", 0),
              Contains("AutogradCPU") && Contains("runs") && Contains("ops/"));
   CHECK_THAT(sb("explain aten::relu --device dummy", 0), Contains("PrivateUse1"));
+  CHECK_THAT(sb("explain aten::mul.Tensor --keys CPU,AutogradCPU", 0),
+             Contains("ops/arithmetic_derivatives.cc"));
   CHECK_THAT(sb("explain aten::relu --keys Tracer,CPU,AutogradCPU", 1),
-             Contains("left for the call   {Tracer, CPU}") &&
+             Contains("left for the call   {Tracer, AutogradCPU, CPU}") &&
                  Contains("Tracer                      fails: no kernel"));
   CHECK_THAT(sb("explain aten::relu --keys FPGA", 1), Contains("no kernel"));
   CHECK_THAT(sb("explain aten::relu --keys Nonsense", 2), Contains("Nonsense"));

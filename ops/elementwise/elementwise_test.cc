@@ -13,6 +13,7 @@
 #include "switchboard/ops/elementwise/bitwise.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/elementwise/pow.h"
+#include "switchboard/ops/elementwise/predicates.h"
 #include "switchboard/ops/elementwise/rounding.h"
 #include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/elementwise/special_functions.h"
@@ -207,6 +208,31 @@ TEST_CASE("results of numbers first are contiguous, whatever the strides") {
   const Tensor x = t(ones({2, 3}));
   CHECK(strides_of(pow_Scalar(2, x)) == std::vector<int64_t>{2, 1});
   CHECK(strides_of(pow(x, x)) == std::vector<int64_t>{1, 3});
+}
+
+TEST_CASE("isfinite of integers has their strides, of floats those of a new result") {
+  for (const Device place : test::places()) {
+    const auto strided = [&](DType dtype) {
+      return as_strided(tensor_of({6}, {}, dtype, place), {1, 0, 3}, {3, 0, 1});
+    };
+    CHECK(strides_of(isfinite(strided(DType::Int64))) == test::Sizes{3, 0, 1});
+    CHECK(strides_of(isfinite(strided(DType::Float32))) == test::Sizes{3, 3, 1});
+  }
+}
+
+TEST_CASE("isclose looks for NaN in place, and so does not broadcast those of self") {
+  const Tensor one = tensor_of({1}, {NAN}), three = tensor_of({3}, {NAN, 1, NAN});
+  CHECK(holds(isclose(three, one, 1e-5, 1e-8, true), {1, 0, 1}));
+  CHECK_THROWS_AS(isclose(one, three, 1e-5, 1e-8, true), RuntimeError);
+  CHECK(holds(isclose(one, three), {0, 0, 0}));
+}
+
+TEST_CASE("the inverse of the normal distribution is NaN outside 0 and 1") {
+  const std::vector<double> y = values_of(special_ndtri(tensor_of({4}, {-1, 0, 1, 2})));
+  CHECK(std::isnan(y[0]));
+  CHECK(y[1] == -kInfinity);
+  CHECK(y[2] == kInfinity);
+  CHECK(std::isnan(y[3]));
 }
 
 }  // namespace

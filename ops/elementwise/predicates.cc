@@ -40,7 +40,8 @@ constexpr auto both = [](bool a, bool b) { return a && b; };
 
 SB_REGULAR(isnan, kBoolOutput, predicate_loops([](auto x) { return std::isnan(x); }, either));
 SB_REGULAR(isinf, kBoolOutput, predicate_loops([](auto x) { return std::isinf(x); }, either));
-SB_REGULAR(isfinite, kBoolOutput, predicate_loops([](auto x) { return std::isfinite(x); }, both));
+SB_ELEMENTWISE(isfinite_arithmetic, "isfinite", kBoolOutput,
+               predicate_loops([](auto x) { return std::isfinite(x); }, both));
 SB_REGULAR_CHECKED(isposinf, BoolOutOnly<isposinf_arithmetic>, kBoolOutput,
                    predicate_loops([](auto x) { return std::isinf(x) && x > 0; }, either));
 SB_REGULAR_CHECKED(isneginf, BoolOutOnly<isneginf_arithmetic>, kBoolOutput,
@@ -94,6 +95,13 @@ Tensor nan_to_num_body(const Tensor& out, const Tensor& self, std::optional<doub
   return elementwise(nan_to_num_arithmetic, out.defined() ? out : empty_like(self), self, &numbers);
 }
 
+Tensor isfinite_body(const Tensor& out, const Tensor& self) {
+  check_defined("isfinite", self);
+  // As PyTorch: ones_like of integers.
+  const bool like_self = !out.defined() && is_integral(self.dtype(), true);
+  return elementwise(isfinite_arithmetic, like_self ? empty_like(self, DType::Bool) : out, self);
+}
+
 Tensor isreal_body(const Tensor& out, const Tensor& self) {
   check_defined("isreal", self);
   // As PyTorch: ones_like where every number is real.
@@ -107,18 +115,20 @@ Tensor is_close(const Tensor& self, const Tensor& other, double rtol, double ato
   SB_CHECK(rtol >= 0, "isclose: argument rtol: expected 0 or more, got ", rtol);
   SB_CHECK(atol >= 0, "isclose: argument atol: expected 0 or more, got ", atol);
   const bool integers = is_integral(self.dtype(), true);
-  Tensor close = eq(self, other);
-  if (equal_nan && !integers) close = bitwise_or(close, bitwise_and(isnan(self), isnan(other)));
+  const Tensor close = eq(self, other);
+  // Written in place, as in PyTorch: the strides are those of eq, and self's NaN are not broadcast.
+  if (equal_nan && !integers) bitwise_or_(close, bitwise_and_(isnan(self), isnan(other)));
   if (rtol == 0 && atol == 0) return close;
   const Tensor expected = integers ? to_dtype(other, default_dtype()) : other;
   const Tensor allowed = add_Scalar(abs(mul_Scalar(expected, rtol)), atol);
   const bool is_bool = self.dtype() == DType::Bool;
   const Tensor actual = abs(sub(is_bool ? to_dtype(self, default_dtype()) : self, expected));
-  return bitwise_or(close, bitwise_and(isfinite(actual), le(actual, allowed)));
+  return bitwise_or_(close, bitwise_and_(isfinite(actual), le(actual, allowed)));
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   define_elementwise<nan_to_num_body>(m, nan_to_num);
+  define_elementwise<isfinite_body>(m, isfinite);
   define_elementwise<isreal_body>(m, isreal);
 
   m.define(isclose);

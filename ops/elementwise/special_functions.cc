@@ -143,7 +143,7 @@ SB_SPECIAL(special_scaled_modified_bessel_k1, x < 0 ? kNaN : Eigen::numext::bess
 SB_SPECIAL_AS_IS(special_i0e, Eigen::numext::bessel_i0e(x));
 SB_SPECIAL_AS_IS(special_i1, Eigen::numext::bessel_i1(x));
 SB_SPECIAL_AS_IS(special_i1e, Eigen::numext::bessel_i1e(x));
-SB_SPECIAL(special_ndtri, Eigen::numext::ndtri(x));
+SB_SPECIAL(special_ndtri, x >= 0 && !(x > 1) ? Eigen::numext::ndtri(x) : kNaN);
 #undef SB_SPECIAL
 #undef SB_SPECIAL_AS_IS
 

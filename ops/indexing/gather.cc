@@ -2,11 +2,11 @@
 
 #include "switchboard/ops/copied_out.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/offsets.h"
 #include "switchboard/ops/memory_overlap.h"
-#include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/structured.h"
 #include "switchboard/ops/tensor_iterator.h"
@@ -78,6 +78,12 @@ Tensor take_along_dim_kernel(const Tensor& self, const Tensor& indices,
   return by_size(any_symbolic(self, indices),
                  [&]<class Int>() { return taken_along_dim<Int>(self, indices, d); });
 }
+// As gather.out, which takes no other dtype.
+Tensor take_along_dim_out_kernel(const Tensor& self, const Tensor& indices,
+                                 std::optional<int64_t> dim, const Tensor& out) {
+  write_exact_out("take_along_dim", take_along_dim(self, indices, dim), out);
+  return out;
+}
 
 template <SizeType Int>
 BasicTensorMeta<Int> index_select_rule(const Tensor& self, int64_t dim, const Tensor& index) {
@@ -144,7 +150,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
                     kNoOverlap>(m, gather);
   m.define(take_along_dim);
   m.impl(take_along_dim, DispatchKey::CompositeImplicitAutograd, take_along_dim_kernel);
-  define_out_by_copy<take_along_dim, DispatchKey::CompositeImplicitAutograd>(m);
+  m.define(take_along_dim_out);
+  m.impl(take_along_dim_out, DispatchKey::CompositeImplicitAutograd, take_along_dim_out_kernel);
   define_functional<by_size_rule<index_select_rule<int64_t>, index_select_rule<SymInt>>,
                     index_select_kernel>(m, index_select);
   m.define(index_select_out);

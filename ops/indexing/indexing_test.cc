@@ -227,5 +227,13 @@ TEST_CASE("bags of float16 rows are added up in float32", "[ops][indexing]") {
   CHECK(holds(bags, mode == 0 ? std::vector<double>{2050, 6} : std::vector<double>{2048, 3}));
 }
 
+TEST_CASE("take_along_dim writes to an out of its own dtype alone", "[ops][indexing]") {
+  const Tensor x = floats({2, 3}), indices = vector_of({5, 0});
+  const Tensor out = floats({0}), other = vector_of({7, 8});
+  CHECK(holds(take_along_dim_out(x, indices, {}, out), {5, 0}));
+  CHECK_THROWS_AS(take_along_dim_out(x, indices, {}, other), RuntimeError);
+  CHECK(holds(other, {7, 8}));
+}
+
 }  // namespace
 }  // namespace sb

@@ -94,9 +94,10 @@ template <DispatchKey bit>
 Tensor copy_kernel(DispatchKeySet keys, const Tensor& self, const Tensor& src, bool non_blocking) {
   if (self.is_same(src)) return self;
   const DispatchKeySet below = keys & DispatchKeySet::below(bit);
-  // Values in functional tensors have the bits themselves.
-  if (below.has(DispatchKey::Functionalize))
-    return copy_.redispatch(below, self, src, non_blocking);
+  // Who stands between, a mode or functionalisation, sees the call as it was made; what it calls
+  // for it comes here again.
+  constexpr DispatchKeySet kBetween{DispatchKey::Python, DispatchKey::Functionalize};
+  if (below.has_any(kBetween)) return copy_.redispatch(below, self, src, non_blocking);
   const bool differ = self.key_set().has(bit) != src.key_set().has(bit);
   SB_CHECK(!differ || bit == DispatchKey::Conjugate || self.dtype() != DType::Bool,
            "copy_: the negatives of ", src.describe(), " cannot be written to ", self.describe());

@@ -105,13 +105,18 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> slogdet_kernel(const Tensor& a) {
   if constexpr (with_data) {
     visit_matrix_type(a.dtype(), [&]<class T>() {
       using Real = typename Eigen::NumTraits<T>::Real;
+      constexpr bool is_real = std::is_same_v<T, Real>;
       for (int64_t i = 0; i < sign.numel(); ++i) {
         const auto diagonal = matrix_at<T>(f.lu, i).diagonal();
         T s = T(parity(f, i));
         Real sum = 0;
         for (Eigen::Index k = 0; k < diagonal.size(); ++k) {
           const Real modulus = std::abs(diagonal[k]);
-          s *= modulus == Real(0) ? T(0) : diagonal[k] / modulus;
+          // The sign of a real NaN is 0.
+          if constexpr (is_real)
+            s *= T(diagonal[k] > 0) - T(diagonal[k] < 0);
+          else
+            s *= modulus == Real(0) ? T(0) : diagonal[k] / modulus;
           sum += std::log(modulus);
         }
         sign.data<T>()[i] = s;

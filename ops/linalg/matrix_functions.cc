@@ -8,6 +8,7 @@
 #include "switchboard/ops/linalg/factorization.h"
 #include "switchboard/ops/linalg/products.h"
 #include "switchboard/ops/matmul.h"
+#include "switchboard/ops/unary.h"
 #include "switchboard/ops/views.h"
 #include "unsupported/Eigen/MatrixFunctions"
 
@@ -17,6 +18,7 @@ namespace {
 template <bool with_data>
 Tensor exp_kernel(const Tensor& self) {
   check_square("linalg_matrix_exp", self);
+  if (self.size(-1) == 1) return exp(self);
   const Tensor result = clone(self);
   if constexpr (with_data) {
     const Tensor copy = wide_copy(self);

@@ -72,5 +72,18 @@ TEST_CASE("shapes and dtypes that do not fit are refused, with and without data"
   }
 }
 
+TEST_CASE("a determinant that is NaN has the sign 0") {
+  const Tensor nan = tensor_of({2, 2}, {NAN, NAN, NAN, NAN});
+  CHECK(values_of(std::get<0>(slogdet(nan)))[0] == 0);
+  CHECK(std::isnan(values_of(std::get<1>(slogdet(nan)))[0]));
+  CHECK(values_of(std::get<0>(slogdet(tensor_of({1, 1}, {-INFINITY}))))[0] == -1);
+}
+
+TEST_CASE("the exponential of a matrix of one number has the strides of a new tensor") {
+  const Tensor x = as_strided(tensor_of({1}, {0}), {1, 1}, {0, 0});
+  CHECK(test::strides_of(linalg_matrix_exp(x)) == test::Sizes{1, 1});
+  CHECK(values_of(linalg_matrix_exp(x))[0] == 1);
+}
+
 }  // namespace
 }  // namespace sb

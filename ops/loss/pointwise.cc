@@ -182,7 +182,8 @@ constexpr LoopTable cross_entropy_backward_loops() {
   LoopTable table{};
   set_loops<3>(&table, FloatTypes(), [](const auto& p, const auto& target, const auto& grad) {
     using T = element_of<decltype(p)>;
-    return grad * (p - target) / ((1 - p) * p).max(T(1e-12));
+    // As PyTorch, whose bound is a float, for doubles too.
+    return grad * (p - target) / ((1 - p) * p).max(T(1e-12f));
   });
   return table;
 }

@@ -51,6 +51,14 @@ TEST_CASE("softmax of what holds -inf is 0 there, and NaN where nothing else is"
   CHECK(std::isnan(values_of(softmax(test::tensor_of({2, 2}, {inf, 0, 0, 0}), 0))[0]));
 }
 
+TEST_CASE("softmax of nothing takes any dtype, and its derivative ignores the dtype it is told") {
+  CHECK(_softmax(test::tensor_of({2, 0}, {}, DType::Int16), 1, false).dtype() == DType::Int16);
+  const Tensor x = noise({2, 4});
+  CHECK(values_of(_softmax_backward_data(x, x, 1, DType::Int32)) ==
+        values_of(_softmax_backward_data(x, x, 1, DType::Float32)));
+  CHECK_THROWS_AS(_softmax_backward_data(x, x, 1, DType::Float16), RuntimeError);
+}
+
 TEST_CASE("layer norm keeps a small deviation beside a large mean") {
   const Tensor x = noise({4, 1000}, 1, 10000);
   const Tensor exact = cast_copy(x, DType::Float64);

@@ -67,8 +67,8 @@ struct Softmax {
     SB_CHECK(!half_to_float, op,
              ": conversion from half to float is not supported on CPU, got half_to_float=true");
     wrap_dim(op, dim, self.dim());
-    SB_CHECK(is_floating_point(self.dtype()), op, ": not implemented for ",
-             to_string(self.dtype()));
+    SB_CHECK(is_floating_point(self.dtype()) || same_size(self.sym_numel(), SymInt(0)), op,
+             ": not implemented for ", to_string(self.dtype()));
     return meta_like<Int>(self);
   }
   static void kernel(const Tensor& self, int64_t dim, bool, const Tensor& out) {
@@ -96,9 +96,11 @@ struct Softmax {
     SB_CHECK(equal_sizes<Int>(sizes_of<Int>(grad), sizes_of<Int>(output)), backward_op,
              ": expected grad_output and output of equal size, got ", grad.describe(), " and ",
              output.describe());
-    SB_CHECK(grad.dtype() == output.dtype() && input_dtype == grad.dtype(), backward_op,
-             ": expected tensors of ", to_string(input_dtype), ", got ", grad.describe(), " and ",
-             output.describe());
+    // The input was of the gradient's dtype, whatever is said, but for float16 raised to float32.
+    SB_CHECK(grad.dtype() == output.dtype() &&
+                 !(grad.dtype() == DType::Float32 && input_dtype == DType::Float16),
+             backward_op, ": expected tensors of ", to_string(input_dtype), ", got ",
+             grad.describe(), " and ", output.describe());
     SB_CHECK(is_floating_point(grad.dtype()), backward_op, ": not implemented for ",
              to_string(grad.dtype()));
     return meta_like<Int>(grad);

@@ -33,6 +33,7 @@ void check_has_dimension(const Tensor& self) {
 // self with what goes before and behind it.
 Tensor joined(const Tensor& self, int64_t dim, const std::optional<Tensor>& prepend,
               const std::optional<Tensor>& append) {
+  if (!is_given(prepend) && !is_given(append)) return self;
   const int64_t d = wrap_dim("diff", dim, self.dim());
   check_joinable(self, prepend, d);
   check_joinable(self, append, d);
@@ -40,7 +41,7 @@ Tensor joined(const Tensor& self, int64_t dim, const std::optional<Tensor>& prep
   if (is_given(prepend)) parts.push_back(*prepend);
   parts.push_back(self);
   if (is_given(append)) parts.push_back(*append);
-  return parts.size() == 1 ? self : cat(parts, d);
+  return cat(parts, d);
 }
 
 // The pair whose difference is wanted.
@@ -63,8 +64,9 @@ Tensor differences(Tensor t, int64_t n, int64_t dim) {
 Tensor diff_kernel(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
                    const std::optional<Tensor>& append) {
   check_has_dimension(self);
-  if (n <= 0) return clone(self);
   const Tensor t = joined(self, dim, prepend, append);
+  if (n == 0) return clone(self);
+  if (n < 0) return t;  // as PyTorch
   return differences(t, std::min(n, t.size(dim)), wrap_dim("diff", dim, t.dim()));
 }
 
@@ -73,8 +75,10 @@ Tensor diff_out_kernel(const Tensor& self, int64_t n, int64_t dim,
                        const std::optional<Tensor>& prepend, const std::optional<Tensor>& append,
                        const Tensor& out) {
   check_has_dimension(self);
-  const Tensor t = n <= 0 ? self : joined(self, dim, prepend, append);
-  const int64_t steps = n <= 0 ? 0 : std::min(n, t.size(dim));
+  SB_CHECK(n >= 0, "diff: n: expected no negative number, got ", n);
+  const Tensor all = joined(self, dim, prepend, append);
+  const Tensor& t = n == 0 ? self : all;
+  const int64_t steps = n == 0 ? 0 : std::min(n, t.size(dim));
   if (steps == 0) {
     SB_CHECK(out.dtype() == t.dtype(), "diff: out: expected ", to_string(t.dtype()), ", got ",
              out.describe());

@@ -23,6 +23,10 @@ using Pair = std::array<TensorMeta, 2>;
 using Keys = std::vector<Keyed>;
 
 bool less(const Keyed& a, const Keyed& b) { return a.key < b.key; }
+// As a stable sort would order them.
+bool stably_less(const Keyed& a, const Keyed& b) {
+  return a.key < b.key || (a.key == b.key && a.index < b.index);
+}
 
 // The shape with one element for each row.
 Pair one_of_each_row(const char* op, const Tensor& self, int64_t dim, bool keepdim) {
@@ -125,7 +129,7 @@ int64_t median_index(DType dtype, bool ignore_nan, Keys* keys) {
     }
   }
   const auto middle = keys->begin() + (count > 0 ? (count - 1) / 2 : 0);
-  std::nth_element(keys->begin(), middle, keys->end(), less);
+  std::nth_element(keys->begin(), middle, keys->end(), stably_less);
   return middle->index;
 }
 

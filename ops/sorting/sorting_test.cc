@@ -81,6 +81,20 @@ TEST_CASE("rows give the same on one thread and on several", "[ops][sorting]") {
   set_num_threads(threads);
 }
 
+TEST_CASE("of equal medians, the one is found that a stable sort puts in the middle",
+          "[ops][sorting]") {
+  const auto index = [](const std::vector<float>& row) {
+    return values<int64_t>(std::get<1>(median_dim(tensor(row), 0)))[0];
+  };
+  // As PyTorch says.
+  CHECK(index({6, 6, 1, 7, 2}) == 0);
+  CHECK(index({2, 2, 3, 2, 3}) == 3);
+  CHECK(index({1, 1, 3, 3, 2}) == 4);
+  CHECK(index({3, 2, 2, 2, 3, 1}) == 2);
+  CHECK(index({2, 3, 2, 3, 2, 2, 2}) == 5);
+  CHECK(index({1, 2, 1}) == 2);
+}
+
 TEST_CASE("kthvalue of every k walks through the sorted row", "[ops][sorting]") {
   const std::vector<float> input = random_floats(97);
   std::vector<float> sorted = input;
@@ -90,6 +104,15 @@ TEST_CASE("kthvalue of every k walks through the sorted row", "[ops][sorting]") 
     REQUIRE(*value.data<float>() == sorted[static_cast<size_t>(k - 1)]);
     REQUIRE(input[static_cast<size_t>(*index.data<int64_t>())] == *value.data<float>());
   }
+}
+
+TEST_CASE("diff of no steps looks at what it would prepend, of negative steps it has no out",
+          "[ops][sorting]") {
+  const Tensor x = tensor<float>({1, 4, 9}), out = tensor<float>({});
+  CHECK(diff(x, -1).is_same(x));
+  CHECK(values<float>(diff_out(x, 0, 0, x, {}, out)) == std::vector<float>{1, 4, 9});
+  CHECK_THROWS_AS(diff_out(x, 0, 5, x, {}, out), IndexError);
+  CHECK_THROWS_AS(diff_out(x, -1, 0, {}, {}, out), RuntimeError);
 }
 
 TEST_CASE("a long float32 cumsum does not drift", "[ops][sorting]") {

@@ -12,6 +12,16 @@ namespace {
 
 using namespace spatial;
 
+// (N, C, space...) or (C, space...), of which only the first dimension may be empty.
+template <int n, SizeType Int>
+void check_pooled(const char* op, const Tensor& t) {
+  SB_CHECK(t.dim() == n + 1 || t.dim() == n + 2, op, ": expected ", n + 1, " or ", n + 2,
+           " dimensions, got ", t.describe());
+  for (const Int& size : sizes_of<Int>(t).subspan(1)) {
+    SB_CHECK(size != 0, op, ": expected no empty dimension besides the first, got ", t.describe());
+  }
+}
+
 // The space of the result, after the checks that all share.
 template <int n, SizeType Int>
 Space<Int> output_space(const char* op, const Tensor& self, SizesRef<Int> output_size) {
@@ -62,7 +72,7 @@ void avg_kernel(const Tensor& self, List, const Tensor& out) {
 template <int n, SizeType Int>
 BasicTensorMeta<Int> avg_backward_rule(const Tensor& grad_output, const Tensor& self) {
   const char* op = "adaptive_avg_pool_backward";
-  check_batched_or_not<Int>(op, grad_output, n);
+  check_pooled<n, Int>(op, grad_output);
   const Space<Int> space = output_space<n, Int>(op, self, sizes_of<Int>(grad_output).last(n));
   check_dtype(op, "grad_output", grad_output, self.dtype());
   check_sizes<Int>(op, "grad_output", grad_output, with_space<Int>(sizes_of<Int>(self), space, n));
@@ -84,10 +94,7 @@ template <int n, SizeType Int>
 std::array<BasicTensorMeta<Int>, 2> max_rule(const Tensor& self, IntArrayRef output_size) {
   const char* op = "adaptive_max_pool";
   const Space<Int> space = output_space<n, Int>(op, self, plain<Int>(output_size));
-  for (const Int& size : sizes_of<Int>(self).subspan(1)) {
-    SB_CHECK(size != 0, op, ": expected no empty dimension besides the first, got ",
-             self.describe());
-  }
+  check_pooled<n, Int>(op, self);
   computed_in_float(op, self.dtype());
   const SizeVector<Int> sizes = with_space<Int>(sizes_of<Int>(self), space, n);
   return {pool_laid_out_like<Int>(n, self, sizes, self.dtype()),
@@ -108,7 +115,7 @@ template <int n, SizeType Int>
 BasicTensorMeta<Int> max_backward_rule(const Tensor& grad_output, const Tensor& self,
                                        const Tensor& indices) {
   const char* op = "adaptive_max_pool_backward";
-  check_batched_or_not<Int>(op, grad_output, n);
+  check_pooled<n, Int>(op, grad_output);
   const Space<Int> space = output_space<n, Int>(op, self, sizes_of<Int>(grad_output).last(n));
   check_dtype(op, "grad_output", grad_output, self.dtype());
   check_dtype(op, "indices", indices, DType::Int64);

@@ -11,6 +11,9 @@ template <int n, SizeType Int>
 BasicPoolShape<Int> shape_of(std::string_view op, const Tensor& self, IntArrayRef kernel_size,
                              IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
                              std::optional<int64_t> divisor_override) {
+  // As PyTorch, which asks for the size of the channels before it looks at the rank.
+  SB_CHECK_INDEX(n == 3 || self.dim() > n, op, ": expected ", n + 1, " or ", n + 2,
+                 " dimensions, got ", self.describe());
   check_batched_or_not<Int>(op, self, n);
   SB_CHECK(divisor_override != 0, op, ": divisor_override: expected another number than 0");
   const int64_t no_dilation[] = {1};

@@ -27,6 +27,9 @@ template <Mode mode, int n>
 Size3 padded_space(const char* op, const Tensor& self, IntArrayRef padding) {
   SB_CHECK(padding.size() == 2 * n, op, ": padding: expected ", 2 * n, " elements, got ",
            shape_text(padding));
+  // As PyTorch, which asks for sizes before it looks at the rank.
+  SB_CHECK_INDEX(n == 1 || self.dim() > n, op, ": expected ", n + 1, " or ", n + 2,
+                 " dimensions, got ", self.describe());
   SB_CHECK(self.dim() == n + 1 || self.dim() == n + 2, op, ": expected ", n + 1, " or ", n + 2,
            " dimensions, got ", self.describe());
   // Only reflection lets tensors of no channels through, where there is no batch.
@@ -90,6 +93,9 @@ void kernel(const Tensor& self, IntArrayRef padding, const Tensor& out) {
 template <Mode mode, int n>
 TensorMeta backward_rule(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
   const char* op = "pad_backward";
+  // As PyTorch, which looks at the rank first here alone.
+  SB_CHECK(!(mode == Mode::Reflect && n == 3) || self.dim() > n, op, ": expected ", n + 1, " or ",
+           n + 2, " dimensions, got ", self.describe());
   const Size3 space = padded_space<mode, n>(op, self, padding);
   check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), space, n));
   check_dtype(op, "grad_output", grad_output, self.dtype());

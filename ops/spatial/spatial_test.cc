@@ -8,6 +8,7 @@
 #include "catch2/catch.hpp"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/factories.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/spatial/convolution.h"
 #include "switchboard/ops/spatial/padding.h"
@@ -91,6 +92,16 @@ TEST_CASE("arguments whose sizes overflow are refused") {
   CHECK_THROWS_AS(upsample_nearest2d(x, {huge, huge}), RuntimeError);
 }
 
+TEST_CASE("too few dimensions are an IndexError where PyTorch asks for a size first") {
+  CHECK_THROWS_AS(replication_pad2d(numbers({4, 4}), {1, 1, 1, 1}), IndexError);
+  CHECK_THROWS_AS(reflection_pad3d(numbers({4, 4, 4}), {1, 1, 1, 1, 1, 1}), IndexError);
+  CHECK_THROWS_AS(avg_pool2d(numbers({4, 4}), {2}), IndexError);
+  CHECK_THROWS_AS(reflection_pad1d(numbers({4}), {1, 1}), RuntimeError);
+  CHECK_THROWS_AS(avg_pool3d(numbers({4, 4, 4}), {2}), RuntimeError);
+  CHECK_THROWS_AS(reflection_pad3d_backward(numbers({4, 4}), numbers({4, 4}), {1, 1, 1, 1, 1, 1}),
+                  RuntimeError);
+}
+
 TEST_CASE("max_unpool refuses an index outside before it writes") {
   const Tensor x = numbers({1, 1, 2, 2});
   Tensor indices = empty_on(Device{DeviceType::CPU}, {1, 1, 2, 2}, DType::Int64);
@@ -144,6 +155,13 @@ TEST_CASE("windows with more padding than int64 counts are no undefined division
   const Tensor x = numbers({1, 1, 1, 1});
   constexpr int64_t huge = int64_t{1} << 40;
   CHECK(avg_pool2d(x, {huge}, {huge}, {huge / 2}).numel() == 1);
+}
+
+TEST_CASE("the gradient of a pool without channels is one without elements") {
+  const Tensor x = zeros({0, 4, 6}), grad = zeros({0, 2, 3});
+  CHECK(_adaptive_avg_pool2d_backward(grad, x).sizes() == x.sizes());
+  CHECK_THROWS_AS(_adaptive_avg_pool2d_backward(zeros({1, 0, 3}), zeros({1, 4, 6})), RuntimeError);
+  CHECK_THROWS_AS(_adaptive_avg_pool2d_backward(zeros({}), zeros({})), RuntimeError);
 }
 
 }  // namespace

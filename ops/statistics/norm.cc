@@ -1,6 +1,7 @@
 #include "switchboard/ops/statistics/norm.h"
 
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "switchboard/core/empty_tensor.h"
@@ -16,6 +17,9 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool is_inexact(DType t) { return is_floating_point(t) || is_complex(t); }
+
+// As PyTorch, whose kernels take the order as a float, for doubles too.
+double as_order(double p) { return static_cast<float>(p); }
 
 Reduction kind_of(double p) {
   if (p == 0) return Reduction::Norm0;
@@ -44,7 +48,7 @@ TensorMeta vector_rule(const Tensor& self, const Scalar& ord, OptionalIntArrayRe
 }
 void vector_kernel(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim,
                    std::optional<DType> dtype, const Tensor& out) {
-  const double p = ord.to<double>();
+  const double p = as_order(ord.to<double>());
   const ReductionPlan plan("linalg_vector_norm", kind_of(p), self, dims_or_all(dim), keepdim);
   reduce_into(plan.kind, self, plan.reduced, dtype.value_or(self.dtype()), out, {.p = p});
 }
@@ -56,7 +60,10 @@ struct Norm {
     SB_CHECK(is_inexact(dtype.value_or(self.dtype())),
              "norm: expected a floating-point or complex dtype, got ",
              to_string(dtype.value_or(self.dtype())));
-    const double order = p ? p->to<double>() : 2;
+    // As PyTorch: of nothing the norm is 0 for any order.
+    SB_CHECK(!(p && p->is_complex()) || self.numel() == 0, "norm: p: expected a real number, got ",
+             p->to_string());
+    const double order = p ? as_order(p->to<std::complex<double>>().real()) : 2;
     // Nothing has norm 0, whatever the order.
     return {"norm",      self.numel() == 0 ? Reduction::Norm2 : kind_of(order), self, dim, keepdim,
             {.p = order}};
@@ -126,7 +133,7 @@ void renorm_kernel(const Tensor& self, const Scalar& p, int64_t dim, const Scala
   sizes[d] = self.sizes()[d];
   const DType dtype = compute_dtype(self.dtype());
   const Tensor norms = empty_on(self.device(), sizes, DType::Float64);
-  const double order = p.to<double>();
+  const double order = as_order(p.to<double>());
   reduce_into(kind_of(order), self, ~DimSet().set(d), dtype, norms, {.p = order});
   double* const factors = norms.data<double>();
   const double limit = maxnorm.to<double>();

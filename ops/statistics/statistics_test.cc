@@ -68,6 +68,18 @@ TEST_CASE("of nothing, the old norm is 0 and the new one refuses where there is 
   CHECK(linalg_vector_norm(nothing, -1, {0}).numel() == 0);
 }
 
+TEST_CASE("the order of a norm is a float, as in PyTorch") {
+  const Tensor x = tensor_of({3}, {3, 4, 0.5}, DType::Float64);
+  CHECK(number(linalg_vector_norm(x, 2.1)) == Approx(4.942233944657043).epsilon(1e-12));
+  CHECK(number(norm_Scalar(x, 2.1)) == Approx(4.942233944657043).epsilon(1e-12));
+}
+
+TEST_CASE("the old norm takes no complex order, but of nothing") {
+  const Scalar order = std::complex<double>(1.5, 0);
+  CHECK_THROWS_AS(norm_Scalar(tensor_of({2}, {3, 4}), order), RuntimeError);
+  CHECK(number(norm_Scalar(tensor_of({0}, {}), order)) == 0);
+}
+
 TEST_CASE("logsumexp neither overflows nor loses what is far below") {
   CHECK(number(logsumexp(tensor_of({3}, {1000, 1000, -1000}), {0})) ==
         Approx(1000 + std::log(2.0)));
