@@ -16,14 +16,26 @@ constinit thread_local const FakeContext* current = nullptr;
 
 class CurrentContext {
  public:
-  explicit CurrentContext(const FakeContext& context) : outer_(std::exchange(current, &context)) {}
-  ~CurrentContext() { current = outer_; }
+  explicit CurrentContext(const FakeContext& context) : outer_(std::exchange(current, &context)) {
+    ++depth_;
+  }
+  ~CurrentContext() {
+    current = outer_;
+    --depth_;
+  }
+  // How many rules run on this thread, one called by another.
+  static int depth() { return depth_; }
   CurrentContext(const CurrentContext&) = delete;
   CurrentContext& operator=(const CurrentContext&) = delete;
 
  private:
   const FakeContext* outer_;
+  static constinit thread_local int depth_;
 };
+constinit thread_local int CurrentContext::depth_ = 0;
+
+// No rule needs so many others, but one that calls its own operator.
+constexpr int kDeepest = 100;
 
 // Runs the kernel at Meta on the fake tensors themselves, with their mode active: what it makes is
 // fake, and its devices are those of the arguments.
@@ -31,6 +43,8 @@ bool run_fake_rule(FakeCall& call) {
   const FakeContext context(call);
   const CurrentContext as_current(context);
   const std::string name = call.name();
+  SB_CHECK(CurrentContext::depth() <= kDeepest, name, ": fake rules call each other ", kDeepest,
+           " deep; a rule must not call its own operator");
   const size_t num_results = call.op().schema().returns.size();
   {
     const ModeGuard active(&call.mode());

@@ -94,6 +94,14 @@ TEST_CASE("a fake rule cannot read elements, nor give a real tensor") {
         "which is not one of the mode");
 }
 
+TEST_CASE("a fake rule that calls its own operator is found out") {
+  TestOps ops;
+  register_fake(
+      "fake_rule_test::pairs", [&](const Tensor& x, int64_t) { return ops.call(x); }, ops.m);
+  CHECK_THAT(error_of([&] { ops.call(ops.fake_ones()); }),
+             Contains("fake_rule_test::pairs: fake rules call each other 100 deep"));
+}
+
 TEST_CASE("a second fake rule is refused, and so is one beside a kernel at Meta") {
   TestOps ops;
   register_fake("fake_rule_test::pairs", pairs_rule, ops.m);

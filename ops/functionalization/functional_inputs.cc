@@ -67,8 +67,15 @@ bool FunctionalInputs::mutated() const {
 }
 
 bool FunctionalInputs::has_grown(const Input& input) const {
-  return memories_[storages_.at(input.plain.storage().get())].functional !=
+  return memory_of(input.plain).functional !=
          functional_impl(input.functional)->functional_storage();
+}
+
+const FunctionalInputs::Memory& FunctionalInputs::memory_of(const Tensor& plain) const {
+  const auto found = storages_.find(plain.storage().get());
+  SB_CHECK(found != storages_.end(), "functionalize: ", plain.describe(),
+           ": an operator gave the tensor other memory, which its schema does not tell");
+  return memories_[found->second];
 }
 
 void FunctionalInputs::forget() {
@@ -92,8 +99,7 @@ void FunctionalInputs::write_shapes() {
   for (const Input& input : inputs_) {
     FunctionalTensorImpl& now = *functional_impl(input.functional);
     const Tensor& plain = input.plain;
-    const bool grown =
-        memories_[storages_.at(plain.storage().get())].functional != now.functional_storage();
+    const bool grown = memory_of(plain).functional != now.functional_storage();
     if (grown) resize_(plain, now.sizes());
     if (plain.sizes() != now.sizes() || plain.strides() != now.strides() ||
         plain.storage_offset() != now.storage_offset()) {

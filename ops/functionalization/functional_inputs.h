@@ -41,6 +41,8 @@ class FunctionalInputs {
     Tensor base;  // plain: all of the storage
     IntrusivePtr<FunctionalStorage> functional;
   };
+  // Throws RuntimeError where the tensor has another storage than when it was wrapped.
+  const Memory& memory_of(const Tensor& plain) const;
   void forget();
   // Whether the program gave the input more memory than it had.
   bool has_grown(const Input& input) const;
