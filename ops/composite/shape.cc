@@ -76,7 +76,9 @@ Tensor sum_to_size_kernel(const Tensor& self, SymIntArrayRef size) {
   check_defined("sum_to_size", self);
   const SymIntArrayRef from = self.sym_sizes();
   const size_t added = from.size() - std::min(size.size(), from.size());
-  const auto fits = [&](size_t i) { return same_size(size[i], from[added + i]) || is_one(size[i]); };
+  const auto fits = [&](size_t i) {
+    return same_size(size[i], from[added + i]) || is_one(size[i]);
+  };
   bool expandable = size.size() <= from.size();
   for (size_t i = 0; expandable && i < size.size(); ++i) expandable = fits(i);
   SB_CHECK(expandable, "sum_to_size: size ", shape_text(size), " does not broadcast to ",
