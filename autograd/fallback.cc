@@ -21,18 +21,20 @@ namespace {
 // Backward through an operator that has no derivative: an error that says what to register.
 class NotImplementedNode final : public GradNode {
  public:
-  NotImplementedNode(std::string op, std::string defined) : op_(std::move(op)), defined_(defined) {}
-  std::string name() const override { return backward_name(op_); }
+  explicit NotImplementedNode(OperatorHandle op) : op_(std::move(op)) {}
+  std::string name() const override { return backward_name(op_.name().to_string()); }
   TensorVector apply(TensorVector) override {
-    SB_THROW(RuntimeError, op_,
+    const OperatorEntry& entry = op_.entry();
+    const std::string defined = entry.dispatcher().inspect(
+        [&] { return entry.has_schema() ? entry.describe_schema() : "nowhere any more"; });
+    SB_THROW(RuntimeError, op_.name().to_string(),
              ": no derivative is registered; derive() it or register_autograd() one, "
              "not_differentiable() if it has none\ndefined: ",
-             defined_);
+             defined);
   }
 
  private:
-  std::string op_;
-  std::string defined_;
+  OperatorHandle op_;  // its texts are made when somebody asks
 };
 
 void for_each_tensor(absl::Span<const IValue> values, const auto& f) {
@@ -74,9 +76,7 @@ class BoxedCall {
     return std::any_of(schema_.arguments.begin(), schema_.arguments.end(),
                        [](const Argument& a) { return a.is_out(); });
   }
-  NodePtr not_implemented() const {
-    return make_intrusive<NotImplementedNode>(op_name(), op_.entry().describe_schema());
-  }
+  NodePtr not_implemented() const { return make_intrusive<NotImplementedNode>(op_); }
 
   const OperatorHandle& op_;
   const FunctionSchema& schema_;
