@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "switchboard/examples/digits_training/training.h"
-#include "switchboard/ops/parallel.h"
 #include "switchboard/ops/random/random_factories.h"
 
 namespace sb::bench {
@@ -20,7 +19,5 @@ std::function<void()> training_case(const std::string& name) {
     digits::training_step(*model, *optimizer, images, labels);
   };
 }
-
-void set_switchboard_threads(int threads) { set_num_threads(threads); }
 
 }  // namespace sb::bench

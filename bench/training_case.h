@@ -10,7 +10,6 @@ namespace sb::bench {
 
 // The MLP of //examples:train_digits, 64-64-10, on a batch of 32; "sgd" or "adam".
 std::function<void()> training_case(const std::string& optimizer);
-void set_switchboard_threads(int threads);
 
 }  // namespace sb::bench
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "switchboard/bench/side_by_side.h"
+#include "switchboard/bench/switchboard_cases.h"
 #include "switchboard/bench/training_case.h"
 
 namespace {
