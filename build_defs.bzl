@@ -167,6 +167,27 @@ def sb_cc_tests(srcs, **kwargs):
     for src in srcs:
         sb_cc_test(name = src.rpartition(".")[0], srcs = [src], **kwargs)
 
+def sb_derivatives_tests(family, deps = []):
+    """The tests of a family's derivatives: each *_derivatives_test.cc.
+
+    Args:
+      family: the operators' target.
+      deps: what the tests use besides; second derivatives go through the formulas of other families.
+    """
+    sb_cc_tests(
+        srcs = native.glob(["*_derivatives_test.cc"]),
+        deps = [
+            ":derivatives",
+            ":" + family,
+            "//autograd",
+            "//core",
+            "//dispatch",
+            "//ops:base",
+            "//ops:base_derivatives",
+            "//ops:test_places",
+        ] + deps,
+    )
+
 def sb_room_groups(rooms = SB_ROOMS, under = ""):
     """Makes for each room a package_group "above_<room>": everyone but the rooms before it.
 
