@@ -96,6 +96,32 @@ struct MaskRows {
   }
 };
 
+// Rows that all begin on a boundary of 64 bytes. Vectorised loops do the elements before such a
+// boundary one by one, with other functions: results would depend on where malloc put them.
+template <class T>
+class AlignedRows {
+ public:
+  AlignedRows(int64_t rows, int64_t cols)
+      : stride_((cols + kBoundary - 1) / kBoundary * kBoundary),
+        room_(static_cast<size_t>(rows * stride_ + kBoundary), T(0)) {
+    const auto at = reinterpret_cast<uintptr_t>(room_.data()) % kBytes;
+    first_ = room_.data() + (kBytes - at) % kBytes / sizeof(T);
+  }
+  AlignedRows(const AlignedRows&) = delete;
+  AlignedRows& operator=(const AlignedRows&) = delete;
+
+  int64_t stride() const { return stride_; }
+  T* row(int64_t i) { return first_ + i * stride_; }
+
+ private:
+  static constexpr size_t kBytes = 64;
+  static constexpr int64_t kBoundary = kBytes / sizeof(T);
+
+  const int64_t stride_;
+  std::vector<T> room_;
+  T* first_;
+};
+
 // Rows [from, to) of queries of one head.
 template <class T>
 class Block {
@@ -112,7 +138,7 @@ class Block {
         to_(to),
         largest_(static_cast<size_t>(rows()), -std::numeric_limits<T>::infinity()),
         sums_(static_cast<size_t>(rows()), T(0)),
-        weights_(Matrix::Zero(rows(), std::min(kKeys, key.rows))),
+        weights_(rows(), std::min(kKeys, key.rows)),
         output_(Matrix::Zero(rows(), value.cols)) {
     const int64_t keys = is_causal ? std::min(key.rows, to) : key.rows;
     for (int64_t first = 0; first < keys; first += kKeys) {
@@ -138,12 +164,12 @@ class Block {
 
   void add_keys(int64_t first, int64_t last) {
     const int64_t n = last - first;
-    const MatrixRef scores = {weights_.data(), to_ - from_, n, weights_.cols(), 1};
+    const MatrixRef scores = {weights_.row(0), to_ - from_, n, weights_.stride(), 1};
     gemm(dtype_of<T>, scale_, rows_of(query_, from_, to_), rows_of(key_, first, last).transposed(),
          0, scores);
     for (int64_t i = 0; i < rows(); ++i) {
       const int64_t seen = is_causal_ ? std::clamp<int64_t>(from_ + i + 1 - first, 0, n) : n;
-      flash_kernels<T>().weigh(weights_.row(i).data(), mask_.at(from_ + i, first), n, seen, row(i));
+      flash_kernels<T>().weigh(weights_.row(i), mask_.at(from_ + i, first), n, seen, row(i));
     }
     gemm(dtype_of<T>, 1, scores, rows_of(value_, first, last), 1,
          {output_.data(), to_ - from_, value_.cols, value_.cols, 1});
@@ -160,7 +186,8 @@ class Block {
   const double scale_;
   const int64_t from_, to_;
   std::vector<T> largest_, sums_;
-  Matrix weights_, output_;
+  AlignedRows<T> weights_;
+  Matrix output_;
 };
 
 struct Results {
