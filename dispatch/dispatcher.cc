@@ -5,6 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/direct_call.h"
 #include "switchboard/dispatch/make_kernel.h"
 #include "switchboard/dispatch/mode.h"
 #include "switchboard/dispatch/near_names.h"
@@ -69,7 +70,7 @@ Dispatcher::Dispatcher() {
   };
   entries_.reserve(kExpectedOperators);
   for (DispatchKey key : kFallthroughByDefault) add(key, make_fallthrough_kernel());
-  add(DispatchKey::Python, make_kernel(&internal::call_mode));
+  add(DispatchKey::Python, {{nullptr, &internal::enter_mode, nullptr}, nullptr, nullptr});
   add(DispatchKey::FuncTorchDynamicLayerFrontMode, make_kernel(&internal::call_transform));
   add(DispatchKey::PreDispatch, make_kernel(&internal::call_pre_dispatch_mode));
   add(DispatchKey::PythonDispatcher, make_kernel(&internal::call_python_dispatcher));
@@ -281,8 +282,8 @@ Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, Registered
   kernel.id = next_id();
   const KernelId id{&entry, kernel.key, kernel.id};
   entry.kernels_.add(std::move(kernel));
-  kernel_registrations_.fetch_add(1, std::memory_order_release);
   entry.invalidate_table();
+  kernel_registrations_.fetch_add(1, std::memory_order_release);
   return id;
 }
 
@@ -293,8 +294,8 @@ void Dispatcher::remove_kernel(const KernelId& id) {
   std::lock_guard<std::mutex> lock(mutex_);
   OperatorEntry* const entry = find_locked(id.op->name());
   removed = entry->kernels_.remove(id.key, id.id);
-  kernel_registrations_.fetch_add(1, std::memory_order_release);
   entry->invalidate_table();
+  kernel_registrations_.fetch_add(1, std::memory_order_release);
   bury_if_vanished(entry);
 }
 
@@ -312,8 +313,8 @@ uint64_t Dispatcher::add_fallback(DispatchKey key, RegisteredKernel kernel, bool
   }
   kernel.id = next_id();
   fallbacks.push_back(std::make_unique<RegisteredKernel>(std::move(kernel)));
-  kernel_registrations_.fetch_add(1, std::memory_order_release);
   invalidate_all();
+  kernel_registrations_.fetch_add(1, std::memory_order_release);
   return fallbacks.back()->id;
 }
 
@@ -327,8 +328,8 @@ void Dispatcher::remove_fallback(DispatchKey key, uint64_t id) {
   SB_ASSERT(found != fallbacks.end());
   removed = std::move(*found);
   fallbacks.erase(found);
-  kernel_registrations_.fetch_add(1, std::memory_order_release);
   invalidate_all();
+  kernel_registrations_.fetch_add(1, std::memory_order_release);
 }
 
 const RegisteredKernel* Dispatcher::fallback_locked(DispatchKey key,

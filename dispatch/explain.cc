@@ -142,7 +142,8 @@ std::string to_string(const Explanation& e) {
   if (!e.from_keys && e.tensors.empty()) line("arguments", "no tensors");
   line("thread includes", to_string(e.included));
   line("thread excludes", to_string(e.excluded));
-  line("op falls through", str_cat(to_string(e.fallthroughs), " on ", to_string(e.mask_backend)));
+  line("op falls through", str_cat(to_string(e.fallthroughs), " on ",
+                                   to_string(runtime_key(DispatchKey::Dense, e.mask_backend))));
   line("left for the call", to_string(e.call_keys));
   text += "  looked at\n";
   for (const ExplainStep& step : e.steps) append_step(step, &text);

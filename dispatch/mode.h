@@ -11,7 +11,9 @@
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/kernel.h"
 #include "switchboard/dispatch/operator_handle.h"
 
 namespace sb {
@@ -39,6 +41,20 @@ class DispatchMode {
   virtual std::optional<ModeKey> mode_key() const { return std::nullopt; }
   // Whether it is the mode that may be alone on the pre-dispatch stack (pre_dispatch.h).
   virtual bool is_schema_check() const { return false; }
+
+  // A typed call need not be put on a stack for a mode that does nothing but show a kernel the
+  // arguments in another guise. `tensors` are those among the arguments, at most eight; there are
+  // no symbols. Such a mode changes the tensors and returns the unboxed kernel to run on them, at
+  // the key Meta, or changes nothing and returns nullptr: then comes call(). Not asked while the
+  // call is observed, nor for operators with rules of their own for modes.
+  virtual const Kernel* enter_direct(const OperatorHandle& /*op*/,
+                                     absl::Span<const Tensor* const> /*tensors*/) {
+    return nullptr;
+  }
+  // The kernel gave this, among other results.
+  virtual void adopt_direct(const Tensor& /*result*/) {}
+  // At the end, on exceptions too: the arguments are as they were.
+  virtual void leave_direct() noexcept {}
 };
 
 // What a mode throws to decline a call: the modes that own arguments are asked next, in the order

@@ -11,12 +11,14 @@
 
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "switchboard/core/tensor_options.h"
 #include "switchboard/dispatch/boxing.h"
 #include "switchboard/dispatch/default_arguments.h"
+#include "switchboard/dispatch/direct_call.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/make_kernel.h"
 #include "switchboard/dispatch/schema_literal.h"
@@ -102,6 +104,26 @@ struct TypedCall {
       ObservedCall observed(entry, keys, kernel);
       return reinterpret_cast<Unboxed>(kernel.unboxed)(kernel.state, keys,
                                                        std::forward<A>(args)...);
+    }
+    if (enters_mode(kernel)) {
+      DirectArguments arguments;
+      (arguments.add(args), ...);
+      if (arguments.are_plain()) {
+        const auto enter = [&](const Kernel& k) -> R {
+          return reinterpret_cast<Unboxed>(k.unboxed)(k.state, DispatchKey::Meta, args...);
+        };
+        if constexpr (std::is_void_v<R>) {
+          if (run_direct(entry, arguments.tensors(),
+                         [&](const Kernel& k, DirectResults) { enter(k); }))
+            return;
+        } else {
+          std::optional<R> result;
+          if (run_direct(entry, arguments.tensors(), [&](const Kernel& k, DirectResults results) {
+                results.add(result.emplace(enter(k)));
+              }))
+            return *std::move(result);
+        }
+      }
     }
     const SpareStack stack;
     (stack.get()->push_back(box(args)), ...);
