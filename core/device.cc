@@ -12,24 +12,37 @@
 namespace sb {
 namespace {
 
-constexpr std::string_view kPrivateUse1Name = "privateuseone";
 constexpr std::string_view kNames[kNumDeviceTypes] = {
     "cpu",  "cuda", "hip",    "xla",   "mps",           "ipu",           "xpu",
     "hpu",  "ve",   "lazy",   "meta",  "privateuseone", "privateusetwo", "privateusethree",
     "fpga", "ort",  "vulkan", "metal", "mkldnn",
 };
 
-// Null until PrivateUse1 is renamed; then it never changes, so that readers need no lock.
-constinit std::atomic<const std::string*> private_name{nullptr};
+constexpr int kPrivateBackends = 3;
+constexpr int private_number(DeviceType type) {
+  return static_cast<int>(type) - static_cast<int>(DeviceType::PrivateUse1);
+}
+static_assert(private_number(DeviceType::PrivateUse3) == kPrivateBackends - 1);
+constexpr bool is_private(DeviceType type) {
+  return private_number(type) >= 0 && private_number(type) < kPrivateBackends;
+}
+
+// Null until the backend is renamed; then it never changes, so that readers need no lock.
+constinit std::atomic<const std::string*> private_names[kPrivateBackends] = {};
+
+const std::string* private_name(DeviceType type) {
+  return private_names[private_number(type)].load(std::memory_order_acquire);
+}
 
 }  // namespace
 
-std::string_view privateuse1_backend_name() {
-  const std::string* name = private_name.load(std::memory_order_acquire);
-  return name ? std::string_view(*name) : kPrivateUse1Name;
+bool is_renamed_private_backend(DeviceType type) {
+  return is_private(type) && private_name(type) != nullptr;
 }
 
-void rename_privateuse1_backend(std::string_view name) {
+void rename_private_backend(DeviceType type, std::string_view name) {
+  SB_CHECK_VALUE(is_private(type), "rename_private_backend: expected PrivateUse1, PrivateUse2 or ",
+                 "PrivateUse3, got ", to_string(type));
   SB_CHECK_VALUE(!name.empty(), "the name of a backend is empty");
   for (char c : name) {
     SB_CHECK_VALUE((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_', "backend name '",
@@ -37,18 +50,19 @@ void rename_privateuse1_backend(std::string_view name) {
   }
   static constinit std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);
-  const std::string_view current = privateuse1_backend_name();
-  if (name == current) return;
-  SB_CHECK(current == kPrivateUse1Name, "PrivateUse1 is already named '", current,
-           "' and cannot be renamed '", name, "'");
-  for (std::string_view other : kNames) {
-    SB_CHECK_VALUE(name != other, "backend name '", name, "' is the name of another device");
-  }
-  private_name.store(new std::string(name), std::memory_order_release);
+  if (name == to_string(type)) return;
+  SB_CHECK(!private_name(type), "PrivateUse", private_number(type) + 1, " is already named '",
+           to_string(type), "' and cannot be renamed '", name, "'");
+  SB_CHECK_VALUE(!find_device_type(name), "backend name '", name,
+                 "' is the name of another device");
+  // Whose autograd key would have the name of another key.
+  SB_CHECK_VALUE(name != "other" && name != "functionality", "backend name '", name,
+                 "': AutogradOther and AutogradFunctionality are keys already");
+  private_names[private_number(type)].store(new std::string(name), std::memory_order_release);
 }
 
 std::string_view to_string(DeviceType type) {
-  if (type == DeviceType::PrivateUse1) return privateuse1_backend_name();
+  if (is_renamed_private_backend(type)) return *private_name(type);
   const int i = static_cast<int>(type);
   return i < kNumDeviceTypes ? kNames[i] : "unknown";
 }
@@ -63,7 +77,10 @@ std::ostream& operator<<(std::ostream& out, DeviceType type) { return out << to_
 std::ostream& operator<<(std::ostream& out, Device device) { return out << to_string(device); }
 
 std::optional<DeviceType> find_device_type(std::string_view name) {
-  if (name == privateuse1_backend_name()) return DeviceType::PrivateUse1;
+  for (int i = 0; i < kPrivateBackends; ++i) {
+    const auto type = static_cast<DeviceType>(static_cast<int>(DeviceType::PrivateUse1) + i);
+    if (is_renamed_private_backend(type) && name == *private_name(type)) return type;
+  }
   const auto found = std::find(std::begin(kNames), std::end(kNames), name);
   if (found == std::end(kNames)) return std::nullopt;
   return static_cast<DeviceType>(found - std::begin(kNames));

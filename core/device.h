@@ -68,12 +68,16 @@ std::ostream& operator<<(std::ostream& out, Device device);
 // The device type of that name, private names included; nullopt where there is none.
 std::optional<DeviceType> find_device_type(std::string_view name);
 
-// Names PrivateUse1. As `torch.utils.rename_privateuse1_backend`: the name is lower-case letters,
-// digits and underscores, is not the name of another device, and cannot be changed once given;
-// giving the same name again does nothing. Throws ValueError or RuntimeError. Thread-safe.
-void rename_privateuse1_backend(std::string_view name);
-// The name that PrivateUse1 has now: "privateuseone" until it is renamed.
-std::string_view privateuse1_backend_name();
+// Names PrivateUse1, PrivateUse2 or PrivateUse3: a process may have three devices from outside. As
+// `torch.utils.rename_privateuse1_backend`: the name is lower-case letters, digits and underscores,
+// is not the name of another device, and cannot be changed once given; giving the same name again
+// does nothing. Throws ValueError or RuntimeError. Thread-safe.
+void rename_private_backend(DeviceType type, std::string_view name);
+inline void rename_privateuse1_backend(std::string_view name) {
+  rename_private_backend(DeviceType::PrivateUse1, name);
+}
+// Whether it has been renamed: to_string(type) is the name then, "privateuseone" and so on before.
+bool is_renamed_private_backend(DeviceType type);
 
 }  // namespace sb
 

@@ -44,7 +44,7 @@ TEST_CASE("every device type is found by its name", "[core][device]") {
 
 // The name cannot be taken back, so that one test tells its whole life.
 TEST_CASE("PrivateUse1 takes a name once, and is known by it everywhere", "[core][device]") {
-  CHECK(privateuse1_backend_name() == "privateuseone");
+  CHECK(to_string(DeviceType::PrivateUse1) == "privateuseone");
   CHECK(find_dispatch_key("dummy") == std::nullopt);
   CHECK(find_dispatch_key("privateuseone") == std::nullopt);
 
@@ -52,14 +52,14 @@ TEST_CASE("PrivateUse1 takes a name once, and is known by it everywhere", "[core
   CHECK_THROWS_AS(rename_privateuse1_backend("Dummy"), ValueError);
   CHECK_THROWS_AS(rename_privateuse1_backend("dum my"), ValueError);
   CHECK_THROWS_AS(rename_privateuse1_backend("cuda"), ValueError);
-  CHECK(privateuse1_backend_name() == "privateuseone");
+  CHECK(to_string(DeviceType::PrivateUse1) == "privateuseone");
 
   rename_privateuse1_backend("dummy");
   rename_privateuse1_backend("dummy");
   CHECK_THROWS_AS(rename_privateuse1_backend("other"), RuntimeError);
   CHECK_THROWS_AS(rename_privateuse1_backend("privateuseone"), RuntimeError);
 
-  CHECK(privateuse1_backend_name() == "dummy");
+  CHECK(is_renamed_private_backend(DeviceType::PrivateUse1));
   CHECK(to_string(DeviceType::PrivateUse1) == "dummy");
   CHECK(Device("dummy:0") == Device(DeviceType::PrivateUse1, 0));
   CHECK(Device("privateuseone:0") == Device(DeviceType::PrivateUse1, 0));
@@ -70,7 +70,33 @@ TEST_CASE("PrivateUse1 takes a name once, and is known by it everywhere", "[core
   CHECK(find_dispatch_key("SparseDummy") == DispatchKey::SparsePrivateUse1);
   CHECK(find_dispatch_key("Autograddummy") == std::nullopt);
   CHECK(find_dispatch_key("Dummy") == std::nullopt);
-  CHECK(to_string(DispatchKey::PrivateUse1) == "PrivateUse1");
+  CHECK(to_string(DispatchKey::PrivateUse1) == "dummy");
+  CHECK(to_string(DispatchKey::AutogradPrivateUse1) == "AutogradDummy");
+  CHECK(canonical_name(DispatchKey::AutogradPrivateUse1) == "AutogradPrivateUse1");
+  CHECK(find_dispatch_key("AutogradPrivateUse1") == DispatchKey::AutogradPrivateUse1);
+  CHECK(to_string(DispatchKey::AutogradPrivateUse2) == "AutogradPrivateUse2");
+}
+
+TEST_CASE("the three private backends have three names", "[core][device]") {
+  CHECK_THROWS_WITH(rename_private_backend(DeviceType::CUDA, "mine"),
+                    "rename_private_backend: expected PrivateUse1, PrivateUse2 or PrivateUse3, got "
+                    "cuda");
+  CHECK_FALSE(is_renamed_private_backend(DeviceType::PrivateUse2));
+  rename_private_backend(DeviceType::PrivateUse2, "second");
+  CHECK_THROWS_WITH(rename_private_backend(DeviceType::PrivateUse3, "second"),
+                    "backend name 'second' is the name of another device");
+  CHECK_THROWS_WITH(rename_private_backend(DeviceType::PrivateUse2, "other"),
+                    "PrivateUse2 is already named 'second' and cannot be renamed 'other'");
+  // "AutogradOther" is another key.
+  CHECK_THROWS_AS(rename_private_backend(DeviceType::PrivateUse3, "other"), ValueError);
+  CHECK_THROWS_AS(rename_private_backend(DeviceType::PrivateUse3, "functionality"), ValueError);
+  rename_private_backend(DeviceType::PrivateUse3, "third");
+  CHECK(Device("second:1") == Device(DeviceType::PrivateUse2, 1));
+  CHECK(to_string(Device(DeviceType::PrivateUse3, 0)) == "third:0");
+  CHECK(find_dispatch_key("AutogradThird") == DispatchKey::AutogradPrivateUse3);
+  CHECK(find_dispatch_key("second") == DispatchKey::PrivateUse2);
+  // Every key of the three is found by the name that it prints.
+  for_each_runtime_key([](DispatchKey key) { CHECK(find_dispatch_key(to_string(key)) == key); });
 }
 
 }  // namespace

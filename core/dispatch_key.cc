@@ -1,5 +1,7 @@
 #include "switchboard/core/dispatch_key.h"
 
+#include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 
@@ -49,20 +51,48 @@ constexpr Prefix kPrefixes[] = {
 #undef SB_P
 };
 
-// The key of a renamed private backend: "dummy", or a functionality's prefix before "Dummy".
-std::optional<DispatchKey> find_renamed(std::string_view name) {
-  const std::string_view private_name = privateuse1_backend_name();
-  if (private_name == "privateuseone") {
-    return std::nullopt;  // not renamed
-  }
-  std::string capitalised(private_name);
+// The names of a renamed backend's keys, in the order of kPrefixes: "dummy", "AutogradDummy", ...
+using KeyNames = std::array<std::string, std::size(kPrefixes)>;
+
+KeyNames make_names(std::string_view backend) {
+  std::string capitalised(backend);
   capitalised[0] = absl::ascii_toupper(static_cast<unsigned char>(capitalised[0]));
-  for (const Prefix& prefix : kPrefixes) {
-    const std::string_view wanted = prefix.name.empty() ? private_name : capitalised;
-    if (name.size() == prefix.name.size() + wanted.size() && name.starts_with(prefix.name) &&
-        name.ends_with(wanted)) {
-      return runtime_key(prefix.functionality, Backend::PrivateUse1);
-    }
+  KeyNames names;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string_view prefix = kPrefixes[i].name;
+    names[i] = prefix.empty() ? std::string(backend) : std::string(prefix) + capitalised;
+  }
+  return names;
+}
+
+// Null until the backend is renamed, which happens once.
+template <DeviceType type>
+const KeyNames* names_if_renamed() {
+  if (!is_renamed_private_backend(type)) return nullptr;
+  static const auto& names = *new KeyNames(make_names(to_string(type)));
+  return &names;
+}
+
+const KeyNames* names_if_renamed(Backend backend) {
+  switch (backend) {
+    case Backend::PrivateUse1:
+      return names_if_renamed<DeviceType::PrivateUse1>();
+    case Backend::PrivateUse2:
+      return names_if_renamed<DeviceType::PrivateUse2>();
+    case Backend::PrivateUse3:
+      return names_if_renamed<DeviceType::PrivateUse3>();
+    default:
+      return nullptr;
+  }
+}
+
+std::optional<DispatchKey> find_renamed(std::string_view name) {
+  for (Backend backend : {Backend::PrivateUse1, Backend::PrivateUse2, Backend::PrivateUse3}) {
+    const KeyNames* names = names_if_renamed(backend);
+    if (!names) continue;
+    const auto found = std::find(names->begin(), names->end(), name);
+    if (found == names->end()) continue;
+    return runtime_key(kPrefixes[found - names->begin()].functionality, backend);
   }
   return std::nullopt;
 }
@@ -70,6 +100,16 @@ std::optional<DispatchKey> find_renamed(std::string_view name) {
 }  // namespace
 
 std::string_view to_string(DispatchKey k) {
+  const std::optional<Backend> backend = backend_of(k);
+  const KeyNames* names = backend ? names_if_renamed(*backend) : nullptr;
+  if (!names) return canonical_name(k);
+  const auto* prefix =
+      std::find_if(std::begin(kPrefixes), std::end(kPrefixes),
+                   [&](const Prefix& p) { return p.functionality == functionality_of(k); });
+  return (*names)[prefix - kPrefixes];
+}
+
+std::string_view canonical_name(DispatchKey k) {
   const int i = static_cast<int>(k);
   return i < kNumKeys ? kKeyNames[i] : "UnknownDispatchKey";
 }

@@ -241,13 +241,15 @@ constexpr int slot_of(DispatchKey k) {
 }
 
 // The name of a key, as PyTorch spells it: "CPU", "AutogradPrivateUse1",
-// "CompositeImplicitAutograd".
+// "CompositeImplicitAutograd". A renamed private backend's is by its name, once it has one: "dummy",
+// "AutogradDummy".
 std::string_view to_string(DispatchKey k);
+// The same, whatever a private backend is renamed.
+std::string_view canonical_name(DispatchKey k);
 std::string_view to_string(Backend b);
 std::ostream& operator<<(std::ostream& out, DispatchKey k);
 
-// The key of that name; also accepts a renamed private backend ("dummy", "AutogradDummy" for a
-// backend renamed "dummy"). nullopt where there is none.
+// The key of that name, in either spelling. nullopt where there is none.
 std::optional<DispatchKey> find_dispatch_key(std::string_view name);
 // The same; throws ValueError naming what was given.
 DispatchKey parse_dispatch_key(std::string_view name);

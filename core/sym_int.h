@@ -176,6 +176,10 @@ inline int64_t expect_int(const SymInt& a) { return a.expect_int(); }
 inline bool has_hint(const SymInt& a) { return !a.is_symbolic() || a.node()->hint(); }
 // That number. Records nothing, so decide by it only what is right for all sizes.
 std::optional<int64_t> hint(const SymInt& a);
+// The same where the sizes at hand do not give one: some number to go on with (SymNode::stand_in).
+inline int64_t stand_in(const SymInt& a) {
+  return a.is_symbolic() ? a.node()->stand_in() : a.expect_int();
+}
 
 // The same for plain integers, so that one text of a rule (template <class Int>) serves both.
 // Throw RuntimeError on overflow.

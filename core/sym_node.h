@@ -111,6 +111,9 @@ class SymNode : public IntrusiveTarget {
   // What the expression would be for the sizes at hand, where they are known. Records nothing, so
   // decide by it only what is right for all sizes.
   virtual std::optional<SymValue> hint() const { return std::nullopt; }
+  // The same where they are not known, too: some number, that goes with those of the environment's
+  // other expressions, so that strides order as sizes do. At least 0. Int.
+  virtual int64_t stand_in() const { return 2; }
   // Whether the other is the same expression. Records nothing.
   virtual bool is_same(const SymNode& other) const { return this == &other; }
 

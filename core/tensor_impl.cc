@@ -111,8 +111,13 @@ void TensorImpl::settle_symbols() const {
   // A tensor means the same before and after, hence const. As all that changes a tensor, this is
   // not for two threads at once.
   TensorImpl* const self = const_cast<TensorImpl*>(this);
+  const int64_t bytes =
+      checked_storage_bytes(sizes, strides, offset, static_cast<int64_t>(itemsize(dtype_)));
   self->set_sizes_and_strides(sizes, strides);
   self->offset_ = offset;
+  // It was made for numbers that stood in for the sizes.
+  if (storage_ && storage_->resizable() && static_cast<size_t>(bytes) > storage_->nbytes())
+    storage_->resize(static_cast<size_t>(bytes));
 }
 
 void TensorImpl::set_sym_sizes_and_strides(SymIntArrayRef sizes, SymIntArrayRef strides,
@@ -121,10 +126,9 @@ void TensorImpl::set_sym_sizes_and_strides(SymIntArrayRef sizes, SymIntArrayRef 
            " strides");
   bool symbolic = false;
   const auto number_of = [&](const SymInt& s) {
-    constexpr int64_t kStandIn = 2;
     const std::optional<int64_t> number = s.maybe_int();
     symbolic = symbolic || !number;
-    return number ? *number : hint(s).value_or(kStandIn);
+    return number ? *number : stand_in(s);
   };
   Dims size_numbers, stride_numbers;
   for (const SymInt& s : sizes) size_numbers.push_back(number_of(s));
@@ -314,11 +318,18 @@ IntrusivePtr<TensorImpl> TensorImpl::shallow_copy() const {
 
 void TensorImpl::throw_no_data() const {
   SB_CHECK(defined_, "an undefined tensor has no data");
+  const auto sizes_text = [this] {
+    return symbolic_shape_ ? absl::StrJoin(symbolic_shape_->sizes, ", ",
+                                           [](std::string* text, const SymInt& size) {
+                                             *text += size.to_string();
+                                           })
+                           : absl::StrJoin(hint_sizes(), ", ");
+  };
   const char* what = mode_data_ ? "a fake tensor" : device_.is_meta() ? "a meta tensor" : nullptr;
-  SB_CHECK(what == nullptr, what, " has no data: ", to_string(dtype_), "[",
-           absl::StrJoin(hint_sizes(), ", "), "] on ", to_string(device_));
+  SB_CHECK(what == nullptr, what, " has no data: ", to_string(dtype_), "[", sizes_text(), "] on ",
+           to_string(device_));
   SB_THROW(RuntimeError, "a tensor on ", to_string(device_), " has no data: ", to_string(dtype_),
-           "[", absl::StrJoin(hint_sizes(), ", "), "]");
+           "[", sizes_text(), "]");
 }
 
 }  // namespace sb

@@ -43,7 +43,13 @@ class VersionCounter : public IntrusiveTarget {
 // the dispatch mode that owns the tensor knows of it (a fake tensor's mode). A tensor with mode
 // data has the Python key, so that its calls reach the mode.
 class DispatchMode;
-class AutogradMeta : public IntrusiveTarget {};
+class Tensor;
+class AutogradMeta : public IntrusiveTarget {
+ public:
+  // Has `copy`, a new tensor that stands for this one elsewhere, as a fake one does, require a
+  // gradient if this one does. No gradient goes from there to here.
+  virtual void mark_copy(const Tensor& /*copy*/) const {}
+};
 class ModeData : public IntrusiveTarget {
  public:
   virtual DispatchMode& mode() const = 0;
@@ -194,7 +200,7 @@ class TensorImpl : public IntrusiveTarget {
     forget_symbols();
     symbolic_shape_ = shape.release();
   }
-  // The same with what the symbols stand for, and 2 for each that stands for nothing; or, if none
+  // The same with what the symbols stand for, or some number (stand_in); or, if none
   // of the numbers is a symbol, just these sizes, strides and offset. Throws as
   // set_sizes_and_strides.
   void set_sym_sizes_and_strides(SymIntArrayRef sizes, SymIntArrayRef strides,
