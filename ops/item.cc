@@ -7,6 +7,7 @@
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
+#include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
@@ -61,6 +62,14 @@ bool is_same_size_kernel(const Tensor& self, const Tensor& other) {
 }
 
 }  // namespace
+
+std::vector<IValue> to_list(const Tensor& self) {
+  check_defined("to_list", self);
+  SB_CHECK(self.dim() == 1, "to_list: expected a tensor of one dimension, got ", self.describe());
+  std::vector<IValue> elements;
+  for (const Tensor& element : unbind(self)) elements.push_back(item.handle().call({element})[0]);
+  return elements;
+}
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(item, Tag::data_dependent_output);

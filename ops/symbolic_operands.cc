@@ -11,12 +11,6 @@
 namespace sb::internal {
 namespace {
 
-// What a size is in a stand-in.
-int64_t number_for(const SymInt& size) {
-  constexpr int64_t kStandIn = 2;
-  return hint(size).value_or(kStandIn);
-}
-
 bool has_hints(SymIntArrayRef sizes) {
   return std::ranges::all_of(sizes, [](const SymInt& s) { return has_hint(s); });
 }
@@ -112,15 +106,15 @@ Tensor SymbolicOperands::stand_in(const Tensor& t, const Ones& ones) const {
     for (size_t d = 0; d < sizes.size(); ++d) {
       const size_t from_last = sizes.size() - 1 - d;
       sizes[d] = from_last < ones.size() && ones[from_last] ? 1
-                 : from_last < shape_.size()                ? number_for(shape_[from_last])
-                                                            : number_for(t.sym_sizes()[d]);
+                 : from_last < shape_.size()                ? sb::stand_in(shape_[from_last])
+                                                            : sb::stand_in(t.sym_sizes()[d]);
     }
     strides = infer_dense_strides(sizes, strides);
   } else {
     for (size_t d = 0; d < sizes.size(); ++d) {
       const size_t from_last = sizes.size() - 1 - d;
       if (from_last < shape_.size() && from_last < ones.size() && !ones[from_last])
-        sizes[d] = number_for(shape_[from_last]);
+        sizes[d] = sb::stand_in(shape_[from_last]);
     }
   }
   Tensor result = empty_strided_on(DeviceType::Meta, sizes, strides, t.dtype());

@@ -92,50 +92,6 @@ DimVector iterator_strides(const DimVector& sizes, const std::vector<DimVector>&
   return strides_in_order<int64_t>(sizes, iterator_order(sizes, operands));
 }
 
-void check_index_list(const char* op, const Tensor& self, OptionalTensorList indices) {
-  SB_CHECK_INDEX(indices.size() <= static_cast<size_t>(self.dim()), op,
-                 ": too many indices for self, ", self.describe(), ": ", indices.size());
-  for (const auto& index : indices) {
-    if (!is_given(index)) continue;
-    SB_CHECK_INDEX(index->dtype() == DType::Int64 || is_mask(*index), op,
-                   ": indices: expected int64, bool or uint8 tensors, got ", index->describe());
-  }
-  int64_t dim = 0;
-  for (const auto& index : indices) {
-    if (!is_given(index) || !is_mask(*index)) {
-      ++dim;
-      continue;
-    }
-    for (int64_t size : index->sizes()) {
-      SB_CHECK_INDEX(dim < self.dim() && size == self.size(dim), op, ": the mask ",
-                     index->describe(), " does not fit self, ", self.describe(), ", at dimension ",
-                     dim);
-      ++dim;
-    }
-  }
-  SB_CHECK_INDEX(dim <= self.dim(), op, ": too many indices for self, ", self.describe());
-}
-
-bool has_mask(OptionalTensorList indices) {
-  return std::ranges::any_of(indices, [](const auto& i) { return is_given(i) && is_mask(*i); });
-}
-
-std::vector<std::optional<Tensor>> expand_masks(OptionalTensorList indices) {
-  std::vector<std::optional<Tensor>> result;
-  for (const auto& index : indices) {
-    if (!is_given(index) || !is_mask(*index)) {
-      result.push_back(index);
-      continue;
-    }
-    const Tensor places = nonzero_places(*index);
-    for (int64_t d = 0; d < index->dim(); ++d) {
-      result.push_back(alias_with_unchecked(places, {places.sizes()[0]}, {places.strides()[0]},
-                                            d * places.strides()[1]));
-    }
-  }
-  return result;
-}
-
 template <SizeType Int>
 IndexedShape<Int> indexed_shape(const char* op, const Tensor& self, OptionalTensorList indices) {
   IndexedShape<Int> shape;
@@ -183,9 +139,8 @@ AdvancedIndex plan_index(const char* op, const Tensor& self, OptionalTensorList 
 }
 
 SymDimVector symbolic_result_strides(const Tensor& self, const IndexedShape<SymInt>& shape) {
-  constexpr int64_t kStandIn = 2;
   DimVector sizes;
-  for (const SymInt& size : shape.sizes) sizes.push_back(hint(size).value_or(kStandIn));
+  for (const SymInt& size : shape.sizes) sizes.push_back(stand_in(size));
   std::vector<DimVector> operands = {table_strides(self.impl()->hint_strides(), shape.self_dims)};
   for (const Tensor& t : shape.indices) {
     const IntArrayRef own_sizes = t.impl()->hint_sizes(), own_strides = t.impl()->hint_strides();

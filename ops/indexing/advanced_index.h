@@ -8,6 +8,7 @@
 #include "switchboard/core/tensor.h"
 #include "switchboard/ops/by_size.h"
 #include "switchboard/ops/dims.h"
+#include "switchboard/ops/index_list.h"
 #include "switchboard/ops/indexing/indexed_walk.h"
 #include "switchboard/ops/optional_tensor.h"
 
@@ -20,18 +21,6 @@ DimVector iterator_order(const DimVector& sizes, const std::vector<DimVector>& o
 // (0 for what is broadcast): the fastest dimension of the first operand that has an opinion becomes
 // the fastest. Empty for contiguous ones.
 DimVector iterator_strides(const DimVector& sizes, const std::vector<DimVector>& operands);
-
-inline bool is_mask(const Tensor& index) {
-  return index.dtype() == DType::Bool || index.dtype() == DType::UInt8;
-}
-
-// Throws IndexError where there are more indices than dimensions, or one is of another dtype than
-// int64, bool and uint8, or a mask has another shape than the dimensions that it stands for.
-void check_index_list(const char* op, const Tensor& self, OptionalTensorList indices);
-bool has_mask(OptionalTensorList indices);
-// The indices with each mask replaced by the places of its true elements, one index tensor for each
-// of its dimensions. For CPU tensors.
-std::vector<std::optional<Tensor>> expand_masks(OptionalTensorList indices);
 
 // How the indices meet self. The result's shape is self's with the indexed dimensions replaced by
 // the indices' common shape: where they were if they are neighbours, in front otherwise.

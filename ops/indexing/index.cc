@@ -54,7 +54,7 @@ Tensor without_masks(const Tensor& self, OptionalTensorList indices, F&& f) {
   internal::TensorArguments tensors = {&self};
   for (const auto& i : indices) internal::collect_tensors(&tensors, i);
   internal::check_arguments("index", tensors);
-  return f(expand_masks(indices));
+  return f(expand_masks(indices, nonzero_places));
 }
 template <bool with_data>
 Tensor index_functional(const Tensor& self, OptionalTensorList indices) {
@@ -138,7 +138,7 @@ Tensor index_put_cpu(const Tensor& self, OptionalTensorList indices, const Tenso
     fill_masked(self, only_mask(indices), before, number);
     return self;
   }
-  const std::vector<std::optional<Tensor>> expanded = expand_masks(indices);
+  const std::vector<std::optional<Tensor>> expanded = expand_masks(indices, nonzero_places);
   const AdvancedIndex plan = plan_index("index_put", self, expanded);
   check_values<int64_t>(plan, values);
   if (std::ranges::find(plan.sizes, 0) != plan.sizes.end()) return self;
