@@ -1,6 +1,7 @@
 #include "switchboard/autograd/variable.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "switchboard/autograd/accumulate_grad.h"
@@ -31,6 +32,23 @@ GradMeta& grad_meta(const Tensor& tensor) {
 
 bool requires_grad_slow(const GradMeta& meta) {
   return meta.requires_grad || meta.grad_fn || (meta.view && needs_grad(meta.view->base));
+}
+
+namespace {
+// Where the gradients of a copy end, of a tensor that was computed.
+class EndNode final : public GradNode {
+ public:
+  std::string name() const override { return "copy of a computed tensor"; }
+  TensorVector apply(TensorVector) override { return {}; }
+};
+}  // namespace
+
+void GradMeta::mark_copy(const Tensor& copy) const {
+  if (!requires_grad_slow(*this)) return;
+  if (requires_grad)
+    grad_meta(copy).requires_grad = true;
+  else
+    set_history(copy, make_intrusive<EndNode>());
 }
 
 }  // namespace internal

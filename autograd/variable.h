@@ -84,6 +84,8 @@ struct ViewInfo {
 // As `torch::autograd::AutogradMeta`.
 class GradMeta final : public AutogradMeta {
  public:
+  void mark_copy(const Tensor& copy) const override;
+
   bool requires_grad = false;
   uint32_t output = 0;
   NodePtr grad_fn;

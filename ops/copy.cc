@@ -68,7 +68,14 @@ Tensor copy_any(const Tensor& self, const Tensor& src, bool non_blocking) {
   } else {
     SB_CHECK_NOT_IMPLEMENTED(!src.is_meta(), "copy_: argument src: ", src.describe(),
                              " has no data to copy to ", self.describe());
-    _copy_from(src, self, non_blocking);
+    if (src.device().type == self.device().type || src.is_cpu() || self.is_cpu()) {
+      _copy_from(src, self, non_blocking);
+    } else {
+      // Neither device knows of the other.
+      const Tensor host = empty_like(src, {}, {}, Device(DeviceType::CPU), {}, {});
+      _copy_from(src, host, false);
+      _copy_from(host, self, false);
+    }
   }
   return self;
 }
@@ -127,6 +134,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(copy_);
   m.impl(copy_, explicit_key, copy_any);
   m.define(_copy_from);
+  m.define(_copy_from_and_resize);
   m.define(clone);
   m.impl(clone, explicit_key, clone_any);
   define_out_by_copy<clone>(m);

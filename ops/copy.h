@@ -14,6 +14,8 @@ SB_OP(copy_, "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) 
 // What a device that is not CPU registers to take part in copy_: writes `self` to `dst`, either of
 // which may be on another device. Its result is not used.
 SB_OP(_copy_from, "aten::_copy_from(Tensor self, Tensor dst, bool non_blocking=False) -> Tensor");
+// The same for a `dst` that takes self's shape first. For devices alone: nothing else calls it.
+SB_OP(_copy_from_and_resize, "aten::_copy_from_and_resize(Tensor self, Tensor dst) -> Tensor");
 
 // A new tensor, with what is not given as in self.
 SB_STRUCTURED_NO_INPLACE(clone,

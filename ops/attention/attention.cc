@@ -151,6 +151,31 @@ Tensor sdpa(const Tensor& query, const Tensor& key_given, const Tensor& value_gi
 
 }  // namespace
 
+void define_overrideable_attention() {
+  [[maybe_unused]] static const Library& library = []() -> Library& {
+    auto& m = *new Library(Library::Kind::Fragment, "aten");
+    m.define(
+        "aten::_scaled_dot_product_fused_attention_overrideable(Tensor query, Tensor key, Tensor "
+        "value, Tensor? attn_bias=None, float dropout_p=0.0, bool is_causal=False, bool "
+        "return_debug_mask=False, *, float? scale=None) -> (Tensor output, Tensor logsumexp, "
+        "Tensor cum_seq_q, Tensor cum_seq_k, SymInt max_q, SymInt max_k, Tensor philox_seed, "
+        "Tensor philox_offset, Tensor debug_attn_mask)");
+    m.impl(kOverrideable, DispatchKey::CompositeExplicitAutograd,
+           [](const OperatorHandle& op, DispatchKeySet, Stack*) {
+             SB_THROW(NotImplementedError, op.schema().name.name,
+                      ": no device registered a kernel");
+           });
+    m.define(
+        "aten::_scaled_dot_product_fused_attention_overrideable_backward(Tensor grad_out, Tensor "
+        "query, Tensor key, Tensor value, Tensor attn_bias, bool[4] grad_input_mask, Tensor out, "
+        "Tensor logsumexp, Tensor cum_seq_q, Tensor cum_seq_k, SymInt max_q, SymInt max_k, float "
+        "dropout_p, bool is_causal, Tensor philox_seed, Tensor philox_offset, *, float? "
+        "scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value, Tensor "
+        "grad_attn_bias)");
+    return m;
+  }();
+}
+
 SB_LIBRARY_FRAGMENT(aten, m) {
   const auto composite = DispatchKey::CompositeImplicitAutograd;
   m.define(scaled_dot_product_attention);
@@ -161,16 +186,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(_scaled_dot_product_attention_forward, composite, attention_with_weights);
   m.define(_scaled_dot_product_attention_math);
   m.impl(_scaled_dot_product_attention_math, composite, attention_with_weights);
-  m.define(
-      "aten::_scaled_dot_product_fused_attention_overrideable(Tensor query, Tensor key, Tensor "
-      "value, Tensor? attn_bias=None, float dropout_p=0.0, bool is_causal=False, bool "
-      "return_debug_mask=False, *, float? scale=None) -> (Tensor output, Tensor logsumexp, Tensor "
-      "cum_seq_q, Tensor cum_seq_k, SymInt max_q, SymInt max_k, Tensor philox_seed, Tensor "
-      "philox_offset, Tensor debug_attn_mask)");
-  m.impl(kOverrideable, DispatchKey::CompositeExplicitAutograd,
-         [](const OperatorHandle& op, DispatchKeySet, Stack*) {
-           SB_THROW(NotImplementedError, op.schema().name.name, ": no device registered a kernel");
-         });
+  define_overrideable_attention();
 }
 
 }  // namespace sb

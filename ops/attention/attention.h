@@ -58,7 +58,11 @@ SB_OP(_scaled_dot_product_flash_attention_for_cpu,
 
 // A device with fused attention of its own registers
 // _scaled_dot_product_fused_attention_overrideable, and _fused_sdp_choice to name it; it has nine
-// results, hence no handle. NotImplementedError where no device did.
+// results, hence no handle. NotImplementedError where no device did. Its gradients are those that
+// the device registers as _scaled_dot_product_fused_attention_overrideable_backward. Both are there
+// after the first call of this function, and in any case before main: for static objects that need
+// their schemas.
+void define_overrideable_attention();
 
 }  // namespace sb
 
