@@ -129,10 +129,11 @@ void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
       value.for_each_tensor([&](const Tensor& t) { constant |= constant_of(t).defined(); });
   }
   if (constant) return bypass(CacheBypass::ConstantAttribute);
-  std::optional<CacheKey> key = CacheKey::of(op, facts.rules_version, mode.cache_settings(), given);
-  if (!key) return bypass(CacheBypass::OtherArgument);
+  CacheKey key;
+  if (!key.assign(op, facts.rules_version, mode.cache_settings(), given))
+    return bypass(CacheBypass::OtherArgument);
 
-  const CacheEntry* const known = cache.find(*key);
+  const CacheEntry* const known = cache.find(key);
   if (known && use != FakeCacheUse::CrossCheck) {
     IValue result(build(mode, *known, given));
     stack->resize(stack->size() - n);
@@ -149,7 +150,9 @@ void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
   if (known) {
     check_same(op, build(mode, *known, before), results[0].to_tensor());
   } else if (std::unique_ptr<CacheEntry> entry = make_entry(mode, op, facts, before, results)) {
-    entry->key = *std::move(key);
+    entry->key.assign(key.words().begin(), key.words().end());
+    entry->hash = key.hash();
+    entry->registrations = key.registrations();
     cache.insert(std::move(entry));
   }
 }

@@ -7,9 +7,11 @@
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/fill.h"
+#include "switchboard/ops/indexing/index.h"
 #include "switchboard/ops/indexing/masked.h"
 #include "switchboard/ops/indexing/repeat_interleave.h"
 #include "switchboard/ops/item.h"
+#include "switchboard/ops/ranges.h"
 #include "switchboard/ops/sorting/unique.h"
 #include "switchboard/ops/unary.h"
 #include "switchboard/ops/views.h"
@@ -116,6 +118,18 @@ TEST_CASE("item() gives a symbol of the tensor's kind, and the same one again") 
   CHECK_THROWS_AS(item_of(f.make({}, DType::Complex64)), NotImplementedError);
 }
 
+TEST_CASE("to_list() gives a symbol for each element, of a vector only") {
+  Fixture f;
+  const std::vector<IValue> elements = to_list(f.make({3}, DType::Int64));
+  REQUIRE(elements.size() == 3);
+  CHECK(elements[0].is_SymInt());
+  CHECK(elements[0].to_string() != elements[1].to_string());
+  CHECK(to_list(f.make({0})).empty());
+  CHECK_THROWS_WITH(to_list(f.make({2, 2})), Catch::Contains("to_list: expected a tensor of one"));
+  CHECK_THROWS_AS(to_list(FakeTensorMode().from_tensor(zeros({2}))), DataDependentOutputError);
+  CHECK(to_list(arange(3))[2].to_string() == "2");
+}
+
 TEST_CASE("a ShapeEnv may refuse symbols for numbers or for sizes") {
   FakeTensorMode fake({.shape_env = ShapeEnv::create({.allow_scalar_outputs = false,
                                                       .allow_dynamic_output_shape_ops = false})});
@@ -130,6 +144,25 @@ TEST_CASE("a tensor may be as large as item() says") {
   FakeTensorModeGuard active(f.fake);
   const SymInt sizes[] = {n, 3};
   CHECK(zeros(SymIntArrayRef(sizes, 2)).sym_size(0).to_string() == n.to_string());
+}
+
+TEST_CASE("a mask as an index selects as many elements as its nonzero finds") {
+  Fixture f;
+  using Indices = std::vector<std::optional<Tensor>>;
+  const Tensor x = f.make({4, 3, 5}), rows = f.make({4}, DType::Bool);
+  const Tensor selected = index(x, Indices{rows});
+  REQUIRE(selected.dim() == 3);
+  CHECK(selected.sym_size(0).to_string() == "u0");
+  CHECK(selected.sym_size(1).maybe_int() == 3);
+  CHECK(index(x, Indices{rows, f.make({1}, DType::Int64)}).sym_size(0).to_string() == "u0");
+  CHECK(nonzero(rows).sym_size(0).to_string() == "u0");
+  const Tensor flat = index(x, Indices{std::nullopt, f.make({3, 5}, DType::Bool)});
+  REQUIRE(flat.dim() == 2);
+  CHECK(flat.sym_size(0).maybe_int() == 4);
+  CHECK(flat.sym_size(1).to_string() == "u1");
+  CHECK_THROWS_WITH(index(x, Indices{f.make({3}, DType::Bool)}),
+                    Catch::Contains("aten::index.Tensor: the mask") &&
+                        Catch::Contains("does not fit self") && Catch::Contains("dimension 0"));
 }
 
 TEST_CASE("masked_select, unique and repeat_interleave give sizes of their own") {

@@ -61,14 +61,14 @@ size_t this_thread() {
 // to the last table that has them.
 struct FakeDispatchCache::Table {
   explicit Table(size_t capacity) : slots(capacity) {}
-  const internal::CacheEntry* find(const internal::CacheKey& key) const {
-    for (size_t i = key.hash() & (slots.size() - 1);; i = (i + 1) & (slots.size() - 1)) {
+  const internal::CacheEntry* find(absl::Span<const uint64_t> key, uint64_t hash) const {
+    for (size_t i = hash & (slots.size() - 1);; i = (i + 1) & (slots.size() - 1)) {
       const internal::CacheEntry* const entry = slots[i].load(std::memory_order_acquire);
-      if (!entry || entry->key == key) return entry;
+      if (!entry || (entry->hash == hash && absl::MakeConstSpan(entry->key) == key)) return entry;
     }
   }
   void add(const internal::CacheEntry* entry) {
-    size_t i = entry->key.hash() & (slots.size() - 1);
+    size_t i = entry->hash & (slots.size() - 1);
     while (slots[i].load(std::memory_order_relaxed)) i = (i + 1) & (slots.size() - 1);
     slots[i].store(entry, std::memory_order_release);
     ++size;
@@ -90,7 +90,8 @@ const IntrusivePtr<FakeDispatchCache>& FakeDispatchCache::process_wide() {
 }
 
 const internal::CacheEntry* FakeDispatchCache::find(const internal::CacheKey& key) {
-  const internal::CacheEntry* const entry = published_.load(std::memory_order_acquire)->find(key);
+  const internal::CacheEntry* const entry =
+      published_.load(std::memory_order_acquire)->find(key.words(), key.hash());
   if (entry) {
     hits_[internal::this_thread() % kCounts].hits.fetch_add(1, std::memory_order_relaxed);
   }
@@ -101,8 +102,12 @@ void FakeDispatchCache::insert(std::unique_ptr<const internal::CacheEntry> entry
   std::shared_ptr<Table> old;
   {
     absl::MutexLock lock(&mutex_);
-    if (table_->find(entry->key)) return;  // another thread was quicker
-    if (table_->size == kMostEntries) return count_bypass(internal::CacheBypass::Full);
+    if (table_->find(entry->key, entry->hash)) return;  // another thread was quicker
+    if (table_->size == kMostEntries) {
+      if (table_->entries.front()->registrations == entry->registrations)
+        return count_bypass(internal::CacheBypass::Full);
+      old = std::exchange(table_, std::make_shared<Table>(64));  // the oldest, at least, are dead
+    }
     misses_.fetch_add(1, std::memory_order_relaxed);
     if (2 * (table_->size + 1) > table_->slots.size()) {
       auto larger = std::make_shared<Table>(2 * table_->slots.size());

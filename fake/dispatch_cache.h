@@ -68,9 +68,11 @@ std::string_view to_string(CacheBypass reason);
 
 // What a call gives. As `_DispatchCacheEntry`.
 struct CacheEntry {
-  CacheKey key;
-  int same_as = -1;  // the argument that the result is; then the rest says nothing
-  int view_of = -1;  // the argument whose storage the result is on
+  std::vector<uint64_t> key;  // CacheKey::words
+  uint64_t hash = 0;
+  uint64_t registrations = 0;  // Dispatcher::kernel_registrations(), of the key
+  int same_as = -1;            // the argument that the result is; then the rest says nothing
+  int view_of = -1;            // the argument whose storage the result is on
   DimVector sizes;
   DimVector strides;
   int64_t storage_offset = 0;
@@ -83,11 +85,12 @@ struct CacheEntry {
 
 }  // namespace internal
 
-// An operator that is defined anew, or gets another rule, is another one; a Meta kernel that is
-// replaced is not noticed: clear() then.
+// Whoever defines an operator, gives it another rule, or registers or takes back any kernel, makes
+// all that was remembered before worthless.
 //
 // Thread-safe: modes of several threads may share one; looking something up takes no lock. Holds at
-// most kMostEntries, and remembers nothing more when it is full.
+// most kMostEntries; when it is full, it remembers nothing more until the next registration, and
+// then begins anew.
 class FakeDispatchCache : public IntrusiveTarget {
  public:
   static constexpr size_t kMostEntries = size_t{1} << 16;

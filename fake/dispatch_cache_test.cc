@@ -134,6 +134,29 @@ TEST_CASE("a constant among the arguments is not remembered") {
   CHECK(f.cache->info().size == before);
 }
 
+TEST_CASE("a kernel that comes or goes is noticed") {
+  Fixture f;
+  const Tensor x = f.make({2, 3});
+  Library m(Library::Kind::Fragment, "aten");
+  m.define("_test_cache_row(Tensor x) -> Tensor");
+  const auto columns = [&] {
+    Stack stack = {x};
+    default_dispatcher().find_op_or_throw("aten::_test_cache_row").call_boxed(&stack);
+    return stack[0].to_tensor().size(1);
+  };
+  {
+    Library narrow(Library::Kind::Impl, "aten", DispatchKey::Meta);
+    narrow.impl("_test_cache_row", [](const Tensor& t) { return new_empty(t, {1, 3}); });
+    CHECK(columns() == 3);
+    CHECK(columns() == 3);
+    CHECK(f.cache->info().hits == 1);
+  }
+  Library wide(Library::Kind::Impl, "aten", DispatchKey::Meta);
+  wide.impl("_test_cache_row", [](const Tensor& t) { return new_empty(t, {1, 4}); });
+  CHECK(columns() == 4);
+  CHECK(f.cache->info().hits == 1);
+}
+
 TEST_CASE("the cache is cleared, and its numbers with it") {
   Fixture f;
   const Tensor x = f.make({2});
@@ -211,6 +234,12 @@ TEST_CASE("a full cache remembers nothing more") {
     narrow(base, 1, 0, i + 1);
   CHECK(f.cache->info().size == FakeDispatchCache::kMostEntries);
   CHECK(f.bypasses("cache is full") > 0);
+  // Once a kernel has come or gone, nothing in it is worth anything.
+  Library m(Library::Kind::Def, "_cache_test_full");
+  m.define("f(Tensor x) -> Tensor");
+  m.impl("f", DispatchKey::CPU, [](const Tensor& t) { return t; });
+  narrow(base, 1, 0, 7);
+  CHECK(f.cache->info().size == 1);
 }
 
 }  // namespace

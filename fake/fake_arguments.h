@@ -36,7 +36,7 @@ struct FakeArguments {
     return seen;
   }
 
- private:
+  // A tensor among the arguments.
   void add(const DispatchMode& mode, const Tensor& t) {
     const TensorImpl* const impl = t.impl();
     const ModeData* const data = impl->mode_data().get();

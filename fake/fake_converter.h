@@ -21,6 +21,10 @@ class FakeConverter {
   Tensor convert(const Tensor& real, Device device, const IntrusivePtr<ModeData>& mode);
   // The fake that `real` has on that device; undefined where there is none.
   Tensor find(const Tensor& real, Device device) const;
+  // The next conversion of `real` to that device makes another one.
+  void forget(const Tensor& real, Device device) {
+    tensors_.erase(TensorKey(real.impl(), number_of(device)));
+  }
 
   // Gives a fake tensor its data, which `real` is. Whoever writes to that storage calls forget().
   void make_constant(const Tensor& fake, const Tensor& real);

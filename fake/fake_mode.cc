@@ -75,6 +75,11 @@ uint64_t settings_number(const FakeTensorOptions& options) {
   return number;
 }
 
+void keep_requires_grad(const Tensor& real, const Tensor& fake) {
+  const IntrusivePtr<AutogradMeta>& meta = real.impl()->autograd_meta();
+  if (meta && !fake.impl()->autograd_meta()) meta->mark_copy(fake);
+}
+
 }  // namespace
 
 FakeMode::FakeMode(FakeTensorOptions options)
@@ -93,19 +98,32 @@ IntrusivePtr<ModeData> FakeMode::data() {
 Tensor FakeMode::from_tensor(const Tensor& real, const FromTensorOptions& how) {
   SB_CHECK(real.defined(), "FakeTensorMode.from_tensor: expected a tensor, got an undefined one");
   if (owns(real)) return real;
-  SB_CHECK(!real.impl()->mode_data(), "FakeTensorMode.from_tensor: ", real.describe(),
-           " belongs to another mode, ", real.impl()->mode_data()->mode().name());
+  SB_CHECK(!real.impl()->mode_data(),
+           "FakeTensorMode.from_tensor: expected a real tensor or a fake one of this mode, got ",
+           real.describe(), " of another mode, ", real.impl()->mode_data()->mode().name());
   const Device target = with_index(how.device.value_or(real.device()));
   SB_CHECK_VALUE(options_.allow_meta || !target.is_meta(),
-                 "FakeTensorMode.from_tensor: a fake tensor's device cannot be meta");
+                 "FakeTensorMode.from_tensor: expected another device than meta for ",
+                 real.describe(), " (FakeTensorOptions::allow_meta allows it)");
   const bool is_static = how.static_shapes.value_or(options_.static_shapes);
   SB_CHECK_VALUE(!how.static_shapes.value_or(false) || how.dims.empty(),
                  "FakeTensorMode.from_tensor: dims: expected none for static shapes, got ",
                  how.dims.size());
+  SB_CHECK_VALUE(how.dims.empty() || how.dims.size() == static_cast<size_t>(real.dim()),
+                 "FakeTensorMode.from_tensor: dims: expected one for each dimension of ",
+                 real.describe(), ", got ", how.dims.size());
   const Tensor known = converter_.find(real, target);
   if (known.defined()) return known;
   const Tensor fake = converter_.convert(real, target, data());
-  if (options_.shape_env && !is_static) make_symbolic(*options_.shape_env, fake, how);
+  if (options_.shape_env && !is_static) {
+    try {
+      make_symbolic(*options_.shape_env, fake, how);
+    } catch (...) {
+      converter_.forget(real, target);
+      throw;
+    }
+  }
+  keep_requires_grad(real, fake);
   if (options_.propagate_real_tensors) extras_of(fake).real = real;
   if (options_.record_creation) {
     record_creation(fake, Creation::of_call(absl::StrCat("from_tensor(", real.describe(), ")")));
@@ -123,14 +141,50 @@ Tensor FakeMode::empty(SymIntArrayRef sizes, SymIntArrayRef strides, DType dtype
 void FakeMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   const FakeOp& facts = fake_op(op);
   const FakeArguments arguments = FakeArguments::of(*this, arguments_on(op, stack));
-  const DispatchTable& table = op.entry().resolved_table();
-  if (facts.has_rules || !options_are_plain_ || arguments.is_special() ||
-      !table.slots[slot_of(DispatchKey::Meta)] || is_implicit_composite(table)) {
+  if (arguments.is_special() || !goes_straight(facts, op.entry().resolved_table())) {
     call_slowly(op, facts, arguments, stack);
     return;
   }
   if (arguments.device.disagrees()) throw_devices_disagree(op, arguments_on(op, *stack));
-  run_meta_kernel(op, facts, arguments.device.device(), stack);
+  run_meta_or_fallback(op, facts, arguments.device.device(), stack);
+}
+
+bool FakeMode::goes_straight(const FakeOp& facts, const DispatchTable& table) const {
+  return !facts.has_rules && options_are_plain_ && table.slots[slot_of(DispatchKey::Meta)] &&
+         !is_implicit_composite(table);
+}
+
+const Kernel* FakeMode::enter_direct(const OperatorHandle& op,
+                                     absl::Span<const Tensor* const> tensors) {
+  const FakeOp& facts = fake_op(op);
+  const DispatchTable& table = op.entry().resolved_table();
+  const Kernel& meta = table.slots[slot_of(DispatchKey::Meta)];
+  if (!goes_straight(facts, table) || !meta.unboxed || facts.device_argument >= 0 ||
+      facts.sets_metadata || direct_) {
+    return nullptr;
+  }
+  FakeArguments arguments;
+  for (const Tensor* const t : tensors) arguments.add(*this, *t);
+  const std::optional<Device> device = arguments.device.device();
+  if (!device || arguments.is_special() || arguments.device.disagrees() ||
+      (device->is_meta() && !options_.allow_meta)) {
+    return nullptr;
+  }
+  // As in data_of().
+  const IntrusivePtr<ModeData>& first = tensors[0]->impl()->mode_data();
+  direct_.emplace(op, *device, first ? first : data());  // nothing throws from here on
+  for (const Tensor* const t : tensors) direct_->invocation.unfake(*t);
+  return &meta;
+}
+
+void FakeMode::adopt_direct(const Tensor& result) {
+  direct_->invocation.end();
+  adopt(direct_->op, direct_->invocation, result, direct_->device, direct_->data);
+}
+
+void FakeMode::leave_direct() noexcept {
+  const IntrusivePtr<ModeData> keep = std::move(direct_->data);
+  direct_.reset();
 }
 
 void FakeMode::call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeArguments arguments,
@@ -178,13 +232,39 @@ void FakeMode::run(const OperatorHandle& op, const FakeOp& facts, Stack* stack) 
     return;
   }
   if (meta) {
-    run_meta_kernel(op, facts, common_device(op, *stack), stack);
+    run_meta_or_fallback(op, facts, common_device(op, *stack), stack);
   } else if (facts.returns_nothing && !facts.mutates) {
     // There is nothing that it could have done.
     stack->resize(stack->size() - op.entry().num_arguments());
   } else {
     internal::run_fallback_kernel(*this, op, facts, stack);
   }
+}
+
+void FakeMode::run_meta_or_fallback(const OperatorHandle& op, const FakeOp& facts,
+                                    std::optional<Device> device, Stack* stack) {
+  const size_t size = stack->size();
+  // The rule gets another device than the call.
+  const size_t device_at =
+      size - op.entry().num_arguments() + static_cast<size_t>(facts.device_argument);
+  const IValue given = facts.device_argument < 0 ? IValue() : (*stack)[device_at];
+  std::string said;
+  try {
+    run_meta_kernel(op, facts, device, stack);
+    return;
+  } catch (const ModeDeclined&) {
+    throw;
+  } catch (const DataDependentOutputError&) {  // zeros would answer, and wrongly
+    throw;
+  } catch (const DynamicOutputShapeError&) {
+    throw;
+  } catch (const NotImplementedError& error) {
+    // Otherwise the rule's own words are what matters; or the arguments are gone.
+    if (!internal::may_fall_back(op) || stack->size() != size) throw;
+    said = error.what();
+  }
+  if (facts.device_argument >= 0) (*stack)[device_at] = given;
+  internal::run_fallback_kernel(*this, op, facts, stack, said);
 }
 
 void FakeMode::run_meta_kernel(const OperatorHandle& op, const FakeOp& facts,
@@ -198,29 +278,29 @@ void FakeMode::run_meta_kernel(const OperatorHandle& op, const FakeOp& facts,
     argument = IValue(Device(DeviceType::Meta));
   }
   SB_CHECK_VALUE(options_.allow_meta || !device.is_meta(), op.name().to_string(),
-                 ": a fake tensor's device cannot be meta");
+                 ": argument device: expected another device than meta "
+                 "(FakeTensorOptions::allow_meta allows it)");
 
   const IntrusivePtr<ModeData> data = data_of(absl::MakeConstSpan(arguments, stack->size() - base));
   KernelInvocation invocation(facts.sets_metadata);
   for (size_t i = base; i < stack->size(); ++i) invocation.unfake((*stack)[i]);
   op.redispatch_boxed(DispatchKey::Meta, stack);
   invocation.end();
-  const auto adopt = [&](const Tensor& t) {
-    if (t.impl()->mode_data() || !t.defined()) return;  // an argument
-    SB_CHECK(t.is_meta(), op.name().to_string(),
-             ": the kernel at Meta gave a tensor that is neither meta nor fake, ", t.describe());
-    if (!invocation.is_storage_of_argument(t.storage())) {
-      count_storage(t.storage().get(), &converter_.allocator());
-    }
-    become_fake(t, device, data);
-  };
   for (size_t i = base; i < stack->size(); ++i) {
-    const IValue& result = (*stack)[i];
-    if (result.is_Tensor()) [[likely]]
-      adopt(result.unchecked_tensor());
-    else
-      result.for_each_tensor(adopt);
+    (*stack)[i].for_each_tensor(
+        [&](const Tensor& result) { adopt(op, invocation, result, device, data); });
   }
+}
+
+void FakeMode::adopt(const OperatorHandle& op, const KernelInvocation& invocation,
+                     const Tensor& result, Device device, const IntrusivePtr<ModeData>& data) {
+  if (result.impl()->mode_data() || !result.defined()) return;  // an argument
+  SB_CHECK(result.is_meta(), op.name().to_string(),
+           ": the kernel at Meta gave a tensor that is neither meta nor fake, ", result.describe());
+  if (!invocation.is_storage_of_argument(result.storage())) {
+    count_storage(result.storage().get(), &converter_.allocator());
+  }
+  become_fake(result, device, data);
 }
 
 // Keeps this alive, too.
@@ -269,13 +349,14 @@ Tensor FakeMode::convert_argument(const OperatorHandle& op, const FakeOp& facts,
   if (!is_number) {
     SB_CHECK(!facts.sets_metadata, where(),
              "expected a fake tensor, as the operator changes its "
-             "arguments' shape or storage, got a real one, in ",
-             render_call(op, stack));
+             "arguments' shape or storage, got a real one, ",
+             tensor.describe(), ", in ", render_call(op, stack));
     SB_CHECK(options_.allow_non_fake_inputs, where(), "expected a fake tensor, got a real one, ",
              tensor.describe(), ", in ", render_call(op, stack),
              "; convert it with FakeTensorMode::from_tensor, or allow_non_fake_inputs");
   }
   const Tensor fake = converter_.convert(tensor, with_index(tensor.device()), data());
+  keep_requires_grad(tensor, fake);
   if (is_number) converter_.make_constant(fake, tensor);
   return fake;
 }

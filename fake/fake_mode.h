@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "switchboard/dispatch/mode.h"
 #include "switchboard/fake/dispatch_cache.h"
@@ -13,6 +14,7 @@
 #include "switchboard/fake/fake_op.h"
 #include "switchboard/fake/fake_tensor_data.h"
 #include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/fake/kernel_invocation.h"
 
 namespace sb::internal {
 
@@ -35,8 +37,14 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget {
   // 9. a CompositeImplicitAutograd kernel runs with the mode active, and what it calls comes here;
   // 10. the Meta kernel, on arguments that are plain meta tensors for the time being; its results
   //     get the common device, or that of a `device` argument;
-  // 11. where there is none: the fallback kernel, or UnsupportedOperatorError.
+  // 11. where there is none, or it throws NotImplementedError: the fallback kernel, or
+  //     UnsupportedOperatorError.
   void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
+  // The first of these, without a stack.
+  const Kernel* enter_direct(const OperatorHandle& op,
+                             absl::Span<const Tensor* const> tensors) override;
+  void adopt_direct(const Tensor& result) override;
+  void leave_direct() noexcept override;
   std::string name() const override { return "FakeTensorMode"; }
   std::optional<ModeKey> mode_key() const override { return ModeKey::Fake; }
 
@@ -66,6 +74,9 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget {
                        Stack* stack);
 
  private:
+  // The same where the rule is implemented for the arguments; the fallback kernel where it is not.
+  void run_meta_or_fallback(const OperatorHandle& op, const FakeOp& facts,
+                            std::optional<Device> device, Stack* stack);
   void call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeArguments arguments,
                    Stack* stack);
   // From step 8 on.
@@ -79,6 +90,11 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget {
   Tensor convert_argument(const OperatorHandle& op, const FakeOp& facts, size_t index,
                           const Tensor& tensor, const Stack& stack);
   void record_creation(const Tensor& fake, const Creation& creation);
+  // Whether calls with nothing special among their arguments go straight to the shape rule.
+  bool goes_straight(const FakeOp& facts, const DispatchTable& table) const;
+  // Makes a result of a Meta kernel a fake tensor, unless it is an argument.
+  void adopt(const OperatorHandle& op, const KernelInvocation& invocation, const Tensor& result,
+             Device device, const IntrusivePtr<ModeData>& data);
 
   const FakeTensorOptions options_;
   const bool options_are_plain_;  // none that changes what single calls do
@@ -86,6 +102,17 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget {
   FakeConverter converter_;
   WeakIntrusivePtr<ModeData> data_;  // weak: the data owns the mode
   uint64_t epoch_ = 0;
+
+  // The direct call that runs, of which there is at most one: its kernel sees no fake tensors.
+  struct Direct {
+    Direct(const OperatorHandle& o, Device d, IntrusivePtr<ModeData> m)
+        : op(o), device(d), data(std::move(m)) {}
+    OperatorHandle op;
+    Device device;                // of the results
+    IntrusivePtr<ModeData> data;  // keeps the mode, too
+    KernelInvocation invocation{/*sets_storage=*/false};
+  };
+  std::optional<Direct> direct_;
 };
 
 // The device with an index where the device type has several: "cuda" is the current one, or cuda:0.

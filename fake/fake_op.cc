@@ -5,7 +5,7 @@
 
 #include "absl/base/const_init.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "switchboard/core/allocator.h"
 #include "switchboard/core/error.h"
@@ -127,7 +127,9 @@ RegistrationHandle undo_by(F take) {
 
 RegistrationHandle register_fake_rule(std::initializer_list<std::string_view> ops, FakeRule rule,
                                       SourceLocation where) {
-  SB_CHECK_VALUE(rule != nullptr, "register_fake_rule: expected a rule, got an empty function");
+  const auto text = [](std::string* to, std::string_view op) { to->append(op); };
+  SB_CHECK_VALUE(rule != nullptr, "register_fake_rule: ", absl::StrJoin(ops, ", ", text),
+                 ": expected a rule, got an empty function");
   std::vector<OperatorName> names;
   for (const std::string_view op : ops) names.push_back(OperatorName::parse(op));
   const auto shared = std::make_shared<const FakeRule>(std::move(rule));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_join.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/fake/common_device.h"
@@ -21,7 +22,9 @@ IValue& FakeCall::argument(std::string_view name) const {
   const std::vector<Argument>& arguments = op_.schema().arguments;
   for (size_t i = 0; i < arguments.size(); ++i)
     if (arguments[i].name == name) return argument(i);
-  SB_THROW(ValueError, this->name(), ": no argument '", name, "'");
+  const auto name_of = [](std::string* text, const Argument& a) { *text += a.name; };
+  SB_THROW(ValueError, this->name(), ": no argument '", name, "'; arguments: ",
+           arguments.empty() ? "(none)" : absl::StrJoin(arguments, ", ", name_of));
 }
 
 ShapeEnv* FakeCall::shape_env() const { return mode_.shape_env(); }

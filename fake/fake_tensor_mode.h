@@ -31,6 +31,8 @@ struct FakeTensorOptions {
   // An operator of the namespaces that fallback_kernel.h names, without a shape rule, runs for real
   // on zeros; otherwise it is refused.
   bool allow_fallback_kernels = true;
+  // How many bytes these zeros may take; a call that needs more is refused.
+  int64_t fallback_bytes = int64_t{1} << 30;
   // Fake tensors on the meta device are allowed.
   bool allow_meta = false;
   // Where sizes are symbols, and what data decides is one: item(), nonzero(). Without it sizes are
@@ -88,7 +90,8 @@ class FakeTensorMode {
 
   // The fake of a real tensor, on its own device or on another one. The same tensor gives the same
   // fake, and views of one storage stay views of one fake storage, as long as they live. An
-  // accelerator without index becomes its device 0. With a ShapeEnv its sizes become symbols.
+  // accelerator without index becomes its device 0. With a ShapeEnv its sizes become symbols. It
+  // requires a gradient where the real one does, and is a leaf where that is one.
   // Throws UnsupportedFakeTensorError for a tensor that has no storage, and so no fake (a
   // functional one), RuntimeError for a tensor that is fake already and of another mode, and
   // ValueError for the meta device.

@@ -5,6 +5,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/copy.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/item.h"
 #include "switchboard/ops/views.h"
@@ -85,6 +86,67 @@ TEST_CASE("a mode that allows no fallback kernels refuses all") {
   FakeTensorMode strict({.allow_fallback_kernels = false});
   CHECK_THROWS_WITH(op.call({strict.from_tensor(zeros({2}))}),
                     Catch::Contains("the mode allows none"));
+}
+
+SB_OP(even, "aten::_fallback_test_even(Tensor x, *, Device? device=None) -> Tensor");
+
+TEST_CASE("a shape rule that is not implemented for the arguments leaves them to the fallback") {
+  CpuOnly t;
+  t.m.define(even);
+  static int real_runs;
+  real_runs = 0;
+  t.m.impl(even, DispatchKey::CPU, [](const Tensor& x, std::optional<Device> device) {
+    CHECK((!device || device->is_cpu()));
+    ++real_runs;
+    return zeros({x.numel() + 1});
+  });
+  t.m.impl(even, DispatchKey::Meta, [](const Tensor& x, std::optional<Device>) {
+    SB_CHECK_NOT_IMPLEMENTED(x.numel() % 2 == 0, "only even numbers");
+    return zeros(x.sizes(), {}, {}, Device("meta"));
+  });
+  CHECK(even(t.x({4})).sizes() == IntArrayRef({4}));
+  CHECK(real_runs == 0);
+  const Tensor odd = even(t.x({3}));
+  CHECK(real_runs == 1);
+  CHECK(is_fake(odd));
+  CHECK(odd.sizes() == IntArrayRef({4}));
+  CHECK(even.handle().call({t.x({5})})[0].to_tensor().sizes() == IntArrayRef({6}));
+  CHECK(even(t.x({3}), Device("cuda:1")).device() == Device("cuda:1"));
+  FakeTensorMode strict({.allow_fallback_kernels = false});
+  CHECK_THROWS_WITH(even(strict.from_tensor(zeros({3}))),
+                    Catch::Contains("its shape rule does not serve these arguments (only even "
+                                    "numbers), and no fallback: the mode allows none"));
+}
+
+SB_OP(by_data, "aten::_fallback_test_by_data(Tensor x) -> Tensor");
+
+TEST_CASE("a shape rule that needs the data is not answered from zeros") {
+  CpuOnly t;
+  t.m.define(by_data);
+  t.m.impl(by_data, DispatchKey::CPU, [](const Tensor& x) { return zeros(x.sizes()); });
+  t.m.impl(by_data, DispatchKey::Meta, [](const Tensor& x) -> Tensor {
+    if (x.dim() == 1) SB_THROW(DynamicOutputShapeError, "the size depends on the data");
+    SB_THROW(DataDependentOutputError, "the result depends on the data");
+  });
+  CHECK_THROWS_AS(by_data(t.x({4})), DynamicOutputShapeError);
+  CHECK_THROWS_AS(by_data(t.x({4, 1})), DataDependentOutputError);
+  CHECK_THROWS_AS(by_data.handle().call({t.x({4})}), DynamicOutputShapeError);
+}
+
+TEST_CASE("zeros that take more bytes than the mode allows are refused") {
+  Library m(Library::Kind::Fragment, "aten");
+  const OperatorHandle op = m.define("_fallback_test_big(Tensor x, Tensor y) -> Tensor");
+  m.impl("_fallback_test_big", DispatchKey::CPU,
+         [](const Tensor& x, const Tensor&) { return mul(x, x); });
+  FakeTensorMode fake({.fallback_bytes = 100});
+  const Tensor x = fake.from_tensor(zeros({13})), y = fake.from_tensor(zeros({13}));
+  CHECK(op.call({x, x})[0].to_tensor().sizes() == IntArrayRef({13}));
+  CHECK_THROWS_WITH(op.call({x, y}), Catch::Contains("take 52 bytes") &&
+                                         Catch::Contains("the mode allows 100") &&
+                                         Catch::Contains("fallback_bytes"));
+  FakeTensorMode usual;
+  const Tensor huge = expand(usual.from_tensor(zeros({1})), {int64_t{1} << 40});
+  CHECK_THROWS_AS(op.call({clone(huge), huge}), UnsupportedOperatorError);
 }
 
 TEST_CASE("symbolic sizes cannot be zeros of a size") {

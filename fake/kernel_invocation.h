@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "switchboard/core/tensor.h"
+#include "switchboard/dispatch/direct_call.h"
 #include "switchboard/dispatch/ivalue.h"
 
 namespace sb::internal {
@@ -21,8 +23,7 @@ class KernelInvocation {
   explicit KernelInvocation(bool sets_storage) : sets_storage_(sets_storage) {}
   ~KernelInvocation() {
     end();
-    for (size_t i = 0; i < few_size_; ++i) few_[i].impl->release();
-    for (const Saved& s : more_) s.impl->release();
+    for (const Saved& s : saved_) s.impl->release();
   }
   KernelInvocation(const KernelInvocation&) = delete;
   KernelInvocation& operator=(const KernelInvocation&) = delete;
@@ -31,16 +32,12 @@ class KernelInvocation {
   void unfake(const Tensor& tensor) {
     TensorImpl* const impl = tensor.impl();
     if (!impl->mode_data()) return;
-    if (few_size_ == kFew) more_.reserve(more_.size() + 1);  // what follows must not throw
     if (sets_storage_) add_storage(impl->storage());
     const DispatchKeySet keys = impl->key_set();
-    const Saved saved{impl, impl->storage().get(), keys, impl->device(),
-                      impl->exchange_mode_data(nullptr).leak()};
+    Saved& saved =
+        saved_.emplace_back(Saved{impl, impl->storage().get(), keys, impl->device(), nullptr});
     impl->retain();
-    if (few_size_ < kFew) [[likely]]
-      few_[few_size_++] = saved;
-    else
-      more_.push_back(saved);
+    saved.data = impl->exchange_mode_data(nullptr).leak();
     // A view of a lazily conjugated or negated tensor is one too.
     constexpr DispatchKeySet kLazyBits{DispatchKey::Conjugate, DispatchKey::Negative};
     impl->set_key_set(tensor_key_set(DeviceType::Meta, impl->is_inference()) | (keys & kLazyBits));
@@ -61,17 +58,14 @@ class KernelInvocation {
   void end() {
     if (ended_) return;
     ended_ = true;
-    for (size_t i = 0; i < few_size_; ++i) few_[i].restore();
-    for (const Saved& s : more_) s.restore();
+    for (const Saved& s : saved_) s.restore();
   }
 
   bool is_storage_of_argument(const Storage& storage) const {
     const auto is_of = [&](const Saved& s) {
       return s.storage == storage.get() || s.impl->storage() == storage;
     };
-    for (size_t i = 0; i < few_size_; ++i)
-      if (is_of(few_[i])) return true;
-    return std::ranges::any_of(more_, is_of) ||
+    return std::ranges::any_of(saved_, is_of) ||
            std::ranges::find(storages_, storage) != storages_.end();
   }
 
@@ -91,12 +85,9 @@ class KernelInvocation {
   };
   void add_storage(Storage storage) { storages_.push_back(std::move(storage)); }
 
-  static constexpr size_t kFew = 4;
-  Saved few_[kFew];
-  size_t few_size_ = 0;
+  absl::InlinedVector<Saved, DirectArguments::kMost> saved_;
   bool sets_storage_;
   bool ended_ = false;
-  std::vector<Saved> more_;
   std::vector<Storage> storages_;  // so that no new one takes the address of an old one
 };
 

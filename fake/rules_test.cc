@@ -6,6 +6,7 @@
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/foreach/foreach.h"
+#include "switchboard/ops/indexing/embedding.h"
 #include "switchboard/ops/indexing/index.h"
 #include "switchboard/ops/loss/packed_sequence.h"
 #include "switchboard/ops/resize.h"
@@ -94,6 +95,17 @@ TEST_CASE("each result of a foreach operator is on the device of its place") {
   const std::vector<Tensor> other = {f.cpu({2}), f.cpu({3})};
   CHECK_THROWS_WITH(call("aten::_foreach_add.List", {list, other}),
                     Catch::Contains("_foreach_add") && Catch::Contains("place 0"));
+}
+
+TEST_CASE("embedding_bag takes tensors of several devices, and tells of each where it is") {
+  Fixture f;
+  const auto [bags, bag_of, sizes, from] =
+      _embedding_bag(f.cuda({9, 4}), f.cpu({6}, DType::Int64), f.cpu({2}, DType::Int64));
+  CHECK(bags.device() == kCuda);
+  CHECK(bags.sizes() == IntArrayRef({2, 4}));
+  CHECK(bag_of.device().is_cpu());
+  CHECK(sizes.device().is_cpu());
+  CHECK(from.device().is_cpu());
 }
 
 TEST_CASE("convolution gives channels last where the input or the weight is") {

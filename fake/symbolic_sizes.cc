@@ -12,9 +12,6 @@ namespace sb::internal {
 void make_symbolic(ShapeEnv& env, const Tensor& fake, const FromTensorOptions& how) {
   const IntArrayRef sizes = fake.sizes(), strides = fake.strides();
   const size_t rank = sizes.size();
-  SB_CHECK_VALUE(how.dims.empty() || how.dims.size() == rank,
-                 "FakeTensorMode.from_tensor: dims: expected one for each of ", rank,
-                 " dimensions, got ", how.dims.size());
   static std::atomic<uint64_t> unnamed{0};
   const std::string name =
       how.source.empty() ? absl::StrCat("t", unnamed.fetch_add(1)) : how.source;

@@ -71,6 +71,36 @@ TEST_CASE("copies lie in the order of what they copy, gaps and expanded dimensio
   CHECK(wide.sym_stride(1).maybe_int() == 1);
 }
 
+TEST_CASE("copies of tensors whose sizes come from data lie in their order, too") {
+  Fixture f;
+  FakeTensorModeGuard guard(f.fake);
+  const auto size = [&] {
+    SymInt u = f.env->create_unbacked_symint();
+    constrain_range_for_size(u, 2);
+    return u;
+  };
+  const Tensor x = zeros(std::vector<SymInt>{size(), 3, size()});
+  const Tensor y = clone(permute(x, {2, 0, 1}));
+  CHECK(sizes_text(y) == "u1, u0, 3");
+  CHECK(y.sym_stride(0).maybe_int() == 1);
+  CHECK(y.sym_stride(1).to_string() == "3*u1");
+  CHECK(y.sym_stride(2).to_string() == "u1");
+  CHECK(relu(permute(x, {2, 0, 1})).sym_stride(1).to_string() == "3*u1");
+  CHECK(f.env->guards().empty());
+}
+
+TEST_CASE("a tensor whose size turns out has room for it") {
+  Fixture f;
+  FakeTensorModeGuard guard(f.fake);
+  SymInt u = f.env->create_unbacked_symint();
+  constrain_range_for_size(u, 2);
+  const Tensor x = zeros(std::vector<SymInt>{u, 3});
+  check(u == 1000);
+  CHECK(x.sizes() == IntArrayRef({1000, 3}));
+  CHECK(x.storage()->nbytes() == 12000);
+  CHECK(as_strided(x, {3000}, {1}).numel() == 3000);
+}
+
 TEST_CASE("operators keep the symbols and record only what they rest on") {
   Fixture f;
   const Tensor x = f.make({5, 7}, "x"), y = f.make({7, 3}, "y");

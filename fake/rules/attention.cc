@@ -1,6 +1,7 @@
 // The attention operators of devices that are not here: what they give, for planning and tracing.
 
 #include <cstdint>
+#include <utility>
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
@@ -14,14 +15,20 @@ namespace {
 struct Attention {
   explicit Attention(const FakeCall& c)
       : call(c), query(c.tensor("query")), key(c.tensor("key")), value(c.tensor("value")) {
-    for (const Tensor* t : {&query, &key, &value}) {
-      SB_CHECK(t->dim() >= 3, c.name(), ": expected 3 dimensions or more, got ", t->describe());
+    using Named = std::pair<const char*, const Tensor*>;
+    for (const auto& [name, t] :
+         {Named("query", &query), Named("key", &key), Named("value", &value)}) {
+      SB_CHECK(t->dim() >= 3, c.name(), ": ", name, ": expected 3 dimensions or more, got ",
+               t->describe());
     }
     SB_CHECK(query.dtype() == key.dtype() && query.dtype() == value.dtype(), c.name(),
              ": expected query, key and value of one dtype, got ", query.describe(), ", ",
              key.describe(), " and ", value.describe());
   }
 
+  void expect_4_dims(const char* name, const Tensor& t) const {
+    SB_CHECK(t.dim() == 4, call.name(), ": ", name, ": expected 4 dimensions, got ", t.describe());
+  }
   Tensor floats(SymIntArrayRef sizes) const {
     return call.empty(sizes, DType::Float32, query.device());
   }
@@ -63,8 +70,8 @@ Tensor debug_mask(const Attention& a, const SymInt& batch, const SymInt& heads, 
 
 bool flash_rule(FakeCall& call) {  // [batch, heads, length, head size]
   const Attention a(call);
-  SB_CHECK(a.query.dim() == 4 && a.key.dim() == 4, call.name(), ": expected 4 dimensions, got ",
-           a.query.describe(), " and ", a.key.describe());
+  a.expect_4_dims("query", a.query);
+  a.expect_4_dims("key", a.key);
   const SymInt batch = a.query.sym_size(0), heads = a.query.sym_size(1), q = a.query.sym_size(2),
                size = a.query.sym_size(3), k = a.key.sym_size(2);
   const Tensor output =
@@ -77,8 +84,8 @@ bool flash_rule(FakeCall& call) {  // [batch, heads, length, head size]
 
 bool efficient_rule(FakeCall& call) {  // [batch, heads, length, head size]
   const Attention a(call);
-  SB_CHECK(a.query.dim() == 4 && a.value.dim() == 4, call.name(), ": expected 4 dimensions, got ",
-           a.query.describe(), " and ", a.value.describe());
+  a.expect_4_dims("query", a.query);
+  a.expect_4_dims("value", a.value);
   const SymInt batch = a.query.sym_size(0), heads = a.query.sym_size(1), q = a.query.sym_size(2);
   const SymInt rows = call.argument("compute_log_sumexp").to_bool() ? round_up(q, 32) : SymInt(0);
   const Tensor output = empty_transposed(call, batch, heads, q, a.value.sym_size(3),
@@ -104,13 +111,17 @@ bool flash_forward_rule(FakeCall& call) {  // [batch, length, heads, head size],
 
 bool efficient_forward_rule(FakeCall& call) {  // [batch, length, heads, head size]
   const Attention a(call);
-  SB_CHECK(a.query.dim() == 4 && a.value.dim() == 4, call.name(), ": expected 4 dimensions, got ",
-           a.query.describe(), " and ", a.value.describe());
+  a.expect_4_dims("query", a.query);
+  a.expect_4_dims("value", a.value);
   const IValue starts = call.argument("cu_seqlens_q"), longest_q = call.argument("max_seqlen_q"),
                longest_k = call.argument("max_seqlen_k");
   const bool packed = starts.is_Tensor() && starts.to_tensor().defined();
-  SB_CHECK(!packed || !longest_q.is_None(), call.name(),
-           ": max_seqlen_q: expected a number beside cu_seqlens_q, got None");
+  if (packed) {
+    SB_CHECK(starts.to_tensor().dim() > 0, call.name(),
+             ": cu_seqlens_q: expected a dimension or more, got ", starts.to_tensor().describe());
+    SB_CHECK(!longest_q.is_None(), call.name(),
+             ": max_seqlen_q: expected a number beside cu_seqlens_q, got None");
+  }
   const SymInt batch = a.query.sym_size(0), length = a.query.sym_size(1);
   const SymInt heads = a.query.sym_size(2);
   const SymInt q = packed ? longest_q.to_sym_int() : length;

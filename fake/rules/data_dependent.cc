@@ -78,10 +78,12 @@ bool masked_select_rule(FakeCall& call) {
   const Tensor self = call.tensor(0);
   ShapeEnv& env = env_for_sizes(call);
   const Tensor mask = call.tensor(1);
+  SB_CHECK(mask.dtype() == DType::Bool || mask.dtype() == DType::UInt8, call.name(),
+           ": mask: expected bool or uint8, got ", mask.describe());
   const SymDimVector both = broadcast_sizes<SymInt>(
       self.sym_sizes(), mask.sym_sizes(), [&](const SymBool& agree, size_t) {
-        SB_CHECK(agree, call.name(), ": ", self.describe(), " and mask ", mask.describe(),
-                 " do not broadcast");
+        SB_CHECK(agree, call.name(), ": mask: expected a shape that broadcasts with self, ",
+                 self.describe(), ", got ", mask.describe());
       });
   const SymInt most = sym_product(both);
   call.give({call.empty({new_size(env, most)}, self.dtype(), self.device())});
@@ -123,8 +125,10 @@ bool unique2_rule(FakeCall& call) {
 bool unique_dim_rule(FakeCall& call) {
   const Tensor self = call.tensor(0);
   const int64_t dim = call.argument("dim").to_int(), rank = self.dim();
-  SB_CHECK_INDEX(dim >= -rank && dim < rank, call.name(), ": dim: ", dim, " is out of range for ",
+  SB_CHECK_INDEX(rank != 0, call.name(), ": self: expected a dimension or more, got ",
                  self.describe());
+  SB_CHECK_INDEX(dim >= -rank && dim < rank, call.name(), ": dim: expected one in [", -rank, ", ",
+                 rank - 1, "] for ", self.describe(), ", got ", dim);
   give_unique(call, self, dim < 0 ? dim + rank : dim, call.argument("return_inverse").to_bool(),
               call.argument("return_counts").to_bool());
   return true;

@@ -1,12 +1,18 @@
 // Operators whose tensors may be on several devices, and what device their results have.
 
+#include <cstddef>
+#include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/fake/fake_errors.h"
 #include "switchboard/fake/fake_mode.h"
 #include "switchboard/fake/fake_rule.h"
+#include "switchboard/ops/index_list.h"
 
 namespace sb::internal {
 namespace {
@@ -28,17 +34,34 @@ bool index_put_rule(FakeCall& call) {
   return true;
 }
 
-// A mask selects as many elements as it has true ones.
+// A mask selects as many elements as it has true ones, which nonzero knows as much of as anybody.
 bool index_rule(FakeCall& call) {
-  for (const std::optional<Tensor>& index : call.argument("indices").to_optional_tensor_list()) {
-    if (!index || !index->defined()) continue;
-    const bool mask = index->dtype() == DType::Bool || index->dtype() == DType::UInt8;
-    SB_CHECK_KIND(DynamicOutputShapeError, !mask, call.name(), ": indices: the result's shape ",
-                  "depends on the data of a mask, which fake tensors do not have, ",
-                  index->describe());
+  IValue& argument = call.argument("indices");
+  const OptionalTensorList indices = argument.to_optional_tensor_list();
+  if (has_mask(indices)) {
+    check_index_list("aten::index.Tensor", call.tensor("self"), indices);
+    static const OperatorHandle nonzero = default_dispatcher().find_op_or_throw("aten::nonzero");
+    argument = expand_masks(indices,
+                            [](const Tensor& mask) { return nonzero.call({mask})[0].to_tensor(); });
   }
   return follow_first(call);
 }
+
+// Each result is where the tensor is that it tells of, and these may be anywhere.
+bool embedding_bag_rule(FakeCall& call) {
+  const Device bags = call.tensor("weight").device();
+  const Device by_index = call.tensor("indices").device();
+  const Device by_bag = call.tensor("offsets").device();
+  call.run_meta_kernel(bags);
+  const Device devices[] = {bags, by_index, by_bag, by_bag};
+  for (size_t i = 0; i < std::size(devices); ++i) {
+    const Tensor& result = call.stack()->end()[-4 + static_cast<ptrdiff_t>(i)].to_tensor();
+    if (result.device() != devices[i]) become_fake(result, devices[i], call.mode().data());
+  }
+  return true;
+}
+
+void device_text(std::string* text, const Tensor& t) { *text += to_string(t.device()); }
 
 // Each result of a list is on the device that the elements of its place agree on.
 bool foreach_rule(FakeCall& call) {
@@ -52,10 +75,11 @@ bool foreach_rule(FakeCall& call) {
   std::vector<Device> devices;
   for (size_t i = 0; !lists.empty() && i < lists[0].size(); ++i) {
     CommonDevice common;
+    std::vector<Tensor> there;
     for (const std::vector<Tensor>& list : lists)
-      if (i < list.size() && list[i].defined()) common.add(list[i]);
+      if (i < list.size() && list[i].defined()) common.add(there.emplace_back(list[i]));
     SB_CHECK(!common.disagrees(), call.name(), ": expected the tensors at place ", i,
-             " of all lists on one device");
+             " of all lists on one device, got ", absl::StrJoin(there, ", ", device_text));
     devices.push_back(common.device().value_or(Device(DeviceType::CPU)));
   }
   call.run_meta_kernel(devices.empty() ? Device(DeviceType::CPU) : devices[0]);
@@ -85,6 +109,9 @@ bool refuse_device(FakeCall& call) {
       .release();
   register_fake_rule("aten::index.Tensor", index_rule).release();
   register_fake_rule({"aten::index_put", "aten::index_put_"}, index_put_rule).release();
+  register_fake_rule({"aten::_embedding_bag", "aten::_embedding_bag_forward_only"},
+                     embedding_bag_rule)
+      .release();
   register_fake_rule(
       {"aten::_nested_tensor_from_tensor_list", "aten::_nested_tensor_from_tensor_list.out",
        "aten::_nested_view_from_buffer", "aten::_nested_view_from_buffer_copy"},

@@ -225,7 +225,11 @@ Expr ExprPool::apply(SymOp op, absl::Span<const Expr> args) {
   const bool one =
       op == SymOp::Neg || op == SymOp::Not || (op >= SymOp::Sqrt && op <= SymOp::ToInt);
   SB_CHECK_TYPE(many ? !args.empty() : args.size() == (one ? 1u : 2u), "symbolic ",
-                sb::to_string(op), ": got ", args.size(), " operands");
+                sb::to_string(op), ": expected ",
+                many  ? "1 operand or more"
+                : one ? "1 operand"
+                      : "2 operands",
+                ", got ", args.size());
   for (Expr arg : args) {
     SB_CHECK_TYPE(arg->kind == args[0]->kind, "symbolic ", sb::to_string(op), ": expected ",
                   sb::to_string(args[0]->kind), ", got ", sb::to_string(arg->kind), " ",

@@ -63,7 +63,7 @@ Expr ExprPool::compare_with_zero(SymOp op, Expr a) {
 
 Expr ExprPool::negate(Expr condition) {
   SB_CHECK_TYPE(condition->kind == SymKind::Bool, "symbolic !: expected SymBool, got ",
-                to_string(condition));
+                sb::to_string(condition->kind), " ", to_string(condition));
   if (condition->is_const()) return constant_bool(condition->value == 0);
   if (condition->is(SymOp::Not)) return condition->args[0];
   if (condition->form == ExprForm::Apply && condition->args.size() == 1) {

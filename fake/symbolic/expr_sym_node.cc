@@ -12,6 +12,11 @@ const ExprSymNode& expr_node(const SymNode& node) {
   return *n;
 }
 
+void expect_kind(std::string_view question, symbolic::Expr e, SymKind kind) {
+  SB_CHECK_TYPE(e->kind == kind, question, ": expected ", to_string(kind), ", got ",
+                to_string(e->kind), " ", symbolic::to_string(e));
+}
+
 SymValue plain_value(SymKind kind, symbolic::Number n) {
   switch (kind) {
     case SymKind::Int:
@@ -43,9 +48,8 @@ SymValue ExprSymNode::apply(SymOp op, absl::Span<const SymValue> operands) const
     symbolic::Expr e;
     if (v.is_symbolic()) {
       const ExprSymNode& node = expr_node(*v.node());
-      SB_CHECK(node.env_ == env_, "symbolic ", sb::to_string(op), ": ",
-               symbolic::to_string(node.expr_), " and ", symbolic::to_string(expr_),
-               " are of two ShapeEnvs");
+      SB_CHECK(node.env_ == env_, "symbolic ", sb::to_string(op), ": ", symbolic::to_string(expr_),
+               " and ", symbolic::to_string(node.expr_), " are of two ShapeEnvs");
       e = env_->facts_.simplify(node.expr_);
     } else if (v.kind() == SymKind::Int) {
       e = pool.constant(v.as_int());
@@ -61,28 +65,33 @@ SymValue ExprSymNode::apply(SymOp op, absl::Span<const SymValue> operands) const
 
 int64_t ExprSymNode::guard_int(SourceLocation where) const {
   const std::lock_guard lock(env_->mutex_);
+  expect_kind("guard_int", expr_, SymKind::Int);
   return env_->evaluate_number(expr_, where).i;
 }
 
 double ExprSymNode::guard_float(SourceLocation where) const {
   const std::lock_guard lock(env_->mutex_);
+  expect_kind("guard_float", expr_, SymKind::Float);
   return env_->evaluate_number(expr_, where).d;
 }
 
 bool ExprSymNode::guard_bool(SourceLocation where) const {
   const std::lock_guard lock(env_->mutex_);
+  expect_kind("guard_bool", expr_, SymKind::Bool);
   return env_->evaluate_condition(expr_, where);
 }
 
 bool ExprSymNode::guard_size_oblivious(SourceLocation where) const {
   const std::lock_guard lock(env_->mutex_);
+  expect_kind("guard_size_oblivious", expr_, SymKind::Bool);
   const symbolic::Expr e = env_->facts_.simplify(expr_, symbolic::Sizes::Oblivious);
-  if (e->is_const() && e->kind == SymKind::Bool) return e->value != 0;
+  if (e->is_const()) return e->value != 0;
   return env_->evaluate_condition(expr_, where);
 }
 
 bool ExprSymNode::expect_true(SourceLocation where, std::string_view message) const {
   const std::lock_guard lock(env_->mutex_);
+  expect_kind("expect_true", expr_, SymKind::Bool);
   return env_->expect(expr_, where, message);
 }
 
@@ -98,6 +107,11 @@ std::optional<SymValue> ExprSymNode::hint() const {
   const symbolic::Expr e = env_->facts_.simplify(expr_);
   const std::optional<symbolic::Number> n = symbolic::evaluate(e, env_->hints_);
   return n ? std::optional(plain_value(e->kind, *n)) : std::nullopt;
+}
+
+int64_t ExprSymNode::stand_in() const {
+  const std::lock_guard lock(env_->mutex_);
+  return env_->stand_in(expr_);
 }
 
 bool ExprSymNode::is_same(const SymNode& other) const {

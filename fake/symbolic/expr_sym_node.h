@@ -26,6 +26,7 @@ class ExprSymNode final : public SymNode {
   bool expect_true(SourceLocation where, std::string_view message) const override;
   std::optional<SymValue> plain() const override;
   std::optional<SymValue> hint() const override;
+  int64_t stand_in() const override;
   bool is_same(const SymNode& other) const override;
 
   ShapeEnv& env() const { return *env_; }

@@ -22,6 +22,17 @@ std::string range_text(const std::string& name, ValueRange range) {
   return text;
 }
 
+// False where the condition does not hold; " (why)" where it has no value, as the sizes overflow or
+// divide by 0. True where a symbol has no value yet.
+std::pair<bool, std::string> holds_for(Expr condition, const symbolic::SymbolValues& values) {
+  try {
+    const std::optional<Number> n = symbolic::evaluate(condition, values);
+    return {!n || n->i != 0, ""};
+  } catch (const RuntimeError& e) {
+    return {false, str_cat(" (", e.what(), ")")};
+  }
+}
+
 }  // namespace
 
 Guard ShapeEnv::describe_guard(const Recorded& guard) const {
@@ -147,14 +158,7 @@ GuardsResult ShapeEnv::evaluate_guards(
   }
   for (const std::vector<Recorded>* list : {&guards_, &asserts_}) {
     for (const Recorded& g : *list) {
-      bool holds = false;
-      std::string why;
-      try {
-        const std::optional<Number> n = symbolic::evaluate(g.condition, values);
-        holds = !n || n->i != 0;
-      } catch (const RuntimeError& e) {  // the sizes overflow, or divide by 0
-        why = str_cat(" (", e.what(), ")");
-      }
+      const auto [holds, why] = holds_for(g.condition, values);
       if (!holds) return {false, symbolic::to_string(g.condition) + why, g.origin};
     }
   }
@@ -168,16 +172,17 @@ void ShapeEnv::bind_unbacked(std::string_view name, int64_t value) {
                  "bind_unbacked: expected an unbacked integer or truth, got ", name);
   SB_CHECK(s->asked.contains(value), "bind_unbacked: ", name, " is ", value, ", expected ",
            range_text(s->info.name, s->asked), "; it was made by ", to_string(s->info.origin));
-  bound_[s->expr] = {value, 0};
   symbolic::SymbolValues values = hints_;
   for (const auto& [symbol, v] : bound_) values[symbol] = v;
+  values[s->expr] = {value, 0};
   for (const Recorded& a : asserts_) {
     if (std::find(a.symbols.begin(), a.symbols.end(), s->expr) == a.symbols.end()) continue;
-    const std::optional<Number> n = symbolic::evaluate(a.condition, values);
-    if (!n || n->i != 0) continue;
-    SB_THROW(RuntimeError, to_string(a.origin), ": expected ", symbolic::to_string(a.condition),
-             a.message.empty() ? "" : str_cat(" (", a.message, ")"), ", got ", name, " = ", value);
+    const auto [holds, why] = holds_for(a.condition, values);
+    SB_CHECK(holds, to_string(a.origin), ": expected ", symbolic::to_string(a.condition),
+             a.message.empty() ? "" : str_cat(" (", a.message, ")"), ", got ", name, " = ", value,
+             why);
   }
+  bound_[s->expr] = {value, 0};
 }
 
 }  // namespace sb

@@ -138,8 +138,6 @@ void ShapeEnv::record_guard(Expr condition, SymOrigin origin) {
 
 bool ShapeEnv::evaluate_condition(Expr condition, SourceLocation where) {
   const Expr e = facts_.simplify(condition);
-  SB_CHECK_TYPE(e->kind == SymKind::Bool, "guard_bool: expected a condition, got ",
-                symbolic::to_string(e));
   if (e->is_const()) return e->value != 0;
   const std::optional<Number> n = symbolic::evaluate(e, hints_);
   if (!n) throw_data_dependent(e, origin_of(where));
@@ -150,8 +148,6 @@ bool ShapeEnv::evaluate_condition(Expr condition, SourceLocation where) {
 
 Number ShapeEnv::evaluate_number(Expr number, SourceLocation where) {
   const Expr e = facts_.simplify(number);
-  SB_CHECK_TYPE(e->kind == number->kind && e->kind != SymKind::Bool,
-                "guard_int: expected a number, got ", symbolic::to_string(e));
   if (e->is_const()) return {e->value, e->float_value};
   const std::optional<Number> n = symbolic::evaluate(e, hints_);
   if (!n) throw_data_dependent(e, origin_of(where));
@@ -169,6 +165,32 @@ bool ShapeEnv::expect(Expr condition, SourceLocation where, std::string_view mes
   facts_.learn(e);
   changed();
   return true;
+}
+
+int64_t ShapeEnv::stand_in(Expr number) {
+  const Expr e = facts_.simplify(number);
+  if (e->is_const()) return e->value;
+  if (!e->has_unbacked) return std::max<int64_t>(symbolic::evaluate(e, hints_)->i, 0);
+  // Another number for each symbol, so that no two sizes look equal that may not be.
+  constexpr int64_t kFirst = 16, kNumbers = 48;
+  symbolic::SymbolValues values;
+  for (const Expr s : symbolic::symbols_of(e)) {
+    if (const auto known = hints_.find(s); known != hints_.end()) {
+      values.insert(*known);
+      continue;
+    }
+    const ValueRange range = s->kind == SymKind::Int ? facts_.range(s) : ValueRange{0, 1};
+    const int64_t wanted = kFirst + s->value % kNumbers;
+    const int64_t value = std::clamp(wanted, range.low, std::max(range.low, range.high));
+    values[s] = {value, static_cast<double>(value)};
+  }
+  try {
+    const int64_t n = symbolic::evaluate(e, values)->i;
+    if (n > 0) return n;
+  } catch (const RuntimeError&) {
+    // These numbers overflow, or divide by 0.
+  }
+  return kFirst;
 }
 
 void ShapeEnv::throw_data_dependent(Expr e, const SymOrigin& origin) const {
@@ -199,25 +221,9 @@ void ShapeEnv::constrain(Expr number, ValueRange range, bool size, SourceLocatio
     SB_THROW(ValueError, "constrain_range: ", to_string(origin), ": expected ",
              symbolic::to_string(number), " in ", to_string(range), ", got ", got);
   };
-  if (range.empty()) refuse("an empty range");
-  // What has been found equal to it is of that size too.
-  if (size) {
-    for (Expr s : {number, e}) {
-      if (s->is_symbol() && s->has_unbacked) facts_.set_size_like(s);
-    }
-    changed();
-  }
-  if (e->is_const()) {
-    if (!range.contains(e->value)) refuse(str_cat(e->value));
-    return;
-  }
-  if (e->is_symbol() && e->has_unbacked) {
-    if (!facts_.learn_range(e, range)) refuse(to_string(facts_.range(e)));
-    Symbol& s = symbol_of(e);
-    s.asked = intersect(s.asked, range);
-    changed();
-    return;
-  }
+  SB_CHECK_VALUE(!range.empty(), "constrain_range: ", to_string(origin), ": ",
+                 symbolic::to_string(number),
+                 ": expected a minimum that is not above the maximum, got ", to_string(range));
   const auto state = [&](SymOp op, int64_t bound) {
     if (bound == ValueRange::kInfinity || bound == ValueRange::kMinusInfinity) return;
     const Expr condition = pool_.apply(op, {e, pool_.constant(bound)});
@@ -227,8 +233,23 @@ void ShapeEnv::constrain(Expr number, ValueRange range, bool size, SourceLocatio
     }
     if (!expect(condition, where, "constrain_range")) refuse(to_string(facts_.range(e)));
   };
-  state(SymOp::Ge, range.low);
-  state(SymOp::Le, range.high);
+  if (e->is_const()) {
+    if (!range.contains(e->value)) refuse(str_cat(e->value));
+  } else if (e->is_symbol() && e->has_unbacked) {
+    if (!facts_.learn_range(e, range)) refuse(to_string(facts_.range(e)));
+    Symbol& s = symbol_of(e);
+    s.asked = intersect(s.asked, range);
+    changed();
+  } else {
+    state(SymOp::Ge, range.low);
+    state(SymOp::Le, range.high);
+  }
+  if (!size) return;
+  // What has been found equal to it is of that size too.
+  for (Expr s : {number, e}) {
+    if (s->is_symbol() && s->has_unbacked) facts_.set_size_like(s);
+  }
+  changed();
 }
 
 void constrain_range(const SymInt& a, std::optional<int64_t> min, std::optional<int64_t> max,
@@ -236,8 +257,8 @@ void constrain_range(const SymInt& a, std::optional<int64_t> min, std::optional<
   const ValueRange range = {min.value_or(ValueRange::kMinusInfinity),
                             max.value_or(ValueRange::kInfinity)};
   if (!a.is_symbolic()) {
-    SB_CHECK_VALUE(range.contains(a.expect_int()), "constrain_range: expected a number in ",
-                   to_string(range), ", got ", a.expect_int());
+    SB_CHECK_VALUE(range.contains(a.expect_int()), "constrain_range: ", to_string(origin_of(where)),
+                   ": expected a number in ", to_string(range), ", got ", a.expect_int());
     return;
   }
   ShapeEnv& env = shape_env_of(*a.node());

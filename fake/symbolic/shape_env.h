@@ -204,6 +204,7 @@ class ShapeEnv : public IntrusiveTarget {
   bool evaluate_condition(Expr condition, SourceLocation where);
   symbolic::Number evaluate_number(Expr e, SourceLocation where);
   bool expect(Expr condition, SourceLocation where, std::string_view message);
+  int64_t stand_in(Expr number);
   [[noreturn]] void throw_data_dependent(Expr e, const SymOrigin& origin) const;
   void constrain(Expr e, symbolic::ValueRange range, bool size, SourceLocation where);
   Guard describe_guard(const Recorded& guard) const;

@@ -17,7 +17,7 @@ TEST_CASE("recorded operator cases pass in every place, where the operator is re
 }
 
 TEST_CASE("recorded gradients pass in every place") {
-  const std::string name = GENERATE("cpu", "meta", "dummy", "fake");
+  const std::string name = GENERATE("cpu", "meta", "dummy", "fake", "fake:cuda:0");
   std::ostringstream out;
   Tally tally;
   run_file("tests/conformance/data/grads.jsonl", *make_place(name), {}, out, &tally);

@@ -84,7 +84,7 @@ class World {
   void behave(const std::string& label, const OperatorHandle& op, DispatchKeySet keys,
               Stack* stack) {
     const DispatchKey own = keys.highest_key();
-    log_.push_back({label, std::string(to_string(own))});
+    log_.push_back({label, std::string(canonical_name(own))});
     SB_CHECK(log_.size() < kMostKernelsInACall, "kernel ", label, " calls itself forever");
     const auto it = behaviours_.find(label);
     const std::string behaviour = it == behaviours_.end() ? "return" : it->second;
@@ -243,7 +243,7 @@ class World {
         Json labels = Json::array();
         for (const RegisteredKernel& kernel : entry->kernels_at(key))
           labels.insert(labels.begin(), label_of(kernel));
-        result[std::string(to_string(key))] = labels;
+        result[std::string(canonical_name(key))] = labels;
       }
       return 0;
     });
@@ -307,7 +307,7 @@ class World {
     std::sort(members.begin(), members.end());
     if (auto d = expect_json(members, listed_members(set))) return str_cat("members: ", *d);
     if (!step["expect"].contains("highest")) return std::nullopt;
-    const Json highest = std::string(to_string(set.highest_key()));
+    const Json highest = std::string(canonical_name(set.highest_key()));
     if (auto d = expect_json(step["expect"]["highest"], highest)) return str_cat("highest: ", *d);
     return std::nullopt;
   }

@@ -158,7 +158,7 @@ DispatchKeySet evaluate_key_set(const Json& expression) {
 Json listed_members(DispatchKeySet set) {
   std::vector<std::string> members;
   for (DispatchKey key : set.keys()) {
-    const std::string_view name = to_string(key);
+    const std::string_view name = canonical_name(key);
     if (std::find(std::begin(kListedKeys), std::end(kListedKeys), name) != std::end(kListedKeys))
       members.emplace_back(name);
   }

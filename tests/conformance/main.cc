@@ -16,7 +16,7 @@ ABSL_FLAG(std::string, only, "*", "run cases whose id or operator matches this g
 ABSL_FLAG(bool, list, false, "print the ids of the cases and run nothing");
 ABSL_FLAG(bool, skips, false, "print each skipped case with its reason");
 ABSL_FLAG(std::vector<std::string>, place, {"cpu"},
-          "where tensors live, separated by commas: cpu, meta, dummy, fake");
+          "where tensors live, separated by commas: cpu, meta, dummy, fake, fake:cuda:0");
 
 namespace {
 
@@ -30,7 +30,8 @@ std::string from_working_directory(const std::string& path) {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "conformance [--only=GLOB] [--list] [--skips] [--place=cpu,meta,fake,dummy] FILE...");
+      "conformance [--only=GLOB] [--list] [--skips] [--place=cpu,meta,dummy,fake,fake:cuda:0] "
+      "FILE...");
   const std::vector<char*> files = absl::ParseCommandLine(argc, argv);
   if (files.size() < 2) {
     std::fprintf(stderr, "no files of cases given; see --help\n");
