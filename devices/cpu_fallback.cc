@@ -1,6 +1,7 @@
 #include "switchboard/devices/cpu_fallback.h"
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,6 +12,10 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/devices/device_guard.h"
+#include "switchboard/devices/device_hooks.h"
+#include "switchboard/devices/fallback_policy.h"
+#include "switchboard/devices/fallback_stats.h"
+#include "switchboard/dispatch/operator_entry.h"
 
 namespace sb {
 namespace {
@@ -62,6 +67,31 @@ Tensor tensor_like(const Tensor& like, Storage storage, Device device) {
   return Tensor(std::move(impl));
 }
 
+// Counts a call when it ends, however it does.
+class CountedCall {
+ public:
+  CountedCall(std::string op, DeviceType type) : op_(std::move(op)), type_(type) {
+    stats.calls = 1;
+  }
+  ~CountedCall() {
+    stats.time = std::chrono::steady_clock::now() - start_;
+    try {
+      internal::add_fallback_stats(type_, op_, stats);
+    } catch (const std::bad_alloc&) {
+      // Better a call that is not counted than no process.
+    }
+  }
+  CountedCall(const CountedCall&) = delete;
+  CountedCall& operator=(const CountedCall&) = delete;
+
+  FallbackStats stats;
+
+ private:
+  const std::string op_;
+  const DeviceType type_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 // One call.
 class Fallback {
  public:
@@ -71,6 +101,14 @@ class Fallback {
   void run(Stack* stack) {
     const size_t first = stack->size() - schema_.arguments.size();
     find_device(absl::MakeConstSpan(*stack).subspan(first));
+    const std::string name = schema_.name.to_string();
+    SB_CHECK_NOT_IMPLEMENTED(
+        is_cpu_fallback_allowed_for(name), name, " on ", place(),
+        ": there is no kernel for these arguments, and the CPU fallback is ",
+        is_cpu_fallback_allowed() ? "forbidden for this operator" : "forbidden");
+    check_randomness(name);
+    CountedCall counted(name, type_);
+    stats_ = &counted.stats;
     Stack values;
     values.reserve(schema_.arguments.size());
     for (size_t i = 0; i < schema_.arguments.size(); ++i) {
@@ -81,6 +119,8 @@ class Fallback {
     // What may fail comes before what changes the arguments.
     for (const Moved& moved : written_) prepare(moved);
     for (IValue& value : values) value = to_device(value);
+    // An error of queued work must not come between the writes.
+    if (device_ && !written_.empty()) synchronize(*device_);
     for (const Moved& moved : written_) write_back(moved);
     stack->resize(first);
     std::move(values.begin(), values.end(), std::back_inserter(*stack));
@@ -91,6 +131,36 @@ class Fallback {
     Tensor device;
     Tensor host;
   };
+
+  // Where the call belongs, for messages.
+  std::string place() const {
+    return device_ ? to_string(*device_) : std::string(to_string(type_));
+  }
+
+  // A kernel of the CPU that is given no generator draws from the CPU's default one.
+  void check_randomness(const std::string& name) const {
+    if (!op_.entry().has_tag(Tag::nondeterministic_seeded)) return;
+    const bool takes_generator = std::ranges::any_of(schema_.arguments, is_generator);
+    SB_CHECK_NOT_IMPLEMENTED(takes_generator, name, " on ", place(),
+                             ": takes no generator, and would draw from that of the CPU");
+  }
+  static bool is_generator(const Argument& argument) {
+    return argument.type.base == BaseType::Generator;
+  }
+  // For an argument that is None: the default generator of where the results go. A random operator
+  // does not do without.
+  IValue default_generator_or_none() const {
+    const Argument& argument = schema_.arguments[argument_];
+    if (!is_generator(argument)) return IValue();
+    const Device device = asked_.value_or(device_.value_or(type_));
+    try {
+      return Generator(make_intrusive<HostGenerator>(default_generator(device)));
+    } catch (const NotImplementedError& error) {
+      if (!op_.entry().has_tag(Tag::nondeterministic_seeded)) return IValue();
+      rethrow_with_context(error, str_cat(schema_.name.to_string(), ": argument ", argument_, " '",
+                                          argument.name, "': expected a generator, got None; "));
+    }
+  }
 
   void call(Stack* values) {
     try {
@@ -103,13 +173,12 @@ class Fallback {
       else
         op_.redispatch_boxed(DispatchKeySet(DispatchKey::CPU), values);
     } catch (const NotImplementedError& error) {
-      rethrow_with_context(error, str_cat(schema_.name.to_string(), " on ",
-                                          device_ ? to_string(*device_) : to_string(type_),
+      rethrow_with_context(error, str_cat(schema_.name.to_string(), " on ", place(),
                                           ", which leaves it to the CPU: "));
     }
   }
 
-  // Sets device_ to where the arguments are.
+  // Sets device_ to where the arguments are, and asked_.
   void find_device(absl::Span<const IValue> arguments) {
     for (const IValue& value : arguments) {
       value.for_each_tensor([&](const Tensor& t) {
@@ -117,6 +186,7 @@ class Fallback {
       });
       if (value.is_Storage() && value.to_storage()->device().type == type_ && !device_)
         device_ = value.to_storage()->device();
+      if (value.is_Device() && value.to_device().type == type_) asked_ = value.to_device();
     }
     target_ = device_;
   }
@@ -124,8 +194,7 @@ class Fallback {
   [[noreturn]] void throw_wrong_device(const std::string& got) const {
     const Argument& argument = schema_.arguments[argument_];
     SB_THROW(RuntimeError, schema_.name.to_string(), ": argument ", argument_, " '", argument.name,
-             "': expected all tensors on ", device_ ? to_string(*device_) : to_string(type_),
-             ", got ", got);
+             "': expected all tensors on ", place(), ", got ", got);
   }
 
   IValue to_host(const IValue& value) {
@@ -169,6 +238,8 @@ class Fallback {
         if (generator->device().type != type_) return value;
         return Generator(make_intrusive<HostGenerator>(std::move(generator)));
       }
+      case IValue::Tag::None:
+        return default_generator_or_none();
       default:
         return value;
     }
@@ -210,6 +281,7 @@ class Fallback {
     if (nbytes != 0) {
       const ByteRange all{0, nbytes};
       transfer_.download(storage, copy->data(), {&all, 1});
+      stats_->bytes_to_cpu += static_cast<int64_t>(nbytes);
     }
     copy->set_resizable(storage->resizable() ? allocator : nullptr);
     device_storages_.emplace(copy.get(), storage);
@@ -274,6 +346,7 @@ class Fallback {
     if (host->nbytes() != 0) {
       const ByteRange all{0, host->nbytes()};
       transfer_.upload(copy, host->data(), {&all, 1});
+      stats_->bytes_from_cpu += static_cast<int64_t>(host->nbytes());
     }
     if (!host->resizable()) copy->set_resizable(nullptr);
     return storage = std::move(copy);
@@ -300,6 +373,8 @@ class Fallback {
     if (host.version() != 0) impl->bump_version();
     for_each_range(host, [&](absl::Span<const ByteRange> ranges) {
       transfer_.upload(storage, host.storage()->data(), ranges);
+      for (const ByteRange& range : ranges)
+        stats_->bytes_from_cpu += static_cast<int64_t>(range.size);
     });
   }
 
@@ -307,8 +382,10 @@ class Fallback {
   const FunctionSchema& schema_;
   const DeviceType type_;
   HostTransfer& transfer_;
+  FallbackStats* stats_ = nullptr;  // of the call under way
 
   std::optional<Device> device_;  // of the arguments
+  std::optional<Device> asked_;   // by a Device argument, as it came
   std::optional<Device> target_;  // of fresh results; none: they stay on the CPU
   size_t argument_ = 0;           // the one at hand, for messages
 

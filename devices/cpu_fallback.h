@@ -31,9 +31,14 @@ class HostTransfer {
 //   that name the device become the CPU; generators of the device draw through a CPU one.
 // - A tensor that the schema says is written to is written back, elements and, where the operator
 //   changed them, sizes, strides and storage. No other byte of its storage is touched.
+//   A random operator that is given no generator draws from the default one of the device.
 // - Results: one that is an argument is that very argument; one that shares an argument's memory is
 //   a view of it; any other goes to the device that a `Device` argument named, or else to that of
 //   the arguments. Results that share fresh memory share it there too.
+//
+// A call is refused with NotImplementedError where that is said (fallback_policy.h), and so is a
+// random operator without a `Generator` argument, which would draw from the CPU's sequence, not
+// from the device's. Every other is counted (fallback_stats.h).
 //
 // Throws RuntimeError that names operator, argument and devices unless all tensors are on one
 // device; on the CPU may be 0-dim tensors that are only read and, as in indexing, the elements of a

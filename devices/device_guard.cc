@@ -34,6 +34,14 @@ constinit Registry registry{std::make_index_sequence<kNumDeviceTypes>()};
 
 }  // namespace
 
+Stream DeviceGuardImpl::stream_from_pool(int8_t, bool) const {
+  SB_THROW(NotImplementedError, to_string(type()), ": the device has no pool of streams");
+}
+
+std::unique_ptr<EventImpl> DeviceGuardImpl::make_event(EventFlag) const {
+  SB_THROW(NotImplementedError, to_string(type()), ": the device has no events");
+}
+
 void register_device_guard(const DeviceGuardImpl* guard) {
   SB_CHECK_VALUE(guard, "register_device_guard: got no guard");
   const size_t i = static_cast<size_t>(guard->type());

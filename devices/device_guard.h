@@ -4,15 +4,19 @@
 #define SWITCHBOARD_DEVICES_DEVICE_GUARD_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "switchboard/core/device.h"
+#include "switchboard/devices/event_impl.h"
+#include "switchboard/devices/stream.h"
 
 namespace sb {
 
-// What a device type does when it is asked for its devices. As
-// `c10::impl::DeviceGuardImplInterface` without streams and events. Implementations are
-// thread-safe, live as long as the process, and keep a current device for each thread.
+// What a device type does when it is asked for its devices, streams and events. As
+// `c10::impl::DeviceGuardImplInterface`. Implementations are thread-safe, live as long as the
+// process, and keep a current device for each thread, and a current stream for each device of it.
+// Unless said otherwise a device has one stream, whose work is done when its operator returns.
 class DeviceGuardImpl {
  public:
   virtual ~DeviceGuardImpl() = default;
@@ -22,8 +26,21 @@ class DeviceGuardImpl {
   virtual Device current_device() const = 0;
   // `index` is below device_count(); callers check.
   virtual void set_current(int8_t index) const noexcept = 0;
-  // Waits for all work that was given to a device.
+  // Waits for all work that was given to a device, and throws the error of work that failed.
   virtual void synchronize(int8_t /*index*/) const {}
+
+  // Indices and streams exist, in all that follows; callers check.
+  virtual bool has_stream(Stream stream) const { return stream.id() == 0; }
+  virtual Stream default_stream(int8_t index) const { return Stream(Device(type(), index), 0); }
+  // Of this thread.
+  virtual Stream current_stream(int8_t index) const { return default_stream(index); }
+  virtual void set_current_stream(Stream /*stream*/) const noexcept {}
+  // These throw NotImplementedError where a device has no others, or no events.
+  virtual Stream stream_from_pool(int8_t index, bool high_priority) const;
+  virtual std::unique_ptr<EventImpl> make_event(EventFlag flag) const;
+  // Whether all work of a stream is done; and waits until it is, then throws as synchronize.
+  virtual bool query_stream(Stream /*stream*/) const { return true; }
+  virtual void synchronize_stream(Stream /*stream*/) const {}
 };
 
 // For device types with one device that is always current. As `c10::impl::NoOpDeviceGuardImpl`.
@@ -47,7 +64,8 @@ const DeviceGuardImpl* find_device_guard(DeviceType type);
 const DeviceGuardImpl& get_device_guard(DeviceType type);
 
 // `device` with the current index of its type in place of a missing one. Throws RuntimeError,
-// naming how many devices there are, for an index that does not exist.
+// naming how many devices there are, for an index that does not exist; NotImplementedError, here
+// and below but for device_count, for a type without a guard.
 Device resolve_device(Device device);
 // The current device of a type, and how many it has (0 without a guard).
 Device current_device(DeviceType type);
@@ -55,7 +73,8 @@ int8_t device_count(DeviceType type);
 // Makes a device current on this thread; one without an index changes nothing. RuntimeError as
 // resolve_device.
 void set_current_device(Device device);
-// Waits for all work that was given to `device`.
+// Waits for all work that was given to `device`, by any thread to any stream, and throws the error
+// of work that failed.
 void synchronize(Device device);
 
 // Makes a device current for a scope. As `c10::DeviceGuard`: a device without an index leaves the

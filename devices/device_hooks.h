@@ -24,11 +24,14 @@ class DeviceHooks {
   virtual Generator default_generator(int8_t index);
   // A generator of its own, unseeded ones with seed 0. `index` exists.
   virtual Generator new_generator(int8_t index, uint64_t seed);
-  // Whether `data` is host memory that the device reads directly.
+  // Whether `data` is host memory that the device reads directly. For the device's own code:
+  // programs ask sb::is_pinned, for which the device registers a kernel (pin_memory.h).
   virtual bool is_pinned(const void* /*data*/) { return false; }
 
-  // What a tensor's backend metadata is in a file, and back. As
-  // `torch::jit::TensorBackendMetaRegistry`; the defaults write nothing, and read nothing.
+  // What a tensor's backend metadata is in a file (saving/saving.h), and back. As
+  // `torch::jit::TensorBackendMetaRegistry`; the defaults write nothing, and read nothing. The
+  // first is called for tensors that have some, the second with the entries, UTF-8 text, that it
+  // wrote or that a hostile file says it wrote: it throws for those that make no sense.
   using MetaEntries = std::map<std::string, std::string>;
   virtual void save_backend_meta(const Tensor& /*tensor*/, MetaEntries* /*entries*/) {}
   virtual void load_backend_meta(const Tensor& /*tensor*/, const MetaEntries& /*entries*/) {}

@@ -1,9 +1,13 @@
 #include "switchboard/ops/copy.h"
 
+#include <mutex>
+
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/devices/dummy/probe.h"
+#include "switchboard/devices/dummy/streams.h"
 #include "switchboard/devices/dummy/test_support.h"
+#include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/item.h"
@@ -55,6 +59,64 @@ TEST_CASE("copies convert, broadcast and keep to strides in every direction", "[
 TEST_CASE("an empty tensor copies", "[dummy][copy]") {
   const Tensor none = tensor_of<float>(kCpu, {0}, {});
   CHECK(on(kCpu, on(kFirst, none)).numel() == 0);
+}
+
+TEST_CASE("a copy to the CPU comes after the work on its source", "[dummy][copy]") {
+  AsynchronousLaunches launches;
+  Tensor x = tensor_of<float>(kFirst, {2}, {1, 2});
+  for (int i = 0; i < 50; ++i) x = add(x, x, 0.5);
+  CHECK_FALSE(storage_of<float>(on(kCpu, x))[0] < 6.3e8F);  // 1.5 ^ 50
+}
+
+TEST_CASE("a copy between devices comes after the work on both, before later work",
+          "[dummy][copy]") {
+  AsynchronousLaunches launches;
+  const Tensor x = tensor_of<float>(kFirst, {2}, {1, 2});
+  const Tensor y = tensor_of<float>(kSecond, {2}, {0, 0});
+  std::mutex mutex;
+  {
+    std::lock_guard<std::mutex> gate(mutex);
+    run_on_stream(default_stream(kSecond), "test::wait",
+                  [&] { std::lock_guard<std::mutex> pass(mutex); });
+    fill_(y, 5);
+    copy_(y, x);
+    fill_(x, 9);  // after the copy
+    const Tensor sum = add(y, y);
+    CHECK_FALSE(default_stream(kFirst).query());
+    copy_(x, sum);
+  }
+  CHECK(storage_of<float>(y) == Floats{1, 2});
+  CHECK(storage_of<float>(x) == Floats{2, 4});
+}
+
+TEST_CASE("a copy may give its destination the source's shape", "[dummy][copy]") {
+  const Tensor x = tensor_of<float>(kCpu, {2, 2}, {1, 2, 3, 4});
+  const Tensor y = tensor_of<float>(kSecond, {1}, {0});
+  _copy_from_and_resize(x, y);
+  CHECK(y.sizes() == IntArrayRef{2, 2});
+  CHECK(y.storage()->device() == kSecond);
+  CHECK(storage_of<float>(y) == Floats{1, 2, 3, 4});
+  const Tensor back = tensor_of<float>(kCpu, {0}, {});
+  _copy_from_and_resize(y, back);
+  CHECK(storage_of<float>(back) == Floats{1, 2, 3, 4});
+}
+
+TEST_CASE("a tensor takes another storage in every form of set_", "[dummy][copy]") {
+  const Tensor source = tensor_of<float>(kSecond, {6}, {1, 2, 3, 4, 5, 6});
+  const Tensor x = tensor_of<float>(kSecond, {1}, {0});
+  set__source_Storage(x, source.storage());
+  CHECK(x.sizes() == IntArrayRef{6});
+  CHECK(x.is_alias_of(source));
+  set__source_Storage_storage_offset(x, source.storage(), 1, IntArrayRef{2, 2}, IntArrayRef{1, 3});
+  CHECK(x.storage_offset() == 1);
+  CHECK(storage_of<float>(on(kCpu, x)) == Floats{2, 3, 5, 6});  // as it is strided
+  set__source_Tensor(x, source);
+  CHECK(x.sizes() == IntArrayRef{6});
+  CHECK_THROWS_AS(set__source_Storage(x, tensor_of<float>(kFirst, {1}, {0}).storage()),
+                  RuntimeError);
+  CHECK_THROWS_AS(resize_(x, IntArrayRef{2}, MemoryFormat::Preserve), RuntimeError);
+  resize_(x, IntArrayRef{1, 2, 3, 1}, MemoryFormat::ChannelsLast);
+  CHECK(x.strides() == IntArrayRef{6, 1, 2, 2});
 }
 
 TEST_CASE("a copy that does not fit names its shapes and changes nothing", "[dummy][copy]") {

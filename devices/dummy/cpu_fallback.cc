@@ -4,7 +4,6 @@
 
 #include "switchboard/devices/cpu_fallback.h"
 #include "switchboard/devices/dummy/memory.h"
-#include "switchboard/devices/dummy/probe.h"
 
 namespace sb::dummy {
 namespace {
@@ -29,7 +28,6 @@ class Transfer final : public HostTransfer {
 }  // namespace
 
 void cpu_fallback(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
-  internal::count_fallback(op.name().to_string());
   Transfer transfer;
   sb::cpu_fallback(op, stack, DeviceType::PrivateUse1, transfer);
 }

@@ -9,7 +9,7 @@
 
 namespace sb::dummy {
 
-// Runs the operator on the CPU, as sb::cpu_fallback, and counts it (see probe.h).
+// Runs the operator on the CPU, as sb::cpu_fallback.
 void cpu_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* stack);
 
 // The same from a typed kernel that does not serve these arguments: every argument of the schema,

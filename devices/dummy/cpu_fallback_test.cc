@@ -1,10 +1,14 @@
 #include "switchboard/devices/cpu_fallback.h"
 
+#include <thread>
+
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/devices/device_hooks.h"
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/devices/dummy/test_support.h"
+#include "switchboard/devices/fallback_policy.h"
+#include "switchboard/devices/fallback_stats.h"
 #include "switchboard/dispatch/library.h"
 
 // The operators here have CPU kernels only; the device leaves them to the CPU.
@@ -79,6 +83,13 @@ struct Operators {
     m.impl("draw", DispatchKey::CPU, [](const std::optional<Generator>& g) {
       return static_cast<int64_t>((*g)->device().is_cpu() ? (*g)->next() >> 1 : 0);
     });
+    m.define("draw_like(Tensor x, *, Generator? generator=None) -> int",
+             Tag::nondeterministic_seeded);
+    m.impl("draw_like", DispatchKey::CPU, [](const Tensor&, const std::optional<Generator>& g) {
+      return g && *g && (*g)->device().is_cpu() ? static_cast<int64_t>((*g)->next() >> 1) : -1;
+    });
+    m.define("noise(Tensor x) -> Tensor", Tag::nondeterministic_seeded);
+    m.impl("noise", DispatchKey::CPU, doubled);
     m.define("nowhere(Tensor x) -> Tensor");
   }
 
@@ -239,6 +250,86 @@ TEST_CASE("a generator of the device draws on the CPU", "[dummy][fallback]") {
   draw.redispatch_boxed(DispatchKeySet(DispatchKey::PrivateUse1), &stack);
   const uint64_t expected = make_generator(DeviceType::CPU, 7)->next() >> 1;
   CHECK(stack[0].to_int() == static_cast<int64_t>(expected));
+}
+
+TEST_CASE("a random operator without a generator draws from the device's default one",
+          "[dummy][fallback]") {
+  const Operators operators;
+  const Tensor x = tensor_of<float>(kSecond, {1}, {1});
+  const Generator generator = default_generator(kSecond);
+  const std::vector<uint8_t> state = generator->state();
+  const std::vector<uint8_t> cpu_state = default_cpu_generator()->state();
+  const int64_t expected = static_cast<int64_t>(generator->next() >> 1);
+  generator->set_state(state);
+  CHECK(call("draw_like", {x})[0].to_int() == expected);
+  CHECK(generator->state() != state);
+  CHECK(default_cpu_generator()->state() == cpu_state);
+}
+
+TEST_CASE("a random operator that takes no generator is refused, not run with the CPU's",
+          "[dummy][fallback]") {
+  const Operators operators;
+  const Tensor x = tensor_of<float>(kFirst, {1}, {1});
+  CHECK_THROWS_AS(call("noise", {x}), NotImplementedError);
+  CHECK_THROWS_WITH(call("noise", {x}),
+                    Catch::Contains("test::noise on dummy:0") && Catch::Contains("generator"));
+}
+
+TEST_CASE("the fallback counts calls, bytes in both directions, and time", "[dummy][fallback]") {
+  const Operators operators;
+  const Tensor x = tensor_of<float>(kFirst, {6}, {0, 0, 0, 0, 0, 0});
+  reset_counts();
+  call("double", {x});
+  call("double", {x});
+  const Tensor view = alias_with(x, {2}, {3}, 1);
+  call("add_one_", {view, x});
+  CHECK_THROWS_AS(call("fail_", {x}), ValueError);
+  const FallbackStatsByOp stats = fallback_stats(DeviceType::PrivateUse1);
+  REQUIRE(stats.size() == 3);
+  CHECK(stats.at("test::double").calls == 2);
+  CHECK(stats.at("test::double").bytes_to_cpu == 2 * 24);
+  CHECK(stats.at("test::double").bytes_from_cpu == 2 * 24);
+  CHECK(stats.at("test::double").time.count() > 0);
+  CHECK(stats.at("test::add_one_").bytes_to_cpu == 24);   // one storage
+  CHECK(stats.at("test::add_one_").bytes_from_cpu == 8);  // two elements
+  CHECK(stats.at("test::fail_").calls == 1);
+  CHECK(stats.at("test::fail_").bytes_from_cpu == 0);
+}
+
+TEST_CASE("threads that fall back at once count every call", "[dummy][fallback]") {
+  const Operators operators;
+  reset_counts();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([] {
+      const Tensor x = tensor_of<float>(kFirst, {2}, {1, 2});
+      for (int k = 0; k < 50; ++k) call("double", {x});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(fallback_stats(DeviceType::PrivateUse1).at("test::double").calls == 200);
+  CHECK(fallback_stats(DeviceType::PrivateUse1).at("test::double").bytes_to_cpu == 200 * 8);
+}
+
+TEST_CASE("a fallback that is forbidden names the operator and the device, and does nothing",
+          "[dummy][fallback]") {
+  const Operators operators;
+  const Tensor x = tensor_of<float>(kFirst, {2}, {1, 2});
+  reset_counts();
+  {
+    ForbidCpuFallback forbidden;
+    CHECK_THROWS_AS(call("double", {x}), NotImplementedError);
+    CHECK_THROWS_WITH(call("add_one_", {x, x}),
+                      Catch::Contains("test::add_one_ on dummy:0") && Catch::Contains("forbidden"));
+    set_cpu_fallback_allowed_for("test::double", true);
+    CHECK(storage_of<float>(call("double", {x})[0].to_tensor()) == Floats{2, 4});
+  }
+  set_cpu_fallback_allowed_for("test::double", false);
+  CHECK_THROWS_WITH(call("double", {x}), Catch::Contains("forbidden for this operator"));
+  set_cpu_fallback_allowed_for("test::double", std::nullopt);
+  call("double", {x});
+  CHECK(storage_of<float>(x) == Floats{1, 2});
+  CHECK(fallback_counts() == CallCounts{{"test::double", 2}});
 }
 
 TEST_CASE("tensors of two devices are refused by argument and device", "[dummy][fallback]") {

@@ -13,8 +13,7 @@ inline constexpr int8_t kDeviceCount = 2;
 // The index of this thread's current device.
 int8_t current_index();
 
-// What is registered for the device type. The work of a kernel is done when it returns, so that
-// there is nothing to wait for.
+// What is registered for the device type. For streams and events see streams.h.
 const DeviceGuardImpl& device_guard();
 // Each device has a default generator, seeded with 0; it draws the numbers of the CPU's with the
 // same seed.

@@ -6,6 +6,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/tensor_print.h"
 #include "switchboard/devices/dummy/allocator.h"
+#include "switchboard/devices/dummy/backend_meta.h"
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/devices/dummy/test_support.h"
 
@@ -77,6 +78,69 @@ TEST_CASE("each device has a default generator of its own", "[dummy]") {
   CHECK(own->device() == kSecond);
   CHECK(own->seed() == 3);
   CHECK(own->next() == cpu->next());
+}
+
+TEST_CASE("a device type has one set of hooks, and so one kind of generator", "[dummy]") {
+  struct Others final : DeviceHooks {
+    DeviceType type() const override { return DeviceType::PrivateUse1; }
+  };
+  static Others others;
+  CHECK_THROWS_WITH(register_device_hooks(&others), Catch::Contains("dummy already has"));
+  CHECK(find_device_hooks(DeviceType::PrivateUse1) == &device_hooks());
+}
+
+TEST_CASE("a generator of a device that does not exist is refused by name", "[dummy]") {
+  CHECK_THROWS_WITH(default_generator(Device("dummy:2")), Catch::Contains("dummy:2"));
+  CHECK_THROWS_WITH(make_generator(Device("dummy:2"), 1), Catch::Contains("dummy:2"));
+}
+
+const FormatMeta& format_of(const Tensor& t) {
+  REQUIRE(t.impl()->backend_meta() != nullptr);
+  return dynamic_cast<const FormatMeta&>(*t.impl()->backend_meta());
+}
+
+TEST_CASE("a device's metadata is cloned with a shallow copy of its tensor", "[dummy]") {
+  const Tensor t = tensor_of<float>(kFirst, {1}, {1});
+  CHECK(t.impl()->backend_meta() == nullptr);
+  t.impl()->set_backend_meta(make_intrusive<FormatMeta>(1, 29));
+  const Tensor copy(t.impl()->shallow_copy());
+  CHECK(&format_of(copy) != &format_of(t));
+  CHECK(format_of(copy).version == 1);
+  CHECK(format_of(copy).number == 29);
+}
+
+TEST_CASE("a device's metadata is text in a file, and metadata again", "[dummy]") {
+  const Tensor t = tensor_of<float>(kFirst, {1}, {1});
+  DeviceHooks& hooks = device_hooks();
+  DeviceHooks::MetaEntries entries;
+  hooks.save_backend_meta(t, &entries);
+  CHECK(entries.empty());
+  t.impl()->set_backend_meta(make_intrusive<FormatMeta>(1, 29));
+  hooks.save_backend_meta(t, &entries);
+  CHECK(entries == DeviceHooks::MetaEntries{{"format_number", "29"}, {"format_version", "1"}});
+
+  const Tensor read = tensor_of<float>(kSecond, {1}, {1});
+  hooks.load_backend_meta(read, entries);
+  CHECK(format_of(read).version == 1);
+  CHECK(format_of(read).number == 29);
+  hooks.load_backend_meta(read, {{"format_number", "7"}});
+  CHECK(format_of(read).version == -1);
+  CHECK(format_of(read).number == 7);
+  for (const char* bad : {"", "x", "1x", " 1", "99999999999999999999"})
+    CHECK_THROWS_WITH(hooks.load_backend_meta(read, {{"format_number", bad}}),
+                      Catch::Contains("'format_number'") && Catch::Contains("integer"));
+  CHECK_THROWS_AS(hooks.load_backend_meta(read, {{"tiling", "1"}}), ValueError);
+  CHECK(format_of(read).number == 7);
+}
+
+TEST_CASE("copy_data copies within the device, sealed again after it", "[dummy]") {
+  const Tensor from = tensor_of<float>(kFirst, {2}, {1, 2});
+  const Tensor to = tensor_of<float>(kSecond, {2}, {0, 0});
+  device_allocator(1).copy_data(to.data_ptr(), from.data_ptr(), 4);
+  CHECK(is_sealed(from));
+  CHECK(is_sealed(to));
+  CHECK(storage_of<float>(to) == std::vector<float>{1, 0});
+  CHECK_THROWS_AS(device_allocator(0).copy_data(to.data_ptr(), &device_hooks(), 4), RuntimeError);
 }
 
 TEST_CASE("a tensor of the device prints without reading its memory", "[dummy]") {

@@ -4,15 +4,14 @@
 
 namespace sb::dummy {
 
-Tensor HostAliases::operator()(const Tensor& t) {
-  if (t.is_cpu()) return t;
-  SB_CHECK(t.device().type == DeviceType::PrivateUse1, "expected a tensor on ",
+Tensor AliasStorages::alias(const Tensor& t) {
+  SB_CHECK(t.is_cpu() || t.device().type == DeviceType::PrivateUse1, "expected a tensor on ",
            to_string(DeviceType::PrivateUse1), ", got ", t.describe());
+  SB_CHECK(t.storage(), t.describe(), " has no storage");
   Storage host;
-  for (const auto& [device, alias] : storages_)
-    if (device == t.storage()) host = alias;
+  for (const auto& [original, alias] : storages_)
+    if (original == t.storage()) host = alias;
   if (!host) {
-    open_.add(t.storage());
     host = make_intrusive<StorageImpl>(DataPtr(t.storage()->data(), DeviceType::CPU),
                                        t.storage()->nbytes(), nullptr);
     storages_.emplace_back(t.storage(), host);

@@ -10,16 +10,32 @@
 
 namespace sb::dummy {
 
-// Opens the memory of tensors for a scope and gives CPU tensors over it; those of tensors that
-// share a storage share one too. The CPU tensors must not outlive the scope. CPU tensors are their
-// own aliases. As `unsafe_create_cpu_tensor_from_dummy_tensor` of PyTorch's test device.
+// CPU tensors at the addresses of tensors; those of tensors that share a storage share one too.
+// They neither open the memory nor keep it.
+class AliasStorages {
+ public:
+  // RuntimeError for a tensor that is neither on the CPU nor on the device.
+  Tensor alias(const Tensor& t);
+
+ private:
+  std::vector<std::pair<Storage, Storage>> storages_;  // the tensors', the aliases'
+};
+
+// Opens the memory of tensors for a scope, as Unlock, and gives CPU tensors over it. The CPU
+// tensors must not outlive the scope. CPU tensors are their own aliases. As
+// `unsafe_create_cpu_tensor_from_dummy_tensor` of PyTorch's test device.
 class HostAliases {
  public:
-  Tensor operator()(const Tensor& t);
+  Tensor operator()(const Tensor& t) {
+    if (t.is_cpu()) return t;
+    const Tensor host = storages_.alias(t);
+    open_.add(t.storage());
+    return host;
+  }
 
  private:
   DeviceMemory::Unlock open_;
-  std::vector<std::pair<Storage, Storage>> storages_;  // the device's, the CPU's
+  AliasStorages storages_;
 };
 
 }  // namespace sb::dummy

@@ -7,7 +7,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/devices/device_guard.h"
 #include "switchboard/devices/dummy/cpu_fallback.h"
-#include "switchboard/devices/dummy/memory.h"
+#include "switchboard/devices/dummy/launch.h"
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic.h"
@@ -55,9 +55,11 @@ Tensor add_kernel(const Tensor& self, const Tensor& other, const Scalar& alpha) 
     return fall_back(sb::add, self, other, alpha);
   internal::count_kernel(sb::add.name());
   const Tensor out = empty_with(self, self.sizes());
-  DeviceMemory::Unlock open{self, other, out};
-  visit_float(self.dtype(),
-              [&]<class T>() { array<T>(out) = array<T>(self) + alpha.to<T>() * array<T>(other); });
+  launch(sb::add.name(), {self, other, out}, [alpha](HostTensors t) {
+    visit_float(t[0].dtype(), [&]<class T>() {
+      array<T>(t[2]) = array<T>(t[0]) + alpha.to<T>() * array<T>(t[1]);
+    });
+  });
   return out;
 }
 
@@ -66,8 +68,9 @@ Tensor mul_kernel(const Tensor& self, const Tensor& other) {
     return fall_back(sb::mul, self, other);
   internal::count_kernel(sb::mul.name());
   const Tensor out = empty_with(self, self.sizes());
-  DeviceMemory::Unlock open{self, other, out};
-  visit_float(self.dtype(), [&]<class T>() { array<T>(out) = array<T>(self) * array<T>(other); });
+  launch(sb::mul.name(), {self, other, out}, [](HostTensors t) {
+    visit_float(t[0].dtype(), [&]<class T>() { array<T>(t[2]) = array<T>(t[0]) * array<T>(t[1]); });
+  });
   return out;
 }
 
@@ -75,10 +78,11 @@ Tensor relu_kernel(const Tensor& self) {
   if (!is_served(self)) return fall_back(sb::relu, self);
   internal::count_kernel(sb::relu.name());
   const Tensor out = empty_with(self, self.sizes());
-  DeviceMemory::Unlock open{self, out};
-  visit_float(self.dtype(), [&]<class T>() {
-    const auto x = array<T>(self);
-    array<T>(out) = (x <= T(0)).select(T(0), x);  // NaN stays NaN
+  launch(sb::relu.name(), {self, out}, [](HostTensors t) {
+    visit_float(t[0].dtype(), [&]<class T>() {
+      const auto x = array<T>(t[0]);
+      array<T>(t[1]) = (x <= T(0)).select(T(0), x);  // NaN stays NaN
+    });
   });
   return out;
 }
@@ -89,9 +93,10 @@ Tensor mm_kernel(const Tensor& self, const Tensor& mat2) {
     return fall_back(sb::mm, self, mat2);
   internal::count_kernel(sb::mm.name());
   const Tensor out = empty_with(self, {self.size(0), mat2.size(1)});
-  DeviceMemory::Unlock open{self, mat2, out};
-  visit_float(self.dtype(),
-              [&]<class T>() { matrix<T>(out).noalias() = matrix<T>(self) * matrix<T>(mat2); });
+  launch(sb::mm.name(), {self, mat2, out}, [](HostTensors t) {
+    visit_float(t[0].dtype(),
+                [&]<class T>() { matrix<T>(t[2]).noalias() = matrix<T>(t[0]) * matrix<T>(t[1]); });
+  });
   return out;
 }
 
@@ -99,8 +104,9 @@ Tensor fill_kernel(const Tensor& self, const Scalar& value) {
   if (!is_served(self) || value.is_complex()) return fall_back(sb::fill_, self, value);
   check_scalar_fits(value, self.dtype());
   internal::count_kernel(sb::fill_.name());
-  DeviceMemory::Unlock open{self};
-  visit_float(self.dtype(), [&]<class T>() { array<T>(self).setConstant(value.to<T>()); });
+  launch(sb::fill_.name(), {self}, [value](HostTensors t) {
+    visit_float(t[0].dtype(), [&]<class T>() { array<T>(t[0]).setConstant(value.to<T>()); });
+  });
   return self;
 }
 

@@ -3,6 +3,7 @@
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/devices/dummy/probe.h"
+#include "switchboard/devices/dummy/streams.h"
 #include "switchboard/devices/dummy/test_support.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/copy.h"
@@ -61,6 +62,25 @@ TEST_CASE("the device quantizes with arithmetic of its own", "[dummy][kernels]")
   CHECK(q.key_set().has(DispatchKey::QuantizedPrivateUse1));
   CHECK(storage_of<int8_t>(int_repr(q)) == std::vector<int8_t>{3, -3, 1, 127});
   CHECK(storage_of<float>(dequantize(q)) == Floats{1, -2, 0, 63});
+}
+
+TEST_CASE("kernels that run later give what they give at once, also between fallbacks",
+          "[dummy][kernels]") {
+  const auto run = [] {
+    Tensor x = tensor_of<float>(kFirst, {2, 2}, {1, -2, 3, -4});
+    for (int i = 0; i < 10; ++i) {
+      x = relu(add(mm(x, x), x, 0.5));
+      x = mul(x, t(x));  // the CPU's
+      x = mul(abs(sub(x, x)), x);
+      fill_(x, i);
+      x = add(x, tensor_of<float>(kFirst, {2, 2}, {1, 2, 3, 4}));
+    }
+    return storage_of<float>(dequantize(quantize_per_tensor(x, 0.5, 1, DType::QInt8)));
+  };
+  const Floats expected = run();
+  AsynchronousLaunches launches;
+  CHECK(run() == expected);
+  synchronize(kFirst);
 }
 
 TEST_CASE("a kernel of the device does not hide errors", "[dummy][kernels]") {

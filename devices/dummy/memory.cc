@@ -1,13 +1,17 @@
 #include "switchboard/devices/dummy/memory.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <mutex>
+#include <string_view>
 
 #include "switchboard/core/error.h"
+#include "switchboard/devices/dummy/streams.h"
 
 namespace sb::dummy {
 namespace internal {
@@ -19,8 +23,10 @@ struct Block {
   size_t mapped;  // in whole pages
   AllocationStats* stats;
   AllocationStats* total;
+  int8_t device;
   int open = 0;        // Unlock scopes
-  bool freed = false;  // while it was open
+  int held = 0;        // Hold objects
+  bool freed = false;  // while it was open or held
 };
 
 }  // namespace internal
@@ -33,18 +39,29 @@ using internal::Block;
 struct Blocks {
   std::mutex mutex;
   std::map<uintptr_t, Block> by_address;
+  bool sealing = [] {
+    const char* const wish = std::getenv("SB_DUMMY_SEALED");
+    return !(wish && std::string_view(wish) == "0");
+  }();
 };
 Blocks& blocks() {
-  static Blocks& blocks = *new Blocks;
-  return blocks;
+  static Blocks* const all = [] {
+    // A stream's thread may have the lock, and the child of a fork has no such thread.
+    pthread_atfork([] { blocks().mutex.lock(); }, [] { blocks().mutex.unlock(); },
+                   [] { blocks().mutex.unlock(); });
+    return new Blocks;
+  }();
+  return *all;
 }
 
-void protect(const Block& block, int protection) {
-  SB_CHECK(mprotect(reinterpret_cast<void*>(block.address), block.mapped, protection) == 0,
-           "the system refused to open ", block.mapped, " bytes of device memory");
+constexpr int kOpen = PROT_READ | PROT_WRITE;
+
+// Whether the system did it.
+bool protect(const Block& block, int protection) {
+  return mprotect(reinterpret_cast<void*>(block.address), block.mapped, protection) == 0;
 }
 
-// Both under the lock.
+// The rest under the lock.
 Block* find(const void* address) {
   auto& map = blocks().by_address;
   const uintptr_t a = reinterpret_cast<uintptr_t>(address);
@@ -57,6 +74,9 @@ void unmap(const Block& block) {
   munmap(reinterpret_cast<void*>(block.address), block.mapped);
   blocks().by_address.erase(block.address);
 }
+void unmap_if_unused(const Block& block) {
+  if (block.freed && block.open == 0 && block.held == 0) unmap(block);
+}
 
 void free_memory(void* context) {
   std::lock_guard<std::mutex> lock(blocks().mutex);
@@ -64,7 +84,14 @@ void free_memory(void* context) {
   block->stats->remove(block->bytes);
   block->total->remove(block->bytes);
   block->freed = true;
-  if (block->open == 0) unmap(*block);
+  unmap_if_unused(*block);
+}
+
+// The allocation that memory of a storage lies in.
+Block& find_or_throw(const char* what, const void* address) {
+  Block* const block = find(address);
+  SB_CHECK(block, what, ": the memory is not ", to_string(DeviceType::PrivateUse1), "'s");
+  return *block;
 }
 
 }  // namespace
@@ -77,14 +104,14 @@ DataPtr DeviceMemory::allocate(size_t bytes, Device device, AllocationStats* sta
            to_string(device), ": cannot allocate ", bytes, " bytes");
   const size_t mapped = (bytes + page - 1) / page * page;
   // Writable at first, so that the system counts it and refuses what it does not have.
-  void* const data =
-      mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const data = mmap(nullptr, mapped, kOpen, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   SB_CHECK(data != MAP_FAILED, to_string(device), ": out of memory allocating ", bytes, " bytes");
   const uintptr_t address = reinterpret_cast<uintptr_t>(data);
 
   std::lock_guard<std::mutex> lock(blocks().mutex);
-  Block& block = blocks().by_address[address] = {address, bytes, mapped, stats, total};
-  if (mprotect(data, mapped, PROT_NONE) != 0) {
+  Block& block =
+      blocks().by_address[address] = {address, bytes, mapped, stats, total, device.index};
+  if (blocks().sealing && !protect(block, PROT_NONE)) {
     unmap(block);
     SB_THROW(RuntimeError, to_string(device), ": the system refused to seal ", bytes, " bytes");
   }
@@ -99,18 +126,71 @@ int DeviceMemory::open_count(const void* address) {
   return block ? block->open : -1;
 }
 
+void DeviceMemory::set_sealing(bool sealing) {
+  std::lock_guard<std::mutex> lock(blocks().mutex);
+  if (sealing == blocks().sealing) return;
+  const auto protect_closed = [](int protection) {
+    bool done = true;
+    for (const auto& [address, block] : blocks().by_address)
+      if (block.open == 0) done &= protect(block, protection);
+    return done;
+  };
+  if (!protect_closed(sealing ? PROT_NONE : kOpen)) {
+    protect_closed(sealing ? kOpen : PROT_NONE);
+    SB_THROW(RuntimeError, "set_sealing: the system refused to ", sealing ? "seal" : "open",
+             " all memory of ", to_string(DeviceType::PrivateUse1));
+  }
+  blocks().sealing = sealing;
+}
+
+bool DeviceMemory::sealing() {
+  std::lock_guard<std::mutex> lock(blocks().mutex);
+  return blocks().sealing;
+}
+
+void DeviceMemory::Hold::add(const Storage& storage) {
+  if (!storage || storage->nbytes() == 0) return;
+  blocks_.reserve(blocks_.size() + 1);
+  std::lock_guard<std::mutex> lock(blocks().mutex);
+  Block& block = find_or_throw("hold", storage->data());
+  ++block.held;
+  blocks_.push_back(&block);
+}
+
+DeviceMemory::Hold::~Hold() {
+  if (blocks_.empty()) return;
+  std::lock_guard<std::mutex> lock(blocks().mutex);
+  for (Block* block : blocks_) {
+    --block->held;
+    unmap_if_unused(*block);
+  }
+}
+
+DeviceMemory::Unlock::Unlock(const Hold& hold) : Unlock() {
+  blocks_.reserve(hold.blocks_.size());
+  std::lock_guard<std::mutex> lock(blocks().mutex);
+  for (Block* block : hold.blocks_) open(block);
+}
+
+void DeviceMemory::Unlock::open(Block* block) {
+  SB_CHECK(block->open != 0 || !blocks().sealing || protect(*block, kOpen),
+           "the system refused to open ", block->mapped, " bytes of device memory");
+  ++block->open;
+  blocks_.push_back(block);
+}
+
 void DeviceMemory::Unlock::add(const Storage& storage) {
   if (storage && storage->nbytes() != 0) add_address(storage->data());
 }
 
 void DeviceMemory::Unlock::add_address(const void* address) {
   blocks_.reserve(blocks_.size() + 1);
-  std::lock_guard<std::mutex> lock(blocks().mutex);
-  Block* const block = find(address);
-  SB_CHECK(block, "unlock: the memory is not ", to_string(DeviceType::PrivateUse1), "'s");
-  if (block->open == 0) protect(*block, PROT_READ | PROT_WRITE);
-  ++block->open;
-  blocks_.push_back(block);
+  std::unique_lock<std::mutex> lock(blocks().mutex);
+  const int8_t device = find_or_throw("unlock", address).device;
+  lock.unlock();
+  synchronize_device(device);
+  lock.lock();
+  open(&find_or_throw("unlock", address));
 }
 
 DeviceMemory::Unlock::~Unlock() {
@@ -118,12 +198,9 @@ DeviceMemory::Unlock::~Unlock() {
   std::lock_guard<std::mutex> lock(blocks().mutex);
   for (Block* block : blocks_) {
     if (--block->open != 0) continue;
-    if (block->freed) {
-      unmap(*block);
-    } else {
-      // Should the system refuse, the memory stays open, which does no harm.
-      mprotect(reinterpret_cast<void*>(block->address), block->mapped, PROT_NONE);
-    }
+    // Should the system refuse, the memory stays open, which does no harm.
+    if (blocks().sealing) protect(*block, PROT_NONE);
+    unmap_if_unused(*block);
   }
 }
 

@@ -107,6 +107,52 @@ TEST_CASE("memory that is freed while it is open lasts until the scope ends", "[
   CHECK(DeviceMemory::open_count(const_cast<const float*>(data)) == -1);
 }
 
+TEST_CASE("memory that is held lasts, sealed, and opens for who holds it", "[dummy][memory]") {
+  auto hold = std::make_unique<DeviceMemory::Hold>();
+  Tensor t = tensor_of<float>(kFirst, {1}, {9});
+  hold->add(t.storage());
+  const volatile float* const data = static_cast<const float*>(t.data_ptr());
+  CHECK(is_sealed(t));
+  t = Tensor();
+  DeviceMemory::Hold moved = std::move(*hold);
+  hold.reset();
+  CHECK(signal_of([&] { (void)*data; }) == SIGSEGV);
+  {
+    DeviceMemory::Unlock open(moved);
+    CHECK(*data == 9);
+  }
+  CHECK(signal_of([&] { (void)*data; }) == SIGSEGV);
+  const Tensor cpu = empty_on(DeviceType::CPU, {2}, DType::Float32);
+  CHECK_THROWS_AS(moved.add(cpu.storage()), RuntimeError);
+}
+
+TEST_CASE("without sealing host code reads what it likes, and with it again it does not",
+          "[dummy][memory]") {
+  const Tensor before = tensor_of<float>(kFirst, {2}, {3, 4});
+  const Tensor open_now = tensor_of<float>(kSecond, {1}, {5});
+  auto open = std::make_unique<DeviceMemory::Unlock>(open_now);
+  REQUIRE(DeviceMemory::sealing());
+  DeviceMemory::set_sealing(false);
+  DeviceMemory::set_sealing(false);
+  CHECK_FALSE(DeviceMemory::sealing());
+  CHECK_FALSE(is_sealed(before));
+  CHECK(read(before) == 3);
+  const Tensor during = tensor_of<float>(kFirst, {1}, {6});
+  CHECK(read(during) == 6);
+  { DeviceMemory::Unlock scope{before}; }
+  CHECK(read(before) == 3);
+
+  DeviceMemory::set_sealing(true);
+  for (const Tensor& t : {before, during}) {
+    CHECK(is_sealed(t));
+    CHECK(signal_of([&] { read(t); }) == SIGSEGV);
+  }
+  CHECK(read(open_now) == 5);  // until its scope ends
+  open.reset();
+  CHECK(signal_of([&] { read(open_now); }) == SIGSEGV);
+  CHECK(storage_of<float>(during) == std::vector<float>{6});
+}
+
 TEST_CASE("only device memory can be unlocked", "[dummy][memory]") {
   const Tensor cpu = empty_on(DeviceType::CPU, {2}, DType::Float32);
   CHECK_THROWS_AS(DeviceMemory::Unlock{cpu}, RuntimeError);

@@ -5,13 +5,13 @@
 #include "switchboard/devices/device_guard.h"
 #include "switchboard/devices/dummy/allocator.h"
 #include "switchboard/devices/dummy/memory.h"
+#include "switchboard/devices/fallback_stats.h"
 
 namespace sb::dummy {
 namespace {
 
 struct Counts {
   std::mutex mutex;
-  CallCounts fallbacks;
   CallCounts kernels;
 };
 Counts& counts() {
@@ -28,8 +28,9 @@ void increment(CallCounts* counts, std::string_view op) {
 }  // namespace
 
 CallCounts fallback_counts() {
-  std::lock_guard<std::mutex> lock(counts().mutex);
-  return counts().fallbacks;
+  CallCounts counts;
+  for (const auto& [op, stats] : fallback_stats(DeviceType::PrivateUse1)) counts[op] = stats.calls;
+  return counts;
 }
 
 CallCounts kernel_counts() {
@@ -38,8 +39,8 @@ CallCounts kernel_counts() {
 }
 
 void reset_counts() {
+  reset_fallback_stats(DeviceType::PrivateUse1);
   std::lock_guard<std::mutex> lock(counts().mutex);
-  counts().fallbacks.clear();
   counts().kernels.clear();
 }
 
@@ -48,15 +49,11 @@ const AllocationStats& allocation_stats(int8_t index) {
 }
 
 bool is_sealed(const Tensor& tensor) {
-  return tensor.storage() && DeviceMemory::open_count(tensor.storage()->data()) == 0;
+  return tensor.storage() && DeviceMemory::sealing() &&
+         DeviceMemory::open_count(tensor.storage()->data()) == 0;
 }
 
 namespace internal {
-
-void count_fallback(std::string_view op) {
-  std::lock_guard<std::mutex> lock(counts().mutex);
-  increment(&counts().fallbacks, op);
-}
 
 void count_kernel(std::string_view op) {
   std::lock_guard<std::mutex> lock(counts().mutex);

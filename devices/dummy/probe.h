@@ -13,9 +13,9 @@
 
 namespace sb::dummy {
 
-// Calls since the last reset, by operator ("aten::mm"): those that the CPU fallback served, and
-// those that a kernel of the device's own did. A kernel that leaves a call to the fallback counts
-// there. Thread-safe, as everything here.
+// Calls since the last reset, by operator ("aten::mm"): those that the CPU fallback served
+// (devices/fallback_stats.h says more of them), and those that a kernel of the device's own did. A
+// kernel that leaves a call to the fallback counts there. Thread-safe, as everything here.
 using CallCounts = std::map<std::string, int64_t, std::less<>>;
 CallCounts fallback_counts();
 CallCounts kernel_counts();
@@ -29,7 +29,6 @@ bool is_sealed(const Tensor& tensor);
 
 namespace internal {
 // For the device itself.
-void count_fallback(std::string_view op);
 void count_kernel(std::string_view op);
 }  // namespace internal
 

@@ -3,7 +3,7 @@
 
 #include "switchboard/ops/quantized/quantize.h"
 
-#include "switchboard/devices/dummy/memory.h"
+#include "switchboard/devices/dummy/launch.h"
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/dispatch/library.h"
 
@@ -12,9 +12,11 @@ namespace {
 
 void quantize(const Tensor& self, const Tensor& quantized) {
   internal::count_kernel(sb::quantize_per_tensor.name());
-  DeviceMemory::Unlock open{self, quantized};
-  quantize_elements(self.data<float>(), quantized.data_ptr(), self.numel(),
-                    *quantized.impl()->quantizer(), quantized.dtype());
+  launch(sb::quantize_per_tensor.name(), {self, quantized},
+         [quantizer = quantized.impl()->quantizer()](HostTensors t) {
+           quantize_elements(t[0].data<float>(), t[1].data_ptr(), t[0].numel(), *quantizer,
+                             t[1].dtype());
+         });
 }
 
 const bool registered = [] {
