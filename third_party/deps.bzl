@@ -84,6 +84,14 @@ def switchboard_dependencies():
         build_file = Label("//third_party:random123.BUILD"),
     )
     _maybe(
+        installed_folder,
+        name = "dlpack",
+        package = "libdlpack-dev",
+        path = "/usr/include/dlpack",
+        prefix = "include/dlpack/",
+        build_file = Label("//third_party:dlpack.BUILD"),
+    )
+    _maybe(
         installed_package,
         name = "com_github_google_benchmark",
         package = "libbenchmark-dev",

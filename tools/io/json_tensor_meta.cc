@@ -1,7 +1,7 @@
 #include "switchboard/tools/io/json_tensor_meta.h"
 
 #include "switchboard/core/checked_math.h"
-#include "switchboard/tools/io/quote.h"
+#include "switchboard/devices/saving/quote.h"
 
 namespace sb::io {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "switchboard/core/device.h"
 #include "switchboard/core/dtype.h"
-#include "switchboard/tools/io/json_document.h"
+#include "switchboard/devices/saving/json_document.h"
 #include "switchboard/tools/io/program.h"
 
 namespace sb::io {

@@ -14,12 +14,12 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/tools/io/bool_bytes.h"
-#include "switchboard/tools/io/input_file.h"
-#include "switchboard/tools/io/json_document.h"
+#include "switchboard/devices/saving/bool_bytes.h"
+#include "switchboard/devices/saving/input_file.h"
+#include "switchboard/devices/saving/json_document.h"
+#include "switchboard/devices/saving/quote.h"
 #include "switchboard/tools/io/json_tensor_meta.h"
 #include "switchboard/tools/io/program_parser.h"
-#include "switchboard/tools/io/quote.h"
 #include "switchboard/tools/io/zip_reader.h"
 
 namespace sb::io {

@@ -3,7 +3,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/tools/io/quote.h"
+#include "switchboard/devices/saving/quote.h"
 
 namespace sb::io {
 

@@ -8,9 +8,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/tools/io/json_document.h"
+#include "switchboard/devices/saving/json_document.h"
+#include "switchboard/devices/saving/quote.h"
 #include "switchboard/tools/io/json_tensor_meta.h"
-#include "switchboard/tools/io/quote.h"
 
 namespace sb::io {
 namespace {

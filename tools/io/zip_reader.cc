@@ -8,8 +8,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "switchboard/core/error.h"
-#include "switchboard/tools/io/input_file.h"
-#include "switchboard/tools/io/quote.h"
+#include "switchboard/devices/saving/input_file.h"
+#include "switchboard/devices/saving/quote.h"
 
 namespace sb::io {
 namespace {

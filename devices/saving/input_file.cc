@@ -1,4 +1,4 @@
-#include "switchboard/tools/io/input_file.h"
+#include "switchboard/devices/saving/input_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,11 +1,11 @@
-#include "switchboard/tools/io/json_document.h"
+#include "switchboard/devices/saving/json_document.h"
 
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <variant>
 
-#include "switchboard/tools/io/quote.h"
+#include "switchboard/devices/saving/quote.h"
 
 namespace sb::io {
 
@@ -77,8 +77,9 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     // who look things up in nlohmann's manual.
     const std::string_view message = error.what();
     const size_t start = message.find("] ");
+    // It shows the text that it stopped in, as it is.
     SB_THROW(ValueError, origin_, ": byte ", position, ": ",
-             message.substr(start == message.npos ? 0 : start + 2));
+             escape_message(message.substr(start == message.npos ? 0 : start + 2)));
   }
 
  private:

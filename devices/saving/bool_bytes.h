@@ -1,7 +1,7 @@
 // The bytes that a bool may have.
 
-#ifndef SWITCHBOARD_TOOLS_IO_BOOL_BYTES_H_
-#define SWITCHBOARD_TOOLS_IO_BOOL_BYTES_H_
+#ifndef SWITCHBOARD_DEVICES_SAVING_BOOL_BYTES_H_
+#define SWITCHBOARD_DEVICES_SAVING_BOOL_BYTES_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -18,4 +18,4 @@ inline bool are_bools(absl::Span<const uint8_t> bytes) {
 
 }  // namespace sb::io
 
-#endif  // SWITCHBOARD_TOOLS_IO_BOOL_BYTES_H_
+#endif  // SWITCHBOARD_DEVICES_SAVING_BOOL_BYTES_H_

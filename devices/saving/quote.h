@@ -1,13 +1,14 @@
 // Names from files, fit for a message.
 
-#ifndef SWITCHBOARD_TOOLS_IO_QUOTE_H_
-#define SWITCHBOARD_TOOLS_IO_QUOTE_H_
+#ifndef SWITCHBOARD_DEVICES_SAVING_QUOTE_H_
+#define SWITCHBOARD_DEVICES_SAVING_QUOTE_H_
 
 #include <string>
 #include <string_view>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 
 namespace sb::io {
 
@@ -22,6 +23,15 @@ inline std::string quote(std::string_view text) {
   return absl::StrCat("'", absl::CHexEscape(shown), shown.size() < text.size() ? "'..." : "'");
 }
 
+// A message that may show names as they are, with what is not ASCII text escaped, and its end left
+// out where it is long.
+inline std::string escape_message(std::string_view message) {
+  constexpr size_t kShown = 400;
+  const absl::string_view shown = to_absl(message.substr(0, kShown));
+  return absl::StrCat(absl::StrReplaceAll(absl::CHexEscape(shown), {{"\\'", "'"}, {"\\\"", "\""}}),
+                      shown.size() < message.size() ? "..." : "");
+}
+
 }  // namespace sb::io
 
-#endif  // SWITCHBOARD_TOOLS_IO_QUOTE_H_
+#endif  // SWITCHBOARD_DEVICES_SAVING_QUOTE_H_

@@ -1,8 +1,8 @@
 // JSON text as a tree that knows where each value stands, for readers of files that nobody vouches
 // for.
 
-#ifndef SWITCHBOARD_TOOLS_IO_JSON_DOCUMENT_H_
-#define SWITCHBOARD_TOOLS_IO_JSON_DOCUMENT_H_
+#ifndef SWITCHBOARD_DEVICES_SAVING_JSON_DOCUMENT_H_
+#define SWITCHBOARD_DEVICES_SAVING_JSON_DOCUMENT_H_
 
 #include <cstdint>
 #include <memory>
@@ -85,4 +85,4 @@ class JsonDocument {
 
 }  // namespace sb::io
 
-#endif  // SWITCHBOARD_TOOLS_IO_JSON_DOCUMENT_H_
+#endif  // SWITCHBOARD_DEVICES_SAVING_JSON_DOCUMENT_H_

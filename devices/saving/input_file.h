@@ -1,7 +1,7 @@
 // A regular file, open for reading.
 
-#ifndef SWITCHBOARD_TOOLS_IO_INPUT_FILE_H_
-#define SWITCHBOARD_TOOLS_IO_INPUT_FILE_H_
+#ifndef SWITCHBOARD_DEVICES_SAVING_INPUT_FILE_H_
+#define SWITCHBOARD_DEVICES_SAVING_INPUT_FILE_H_
 
 #include <cstddef>
 #include <string>
@@ -37,4 +37,4 @@ class InputFile {
 
 }  // namespace sb::io
 
-#endif  // SWITCHBOARD_TOOLS_IO_INPUT_FILE_H_
+#endif  // SWITCHBOARD_DEVICES_SAVING_INPUT_FILE_H_
