@@ -5,7 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "switchboard/core/error.h"
-#include "switchboard/tools/io/quote.h"
+#include "switchboard/devices/saving/quote.h"
 
 namespace sb::tools {
 namespace {

@@ -161,8 +161,10 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& tra
       std::optional<TraceCalls> tracer;
       if (trace.sink) tracer.emplace(*trace.sink);
       CallCounter counter;
+      reset_fallback_stats(place.device.type);
       outputs = plan.runner.run(inputs, place.device, &checker);
       report.kernels = counter.counts();
+      if (!place.fake) report.fallbacks = fallback_stats(place.device.type);
       report.faults = checker.faults();
       if (!place.fake) report.peak_elsewhere = elsewhere.bytes();
       if (plan.repeats > 0) report.milliseconds = median_time(plan, inputs, place.device);

@@ -2,9 +2,9 @@
 
 #include <ostream>
 
+#include "switchboard/devices/saving/input_file.h"
 #include "switchboard/dispatch/table_dump.h"
 #include "switchboard/tools/exit_status.h"
-#include "switchboard/tools/io/input_file.h"
 
 namespace sb::tools {
 namespace {

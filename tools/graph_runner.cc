@@ -7,7 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "switchboard/core/error.h"
-#include "switchboard/tools/io/quote.h"
+#include "switchboard/devices/saving/quote.h"
 
 namespace sb::tools {
 namespace {

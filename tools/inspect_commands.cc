@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_split.h"
 #include "switchboard/core/error.h"
+#include "switchboard/devices/saving/quote.h"
 #include "switchboard/dispatch/inspector.h"
 #include "switchboard/tools/exit_status.h"
-#include "switchboard/tools/io/quote.h"
 
 namespace sb::tools {
 namespace {

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "switchboard/core/error.h"
+#include "switchboard/devices/saving/quote.h"
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/tools/command_line.h"
 #include "switchboard/tools/dump_commands.h"
 #include "switchboard/tools/exit_status.h"
 #include "switchboard/tools/guards_command.h"
 #include "switchboard/tools/inspect_commands.h"
-#include "switchboard/tools/io/quote.h"
 #include "switchboard/tools/plan_command.h"
 #include "switchboard/tools/run_command.h"
 #include "switchboard/tools/trace_command.h"

@@ -5,9 +5,9 @@
 #include <system_error>
 
 #include "switchboard/core/error.h"
-#include "switchboard/tools/io/input_file.h"
-#include "switchboard/tools/io/json_document.h"
-#include "switchboard/tools/io/quote.h"
+#include "switchboard/devices/saving/input_file.h"
+#include "switchboard/devices/saving/json_document.h"
+#include "switchboard/devices/saving/quote.h"
 
 namespace sb::tools {
 namespace {

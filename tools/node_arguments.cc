@@ -8,7 +8,7 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
-#include "switchboard/tools/io/quote.h"
+#include "switchboard/devices/saving/quote.h"
 
 namespace sb::tools {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
+#include "switchboard/devices/saving/json_document.h"
 #include "switchboard/tools/exit_status.h"
-#include "switchboard/tools/io/json_document.h"
 #include "switchboard/tools/io/test_support.h"
 #include "switchboard/tools/io/zip_reader.h"
 

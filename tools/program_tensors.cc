@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "switchboard/core/error.h"
-#include "switchboard/tools/io/quote.h"
+#include "switchboard/devices/saving/quote.h"
 #include "switchboard/tools/random_weights.h"
 
 namespace sb::tools {
 namespace {
 
-std::string names_of(const io::TensorMap& tensors) {
+std::string names_of(const TensorMap& tensors) {
   constexpr size_t kShown = 8;
   std::string names;
   size_t shown = 0;
@@ -21,7 +21,7 @@ std::string names_of(const io::TensorMap& tensors) {
 }
 
 // The tensor of that name, which must be as the program says.
-Tensor find_checked(const io::TensorMap& tensors, const std::string& path, const std::string& name,
+Tensor find_checked(const TensorMap& tensors, const std::string& path, const std::string& name,
                     const io::TensorMeta& meta, const char* role) {
   const auto found = tensors.find(name);
   SB_CHECK_VALUE(found != tensors.end(), path, ": no ", role, " ", io::quote(name), " (",
@@ -37,7 +37,8 @@ class Binder {
  public:
   Binder(const io::ModelArchive& archive, const TensorSources& sources)
       : archive_(archive), sources_(sources) {
-    if (!sources.inputs_path.empty()) inputs_ = io::read_safetensors(sources.inputs_path);
+    if (!sources.inputs_path.empty())
+      inputs_ = load_tensors(sources.inputs_path, {.map_location = Device(DeviceType::CPU)});
   }
 
   Tensor bind(const io::InputSpec& input) const {
@@ -75,13 +76,13 @@ class Binder {
 
   const io::ModelArchive& archive_;
   const TensorSources& sources_;
-  io::TensorMap inputs_;
+  TensorMap inputs_;
 };
 
 template <class Name>
-io::TensorMap collect(const io::ModelArchive& archive, const std::vector<Tensor>& tensors,
-                      Name&& name) {
-  io::TensorMap map;
+TensorMap collect(const io::ModelArchive& archive, const std::vector<Tensor>& tensors,
+                  Name&& name) {
+  TensorMap map;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const std::string* key = name(archive.program.inputs[i]);
     if (!key) continue;
@@ -102,7 +103,7 @@ std::vector<Tensor> program_tensors(const io::ModelArchive& archive, const Tenso
 }
 
 std::vector<Tensor> expected_outputs(const io::Program& program, const std::string& path) {
-  const io::TensorMap file = io::read_safetensors(path);
+  const TensorMap file = load_tensors(path, {.map_location = Device(DeviceType::CPU)});
   std::vector<Tensor> expected;
   for (const io::OutputSpec& output : program.outputs) {
     const auto* ref = std::get_if<io::TensorRef>(&output.arg);
@@ -119,13 +120,13 @@ const io::TensorMeta& input_meta(const io::ModelArchive& archive, const io::Inpu
   return stored ? stored->meta : archive.program.meta_of(input.name);
 }
 
-io::TensorMap weights_by_name(const io::ModelArchive& archive, const std::vector<Tensor>& tensors) {
+TensorMap weights_by_name(const io::ModelArchive& archive, const std::vector<Tensor>& tensors) {
   return collect(archive, tensors, [&](const io::InputSpec& input) {
     return archive.stored(input) ? &input.target : nullptr;
   });
 }
 
-io::TensorMap inputs_by_name(const io::ModelArchive& archive, const std::vector<Tensor>& tensors) {
+TensorMap inputs_by_name(const io::ModelArchive& archive, const std::vector<Tensor>& tensors) {
   return collect(archive, tensors, [](const io::InputSpec& input) {
     return input.kind == io::InputKind::User ? &input.name : nullptr;
   });

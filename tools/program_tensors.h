@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "switchboard/core/tensor.h"
+#include "switchboard/devices/saving/saving.h"
 #include "switchboard/tools/io/model_archive.h"
-#include "switchboard/tools/io/safetensors.h"
 
 namespace sb::tools {
 
@@ -33,8 +33,8 @@ std::vector<Tensor> expected_outputs(const io::Program& program, const std::stri
 const io::TensorMeta& input_meta(const io::ModelArchive& archive, const io::InputSpec& input);
 
 // What --save-weights and --save-inputs write: by dotted name, and by the user's.
-io::TensorMap weights_by_name(const io::ModelArchive& archive, const std::vector<Tensor>& tensors);
-io::TensorMap inputs_by_name(const io::ModelArchive& archive, const std::vector<Tensor>& tensors);
+TensorMap weights_by_name(const io::ModelArchive& archive, const std::vector<Tensor>& tensors);
+TensorMap inputs_by_name(const io::ModelArchive& archive, const std::vector<Tensor>& tensors);
 
 }  // namespace sb::tools
 

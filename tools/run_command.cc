@@ -97,8 +97,8 @@ void check_labels(const ModelFiles& files, const io::Program& program,
   }
 }
 
-io::TensorMap outputs_by_name(const io::Program& program, const std::vector<Tensor>& outputs) {
-  io::TensorMap map;
+TensorMap outputs_by_name(const io::Program& program, const std::vector<Tensor>& outputs) {
+  TensorMap map;
   for (size_t i = 0; i < outputs.size(); ++i)
     if (const auto* ref = std::get_if<io::TensorRef>(&program.outputs[i].arg);
         ref && program.outputs[i].kind == io::OutputKind::User)
@@ -178,9 +178,9 @@ int run_command(const CommandLine& line, std::ostream& out) {
   if (const auto threads = line.find_count("threads")) set_num_threads(*threads);
   check_labels(files, archive.program, plan.labels);
   if (const auto path = line.find("save-weights"))
-    io::write_safetensors(*path, weights_by_name(archive, plan.inputs));
+    save_tensors(*path, weights_by_name(archive, plan.inputs));
   if (const auto path = line.find("save-inputs"))
-    io::write_safetensors(*path, inputs_by_name(archive, plan.inputs));
+    save_tensors(*path, inputs_by_name(archive, plan.inputs));
 
   out << heading(files, plan, seed.has_value());
   std::vector<DeviceRun> runs;
@@ -197,7 +197,7 @@ int run_command(const CommandLine& line, std::ostream& out) {
     const auto computed =
         std::ranges::find_if(runs, [](const DeviceRun& run) { return !run.outputs.empty(); });
     if (computed != runs.end())
-      io::write_safetensors(*path, outputs_by_name(archive.program, computed->outputs));
+      save_tensors(*path, outputs_by_name(archive.program, computed->outputs));
   }
   return status_of(runs);
 }

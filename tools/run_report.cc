@@ -1,6 +1,8 @@
 #include "switchboard/tools/run_report.h"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -61,9 +63,31 @@ Row row_of(const DeviceReport& report, bool timed) {
   return row;
 }
 
+// What the CPU did for a device: a line an operator, those that moved most bytes first.
+std::string fallbacks_text(const DeviceReport& report) {
+  if (report.fallbacks.empty()) return "";
+  using Entry = std::pair<std::string, FallbackStats>;
+  std::vector<Entry> sorted(report.fallbacks.begin(), report.fallbacks.end());
+  std::ranges::stable_sort(sorted, std::greater<>(), [](const Entry& entry) {
+    return entry.second.bytes_to_cpu + entry.second.bytes_from_cpu;
+  });
+  std::vector<Row> rows = {
+      {absl::StrCat("left to the cpu by ", report.place), "calls", "bytes there", "bytes back"}};
+  if (report.milliseconds) rows[0].push_back("ms");
+  for (const auto& [op, stats] : sorted) {
+    rows.push_back({op, with_separators(stats.calls), with_separators(stats.bytes_to_cpu),
+                    with_separators(stats.bytes_from_cpu)});
+    if (report.milliseconds) {
+      const std::chrono::duration<double, std::milli> time = stats.time;
+      rows.back().push_back(absl::StrFormat("%.3f", time.count()));
+    }
+  }
+  return align(rows) + "\n";
+}
+
 std::string notes_of(const DeviceReport& report) {
   if (report.error) return absl::StrCat(report.place, ": ", *report.error, "\n");
-  std::string text;
+  std::string text = fallbacks_text(report);
   if (!report.outputs.empty())
     text += absl::StrCat(report.place, " gives ", absl::StrJoin(report.outputs, ", "), "\n");
   const size_t shown = std::min(report.faults.size(), kShownFaults);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "switchboard/devices/fallback_stats.h"
 #include "switchboard/tools/call_counter.h"
 
 namespace sb::tools {
@@ -20,8 +21,9 @@ struct DeviceReport {
   std::optional<std::string> score;      // where there are labels
   std::optional<double> max_difference;  // where outputs are expected
   KernelCounts kernels;
+  FallbackStatsByOp fallbacks;         // what the CPU did for the device, in the first run
   std::optional<double> milliseconds;  // the median run, where it was timed
-  int64_t peak_bytes = 0;  // on the device: weights, inputs and intermediate values
+  int64_t peak_bytes = 0;              // on the device: weights, inputs and intermediate values
   std::vector<std::pair<std::string, int64_t>> peak_elsewhere;  // on other devices, where not 0
   std::vector<std::string> outputs;                             // of a fake run: "y float32[2, 3]"
   std::vector<std::string> faults;                              // what does not hold
@@ -32,7 +34,8 @@ struct DeviceReport {
 // "4,810".
 std::string with_separators(int64_t number);
 
-// A table with a line a device, then what fake runs foretell, then faults and errors.
+// A table with a line a device, then what fake runs foretell and what devices left to the CPU, then
+// faults and errors. Times are in it where runs were timed.
 std::string to_string(const std::vector<DeviceReport>& reports);
 
 }  // namespace sb::tools

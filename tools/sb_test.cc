@@ -69,7 +69,10 @@ TEST_CASE("the example runs on every device", "[tools][sb]") {
   CHECK_THAT(text, Contains("cpu           31/32 96.88%"));
   CHECK_THAT(text, Contains("dummy         31/32 96.88%"));
   CHECK_THAT(text, Contains("CPU 5"));
-  CHECK_THAT(text, Contains("PrivateUse1 5"));
+  CHECK_THAT(text, Contains("dummy 5"));
+  CHECK_THAT(text, Contains("left to the cpu by dummy   calls   bytes there   bytes back\n"
+                            "aten::addmm                2"));
+  CHECK_THAT(text, !Contains("left to the cpu by cpu"));
   CHECK_THAT(text, Contains("fake gives addmm_1 float32[32, 10] on cpu"));
   CHECK_THAT(text, Contains("fake:cuda:0 gives addmm_1 float32[32, 10] on cuda:0"));
   CHECK_THAT(text, Contains("ok"));
@@ -196,7 +199,7 @@ TEST_CASE("a table gives key, kernel, source line and rule", "[tools][sb]") {
 TEST_CASE("an explanation ends with the kernel that runs", "[tools][sb]") {
   CHECK_THAT(sb("explain aten::relu --keys CPU,AutogradCPU", 0),
              Contains("AutogradCPU") && Contains("runs") && Contains("ops/"));
-  CHECK_THAT(sb("explain aten::relu --device dummy", 0), Contains("PrivateUse1"));
+  CHECK_THAT(sb("explain aten::relu --device dummy", 0), Contains("AutogradDummy"));
   CHECK_THAT(sb("explain aten::mul.Tensor --keys CPU,AutogradCPU", 0),
              Contains("ops/arithmetic_derivatives.cc"));
   CHECK_THAT(sb("explain aten::relu --keys Tracer,CPU,AutogradCPU", 1),
@@ -218,7 +221,7 @@ TEST_CASE("a trace shows every kernel below its node, with its place and time", 
   CHECK_THAT(text, Contains(" us\n") && Contains("cpu: 5 kernels"));
   CHECK_THAT(
       sb("trace " + kModel + " --device dummy", 0),
-      Contains("  aten::addmm  PrivateUse1  devices/dummy/") && Contains("dummy: 7 kernels"));
+      Contains("  aten::addmm  dummy  devices/dummy/") && Contains("dummy: 7 kernels"));
   CHECK_THAT(sb("trace --help", 0), Contains("ui.perfetto.dev"));
 }
 

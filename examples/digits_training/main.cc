@@ -12,10 +12,10 @@
 #include "absl/flags/usage.h"
 #include "nlohmann/json.hpp"
 #include "switchboard/core/error.h"
+#include "switchboard/devices/saving/saving.h"
 #include "switchboard/examples/digits_training/training.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/views.h"
-#include "switchboard/tools/io/safetensors.h"
 
 ABSL_FLAG(std::vector<std::string>, model, (std::vector<std::string>{"mlp", "cnn"}), "mlp, cnn");
 ABSL_FLAG(std::vector<std::string>, optimizer, (std::vector<std::string>{"sgd", "adam"}),
@@ -40,7 +40,7 @@ nlohmann::json read_reference(const std::string& path) {
 // One training run; whether it does as it should.
 bool run(const std::string& name, const std::string& optimizer, const std::string& device) {
   const std::string folder = absl::GetFlag(FLAGS_data);
-  const digits::NamedTensors start = sb::io::read_safetensors(folder + "/start.safetensors");
+  const digits::NamedTensors start = sb::load_tensors(folder + "/start.safetensors");
   const auto model = digits::make_model(name, start, sb::Device(device));
   const digits::Data data = digits::read_digits(folder + "/digits.safetensors", sb::Device(device));
   std::printf("%s by %s on %s\n", name.c_str(), optimizer.c_str(), device.c_str());
@@ -62,10 +62,10 @@ bool run(const std::string& name, const std::string& optimizer, const std::strin
   if (!learned) std::printf("  test accuracy below %.0f %%\n", 100 * kAccuracy);
 
   if (const std::string path = absl::GetFlag(FLAGS_save); !path.empty()) {
-    sb::io::TensorMap tensors;
+    sb::TensorMap tensors;
     for (const auto& [key, tensor] : model->state())
       tensors[key] = sb::to(sb::detach(tensor), sb::Device("cpu"));
-    sb::io::write_safetensors(path, tensors);
+    sb::save_tensors(path, tensors);
     std::printf("  saved to %s\n", path.c_str());
   }
   return agrees && learned;

@@ -4,6 +4,7 @@
 
 #include "switchboard/autograd/backward.h"
 #include "switchboard/autograd/grad_mode.h"
+#include "switchboard/devices/saving/saving.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/comparison.h"
 #include "switchboard/ops/copy.h"
@@ -14,7 +15,6 @@
 #include "switchboard/ops/ranges.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/views.h"
-#include "switchboard/tools/io/safetensors.h"
 
 namespace digits {
 namespace {
@@ -35,7 +35,7 @@ double accuracy_of(Model& model, const Data& data) {
 }  // namespace
 
 Data read_digits(const std::string& path, sb::Device device) {
-  const sb::io::TensorMap file = sb::io::read_safetensors(path);
+  const sb::TensorMap file = sb::load_tensors(path);
   const Tensor images =
       sb::to(sb::div_Scalar(sb::to_dtype(file.at("images"), sb::DType::Float32), 16), device);
   const Tensor labels = sb::to(sb::to_dtype(file.at("labels"), sb::DType::Int64), device);
