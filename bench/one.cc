@@ -75,6 +75,17 @@ void fake_calls(long n, FakeCacheUse use, void (*call)(const Tensor& x)) {
   for (long i = 0; i < n; ++i) call(x);
 }
 
+// n calls that are looked up, computed and remembered: the cache is cleared before each.
+void fake_misses(long n, void (*call)(const Tensor& x)) {
+  const auto cache = FakeDispatchCache::create();
+  FakeTensorMode fake({.cache = cache});
+  const Tensor x = fake.from_tensor(zeros({64, 64}, DType::Int64), Device("cuda:0"));
+  for (long i = 0; i < n; ++i) {
+    cache->clear();
+    call(x);
+  }
+}
+
 const std::map<std::string, Case>& cases() {
   static const auto* const all = new std::map<std::string, Case>{
       {"noop",
@@ -147,8 +158,11 @@ const std::map<std::string, Case>& cases() {
       {"fake_add_hit", [](long n) { fake_calls(n, FakeCacheUse::All, add_to_itself); }},
       {"fake_index", [](long n) { fake_calls(n, FakeCacheUse::Off, index_rows); }},
       {"fake_index_hit", [](long n) { fake_calls(n, FakeCacheUse::Costly, index_rows); }},
+      {"fake_index_miss", [](long n) { fake_misses(n, index_rows); }},
       {"fake_fallback", [](long n) { fake_calls(n, FakeCacheUse::Off, fall_back); }},
       {"fake_fallback_hit", [](long n) { fake_calls(n, FakeCacheUse::Costly, fall_back); }},
+      {"fake_fallback_miss", [](long n) { fake_misses(n, fall_back); }},
+      {"fake_clear", [](long n) { fake_misses(n, [](const Tensor&) {}); }},
 #ifdef SB_BENCH_AUTOGRAD
       // Calls that record a node: one that saves nothing, and one that saves both arguments.
       {"add_grad",

@@ -126,11 +126,14 @@ class CacheKey::Writer {
         for (const Tensor& t : v.to_tensor_list())
           if (!tensor(t)) return false;
         return true;
-      case IValue::Tag::OptionalTensorList:
-        word(v.to_optional_tensor_list().size());
-        for (const std::optional<Tensor>& t : v.to_optional_tensor_list())
-          if (!tensor(t ? *t : Tensor())) return false;
+      case IValue::Tag::OptionalTensorList: {
+        const OptionalTensorList list = v.to_optional_tensor_list();
+        const Tensor undefined;
+        word(list.size());
+        for (const std::optional<Tensor>& t : list)
+          if (!tensor(t ? *t : undefined)) return false;
         return true;
+      }
       case IValue::Tag::List:
         word(v.to_list().size());
         for (const IValue& element : v.to_list())
