@@ -31,6 +31,12 @@ ModelFiles chosen_files(const CommandLine& line) {
   if (inputs != files.inputs && !same_file(inputs, files.inputs)) files.outputs = files.labels = "";
   files.inputs = inputs;
   files.outputs = line.get("expect", files.outputs);
+  if (line.has("check-metadata")) {
+    SB_CHECK_VALUE(!line.has("expect"),
+                   "--check-metadata: outputs are not compared, so --expect "
+                   "says nothing");
+    files.outputs = files.labels = "";
+  }
   return files;
 }
 
@@ -143,6 +149,8 @@ const CommandSpec& run_spec() {
       {{"device", "D", "cpu (default), dummy, fake, fake:DEVICE such as fake:cuda:0, or all"},
        {"inputs", "F", "safetensors with the inputs by name"},
        {"expect", "F", "safetensors with the outputs that must result, by name"},
+       {"check-metadata", "",
+        "compare dtypes, sizes, devices and strides of all values, as always, and no outputs"},
        {"rtol", "X", "outputs may differ by atol + rtol * |expected| (1e-5)"},
        {"atol", "X", "(1e-5)"},
        {"training", "", "of a folder, run NAME.training.pt2"},

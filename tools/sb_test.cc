@@ -61,6 +61,13 @@ void edit_program(const std::string& root, std::string_view from, std::string_vi
   io::write_file(path, io::replaced(io::read_file(path), from, to));
 }
 
+TEST_CASE("metadata alone are compared where that is asked", "[tools][sb]") {
+  const std::string text = sb("run " + kModel + " --device fake:cuda:0 --check-metadata", 0);
+  CHECK_THAT(text, Contains("ok: every value has the dtype, sizes and strides that were recorded"));
+  CHECK_THAT(sb("run " + kModel + " --check-metadata", 0), !Contains("outputs as expected"));
+  CHECK_THAT(sb("run " + kModel + " --check-metadata --expect x", 2), Contains("--expect"));
+}
+
 TEST_CASE("the example runs on every device", "[tools][sb]") {
   const std::string text = sb("run " + kModel + " --device all", 0);
   CHECK_THAT(text, Contains("digits_mlp (ATEN, 5 nodes, 4,810 parameters)  " + kArchive));
@@ -219,9 +226,8 @@ TEST_CASE("a trace shows every kernel below its node, with its place and time", 
   const std::string text = sb("trace " + kModel, 0);
   CHECK_THAT(text, Contains("on cpu\n") && Contains("addmm_1\n  aten::addmm  CPU  ops/"));
   CHECK_THAT(text, Contains(" us\n") && Contains("cpu: 5 kernels"));
-  CHECK_THAT(
-      sb("trace " + kModel + " --device dummy", 0),
-      Contains("  aten::addmm  dummy  devices/dummy/") && Contains("dummy: 7 kernels"));
+  CHECK_THAT(sb("trace " + kModel + " --device dummy", 0),
+             Contains("  aten::addmm  dummy  devices/dummy/") && Contains("dummy: 7 kernels"));
   CHECK_THAT(sb("trace --help", 0), Contains("ui.perfetto.dev"));
 }
 
