@@ -241,8 +241,8 @@ constexpr int slot_of(DispatchKey k) {
 }
 
 // The name of a key, as PyTorch spells it: "CPU", "AutogradPrivateUse1",
-// "CompositeImplicitAutograd". A renamed private backend's is by its name, once it has one: "dummy",
-// "AutogradDummy".
+// "CompositeImplicitAutograd". A renamed private backend's is by its name, once it has one:
+// "dummy", "AutogradDummy".
 std::string_view to_string(DispatchKey k);
 // The same, whatever a private backend is renamed.
 std::string_view canonical_name(DispatchKey k);

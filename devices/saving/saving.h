@@ -30,10 +30,11 @@ using TensorMap = std::map<std::string, Tensor, std::less<>>;
 using FileMetadata = std::map<std::string, std::string>;
 
 // Writes the tensors to a new file beside `path`, which then takes its name, so that `path` holds
-// the old content or the new, whole. A link at `path` is replaced, not followed, and the new file has
-// default permissions. Waits for the devices' queued work. As `save_file` of safetensors, but for tensors that share
-// memory, which that refuses: here each is written with all its elements, and load_tensors() has
-// them share again. Gradients, and whether a tensor requires one, are not saved.
+// the old content or the new, whole. A link at `path` is replaced, not followed, and the new file
+// has default permissions. Waits for the devices' queued work. As `save_file` of safetensors, but
+// for tensors that share memory, which that refuses: here each is written with all its elements,
+// and load_tensors() has them share again. Gradients, and whether a tensor requires one, are not
+// saved.
 //
 // Throws ValueError that names the file and the tensor, and leaves `path` as it is, for a tensor
 // that is undefined, on the meta device, fake or otherwise a mode's own, of symbolic sizes,
