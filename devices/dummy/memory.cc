@@ -1,6 +1,5 @@
 #include "switchboard/devices/dummy/memory.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <string_view>
 
 #include "switchboard/core/error.h"
+#include "switchboard/devices/dummy/fork_lock.h"
 #include "switchboard/devices/dummy/streams.h"
 
 namespace sb::dummy {
@@ -46,9 +46,7 @@ struct Blocks {
 };
 Blocks& blocks() {
   static Blocks* const all = [] {
-    // A stream's thread may have the lock, and the child of a fork has no such thread.
-    pthread_atfork([] { blocks().mutex.lock(); }, [] { blocks().mutex.unlock(); },
-                   [] { blocks().mutex.unlock(); });
+    hold_across_forks<[]() -> std::mutex& { return blocks().mutex; }>();
     return new Blocks;
   }();
   return *all;

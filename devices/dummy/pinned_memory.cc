@@ -1,12 +1,12 @@
 #include "switchboard/devices/dummy/pinned_memory.h"
 
-#include <pthread.h>
-
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <utility>
+
+#include "switchboard/devices/dummy/fork_lock.h"
 
 namespace sb::dummy {
 namespace {
@@ -23,9 +23,7 @@ struct Blocks {
 };
 Blocks& blocks() {
   static Blocks* const all = [] {
-    // A stream's thread may have the lock, and the child of a fork has no such thread.
-    pthread_atfork([] { blocks().mutex.lock(); }, [] { blocks().mutex.unlock(); },
-                   [] { blocks().mutex.unlock(); });
+    hold_across_forks<[]() -> std::mutex& { return blocks().mutex; }>();
     return new Blocks;
   }();
   return *all;
