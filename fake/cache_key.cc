@@ -177,7 +177,7 @@ bool CacheKey::assign(const OperatorHandle& op, uint64_t rules_version, uint64_t
   w[3] = settings + (static_cast<uint64_t>(default_dtype()) << 56);
   w[4] = dispatch_tls.included.bits();
   w[5] = dispatch_tls.kept.bits();
-  w[6] = op.entry().dispatcher().kernel_registrations();
+  w[kRegistrations] = op.entry().dispatcher().kernel_registrations();
   for (const IValue& argument : arguments)
     if (!writer.value(argument)) return false;
   words_ = writer.words();

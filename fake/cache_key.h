@@ -30,12 +30,13 @@ class CacheKey {
 
   absl::Span<const uint64_t> words() const { return words_; }
   uint64_t hash() const { return hash_; }
-  // How often kernels had come and gone.
-  uint64_t registrations() const { return words_[6]; }
+  // How often kernels had come and gone, of the words of a key.
+  static uint64_t registrations(absl::Span<const uint64_t> words) { return words[kRegistrations]; }
 
  private:
   class Writer;
   static constexpr size_t kFew = 96;
+  static constexpr size_t kRegistrations = 6;
   uint64_t few_[kFew];
   std::vector<uint64_t> many_;  // where there are more
   absl::Span<const uint64_t> words_;

@@ -152,7 +152,6 @@ void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
   } else if (std::unique_ptr<CacheEntry> entry = make_entry(mode, op, facts, before, results)) {
     entry->key.assign(key.words().begin(), key.words().end());
     entry->hash = key.hash();
-    entry->registrations = key.registrations();
     cache.insert(std::move(entry));
   }
 }

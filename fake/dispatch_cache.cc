@@ -104,7 +104,8 @@ void FakeDispatchCache::insert(std::unique_ptr<const internal::CacheEntry> entry
     absl::MutexLock lock(&mutex_);
     if (table_->find(entry->key, entry->hash)) return;  // another thread was quicker
     if (table_->size == kMostEntries) {
-      if (table_->entries.front()->registrations == entry->registrations)
+      if (internal::CacheKey::registrations(table_->entries.front()->key) ==
+          internal::CacheKey::registrations(entry->key))
         return count_bypass(internal::CacheBypass::Full);
       old = std::exchange(table_, std::make_shared<Table>(64));  // the oldest, at least, are dead
     }

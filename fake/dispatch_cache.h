@@ -70,9 +70,8 @@ std::string_view to_string(CacheBypass reason);
 struct CacheEntry {
   std::vector<uint64_t> key;  // CacheKey::words
   uint64_t hash = 0;
-  uint64_t registrations = 0;  // Dispatcher::kernel_registrations(), of the key
-  int same_as = -1;            // the argument that the result is; then the rest says nothing
-  int view_of = -1;            // the argument whose storage the result is on
+  int same_as = -1;  // the argument that the result is; then the rest says nothing
+  int view_of = -1;  // the argument whose storage the result is on
   DimVector sizes;
   DimVector strides;
   int64_t storage_offset = 0;
