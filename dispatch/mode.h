@@ -46,7 +46,8 @@ class DispatchMode {
   // arguments in another guise. `tensors` are those among the arguments, at most eight; there are
   // no symbols. Such a mode changes the tensors and returns the unboxed kernel to run on them, at
   // the key Meta, or changes nothing and returns nullptr: then comes call(). Not asked while the
-  // call is observed, nor for operators with rules of their own for modes.
+  // call is observed, nor for operators with rules of their own for modes. An active mode is still
+  // on the stack here; the kernel and adopt_direct() run without it.
   virtual const Kernel* enter_direct(const OperatorHandle& /*op*/,
                                      absl::Span<const Tensor* const> /*tensors*/) {
     return nullptr;
