@@ -64,7 +64,7 @@ def sb_cc_library(name, copts = [], features = [], srcs = [], hdrs = [], deps = 
             deps = deps,
         )
         for variant, flags in _CPU_VARIANTS.items():
-            variants.append(_sealed_variant(name, variant, flags, cpu_kernels, copts, features))
+            variants.append(_sealed_variant(name, variant, flags, cpu_kernels, deps, copts, features))
     native.cc_library(
         name = name,
         srcs = srcs + cpu_kernels + select({
@@ -81,14 +81,18 @@ def sb_cc_library(name, copts = [], features = [], srcs = [], hdrs = [], deps = 
         **kwargs
     )
 
-def _sealed_variant(name, variant, flags, srcs, copts, features):
+def _sealed_variant(name, variant, flags, srcs, deps, copts, features):
     """One object of `srcs` compiled with `flags`, which shows only its kernels to the linker."""
     code = "%s_%s" % (name, variant)
     native.cc_library(
         name = code,
         srcs = srcs,
-        # GCC 12 takes the undefined vectors of its own AVX-512 header for a mistake.
-        copts = _sb_copts() + copts + flags + ["-ffp-contract=off", "-fno-gnu-unique", "-Wno-maybe-uninitialized", "-Wno-uninitialized"] + select({
+        copts = _sb_copts() + copts + flags + ["-ffp-contract=off"] + select({
+            "//:clang": [],
+            # objcopy leaves symbols that are unique in a process alone. The warnings: GCC 12 takes
+            # the undefined vectors of its own AVX-512 header for a mistake.
+            "//conditions:default": ["-fno-gnu-unique", "-Wno-maybe-uninitialized", "-Wno-uninitialized"],
+        }) + select({
             "//:optimized": ["-O3"],
             "//conditions:default": [],
         }),
@@ -96,7 +100,7 @@ def _sealed_variant(name, variant, flags, srcs, copts, features):
         linkstatic = True,
         local_defines = ["SB_CPU_VARIANT=" + variant],
         visibility = ["//visibility:private"],
-        deps = [":" + name + "_headers"],
+        deps = [":" + name + "_headers"] + deps,
     )
 
     # Inline functions become the object's own (the linker would else take one of all copies, maybe

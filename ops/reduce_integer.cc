@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "switchboard/ops/independent_loop.h"
 #include "switchboard/ops/reduce_loops.h"
 
 namespace sb::internal {
@@ -53,7 +54,7 @@ struct Loops {
   static void combine(void* acc, const void* other, int64_t n) {
     int64_t* const to = static_cast<int64_t*>(acc);
     const int64_t* const from = static_cast<const int64_t*>(other);
-#pragma GCC ivdep
+    SB_INDEPENDENT_LOOP
     for (int64_t i = 0; i < n; ++i) to[i] = Fold::fold(to[i], from[i]);
   }
   static void finish(const void* acc, int64_t n, double, const ReduceParams&, void* results) {

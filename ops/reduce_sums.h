@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "Eigen/Core"
+#include "switchboard/ops/independent_loop.h"
 #include "switchboard/ops/reduce_loops.h"
 
 // GCC 12 sees Eigen's vectorised loops read past an array of one element, which they never enter,
@@ -282,7 +283,7 @@ struct SumLoopsBase {
   template <class T>
   static void add_each(double* sums, int64_t n, const T* x) {
     double* const __restrict to = sums;
-#pragma GCC ivdep
+    SB_INDEPENDENT_LOOP
     for (int64_t i = 0; i < n; ++i) add(to + i, n, static_cast<double>(x[i]));
   }
 };

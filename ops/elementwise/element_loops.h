@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "switchboard/ops/array_loops.h"
+#include "switchboard/ops/independent_loop.h"
 
 namespace sb {
 
@@ -54,11 +55,11 @@ void element_loop(char* const* data, int64_t n, const void* params, std::index_s
       const Numbers& given = *static_cast<const Numbers*>(params);
       for (size_t i = 0; i < given.count; ++i) numbers[i] = given.values[i].to<T>();
     }
-#pragma GCC ivdep
+    SB_INDEPENDENT_LOOP
     for (int64_t i = 0; i < n; ++i)
       out[i] = static_cast<R>(F()(numbers, read_element(in[I][i])...));
   } else {
-#pragma GCC ivdep
+    SB_INDEPENDENT_LOOP
     for (int64_t i = 0; i < n; ++i) out[i] = static_cast<R>(F()(read_element(in[I][i])...));
   }
 }

@@ -3,6 +3,8 @@
 #include <complex>
 #include <cstdint>
 
+#include "switchboard/ops/independent_loop.h"
+
 namespace sb {
 namespace {
 
@@ -14,7 +16,7 @@ void select_loop(char* const* data, int64_t n, const void*) {
   const T* const yes = reinterpret_cast<const T*>(data[2]);
   const T* const no = reinterpret_cast<const T*>(data[3]);
   // out is apart from the inputs, or one of them.
-#pragma GCC ivdep
+  SB_INDEPENDENT_LOOP
   for (int64_t i = 0; i < n; ++i) {
     const T a = yes[i], b = no[i];
     out[i] = condition[i] != 0 ? a : b;
