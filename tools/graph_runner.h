@@ -3,13 +3,14 @@
 #ifndef SWITCHBOARD_TOOLS_GRAPH_RUNNER_H_
 #define SWITCHBOARD_TOOLS_GRAPH_RUNNER_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/tools/io/program.h"
-#include "switchboard/tools/node_arguments.h"
+#include "switchboard/tools/node_call.h"
 
 namespace sb::tools {
 
@@ -25,11 +26,12 @@ class RunObserver {
   }
 };
 
-// A program whose operators were found. Not thread-safe; the program and the dispatcher must
-// outlive it.
+// A program whose operators were found and whose arguments were bound. Not thread-safe; the program
+// and the dispatcher must outlive it.
 class GraphRunner {
  public:
-  // Finds the operator of every node, so that a program with an unknown one fails before it runs.
+  // Finds the operator of every node and binds its arguments, so that a program with an unknown
+  // operator, or an argument that does not fit, fails before it runs.
   // Throws RuntimeError (no such operator) or TypeError (the node does not fit its schema)
   // that names the file, the node and the operator.
   explicit GraphRunner(const io::Program& program,
@@ -45,19 +47,29 @@ class GraphRunner {
 
  private:
   struct Step {
-    OperatorHandle op;
-    std::vector<std::string> dropped_after;  // names of which this node is the last user
+    NodeCall call;
+    std::vector<size_t> results;        // the places of the tensors that it gives, in order
+    std::vector<size_t> dropped_after;  // places of which this node is the last user
+  };
+  struct Result {
+    std::optional<size_t> place;         // nothing for a constant
+    std::optional<size_t> written_back;  // the input that it mutates
   };
 
-  void find_operators();
+  std::vector<OperatorHandle> find_operators() const;
+  size_t place(const std::string& name);
+  void bind_nodes(absl::Span<const OperatorHandle> operators);
   void find_last_uses();
+  void find_results();
   size_t mutated_input(const io::OutputSpec& output) const;
-  void run_step(size_t node, Device device, Environment& environment, RunObserver* observer) const;
+  void run_step(size_t node, Device device, absl::Span<Tensor> values, RunObserver* observer) const;
   void write_back(absl::Span<const Tensor> inputs, absl::Span<const Tensor> outputs) const;
 
   const io::Program& program_;
   const Dispatcher& dispatcher_;
-  std::vector<Step> steps_;  // one for each node
+  Places places_;
+  std::vector<Step> steps_;      // one for each node
+  std::vector<Result> results_;  // one for each output
 };
 
 }  // namespace sb::tools

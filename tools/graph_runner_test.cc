@@ -76,13 +76,19 @@ io::Program program(std::vector<io::Node> nodes, std::vector<std::string> output
   return program;
 }
 
-std::string error_of(const io::Program& program, const Dispatcher& dispatcher) {
+template <class F>
+std::string error_of(F&& f) {
   try {
-    GraphRunner(program, dispatcher).run({number(3)}, DeviceType::CPU);
+    f();
   } catch (const Error& error) {
     return str_cat(error.kind(), ": ", error.what());
   }
   return "nothing";
+}
+
+// Of making a runner, before a run.
+std::string error_before(const io::Program& program, const Dispatcher& dispatcher) {
+  return error_of([&] { GraphRunner(program, dispatcher); });
 }
 
 TEST_CASE("nodes run in order, bound by name", "[tools][graph_runner]") {
@@ -108,8 +114,8 @@ TEST_CASE("a number where the schema says Tensor becomes a wrapped number",
                     io::TensorRef{"a"})},
               {"a"});
   CHECK(value_of(GraphRunner(p, demo.dispatcher).run({number(3)}, DeviceType::CPU)[0]) == 7);
-  const Stack stack = bind_node(p.nodes[0], demo.dispatcher.find_op_or_throw("demo::add").schema(),
-                                {{"x", number(3)}}, DeviceType::CPU);
+  const NodeCall call(p.nodes[0], demo.dispatcher.find_op_or_throw("demo::add"), {{"x", 0}});
+  const Stack stack = call.arguments({number(3)}, DeviceType::CPU);
   CHECK(stack[1].to_tensor().impl()->is_wrapped_number());
   CHECK(stack[1].to_tensor().dtype() == DType::Int64);
   CHECK(stack[2].to_int() == 1);
@@ -132,12 +138,12 @@ TEST_CASE("lists of tensors go in and come out", "[tools][graph_runner]") {
 
 TEST_CASE("devices of the program become the device of the run", "[tools][graph_runner]") {
   const Demo demo;
-  const FunctionSchema& schema = demo.dispatcher.find_op_or_throw("demo::device_type").schema();
+  const OperatorHandle op = demo.dispatcher.find_op_or_throw("demo::device_type");
   const io::Node given =
       node("demo::device_type", {{"device", Device(DeviceType::CPU)}}, io::TensorRef{"d"});
   const io::Node absent = node("demo::device_type", {}, io::TensorRef{"d"});
   for (const io::Node& n : {given, absent})
-    CHECK(bind_node(n, schema, {}, Device("cuda:0"))[0].to_device() == Device("cuda:0"));
+    CHECK(NodeCall(n, op, {}).arguments({}, Device("cuda:0"))[0].to_device() == Device("cuda:0"));
 }
 
 TEST_CASE("a value lives no longer than its last use", "[tools][graph_runner]") {
@@ -174,20 +180,22 @@ TEST_CASE("a program that does not fit fails before it runs", "[tools][graph_run
   const io::NamedArgument self{"self", io::TensorRef{"x"}}, other{"other", io::TensorRef{"x"}};
   const io::TensorRef y{"y"};
   const auto error = [&](io::Node n) {
-    return error_of(program({std::move(n)}, {"y"}), demo.dispatcher);
+    return error_before(program({std::move(n)}, {"y"}), demo.dispatcher);
   };
   const std::string place = "net.pt2: graph_module/graph/nodes[0] (n): ";
 
   CHECK_THAT(error(node("demo::subtract", {self, other}, y)),
              Contains("RuntimeError: " + place) && Contains("demo::subtract"));
-  CHECK_THAT(error_of(program({node("demo::one", {self}, y), node("demo::two", {self}, y),
-                               node("demo::one", {self}, y), node("demo::three", {self}, y)},
-                              {"y"}),
-                      demo.dispatcher),
+  CHECK_THAT(error_before(program({node("demo::one", {self}, y), node("demo::two", {self}, y),
+                                   node("demo::one", {self}, y), node("demo::three", {self}, y)},
+                                  {"y"}),
+                          demo.dispatcher),
              Contains(place + "demo::one") && EndsWith("; also unknown: demo::two, demo::three"));
   CHECK_THAT(error(node("demo::add", {self, other, {"beta", int64_t{1}}}, y)),
              Contains("TypeError: " + place + "demo::add: no argument 'beta'"));
   CHECK_THAT(error(node("demo::add", {self}, y)), Contains("argument 'other' is missing"));
+  CHECK_THAT(error(node("demo::add", {self, {"other", std::string("x")}}, y)),
+             Contains(place + "demo::add: argument 1 'other': expected Tensor, got str"));
   CHECK_THAT(error(node("demo::halves", {self}, y)),
              Contains("output 0: the schema returns Tensor[], the node names a tensor"));
   io::Node two = node("demo::add", {self, other}, y);
@@ -197,21 +205,34 @@ TEST_CASE("a program that does not fit fails before it runs", "[tools][graph_run
 
 TEST_CASE("errors of a run name the node", "[tools][graph_runner]") {
   const Demo demo;
-  const io::TensorRef x{"x"}, y{"y"};
-  CHECK_THAT(
-      error_of(program({node("demo::add", {{"self", x}, {"other", std::string("x")}}, y)}, {"y"}),
-               demo.dispatcher),
-      Contains("TypeError: net.pt2: graph_module/graph/nodes[0] (n): demo::add"));
-  CHECK_THAT(error_of(program({node("demo::halves", {{"self", x}}, io::TensorRefs{{"y"}})}, {"y"}),
-                      demo.dispatcher),
-             Contains("returned 2 tensors, the node names 1"));
+  const io::Program p =
+      program({node("demo::halves", {{"self", io::TensorRef{"x"}}}, io::TensorRefs{{"y"}})}, {"y"});
+  const GraphRunner runner(p, demo.dispatcher);
+  CHECK_THAT(error_of([&] { runner.run({number(3)}, DeviceType::CPU); }),
+             Contains("net.pt2: graph_module/graph/nodes[0] (n): demo::halves") &&
+                 Contains("returned 2 tensors, the node names 1"));
+}
+
+TEST_CASE("a runner runs again, on what it is given then", "[tools][graph_runner]") {
+  const Demo demo;
+  const io::TensorRef x{"x"}, h{"h0"};
+  const io::Program p = program(
+      {node("demo::halves", {{"self", x}}, io::TensorRefs{{"h0"}, {"h1"}}),
+       node("demo::sum", {{"all", io::OptionalTensorRefs{h, std::nullopt, x}}}, io::TensorRef{"s"}),
+       node("demo::add", {{"self", io::TensorRef{"s"}}, {"other", int64_t{1}}},
+            io::TensorRef{"y"})},
+      {"y"});
+  const GraphRunner runner(p, demo.dispatcher);
+  for (const float given : {2.f, 8.f})
+    CHECK(value_of(runner.run({number(given)}, DeviceType::CPU)[0]) == 1.5f * given + 1);
 }
 
 TEST_CASE("a mutation of what is no input is refused", "[tools][graph_runner]") {
   const Demo demo;
   io::Program p = program({}, {});
   p.outputs = {{io::OutputKind::BufferMutation, io::TensorRef{"x"}, "mean"}};
-  CHECK_THAT(error_of(p, demo.dispatcher), Contains("ValueError: net.pt2") && Contains("'mean'"));
+  CHECK_THAT(error_before(p, demo.dispatcher),
+             Contains("ValueError: net.pt2") && Contains("'mean'"));
 }
 
 }  // namespace
