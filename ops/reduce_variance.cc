@@ -59,11 +59,13 @@ struct VarianceLoops {
       const int64_t at = runs.first + r;
       for (int64_t i = 0; i < runs.length; i += kBlock) {
         const int64_t size = std::min(kBlock, runs.length - i);
+        // Measured from the first, so that equal elements have a variance of exactly 0.
+        const A first = static_cast<A>(from[i]);
         Eigen::Array<A, Eigen::Dynamic, 1, 0, kBlock, 1> x =
-            column(from + i, size).template cast<A>();
+            column(from + i, size).template cast<A>() - first;
         const A mean = x.sum() / static_cast<double>(size);
         x -= mean;
-        merge(to.mean + at, to.squares + at, to.count + at, mean, x.abs2().sum(),
+        merge(to.mean + at, to.squares + at, to.count + at, first + mean, x.abs2().sum(),
               static_cast<double>(size));
       }
     }

@@ -88,10 +88,9 @@ TensorMeta roll_rule(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   const bool flat = dims.empty() && shifts.size() == 1;
   SB_CHECK(flat || dims.size() == shifts.size(), "roll: expected as many shifts as dims, got ",
            shape_text(shifts), " and ", shape_text(dims));
-  // An empty tensor is cloned, whatever the single dimension is.
-  if (self.numel() == 0 && shifts.size() == 1 && !flat) return meta_like(self);
-  for (int64_t d : dims) (void)self.size(d);  // refuses one that self has not
+  // As PyTorch, which clones an empty tensor, whatever the dimensions are.
   if (self.numel() == 0 && !flat) return meta_like(self);
+  for (int64_t d : dims) (void)self.size(d);  // refuses one that self has not
   return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
 }
 

@@ -64,9 +64,9 @@ struct Softmax {
 
   template <SizeType Int>
   static BasicTensorMeta<Int> rule(const Tensor& self, int64_t dim, bool half_to_float) {
+    wrap_dim(op, dim, self.dim());
     SB_CHECK(!half_to_float, op,
              ": conversion from half to float is not supported on CPU, got half_to_float=true");
-    wrap_dim(op, dim, self.dim());
     SB_CHECK(is_floating_point(self.dtype()) || same_size(self.sym_numel(), SymInt(0)), op,
              ": not implemented for ", to_string(self.dtype()));
     return meta_like<Int>(self);

@@ -25,8 +25,11 @@ std::array<TensorMeta, 2> fractional_rule(const Tensor& self, IntArrayRef kernel
   check_dtype(op, "random_samples", random_samples, self.dtype());
   const Size3 in = space_of(self.sizes(), n), out = space_of(output_size, n);
   const Size3 kernel = space_of(kernel_size, n);
+  // As PyTorch, which wants room for a window more in three dimensions, though it needs none.
+  const int64_t spare = n == 3 ? 1 : 0;
   for (size_t d = 0; d < 3; ++d) {
-    SB_CHECK(kernel[d] > 0 && out[d] > 0 && kernel[d] <= in[d] && out[d] <= in[d] - kernel[d] + 1,
+    SB_CHECK(kernel[d] > 0 && out[d] > 0 && kernel[d] <= in[d] &&
+                 out[d] <= in[d] - kernel[d] + 1 - spare,
              op, ": ", shape_text(output_size), " windows of ", shape_text(kernel_size),
              " do not fit ", self.describe());
   }

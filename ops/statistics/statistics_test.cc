@@ -31,6 +31,14 @@ TEST_CASE("a large mean does not swallow the variance, along either dimension") 
   for (double v : values_of(var_correction(z, {0}, 0))) CHECK(v == Approx(0.25).epsilon(1e-7));
 }
 
+TEST_CASE("equal elements have a deviation of exactly 0, whatever their sum rounds to") {
+  const Tensor x = filled(
+      {6, 2500}, [](int64_t) { return 2.867; }, DType::Float64);
+  CHECK(number(std_all(x)) == 0);
+  for (const int64_t d : {0, 1})
+    for (double v : values_of(var_correction(x, {d}, 0))) CHECK(v == 0);
+}
+
 TEST_CASE("the variance of fewer elements than the correction is infinite, of none NaN") {
   const Tensor x = tensor_of({2}, {1, 3});
   CHECK(std::isinf(number(var_correction(x, {}, 5))));

@@ -97,10 +97,10 @@ struct LogSumExp {
     return p.run(own_dtype(self));
   }
   static Tensor out(const Tensor& self, IntArrayRef dim, bool keepdim, const Tensor& out) {
-    const ReductionPlan p = plan(self, dim, keepdim);
     check_defined("logsumexp", out);
     SB_CHECK(is_floating_point(out.dtype()), "logsumexp: expected a floating-point out, got ",
              out.describe());
+    const ReductionPlan p = plan(self, dim, keepdim);
     return p.run_out(out.dtype(), out, own_dtype(self));
   }
   static Tensor special(const Tensor& self, IntArrayRef dim, bool keepdim) {
