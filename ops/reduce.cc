@@ -367,15 +367,20 @@ int64_t find_extreme(bool largest, DType dtype, const char* elements, int64_t st
   });
 }
 
+// The bytes from one index of dimension d to the next; 0 where there is none, whose stride may be
+// any number.
+int64_t byte_stride(const Tensor& t, size_t d) {
+  return t.sizes()[d] == 1 ? 0 : t.strides()[d] * static_cast<int64_t>(t.itemsize());
+}
+
 }  // namespace
 
 void arg_reduce_into(bool largest, const Tensor& self, int64_t dim, const Tensor& values,
                      const Tensor& indices) {
   if (indices.numel() == 0) return;
-  const int64_t itemsize = static_cast<int64_t>(self.itemsize());
   const bool scalar = self.dim() == 0;
   const int64_t n = scalar ? 1 : self.size(dim);
-  const int64_t stride = scalar ? 0 : self.stride(dim) * itemsize;
+  const int64_t stride = scalar ? 0 : byte_stride(self, static_cast<size_t>(dim));
   // Kept dimensions of self, and their strides in the two outputs.
   struct Kept {
     int64_t size, in, value, index;
@@ -386,9 +391,8 @@ void arg_reduce_into(bool largest, const Tensor& self, int64_t dim, const Tensor
   for (size_t d = 0; d < self.sizes().size(); ++d) {
     const bool is_reduced = static_cast<int64_t>(d) == dim;
     if (!is_reduced) {
-      kept.push_back({self.sizes()[d], self.strides()[d] * itemsize,
-                      values.defined() ? values.strides()[o] * itemsize : 0,
-                      indices.strides()[o] * 8});
+      kept.push_back({self.sizes()[d], byte_stride(self, d),
+                      values.defined() ? byte_stride(values, o) : 0, byte_stride(indices, o)});
     }
     if (!is_reduced || keepdim) ++o;
   }

@@ -330,6 +330,9 @@ void TensorIterator::prepare_walk() {
   if (shape_.empty()) {
     shape_.assign(1, 1);
     for (Operand& o : operands()) o.strides.assign(1, 0);
+  } else if (shape_.size() == 1 && shape_[0] == 1) {
+    // Any numbers, which no loop is to add to an address.
+    for (Operand& o : operands()) o.strides[0] = static_cast<int64_t>(o.tensor->itemsize());
   }
 }
 

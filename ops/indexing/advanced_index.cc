@@ -162,7 +162,7 @@ Tensor index_offsets(const char* op, const Tensor& table, const AdvancedIndex& p
     const int64_t size = table.sizes()[plan.dims[k]];
     // Where self has no element, nothing is read, and any index will do, as in PyTorch.
     if (table.numel() != 0) check_indices<IndexError>(op, index, -size, size);
-    const int64_t step = table.strides()[plan.dims[k]] * static_cast<int64_t>(table.itemsize());
+    const int64_t step = broadcast_byte_strides(table, table.sizes())[plan.dims[k]];
     strided_walk<2>(DimVector(shape.begin(), shape.end()),
                     {broadcast_byte_strides(offsets, shape), broadcast_byte_strides(index, shape)},
                     {static_cast<char*>(offsets.data_ptr()), static_cast<char*>(index.data_ptr())},
@@ -183,8 +183,7 @@ IndexedWalk walk_index(const Tensor& table, const AdvancedIndex& plan, const Ten
                        const Tensor& other) {
   IndexedWalk walk;
   walk.sizes = plan.sizes;
-  walk.table_strides = table_strides(table.strides(), plan.self_dims);
-  for (int64_t& s : walk.table_strides) s *= static_cast<int64_t>(table.itemsize());
+  walk.table_strides = table_strides(broadcast_byte_strides(table, table.sizes()), plan.self_dims);
   walk.index_strides.assign(plan.sizes.size(), 0);
   const DimVector strides = broadcast_byte_strides(offsets, offsets.sizes());
   std::ranges::copy(strides, walk.index_strides.begin() + static_cast<int64_t>(plan.begin));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "switchboard/ops/indexing/strided_walk.h"
 #include "switchboard/ops/parallel.h"
 
 namespace sb {
@@ -18,12 +19,14 @@ struct Operand {
     const int64_t itemsize = static_cast<int64_t>(t.itemsize());
     row = {t.numel() == 0 ? nullptr : static_cast<char*>(t.data_ptr()), itemsize, 1};
     const bool has_dim = t.dim() == rank && rank != 0;
+    const DimVector strides = broadcast_byte_strides(t, t.sizes());
     for (int64_t d = 0; d < t.dim(); ++d) {
+      const int64_t stride = strides[static_cast<size_t>(d)];
       if (has_dim && d == dim) {
-        row.step = t.stride(d) * itemsize;
+        row.step = stride;
         row.size = t.size(d);
       } else {
-        outer.push_back(t.stride(d) * itemsize);
+        outer.push_back(stride);
       }
     }
   }

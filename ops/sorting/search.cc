@@ -9,6 +9,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/indexing/strided_walk.h"
 #include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/sorting/rows.h"
@@ -143,8 +144,8 @@ void searchsorted_kernel(const Tensor& sequence, const Tensor& self, bool, bool 
   }
   if (sequence.dim() == 1) {
     const auto row_of = [](const Tensor& t) {
-      const int64_t itemsize = static_cast<int64_t>(t.itemsize());
-      return Row{static_cast<char*>(t.data_ptr()), t.stride(0) * itemsize, t.size(0)};
+      return Row{static_cast<char*>(t.data_ptr()), broadcast_byte_strides(t, t.sizes())[0],
+                 t.size(0)};
     };
     const Row sorter_row = has_sorter ? row_of(*sorter) : Row{};
     const SortedRow in(dtype, row_of(where), has_sorter ? &sorter_row : nullptr);
