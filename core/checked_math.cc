@@ -1,6 +1,13 @@
 #include "switchboard/core/checked_math.h"
 
 namespace sb {
+namespace {
+
+// Of a dimension of one element, too, where no element is a stride away: loops may still compute
+// with strides in bytes, and add one to an address, without a thought of overflow.
+constexpr int64_t kMaxStrideBytes = int64_t{1} << 60;
+
+}  // namespace
 
 int64_t checked_storage_bytes(absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides,
                               int64_t offset, int64_t itemsize) {
@@ -18,7 +25,10 @@ int64_t checked_storage_bytes(absl::Span<const int64_t> sizes, absl::Span<const 
       last = checked_add(last, checked_mul(sizes[i] - 1, strides[i]));
   }
   const int64_t bytes = checked_mul(checked_add(last, 1), itemsize);
-  return empty ? 0 : bytes;
+  if (empty) return 0;
+  for (const int64_t stride : strides)
+    SB_CHECK(stride <= kMaxStrideBytes / itemsize, "a stride is too large: ", stride);
+  return bytes;
 }
 
 }  // namespace sb

@@ -40,6 +40,7 @@ TEST_CASE("a view that cannot be is an error", "[core][overflow]") {
   CHECK_THROWS_AS(checked_storage_bytes({2}, {INT64_MAX}, 0, 4), RuntimeError);
   CHECK_THROWS_AS(checked_storage_bytes({3}, {kBig}, 0, 1), RuntimeError);
   CHECK_THROWS_AS(checked_storage_bytes({}, {}, INT64_MAX, 1), RuntimeError);
+  CHECK_THROWS_AS(checked_storage_bytes({1}, {kBig}, 0, 1), RuntimeError);
   CHECK_THROWS_AS(checked_storage_bytes({0}, {1}, kBig, 8), RuntimeError);
 }
 

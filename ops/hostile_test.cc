@@ -45,10 +45,14 @@ TEST_CASE("any byte but 0 is true in a bool tensor that is a view of bytes") {
   CHECK(item(select(bools, 0, 0)) == Scalar(true));
 }
 
-TEST_CASE("strides of dimensions of one element may be any number") {
+TEST_CASE("strides of dimensions of one element lead nowhere, however large") {
   const Tensor x = ones({4});
-  const Tensor odd = as_strided(x, {1, 4, 1}, {INT64_MAX, 1, INT64_MAX}, 0);
-  CHECK(clone(odd).numel() == 4);
+  const int64_t far = int64_t{1} << 57;
+  CHECK(clone(as_strided(x, {1, 4, 1}, {far, 1, far}, 0)).numel() == 4);
+  CHECK(item(to(as_strided(x, {1}, {far}, 0), DType::Int16)) == Scalar(1));
+  CHECK(item(argmax(as_strided(x, {1, 1}, {far, far}, 0))) == Scalar(0));
+  // Not so large that they have no number of bytes.
+  CHECK_THROWS_WITH(as_strided(x, {1}, {INT64_MAX}, 0), Catch::Contains("a stride is too large"));
 }
 
 TEST_CASE("the functional form of set copies a source that is too small, which stays as it is") {

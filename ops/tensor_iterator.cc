@@ -289,8 +289,8 @@ const Tensor& TensorIterator::allocate_output(DType dtype) {
     out.will_resize = false;
     out.strides.resize(rank);
     for (size_t i = 0; i < rank; ++i) {
-      out.strides[i] = out.tensor->strides()[static_cast<size_t>(perm_[i])] *
-                       static_cast<int64_t>(out.tensor->itemsize());
+      const int64_t stride = out.tensor->strides()[static_cast<size_t>(perm_[i])];
+      out.strides[i] = static_cast<int64_t>(static_cast<uint64_t>(stride) * out.tensor->itemsize());
     }
   }
   if (symbols_) [[unlikely]] {
