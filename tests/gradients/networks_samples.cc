@@ -44,7 +44,7 @@ std::vector<std::string> networks_samples() {
       "_adaptive_avg_pool3d_backward f[1,1,2,1] f[1,2,3,2]",
       "fractional_max_pool2d f[1,1,4,4] [2,2] [2,2] n[1,1,2]",
       "fractional_max_pool2d_backward f[1,1,2,2] f[1,1,4,4] [2,2] [2,2] i[1,1,2,2]{0,2,9,15}",
-      "fractional_max_pool3d f[1,1,3,3,3] [2,2,2] [1,1,2] n[1,1,3]",
+      "fractional_max_pool3d f[1,1,3,3,4] [2,2,2] [1,1,2] n[1,1,3]",
       "fractional_max_pool3d_backward f[1,1,1,1,1] f[1,1,2,2,2] [2,2,2] [1,1,1] i[1,1,1,1,1]{5}",
       "im2col f[1,1,3,3] [2,2] [1,1] [0,0] [1,1]",
       "col2im f[1,4,4] [3,3] [2,2] [1,1] [0,0] [1,1]",
