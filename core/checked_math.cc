@@ -3,8 +3,8 @@
 namespace sb {
 namespace {
 
-// Of a dimension of one element, too, where no element is a stride away: loops may still compute
-// with strides in bytes, and add one to an address, without a thought of overflow.
+// Of a dimension of one element, whose stride leads to no other: loops still compute with strides
+// in bytes, and may add one to an address.
 constexpr int64_t kMaxStrideBytes = int64_t{1} << 60;
 
 }  // namespace
@@ -26,8 +26,9 @@ int64_t checked_storage_bytes(absl::Span<const int64_t> sizes, absl::Span<const 
   }
   const int64_t bytes = checked_mul(checked_add(last, 1), itemsize);
   if (empty) return 0;
-  for (const int64_t stride : strides)
-    SB_CHECK(stride <= kMaxStrideBytes / itemsize, "a stride is too large: ", stride);
+  for (size_t i = 0; i < sizes.size(); ++i)
+    SB_CHECK(sizes[i] > 1 || strides[i] <= kMaxStrideBytes / itemsize,
+             "a stride is too large: ", strides[i]);
   return bytes;
 }
 

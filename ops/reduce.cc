@@ -57,6 +57,8 @@ struct Walk {
 
   Walk(const Tensor& self, DimSet reduced_set, const Tensor& out) {
     const bool keepdim = out.dim() == self.dim();
+    // Where there is no element there may be no address to add to, and strides may be any numbers.
+    const bool empty = self.numel() == 0;
     const int64_t in_size = static_cast<int64_t>(self.itemsize());
     const int64_t out_size = static_cast<int64_t>(out.itemsize());
     size_t o = 0;
@@ -66,13 +68,10 @@ struct Walk {
       if (!is_reduced || keepdim) ++o;
       if (self.sizes()[d] == 1) continue;
       (is_reduced ? reduced : kept)
-          .push_back({self.sizes()[d], self.strides()[d] * in_size, out_stride * out_size});
+          .push_back(
+              {self.sizes()[d], empty ? 0 : self.strides()[d] * in_size, out_stride * out_size});
     }
     const auto by_stride = [](const Dim& a, const Dim& b) { return a.in_stride < b.in_stride; };
-    // Where there is no element there may be no address to add to.
-    if (self.numel() == 0) {
-      for (Dim& dim : kept) dim.in_stride = 0;
-    }
     std::stable_sort(kept.begin(), kept.end(), by_stride);
     std::stable_sort(reduced.begin(), reduced.end(), by_stride);
     Dims joined;

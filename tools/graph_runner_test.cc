@@ -44,6 +44,9 @@ class Demo {
       for (const auto& t : all) sum += t ? value_of(*t) : 0;
       return number(sum);
     });
+    library_.define("length(int[] list) -> Tensor");
+    library_.impl("length", DispatchKey::CompositeImplicitAutograd,
+                  [](IntArrayRef list) { return number(static_cast<float>(list.size())); });
     library_.define("device_type(*, Device? device=None) -> Tensor");
     library_.impl("device_type", DispatchKey::CompositeImplicitAutograd,
                   [](std::optional<Device> device) {
@@ -134,6 +137,17 @@ TEST_CASE("lists of tensors go in and come out", "[tools][graph_runner]") {
   CHECK(value_of(outputs[0]) == 1.5);
   CHECK(value_of(outputs[1]) == 3);
   CHECK(value_of(outputs[2]) == 0);
+}
+
+TEST_CASE("an empty list is one of whatever the schema says", "[tools][graph_runner]") {
+  const Demo demo;
+  for (const io::Argument& empty :
+       {io::Argument(io::TensorRefs()), io::Argument(io::OptionalTensorRefs()),
+        io::Argument(std::vector<double>())}) {
+    const io::Program p =
+        program({node("demo::length", {{"list", empty}}, io::TensorRef{"n"})}, {"n"});
+    CHECK(value_of(GraphRunner(p, demo.dispatcher).run({number(3)}, DeviceType::CPU)[0]) == 0);
+  }
 }
 
 TEST_CASE("devices of the program become the device of the run", "[tools][graph_runner]") {

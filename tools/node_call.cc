@@ -101,7 +101,7 @@ IValue NodeCall::value_of(const io::Argument& given, size_t argument, const Plac
     } else if constexpr (std::is_same_v<T, io::TensorRefs>) {
       Elements elements;
       for (const io::TensorRef& ref : value) elements.push_back(place_of(ref));
-      lists_.push_back({argument, std::move(elements)});
+      remember_list(argument, std::move(elements));
       return std::vector<Tensor>(value.size());
     } else if constexpr (std::is_same_v<T, io::OptionalTensorRefs>) {
       Elements elements;
@@ -110,7 +110,7 @@ IValue NodeCall::value_of(const io::Argument& given, size_t argument, const Plac
       std::vector<std::optional<Tensor>> tensors;
       for (const auto& place : elements)
         tensors.push_back(place ? std::optional<Tensor>(Tensor()) : std::nullopt);
-      lists_.push_back({argument, std::move(elements)});
+      remember_list(argument, std::move(elements));
       return tensors;
     } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
       return std::vector<IValue>(value.begin(), value.end());
@@ -127,6 +127,12 @@ IValue NodeCall::value_of(const io::Argument& given, size_t argument, const Plac
   }
   if (is_number(type) && value.is_Bool()) return static_cast<int64_t>(value.to_bool());
   return value;
+}
+
+// A list of no tensor is bound for all runs, as a list of whatever the schema says.
+void NodeCall::remember_list(size_t argument, Elements elements) {
+  const auto is_tensor = [](const std::optional<size_t>& place) { return place.has_value(); };
+  if (std::ranges::any_of(elements, is_tensor)) lists_.push_back({argument, std::move(elements)});
 }
 
 // PyTorch's exporter always writes the device of a factory function; other writers may not.

@@ -53,6 +53,7 @@ class NodeCall {
   };
 
   IValue value_of(const io::Argument& given, size_t argument, const Places& places);
+  void remember_list(size_t argument, Elements elements);
   void default_to_device();
 
   OperatorHandle op_;
