@@ -40,7 +40,8 @@ inline int64_t checked_numel(absl::Span<const int64_t> sizes) {
 
 // Bytes that a storage needs to hold a view of these sizes and strides (in elements of `itemsize`
 // bytes) at `offset`. 0 where the view has no element. Throws RuntimeError on negative sizes,
-// strides or offset, and on overflow.
+// strides or offset, on overflow, and for a dimension of one element whose stride is more than 2^60
+// bytes.
 int64_t checked_storage_bytes(absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides,
                               int64_t offset, int64_t itemsize);
 
