@@ -37,7 +37,7 @@ auto at_node(const io::Program& program, size_t node, F&& f) {
 
 GraphRunner::GraphRunner(const io::Program& program, const Dispatcher& dispatcher)
     : program_(program), dispatcher_(dispatcher) {
-  for (const io::InputSpec& input : program_.inputs) place(input.name);
+  for (const io::InputSpec& input : program_.inputs) inputs_.push_back(place(input.name));
   bind_nodes(find_operators());
   find_results();
   find_last_uses();
@@ -130,7 +130,7 @@ std::vector<Tensor> GraphRunner::run(absl::Span<const Tensor> inputs, Device dev
   SB_ASSERT(inputs.size() == program_.inputs.size());
   std::vector<Tensor> values(places_.size());
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].defined()) values[places_.at(program_.inputs[i].name)] = inputs[i];
+    if (inputs[i].defined()) values[inputs_[i]] = inputs[i];
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (observer) observer->on_node(i);
     at_node(program_, i, [&] { run_step(i, device, absl::MakeSpan(values), observer); });

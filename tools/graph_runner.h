@@ -68,6 +68,7 @@ class GraphRunner {
   const io::Program& program_;
   const Dispatcher& dispatcher_;
   Places places_;
+  std::vector<size_t> inputs_;   // the place of each input
   std::vector<Step> steps_;      // one for each node
   std::vector<Result> results_;  // one for each output
 };
