@@ -7,6 +7,7 @@
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/ops/cast.h"
+#include "switchboard/ops/dims.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/reduce_loops.h"
 
@@ -364,12 +365,6 @@ int64_t find_extreme(bool largest, DType dtype, const char* elements, int64_t st
       return ArgExtreme<T>{largest}.find(elements, stride, n);
     }
   });
-}
-
-// The bytes from one index of dimension d to the next; 0 where there is none, whose stride may be
-// any number.
-int64_t byte_stride(const Tensor& t, size_t d) {
-  return t.sizes()[d] == 1 ? 0 : t.strides()[d] * static_cast<int64_t>(t.itemsize());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/cast.h"
+#include "switchboard/ops/dims.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/random/distributions.h"
@@ -59,10 +60,7 @@ void permute_into(const Tensor& out, int64_t n, const OptionalGenerator& generat
     if (i % 256 == 0) philox(state.seed, state.offset + i, 0, absl::MakeSpan(blocks));
     std::swap(order[i], order[i + blocks[i % 256].low % (order.size() - i)]);
   }
-  // The stride of a single element may be any number.
-  const int64_t size = static_cast<int64_t>(out.itemsize());
-  const int64_t stride = n == 1 ? size : out.strides()[0] * size;
-  cast_function(DType::Int64, out.dtype())(static_cast<char*>(out.data_ptr()), stride,
+  cast_function(DType::Int64, out.dtype())(static_cast<char*>(out.data_ptr()), byte_stride(out, 0),
                                            reinterpret_cast<const char*>(order.data()),
                                            sizeof(int64_t), n);
 }
