@@ -1,5 +1,7 @@
 """The rules that every room of Switchboard uses, and the order of the rooms."""
 
+load("//third_party/precompiled:precompiled_header.bzl", "precompiled_header")
+
 # For our own code: a program that embeds Switchboard keeps its own warnings.
 SB_COPTS = [
     "-Wall",
@@ -38,7 +40,77 @@ _CPU_VARIANTS = {
     ],
 }
 
-def sb_cc_library(name, copts = [], features = [], srcs = [], hdrs = [], deps = [], cpu_kernels = [], **kwargs):
+# Compiling a test takes longer than running it, hence no optimisation; and without that,
+# _FORTIFY_SOURCE warns.
+_TEST_COPTS = [
+    "-O0",
+    "-U_FORTIFY_SOURCE",
+]
+
+# A tenth less time for a sixth more memory: gcc frees only what is beyond 2 GB.
+_COMPILER_COPTS = select({
+    "//:clang": [],
+    "//conditions:default": ["--param=ggc-min-heapsize=2000000"],
+})
+
+# clang reads other libraries' headers anew, and so finds a file that forgets to include one.
+def _precompiled(name):
+    """A precompiled header of //third_party/precompiled to depend on, and the flags that use it."""
+    return (
+        select({
+            "//:clang": [],
+            "//conditions:default": ["//third_party/precompiled:" + name],
+        }),
+        select({
+            "//:clang": [],
+            "//conditions:default": [
+                "-include",
+                name + ".h",
+                # GCC 12 gives these for libraries' inline functions once it has merged equal ones.
+                "-Wno-array-bounds",
+                "-Wno-stringop-overflow",
+            ],
+        }),
+    )
+
+def _compilation(testonly):
+    """What a library, program or test of our own is compiled with: dependencies and copts."""
+    precompiled, include = _precompiled("test_libraries" if testonly else "libraries")
+    return precompiled, _sb_copts() + include + (_TEST_COPTS if testonly else [])
+
+def sb_precompiled_headers():
+    """The headers that the functions below compile with."""
+    libraries = [
+        "@com_google_absl//absl/container:flat_hash_map",
+        "@com_google_absl//absl/container:flat_hash_set",
+        "@com_google_absl//absl/container:inlined_vector",
+        "@com_google_absl//absl/functional:function_ref",
+        "@com_google_absl//absl/strings",
+        "@com_google_absl//absl/synchronization",
+        "@com_google_absl//absl/types:span",
+    ]
+    precompiled_header(
+        name = "libraries",
+        header = "standard.h",
+        deps = libraries,
+    )
+    precompiled_header(
+        name = "test_libraries",
+        copts = _TEST_COPTS,
+        header = "test.h",
+        deps = libraries + ["@catch2//:catch2"],
+    )
+
+def sb_cc_library(
+        name,
+        copts = [],
+        features = [],
+        srcs = [],
+        hdrs = [],
+        deps = [],
+        cpu_kernels = [],
+        testonly = False,
+        **kwargs):
     """A cc_library whose hdrs are included as "switchboard/<package>/<header>".
 
     A header goes into hdrs, not into srcs or textual_hdrs: Bazel gives only hdrs the prefix.
@@ -52,8 +124,10 @@ def sb_cc_library(name, copts = [], features = [], srcs = [], hdrs = [], deps = 
       hdrs: all headers.
       deps: what it includes.
       cpu_kernels: sources that are compiled for each CPU capability: see ops/cpu_kernel.h.
+      testonly: for tests, and compiled as they are.
       **kwargs: as cc_library's.
     """
+    more_deps, more_copts = _compilation(testonly)
     variants = []
     if cpu_kernels:
         native.cc_library(
@@ -72,9 +146,10 @@ def sb_cc_library(name, copts = [], features = [], srcs = [], hdrs = [], deps = 
             "//conditions:default": [],
         }) if variants else srcs,
         hdrs = hdrs,
-        deps = deps,
-        copts = _sb_copts() + copts,
+        deps = deps + more_deps,
+        copts = more_copts + copts,
         features = _FEATURES + features,
+        testonly = testonly,
         include_prefix = "switchboard/" + native.package_name(),
         # Or Bazel compiles everything twice: for the archive, and for a shared library.
         linkstatic = True,
@@ -82,7 +157,10 @@ def sb_cc_library(name, copts = [], features = [], srcs = [], hdrs = [], deps = 
     )
 
 def _sealed_variant(name, variant, flags, srcs, deps, copts, features):
-    """One object of `srcs` compiled with `flags`, which shows only its kernels to the linker."""
+    """One object of `srcs` compiled with `flags`, which shows only its kernels to the linker.
+
+    It is not to run anything at start-up, so no header comes in that it does not name.
+    """
     code = "%s_%s" % (name, variant)
     native.cc_library(
         name = code,
@@ -139,30 +217,32 @@ def sb_derivatives(family, deps, hdrs = []):
         deps = [":" + family, "//autograd"] + deps,
     )
 
-def sb_cc_binary(name, copts = [], features = [], **kwargs):
-    """A cc_binary with our warnings."""
+def sb_cc_binary(name, deps = [], copts = [], features = [], testonly = False, **kwargs):
+    """A cc_binary with our warnings. One for tests is compiled as they are."""
+    more_deps, more_copts = _compilation(testonly)
     native.cc_binary(
         name = name,
-        copts = _sb_copts() + copts,
+        deps = deps + more_deps,
+        copts = more_copts + copts,
         features = _FEATURES + features,
+        testonly = testonly,
         **kwargs
     )
 
 def sb_cc_test(name, deps = [], copts = [], features = [], size = "small", **kwargs):
     """A Catch2 test. Catch2 and its main come with it."""
+    more_deps, more_copts = _compilation(testonly = True)
     native.cc_test(
         name = name,
         size = size,
-        # Compiling a test takes longer than running it, hence no optimisation; and without that,
-        # _FORTIFY_SOURCE warns.
-        copts = _sb_copts() + ["-O0", "-U_FORTIFY_SOURCE"] + copts,
+        copts = more_copts + copts,
         features = _FEATURES + features,
         # As in a binary, so that a registration that the linker drops is missed here too.
         linkstatic = True,
         deps = deps + [
             "@catch2//:catch2",
             "@catch2//:catch2_main",
-        ],
+        ] + more_deps,
         **kwargs
     )
 
@@ -209,4 +289,4 @@ def sb_room_groups(rooms = SB_ROOMS, under = ""):
 def _sb_copts():
     # Elsewhere, a compiler that we have not met must not stop the build for a new warning.
     at_home = native.repository_name() == "@"
-    return SB_COPTS + (["-Werror"] if at_home else [])
+    return SB_COPTS + _COMPILER_COPTS + (["-Werror"] if at_home else [])

@@ -1,0 +1,81 @@
+"""Precompiled headers, which Bazel has no rule for."""
+
+load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
+load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
+
+def _precompiled_header_impl(ctx):
+    toolchain = find_cpp_toolchain(ctx)
+    features = cc_common.configure_features(
+        ctx = ctx,
+        cc_toolchain = toolchain,
+        requested_features = ctx.features,
+        unsupported_features = ctx.disabled_features,
+    )
+    libraries = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps])
+    context = libraries.compilation_context
+
+    # The compiler looks for NAME.h.gch beside NAME.h, and reads NAME.h where that does not fit.
+    folder = "_%s/" % ctx.label.name
+    header = ctx.actions.declare_file(folder + ctx.label.name + ".h")
+    ctx.actions.symlink(output = header, target_file = ctx.file.header)
+    precompiled = ctx.actions.declare_file(header.basename + ".gch", sibling = header)
+
+    action = ACTION_NAMES.cpp_compile
+    variables = cc_common.create_compile_variables(
+        feature_configuration = features,
+        cc_toolchain = toolchain,
+        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ctx.attr.copts + ["-x", "c++-header"],
+        include_directories = context.includes,
+        quote_include_directories = context.quote_includes,
+        system_include_directories = context.system_includes,
+        preprocessor_defines = context.defines,
+        source_file = header.path,
+        output_file = precompiled.path,
+        use_pic = True,
+    )
+    ctx.actions.run(
+        executable = cc_common.get_tool_for_action(feature_configuration = features, action_name = action),
+        arguments = cc_common.get_memory_inefficient_command_line(
+            feature_configuration = features,
+            action_name = action,
+            variables = variables,
+        ),
+        env = cc_common.get_environment_variables(
+            feature_configuration = features,
+            action_name = action,
+            variables = variables,
+        ),
+        inputs = depset([header], transitive = [context.headers, toolchain.all_files]),
+        outputs = [precompiled],
+        # What it names are the files that it was made of: they must be those that all others read.
+        execution_requirements = {"local": ""},
+        mnemonic = "CppPrecompile",
+        progress_message = "Precompiling " + header.short_path,
+    )
+    own = cc_common.create_compilation_context(
+        headers = depset([header, precompiled]),
+        system_includes = depset([header.dirname]),
+    )
+    return [
+        DefaultInfo(files = depset([precompiled])),
+        cc_common.merge_cc_infos(cc_infos = [
+            CcInfo(compilation_context = own),
+            CcInfo(compilation_context = context),
+        ]),
+    ]
+
+precompiled_header = rule(
+    implementation = _precompiled_header_impl,
+    doc = """A header that the compiler has read once for all: depend on it and give `-include NAME.h`.
+
+    It serves compilations with the same flags, those of warnings apart. Others, and compilers that
+    do not know it, read the header itself.""",
+    attrs = {
+        "header": attr.label(allow_single_file = [".h"], mandatory = True, doc = "Includes what is read once."),
+        "copts": attr.string_list(doc = "As those of the compilations."),
+        "deps": attr.label_list(providers = [CcInfo], doc = "Whose headers it includes."),
+        "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
+    },
+    fragments = ["cpp"],
+    toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
+)
