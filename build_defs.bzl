@@ -1,6 +1,6 @@
 """The rules that every room of Switchboard uses, and the order of the rooms."""
 
-load("//third_party/precompiled:precompiled_header.bzl", "precompiled_header")
+load("//tools/precompiled:precompiled_header.bzl", "include_precompiled", "precompiled_header")
 
 # For our own code: a program that embeds Switchboard keeps its own warnings.
 SB_COPTS = [
@@ -53,34 +53,52 @@ _COMPILER_COPTS = select({
     "//conditions:default": ["--param=ggc-min-heapsize=2000000"],
 })
 
-# clang reads other libraries' headers anew, and so finds a file that forgets to include one.
+def _variant_copts(variant):
+    """What kernels for a CPU capability are compiled with, their precompiled header too."""
+    return _sb_copts() + _CPU_VARIANTS[variant] + ["-ffp-contract=off"] + select({
+        "//:clang": [],
+        # objcopy leaves symbols that are unique in a process alone. The warnings: GCC 12 takes
+        # the undefined vectors of its own AVX-512 header for a mistake.
+        "//conditions:default": ["-fno-gnu-unique", "-Wno-maybe-uninitialized", "-Wno-uninitialized"],
+    }) + select({
+        "//:optimized": ["-O3"],
+        "//conditions:default": [],
+    })
+
+# clang reads all headers anew, and so finds a file that forgets to include one.
 def _precompiled(name):
-    """A precompiled header of //third_party/precompiled to depend on, and the flags that use it."""
+    """A header of //tools/precompiled to depend on, and the flags that use it."""
     return (
         select({
             "//:clang": [],
-            "//conditions:default": ["//third_party/precompiled:" + name],
+            "//conditions:default": ["//tools/precompiled:" + name],
         }),
         select({
             "//:clang": [],
-            "//conditions:default": [
-                "-include",
-                name + ".h",
-                # GCC 12 gives these for libraries' inline functions once it has merged equal ones.
-                "-Wno-array-bounds",
-                "-Wno-stringop-overflow",
-            ],
+            "//conditions:default": include_precompiled(name),
         }),
     )
 
 def _compilation(testonly):
     """What a library, program or test of our own is compiled with: dependencies and copts."""
-    precompiled, include = _precompiled("test_libraries" if testonly else "libraries")
+    lower = native.package_name().partition("/")[0] in ["core", "dispatch"]
+    header = ("test_" if testonly else "") + ("libraries" if lower else "operators")
+    precompiled, include = _precompiled(header)
     return precompiled, _sb_copts() + include + (_TEST_COPTS if testonly else [])
 
-def sb_precompiled_headers():
-    """The headers that the functions below compile with."""
-    libraries = [
+def sb_precompiled_headers(libraries, operators, kernels):
+    """The headers that the functions below compile with.
+
+    "libraries" is for //core and //dispatch, "operators" for the rooms above, and for tests there
+    are "test_libraries" and "test_operators". "kernels_avx2" and so on are for a CPU capability.
+
+    Args:
+      libraries: what files include of other libraries.
+      operators: what they include of //ops:base and the rooms below it, besides.
+      kernels: what a file of cpu_kernels includes of all of these. It is not to run anything at
+        start-up (<iostream> does).
+    """
+    abseil = [
         "@com_google_absl//absl/container:flat_hash_map",
         "@com_google_absl//absl/container:flat_hash_set",
         "@com_google_absl//absl/container:inlined_vector",
@@ -89,17 +107,29 @@ def sb_precompiled_headers():
         "@com_google_absl//absl/synchronization",
         "@com_google_absl//absl/types:span",
     ]
-    precompiled_header(
-        name = "libraries",
-        header = "standard.h",
-        deps = libraries,
-    )
-    precompiled_header(
-        name = "test_libraries",
-        copts = _TEST_COPTS,
-        header = "test.h",
-        deps = libraries + ["@catch2//:catch2"],
-    )
+    for name, includes, deps in [
+        ("libraries", libraries, abseil),
+        ("operators", libraries + operators, abseil + ["//ops:base_headers"]),
+    ]:
+        precompiled_header(
+            name = name,
+            copts = _sb_copts(),
+            includes = includes,
+            deps = deps,
+        )
+        precompiled_header(
+            name = "test_" + name,
+            copts = _sb_copts() + _TEST_COPTS,
+            includes = includes + ["catch2/catch.hpp"],
+            deps = deps + ["@catch2//:catch2"],
+        )
+    for variant in _CPU_VARIANTS:
+        precompiled_header(
+            name = "kernels_" + variant,
+            copts = _variant_copts(variant) + ["-DSB_CPU_VARIANT=" + variant],
+            includes = kernels,
+            deps = ["//ops:base_headers"],
+        )
 
 def sb_cc_library(
         name,
@@ -134,11 +164,11 @@ def sb_cc_library(
             name = name + "_headers",
             hdrs = hdrs,
             include_prefix = "switchboard/" + native.package_name(),
-            visibility = ["//visibility:private"],
+            visibility = ["//tools/precompiled:__pkg__"],
             deps = deps,
         )
-        for variant, flags in _CPU_VARIANTS.items():
-            variants.append(_sealed_variant(name, variant, flags, cpu_kernels, deps, copts, features))
+        for variant in _CPU_VARIANTS:
+            variants.append(_sealed_variant(name, variant, cpu_kernels, deps, copts, features))
     native.cc_library(
         name = name,
         srcs = srcs + cpu_kernels + select({
@@ -156,29 +186,19 @@ def sb_cc_library(
         **kwargs
     )
 
-def _sealed_variant(name, variant, flags, srcs, deps, copts, features):
-    """One object of `srcs` compiled with `flags`, which shows only its kernels to the linker.
-
-    It is not to run anything at start-up, so no header comes in that it does not name.
-    """
+def _sealed_variant(name, variant, srcs, deps, copts, features):
+    """One object of `srcs` for a CPU capability, which shows only its kernels to the linker."""
+    precompiled, include = _precompiled("kernels_" + variant)
     code = "%s_%s" % (name, variant)
     native.cc_library(
         name = code,
         srcs = srcs,
-        copts = _sb_copts() + copts + flags + ["-ffp-contract=off"] + select({
-            "//:clang": [],
-            # objcopy leaves symbols that are unique in a process alone. The warnings: GCC 12 takes
-            # the undefined vectors of its own AVX-512 header for a mistake.
-            "//conditions:default": ["-fno-gnu-unique", "-Wno-maybe-uninitialized", "-Wno-uninitialized"],
-        }) + select({
-            "//:optimized": ["-O3"],
-            "//conditions:default": [],
-        }),
+        copts = _variant_copts(variant) + include + copts,
         features = _FEATURES + features,
         linkstatic = True,
         local_defines = ["SB_CPU_VARIANT=" + variant],
         visibility = ["//visibility:private"],
-        deps = [":" + name + "_headers"] + deps,
+        deps = [":" + name + "_headers"] + deps + precompiled,
     )
 
     # Inline functions become the object's own (the linker would else take one of all copies, maybe

@@ -75,6 +75,8 @@ Library::Library(Library&& other) noexcept
       origin_(other.origin_),
       registrations_(std::move(other.registrations_)) {}
 
+Library::~Library() { close(); }
+
 OperatorName Library::qualified(OperatorName name) const {
   const std::string_view ns = name.ns();
   if (ns.empty()) {

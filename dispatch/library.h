@@ -43,7 +43,7 @@ class Library {
   Library(Dispatcher& dispatcher, Kind kind, std::string ns,
           std::optional<DispatchKey> key = std::nullopt,
           SourceLocation where = SourceLocation::current());
-  ~Library() { close(); }
+  ~Library();
   Library(Library&& other) noexcept;
   Library& operator=(Library&&) = delete;
 

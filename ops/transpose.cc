@@ -141,14 +141,14 @@ void transpose_tiles(const Transposition& t) {
 }
 
 template <class T>
-void transpose(const Transposition& t) {
+void transpose_all(const Transposition& t) {
   t.stream ? transpose_tiles<T, true>(t) : transpose_tiles<T, false>(t);
 }
 
 }  // namespace
 
 SB_CPU_KERNEL(TransposeTable, transpose_kernel,
-              {&transpose<uint8_t>, &transpose<uint16_t>, &transpose<uint32_t>,
-               &transpose<uint64_t>, &transpose<Bytes16>});
+              {&transpose_all<uint8_t>, &transpose_all<uint16_t>, &transpose_all<uint32_t>,
+               &transpose_all<uint64_t>, &transpose_all<Bytes16>});
 
 }  // namespace sb

@@ -15,37 +15,42 @@
 
 namespace sb {
 
+// Apart from sb::exp and the others, which are operators.
+namespace plain {
+
 // A double, of which std::complex multiplies as schools teach: for its own three types it looks for
 // NaN after each product, which takes longer than the product.
-class PlainReal {
+class Real {
  public:
-  PlainReal(double value = 0) : value_(value) {}  // NOLINT: as double itself
+  Real(double value = 0) : value_(value) {}  // NOLINT: as double itself
   explicit operator double() const { return value_; }
 
-  PlainReal operator-() const { return -value_; }
-  PlainReal& operator+=(PlainReal x) { return value_ += x.value_, *this; }
-  PlainReal& operator-=(PlainReal x) { return value_ -= x.value_, *this; }
-  PlainReal& operator*=(PlainReal x) { return value_ *= x.value_, *this; }
-  friend PlainReal operator+(PlainReal x, PlainReal y) { return x.value_ + y.value_; }
-  friend PlainReal operator-(PlainReal x, PlainReal y) { return x.value_ - y.value_; }
-  friend PlainReal operator*(PlainReal x, PlainReal y) { return x.value_ * y.value_; }
-  friend PlainReal operator/(PlainReal x, PlainReal y) { return x.value_ / y.value_; }
-  friend bool operator>=(PlainReal x, PlainReal y) { return x.value_ >= y.value_; }
-  friend PlainReal exp(PlainReal x) { return std::exp(x.value_); }
-  friend PlainReal sin(PlainReal x) { return std::sin(x.value_); }
-  friend PlainReal cos(PlainReal x) { return std::cos(x.value_); }
-  friend PlainReal acos(PlainReal x) { return std::acos(x.value_); }
+  Real operator-() const { return -value_; }
+  Real& operator+=(Real x) { return value_ += x.value_, *this; }
+  Real& operator-=(Real x) { return value_ -= x.value_, *this; }
+  Real& operator*=(Real x) { return value_ *= x.value_, *this; }
+  friend Real operator+(Real x, Real y) { return x.value_ + y.value_; }
+  friend Real operator-(Real x, Real y) { return x.value_ - y.value_; }
+  friend Real operator*(Real x, Real y) { return x.value_ * y.value_; }
+  friend Real operator/(Real x, Real y) { return x.value_ / y.value_; }
+  friend bool operator>=(Real x, Real y) { return x.value_ >= y.value_; }
+  friend Real exp(Real x) { return std::exp(x.value_); }
+  friend Real sin(Real x) { return std::sin(x.value_); }
+  friend Real cos(Real x) { return std::cos(x.value_); }
+  friend Real acos(Real x) { return std::acos(x.value_); }
 
  private:
   double value_;
 };
+
+}  // namespace plain
 
 // Transforms of `size` numbers, at least 1, in one direction, not scaled. The first run makes a
 // plan, and the buffers that it needs, which a copy takes along. Not to be run by two threads at
 // once: each has its copy.
 class LineTransform {
  public:
-  using Real = PlainReal;
+  using Real = plain::Real;
   using Complex = std::complex<Real>;
 
   // RuntimeError for more than 2^27 numbers.

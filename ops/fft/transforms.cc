@@ -92,19 +92,19 @@ class Lines {
 
 // A number as it is computed, and back.
 template <class T>
-PlainReal widened(T x) {
+plain::Real widened(T x) {
   return x;
 }
 template <class T>
-std::complex<PlainReal> widened(const std::complex<T>& x) {
+std::complex<plain::Real> widened(const std::complex<T>& x) {
   return {x.real(), x.imag()};
 }
 template <class T>
-void store(PlainReal x, T* to) {
+void store(plain::Real x, T* to) {
   *to = static_cast<T>(static_cast<double>(x));
 }
 template <class T>
-void store(const std::complex<PlainReal>& x, std::complex<T>* to) {
+void store(const std::complex<plain::Real>& x, std::complex<T>* to) {
   *to = {static_cast<T>(static_cast<double>(x.real())),
          static_cast<T>(static_cast<double>(x.imag()))};
 }
@@ -145,7 +145,7 @@ void transform_lines(const Tensor& from, const Tensor& to, int64_t dim, int64_t 
       transform.run(line.data(), result.data());
       To* const q = target + at.to;
       for (int64_t k = 0; k < to_size; ++k) {
-        store(result[static_cast<size_t>(k)] * PlainReal(scale), q + k * to_step);
+        store(result[static_cast<size_t>(k)] * plain::Real(scale), q + k * to_step);
       }
     }
   });

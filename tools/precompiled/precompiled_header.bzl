@@ -3,6 +3,18 @@
 load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 
+def include_precompiled(name):
+    """The flags of a compilation that uses the precompiled_header of that name, and depends on it."""
+    return [
+        "-include",
+        "precompiled/%s.h" % name,
+        # Its headers count as the file's own, so that Bazel compiles the file again when one changes.
+        "-fpch-deps",
+        # GCC 12 gives these for libraries' inline functions once it has merged equal ones.
+        "-Wno-array-bounds",
+        "-Wno-stringop-overflow",
+    ]
+
 def _precompiled_header_impl(ctx):
     toolchain = find_cpp_toolchain(ctx)
     features = cc_common.configure_features(
@@ -15,16 +27,22 @@ def _precompiled_header_impl(ctx):
     context = libraries.compilation_context
 
     # The compiler looks for NAME.h.gch beside NAME.h, and reads NAME.h where that does not fit.
-    folder = "_%s/" % ctx.label.name
-    header = ctx.actions.declare_file(folder + ctx.label.name + ".h")
-    ctx.actions.symlink(output = header, target_file = ctx.file.header)
+    header = ctx.actions.declare_file("precompiled/%s.h" % ctx.label.name)
+    ctx.actions.write(header, "".join([
+        "#include %s\n" % (name if name.startswith("<") else '"%s"' % name)
+        for name in ctx.attr.includes
+    ]))
     precompiled = ctx.actions.declare_file(header.basename + ".gch", sibling = header)
+
+    # It holds this list too, which a compilation's -fpch-deps adds to its own.
+    headers_read = ctx.actions.declare_file(header.basename + ".d", sibling = header)
 
     action = ACTION_NAMES.cpp_compile
     variables = cc_common.create_compile_variables(
         feature_configuration = features,
         cc_toolchain = toolchain,
-        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ctx.attr.copts + ["-x", "c++-header"],
+        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ctx.attr.copts +
+                             ["-MD", "-MF", headers_read.path, "-x", "c++-header"],
         include_directories = context.includes,
         quote_include_directories = context.quote_includes,
         system_include_directories = context.system_includes,
@@ -46,7 +64,7 @@ def _precompiled_header_impl(ctx):
             variables = variables,
         ),
         inputs = depset([header], transitive = [context.headers, toolchain.all_files]),
-        outputs = [precompiled],
+        outputs = [precompiled, headers_read],
         # What it names are the files that it was made of: they must be those that all others read.
         execution_requirements = {"local": ""},
         mnemonic = "CppPrecompile",
@@ -54,7 +72,7 @@ def _precompiled_header_impl(ctx):
     )
     own = cc_common.create_compilation_context(
         headers = depset([header, precompiled]),
-        system_includes = depset([header.dirname]),
+        system_includes = depset([header.dirname[:-len("/precompiled")]]),
     )
     return [
         DefaultInfo(files = depset([precompiled])),
@@ -66,14 +84,14 @@ def _precompiled_header_impl(ctx):
 
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
-    doc = """A header that the compiler has read once for all: depend on it and give `-include NAME.h`.
+    doc = """Headers that the compiler has read once for all: depend on it, and compile with include_precompiled(name).
 
     It serves compilations with the same flags, those of warnings apart. Others, and compilers that
-    do not know it, read the header itself.""",
+    do not know it, read the headers themselves. Programs do not link what its deps are.""",
     attrs = {
-        "header": attr.label(allow_single_file = [".h"], mandatory = True, doc = "Includes what is read once."),
+        "includes": attr.string_list(mandatory = True, doc = "What is read once, in this order."),
         "copts": attr.string_list(doc = "As those of the compilations."),
-        "deps": attr.label_list(providers = [CcInfo], doc = "Whose headers it includes."),
+        "deps": attr.label_list(providers = [CcInfo], doc = "Whose headers they are."),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
     },
     fragments = ["cpp"],
