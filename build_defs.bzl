@@ -81,16 +81,18 @@ def _precompiled(name):
 
 def _compilation(testonly):
     """What a library, program or test of our own is compiled with: dependencies and copts."""
+    if testonly:
+        precompiled, include = _precompiled("tests")
+        return precompiled, _sb_copts() + include + _TEST_COPTS
     lower = native.package_name().partition("/")[0] in ["core", "dispatch"]
-    header = ("test_" if testonly else "") + ("libraries" if lower else "operators")
-    precompiled, include = _precompiled(header)
-    return precompiled, _sb_copts() + include + (_TEST_COPTS if testonly else [])
+    precompiled, include = _precompiled("libraries" if lower else "operators")
+    return precompiled, _sb_copts() + include
 
 def sb_precompiled_headers(libraries, operators, kernels):
     """The headers that the functions below compile with.
 
-    "libraries" is for //core and //dispatch, "operators" for the rooms above, and for tests there
-    are "test_libraries" and "test_operators". "kernels_avx2" and so on are for a CPU capability.
+    "libraries" is for //core and //dispatch, "operators" for the rooms above, "tests" for tests and
+    what they share, "kernels_avx2" and so on for the files of cpu_kernels.
 
     Args:
       libraries: what files include of other libraries.
@@ -107,22 +109,24 @@ def sb_precompiled_headers(libraries, operators, kernels):
         "@com_google_absl//absl/synchronization",
         "@com_google_absl//absl/types:span",
     ]
-    for name, includes, deps in [
-        ("libraries", libraries, abseil),
-        ("operators", libraries + operators, abseil + ["//ops:base_headers"]),
-    ]:
-        precompiled_header(
-            name = name,
-            copts = _sb_copts(),
-            includes = includes,
-            deps = deps,
-        )
-        precompiled_header(
-            name = "test_" + name,
-            copts = _sb_copts() + _TEST_COPTS,
-            includes = includes + ["catch2/catch.hpp"],
-            deps = deps + ["@catch2//:catch2"],
-        )
+    precompiled_header(
+        name = "libraries",
+        copts = _sb_copts(),
+        includes = libraries,
+        deps = abseil,
+    )
+    precompiled_header(
+        name = "operators",
+        copts = _sb_copts(),
+        includes = libraries + operators,
+        deps = abseil + ["//ops:base_headers"],
+    )
+    precompiled_header(
+        name = "tests",
+        copts = _sb_copts() + _TEST_COPTS,
+        includes = libraries + operators + ["catch2/catch.hpp"],
+        deps = abseil + ["//ops:base_headers", "@catch2//:catch2"],
+    )
     for variant in _CPU_VARIANTS:
         precompiled_header(
             name = "kernels_" + variant,

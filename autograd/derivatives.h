@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "switchboard/autograd/formula.h"
+#include "switchboard/autograd/formula_node.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/node.h"
 #include "switchboard/autograd/recording.h"
@@ -51,7 +52,7 @@ struct FormulaOf {
 
 // The backward of the operator of `Tag`, by formulas F.
 template <class Tag, class... F>
-class DerivedNode final : public GradNode {
+class DerivedNode final : public FormulaNode {
   using Traits = OpTraits<Tag>;
   static constexpr size_t kArguments = Traits::schema.num_arguments;
   static constexpr size_t kReturns = Traits::schema.num_returns;
@@ -80,6 +81,8 @@ class DerivedNode final : public GradNode {
   };
 
  public:
+  DerivedNode() : FormulaNode(kReturns) {}
+
   std::string name() const override { return backward_name(Traits::schema.name); }
 
   // Whether some input that has a formula requires a gradient.
@@ -89,13 +92,16 @@ class DerivedNode final : public GradNode {
     return (false || ... || wanted_by<F>(refs));
   }
 
-  // Before the operator runs. With `overwrites_self`, it will write to its first argument.
+  // Before the operator runs. With `overwrites_self`, it will write to its first argument. One
+  // function for an operator and its in-place form.
   template <class... A>
-  void save_arguments(bool overwrites_self, const A&... args) {
+  [[gnu::noinline]] static IntrusivePtr<DerivedNode> make(bool overwrites_self, const A&... args) {
+    IntrusivePtr<DerivedNode> node = make_intrusive<DerivedNode>();
     const auto refs = std::tie(args...);
     uint32_t used = 0, metas = 0;
-    (save_for<F>(refs, &used, &metas), ...);
-    save_each(overwrites_self, used, metas, refs, std::make_index_sequence<kArguments>());
+    (node->template save_for<F>(refs, &used, &metas), ...);
+    node->save_each(overwrites_self, used, metas, refs, std::make_index_sequence<kArguments>());
+    return node;
   }
   // What the operator gave was made by this node. Of several results, one whose gradient no formula
   // reads has none.
@@ -116,39 +122,34 @@ class DerivedNode final : public GradNode {
   }
   // The edge for the first argument; the number of edges if no formula is for it.
   size_t self_edge() const {
+    constexpr size_t at = inputs_before_self();
+    return at == kNone ? edges().size() : at;
+  }
+
+ private:
+  static constexpr size_t kNone = ~size_t{0};
+  static consteval size_t inputs_before_self() {
     size_t at = 0;
     bool found = false;
-    const auto look = [&](auto formula) {
-      using Of = FormulaOf<Tag, decltype(formula)>;
-      for (size_t i = 0; i < Of::inputs.size() && !found; ++i) {
-        if (Of::inputs[i] == 0)
-          found = true;
-        else
-          ++at;
+    const auto look = [&](const auto& inputs) {
+      for (size_t i = 0; i < inputs.size() && !found; ++i) {
+        found = inputs[i] == 0;
+        at += found ? 0 : 1;
       }
     };
-    (look(F()), ...);
-    return found ? at : edges().size();
+    (look(FormulaOf<Tag, F>::inputs), ...);
+    return found ? at : kNone;
   }
 
-  TensorVector apply(TensorVector grads) override {
-    TensorVector out(edges().size());
-    bool any = false;
-    for (const Tensor& grad : grads) any = any || grad.defined();
-    if (!any) return out;
-    if (grads.size() < kReturns) grads.resize(kReturns);
+  void apply_formulas(const TensorVector& grads, TensorVector* out) override {
     size_t edge = 0, formula = 0;
-    (apply_formula<F>(grads, &out, &edge, &formula), ...);
-    return out;
+    (apply_formula<F>(grads, out, &edge, &formula), ...);
   }
-
-  void release_saved() override {
-    const std::lock_guard<std::mutex> lock(mutex());
+  void release_stored() override {
     std::apply([](auto&... stored) { (stored.release(), ...); }, arguments_);
     std::apply([](auto&... stored) { (stored.release(), ...); }, results_);
   }
 
- private:
   template <class G, class Refs>
   static bool wanted_by(const Refs& refs) {
     constexpr auto& inputs = FormulaOf<Tag, G>::inputs;
@@ -168,11 +169,9 @@ class DerivedNode final : public GradNode {
         counts_[formula_index<G>()] = count_from(first);
     }
     (std::make_index_sequence<inputs.size()>());
-    for (size_t i = first; i < edges().size(); ++i) {
-      if (!edge(i)) continue;
+    if (wants_any_from(first)) {
       *used |= FormulaOf<Tag, G>::arguments;
       *metas |= FormulaOf<Tag, G>::metas;
-      break;
     }
   }
   static consteval bool has_lists() {
@@ -241,13 +240,7 @@ class DerivedNode final : public GradNode {
     *edge += count;
     ++*formula;
     std::array<bool, kInputs> needs{};
-    bool any = false;
-    for (size_t i = 0; i < count; ++i) {
-      const bool need = static_cast<bool>(this->edge(first + i));
-      any = any || need;
-      if (count == kInputs) needs[i] = need;
-    }
-    if (!any) return;
+    if (!wants_any_of(first, count, count == kInputs ? needs.data() : nullptr)) return;
     [&]<size_t... S>(std::index_sequence<S...>) {
       // Held here while the formula looks at them.
       auto values = std::tuple<decltype(read<Of::sources[S], kInputs>(grads, needs))...>(
@@ -278,8 +271,7 @@ struct RecordingKernel {
       IntrusivePtr<NodeType> node;
       if (is_grad_enabled() && NodeType::wanted(args...)) {
         if constexpr (kWrites) check_may_write(Op<Tag>::name(), first(args...));
-        node = make_intrusive<NodeType>();
-        node->save_arguments(kWrites, args...);
+        node = NodeType::make(kWrites, args...);
       }
       R result = [&] {
         const BelowRecordingGuard below;

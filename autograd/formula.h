@@ -23,6 +23,7 @@
 #include <string_view>
 
 #include "switchboard/dispatch/schema_literal.h"
+#include "switchboard/dispatch/typed_op.h"
 
 namespace sb::internal {
 
@@ -105,7 +106,7 @@ consteval Source find_source(const SchemaLiteral& schema, std::string_view name)
 template <class Tag, FixedString names>
 consteval auto find_sources() {
   constexpr NameList list = split_names(names.view());
-  constexpr SchemaLiteral schema = parse_schema_literal(Tag::schema);
+  constexpr const SchemaLiteral& schema = OpTraits<Tag>::schema;
   std::array<Source, list.count> sources{};
   for (size_t i = 0; i < list.count; ++i) sources[i] = find_source(schema, list.names[i]);
   return sources;
@@ -114,7 +115,7 @@ consteval auto find_sources() {
 template <class Tag, FixedString names>
 consteval auto find_inputs() {
   constexpr NameList list = split_names(names.view());
-  constexpr SchemaLiteral schema = parse_schema_literal(Tag::schema);
+  constexpr const SchemaLiteral& schema = OpTraits<Tag>::schema;
   std::array<size_t, list.count> inputs{};
   for (size_t i = 0; i < list.count; ++i) {
     inputs[i] = find_argument(schema, list.names[i]);

@@ -55,7 +55,23 @@ struct GradNode::Hooks {
   }
 };
 
+InputMetadata::InputMetadata(const Tensor& tensor)
+    : sizes(tensor.sym_sizes().begin(), tensor.sym_sizes().end()),
+      dtype(tensor.dtype()),
+      device(tensor.device()) {}
+
 thread_local uint64_t GradNode::next_sequence_ = 0;
+
+GradNode::GradNode() : sequence_(next_sequence_++) {}
+
+void GradNode::add_edge(Edge edge) { edges_.push_back(std::move(edge)); }
+
+uint32_t GradNode::add_input(const Tensor& output) {
+  inputs_.emplace_back(output);
+  return static_cast<uint32_t>(inputs_.size() - 1);
+}
+
+void GradNode::add_undefined_input() { inputs_.emplace_back(); }
 
 void GradNode::release_resources() {
   release_saved();

@@ -42,10 +42,7 @@ struct InputMetadata {
   Device device;
 
   InputMetadata() = default;
-  explicit InputMetadata(const Tensor& tensor)
-      : sizes(tensor.sym_sizes().begin(), tensor.sym_sizes().end()),
-        dtype(tensor.dtype()),
-        device(tensor.device()) {}
+  explicit InputMetadata(const Tensor& tensor);
   int64_t dim() const { return static_cast<int64_t>(sizes.size()); }
 };
 
@@ -59,7 +56,7 @@ class GradNode : public IntrusiveTarget {
   using PreHook = std::function<void(TensorVector& grads)>;
   using PostHook = std::function<void(TensorVector& outputs, const TensorVector& inputs)>;
 
-  GradNode() : sequence_(next_sequence_++) {}
+  GradNode();
   ~GradNode() override;
 
   // "aten::mul.Tensor backward".
@@ -77,16 +74,13 @@ class GradNode : public IntrusiveTarget {
 
   absl::Span<const Edge> edges() const { return edges_; }
   const Edge& edge(size_t i) const { return edges_[i]; }
-  void add_edge(Edge edge) { edges_.push_back(std::move(edge)); }
+  void add_edge(Edge edge);
   void set_edge(size_t i, Edge edge) { edges_[i] = std::move(edge); }
 
   // Notes an output of the operator; gives its number.
-  uint32_t add_input(const Tensor& output) {
-    inputs_.emplace_back(output);
-    return static_cast<uint32_t>(inputs_.size() - 1);
-  }
+  uint32_t add_input(const Tensor& output);
   // An output that has no gradient.
-  void add_undefined_input() { inputs_.emplace_back(); }
+  void add_undefined_input();
   size_t num_inputs() const { return inputs_.size(); }
   const InputMetadata& input(size_t i) const { return inputs_[i]; }
 

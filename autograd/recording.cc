@@ -11,6 +11,48 @@ namespace sb::internal {
 
 std::string backward_name(std::string_view op) { return str_cat(op, " backward"); }
 
+bool needs_grad_in(TensorList list) {
+  for (const Tensor& t : list)
+    if (needs_grad(t)) return true;
+  return false;
+}
+
+bool needs_grad_in(OptionalTensorList list) {
+  for (const std::optional<Tensor>& t : list)
+    if (t && needs_grad(*t)) return true;
+  return false;
+}
+
+void add_edges_of(const Tensor& t, GradNode* node) { node->add_edge(gradient_edge(t)); }
+
+void add_edges_of(const std::optional<Tensor>& t, GradNode* node) {
+  node->add_edge(t ? gradient_edge(*t) : Edge());
+}
+
+void add_edges_of(TensorList list, GradNode* node) {
+  for (const Tensor& t : list) add_edges_of(t, node);
+}
+
+void add_edges_of(OptionalTensorList list, GradNode* node) {
+  for (const std::optional<Tensor>& t : list) add_edges_of(t, node);
+}
+
+void set_histories(const Tensor& t, const NodePtr& node, uint32_t which) {
+  if (which & 1)
+    set_history(t, node);
+  else
+    node->add_undefined_input();
+}
+
+void set_histories(const std::vector<Tensor>& list, const NodePtr& node, uint32_t which) {
+  for (const Tensor& t : list) set_histories(t, node, which);
+}
+
+void take_gradients(std::vector<Tensor> grads, TensorVector* out, size_t first, size_t count) {
+  SB_CHECK(grads.size() == count, "backward: expected ", count, " gradients, got ", grads.size());
+  for (size_t i = 0; i < count; ++i) (*out)[first + i] = std::move(grads[i]);
+}
+
 Tensor copy_for_backward(const Tensor& tensor) { return clone(tensor); }
 
 ViewReplay replay_by_calling(const OperatorHandle& op, Stack arguments) {

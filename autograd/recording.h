@@ -40,28 +40,14 @@ bool needs_grad_in(const T&) {
 }
 inline bool needs_grad_in(const Tensor& t) { return needs_grad(t); }
 inline bool needs_grad_in(const std::optional<Tensor>& t) { return t && needs_grad(*t); }
-inline bool needs_grad_in(TensorList list) {
-  for (const Tensor& t : list)
-    if (needs_grad(t)) return true;
-  return false;
-}
-inline bool needs_grad_in(OptionalTensorList list) {
-  for (const std::optional<Tensor>& t : list)
-    if (t && needs_grad(*t)) return true;
-  return false;
-}
+bool needs_grad_in(TensorList list);
+bool needs_grad_in(OptionalTensorList list);
 
 // Adds to a node an edge for each tensor of an argument.
-inline void add_edges_of(const Tensor& t, GradNode* node) { node->add_edge(gradient_edge(t)); }
-inline void add_edges_of(const std::optional<Tensor>& t, GradNode* node) {
-  node->add_edge(t ? gradient_edge(*t) : Edge());
-}
-inline void add_edges_of(TensorList list, GradNode* node) {
-  for (const Tensor& t : list) add_edges_of(t, node);
-}
-inline void add_edges_of(OptionalTensorList list, GradNode* node) {
-  for (const std::optional<Tensor>& t : list) add_edges_of(t, node);
-}
+void add_edges_of(const Tensor& t, GradNode* node);
+void add_edges_of(const std::optional<Tensor>& t, GradNode* node);
+void add_edges_of(TensorList list, GradNode* node);
+void add_edges_of(OptionalTensorList list, GradNode* node);
 
 // set_history() for each tensor of a result; `which` has a bit for each of several results that has
 // gradients.
@@ -69,15 +55,8 @@ template <class T>
 void set_histories(const T&, const NodePtr& node, uint32_t) {
   node->add_undefined_input();
 }
-inline void set_histories(const Tensor& t, const NodePtr& node, uint32_t which) {
-  if (which & 1)
-    set_history(t, node);
-  else
-    node->add_undefined_input();
-}
-inline void set_histories(const std::vector<Tensor>& list, const NodePtr& node, uint32_t which) {
-  for (const Tensor& t : list) set_histories(t, node, which);
-}
+void set_histories(const Tensor& t, const NodePtr& node, uint32_t which);
+void set_histories(const std::vector<Tensor>& list, const NodePtr& node, uint32_t which);
 template <class... R>
 void set_histories(const std::tuple<R...>& results, const NodePtr& node, uint32_t which) {
   std::apply(
@@ -89,11 +68,7 @@ void set_histories(const std::tuple<R...>& results, const NodePtr& node, uint32_
 inline void take_gradients(Tensor grad, TensorVector* out, size_t first, size_t) {
   (*out)[first] = std::move(grad);
 }
-inline void take_gradients(std::vector<Tensor> grads, TensorVector* out, size_t first,
-                           size_t count) {
-  SB_CHECK(grads.size() == count, "backward: expected ", count, " gradients, got ", grads.size());
-  for (size_t i = 0; i < count; ++i) (*out)[first + i] = std::move(grads[i]);
-}
+void take_gradients(std::vector<Tensor> grads, TensorVector* out, size_t first, size_t count);
 template <size_t N>
 void take_gradients(std::array<Tensor, N> grads, TensorVector* out, size_t first, size_t) {
   for (size_t i = 0; i < N; ++i) (*out)[first + i] = std::move(grads[i]);

@@ -3,6 +3,8 @@
 #ifndef SWITCHBOARD_CORE_STR_CAT_H_
 #define SWITCHBOARD_CORE_STR_CAT_H_
 
+#include <concepts>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -12,18 +14,37 @@
 namespace sb {
 
 namespace internal {
-// Debian's Abseil has a string_view of its own, which does not convert from the standard one.
-inline absl::string_view as_str_cat_part(std::string_view v) { return {v.data(), v.size()}; }
+
+// Elsewhere, as every message is made of these: absl::StrCat would be compiled for each list of
+// types, and for each length of a literal.
+void append_part(std::string* text, std::string_view part);
+void append_part(std::string* text, int64_t part);
+void append_part(std::string* text, uint64_t part);
+void append_part(std::string* text, double part);
+
 template <class T>
-requires(!std::is_convertible_v<const T&, std::string_view>) const T& as_str_cat_part(const T& v) {
-  return v;
+void append_any(std::string* text, const T& part) {
+  if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+    append_part(text, std::string_view(part));
+  } else if constexpr (std::signed_integral<T> && !std::same_as<T, char>) {
+    append_part(text, static_cast<int64_t>(part));
+  } else if constexpr (std::unsigned_integral<T> && !std::same_as<T, char>) {
+    append_part(text, static_cast<uint64_t>(part));
+  } else if constexpr (std::floating_point<T>) {
+    append_part(text, static_cast<double>(part));
+  } else {
+    absl::StrAppend(text, part);
+  }
 }
+
 }  // namespace internal
 
 // Joins strings and numbers, as absl::StrCat does; takes std::string_view too.
 template <class... Parts>
 std::string str_cat(const Parts&... parts) {
-  return absl::StrCat(internal::as_str_cat_part(parts)...);
+  std::string text;
+  (internal::append_any(&text, parts), ...);
+  return text;
 }
 
 }  // namespace sb

@@ -38,6 +38,32 @@ void throw_if_misfit(const OperatorEntry& entry, const Stack& stack) {
   bind_arguments(schema, std::move(positional), std::move(keyword));
 }
 
+ObservedCall::ObservedCall(OperatorEntry* entry, DispatchKeySet keys, const Kernel& kernel)
+    : of_all_(entry->dispatcher().observer()),
+      of_thread_(dispatch_tls.observer),
+      entry_(entry),
+      keys_(keys) {
+  if (of_all_) of_all_->enter(*entry_, keys_, kernel);
+  if (!of_thread_) return;
+  try {
+    of_thread_->enter(*entry_, keys_, kernel);
+  } catch (...) {
+    if (of_all_) of_all_->leave(*entry_, keys_);
+    throw;
+  }
+}
+
+ObservedCall::~ObservedCall() {
+  if (of_thread_) of_thread_->leave(*entry_, keys_);
+  if (of_all_) of_all_->leave(*entry_, keys_);
+}
+
+SlowTarget slow_target(OperatorEntry* entry, DispatchKeySet arguments) {
+  const DispatchTable& table = entry->resolved_table();
+  const DispatchKeySet keys = table.call_keys(arguments) - DispatchKey::Observed;
+  return {table[keys], keys};
+}
+
 OperatorEntry* bind_typed_op(std::string_view name, const CppSignature& signature,
                              std::atomic<TableHolder*>* holder) {
   TableHolder* const held = holder->load(std::memory_order_acquire);

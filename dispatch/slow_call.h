@@ -46,24 +46,8 @@ namespace internal {
 // this scope.
 class ObservedCall {
  public:
-  ObservedCall(OperatorEntry* entry, DispatchKeySet keys, const Kernel& kernel)
-      : of_all_(entry->dispatcher().observer()),
-        of_thread_(dispatch_tls.observer),
-        entry_(entry),
-        keys_(keys) {
-    if (of_all_) of_all_->enter(*entry_, keys_, kernel);
-    if (!of_thread_) return;
-    try {
-      of_thread_->enter(*entry_, keys_, kernel);
-    } catch (...) {
-      if (of_all_) of_all_->leave(*entry_, keys_);
-      throw;
-    }
-  }
-  ~ObservedCall() {
-    if (of_thread_) of_thread_->leave(*entry_, keys_);
-    if (of_all_) of_all_->leave(*entry_, keys_);
-  }
+  ObservedCall(OperatorEntry* entry, DispatchKeySet keys, const Kernel& kernel);
+  ~ObservedCall();
   ObservedCall(const ObservedCall&) = delete;
   ObservedCall& operator=(const ObservedCall&) = delete;
 
@@ -96,6 +80,13 @@ inline void run_unobserved(OperatorEntry* entry, const Kernel& kernel, DispatchK
 
 // Runs a boxed kernel, observed; throws the dispatch error if there is none.
 void run_boxed(OperatorEntry* entry, const Kernel& kernel, DispatchKeySet keys, Stack* stack);
+
+// Where a call goes that the fast path does not serve, by the keys of its arguments.
+struct SlowTarget {
+  const Kernel& kernel;
+  DispatchKeySet keys;
+};
+SlowTarget slow_target(OperatorEntry* entry, DispatchKeySet arguments);
 
 // What a typed handle holds until its first call.
 inline constinit TableHolder unbound_op{&kUnresolvedTable};

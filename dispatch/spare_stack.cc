@@ -24,4 +24,13 @@ Stack* new_stack() {
   return stack.release();
 }
 
+SpareStack::~SpareStack() {
+  SpareStacks& spare = spare_stacks;
+  stack_->clear();
+  if (spare.count < spare.room && stack_->capacity() <= kSpareCapacity)
+    spare.stacks[spare.count++] = stack_;
+  else
+    delete stack_;
+}
+
 }  // namespace sb::internal

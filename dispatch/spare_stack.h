@@ -30,14 +30,7 @@ class SpareStack {
     SpareStacks& spare = spare_stacks;
     stack_ = __builtin_expect(spare.count > 0, 1) ? spare.stacks[--spare.count] : new_stack();
   }
-  ~SpareStack() {
-    SpareStacks& spare = spare_stacks;
-    stack_->clear();
-    if (spare.count < spare.room && stack_->capacity() <= kSpareCapacity)
-      spare.stacks[spare.count++] = stack_;
-    else
-      delete stack_;
-  }
+  ~SpareStack();
   SpareStack(const SpareStack&) = delete;
   SpareStack& operator=(const SpareStack&) = delete;
 

@@ -88,10 +88,8 @@ struct TypedCall {
   template <class Find>
   [[gnu::noinline, gnu::cold]] static R call_slow(const Find& find, A... args) {
     OperatorEntry* const entry = find.entry();
-    const DispatchTable& table = entry->resolved_table();
-    const DispatchKeySet keys =
-        table.call_keys((DispatchKeySet() | ... | keys_of(args))) - DispatchKey::Observed;
-    return run(entry, table[keys], keys, std::forward<A>(args)...);
+    const SlowTarget target = slow_target(entry, (DispatchKeySet() | ... | keys_of(args)));
+    return run(entry, target.kernel, target.keys, std::forward<A>(args)...);
   }
   template <class Find>
   [[gnu::noinline, gnu::cold]] static R redispatch_slow(const Find& find, DispatchKeySet keys,

@@ -22,15 +22,21 @@ std::string renamed(std::string_view schema, std::string_view name) {
   return "aten::" + std::string(name) + std::string(schema.substr(schema.find_first_of(".(")));
 }
 
-// Defines `schema` as another form of calling `target`.
+// Defines `schema` as another form of calling what `find` finds, at each call.
+OperatorHandle define_found(Library& m, const std::string& schema, OperatorHandle find(),
+                            DispatchKey key) {
+  const OperatorHandle alias = m.define(schema);
+  m.impl(alias, key,
+         [find](const OperatorHandle&, DispatchKeySet, Stack* stack) { find().call_boxed(stack); });
+  return alias;
+}
+
+// The same for a declared operator.
 template <class Tag>
 OperatorHandle define_same(Library& m, const std::string& schema, const Op<Tag>&, DispatchKey key) {
-  const OperatorHandle alias = m.define(schema);
-  m.impl(alias, key, [](const OperatorHandle&, DispatchKeySet, Stack* stack) {
-    static constinit const Op<Tag> target;
-    target.handle().call_boxed(stack);
-  });
-  return alias;
+  static constinit const Op<Tag> target;
+  const auto find = [] { return target.handle(); };
+  return define_found(m, schema, find, key);
 }
 
 enum Forms { kAllForms, kWithoutOut, kWithoutInplace };
