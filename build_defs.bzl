@@ -65,9 +65,12 @@ def _variant_copts(variant):
         "//conditions:default": [],
     })
 
-# clang reads all headers anew, and so finds a file that forgets to include one.
+# clang reads all headers anew, and so finds a file that forgets to include one. So does a workspace
+# that embeds Switchboard: its flags may be others, and it needs few files.
 def _precompiled(name):
     """A header of //tools/precompiled to depend on, and the flags that use it."""
+    if not _at_home():
+        return [], []
     return (
         select({
             "//:clang": [],
@@ -88,44 +91,33 @@ def _compilation(testonly):
     precompiled, include = _precompiled("libraries" if lower else "operators")
     return precompiled, _sb_copts() + include
 
-def sb_precompiled_headers(libraries, operators, kernels):
-    """The headers that the functions below compile with.
-
-    "libraries" is for //core and //dispatch, "operators" for the rooms above, "tests" for tests and
-    what they share, "kernels_avx2" and so on for the files of cpu_kernels.
+def sb_precompiled_headers(libraries, library_deps, operators, kernels):
+    """The headers that the functions below compile with: see tools/precompiled/README.md.
 
     Args:
       libraries: what files include of other libraries.
-      operators: what they include of //ops:base and the rooms below it, besides.
+      library_deps: these libraries.
+      operators: what files include of //ops:base and the rooms below it, besides.
       kernels: what a file of cpu_kernels includes of all of these. It is not to run anything at
         start-up (<iostream> does).
     """
-    abseil = [
-        "@com_google_absl//absl/container:flat_hash_map",
-        "@com_google_absl//absl/container:flat_hash_set",
-        "@com_google_absl//absl/container:inlined_vector",
-        "@com_google_absl//absl/functional:function_ref",
-        "@com_google_absl//absl/strings",
-        "@com_google_absl//absl/synchronization",
-        "@com_google_absl//absl/types:span",
-    ]
     precompiled_header(
         name = "libraries",
         copts = _sb_copts(),
         includes = libraries,
-        deps = abseil,
+        deps = library_deps,
     )
     precompiled_header(
         name = "operators",
         copts = _sb_copts(),
         includes = libraries + operators,
-        deps = abseil + ["//ops:base_headers"],
+        deps = library_deps + ["//ops:base_headers"],
     )
     precompiled_header(
         name = "tests",
         copts = _sb_copts() + _TEST_COPTS,
         includes = libraries + operators + ["catch2/catch.hpp"],
-        deps = abseil + ["//ops:base_headers", "@catch2//:catch2"],
+        deps = library_deps + ["//ops:base_headers", "@catch2//:catch2"],
     )
     for variant in _CPU_VARIANTS:
         precompiled_header(
@@ -180,7 +172,7 @@ def sb_cc_library(
             "//conditions:default": [],
         }) if variants else srcs,
         hdrs = hdrs,
-        deps = deps + more_deps,
+        deps = deps + (more_deps if srcs or cpu_kernels else []),
         copts = more_copts + copts,
         features = _FEATURES + features,
         testonly = testonly,
@@ -312,5 +304,7 @@ def sb_room_groups(rooms = SB_ROOMS, under = ""):
 
 def _sb_copts():
     # Elsewhere, a compiler that we have not met must not stop the build for a new warning.
-    at_home = native.repository_name() == "@"
-    return SB_COPTS + _COMPILER_COPTS + (["-Werror"] if at_home else [])
+    return SB_COPTS + _COMPILER_COPTS + (["-Werror"] if _at_home() else [])
+
+def _at_home():
+    return native.repository_name() == "@"

@@ -4,7 +4,6 @@
 #define SWITCHBOARD_AUTOGRAD_FORMULA_NODE_H_
 
 #include <cstddef>
-#include <cstdint>
 
 #include "switchboard/autograd/node.h"
 

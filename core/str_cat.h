@@ -3,7 +3,6 @@
 #ifndef SWITCHBOARD_CORE_STR_CAT_H_
 #define SWITCHBOARD_CORE_STR_CAT_H_
 
-#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,22 +14,29 @@ namespace sb {
 
 namespace internal {
 
-// Elsewhere, as every message is made of these: absl::StrCat would be compiled for each list of
-// types, and for each length of a literal.
+// Compiled once, in str_cat.cc: absl::StrCat would be compiled for each list of types that a message
+// is made of, and for each length of a literal.
 void append_part(std::string* text, std::string_view part);
 void append_part(std::string* text, int64_t part);
 void append_part(std::string* text, uint64_t part);
 void append_part(std::string* text, double part);
 
+// Whether Wide holds every T. Not of char, which might be meant as a number: Abseil refuses it.
+template <class T, class Wide>
+inline constexpr bool widens_to = std::is_arithmetic_v<T> && !std::is_same_v<T, char> &&
+                                  std::is_floating_point_v<T> == std::is_floating_point_v<Wide> &&
+                                  std::is_signed_v<T> == std::is_signed_v<Wide> &&
+                                  sizeof(T) <= sizeof(Wide);
+
 template <class T>
 void append_any(std::string* text, const T& part) {
   if constexpr (std::is_convertible_v<const T&, std::string_view>) {
     append_part(text, std::string_view(part));
-  } else if constexpr (std::signed_integral<T> && !std::same_as<T, char>) {
+  } else if constexpr (widens_to<T, int64_t>) {
     append_part(text, static_cast<int64_t>(part));
-  } else if constexpr (std::unsigned_integral<T> && !std::same_as<T, char>) {
+  } else if constexpr (widens_to<T, uint64_t>) {
     append_part(text, static_cast<uint64_t>(part));
-  } else if constexpr (std::floating_point<T>) {
+  } else if constexpr (widens_to<T, double>) {
     append_part(text, static_cast<double>(part));
   } else {
     absl::StrAppend(text, part);

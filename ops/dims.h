@@ -27,8 +27,9 @@ inline int64_t wrap_dim(const char* op, int64_t dim, int64_t rank) {
   return dim < 0 ? dim + range : dim;
 }
 
-// The bytes from one index of dimension d to the next; 0 where there is no next one, for then the
-// stride may be any number. So it may in a tensor without elements, where the product may wrap.
+// The bytes from one index of dimension d to the next. 0 where there is no next one: the stride may
+// be any number then, and its bytes may not fit. (In a tensor without elements other strides may be
+// any number too; what they wrap to is used for no address.)
 inline int64_t byte_stride(const Tensor& t, size_t d) {
   if (t.sizes()[d] <= 1) return 0;
   return static_cast<int64_t>(static_cast<uint64_t>(t.strides()[d]) * t.itemsize());

@@ -1,10 +1,5 @@
 #include "switchboard/ops/operators.h"
 
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/elementwise.h"
-#include "switchboard/ops/unary.h"
-
 namespace sb {
 
 Tensor operator-(const Tensor& x) { return neg(x); }

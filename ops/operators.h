@@ -9,6 +9,11 @@
 
 #include "switchboard/core/scalar.h"
 #include "switchboard/core/tensor.h"
+// For programs: add(x, y) and relu(x) come with x + y.
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/comparison.h"
+#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/unary.h"
 
 namespace sb {
 

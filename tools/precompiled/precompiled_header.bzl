@@ -10,7 +10,8 @@ def include_precompiled(name):
         "precompiled/%s.h" % name,
         # Its headers count as the file's own, so that Bazel compiles the file again when one changes.
         "-fpch-deps",
-        # GCC 12 gives these for libraries' inline functions once it has merged equal ones.
+        # GCC 12 gives these for libraries' inline functions, and wrongly, once it has merged equal
+        # ones. clang has its own.
         "-Wno-array-bounds",
         "-Wno-stringop-overflow",
     ]
@@ -26,10 +27,13 @@ def _precompiled_header_impl(ctx):
     libraries = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps])
     context = libraries.compilation_context
 
-    # The compiler looks for NAME.h.gch beside NAME.h, and reads NAME.h where that does not fit.
+    # The compiler looks for NAME.h.gch beside NAME.h, and reads NAME.h where that does not fit. What the
+    # file there does not depend on is then missing.
     header = ctx.actions.declare_file("precompiled/%s.h" % ctx.label.name)
     ctx.actions.write(header, "".join([
-        "#include %s\n" % (name if name.startswith("<") else '"%s"' % name)
+        "#if __has_include({name})\n#include {name}\n#endif\n".format(
+            name = name if name.startswith("<") else '"%s"' % name,
+        )
         for name in ctx.attr.includes
     ]))
     precompiled = ctx.actions.declare_file(header.basename + ".gch", sibling = header)
@@ -65,29 +69,29 @@ def _precompiled_header_impl(ctx):
         ),
         inputs = depset([header], transitive = [context.headers, toolchain.all_files]),
         outputs = [precompiled, headers_read],
-        # What it names are the files that it was made of: they must be those that all others read.
+        # Not in a sandbox: it keeps the paths of what it read, by which Bazel is to know these files.
         execution_requirements = {"local": ""},
         mnemonic = "CppPrecompile",
         progress_message = "Precompiling " + header.short_path,
     )
+
+    # Without the folders of what it holds: a file does not find a header of what it does not depend on.
     own = cc_common.create_compilation_context(
-        headers = depset([header, precompiled]),
+        headers = depset([header, precompiled], transitive = [context.headers]),
         system_includes = depset([header.dirname[:-len("/precompiled")]]),
+        defines = context.defines,
     )
     return [
         DefaultInfo(files = depset([precompiled])),
-        cc_common.merge_cc_infos(cc_infos = [
-            CcInfo(compilation_context = own),
-            CcInfo(compilation_context = context),
-        ]),
+        CcInfo(compilation_context = own),
     ]
 
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
     doc = """Headers that the compiler has read once for all: depend on it, and compile with include_precompiled(name).
 
-    It serves compilations with the same flags, those of warnings apart. Others, and compilers that
-    do not know it, read the headers themselves. Programs do not link what its deps are.""",
+    For gcc. It serves compilations with the same flags, those of warnings apart; others read the
+    headers themselves. Programs do not link what its deps are.""",
     attrs = {
         "includes": attr.string_list(mandatory = True, doc = "What is read once, in this order."),
         "copts": attr.string_list(doc = "As those of the compilations."),
