@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
@@ -55,12 +58,33 @@ std::string_view to_string(LibraryKind kind) {
   return "DEF";
 }
 
+struct Dispatcher::Tables {
+  // Entries are found by their names, which they hold.
+  struct ByName {
+    using is_transparent = void;
+    static const OperatorName& name(const std::unique_ptr<OperatorEntry>& e) { return e->name(); }
+    static const OperatorName& name(const OperatorName& n) { return n; }
+    size_t operator()(const auto& x) const { return absl::Hash<OperatorName>()(name(x)); }
+    bool operator()(const auto& x, const auto& y) const { return name(x) == name(y); }
+  };
+  struct OpenLibrary {
+    uint64_t id;
+    SourceLocation where;
+  };
+
+  absl::flat_hash_set<std::unique_ptr<OperatorEntry>, ByName, ByName> entries;
+  // By the schema as text, or the name of an operator that never had one.
+  absl::flat_hash_map<std::string, std::unique_ptr<OperatorEntry>> dead_entries;
+  // By namespace.
+  absl::flat_hash_map<std::string, OpenLibrary> def_libraries;
+};
+
 OperatorEntry* Dispatcher::find_locked(const OperatorName& name) const {
-  const auto it = entries_.find(name);
-  return it == entries_.end() ? nullptr : it->get();
+  const auto it = tables_->entries.find(name);
+  return it == tables_->entries.end() ? nullptr : it->get();
 }
 
-Dispatcher::Dispatcher() {
+Dispatcher::Dispatcher() : tables_(std::make_unique<Tables>()) {
   auto add = [&](DispatchKey key, KernelFunction kernel,
                  SourceLocation where = SourceLocation::current()) {
     auto registered = std::make_unique<RegisteredKernel>();
@@ -68,7 +92,7 @@ Dispatcher::Dispatcher() {
     registered->where = where;
     fallbacks_[static_cast<size_t>(key)].push_back(std::move(registered));
   };
-  entries_.reserve(kExpectedOperators);
+  tables_->entries.reserve(kExpectedOperators);
   for (DispatchKey key : kFallthroughByDefault) add(key, make_fallthrough_kernel());
   add(DispatchKey::Python, {{nullptr, &internal::enter_mode, nullptr}, nullptr, nullptr});
   add(DispatchKey::FuncTorchDynamicLayerFrontMode, make_kernel(&internal::call_transform));
@@ -119,7 +143,7 @@ std::vector<OperatorHandle> Dispatcher::all_ops() const {
   std::vector<OperatorHandle> ops;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& entry : entries_)
+    for (const auto& entry : tables_->entries)
       if (entry->has_schema()) ops.emplace_back(entry.get());
   }
   std::sort(ops.begin(), ops.end(), [](const OperatorHandle& a, const OperatorHandle& b) {
@@ -131,7 +155,7 @@ std::vector<OperatorHandle> Dispatcher::all_ops() const {
 std::vector<OperatorHandle> Dispatcher::overloads(std::string_view name) const {
   std::vector<OperatorHandle> ops;
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& entry : entries_)
+  for (const auto& entry : tables_->entries)
     if (entry->has_schema() && entry->name().name == name) ops.emplace_back(entry.get());
   std::sort(ops.begin(), ops.end(), [](const OperatorHandle& a, const OperatorHandle& b) {
     return a.entry().defined_order() < b.entry().defined_order();
@@ -142,7 +166,7 @@ std::vector<OperatorHandle> Dispatcher::overloads(std::string_view name) const {
 std::vector<std::string> Dispatcher::dangling_ops(std::string_view ns) const {
   std::vector<std::string> names;
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& entry : entries_)
+  for (const auto& entry : tables_->entries)
     if (!entry->has_schema() && entry->name().ns() == ns)
       names.push_back(entry->name().to_string());
   std::sort(names.begin(), names.end());
@@ -154,7 +178,7 @@ uint64_t Dispatcher::open_library(LibraryKind kind, const std::string& ns,
   std::lock_guard<std::mutex> lock(mutex_);
   const uint64_t id = next_id();
   if (kind == LibraryKind::Def) {
-    const auto [it, added] = def_libraries_.try_emplace(ns, OpenLibrary{id, where});
+    const auto [it, added] = tables_->def_libraries.try_emplace(ns, Tables::OpenLibrary{id, where});
     SB_CHECK(added, "namespace '", ns,
              "' has a DEF library already; add to it with a FRAGMENT one\nopened at: ",
              to_string(it->second.where), "\nand again at: ", to_string(where));
@@ -165,31 +189,33 @@ uint64_t Dispatcher::open_library(LibraryKind kind, const std::string& ns,
 void Dispatcher::close_library(LibraryKind kind, const std::string& ns, uint64_t library) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (kind != LibraryKind::Def) return;
-  const auto it = def_libraries_.find(ns);
-  if (it != def_libraries_.end() && it->second.id == library) def_libraries_.erase(it);
+  const auto it = tables_->def_libraries.find(ns);
+  if (it != tables_->def_libraries.end() && it->second.id == library)
+    tables_->def_libraries.erase(it);
 }
 
 OperatorEntry& Dispatcher::entry_for(const OperatorName& name) {
   if (OperatorEntry* const entry = find_locked(name)) return *entry;
   std::unique_ptr<OperatorEntry> entry;
-  if (!dead_entries_.empty()) entry = revive(name.to_string());
+  if (!tables_->dead_entries.empty()) entry = revive(name.to_string());
   if (!entry) entry = std::make_unique<OperatorEntry>(*this, name);
-  return **entries_.insert(std::move(entry)).first;
+  return **tables_->entries.insert(std::move(entry)).first;
 }
 
 std::unique_ptr<OperatorEntry> Dispatcher::revive(const std::string& text) {
-  auto node = dead_entries_.extract(text);
+  auto node = tables_->dead_entries.extract(text);
   if (node.empty()) return nullptr;
   node.mapped()->dead_.store(false, std::memory_order_release);
   return std::move(node.mapped());
 }
 
 void Dispatcher::bury(const OperatorName& name) {
-  std::unique_ptr<OperatorEntry> entry = std::move(entries_.extract(name).value());
+  std::unique_ptr<OperatorEntry> entry = std::move(tables_->entries.extract(name).value());
   entry->dead_.store(true, std::memory_order_release);
   entry->invalidate_table();
   if (OperatorBase* const base = entry->find_base()) base->clear();
-  dead_entries_[entry->schema_ ? entry->schema_->to_string() : name.to_string()] = std::move(entry);
+  tables_->dead_entries[entry->schema_ ? entry->schema_->to_string() : name.to_string()] =
+      std::move(entry);
 }
 
 void Dispatcher::bury_if_vanished(OperatorEntry* entry) {
@@ -215,12 +241,12 @@ OperatorEntry* Dispatcher::define(FunctionSchema&& schema, SourceLocation where,
     throw;
   }
   std::unique_ptr<OperatorEntry> before;
-  if (!dead_entries_.empty()) before = revive(schema.to_string());
+  if (!tables_->dead_entries.empty()) before = revive(schema.to_string());
   if (before) {
     before->kernels_ = std::move(entry->kernels_);
     entry->kernels_ = {};
     bury(name);
-    entry = entries_.insert(std::move(before)).first->get();
+    entry = tables_->entries.insert(std::move(before)).first->get();
   }
   entry->set_schema(std::move(schema), where);
   entry->defined_at_.store(where, std::memory_order_relaxed);
@@ -345,7 +371,7 @@ const RegisteredKernel* Dispatcher::fallback_locked(DispatchKey key,
 }
 
 void Dispatcher::invalidate_all() {
-  for (const auto& entry : entries_) entry->invalidate_table();
+  for (const auto& entry : tables_->entries) entry->invalidate_table();
 }
 
 const DispatchTable& Dispatcher::resolve_table(OperatorEntry& entry) {
@@ -370,7 +396,7 @@ void Dispatcher::end_observing(const CallObserver* observer) {
 void Dispatcher::set_observer(std::shared_ptr<CallObserver> observer) {
   observer_.store(observer.get(), std::memory_order_release);
   observer_owner_.swap(observer);
-  for (const auto& entry : entries_) entry->publish_table(!observer_owner_);
+  for (const auto& entry : tables_->entries) entry->publish_table(!observer_owner_);
   if (observer) internal::retire(std::move(observer));
 }
 

@@ -12,9 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
-#include "absl/hash/hash.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/operator_handle.h"
 #include "switchboard/dispatch/reclaim.h"
@@ -131,25 +128,11 @@ class Dispatcher {
     ~ReclaimAtEnd() { internal::reclaim(); }
   };
 
-  // Entries are found by their names, which they hold.
-  struct ByName {
-    using is_transparent = void;
-    static const OperatorName& name(const std::unique_ptr<OperatorEntry>& e) { return e->name(); }
-    static const OperatorName& name(const OperatorName& n) { return n; }
-    size_t operator()(const auto& x) const { return absl::Hash<OperatorName>()(name(x)); }
-    bool operator()(const auto& x, const auto& y) const { return name(x) == name(y); }
-  };
-
   // Not absl::Mutex: Debian's is not instrumented, so that ThreadSanitizer would see races.
   mutable std::mutex mutex_;
-  absl::flat_hash_set<std::unique_ptr<OperatorEntry>, ByName, ByName> entries_;
-  // By the schema as text, or the name of an operator that never had one.
-  absl::flat_hash_map<std::string, std::unique_ptr<OperatorEntry>> dead_entries_;
-  struct OpenLibrary {
-    uint64_t id;
-    SourceLocation where;
-  };
-  absl::flat_hash_map<std::string, OpenLibrary> def_libraries_;
+  // Every file that calls an operator reads this header; the hash tables it need not.
+  struct Tables;
+  const std::unique_ptr<Tables> tables_;
   // Of each key, newest last.
   std::array<std::vector<std::unique_ptr<RegisteredKernel>>,
              static_cast<size_t>(DispatchKey::EndOfRuntimeKeys)>

@@ -101,7 +101,7 @@ const internal::CacheEntry* FakeDispatchCache::find(const internal::CacheKey& ke
 void FakeDispatchCache::insert(std::unique_ptr<const internal::CacheEntry> entry) {
   std::shared_ptr<Table> old;
   {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard<std::mutex> lock(mutex_);
     if (table_->find(entry->key, entry->hash)) return;  // another thread was quicker
     if (table_->size == kMostEntries) {
       if (internal::CacheKey::registrations(table_->entries.front()->key) ==
@@ -127,7 +127,7 @@ void FakeDispatchCache::insert(std::unique_ptr<const internal::CacheEntry> entry
 void FakeDispatchCache::clear() {
   std::shared_ptr<Table> old;
   {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard<std::mutex> lock(mutex_);
     old = std::exchange(table_, std::make_shared<Table>(64));
     published_.store(table_.get(), std::memory_order_release);
     for (Count& c : hits_) c.hits.store(0, std::memory_order_relaxed);
@@ -153,7 +153,7 @@ FakeCacheInfo FakeDispatchCache::info() const {
       info.bypasses.emplace_back(reason, n);
   }
   std::ranges::stable_sort(info.bypasses, std::greater<>(), [](const auto& b) { return b.second; });
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard<std::mutex> lock(mutex_);
   info.size = table_->size;
   return info;
 }

@@ -8,12 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "switchboard/core/intrusive_ptr.h"
 #include "switchboard/fake/cache_key.h"
 #include "switchboard/ops/dims.h"
@@ -119,8 +118,8 @@ class FakeDispatchCache : public IntrusiveTarget {
   };
   static constexpr size_t kCounts = 16;
 
-  mutable absl::Mutex mutex_;  // of those who write
-  std::shared_ptr<Table> table_ ABSL_GUARDED_BY(mutex_);
+  mutable std::mutex mutex_;  // of those who write table_; not absl::Mutex: see Dispatcher
+  std::shared_ptr<Table> table_;
   std::atomic<const Table*> published_;  // of table_
   std::array<Count, kCounts> hits_;
   std::atomic<uint64_t> misses_{0};
