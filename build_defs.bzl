@@ -98,7 +98,7 @@ def sb_precompiled_headers(libraries, library_deps, operators, kernels):
       libraries: what files include of other libraries.
       library_deps: these libraries.
       operators: what files include of //ops:base and the rooms below it, besides.
-      kernels: what a file of cpu_kernels includes of all of these. It is not to run anything at
+      kernels: what files of cpu_kernels include of //ops:base. It is not to run anything at
         start-up (<iostream> does).
     """
     precompiled_header(

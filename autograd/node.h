@@ -63,7 +63,7 @@ class GradNode : public IntrusiveTarget {
   virtual std::string name() const = 0;
   // The gradients of the operator's inputs, in the order of edges(), from those of its outputs.
   virtual TensorVector apply(TensorVector grads) = 0;
-  // Frees what was saved for apply(). After this, apply() throws RuntimeError.
+  // Frees what was saved for apply(), which after this throws RuntimeError if it needs any of it.
   virtual void release_saved() {}
 
   // What the engine calls: hooks around apply().

@@ -28,8 +28,9 @@ std::string_view to_string(LibraryKind kind);
 //
 // Every dispatcher starts with PyTorch's default fallbacks (fallthrough at BackendSelect,
 // ADInplaceOrView, the Autograd and Autocast keys that have one, FuncTorchVmapMode and VmapMode)
-// and with the fallback at Python that calls the active mode. They cannot be removed, only covered
-// by a library that allows overrides.
+// and with those that call the active mode (Python, PreDispatch), the Python dispatcher's rule
+// (PythonDispatcher) and the innermost transform (FuncTorchDynamicLayerFrontMode). They cannot be
+// removed, only covered by a library that allows overrides.
 class Dispatcher {
  public:
   Dispatcher();
@@ -108,7 +109,7 @@ class Dispatcher {
 
   const DispatchTable& resolve_table(OperatorEntry& entry);
 
-  // From here on everything is guarded by mutex_.
+  // From here on everything but the atomics is guarded by mutex_.
   // The fallback at `key` for an operator of that schema, which may be absent: the newest that
   // serves it among those for some operators, or else the newest for all.
   const RegisteredKernel* fallback_locked(DispatchKey key, const FunctionSchema* schema) const;

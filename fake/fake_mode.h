@@ -37,8 +37,8 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget {
   // 9. a CompositeImplicitAutograd kernel runs with the mode active, and what it calls comes here;
   // 10. the Meta kernel, on arguments that are plain meta tensors for the time being; its results
   //     get the common device, or that of a `device` argument;
-  // 11. where there is none, or it throws NotImplementedError: the fallback kernel, or
-  //     UnsupportedOperatorError.
+  // 11. where there is none, and the operator returns and writes nothing: done; any other, or where
+  //     it throws NotImplementedError: the fallback kernel, or UnsupportedOperatorError.
   void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
   // The first of these, without a stack.
   const Kernel* enter_direct(const OperatorHandle& op,
