@@ -14,8 +14,8 @@ namespace sb {
 
 namespace internal {
 
-// Compiled once, in str_cat.cc: absl::StrCat would be compiled for each list of types that a message
-// is made of, and for each length of a literal.
+// Compiled once, in str_cat.cc: absl::StrCat would be compiled for each list of types that a
+// message is made of, and for each length of a literal.
 void append_part(std::string* text, std::string_view part);
 void append_part(std::string* text, int64_t part);
 void append_part(std::string* text, uint64_t part);
@@ -23,10 +23,10 @@ void append_part(std::string* text, double part);
 
 // Whether Wide holds every T. Not of char, which might be meant as a number: Abseil refuses it.
 template <class T, class Wide>
-inline constexpr bool widens_to = std::is_arithmetic_v<T> && !std::is_same_v<T, char> &&
-                                  std::is_floating_point_v<T> == std::is_floating_point_v<Wide> &&
-                                  std::is_signed_v<T> == std::is_signed_v<Wide> &&
-                                  sizeof(T) <= sizeof(Wide);
+inline constexpr bool widens_to =
+    std::is_arithmetic_v<T> && !std::is_same_v<T, char> &&
+    std::is_floating_point_v<T> == std::is_floating_point_v<Wide> &&
+    std::is_signed_v<T> == std::is_signed_v<Wide> && sizeof(T) <= sizeof(Wide);
 
 template <class T>
 void append_any(std::string* text, const T& part) {
