@@ -64,15 +64,13 @@ struct Unboxed<IValue> {
 };
 template <>
 struct Unboxed<absl::Span<const bool>> {
-  explicit Unboxed(const IValue& v) : value(v.to_bool_list().begin(), v.to_bool_list().end()) {}
+  explicit Unboxed(const IValue& v);
   absl::Span<const bool> get() const { return value; }
   absl::InlinedVector<bool, 8> value;
 };
 template <>
 struct Unboxed<absl::Span<const Scalar>> {
-  explicit Unboxed(const IValue& v) {
-    for (const IValue& item : v.to_list()) value.push_back(item.to_scalar());
-  }
+  explicit Unboxed(const IValue& v);
   absl::Span<const Scalar> get() const { return value; }
   std::vector<Scalar> value;
 };
@@ -98,16 +96,14 @@ template <class T>
 IValue box(const T& value) {
   return IValue(value);
 }
-inline IValue box(IntArrayRef v) { return std::vector<int64_t>(v.begin(), v.end()); }
-inline IValue box(SymIntArrayRef v) { return std::vector<SymInt>(v.begin(), v.end()); }
-inline IValue box(absl::Span<const double> v) { return std::vector<double>(v.begin(), v.end()); }
-inline IValue box(absl::Span<const bool> v) { return std::vector<bool>(v.begin(), v.end()); }
-inline IValue box(TensorList v) { return std::vector<Tensor>(v.begin(), v.end()); }
-inline IValue box(OptionalTensorList v) {
-  return std::vector<std::optional<Tensor>>(v.begin(), v.end());
-}
-inline IValue box(absl::Span<const Scalar> v) { return std::vector<IValue>(v.begin(), v.end()); }
-inline IValue box(const std::vector<Scalar>& v) { return std::vector<IValue>(v.begin(), v.end()); }
+IValue box(IntArrayRef v);
+IValue box(SymIntArrayRef v);
+IValue box(absl::Span<const double> v);
+IValue box(absl::Span<const bool> v);
+IValue box(TensorList v);
+IValue box(OptionalTensorList v);
+IValue box(absl::Span<const Scalar> v);
+IValue box(const std::vector<Scalar>& v);
 template <class T>
 IValue box(const std::optional<T>& v) {
   return v ? box(*v) : IValue();
