@@ -25,6 +25,9 @@ SB_ROOMS = [
     "devices/dummy",
 ]
 
+# Programs that need little link these alone.
+_LOWER_ROOMS = SB_ROOMS[:2]
+
 # What a file of cpu_kernels is compiled for besides the baseline: see ops/cpu_kernel.h. No
 # contraction of a * b + c, so that results do not depend on the CPU where nothing says so.
 _CPU_VARIANTS = {
@@ -87,9 +90,41 @@ def _compilation(testonly):
     if testonly:
         precompiled, include = _precompiled("tests")
         return precompiled, _sb_copts() + include + _TEST_COPTS
-    lower = native.package_name().partition("/")[0] in ["core", "dispatch"]
+    lower = native.package_name().partition("/")[0] in _LOWER_ROOMS
     precompiled, include = _precompiled("libraries" if lower else "operators")
     return precompiled, _sb_copts() + include
+
+# How many files of a library gcc compiles as one, above the room `dispatch`. More gain little, and
+# cost whoever changes one of them.
+_FILES_TOGETHER = 4
+
+def _together(name, srcs):
+    """The sources of a library in few files, each of several one after another.
+
+    Half of what a file of operators costs is what its neighbours instantiate as well. Messages and
+    debuggers name the files that people wrote. Neighbours share their unnamed namespaces: where
+    two meet, gcc says so. --config=each compiles each file alone, as clang does.
+
+    Args:
+      name: of the library.
+      srcs: its files.
+    """
+    if native.package_name().partition("/")[0] in _LOWER_ROOMS or len(srcs) < 2:
+        return srcs
+    count = (len(srcs) + _FILES_TOGETHER - 1) // _FILES_TOGETHER
+    files = []
+    for i in range(count):
+        files.append("%s_%d.cc" % (name, i + 1))
+        native.genrule(
+            name = "%s_%d_together" % (name, i + 1),
+            srcs = srcs[len(srcs) * i // count:len(srcs) * (i + 1) // count],
+            outs = [files[i]],
+            cmd = "for f in $(SRCS); do echo \"#line 1 \\\"$$f\\\"\"; cat $$f; done > $@",
+        )
+    return select({
+        "//:each_file": srcs,
+        "//conditions:default": files,
+    })
 
 def sb_precompiled_headers(libraries, library_deps, operators, kernels):
     """The headers that the functions below compile with: see tools/precompiled/README.md.
@@ -146,7 +181,7 @@ def sb_cc_library(
       name: of the library.
       copts: beside our warnings.
       features: beside ours.
-      srcs: compiled once.
+      srcs: compiled once, and several together.
       hdrs: all headers.
       deps: what it includes.
       cpu_kernels: sources that are compiled for each CPU capability: see ops/cpu_kernel.h.
@@ -167,10 +202,10 @@ def sb_cc_library(
             variants.append(_sealed_variant(name, variant, cpu_kernels, deps, copts, features))
     native.cc_library(
         name = name,
-        srcs = srcs + cpu_kernels + select({
+        srcs = _together(name, srcs) + cpu_kernels + (select({
             "@platforms//cpu:x86_64": variants,
             "//conditions:default": [],
-        }) if variants else srcs,
+        }) if variants else []),
         hdrs = hdrs,
         deps = deps + (more_deps if srcs or cpu_kernels else []),
         copts = more_copts + copts,

@@ -24,13 +24,13 @@ constexpr const DeviceGuardImpl* first_guard(size_t type) {
 }
 
 // Indexed by device type. Complete before the first static initialiser: devices register in theirs.
-struct Registry {
+struct GuardRegistry {
   template <size_t... types>
-  constexpr explicit Registry(std::index_sequence<types...>) : slots{first_guard(types)...} {}
+  constexpr explicit GuardRegistry(std::index_sequence<types...>) : slots{first_guard(types)...} {}
 
   std::atomic<const DeviceGuardImpl*> slots[kNumDeviceTypes];
 };
-constinit Registry registry{std::make_index_sequence<kNumDeviceTypes>()};
+constinit GuardRegistry guard_registry{std::make_index_sequence<kNumDeviceTypes>()};
 
 }  // namespace
 
@@ -47,13 +47,13 @@ void register_device_guard(const DeviceGuardImpl* guard) {
   const size_t i = static_cast<size_t>(guard->type());
   SB_CHECK_VALUE(i < kNumDeviceTypes, "register_device_guard: unknown device type ", i);
   const DeviceGuardImpl* before = nullptr;
-  SB_CHECK(registry.slots[i].compare_exchange_strong(before, guard) || before == guard,
+  SB_CHECK(guard_registry.slots[i].compare_exchange_strong(before, guard) || before == guard,
            "register_device_guard: ", to_string(guard->type()), " already has a device guard");
 }
 
 const DeviceGuardImpl* find_device_guard(DeviceType type) {
   const size_t i = static_cast<size_t>(type);
-  return i < kNumDeviceTypes ? registry.slots[i].load(std::memory_order_acquire) : nullptr;
+  return i < kNumDeviceTypes ? guard_registry.slots[i].load(std::memory_order_acquire) : nullptr;
 }
 
 const DeviceGuardImpl& get_device_guard(DeviceType type) {

@@ -26,7 +26,7 @@ constinit Immortal cpu_hooks;
 
 // Indexed by device type, the CPU first. Complete before the first static initialiser.
 static_assert(static_cast<int>(DeviceType::CPU) == 0);
-constinit std::atomic<DeviceHooks*> registry[kNumDeviceTypes] = {&cpu_hooks.value};
+constinit std::atomic<DeviceHooks*> hooks_registry[kNumDeviceTypes] = {&cpu_hooks.value};
 
 }  // namespace
 
@@ -43,13 +43,13 @@ void register_device_hooks(DeviceHooks* hooks) {
   const size_t i = static_cast<size_t>(hooks->type());
   SB_CHECK_VALUE(i < kNumDeviceTypes, "register_device_hooks: unknown device type ", i);
   DeviceHooks* before = nullptr;
-  SB_CHECK(registry[i].compare_exchange_strong(before, hooks),
+  SB_CHECK(hooks_registry[i].compare_exchange_strong(before, hooks),
            "register_device_hooks: ", to_string(hooks->type()), " already has device hooks");
 }
 
 DeviceHooks* find_device_hooks(DeviceType type) {
   const size_t i = static_cast<size_t>(type);
-  return i < kNumDeviceTypes ? registry[i].load(std::memory_order_acquire) : nullptr;
+  return i < kNumDeviceTypes ? hooks_registry[i].load(std::memory_order_acquire) : nullptr;
 }
 
 DeviceHooks& get_device_hooks(DeviceType type) {

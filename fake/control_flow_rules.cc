@@ -62,7 +62,7 @@ void map_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   *stack = control_flow::values_of(stacked);
 }
 
-[[maybe_unused]] const bool registered = [] {
+[[maybe_unused]] const bool control_flow_registered = [] {
   cond_op().impl_mode<FakeMode>(cond_rule).release();
   while_loop_op().impl_mode<FakeMode>(while_loop_rule).release();
   map_impl_op().impl_mode<FakeMode>(map_rule).release();

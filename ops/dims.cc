@@ -16,6 +16,11 @@ void throw_undefined(const char* op) { SB_THROW(RuntimeError, op, ": got an unde
 
 }  // namespace internal
 
+void check_dtype(std::string_view op, const char* argument, const Tensor& t, DType expected) {
+  SB_CHECK(t.dtype() == expected, op, ": ", argument, ": expected ", to_string(expected), ", got ",
+           t.describe());
+}
+
 DimSet dim_set(const char* op, IntArrayRef dims, int64_t rank) {
   SB_CHECK(rank <= static_cast<int64_t>(kMaxDimSet), op, ": expected a tensor of at most ",
            kMaxDimSet, " dimensions, got ", rank);

@@ -5,6 +5,7 @@
 
 #include <bitset>
 #include <cstdint>
+#include <string_view>
 
 #include "absl/container/inlined_vector.h"
 #include "switchboard/core/tensor.h"
@@ -45,6 +46,8 @@ DimSet dim_set(const char* op, IntArrayRef dims, int64_t rank);
 inline void check_defined(const char* op, const Tensor& t) {
   if (__builtin_expect(!t.defined(), 0)) internal::throw_undefined(op);
 }
+// Throws RuntimeError for an argument of another dtype than its operator expects there.
+void check_dtype(std::string_view op, const char* argument, const Tensor& t, DType expected);
 
 // "[2, 3]", for messages.
 std::string shape_text(IntArrayRef sizes);

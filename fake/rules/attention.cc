@@ -159,7 +159,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       "philox_seed, Tensor philox_offset, SymInt max_seqlen_batch_q, SymInt max_seqlen_batch_k)");
 }
 
-[[maybe_unused]] const bool registered = [] {
+[[maybe_unused]] const bool attention_registered = [] {
   register_fake_rule("aten::_scaled_dot_product_flash_attention", flash_rule).release();
   register_fake_rule("aten::_scaled_dot_product_efficient_attention", efficient_rule).release();
   register_fake_rule("aten::_flash_attention_forward", flash_forward_rule).release();

@@ -175,7 +175,7 @@ bool refuse_data_dependent(FakeCall& call) {
            ": the result depends on the data, which fake tensors do not have");
 }
 
-[[maybe_unused]] const bool registered = [] {
+[[maybe_unused]] const bool data_dependent_registered = [] {
   register_fake_rule("aten::_local_scalar_dense", item_rule).release();
   register_fake_rule("aten::nonzero", nonzero_rule).release();
   register_fake_rule("aten::masked_select", masked_select_rule).release();

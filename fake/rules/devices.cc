@@ -102,7 +102,7 @@ bool refuse_device(FakeCall& call) {
            ": not implemented for fake tensors: it says something of the memory of a device");
 }
 
-[[maybe_unused]] const bool registered = [] {
+[[maybe_unused]] const bool devices_registered = [] {
   register_fake_rule({"aten::copy_", "aten::copy", "aten::copy.out", "aten::slice_scatter",
                       "aten::slice_scatter.out", "aten::resize_as_", "aten::_unsafe_index_put"},
                      follow_first)

@@ -3,27 +3,27 @@
 #include <memory>
 
 #include "switchboard/core/error.h"
-#include "switchboard/ops/functionalization/functionalization.h"
 #include "switchboard/ops/control_flow/trace_control_flow.h"
+#include "switchboard/ops/functionalization/functionalization.h"
 
 namespace sb {
 namespace control_flow {
 namespace {
 
-constexpr std::string_view kName = "higher_order::cond";
+constexpr std::string_view kCondName = "higher_order::cond";
 
 IValue checked_pred(const IValue& pred) {
   if (pred.is_Bool()) return pred;
-  SB_CHECK_TYPE(pred.is_Tensor(), kName, ": pred: expected a bool or a tensor, got ",
+  SB_CHECK_TYPE(pred.is_Tensor(), kCondName, ": pred: expected a bool or a tensor, got ",
                 pred.tag_name());
   const Tensor& tensor = pred.unchecked_tensor();
-  SB_CHECK(tensor.defined(), kName, ": pred: expected a tensor, got an undefined one");
-  SB_CHECK(tensor.dtype() == DType::Bool && tensor.numel() == 1, kName,
+  SB_CHECK(tensor.defined(), kCondName, ": pred: expected a tensor, got an undefined one");
+  SB_CHECK(tensor.dtype() == DType::Bool && tensor.numel() == 1, kCondName,
            ": pred: expected one element of dtype bool, got ", tensor.describe());
   return pred;
 }
 
-void run_dense(DispatchKeySet, Stack* stack) {
+void run_cond(DispatchKeySet, Stack* stack) {
   const CondCall call(*stack);
   const bool pred = call.pred.is_Bool()
                         ? call.pred.to_bool()
@@ -41,7 +41,7 @@ class CondTarget final : public HigherOrderTarget {
   }
 };
 
-void run_traced(TracingMode& mode, DispatchKeySet, Stack* stack) {
+void trace_cond(TracingMode& mode, DispatchKeySet, Stack* stack) {
   if (mode.paused()) return cond_op().call_boxed(stack);
   const CondCall call(*stack);
   const TracedFunction yes = trace_function(mode, call.true_fn, "true_graph", call.operands);
@@ -52,11 +52,11 @@ void run_traced(TracingMode& mode, DispatchKeySet, Stack* stack) {
   run_and_record(mode, cond_op(), stack, std::make_shared<CondTarget>(), std::move(arguments));
 }
 
-HigherOrderOperator* make_op() {
+HigherOrderOperator* make_cond() {
   auto* const op = new HigherOrderOperator("cond");
-  op->impl(DispatchKey::CompositeExplicitAutograd, run_dense).release();
+  op->impl(DispatchKey::CompositeExplicitAutograd, run_cond).release();
   op->impl(DispatchKey::Autograd, below_autograd(*op)).release();
-  op->impl_mode<TracingMode>(run_traced).release();
+  op->impl_mode<TracingMode>(trace_cond).release();
   op->impl_functionalize(functionalized(*op, {"true_fn", "false_fn"}), functionalize_routes())
       .release();
   return op;
@@ -65,15 +65,15 @@ HigherOrderOperator* make_op() {
 }  // namespace
 
 CondCall::CondCall(const std::vector<IValue>& stack)
-    : pred(checked_pred(arguments_of(kName, stack, 4)[0])),
-      true_fn(kName, "true_fn", stack[1]),
-      false_fn(kName, "false_fn", stack[2]),
-      operands(tensors_of(kName, "operands", stack[3])) {}
+    : pred(checked_pred(arguments_of(kCondName, stack, 4)[0])),
+      true_fn(kCondName, "true_fn", stack[1]),
+      false_fn(kCondName, "false_fn", stack[2]),
+      operands(tensors_of(kCondName, "operands", stack[3])) {}
 
 std::vector<Tensor> call_cond(IValue pred, IValue true_fn, IValue false_fn,
                               std::vector<Tensor> operands) {
   return tensors_of(
-      kName, "results",
+      kCondName, "results",
       cond_op()({std::move(pred), std::move(true_fn), std::move(false_fn), std::move(operands)}));
 }
 
@@ -87,13 +87,13 @@ std::vector<Tensor> call_known_cond(bool pred, IValue true_fn, IValue false_fn,
 
 HigherOrderOperator& cond_op() {
   // Never destroyed: calls may come while the program ends.
-  static HigherOrderOperator* const op = control_flow::make_op();
+  static HigherOrderOperator* const op = control_flow::make_cond();
   return *op;
 }
 
 namespace {
 // So that it is found by its name from the start.
-[[maybe_unused]] const HigherOrderOperator& at_start = cond_op();
+[[maybe_unused]] const HigherOrderOperator& cond_at_start = cond_op();
 }  // namespace
 
 }  // namespace sb

@@ -4,17 +4,17 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/ops/cat.h"
-#include "switchboard/ops/functionalization/functionalization.h"
 #include "switchboard/ops/control_flow/trace_control_flow.h"
+#include "switchboard/ops/functionalization/functionalization.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
 namespace control_flow {
 namespace {
 
-constexpr std::string_view kName = "higher_order::map_impl";
+constexpr std::string_view kMapName = "higher_order::map_impl";
 
-void run_dense(DispatchKeySet, Stack* stack) {
+void run_map(DispatchKeySet, Stack* stack) {
   const MapCall call(*stack);
   std::vector<std::vector<Tensor>> columns;  // for each result, its slices
   std::vector<Tensor> first;
@@ -42,7 +42,7 @@ class MapTarget final : public HigherOrderTarget {
   }
 };
 
-void run_traced(TracingMode& mode, DispatchKeySet, Stack* stack) {
+void trace_map(TracingMode& mode, DispatchKeySet, Stack* stack) {
   if (mode.paused()) return map_impl_op().call_boxed(stack);
   const MapCall call(*stack);
   const TracedFunction body = trace_function(mode, call.f, "body_graph", call.inputs_at(0));
@@ -51,11 +51,11 @@ void run_traced(TracingMode& mode, DispatchKeySet, Stack* stack) {
   run_and_record(mode, map_impl_op(), stack, std::make_shared<MapTarget>(), std::move(arguments));
 }
 
-HigherOrderOperator* make_op() {
+HigherOrderOperator* make_map() {
   auto* const op = new HigherOrderOperator("map_impl");
-  op->impl(DispatchKey::CompositeExplicitAutograd, run_dense).release();
+  op->impl(DispatchKey::CompositeExplicitAutograd, run_map).release();
   op->impl(DispatchKey::Autograd, below_autograd(*op)).release();
-  op->impl_mode<TracingMode>(run_traced).release();
+  op->impl_mode<TracingMode>(trace_map).release();
   op->impl_functionalize(functionalized(*op, {"f"}), functionalize_routes()).release();
   return op;
 }
@@ -63,16 +63,16 @@ HigherOrderOperator* make_op() {
 }  // namespace
 
 MapCall::MapCall(const std::vector<IValue>& stack)
-    : f(kName, "f", arguments_of(kName, stack, 3)[0]),
-      xs(tensors_of(kName, "xs", stack[1])),
-      args(tensors_of(kName, "args", stack[2])) {
-  SB_CHECK(!xs.empty(), kName, ": xs: expected at least one tensor, got none");
+    : f(kMapName, "f", arguments_of(kMapName, stack, 3)[0]),
+      xs(tensors_of(kMapName, "xs", stack[1])),
+      args(tensors_of(kMapName, "args", stack[2])) {
+  SB_CHECK(!xs.empty(), kMapName, ": xs: expected at least one tensor, got none");
   for (size_t i = 0; i < xs.size(); ++i) {
-    SB_CHECK(xs[i].dim() > 0, kName, ": xs: item ", i, ": expected a first dimension, got ",
+    SB_CHECK(xs[i].dim() > 0, kMapName, ": xs: item ", i, ": expected a first dimension, got ",
              xs[i].describe());
-    SB_CHECK(xs[i].size(0) > 0, kName, ": xs: item ", i,
+    SB_CHECK(xs[i].size(0) > 0, kMapName, ": xs: item ", i,
              ": expected a first dimension that is not 0, got ", xs[i].describe());
-    SB_CHECK(xs[i].size(0) == xs[0].size(0), kName, ": xs: item ", i,
+    SB_CHECK(xs[i].size(0) == xs[0].size(0), kMapName, ": xs: item ", i,
              ": expected a first dimension of ", xs[0].size(0), ", as that of item 0, got ",
              xs[i].describe());
   }
@@ -86,7 +86,7 @@ std::vector<Tensor> MapCall::inputs_at(int64_t i) const {
 }
 
 std::vector<Tensor> call_map(IValue f, std::vector<Tensor> xs, std::vector<Tensor> args) {
-  return tensors_of(kName, "results",
+  return tensors_of(kMapName, "results",
                     map_impl_op()({std::move(f), std::move(xs), std::move(args)}));
 }
 
@@ -94,13 +94,13 @@ std::vector<Tensor> call_map(IValue f, std::vector<Tensor> xs, std::vector<Tenso
 
 HigherOrderOperator& map_impl_op() {
   // Never destroyed: calls may come while the program ends.
-  static HigherOrderOperator* const op = control_flow::make_op();
+  static HigherOrderOperator* const op = control_flow::make_map();
   return *op;
 }
 
 namespace {
 // So that it is found by its name from the start.
-[[maybe_unused]] const HigherOrderOperator& at_start = map_impl_op();
+[[maybe_unused]] const HigherOrderOperator& map_at_start = map_impl_op();
 }  // namespace
 
 }  // namespace sb

@@ -3,17 +3,17 @@
 #include <memory>
 
 #include "switchboard/core/error.h"
-#include "switchboard/ops/functionalization/functionalization.h"
 #include "switchboard/ops/control_flow/trace_control_flow.h"
+#include "switchboard/ops/functionalization/functionalization.h"
 
 namespace sb {
 namespace control_flow {
 namespace {
 
-constexpr std::string_view kName = "higher_order::while_loop";
+constexpr std::string_view kWhileLoopName = "higher_order::while_loop";
 constexpr std::string_view kCarried = "the carried inputs";
 
-void run_dense(DispatchKeySet, Stack* stack) {
+void run_while_loop(DispatchKeySet, Stack* stack) {
   const WhileLoopCall call(*stack);
   std::vector<Tensor> carried = call.carried;
   for (;;) {
@@ -38,7 +38,7 @@ class WhileLoopTarget final : public HigherOrderTarget {
   }
 };
 
-void run_traced(TracingMode& mode, DispatchKeySet, Stack* stack) {
+void trace_while_loop(TracingMode& mode, DispatchKeySet, Stack* stack) {
   if (mode.paused()) return while_loop_op().call_boxed(stack);
   const WhileLoopCall call(*stack);
   const std::vector<Tensor> inputs = call.with_additional(call.carried);
@@ -53,11 +53,11 @@ void run_traced(TracingMode& mode, DispatchKeySet, Stack* stack) {
                  std::move(arguments));
 }
 
-HigherOrderOperator* make_op() {
+HigherOrderOperator* make_while_loop() {
   auto* const op = new HigherOrderOperator("while_loop");
-  op->impl(DispatchKey::CompositeExplicitAutograd, run_dense).release();
+  op->impl(DispatchKey::CompositeExplicitAutograd, run_while_loop).release();
   op->impl(DispatchKey::Autograd, below_autograd(*op)).release();
-  op->impl_mode<TracingMode>(run_traced).release();
+  op->impl_mode<TracingMode>(trace_while_loop).release();
   op->impl_functionalize(functionalized(*op, {"cond_fn", "body_fn"}), functionalize_routes())
       .release();
   return op;
@@ -66,10 +66,10 @@ HigherOrderOperator* make_op() {
 }  // namespace
 
 WhileLoopCall::WhileLoopCall(const std::vector<IValue>& stack)
-    : cond_fn(kName, "cond_fn", arguments_of(kName, stack, 4)[0]),
-      body_fn(kName, "body_fn", stack[1]),
-      carried(tensors_of(kName, "carried_inputs", stack[2])),
-      additional(tensors_of(kName, "additional_inputs", stack[3])) {}
+    : cond_fn(kWhileLoopName, "cond_fn", arguments_of(kWhileLoopName, stack, 4)[0]),
+      body_fn(kWhileLoopName, "body_fn", stack[1]),
+      carried(tensors_of(kWhileLoopName, "carried_inputs", stack[2])),
+      additional(tensors_of(kWhileLoopName, "additional_inputs", stack[3])) {}
 
 std::vector<Tensor> WhileLoopCall::with_additional(std::vector<Tensor> tensors) const {
   tensors.insert(tensors.end(), additional.begin(), additional.end());
@@ -83,7 +83,7 @@ void WhileLoopCall::check_condition(const std::vector<Tensor>& results) const {
 }
 
 std::vector<Tensor> call_while_loop(IValue cond_fn, IValue body_fn, std::vector<Tensor> carried) {
-  return tensors_of(kName, "results",
+  return tensors_of(kWhileLoopName, "results",
                     while_loop_op()({std::move(cond_fn), std::move(body_fn), std::move(carried),
                                      std::vector<Tensor>{}}));
 }
@@ -92,13 +92,13 @@ std::vector<Tensor> call_while_loop(IValue cond_fn, IValue body_fn, std::vector<
 
 HigherOrderOperator& while_loop_op() {
   // Never destroyed: calls may come while the program ends.
-  static HigherOrderOperator* const op = control_flow::make_op();
+  static HigherOrderOperator* const op = control_flow::make_while_loop();
   return *op;
 }
 
 namespace {
 // So that it is found by its name from the start.
-[[maybe_unused]] const HigherOrderOperator& at_start = while_loop_op();
+[[maybe_unused]] const HigherOrderOperator& while_loop_at_start = while_loop_op();
 }  // namespace
 
 }  // namespace sb

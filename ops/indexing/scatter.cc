@@ -39,7 +39,7 @@ Accumulation parse_operator(const char* op, std::string_view reduce) {
   SB_CHECK(reduce == "multiply", op, ": reduce: expected add or multiply, got ", reduce);
   return Accumulation::Product;
 }
-Accumulation parse_reduction(std::string_view reduce) {
+Accumulation parse_scatter_reduction(std::string_view reduce) {
   return parse_accumulation("scatter_reduce", reduce, /*with_sum=*/true);
 }
 
@@ -55,7 +55,7 @@ void check_value(const Tensor& self, const Tensor& index, const Scalar& value) {
 
 // Of the data: every index is in range.
 template <auto& op, class... Rest>
-void check(const Tensor& self, int64_t dim, const Tensor& index, const Rest&...) {
+void check_scatter(const Tensor& self, int64_t dim, const Tensor& index, const Rest&...) {
   if (index.numel() == 0) return;
   const int64_t size = self.dim() == 0 ? 1 : self.size(from_first(dim, self));
   check_indices<RuntimeError>(op.name(), index, 0, size);
@@ -138,31 +138,32 @@ void scatter_add_kernel(const Tensor&, int64_t dim, const Tensor& index, const T
 TensorMeta scatter_reduce_rule(const Tensor& self, int64_t dim, const Tensor& index,
                                const Tensor& src, std::string_view reduce, bool) {
   TensorMeta meta = rule("scatter_reduce", self, dim, index, &src);
-  const Accumulation kind = parse_reduction(reduce);
+  const Accumulation kind = parse_scatter_reduction(reduce);
   SB_CHECK(index.numel() == 0 || has_accumulation(kind, self.dtype()), "scatter_reduce: ", reduce,
            " is not implemented for ", to_string(self.dtype()));
   return meta;
 }
 void scatter_reduce_kernel(const Tensor&, int64_t dim, const Tensor& index, const Tensor& src,
                            std::string_view kind, bool include_self, const Tensor& out) {
-  reduce(parse_reduction(kind), dim, index, src, include_self, out);
+  reduce(parse_scatter_reduction(kind), dim, index, src, include_self, out);
 }
 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_partial_write<scatter_rule, check<scatter, Tensor>, scatter_kernel>(m, scatter);
-  define_partial_write<scatter_value_rule, check<scatter_value, Scalar>, scatter_value_kernel>(
-      m, scatter_value);
+  define_partial_write<scatter_rule, check_scatter<scatter, Tensor>, scatter_kernel>(m, scatter);
+  define_partial_write<scatter_value_rule, check_scatter<scatter_value, Scalar>,
+                       scatter_value_kernel>(m, scatter_value);
   define_partial_write<scatter_reduce_operator_rule,
-                       check<scatter_with_reduce, Tensor, std::string_view>,
+                       check_scatter<scatter_with_reduce, Tensor, std::string_view>,
                        scatter_reduce_operator_kernel>(m, scatter_with_reduce);
   define_partial_write<scatter_value_reduce_rule,
-                       check<scatter_value_reduce, Scalar, std::string_view>,
+                       check_scatter<scatter_value_reduce, Scalar, std::string_view>,
                        scatter_value_reduce_kernel>(m, scatter_value_reduce);
-  define_partial_write<scatter_add_rule, check<scatter_add, Tensor>, scatter_add_kernel>(
+  define_partial_write<scatter_add_rule, check_scatter<scatter_add, Tensor>, scatter_add_kernel>(
       m, scatter_add);
-  define_partial_write<scatter_reduce_rule, check<scatter_reduce, Tensor, std::string_view, bool>,
+  define_partial_write<scatter_reduce_rule,
+                       check_scatter<scatter_reduce, Tensor, std::string_view, bool>,
                        scatter_reduce_kernel>(m, scatter_reduce);
 }
 

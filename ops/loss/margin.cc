@@ -25,10 +25,6 @@ void check_rows(const char* op, const Tensor& self) {
   SB_CHECK(self.dtype() == DType::Float32 || self.dtype() == DType::Float64, op,
            ": not implemented for ", to_string(self.dtype()));
 }
-void check_dtype(const char* op, const char* name, const Tensor& t, DType dtype) {
-  SB_CHECK(t.dtype() == dtype, op, ": ", name, ": expected ", to_string(dtype), ", got ",
-           t.describe());
-}
 DimVector to_vector(IntArrayRef list) { return DimVector(list.begin(), list.end()); }
 
 // The elements one behind the other.

@@ -15,11 +15,6 @@ namespace {
 
 using OptionalTensor = std::optional<Tensor>;
 
-void check_dtype(const char* op, const char* name, const Tensor& t, DType dtype) {
-  SB_CHECK(t.dtype() == dtype, op, ": ", name, ": expected ", to_string(dtype), ", got ",
-           t.describe());
-}
-
 // What both directions and both ranks demand of dtypes, once the shapes fit.
 void check_dtypes(const char* op, const Tensor& self, const Tensor& target,
                   const OptionalTensor& weight) {
@@ -49,10 +44,10 @@ void check_images(const char* op, const Tensor& self, const Tensor& target) {
                self.size(3) == target.size(2),
            op, ": sizes of ", self.describe(), " and ", target.describe(), " do not fit");
 }
-int64_t class_count(const Tensor& self) { return self.dim() == 4 ? self.size(1) : self.size(-1); }
+int64_t count_classes(const Tensor& self) { return self.dim() == 4 ? self.size(1) : self.size(-1); }
 void check_weight_count(const char* op, const Tensor& self, const OptionalTensor& weight) {
-  SB_CHECK(!is_given(weight) || weight->numel() == class_count(self), op,
-           ": weight: expected one for each of ", class_count(self), " classes, got ",
+  SB_CHECK(!is_given(weight) || weight->numel() == count_classes(self), op,
+           ": weight: expected one for each of ", count_classes(self), " classes, got ",
            weight->describe());
 }
 
@@ -67,7 +62,7 @@ class Targets {
  public:
   Targets(const char* op, const Tensor& self, const Tensor& target, const OptionalTensor& weight,
           int64_t ignore_index)
-      : classes_(class_count(self)), ignore_index_(ignore_index) {
+      : classes_(count_classes(self)), ignore_index_(ignore_index) {
     const Tensor wide = cast_copy(target, DType::Int64);
     target_.assign(wide.data<int64_t>(), wide.data<int64_t>() + wide.numel());
     // 1-D self: the first target is that of the only row.

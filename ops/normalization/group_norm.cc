@@ -50,16 +50,17 @@ struct Groups {
   }
 };
 
-std::array<TensorMeta, 3> forward_rule(const Tensor& input, const OptionalTensor& weight,
-                                       const OptionalTensor& bias, int64_t items, int64_t channels,
-                                       int64_t size, int64_t group, double) {
+std::array<TensorMeta, 3> group_norm_rule(const Tensor& input, const OptionalTensor& weight,
+                                          const OptionalTensor& bias, int64_t items,
+                                          int64_t channels, int64_t size, int64_t group, double) {
   const Groups groups("native_group_norm", input, weight, bias, items, channels, size, group);
   const TensorMeta stat{{items, group}, input.dtype()};
   return {internal::meta_in_format<int64_t>(input), stat, stat};
 }
-void forward_kernel(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                    int64_t items, int64_t channels, int64_t size, int64_t group, double eps,
-                    const Tensor& out, const Tensor& mean, const Tensor& rstd) {
+void group_norm_kernel(const Tensor& input, const OptionalTensor& weight,
+                       const OptionalTensor& bias, int64_t items, int64_t channels, int64_t size,
+                       int64_t group, double eps, const Tensor& out, const Tensor& mean,
+                       const Tensor& rstd) {
   const Groups shape("native_group_norm", input, weight, bias, items, channels, size, group);
   if (items == 0) return;
   const DType dtype = compute_dtype(input.dtype());
@@ -194,8 +195,8 @@ ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const Tensor&
   return results;
 }
 
-Tensor composite(const Tensor& input, int64_t num_groups, const OptionalTensor& weight,
-                 const OptionalTensor& bias, double eps, bool) {
+Tensor group_norm_composite(const Tensor& input, int64_t num_groups, const OptionalTensor& weight,
+                            const OptionalTensor& bias, double eps, bool) {
   constexpr const char* op = "group_norm";
   check_defined(op, input);
   SB_CHECK(input.dim() >= 2, op, ": expected at least 2 dimensions, got ", input.describe());
@@ -213,12 +214,12 @@ Tensor composite(const Tensor& input, int64_t num_groups, const OptionalTensor& 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<forward_rule, forward_kernel>(m, native_group_norm);
+  define_structured<group_norm_rule, group_norm_kernel>(m, native_group_norm);
   define_out_form(m, native_group_norm.handle(), "out");
   define_on_cpu_and_meta(m, native_group_norm_backward, backward);
   define_out_form(m, native_group_norm_backward.handle(), "out");
   m.define(group_norm);
-  m.impl(group_norm, DispatchKey::CompositeImplicitAutograd, composite);
+  m.impl(group_norm, DispatchKey::CompositeImplicitAutograd, group_norm_composite);
 }
 
 }  // namespace sb

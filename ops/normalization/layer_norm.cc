@@ -57,16 +57,16 @@ int64_t row_grain(int64_t columns) {
 }
 
 template <SizeType Int>
-std::array<BasicTensorMeta<Int>, 3> forward_rule(const Tensor& input, SizesRef<Int> normalized,
-                                                 const OptionalTensor& weight,
-                                                 const OptionalTensor& bias, double) {
+std::array<BasicTensorMeta<Int>, 3> layer_norm_rule(const Tensor& input, SizesRef<Int> normalized,
+                                                    const OptionalTensor& weight,
+                                                    const OptionalTensor& bias, double) {
   const Shape<Int> shape("native_layer_norm", input, normalized, weight, bias);
   const BasicTensorMeta<Int> stat = {shape.stat_sizes, input.dtype()};
   return {BasicTensorMeta<Int>{size_vector<Int>(input), input.dtype()}, stat, stat};
 }
-void forward_kernel(const Tensor& input, IntArrayRef, const OptionalTensor& weight,
-                    const OptionalTensor& bias, double eps, const Tensor& out, const Tensor& mean,
-                    const Tensor& rstd) {
+void layer_norm_kernel(const Tensor& input, IntArrayRef, const OptionalTensor& weight,
+                       const OptionalTensor& bias, double eps, const Tensor& out,
+                       const Tensor& mean, const Tensor& rstd) {
   const int64_t rows = mean.numel(), n = rows == 0 ? 0 : input.numel() / rows;
   if (rows == 0) return;
   const DType dtype = compute_dtype(input.dtype());
@@ -103,9 +103,9 @@ void forward_kernel(const Tensor& input, IntArrayRef, const OptionalTensor& weig
   rstds.finish();
 }
 
-using Forward = internal::StructuredForms<decltype(&forward_rule<int64_t>)>;
-using ForwardOnCpu = Forward::Functional<native_layer_norm_op, forward_rule<int64_t>,
-                                         forward_kernel, StructuredOptions{}, true>;
+using Forward = internal::StructuredForms<decltype(&layer_norm_rule<int64_t>)>;
+using ForwardOnCpu = Forward::Functional<native_layer_norm_op, layer_norm_rule<int64_t>,
+                                         layer_norm_kernel, StructuredOptions{}, true>;
 
 ThreeTensors forward_meta(const Tensor& input, SymIntArrayRef normalized,
                           const OptionalTensor& weight, const OptionalTensor& bias, double eps) {
@@ -113,7 +113,7 @@ ThreeTensors forward_meta(const Tensor& input, SymIntArrayRef normalized,
                                                   internal::tensors_of(input, weight, bias));
   return by_size(any_symbolic(input, normalized, weight, bias), [&]<class Int>() -> ThreeTensors {
     const auto [out, mean, rstd] =
-        forward_rule<Int>(input, sizes_as<Int>(normalized), weight, bias, eps);
+        layer_norm_rule<Int>(input, sizes_as<Int>(normalized), weight, bias, eps);
     return {internal::make_result(out, device), internal::make_result(mean, device),
             internal::make_result(rstd, device)};
   });
@@ -215,8 +215,9 @@ ThreeTensors backward_cpu(const Tensor& grad_out, const Tensor& input, IntArrayR
   return results;
 }
 
-Tensor composite(const Tensor& input, IntArrayRef normalized, const OptionalTensor& weight,
-                 const OptionalTensor& bias, double eps, bool) {
+Tensor layer_norm_composite(const Tensor& input, IntArrayRef normalized,
+                            const OptionalTensor& weight, const OptionalTensor& bias, double eps,
+                            bool) {
   return std::get<0>(native_layer_norm(input, normalized, weight, bias, eps));
 }
 
@@ -232,7 +233,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(native_layer_norm_backward, DispatchKey::Meta, backward_meta);
   define_out_form(m, native_layer_norm_backward.handle(), "out");
   m.define(layer_norm);
-  m.impl(layer_norm, DispatchKey::CompositeImplicitAutograd, composite);
+  m.impl(layer_norm, DispatchKey::CompositeImplicitAutograd, layer_norm_composite);
 }
 
 }  // namespace sb

@@ -19,7 +19,7 @@
 namespace sb {
 namespace {
 
-using Pair = std::array<TensorMeta, 2>;
+using ValuesAndIndices = std::array<TensorMeta, 2>;
 using Keys = std::vector<Keyed>;
 
 bool less(const Keyed& a, const Keyed& b) { return a.key < b.key; }
@@ -29,7 +29,7 @@ bool stably_less(const Keyed& a, const Keyed& b) {
 }
 
 // The shape with one element for each row.
-Pair one_of_each_row(const char* op, const Tensor& self, int64_t dim, bool keepdim) {
+ValuesAndIndices one_of_each_row(const char* op, const Tensor& self, int64_t dim, bool keepdim) {
   const int64_t d = wrap_dim(op, dim, self.dim());
   SB_CHECK_INDEX(self.dim() == 0 || self.size(d) != 0 || self.numel() != 0, op, ": dimension ", d,
                  " of ", self.describe(), " has size 0");
@@ -98,8 +98,8 @@ int64_t kth_index(Keys* keys, int64_t k) {
   return a[k].index;
 }
 
-Pair kthvalue_rule(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
-  const Pair metas = one_of_each_row("kthvalue", self, dim, keepdim);
+ValuesAndIndices kthvalue_rule(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
+  const ValuesAndIndices metas = one_of_each_row("kthvalue", self, dim, keepdim);
   const int64_t d = wrap_dim("kthvalue", dim, self.dim());
   const int64_t size = self.dim() == 0 ? 1 : self.size(d);
   SB_CHECK(k >= 1 && k <= size, "kthvalue: k: expected 1 to ", size, ", got ", k);
@@ -137,8 +137,8 @@ template <bool ignore_nan>
 struct Median {
   static constexpr const char* op = ignore_nan ? "nanmedian" : "median";
 
-  static Pair rule(const Tensor& self, int64_t dim, bool keepdim) {
-    const Pair metas = one_of_each_row(op, self, dim, keepdim);
+  static ValuesAndIndices rule(const Tensor& self, int64_t dim, bool keepdim) {
+    const ValuesAndIndices metas = one_of_each_row(op, self, dim, keepdim);
     check_selectable(op, self.dtype());
     return metas;
   }
@@ -201,8 +201,8 @@ int64_t mode_index(Keys* keys) {
   return (*keys)[best].index;
 }
 
-Pair mode_rule(const Tensor& self, int64_t dim, bool keepdim) {
-  const Pair metas = one_of_each_row("mode", self, dim, keepdim);
+ValuesAndIndices mode_rule(const Tensor& self, int64_t dim, bool keepdim) {
+  const ValuesAndIndices metas = one_of_each_row("mode", self, dim, keepdim);
   SB_CHECK(self.numel() <= 1 || has_sort_keys(self.dtype()), "mode: not implemented for ",
            to_string(self.dtype()));
   return metas;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "switchboard/ops/dims.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/reductions.h"

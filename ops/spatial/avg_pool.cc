@@ -1,3 +1,4 @@
+#include "switchboard/ops/dims.h"
 #include "switchboard/ops/spatial/pool_loops.h"
 #include "switchboard/ops/spatial/pooling.h"
 #include "switchboard/ops/views.h"

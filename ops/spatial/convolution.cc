@@ -1,6 +1,7 @@
 #include "switchboard/ops/spatial/convolution.h"
 
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/dims.h"
 #include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/out_form.h"

@@ -1,4 +1,5 @@
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/dims.h"
 #include "switchboard/ops/spatial/pool_loops.h"
 #include "switchboard/ops/spatial/pooling.h"
 #include "switchboard/ops/views.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "switchboard/core/checked_math.h"
+#include "switchboard/ops/dims.h"
 #include "switchboard/ops/spatial/taps.h"
 
 namespace sb {

@@ -40,11 +40,6 @@ DimVector guarded(SymIntArrayRef list) {
   return result;
 }
 
-void check_dtype(std::string_view op, const char* name, const Tensor& t, DType expected) {
-  SB_CHECK(t.dtype() == expected, op, ": ", name, ": expected ", to_string(expected), ", got ",
-           t.describe());
-}
-
 DType computed_in(std::string_view op, DType dtype) {
   SB_CHECK(dtype != DType::Bool, op, ": not implemented for ", to_string(dtype));
   if (dtype == DType::Float16 || dtype == DType::BFloat16) return DType::Float32;

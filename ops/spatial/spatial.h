@@ -76,7 +76,6 @@ inline void check_sizes(std::string_view op, const char* name, const Tensor& t,
                         IntArrayRef expected) {
   check_sizes<int64_t>(op, name, t, expected);
 }
-void check_dtype(std::string_view op, const char* name, const Tensor& t, DType expected);
 
 // Batch and channels of `like`, then the last `dims` of `space`.
 template <SizeType Int>

@@ -1,7 +1,6 @@
 #include "switchboard/ops/statistics/matrix_norm.h"
 
 #include <cmath>
-#include <limits>
 
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
@@ -14,8 +13,6 @@
 
 namespace sb {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct MatrixDims {
   int64_t row, column;
@@ -48,7 +45,7 @@ Tensor matrix(const Tensor& a, const Scalar& ord, IntArrayRef dim, bool keepdim,
               std::optional<DType> dtype) {
   const MatrixDims dims(kMatrixOp, a, dim);
   const double order = ord.to<double>(), magnitude = std::abs(order);
-  SB_CHECK(magnitude == 1 || magnitude == 2 || magnitude == kInfinity, kMatrixOp,
+  SB_CHECK(magnitude == 1 || magnitude == 2 || std::isinf(magnitude), kMatrixOp,
            ": ord: expected 1, 2 or inf, or one of these negative, got ", ord.to_string());
   const auto extreme = [&](const Tensor& x, int64_t d, bool keep) {
     return order > 0 ? amax(x, {d}, keep) : amin(x, {d}, keep);
@@ -57,7 +54,7 @@ Tensor matrix(const Tensor& a, const Scalar& ord, IntArrayRef dim, bool keepdim,
     return with_kept_dims(extreme(singular_values(a, dims, dtype), -1, false), dims, keepdim);
   }
   int64_t summed = dims.row, left = dims.column;
-  if (magnitude == kInfinity) std::swap(summed, left);
+  if (std::isinf(magnitude)) std::swap(summed, left);
   if (!keepdim && summed < left) --left;
   return extreme(linalg_vector_norm(a, 1, {summed}, keepdim, dtype), left, keepdim);
 }
