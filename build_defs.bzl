@@ -94,32 +94,38 @@ def _compilation(testonly):
     precompiled, include = _precompiled("libraries" if lower else "operators")
     return precompiled, _sb_copts() + include
 
-# How many files of a library gcc compiles as one, above the room `dispatch`. More gain little, and
-# cost whoever changes one of them.
+# Of a library above the room `dispatch`, at most so many files are compiled as one. More gain little,
+# and cost whoever changes one of them.
 _FILES_TOGETHER = 4
 
-def _together(name, srcs):
+def _together(name, srcs, testonly):
     """The sources of a library in few files, each of several one after another.
 
     Half of what a file of operators costs is what its neighbours instantiate as well. Messages and
-    debuggers name the files that people wrote. Neighbours share their unnamed namespaces: where
-    two meet, gcc says so. --config=each compiles each file alone, as clang does.
+    debuggers name the files that people wrote. See tools/precompiled/README.md for what neighbours
+    share. --config=each compiles each file alone, as --config=clang does.
 
     Args:
       name: of the library.
-      srcs: its files.
+      srcs: its files: of C++, by name.
+      testonly: whether the library is.
     """
     if native.package_name().partition("/")[0] in _LOWER_ROOMS or len(srcs) < 2:
         return srcs
+    for src in srcs:
+        if not src.endswith(".cc") or ":" in src:
+            fail("%s: srcs: expected names of .cc files, got %s" % (name, src))
     count = (len(srcs) + _FILES_TOGETHER - 1) // _FILES_TOGETHER
     files = []
     for i in range(count):
         files.append("%s_%d.cc" % (name, i + 1))
         native.genrule(
             name = "%s_%d_together" % (name, i + 1),
+            testonly = testonly,
             srcs = srcs[len(srcs) * i // count:len(srcs) * (i + 1) // count],
             outs = [files[i]],
             cmd = "for f in $(SRCS); do echo \"#line 1 \\\"$$f\\\"\"; cat $$f; done > $@",
+            tags = ["manual"],
         )
     return select({
         "//:each_file": srcs,
@@ -202,7 +208,7 @@ def sb_cc_library(
             variants.append(_sealed_variant(name, variant, cpu_kernels, deps, copts, features))
     native.cc_library(
         name = name,
-        srcs = _together(name, srcs) + cpu_kernels + (select({
+        srcs = _together(name, srcs, testonly) + cpu_kernels + (select({
             "@platforms//cpu:x86_64": variants,
             "//conditions:default": [],
         }) if variants else []),

@@ -38,7 +38,7 @@ void abs_of_device(TensorIterator& iterator, const void*) {
   }
 }
 
-const bool registered = [] {
+const bool abs_registered = [] {
   register_elementwise(abs_arithmetic, DeviceType::PrivateUse1, abs_of_device);
   return true;
 }();

@@ -19,7 +19,7 @@ void quantize(const Tensor& self, const Tensor& quantized) {
          });
 }
 
-const bool registered = [] {
+const bool quantize_registered = [] {
   register_quantize_kernel(DeviceType::PrivateUse1, quantize);
   return true;
 }();

@@ -11,7 +11,7 @@
 namespace sb::dummy {
 namespace {
 
-const bool registered = [] {
+const bool device_registered = [] {
   rename_privateuse1_backend("dummy");
   set_allocator(DeviceType::PrivateUse1, &current_device_allocator());
   set_storage_factory(DeviceType::PrivateUse1, make_device_storage);

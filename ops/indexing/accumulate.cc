@@ -23,7 +23,7 @@ template <class T>
 using Wrapping = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
 
 template <class T>
-T sum_of(T a, T b) {
+T wrapped_sum(T a, T b) {
   if constexpr (std::is_same_v<T, Bool>) {
     return {a.value() || b.value()};
   } else if constexpr (std::is_integral_v<T>) {
@@ -33,7 +33,7 @@ T sum_of(T a, T b) {
   }
 }
 template <class T>
-T product_of(T a, T b) {
+T wrapped_product(T a, T b) {
   if constexpr (std::is_same_v<T, Bool>) {
     return {a.value() && b.value()};
   } else if constexpr (std::is_integral_v<T>) {
@@ -62,20 +62,20 @@ struct Combine {
 struct Sum {
   template <class T>
   T operator()(T a, T b) const {
-    return sum_of(a, b);
+    return wrapped_sum(a, b);
   }
 };
 struct Product {
   template <class T>
   T operator()(T a, T b) const {
-    return product_of(a, b);
+    return wrapped_product(a, b);
   }
 };
 struct Max {
   template <class T>
   T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, Bool>) {
-      return sum_of(a, b);
+      return wrapped_sum(a, b);
     } else {
       return extreme_of(a, b, b > a);
     }
@@ -85,7 +85,7 @@ struct Min {
   template <class T>
   T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, Bool>) {
-      return product_of(a, b);
+      return wrapped_product(a, b);
     } else {
       return extreme_of(a, b, b < a);
     }

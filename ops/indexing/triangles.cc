@@ -56,14 +56,14 @@ Extent extent(bool lower, int64_t rows, int64_t cols, int64_t diagonal) {
 }
 
 template <bool lower>
-TensorMeta rule(const Tensor& self, int64_t) {
+TensorMeta triangle_rule(const Tensor& self, int64_t) {
   SB_CHECK_INDEX(self.dim() >= 2, lower ? "tril" : "triu", ": expected matrices, got ",
                  self.describe());
   return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
 }
 // `out` holds self's elements.
 template <bool lower>
-void kernel(const Tensor&, int64_t diagonal, const Tensor& out) {
+void triangle_kernel(const Tensor&, int64_t diagonal, const Tensor& out) {
   if (out.numel() == 0) return;
   DimVector sizes(out.sizes().begin(), out.sizes().end());
   DimVector strides = broadcast_byte_strides(out, out.sizes());
@@ -124,8 +124,8 @@ Tensor indices_kernel(int64_t rows, int64_t cols, int64_t offset, std::optional<
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   constexpr StructuredOptions options = {.from_self = true};
-  define_structured<rule<true>, kernel<true>, options>(m, tril);
-  define_structured<rule<false>, kernel<false>, options>(m, triu);
+  define_structured<triangle_rule<true>, triangle_kernel<true>, options>(m, tril);
+  define_structured<triangle_rule<false>, triangle_kernel<false>, options>(m, triu);
 
   const OperatorHandle tril_handle = m.define(tril_indices);
   m.impl(tril_indices, DispatchKey::CompositeExplicitAutograd, indices_kernel<true>);

@@ -20,9 +20,9 @@ BasicPoolShape<Int> shape_of(const char* op, const Tensor& self, IntArrayRef ker
 }
 
 template <int n, SizeType Int>
-std::array<BasicTensorMeta<Int>, 2> rule(const Tensor& self, IntArrayRef kernel_size,
-                                         IntArrayRef stride, IntArrayRef padding,
-                                         IntArrayRef dilation, bool ceil_mode) {
+std::array<BasicTensorMeta<Int>, 2> max_pool_rule(const Tensor& self, IntArrayRef kernel_size,
+                                                  IntArrayRef stride, IntArrayRef padding,
+                                                  IntArrayRef dilation, bool ceil_mode) {
   const auto s =
       shape_of<n, Int>("max_pool", self, kernel_size, stride, padding, dilation, ceil_mode);
   const SizeVector<Int> sizes = with_space<Int>(sizes_of<Int>(self), s.output, n);
@@ -30,8 +30,9 @@ std::array<BasicTensorMeta<Int>, 2> rule(const Tensor& self, IntArrayRef kernel_
           pool_laid_out_like<Int>(n, self, sizes, DType::Int64)};
 }
 template <int n>
-void kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
-            IntArrayRef dilation, bool ceil_mode, const Tensor& out, const Tensor& indices) {
+void max_pool_kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+                     IntArrayRef padding, IntArrayRef dilation, bool ceil_mode, const Tensor& out,
+                     const Tensor& indices) {
   const PoolShape s =
       shape_of<n, int64_t>("max_pool", self, kernel_size, stride, padding, dilation, ceil_mode);
   const DType dtype = computed_in_float("max_pool", self.dtype());
@@ -43,9 +44,10 @@ void kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, Int
 }
 
 template <int n, SizeType Int>
-BasicTensorMeta<Int> backward_rule(const Tensor& grad_output, const Tensor& self,
-                                   IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
-                                   IntArrayRef dilation, bool ceil_mode, const Tensor& indices) {
+BasicTensorMeta<Int> max_pool_backward_rule(const Tensor& grad_output, const Tensor& self,
+                                            IntArrayRef kernel_size, IntArrayRef stride,
+                                            IntArrayRef padding, IntArrayRef dilation,
+                                            bool ceil_mode, const Tensor& indices) {
   const char* op = "max_pool_backward";
   const auto s = shape_of<n, Int>(op, self, kernel_size, stride, padding, dilation, ceil_mode);
   const SizeVector<Int> sizes = with_space<Int>(sizes_of<Int>(self), s.output, n);
@@ -56,9 +58,9 @@ BasicTensorMeta<Int> backward_rule(const Tensor& grad_output, const Tensor& self
   return pool_laid_out_like<Int>(n, self, sizes_of<Int>(self), self.dtype());
 }
 template <int n>
-void backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef, IntArrayRef,
-                     IntArrayRef, IntArrayRef, bool, const Tensor& indices,
-                     const Tensor& grad_input) {
+void max_pool_backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef,
+                              IntArrayRef, IntArrayRef, IntArrayRef, bool, const Tensor& indices,
+                              const Tensor& grad_input) {
   max_backward("max_pool_backward", grad_output, self, indices, grad_input, n);
 }
 
@@ -98,14 +100,16 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   composite(max_pool1d_with_indices, &with_indices_1d);
   composite(max_pool2d, &without_indices<max_pool2d_with_indices>);
   composite(max_pool3d, &without_indices<max_pool3d_with_indices>);
-  define_structured<by_size_rule<rule<2, int64_t>, rule<2, SymInt>>, kernel<2>>(
-      m, max_pool2d_with_indices);
-  define_structured<by_size_rule<rule<3, int64_t>, rule<3, SymInt>>, kernel<3>>(
-      m, max_pool3d_with_indices);
-  define_structured<by_size_rule<backward_rule<2, int64_t>, backward_rule<2, SymInt>>,
-                    backward_kernel<2>>(m, max_pool2d_with_indices_backward);
-  define_structured<by_size_rule<backward_rule<3, int64_t>, backward_rule<3, SymInt>>,
-                    backward_kernel<3>>(m, max_pool3d_with_indices_backward);
+  define_structured<by_size_rule<max_pool_rule<2, int64_t>, max_pool_rule<2, SymInt>>,
+                    max_pool_kernel<2>>(m, max_pool2d_with_indices);
+  define_structured<by_size_rule<max_pool_rule<3, int64_t>, max_pool_rule<3, SymInt>>,
+                    max_pool_kernel<3>>(m, max_pool3d_with_indices);
+  define_structured<
+      by_size_rule<max_pool_backward_rule<2, int64_t>, max_pool_backward_rule<2, SymInt>>,
+      max_pool_backward_kernel<2>>(m, max_pool2d_with_indices_backward);
+  define_structured<
+      by_size_rule<max_pool_backward_rule<3, int64_t>, max_pool_backward_rule<3, SymInt>>,
+      max_pool_backward_kernel<3>>(m, max_pool3d_with_indices_backward);
 }
 
 }  // namespace sb
