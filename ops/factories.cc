@@ -4,6 +4,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/by_size.h"
 #include "switchboard/ops/cast.h"
+#include "switchboard/ops/factory_parameters.h"
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/memory_overlap.h"
@@ -14,15 +15,10 @@
 namespace sb {
 namespace {
 
-// What every factory takes last.
-#define SB_OPTIONS                                                                        \
-  std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
-      std::optional<bool> pin_memory
+// SB_TENSOR_OPTIONS where they are only passed on.
 #define SB_OPTION_REFS                                                  \
   const std::optional<DType>&dtype, const std::optional<Layout>&layout, \
       const std::optional<Device>&device, const std::optional<bool>&pin_memory
-
-constexpr DispatchKey kComposite = DispatchKey::CompositeExplicitAutograd;
 
 void check_options(std::string_view op, std::optional<Layout> layout,
                    std::optional<bool> pin_memory) {
@@ -39,7 +35,7 @@ Device without_index(std::string_view op, Device device) {
   return Device(device.type);
 }
 
-Tensor empty_strided_plain(IntArrayRef size, IntArrayRef stride, SB_OPTIONS) {
+Tensor empty_strided_plain(IntArrayRef size, IntArrayRef stride, SB_TENSOR_OPTIONS) {
   check_options("empty_strided", layout, pin_memory);
   return empty_strided_on(without_index("empty_strided", *device), size, stride,
                           dtype.value_or(default_dtype()));
@@ -90,7 +86,7 @@ struct EmptyAt {
   }
 };
 template <DeviceType type>
-Tensor empty_strided_at(IntArrayRef size, IntArrayRef stride, SB_OPTIONS) {
+Tensor empty_strided_at(IntArrayRef size, IntArrayRef stride, SB_TENSOR_OPTIONS) {
   if (!device) device = Device(type);
   return empty_strided_plain(size, stride, dtype, layout, device, pin_memory);
 }
@@ -115,7 +111,7 @@ struct EmptyAtMeta {
     return empty_with_symbols(size, strides, dtype.value_or(default_dtype()));
   }
 };
-Tensor empty_strided_at_meta(SymIntArrayRef size, SymIntArrayRef stride, SB_OPTIONS) {
+Tensor empty_strided_at_meta(SymIntArrayRef size, SymIntArrayRef stride, SB_TENSOR_OPTIONS) {
   if (any_symbolic(size, stride)) {
     check_options("empty_strided", layout, pin_memory);
     return empty_with_symbols(size, stride, dtype.value_or(default_dtype()));
@@ -137,7 +133,7 @@ struct EmptySelect {
   }
 };
 
-Tensor empty_strided_select(SymIntArrayRef size, SymIntArrayRef stride, SB_OPTIONS) {
+Tensor empty_strided_select(SymIntArrayRef size, SymIntArrayRef stride, SB_TENSOR_OPTIONS) {
   return empty_strided.redispatch(keys_of_device(device), size, stride, dtype, layout, device,
                                   pin_memory);
 }
@@ -173,21 +169,22 @@ Tensor fill_resized(std::string_view op, IntArrayRef size, const Scalar& value, 
   return fill_(out, value);
 }
 
-Tensor zeros_any(SymIntArrayRef size, SB_OPTIONS) {
+Tensor zeros_any(SymIntArrayRef size, SB_TENSOR_OPTIONS) {
   return zero_(empty(size, dtype, layout, device, pin_memory, std::nullopt));
 }
-Tensor ones_any(SymIntArrayRef size, SB_OPTIONS) {
+Tensor ones_any(SymIntArrayRef size, SB_TENSOR_OPTIONS) {
   return fill_(empty(size, dtype, layout, device, pin_memory, std::nullopt), 1);
 }
-Tensor full_any(SymIntArrayRef size, const Scalar& value, SB_OPTIONS) {
+Tensor full_any(SymIntArrayRef size, const Scalar& value, SB_TENSOR_OPTIONS) {
   if (!dtype) dtype = value.dtype();
   return fill_(empty(size, dtype, layout, device, pin_memory, std::nullopt), value);
 }
-Tensor scalar_tensor_any(const Scalar& s, SB_OPTIONS) {
+Tensor scalar_tensor_any(const Scalar& s, SB_TENSOR_OPTIONS) {
   return fill_(empty(SymIntArrayRef(), dtype, layout, device, pin_memory, std::nullopt), s);
 }
 
-Tensor empty_like_any(const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat> memory_format) {
+Tensor empty_like_any(const Tensor& self, SB_TENSOR_OPTIONS,
+                      std::optional<MemoryFormat> memory_format) {
   check_self("empty_like", self);
   const DType new_dtype = dtype.value_or(self.dtype());
   const Device new_device = device.value_or(self.device());
@@ -205,7 +202,7 @@ Tensor empty_like_any(const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat
                        pin_memory);
 }
 
-Tensor full_like_any(const Tensor& self, const Scalar& value, SB_OPTIONS,
+Tensor full_like_any(const Tensor& self, const Scalar& value, SB_TENSOR_OPTIONS,
                      std::optional<MemoryFormat> memory_format) {
   return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), value);
 }
@@ -218,18 +215,19 @@ Tensor full_like_out_any(const Tensor& self, const Scalar& value,
   return out;
 }
 
-Tensor new_empty_any(const Tensor& self, SymIntArrayRef size, SB_OPTIONS) {
+Tensor new_empty_any(const Tensor& self, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
   check_self("new_empty", self);
   return empty(size, dtype.value_or(self.dtype()), layout, device.value_or(self.device()),
                pin_memory, std::nullopt);
 }
 Tensor new_empty_strided_any(const Tensor& self, SymIntArrayRef size, SymIntArrayRef stride,
-                             SB_OPTIONS) {
+                             SB_TENSOR_OPTIONS) {
   check_self("new_empty_strided", self);
   return empty_strided(size, stride, dtype.value_or(self.dtype()), layout,
                        device.value_or(self.device()), pin_memory);
 }
-Tensor new_full_any(const Tensor& self, SymIntArrayRef size, const Scalar& value, SB_OPTIONS) {
+Tensor new_full_any(const Tensor& self, SymIntArrayRef size, const Scalar& value,
+                    SB_TENSOR_OPTIONS) {
   return fill_(new_empty_any(self, size, dtype, layout, device, pin_memory), value);
 }
 Tensor new_full_out_any(const Tensor& self, SymIntArrayRef size, const Scalar& value,
@@ -251,7 +249,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(empty_strided, DispatchKey::CPU, empty_strided_at<DeviceType::CPU>);
   m.impl(empty_strided, DispatchKey::Meta, empty_strided_at_meta);
   m.define(empty_out);
-  m.impl(empty_out, kComposite,
+  m.impl(empty_out, kFactory,
          [](IntArrayRef size, std::optional<MemoryFormat> memory_format, const Tensor& out) {
            check_out("empty", out);
            SB_CHECK(!memory_format, "empty: argument memory_format: not taken together with out");
@@ -259,40 +257,39 @@ SB_LIBRARY_FRAGMENT(aten, m) {
            return out;
          });
   m.define(empty_strided_out);
-  m.impl(empty_strided_out, kComposite,
-         [](IntArrayRef size, IntArrayRef stride, const Tensor& out) {
-           return empty_strided_to("empty_strided", size, stride, out);
-         });
+  m.impl(empty_strided_out, kFactory, [](IntArrayRef size, IntArrayRef stride, const Tensor& out) {
+    return empty_strided_to("empty_strided", size, stride, out);
+  });
 
   m.define(zeros);
-  m.impl(zeros, kComposite, zeros_any);
+  m.impl(zeros, kFactory, zeros_any);
   m.define(zeros_out);
-  m.impl(zeros_out, kComposite,
+  m.impl(zeros_out, kFactory,
          [](IntArrayRef size, const Tensor& out) { return fill_resized("zeros", size, 0, out); });
   m.define(ones);
-  m.impl(ones, kComposite, ones_any);
+  m.impl(ones, kFactory, ones_any);
   m.define(ones_out);
-  m.impl(ones_out, kComposite,
+  m.impl(ones_out, kFactory,
          [](IntArrayRef size, const Tensor& out) { return fill_resized("ones", size, 1, out); });
   m.define(full);
-  m.impl(full, kComposite, full_any);
+  m.impl(full, kFactory, full_any);
   m.define(full_out);
-  m.impl(full_out, kComposite, [](IntArrayRef size, const Scalar& value, const Tensor& out) {
+  m.impl(full_out, kFactory, [](IntArrayRef size, const Scalar& value, const Tensor& out) {
     return fill_resized("full", size, value, out);
   });
   m.define(scalar_tensor);
-  m.impl(scalar_tensor, kComposite, scalar_tensor_any);
+  m.impl(scalar_tensor, kFactory, scalar_tensor_any);
   m.define(scalar_tensor_out);
-  m.impl(scalar_tensor_out, kComposite, [](const Scalar& s, const Tensor& out) {
+  m.impl(scalar_tensor_out, kFactory, [](const Scalar& s, const Tensor& out) {
     return fill_resized("scalar_tensor", {}, s, out);
   });
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(empty_like);
-  m.impl(empty_like, kComposite, empty_like_any);
+  m.impl(empty_like, kFactory, empty_like_any);
   m.define(empty_like_out);
-  m.impl(empty_like_out, kComposite,
+  m.impl(empty_like_out, kFactory,
          [](const Tensor& self, std::optional<MemoryFormat> memory_format, const Tensor& out) {
            check_self("empty_like", self);
            return resize_to_result(
@@ -301,67 +298,66 @@ SB_LIBRARY_FRAGMENT(aten, m) {
                out);
          });
   m.define(zeros_like);
-  m.impl(zeros_like, kComposite,
-         [](const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat> format) {
+  m.impl(zeros_like, kFactory,
+         [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
            return zero_(empty_like(self, dtype, layout, device, pin_memory, format));
          });
   m.define(zeros_like_out);
-  m.impl(zeros_like_out, kComposite,
+  m.impl(zeros_like_out, kFactory,
          [](const Tensor& self, std::optional<MemoryFormat> format, const Tensor& out) {
            return full_like_out_any(self, 0, format, out);
          });
   m.define(ones_like);
-  m.impl(ones_like, kComposite,
-         [](const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat> format) {
+  m.impl(ones_like, kFactory,
+         [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
            return full_like_any(self, 1, dtype, layout, device, pin_memory, format);
          });
   m.define(ones_like_out);
-  m.impl(ones_like_out, kComposite,
+  m.impl(ones_like_out, kFactory,
          [](const Tensor& self, std::optional<MemoryFormat> format, const Tensor& out) {
            return full_like_out_any(self, 1, format, out);
          });
   m.define(full_like);
-  m.impl(full_like, kComposite, full_like_any);
+  m.impl(full_like, kFactory, full_like_any);
   m.define(full_like_out);
-  m.impl(full_like_out, kComposite, full_like_out_any);
+  m.impl(full_like_out, kFactory, full_like_out_any);
 
   m.define(new_empty);
-  m.impl(new_empty, kComposite, new_empty_any);
+  m.impl(new_empty, kFactory, new_empty_any);
   m.define(new_empty_out);
-  m.impl(new_empty_out, kComposite, [](const Tensor&, IntArrayRef size, const Tensor& out) {
+  m.impl(new_empty_out, kFactory, [](const Tensor&, IntArrayRef size, const Tensor& out) {
     check_out("new_empty", out);
     return resize_to_result("new_empty", empty_on(DeviceType::Meta, size, out.dtype()), out);
   });
   m.define(new_empty_strided);
-  m.impl(new_empty_strided, kComposite, new_empty_strided_any);
+  m.impl(new_empty_strided, kFactory, new_empty_strided_any);
   m.define(new_empty_strided_out);
-  m.impl(new_empty_strided_out, kComposite,
+  m.impl(new_empty_strided_out, kFactory,
          [](const Tensor&, IntArrayRef size, IntArrayRef stride, const Tensor& out) {
            return empty_strided_to("new_empty_strided", size, stride, out);
          });
   m.define(new_zeros);
-  m.impl(new_zeros, kComposite, [](const Tensor& self, SymIntArrayRef size, SB_OPTIONS) {
+  m.impl(new_zeros, kFactory, [](const Tensor& self, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
     return zero_(new_empty_any(self, size, dtype, layout, device, pin_memory));
   });
   m.define(new_zeros_out);
-  m.impl(new_zeros_out, kComposite, [](const Tensor& self, SymIntArrayRef size, const Tensor& out) {
+  m.impl(new_zeros_out, kFactory, [](const Tensor& self, SymIntArrayRef size, const Tensor& out) {
     return new_full_out_any(self, size, 0, out);
   });
   m.define(new_ones);
-  m.impl(new_ones, kComposite, [](const Tensor& self, SymIntArrayRef size, SB_OPTIONS) {
+  m.impl(new_ones, kFactory, [](const Tensor& self, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
     return new_full_any(self, size, 1, dtype, layout, device, pin_memory);
   });
   m.define(new_ones_out);
-  m.impl(new_ones_out, kComposite, [](const Tensor& self, SymIntArrayRef size, const Tensor& out) {
+  m.impl(new_ones_out, kFactory, [](const Tensor& self, SymIntArrayRef size, const Tensor& out) {
     return new_full_out_any(self, size, 1, out);
   });
   m.define(new_full);
-  m.impl(new_full, kComposite, new_full_any);
+  m.impl(new_full, kFactory, new_full_any);
   m.define(new_full_out);
-  m.impl(new_full_out, kComposite, new_full_out_any);
+  m.impl(new_full_out, kFactory, new_full_out_any);
 }
 
-#undef SB_OPTIONS
 #undef SB_OPTION_REFS
 
 }  // namespace

@@ -7,18 +7,13 @@
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/factories.h"
+#include "switchboard/ops/factory_parameters.h"
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/resize.h"
 
 namespace sb {
 namespace {
-
-#define SB_OPTIONS                                                                        \
-  std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
-      std::optional<bool> pin_memory
-
-constexpr DispatchKey kComposite = DispatchKey::CompositeExplicitAutograd;
 
 // RuntimeError for a step that is 0 or leads away from the end, in the numbers of T.
 template <class T>
@@ -96,7 +91,7 @@ Tensor arange_to(const Scalar& start, const Scalar& end, const Scalar& step, con
   return out;
 }
 
-Tensor arange_any(const Scalar& start, const Scalar& end, const Scalar& step, SB_OPTIONS) {
+Tensor arange_any(const Scalar& start, const Scalar& end, const Scalar& step, SB_TENSOR_OPTIONS) {
   const auto is_integer = [](const Scalar& s) { return s.is_int() || s.is_bool(); };
   if (!dtype && is_integer(start) && is_integer(end) && is_integer(step)) dtype = DType::Int64;
   const Tensor result = empty({0}, dtype, layout, device, pin_memory, std::nullopt);
@@ -204,7 +199,8 @@ Tensor logspace_to(const Scalar& start, const Scalar& end, int64_t n, double bas
 }
 
 // An empty tensor for n steps.
-Tensor empty_steps(const char* op, const Scalar& start, const Scalar& end, int64_t n, SB_OPTIONS) {
+Tensor empty_steps(const char* op, const Scalar& start, const Scalar& end, int64_t n,
+                   SB_TENSOR_OPTIONS) {
   SB_CHECK(n >= 0, op, ": expected a number of steps of 0 or more, got ", n);
   if (start.is_complex() || end.is_complex()) {
     if (!dtype) dtype = to_complex(default_dtype());
@@ -229,7 +225,7 @@ Tensor eye_to(int64_t n, int64_t m, const Tensor& out) {
   return out;
 }
 
-Tensor eye_any(int64_t n, int64_t m, SB_OPTIONS) {
+Tensor eye_any(int64_t n, int64_t m, SB_TENSOR_OPTIONS) {
   SB_CHECK(n >= 0, "eye: argument n: expected 0 or more, got ", n);
   SB_CHECK(m >= 0, "eye: argument m: expected 0 or more, got ", m);
   return eye_m_out(n, m, empty({0}, dtype, layout, device, pin_memory, std::nullopt));
@@ -237,33 +233,35 @@ Tensor eye_any(int64_t n, int64_t m, SB_OPTIONS) {
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(arange);
-  m.impl(arange, kComposite, [](const Scalar& end, SB_OPTIONS) {
+  m.impl(arange, kFactory, [](const Scalar& end, SB_TENSOR_OPTIONS) {
     return arange_any(0, end, 1, dtype, layout, device, pin_memory);
   });
   m.define(arange_start);
-  m.impl(arange_start, kComposite, [](const Scalar& start, const Scalar& end, SB_OPTIONS) {
+  m.impl(arange_start, kFactory, [](const Scalar& start, const Scalar& end, SB_TENSOR_OPTIONS) {
     return arange_any(start, end, 1, dtype, layout, device, pin_memory);
   });
   m.define(arange_start_step);
-  m.impl(arange_start_step, kComposite, arange_any);
+  m.impl(arange_start_step, kFactory, arange_any);
   m.define(arange_out);
-  m.impl(arange_out, kComposite,
+  m.impl(arange_out, kFactory,
          [](const Scalar& end, const Tensor& out) { return arange_start_out(0, end, 1, out); });
   m.define(arange_start_out);
   m.impl(arange_start_out, DispatchKey::CPU, arange_to);
   m.impl(arange_start_out, DispatchKey::Meta, arange_to);
 
   m.define(linspace);
-  m.impl(linspace, kComposite, [](const Scalar& start, const Scalar& end, int64_t n, SB_OPTIONS) {
-    return linspace_out(start, end, n,
-                        empty_steps("linspace", start, end, n, dtype, layout, device, pin_memory));
-  });
+  m.impl(linspace, kFactory,
+         [](const Scalar& start, const Scalar& end, int64_t n, SB_TENSOR_OPTIONS) {
+           return linspace_out(
+               start, end, n,
+               empty_steps("linspace", start, end, n, dtype, layout, device, pin_memory));
+         });
   m.define(linspace_out);
   m.impl(linspace_out, DispatchKey::CPU, linspace_to);
   m.impl(linspace_out, DispatchKey::Meta, linspace_to);
   m.define(logspace);
-  m.impl(logspace, kComposite,
-         [](const Scalar& start, const Scalar& end, int64_t n, double base, SB_OPTIONS) {
+  m.impl(logspace, kFactory,
+         [](const Scalar& start, const Scalar& end, int64_t n, double base, SB_TENSOR_OPTIONS) {
            return logspace_out(
                start, end, n, base,
                empty_steps("logspace", start, end, n, dtype, layout, device, pin_memory));
@@ -273,10 +271,11 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(logspace_out, DispatchKey::Meta, logspace_to);
 
   m.define(eye);
-  m.impl(eye, kComposite,
-         [](int64_t n, SB_OPTIONS) { return eye_any(n, n, dtype, layout, device, pin_memory); });
+  m.impl(eye, kFactory, [](int64_t n, SB_TENSOR_OPTIONS) {
+    return eye_any(n, n, dtype, layout, device, pin_memory);
+  });
   m.define(eye_m);
-  m.impl(eye_m, kComposite, eye_any);
+  m.impl(eye_m, kFactory, eye_any);
   m.define(eye_out);
   m.impl(eye_out, DispatchKey::CPU, [](int64_t n, const Tensor& out) { return eye_to(n, n, out); });
   m.impl(eye_out, DispatchKey::Meta,
@@ -285,8 +284,6 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(eye_m_out, DispatchKey::CPU, eye_to);
   m.impl(eye_m_out, DispatchKey::Meta, eye_to);
 }
-
-#undef SB_OPTIONS
 
 }  // namespace
 }  // namespace sb

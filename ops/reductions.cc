@@ -156,7 +156,7 @@ struct Extreme {
 };
 
 template <bool largest>
-struct ArgExtreme {
+struct ArgExtremeForms {
   static constexpr const char* op = largest ? "argmax" : "argmin";
 
   template <SizeType Int>
@@ -277,10 +277,10 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_on_cpu_and_meta(m, min_all, Min::all);
   define_on_cpu_and_meta(m, min_dim, Min::dim);
   define_on_cpu_and_meta(m, min_dim_out, Min::dim_out);
-  define_on_cpu_and_meta(m, argmax, ArgExtreme<true>::functional);
-  define_on_cpu_and_meta(m, argmax_out, ArgExtreme<true>::out);
-  define_on_cpu_and_meta(m, argmin, ArgExtreme<false>::functional);
-  define_on_cpu_and_meta(m, argmin_out, ArgExtreme<false>::out);
+  define_on_cpu_and_meta(m, argmax, ArgExtremeForms<true>::functional);
+  define_on_cpu_and_meta(m, argmax_out, ArgExtremeForms<true>::out);
+  define_on_cpu_and_meta(m, argmin, ArgExtremeForms<false>::functional);
+  define_on_cpu_and_meta(m, argmin_out, ArgExtremeForms<false>::out);
   using Any = Truth<Reduction::Any>;
   define_on_cpu_and_meta(m, any_all, Any::all);
   define_on_cpu_and_meta(m, any_all_out, Any::all_out);

@@ -7,14 +7,14 @@
 namespace sb::dummy {
 namespace {
 
-constinit thread_local int8_t current = 0;
+constinit thread_local int8_t this_threads_device = 0;
 
 class Guard final : public DeviceGuardImpl {
  public:
   DeviceType type() const override { return DeviceType::PrivateUse1; }
   int8_t device_count() const noexcept override { return kDeviceCount; }
-  Device current_device() const override { return Device(type(), current); }
-  void set_current(int8_t index) const noexcept override { current = index; }
+  Device current_device() const override { return Device(type(), this_threads_device); }
+  void set_current(int8_t index) const noexcept override { this_threads_device = index; }
   void synchronize(int8_t index) const override { synchronize_device(index); }
 
   bool has_stream(Stream stream) const override {
@@ -51,7 +51,7 @@ class Hooks final : public DeviceHooks {
 
 }  // namespace
 
-int8_t current_index() { return current; }
+int8_t current_index() { return this_threads_device; }
 
 const DeviceGuardImpl& device_guard() {
   static const Guard& guard = *new Guard;  // never destroyed

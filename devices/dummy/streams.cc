@@ -150,7 +150,7 @@ class DummyEvent final : public EventImpl {
   int8_t device_ = 0;
 };
 
-constinit thread_local StreamId current[kDeviceCount] = {};
+constinit thread_local StreamId this_threads_streams[kDeviceCount] = {};
 
 }  // namespace
 
@@ -196,8 +196,12 @@ void synchronize_device(int8_t index) {
   device.errors.throw_first();
 }
 
-Stream current_stream_of(int8_t index) { return Stream(device_of(index), current[index]); }
-void make_current(Stream stream) noexcept { current[stream.device().index] = stream.id(); }
+Stream current_stream_of(int8_t index) {
+  return Stream(device_of(index), this_threads_streams[index]);
+}
+void make_current(Stream stream) noexcept {
+  this_threads_streams[stream.device().index] = stream.id();
+}
 
 Stream next_pool_stream(int8_t index) {
   const uint64_t n = streams_of(index).given.fetch_add(1, std::memory_order_relaxed);

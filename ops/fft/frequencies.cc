@@ -4,6 +4,7 @@
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/factories.h"
+#include "switchboard/ops/factory_parameters.h"
 #include "switchboard/ops/fft/spectra.h"
 #include "switchboard/ops/indexing/flip.h"
 #include "switchboard/ops/ranges.h"
@@ -11,10 +12,6 @@
 
 namespace sb {
 namespace {
-
-#define SB_OPTIONS                                                                        \
-  std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
-      std::optional<bool> pin_memory
 
 // By half of each size, of which the larger half is what comes back.
 Tensor shifted(const char* op, const Tensor& self, OptionalIntArrayRef dim, bool back) {
@@ -58,7 +55,6 @@ Tensor rfftfreq_to(int64_t n, double d, const Tensor& out) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
   m.define(fft_fftshift);
   m.impl(fft_fftshift, DispatchKey::CompositeImplicitAutograd,
          [](const Tensor& self, OptionalIntArrayRef dim) {
@@ -71,22 +67,20 @@ SB_LIBRARY_FRAGMENT(aten, m) {
          });
 
   m.define(fft_fftfreq_out);
-  m.impl(fft_fftfreq_out, composite, fftfreq_to);
+  m.impl(fft_fftfreq_out, kFactory, fftfreq_to);
   m.define(fft_rfftfreq_out);
-  m.impl(fft_rfftfreq_out, composite, rfftfreq_to);
+  m.impl(fft_rfftfreq_out, kFactory, rfftfreq_to);
   m.define(fft_fftfreq);
-  m.impl(fft_fftfreq, composite, [](int64_t n, double d, SB_OPTIONS) {
+  m.impl(fft_fftfreq, kFactory, [](int64_t n, double d, SB_TENSOR_OPTIONS) {
     check_frequencies("fft_fftfreq", dtype.value_or(default_dtype()));
     return fft_fftfreq_out(n, d, empty({n}, dtype, layout, device, pin_memory, std::nullopt));
   });
   m.define(fft_rfftfreq);
-  m.impl(fft_rfftfreq, composite, [](int64_t n, double d, SB_OPTIONS) {
+  m.impl(fft_rfftfreq, kFactory, [](int64_t n, double d, SB_TENSOR_OPTIONS) {
     check_frequencies("fft_rfftfreq", dtype.value_or(default_dtype()));
     return fft_rfftfreq_out(n, d,
                             empty({n / 2 + 1}, dtype, layout, device, pin_memory, std::nullopt));
   });
 }
-
-#undef SB_OPTIONS
 
 }  // namespace sb

@@ -182,8 +182,6 @@ struct InPlace<body> {
   }
 };
 
-constexpr DispatchKey kComposite = DispatchKey::CompositeExplicitAutograd;
-
 template <auto body, class Name>
 void implement_in_place(Library& m, const Op<Name>& inplace) {
   m.define(inplace, Tag::nondeterministic_seeded);
@@ -214,12 +212,12 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 
   implement_in_place<normal_body>(m, normal_);
   m.define(normal_functional, Tag::nondeterministic_seeded);
-  m.impl(normal_functional, kComposite,
+  m.impl(normal_functional, DispatchKey::CompositeExplicitAutograd,
          [](const Tensor& self, double mean, double std, const OptionalGenerator& generator) {
            return normal_(clone(self), mean, std, generator);
          });
   m.define(normal_out, Tag::nondeterministic_seeded);
-  m.impl(normal_out, kComposite,
+  m.impl(normal_out, DispatchKey::CompositeExplicitAutograd,
          [](const Tensor& self, double mean, double std, const OptionalGenerator& generator,
             const Tensor& out) {
            copy_result_to_out("normal", normal_functional(self, mean, std, generator), out);

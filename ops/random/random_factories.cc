@@ -8,6 +8,7 @@
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/factories.h"
+#include "switchboard/ops/factory_parameters.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/random/distributions.h"
 #include "switchboard/ops/random/random_fill.h"
@@ -18,20 +19,16 @@ namespace {
 
 using OptionalGenerator = std::optional<Generator>;
 
-#define SB_OPTIONS                                                                        \
-  std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
-      std::optional<bool> pin_memory
-
-Tensor rand_any(SymIntArrayRef size, const OptionalGenerator& generator, SB_OPTIONS) {
+Tensor rand_any(SymIntArrayRef size, const OptionalGenerator& generator, SB_TENSOR_OPTIONS) {
   return uniform_(empty(size, dtype, layout, device, pin_memory, std::nullopt), 0, 1, generator);
 }
 Tensor normal_any(double mean, double std, SymIntArrayRef size, const OptionalGenerator& generator,
-                  SB_OPTIONS) {
+                  SB_TENSOR_OPTIONS) {
   return normal_(empty(size, dtype, layout, device, pin_memory, std::nullopt), mean, std,
                  generator);
 }
 Tensor randint_any(int64_t low, int64_t high, SymIntArrayRef size,
-                   const OptionalGenerator& generator, SB_OPTIONS) {
+                   const OptionalGenerator& generator, SB_TENSOR_OPTIONS) {
   return random_from_(empty(size, dtype, layout, device, pin_memory, std::nullopt), low, high,
                       generator);
 }
@@ -73,7 +70,7 @@ Tensor randperm_out_any(int64_t n, const OptionalGenerator& generator, const Ten
   return out;
 }
 
-Tensor randperm_any(int64_t n, const OptionalGenerator& generator, SB_OPTIONS) {
+Tensor randperm_any(int64_t n, const OptionalGenerator& generator, SB_TENSOR_OPTIONS) {
   check_permutation(n, dtype.value_or(DType::Int64));
   const SymInt size = n;
   const Tensor result = empty(SymIntArrayRef(&size, 1), dtype.value_or(DType::Int64), layout,
@@ -81,70 +78,70 @@ Tensor randperm_any(int64_t n, const OptionalGenerator& generator, SB_OPTIONS) {
   return randperm_generator_out(n, generator, result);
 }
 
-Tensor like(const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat> memory_format) {
+Tensor like(const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> memory_format) {
   return empty_like(self, dtype, layout, device, pin_memory, memory_format);
 }
-
-constexpr DispatchKey kComposite = DispatchKey::CompositeExplicitAutograd;
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   // Defines an operator and the out= form of that name.
   const auto define = [&](const auto& op, const char* out_overload, auto kernel) {
     const OperatorHandle handle = m.define(op, Tag::nondeterministic_seeded);
-    m.impl(op, kComposite, kernel);
+    m.impl(op, kFactory, kernel);
     if (out_overload) define_out_form(m, handle, out_overload);
   };
 #define SB_OPTION_NAMES dtype, layout, device, pin_memory
-  define(rand, "out", [](SymIntArrayRef size, SB_OPTIONS) {
+  define(rand, "out", [](SymIntArrayRef size, SB_TENSOR_OPTIONS) {
     return rand_any(size, std::nullopt, SB_OPTION_NAMES);
   });
   define(rand_generator, "generator_out", rand_any);
-  define(randn, "out", [](SymIntArrayRef size, SB_OPTIONS) {
+  define(randn, "out", [](SymIntArrayRef size, SB_TENSOR_OPTIONS) {
     return normal_any(0, 1, size, std::nullopt, SB_OPTION_NAMES);
   });
   define(randn_generator, "generator_out",
-         [](SymIntArrayRef size, const OptionalGenerator& generator, SB_OPTIONS) {
+         [](SymIntArrayRef size, const OptionalGenerator& generator, SB_TENSOR_OPTIONS) {
            return normal_any(0, 1, size, generator, SB_OPTION_NAMES);
          });
   define(normal_float_float, "float_float_out", normal_any);
-  define(randint, "out", [](int64_t high, SymIntArrayRef size, SB_OPTIONS) {
+  define(randint, "out", [](int64_t high, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
     return randint_any(0, high, size, std::nullopt, SB_OPTION_NAMES);
   });
   define(randint_generator, "generator_out",
-         [](int64_t high, SymIntArrayRef size, const OptionalGenerator& generator, SB_OPTIONS) {
-           return randint_any(0, high, size, generator, SB_OPTION_NAMES);
+         [](int64_t high, SymIntArrayRef size, const OptionalGenerator& generator,
+            SB_TENSOR_OPTIONS) { return randint_any(0, high, size, generator, SB_OPTION_NAMES); });
+  define(randint_low, "low_out",
+         [](int64_t low, int64_t high, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+           return randint_any(low, high, size, std::nullopt, SB_OPTION_NAMES);
          });
-  define(randint_low, "low_out", [](int64_t low, int64_t high, SymIntArrayRef size, SB_OPTIONS) {
-    return randint_any(low, high, size, std::nullopt, SB_OPTION_NAMES);
-  });
   define(randint_low_generator, "low_generator_out", randint_any);
-  define(randperm, "out",
-         [](int64_t n, SB_OPTIONS) { return randperm_any(n, std::nullopt, SB_OPTION_NAMES); });
+  define(randperm, "out", [](int64_t n, SB_TENSOR_OPTIONS) {
+    return randperm_any(n, std::nullopt, SB_OPTION_NAMES);
+  });
   define(randperm_generator, nullptr, randperm_any);
   m.define(randperm_generator_out, Tag::nondeterministic_seeded);
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
     m.impl(randperm_generator_out, key, randperm_out_any);
   }
 
-  define(rand_like, "out", [](const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat> format) {
-    return uniform_(like(self, SB_OPTION_NAMES, format));
-  });
-  define(randn_like, "out", [](const Tensor& self, SB_OPTIONS, std::optional<MemoryFormat> format) {
-    return normal_(like(self, SB_OPTION_NAMES, format));
-  });
-  define(randint_like, "out",
-         [](const Tensor& self, int64_t high, SB_OPTIONS, std::optional<MemoryFormat> format) {
-           return random_from_(like(self, SB_OPTION_NAMES, format), 0, high);
+  define(rand_like, "out",
+         [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
+           return uniform_(like(self, SB_OPTION_NAMES, format));
          });
+  define(randn_like, "out",
+         [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
+           return normal_(like(self, SB_OPTION_NAMES, format));
+         });
+  define(
+      randint_like, "out",
+      [](const Tensor& self, int64_t high, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
+        return random_from_(like(self, SB_OPTION_NAMES, format), 0, high);
+      });
   define(randint_like_low, "low_dtype_out",
-         [](const Tensor& self, int64_t low, int64_t high, SB_OPTIONS,
+         [](const Tensor& self, int64_t low, int64_t high, SB_TENSOR_OPTIONS,
             std::optional<MemoryFormat> format) {
            return random_from_(like(self, SB_OPTION_NAMES, format), low, high);
          });
 #undef SB_OPTION_NAMES
 }
-
-#undef SB_OPTIONS
 
 }  // namespace
 }  // namespace sb
