@@ -1,12 +1,11 @@
 #include "switchboard/fake/fake_op.h"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
-#include "absl/base/const_init.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_join.h"
-#include "absl/synchronization/mutex.h"
 #include "switchboard/core/allocator.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/reclaim.h"
@@ -30,10 +29,10 @@ struct RuleByPredicate {
 
 // All rules. Not destroyed, as handles of static objects may outlive it otherwise.
 struct Registry {
-  absl::Mutex mutex;
-  absl::flat_hash_map<OperatorName, RuleOfOp> by_op ABSL_GUARDED_BY(mutex);
-  std::vector<RuleByPredicate> by_predicate ABSL_GUARDED_BY(mutex);
-  uint64_t last_id ABSL_GUARDED_BY(mutex) = 0;
+  std::mutex mutex;  // of all that follows; not absl::Mutex: see Dispatcher
+  absl::flat_hash_map<OperatorName, RuleOfOp> by_op;
+  std::vector<RuleByPredicate> by_predicate;
+  uint64_t last_id = 0;
 };
 Registry& registry() {
   static Registry& all = *new Registry();
@@ -41,7 +40,7 @@ Registry& registry() {
 }
 
 // Guards FakeOpNote::owned of all operators.
-absl::Mutex make_mutex(absl::kConstInit);
+constinit std::mutex make_mutex;
 
 bool is_lift_op(const OperatorName& op) {
   const std::string& name = op.name;
@@ -79,7 +78,7 @@ const FakeOp& make_fake_op(const OperatorHandle& op) {
   Registry& all = registry();
   std::vector<std::pair<FakeRulePredicate, std::shared_ptr<const FakeRule>>> predicates;
   {
-    absl::MutexLock lock(&all.mutex);
+    std::lock_guard<std::mutex> lock(all.mutex);
     made->rules_version = fake_rules_version.load(std::memory_order_acquire);
     const auto found = all.by_op.find(op.name());
     if (found != all.by_op.end()) {
@@ -97,7 +96,7 @@ const FakeOp& make_fake_op(const OperatorHandle& op) {
 
   if (!entry.find_note()) entry.set_note(std::make_unique<FakeOpNote>());
   auto& note = static_cast<FakeOpNote&>(*entry.find_note());
-  absl::MutexLock lock(&make_mutex);
+  std::lock_guard<std::mutex> lock(make_mutex);
   std::shared_ptr<const FakeOp> old = std::exchange(note.owned, made);
   note.fake_op.store(made.get(), std::memory_order_release);
   if (old) retire(std::move(old));
@@ -108,15 +107,15 @@ const FakeOp& make_fake_op(const OperatorHandle& op) {
 
 namespace {
 
-// Takes away the rules that `take` gives, and has every operator ask anew. They are destroyed
-// without the lock, as a rule may own anything.
+// Takes away the rules that `take`, called with the registry locked, gives, and has every operator
+// ask anew. They are destroyed without the lock, as a rule may own anything.
 template <class F>
 RegistrationHandle undo_by(F take) {
   return RegistrationHandle([take] {
     internal::Registry& all = internal::registry();
     std::vector<internal::RuleByPredicate> taken;
     {
-      absl::MutexLock lock(&all.mutex);
+      std::lock_guard<std::mutex> lock(all.mutex);
       taken = take(all);
       internal::fake_rules_version.fetch_add(1, std::memory_order_acq_rel);
     }
@@ -135,7 +134,7 @@ RegistrationHandle register_fake_rule(std::initializer_list<std::string_view> op
   const auto shared = std::make_shared<const FakeRule>(std::move(rule));
   internal::Registry& all = internal::registry();
   {
-    absl::MutexLock lock(&all.mutex);
+    std::lock_guard<std::mutex> lock(all.mutex);
     for (auto name = names.begin(); name != names.end(); ++name) {
       const auto there = all.by_op.find(*name);
       SB_CHECK(there == all.by_op.end() && std::find(names.begin(), name, *name) == name,
@@ -148,7 +147,7 @@ RegistrationHandle register_fake_rule(std::initializer_list<std::string_view> op
     for (const OperatorName& name : names) all.by_op[name] = {shared, where};
     internal::fake_rules_version.fetch_add(1, std::memory_order_acq_rel);
   }
-  return undo_by([names](internal::Registry& r) ABSL_EXCLUSIVE_LOCKS_REQUIRED(r.mutex) {
+  return undo_by([names](internal::Registry& r) {
     std::vector<internal::RuleByPredicate> taken;
     for (const OperatorName& name : names) {
       const auto found = r.by_op.find(name);
@@ -170,13 +169,13 @@ RegistrationHandle register_fake_rule(FakeRulePredicate predicate, FakeRule rule
   internal::Registry& all = internal::registry();
   uint64_t id;
   {
-    absl::MutexLock lock(&all.mutex);
+    std::lock_guard<std::mutex> lock(all.mutex);
     id = ++all.last_id;
     all.by_predicate.push_back(
         {std::move(predicate), std::make_shared<const FakeRule>(std::move(rule)), id});
     internal::fake_rules_version.fetch_add(1, std::memory_order_acq_rel);
   }
-  return undo_by([id](internal::Registry& r) ABSL_EXCLUSIVE_LOCKS_REQUIRED(r.mutex) {
+  return undo_by([id](internal::Registry& r) {
     std::vector<internal::RuleByPredicate> taken;
     const auto found = std::ranges::find(r.by_predicate, id, &internal::RuleByPredicate::id);
     if (found != r.by_predicate.end()) {
