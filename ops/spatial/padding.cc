@@ -1,6 +1,7 @@
 #include "switchboard/ops/spatial/padding.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/ops/dims.h"
@@ -64,14 +65,14 @@ Taps taps_of(IntArrayRef sizes, IntArrayRef padding) {
     row.index.clear();
     const int64_t last = row.input - 1;
     for (int64_t o = 0; o < row.output; ++o) {
-      int64_t i = o - pads.before;
       if (mode == Mode::Reflect) {
-        if (i < 0) i = -i;
-        if (i > last) i = 2 * last - i;
+        const int64_t i = std::abs(o - pads.before);
+        row.index.push_back(i > last ? 2 * last - i : i);
       } else {
-        i = std::clamp<int64_t>(i, 0, last);
+        // Where more than the input is cut off, every element is its last. Padding behind may make
+        // up for any such number, also for one that has no negative.
+        row.index.push_back(std::clamp<int64_t>(o - std::max(pads.before, -last), 0, last));
       }
-      row.index.push_back(i);
     }
   }
   return taps;

@@ -9,11 +9,13 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/factories.h"
+#include "switchboard/ops/item.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/spatial/convolution.h"
 #include "switchboard/ops/spatial/padding.h"
 #include "switchboard/ops/spatial/pooling.h"
 #include "switchboard/ops/spatial/upsample.h"
+#include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
@@ -90,6 +92,20 @@ TEST_CASE("arguments whose sizes overflow are refused") {
   CHECK_THROWS_AS(avg_pool2d(x, {huge}, {1}, {huge / 2 + 1}), RuntimeError);
   CHECK_THROWS_AS(replication_pad2d(x, {huge, huge, huge, huge}), RuntimeError);
   CHECK_THROWS_AS(upsample_nearest2d(x, {huge, huge}), RuntimeError);
+}
+
+TEST_CASE("replication repeats the edge that is nearest, however far the result begins from it") {
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  const int64_t least = std::numeric_limits<int64_t>::min();
+  const Tensor x = numbers({1, 4});
+  const Tensor first = narrow(x, 1, 0, 1), last = narrow(x, 1, 3, 1);
+  CHECK(equal(replication_pad1d(x, {-3, 2}), expand(last, {1, 3})));
+  CHECK(equal(replication_pad1d(x, {-9, 8}), expand(last, {1, 3})));
+  CHECK(equal(replication_pad1d(x, {9, -10}), expand(first, {1, 3})));
+  CHECK(equal(replication_pad1d(x, {least, most}), expand(last, {1, 3})));
+  const Tensor grad = replication_pad1d_backward(ones({1, 3}), x, {least, most});
+  CHECK(equal(narrow(grad, 1, 0, 3), zeros({1, 3})));
+  CHECK(equal(narrow(grad, 1, 3, 1), full({1, 1}, 3.0)));
 }
 
 TEST_CASE("too few dimensions are an IndexError where PyTorch asks for a size first") {
