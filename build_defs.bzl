@@ -195,6 +195,11 @@ def sb_cc_library(
       **kwargs: as cc_library's.
     """
     more_deps, more_copts = _compilation(testonly)
+    native.filegroup(
+        name = name + "_hdrs",
+        srcs = hdrs,
+        visibility = ["//ops:__pkg__"],
+    )
     variants = []
     if cpu_kernels:
         native.cc_library(
