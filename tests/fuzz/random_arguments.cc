@@ -50,6 +50,7 @@ void fill(const StoragePlan& plan, void* data) {
 ArgumentPlan::ArgumentPlan(const FunctionSchema& schema, uint64_t seed) : random_(seed) {
   dtype_ = chance(60) ? DType::Float32 : kDTypes[pick(std::size(kDTypes))];
   sizes_ = pick_sizes(chance(70) ? 1 + pick(4) : pick(6));
+  huge_ints_ = chance(10) ? 35 : 3;
   for (const Argument& argument : schema.arguments) values_.push_back(pick_value(argument));
 }
 
@@ -70,9 +71,12 @@ std::vector<int64_t> ArgumentPlan::pick_sizes(uint64_t rank) {
 }
 
 int64_t ArgumentPlan::pick_int() {
-  if (chance(97)) return static_cast<int64_t>(pick(7)) - 2;
-  constexpr int64_t kOdd[] = {std::numeric_limits<int64_t>::max(),
+  if (!chance(huge_ints_)) return static_cast<int64_t>(pick(7)) - 2;
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kOdd[] = {kMost,
                               std::numeric_limits<int64_t>::min(),
+                              kMost - 1,
+                              -kMost,
                               int64_t{1} << 62,
                               -(int64_t{1} << 40),
                               int64_t{1} << 32,

@@ -58,6 +58,8 @@ class ArgumentPlan {
   // What most of the call's tensors have.
   DType dtype_;
   std::vector<int64_t> sizes_;
+  // The percentage of ints that are huge. Some overflows take two, one to make up for the other.
+  unsigned huge_ints_;
   std::vector<StoragePlan> storages_;
   std::vector<Value> values_;
 };
