@@ -195,11 +195,13 @@ def sb_cc_library(
       **kwargs: as cc_library's.
     """
     more_deps, more_copts = _compilation(testonly)
-    native.filegroup(
-        name = name + "_hdrs",
-        srcs = hdrs,
-        visibility = ["//ops:__pkg__"],
-    )
+    if native.package_name() == "ops" or native.package_name().startswith("ops/"):
+        # For //ops, which names the headers of all families.
+        native.filegroup(
+            name = name + "_hdrs",
+            srcs = hdrs,
+            visibility = ["//ops:__pkg__"],
+        )
     variants = []
     if cpu_kernels:
         native.cc_library(
