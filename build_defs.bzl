@@ -22,6 +22,7 @@ SB_ROOMS = [
     "autograd",
     "fake",
     "devices",
+    "io",
     "devices/dummy",
 ]
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "switchboard/core/error.h"
 #include "switchboard/devices/saving/quote.h"
 
@@ -67,8 +68,9 @@ CommandLine CommandLine::parse(const CommandSpec& spec, absl::Span<const std::st
                      ", got nothing");
       value = words[++i];
     }
-    SB_CHECK_VALUE(line.flags_.emplace(name, value).second, spec.name, ": --", name,
-                   " is given twice");
+    const auto [known, fresh] = line.flags_.emplace(name, value);
+    SB_CHECK_VALUE(fresh || flag->repeated, spec.name, ": --", name, " is given twice");
+    if (!fresh) known->second += "," + value;
   }
   if (line.has(kHelp.name)) return line;
   const size_t given = line.arguments_.size();
@@ -87,6 +89,22 @@ std::optional<std::string> CommandLine::find(std::string_view flag) const {
 
 std::string CommandLine::get(std::string_view flag, std::string_view otherwise) const {
   return find(flag).value_or(std::string(otherwise));
+}
+
+std::vector<std::pair<std::string, int64_t>> CommandLine::get_sizes(std::string_view flag) const {
+  std::vector<std::pair<std::string, int64_t>> sizes;
+  const std::optional<std::string> text = find(flag);
+  if (!text) return sizes;
+  for (const absl::string_view part : absl::StrSplit(*text, ',')) {
+    const std::pair<absl::string_view, absl::string_view> halves =
+        absl::StrSplit(part, absl::MaxSplits('=', 1));
+    int64_t size = 0;
+    SB_CHECK_VALUE(!halves.first.empty() && absl::SimpleAtoi(halves.second, &size) && size >= 0,
+                   "--", flag, ": expected NAME=N with N of at least 0, got ",
+                   io::quote(std::string(part)));
+    sizes.emplace_back(halves.first, size);
+  }
+  return sizes;
 }
 
 double CommandLine::get_tolerance(std::string_view flag, double otherwise) const {

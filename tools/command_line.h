@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -19,6 +20,7 @@ struct FlagSpec {
   std::string name;   // without the dashes
   std::string value;  // what --help calls its value; empty for a switch
   std::string help;   // one line
+  bool repeated = false;  // may be given several times, or with several values, "A,B"
 };
 
 struct CommandSpec {
@@ -44,6 +46,8 @@ class CommandLine {
   bool has(std::string_view flag) const { return flags_.find(flag) != flags_.end(); }
   std::optional<std::string> find(std::string_view flag) const;
   std::string get(std::string_view flag, std::string_view otherwise) const;
+  // The values of a repeated flag, "NAME=N" each: {"batch", 7}. Throws as the others.
+  std::vector<std::pair<std::string, int64_t>> get_sizes(std::string_view flag) const;
   // A finite number of at least 0, and a 64-bit seed. Throw ValueError that names the flag.
   double get_tolerance(std::string_view flag, double otherwise) const;
   std::optional<uint64_t> find_seed(std::string_view flag) const;

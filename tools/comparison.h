@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "switchboard/core/tensor.h"
-#include "switchboard/tools/io/program.h"
+#include "switchboard/io/exported/program.h"
 
 namespace sb::tools {
 

@@ -5,35 +5,15 @@
 #include <optional>
 #include <ostream>
 
+#include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/fake/symbolic/shape_env.h"
 #include "switchboard/tools/peak_memory.h"
 #include "switchboard/tools/program_tensors.h"
 
 namespace sb::tools {
 namespace {
-
-// Checks each value as it is made, and heads each node's part of a trace.
-class Checker : public RunObserver {
- public:
-  Checker(const io::Program& program, Device device, std::ostream* headings)
-      : program_(program), device_(device), headings_(headings) {}
-
-  void on_node(size_t node) override {
-    if (headings_) *headings_ << label_of(program_.nodes[node]) << "\n";
-  }
-  void on_value(size_t node, const std::string& name, const Tensor& tensor) override {
-    if (const auto fault = metadata_fault(tensor, program_.meta_of(name), device_))
-      faults_.push_back(str_cat(program_.place_of(node), ": ", program_.nodes[node].target(),
-                                ": value '", name, "': ", *fault));
-  }
-  const std::vector<std::string>& faults() const { return faults_; }
-
- private:
-  const io::Program& program_;
-  Device device_;
-  std::ostream* headings_;
-  std::vector<std::string> faults_;
-};
 
 // The peaks of the real devices other than `device`.
 class PeaksElsewhere {
@@ -57,8 +37,8 @@ class PeaksElsewhere {
   std::vector<std::pair<std::string, PeakMemory>> peaks_;
 };
 
-bool is_user_tensor(const io::OutputSpec& output) {
-  return output.kind == io::OutputKind::User && std::holds_alternative<io::TensorRef>(output.arg);
+bool is_result_tensor(const io::OutputSpec& output) {
+  return is_result(output.kind) && std::holds_alternative<io::TensorRef>(output.arg);
 }
 
 const std::string& name_of(const io::OutputSpec& output) {
@@ -66,11 +46,12 @@ const std::string& name_of(const io::OutputSpec& output) {
 }
 
 std::vector<std::string> describe_outputs(const io::Program& program,
-                                          const std::vector<Tensor>& outputs) {
+                                          const std::vector<IValue>& outputs) {
   std::vector<std::string> text;
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (is_user_tensor(program.outputs[i]))
-      text.push_back(str_cat(name_of(program.outputs[i]), " ", outputs[i].describe()));
+    if (is_result_tensor(program.outputs[i]))
+      text.push_back(
+          str_cat(name_of(program.outputs[i]), " ", outputs[i].to_tensor().describe()));
   return text;
 }
 
@@ -95,19 +76,25 @@ void compare_outputs(const RunPlan& plan, const std::vector<Tensor>& outputs,
 void score_outputs(const RunPlan& plan, const std::vector<Tensor>& outputs, DeviceReport& report) {
   const std::vector<io::OutputSpec>& specs = plan.archive.program.outputs;
   for (size_t i = 0; i < specs.size(); ++i) {
-    if (!is_user_tensor(specs[i])) continue;
+    if (!is_result_tensor(specs[i])) continue;
     report.score = score(outputs[i], plan.labels);
     return;  // the first output is the one with labels
   }
 }
 
-std::vector<Tensor> all_to_cpu(const std::vector<Tensor>& outputs) {
+std::vector<Tensor> all_to_cpu(const std::vector<IValue>& outputs) {
   std::vector<Tensor> copies;
-  for (const Tensor& output : outputs) copies.push_back(output.defined() ? to_cpu(output) : output);
+  for (const IValue& output : outputs)
+    copies.push_back(output.is_Tensor() && output.to_tensor().defined()
+                         ? to_cpu(output.to_tensor())
+                         : Tensor());
   return copies;
 }
 
-double median_time(const RunPlan& plan, const std::vector<Tensor>& inputs, Device device) {
+// The least and the median.
+void time_runs(const RunPlan& plan, const std::vector<IValue>& inputs, Device device,
+               DeviceReport& report) {
+  if (plan.repeats == 0) return;
   std::vector<double> times;
   for (int i = 0; i < plan.repeats; ++i) {
     const auto begin = std::chrono::steady_clock::now();
@@ -116,30 +103,111 @@ double median_time(const RunPlan& plan, const std::vector<Tensor>& inputs, Devic
     times.push_back(time.count());
   }
   std::ranges::sort(times);
-  return times[times.size() / 2];
+  report.milliseconds = times[times.size() / 2];
+  report.least_milliseconds = times[0];
+}
+
+// Symbols of a fake run, one for each that the program's inputs have.
+struct FakeSymbols {
+  IntrusivePtr<ShapeEnv> env;
+  RunSymbols run;
+};
+
+constexpr size_t kSamples = 12;
+
+// What an environment calls a symbol of the file: the first size that is it alone.
+std::string source_of(const io::SymbolRules& rules, const std::string& symbol) {
+  for (const io::SymbolRules::Place& place : rules.places())
+    if (place.size.symbol() == std::string_view(symbol)) return place.name;
+  return symbol;
+}
+
+FakeSymbols make_symbols(const io::Program& program, const io::SymbolRules& rules,
+                         const io::SymbolNumbers& sizes) {
+  // A size of 0 or 1 is as good as any other.
+  FakeSymbols symbols{ShapeEnv::create({.specialize_zero_one = false, .duck_shape = false}), {}};
+  for (const auto& [symbol, size] : sizes) {
+    const auto range = program.ranges.find(symbol);
+    const bool known = range != program.ranges.end();
+    symbols.run.values.emplace(
+        symbol, symbols.env
+                    ->create_symint(size, source_of(rules, symbol), DimDynamic::Dynamic,
+                                    known ? range->second.min : std::nullopt,
+                                    known ? range->second.max : std::nullopt)
+                    .value());
+  }
+  symbols.run.env = symbols.env.get();
+  for (const io::SymbolNumbers& sample : rules.samples(kSamples)) {
+    SamplePoint point;
+    for (const auto& [symbol, number] : sample)
+      point.emplace_back(source_of(rules, symbol), number);
+    symbols.run.samples.push_back(std::move(point));
+  }
+  return symbols;
+}
+
+// What the file says of sizes beyond their ranges: two that must be equal are known to be.
+void assume_guards(const io::SymbolRules& rules, const FakeSymbols& symbols) {
+  for (const auto& condition : rules.conditions()) {
+    if (!condition.is_known(symbols.run.values)) continue;
+    const SymValue truth = condition.evaluate(symbols.run.values);
+    if (truth.kind() == SymKind::Bool && truth.is_symbolic()) SymBool(truth).guard_bool();
+  }
+}
+
+// The run must hold for all sizes that the program takes.
+void check_guards(const FakeSymbols& symbols, DeviceReport& report) {
+  for (const SamplePoint& point : symbols.run.samples) {
+    const GuardsResult guards = symbols.env->evaluate_guards(point);
+    if (guards) continue;
+    std::string sizes;
+    for (const auto& [name, size] : point)
+      sizes += str_cat(sizes.empty() ? "" : ", ", name, " = ", size);
+    report.faults.push_back(str_cat("runs only where ", guards.failed, " (", to_string(guards.origin),
+                                    "), but the program takes ", sizes));
+    return;
+  }
+}
+
+// Attention takes another way where its mask requires a gradient, which eager PyTorch asks.
+bool asks_for_gradients(const io::Program& program) {
+  return std::ranges::any_of(program.graph.nodes, [&](const io::Node& node) {
+    if (node.op != "aten::scaled_dot_product_attention") return false;
+    return std::ranges::any_of(node.inputs, [&](const io::NamedArgument& input) {
+      const auto* ref = std::get_if<io::TensorRef>(&input.value);
+      return input.name == "attn_mask" && ref && program.graph.meta_of(ref->name).requires_grad;
+    });
+  });
 }
 
 }  // namespace
 
-std::string label_of(const io::Node& node) {
-  if (!node.name.empty() || node.outputs.empty()) return node.name;
-  const auto* ref = std::get_if<io::TensorRef>(&node.outputs[0]);
-  return ref ? ref->name : node.target();
-}
-
-std::vector<Tensor> move_inputs(const RunPlan& plan, Mover& mover) {
-  const std::vector<io::InputSpec>& specs = plan.archive.program.inputs;
-  std::vector<Tensor> moved;
-  for (size_t i = 0; i < specs.size(); ++i) {
-    const Tensor& input = plan.inputs[i];
-    if (specs[i].kind == io::InputKind::Constant)
-      moved.emplace_back();
-    else if (!input.defined())
-      moved.push_back(mover.make(input_meta(plan.archive, specs[i])));
-    else if (specs[i].kind == io::InputKind::User)
-      moved.push_back(mover.move_as(input, input_meta(plan.archive, specs[i])));
+std::vector<IValue> move_inputs(const RunPlan& plan, Mover& mover,
+                                const io::SymbolValues& symbols) {
+  const io::Program& program = plan.archive.program;
+  std::vector<IValue> moved;
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    const io::InputSpec& spec = program.inputs[i];
+    const IValue& input = plan.inputs[i];
+    if (const auto* number = std::get_if<io::SymRef>(&spec.value)) {
+      const io::Expression& value = program.graph.sym_values.at(number->name);
+      moved.push_back(value.is_known(symbols) ? IValue(value.evaluate_int(symbols)) : input);
+      continue;
+    }
+    if (!is_tensor(spec)) {
+      moved.push_back(input);
+      continue;
+    }
+    const io::ValueMeta meta = input_meta(plan.archive, spec);
+    const Tensor& tensor = input.to_tensor();
+    if (!tensor.defined() || (mover.is_fake() && !meta.is_static()))
+      moved.push_back(mover.make(meta, symbols));
+    else if (spec.kind == io::InputKind::User)
+      moved.push_back(mover.move_as(tensor, meta.at(symbols)));
     else
-      moved.push_back(mover.move(input));
+      moved.push_back(mover.move(tensor));
+    if (meta.requires_grad && asks_for_gradients(program))
+      set_requires_grad(moved.back().to_tensor());
   }
   return moved;
 }
@@ -150,13 +218,25 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& tra
   DeviceReport& report = run.report;
   report.place = place.name;
   try {
-    Mover mover(place);
+    // Nobody who runs a model asks for gradients; a joint program has them as nodes.
+    std::optional<ExcludeKeysGuard> without_gradients;
+    if (!asks_for_gradients(program))
+      without_gradients.emplace(kAutogradFunctionalities |
+                                DispatchKeySet(DispatchKey::ADInplaceOrView));
+    const io::SymbolRules rules(program);
+    FakeSymbols symbols;
+    if (place.fake && !plan.sizes.empty())
+      symbols = make_symbols(program, rules, plan.sizes);
+    else
+      symbols.run.values = io::as_values(plan.sizes);
+    Mover mover(place, symbols.env);
     const PeakMemory peak(mover.memory());
-    std::vector<Tensor> outputs;
+    std::vector<IValue> outputs;
     {
-      const std::vector<Tensor> inputs = move_inputs(plan, mover);
+      const std::vector<IValue> inputs = move_inputs(plan, mover, symbols.run.values);
+      if (symbols.env) assume_guards(rules, symbols);
       const PeaksElsewhere elsewhere(place.device);
-      Checker checker(program, place.device, trace.headings);
+      ValueChecker checker(program, place.device, symbols.run, trace.headings);
       if (trace.headings) *trace.headings << "on " << place.name << "\n";
       std::optional<TraceCalls> tracer;
       if (trace.sink) tracer.emplace(*trace.sink);
@@ -166,8 +246,9 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& tra
       report.kernels = counter.counts();
       if (!place.fake) report.fallbacks = fallback_stats(place.device.type);
       report.faults = checker.faults();
+      if (symbols.env) check_guards(symbols, report);
       if (!place.fake) report.peak_elsewhere = elsewhere.bytes();
-      if (plan.repeats > 0) report.milliseconds = median_time(plan, inputs, place.device);
+      time_runs(plan, inputs, place.device, report);
     }
     report.peak_bytes = peak.bytes();
     if (trace.headings) *trace.headings << "\n";

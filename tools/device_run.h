@@ -9,22 +9,26 @@
 
 #include "switchboard/dispatch/trace.h"
 #include "switchboard/tools/comparison.h"
-#include "switchboard/tools/graph_runner.h"
-#include "switchboard/tools/io/model_archive.h"
+#include "switchboard/io/exported/graph_runner.h"
+#include "switchboard/io/exported/model_archive.h"
+#include "switchboard/io/exported/symbol_rules.h"
 #include "switchboard/tools/run_place.h"
 #include "switchboard/tools/run_report.h"
+#include "switchboard/tools/value_checker.h"
 
 namespace sb::tools {
 
 // What every device gets, and what is expected of it.
 struct RunPlan {
   const io::ModelArchive& archive;
-  const GraphRunner& runner;
-  std::vector<Tensor> inputs;    // as program_tensors gives them
+  const io::GraphRunner& runner;
+  std::vector<IValue> inputs;    // as program_tensors gives them
   std::vector<Tensor> expected;  // as expected_outputs gives them; empty to compare nothing
   std::vector<double> labels;    // one a sample; may be empty
   Tolerance tolerance;
   int repeats = 0;  // how often to run again, without the checks, for the time
+  // The sizes of inputs that the program leaves open; empty for a program that leaves none.
+  io::SymbolNumbers sizes = {};
 };
 
 struct DeviceRun {
@@ -39,15 +43,15 @@ struct RunTrace {
   std::ostream* headings = nullptr;  // gets a line a device and a line a node, before its kernels
 };
 
-// What to call a node: its own name, or that of its first output in archives that have none.
-std::string label_of(const io::Node& node);
-
 // The program's inputs at the mover's place: copies, or in a fake place what stands for them, with
-// or without data here. Undefined for Constant ones.
-std::vector<Tensor> move_inputs(const RunPlan& plan, Mover& mover);
+// or without data here. `symbols` are the sizes that the program leaves open; where these are
+// symbols, inputs get them. None for Constant ones.
+std::vector<IValue> move_inputs(const RunPlan& plan, Mover& mover, const io::SymbolValues& symbols);
 
 // Copies the inputs to the place, runs, and checks every value against the program's metadata and
-// the outputs against what is expected. Errors of the program's operators are in the report.
+// the outputs against what is expected. A fake run of a program with open sizes has symbols for
+// them, and is checked for all sizes that the program takes. Errors of the program's operators are
+// in the report.
 DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& trace = {});
 
 }  // namespace sb::tools

@@ -10,52 +10,55 @@
 #include "absl/strings/str_split.h"
 #include "switchboard/core/error.h"
 #include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/io/exported/graph_runner.h"
+#include "switchboard/io/exported/model_archive.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/tools/exit_status.h"
-#include "switchboard/tools/graph_runner.h"
-#include "switchboard/tools/io/model_archive.h"
 #include "switchboard/tools/model_files.h"
 #include "switchboard/tools/program_tensors.h"
 
 namespace sb::tools {
 namespace {
 
-bool has_batch(const io::InputSpec& input, const Tensor& tensor) {
-  return input.kind == io::InputKind::User && tensor.defined() && tensor.dim() > 0;
+bool has_batch(const io::InputSpec& input, const IValue& value) {
+  return input.kind == io::InputKind::User && value.is_Tensor() && value.to_tensor().defined() &&
+         value.to_tensor().dim() > 0;
 }
 
 // Runs on fake tensors; what the run rests on is in `env` then.
-void run_symbolically(const io::ModelArchive& archive, const std::vector<Tensor>& real,
+void run_symbolically(const io::ModelArchive& archive, const std::vector<IValue>& real,
                       const IntrusivePtr<ShapeEnv>& env) {
   FakeTensorMode fake({.shape_env = env});
-  std::vector<Tensor> inputs;
+  std::vector<IValue> inputs;
   for (size_t i = 0; i < real.size(); ++i) {
     const io::InputSpec& spec = archive.program.inputs[i];
-    if (!real[i].defined()) {
-      inputs.emplace_back();
+    if (!real[i].is_Tensor()) {
+      inputs.push_back(real[i]);
     } else if (has_batch(spec, real[i])) {
+      const Tensor& tensor = real[i].to_tensor();
       FromTensorOptions how{.source = spec.name};
-      how.dims.resize(static_cast<size_t>(real[i].dim()), {.kind = DimDynamic::Static});
+      how.dims.resize(static_cast<size_t>(tensor.dim()), {.kind = DimDynamic::Static});
       how.dims[0] = {.kind = DimDynamic::Dynamic};
-      inputs.push_back(fake.from_tensor(real[i], how));
+      inputs.push_back(fake.from_tensor(tensor, how));
     } else {
-      inputs.push_back(fake.from_tensor(real[i], {.static_shapes = true}));
+      inputs.push_back(fake.from_tensor(real[i].to_tensor(), {.static_shapes = true}));
     }
   }
   const FakeTensorModeGuard active(fake);
-  GraphRunner(archive.program).run(inputs, Device(DeviceType::CPU));
+  io::GraphRunner(archive.program).run(inputs, Device(DeviceType::CPU));
 }
 
 // Whether the program runs for real on inputs of that batch size, which are zeros.
-bool runs_at(const io::ModelArchive& archive, std::vector<Tensor> inputs, int64_t batch) {
+bool runs_at(const io::ModelArchive& archive, std::vector<IValue> inputs, int64_t batch) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!has_batch(archive.program.inputs[i], inputs[i])) continue;
-    std::vector<int64_t> sizes(inputs[i].sizes().begin(), inputs[i].sizes().end());
+    const Tensor& tensor = inputs[i].to_tensor();
+    std::vector<int64_t> sizes(tensor.sizes().begin(), tensor.sizes().end());
     sizes[0] = batch;
-    inputs[i] = zeros(IntArrayRef(sizes), inputs[i].dtype());
+    inputs[i] = zeros(IntArrayRef(sizes), tensor.dtype());
   }
   try {
-    GraphRunner(archive.program).run(inputs, Device(DeviceType::CPU));
+    io::GraphRunner(archive.program).run(inputs, Device(DeviceType::CPU));
     return true;
   } catch (const Error&) {
     return false;
@@ -88,7 +91,8 @@ const CommandSpec& guards_spec() {
       "MODEL is what 'sb run' takes. Exit status: 0, 1 if --check finds a size where guards and "
       "run\n"
       "disagree, 2 for bad input.",
-      {{"training", "", "of a folder, run NAME.training.pt2"},
+      {{"form", "F", "of a folder, another form of the model: see sb run --help"},
+       {"training", "", "the same as --form training"},
        {"check", "N,...", "run for real at these batch sizes, and compare"},
        {"inputs", "F", "safetensors with the inputs by name"},
        {"random-weights", "SEED", "make what the model lacks"}}};
@@ -96,10 +100,11 @@ const CommandSpec& guards_spec() {
 }
 
 int guards_command(const CommandLine& line, std::ostream& out) {
-  const ModelFiles files = find_model_files(line.arguments().at(0), line.has("training"));
+  const ModelFiles files = find_model_files(line.arguments().at(0), form_of(line));
   const io::ModelArchive archive = io::read_model_archive(files.archive);
-  const std::vector<Tensor> real = program_tensors(
-      archive, {line.get("inputs", files.inputs), line.find_seed("random-weights"), false});
+  const std::vector<IValue> real = program_tensors(
+      archive, {line.get("inputs", files.inputs), line.find_seed("random-weights"), false,
+                io::SymbolRules(archive.program).hints()});
 
   // A batch of 0 or 1 is as good as any other.
   const auto env = ShapeEnv::create({.specialize_zero_one = false, .duck_shape = false});

@@ -11,6 +11,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/devices/saving/quote.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/tools/check_command.h"
 #include "switchboard/tools/command_line.h"
 #include "switchboard/tools/dump_commands.h"
 #include "switchboard/tools/exit_status.h"
@@ -30,7 +31,7 @@ struct Command {
   Run run;
 };
 
-// Nobody who runs a model asks for the gradients that the tables show.
+// Nobody who plans a model asks for the gradients that the tables show.
 template <Run run>
 int without_gradients(const CommandLine& line, std::ostream& out) {
   const ExcludeKeysGuard off(kAutogradFunctionalities |
@@ -39,8 +40,9 @@ int without_gradients(const CommandLine& line, std::ostream& out) {
 }
 
 std::vector<Command> commands() {
-  return {{run_spec(), without_gradients<run_command>},
-          {trace_spec(), without_gradients<trace_command>},
+  return {{run_spec(), run_command},
+          {check_spec(), check_command},
+          {trace_spec(), trace_command},
           {plan_spec(), without_gradients<plan_command>},
           {guards_spec(), without_gradients<guards_command>},
           {ops_spec(), ops_command},
@@ -54,6 +56,7 @@ std::string help() {
   std::string text =
       "sb runs exported PyTorch programs, and shows how the dispatcher decides.\n\n"
       "  sb run MODEL [--device all]        run a program, op by op, and check its outputs\n"
+      "  sb check MODEL                     what a program needs and is not here\n"
       "  sb trace MODEL [--out F.json]      every kernel of a program, as text or for Perfetto\n"
       "  sb plan MODEL [--device D]         FLOPs, memory and an arena, for a device that is not "
       "here\n"

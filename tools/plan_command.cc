@@ -23,14 +23,14 @@ namespace {
 constexpr double kCheckTolerance = 0.01;
 
 // Tells the planner which node runs.
-class Labeller : public RunObserver {
+class Labeller : public io::RunObserver {
  public:
-  Labeller(const io::Program& program, plan::Planner& planner)
-      : program_(program), planner_(planner) {}
-  void on_node(size_t node) override { planner_.set_label(label_of(program_.nodes[node])); }
+  explicit Labeller(plan::Planner& planner) : planner_(planner) {}
+  void on_node(const io::Graph& graph, size_t node) override {
+    planner_.set_label(label_of(graph.nodes[node]));
+  }
 
  private:
-  const io::Program& program_;
   plan::Planner& planner_;
 };
 
@@ -41,14 +41,15 @@ const std::string& name_of(const io::InputSpec& input) {
 
 plan::Plan plan_on(const RunPlace& place, const RunPlan& run) {
   Mover mover(place);
-  const std::vector<Tensor> inputs = move_inputs(run, mover);
+  const std::vector<IValue> inputs = move_inputs(run, mover, io::as_values(run.sizes));
   const io::Program& program = run.archive.program;
   plan::Planner planner;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].defined()) planner.add_input(inputs[i], name_of(program.inputs[i]));
-  Labeller labeller(program, planner);
+    if (inputs[i].is_Tensor())
+      planner.add_input(inputs[i].to_tensor(), name_of(program.inputs[i]));
+  Labeller labeller(planner);
   const ModeGuard guard(&planner);
-  const std::vector<Tensor> outputs = run.runner.run(inputs, place.device, &labeller);
+  const std::vector<IValue> outputs = run.runner.run(inputs, place.device, &labeller);
   return planner.finish();
 }
 
@@ -89,7 +90,8 @@ const CommandSpec& plan_spec() {
       "--check\n"
       "finds another peak, 2 for bad input, such as an operator that must look at data.",
       {{"device", "D", "fake:cuda:0 (default), fake, fake:DEVICE, or a device to run on"},
-       {"training", "", "of a folder, run NAME.training.pt2"},
+       {"form", "F", "of a folder, another form of the model: see sb run --help"},
+       {"training", "", "the same as --form training"},
        {"summary", "", "print sums by operator instead of every call and storage"},
        {"json", "F", "write the plan as JSON too"},
        {"check", "", "run on this machine's CPU too, and compare the peak within 1 %"},
@@ -101,17 +103,18 @@ const CommandSpec& plan_spec() {
 int plan_command(const CommandLine& line, std::ostream& out) {
   const RunPlace place = RunPlace::parse(line.get("device", "fake:cuda:0"));
   const bool needs_data = line.has("check") || !place.fake;
-  const ModelFiles files = find_model_files(line.arguments().at(0), line.has("training"));
+  const ModelFiles files = find_model_files(line.arguments().at(0), form_of(line));
   const io::ModelArchive archive = io::read_model_archive(files.archive);
-  const GraphRunner runner(archive.program);
+  const io::GraphRunner runner(archive.program);
   const TensorSources sources{line.get("inputs", files.inputs), line.find_seed("random-weights"),
-                              !needs_data};
-  const RunPlan run{archive, runner, program_tensors(archive, sources), {}, {}, {}};
+                              !needs_data, io::SymbolRules(archive.program).hints()};
+  const RunPlan run{archive, runner, program_tensors(archive, sources), {}, {}, {}, 0,
+                    sources.sizes};
 
   const plan::PlanReport report(plan_on(place, run));
   if (const auto path = line.find("json")) write_json(*path, report.to_json());
   out << files.name << " (" << to_string(archive.program.dialect) << ", "
-      << with_separators(std::ssize(archive.program.nodes)) << " nodes) planned on " << place.name
+      << with_separators(std::ssize(archive.program.graph.nodes)) << " nodes) planned on " << place.name
       << "\n\n";
   if (line.has("summary")) {
     out << report.totals_text();

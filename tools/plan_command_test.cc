@@ -6,8 +6,8 @@
 #include "switchboard/core/error.h"
 #include "switchboard/devices/saving/json_document.h"
 #include "switchboard/tools/exit_status.h"
-#include "switchboard/tools/io/test_support.h"
-#include "switchboard/tools/io/zip_reader.h"
+#include "switchboard/io/exported/test_support.h"
+#include "switchboard/io/exported/zip_reader.h"
 
 namespace sb::tools {
 namespace {

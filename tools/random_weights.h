@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "switchboard/core/tensor.h"
-#include "switchboard/tools/io/program.h"
+#include "switchboard/io/exported/program.h"
 
 namespace sb::tools {
 

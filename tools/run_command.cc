@@ -10,6 +10,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/trace.h"
 #include "switchboard/ops/parallel.h"
+#include "switchboard/tools/check_command.h"
 #include "switchboard/tools/device_run.h"
 #include "switchboard/tools/exit_status.h"
 #include "switchboard/tools/model_files.h"
@@ -26,10 +27,15 @@ bool same_file(const std::string& a, const std::string& b) {
 // The files of the model with the command line's own in their place. Outputs and labels that came
 // with the model say nothing of other inputs.
 ModelFiles chosen_files(const CommandLine& line) {
-  ModelFiles files = find_model_files(line.arguments().at(0), line.has("training"));
+  ModelFiles files = find_model_files(line.arguments().at(0), form_of(line));
   const std::string inputs = line.get("inputs", files.inputs);
   if (inputs != files.inputs && !same_file(inputs, files.inputs)) files.outputs = files.labels = "";
   files.inputs = inputs;
+  // Inputs of other sizes are made, unless they are given.
+  if (line.has("dim")) {
+    files.outputs = files.labels = "";
+    if (!line.has("inputs")) files.inputs = "";
+  }
   files.outputs = line.get("expect", files.outputs);
   if (line.has("check-metadata")) {
     SB_CHECK_VALUE(!line.has("expect"),
@@ -62,19 +68,27 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
+std::string sizes_text(const io::SymbolNumbers& sizes) {
+  std::vector<std::string> parts;
+  for (const auto& [symbol, size] : sizes) parts.push_back(str_cat(symbol, " = ", size));
+  return joined(parts);
+}
+
 // The first lines of the page: what runs, on what, and what is expected of it.
 std::string heading(const ModelFiles& files, const RunPlan& plan, bool random) {
   const io::Program& program = plan.archive.program;
   std::vector<std::string> inputs, outputs;
   for (const io::InputSpec& input : program.inputs)
     if (input.kind == io::InputKind::User)
-      inputs.push_back(str_cat(input.name, " ", program.meta_of(input.name).describe()));
+      inputs.push_back(is_tensor(input)
+                           ? str_cat(input.name, " ", program.graph.meta_of(input.name).describe())
+                           : input.name);
   for (const io::OutputSpec& output : program.outputs)
     if (const auto* ref = std::get_if<io::TensorRef>(&output.arg);
-        ref && output.kind == io::OutputKind::User)
-      outputs.push_back(str_cat(ref->name, " ", program.meta_of(ref->name).describe()));
+        ref && is_result(output.kind))
+      outputs.push_back(str_cat(ref->name, " ", program.graph.meta_of(ref->name).describe()));
   std::string text = str_cat(files.name, " (", to_string(program.dialect), ", ",
-                             with_separators(std::ssize(program.nodes)), " nodes, ",
+                             with_separators(std::ssize(program.graph.nodes)), " nodes, ",
                              with_separators(count_parameters(plan.archive)), " parameters)  ",
                              files.archive, "\n");
   text += str_cat("in   ", joined(inputs), "  ",
@@ -82,6 +96,7 @@ std::string heading(const ModelFiles& files, const RunPlan& plan, bool random) {
                   : random              ? "random"
                                         : "no data",
                   "\n");
+  if (!plan.sizes.empty()) text += str_cat("at   ", sizes_text(plan.sizes), "\n");
   text += str_cat("out  ", joined(outputs));
   if (!plan.expected.empty())
     text += str_cat("  ", files.outputs,
@@ -90,14 +105,24 @@ std::string heading(const ModelFiles& files, const RunPlan& plan, bool random) {
   return text + "\n\n";
 }
 
+// Results of a form that others share the outputs with may be called otherwise there.
+std::vector<Tensor> expected_of(const io::Program& program, const ModelFiles& files) {
+  std::vector<std::string> names;
+  if (!files.names_from.empty()) {
+    names = output_names(io::read_model_archive(files.names_from).program);
+    if (names.size() != output_names(program).size()) names.clear();
+  }
+  return expected_outputs(program, files.outputs, names);
+}
+
 void check_labels(const ModelFiles& files, const io::Program& program,
                   const std::vector<double>& labels) {
   if (labels.empty()) return;
   for (const io::OutputSpec& output : program.outputs) {
     const auto* ref = std::get_if<io::TensorRef>(&output.arg);
     if (!ref || output.kind != io::OutputKind::User) continue;
-    const io::TensorMeta& meta = program.meta_of(ref->name);
-    SB_CHECK_VALUE(!meta.sizes.empty() && meta.sizes[0] == std::ssize(labels), files.labels, ": ",
+    const io::ValueMeta& meta = program.graph.meta_of(ref->name);
+    SB_CHECK_VALUE(!meta.sizes.empty() && meta.sizes[0] == io::Expression(std::ssize(labels)), files.labels, ": ",
                    labels.size(), " labels for the output ", meta.describe());
     return;
   }
@@ -107,7 +132,7 @@ TensorMap outputs_by_name(const io::Program& program, const std::vector<Tensor>&
   TensorMap map;
   for (size_t i = 0; i < outputs.size(); ++i)
     if (const auto* ref = std::get_if<io::TensorRef>(&program.outputs[i].arg);
-        ref && program.outputs[i].kind == io::OutputKind::User)
+        ref && is_result(program.outputs[i].kind))
       map[ref->name] = outputs[i];
   return map;
 }
@@ -153,12 +178,16 @@ const CommandSpec& run_spec() {
         "compare dtypes, sizes, devices and strides of all values, as always, and no outputs"},
        {"rtol", "X", "outputs may differ by atol + rtol * |expected| (1e-5)"},
        {"atol", "X", "(1e-5)"},
-       {"training", "", "of a folder, run NAME.training.pt2"},
+       {"form", "F", "of a folder: " + form_names()},
+       {"training", "", "the same as --form training"},
+       {"dim", "NAME=N", "run at this size; NAME is a symbol, a dimension such as x.0, batch or seq",
+        true},
+       {"load", "F", "load a shared object that defines operators", true},
        {"random-weights", "SEED", "make the weights, and the inputs, that the model lacks"},
        {"save-weights", "F", "write the weights that were used, as safetensors"},
        {"save-inputs", "F", "write the inputs that were used"},
        {"save-outputs", "F", "write the outputs of the first device that computes"},
-       {"repeat", "N", "run N times more on each device, and print the median time"},
+       {"repeat", "N", "run N times more on each device, and print the least and median time"},
        {"threads", "N", "how many threads an operator may use"},
        {"trace", "", "print each kernel that runs: its operator, key and source line"}}};
   return spec;
@@ -170,19 +199,23 @@ int run_command(const CommandLine& line, std::ostream& out) {
   SB_CHECK_VALUE(!line.has("save-outputs") || !all_fake,
                  "--save-outputs: fake runs compute no outputs");
   const Tolerance tolerance{line.get_tolerance("rtol", 1e-5), line.get_tolerance("atol", 1e-5)};
-  const std::optional<uint64_t> seed = line.find_seed("random-weights");
+  std::optional<uint64_t> seed = line.find_seed("random-weights");
+  if (line.has("dim") && !seed) seed = 0;
   const ModelFiles files = chosen_files(line);
 
+  load_libraries(line);
   const io::ModelArchive archive = io::read_model_archive(files.archive);
-  const GraphRunner runner(archive.program);
+  const io::GraphRunner runner(archive.program);
+  const io::SymbolRules rules(archive.program);
+  const io::SymbolNumbers asked = rules.with(line.get_sizes("dim"));
   RunPlan plan{archive,
                runner,
-               program_tensors(archive, {files.inputs, seed, all_fake}),
-               files.outputs.empty() ? std::vector<Tensor>()
-                                     : expected_outputs(archive.program, files.outputs),
+               program_tensors(archive, {files.inputs, seed, all_fake, asked}),
+               files.outputs.empty() ? std::vector<Tensor>() : expected_of(archive.program, files),
                files.labels.empty() ? std::vector<double>() : read_labels(files.labels),
                tolerance,
                line.find_count("repeat").value_or(0)};
+  plan.sizes = files.inputs.empty() ? asked : rules.numbers_of(plan.inputs);
   if (const auto threads = line.find_count("threads")) set_num_threads(*threads);
   check_labels(files, archive.program, plan.labels);
   if (const auto path = line.find("save-weights"))
@@ -191,6 +224,8 @@ int run_command(const CommandLine& line, std::ostream& out) {
     save_tensors(*path, inputs_by_name(archive, plan.inputs));
 
   out << heading(files, plan, seed.has_value());
+  for (const std::string& warning : archive.program.warnings) out << "warning: " << warning << "\n";
+  for (const std::string& guard : rules.unread()) out << "warning: not checked: " << guard << "\n";
   std::vector<DeviceRun> runs;
   std::vector<DeviceReport> reports;
   TextTrace text([&](const std::string& kernel) { out << "  " << kernel << "\n"; },

@@ -1,6 +1,7 @@
 #include "switchboard/tools/run_place.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
@@ -12,11 +13,12 @@ namespace {
 
 constexpr std::string_view kFake = "fake";
 
-Tensor empty_strided_by_name(IntArrayRef sizes, IntArrayRef strides, DType dtype, Device device) {
+Tensor empty_strided_by_name(SymIntArrayRef sizes, SymIntArrayRef strides, DType dtype,
+                             Device device) {
   return default_dispatcher()
       .find_op_or_throw("aten::empty_strided")
-      .call({std::vector<int64_t>(sizes.begin(), sizes.end()),
-             std::vector<int64_t>(strides.begin(), strides.end())},
+      .call({std::vector<SymInt>(sizes.begin(), sizes.end()),
+             std::vector<SymInt>(strides.begin(), strides.end())},
             {{"dtype", dtype}, {"device", device}})
       .at(0)
       .to_tensor();
@@ -68,14 +70,14 @@ Tensor to_cpu(const Tensor& tensor) {
   return copy;
 }
 
-Mover::Mover(const RunPlace& place) : device_(place.device) {
+Mover::Mover(const RunPlace& place, IntrusivePtr<ShapeEnv> env) : device_(place.device) {
   if (!place.fake) return;
-  mode_.emplace();
+  mode_.emplace(FakeTensorOptions{.shape_env = std::move(env)});
   guard_.emplace(*mode_);
 }
 
 Tensor Mover::move(const Tensor& tensor) {
-  if (fake()) return mode_->from_tensor(tensor, device_);
+  if (is_fake()) return mode_->from_tensor(tensor, {.device = device_, .static_shapes = true});
   const auto [found, fresh] = moved_.try_emplace({tensor.storage().get(), tensor.dtype()});
   if (fresh) {
     const int64_t items = static_cast<int64_t>(tensor.storage()->nbytes() / tensor.itemsize());
@@ -88,17 +90,23 @@ Tensor Mover::move(const Tensor& tensor) {
 Tensor Mover::move_as(const Tensor& tensor, const io::TensorMeta& meta) {
   const Tensor copy = empty_strided(
       meta.sizes, is_writable(meta) ? meta.strides : contiguous_strides(meta.sizes), meta.dtype);
-  if (!fake()) copy_by_name(copy, tensor);
+  if (!is_fake()) copy_by_name(copy, tensor);
   return copy;
 }
 
-Tensor Mover::make(const io::TensorMeta& meta) {
-  SB_ASSERT(fake());
-  return empty_strided(meta.sizes, meta.strides, meta.dtype);
+Tensor Mover::make(const io::ValueMeta& meta, const io::SymbolValues& values) {
+  SB_ASSERT(is_fake());
+  const auto evaluated = [&](const std::vector<io::Expression>& expressions) {
+    std::vector<SymInt> numbers;
+    for (const io::Expression& expression : expressions)
+      numbers.push_back(expression.evaluate_int(values));
+    return numbers;
+  };
+  return empty_strided_by_name(evaluated(meta.sizes), evaluated(meta.strides), meta.dtype, device_);
 }
 
 AllocationStats& Mover::memory() {
-  return fake() ? mode_->memory() : get_allocator(device_.type)->stats();
+  return is_fake() ? mode_->memory() : get_allocator(device_.type)->stats();
 }
 
 Tensor Mover::empty_strided(IntArrayRef sizes, IntArrayRef strides, DType dtype) const {

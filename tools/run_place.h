@@ -12,7 +12,7 @@
 
 #include "switchboard/core/tensor.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/tools/io/program.h"
+#include "switchboard/io/exported/program.h"
 
 namespace sb::tools {
 
@@ -35,23 +35,24 @@ Tensor to_cpu(const Tensor& tensor);
 // Brings tensors to one place, for one run. In a fake place its mode is active as long as it lives.
 class Mover {
  public:
-  explicit Mover(const RunPlace& place);
+  // `env` lets a fake place have sizes that are symbols.
+  explicit Mover(const RunPlace& place, IntrusivePtr<ShapeEnv> env = nullptr);
 
   // A copy of a CPU tensor with its sizes, strides and offset. Tensors that share a storage (and
   // their dtype) share one there.
   Tensor move(const Tensor& tensor);
   // A copy of a CPU tensor in the strides of `meta`, as far as these can be written to.
   Tensor move_as(const Tensor& tensor, const io::TensorMeta& meta);
-  // A tensor without data. In a fake place only.
-  Tensor make(const io::TensorMeta& meta);
+  // A tensor without data, of sizes that are numbers or, under `values`, symbols. In a fake place
+  // only.
+  Tensor make(const io::ValueMeta& meta, const io::SymbolValues& values);
 
+  bool is_fake() const { return mode_.has_value(); }
   // What the place has given out.
   AllocationStats& memory();
 
  private:
   Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, DType dtype) const;
-  bool fake() const { return mode_.has_value(); }
-
   Device device_;
   std::optional<FakeTensorMode> mode_;
   std::optional<FakeTensorModeGuard> guard_;

@@ -22,7 +22,8 @@ struct DeviceReport {
   std::optional<double> max_difference;  // where outputs are expected
   KernelCounts kernels;
   FallbackStatsByOp fallbacks;         // what the CPU did for the device, in the first run
-  std::optional<double> milliseconds;  // the median run, where it was timed
+  std::optional<double> milliseconds;        // the median run, where it was timed
+  std::optional<double> least_milliseconds;  // the fastest
   int64_t peak_bytes = 0;              // on the device: weights, inputs and intermediate values
   std::vector<std::pair<std::string, int64_t>> peak_elsewhere;  // on other devices, where not 0
   std::vector<std::string> outputs;                             // of a fake run: "y float32[2, 3]"

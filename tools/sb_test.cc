@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "catch2/catch.hpp"
-#include "switchboard/tools/io/test_support.h"
-#include "switchboard/tools/io/zip_reader.h"
+#include "switchboard/io/exported/test_support.h"
+#include "switchboard/io/exported/zip_reader.h"
 
 namespace sb::tools {
 namespace {

@@ -49,7 +49,8 @@ const CommandSpec& trace_spec() {
       "program ran and its values have the metadata that was recorded, 1 if not, 2 for bad input.",
       {{"device", "D", "cpu (default), dummy, fake, fake:DEVICE such as fake:cuda:0, or all"},
        {"inputs", "F", "safetensors with the inputs by name"},
-       {"training", "", "of a folder, run NAME.training.pt2"},
+       {"form", "F", "of a folder, another form of the model: see sb run --help"},
+       {"training", "", "the same as --form training"},
        {"random-weights", "SEED", "make the weights, and the inputs, that the model lacks"},
        {"out", "F", "write a trace for ui.perfetto.dev or chrome://tracing instead of text"},
        {"text", "", "with --out, print the text too"}}};
@@ -60,9 +61,9 @@ int trace_command(const CommandLine& line, std::ostream& out) {
   const std::vector<RunPlace> places = RunPlace::parse_list(line.get("device", "cpu"));
   const bool all_fake = std::ranges::all_of(places, &RunPlace::fake);
   const std::optional<uint64_t> seed = line.find_seed("random-weights");
-  const ModelFiles files = find_model_files(line.arguments().at(0), line.has("training"));
+  const ModelFiles files = find_model_files(line.arguments().at(0), form_of(line));
   const io::ModelArchive archive = io::read_model_archive(files.archive);
-  const GraphRunner runner(archive.program);
+  const io::GraphRunner runner(archive.program);
   const RunPlan plan{
       archive, runner, program_tensors(archive, {line.get("inputs", files.inputs), seed, all_fake}),
       {},      {},     {}};

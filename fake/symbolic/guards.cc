@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "switchboard/fake/symbolic/expr_sym_node.h"
 #include "switchboard/fake/symbolic/shape_env.h"
 
 namespace sb {
@@ -163,6 +164,29 @@ GuardsResult ShapeEnv::evaluate_guards(
     }
   }
   return {};
+}
+
+std::optional<int64_t> ShapeEnv::evaluate(
+    const SymInt& number, absl::Span<const std::pair<std::string, int64_t>> sizes) const {
+  if (!number.is_symbolic()) return number.expect_int();
+  const auto* const node = dynamic_cast<const ExprSymNode*>(number.node());
+  SB_CHECK_TYPE(node && &node->env() == this, "evaluate: ", number.to_string(),
+                " is of another environment");
+  const std::lock_guard lock(mutex_);
+  symbolic::SymbolValues values;
+  for (const auto& [name, value] : sizes) {
+    const auto source = source_index_.find(name);
+    const Symbol* const symbol = find_symbol(name);
+    Expr expr = nullptr;
+    if (source != source_index_.end())
+      expr = sources_[source->second].expr;
+    else if (symbol)
+      expr = symbol->expr;
+    SB_CHECK_VALUE(expr, "evaluate: no source and no symbol is called ", name);
+    if (!expr->is_const()) values[expr] = {value, static_cast<double>(value)};
+  }
+  const auto result = symbolic::evaluate(node->expr(), values);
+  return result ? std::optional<int64_t>(result->i) : std::nullopt;
 }
 
 void ShapeEnv::bind_unbacked(std::string_view name, int64_t value) {

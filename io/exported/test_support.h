@@ -1,7 +1,7 @@
 // What the tests of this folder share: small archives, made hostile.
 
-#ifndef SWITCHBOARD_TOOLS_IO_TEST_SUPPORT_H_
-#define SWITCHBOARD_TOOLS_IO_TEST_SUPPORT_H_
+#ifndef SWITCHBOARD_IO_EXPORTED_TEST_SUPPORT_H_
+#define SWITCHBOARD_IO_EXPORTED_TEST_SUPPORT_H_
 
 #include <zip.h>
 
@@ -14,7 +14,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/devices/saving/test_support.h"
-#include "switchboard/tools/io/model_archive.h"
+#include "switchboard/io/exported/model_archive.h"
 
 namespace sb::io {
 
@@ -139,4 +139,4 @@ inline int touch(const ModelArchive& archive) {
 
 }  // namespace sb::io
 
-#endif  // SWITCHBOARD_TOOLS_IO_TEST_SUPPORT_H_
+#endif  // SWITCHBOARD_IO_EXPORTED_TEST_SUPPORT_H_

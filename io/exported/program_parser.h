@@ -1,12 +1,12 @@
 // From the JSON of an exported program to a Program.
 
-#ifndef SWITCHBOARD_TOOLS_IO_PROGRAM_PARSER_H_
-#define SWITCHBOARD_TOOLS_IO_PROGRAM_PARSER_H_
+#ifndef SWITCHBOARD_IO_EXPORTED_PROGRAM_PARSER_H_
+#define SWITCHBOARD_IO_EXPORTED_PROGRAM_PARSER_H_
 
 #include <string>
 #include <string_view>
 
-#include "switchboard/tools/io/program.h"
+#include "switchboard/io/exported/program.h"
 
 namespace sb::io {
 
@@ -22,4 +22,4 @@ Program parse_program(std::string_view json, std::string origin);
 
 }  // namespace sb::io
 
-#endif  // SWITCHBOARD_TOOLS_IO_PROGRAM_PARSER_H_
+#endif  // SWITCHBOARD_IO_EXPORTED_PROGRAM_PARSER_H_

@@ -1,13 +1,13 @@
 // The schema's spelling of dtypes, devices and tensor metadata, which the program and the weights
 // configs share.
 
-#ifndef SWITCHBOARD_TOOLS_IO_JSON_TENSOR_META_H_
-#define SWITCHBOARD_TOOLS_IO_JSON_TENSOR_META_H_
+#ifndef SWITCHBOARD_IO_EXPORTED_JSON_TENSOR_META_H_
+#define SWITCHBOARD_IO_EXPORTED_JSON_TENSOR_META_H_
 
 #include "switchboard/core/device.h"
 #include "switchboard/core/dtype.h"
 #include "switchboard/devices/saving/json_document.h"
-#include "switchboard/tools/io/program.h"
+#include "switchboard/io/exported/program.h"
 
 namespace sb::io {
 
@@ -20,4 +20,4 @@ TensorMeta parse_tensor_meta(const JsonValue& json);
 
 }  // namespace sb::io
 
-#endif  // SWITCHBOARD_TOOLS_IO_JSON_TENSOR_META_H_
+#endif  // SWITCHBOARD_IO_EXPORTED_JSON_TENSOR_META_H_

@@ -1,4 +1,4 @@
-#include "switchboard/tools/io/json_tensor_meta.h"
+#include "switchboard/io/exported/json_tensor_meta.h"
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/devices/saving/quote.h"

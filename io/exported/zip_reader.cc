@@ -1,4 +1,4 @@
-#include "switchboard/tools/io/zip_reader.h"
+#include "switchboard/io/exported/zip_reader.h"
 
 #include <zip.h>
 

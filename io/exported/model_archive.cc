@@ -1,4 +1,4 @@
-#include "switchboard/tools/io/model_archive.h"
+#include "switchboard/io/exported/model_archive.h"
 
 #include <algorithm>
 #include <bit>
@@ -18,9 +18,9 @@
 #include "switchboard/devices/saving/input_file.h"
 #include "switchboard/devices/saving/json_document.h"
 #include "switchboard/devices/saving/quote.h"
-#include "switchboard/tools/io/json_tensor_meta.h"
-#include "switchboard/tools/io/program_parser.h"
-#include "switchboard/tools/io/zip_reader.h"
+#include "switchboard/io/exported/json_tensor_meta.h"
+#include "switchboard/io/exported/program_parser.h"
+#include "switchboard/io/exported/zip_reader.h"
 
 namespace sb::io {
 namespace {
@@ -130,6 +130,12 @@ class FolderRecords : public Records {
   std::string path_;
 };
 
+// Whether an input is among the weights or the constants.
+bool is_stored(InputKind kind) {
+  return kind == InputKind::Parameter || kind == InputKind::Buffer ||
+         kind == InputKind::TensorConstant;
+}
+
 // A record's name comes from the file: it must not lead out of its folder.
 bool is_record_name(const std::string& name) {
   return !name.empty() && name[0] != '.' && std::ranges::all_of(name, [](char c) {
@@ -137,9 +143,9 @@ bool is_record_name(const std::string& name) {
   });
 }
 
-class Reader {
+class ArchiveReader {
  public:
-  Reader(const Records& records, std::string path) : records_(records) {
+  ArchiveReader(const Records& records, std::string path) : records_(records) {
     archive_.path = std::move(path);
   }
 
@@ -250,13 +256,14 @@ class Reader {
   // Every stored input is there, and is what the program says.
   void check_inputs() const {
     for (const InputSpec& input : archive_.program.inputs) {
-      if (input.kind == InputKind::User || input.kind == InputKind::Constant) continue;
+      if (!is_stored(input.kind)) continue;
       const StoredTensor* stored = archive_.stored(input);
       SB_CHECK_VALUE(stored, archive_.path, ": input ", quote(input.name), ": no config entry ",
                      quote(input.target));
-      const TensorMeta& expected = archive_.program.meta_of(input.name);
-      SB_CHECK_VALUE(stored->meta.dtype == expected.dtype && stored->meta.sizes == expected.sizes,
-                     archive_.path, ": ", quote(input.target), ": is stored as ",
+      const ValueMeta& expected = archive_.program.graph.meta_of(input.name);
+      const bool fits = stored->meta.dtype == expected.dtype &&
+                        (!expected.is_static() || stored->meta.sizes == expected.at().sizes);
+      SB_CHECK_VALUE(fits, archive_.path, ": ", quote(input.target), ": is stored as ",
                      stored->meta.describe(), "; the program says ", expected.describe());
     }
   }
@@ -268,7 +275,7 @@ class Reader {
 }  // namespace
 
 const StoredTensor* ModelArchive::stored(const InputSpec& input) const {
-  if (input.kind == InputKind::User || input.kind == InputKind::Constant) return nullptr;
+  if (!is_stored(input.kind)) return nullptr;
   const bool is_weight =
       input.kind == InputKind::Parameter || (input.kind == InputKind::Buffer && input.persistent);
   const auto& index = is_weight ? weight_index : constant_index;
@@ -284,12 +291,12 @@ bool ModelArchive::has_data() const {
 
 ModelArchive read_model_archive(const std::string& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return Reader(FolderRecords(path), path).read();
-  return Reader(ZipRecords(ZipReader::open(path), path), path).read();
+  if (std::filesystem::is_directory(path, error)) return ArchiveReader(FolderRecords(path), path).read();
+  return ArchiveReader(ZipRecords(ZipReader::open(path), path), path).read();
 }
 
 ModelArchive read_model_archive(absl::Span<const char> bytes, const std::string& name) {
-  return Reader(ZipRecords(ZipReader::from_memory(bytes, name), name), name).read();
+  return ArchiveReader(ZipRecords(ZipReader::from_memory(bytes, name), name), name).read();
 }
 
 }  // namespace sb::io

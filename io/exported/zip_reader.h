@@ -1,7 +1,7 @@
 // Reads the records of a zip archive that was not made to compress: stored entries only.
 
-#ifndef SWITCHBOARD_TOOLS_IO_ZIP_READER_H_
-#define SWITCHBOARD_TOOLS_IO_ZIP_READER_H_
+#ifndef SWITCHBOARD_IO_EXPORTED_ZIP_READER_H_
+#define SWITCHBOARD_IO_EXPORTED_ZIP_READER_H_
 
 #include <cstddef>
 #include <memory>
@@ -48,4 +48,4 @@ class ZipReader {
 
 }  // namespace sb::io
 
-#endif  // SWITCHBOARD_TOOLS_IO_ZIP_READER_H_
+#endif  // SWITCHBOARD_IO_EXPORTED_ZIP_READER_H_

@@ -1,6 +1,6 @@
-#include "switchboard/tools/io/zip_reader.h"
+#include "switchboard/io/exported/zip_reader.h"
 
-#include "switchboard/tools/io/test_support.h"
+#include "switchboard/io/exported/test_support.h"
 
 namespace sb::io {
 namespace {

@@ -1,7 +1,7 @@
 // A program and its weights: a `.pt2` file, or the folder that one unpacks to.
 
-#ifndef SWITCHBOARD_TOOLS_IO_MODEL_ARCHIVE_H_
-#define SWITCHBOARD_TOOLS_IO_MODEL_ARCHIVE_H_
+#ifndef SWITCHBOARD_IO_EXPORTED_MODEL_ARCHIVE_H_
+#define SWITCHBOARD_IO_EXPORTED_MODEL_ARCHIVE_H_
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "switchboard/core/tensor.h"
-#include "switchboard/tools/io/program.h"
+#include "switchboard/io/exported/program.h"
 
 namespace sb::io {
 
@@ -57,4 +57,4 @@ ModelArchive read_model_archive(absl::Span<const char> bytes, const std::string&
 
 }  // namespace sb::io
 
-#endif  // SWITCHBOARD_TOOLS_IO_MODEL_ARCHIVE_H_
+#endif  // SWITCHBOARD_IO_EXPORTED_MODEL_ARCHIVE_H_

@@ -1,10 +1,10 @@
-#include "switchboard/tools/io/model_archive.h"
+#include "switchboard/io/exported/model_archive.h"
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "switchboard/tools/io/program_parser.h"
-#include "switchboard/tools/io/test_support.h"
+#include "switchboard/io/exported/program_parser.h"
+#include "switchboard/io/exported/test_support.h"
 
 namespace sb::io {
 namespace {
@@ -35,7 +35,7 @@ void unpack(const std::string& folder, const std::vector<ZipEntry>& records) {
 TEST_CASE("a trained network is read with its weights", "[io][archive]") {
   const ModelArchive archive = read_model_archive(kModel);
   CHECK(archive.program.dialect == Dialect::Aten);
-  CHECK(archive.program.nodes.size() == 5);
+  CHECK(archive.program.graph.nodes.size() == 5);
   CHECK(archive.weights.size() == 4);
   CHECK(archive.constants.empty());
   CHECK(archive.has_data());
@@ -45,7 +45,7 @@ TEST_CASE("a trained network is read with its weights", "[io][archive]") {
     if (!stored) continue;
     CHECK(stored->is_param);
     CHECK(stored->data.dtype() == DType::Float32);
-    CHECK(stored->data.sizes() == absl::MakeConstSpan(archive.program.meta_of(input.name).sizes));
+    CHECK(stored->data.sizes() == absl::MakeConstSpan(archive.program.graph.meta_of(input.name).at().sizes));
     CHECK(stored->data.is_contiguous());
   }
   CHECK(read_model_archive(kTrainingModel).program.dialect == Dialect::Training);

@@ -1,0 +1,305 @@
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "switchboard/autograd/grad_mode.h"
+#include "switchboard/core/error.h"
+#include "switchboard/devices/saving/quote.h"
+#include "switchboard/dispatch/callable.h"
+#include "switchboard/io/exported/compiled_graph.h"
+#include "switchboard/io/exported/node_step.h"
+#include "switchboard/ops/control_flow/cond.h"
+#include "switchboard/ops/control_flow/map.h"
+#include "switchboard/ops/control_flow/while_loop.h"
+
+namespace sb::io {
+namespace {
+
+// An argument of a higher-order operator, or an element of one that is a list.
+struct Operand {
+  std::optional<size_t> place;
+  IValue constant;
+
+  const IValue& in(absl::Span<const IValue> values) const {
+    return place ? values[*place] : constant;
+  }
+};
+using Operands = std::vector<Operand>;
+
+std::vector<IValue> values_of(const Operands& operands, absl::Span<const IValue> values) {
+  std::vector<IValue> list;
+  list.reserve(operands.size());
+  for (const Operand& operand : operands) list.push_back(operand.in(values));
+  return list;
+}
+
+// The arguments of a node, which go by their order.
+class Arguments {
+ public:
+  Arguments(const Node& node, const Dispatcher& dispatcher, const Places& places)
+      : node_(node), dispatcher_(dispatcher), places_(places) {}
+
+  void expect_at_least(size_t count) const {
+    SB_CHECK_TYPE(node_.inputs.size() >= count, node_.target(), ": expected ", count,
+                  " arguments, the node has ", node_.inputs.size());
+  }
+
+  template <class T>
+  const T& get(size_t i, const char* what) const {
+    const T* const value = std::get_if<T>(&node_.inputs[i].value);
+    SB_CHECK_TYPE(value, node_.target(), ": argument ", i, ": expected ", what, ", got a ",
+                  kind_of(node_.inputs[i].value));
+    return *value;
+  }
+  bool is_none(size_t i) const { return std::holds_alternative<None>(node_.inputs[i].value); }
+
+  std::shared_ptr<const CompiledGraph> graph(size_t i) const {
+    return std::make_shared<const CompiledGraph>(*get<GraphRef>(i, "a graph").graph, dispatcher_);
+  }
+
+  // What an argument is in a run.
+  Operand operand(size_t i) const {
+    Operands operands = elements(node_.inputs[i].value, i);
+    SB_CHECK_TYPE(operands.size() == 1 && !is_list(i), node_.target(), ": argument ", i,
+                  ": expected one value, got a ", kind_of(node_.inputs[i].value));
+    return std::move(operands[0]);
+  }
+  // The same for the elements of a list.
+  Operands list(size_t i) const { return elements(node_.inputs[i].value, i); }
+  // The same for all arguments from the i-th on.
+  Operands rest(size_t i) const {
+    Operands operands;
+    for (; i < node_.inputs.size(); ++i) operands.push_back(operand(i));
+    return operands;
+  }
+
+ private:
+  bool is_list(size_t i) const {
+    const Argument& value = node_.inputs[i].value;
+    return std::holds_alternative<TensorRefs>(value) || std::holds_alternative<SymInts>(value) ||
+           std::holds_alternative<std::vector<int64_t>>(value);
+  }
+
+  Operand named(const std::string& name) const { return {places_.at(name), {}}; }
+
+  Operands elements(const Argument& argument, size_t i) const {
+    Operands operands;
+    const auto visitor = [&]<class T>(const T& value) {
+      if constexpr (std::is_same_v<T, TensorRef> || std::is_same_v<T, SymRef>) {
+        operands.push_back(named(value.name));
+      } else if constexpr (std::is_same_v<T, TensorRefs>) {
+        for (const TensorRef& ref : value) operands.push_back(named(ref.name));
+      } else if constexpr (std::is_same_v<T, SymInts>) {
+        for (const auto& number : value) {
+          const auto* ref = std::get_if<SymRef>(&number);
+          operands.push_back(ref ? named(ref->name)
+                                 : Operand{std::nullopt, std::get<int64_t>(number)});
+        }
+      } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+        for (const int64_t number : value) operands.push_back({std::nullopt, number});
+      } else if constexpr (std::is_same_v<T, None>) {
+        operands.push_back({});
+      } else if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, double> ||
+                           std::is_same_v<T, bool>) {
+        operands.push_back({std::nullopt, value});
+      } else {
+        SB_THROW(NotImplementedError, node_.target(), ": argument ", i, ": a ",
+                 kind_of(argument), " is not supported");
+      }
+    };
+    std::visit(visitor, argument);
+    return operands;
+  }
+
+  const Node& node_;
+  const Dispatcher& dispatcher_;
+  const Places& places_;
+};
+
+// A graph as a function of tensors, as control flow takes it. Numbers among the operands stay what
+// they are in the call: they are bound here.
+class GraphFunction {
+ public:
+  GraphFunction(std::shared_ptr<const CompiledGraph> graph, const std::string& op)
+      : graph_(std::move(graph)) {
+    for (const Argument& output : graph_->graph().outputs) {
+      SB_CHECK_NOT_IMPLEMENTED(!std::holds_alternative<SymRef>(output), op,
+                               ": a graph that gives a number is not supported: ",
+                               graph_->graph().place);
+      is_tensor_.push_back(std::holds_alternative<TensorRef>(output));
+    }
+  }
+
+  // `operands` in the order of the graph's inputs, of which the tensors are replaced at each call.
+  IValue callable(std::vector<IValue> operands, const RunContext& context) const {
+    return Callable::make([graph = graph_, is_tensor = is_tensor_, operands = std::move(operands),
+                           context](std::vector<IValue> tensors) {
+      std::vector<IValue> inputs = operands;
+      size_t next = 0;
+      for (IValue& input : inputs)
+        if (input.is_Tensor()) input = std::move(tensors.at(next++));
+      const std::vector<IValue> outputs = graph->run(std::move(inputs), context);
+      std::vector<IValue> results;
+      for (size_t i = 0; i < outputs.size(); ++i)
+        if (is_tensor[i]) results.push_back(outputs[i]);
+      return results;
+    });
+  }
+
+  // The outputs of the graph, the tensors among them given.
+  Stack results(const std::vector<IValue>& tensors) const {
+    Stack stack;
+    size_t next = 0;
+    for (const bool is_tensor : is_tensor_)
+      stack.push_back(is_tensor ? tensors.at(next++) : IValue());
+    return stack;
+  }
+  size_t outputs() const { return is_tensor_.size(); }
+
+ private:
+  std::shared_ptr<const CompiledGraph> graph_;
+  std::vector<bool> is_tensor_;
+};
+
+// The tensors among values, which control flow carries.
+IValue tensors_among(const std::vector<IValue>& values) {
+  std::vector<Tensor> tensors;
+  for (const IValue& value : values)
+    if (value.is_Tensor()) tensors.push_back(value.to_tensor());
+  return tensors;
+}
+
+std::vector<IValue> joined(std::vector<IValue> a, const std::vector<IValue>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// Results of higher-order operators are a list of tensors, or its elements.
+std::vector<IValue> elements_of(std::vector<IValue> results) {
+  if (results.size() != 1 || !results[0].is_TensorList()) return results;
+  const TensorList tensors = results[0].to_tensor_list();
+  return std::vector<IValue>(tensors.begin(), tensors.end());
+}
+
+using RunFunction = std::function<Stack(absl::Span<const IValue>, const RunContext&)>;
+
+class FunctionStep : public NodeStep {
+ public:
+  explicit FunctionStep(RunFunction function) : function_(std::move(function)) {}
+  Stack run(absl::Span<const IValue> values, const RunContext& context) const override {
+    return function_(values, context);
+  }
+
+ private:
+  RunFunction function_;
+};
+
+// cond(pred, true_graph, false_graph, operands)
+RunFunction make_cond(const Node& node, const Arguments& arguments) {
+  arguments.expect_at_least(3);
+  const GraphFunction yes(arguments.graph(1), node.target());
+  const GraphFunction no(arguments.graph(2), node.target());
+  SB_CHECK_TYPE(yes.outputs() == no.outputs(), node.target(), ": the graphs give ", yes.outputs(),
+                " and ", no.outputs(), " values");
+  return [pred = arguments.operand(0), yes, no,
+          operands = node.inputs.size() > 3 ? arguments.list(3) : Operands()](
+             absl::Span<const IValue> values, const RunContext& context) {
+    const std::vector<IValue> inputs = values_of(operands, values);
+    IValue chosen = pred.in(values);
+    if (chosen.is_SymBool()) chosen = chosen.to_sym_bool().guard_bool();
+    return yes.results(
+        elements_of(cond_op()({std::move(chosen), yes.callable(inputs, context),
+                               no.callable(inputs, context), tensors_among(inputs)})));
+  };
+}
+
+// while_loop(cond_graph, body_graph, carried, additional)
+RunFunction make_while_loop(const Node& node, const Arguments& arguments) {
+  arguments.expect_at_least(3);
+  const GraphFunction condition(arguments.graph(0), node.target());
+  const GraphFunction body(arguments.graph(1), node.target());
+  return [op = node.target(), condition, body, carried = arguments.list(2),
+          additional = node.inputs.size() > 3 ? arguments.list(3) : Operands()](
+             absl::Span<const IValue> values, const RunContext& context) {
+    const std::vector<IValue> state = values_of(carried, values);
+    for (const IValue& value : state)
+      SB_CHECK_NOT_IMPLEMENTED(value.is_Tensor(), op, ": carried numbers are not supported, got ",
+                               value.to_string());
+    const std::vector<IValue> more = values_of(additional, values);
+    const std::vector<IValue> inputs = joined(state, more);
+    return body.results(elements_of(while_loop_op()(
+        {condition.callable(inputs, context), body.callable(inputs, context), tensors_among(state),
+         tensors_among(more)})));
+  };
+}
+
+// map_impl(graph, xs, args)
+RunFunction make_map(const Node& node, const Arguments& arguments) {
+  arguments.expect_at_least(2);
+  const GraphFunction f(arguments.graph(0), node.target());
+  return [f, xs = arguments.list(1),
+          more = node.inputs.size() > 2 ? arguments.list(2) : Operands()](
+             absl::Span<const IValue> values, const RunContext& context) {
+    const std::vector<IValue> mapped = values_of(xs, values);
+    const std::vector<IValue> args = values_of(more, values);
+    return f.results(elements_of(
+        map_impl_op()({f.callable(joined(mapped, args), context), tensors_among(mapped),
+                       tensors_among(args)})));
+  };
+}
+
+// wrap_with_set_grad_enabled(enabled, graph, operands...)
+RunFunction make_set_grad_enabled(const Node&, const Arguments& arguments) {
+  arguments.expect_at_least(2);
+  return [enabled = arguments.get<bool>(0, "a bool"), graph = arguments.graph(1),
+          operands = arguments.rest(2)](absl::Span<const IValue> values,
+                                        const RunContext& context) {
+    const GradModeGuard guard(enabled);
+    return graph->run(values_of(operands, values), context);
+  };
+}
+
+// wrap_with_autocast(device_type, dtype, enabled, cache_enabled, graph, operands...)
+RunFunction make_autocast(const Node& node, const Arguments& arguments) {
+  arguments.expect_at_least(5);
+  SB_CHECK_NOT_IMPLEMENTED(!arguments.get<bool>(2, "a bool"), node.target(),
+                           ": a region that casts is not supported; a program after "
+                           "run_decompositions() has the casts as nodes");
+  return [graph = arguments.graph(4), operands = arguments.rest(5)](
+             absl::Span<const IValue> values, const RunContext& context) {
+    return graph->run(values_of(operands, values), context);
+  };
+}
+
+struct Maker {
+  std::string_view op;
+  RunFunction (*make)(const Node& node, const Arguments& arguments);
+};
+constexpr Maker kMakers[] = {
+    {"higher_order::cond", make_cond},
+    {"higher_order::map_impl", make_map},
+    {"higher_order::while_loop", make_while_loop},
+    {"higher_order::wrap_with_autocast", make_autocast},
+    {"higher_order::wrap_with_set_grad_enabled", make_set_grad_enabled},
+};
+
+const Maker* find_maker(const std::string& op) {
+  const auto* maker = std::ranges::find(kMakers, op, &Maker::op);
+  return maker == std::end(kMakers) ? nullptr : maker;
+}
+
+}  // namespace
+
+bool is_known_higher_order(const std::string& op) { return find_maker(op) != nullptr; }
+
+std::unique_ptr<NodeStep> make_higher_order_step(const Node& node, const Dispatcher& dispatcher,
+                                                 const Places& places) {
+  const Maker* const maker = find_maker(node.op);
+  SB_CHECK_NOT_IMPLEMENTED(maker, "higher-order operator ", quote(node.op), " is not supported");
+  return std::make_unique<FunctionStep>(
+      maker->make(node, Arguments(node, dispatcher, places)));
+}
+
+}  // namespace sb::io

@@ -1,0 +1,69 @@
+// What a node of an exported graph does when it runs.
+
+#ifndef SWITCHBOARD_IO_EXPORTED_NODE_STEP_H_
+#define SWITCHBOARD_IO_EXPORTED_NODE_STEP_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "switchboard/core/device.h"
+#include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/io/exported/program.h"
+
+namespace sb::io {
+
+// Where the values of a run lie, by the names that the graph gives them.
+using Places = absl::flat_hash_map<std::string, size_t>;
+
+// Sees a run as it happens, in the graphs of higher-order operators too.
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+  // Before a node runs.
+  virtual void on_node(const Graph& graph, size_t node) { (void)graph, (void)node; }
+  // For every tensor and number that a node gives, while it is alive.
+  virtual void on_value(const Graph& graph, size_t node, const std::string& name,
+                        const IValue& value) {
+    (void)graph, (void)node, (void)name, (void)value;
+  }
+};
+
+// What is the same for all nodes of a run.
+struct RunContext {
+  Device device;  // where it runs
+  RunObserver* observer = nullptr;
+};
+
+// A node that was found and whose arguments were bound, all but the values of the run.
+class NodeStep {
+ public:
+  virtual ~NodeStep() = default;
+  // What the node gives, one value for each of its outputs. `values` are those of the run.
+  virtual Stack run(absl::Span<const IValue> values, const RunContext& context) const = 0;
+};
+
+// Each binds a node of its kind. The node and the operator must outlive the step. They throw
+// TypeError for arguments or outputs that do not fit.
+
+// An operator. Arguments go by name, defaults are filled in. A number given for a Tensor becomes a
+// wrapped number. The program was exported from the CPU and runs on the context's device: devices
+// that it names become that one, and so does the default of an operator that makes a tensor from
+// none.
+std::unique_ptr<NodeStep> make_operator_step(const Node& node, OperatorHandle op,
+                                             const Places& places);
+// A function of numbers: see sym_function.h.
+std::unique_ptr<NodeStep> make_sym_function_step(const Node& node, const Places& places);
+// A higher-order operator: cond, while_loop, map_impl, or a region with another state of the
+// thread. Throws NotImplementedError, naming it, for any other.
+std::unique_ptr<NodeStep> make_higher_order_step(const Node& node, const Dispatcher& dispatcher,
+                                                 const Places& places);
+// Whether make_higher_order_step knows "higher_order::cond".
+bool is_known_higher_order(const std::string& op);
+
+}  // namespace sb::io
+
+#endif  // SWITCHBOARD_IO_EXPORTED_NODE_STEP_H_

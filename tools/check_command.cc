@@ -1,0 +1,64 @@
+#include "switchboard/tools/check_command.h"
+
+#include <ostream>
+#include <string>
+
+#include "absl/strings/str_split.h"
+#include "switchboard/dispatch/load_library.h"
+#include "switchboard/io/exported/graph_runner.h"
+#include "switchboard/io/exported/missing.h"
+#include "switchboard/io/exported/model_archive.h"
+#include "switchboard/io/exported/symbol_rules.h"
+#include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/model_files.h"
+#include "switchboard/tools/run_report.h"
+
+namespace sb::tools {
+
+const CommandSpec& check_spec() {
+  static const CommandSpec spec = {
+      "check",
+      "MODEL",
+      1,
+      1,
+      "Lists every operator, overload and higher-order operator that a program needs and this sb\n"
+      "does not have, how often it occurs, and what to do about it; and the sizes that the program\n"
+      "takes. MODEL is what 'sb run' takes; nothing runs. Exit status: 0 if all is here, 1 if not,\n"
+      "2 for bad input.",
+      {{"form", "F", "of a folder: " + form_names()},
+       {"training", "", "the same as --form training"},
+       {"load", "F", "load a shared object that defines operators", true}}};
+  return spec;
+}
+
+void load_libraries(const CommandLine& line) {
+  if (const auto paths = line.find("load"))
+    for (const absl::string_view path : absl::StrSplit(*paths, ','))
+      load_library(std::string(path));
+}
+
+int check_command(const CommandLine& line, std::ostream& out) {
+  load_libraries(line);
+  const ModelFiles files = find_model_files(line.arguments().at(0), form_of(line));
+  const io::ModelArchive archive = io::read_model_archive(files.archive);
+  const io::Program& program = archive.program;
+  out << files.name << " (" << to_string(program.dialect) << ", PyTorch " << program.torch_version
+      << ", schema 8." << program.schema_minor << ", "
+      << with_separators(std::ssize(program.graph.nodes)) << " nodes)  " << files.archive << "\n";
+  for (const std::string& warning : program.warnings) out << "warning: " << warning << "\n";
+  const io::SymbolRules rules(program);
+  if (!rules.symbols().empty()) out << "sizes that --dim may name:\n" << rules.describe();
+  for (const std::string& guard : rules.unread()) out << "warning: not checked: " << guard << "\n";
+
+  const std::vector<io::Missing> missing = io::find_missing(program);
+  for (const io::Missing& one : missing)
+    out << "missing: " << one.kind << " " << one.name << ", " << one.count
+        << (one.count == 1 ? " time" : " times") << ", first at " << one.place << "\n         "
+        << one.advice << "\n";
+  if (!missing.empty()) return kFails;
+  const io::GraphRunner runner(program);  // whether every node fits its operator
+  out << "ok: everything that this program needs is here\n";
+  return kHolds;
+}
+
+}  // namespace sb::tools
