@@ -251,6 +251,11 @@ std::string text_of(const Term& term, Binding place) {
       break;
   }
   const auto infix = infix_of(term.name);
+  if (term.name == "Mul" && term.operands.size() == 2 &&
+      term.operands[0]->kind == Kind::Integer && term.operands[0]->integer == -1) {
+    const std::string text = "-" + text_of(*term.operands[1], kUnary);
+    return place > kSum ? str_cat("(", text, ")") : text;
+  }
   if (!infix) {
     std::string text;
     for (const TermPtr& operand : term.operands)
@@ -266,7 +271,11 @@ std::string text_of(const Term& term, Binding place) {
     // Of a product, a quotient or remainder needs brackets: a*(b//c) is not a*b//c.
     const auto nested = infix_of(operand->name);
     const bool other = nested && nested->binding == infix->binding && operand->name != term.name;
-    text += (first ? "" : infix->symbol) + text_of(*operand, other ? kAtom : inner);
+    const std::string part = text_of(*operand, other ? kAtom : inner);
+    if (!first && term.name == "Add" && part[0] == '-')
+      text += " - " + part.substr(1);
+    else
+      text += (first ? "" : infix->symbol) + part;
     first = false;
   }
   return infix->binding < place ? str_cat("(", text, ")") : text;

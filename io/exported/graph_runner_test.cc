@@ -201,8 +201,9 @@ TEST_CASE("a program that does not fit fails before it runs", "[tools][graph_run
   };
   const std::string place = "net.pt2: graph_module/graph/nodes[0] (n): ";
 
-  CHECK_THAT(error_before(program({node("demo::one", {self}, TensorRef{"a"}),
-                                   node("demo::add.out", {self}, TensorRef{"b"}),
+  Node other_overload = node("demo::add", {self}, TensorRef{"b"});
+  other_overload.overload = "out";
+  CHECK_THAT(error_before(program({node("demo::one", {self}, TensorRef{"a"}), other_overload,
                                    node("demo::one", {self}, y)},
                                   {"y"}),
                           demo.dispatcher),

@@ -1,0 +1,180 @@
+// Regions and control flow of exported programs, on a graph made by hand.
+
+#include "catch2/catch.hpp"
+#include "switchboard/autograd/grad_mode.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/io/exported/graph_runner.h"
+#include "switchboard/io/exported/test_support.h"
+
+namespace sb::io {
+namespace {
+
+using Catch::Contains;
+
+Tensor number(float value) {
+  const Tensor tensor = empty_on(DeviceType::CPU, {}, DType::Float32);
+  *tensor.data<float>() = value;
+  return tensor;
+}
+Tensor truth(bool value) {
+  const Tensor tensor = empty_on(DeviceType::CPU, {}, DType::Bool);
+  *tensor.data<bool>() = value;
+  return tensor;
+}
+float value_of(const IValue& value) { return *value.to_tensor().data<float>(); }
+
+// Operators on 0-dim tensors, in a dispatcher of their own.
+class Demo {
+ public:
+  Demo() : library_(dispatcher, LibraryKind::Def, "demo") {
+    library_.define("plus(Tensor self, int n) -> Tensor");
+    library_.impl("plus", DispatchKey::CPU, [](const Tensor& self, int64_t n) {
+      return number(*self.data<float>() + static_cast<float>(n));
+    });
+    library_.define("under(Tensor self, int n) -> Tensor");
+    library_.impl("under", DispatchKey::CPU, [](const Tensor& self, int64_t n) {
+      return truth(*self.data<float>() < static_cast<float>(n));
+    });
+    library_.define("records(Tensor self) -> Tensor");
+    library_.impl("records", DispatchKey::CPU,
+                  [](const Tensor&) { return number(is_grad_enabled() ? 1 : 0); });
+  }
+  Dispatcher dispatcher;
+
+ private:
+  Library library_;
+};
+
+Node call(const char* op, std::vector<NamedArgument> inputs, const char* output) {
+  Node node;
+  node.op = op;
+  node.inputs = std::move(inputs);
+  node.outputs = {TensorRef{output}};
+  node.name = output;
+  return node;
+}
+Node plus(const char* input, Argument n, const char* output) {
+  return call("demo::plus", {{"self", TensorRef{input}}, {"n", std::move(n)}}, output);
+}
+GraphRef graph(const char* name, std::vector<Argument> inputs, std::vector<Node> nodes,
+               Argument output) {
+  auto graph = std::make_shared<Graph>();
+  graph->place = std::string("net.pt2: ") + name;
+  graph->inputs = std::move(inputs);
+  graph->nodes = std::move(nodes);
+  graph->outputs = {std::move(output)};
+  return {name, graph};
+}
+Node higher_order(const char* op, std::vector<Argument> arguments) {
+  Node node;
+  node.kind = TargetKind::HigherOrder;
+  node.op = op;
+  for (Argument& argument : arguments) node.inputs.push_back({"", std::move(argument)});
+  node.outputs = {TensorRef{"y"}};
+  node.name = "hop";
+  return node;
+}
+Program program(Node node, std::vector<Argument> inputs) {
+  Program program;
+  program.origin = "net.pt2";
+  program.graph.place = "net.pt2: graph_module/graph";
+  program.graph.inputs = inputs;
+  program.graph.nodes = {std::move(node)};
+  program.graph.outputs = {TensorRef{"y"}};
+  for (const Argument& input : inputs) {
+    InputSpec spec;
+    spec.value = input;
+    for_each_name(input, [&](const std::string& name) { spec.name = name; });
+    program.inputs.push_back(std::move(spec));
+  }
+  program.outputs = {{OutputKind::User, TensorRef{"y"}, ""}};
+  return program;
+}
+float run(const Program& program, const Demo& demo, std::vector<IValue> inputs) {
+  return value_of(GraphRunner(program, demo.dispatcher).run(std::move(inputs), DeviceType::CPU)[0]);
+}
+
+TEST_CASE("cond runs the graph that its predicate chooses", "[io][higher_order]") {
+  const Demo demo;
+  const Program p = program(
+      higher_order("higher_order::cond",
+                   {TensorRef{"p"}, graph("yes", {TensorRef{"a"}}, {plus("a", int64_t{1}, "b")}, TensorRef{"b"}),
+                    graph("no", {TensorRef{"a"}}, {plus("a", int64_t{10}, "b")}, TensorRef{"b"}),
+                    TensorRefs{{"x"}}}),
+      {TensorRef{"p"}, TensorRef{"x"}});
+  CHECK(run(p, demo, {truth(true), number(2)}) == 3);
+  CHECK(run(p, demo, {truth(false), number(2)}) == 12);
+}
+
+TEST_CASE("while_loop carries its tensors until the condition fails", "[io][higher_order]") {
+  const Demo demo;
+  const Program p = program(
+      higher_order("higher_order::while_loop",
+                   {graph("cond", {TensorRef{"i"}},
+                          {call("demo::under", {{"self", TensorRef{"i"}}, {"n", int64_t{5}}}, "t")},
+                          TensorRef{"t"}),
+                    graph("body", {TensorRef{"i"}}, {plus("i", int64_t{2}, "j")}, TensorRef{"j"}),
+                    TensorRefs{{"x"}}, TensorRefs{}}),
+      {TensorRef{"x"}});
+  CHECK(run(p, demo, {number(0)}) == 6);
+}
+
+TEST_CASE("a region without gradients is one", "[io][higher_order]") {
+  const Demo demo;
+  const Program p = program(
+      higher_order("higher_order::wrap_with_set_grad_enabled",
+                   {false,
+                    graph("region", {TensorRef{"a"}},
+                          {call("demo::records", {{"self", TensorRef{"a"}}}, "b")}, TensorRef{"b"}),
+                    TensorRef{"x"}}),
+      {TensorRef{"x"}});
+  CHECK(run(p, demo, {number(0)}) == 0);
+  CHECK(is_grad_enabled());
+}
+
+TEST_CASE("numbers reach the graphs as they are", "[io][higher_order]") {
+  const Demo demo;
+  const Program p = program(
+      higher_order("higher_order::cond",
+                   {TensorRef{"p"},
+                    graph("yes", {TensorRef{"a"}, SymRef{"k"}}, {plus("a", SymRef{"k"}, "b")},
+                          TensorRef{"b"}),
+                    graph("no", {TensorRef{"a"}, SymRef{"k"}}, {plus("a", int64_t{0}, "b")},
+                          TensorRef{"b"}),
+                    TensorRefs{{"x"}}}),
+      {TensorRef{"p"}, TensorRef{"x"}, SymRef{"n"}});
+  // The exporter writes tensors and numbers in one list only where it can name them all.
+  Program with_number = p;
+  with_number.graph.nodes[0].inputs[3].value = SymInts{SymRef{"x"}, SymRef{"n"}};
+  CHECK(run(with_number, demo, {truth(true), number(2), int64_t{40}}) == 42);
+}
+
+TEST_CASE("a higher-order operator that is not here is named with its node",
+          "[io][higher_order]") {
+  const Demo demo;
+  const Program p = program(higher_order("higher_order::flex_attention", {TensorRef{"x"}}),
+                            {TensorRef{"x"}});
+  CHECK_THAT(error_of([&] { GraphRunner(p, demo.dispatcher); }),
+             Contains("higher-order operator higher_order::flex_attention, 1 time, first at "
+                      "net.pt2: graph_module/graph/nodes[0] (hop)"));
+}
+
+TEST_CASE("an enabled autocast region is refused", "[io][higher_order]") {
+  const Demo demo;
+  const GraphRef region = graph("region", {TensorRef{"a"}}, {plus("a", int64_t{1}, "b")},
+                                TensorRef{"b"});
+  const auto with = [&](bool enabled) {
+    return program(higher_order("higher_order::wrap_with_autocast",
+                                {std::string("cpu"), DType::BFloat16, enabled, true, region,
+                                 TensorRef{"x"}}),
+                   {TensorRef{"x"}});
+  };
+  CHECK(run(with(false), demo, {number(1)}) == 2);
+  const Program enabled = with(true);
+  CHECK_THAT(error_of([&] { GraphRunner(enabled, demo.dispatcher); }),
+             Contains("NotImplementedError") && Contains("a region that casts is not supported"));
+}
+
+}  // namespace
+}  // namespace sb::io
