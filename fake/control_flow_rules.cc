@@ -1,12 +1,14 @@
-// What cond, while_loop and map do in a fake mode: their functions run on fake tensors, whatever
+// What cond, while_loop, map and scan do in a fake mode: their functions run on fake tensors, whatever
 // the data would have decided.
 
 #include "switchboard/core/error.h"
 #include "switchboard/fake/fake_mode.h"
-#include "switchboard/ops/cat.h"
 #include "switchboard/ops/control_flow/cond.h"
 #include "switchboard/ops/control_flow/map.h"
+#include "switchboard/ops/control_flow/scan.h"
 #include "switchboard/ops/control_flow/while_loop.h"
+#include "switchboard/ops/copy.h"
+#include "switchboard/ops/views.h"
 
 namespace sb::internal {
 namespace {
@@ -25,6 +27,18 @@ std::vector<Tensor> call_in(FakeMode& mode, const FunctionArgument& function,
              ": expected a fake tensor of the mode, got ", results[i].describe());
   }
   return results;
+}
+
+// As many of each slice, along a new first dimension.
+std::vector<Tensor> stacked(FakeMode& mode, const std::vector<Tensor>& slices, const SymInt& count) {
+  const ModeGuard active(&mode);
+  std::vector<Tensor> tensors;
+  for (const Tensor& slice : slices) {
+    std::vector<SymInt> sizes{count};
+    for (const SymInt& size : slice.sym_sizes()) sizes.push_back(size);
+    tensors.push_back(clone(expand(unsqueeze(slice, 0), sizes), MemoryFormat::Contiguous));
+  }
+  return tensors;
 }
 
 // Each rule holds the call's tensors to its end, and these the mode: the stack may have been the
@@ -54,18 +68,26 @@ void map_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
     const ModeGuard active(&mode);
     return call.inputs_at(0);
   }();
-  std::vector<Tensor> stacked;
-  for (const Tensor& slice : call_in(mode, call.f, inputs)) {
-    const std::vector<Tensor> slices(static_cast<size_t>(call.size()), slice);
-    stacked.push_back(sb::stack(slices, 0));
-  }
-  *stack = control_flow::values_of(stacked);
+  *stack = control_flow::values_of(stacked(mode, call_in(mode, call.f, inputs), call.size()));
+}
+
+void scan_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
+  const control_flow::ScanCall call(*stack);
+  const std::vector<Tensor> inputs = [&] {
+    const ModeGuard active(&mode);
+    return call.inputs_at(call.init, 0);
+  }();
+  std::vector<Tensor> results = call_in(mode, call.combine_fn, inputs);
+  const std::vector<Tensor> slices = call.take_slices(&results);
+  for (Tensor& tensor : stacked(mode, slices, call.size())) results.push_back(std::move(tensor));
+  *stack = control_flow::values_of(results);
 }
 
 [[maybe_unused]] const bool control_flow_registered = [] {
   cond_op().impl_mode<FakeMode>(cond_rule).release();
   while_loop_op().impl_mode<FakeMode>(while_loop_rule).release();
   map_impl_op().impl_mode<FakeMode>(map_rule).release();
+  scan_op().impl_mode<FakeMode>(scan_rule).release();
   return true;
 }();
 

@@ -211,8 +211,8 @@ class GraphParser {
     for (const JsonValue& input : json.at("inputs").elements()) {
       notes_.check_members(input, "an argument", {"name", "arg", "kind"});
       std::string name = name_in(input);
-      // A higher-order operator has no schema: its arguments go by their order.
-      if (name.empty() && node.kind != TargetKind::HigherOrder)
+      // What has no schema gets its arguments by their order.
+      if (name.empty() && node.kind == TargetKind::Operator)
         input.fail("an argument's name is empty");
       if (!name.empty() && !names.insert(name).second)
         input.fail("the argument ", quote(name), " is there twice");

@@ -177,11 +177,17 @@ class GuardReader {
     skip_spaces();
     if (at_ < text_.size() && absl::ascii_isdigit(static_cast<unsigned char>(text_[at_])))
       return integer(read_int());
-    const std::string name = read_word();
+    std::string name = read_word();
     if (name.empty()) fail("expected a term");
     if (name == "True" || name == "False")
       return std::make_shared<Term>(Term{Term::Kind::Bool, int64_t{name == "True"}});
     if (name == "L") return input();
+    if (name == "torch") {
+      expect(".");
+      name = read_word() == "sym_max" ? "Max" : "Min";
+      if (!text_.substr(0, at_).ends_with("sym_max") && !text_.substr(0, at_).ends_with("sym_min"))
+        fail("expected sym_max or sym_min");
+    }
     if (!find_sympy_function(name)) fail(str_cat("the name ", quote(name), " is not known"));
     std::vector<TermPtr> operands;
     expect("(");

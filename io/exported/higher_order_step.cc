@@ -12,6 +12,7 @@
 #include "switchboard/io/exported/node_step.h"
 #include "switchboard/ops/control_flow/cond.h"
 #include "switchboard/ops/control_flow/map.h"
+#include "switchboard/ops/control_flow/scan.h"
 #include "switchboard/ops/control_flow/while_loop.h"
 
 namespace sb::io {
@@ -250,6 +251,22 @@ RunFunction make_map(const Node& node, const Arguments& arguments) {
   };
 }
 
+// scan(graph, init, xs, additional)
+RunFunction make_scan(const Node& node, const Arguments& arguments) {
+  arguments.expect_at_least(3);
+  const GraphFunction combine(arguments.graph(0), node.target());
+  return [combine, init = arguments.list(1), xs = arguments.list(2),
+          more = node.inputs.size() > 3 ? arguments.list(3) : Operands()](
+             absl::Span<const IValue> values, const RunContext& context) {
+    const std::vector<IValue> carry = values_of(init, values);
+    const std::vector<IValue> mapped = values_of(xs, values);
+    const std::vector<IValue> additional = values_of(more, values);
+    const IValue f = combine.callable(joined(joined(carry, mapped), additional), context);
+    return combine.results(elements_of(scan_op()(
+        {f, tensors_among(carry), tensors_among(mapped), tensors_among(additional)})));
+  };
+}
+
 // wrap_with_set_grad_enabled(enabled, graph, operands...)
 RunFunction make_set_grad_enabled(const Node&, const Arguments& arguments) {
   arguments.expect_at_least(2);
@@ -280,6 +297,7 @@ struct Maker {
 constexpr Maker kMakers[] = {
     {"higher_order::cond", make_cond},
     {"higher_order::map_impl", make_map},
+    {"higher_order::scan", make_scan},
     {"higher_order::while_loop", make_while_loop},
     {"higher_order::wrap_with_autocast", make_autocast},
     {"higher_order::wrap_with_set_grad_enabled", make_set_grad_enabled},

@@ -11,15 +11,35 @@
 namespace sb::control_flow {
 namespace {
 
-bool same_strides(const Tensor& a, const Tensor& b) {
-  if (a.numel() == 0) return true;
+// Sizes may be symbols: the same expression is the same size, and nothing is asked of others.
+bool same_number(const SymInt& a, const SymInt& b) {
+  if (!a.is_symbolic() && !b.is_symbolic()) return a.expect_int() == b.expect_int();
+  if (const auto known = statically_known(a == b)) return *known;
+  return (a == b).guard_bool();
+}
+
+bool same_sizes(const Tensor& a, const Tensor& b) {
+  if (a.dim() != b.dim()) return false;
   for (int64_t d = 0; d < a.dim(); ++d)
-    if (a.size(d) > 1 && a.stride(d) != b.stride(d)) return false;
+    if (!same_number(a.sym_size(d), b.sym_size(d))) return false;
+  return true;
+}
+
+bool same_strides(const Tensor& a, const Tensor& b) {
+  if (!a.is_symbolic() && a.numel() == 0) return true;
+  for (int64_t d = 0; d < a.dim(); ++d)
+    if (a.sym_size(d).maybe_int() != 1 && !same_number(a.sym_stride(d), b.sym_stride(d)))
+      return false;
   return true;
 }
 
 std::string strides_text(const Tensor& t) {
-  return str_cat(t.describe(), " with strides [", absl::StrJoin(t.strides(), ", "), "]");
+  return str_cat(t.describe(), " with strides [",
+                 absl::StrJoin(t.sym_strides(), ", ",
+                               [](std::string* out, const SymInt& stride) {
+                                 *out += stride.to_string();
+                               }),
+                 "]");
 }
 
 // RuntimeError if a result is a view of an argument, or the argument itself.
@@ -97,13 +117,26 @@ bool truth_of(std::string_view who, const Tensor& tensor) {
   }
 }
 
+void check_slices(std::string_view op, const std::vector<Tensor>& xs) {
+  SB_CHECK(!xs.empty(), op, ": xs: expected at least one tensor, got none");
+  for (size_t i = 0; i < xs.size(); ++i) {
+    SB_CHECK(xs[i].dim() > 0, op, ": xs: item ", i, ": expected a first dimension, got ",
+             xs[i].describe());
+    SB_CHECK(xs[i].sym_size(0).maybe_int() != 0, op, ": xs: item ", i,
+             ": expected a first dimension that is not 0, got ", xs[i].describe());
+    SB_CHECK(same_number(xs[i].sym_size(0), xs[0].sym_size(0)), op, ": xs: item ", i,
+             ": expected a first dimension of ", xs[0].sym_size(0).to_string(),
+             ", as that of item 0, got ", xs[i].describe());
+  }
+}
+
 void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, std::string_view of,
                          const std::vector<Tensor>& expected, Strides strides) {
   SB_CHECK(got.size() == expected.size(), who, ": expected ", expected.size(),
            " results, as many as ", of, ", got ", got.size());
   for (size_t i = 0; i < got.size(); ++i) {
     const Tensor &a = expected[i], &b = got[i];
-    SB_CHECK(a.dtype() == b.dtype() && a.sizes() == b.sizes() && a.device() == b.device(), who,
+    SB_CHECK(a.dtype() == b.dtype() && same_sizes(a, b) && a.device() == b.device(), who,
              ": result ", i, ": expected ", a.describe(), ", as of ", of, ", got ", b.describe());
     SB_CHECK(strides == Strides::Ignored || same_strides(a, b), who, ": result ", i, ": expected ",
              strides_text(a), ", as of ", of, ", got ", strides_text(b));

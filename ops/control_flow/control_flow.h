@@ -1,4 +1,4 @@
-// What cond, while_loop and map share: their arguments, the functions that they call, and the rules
+// What cond, while_loop, map and scan share: their arguments, the functions that they call, and the rules
 // that are the same for all of them.
 
 #ifndef SWITCHBOARD_OPS_CONTROL_FLOW_CONTROL_FLOW_H_
@@ -44,6 +44,10 @@ std::vector<IValue> values_of(const std::vector<Tensor>& tensors);
 // The one element of a bool tensor. Errors start with `who`: DataDependentOutputError where there
 // is no data to read.
 bool truth_of(std::string_view who, const Tensor& tensor);
+
+// RuntimeError unless the tensors that `op` takes slices of, its argument xs, are there, have a first
+// dimension, and agree in it. Of a size that is a symbol, what can be told.
+void check_slices(std::string_view op, const std::vector<Tensor>& xs);
 
 enum class Strides : bool { Ignored, Compared };
 // Throws RuntimeError, naming the result and both metadata, unless `got`, the results of the

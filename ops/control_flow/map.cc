@@ -18,7 +18,8 @@ void run_map(DispatchKeySet, Stack* stack) {
   const MapCall call(*stack);
   std::vector<std::vector<Tensor>> columns;  // for each result, its slices
   std::vector<Tensor> first;
-  for (int64_t i = 0; i < call.size(); ++i) {
+  const int64_t size = call.xs[0].size(0);
+  for (int64_t i = 0; i < size; ++i) {
     const std::vector<Tensor> results = call.f(call.inputs_at(i));
     if (i == 0) {
       first = results;
@@ -66,16 +67,7 @@ MapCall::MapCall(const std::vector<IValue>& stack)
     : f(kMapName, "f", arguments_of(kMapName, stack, 3)[0]),
       xs(tensors_of(kMapName, "xs", stack[1])),
       args(tensors_of(kMapName, "args", stack[2])) {
-  SB_CHECK(!xs.empty(), kMapName, ": xs: expected at least one tensor, got none");
-  for (size_t i = 0; i < xs.size(); ++i) {
-    SB_CHECK(xs[i].dim() > 0, kMapName, ": xs: item ", i, ": expected a first dimension, got ",
-             xs[i].describe());
-    SB_CHECK(xs[i].size(0) > 0, kMapName, ": xs: item ", i,
-             ": expected a first dimension that is not 0, got ", xs[i].describe());
-    SB_CHECK(xs[i].size(0) == xs[0].size(0), kMapName, ": xs: item ", i,
-             ": expected a first dimension of ", xs[0].size(0), ", as that of item 0, got ",
-             xs[i].describe());
-  }
+  check_slices(kMapName, xs);
 }
 
 std::vector<Tensor> MapCall::inputs_at(int64_t i) const {

@@ -34,7 +34,7 @@ namespace control_flow {
 struct MapCall {
   explicit MapCall(const std::vector<IValue>& stack);
 
-  int64_t size() const { return xs[0].size(0); }
+  SymInt size() const { return xs[0].sym_size(0); }
   // What f takes for slice i.
   std::vector<Tensor> inputs_at(int64_t i) const;
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "switchboard/core/error.h"
+#include "switchboard/ops/copy.h"
 #include "switchboard/ops/control_flow/trace_control_flow.h"
 #include "switchboard/ops/functionalization/functionalization.h"
 
@@ -16,15 +17,20 @@ constexpr std::string_view kCarried = "the carried inputs";
 void run_while_loop(DispatchKeySet, Stack* stack) {
   const WhileLoopCall call(*stack);
   std::vector<Tensor> carried = call.carried;
+  bool stepped = false;
   for (;;) {
     const std::vector<Tensor> inputs = call.with_additional(carried);
     const std::vector<Tensor> condition = call.cond_fn(inputs);
     call.check_condition(condition);
     if (!truth_of(call.cond_fn.name(), condition[0])) break;
+    stepped = true;
     std::vector<Tensor> next = call.body_fn(inputs);
     check_same_metadata(call.body_fn.name(), next, kCarried, carried, Strides::Ignored);
     carried = std::move(next);
   }
+  // A later write to a result must not reach an input.
+  if (!stepped)
+    for (Tensor& tensor : carried) tensor = clone(tensor);
   *stack = values_of(carried);
 }
 

@@ -17,7 +17,7 @@ namespace sb {
 HigherOrderOperator& while_loop_op();
 
 // Replaces the carried tensors by body_fn(carried...) while cond_fn(carried...) holds, and gives
-// what they are in the end: the inputs themselves if it never holds. As `torch.while_loop`. The
+// what they are in the end: copies of the inputs if it never holds. As `torch.while_loop`. The
 // functions are as in tensor_callable.h; cond_fn gives a bool tensor without dimensions.
 //
 //   std::vector<Tensor> r = while_loop([](const Tensor& i, const Tensor& x) { return i < 10; },

@@ -1,0 +1,63 @@
+#include "switchboard/ops/control_flow/scan.h"
+
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/operators.h"
+#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/views.h"
+#include "switchboard/tests/control_flow/places.h"
+
+namespace sb::test {
+namespace {
+
+using Catch::Matchers::Contains;
+
+// Running sums of the rows of in[1], from in[0], and twice each row.
+Tensors running_sums(const Tensors& in) {
+  return sb::scan(
+      [](const Tensor& sum, const Tensor& row) {
+        const Tensor next = sum + row;
+        return Tensors{next, next * 1.0, row * 2.0};
+      },
+      {in[0]}, {in[1]});
+}
+
+TEST_CASE("scan carries what its function gives, and stacks the rest") {
+  const Maker make(GENERATE(from_range(all_places())));
+  const Tensors inputs{make({2}, {100, 0}), make({3, 2}, {1, 2, 3, 4, 5, 6})};
+  const std::string text = run_all_ways(running_sums, inputs);
+  const std::string device = to_string(inputs[0].device());
+  if (make.has_data()) {
+    CHECK(text == str_cat("float32[2] on ", device, " {109, 12}; float32[3, 2] on ", device,
+                          " {101, 2, 104, 6, 109, 12}; float32[3, 2] on ", device,
+                          " {2, 4, 6, 8, 10, 12}"));
+  } else {
+    CHECK(text == str_cat("float32[2] on ", device, "; float32[3, 2] on ", device,
+                          "; float32[3, 2] on ", device));
+  }
+}
+
+TEST_CASE("a graph of scan takes other numbers of slices") {
+  const Graph g = trace(running_sums, {tensor_of({2}, {0, 0}), tensor_of({2, 2}, {1, 2, 3, 4})});
+  CHECK_THAT(g.to_string(), Contains("scan"));
+  const Tensors longer =
+      g.run({tensor_of({2}, {0, 0}), tensor_of({4, 2}, {1, 1, 1, 1, 1, 1, 1, 1})});
+  CHECK(text_of(longer[0]) == text_of(tensor_of({2}, {4, 4})));
+}
+
+TEST_CASE("scan refuses what it cannot carry or slice, naming it") {
+  const auto keep = [](const Tensors& t) { return Tensors{t[0]}; };
+  const Tensor x = ones({2, 2});
+  CHECK_THROWS_WITH(sb::scan(keep, {ones({2})}, {}), Contains("higher_order::scan: xs: expected at "
+                                                              "least one tensor, got none"));
+  CHECK_THROWS_WITH(sb::scan(keep, {ones({2})}, {ones({})}), Contains("expected a first dimension"));
+  CHECK_THROWS_WITH(sb::scan(keep, {ones({2})}, {x, ones({3, 2})}),
+                    Contains("item 1: expected a first dimension of 2"));
+  CHECK_THROWS_WITH(sb::scan([](const Tensors&) { return Tensors{}; }, {ones({2})}, {x}),
+                    Contains("combine_fn: expected 1 carried tensors at least, got 0 results"));
+  CHECK_THROWS_WITH(sb::scan([](const Tensors& t) { return Tensors{unsqueeze(t[0], 0)}; },
+                             {ones({2})}, {x}),
+                    Contains("combine_fn: result 0: expected float32[2]") && Contains("as of init"));
+}
+
+}  // namespace
+}  // namespace sb::test
