@@ -27,19 +27,92 @@ std::string python_repr(double v, bool point) {
 
 }  // namespace
 
+Scalar::Scalar(const SymInt& v) : Scalar() {
+  if (v.is_symbolic()) {
+    set_symbol(DType::Int64, v.node());
+  } else {
+    value_.i = v.expect_int();
+  }
+}
+Scalar::Scalar(const SymFloat& v) : Scalar(0.0) {
+  if (v.is_symbolic()) {
+    set_symbol(DType::Float64, v.node());
+  } else {
+    value_.d = v.expect_float();
+  }
+}
+Scalar::Scalar(const SymBool& v) : Scalar(false) {
+  if (v.is_symbolic()) {
+    set_symbol(DType::Bool, v.node());
+  } else {
+    value_.i = v.expect_bool();
+  }
+}
+
+void Scalar::set_symbol(DType kind, const SymNode* node) {
+  node->retain();
+  tag_ = tag_of(kind) | kSymbolic;
+  value_.node = node;
+}
+
+SymValue Scalar::sym_value() const {
+  if (is_symbolic()) return SymValue(IntrusivePtr<const SymNode>::share(value_.node));
+  switch (kind()) {
+    case DType::Bool:
+      return SymValue::of_bool(value_.i != 0);
+    case DType::Int64:
+      return SymValue::of_int(value_.i);
+    case DType::Float64:
+      return SymValue::of_float(value_.d);
+    default:
+      SB_THROW(TypeError, "expected a real number, got ", to_string());
+  }
+}
+
+SymInt Scalar::to_sym_int() const {
+  if (!is_symbolic()) return plain_to<int64_t>();
+  switch (kind()) {
+    case DType::Bool:
+      return sym_int(SymBool(sym_value()));
+    case DType::Float64:
+      return sym_trunc(SymFloat(sym_value()));
+    default:
+      return SymInt(sym_value());
+  }
+}
+
+SymFloat Scalar::to_sym_float() const {
+  if (!is_symbolic()) return plain_to<double>();
+  return is_floating_point() ? SymFloat(sym_value()) : sym_float(to_sym_int());
+}
+
+Scalar Scalar::settled(SourceLocation where) const {
+  if (!is_symbolic()) return *this;
+  switch (kind()) {
+    case DType::Bool:
+      return value_.node->guard_bool(where);
+    case DType::Float64:
+      return value_.node->guard_float(where);
+    default:
+      return value_.node->guard_int(where);
+  }
+}
+
 DType Scalar::dtype() const {
-  switch (kind_) {
+  switch (kind()) {
     case DType::Float64:
       return default_dtype();
     case DType::Complex128:
       return to_complex(default_dtype());
     default:
-      return kind_;
+      return kind();
   }
 }
 
 Scalar Scalar::operator-() const {
-  switch (kind_) {
+  if (is_symbolic() && !is_bool())
+    return is_int() ? Scalar(-SymInt(sym_value())) : Scalar(-SymFloat(sym_value()));
+  switch (kind()) {
     case DType::Float64:
       return Scalar(-value_.d);
     case DType::Complex128:
@@ -53,8 +126,9 @@ Scalar Scalar::operator-() const {
 }
 
 bool Scalar::operator==(const Scalar& other) const {
-  if (kind_ != other.kind_) return false;
-  switch (kind_) {
+  if (tag_ != other.tag_) return false;
+  if (is_symbolic()) return value_.node->is_same(*other.value_.node);
+  switch (kind()) {
     case DType::Float64:
       return value_.d == other.value_.d;
     case DType::Complex128:
@@ -65,7 +139,8 @@ bool Scalar::operator==(const Scalar& other) const {
 }
 
 std::string Scalar::to_string() const {
-  switch (kind_) {
+  if (is_symbolic()) return value_.node->to_string();
+  switch (kind()) {
     case DType::Bool:
       return value_.i ? "True" : "False";
     case DType::Float64:

@@ -103,5 +103,85 @@ TEST_CASE("scalars are equal when kind and value are", "[core][scalar]") {
   CHECK_FALSE(Scalar(NAN) == Scalar(NAN));
 }
 
+// A symbol that counts the guards on it.
+class Counted : public SymNode {
+ public:
+  Counted(SymKind kind, std::string text, int* guards)
+      : kind_(kind), text_(std::move(text)), guards_(guards) {}
+  SymKind kind() const override { return kind_; }
+  std::string to_string() const override { return text_; }
+  SymValue apply(SymOp op, absl::Span<const SymValue>) const override {
+    const SymKind kind = op == SymOp::ToFloat ? SymKind::Float
+                         : op == SymOp::Trunc ? SymKind::Int
+                                              : kind_;
+    return SymValue(IntrusivePtr<const SymNode>(
+        make_intrusive<Counted>(kind, str_cat(sb::to_string(op), "(", text_, ")"), guards_)));
+  }
+  int64_t guard_int(SourceLocation) const override { return ++*guards_, 5; }
+  double guard_float(SourceLocation) const override { return ++*guards_, 2.5; }
+  bool guard_bool(SourceLocation) const override { return ++*guards_, true; }
+
+ private:
+  const SymKind kind_;
+  const std::string text_;
+  int* const guards_;
+};
+
+TEST_CASE("a scalar may be a symbol, of whose kind it is; reading its value guards",
+          "[core][scalar]") {
+  int guards = 0;
+  const Scalar i = SymInt(make_intrusive<Counted>(SymKind::Int, "s0", &guards));
+  const Scalar f = SymFloat(make_intrusive<Counted>(SymKind::Float, "f0", &guards));
+  const Scalar b = SymBool(make_intrusive<Counted>(SymKind::Bool, "b0", &guards));
+  CHECK((i.is_symbolic() && f.is_symbolic() && b.is_symbolic()));
+  CHECK((i.is_int() && f.is_floating_point() && b.is_bool()));
+  CHECK(i.dtype() == DType::Int64);
+  CHECK(f.dtype() == DType::Float32);
+  CHECK(i.to_string() == "s0");
+  CHECK((-i).to_string() == "-(s0)");
+  CHECK((-f).to_string() == "neg(f0)");
+  CHECK(f.to_sym_int().to_string() == "trunc(f0)");
+  CHECK(i.to_sym_float().to_string() == "float(s0)");
+  CHECK(guards == 0);
+  CHECK(i.to<double>() == 5);
+  CHECK(f.to<int64_t>() == 2);
+  CHECK(b.to<bool>());
+  CHECK(i.settled() == Scalar(5));
+  CHECK(guards == 4);
+}
+
+TEST_CASE("a plain symbolic number is a plain scalar", "[core][scalar]") {
+  CHECK(Scalar(SymInt(3)) == Scalar(3));
+  CHECK(Scalar(SymFloat(2.5)) == Scalar(2.5));
+  CHECK(Scalar(SymBool(true)) == Scalar(true));
+  CHECK_FALSE(Scalar(SymInt(3)).is_symbolic());
+  CHECK(Scalar(3).sym_value().as_int() == 3);
+  CHECK(Scalar(3).to_sym_float().expect_float() == 3.0);
+  CHECK(Scalar(2.5).to_sym_int().expect_int() == 2);
+  CHECK_THROWS_AS(Scalar(std::complex<double>(1, 2)).sym_value(), TypeError);
+}
+
+TEST_CASE("copies of a scalar share its symbol, and equal it", "[core][scalar]") {
+  int guards = 0;
+  const auto node = make_intrusive<Counted>(SymKind::Int, "s0", &guards);
+  {
+    const Scalar a = SymInt(node);
+    Scalar b = a;
+    CHECK(node->use_count() == 3);
+    CHECK(b == a);
+    CHECK_FALSE(b == Scalar(5));
+    b = 1;
+    CHECK(node->use_count() == 2);
+    b = a;
+    b = *&b;
+    CHECK(node->use_count() == 3);
+    CHECK_FALSE(b.is(5));
+    CHECK(Scalar(5).is(5));
+    CHECK_FALSE(Scalar(5.0).is(5));
+  }
+  CHECK(node->use_count() == 1);
+  CHECK(guards == 0);
+}
+
 }  // namespace
 }  // namespace sb

@@ -12,4 +12,36 @@ SymDimVector contiguous_strides(SymIntArrayRef sizes) {
   return strides;
 }
 
+namespace {
+
+bool known(const SymBool& truth) { return statically_known(truth).value_or(false); }
+bool asked(const SymBool& truth) {
+  if (const std::optional<bool> sure = statically_known(truth)) return *sure;
+  return guard_size_oblivious(truth);
+}
+
+}  // namespace
+
+bool is_known_dense(const SymbolicShape& shape, absl::Span<const size_t> order) {
+  // As strides are made: a size that may be 0 counts as 1.
+  SymInt usual = 1;
+  for (const size_t d : order) {
+    if (!known(shape.strides[d] == usual) && !known(shape.sizes[d] == 1)) return false;
+    usual *= sym_max(shape.sizes[d], SymInt(1));
+  }
+  return true;
+}
+
+bool is_dense(const SymbolicShape& shape, absl::Span<const size_t> order) {
+  if (is_known_dense(shape, order)) return true;
+  SymInt expected = 1;
+  for (const size_t d : order) {
+    const SymInt& size = shape.sizes[d];
+    const SymInt& stride = shape.strides[d];
+    if (!known(stride == expected) && !asked(size == 1) && !asked(stride == expected)) return false;
+    expected *= size;
+  }
+  return true;
+}
+
 }  // namespace sb

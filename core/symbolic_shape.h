@@ -3,7 +3,10 @@
 #ifndef SWITCHBOARD_CORE_SYMBOLIC_SHAPE_H_
 #define SWITCHBOARD_CORE_SYMBOLIC_SHAPE_H_
 
+#include <cstddef>
+
 #include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "switchboard/core/sym_int.h"
 
 namespace sb {
@@ -20,6 +23,13 @@ struct SymbolicShape {
 
 // The strides of a contiguous tensor of these sizes.
 SymDimVector contiguous_strides(SymIntArrayRef sizes);
+
+// Whether a tensor's elements lie one after the other, for all sizes, where its dimensions are
+// taken in this order, fastest first. Records nothing.
+bool is_known_dense(const SymbolicShape& shape, absl::Span<const size_t> order);
+// Whether they do for the sizes at hand: asks about sizes and strides, one by one, where that does
+// not hold for all. Sizes that come from data count as neither 0 nor 1.
+bool is_dense(const SymbolicShape& shape, absl::Span<const size_t> order);
 
 }  // namespace sb
 

@@ -266,8 +266,37 @@ void TensorImpl::set_transposed(const TensorImpl& base, size_t dim0, size_t dim1
   if (rank >= 4) compute_channels_last();
 }
 
+bool TensorImpl::is_symbolic_contiguous(MemoryFormat format) const {
+  const size_t rank = shape_.rank();
+  absl::InlinedVector<size_t, SizesAndStrides::kInline> order;
+  if (format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d) {
+    if (rank != (format == MemoryFormat::ChannelsLast ? 4 : 5)) return false;
+    order.push_back(1);
+    for (size_t d = rank; --d > 1;) order.push_back(d);
+    order.push_back(0);
+  } else {
+    for (size_t d = rank; d-- > 0;) order.push_back(d);
+  }
+  return is_dense(*symbolic_shape_, order);
+}
+
+bool TensorImpl::is_symbolic_dense() const {
+  const int64_t* const strides = shape_.strides();
+  const int64_t* const sizes = shape_.sizes();
+  absl::InlinedVector<size_t, SizesAndStrides::kInline> order;
+  for (size_t d = shape_.rank(); d-- > 0;) order.push_back(d);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return strides[a] < strides[b] || (strides[a] == strides[b] && sizes[a] < sizes[b]);
+  });
+  if (is_known_dense(*symbolic_shape_, order)) return true;
+  // That no other order is dense, for other sizes, cannot be said in a guard.
+  settle_symbols();
+  return non_overlapping_and_dense_;
+}
+
 bool TensorImpl::is_contiguous(MemoryFormat format) const {
-  settle();
+  if (symbolic_shape_) [[unlikely]]
+    return is_symbolic_contiguous(format);
   switch (format) {
     case MemoryFormat::ChannelsLast:
       return channels_last_;

@@ -221,14 +221,17 @@ class TensorImpl : public IntrusiveTarget {
   void set_transposed(const TensorImpl& base, size_t dim0, size_t dim1);
 
   // Facts about sizes and strides, computed when these are set.
+  // Of symbolic ones, as they are asked for: of those that hold for all sizes nothing is recorded.
   bool is_contiguous() const {
-    settle();
+    if (symbolic_shape_) [[unlikely]]
+      return is_symbolic_contiguous(MemoryFormat::Contiguous);
     return contiguous_;
   }
   bool is_contiguous(MemoryFormat format) const;
   // Every element has a place of its own and there are no gaps.
   bool is_non_overlapping_and_dense() const {
-    settle();
+    if (symbolic_shape_) [[unlikely]]
+      return is_symbolic_dense();
     return non_overlapping_and_dense_;
   }
 
@@ -309,6 +312,8 @@ class TensorImpl : public IntrusiveTarget {
       settle_symbols();
   }
   [[gnu::cold, gnu::noinline]] void settle_symbols() const;
+  [[gnu::cold, gnu::noinline]] bool is_symbolic_contiguous(MemoryFormat format) const;
+  [[gnu::cold, gnu::noinline]] bool is_symbolic_dense() const;
   // Takes the symbols away. Apart, so that the usual call needs no register for it.
   void forget_symbols() {
     if (symbolic_shape_) [[unlikely]]

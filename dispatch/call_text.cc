@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/core/symbolic_number.h"
 
 namespace sb {
 namespace {
@@ -39,6 +40,7 @@ std::string value_text(const IValue& value, const std::function<std::string(cons
 }
 
 std::string wrapped_number_text(const Tensor& tensor) {
+  if (const Scalar* const symbol = symbolic_number_of(tensor)) return symbol->to_string();
   if (!tensor.impl()->is_wrapped_number() || !tensor.is_cpu() || tensor.impl()->mode_data() ||
       tensor.numel() != 1 || !tensor.storage() || !tensor.storage()->data()) {
     return "";

@@ -19,7 +19,8 @@ std::string type_text(const Tensor& tensor);
 // The value as code, where text(tensor) stands for each tensor, those in lists included.
 std::string value_text(const IValue& value, const std::function<std::string(const Tensor&)>& text);
 
-// "2.5" for a tensor that was made from a number and can be read here; "" for any other.
+// "2.5" for a tensor that was made from a number and can be read here, "s0" for one that stands for
+// a symbol; "" for any other.
 std::string wrapped_number_text(const Tensor& tensor);
 
 // Whether both are the same value of the same type, and neither holds a tensor.

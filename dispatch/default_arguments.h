@@ -143,17 +143,24 @@ struct DefaultValue<bool> {
     return value;
   }
 };
+template <class Text>
+consteval auto parse_default_number() {
+  if constexpr (Text::text == "True" || Text::text == "False") {
+    return parse_default_bool(Text::text);
+  } else if constexpr (Text::text.find_first_of(".e") != std::string_view::npos) {
+    return parse_default_double(Text::text);
+  } else {
+    return parse_default_int(Text::text);
+  }
+}
+template <class Text>
+inline constexpr Scalar default_scalar = parse_default_number<Text>();
+// By reference: a call that leaves the argument out makes none, and destroys none.
 template <>
 struct DefaultValue<Scalar> {
   template <class Text>
-  static Scalar get() {
-    if constexpr (Text::text == "True" || Text::text == "False") {
-      return DefaultValue<bool>::get<Text>();
-    } else if constexpr (Text::text.find_first_of(".e") != std::string_view::npos) {
-      return DefaultValue<double>::get<Text>();
-    } else {
-      return DefaultValue<int64_t>::get<Text>();
-    }
+  static const Scalar& get() {
+    return default_scalar<Text>;
   }
 };
 template <>
@@ -226,7 +233,7 @@ struct DefaultValue<absl::Span<T>> {
 };
 
 template <class T, class Text>
-T default_argument(Text) {
+decltype(auto) default_argument(Text) {
   return DefaultValue<T>::template get<Text>();
 }
 

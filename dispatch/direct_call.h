@@ -10,6 +10,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
+#include "switchboard/core/scalar.h"
 #include "switchboard/dispatch/cpp_types.h"
 #include "switchboard/dispatch/kernel.h"
 #include "switchboard/dispatch/mode.h"
@@ -55,6 +56,15 @@ class DirectArguments {
   }
   void add(const OptionalSymIntArrayRef& values) {
     if (values) add(*values);
+  }
+  void add(const Scalar& value) {
+    if (value.is_symbolic()) plain_ = false;
+  }
+  void add(const std::optional<Scalar>& value) {
+    if (value) add(*value);
+  }
+  void add(absl::Span<const Scalar> values) {
+    for (const Scalar& value : values) add(value);
   }
   void add(const Storage&) { plain_ = false; }
   void add(const IValue&) { plain_ = false; }

@@ -89,6 +89,11 @@ IntrusivePtr<const SymNode> IValue::node() const {
 }
 
 IValue::IValue(const Scalar& v) : IValue() {
+  if (v.is_symbolic()) {
+    const Tag tag = v.is_int() ? Tag::SymInt : v.is_bool() ? Tag::SymBool : Tag::SymFloat;
+    set_node(tag, v.sym_value().node());
+    return;
+  }
   switch (v.kind()) {
     case DType::Bool:
       *this = IValue(v.to<bool>());
@@ -188,11 +193,11 @@ Scalar IValue::to_scalar() const {
     case Tag::Complex:
       return Scalar(to_complex());
     case Tag::SymInt:
-      return Scalar(to_int());
+      return Scalar(to_sym_int());
     case Tag::SymFloat:
-      return Scalar(to_double());
+      return Scalar(to_sym_float());
     case Tag::SymBool:
-      return Scalar(to_sym_bool().guard_bool());
+      return Scalar(to_sym_bool());
     default:
       SB_THROW(TypeError, "expected Bool, Int, Double or Complex, got ", tag_name());
   }

@@ -84,7 +84,7 @@ class IValue {
   IValue(const SymInt& v);    // a plain one becomes Int
   IValue(const SymFloat& v);  // Double
   IValue(const SymBool& v);   // Bool
-  IValue(const Scalar& v);    // Bool, Int, Double or Complex
+  IValue(const Scalar& v);    // Bool, Int, Double or Complex, or a symbol
   IValue(std::complex<double> v);
   IValue(std::string v);
   IValue(std::string_view v) : IValue(std::string(v)) {}
@@ -178,10 +178,10 @@ class IValue {
     expect(Tag::MemoryFormat);
     return static_cast<sb::MemoryFormat>(payload_.i);
   }
-  SymInt to_sym_int() const;      // Int or SymInt
-  SymFloat to_sym_float() const;  // Double or SymFloat
-  SymBool to_sym_bool() const;    // Bool or SymBool
-  Scalar to_scalar() const;       // Bool, Int, Double or Complex, or a symbol with a guard
+  SymInt to_sym_int() const;                // Int or SymInt
+  SymFloat to_sym_float() const;            // Double or SymFloat
+  SymBool to_sym_bool() const;              // Bool or SymBool
+  Scalar to_scalar() const;                 // Bool, Int, Double, Complex, or a symbol
   std::complex<double> to_complex() const;  // Complex, Double or Int
   std::string_view to_string_view() const;
   IntArrayRef to_int_list() const;         // IntList

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/symbolic_number.h"
 #include "switchboard/dispatch/call_text.h"
 #include "switchboard/fake/cached_call.h"
 #include "switchboard/fake/fallback_kernel.h"
@@ -341,6 +342,9 @@ Tensor FakeMode::convert_argument(const OperatorHandle& op, const FakeOp& facts,
     if (!dynamic_cast<const FakeTensorData*>(other.get())) throw ModeDeclined();
     SB_THROW(RuntimeError, where(), "expected a fake tensor of this mode, got one of another, in ",
              render_call(op, stack));
+  }
+  if (symbolic_number_of(tensor)) {
+    return converter_.convert(tensor, Device(DeviceType::CPU), data());
   }
   SB_CHECK(!tensor.is_meta() || options_.allow_meta, where(),
            "expected a fake tensor, got a meta one, ", tensor.describe(), ", in ",

@@ -210,8 +210,6 @@ SB_ELEMENTWISE(abs_arithmetic, "abs", kUnaryFlags, abs_loops());
 #ifndef SB_CPU_VARIANT
 namespace {
 
-bool is_one(const Scalar& alpha) { return alpha.is_int() && alpha.to<int64_t>() == 1; }
-
 // As at::native::alpha_check.
 void check_alpha(std::string_view op, const Tensor& self, const Tensor& other,
                  const Scalar& alpha) {
@@ -242,14 +240,14 @@ void check_alpha(std::string_view op, const Tensor& self, const Tensor& other,
 }
 
 Tensor add_body(const Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  if (!is_one(alpha)) return add_scaled(out, self, other, alpha);
+  if (!alpha.is(1)) return add_scaled(out, self, other, alpha);
   return elementwise(add_arithmetic, out, self, other);
 }
 
 Tensor sub_body(const Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
   SB_CHECK(self.dtype() != DType::Bool && other.dtype() != DType::Bool,
            "sub: subtraction with a bool tensor is not supported; use logical_xor or logical_not");
-  if (!is_one(alpha)) return sub_scaled(out, self, other, alpha);
+  if (!alpha.is(1)) return sub_scaled(out, self, other, alpha);
   return elementwise(sub_arithmetic, out, self, other);
 }
 
@@ -329,49 +327,49 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
   m.define(add_Scalar);
   m.impl(add_Scalar, composite, [](const Tensor& self, const Scalar& other, const Scalar& alpha) {
-    return add(self, wrapped_scalar_tensor(other), alpha);
+    return add(self, wrapped_scalar_tensor(other, self), alpha);
   });
   m.define(add_Scalar_);
   m.impl(add_Scalar_, composite, [](const Tensor& self, const Scalar& other, const Scalar& alpha) {
-    return add_(self, wrapped_scalar_tensor(other), alpha);
+    return add_(self, wrapped_scalar_tensor(other, self), alpha);
   });
   define_out_by_copy<add_Scalar>(m);
   m.define(sub_Scalar);
   m.impl(sub_Scalar, composite, [](const Tensor& self, const Scalar& other, const Scalar& alpha) {
-    return sub(self, wrapped_scalar_tensor(other), alpha);
+    return sub(self, wrapped_scalar_tensor(other, self), alpha);
   });
   m.define(sub_Scalar_);
   m.impl(sub_Scalar_, composite, [](const Tensor& self, const Scalar& other, const Scalar& alpha) {
-    return sub_(self, wrapped_scalar_tensor(other), alpha);
+    return sub_(self, wrapped_scalar_tensor(other, self), alpha);
   });
   define_out_by_copy<sub_Scalar>(m);
   m.define(mul_Scalar);
   m.impl(mul_Scalar, composite, [](const Tensor& self, const Scalar& other) {
-    return mul(self, wrapped_scalar_tensor(other));
+    return mul(self, wrapped_scalar_tensor(other, self));
   });
   m.define(mul_Scalar_);
   m.impl(mul_Scalar_, composite, [](const Tensor& self, const Scalar& other) {
-    return mul_(self, wrapped_scalar_tensor(other));
+    return mul_(self, wrapped_scalar_tensor(other, self));
   });
   define_out_by_copy<mul_Scalar>(m);
   m.define(div_Scalar);
   m.impl(div_Scalar, composite, [](const Tensor& self, const Scalar& other) {
-    return div(self, wrapped_scalar_tensor(other));
+    return div(self, wrapped_scalar_tensor(other, self));
   });
   m.define(div_Scalar_);
   m.impl(div_Scalar_, composite, [](const Tensor& self, const Scalar& other) {
-    return div_(self, wrapped_scalar_tensor(other));
+    return div_(self, wrapped_scalar_tensor(other, self));
   });
   define_out_by_copy<div_Scalar>(m);
   m.define(div_Scalar_mode);
   m.impl(div_Scalar_mode, composite,
          [](const Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
-           return div_Tensor_mode(self, wrapped_scalar_tensor(other), mode);
+           return div_Tensor_mode(self, wrapped_scalar_tensor(other, self), mode);
          });
   m.define(div_Scalar_mode_);
   m.impl(div_Scalar_mode_, composite,
          [](const Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
-           return div_Tensor_mode_(self, wrapped_scalar_tensor(other), mode);
+           return div_Tensor_mode_(self, wrapped_scalar_tensor(other, self), mode);
          });
   define_out_by_copy<div_Scalar_mode>(m);
 
@@ -382,7 +380,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_out_by_copy<rsub>(m);
   m.define(rsub_Scalar);
   m.impl(rsub_Scalar, composite, [](const Tensor& self, const Scalar& other, const Scalar& alpha) {
-    return sub(wrapped_scalar_tensor(other), self, alpha);
+    return sub(wrapped_scalar_tensor(other, self), self, alpha);
   });
   define_out_by_copy<rsub_Scalar>(m);
 }

@@ -104,15 +104,6 @@ bool is_one(const Int& size) {
   return same_size(size, Int(1));
 }
 
-// Whether the tensor is contiguous: without a guard where its strides say so for all sizes.
-bool is_contiguous_with_symbols(const Tensor& t);
-template <SizeType Int>
-bool is_contiguous_of(const Tensor& t) {
-  if constexpr (std::same_as<Int, SymInt>)
-    if (t.is_symbolic()) return is_contiguous_with_symbols(t);
-  return t.is_contiguous();
-}
-
 // "[2, s0]", for messages.
 std::string symbolic_shape_text(SymIntArrayRef sizes);
 std::string shape_text(std::same_as<SymIntArrayRef> auto sizes) {
@@ -137,6 +128,10 @@ auto by_size(bool symbolic, F&& f) {
   return f.template operator()<int64_t>();
 }
 // Whether one of them is symbolic.
+template <class T>
+bool any_symbolic(const T&) {
+  return false;
+}
 inline bool any_symbolic(const Tensor& t) { return t.is_symbolic(); }
 inline bool any_symbolic(const SymInt& s) { return s.is_symbolic(); }
 inline bool any_symbolic(SymIntArrayRef list) {
@@ -156,10 +151,6 @@ bool any_symbolic(const std::optional<T>& value) {
 template <class A, class B, class... Rest>
 bool any_symbolic(const A& a, const B& b, const Rest&... rest) {
   return any_symbolic(a) || any_symbolic(b) || (any_symbolic(rest) || ...);
-}
-template <class T>
-bool any_symbolic(const T&) {
-  return false;
 }
 
 }  // namespace sb

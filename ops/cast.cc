@@ -63,12 +63,14 @@ CastFunction cast_function(DType from, DType to) {
 }
 
 void check_scalar_fits(const Scalar& value, DType dtype) {
+  if (value.is_symbolic()) return;  // store_scalar will see
   const bool ok = visit_dtype(dtype, [&]<class T>() { return fits<T>(value); });
   SB_CHECK(ok, "value cannot be converted to type ", to_string(dtype),
            " without overflow: ", value.to_string());
 }
 
-void store_scalar(const Scalar& value, DType dtype, void* to) {
+void store_scalar(const Scalar& number, DType dtype, void* to) {
+  const Scalar value = number.settled();
   check_scalar_fits(value, dtype);
   switch (value.kind()) {
     case DType::Float64: {

@@ -22,7 +22,7 @@ CastFunction cast_function(DType from, DType to);
 void store_scalar(const Scalar& value, DType dtype, void* to);
 // The element as a number of its category.
 Scalar load_scalar(DType dtype, const void* from);
-// Throws what store_scalar throws.
+// Throws what store_scalar throws. A symbol passes: its value is looked at when it is stored.
 void check_scalar_fits(const Scalar& value, DType dtype);
 
 }  // namespace sb

@@ -100,7 +100,7 @@ Tensor selection_body(const Tensor& out, const Tensor& self, const Tensor& other
 // With a number: the same with a 0-dim tensor of it.
 template <const ElementwiseOp& op>
 Tensor number_body(const Tensor& out, const Tensor& self, const Scalar& other) {
-  return elementwise(op, out, self, wrapped_scalar_tensor(other));
+  return elementwise(op, out, self, wrapped_scalar_tensor(other, self));
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {

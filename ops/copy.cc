@@ -104,11 +104,7 @@ Tensor clone_any(const Tensor& self, std::optional<MemoryFormat> memory_format) 
 
 Tensor contiguous_any(const Tensor& self, MemoryFormat format) {
   SB_CHECK(self.defined(), "contiguous: argument self: expected a tensor, got an undefined one");
-  const bool as_it_is =
-      format == MemoryFormat::Contiguous
-          ? by_size(self.is_symbolic(), [&]<class Int>() { return is_contiguous_of<Int>(self); })
-          : self.is_contiguous(format);
-  if (as_it_is) return self;
+  if (self.is_contiguous(format)) return self;
   SB_CHECK(format != MemoryFormat::Preserve,
            "contiguous: argument memory_format: preserve_format is not supported");
   return clone(self, format);

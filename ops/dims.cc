@@ -33,22 +33,6 @@ DimSet dim_set(const char* op, IntArrayRef dims, int64_t rank) {
   return set;
 }
 
-bool is_contiguous_with_symbols(const Tensor& t) {
-  const SymIntArrayRef sizes = t.sym_sizes(), strides = t.sym_strides();
-  // As they are made, where a size that may be 0 counts as 1.
-  const SymDimVector usual = contiguous_strides(sizes);
-  bool is_usual = true;
-  for (size_t d = 0; d < sizes.size() && is_usual; ++d) is_usual = known(strides[d] == usual[d]);
-  if (is_usual) return true;
-  SymInt expected = 1;
-  for (size_t d = sizes.size(); d-- > 0;) {
-    if (!known(strides[d] == expected) && !is_one(sizes[d]) && !same_size(strides[d], expected))
-      return false;
-    expected *= sizes[d];
-  }
-  return true;
-}
-
 std::string symbolic_shape_text(SymIntArrayRef sizes) {
   std::string text = "[";
   for (const SymInt& size : sizes) {

@@ -1,6 +1,7 @@
 #include "switchboard/ops/elementwise.h"
 
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/symbolic_number.h"
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/parallel.h"
 
@@ -152,10 +153,16 @@ void register_elementwise(const ElementwiseOp& op, DeviceType device, DeviceElem
 }
 
 Tensor wrapped_scalar_tensor(const Scalar& value) {
+  if (value.is_symbolic()) return make_symbolic_number(value);
   Tensor t = empty_on(DeviceType::CPU, {}, value.kind());
   store_scalar(value, value.kind(), t.data_ptr());
   t.impl()->set_wrapped_number(true);
   return t;
+}
+
+Tensor wrapped_scalar_tensor(const Scalar& value, const Tensor& beside) {
+  return wrapped_scalar_tensor(value.is_symbolic() && needs_values(beside) ? value.settled()
+                                                                           : value);
 }
 
 }  // namespace sb

@@ -47,9 +47,16 @@ void run_elementwise(const ElementwiseOp& op, TensorIterator* iterator, DType ou
 // `REGISTER_PRIVATEUSE1_DISPATCH`.
 void register_elementwise(const ElementwiseOp& op, DeviceType device, DeviceElementwise kernel);
 
-// A 0-dim CPU tensor of a number, which does not raise the dtype within its category. As
+// A 0-dim CPU tensor of a number, which does not raise the dtype within its category; of a symbol,
+// one without data that stands for it (make_symbolic_number). As
 // `at::native::wrapped_scalar_tensor`.
 Tensor wrapped_scalar_tensor(const Scalar& value);
+// The same as an operand beside another: only shape rules can do with a symbol, so that beside a
+// tensor with data it is settled.
+Tensor wrapped_scalar_tensor(const Scalar& value, const Tensor& beside);
+// Whether an operator on the tensor computes with the values of numbers beside it, and not only
+// with their kinds: a symbol must be settled then.
+inline bool needs_values(const Tensor& t) { return !t.is_meta() && !t.impl()->mode_data(); }
 
 namespace internal {
 

@@ -109,8 +109,7 @@ Tensor linear_kernel(const Tensor& input, const Tensor& weight, const std::optio
   if (!bias || !bias->defined()) return matmul(input, transposed);
   if (input.dim() == 2) return addmm(*bias, input, transposed);
   const bool symbolic = any_symbolic(input, weight);
-  if (input.dim() == 3 && weight.dim() == 2 &&
-      by_size(symbolic, [&]<class Int>() { return is_contiguous_of<Int>(input); })) {
+  if (input.dim() == 3 && weight.dim() == 2 && input.is_contiguous()) {
     return by_size(symbolic, [&]<class Int>() {
       return linear_of_rows<Int>(input, weight, transposed, *bias);
     });

@@ -38,7 +38,7 @@ void check_inner(const char* op, const Tensor& a, const Tensor& b, const Truth& 
 
 // Scalars are converted to the result's dtype, where they must fit.
 void check_factor(const char* op, const char* name, const Scalar& value, DType dtype) {
-  if (is_complex(dtype)) return;
+  if (is_complex(dtype) || value.is_symbolic()) return;
   const double v = value.to<double>();  // refuses a complex number
   double limit = std::numeric_limits<double>::infinity();
   if (dtype == DType::Float32 || dtype == DType::BFloat16) limit = 3.4028234663852886e38;

@@ -28,10 +28,26 @@ bool same_places(const Tensor& a, const Tensor& b) {
            "refer to a single memory location; clone() the tensor before performing the operation");
 }
 
+// Of tensors on one storage with symbols, of which nothing is asked: what is not known to be apart
+// may overlap, and what is known to lie in the same places does.
+Overlap symbolic_overlap(const Tensor& a, const Tensor& b) {
+  if (!known(a.sym_storage_offset() == b.sym_storage_offset()) || a.dtype() != b.dtype() ||
+      a.dim() != b.dim()) {
+    return Overlap::TooHard;
+  }
+  for (int64_t d = 0; d < a.dim(); ++d) {
+    if (!known(a.sym_size(d) == b.sym_size(d)) || !known(a.sym_stride(d) == b.sym_stride(d)))
+      return Overlap::TooHard;
+  }
+  return Overlap::Full;
+}
+
 }  // namespace
 
 Overlap overlap_between(const Tensor& a, const Tensor& b) {
   if (a.is_same(b)) return Overlap::Full;
+  if (a.is_symbolic() || b.is_symbolic())
+    return shares_storage(a, b) ? symbolic_overlap(a, b) : Overlap::No;
   if (!shares_storage(a, b) || a.numel() == 0 || b.numel() == 0) return Overlap::No;
   if (!a.impl()->is_non_overlapping_and_dense() || !b.impl()->is_non_overlapping_and_dense()) {
     return Overlap::TooHard;

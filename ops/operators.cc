@@ -15,7 +15,7 @@ Tensor operator*(const Tensor& x, const Scalar& y) { return mul_Scalar(x, y); }
 Tensor operator*(const Scalar& x, const Tensor& y) { return mul_Scalar(y, x); }
 Tensor operator/(const Tensor& x, const Tensor& y) { return div(x, y); }
 Tensor operator/(const Tensor& x, const Scalar& y) { return div_Scalar(x, y); }
-Tensor operator/(const Scalar& x, const Tensor& y) { return div(wrapped_scalar_tensor(x), y); }
+Tensor operator/(const Scalar& x, const Tensor& y) { return div(wrapped_scalar_tensor(x, y), y); }
 
 const Tensor& operator+=(const Tensor& x, const Tensor& y) { return add_(x, y), x; }
 const Tensor& operator+=(const Tensor& x, const Scalar& y) { return add_Scalar_(x, y), x; }

@@ -3,11 +3,34 @@
 #include <algorithm>
 
 #include "absl/container/inlined_vector.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/resize.h"
 
 namespace sb {
+
+namespace {
+
+bool same_sizes(const Tensor& a, const Tensor& b) {
+  if (!any_symbolic(a, b)) return a.sizes() == b.sizes();
+  bool same = a.dim() == b.dim();
+  for (int64_t d = 0; same && d < a.dim(); ++d) same = same_size(a.sym_size(d), b.sym_size(d));
+  return same;
+}
+
+// With symbols there is no memory to look after.
+void copy_symbolic_result(const Tensor& result, const Tensor& out, bool keep_strides) {
+  if (!same_sizes(result, out)) {
+    const SymDimVector contiguous = contiguous_strides(result.sym_sizes());
+    out.impl()->set_sym_sizes_and_strides(
+        result.sym_sizes(), keep_strides ? result.sym_strides() : SymIntArrayRef(contiguous),
+        out.sym_storage_offset());
+  }
+  copy_(out, result);
+}
+
+}  // namespace
 
 void check_result_fits_out(std::string_view op, const Tensor& result, const Tensor& out) {
   SB_CHECK(out.defined(), op, ": out: expected a tensor, got an undefined one");
@@ -15,7 +38,7 @@ void check_result_fits_out(std::string_view op, const Tensor& result, const Tens
            to_string(result.device()), ", but got ", to_string(out.device()));
   SB_CHECK(out.impl()->mode_data() == result.impl()->mode_data(), op, ": out is ", out.describe(),
            ", which belongs to another mode than the arguments");
-  if (out.sizes() == result.sizes()) check_no_internal_overlap(out);
+  if (same_sizes(out, result)) check_no_internal_overlap(out);
 }
 
 void copy_results_to_outs(std::string_view op, absl::Span<const ResultAndOut> pairs,
@@ -24,9 +47,16 @@ void copy_results_to_outs(std::string_view op, absl::Span<const ResultAndOut> pa
   const auto strides_of = [&](const Tensor& result) {
     return keep_strides ? result.strides() : IntArrayRef();
   };
+  bool symbolic = false;
   for (const auto& [result, out] : pairs) {
     check_result_fits_out(op, result, out);
+    symbolic |= any_symbolic(result, out);
+    if (symbolic) continue;
     output_must_grow(out, result.sizes(), strides_of(result));  // throws where it cannot
+  }
+  if (symbolic) {
+    for (const auto& [result, out] : pairs) copy_symbolic_result(result, out, keep_strides);
+    return;
   }
   const auto shares_memory_with_an_out = [&](const Tensor& result) {
     return std::ranges::any_of(pairs,

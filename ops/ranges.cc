@@ -4,6 +4,7 @@
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/factories.h"
@@ -55,6 +56,34 @@ int64_t range_length(const Scalar& start, const Scalar& end, const Scalar& step,
   return static_cast<int64_t>(length);
 }
 
+bool is_integer(const Scalar& s) { return s.is_int() || s.is_bool(); }
+bool is_symbolic_range(const Scalar& start, const Scalar& end, const Scalar& step) {
+  return start.is_symbolic() || end.is_symbolic() || step.is_symbolic();
+}
+
+// The same of a range with symbols: of integers in integers, which for other dtypes than int64 is
+// the same as long as the numbers are sizes.
+SymInt symbolic_range_length(const Scalar& start, const Scalar& end, const Scalar& step) {
+  const auto check_ends = [&](const SymBool& along) {
+    SB_CHECK(along, "arange: arguments start and end: ", start.to_string(), " to ", end.to_string(),
+             " is against the sign of step ", step.to_string());
+  };
+  if (is_integer(start) && is_integer(end) && is_integer(step)) {
+    const SymInt from = start.to_sym_int(), to = end.to_sym_int(), by = step.to_sym_int();
+    SB_CHECK(by != 0, "arange: argument step: expected a number other than 0, got ",
+             step.to_string());
+    const bool up = guard_bool(by > 0);
+    check_ends(up ? to >= from : to <= from);
+    const SymInt distance = up ? to - from : from - to, stride = up ? by : -by;
+    return sym_floor_div(distance + stride - 1, stride);
+  }
+  const SymFloat from = start.to_sym_float(), to = end.to_sym_float(), by = step.to_sym_float();
+  SB_CHECK(by != 0.0, "arange: argument step: expected a number other than 0, got ",
+           step.to_string());
+  check_ends(guard_bool(by > 0.0) ? to >= from : to <= from);
+  return sym_ceil((to - from) / by);
+}
+
 template <class T>
 void write_range(T* to, int64_t n, const Scalar& start, const Scalar& step) {
   if constexpr (std::is_integral_v<T>) {
@@ -75,7 +104,13 @@ Tensor arange_to(const Scalar& start, const Scalar& end, const Scalar& step, con
   const DType dtype = out.dtype();
   SB_CHECK_NOT_IMPLEMENTED(!is_complex(dtype) && dtype != DType::Bool,
                            "arange: not implemented for ", to_string(dtype));
-  const int64_t n = range_length(start, end, step, dtype);
+  if (out.is_meta() && is_symbolic_range(start, end, step)) {
+    const SymInt n = symbolic_range_length(start, end, step);
+    if (out.dim() != 1 || !same_size(out.sym_size(0), n))
+      out.impl()->set_sym_sizes_and_strides({n}, {1}, out.sym_storage_offset());
+    return out;
+  }
+  const int64_t n = range_length(start.settled(), end.settled(), step.settled(), dtype);
   if (out.numel() == n)
     check_no_internal_overlap(out);
   else
@@ -92,9 +127,10 @@ Tensor arange_to(const Scalar& start, const Scalar& end, const Scalar& step, con
 }
 
 Tensor arange_any(const Scalar& start, const Scalar& end, const Scalar& step, SB_TENSOR_OPTIONS) {
-  const auto is_integer = [](const Scalar& s) { return s.is_int() || s.is_bool(); };
   if (!dtype && is_integer(start) && is_integer(end) && is_integer(step)) dtype = DType::Int64;
-  const Tensor result = empty({0}, dtype, layout, device, pin_memory, std::nullopt);
+  const SymInt size =
+      is_symbolic_range(start, end, step) ? symbolic_range_length(start, end, step) : SymInt(0);
+  const Tensor result = empty({size}, dtype, layout, device, pin_memory, std::nullopt);
   return arange_start_out(start, end, step, result);
 }
 

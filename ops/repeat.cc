@@ -9,23 +9,24 @@
 namespace sb {
 namespace {
 
-TensorMeta repeat_rule(const Tensor& self, IntArrayRef repeats) {
-  const size_t rank = self.sizes().size();
-  SB_CHECK(repeats.size() >= rank, "repeat: repeats ", shape_text(repeats),
+template <SizeType Int>
+BasicTensorMeta<Int> repeat_rule(const Tensor& self, SymIntArrayRef given) {
+  const SizesRef<Int> own = sizes_of<Int>(self), repeats = sizes_as<Int>(given);
+  SB_CHECK(repeats.size() >= own.size(), "repeat: repeats ", shape_text(repeats),
            " has fewer entries than ", self.describe(), " has dimensions");
-  TensorMeta meta{{repeats.begin(), repeats.end()}, self.dtype()};
-  for (size_t d = 0; d < repeats.size(); ++d) {
-    SB_CHECK(repeats[d] >= 0, "repeat: repeats ", shape_text(repeats), " has a negative entry");
-  }
-  for (size_t i = 1; i <= rank; ++i) {
-    int64_t& size = meta.sizes[meta.sizes.size() - i];
-    size = checked_mul(size, self.sizes()[rank - i]);
+  BasicTensorMeta<Int> meta{{repeats.begin(), repeats.end()}, self.dtype()};
+  for (const Int& n : repeats)
+    SB_CHECK(n >= 0, "repeat: repeats ", shape_text(repeats), " has a negative entry");
+  for (size_t i = 1; i <= own.size(); ++i) {
+    Int& size = meta.sizes[meta.sizes.size() - i];
+    size = product_of(size, own[own.size() - i]);
   }
   return meta;
 }
 
 // Each dimension of `out` as two, that of the repeats and that of self, over which self broadcasts.
-void repeat_kernel(const Tensor& self, IntArrayRef repeats, const Tensor& out) {
+void repeat_kernel(const Tensor& self, SymIntArrayRef given, const Tensor& out) {
+  const IntArrayRef repeats = given.expect_ints();
   if (out.numel() == 0) return;
   const size_t added = repeats.size() - self.sizes().size();
   DimVector out_sizes, out_strides, sizes, strides;
@@ -44,7 +45,8 @@ void repeat_kernel(const Tensor& self, IntArrayRef repeats, const Tensor& out) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<repeat_rule, repeat_kernel, StructuredOptions{.cast_to_out = true}>(m, repeat);
+  constexpr auto rule = by_size_rule<repeat_rule<int64_t>, repeat_rule<SymInt>>;
+  define_structured<rule, repeat_kernel, StructuredOptions{.cast_to_out = true}>(m, repeat);
 }
 
 }  // namespace sb

@@ -105,7 +105,7 @@ std::optional<SizeVector<Int>> view_strides_of(const Tensor& self, const SizeVec
   } else {
     if (self.dim() == 0) return SymDimVector(sizes.size(), SymInt(1));
     // Says nothing of sizes: what is contiguous stays so.
-    if (is_contiguous_of<SymInt>(self)) return contiguous_strides(sizes);
+    if (self.is_contiguous()) return contiguous_strides(sizes);
     SB_CHECK(!same_size(self.sym_numel(), SymInt(0)), "view: ", self.describe(),
              " may have no element");
     return strides_by_chunk<SymInt>(self.sym_sizes(), self.sym_strides(), sizes);

@@ -19,7 +19,7 @@ inline Scalar conjugate(const Scalar& s) {
 
 // The gradient of x in x * factor.
 inline Tensor scaled(const Tensor& grad, const Scalar& factor) {
-  const bool is_one = !factor.is_complex() && factor.to<double>() == 1;
+  const bool is_one = !factor.is_complex() && !factor.is_symbolic() && factor.to<double>() == 1;
   return is_one ? grad : mul_Scalar(grad, conjugate(factor));
 }
 

@@ -5,6 +5,7 @@
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -17,8 +18,11 @@ Tensor scatter(const char* op, const Tensor& self, const Tensor& src, View&& vie
   check_defined(op, src);
   Tensor result = clone(self);
   const Tensor part = view(result);
-  SB_CHECK(part.sizes() == src.sizes(), op, ": argument src: expected the shape of the view, ",
-           shape_text(part.sizes()), ", got ", shape_text(src.sizes()));
+  by_size(any_symbolic(part, src), [&]<class Int>() {
+    SB_CHECK(equal_sizes<Int>(sizes_of<Int>(part), sizes_of<Int>(src)), op,
+             ": argument src: expected the shape of the view, ", shape_text(sizes_of<Int>(part)),
+             ", got ", shape_text(sizes_of<Int>(src)));
+  });
   copy_(part, src);
   return result;
 }
@@ -47,8 +51,14 @@ Tensor copy_kernel(const Tensor& self, const Tensor& src, bool non_blocking) {
   check_defined("copy", src);
   const Tensor converted =
       to(src, self.dtype(), self.layout(), self.device(), std::nullopt, non_blocking);
-  if (converted.sizes() == self.sizes()) return converted;
-  return clone(expand(converted, self.sizes()));
+  const bool same =
+      converted.dim() == self.dim() && by_size(any_symbolic(converted, self), [&]<class Int>() {
+        bool equal = true;
+        for (size_t d = 0; equal && d < sizes_of<Int>(self).size(); ++d)
+          equal = same_size(sizes_of<Int>(converted)[d], sizes_of<Int>(self)[d]);
+        return equal;
+      });
+  return same ? converted : clone(expand(converted, self.sym_sizes()));
 }
 
 Tensor fill_kernel(const Tensor& self, const Scalar& value) {

@@ -48,20 +48,51 @@ void check_outs_apart(std::string_view op, std::initializer_list<const Tensor*> 
 
 void start_from(const Tensor& out, const Tensor& self) { copy_elements(out, self); }
 
-OutputPlan::OutputPlan(std::string_view op, const Tensor& out, const TensorMeta& meta,
-                       Device device, absl::Span<const Tensor* const> inputs,
-                       StructuredOptions options, bool inplace)
-    : out_(out), sizes_(meta.sizes), strides_(meta.strides) {
+namespace {
+
+void check_out(std::string_view op, const Tensor& out, DType dtype, Device device,
+               StructuredOptions options) {
   SB_CHECK(out.defined(), op, ": out: expected a defined tensor, got an undefined one");
   SB_CHECK(out.device() == device, op, ": expected out tensor to be on device ", to_string(device),
            ", but got ", to_string(out.device()));
   if (options.cast_to_out) {
-    SB_CHECK(can_cast(meta.dtype, out.dtype()), op, ": result type ", to_string(meta.dtype),
+    SB_CHECK(can_cast(dtype, out.dtype()), op, ": result type ", to_string(dtype),
              " can't be cast to the desired output type ", to_string(out.dtype()));
   } else {
-    SB_CHECK(meta.dtype == out.dtype(), op, ": expected out tensor to have dtype ",
-             to_string(meta.dtype), ", but got ", to_string(out.dtype()));
+    SB_CHECK(dtype == out.dtype(), op, ": expected out tensor to have dtype ", to_string(dtype),
+             ", but got ", to_string(out.dtype()));
   }
+}
+
+}  // namespace
+
+void set_symbolic_output(std::string_view op, const Tensor& out, const SymTensorMeta& meta,
+                         Device device, StructuredOptions options, bool inplace) {
+  check_out(op, out, meta.dtype, device, options);
+  const SymIntArrayRef own = out.sym_sizes();
+  bool same = own.size() == meta.sizes.size();
+  for (size_t d = 0; same && d < own.size(); ++d) {
+    // In place they must agree, and need not be asked.
+    if (inplace) {
+      SB_CHECK(own[d] == meta.sizes[d], op, ": in-place: self of shape ", shape_text(own),
+               " doesn't match the result's shape ", shape_text(SymIntArrayRef(meta.sizes)));
+    } else {
+      same = same_size(own[d], meta.sizes[d]);
+    }
+  }
+  SB_CHECK(same || !inplace, op, ": in-place: self of shape ", shape_text(own),
+           " doesn't match the result's shape ", shape_text(SymIntArrayRef(meta.sizes)));
+  if (same) return;
+  out.impl()->set_sym_sizes_and_strides(
+      meta.sizes, meta.strides.empty() ? contiguous_strides(meta.sizes) : meta.strides,
+      out.sym_storage_offset());
+}
+
+OutputPlan::OutputPlan(std::string_view op, const Tensor& out, const TensorMeta& meta,
+                       Device device, absl::Span<const Tensor* const> inputs,
+                       StructuredOptions options, bool inplace)
+    : out_(out), sizes_(meta.sizes), strides_(meta.strides) {
+  check_out(op, out, meta.dtype, device, options);
   const bool same_sizes = out.sizes() == IntArrayRef(sizes_);
   SB_CHECK(same_sizes || !inplace, op, ": in-place: self of shape [",
            absl::StrJoin(out.sizes(), ", "), "] doesn't match the result's shape [",

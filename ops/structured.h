@@ -105,6 +105,11 @@ Tensor make_result(const SymTensorMeta& meta, Device device);
 // Throws RuntimeError where two of them are one tensor, or share memory.
 void check_outs_apart(std::string_view op, std::initializer_list<const Tensor*> outs);
 
+// Of a call with symbolic sizes, which has no data to write: makes the checks, and gives out the
+// shape.
+void set_symbolic_output(std::string_view op, const Tensor& out, const SymTensorMeta& meta,
+                         Device device, StructuredOptions options, bool inplace);
+
 // One output of an out= or in-place call.
 class OutputPlan {
  public:
@@ -144,12 +149,6 @@ template <class Rule>
 inline constexpr bool is_by_size = false;
 template <auto rule, auto sym_rule>
 inline constexpr bool is_by_size<BySizeRule<rule, sym_rule>> = true;
-inline bool any_symbolic_of(const TensorArguments& tensors) {
-  for (const Tensor* t : tensors)
-    if (t->is_symbolic()) return true;
-  return false;
-}
-
 // The forms of an operator whose rule has parameters A...
 template <class R>
 struct StructuredForms;
@@ -163,7 +162,7 @@ struct StructuredForms<TensorMeta (*)(A...)> {
       const TensorArguments tensors = tensors_of(args...);
       const Device device = check_arguments(Op<Tag>::name(), tensors);
       if constexpr (!with_data && is_by_size<std::remove_const_t<decltype(rule)>>) {
-        if (any_symbolic_of(tensors)) return make_result(rule.sym_rule(args...), device);
+        if (any_symbolic(args...)) return make_result(rule.sym_rule(args...), device);
       }
       Tensor result = make_result(rule(args...), device);
       if constexpr (with_data) {
@@ -179,6 +178,13 @@ struct StructuredForms<TensorMeta (*)(A...)> {
     Tensor operator()(A... args, const Tensor& out) const {
       const TensorArguments tensors = tensors_of(args...);
       const Device device = check_arguments(Op<Tag>::name(), tensors);
+      if constexpr (!with_data && is_by_size<std::remove_const_t<decltype(rule)>>) {
+        if (any_symbolic(args...) || out.is_symbolic()) {
+          set_symbolic_output(Op<Tag>::name(), out, rule.sym_rule(args...), device, options,
+                              inplace);
+          return out;
+        }
+      }
       const absl::Span<const Tensor* const> inputs = tensors;
       OutputPlan plan(Op<Tag>::name(), out, rule(args...), device,
                       inputs.subspan(inplace && options.from_self ? 1 : 0), options, inplace);
@@ -215,7 +221,7 @@ struct StructuredForms<std::array<TensorMeta, n> (*)(A...)> {
         const TensorArguments tensors = tensors_of(args...);
         const Device device = check_arguments(Op<Tag>::name(), tensors);
         if constexpr (!with_data && is_by_size<std::remove_const_t<decltype(rule)>>) {
-          if (any_symbolic_of(tensors)) {
+          if (any_symbolic(args...)) {
             const std::array<SymTensorMeta, n> metas = rule.sym_rule(args...);
             return Results(make_result(metas[I], device)...);
           }
@@ -231,6 +237,13 @@ struct StructuredForms<std::array<TensorMeta, n> (*)(A...)> {
       Results operator()(A... args, const TensorAt<I>&... outs) const {
         const TensorArguments tensors = tensors_of(args...);
         const Device device = check_arguments(Op<Tag>::name(), tensors);
+        if constexpr (!with_data && is_by_size<std::remove_const_t<decltype(rule)>>) {
+          if (any_symbolic(args...) || (outs.is_symbolic() || ...)) {
+            const std::array<SymTensorMeta, n> metas = rule.sym_rule(args...);
+            (set_symbolic_output(Op<Tag>::name(), outs, metas[I], device, options, false), ...);
+            return {outs...};
+          }
+        }
         const std::array<TensorMeta, n> metas = rule(args...);
         check_outs_apart(Op<Tag>::name(), {&outs...});
         OutputPlan plans[] = {OutputPlan(Op<Tag>::name(), outs, metas[I], device, tensors, options,

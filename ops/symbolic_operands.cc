@@ -36,7 +36,7 @@ SymDimVector strides_like(const Tensor& stand_in, SymIntArrayRef sizes) {
 }  // namespace
 
 SymDimVector dense_strides_like(const Tensor& t) {
-  return is_contiguous_of<SymInt>(t)
+  return t.is_contiguous()
              ? contiguous_strides(t.sym_sizes())
              : strides_in_order(t.impl()->hint_sizes(), t.impl()->hint_strides(), t.sym_sizes());
 }

@@ -3,35 +3,56 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/by_size.h"
 
 namespace sb {
 namespace {
 
-Tensor as_strided_kernel(const Tensor& self, IntArrayRef size, IntArrayRef stride,
-                         std::optional<int64_t> storage_offset) {
-  check_defined("as_strided", self);
-  return alias_with(self, size, stride, storage_offset.value_or(self.storage_offset()));
+// A view that does not leave the storage; with symbols that is for the sizes to come to show.
+Tensor strided_view(const Tensor& self, SymIntArrayRef size, SymIntArrayRef stride,
+                    const std::optional<SymInt>& storage_offset) {
+  if (any_symbolic(self, size, stride, storage_offset)) {
+    SB_CHECK(size.size() == stride.size(), "as_strided: ", size.size(), " sizes but ",
+             stride.size(), " strides");
+    return alias_with_symbols(self, size, stride,
+                              storage_offset.value_or(self.sym_storage_offset()));
+  }
+  const int64_t offset = storage_offset ? storage_offset->expect_int() : self.storage_offset();
+  return alias_with(self, size.expect_ints(), stride.expect_ints(), offset);
 }
 
-Tensor as_strided_in_place(const Tensor& self, IntArrayRef size, IntArrayRef stride,
-                           std::optional<int64_t> storage_offset) {
+Tensor as_strided_kernel(const Tensor& self, SymIntArrayRef size, SymIntArrayRef stride,
+                         const std::optional<SymInt>& storage_offset) {
+  check_defined("as_strided", self);
+  return strided_view(self, size, stride, storage_offset);
+}
+
+Tensor as_strided_in_place(const Tensor& self, SymIntArrayRef size, SymIntArrayRef stride,
+                           const std::optional<SymInt>& storage_offset) {
   check_defined("as_strided_", self);
-  const int64_t offset = storage_offset.value_or(self.storage_offset());
   // The view that it would be makes every check.
-  const Tensor checked = alias_with(self, size, stride, offset);
-  self.impl()->set_sizes_and_strides(size, stride);
-  self.impl()->set_storage_offset(offset);
+  const Tensor checked = strided_view(self, size, stride, storage_offset);
+  self.impl()->set_sym_sizes_and_strides(checked.sym_sizes(), checked.sym_strides(),
+                                         checked.sym_storage_offset());
   return self;
+}
+
+// The same tensor once more.
+Tensor same_view(const Tensor& self) {
+  return by_size(any_symbolic(self), [&]<class Int>() {
+    return alias_of_shape(self, sizes_of<Int>(self), strides_of<Int>(self),
+                          storage_offset_of<Int>(self));
+  });
 }
 
 Tensor alias_kernel(const Tensor& self) {
   check_defined("alias", self);
-  return alias_with_unchecked(self, self.sizes(), self.strides(), self.storage_offset());
+  return same_view(self);
 }
 
 Tensor detach_kernel(const Tensor& self) {
   check_defined("detach", self);
-  return alias_with_unchecked(self, self.sizes(), self.strides(), self.storage_offset());
+  return same_view(self);
 }
 
 // What is to be detached belongs to autograd.

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/symbolic_number.h"
 #include "switchboard/fake/fake_mode.h"
 #include "switchboard/fake/fake_rule.h"
 #include "switchboard/ops/size_lists.h"
@@ -34,6 +35,10 @@ SymInt new_size(ShapeEnv& env, const SymInt& most) {
 
 bool item_rule(FakeCall& call) {
   const Tensor self = call.tensor(0);
+  if (const Scalar* const symbol = symbolic_number_of(self)) {
+    call.give({IValue(*symbol)});
+    return true;
+  }
   if (const FakeExtras* const extras = find_extras(self)) {
     const IValue known = extras->item.get(self, call.epoch());
     if (!known.is_None()) {

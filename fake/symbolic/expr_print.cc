@@ -12,7 +12,9 @@ namespace {
 constexpr size_t kMaxText = 4096;
 
 // How tightly the text around an operand binds: what binds less is put in parentheses.
-enum Binding { kLoose, kSum, kProduct, kAtom };
+// Quotients and products bind alike, but a product's factor that is a quotient must be in them: as
+// Python reads 3*s0//5, it is (3*s0)//5.
+enum Binding { kLoose, kSum, kQuotient, kProduct, kAtom };
 
 struct Operand {
   Expr expr;
@@ -25,7 +27,8 @@ class SumText {
  public:
   explicit SumText(Pieces& out) : out_(out) {}
   void term(Expr monomial, int64_t coefficient) {
-    const Binding around = first_ && coefficient == 1 ? kSum : kProduct;
+    const bool bare = coefficient == 1 || (coefficient == -1 && !first_);
+    const Binding around = !bare ? kProduct : first_ ? kSum : kQuotient;
     sign(coefficient < 0);
     if (magnitude(coefficient) != 1) out_.push_back(str_cat(magnitude(coefficient), "*"));
     out_.push_back(Operand{monomial, around});
@@ -134,7 +137,7 @@ Binding pieces_of(Expr e, Pieces& out) {
       }
       [[fallthrough]];
     case SymOp::Sub:
-      joined(e, infix, kProduct, out);
+      joined(e, infix, kQuotient, out);
       return kSum;
     case SymOp::Mul:
       joined(e, "*", kAtom, out);
@@ -142,7 +145,7 @@ Binding pieces_of(Expr e, Pieces& out) {
     case SymOp::FloorDiv:
     case SymOp::TrueDiv:
       joined(e, sb::to_string(e->op), kAtom, out);
-      return kProduct;
+      return kQuotient;
     case SymOp::Mod:
       joined(e, infix, kAtom, out);
       return kSum;

@@ -59,7 +59,8 @@ namespace {
 using OptionalNumber = std::optional<Scalar>;
 
 bool is_nan(const OptionalNumber& limit) {
-  return limit && limit->is_floating_point() && std::isnan(limit->to<double>());
+  return limit && limit->is_floating_point() && !limit->is_symbolic() &&
+         std::isnan(limit->to<double>());
 }
 
 Tensor clamp_body(const Tensor& out, const Tensor& self, OptionalNumber min, OptionalNumber max) {

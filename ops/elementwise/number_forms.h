@@ -9,8 +9,20 @@
 namespace sb {
 namespace internal {
 
-inline const Tensor& as_tensor(const Tensor& t) { return t; }
-inline Tensor as_tensor(const Scalar& number) { return wrapped_scalar_tensor(number); }
+inline const Tensor& as_tensor(const Tensor& t, const Tensor&) { return t; }
+inline Tensor as_tensor(const Scalar& number, const Tensor& beside) {
+  return wrapped_scalar_tensor(number, beside);
+}
+
+// The first tensor among the arguments of such a form: one at least is.
+template <class... Rest>
+const Tensor& tensor_among(const Tensor& t, const Rest&...) {
+  return t;
+}
+template <class... Rest>
+const Tensor& tensor_among(const Scalar&, const Rest&... rest) {
+  return tensor_among(rest...);
+}
 
 template <class Tag>
 inline constinit const Op<Tag> op_of{};
@@ -19,7 +31,9 @@ template <class Target>
 struct NumberForm {
   template <class R, class... A>
   struct Kernel {
-    R operator()(A... args) const { return op_of<Target>.call(as_tensor(args)...); }
+    R operator()(A... args) const {
+      return op_of<Target>.call(as_tensor(args, tensor_among(args...))...);
+    }
   };
 };
 

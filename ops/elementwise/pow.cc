@@ -96,7 +96,8 @@ SB_ELEMENTWISE(pow_minus_half_arithmetic, "pow", kUnaryFlags,
 namespace {
 
 const ElementwiseOp& arithmetic_for(const Scalar& exponent, DType dtype) {
-  if (is_integral(dtype, true) || exponent.is_complex()) return pow_number_arithmetic;
+  if (is_integral(dtype, true) || exponent.is_complex() || exponent.is_symbolic())
+    return pow_number_arithmetic;
   const double e = exponent.to<double>();
   return e == 0      ? pow_0_arithmetic
          : e == 1    ? pow_1_arithmetic
@@ -112,10 +113,12 @@ const ElementwiseOp& arithmetic_for(const Scalar& exponent, DType dtype) {
 Tensor pow_Tensor_Scalar_body(const Tensor& out, const Tensor& self, const Scalar& exponent) {
   const bool integers =
       is_integral(self.dtype(), true) && (exponent.is_int() || exponent.is_bool());
-  SB_CHECK(!integers || exponent.to<int64_t>() >= 0,
+  SB_CHECK(!integers || exponent.is_symbolic() || exponent.to<int64_t>() >= 0,
            "pow: argument exponent: integers to negative integer powers are not allowed, got ",
            exponent.to_string());
-  const Tensor number = wrapped_scalar_tensor(exponent);
+  if (integers && exponent.is_symbolic())
+    check(exponent.to_sym_int() >= 0, "pow: integers to negative integer powers are not allowed");
+  const Tensor number = wrapped_scalar_tensor(exponent, self);
   const DType dtype = result_type({&self, &number});
   check_scalar_fits(exponent, compute_dtype(dtype));
   const Numbers numbers{{exponent}, 1};
@@ -132,13 +135,13 @@ Tensor pow_Scalar_body(const Tensor& out, const Tensor& self_number, const Tenso
   return elementwise(pow_arithmetic, result, self_number, exponent);
 }
 Tensor pow_Scalar_functional(const Scalar& self, const Tensor& exponent) {
-  return pow_Scalar_body(Tensor(), wrapped_scalar_tensor(self), exponent);
+  return pow_Scalar_body(Tensor(), wrapped_scalar_tensor(self, exponent), exponent);
 }
 Tensor pow_Scalar_out_form(const Scalar& self, const Tensor& exponent, const Tensor& out) {
   const bool is_one =
       self.is_complex() ? self.to<std::complex<double>>() == 1.0 : self.to<double>() == 1.0;
   if (!is_one) {
-    const Tensor number = wrapped_scalar_tensor(self);
+    const Tensor number = wrapped_scalar_tensor(self, exponent);
     if (!out.defined() || out.sizes() == exponent.sizes())
       return pow_Scalar_body(out, number, exponent);
     const Tensor result = empty_on(exponent.device(), exponent.sizes(), out.dtype());
@@ -162,7 +165,7 @@ void check_float_power(const Tensor& target, DType dtype) {
 Tensor convert(const Tensor& t, DType dtype) { return to_dtype(t, dtype); }
 Scalar convert(const Scalar& s, DType dtype) {
   if (dtype == DType::Complex128) return s.to<std::complex<double>>();
-  return s.to<double>();
+  return s.to_sym_float();
 }
 
 template <class Base, class Exponent>

@@ -17,18 +17,21 @@ namespace {
 
 Scalar one_less(const Scalar& number) {
   if (number.is_complex()) return number.to<std::complex<double>>() - 1.0;
-  if (number.is_floating_point()) return number.to<double>() - 1;
-  return number.to<int64_t>() - 1;
+  if (number.is_floating_point()) return number.to_sym_float() - 1.0;
+  return number.is_symbolic() ? Scalar(number.to_sym_int() - 1) : Scalar(number.to<int64_t>() - 1);
 }
-bool is_zero(const Scalar& number) { return number.to<std::complex<double>>() == 0.0; }
+bool is_zero(const Scalar& number) {
+  return !number.is_symbolic() && number.to<std::complex<double>>() == 0.0;
+}
 
 // d/dx x^e = e * x^(e - 1), but 0 for e = 0, where x may be 0 too.
 Tensor base_gradient(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
   if (is_zero(exponent)) return zeros_like(self);
   const Scalar less = one_less(exponent);
   // The squares' gradients need no power.
-  const Tensor power =
-      less.to<std::complex<double>>() == 1.0 ? self : pow_Tensor_Scalar(self, less);
+  const Tensor power = !less.is_symbolic() && less.to<std::complex<double>>() == 1.0
+                           ? self
+                           : pow_Tensor_Scalar(self, less);
   return mul(grad, conj(mul_Scalar(power, exponent)));
 }
 Tensor base_gradient(const Tensor& grad, const Tensor& self, const Tensor& exponent) {

@@ -118,15 +118,16 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 
   m.define(where_ScalarSelf);
   m.impl(where_ScalarSelf, [](const Tensor& condition, const Scalar& self, const Tensor& other) {
-    return where(condition, wrapped_scalar_tensor(self), other);
+    return where(condition, wrapped_scalar_tensor(self, condition), other);
   });
   m.define(where_ScalarOther);
   m.impl(where_ScalarOther, [](const Tensor& condition, const Tensor& self, const Scalar& other) {
-    return where(condition, self, wrapped_scalar_tensor(other));
+    return where(condition, self, wrapped_scalar_tensor(other, condition));
   });
   m.define(where_Scalar);
   m.impl(where_Scalar, [](const Tensor& condition, const Scalar& self, const Scalar& other) {
-    return where(condition, wrapped_scalar_tensor(self), wrapped_scalar_tensor(other));
+    return where(condition, wrapped_scalar_tensor(self, condition),
+                 wrapped_scalar_tensor(other, condition));
   });
 
   constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;

@@ -21,7 +21,7 @@ Tensor addcdiv_divisor_gradient(const Tensor& grad, const Tensor& tensor1, const
 
 Scalar one_minus(const Scalar& number) {
   return number.is_complex() ? Scalar(1.0 - number.to<std::complex<double>>())
-                             : Scalar(1.0 - number.to<double>());
+                             : Scalar(SymFloat(1.0) - number.to_sym_float());
 }
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {

@@ -9,42 +9,54 @@
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/reductions.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
 
 // The length of a diagonal, which may be below 0 where it misses the matrix, and where it begins.
+template <SizeType Int>
 struct Diagonal {
-  int64_t length, row, col;
+  Int length;
+  int64_t row, col;
 };
-Diagonal find_diagonal(int64_t rows, int64_t cols, int64_t offset) {
-  if (offset >= 0) return {std::min(rows, cols - offset), 0, offset};
+template <SizeType Int>
+Diagonal<Int> find_diagonal(const Int& rows, const Int& cols, int64_t offset) {
+  if (offset >= 0) return {sym_min(rows, Int(cols - offset)), 0, offset};
   // The lowest number has no opposite.
   offset = std::max(offset, -INT64_MAX);
-  return {std::min(rows + offset, cols), -offset, 0};
+  return {sym_min(Int(rows + offset), cols), -offset, 0};
 }
 
+template <SizeType Int>
 Tensor diagonal_view(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   const int64_t first = wrap_dim("diagonal", dim1, self.dim());
   const int64_t second = wrap_dim("diagonal", dim2, self.dim());
   SB_CHECK(first != second, "diagonal: expected two dimensions, got ", dim1, " and ", dim2);
-  const int64_t row_stride = self.stride(first), col_stride = self.stride(second);
-  const Diagonal d = find_diagonal(self.size(first), self.size(second), offset);
-  int64_t at = self.storage_offset();
-  if (d.length > 0) {
-    at = checked_add(at,
-                     checked_add(checked_mul(d.row, row_stride), checked_mul(d.col, col_stride)));
+  const auto along = [](SizesRef<Int> list, int64_t d) { return list[static_cast<size_t>(d)]; };
+  const Int row_stride = along(strides_of<Int>(self), first);
+  const Int col_stride = along(strides_of<Int>(self), second);
+  const Diagonal<Int> d = find_diagonal<Int>(along(sizes_of<Int>(self), first),
+                                             along(sizes_of<Int>(self), second), offset);
+  Int at = storage_offset_of<Int>(self);
+  // The first element is where it is, if there is one. That sizes from data leave one is assumed.
+  if (offset != 0 && guard_size_oblivious(d.length > 0)) {
+    at = sum_of(at, sum_of(product_of(Int(d.row), row_stride), product_of(Int(d.col), col_stride)));
   }
-  DimVector sizes(self.sizes().begin(), self.sizes().end());
-  DimVector strides(self.strides().begin(), self.strides().end());
+  SizeVector<Int> sizes = size_vector<Int>(self);
+  SizeVector<Int> strides(strides_of<Int>(self).begin(), strides_of<Int>(self).end());
   for (int64_t dim : {std::max(first, second), std::min(first, second)}) {
     sizes.erase(sizes.begin() + dim);
     strides.erase(strides.begin() + dim);
   }
-  sizes.push_back(std::max<int64_t>(d.length, 0));
-  strides.push_back(checked_add(row_stride, col_stride));
-  return alias_with_unchecked(self, sizes, strides, at);
+  sizes.push_back(sym_max(d.length, Int(0)));
+  strides.push_back(sum_of(row_stride, col_stride));
+  return alias_of_shape(self, sizes, strides, at);
+}
+Tensor diagonal_view(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
+  return by_size(any_symbolic(self),
+                 [&]<class Int>() { return diagonal_view<Int>(self, offset, dim1, dim2); });
 }
 Tensor diagonal_kernel(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   check_defined("diagonal", self);
@@ -60,8 +72,11 @@ Tensor diagonal_scatter_kernel(const Tensor& self, const Tensor& src, int64_t of
   check_defined("diagonal_scatter", src);
   const Tensor result = clone(self);
   const Tensor part = diagonal(result, offset, dim1, dim2);
-  SB_CHECK(part.sizes() == src.sizes(), "diagonal_scatter: src: expected the shape of the view, ",
-           shape_text(part.sizes()), ", got ", src.describe());
+  by_size(any_symbolic(part, src), [&]<class Int>() {
+    SB_CHECK(equal_sizes<Int>(sizes_of<Int>(part), sizes_of<Int>(src)),
+             "diagonal_scatter: src: expected the shape of the view, ",
+             shape_text(sizes_of<Int>(part)), ", got ", src.describe());
+  });
   copy_(part, src);
   return result;
 }
@@ -81,26 +96,28 @@ Tensor diag_embed_kernel(const Tensor& self, int64_t offset, int64_t dim1, int64
   const int64_t second = wrap_dim("diag_embed", dim2, rank);
   SB_CHECK(first != second, "diag_embed: expected two dimensions, got ", dim1, " and ", dim2);
   SB_CHECK(offset != INT64_MIN, "diag_embed: offset: ", offset, " is too far away");
-  const int64_t length = checked_add(self.size(-1), std::abs(offset));
-  DimVector sizes(self.sizes().begin(), self.sizes().end() - 1);
+  const SymInt length = self.sym_size(-1) + std::abs(offset);
+  SymDimVector sizes(self.sym_sizes().begin(), self.sym_sizes().end() - 1);
   sizes.insert(sizes.begin() + std::min(first, second), length);
   sizes.insert(sizes.begin() + std::max(first, second), length);
-  const Tensor result = new_zeros(self, sizes);
+  const Tensor result = new_zeros(self, SymIntArrayRef(sizes));
   copy_(diagonal(result, offset, first, second), self);
   return result;
 }
 
-TensorMeta diag_rule(const Tensor& self, int64_t offset) {
+template <SizeType Int>
+BasicTensorMeta<Int> diag_rule(const Tensor& self, int64_t offset) {
   SB_CHECK(self.dim() == 1 || self.dim() == 2, "diag: expected a vector or a matrix, got ",
            self.describe());
   SB_CHECK(self.dtype() != DType::Float16, "diag: not implemented for ", self.describe());
   if (self.dim() == 2) {
-    const Diagonal d = find_diagonal(self.size(0), self.size(1), offset);
+    const Diagonal<Int> d =
+        find_diagonal<Int>(sizes_of<Int>(self)[0], sizes_of<Int>(self)[1], offset);
     SB_CHECK(d.length >= 0, "diag: diagonal ", offset, " is not in ", self.describe());
     return {{d.length}, self.dtype()};
   }
   SB_CHECK(offset != INT64_MIN, "diag: diagonal: ", offset, " is too far away");
-  const int64_t size = checked_add(self.numel(), std::abs(offset));
+  const Int size = sum_of(numel_of<Int>(self), Int(std::abs(offset)));
   return {{size, size}, self.dtype()};
 }
 void diag_kernel(const Tensor& self, int64_t offset, const Tensor& out) {
@@ -119,7 +136,8 @@ Tensor diagflat_kernel(const Tensor& self, int64_t offset) {
   return diag(reshape(contiguous(self), {-1}), offset);
 }
 
-TensorMeta trace_rule(const Tensor& self) {
+template <SizeType Int>
+BasicTensorMeta<Int> trace_rule(const Tensor& self) {
   SB_CHECK(self.dim() == 2, "trace: expected a matrix, got ", self.describe());
   const DType t = self.dtype();
   SB_CHECK(t != DType::Bool && t != DType::Float16 && t != DType::BFloat16,
@@ -148,10 +166,11 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(diag_embed);
   m.impl(diag_embed, all, diag_embed_kernel);
   define_out_by_copy<diag_embed>(m);
-  define_structured<diag_rule, diag_kernel>(m, diag);
+  define_structured<by_size_rule<diag_rule<int64_t>, diag_rule<SymInt>>, diag_kernel>(m, diag);
   m.define(diagflat);
   m.impl(diagflat, DispatchKey::CompositeImplicitAutograd, diagflat_kernel);
-  define_with_copied_out<trace, trace_rule, trace_kernel>(m);
+  define_with_copied_out<trace, by_size_rule<trace_rule<int64_t>, trace_rule<SymInt>>,
+                         trace_kernel>(m);
 }
 
 }  // namespace sb

@@ -6,14 +6,21 @@
 #include "switchboard/ops/indexing/indexed_walk.h"
 #include "switchboard/ops/indexing/strided_walk.h"
 #include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/size_lists.h"
+#include "switchboard/ops/symbolic_operands.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
 
 // The meta of empty_like.
-TensorMeta meta_like(const Tensor& self) {
-  return {{self.sizes().begin(), self.sizes().end()}, self.dtype(), empty_like_strides(self)};
+template <SizeType Int>
+BasicTensorMeta<Int> meta_like(const Tensor& self) {
+  if constexpr (std::same_as<Int, SymInt>) {
+    return {size_vector<Int>(self), self.dtype(), internal::dense_strides_like(self)};
+  } else {
+    return {size_vector<Int>(self), self.dtype(), empty_like_strides(self)};
+  }
 }
 
 // Copies elements of `itemsize` bytes; strides are in bytes and may be negative.
@@ -31,9 +38,10 @@ void copy_strided(const DimVector& sizes, char* to, const DimVector& to_strides,
   run_indexed(walk, read_loop(itemsize));
 }
 
-TensorMeta flip_rule(const Tensor& self, IntArrayRef dims) {
+template <SizeType Int>
+BasicTensorMeta<Int> flip_rule(const Tensor& self, IntArrayRef dims) {
   dim_set("flip", dims, self.dim());
-  return meta_like(self);
+  return meta_like<Int>(self);
 }
 void flip_kernel(const Tensor& self, IntArrayRef dims, const Tensor& out) {
   if (self.numel() == 0) return;
@@ -83,15 +91,16 @@ Tensor rot90_kernel(const Tensor& self, int64_t k, IntArrayRef dims) {
   }
 }
 
-TensorMeta roll_rule(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
+template <SizeType Int>
+BasicTensorMeta<Int> roll_rule(const Tensor& self, SymIntArrayRef shifts, IntArrayRef dims) {
   SB_CHECK(!shifts.empty(), "roll: shifts: expected at least one");
   const bool flat = dims.empty() && shifts.size() == 1;
   SB_CHECK(flat || dims.size() == shifts.size(), "roll: expected as many shifts as dims, got ",
            shape_text(shifts), " and ", shape_text(dims));
   // As PyTorch, which clones an empty tensor, whatever the dimensions are.
-  if (self.numel() == 0 && !flat) return meta_like(self);
-  for (int64_t d : dims) (void)self.size(d);  // refuses one that self has not
-  return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+  if (!flat && same_size(numel_of<Int>(self), Int(0))) return meta_like<Int>(self);
+  for (int64_t d : dims) (void)self.sym_size(d);  // refuses one that self has not
+  return {size_vector<Int>(self), self.dtype()};
 }
 
 // Copies self to `out` with dimension d moved on by shifts[d], for those from d on.
@@ -111,8 +120,9 @@ void roll_from(size_t d, DimVector sizes, const DimVector& shifts, char* from,
   roll_from(d + 1, sizes, shifts, from + (size - shift) * from_strides[d], from_strides, to,
             to_strides, itemsize);
 }
-void roll_kernel(const Tensor& self, IntArrayRef shifts, IntArrayRef dims, const Tensor& out) {
+void roll_kernel(const Tensor& self, SymIntArrayRef given, IntArrayRef dims, const Tensor& out) {
   if (self.numel() == 0) return;
+  const IntArrayRef shifts = given.expect_ints();
   const bool flat = dims.empty();
   const Tensor from = flat && !self.is_contiguous() ? cast_copy(self, self.dtype()) : self;
   DimVector sizes(self.sizes().begin(), self.sizes().end());
@@ -135,7 +145,7 @@ void roll_kernel(const Tensor& self, IntArrayRef shifts, IntArrayRef dims, const
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_with_copied_out<flip, flip_rule, flip_kernel>(m);
+  define_with_copied_out<flip, by_size_rule<flip_rule<int64_t>, flip_rule<SymInt>>, flip_kernel>(m);
   m.define(fliplr);
   m.impl(fliplr, DispatchKey::CompositeImplicitAutograd, fliplr_kernel);
   m.define(flipud);
@@ -143,7 +153,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(rot90);
   m.impl(rot90, DispatchKey::CompositeExplicitAutograd, rot90_kernel);
   define_out_by_copy<rot90>(m);
-  define_with_copied_out<roll, roll_rule, roll_kernel>(m);
+  define_with_copied_out<roll, by_size_rule<roll_rule<int64_t>, roll_rule<SymInt>>, roll_kernel>(m);
 }
 
 }  // namespace sb

@@ -17,7 +17,8 @@ SB_STRUCTURED_NO_INPLACE(rot90, "aten::rot90(Tensor self, int k=1, int[] dims=[0
                          "out");
 // A copy in which elements moved on by shifts[i] in dims[i], those at the end to the beginning. No
 // dims: as if self were flat.
-SB_STRUCTURED_NO_INPLACE(roll, "aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
+SB_STRUCTURED_NO_INPLACE(roll,
+                         "aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
                          "out");
 
 }  // namespace sb

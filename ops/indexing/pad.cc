@@ -1,15 +1,14 @@
 #include "switchboard/ops/indexing/pad.h"
 
 #include <algorithm>
-#include <limits>
 
-#include "switchboard/core/checked_math.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -17,102 +16,103 @@ namespace {
 
 // Operators of the convolution networks' family, found by name when they are called: this family
 // does without it.
-SB_OP(reflection_pad1d, "aten::reflection_pad1d(Tensor self, int[2] padding) -> Tensor");
-SB_OP(reflection_pad2d, "aten::reflection_pad2d(Tensor self, int[4] padding) -> Tensor");
-SB_OP(reflection_pad3d, "aten::reflection_pad3d(Tensor self, int[6] padding) -> Tensor");
-SB_OP(replication_pad1d, "aten::replication_pad1d(Tensor self, int[2] padding) -> Tensor");
-SB_OP(replication_pad2d, "aten::replication_pad2d(Tensor self, int[4] padding) -> Tensor");
-SB_OP(replication_pad3d, "aten::replication_pad3d(Tensor self, int[6] padding) -> Tensor");
+SB_OP(reflection_pad1d, "aten::reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor");
+SB_OP(reflection_pad2d, "aten::reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor");
+SB_OP(reflection_pad3d, "aten::reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor");
+SB_OP(replication_pad1d, "aten::replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor");
+SB_OP(replication_pad2d, "aten::replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor");
+SB_OP(replication_pad3d, "aten::replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor");
 
 enum Mode : int64_t { kReflect, kReplicate, kCircular, kConstant };
 
-// RuntimeError where there is no such number.
-int64_t negated(int64_t n) {
-  SB_CHECK(n != std::numeric_limits<int64_t>::min(), "pad: ", n, " is out of range");
-  return -n;
+// What is added in front of dimension d of n, and behind it.
+struct Pads {
+  SymInt front, back;
+};
+Pads pads_of(SymIntArrayRef pad, int64_t n, int64_t d) {
+  const size_t i = static_cast<size_t>(2 * (n - 1 - d));
+  return {pad[i], pad[i + 1]};
 }
+SymInt positive(const SymInt& n) { return n > 0 ? n : SymInt(0); }
 
-Tensor constant_pad_kernel(const Tensor& self, IntArrayRef pad, const Scalar& value) {
+Tensor constant_pad_kernel(const Tensor& self, SymIntArrayRef pad, const Scalar& value) {
   check_defined("constant_pad_nd", self);
-  SB_CHECK(pad.size() % 2 == 0 && pad.size() <= 2 * self.sizes().size(),
+  const int64_t rank = self.dim();
+  SB_CHECK(pad.size() % 2 == 0 && pad.size() <= 2 * static_cast<size_t>(rank),
            "constant_pad_nd: pad: expected two numbers for each of the last dimensions of ",
            self.describe(), ", got ", shape_text(pad));
-  DimVector sizes(self.sizes().begin(), self.sizes().end());
+  const int64_t first = rank - static_cast<int64_t>(pad.size() / 2);
+  SymDimVector sizes = size_vector<SymInt>(self);
   // What is taken away goes first.
   Tensor kept = self;
   bool only_smaller = true;
-  for (size_t i = 0; i < pad.size() / 2; ++i) {
-    const int64_t d = self.dim() - 1 - static_cast<int64_t>(i);
-    const int64_t front = pad[2 * i], back = pad[2 * i + 1];
-    only_smaller &= front <= 0 && back <= 0;
-    int64_t& size = sizes[static_cast<size_t>(d)];
-    size = checked_add(checked_add(size, front), back);
-    if (front < 0) kept = narrow(kept, d, negated(front), checked_add(kept.size(d), front));
-    if (back < 0) kept = narrow(kept, d, 0, checked_add(kept.size(d), back));
+  for (int64_t d = rank; d-- > first;) {
+    const auto [front, back] = pads_of(pad, rank, d);
+    const bool front_smaller = guard_bool(front <= 0), back_smaller = guard_bool(back <= 0);
+    only_smaller &= front_smaller && back_smaller;
+    sizes[static_cast<size_t>(d)] += front + back;
+    if (front_smaller && !known(front == 0))
+      kept = narrow(kept, d, -front, kept.sym_size(d) + front);
+    if (back_smaller && !known(back == 0)) kept = narrow(kept, d, 0, kept.sym_size(d) + back);
   }
   if (only_smaller) return clone(kept);
-  for (size_t d = sizes.size() - pad.size() / 2; d < sizes.size(); ++d) {
-    SB_CHECK(sizes[d] > 0, "constant_pad_nd: pad ", shape_text(pad),
+  for (int64_t d = first; d < rank; ++d) {
+    SB_CHECK(sizes[static_cast<size_t>(d)] > 0, "constant_pad_nd: pad ", shape_text(pad),
              " leaves nothing of dimension ", d, " of ", self.describe());
   }
-  const Tensor result = empty(sizes, self.dtype(), self.layout(), self.device(), std::nullopt,
-                              suggest_memory_format(self));
+  const Tensor result = empty(SymIntArrayRef(sizes), self.dtype(), self.layout(), self.device(),
+                              std::nullopt, suggest_memory_format(self));
   fill_(result, value);
   Tensor middle = result;
-  for (size_t i = 0; i < pad.size() / 2; ++i) {
-    const int64_t d = self.dim() - 1 - static_cast<int64_t>(i);
-    middle = narrow(middle, d, std::max<int64_t>(pad[2 * i], 0), kept.size(d));
-  }
+  for (int64_t d = rank; d-- > first;)
+    middle = narrow(middle, d, positive(pads_of(pad, rank, d).front), kept.sym_size(d));
   copy_(middle, kept);
   return result;
 }
 
-Tensor pad_circular_kernel(const Tensor& self, IntArrayRef pad) {
+Tensor pad_circular_kernel(const Tensor& self, SymIntArrayRef pad) {
   check_defined("_pad_circular", self);
-  const int64_t padded = self.dim() - 2;
-  SB_CHECK(static_cast<int64_t>(pad.size()) == 2 * padded,
+  const int64_t rank = self.dim();
+  SB_CHECK(static_cast<int64_t>(pad.size()) == 2 * (rank - 2),
            "_pad_circular: pad: expected two numbers for each dimension of ", self.describe(),
            " but the first two, got ", shape_text(pad));
-  DimVector sizes(self.sizes().begin(), self.sizes().end());
-  const auto front = [&](int64_t d) { return pad[static_cast<size_t>(2 * (self.dim() - 1 - d))]; };
-  const auto back = [&](int64_t d) {
-    return pad[static_cast<size_t>(2 * (self.dim() - 1 - d) + 1)];
-  };
-  for (int64_t d = 2; d < self.dim(); ++d) {
-    const int64_t size = self.size(d);
-    SB_CHECK(front(d) <= size && back(d) <= size, "_pad_circular: pad ", shape_text(pad),
+  SymDimVector sizes = size_vector<SymInt>(self);
+  for (int64_t d = 2; d < rank; ++d) {
+    SymInt& size = sizes[static_cast<size_t>(d)];
+    const auto [front, back] = pads_of(pad, rank, d);
+    SB_CHECK(sym_and(front <= size, back <= size), "_pad_circular: pad ", shape_text(pad),
              " goes more than once around dimension ", d, " of ", self.describe());
-    const int64_t padded_size = checked_add(checked_add(size, front(d)), back(d));
-    SB_CHECK(padded_size >= 0, "_pad_circular: pad ", shape_text(pad),
-             " leaves nothing of dimension ", d, " of ", self.describe());
-    sizes[static_cast<size_t>(d)] = padded_size;
+    size += front + back;
+    SB_CHECK(size >= 0, "_pad_circular: pad ", shape_text(pad), " leaves nothing of dimension ", d,
+             " of ", self.describe());
   }
-  const Tensor result = new_empty(self, sizes);
-  const auto positive = [](int64_t n) { return std::max<int64_t>(n, 0); };
+  const Tensor result = new_empty(self, SymIntArrayRef(sizes));
   Tensor to = result, from = self;
-  for (int64_t d = 2; d < self.dim(); ++d) {
-    to = slice(to, d, positive(front(d)), result.size(d) - positive(back(d)));
-    from = slice(from, d, positive(negated(front(d))), self.size(d) - positive(negated(back(d))));
+  for (int64_t d = 2; d < rank; ++d) {
+    const auto [front, back] = pads_of(pad, rank, d);
+    to = slice(to, d, positive(front), result.sym_size(d) - positive(back));
+    from = slice(from, d, positive(-front), self.sym_size(d) - positive(-back));
   }
   copy_(to, from);
   // Each dimension takes its edges from what the dimensions before it have made.
-  for (int64_t d = 2; d < self.dim(); ++d) {
-    const int64_t size = result.size(d), begin = positive(front(d)), end = size - positive(back(d));
-    if (front(d) > 0) copy_(slice(result, d, 0, begin), slice(result, d, end - begin, end));
-    if (back(d) > 0) copy_(slice(result, d, end, size), slice(result, d, begin, begin + back(d)));
+  for (int64_t d = 2; d < rank; ++d) {
+    const auto [front, back] = pads_of(pad, rank, d);
+    const SymInt size = result.sym_size(d), begin = positive(front), end = size - positive(back);
+    if (front > 0) copy_(slice(result, d, 0, begin), slice(result, d, end - begin, end));
+    if (back > 0) copy_(slice(result, d, end, size), slice(result, d, begin, begin + back));
   }
   return result;
 }
 
-Tensor pad_enum_kernel(const Tensor& self, IntArrayRef pad, int64_t mode,
+Tensor pad_enum_kernel(const Tensor& self, SymIntArrayRef pad, int64_t mode,
                        std::optional<double> value) {
   check_defined("pad", self);
-  SB_CHECK(pad.size() % 2 == 0 && pad.size() <= 2 * self.sizes().size(),
+  SB_CHECK(pad.size() % 2 == 0 && pad.size() <= 2 * static_cast<size_t>(self.dim()),
            "pad: pad: expected two numbers for each of the last dimensions of ", self.describe(),
            ", got ", shape_text(pad));
   if (mode == kConstant) return constant_pad_nd(self, pad, value.value_or(0));
   SB_CHECK(!value || *value == 0, "pad: value: only for mode constant");
-  const size_t n = pad.size() / 2, rank = self.sizes().size();
+  const size_t n = pad.size() / 2, rank = static_cast<size_t>(self.dim());
   if (n >= 1 && n <= 3 && (rank == n + 1 || rank == n + 2)) {
     switch (mode) {
       case kReflect:
@@ -133,7 +133,7 @@ Tensor pad_enum_kernel(const Tensor& self, IntArrayRef pad, int64_t mode,
            " dimensions of ", self.describe());
 }
 
-Tensor pad_kernel(const Tensor& self, IntArrayRef pad, std::string_view mode,
+Tensor pad_kernel(const Tensor& self, SymIntArrayRef pad, std::string_view mode,
                   std::optional<double> value) {
   constexpr std::string_view kModes[] = {"reflect", "replicate", "circular", "constant"};
   const auto found = std::ranges::find(kModes, mode);

@@ -9,16 +9,18 @@ namespace sb {
 
 // `pad` has for the last dimension, then the one before it, and so on, how many elements to add in
 // front and at the end; a negative number takes elements away. The new ones are `value`.
-SB_STRUCTURED_NO_INPLACE(constant_pad_nd,
-                         "aten::constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
-                         "out");
+SB_STRUCTURED_NO_INPLACE(
+    constant_pad_nd, "aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
+    "out");
 // mode: "constant" with `value`; "reflect", "replicate" and "circular", without, for the last 1 to
 // 3 dimensions of a tensor with one or two others.
-SB_OP(pad, "aten::pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> Tensor");
+SB_OP(pad,
+      "aten::pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor");
 // The same with mode 0 to 3: reflect, replicate, circular, constant.
-SB_OP(_pad_enum, "aten::_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor");
+SB_OP(_pad_enum,
+      "aten::_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor");
 // The new elements are those of the other edge; all dimensions but the first two are padded.
-SB_OP(_pad_circular, "aten::_pad_circular(Tensor self, int[] pad) -> Tensor");
+SB_OP(_pad_circular, "aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor");
 
 }  // namespace sb
 

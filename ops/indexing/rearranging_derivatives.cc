@@ -13,17 +13,19 @@ namespace sb {
 namespace {
 
 // Throws RuntimeError for the lowest number, which has no opposite.
-DimVector opposites(IntArrayRef numbers) {
-  DimVector negative;
-  for (int64_t n : numbers) negative.push_back(checked_mul(n, -1));
+SymDimVector opposites(SymIntArrayRef numbers) {
+  SymDimVector negative;
+  for (const SymInt& n : numbers) negative.push_back(-n);
   return negative;
 }
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, flip, SB_GRAD(self, (grad, dims), flip(grad, dims)));
   derive(m, rot90, SB_GRAD(self, (grad, k, dims), rot90(grad, -(k % 4), dims)));
-  derive(m, roll, SB_GRAD(self, (grad, shifts, dims), roll(grad, opposites(shifts), dims)));
-  derive(m, constant_pad_nd, SB_GRAD(self, (grad, pad), constant_pad_nd(grad, opposites(pad))));
+  derive(m, roll,
+         SB_GRAD(self, (grad, shifts, dims), roll(grad, SymIntArrayRef(opposites(shifts)), dims)));
+  derive(m, constant_pad_nd,
+         SB_GRAD(self, (grad, pad), constant_pad_nd(grad, SymIntArrayRef(opposites(pad)))));
   derive(m, tril, SB_GRAD(self, (grad, diagonal), tril(grad, diagonal)));
   derive(m, triu, SB_GRAD(self, (grad, diagonal), triu(grad, diagonal)));
   not_differentiable(m, repeat_interleave_Tensor);

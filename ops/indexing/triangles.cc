@@ -10,6 +10,7 @@
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/indexing/strided_walk.h"
 #include "switchboard/ops/out_form.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/structured.h"
 
 namespace sb {
@@ -55,11 +56,11 @@ Extent extent(bool lower, int64_t rows, int64_t cols, int64_t diagonal) {
   return {0, end, checked_add(rest, checked_mul(shrinking, cols))};
 }
 
-template <bool lower>
-TensorMeta triangle_rule(const Tensor& self, int64_t) {
+template <SizeType Int, bool lower>
+BasicTensorMeta<Int> triangle_rule(const Tensor& self, int64_t) {
   SB_CHECK_INDEX(self.dim() >= 2, lower ? "tril" : "triu", ": expected matrices, got ",
                  self.describe());
-  return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+  return {size_vector<Int>(self), self.dtype()};
 }
 // `out` holds self's elements.
 template <bool lower>
@@ -124,8 +125,10 @@ Tensor indices_kernel(int64_t rows, int64_t cols, int64_t offset, std::optional<
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   constexpr StructuredOptions options = {.from_self = true};
-  define_structured<triangle_rule<true>, triangle_kernel<true>, options>(m, tril);
-  define_structured<triangle_rule<false>, triangle_kernel<false>, options>(m, triu);
+  define_structured<by_size_rule<triangle_rule<int64_t, true>, triangle_rule<SymInt, true>>,
+                    triangle_kernel<true>, options>(m, tril);
+  define_structured<by_size_rule<triangle_rule<int64_t, false>, triangle_rule<SymInt, false>>,
+                    triangle_kernel<false>, options>(m, triu);
 
   const OperatorHandle tril_handle = m.define(tril_indices);
   m.impl(tril_indices, DispatchKey::CompositeExplicitAutograd, indices_kernel<true>);

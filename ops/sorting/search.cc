@@ -223,37 +223,39 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(searchsorted_Scalar, composite,
          [](const Tensor& sequence, const Scalar& self, bool out_int32, bool right,
             std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
-           return searchsorted(sequence, wrapped_scalar_tensor(self), out_int32, right, side,
-                               sorter);
+           return searchsorted(sequence, wrapped_scalar_tensor(self, sequence), out_int32, right,
+                               side, sorter);
          });
   define_out_by_copy<searchsorted_Scalar>(m);
   m.define(bucketize_Scalar);
   m.impl(bucketize_Scalar, composite,
          [](const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
-           return bucketize(wrapped_scalar_tensor(self), boundaries, out_int32, right);
+           return bucketize(wrapped_scalar_tensor(self, boundaries), boundaries, out_int32, right);
          });
   define_out_by_copy<bucketize_Scalar>(m);
   m.define(isin_Scalar_Tensor);
   m.impl(isin_Scalar_Tensor, composite,
          [](const Scalar& element, const Tensor& tests, bool assume_unique, bool invert) {
-           return isin(wrapped_scalar_tensor(element), tests, assume_unique, invert);
+           return isin(wrapped_scalar_tensor(element, tests), tests, assume_unique, invert);
          });
   m.define(isin_Scalar_Tensor_out);
   m.impl(isin_Scalar_Tensor_out, composite,
          [](const Scalar& element, const Tensor& tests, bool assume_unique, bool invert,
             const Tensor& out) {
-           return isin_out(wrapped_scalar_tensor(element), tests, assume_unique, invert, out);
+           return isin_out(wrapped_scalar_tensor(element, tests), tests, assume_unique, invert,
+                           out);
          });
   m.define(isin_Tensor_Scalar);
   m.impl(isin_Tensor_Scalar, composite,
          [](const Tensor& elements, const Scalar& test, bool assume_unique, bool invert) {
-           return isin(elements, wrapped_scalar_tensor(test), assume_unique, invert);
+           return isin(elements, wrapped_scalar_tensor(test, elements), assume_unique, invert);
          });
   m.define(isin_Tensor_Scalar_out);
   m.impl(isin_Tensor_Scalar_out, composite,
          [](const Tensor& elements, const Scalar& test, bool assume_unique, bool invert,
             const Tensor& out) {
-           return isin_out(elements, wrapped_scalar_tensor(test), assume_unique, invert, out);
+           return isin_out(elements, wrapped_scalar_tensor(test, elements), assume_unique, invert,
+                           out);
          });
 }
 

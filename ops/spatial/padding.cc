@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "switchboard/core/checked_math.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/spatial/taps.h"
 
@@ -15,18 +14,21 @@ using namespace spatial;
 enum class Mode { Reflect, Replicate };
 
 // For the d-th of n dimensions: what is added before and behind.
+template <SizeType Int>
 struct Pads {
-  int64_t before;
-  int64_t behind;
+  Int before;
+  Int behind;
 };
-Pads pads_of(IntArrayRef padding, int n, int d) {
+template <SizeType Int>
+Pads<Int> pads_of(SizesRef<Int> padding, int n, int d) {
   const auto i = static_cast<size_t>(2 * (n - 1 - d));
   return {padding[i], padding[i + 1]};
 }
 
 // The result's space, after all checks.
-template <Mode mode, int n>
-Size3 padded_space(const char* op, const Tensor& self, IntArrayRef padding) {
+template <SizeType Int, Mode mode, int n>
+Space<Int> padded_space(const char* op, const Tensor& self, SymIntArrayRef given) {
+  const SizesRef<Int> padding = sizes_as<Int>(given), sizes = sizes_of<Int>(self);
   SB_CHECK(padding.size() == 2 * n, op, ": padding: expected ", 2 * n, " elements, got ",
            shape_text(padding));
   // As PyTorch, which asks for sizes before it looks at the rank.
@@ -35,18 +37,20 @@ Size3 padded_space(const char* op, const Tensor& self, IntArrayRef padding) {
   SB_CHECK(self.dim() == n + 1 || self.dim() == n + 2, op, ": expected ", n + 1, " or ", n + 2,
            " dimensions, got ", self.describe());
   // Only reflection lets tensors of no channels through, where there is no batch.
-  for (int64_t d = mode == Mode::Reflect || self.dim() == n + 2; d < self.dim(); ++d) {
-    SB_CHECK(self.size(d) != 0, op, ": expected no empty dimension besides the batch, got ",
+  for (size_t d = mode == Mode::Reflect || self.dim() == n + 2; d < sizes.size(); ++d) {
+    SB_CHECK(sizes[d] != 0, op, ": expected no empty dimension besides the batch, got ",
              self.describe());
   }
-  Size3 space = {1, 1, 1};
+  Space<Int> space = {Int(1), Int(1), Int(1)};
   for (int d = 0; d < n; ++d) {
-    const int64_t size = self.size(d - n);
-    const Pads pads = pads_of(padding, n, d);
-    SB_CHECK(mode != Mode::Reflect || (pads.before < size && pads.behind < size), op,
-             ": padding: expected less than the ", size, " elements of dimension ", d, " of ",
-             self.describe(), ", got ", shape_text(padding));
-    const int64_t padded = checked_add(checked_add(size, pads.before), pads.behind);
+    const Int& size = sizes[sizes.size() - static_cast<size_t>(n - d)];
+    const Pads<Int> pads = pads_of<Int>(padding, n, d);
+    if constexpr (mode == Mode::Reflect) {
+      SB_CHECK(sym_and(pads.before < size, pads.behind < size), op,
+               ": padding: expected less than the ", size_text(size), " elements of dimension ", d,
+               " of ", self.describe(), ", got ", shape_text(padding));
+    }
+    const Int padded = sum_of(sum_of(size, pads.before), pads.behind);
     SB_CHECK(padded >= 1, op, ": padding ", shape_text(padding), " leaves nothing of ",
              self.describe());
     space[static_cast<size_t>(3 - n + d)] = padded;
@@ -59,7 +63,7 @@ Taps taps_of(IntArrayRef sizes, IntArrayRef padding) {
   Taps taps;
   for (int d = 0; d < n; ++d) {
     TapRow& row = taps[static_cast<size_t>(3 - n + d)];
-    const Pads pads = pads_of(padding, n, d);
+    const Pads<int64_t> pads = pads_of<int64_t>(padding, n, d);
     row.input = sizes[sizes.size() - static_cast<size_t>(n - d)];
     row.output = row.input + pads.before + pads.behind;
     row.index.clear();
@@ -78,47 +82,51 @@ Taps taps_of(IntArrayRef sizes, IntArrayRef padding) {
   return taps;
 }
 
-template <Mode mode, int n>
-TensorMeta rule(const Tensor& self, IntArrayRef padding) {
-  const Size3 space = padded_space<mode, n>("pad", self, padding);
-  return {with_space(self.sizes(), space, n), self.dtype()};
+template <SizeType Int, Mode mode, int n>
+BasicTensorMeta<Int> rule(const Tensor& self, SymIntArrayRef padding) {
+  const Space<Int> space = padded_space<Int, mode, n>("pad", self, padding);
+  return {with_space<Int>(sizes_of<Int>(self), space, n), self.dtype()};
 }
 template <Mode mode, int n>
-void kernel(const Tensor& self, IntArrayRef padding, const Tensor& out) {
+void kernel(const Tensor& self, SymIntArrayRef padding, const Tensor& out) {
   if (out.numel() == 0) return;  // the space may be of any size all the same
   const DenseOutput dense(out, out.dtype());
-  gather_planes(taps_of<mode, n>(self.sizes(), padding), dense_input(self, self.dtype()),
-                dense.tensor());
+  gather_planes(taps_of<mode, n>(self.sizes(), padding.expect_ints()),
+                dense_input(self, self.dtype()), dense.tensor());
   dense.finish();
 }
 
-template <Mode mode, int n>
-TensorMeta backward_rule(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
+template <SizeType Int, Mode mode, int n>
+BasicTensorMeta<Int> backward_rule(const Tensor& grad_output, const Tensor& self,
+                                   SymIntArrayRef padding) {
   const char* op = "pad_backward";
   // As PyTorch, which looks at the rank first here alone.
   SB_CHECK(!(mode == Mode::Reflect && n == 3) || self.dim() > n, op, ": expected ", n + 1, " or ",
            n + 2, " dimensions, got ", self.describe());
-  const Size3 space = padded_space<mode, n>(op, self, padding);
-  check_sizes(op, "grad_output", grad_output, with_space(self.sizes(), space, n));
+  const Space<Int> space = padded_space<Int, mode, n>(op, self, padding);
+  const SizeVector<Int> expected = with_space<Int>(sizes_of<Int>(self), space, n);
+  check_sizes<Int>(op, "grad_output", grad_output, SizesRef<Int>(expected));
   check_dtype(op, "grad_output", grad_output, self.dtype());
   computed_in(op, self.dtype());
-  return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+  return {size_vector<Int>(self), self.dtype()};
 }
 template <Mode mode, int n>
-void backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef padding,
+void backward_kernel(const Tensor& grad_output, const Tensor& self, SymIntArrayRef padding,
                      const Tensor& grad_input) {
   if (grad_input.numel() == 0) return;
   const DType dtype = computed_in("pad_backward", self.dtype());
   const DenseOutput dense(grad_input, dtype);
-  spread_planes(taps_of<mode, n>(self.sizes(), padding), dense_input(grad_output, dtype),
-                dense.tensor());
+  spread_planes(taps_of<mode, n>(self.sizes(), padding.expect_ints()),
+                dense_input(grad_output, dtype), dense.tensor());
   dense.finish();
 }
 
 template <Mode mode, int n, class Forward, class Backward>
 void define_padding(Library& m, const Forward& forward, const Backward& backward) {
-  define_structured<rule<mode, n>, kernel<mode, n>>(m, forward);
-  define_structured<backward_rule<mode, n>, backward_kernel<mode, n>>(m, backward);
+  define_structured<by_size_rule<rule<int64_t, mode, n>, rule<SymInt, mode, n>>, kernel<mode, n>>(
+      m, forward);
+  define_structured<by_size_rule<backward_rule<int64_t, mode, n>, backward_rule<SymInt, mode, n>>,
+                    backward_kernel<mode, n>>(m, backward);
 }
 
 }  // namespace

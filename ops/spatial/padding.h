@@ -12,10 +12,10 @@
 namespace sb {
 
 #define SB_PADDING(name, pads)                                                                    \
-  SB_STRUCTURED_NO_INPLACE(name, "aten::" #name "(Tensor self, int[" pads "] padding) -> Tensor", \
+  SB_STRUCTURED_NO_INPLACE(name, "aten::" #name "(Tensor self, SymInt[" pads "] padding) -> Tensor", \
                            "out");                                                                \
   SB_GRADIENT(name##_backward,                                                       \
-                           "aten::" #name "_backward(Tensor grad_output, Tensor self, int[" pads  \
+                           "aten::" #name "_backward(Tensor grad_output, Tensor self, SymInt[" pads  \
                            "] padding) -> Tensor")
 
 // Mirrored at the first and last element, which are not repeated.

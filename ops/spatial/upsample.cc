@@ -1,5 +1,9 @@
 #include "switchboard/ops/spatial/upsample.h"
 
+#include <cmath>
+#include <tuple>
+#include <type_traits>
+
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/spatial/upsample_taps.h"
 
@@ -35,34 +39,36 @@ UpsampleOptions options_of(Kind kind, bool align_corners, S... scales) {
   return options;
 }
 
-void check_spaces(const char* op, Kind kind, IntArrayRef input_size, IntArrayRef output_size) {
+template <SizeType Int>
+void check_spaces(const char* op, Kind kind, SizesRef<Int> input_size, SizesRef<Int> output_size) {
   SB_CHECK(output_size.size() == kind.n(), op, ": output_size: expected ", kind.n(),
            " elements, got ", shape_text(output_size));
   SB_CHECK(input_size.size() == kind.n() + 2, op, ": expected an input of ", kind.n() + 2,
            " dimensions, got ", shape_text(input_size));
   for (size_t d = 0; d < kind.n(); ++d) {
-    SB_CHECK(input_size[d + 2] > 0 && output_size[d] > 0, op,
+    SB_CHECK(sym_and(input_size[d + 2] > 0, output_size[d] > 0), op,
              ": expected sizes greater than 0, got ", shape_text(input_size), " and ",
              shape_text(output_size));
   }
 }
 
 // Which results are channels-last where the argument is.
-TensorMeta laid_out(Kind kind, bool backward, const Tensor& like, DimVector sizes) {
+template <SizeType Int>
+BasicTensorMeta<Int> laid_out(Kind kind, bool backward, const Tensor& like, SizeVector<Int> sizes) {
   const bool propagates =
       kind.mode != UpsampleMode::Cubic && !(backward && kind.nearest() && kind.dims == 3);
-  return propagates ? laid_out_like(like, sizes, like.dtype())
-                    : TensorMeta{std::move(sizes), like.dtype()};
+  if (propagates) return laid_out_like<Int>(like, SizesRef<Int>(sizes), like.dtype());
+  return {std::move(sizes), like.dtype()};
 }
 
-template <Kind kind, class... A>
-TensorMeta rule(const Tensor& self, SymIntArrayRef output_size, A...) {
-  const DimVector size = guarded(output_size);
-  check_spaces("upsample", kind, self.sizes(), size);
-  SB_CHECK(self.size(1) != 0, "upsample: expected channels, got ", self.describe());
+template <SizeType Int, Kind kind, class... A>
+BasicTensorMeta<Int> rule(const Tensor& self, SymIntArrayRef output_size, A...) {
+  const SizesRef<Int> size = sizes_as<Int>(output_size), own = sizes_of<Int>(self);
+  check_spaces<Int>("upsample", kind, own, size);
+  SB_CHECK(own[1] != 0, "upsample: expected channels, got ", self.describe());
   if (!kind.nearest()) computed_in_float("upsample", self.dtype());
-  return laid_out(kind, /*backward=*/false, self,
-                  with_space(self.sizes(), space_of(size, kind.dims), kind.dims));
+  return laid_out<Int>(kind, /*backward=*/false, self,
+                       with_space<Int>(own, space_of<Int>(size, kind.dims), kind.dims));
 }
 template <Kind kind, class... A>
 void kernel(const Tensor& self, SymIntArrayRef, A... options, const Tensor& out) {
@@ -84,15 +90,16 @@ void kernel(const Tensor& self, SymIntArrayRef, A... options, const Tensor& out)
   dense.finish();
 }
 
-template <Kind kind, class... A>
-TensorMeta backward_rule(const Tensor& grad_output, SymIntArrayRef output_size,
-                         SymIntArrayRef input_size, A...) {
+template <SizeType Int, Kind kind, class... A>
+BasicTensorMeta<Int> backward_rule(const Tensor& grad_output, SymIntArrayRef output_size,
+                                   SymIntArrayRef input_size, A...) {
   const char* op = "upsample_backward";
-  const DimVector in = guarded(input_size), out = guarded(output_size);
-  check_spaces(op, kind, in, out);
-  check_sizes(op, "grad_output", grad_output, with_space(in, space_of(out, kind.dims), kind.dims));
+  const SizesRef<Int> in = sizes_as<Int>(input_size), out = sizes_as<Int>(output_size);
+  check_spaces<Int>(op, kind, in, out);
+  const SizeVector<Int> expected = with_space<Int>(in, space_of<Int>(out, kind.dims), kind.dims);
+  check_sizes<Int>(op, "grad_output", grad_output, SizesRef<Int>(expected));
   computed_in_float(op, grad_output.dtype());
-  return laid_out(kind, /*backward=*/true, grad_output, in);
+  return laid_out<Int>(kind, /*backward=*/true, grad_output, {in.begin(), in.end()});
 }
 template <Kind kind, class... A>
 void backward_kernel(const Tensor& grad_output, SymIntArrayRef, SymIntArrayRef, A... options,
@@ -107,23 +114,34 @@ void backward_kernel(const Tensor& grad_output, SymIntArrayRef, SymIntArrayRef, 
   dense.finish();
 }
 
+// A size times a factor, as C++ converts it.
+SymInt scaled_size(const SymInt& size, double factor) {
+  if (size.is_symbolic()) {
+    // Whole factors, the usual ones, keep whole expressions.
+    const double whole = std::trunc(factor);
+    if (factor == whole && std::abs(whole) < 0x1p31) return size * static_cast<int64_t>(whole);
+    return sym_trunc(sym_float(size) * SymFloat(factor));
+  }
+  const double scaled = static_cast<double>(size.expect_int()) * factor;
+  SB_CHECK(scaled >= 0 && scaled < 0x1p62, "upsample: scale_factors: ", factor, " times ",
+           size.to_string(), " is no size");
+  return static_cast<int64_t>(scaled);
+}
+
 // The size that a vec form asks for.
-DimVector asked_size(Kind kind, IntArrayRef input_size, const OptionalSymIntArrayRef& output_size,
-                     const OptionalDoubleArrayRef& scale_factors) {
+SymDimVector asked_size(Kind kind, SymIntArrayRef input_size,
+                        const OptionalSymIntArrayRef& output_size,
+                        const OptionalDoubleArrayRef& scale_factors) {
   SB_CHECK(output_size.has_value() != scale_factors.has_value(),
            "upsample: expected either output_size or scale_factors");
   const size_t given = output_size ? output_size->size() : scale_factors->size();
   SB_CHECK(given == kind.n(), "upsample: expected ", kind.n(), " sizes or scales, got ", given);
-  if (output_size) return guarded(*output_size);
+  if (output_size) return {output_size->begin(), output_size->end()};
   SB_CHECK(input_size.size() == kind.n() + 2, "upsample: expected an input of ", kind.n() + 2,
            " dimensions, got ", shape_text(input_size));
-  DimVector size;
-  for (size_t d = 0; d < kind.n(); ++d) {
-    const double scaled = static_cast<double>(input_size[d + 2]) * (*scale_factors)[d];
-    SB_CHECK(scaled >= 0 && scaled < 0x1p62, "upsample: scale_factors: ", (*scale_factors)[d],
-             " times ", input_size[d + 2], " is no size");
-    size.push_back(static_cast<int64_t>(scaled));
-  }
+  SymDimVector size;
+  for (size_t d = 0; d < kind.n(); ++d)
+    size.push_back(scaled_size(input_size[d + 2], (*scale_factors)[d]));
   return size;
 }
 
@@ -141,14 +159,14 @@ Tensor with_scales(const OptionalDoubleArrayRef& factors, const A&... args) {
 template <Kind kind, auto& op, class... Align>
 Tensor vec(const Tensor& input, OptionalSymIntArrayRef output_size, Align... align_corners,
            OptionalDoubleArrayRef scale_factors) {
-  const DimVector size = asked_size(kind, input.sizes(), output_size, scale_factors);
+  const SymDimVector size = asked_size(kind, input.sym_sizes(), output_size, scale_factors);
   return with_scales<kind, op>(scale_factors, input, SymIntArrayRef(size), align_corners...);
 }
 template <Kind kind, auto& op, class... Align>
 Tensor backward_vec(const Tensor& grad_output, OptionalSymIntArrayRef output_size,
                     SymIntArrayRef input_size, Align... align_corners,
                     OptionalDoubleArrayRef scale_factors) {
-  const DimVector size = asked_size(kind, guarded(input_size), output_size, scale_factors);
+  const SymDimVector size = asked_size(kind, input_size, output_size, scale_factors);
   return with_scales<kind, op>(scale_factors, grad_output, SymIntArrayRef(size), input_size,
                                align_corners...);
 }
@@ -156,18 +174,19 @@ Tensor backward_vec(const Tensor& grad_output, OptionalSymIntArrayRef output_siz
 template <Kind kind, auto& op, auto& backward, class... Align, class Vec, class BackwardVec>
 void define_upsample(Library& m, const Vec& vec_op, const BackwardVec& backward_vec_op) {
   using S = std::optional<double>;
+  const auto define = [&]<class... A>(std::type_identity<std::tuple<A...>>) {
+    define_structured<by_size_rule<rule<int64_t, kind, A...>, rule<SymInt, kind, A...>>,
+                      kernel<kind, A...>>(m, op);
+    define_structured<
+        by_size_rule<backward_rule<int64_t, kind, A...>, backward_rule<SymInt, kind, A...>>,
+        backward_kernel<kind, A...>>(m, backward);
+  };
   if constexpr (kind.dims == 1) {
-    define_structured<rule<kind, Align..., S>, kernel<kind, Align..., S>>(m, op);
-    define_structured<backward_rule<kind, Align..., S>, backward_kernel<kind, Align..., S>>(
-        m, backward);
+    define(std::type_identity<std::tuple<Align..., S>>());
   } else if constexpr (kind.dims == 2) {
-    define_structured<rule<kind, Align..., S, S>, kernel<kind, Align..., S, S>>(m, op);
-    define_structured<backward_rule<kind, Align..., S, S>, backward_kernel<kind, Align..., S, S>>(
-        m, backward);
+    define(std::type_identity<std::tuple<Align..., S, S>>());
   } else {
-    define_structured<rule<kind, Align..., S, S, S>, kernel<kind, Align..., S, S, S>>(m, op);
-    define_structured<backward_rule<kind, Align..., S, S, S>,
-                      backward_kernel<kind, Align..., S, S, S>>(m, backward);
+    define(std::type_identity<std::tuple<Align..., S, S, S>>());
   }
   const auto define_vec = [&](const auto& handle, auto body) {
     define_out_form(m, m.define(handle), "vec_out");

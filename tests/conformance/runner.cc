@@ -9,6 +9,7 @@
 #include "switchboard/tests/conformance/dispatch_cases.h"
 #include "switchboard/tests/conformance/grads_cases.h"
 #include "switchboard/tests/conformance/ops_cases.h"
+#include "switchboard/tests/conformance/symbolic_cases.h"
 
 namespace sb::conformance {
 namespace {
@@ -32,6 +33,7 @@ std::string Tally::to_string() const {
 
 Outcome run_case(const Json& json, Place& place) {
   if (json.contains("grad_outputs")) return run_grads_case(json, place);
+  if (json.contains("bindings")) return run_symbolic_case(json);
   if (json.contains("op")) return run_ops_case(json, place);
   if (json.contains("steps"))
     return place.name() == "cpu" ? run_dispatch_case(json)
