@@ -58,7 +58,8 @@ Row row_of(const DeviceReport& report, bool timed) {
            report.max_difference ? absl::StrFormat("%.3g", *report.max_difference) : "-",
            kernels_text(report.kernels), peak_text(report)};
   }
-  for (const auto& time : {report.least_milliseconds, report.milliseconds})
+  for (const auto& time :
+       {report.least_milliseconds, report.milliseconds, report.cpu_milliseconds})
     if (timed) row.push_back(time ? absl::StrFormat("%.3f", *time) : "-");
   return row;
 }
@@ -110,7 +111,7 @@ std::string to_string(const std::vector<DeviceReport>& reports) {
   std::vector<Row> rows = {{"device", "accuracy", "max |diff|", "kernels", "peak bytes"}};
   const bool timed = std::ranges::any_of(
       reports, [](const DeviceReport& report) { return report.milliseconds.has_value(); });
-  if (timed) rows[0].insert(rows[0].end(), {"least ms", "median ms"});
+  if (timed) rows[0].insert(rows[0].end(), {"least ms", "median ms", "cpu ms"});
   std::string notes;
   for (const DeviceReport& report : reports) {
     rows.push_back(row_of(report, timed));

@@ -127,6 +127,8 @@ void CompiledGraph::run_step(size_t index, const RunContext& context,
       define(ref->name, std::move(results[i]).to_tensor());
     } else if (const auto* number = std::get_if<SymRef>(&output)) {
       define(number->name, std::move(results[i]));
+    } else if (std::holds_alternative<TokenRef>(output)) {
+      ++next;  // tokens order nodes, which run in their order
     } else if (const auto* refs = std::get_if<TensorRefs>(&output)) {
       const TensorList tensors = results[i].to_tensor_list();
       SB_CHECK(tensors.size() == refs->size(), node.target(), ": returned ", tensors.size(),

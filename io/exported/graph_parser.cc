@@ -221,8 +221,14 @@ class GraphParser {
       const JsonValue value = input.at("arg");
       node.inputs.push_back({std::move(name), use(value, parse_argument(value))});
     }
-    for (const JsonValue& output : json.at("outputs").elements())
-      node.outputs.push_back(define(output, parse_node_output(output)));
+    for (const JsonValue& output : json.at("outputs").elements()) {
+      Argument value = parse_node_output(output);
+      // The next token, which files write as a tensor without metadata.
+      const auto* ref = std::get_if<TensorRef>(&value);
+      if (ref && node.op == "higher_order::with_effects" && node.outputs.empty())
+        value = TokenRef{ref->name};
+      node.outputs.push_back(define(output, std::move(value)));
+    }
     if (const auto name = json.find("name")) {
       node.name = name->to_string();
       if (!node.name.empty() && !node_names_.insert(node.name).second)

@@ -4,8 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_split.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/devices/saving/quote.h"
 #include "switchboard/dispatch/callable.h"
 #include "switchboard/io/exported/compiled_graph.h"
@@ -54,6 +56,8 @@ class Arguments {
                   kind_of(node_.inputs[i].value));
     return *value;
   }
+  const Dispatcher& dispatcher() const { return dispatcher_; }
+  const Places& places() const { return places_; }
   bool is_none(size_t i) const { return std::holds_alternative<None>(node_.inputs[i].value); }
 
   std::shared_ptr<const CompiledGraph> graph(size_t i) const {
@@ -281,12 +285,49 @@ RunFunction make_set_grad_enabled(const Node&, const Arguments& arguments) {
 // wrap_with_autocast(device_type, dtype, enabled, cache_enabled, graph, operands...)
 RunFunction make_autocast(const Node& node, const Arguments& arguments) {
   arguments.expect_at_least(5);
-  SB_CHECK_NOT_IMPLEMENTED(!arguments.get<bool>(2, "a bool"), node.target(),
-                           ": a region that casts is not supported; a program after "
-                           "run_decompositions() has the casts as nodes");
-  return [graph = arguments.graph(4), operands = arguments.rest(5)](
+  const std::string& device = arguments.get<std::string>(0, "a device type");
+  SB_CHECK_NOT_IMPLEMENTED(device == "cpu", node.target(), ": autocast of ", quote(device),
+                           " is not supported; expected cpu");
+  std::optional<DType> dtype;
+  if (arguments.get<bool>(2, "a bool"))
+    dtype = arguments.is_none(1) ? DType::BFloat16 : arguments.get<DType>(1, "a dtype");
+  return [dtype, graph = arguments.graph(4), operands = arguments.rest(5)](
              absl::Span<const IValue> values, const RunContext& context) {
-    return graph->run(values_of(operands, values), context);
+    RunContext inside = context;
+    inside.autocast = dtype;
+    return graph->run(values_of(operands, values), inside);
+  };
+}
+
+// with_effects(token, operator, arguments...), whose first result is the next token. Nodes run in
+// their order, which is all that a token asks for.
+RunFunction make_with_effects(const Node& node, const Arguments& arguments) {
+  arguments.expect_at_least(2);
+  const std::string& target = arguments.get<OperatorRef>(1, "an operator").target;
+  const std::optional<std::string> name = operator_name(target);
+  SB_CHECK_NOT_IMPLEMENTED(name, node.target(), ": ", quote(target), " is no operator");
+  const OperatorHandle op = arguments.dispatcher().find_op_or_throw(*name);
+  Node inner;
+  inner.op = op.schema().name.name;
+  inner.overload = op.schema().name.overload;
+  for (size_t i = 2; i < node.inputs.size(); ++i) {
+    NamedArgument argument = node.inputs[i];
+    if (argument.name.empty()) {
+      SB_CHECK_TYPE(i - 2 < op.schema().arguments.size(), node.target(), ": ", *name, " takes ",
+                    op.schema().arguments.size(), " arguments, the node has more");
+      argument.name = op.schema().arguments[i - 2].name;
+    }
+    inner.inputs.push_back(std::move(argument));
+  }
+  if (!op.schema().returns.empty() && !node.outputs.empty())
+    inner.outputs.assign(node.outputs.begin() + 1, node.outputs.end());
+  const std::shared_ptr<NodeStep> step = make_operator_step(inner, op, arguments.places());
+  return [step, count = node.outputs.size()](absl::Span<const IValue> values,
+                                             const RunContext& context) {
+    Stack results = step->run(values, context);
+    results.insert(results.begin(), IValue());
+    results.resize(std::max(results.size(), count));
+    return results;
   };
 }
 
@@ -299,6 +340,7 @@ constexpr Maker kMakers[] = {
     {"higher_order::map_impl", make_map},
     {"higher_order::scan", make_scan},
     {"higher_order::while_loop", make_while_loop},
+    {"higher_order::with_effects", make_with_effects},
     {"higher_order::wrap_with_autocast", make_autocast},
     {"higher_order::wrap_with_set_grad_enabled", make_set_grad_enabled},
 };
@@ -309,6 +351,14 @@ const Maker* find_maker(const std::string& op) {
 }
 
 }  // namespace
+
+std::optional<std::string> operator_name(std::string_view target) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(to_absl(target), '.');
+  if (parts.size() != 5 || parts[0] != "torch" || parts[1] != "ops") return std::nullopt;
+  std::string name = str_cat(parts[2], "::", parts[3]);
+  if (parts[4] != "default") name += str_cat(".", parts[4]);
+  return name;
+}
 
 bool is_known_higher_order(const std::string& op) { return find_maker(op) != nullptr; }
 

@@ -4,6 +4,7 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/io/exported/autocast_policy.h"
 #include "switchboard/io/exported/graph_runner.h"
 #include "switchboard/io/exported/test_support.h"
 
@@ -160,20 +161,44 @@ TEST_CASE("a higher-order operator that is not here is named with its node",
                       "net.pt2: graph_module/graph/nodes[0] (hop)"));
 }
 
-TEST_CASE("an enabled autocast region is refused", "[io][higher_order]") {
+TEST_CASE("an autocast region of another device than the CPU is refused", "[io][higher_order]") {
   const Demo demo;
-  const GraphRef region = graph("region", {TensorRef{"a"}}, {plus("a", int64_t{1}, "b")},
-                                TensorRef{"b"});
-  const auto with = [&](bool enabled) {
+  const GraphRef region =
+      graph("region", {TensorRef{"a"}}, {plus("a", int64_t{1}, "b")}, TensorRef{"b"});
+  const auto with = [&](const char* device, bool enabled) {
     return program(higher_order("higher_order::wrap_with_autocast",
-                                {std::string("cpu"), DType::BFloat16, enabled, true, region,
+                                {std::string(device), DType::BFloat16, enabled, true, region,
                                  TensorRef{"x"}}),
                    {TensorRef{"x"}});
   };
-  CHECK(run(with(false), demo, {number(1)}) == 2);
-  const Program enabled = with(true);
-  CHECK_THAT(error_of([&] { GraphRunner(enabled, demo.dispatcher); }),
-             Contains("NotImplementedError") && Contains("a region that casts is not supported"));
+  // No operator of ours is one that autocast knows.
+  CHECK(run(with("cpu", false), demo, {number(1)}) == 2);
+  CHECK(run(with("cpu", true), demo, {number(1)}) == 2);
+  const Program cuda = with("cuda", true);
+  CHECK_THAT(error_of([&] { GraphRunner(cuda, demo.dispatcher); }),
+             Contains("NotImplementedError") && Contains("autocast of 'cuda' is not supported"));
+}
+
+TEST_CASE("autocast has three policies, by operator", "[io][higher_order]") {
+  CHECK(autocast_policy("aten::linear") == AutocastPolicy::LowerPrecision);
+  CHECK(autocast_policy("aten::mse_loss") == AutocastPolicy::Float32);
+  CHECK(autocast_policy("aten::cat") == AutocastPolicy::Promote);
+  CHECK(autocast_policy("aten::add") == AutocastPolicy::None);
+  CHECK(autocast_policy("demo::linear") == AutocastPolicy::None);
+}
+
+TEST_CASE("a call with an effect runs its operator", "[io][higher_order]") {
+  const Demo demo;
+  Node node = higher_order("higher_order::with_effects",
+                           {TensorRef{"token"}, OperatorRef{"torch.ops.demo.plus.default"},
+                            TensorRef{"x"}, int64_t{3}});
+  node.outputs = {TokenRef{"next"}, TensorRef{"y"}};
+  Program p = program(node, {TensorRef{"token"}, TensorRef{"x"}});
+  p.inputs[0].kind = InputKind::Token;
+  CHECK(run(p, demo, {IValue(), number(1)}) == 4);
+  p.graph.nodes[0].inputs[1].value = OperatorRef{"torch.ops.demo.minus.default"};
+  CHECK_THAT(error_of([&] { GraphRunner(p, demo.dispatcher); }),
+             Contains("operator demo::minus, 1 time"));
 }
 
 }  // namespace

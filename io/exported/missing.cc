@@ -32,6 +32,9 @@ class Finder {
           add("argument", unknown->tag, graph.place_of(i),
               "the file was written by a later version of PyTorch");
         if (const auto* nested = std::get_if<GraphRef>(&input.value)) visit(*nested->graph);
+        if (const auto* op = std::get_if<OperatorRef>(&input.value))
+          if (const auto name = operator_name(op->target))
+            check_operator(OperatorName::parse(*name), graph.place_of(i));
       }
     }
   }
@@ -39,7 +42,7 @@ class Finder {
   void check_target(const Node& node, const std::string& place) {
     switch (node.kind) {
       case TargetKind::Operator:
-        check_operator(node, place);
+        check_operator({node.op, node.overload}, place);
         return;
       case TargetKind::HigherOrder:
         if (!is_known_higher_order(node.op))
@@ -53,11 +56,11 @@ class Finder {
     }
   }
 
-  void check_operator(const Node& node, const std::string& place) {
-    if (dispatcher_.find_op(node.target())) return;
-    const bool is_aten = node.op.starts_with("aten::");
-    const bool other_overload = !dispatcher_.overloads(node.op).empty();
-    add(other_overload ? "overload" : "operator", node.target(), place,
+  void check_operator(const OperatorName& op, const std::string& place) {
+    if (dispatcher_.find_op(op)) return;
+    const bool is_aten = op.ns() == "aten";
+    const bool other_overload = !dispatcher_.overloads(op.name).empty();
+    add(other_overload ? "overload" : "operator", op.to_string(), place,
         is_aten ? "export with run_decompositions(), or define it and load it with --load"
                 : "load the library that defines it with --load");
   }

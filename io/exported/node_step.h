@@ -4,7 +4,9 @@
 #define SWITCHBOARD_IO_EXPORTED_NODE_STEP_H_
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -36,6 +38,8 @@ class RunObserver {
 struct RunContext {
   Device device;  // where it runs
   RunObserver* observer = nullptr;
+  // The dtype of the autocast region that is around, if one is.
+  std::optional<DType> autocast = std::nullopt;
 };
 
 // A node that was found and whose arguments were bound, all but the values of the run.
@@ -57,12 +61,14 @@ std::unique_ptr<NodeStep> make_operator_step(const Node& node, OperatorHandle op
                                              const Places& places);
 // A function of numbers: see sym_function.h.
 std::unique_ptr<NodeStep> make_sym_function_step(const Node& node, const Places& places);
-// A higher-order operator: cond, while_loop, map_impl, or a region with another state of the
-// thread. Throws NotImplementedError, naming it, for any other.
+// A higher-order operator: cond, while_loop, map_impl, scan, a call with an effect, or a region with
+// gradients or autocast on or off. Throws NotImplementedError, naming it, for any other.
 std::unique_ptr<NodeStep> make_higher_order_step(const Node& node, const Dispatcher& dispatcher,
                                                  const Places& places);
 // Whether make_higher_order_step knows "higher_order::cond".
 bool is_known_higher_order(const std::string& op);
+// "aten::add.Tensor" of "torch.ops.aten.add.Tensor"; nothing for what names no operator.
+std::optional<std::string> operator_name(std::string_view target);
 
 }  // namespace sb::io
 

@@ -8,6 +8,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/devices/saving/quote.h"
 #include "switchboard/dispatch/function_schema.h"
+#include "switchboard/io/exported/autocast_policy.h"
 #include "switchboard/io/exported/node_step.h"
 
 namespace sb::io {
@@ -100,7 +101,8 @@ bool has_tensor(const IValue& value) {
 
 class OperatorStep : public NodeStep {
  public:
-  OperatorStep(const Node& node, OperatorHandle op, const Places& places) : op_(op) {
+  OperatorStep(const Node& node, OperatorHandle op, const Places& places)
+      : op_(op), policy_(autocast_policy(op.schema().name.name)) {
     const FunctionSchema& schema = op_.schema();
     check_node(node, schema);
     std::vector<std::pair<std::string, IValue>> named;
@@ -115,6 +117,7 @@ class OperatorStep : public NodeStep {
 
   Stack run(absl::Span<const IValue> values, const RunContext& context) const override {
     Stack stack = arguments(values, context.device);
+    if (context.autocast) cast_arguments(policy_, *context.autocast, &stack);
     op_.call_boxed(&stack);
     return stack;
   }
@@ -274,6 +277,7 @@ class OperatorStep : public NodeStep {
   }
 
   OperatorHandle op_;
+  AutocastPolicy policy_;
   Stack bound_;  // with stand-ins where values of a run belong
   std::vector<ValueArgument> values_;
   std::vector<NumberArgument> numbers_;

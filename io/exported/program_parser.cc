@@ -22,6 +22,13 @@ bool same_value(const Argument& a, const Argument& b) {
   return a == b;
 }
 
+// The name of what a graph takes or gives, or what it is.
+std::string name_of(const Argument& argument) {
+  std::string text(kind_of(argument));
+  for_each_name(argument, [&](const std::string& name) { text = name; });
+  return text;
+}
+
 // Pairs of a value of the graph and its spec: the signature runs parallel to the graph.
 std::vector<std::pair<const Argument*, JsonValue>> zip_parallel(
     const std::vector<Argument>& arguments, const JsonValue& specs) {
@@ -127,7 +134,8 @@ class Parser {
     absl::flat_hash_set<std::string> names;
     for (const auto& [argument, json] : zip_parallel(program_.graph.inputs, specs)) {
       InputSpec spec = parse_input_spec(json);
-      if (!same_value(*argument, spec.value)) {
+      if (spec.kind == InputKind::Token ? name_of(*argument) != spec.name
+                                        : !same_value(*argument, spec.value)) {
         if (spec.kind == InputKind::Constant)
           json.fail("is not the constant that the graph has for ", quote(spec.name));
         json.fail("the signature says ", quote(spec.name), ", the graph ",
@@ -138,13 +146,6 @@ class Parser {
       inputs_.emplace(spec.kind, spec.kind == InputKind::User ? spec.name : spec.target);
       program_.inputs.push_back(std::move(spec));
     }
-  }
-
-  // The name of what a graph takes, or what it is.
-  static std::string name_of(const Argument& argument) {
-    std::string text(kind_of(argument));
-    for_each_name(argument, [&](const std::string& name) { text = name; });
-    return text;
   }
 
   static InputSpec parse_input_spec(const JsonValue& json) {
@@ -184,7 +185,8 @@ class Parser {
     absl::flat_hash_set<std::pair<OutputKind, std::string>> mutated;
     for (const auto& [argument, json] : zip_parallel(program_.graph.outputs, specs)) {
       OutputSpec spec = parse_output_spec(json);
-      if (!same_value(*argument, spec.arg))
+      if (spec.kind == OutputKind::Token ? name_of(*argument) != name_of(spec.arg)
+                                         : !same_value(*argument, spec.arg))
         json.fail("the signature and the graph disagree on this output");
       if (is_mutation(spec.kind) && !mutated.emplace(spec.kind, spec.target).second)
         json.fail(quote(spec.target), " is mutated twice");
