@@ -1,5 +1,7 @@
 #include "switchboard/ops/factories.h"
 
+#include <vector>
+
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/by_size.h"
@@ -161,6 +163,27 @@ Tensor empty_strided_to(std::string_view op, IntArrayRef size, IntArrayRef strid
   return resize_to_result(op, empty_strided_on(DeviceType::Meta, size, stride, out.dtype()), out);
 }
 
+Tensor empty_permuted_any(SymIntArrayRef size, IntArrayRef physical_layout, SB_TENSOR_OPTIONS) {
+  const auto rank = static_cast<int64_t>(size.size());
+  const auto fits = [&](bool truth) {
+    SB_CHECK(truth, "empty_permuted: argument physical_layout: expected a permutation of 0 to ",
+             rank - 1, " for the size ", shape_text(size), ", got ", shape_text(physical_layout));
+  };
+  fits(physical_layout.size() == size.size());
+  std::vector<bool> seen(size.size());
+  SymDimVector strides(size.size());
+  SymInt stride = 1;
+  for (size_t i = size.size(); i-- > 0;) {
+    fits(physical_layout[i] >= 0 && physical_layout[i] < rank);
+    const auto d = static_cast<size_t>(physical_layout[i]);
+    fits(!seen[d]);
+    seen[d] = true;
+    strides[d] = stride;
+    stride *= sym_max(size[d], SymInt(1));
+  }
+  return empty_strided(size, SymIntArrayRef(strides), dtype, layout, device, pin_memory);
+}
+
 // out= of what fills a shape with a number.
 Tensor fill_resized(std::string_view op, IntArrayRef size, const Scalar& value, const Tensor& out) {
   check_out(op, out);
@@ -260,6 +283,19 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(empty_strided_out, kFactory, [](IntArrayRef size, IntArrayRef stride, const Tensor& out) {
     return empty_strided_to("empty_strided", size, stride, out);
   });
+
+  m.define(empty_permuted);
+  m.impl(empty_permuted, kFactory, empty_permuted_any);
+  m.define(empty_permuted_out);
+  m.impl(empty_permuted_out, kFactory,
+         [](SymIntArrayRef size, IntArrayRef physical_layout, const Tensor& out) {
+           check_out("empty_permuted", out);
+           return resize_to_result(
+               "empty_permuted",
+               empty_permuted_any(size, physical_layout, out.dtype(), std::nullopt,
+                                  Device(DeviceType::Meta), std::nullopt),
+               out);
+         });
 
   m.define(zeros);
   m.impl(zeros, kFactory, zeros_any);

@@ -23,6 +23,15 @@ SB_OP(empty_strided_out,
       "aten::empty_strided.out(SymInt[] size, SymInt[] stride, *, Tensor(a!) out) -> "
       "Tensor(a!)");
 
+// Dense, with the dimensions in memory in the order that physical_layout names, slowest first.
+// RuntimeError unless that is a permutation, without negative dimensions.
+SB_OP(empty_permuted,
+      "aten::empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, "
+      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor");
+SB_OP(empty_permuted_out,
+      "aten::empty_permuted.out(SymInt[] size, int[] physical_layout, *, Tensor(a!) out) -> "
+      "Tensor(a!)");
+
 // Filled tensors. The dtype is the default one; that of full is the category of fill_value.
 SB_OP(zeros,
       "aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "

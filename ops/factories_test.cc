@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "catch2/catch.hpp"
+#include "switchboard/ops/dims.h"
 #include "switchboard/ops/ranges.h"
 #include "switchboard/ops/test_places.h"
 
@@ -69,6 +70,27 @@ TEST_CASE("the _like factories keep the order of strides and close gaps", "[ops]
   CHECK(y.device() == place);
   CHECK(holds(y, {1, 1, 1, 1, 1, 1}));
   CHECK(new_zeros(x, {4}).dtype() == DType::Int16);
+}
+
+TEST_CASE("empty_permuted names the order of dimensions in memory", "[ops][factories]") {
+  const Device place = GENERATE(from_range(test::places()));
+  const auto strides = [&](IntArrayRef size, IntArrayRef layout) {
+    const Tensor t = empty_permuted(size, layout, DType::Int32, std::nullopt, place, std::nullopt);
+    CHECK(t.device() == place);
+    CHECK(t.dtype() == DType::Int32);
+    return test::strides_of(t);
+  };
+  CHECK(strides({2, 3, 4}, {1, 2, 0}) == test::Sizes{1, 8, 2});
+  CHECK(strides({0, 3}, {1, 0}) == test::Sizes{1, 1});
+  CHECK(strides({}, {}).empty());
+  for (const DimVector& layout : {DimVector{1, 2}, {1, 2, 2}, {1, 2, 3}, {1, 2, -3}}) {
+    CHECK_THROWS_WITH(
+        strides({2, 3, 4}, layout),
+        Catch::Contains("empty_permuted: argument physical_layout: expected a permutation"));
+  }
+  CHECK_THROWS_AS(strides({2, -3}, {0, 1}), RuntimeError);
+  const Tensor out = empty({2, 3}, DType::Float32, std::nullopt, place);
+  CHECK(test::strides_of(empty_permuted_out({2, 3}, {1, 0}, out)) == test::Sizes{3, 1});
 }
 
 TEST_CASE("arange counts up to its end, and down", "[ops][factories]") {

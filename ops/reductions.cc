@@ -8,6 +8,7 @@
 #include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/reduction_plan.h"
+#include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
@@ -251,6 +252,43 @@ Tensor out_by_copy(const Tensor& self, std::optional<DType> dtype, const Tensor&
   return out;
 }
 
+SB_STRUCTURED_NO_INPLACE(
+    any_dims, "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+    "dims_out");
+SB_STRUCTURED_NO_INPLACE(
+    all_dims, "aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+    "dims_out");
+
+// Over several dimensions, one after the other; over none, of each element by itself.
+template <auto& op, auto& over_dim>
+Tensor over_dims(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  SB_CHECK(self.defined(), op.name(), ": argument self: expected a tensor, got an undefined one");
+  DimSet dims;
+  if (dim) {
+    dims = dim_set("any, all", *dim, self.dim());
+  } else {
+    for (int64_t d = 0; d < self.dim(); ++d) dims.set(static_cast<size_t>(d));
+  }
+  if (dims.none() || self.dim() == 0) return over_dim(unsqueeze(self, -1), -1, false);
+  Tensor result = self;
+  for (int64_t d = self.dim(); d-- > 0;)
+    if (dims[static_cast<size_t>(d)]) result = over_dim(result, d, keepdim);
+  return result;
+}
+template <auto& op, auto& out_op, auto& over_dim>
+void define_over_dims(Library& m) {
+  m.define(op);
+  m.impl(op, DispatchKey::CompositeExplicitAutograd, over_dims<op, over_dim>);
+  m.define(out_op);
+  m.impl(out_op, DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor& self, OptionalIntArrayRef dim, bool keepdim, const Tensor& out) {
+           SB_CHECK(!out.defined() || out.dtype() == DType::Bool || out.dtype() == DType::UInt8,
+                    out_op.name(), ": out: expected bool or uint8, got ", out.describe());
+           copy_result_to_out(out_op.name(), op(self, dim, keepdim), out);
+           return out;
+         });
+}
+
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
@@ -291,6 +329,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_on_cpu_and_meta(m, all_all_out, All::all_out);
   define_on_cpu_and_meta(m, all_dim, All::dim);
   define_on_cpu_and_meta(m, all_dim_out, All::dim_out);
+  define_over_dims<any_dims, any_dims_out, any_dim>(m);
+  define_over_dims<all_dims, all_dims_out, all_dim>(m);
   m.define(sum_all_out);
   m.define(prod_all_out);
   m.impl(sum_all_out, DispatchKey::CompositeExplicitAutograd, out_by_copy<sum_all>);

@@ -9,6 +9,7 @@
 #include "switchboard/ops/cat.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/item.h"
+#include "switchboard/ops/test_places.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -113,6 +114,25 @@ TEST_CASE("cat and stack join what unbind and split take apart") {
   CHECK_THROWS_AS(cat(std::vector<Tensor>{x, x}, 3), IndexError);
   CHECK_THROWS_AS(stack(std::vector<Tensor>{x, nothing}), RuntimeError);
   CHECK_THROWS_AS(cat_out(std::vector<Tensor>{narrow(x, 0, 0, 1)}, 0, x), RuntimeError);
+}
+
+TEST_CASE("any and all look over several dimensions at once, over all, or over none") {
+  const OperatorHandle any_dims = default_dispatcher().find_op_or_throw("aten::any.dims");
+  const OperatorHandle all_dims = default_dispatcher().find_op_or_throw("aten::all.dims");
+  const Tensor x = test::tensor_of({2, 2, 2}, {0, 1, 0, 0, 1, 1, 0, 1});
+  const auto run = [&](const OperatorHandle& op, const Tensor& self, IValue dims, bool keepdim) {
+    return op.call({self, std::move(dims), keepdim})[0].to_tensor();
+  };
+  const std::vector<int64_t> two = {0, -1};
+  CHECK(test::values_of(run(any_dims, x, two, false)) == std::vector<double>{1, 1});
+  CHECK(test::values_of(run(all_dims, slice(x, 0, 1), two, true)) == std::vector<double>{1, 0});
+  CHECK(run(any_dims, x, two, true).sizes() == IntArrayRef{1, 2, 1});
+  CHECK(run(all_dims, x, IValue(), false).dim() == 0);
+  CHECK(run(any_dims, x, std::vector<int64_t>(), false).sizes() == x.sizes());
+  CHECK(run(all_dims, test::tensor_of({}, {5}), std::vector<int64_t>{0}, false).dtype() ==
+        DType::Bool);
+  CHECK_THROWS_AS(run(any_dims, x, std::vector<int64_t>{0, 0}, false), RuntimeError);
+  CHECK_THROWS_AS(run(any_dims, x, std::vector<int64_t>{3}, false), IndexError);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/fill.h"
+#include "switchboard/ops/keep_strides.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
@@ -13,10 +14,11 @@ namespace {
 
 // A copy of self with `src` written to the part that `view` gives of it.
 template <class View>
-Tensor scatter(const char* op, const Tensor& self, const Tensor& src, View&& view) {
+Tensor scatter(const char* op, const Tensor& self, const Tensor& src, View&& view,
+               Tensor (*copy_of)(const Tensor&) = clone_keeping_strides) {
   check_defined(op, self);
   check_defined(op, src);
-  Tensor result = clone(self);
+  Tensor result = copy_of(self);
   const Tensor part = view(result);
   by_size(any_symbolic(part, src), [&]<class Int>() {
     SB_CHECK(equal_sizes<Int>(sizes_of<Int>(part), sizes_of<Int>(src)), op,
@@ -42,23 +44,16 @@ Tensor select_scatter_kernel(const Tensor& self, const Tensor& src, int64_t dim,
 
 Tensor as_strided_scatter_kernel(const Tensor& self, const Tensor& src, SymIntArrayRef size,
                                  SymIntArrayRef stride, std::optional<SymInt> storage_offset) {
-  return scatter("as_strided_scatter", self, src,
-                 [&](const Tensor& t) { return as_strided(t, size, stride, storage_offset); });
+  return scatter(
+      "as_strided_scatter", self, src,
+      [&](const Tensor& t) { return as_strided(t, size, stride, storage_offset); },
+      clone_keeping_offset);
 }
 
 Tensor copy_kernel(const Tensor& self, const Tensor& src, bool non_blocking) {
   check_defined("copy", self);
   check_defined("copy", src);
-  const Tensor converted =
-      to(src, self.dtype(), self.layout(), self.device(), std::nullopt, non_blocking);
-  const bool same =
-      converted.dim() == self.dim() && by_size(any_symbolic(converted, self), [&]<class Int>() {
-        bool equal = true;
-        for (size_t d = 0; equal && d < sizes_of<Int>(self).size(); ++d)
-          equal = same_size(sizes_of<Int>(converted)[d], sizes_of<Int>(self)[d]);
-        return equal;
-      });
-  return same ? converted : clone(expand(converted, self.sym_sizes()));
+  return copy_(empty_keeping_strides(self), src, non_blocking);
 }
 
 Tensor fill_kernel(const Tensor& self, const Scalar& value) {

@@ -10,7 +10,7 @@ namespace sb {
 
 // `self` with the elements of `src` where slice, select or as_strided would look. `src` has the
 // shape of that view and is converted to self's dtype. Throw what the view does, and RuntimeError
-// where the shape differs.
+// where the shape differs. The result has self's strides, gaps and all.
 SB_STRUCTURED_NO_INPLACE(
     slice_scatter,
     "aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, "
@@ -19,15 +19,15 @@ SB_STRUCTURED_NO_INPLACE(
 SB_STRUCTURED_NO_INPLACE(
     select_scatter,
     "aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", "out");
-// The offset counts from the start of the result, which has no memory but its own.
+// The offset counts from where self's storage starts; the result has self's offset.
 SB_STRUCTURED_NO_INPLACE(
     as_strided_scatter,
     "aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, "
     "SymInt? storage_offset=None) -> Tensor",
     "out");
 
-// What copy_, fill_ and zero_ would make of `self`. copy gives `src` itself where nothing is to be
-// converted or broadcast.
+// What copy_, fill_ and zero_ would make of `self`. copy gives a tensor with self's dtype, device
+// and strides, never `src` itself.
 SB_STRUCTURED_NO_INPLACE(copy,
                          "aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
                          "out");

@@ -30,8 +30,7 @@ TEST_CASE("a scatter is a new tensor: self with src where the view would be") {
   CHECK(holds(x, {1, 2, 3, 4, 5, 6}));
 }
 
-TEST_CASE(
-    "a scatter keeps the dtype of self, and its strides or, where these have gaps, their order") {
+TEST_CASE("a scatter keeps the dtype of self, and its strides, gaps and all") {
   const Device place = GENERATE(from_range(places()));
   const Tensor x = t(tensor_of({2, 3}, {1, 2, 3, 4, 5, 6}, DType::Int32, place));
   const Tensor y = select_scatter(x, tensor_of({2}, {7.9, 8.1}, DType::Float64, place), 0, 0);
@@ -39,7 +38,19 @@ TEST_CASE(
   CHECK(strides_of(y) == strides_of(x));
   CHECK(holds(y, {7, 8, 2, 5, 3, 6}));
   const Tensor gaps = slice(x, 0, 0, 3, 2);
-  CHECK(strides_of(slice_scatter(gaps, gaps, 0)) == test::Sizes{1, 2});
+  CHECK(strides_of(slice_scatter(gaps, gaps, 0)) == strides_of(gaps));
+  // One that is to be written to has no elements that share memory.
+  const Tensor row = expand(tensor_of({1, 3}, {1, 2, 3}, DType::Int32, place), {2, 3});
+  CHECK(strides_of(slice_scatter(row, row, 0)) == test::Sizes{3, 1});
+}
+
+TEST_CASE("an offset counts from where the storage of self starts") {
+  const Device place = GENERATE(from_range(places()));
+  const Tensor x = tensor_of({3, 2}, {1, 2, 3, 4, 5, 6}, DType::Float32, place);
+  const Tensor src = tensor_of({2}, {8, 9}, DType::Float32, place);
+  const Tensor rows = slice(x, 0, 1);
+  CHECK(holds(as_strided_scatter(rows, src, {2}, {2}, 3), {3, 8, 5, 9}));
+  CHECK(as_strided_scatter(rows, src, {2}, {2}, 3).storage_offset() == 2);
 }
 
 TEST_CASE("a scatter refuses a src of another shape than the view, and what the view refuses") {
@@ -63,7 +74,7 @@ TEST_CASE("copy, fill and zero give what copy_, fill_ and zero_ would leave") {
   const Tensor y = copy(x, row);
   CHECK(y.dtype() == DType::Int64);
   CHECK(holds(y, {5, 6, 5, 6}));
-  CHECK(copy(x, x).is_same(x));
+  CHECK_FALSE(copy(x, x).is_alias_of(x));
   CHECK_THROWS_AS(copy(row, x), RuntimeError);
   CHECK(holds(fill(x, 9), {9, 9, 9, 9}));
   CHECK(holds(fill_Tensor(x, tensor_of({}, {8}, DType::Float32, place)), {8, 8, 8, 8}));
@@ -89,10 +100,14 @@ TEST_CASE("scatters and copies have out= forms") {
   CHECK(holds(out, {0, 0, 0, 0}));
 }
 
-TEST_CASE("copy keeps the order of a src that it broadcasts") {
-  const Tensor nine = tensor_of({9}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
-  const Tensor turned = as_strided(nine, {1, 3, 3}, {9, 1, 3});
-  CHECK(test::strides_of(copy(empty({2, 3, 3}), turned)) == test::Sizes{9, 1, 3});
+TEST_CASE("copy has the strides and the device of self, whatever those of src") {
+  const Tensor self = t(tensor_of({3, 2}, {1, 2, 3, 4, 5, 6}));
+  const Tensor src = tensor_of({2, 3}, {6, 5, 4, 3, 2, 1});
+  const Tensor result = copy(self, src);
+  CHECK(strides_of(result) == strides_of(self));
+  CHECK(holds(result, {6, 5, 4, 3, 2, 1}));
+  const Tensor there = zeros({2, 3}, DType::Float32, std::nullopt, Device(DeviceType::Meta));
+  CHECK(copy(there, src).device() == there.device());
 }
 
 }  // namespace

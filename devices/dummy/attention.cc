@@ -19,6 +19,7 @@
 #include "switchboard/devices/dummy/launch.h"
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/memory_format.h"
 
 namespace sb::dummy {
 namespace {
@@ -30,12 +31,16 @@ bool is_given(const std::optional<Tensor>& t) { return t && t->defined(); }
 
 // Whether the sizes are (b, h, l, e), (b, h, s, e) and (b, h, s, v), of one float dtype and device,
 // without a 0.
-bool are_served(const Tensor& query, const Tensor& key, const Tensor& value) {
+// With `share_heads`, keys may have fewer, which the caller repeats.
+bool are_served(const Tensor& query, const Tensor& key, const Tensor& value,
+                bool share_heads = false) {
   for (const Tensor* t : {&query, &key, &value}) {
     if (!t->defined() || t->dim() != 4 || t->numel() == 0 || t->dtype() != query.dtype() ||
         t->device().type != DeviceType::PrivateUse1 || t->device() != query.device())
       return false;
-    if (t->size(0) != query.size(0) || t->size(1) != query.size(1)) return false;
+    if (t->size(0) != query.size(0)) return false;
+    if (t->size(1) != query.size(1) && !(share_heads && query.size(1) % t->size(1) == 0))
+      return false;
   }
   return (query.dtype() == DType::Float32 || query.dtype() == DType::Float64) &&
          key.size(3) == query.size(3) && value.size(2) == key.size(2);
@@ -83,6 +88,13 @@ void check_call(const char* op, const Tensor& query, const Tensor& key, const Te
 Tensor empty_here(const Tensor& like, IntArrayRef sizes) {
   DeviceGuard guard(like.device());
   return empty_on(like.device(), sizes, like.dtype());
+}
+// Laid out as the query, as the CPU's.
+Tensor output_like(const Tensor& query, int64_t width) {
+  const int64_t sizes[] = {query.size(0), query.size(1), query.size(2), width};
+  DeviceGuard guard(query.device());
+  return empty_strided_on(query.device(), sizes, infer_dense_strides(sizes, query.strides()),
+                          query.dtype());
 }
 Tensor number_on_cpu() {
   const Tensor number = empty_on(DeviceType::CPU, {}, DType::Int64);
@@ -163,9 +175,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, int64_t, int64_t, Tensor, Tensor, Ten
   check_call(kForward, query, key, value, bias, dropout_p, is_causal);
   internal::count_kernel(kForward);
   const Sizes sizes = weights_sizes(query, key);
-  // Laid out as (b, l, h, v), as the CPU's: the heads of one query end up beside each other.
-  const Tensor output =
-      alias_transposed(empty_here(query, {sizes[0], sizes[2], sizes[1], value.size(3)}), 1, 2);
+  const Tensor output = output_like(query, value.size(3));
   const Tensor logsumexp = empty_here(query, {sizes[0], sizes[1], sizes[2]});
   const Tensor weights =
       return_debug_mask ? empty_here(query, sizes) : empty_here(query, {int64_t{0}});
@@ -285,8 +295,8 @@ int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value,
   const bool mask_fits =
       !is_given(attn_mask) || attn_mask->dtype() == DType::Bool ||
       (attn_mask->device() == query.device() && attn_mask->dtype() == query.dtype());
-  return choice == static_cast<int64_t>(SdpBackend::Flash) && are_served(query, key, value) &&
-                 mask_fits
+  return choice == static_cast<int64_t>(SdpBackend::Flash) &&
+                 are_served(query, key, value, enable_gqa) && mask_fits
              ? static_cast<int64_t>(SdpBackend::Overrideable)
              : choice;
 }

@@ -53,8 +53,9 @@ TEST_CASE("attention on the device runs the device's own, with the CPU's results
           "[dummy][attention]") {
   const DType dtype = GENERATE(DType::Float32, DType::Float64);
   const double tolerance = dtype == DType::Float32 ? 1e-5 : 1e-12;
-  const Tensor q = numbers({2, 3, 4, 5}, 1, dtype), k = numbers({2, 3, 6, 5}, 2, dtype),
-               v = numbers({2, 3, 6, 7}, 3, dtype), bias = numbers({3, 1, 6}, 4, dtype);
+  Tensor q = numbers({2, 3, 4, 5}, 1, dtype);
+  const Tensor k = numbers({2, 3, 6, 5}, 2, dtype), v = numbers({2, 3, 6, 5}, 3, dtype),
+               bias = numbers({1, 3, 1, 6}, 4, dtype);
   const Tensor seen = to_dtype(tensor_of<uint8_t>(kCpu, {6}, {1, 0, 1, 1, 0, 1}), DType::Bool);
   const auto check = [&](const std::optional<Tensor>& mask, bool is_causal,
                          std::optional<double> scale) {
@@ -73,6 +74,8 @@ TEST_CASE("attention on the device runs the device's own, with the CPU's results
   check(std::nullopt, true, 0.25);
   check(bias, false, std::nullopt);
   check(seen, false, -1.0);
+  q = transpose(contiguous(transpose(q, 1, 2)), 1, 2);
+  check(std::nullopt, false, std::nullopt);
 }
 
 TEST_CASE("attention that the device does not serve is the CPU's choice", "[dummy][attention]") {

@@ -7,6 +7,7 @@
 
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/attention/shared_heads.h"
 #include "switchboard/ops/comparison.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
@@ -18,7 +19,6 @@
 #include "switchboard/ops/normalization/softmax.h"
 #include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/reductions.h"
-#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -79,28 +79,6 @@ std::tuple<Tensor, Tensor> attention_with_weights(const Tensor& query, const Ten
   return attend(scaled, key, value, mask, dropout_p, /*zero_if_masked=*/false);
 }
 
-// Heads repeated, so that there are as many as of `query`.
-template <SizeType Int>
-Tensor with_repeated_heads(const Tensor& t, const Tensor& query) {
-  SizeVector<Int> sizes = size_vector<Int>(t);
-  const int64_t at = wrap_dim("scaled_dot_product_attention", -3, t.dim());
-  const Int &heads = sizes[static_cast<size_t>(at)], &wanted = *(sizes_of<Int>(query).end() - 3);
-  if (same_size(heads, wanted)) return t;
-  const auto fits = [&](const auto& truth) {
-    SB_CHECK(truth, "scaled_dot_product_attention: enable_gqa: the heads of ", query.describe(),
-             " are no multiple of those of ", t.describe());
-  };
-  fits(heads > 0);
-  fits(wanted % heads == 0);
-  const Int times = wanted / heads;
-  sizes.insert(sizes.end() - 2, times);
-  return flatten(expand(unsqueeze(t, -3), SizesRef<Int>(sizes)), -4, -3);
-}
-Tensor repeat_heads(const Tensor& t, const Tensor& query) {
-  return by_size(any_symbolic(t, query),
-                 [&]<class Int>() { return with_repeated_heads<Int>(t, query); });
-}
-
 constexpr const char* kOverrideable = "aten::_scaled_dot_product_fused_attention_overrideable";
 
 Tensor overrideable(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -113,6 +91,28 @@ Tensor overrideable(const Tensor& query, const Tensor& key, const Tensor& value,
   if (scale) stack[7] = IValue(*scale);
   op.call_boxed(&stack);
   return stack[0].to_tensor();
+}
+
+// Three dimensions are those of one batch.
+Tensor run_flash(const Tensor& query, const Tensor& key, const Tensor& value,
+                 const std::optional<Tensor>& mask, double dropout_p, bool is_causal,
+                 std::optional<double> scale) {
+  if (query.dim() == 4) {
+    return std::get<0>(_scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p,
+                                                                   is_causal, mask, scale));
+  }
+  const auto batch = [](const Tensor& t) { return unsqueeze(t, 0); };
+  return squeeze_dim(
+      run_flash(batch(query), batch(key), batch(value), mask, dropout_p, is_causal, scale), 0);
+}
+
+Tensor compose(const Tensor& query, const Tensor& key, const Tensor& value,
+               const std::optional<Tensor>& mask, double dropout_p, std::optional<double> scale) {
+  const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(embedding_of(query))));
+  // Half of it for each side, lest products overflow.
+  const double root = std::sqrt(std::abs(factor));
+  return std::get<0>(attend(mul_Scalar(query, factor < 0 ? -root : root), mul_Scalar(key, root),
+                            value, mask, dropout_p, /*zero_if_masked=*/true));
 }
 
 Tensor sdpa(const Tensor& query, const Tensor& key_given, const Tensor& value_given,
@@ -129,25 +129,29 @@ Tensor sdpa(const Tensor& query, const Tensor& key_given, const Tensor& value_gi
                mask->dtype() == DType::Float32,
            "scaled_dot_product_attention: attn_mask: expected bool or ", to_string(query.dtype()),
            ", got ", mask->describe());
-  const bool share_heads = enable_gqa && query.dim() >= 3 && key_given.dim() >= 3;
-  const Tensor key = share_heads ? repeat_heads(key_given, query) : key_given;
-  const Tensor value = share_heads ? repeat_heads(value_given, query) : value_given;
-  switch (static_cast<SdpBackend>(
-      _fused_sdp_choice(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa))) {
+  const auto repeated = [&](const Tensor& t) {
+    const bool shares_heads = enable_gqa && query.dim() >= 3 && t.dim() >= 3;
+    return shares_heads ? internal::repeat_heads(t, query) : t;
+  };
+  switch (static_cast<SdpBackend>(_fused_sdp_choice(query, key_given, value_given, mask, dropout_p,
+                                                    is_causal, scale, enable_gqa))) {
     case SdpBackend::Flash:
-      return std::get<0>(_scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p,
-                                                                     is_causal, mask, scale));
+      return run_flash(query, key_given, value_given, mask, dropout_p, is_causal, scale);
     case SdpBackend::Overrideable:
-      return overrideable(query, key, value, mask, dropout_p, is_causal, scale);
+      return overrideable(query, repeated(key_given), repeated(value_given), mask, dropout_p,
+                          is_causal, scale);
     default:
       break;
   }
+  const Tensor key = repeated(key_given), value = repeated(value_given);
   if (is_causal) mask = causal_mask(query, key);
-  // Half of the factor for each side, lest 16-bit products overflow.
-  const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(embedding_of(query))));
-  const double root = std::sqrt(std::abs(factor));
-  return std::get<0>(attend(mul_Scalar(query, factor < 0 ? -root : root), mul_Scalar(key, root),
-                            value, mask, dropout_p, /*zero_if_masked=*/true));
+  // 16-bit numbers are rounded once.
+  if (query.dtype() == DType::Float16 || query.dtype() == DType::BFloat16) {
+    const auto wide = [](const Tensor& t) { return to_dtype(t, DType::Float32); };
+    return to_dtype(compose(wide(query), wide(key), wide(value), mask, dropout_p, scale),
+                    query.dtype());
+  }
+  return compose(query, key, value, mask, dropout_p, scale);
 }
 
 }  // namespace

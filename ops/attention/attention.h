@@ -48,13 +48,21 @@ SB_OP(_fused_sdp_choice,
       "int");
 
 // The CPU's fused attention: query (b, h, l, e), key and value (b, h, s, e), of one floating-point
-// dtype. Holds the weights of no more than 64 queries and 512 keys per thread. Results are the
-// output, laid out as (b, l, h, e), and the logarithm of the sum of exponentials of each row, (b,
-// h, l), laid out as (b, l, h), in float32 or float64. RuntimeError for dropout.
+// dtype; several heads of query may share one of key and value. Holds the weights of no more than
+// 64 queries and 512 keys per thread. Results are the output, laid out as the query, and the
+// logarithm of the sum of exponentials of each row, (b, h, l), laid out as (b, l, h), in float32 or
+// float64. RuntimeError for dropout. attn_mask has no derivative.
 SB_OP(_scaled_dot_product_flash_attention_for_cpu,
       "aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, "
       "float dropout_p=0.0, bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> "
       "(Tensor output, Tensor logsumexp)");
+// The gradients of query, key and value from that of the output, laid out as (b, l, h, e). The
+// weights are computed anew, all of them, from what they were normalised by and in its dtype.
+SB_OP(_scaled_dot_product_flash_attention_for_cpu_backward,
+      "aten::_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, "
+      "Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, "
+      "Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor "
+      "grad_value)");
 
 // A device with fused attention of its own registers
 // _scaled_dot_product_fused_attention_overrideable, and _fused_sdp_choice to name it; it has nine

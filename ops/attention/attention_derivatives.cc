@@ -1,80 +1,46 @@
 // Derivatives of fused attention. What is composed of others has theirs.
 
-#include <cmath>
-#include <limits>
+#include <array>
 #include <utility>
 #include <vector>
 
 #include "switchboard/autograd/derivatives.h"
 #include "switchboard/autograd/register_autograd.h"
-#include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/attention/attention.h"
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/elementwise/select.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/indexing/triangles.h"
-#include "switchboard/ops/matmul.h"
+#include "switchboard/ops/attention/flash_backward.h"
 #include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/unary.h"
-#include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
 
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-
-// What a query does not look at gets a score of -infinity.
-Tensor masked_scores(const Tensor& scores, const std::optional<Tensor>& mask, bool is_causal) {
-  if (is_causal) {
-    const Tensor seen = tril(ones({scores.sym_size(-2), scores.sym_size(-1)}, DType::Bool,
-                                  std::nullopt, scores.device()));
-    return masked_fill(scores, logical_not(seen), kMinusInfinity);
-  }
-  if (!is_given(mask)) return scores;
-  if (mask->dtype() == DType::Bool) return masked_fill(scores, logical_not(*mask), kMinusInfinity);
-  return add(scores, *mask);
+// Fused attention has no derivative by a mask.
+int64_t choose_recorded(DispatchKeySet keys, const Tensor& query, const Tensor& key,
+                        const Tensor& value, const std::optional<Tensor>& mask, double dropout_p,
+                        bool is_causal, std::optional<double> scale, bool enable_gqa) {
+  if (is_given(mask) && requires_grad(*mask)) return static_cast<int64_t>(SdpBackend::Math);
+  return _fused_sdp_choice.redispatch(internal::keys_below_recording(keys), query, key, value, mask,
+                                      dropout_p, is_causal, scale, enable_gqa);
 }
 
-// Of query, key, value and attn_mask, from the gradients of output and logsumexp. The weights are
-// computed anew, all of them, from what they were normalised by and in its dtype.
-std::array<Tensor, 4> attention_gradients(absl::Span<const Tensor> grads, const Tensor& given_query,
-                                          const Tensor& given_key, const Tensor& given_value,
-                                          bool is_causal, const std::optional<Tensor>& mask,
-                                          std::optional<double> scale, const Tensor& output,
-                                          const Tensor& logsumexp,
-                                          const std::array<bool, 4>& needs) {
-  const DType dtype = logsumexp.dtype();
-  const auto wide = [&](const Tensor& t) { return t.dtype() == dtype ? t : to_dtype(t, dtype); };
-  const Tensor query = wide(given_query), key = wide(given_key), value = wide(given_value);
-  const double factor =
-      scale.value_or(1 / std::sqrt(static_cast<double>(query.sym_size(-1).guard_int())));
+std::array<Tensor, 3> flash_gradients(const Tensor& grad, const Tensor& query, const Tensor& key,
+                                      const Tensor& value, double dropout_p, bool is_causal,
+                                      const std::optional<Tensor>& mask,
+                                      std::optional<double> scale, const Tensor& output,
+                                      const Tensor& logsumexp) {
+  if (!grad.defined()) return {};
+  // A gradient that is derived again must see what logsumexp was computed of: it has no history.
+  const Tensor sums = is_grad_enabled() ? internal::traceable_logsumexp(query, key, is_causal, mask,
+                                                                        scale, logsumexp)
+                                        : logsumexp;
+  auto [by_query, by_key, by_value] = _scaled_dot_product_flash_attention_for_cpu_backward(
+      grad, query, key, value, output, sums, dropout_p, is_causal, mask, scale);
+  return {std::move(by_query), std::move(by_key), std::move(by_value)};
+}
 
-  const Tensor scores = mul_Scalar(matmul(query, transpose(key, -2, -1)), factor);
-  // -infinity for a query that may look at nothing: its weights are 0 by any other number.
-  const Tensor finite = masked_fill(logsumexp, eq_Scalar(logsumexp, kMinusInfinity), 0);
-  const Tensor weights = exp(sub(masked_scores(scores, mask, is_causal), unsqueeze(finite, -1)));
-
-  std::array<Tensor, 4> gradients;
-  Tensor by_weights;
-  if (grads[0].defined()) {
-    const Tensor grad = wide(grads[0]);
-    if (needs[2]) gradients[2] = matmul(transpose(weights, -2, -1), grad);
-    by_weights =
-        sub(matmul(grad, transpose(value, -2, -1)), sum(mul(grad, wide(output)), {-1}, true));
-  }
-  if (!needs[0] && !needs[1] && !needs[3]) return gradients;
-  if (grads[1].defined()) {
-    const Tensor more = unsqueeze(grads[1], -1);
-    by_weights = by_weights.defined() ? add(by_weights, more) : more;
-  }
-  const Tensor by_scores = mul(weights, by_weights);
-  const Tensor scaled = mul_Scalar(by_scores, factor);
-  if (needs[0]) gradients[0] = matmul(scaled, key);
-  if (needs[1]) gradients[1] = matmul(transpose(scaled, -2, -1), query);
-  if (needs[3]) gradients[3] = by_scores;
-  return gradients;
+[[noreturn]] Tensor no_mask_gradient() {
+  SB_THROW(RuntimeError, _scaled_dot_product_flash_attention_for_cpu.name(),
+           ": argument attn_mask: expected one that requires no gradient, as there is no "
+           "derivative by it");
 }
 
 // A device's own fused attention: its gradients are the device's, too.
@@ -130,11 +96,17 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   define_overrideable_attention();
   register_autograd(kOverrideable, overrideable_backward, overrideable_setup, m);
   not_differentiable(m, _fused_sdp_choice);
-  derive(m, _scaled_dot_product_flash_attention_for_cpu,
-         SB_GRAD((query, key, value, attn_mask),
-                 (grads, query, key, value, is_causal, attn_mask, scale, output, logsumexp, needs),
-                 attention_gradients(grads, query, key, value, is_causal, attn_mask, scale, output,
-                                     logsumexp, needs)));
+  derive(
+      m, _scaled_dot_product_flash_attention_for_cpu,
+      SB_GRAD((query, key, value),
+              (grad0, query, key, value, dropout_p, is_causal, attn_mask, scale, output, logsumexp),
+              flash_gradients(grad0, query, key, value, dropout_p, is_causal, attn_mask, scale,
+                              output, logsumexp)),
+      SB_GRAD(attn_mask, (grad0), no_mask_gradient()));
 }
+
+// A device's own fused attention may have a derivative by its mask.
+SB_LIBRARY_IMPL(aten, AutogradCPU, m) { m.impl(_fused_sdp_choice, choose_recorded); }
+SB_LIBRARY_IMPL(aten, AutogradMeta, m) { m.impl(_fused_sdp_choice, choose_recorded); }
 
 }  // namespace sb

@@ -14,6 +14,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/test_places.h"
+#include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
@@ -32,25 +33,26 @@ Tensor leaf(std::vector<int64_t> sizes, double start) {
   set_requires_grad(t);
   return t;
 }
-Tensors inputs() { return {leaf({1, 2, 3, 2}, 1), leaf({1, 2, 4, 2}, 2), leaf({1, 2, 4, 3}, 3)}; }
+Tensors inputs() { return {leaf({1, 2, 3, 2}, 1), leaf({1, 2, 4, 2}, 2), leaf({1, 2, 4, 2}, 3)}; }
 
 void check(const DifferentiableFunction& f, const Tensors& in) {
   gradcheck(f, in);
   gradgradcheck(f, in);
 }
 
-TEST_CASE("fused attention has derivatives by query, key and value, and of both results") {
+TEST_CASE("the output of fused attention has derivatives by query, key and value") {
   const bool is_causal = GENERATE(false, true);
   check(
       [&](const Tensors& in) {
         const auto [output, logsumexp] = _scaled_dot_product_flash_attention_for_cpu(
             in[0], in[1], in[2], 0, is_causal, std::nullopt, 0.7);
-        return Tensors{output, logsumexp};
+        CHECK_FALSE(requires_grad(logsumexp));
+        return Tensors{output};
       },
       inputs());
 }
 
-TEST_CASE("fused attention has a derivative by a mask that is added") {
+TEST_CASE("a mask that requires a gradient gets one: attention is composed then") {
   Tensors in = inputs();
   in.push_back(leaf({3, 4}, 4));
   check(
@@ -58,6 +60,25 @@ TEST_CASE("fused attention has a derivative by a mask that is added") {
         return Tensors{scaled_dot_product_attention(t[0], t[1], t[2], t[3])};
       },
       in);
+  const auto choice = [&](const Tensor& mask) {
+    return static_cast<SdpBackend>(_fused_sdp_choice(in[0], in[1], in[2], mask));
+  };
+  CHECK(choice(in[3]) == SdpBackend::Math);
+  CHECK(choice(detach(in[3])) == SdpBackend::Flash);
+  CHECK_THROWS_AS(backward(sum(std::get<0>(_scaled_dot_product_flash_attention_for_cpu(
+                      in[0], in[1], in[2], 0, false, in[3])))),
+                  RuntimeError);
+}
+
+TEST_CASE("the gradients of fused attention are laid out as (b, l, h, e), and have shared heads") {
+  const Tensor q = leaf({2, 4, 3, 2}, 1), k = leaf({2, 2, 5, 2}, 2);
+  const auto [output, logsumexp] = _scaled_dot_product_flash_attention_for_cpu(q, k, k);
+  const auto [by_query, by_key, by_value] = _scaled_dot_product_flash_attention_for_cpu_backward(
+      output, q, k, k, output, logsumexp, 0, false);
+  CHECK(by_query.strides() == IntArrayRef{24, 2, 8, 1});
+  CHECK(by_key.sizes() == k.sizes());
+  CHECK(by_key.strides() == IntArrayRef{20, 2, 4, 1});
+  CHECK(by_value.strides() == by_key.strides());
 }
 
 TEST_CASE("a query that may look at nothing gives no gradient") {

@@ -32,19 +32,19 @@ float distance(const Tensor& a, const Tensor& b) {
   }
   return largest;
 }
-// Three dimensions are composed of other operators, four are fused.
+// Five dimensions are composed of other operators, three or four are fused.
 Tensor composed(const Tensor& q, const Tensor& k, const Tensor& v,
                 const std::optional<Tensor>& mask, bool is_causal) {
-  const auto flat = [](const Tensor& t) { return reshape(t, {-1, t.size(2), t.size(3)}); };
-  const Tensor out = scaled_dot_product_attention(flat(q), flat(k), flat(v), mask, 0.0, is_causal);
-  return view(out, {q.size(0), q.size(1), q.size(2), v.size(3)});
+  const auto deep = [](const Tensor& t) { return unsqueeze(t, 0); };
+  return squeeze_dim(scaled_dot_product_attention(deep(q), deep(k), deep(v), mask, 0.0, is_causal),
+                     0);
 }
 
 TEST_CASE("fused attention is composed attention, over several blocks of queries and keys") {
   const DType dtype = GENERATE(DType::Float32, DType::Float64, DType::BFloat16);
   const Tensor q = random_tensor({2, 3, 150, 16}, dtype);
   const Tensor k = transpose(random_tensor({2, 700, 3, 16}, dtype), 1, 2);
-  const Tensor v = random_tensor({2, 3, 700, 8}, dtype);
+  const Tensor v = random_tensor({2, 3, 700, 16}, dtype);
   REQUIRE(_fused_sdp_choice(q, k, v) == static_cast<int64_t>(SdpBackend::Flash));
   const float tolerance = dtype == DType::BFloat16 ? 2e-2f : 1e-5f;
   for (bool is_causal : {false, true}) {
@@ -89,8 +89,7 @@ TEST_CASE("a mask of any shape that broadcasts is added, also a float32 one to 1
   for (const DimVector& sizes : {DimVector{}, {1}, {7}, {5, 1}, {3, 5, 7}, {2, 1, 1, 7}}) {
     const Tensor k = random_tensor({2, 3, 7, 4}, dtype);
     const Tensor mask = random_tensor(sizes);
-    const Tensor full = reshape(expand(mask, {2, 3, 5, 7}), {6, 5, 7});
-    CHECK(distance(scaled_dot_product_attention(q, k, k, mask), composed(q, k, k, full, false)) <
+    CHECK(distance(scaled_dot_product_attention(q, k, k, mask), composed(q, k, k, mask, false)) <
           (dtype == DType::Float32 ? 1e-5f : 5e-2f));
   }
 }
@@ -108,9 +107,60 @@ TEST_CASE("with enable_gqa, neighbouring query heads share a key head") {
   CHECK_THROWS_AS(scaled_dot_product_attention(q, k, k), RuntimeError);
 }
 
+// The same tensor, dimensions in memory in another order, slowest first.
+Tensor laid_out(const Tensor& t, IntArrayRef order) {
+  DimVector inverse(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  return permute(contiguous(permute(t, order)), inverse);
+}
+
+TEST_CASE("the output of fused attention is laid out as the query") {
+  const Tensor q = random_tensor({2, 3, 5, 4}), k = random_tensor({2, 3, 7, 4});
+  const Tensor expected = scaled_dot_product_attention(q, k, k);
+  CHECK(expected.is_contiguous());
+  for (const DimVector& order : {DimVector{0, 2, 1, 3}, {2, 1, 0, 3}, {3, 0, 2, 1}}) {
+    const Tensor laid = laid_out(q, order);
+    const auto [output, sums] = _scaled_dot_product_flash_attention_for_cpu(laid, k, k);
+    CHECK(output.strides() == laid.strides());
+    CHECK(distance(output, expected) < 1e-6f);
+    CHECK(sums.strides() == IntArrayRef{15, 1, 3});
+  }
+  const Tensor without_batch = sb::select(laid_out(q, {0, 2, 1, 3}), 0, 1);
+  CHECK(scaled_dot_product_attention(without_batch, sb::select(k, 0, 1), sb::select(k, 0, 1))
+            .strides() == without_batch.strides());
+}
+
+TEST_CASE("attention is fused where rows are dense, widths agree and the mask has no odd rank") {
+  const Tensor q = random_tensor({2, 3, 5, 4}), k = random_tensor({2, 3, 7, 4});
+  const auto is_fused = [](const Tensor& q, const Tensor& k, const Tensor& v,
+                           const std::optional<Tensor>& mask = std::nullopt,
+                           bool share_heads = false) {
+    return _fused_sdp_choice(q, k, v, mask, 0.0, false, std::nullopt, share_heads) ==
+           static_cast<int64_t>(SdpBackend::Flash);
+  };
+  CHECK(is_fused(q, k, k));
+  CHECK(is_fused(laid_out(q, {0, 2, 1, 3}), k, k));
+  CHECK_FALSE(is_fused(laid_out(q, {0, 1, 3, 2}), k, k));
+  CHECK_FALSE(is_fused(q, k, random_tensor({2, 3, 7, 6})));
+  CHECK(is_fused(q, k, k, random_tensor({5, 7})));
+  CHECK(is_fused(q, k, k, random_tensor({1, 1, 5, 7})));
+  CHECK_FALSE(is_fused(q, k, k, random_tensor({3, 5, 7})));
+  CHECK(is_fused(random_tensor({3, 5, 4}), random_tensor({3, 7, 4}), random_tensor({3, 7, 4})));
+  const Tensor many = random_tensor({2, 6, 5, 4});
+  CHECK_FALSE(is_fused(many, k, k));
+  CHECK(is_fused(many, k, k, std::nullopt, true));
+  // What is composed is contiguous.
+  CHECK(scaled_dot_product_attention(laid_out(q, {0, 2, 1, 3}), k, random_tensor({2, 3, 7, 6}))
+            .is_contiguous());
+}
+
 TEST_CASE("meta attention has the strides of real attention") {
-  const auto on = [](const Tensor& t) { return empty_on(DeviceType::Meta, t.sizes(), t.dtype()); };
-  for (const Tensor& q : {random_tensor({2, 3, 5, 4}), random_tensor({3, 5, 4})}) {
+  const auto on = [](const Tensor& t) {
+    return empty_strided_on(DeviceType::Meta, t.sizes(), t.strides(), t.dtype());
+  };
+  for (const Tensor& q : {random_tensor({2, 3, 5, 4}), random_tensor({3, 5, 4}),
+                          transpose(random_tensor({2, 5, 3, 4}), 1, 2)}) {
     const Tensor real = scaled_dot_product_attention(q, q, q);
     const Tensor meta = scaled_dot_product_attention(on(q), on(q), on(q));
     CHECK(meta.sizes() == real.sizes());

@@ -17,6 +17,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/gemm.h"
+#include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/structured.h"
@@ -29,30 +30,42 @@ namespace {
 constexpr int64_t kQueries = 64;
 constexpr int64_t kKeys = 512;
 
+// Whether sizes, of four dimensions or of the last three, are those of fused attention. Keys may
+// have fewer heads where they are shared.
 template <SizeType Int>
-bool have_fused_sizes(const Tensor& query, const Tensor& key, const Tensor& value) {
+bool have_fused_sizes(const Tensor& query, const Tensor& key, const Tensor& value,
+                      bool share_heads) {
   const SizesRef<Int> q = sizes_of<Int>(query), k = sizes_of<Int>(key), v = sizes_of<Int>(value);
-  for (const SizesRef<Int>& sizes : {q, k, v}) {
-    for (const Int& size : sizes)
-      if (same_size(size, Int(0))) return false;
-  }
-  return same_size(q[0], k[0]) && same_size(q[1], k[1]) && same_size(k[3], q[3]) &&
-         same_size(v[0], k[0]) && same_size(v[1], k[1]) && same_size(v[2], k[2]);
+  const size_t rank = q.size(), heads = rank - 3, length = rank - 2, width = rank - 1;
+  if (rank == 4 && !(same_size(q[0], k[0]) && same_size(v[0], k[0]))) return false;
+  return same_size(v[heads], k[heads]) && same_size(v[length], k[length]) &&
+         same_size(k[width], q[width]) && same_size(v[width], q[width]) &&
+         (same_size(q[heads], k[heads]) || (share_heads && same_size(q[heads] % k[heads], Int(0))));
 }
-bool is_fused(const Tensor& query, const Tensor& key, const Tensor& value) {
+bool is_fused(const Tensor& query, const Tensor& key, const Tensor& value, bool share_heads) {
   for (const Tensor* t : {&query, &key, &value}) {
-    if (!t->defined() || t->dim() != 4 || !is_floating_point(t->dtype())) return false;
+    if (!t->defined() || t->dim() != query.dim() || !is_floating_point(t->dtype())) return false;
   }
   return value.dtype() == query.dtype() && key.dtype() == query.dtype() &&
-         by_size(any_symbolic(query, key, value),
-                 [&]<class Int>() { return have_fused_sizes<Int>(query, key, value); });
+         by_size(any_symbolic(query, key, value), [&]<class Int>() {
+           return have_fused_sizes<Int>(query, key, value, share_heads);
+         });
+}
+bool has_dense_rows(const Tensor& t) {
+  return by_size(any_symbolic(t),
+                 [&]<class Int>() { return is_one<Int>(strides_of<Int>(t).back()); });
 }
 
 int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value,
                const std::optional<Tensor>& mask, double dropout_p, bool is_causal,
-               std::optional<double>, bool) {
-  const bool fused =
-      is_fused(query, key, value) && dropout_p == 0 && !(is_given(mask) && is_causal);
+               std::optional<double>, bool enable_gqa) {
+  const bool has_mask = is_given(mask);
+  const bool fused = (query.dim() == 3 || query.dim() == 4) &&
+                     is_fused(query, key, value, enable_gqa) && dropout_p == 0 &&
+                     !(has_mask && is_causal) &&
+                     // As in PyTorch, where the strides of results tell which was taken.
+                     !(has_mask && query.dim() == 4 && mask->dim() == 3) && has_dense_rows(query) &&
+                     has_dense_rows(key) && has_dense_rows(value);
   return static_cast<int64_t>(fused ? SdpBackend::Flash : SdpBackend::Math);
 }
 
@@ -193,26 +206,40 @@ class Block {
 struct Results {
   Tensor output, logsumexp;
 };
+// The strides of a dense tensor whose dimensions lie in memory as the query's. Nothing is asked.
+SymDimVector dense_in_order_of(const Tensor& query) {
+  SymDimVector strides(query.sym_sizes().size());
+  SymInt stride = 1;
+  for (const size_t d : dims_by_stride(query.impl()->hint_sizes(), query.impl()->hint_strides())) {
+    strides[d] = stride;
+    stride *= sym_max(query.sym_sizes()[d], SymInt(1));
+  }
+  return strides;
+}
 template <SizeType Int>
-Results make_results_of(const Tensor& query, const Tensor& value) {
+Results make_results_of(const Tensor& query) {
   const SizesRef<Int> q = sizes_of<Int>(query);
-  const BasicTensorMeta<Int> output{{q[0], q[2], q[1], sizes_of<Int>(value)[3]}, query.dtype()};
+  BasicTensorMeta<Int> output{SizeVector<Int>(q.begin(), q.end()), query.dtype()};
+  if constexpr (std::is_same_v<Int, int64_t>)
+    output.strides = empty_like_strides(query);
+  else
+    output.strides = dense_in_order_of(query);
   const BasicTensorMeta<Int> sums{{q[0], q[2], q[1]}, compute_dtype(query.dtype())};
-  return {transpose(internal::make_result(output, query.device()), 1, 2),
+  return {internal::make_result(output, query.device()),
           transpose(internal::make_result(sums, query.device()), 1, 2)};
 }
-Results make_results(const Tensor& query, const Tensor& value) {
-  return by_size(any_symbolic(query, value),
-                 [&]<class Int>() { return make_results_of<Int>(query, value); });
+Results make_results(const Tensor& query) {
+  return by_size(any_symbolic(query), [&]<class Int>() { return make_results_of<Int>(query); });
 }
 
 Results checked_results(const Tensor& query, const Tensor& key, const Tensor& value,
                         double dropout_p, bool is_causal, const std::optional<Tensor>& mask) {
   constexpr const char* kOp = "_scaled_dot_product_flash_attention_for_cpu";
   for (const Tensor* t : {&query, &key, &value}) check_defined(kOp, *t);
-  SB_CHECK(is_fused(query, key, value), kOp, ": expected query (b, h, l, e), key and value ",
-           "(b, h, s, e) of one floating-point dtype, got ", query.describe(), ", ", key.describe(),
-           " and ", value.describe());
+  SB_CHECK(query.dim() == 4 && is_fused(query, key, value, /*share_heads=*/true), kOp,
+           ": expected query (b, h, l, e), key and value (b, h, s, e) of one floating-point dtype, "
+           "got ",
+           query.describe(), ", ", key.describe(), " and ", value.describe());
   SB_CHECK(dropout_p == 0, kOp, ": dropout is not supported");
   const bool has_mask = is_given(mask);
   SB_CHECK(!has_mask || !is_causal, kOp, ": is_causal goes without attn_mask");
@@ -221,7 +248,7 @@ Results checked_results(const Tensor& query, const Tensor& key, const Tensor& va
            has_mask ? mask->describe() : std::string());
   if (has_mask)
     expand(*mask, {query.sym_size(0), query.sym_size(1), query.sym_size(2), key.sym_size(2)});
-  return make_results(query, value);
+  return make_results(query);
 }
 
 MatrixRef head(const Tensor& t, int64_t b, int64_t h) {
@@ -234,6 +261,7 @@ template <class T>
 void compute(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
              bool is_causal, double scale, const Results& results) {
   const int64_t heads = query.size(1);
+  const int64_t sharing = heads == 0 ? 1 : heads / key.size(1);  // of queries, one of keys
   const int64_t queries = query.size(2);
   const int64_t blocks = (queries + kQueries - 1) / kQueries;
   const Tensor& out = results.output;
@@ -247,8 +275,8 @@ void compute(const Tensor& query, const Tensor& key, const Tensor& value, const 
       if (mask.defined()) {
         mask_rows = {mask.data<T>() + b * mask.stride(0) + h * mask.stride(1), mask.stride(2)};
       }
-      Block<T> block(head(query, b, h), head(key, b, h), head(value, b, h), mask_rows, is_causal,
-                     scale, from, std::min(queries, from + kQueries));
+      Block<T> block(head(query, b, h), head(key, b, h / sharing), head(value, b, h / sharing),
+                     mask_rows, is_causal, scale, from, std::min(queries, from + kQueries));
       block.write(out.data<T>() + b * out.stride(0) + h * out.stride(1), out.stride(2),
                   sums.data<T>() + b * sums.stride(0) + h * sums.stride(1), sums.stride(2));
     }
@@ -263,8 +291,10 @@ std::tuple<Tensor, Tensor> flash(const Tensor& query, const Tensor& key, const T
   const DType compute_in = compute_dtype(query.dtype());
   const bool narrow = compute_in != query.dtype();
   const auto wide = [&](const Tensor& t) { return narrow ? cast_copy(t, compute_in) : t; };
+  // Rows are written as they lie in a dense tensor.
+  const bool apart = narrow || results.output.stride(3) != 1;
   Results wide_results = results;
-  if (narrow) wide_results.output = make_results(wide(query), value).output;
+  if (apart) wide_results.output = empty_on(query.device(), query.sizes(), compute_in);
   Tensor mask;
   if (is_given(attn_mask)) {
     mask = expanded_mask(*attn_mask, {query.size(0), query.size(1), query.size(2), key.size(2)},
@@ -276,7 +306,7 @@ std::tuple<Tensor, Tensor> flash(const Tensor& query, const Tensor& key, const T
   } else {
     compute<double>(wide(query), wide(key), wide(value), mask, is_causal, factor, wide_results);
   }
-  if (narrow) copy_elements(results.output, wide_results.output);
+  if (apart) copy_elements(results.output, wide_results.output);
   return {results.output, results.logsumexp};
 }
 

@@ -31,6 +31,8 @@ TEST_CASE("the copy of a view has memory of its own, also where no view exists")
     CHECK_FALSE(copy.is_alias_of(x));
     CHECK(sizes_of(copy) == Sizes{6});
   }
+  CHECK(run("aten::transpose_copy.int", {x, 0, 1})[0].to_tensor().is_contiguous());
+  CHECK(run("aten::alias_copy", {transpose(x, 0, 1)})[0].to_tensor().is_contiguous());
   const IValue parts = run("aten::unbind_copy.int", {x})[0];
   for (const Tensor& part : parts.to_tensor_list()) CHECK_FALSE(part.is_alias_of(x));
 }
@@ -88,19 +90,21 @@ TEST_CASE("the grid of a picture has rows first, and one of indices columns") {
   CHECK(holds(cartesian_prod({y, y}), {4, 4, 4, 5, 5, 4, 5, 5}));
 }
 
-TEST_CASE("the out= form of a view's copy broadcasts to out, whose shape stays") {
+TEST_CASE("the out= form of a view's copy gives out the view's shape, and takes its dtype alone") {
   const OperatorHandle op = default_dispatcher().find_op_or_throw("aten::alias_copy.out");
   const auto run_out = [&](const Tensor& self, const Tensor& to) {
     Stack stack{self, to};
     op.call_boxed(&stack);
   };
   const Tensor x = tensor_of({1, 3}, {1, 2, 3});
-  const Tensor out = tensor_of({2, 3}, {0, 0, 0, 0, 0, 0});
-  run_out(x, out);
-  CHECK(holds(out, {1, 2, 3, 1, 2, 3}));
-  const Tensor small = tensor_of({1}, {7});
-  CHECK_THROWS_AS(run_out(x, small), RuntimeError);
-  CHECK(sizes_of(small) == Sizes{1});
+  for (const Tensor& out : {tensor_of({2, 3}, {0, 0, 0, 0, 0, 0}), tensor_of({0}, {})}) {
+    run_out(x, out);
+    CHECK(sizes_of(out) == Sizes{1, 3});
+    CHECK(holds(out, {1, 2, 3}));
+  }
+  const Tensor integers = tensor_of({1}, {7}, DType::Int64);
+  CHECK_THROWS_AS(run_out(x, integers), RuntimeError);
+  CHECK(sizes_of(integers) == Sizes{1});
 }
 
 }  // namespace

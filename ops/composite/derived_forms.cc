@@ -47,7 +47,9 @@ class ViewCopy : CallsAnother {
   void operator()(const OperatorHandle& op, DispatchKeySet, Stack* stack) const {
     const Tensor self = (*stack)[stack->size() - op.schema().arguments.size()].to_tensor();
     call(stack);
-    const auto own = [&](const Tensor& t) { return t.is_alias_of(self) ? clone(t) : t; };
+    const auto own = [&](const Tensor& t) {
+      return t.is_alias_of(self) ? clone(t, MemoryFormat::Contiguous) : t;
+    };
     stack->back() = map_tensors(stack->back(), own);
   }
 };
@@ -68,10 +70,10 @@ void define_view_copy(Library& m, std::string_view view_schema, std::string_view
                       SourceLocation where) {
   const FunctionSchema view = parse_schema(view_schema);
   const FunctionSchema schema = functional_schema(view, view.name.name + "_copy");
-  // As PyTorch, where the out= form of a view's copy is copy_ of the view. What gives self is none.
-  const bool keep_shape = view.name.name != "lift_fresh";
-  const OperatorHandle op =
-      define_with_out(m, schema, Tag::view_copy, {.keep_shape = keep_shape}, where);
+  // As PyTorch, where one of these writes its parts as copy_ does.
+  const bool keep_shape = view.name.to_string() == "aten::split.Tensor";
+  const OperatorHandle op = define_with_out(
+      m, schema, Tag::view_copy, {.structured = !keep_shape, .keep_shape = keep_shape}, where);
   // A backend that has functional operators only must not find a kernel made of views.
   m.impl(op, DispatchKey::CompositeExplicitAutogradNonFunctional,
          ViewCopy(m.dispatcher(), callee.empty() ? view.name.to_string() : std::string(callee)),

@@ -42,6 +42,21 @@ int64_t internal_overlap(const Tensor& self) {
   return 2;
 }
 
+// `numbers` has one for each dimension.
+SymInt at_dim(const char* op, const Tensor& self, SymIntArrayRef numbers, int64_t dim) {
+  SB_CHECK_INDEX(self.dim() > 0, op, ": ", self.describe(), " has no dimensions");
+  return numbers[static_cast<size_t>(wrap_dim(op, dim, self.dim()))];
+}
+SymInt size_at(const Tensor& self, int64_t dim) {
+  check_defined("sym_size", self);
+  return at_dim("sym_size", self, self.sym_sizes(), dim);
+}
+SymInt stride_at(const Tensor& self, int64_t dim) {
+  check_defined("sym_stride", self);
+  return at_dim("sym_stride", self, self.sym_strides(), dim);
+}
+std::vector<SymInt> list_of(SymIntArrayRef numbers) { return {numbers.begin(), numbers.end()}; }
+
 size_t storage_numel(const Tensor& t) {
   check_defined("_has_same_storage_numel", t);
   return t.storage() ? t.storage()->nbytes() / t.itemsize() : 0;
@@ -80,14 +95,18 @@ Tensor number(const Scalar& value) {
 
 // A question that reads no keys but asks about them stands at the keys of the lazy bits too.
 template <class Op, class F>
-void define_question(Library& m, const Op& op, F answer) {
+void define_answers(Library& m, const Op& op, F answer) {
   m.define(op);
-  m.impl(op, DispatchKey::CompositeImplicitAutograd, [answer](const Tensor& self) {
+  m.impl(op, DispatchKey::CompositeImplicitAutograd, answer);
+  m.impl(op, DispatchKey::Conjugate, fallthrough);
+  m.impl(op, DispatchKey::Negative, fallthrough);
+}
+template <class Op, class F>
+void define_question(Library& m, const Op& op, F answer) {
+  define_answers(m, op, [answer](const Tensor& self) {
     check_defined("a question about a tensor", self);
     return answer(self);
   });
-  m.impl(op, DispatchKey::Conjugate, fallthrough);
-  m.impl(op, DispatchKey::Negative, fallthrough);
 }
 
 }  // namespace
@@ -113,6 +132,12 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_question(m, is_neg, [](const Tensor& t) { return t.impl()->is_neg(); });
   define_question(m, is_inference, [](const Tensor& t) { return t.impl()->is_inference(); });
   define_question(m, _debug_has_internal_overlap, internal_overlap);
+  define_answers(m, sym_size_int, size_at);
+  define_answers(m, sym_stride_int, stride_at);
+  define_question(m, sym_size, [](const Tensor& t) { return list_of(t.sym_sizes()); });
+  define_question(m, sym_stride, [](const Tensor& t) { return list_of(t.sym_strides()); });
+  define_question(m, sym_numel, [](const Tensor& t) { return t.sym_numel(); });
+  define_question(m, sym_storage_offset, [](const Tensor& t) { return t.sym_storage_offset(); });
   define(is_set_to, is_set_to_kernel);
   define(size_int, [](const Tensor& self, int64_t dim) {
     check_defined("size", self);
@@ -134,6 +159,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(result_type_Scalar_Scalar,
          [](const Scalar& a, const Scalar& b) { return common_dtype(number(a), number(b)); });
   define(can_cast_op, [](DType from, DType to) { return can_cast(from, to); });
+  define(promote_types_op, [](DType a, DType b) { return promote_types(a, b); });
   define(positive, [](const Tensor& self) {
     check_defined("positive", self);
     SB_CHECK(self.dtype() != DType::Bool, "positive: expected no bool tensor, got ",

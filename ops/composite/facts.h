@@ -21,6 +21,14 @@ SB_OP(is_inference, "aten::is_inference(Tensor self) -> bool");
 SB_OP(is_set_to, "aten::is_set_to(Tensor self, Tensor tensor) -> bool");
 SB_OP(size_int, "aten::size.int(Tensor self, int dim) -> int");
 SB_OP(stride_int, "aten::stride.int(Tensor self, int dim) -> int");
+// The same as numbers that may be symbols, which nobody settles by asking. IndexError for a dim
+// that is none.
+SB_OP(sym_size_int, "aten::sym_size.int(Tensor self, int dim) -> SymInt");
+SB_OP(sym_stride_int, "aten::sym_stride.int(Tensor self, int dim) -> SymInt");
+SB_OP(sym_size, "aten::sym_size(Tensor self) -> SymInt[]");
+SB_OP(sym_stride, "aten::sym_stride(Tensor self) -> SymInt[]");
+SB_OP(sym_numel, "aten::sym_numel(Tensor self) -> SymInt");
+SB_OP(sym_storage_offset, "aten::sym_storage_offset(Tensor self) -> SymInt");
 // 0: no two elements share memory; 1: some do; 2: too hard to tell.
 SB_OP(_debug_has_internal_overlap, "aten::_debug_has_internal_overlap(Tensor self) -> int");
 // Whether the storages hold equally many elements, each of its own tensor's dtype.
@@ -36,6 +44,8 @@ SB_OP(result_type_Scalar_Scalar,
       "aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType");
 // Whether results of one dtype may be written to tensors of the other: see core/dtype.h.
 SB_OP(can_cast_op, "aten::can_cast(ScalarType from, ScalarType to) -> bool");
+// The smallest dtype that both fit in.
+SB_OP(promote_types_op, "aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType");
 // self. RuntimeError for bool.
 SB_OP(positive, "aten::positive(Tensor(a) self) -> Tensor(a)");
 

@@ -8,6 +8,7 @@
 #include "switchboard/ops/fft/short_time.h"
 #include "switchboard/ops/fft/spectra.h"
 #include "switchboard/ops/fft/transforms.h"
+#include "switchboard/ops/fft/windows.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/test_places.h"
@@ -197,6 +198,30 @@ TEST_CASE("a signal comes back from its short-time spectra, unless windows leave
   CHECK_THROWS_AS(
       istft(gaps, 8, 6, 6, tensor_of({6}, {0, 0, 1, 1, 0, 0}, DType::Float64), false, false, true),
       RuntimeError);
+}
+
+TEST_CASE("a window is symmetric, and a periodic one is a longer one without its end") {
+  const auto check = [](const Tensor& whole, const Tensor& periodic, double middle) {
+    const std::vector<double> w = values_of(whole);
+    REQUIRE(w.size() == 9);
+    for (size_t i = 0; i < 9; ++i) CHECK_THAT(w[i], WithinAbs(w[8 - i], 1e-6));
+    CHECK_THAT(w[4], WithinAbs(middle, 1e-6));
+    const std::vector<double> p = values_of(periodic);
+    REQUIRE(p.size() == 8);
+    for (size_t i = 0; i < 8; ++i) CHECK_THAT(p[i], WithinAbs(w[i], 1e-6));
+  };
+  check(bartlett_window_periodic(9, false), bartlett_window(8), 1);
+  check(hann_window_periodic(9, false), hann_window(8), 1);
+  check(hamming_window_periodic(9, false), hamming_window(8), 1);
+  check(blackman_window_periodic(9, false), blackman_window(8), 1);
+  check(kaiser_window_periodic(9, false), kaiser_window(8), 1);
+  check(hamming_window_periodic_alpha_beta(9, false, 0.5, 0.25),
+        hamming_window_periodic_alpha_beta(8, true, 0.5, 0.25), 0.75);
+  CHECK(sizes_of(hann_window(0)) == test::Sizes{0});
+  CHECK(values_of(kaiser_window_beta(1, true, 3)) == std::vector<double>{1});
+  CHECK(hann_window(3, DType::Float64).dtype() == DType::Float64);
+  CHECK_THROWS_WITH(hann_window(-1), Catch::Contains("hann_window: argument window_length"));
+  CHECK_THROWS_WITH(hann_window(3, DType::Int64), Catch::Contains("hann_window: argument dtype"));
 }
 
 }  // namespace

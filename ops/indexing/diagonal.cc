@@ -8,6 +8,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/fill.h"
+#include "switchboard/ops/keep_strides.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
@@ -70,7 +71,7 @@ Tensor diagonal_scatter_kernel(const Tensor& self, const Tensor& src, int64_t of
                                int64_t dim2) {
   check_defined("diagonal_scatter", self);
   check_defined("diagonal_scatter", src);
-  const Tensor result = clone(self);
+  const Tensor result = clone_keeping_strides(self);
   const Tensor part = diagonal(result, offset, dim1, dim2);
   by_size(any_symbolic(part, src), [&]<class Int>() {
     SB_CHECK(equal_sizes<Int>(sizes_of<Int>(part), sizes_of<Int>(src)),
@@ -148,9 +149,31 @@ void trace_kernel(const Tensor& self, const Tensor& out) {
   copy_elements(out, sum_all(diagonal_view(self, 0, 0, 1), out.dtype()));
 }
 
+Tensor fill_diagonal_kernel(const Tensor& self, const Scalar& value, bool wrap) {
+  check_defined("fill_diagonal_", self);
+  SB_CHECK(self.dim() >= 2, "fill_diagonal_: expected 2 dimensions or more, got ", self.describe());
+  const IntArrayRef sizes = self.sizes();
+  SB_CHECK(self.dim() == 2 || std::equal(sizes.begin() + 1, sizes.end(), sizes.begin()),
+           "fill_diagonal_: expected a matrix or equal sizes, got ", self.describe());
+  const int64_t length = *std::min_element(sizes.begin(), sizes.end());
+  int64_t step = 0;
+  for (const int64_t stride : self.strides()) step = checked_add(step, stride);
+  fill_(as_strided(self, {length}, {step}, self.storage_offset()), value);
+  if (wrap && self.dim() == 2 && sizes[0] > sizes[1] + 1 && sizes[1] > 0) {
+    // Each time round the diagonal skips a row.
+    const int64_t round = sizes[1] + 1;
+    const int64_t rest = (self.numel() + round - 1) / round - length;
+    const int64_t start = checked_add(self.storage_offset(), checked_mul(self.strides()[0], round));
+    fill_(as_strided(self, {rest}, {step}, start), value);
+  }
+  return self;
+}
+
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(fill_diagonal_);
+  m.impl(fill_diagonal_, DispatchKey::CompositeImplicitAutograd, fill_diagonal_kernel);
   m.define(diagonal);
   m.impl(diagonal, DispatchKey::CompositeExplicitAutograd, diagonal_kernel);
   m.define(linalg_diagonal);

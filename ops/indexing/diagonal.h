@@ -37,6 +37,12 @@ SB_OP(diagflat, "aten::diagflat(Tensor self, int offset=0) -> Tensor");
 // The sum of the diagonal of a matrix; that of integers is int64.
 SB_STRUCTURED_NO_INPLACE(trace, "aten::trace(Tensor self) -> Tensor", "out");
 
+// Writes the number to each element whose indices are all equal; with `wrap` to every one of a tall
+// matrix whose place differs by a multiple of the width plus one, as `numpy.fill_diagonal` does.
+// RuntimeError for fewer than 2 dimensions, and for more of which some differ.
+SB_OP(fill_diagonal_,
+      "aten::fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)");
+
 }  // namespace sb
 
 #endif  // SWITCHBOARD_OPS_INDEXING_DIAGONAL_H_

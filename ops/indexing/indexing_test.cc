@@ -5,6 +5,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/ops/factories.h"
+#include "switchboard/ops/indexing/diagonal.h"
 #include "switchboard/ops/indexing/embedding.h"
 #include "switchboard/ops/indexing/gather.h"
 #include "switchboard/ops/indexing/index.h"
@@ -233,6 +234,36 @@ TEST_CASE("take_along_dim writes to an out of its own dtype alone", "[ops][index
   CHECK(holds(take_along_dim_out(x, indices, {}, out), {5, 0}));
   CHECK_THROWS_AS(take_along_dim_out(x, indices, {}, other), RuntimeError);
   CHECK(holds(other, {7, 8}));
+}
+
+TEST_CASE("masked_scatter_ fills in the order of the indices, however self lies in memory",
+          "[ops][indexing]") {
+  const Tensor x = transpose(zeros({3, 2}), 0, 1);
+  const Tensor mask = empty_on(DeviceType::CPU, {2, 3}, DType::Bool);
+  const bool chosen[] = {true, false, true, true, true, false};
+  std::copy(chosen, chosen + 6, mask.data<bool>());
+  masked_scatter_(x, mask, test::tensor_of({4}, {1, 2, 3, 4}));
+  CHECK(test::values_of(x) == std::vector<double>{1, 0, 2, 3, 4, 0});
+}
+
+TEST_CASE("nonzero_static has the rows that it is asked for", "[ops][indexing]") {
+  const Tensor x = test::tensor_of({2, 2}, {1, 0, 0, 3});
+  CHECK(test::values_of(nonzero_static(x, 3)) == std::vector<double>{0, 0, 1, 1, -1, -1});
+  CHECK(test::values_of(nonzero_static(x, 1)) == std::vector<double>{0, 0});
+  CHECK_THROWS_AS(nonzero_static(x, -1), RuntimeError);
+}
+
+TEST_CASE("fill_diagonal_ writes where all indices agree, and wraps if told", "[ops][indexing]") {
+  const Tensor tall = zeros({5, 2});
+  fill_diagonal_(tall, 7);
+  CHECK(test::values_of(tall) == std::vector<double>{7, 0, 0, 7, 0, 0, 0, 0, 0, 0});
+  fill_diagonal_(tall, 8, true);
+  CHECK(test::values_of(tall) == std::vector<double>{8, 0, 0, 8, 0, 0, 8, 0, 0, 8});
+  const Tensor cube = zeros({2, 2, 2});
+  fill_diagonal_(cube, 1);
+  CHECK(test::values_of(cube) == std::vector<double>{1, 0, 0, 0, 0, 0, 0, 1});
+  CHECK_THROWS_AS(fill_diagonal_(zeros({2, 2, 3}), 1), RuntimeError);
+  CHECK_THROWS_AS(fill_diagonal_(zeros({2}), 1), RuntimeError);
 }
 
 }  // namespace

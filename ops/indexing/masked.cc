@@ -1,10 +1,13 @@
 #include "switchboard/ops/indexing/masked.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dynamic_output.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/fill.h"
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/partial_write.h"
 #include "switchboard/ops/indexing/strided_walk.h"
@@ -127,22 +130,8 @@ Tensor masked_scatter_cpu(const Tensor& self, const Tensor& mask, const Tensor& 
            " elements for the ", count, " that the mask chooses");
   const Tensor from = source.is_contiguous() ? source : cast_copy(source, source.dtype());
   const char* next = static_cast<const char*>(count == 0 ? nullptr : from.data_ptr());
-  // As PyTorch, in the order in which self lies in memory.
-  DimVector mask_strides = broadcast_byte_strides(mask, self.sizes());
-  const DimVector order =
-      iterator_order(DimVector(self.sizes().begin(), self.sizes().end()),
-                     {broadcast_byte_strides(self, self.sizes()), mask_strides});
-  DimVector sizes, self_steps, mask_steps;
-  for (size_t i = order.size(); i-- > 0;) {
-    const size_t d = static_cast<size_t>(order[i]);
-    sizes.push_back(self.sizes()[d]);
-    self_steps.push_back(self.strides()[d]);
-    mask_steps.push_back(mask_strides[d]);
-  }
-  const Tensor table = alias_with_unchecked(self, sizes, self_steps, self.storage_offset());
-  const Tensor chosen_of = alias_with_unchecked(mask, sizes, mask_steps, mask.storage_offset());
   with_element_copy(self.itemsize(), [&](auto copy) {
-    for_each_masked(sizes, table, chosen_of, [&](char* to, bool chosen) {
+    for_each_masked(self.sizes(), self, mask, [&](char* to, bool chosen) {
       if (!chosen) return;
       copy(to, next);
       next += self.itemsize();
@@ -178,6 +167,20 @@ Tensor nonzero_out_cpu(const Tensor& self, const Tensor& out) {
   resize_output(out, places.sizes(), places.strides());
   copy_elements(out, places);
   return out;
+}
+
+Tensor new_static_places(const Tensor& self, const SymInt& size) {
+  check_defined("nonzero_static", self);
+  SB_CHECK(size >= 0, "nonzero_static: argument size: expected 0 or more, got ", size.to_string());
+  const SymInt sizes[] = {size, SymInt(self.dim())};
+  return empty(SymIntArrayRef(sizes, 2), DType::Int64, std::nullopt, self.device());
+}
+Tensor nonzero_static_cpu(const Tensor& self, const SymInt& size, int64_t fill_value) {
+  const Tensor result = fill_(new_static_places(self, size), fill_value);
+  const Tensor places = nonzero_places(self);
+  const int64_t count = std::min(places.size(0), result.size(0));
+  copy_(narrow(result, 0, 0, count), narrow(places, 0, 0, count));
+  return result;
 }
 
 // A bool tensor that is true where self is not zero.
@@ -243,6 +246,12 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_dynamic_output(m, masked_select_out);
   m.impl(masked_select_out, DispatchKey::CPU, masked_select_out_cpu);
 
+  m.define(nonzero_static);
+  m.impl(nonzero_static, DispatchKey::CPU, nonzero_static_cpu);
+  m.impl(nonzero_static, DispatchKey::Meta, [](const Tensor& self, const SymInt& size, int64_t) {
+    return new_static_places(self, size);
+  });
+  define_out_by_copy<nonzero_static>(m);
   m.define(masked_scatter);
   m.impl(masked_scatter, DispatchKey::CompositeExplicitAutograd, masked_scatter_functional);
   define_out_by_copy<masked_scatter>(m);

@@ -19,6 +19,11 @@ SB_STRUCTURED(masked_scatter,
 // The indices of the elements that are not zero, one row for each, in row-major order; their
 // columns are contiguous. argwhere is the same, where.condition and nonzero_numpy give the columns.
 SB_STRUCTURED_NO_INPLACE(nonzero, "aten::nonzero(Tensor self) -> Tensor", "out");
+// The first `size` of them, contiguous, and after them rows of fill_value: a shape that depends on
+// no data.
+SB_STRUCTURED_NO_INPLACE(
+    nonzero_static,
+    "aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", "out");
 SB_OP(argwhere, "aten::argwhere(Tensor self) -> Tensor");
 SB_OP(nonzero_numpy, "aten::nonzero_numpy(Tensor self) -> Tensor[]");
 SB_OP(where_condition, "aten::where(Tensor condition) -> Tensor[]");

@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "switchboard/core/checked_math.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/copy.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/normalization/parameters.h"
 #include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/parallel.h"
+#include "switchboard/ops/reductions.h"
 #include "switchboard/ops/size_text.h"
 #include "switchboard/ops/structured.h"
+#include "switchboard/ops/unary.h"
 
 namespace sb {
 namespace {
@@ -221,9 +226,46 @@ Tensor layer_norm_composite(const Tensor& input, IntArrayRef normalized,
   return std::get<0>(native_layer_norm(input, normalized, weight, bias, eps));
 }
 
+Tensor rms_norm_composite(const Tensor& input, SymIntArrayRef normalized,
+                          const OptionalTensor& weight, std::optional<double> eps) {
+  check_defined("rms_norm", input);
+  const auto last = static_cast<int64_t>(normalized.size());
+  bool fits = last > 0 && last <= input.dim();
+  for (int64_t d = 1; fits && d <= last; ++d)
+    fits = same_size(input.sym_size(-d), normalized[static_cast<size_t>(last - d)]);
+  SB_CHECK(fits, "rms_norm: argument normalized_shape: expected the last sizes of ",
+           input.describe(), ", got ", shape_text(normalized));
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(input.dtype()) || is_complex(input.dtype()),
+                           "rms_norm: argument input: expected floating point, got ",
+                           input.describe());
+  if (is_given(weight)) {
+    SB_CHECK(weight->dim() == last, "rms_norm: argument weight: expected the shape ",
+             shape_text(normalized), ", got ", weight->describe());
+    for (int64_t d = 0; d < last; ++d) {
+      SB_CHECK(weight->sym_size(d) == normalized[static_cast<size_t>(d)],
+               "rms_norm: argument weight: expected the shape ", shape_text(normalized), ", got ",
+               weight->describe());
+    }
+  }
+  const DType dtype = compute_dtype(input.dtype());
+  const double smallest = dtype == DType::Float64 || dtype == DType::Complex128
+                              ? std::numeric_limits<double>::epsilon()
+                              : std::numeric_limits<float>::epsilon();
+  std::vector<int64_t> dims;
+  for (int64_t d = -last; d < 0; ++d) dims.push_back(d);
+  const Tensor dense = contiguous(input);
+  const Tensor x = input.dtype() == dtype ? dense : to_dtype(dense, dtype);
+  const Tensor squares = mean_dim(mul(x, x), dims, true);
+  Tensor result = mul(x, rsqrt(add_Scalar(squares, eps.value_or(smallest))));
+  if (is_given(weight)) result = mul(result, *weight);
+  return result.dtype() == input.dtype() ? result : to_dtype(result, input.dtype());
+}
+
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(rms_norm);
+  m.impl(rms_norm, DispatchKey::CompositeImplicitAutograd, rms_norm_composite);
   m.define(native_layer_norm);
   m.impl(native_layer_norm, DispatchKey::CPU, ForwardOnCpu());
   m.impl(native_layer_norm, DispatchKey::Meta, forward_meta);

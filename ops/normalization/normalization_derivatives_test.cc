@@ -17,6 +17,7 @@
 #include "switchboard/ops/normalization/group_norm.h"
 #include "switchboard/ops/normalization/layer_norm.h"
 #include "switchboard/ops/normalization/softmax.h"
+#include "switchboard/ops/normalization/weight_norm.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/test_places.h"
 #include "switchboard/ops/unary.h"
@@ -203,6 +204,16 @@ TEST_CASE("only the first result of layer and batch norm has a gradient") {
   CHECK(requires_grad(normalised));
   CHECK_FALSE(requires_grad(save_mean));
   CHECK_FALSE(requires_grad(save_invstd));
+}
+
+TEST_CASE("weights of another length have derivatives by direction and length") {
+  const auto of = [](int64_t dim) {
+    return [dim](const Tensors& in) { return _weight_norm(in[0], in[1], dim); };
+  };
+  check(of(0), {leaf({3, 2, 2}, 1), leaf({3, 1, 1}, 2)});
+  check(of(2), {leaf({3, 2, 2}, 1), leaf({1, 1, 2}, 2)});
+  check(of(1), {leaf({3, 2, 2}, 1), leaf({1, 2, 1}, 2)});
+  check(of(-1), {leaf({3, 2}, 1), leaf({1}, 2)});
 }
 
 }  // namespace

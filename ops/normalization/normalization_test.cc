@@ -3,10 +3,12 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/copy.h"
 #include "switchboard/ops/normalization/batch_norm.h"
 #include "switchboard/ops/normalization/group_norm.h"
 #include "switchboard/ops/normalization/layer_norm.h"
 #include "switchboard/ops/normalization/softmax.h"
+#include "switchboard/ops/normalization/weight_norm.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/test_places.h"
@@ -158,6 +160,34 @@ TEST_CASE("sizes that do not fit are refused") {
   CHECK_THROWS_AS(
       native_batch_norm_backward(x, x, {}, {}, {}, noise({4}), noise({4}), true, 1e-5, mask),
       RuntimeError);
+}
+
+TEST_CASE("weight norm gives weights the lengths that it is told, along one dimension or all") {
+  const Tensor v = test::tensor_of({2, 2}, {3, 4, 6, 8});
+  const auto [w, norms] = _weight_norm_interface(v, test::tensor_of({2, 1}, {10, 1}), 0);
+  CHECK(test::values_of(norms) == std::vector<double>{5, 10});
+  CHECK(test::holds(w, {6, 8, 0.6f, 0.8f}));
+  CHECK(test::holds(norm_except_dim(v, 2, 0), {5, 10}));
+  CHECK(test::values_of(_weight_norm(v, test::tensor_of({1, 2}, {1, 1}), 1))[3] ==
+        Approx(8 / std::sqrt(80.0)));
+  CHECK(test::values_of(_weight_norm(v, test::tensor_of({}, {1}), -1))[0] ==
+        Approx(3 / std::sqrt(125.0)));
+  CHECK_THROWS_WITH(_weight_norm_interface(v, test::tensor_of({1, 2}, {1, 1}), 0),
+                    Catch::Contains("argument g: expected the shape [2, 1]"));
+  const Tensor deep = test::tensor_of({1, 2, 1}, {1, 1});
+  CHECK_THROWS_WITH(_weight_norm_interface(deep, deep, 1), Catch::Contains("argument dim"));
+}
+
+TEST_CASE("rms_norm divides by the root of the mean square, in float32 at least") {
+  const Tensor x = test::tensor_of({2, 2}, {3, 4, 0, 0});
+  const std::vector<double> y = values_of(rms_norm(x, {2}, test::tensor_of({2}, {1, 2}), 0));
+  CHECK(y[0] == Approx(3 / std::sqrt(12.5)));
+  CHECK(y[1] == Approx(8 / std::sqrt(12.5)));
+  CHECK(values_of(rms_norm(x, {2}))[2] == 0);
+  CHECK(rms_norm(to_dtype(x, DType::BFloat16), {2}).dtype() == DType::BFloat16);
+  CHECK_THROWS_WITH(rms_norm(x, {3}), Catch::Contains("rms_norm: argument normalized_shape"));
+  CHECK_THROWS_WITH(rms_norm(x, {2}, test::tensor_of({1}, {1})),
+                    Catch::Contains("rms_norm: argument weight"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/sorting/counts.h"
 #include "switchboard/ops/sorting/cumulative.h"
+#include "switchboard/ops/sorting/quantile.h"
 #include "switchboard/ops/sorting/search.h"
 #include "switchboard/ops/sorting/select.h"
 #include "switchboard/ops/sorting/sort.h"
@@ -165,6 +166,32 @@ TEST_CASE("each NaN is unique", "[ops][sorting]") {
       _unique2(tensor<float>({kNan, 1, kNan, 1}), true, true, true);
   CHECK(values<int64_t>(inverse) == std::vector<int64_t>{1, 0, 2, 0});
   CHECK(values<int64_t>(counts) == std::vector<int64_t>{2, 1, 1});
+}
+
+TEST_CASE("a quantile lies between sorted elements, as interpolation says", "[ops][sorting]") {
+  const Tensor x = tensor<float>({3, 1, 2, 10});
+  const auto at = [&](double q, std::string_view interpolation) {
+    return values<float>(quantile_scalar(x, q, std::nullopt, false, interpolation))[0];
+  };
+  CHECK(at(0.5, "linear") == 2.5f);
+  CHECK(at(0.5, "lower") == 2);
+  CHECK(at(0.5, "higher") == 3);
+  CHECK(at(0.75, "midpoint") == 6.5f);
+  CHECK(at(0.4, "nearest") == 2);
+  CHECK(at(1, "linear") == 10);
+  CHECK_THROWS_WITH(at(1.5, "linear"), Catch::Contains("quantile: argument q"));
+  CHECK_THROWS_WITH(at(0.5, "odd"), Catch::Contains("quantile: argument interpolation"));
+  CHECK_THROWS_AS(quantile_scalar(tensor<float>({}), 0.5), RuntimeError);
+  CHECK_THROWS_AS(quantile_scalar(tensor<int64_t>({1}), 0.5), RuntimeError);
+
+  const Tensor with_nan = view(tensor<float>({1, 2, NAN, 4, 3, 5}), {2, 3});
+  const Tensor parts = tensor<float>({0, 0.5f});
+  const std::vector<float> spoiled = values<float>(quantile(with_nan, parts, 1));
+  CHECK(std::isnan(spoiled[0]));
+  CHECK(spoiled[1] == 3);
+  CHECK(values<float>(nanquantile(with_nan, parts, 1)) == std::vector<float>{1, 3, 1.5f, 4});
+  CHECK(quantile(with_nan, parts, 1, true).sizes() == IntArrayRef{2, 2, 1});
+  CHECK(quantile(with_nan, parts, std::nullopt, true).sizes() == IntArrayRef{2, 1, 1});
 }
 
 }  // namespace

@@ -113,6 +113,7 @@ template ConvArguments<SymInt> conv_arguments(std::string_view, const Tensor&, c
 
 namespace {
 
+// As where two dimensions are, of which the first has one element.
 template <SizeType Int>
 Tensor with_height(const Tensor& t) {
   const SizesRef<Int> sizes = sizes_of<Int>(t), strides = strides_of<Int>(t);
@@ -124,28 +125,31 @@ Tensor with_height(const Tensor& t) {
 
 }  // namespace
 
-bool gives_channels_last(const Tensor& input, const Tensor& weight, bool transposed) {
-  if (transposed || input.dim() > 4) return false;
+bool gives_channels_last(const Tensor& input, const Tensor& weight) {
   const auto is_channels_last = [](const Tensor& t) {
-    if (t.dim() == 4) return suggest_memory_format(t) == MemoryFormat::ChannelsLast;
-    const Tensor square =
-        by_size(t.is_symbolic(), [&]<class Int>() { return with_height<Int>(t); });
-    return suggest_memory_format(square) == MemoryFormat::ChannelsLast;
+    return suggest_memory_format(t) != MemoryFormat::Contiguous;
   };
+  if (input.dim() == 3) {
+    return is_channels_last(
+        by_size(weight.is_symbolic(), [&]<class Int>() { return with_height<Int>(weight); }));
+  }
+  const bool is_narrow = is_floating_point(input.dtype()) && input.dtype() != DType::Float64;
+  if (input.dim() == 5 && !is_narrow) return false;
   return is_channels_last(input) || is_channels_last(weight);
 }
 
 template <SizeType Int>
-BasicTensorMeta<Int> conv_result(const ConvArguments<Int>& a, DType dtype, bool channels_last) {
-  BasicTensorMeta<Int> meta{a.result, dtype};
-  if (!channels_last) return meta;
-  SizeVector<Int> sizes = a.result;
-  if (sizes.size() == 3) sizes.insert(sizes.begin() + 2, Int(1));
-  meta.strides = strides_in_format<Int>(sizes, MemoryFormat::ChannelsLast);
-  if (a.result.size() == 3) meta.strides.erase(meta.strides.begin() + 2);
-  return meta;
+BasicTensorMeta<Int> conv_laid_out(SizeVector<Int> sizes, DType dtype, bool channels_last) {
+  if (!channels_last) return {std::move(sizes), dtype};
+  const bool is_row = sizes.size() == 3;
+  SizeVector<Int> spatial = sizes;
+  if (is_row) spatial.insert(spatial.begin() + 2, Int(1));
+  SizeVector<Int> strides = strides_in_format<Int>(
+      spatial, spatial.size() == 5 ? MemoryFormat::ChannelsLast3d : MemoryFormat::ChannelsLast);
+  if (is_row) strides.erase(strides.begin() + 2);
+  return {std::move(sizes), dtype, std::move(strides)};
 }
-template TensorMeta conv_result(const ConvArguments<int64_t>&, DType, bool);
-template SymTensorMeta conv_result(const ConvArguments<SymInt>&, DType, bool);
+template TensorMeta conv_laid_out<int64_t>(DimVector, DType, bool);
+template SymTensorMeta conv_laid_out<SymInt>(SymDimVector, DType, bool);
 
 }  // namespace sb::spatial

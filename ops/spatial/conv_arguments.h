@@ -23,12 +23,13 @@ ConvArguments<Int> conv_arguments(std::string_view op, const Tensor& input, cons
                                   IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
                                   int64_t groups);
 
-// Whether convolution gives a channels-last result: where the input or the weight is. One dimension
-// counts as the second of two, as in PyTorch.
-bool gives_channels_last(const Tensor& input, const Tensor& weight, bool transposed);
+// Whether convolution gives channels-last results, and its derivatives too: where the input or the
+// weight is. With one dimension, which counts as the second of two, the weight alone decides; with
+// three, only floating-point numbers up to float32 are laid out so. As in PyTorch.
+bool gives_channels_last(const Tensor& input, const Tensor& weight);
+// A result of one, two or three dimensions of space.
 template <SizeType Int>
-BasicTensorMeta<Int> conv_result(const ConvArguments<Int>& arguments, DType dtype,
-                                 bool channels_last);
+BasicTensorMeta<Int> conv_laid_out(SizeVector<Int> sizes, DType dtype, bool channels_last);
 
 }  // namespace sb::spatial
 

@@ -26,7 +26,7 @@ BasicTensorMeta<Int> rule(const Tensor& input, const Tensor& weight,
   computed_in(op, input.dtype());
   check_dtype(op, "weight", weight, input.dtype());
   if (is_given(bias)) check_dtype(op, "bias", *bias, input.dtype());
-  return conv_result(a, input.dtype(), gives_channels_last(input, weight, transposed));
+  return conv_laid_out<Int>(a.result, input.dtype(), gives_channels_last(input, weight));
 }
 
 void kernel(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
@@ -71,21 +71,17 @@ ThreeTensors new_gradients(const Tensor& grad_output, const Tensor& input, const
   check_dtype(op, "weight", weight, input.dtype());
   computed_in(op, input.dtype());
 
-  const MemoryFormat format = input.dim() == 4 && gives_channels_last(input, weight, transposed)
-                                  ? MemoryFormat::ChannelsLast
-                                  : MemoryFormat::Contiguous;
-  const auto gradient = [&](bool wanted, SizesRef<Int> sizes, MemoryFormat f) {
-    return wanted ? internal::make_result(BasicTensorMeta<Int>{{sizes.begin(), sizes.end()},
-                                                               input.dtype(),
-                                                               strides_in_format<Int>(sizes, f)},
-                                          device)
-                  : Tensor();
+  const bool channels_last = gives_channels_last(input, weight);
+  const auto gradient = [&](bool wanted, SizesRef<Int> sizes, bool last) {
+    if (!wanted) return Tensor();
+    return internal::make_result(
+        conv_laid_out<Int>({sizes.begin(), sizes.end()}, input.dtype(), last), device);
   };
   const SizesRef<Int> weights = sizes_of<Int>(weight);
   const Int channels[] = {transposed ? product_of(weights[1], Int(groups)) : weights[0]};
-  return {gradient(output_mask[0], sizes_of<Int>(input), format),
-          gradient(output_mask[1], weights, format),
-          gradient(output_mask[2], SizesRef<Int>(channels, 1), MemoryFormat::Contiguous)};
+  return {gradient(output_mask[0], sizes_of<Int>(input), channels_last),
+          gradient(output_mask[1], weights, channels_last),
+          gradient(output_mask[2], SizesRef<Int>(channels, 1), false)};
 }
 
 ThreeTensors backward_meta(const Tensor& grad_output, const Tensor& input, const Tensor& weight,

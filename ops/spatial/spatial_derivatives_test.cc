@@ -8,10 +8,12 @@
 #include "switchboard/autograd/gradcheck.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/checked_math.h"
+#include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/spatial/columns.h"
 #include "switchboard/ops/spatial/convolution.h"
+#include "switchboard/ops/spatial/grid_sampler.h"
 #include "switchboard/ops/spatial/padding.h"
 #include "switchboard/ops/spatial/pooling.h"
 #include "switchboard/ops/spatial/upsample.h"
@@ -261,6 +263,47 @@ TEST_CASE("resizing by scales has gradients in every mode") {
               space);
   check_twice([&](const Tensor& t) { return upsample_bicubic2d_vec(t, {}, false, first(2)); },
               plane);
+}
+
+TEST_CASE("sampling at the places of a grid has derivatives by input and grid") {
+  const int64_t interpolation = GENERATE(0, 1, 2), padding = GENERATE(0, 1, 2);
+  const bool align_corners = GENERATE(false, true);
+  Tensor grid = mul_Scalar(leaf({1, 3, 2, 2}, 1), 0.61);
+  grid = detach(grid);
+  set_requires_grad(grid);
+  CHECK_NOTHROW(gradcheck(
+      [&](const Tensors& in) {
+        return Tensors{grid_sampler_2d(in[0], in[1], interpolation, padding, align_corners)};
+      },
+      {leaf({1, 2, 3, 4}), grid}));
+}
+TEST_CASE("so has sampling in three dimensions") {
+  Tensor grid = detach(mul_Scalar(leaf({1, 2, 1, 2, 3}, 1), 0.4));
+  set_requires_grad(grid);
+  CHECK_NOTHROW(gradcheck(
+      [&](const Tensors& in) { return Tensors{grid_sampler_3d(in[0], in[1], 0, 2, false)}; },
+      {leaf({1, 2, 3, 2, 3}), grid}));
+}
+
+TEST_CASE("antialiased upsampling is linear") {
+  const SymInt smaller[] = {3, 2}, larger[] = {7, 6};
+  for (const auto& size : {SymIntArrayRef(smaller, 2), SymIntArrayRef(larger, 2)}) {
+    check_twice([&](const Tensor& x) { return _upsample_bilinear2d_aa(x, size, false); },
+                leaf({1, 1, 5, 4}));
+    check_twice([&](const Tensor& x) { return _upsample_bicubic2d_aa(x, size, true); },
+                leaf({1, 1, 5, 4}));
+  }
+}
+
+TEST_CASE("an affine grid is linear in its map") {
+  const SymInt size[] = {2, 1, 2, 3};
+  for (const bool align_corners : {false, true}) {
+    check_twice(
+        [&](const Tensor& theta) {
+          return affine_grid_generator(theta, SymIntArrayRef(size, 4), align_corners);
+        },
+        leaf({2, 2, 3}));
+  }
 }
 
 }  // namespace

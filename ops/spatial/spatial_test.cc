@@ -12,9 +12,11 @@
 #include "switchboard/ops/item.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/spatial/convolution.h"
+#include "switchboard/ops/spatial/grid_sampler.h"
 #include "switchboard/ops/spatial/padding.h"
 #include "switchboard/ops/spatial/pooling.h"
 #include "switchboard/ops/spatial/upsample.h"
+#include "switchboard/ops/test_places.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -178,6 +180,93 @@ TEST_CASE("the gradient of a pool without channels is one without elements") {
   CHECK(_adaptive_avg_pool2d_backward(grad, x).sizes() == x.sizes());
   CHECK_THROWS_AS(_adaptive_avg_pool2d_backward(zeros({1, 0, 3}), zeros({1, 4, 6})), RuntimeError);
   CHECK_THROWS_AS(_adaptive_avg_pool2d_backward(zeros({}), zeros({})), RuntimeError);
+}
+
+// (N, C, space...) with the channels innermost in memory.
+Tensor channels_last(IntArrayRef sizes) {
+  DimVector order = {0};
+  for (int64_t d = 2; d < static_cast<int64_t>(sizes.size()); ++d) order.push_back(d);
+  order.push_back(1);
+  DimVector back = {0, static_cast<int64_t>(sizes.size()) - 1};
+  for (int64_t d = 1; d + 1 < static_cast<int64_t>(sizes.size()); ++d) back.push_back(d);
+  return permute(contiguous(permute(numbers(sizes), order)), back);
+}
+
+TEST_CASE(
+    "a convolution's result is laid out as input or weight; with one dimension, as the weight") {
+  const auto runs = [](const Tensor& x, const Tensor& w, bool transposed = false) {
+    const auto ints = [&](int64_t n) { return DimVector(static_cast<size_t>(x.dim() - 2), n); };
+    return convolution(x, w, std::nullopt, ints(1), ints(0), ints(1), transposed, ints(0), 1);
+  };
+  const Tensor row = numbers({2, 4, 9}), rows = numbers({6, 4, 3});
+  CHECK(runs(channels_last({2, 4, 9}), rows).is_contiguous());
+  CHECK(runs(row, channels_last({6, 4, 3})).strides() == IntArrayRef{42, 1, 6});
+  CHECK(runs(row, channels_last({4, 6, 3}), true).strides() == IntArrayRef{66, 1, 6});
+  const Tensor image = numbers({2, 4, 9, 8});
+  for (const bool transposed : {false, true}) {
+    const Tensor kernel = numbers({4, 4, 3, 3});
+    CHECK(runs(image, kernel, transposed).is_contiguous());
+    CHECK(runs(channels_last({2, 4, 9, 8}), kernel, transposed)
+              .is_contiguous(MemoryFormat::ChannelsLast));
+    CHECK(runs(image, channels_last({4, 4, 3, 3}), transposed)
+              .is_contiguous(MemoryFormat::ChannelsLast));
+  }
+  CHECK(runs(channels_last({2, 4, 5, 6, 7}), numbers({6, 4, 3, 3, 3}))
+            .is_contiguous(MemoryFormat::ChannelsLast3d));
+  CHECK(largest_difference(runs(channels_last({2, 4, 9}), rows), runs(row, rows)) == 0);
+}
+
+TEST_CASE("a grid of places samples between elements, and outside as padding says") {
+  const Tensor x = test::tensor_of({1, 1, 2, 2}, {1, 2, 3, 4});
+  // The middle, a corner element's middle, and a place outside.
+  const Tensor grid = test::tensor_of({1, 1, 3, 2}, {0, 0, 0.5, 0.5, 2, 0});
+  const auto sample = [&](int64_t interpolation, int64_t padding) {
+    return test::values_of(grid_sampler(x, grid, interpolation, padding, false));
+  };
+  CHECK(sample(0, 0) == std::vector<double>{2.5, 4, 0});
+  CHECK(sample(0, 1) == std::vector<double>{2.5, 4, 3});
+  CHECK(sample(0, 2) == std::vector<double>{2.5, 4, 2.5});
+  CHECK(sample(1, 1)[1] == 4);
+  CHECK(sample(2, 1)[0] == Approx(2.5));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor nowhere = test::tensor_of({1, 1, 2, 2}, {nan, 0, 1e30, -1e30});
+  for (const int64_t padding : {0, 1, 2})
+    for (const int64_t interpolation : {0, 1, 2})
+      CHECK_NOTHROW(grid_sampler_2d(x, nowhere, interpolation, padding, false));
+  const Tensor volume = test::tensor_of({1, 1, 2, 1, 1}, {1, 3});
+  CHECK(test::values_of(grid_sampler(volume, test::tensor_of({1, 1, 1, 1, 3}, {0, 0, 0}), 0, 0,
+                                     true)) == std::vector<double>{2});
+}
+
+TEST_CASE("a sampler refuses modes and shapes that do not fit") {
+  const Tensor x = numbers({2, 3, 4, 5}), grid = numbers({2, 6, 7, 2});
+  CHECK(grid_sampler_2d(x, grid, 0, 0, false).sizes() == IntArrayRef{2, 3, 6, 7});
+  CHECK_THROWS_WITH(grid_sampler_2d(x, grid, 3, 0, false),
+                    Catch::Contains("grid_sampler_2d: argument interpolation_mode"));
+  CHECK_THROWS_WITH(grid_sampler_2d(x, grid, 0, 3, false),
+                    Catch::Contains("grid_sampler_2d: argument padding_mode"));
+  CHECK_THROWS_AS(grid_sampler_2d(x, numbers({1, 6, 7, 2}), 0, 0, false), RuntimeError);
+  CHECK_THROWS_AS(grid_sampler_2d(x, numbers({2, 6, 7, 3}), 0, 0, false), RuntimeError);
+  CHECK_THROWS_AS(grid_sampler_2d(numbers({2, 3, 0, 5}), grid, 0, 0, false), RuntimeError);
+  CHECK_THROWS_AS(grid_sampler_2d(x, to_dtype(grid, DType::Float64), 0, 0, false), RuntimeError);
+  CHECK_THROWS_AS(grid_sampler(numbers({2, 3, 4}), grid, 0, 0, false), RuntimeError);
+}
+
+TEST_CASE(
+    "antialiased downsampling averages what each element stands for, upsampling interpolates") {
+  const Tensor x = test::tensor_of({1, 1, 1, 4}, {0, 4, 8, 12});
+  const auto to_width = [&](const auto& op, int64_t width) {
+    return test::values_of(op(x, {1, width}, false, std::nullopt, std::nullopt));
+  };
+  const std::vector<double> half = to_width(_upsample_bilinear2d_aa, 2);
+  // Weights 3 3 1 of 7, from the left.
+  CHECK(half[0] == Approx((0 * 3 + 4 * 3 + 8 * 1) / 7.0));
+  CHECK(half[1] == Approx((4 * 1 + 8 * 3 + 12 * 3) / 7.0));
+  CHECK(to_width(_upsample_bilinear2d_aa, 4) == std::vector<double>{0, 4, 8, 12});
+  CHECK(to_width(_upsample_bicubic2d_aa, 4) == std::vector<double>{0, 4, 8, 12});
+  const std::vector<double> same = to_width(upsample_bilinear2d, 8);
+  const std::vector<double> wide = to_width(_upsample_bilinear2d_aa, 8);
+  for (size_t i = 0; i < 8; ++i) CHECK(wide[i] == Approx(same[i]).margin(1e-5));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ using namespace spatial;
 struct Kind {
   UpsampleMode mode;
   int dims;
+  bool antialias = false;
 
   constexpr bool nearest() const {
     return mode == UpsampleMode::Nearest || mode == UpsampleMode::NearestExact;
@@ -29,6 +30,7 @@ template <class... S>
 UpsampleOptions options_of(Kind kind, S... scales) {
   const std::array<std::optional<double>, sizeof...(S)> given = {scales...};
   UpsampleOptions options{kind.mode};
+  options.antialias = kind.antialias;
   for (size_t i = 0; i < given.size(); ++i) options.scales[3 - given.size() + i] = given[i];
   return options;
 }
@@ -55,8 +57,8 @@ void check_spaces(const char* op, Kind kind, SizesRef<Int> input_size, SizesRef<
 // Which results are channels-last where the argument is.
 template <SizeType Int>
 BasicTensorMeta<Int> laid_out(Kind kind, bool backward, const Tensor& like, SizeVector<Int> sizes) {
-  const bool propagates =
-      kind.mode != UpsampleMode::Cubic && !(backward && kind.nearest() && kind.dims == 3);
+  const bool propagates = (kind.mode != UpsampleMode::Cubic || (kind.antialias && !backward)) &&
+                          !(backward && kind.nearest() && kind.dims == 3);
   if (propagates) return laid_out_like<Int>(like, SizesRef<Int>(sizes), like.dtype());
   return {std::move(sizes), like.dtype()};
 }
@@ -171,29 +173,38 @@ Tensor backward_vec(const Tensor& grad_output, OptionalSymIntArrayRef output_siz
                                align_corners...);
 }
 
+// The forms with sizes, of an operator that has A... behind them.
+template <Kind kind, auto& op, auto& backward, class... A>
+void define_sized(Library& m, std::type_identity<std::tuple<A...>>) {
+  define_structured<by_size_rule<rule<int64_t, kind, A...>, rule<SymInt, kind, A...>>,
+                    kernel<kind, A...>>(m, op);
+  define_structured<
+      by_size_rule<backward_rule<int64_t, kind, A...>, backward_rule<SymInt, kind, A...>>,
+      backward_kernel<kind, A...>>(m, backward);
+}
+
 template <Kind kind, auto& op, auto& backward, class... Align, class Vec, class BackwardVec>
 void define_upsample(Library& m, const Vec& vec_op, const BackwardVec& backward_vec_op) {
   using S = std::optional<double>;
-  const auto define = [&]<class... A>(std::type_identity<std::tuple<A...>>) {
-    define_structured<by_size_rule<rule<int64_t, kind, A...>, rule<SymInt, kind, A...>>,
-                      kernel<kind, A...>>(m, op);
-    define_structured<
-        by_size_rule<backward_rule<int64_t, kind, A...>, backward_rule<SymInt, kind, A...>>,
-        backward_kernel<kind, A...>>(m, backward);
-  };
-  if constexpr (kind.dims == 1) {
-    define(std::type_identity<std::tuple<Align..., S>>());
-  } else if constexpr (kind.dims == 2) {
-    define(std::type_identity<std::tuple<Align..., S, S>>());
-  } else {
-    define(std::type_identity<std::tuple<Align..., S, S, S>>());
-  }
+  using Rest = std::conditional_t<kind.dims == 1, std::tuple<Align..., S>,
+                                  std::conditional_t<kind.dims == 2, std::tuple<Align..., S, S>,
+                                                     std::tuple<Align..., S, S, S>>>;
+  define_sized<kind, op, backward>(m, std::type_identity<Rest>());
   const auto define_vec = [&](const auto& handle, auto body) {
     define_out_form(m, m.define(handle), "vec_out");
     m.impl(handle, DispatchKey::CompositeExplicitAutograd, body);
   };
   define_vec(vec_op, &vec<kind, op, Align...>);
   define_vec(backward_vec_op, &backward_vec<kind, backward, Align...>);
+}
+
+// Two dimensions, and a vec form that is composed.
+template <Kind kind, auto& op, auto& backward>
+void define_antialiased(Library& m, const auto& vec_op) {
+  using S = std::optional<double>;
+  define_sized<kind, op, backward>(m, std::type_identity<std::tuple<bool, S, S>>());
+  m.define(vec_op);
+  m.impl(vec_op, DispatchKey::CompositeImplicitAutograd, &vec<kind, op, bool>);
 }
 
 }  // namespace
@@ -213,6 +224,10 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   SB_DEFINE_UPSAMPLE(Linear, 2, upsample_bilinear2d, , bool);
   SB_DEFINE_UPSAMPLE(Linear, 3, upsample_trilinear3d, , bool);
   SB_DEFINE_UPSAMPLE(Cubic, 2, upsample_bicubic2d, , bool);
+  define_antialiased<Kind{UpsampleMode::Linear, 2, true}, _upsample_bilinear2d_aa,
+                     _upsample_bilinear2d_aa_backward>(m, _upsample_bilinear2d_aa_vec);
+  define_antialiased<Kind{UpsampleMode::Cubic, 2, true}, _upsample_bicubic2d_aa,
+                     _upsample_bicubic2d_aa_backward>(m, _upsample_bicubic2d_aa_vec);
 }
 
 }  // namespace sb

@@ -13,18 +13,20 @@
 
 namespace sb {
 
-// Declares name, name_out, name_vec, name_backward, name_backward_out and name_backward_vec.
+// Declares name, name_out, name_vec, name_backward and name_backward_out.
+#define SB_UPSAMPLE_ALONE(name, dims, rank, align_corners, scales)                            \
+  SB_STRUCTURED_NO_INPLACE(name,                                                              \
+                           "aten::" #name "(Tensor self, SymInt[" dims                        \
+                           "] output_size, " align_corners scales ") -> Tensor",              \
+                           "out");                                                            \
+  SB_OP(name##_vec, "aten::" #name ".vec(Tensor input, SymInt[]? output_size, " align_corners \
+                    "float[]? scale_factors) -> Tensor");                                     \
+  SB_GRADIENT(name##_backward,                                                                \
+              "aten::" #name "_backward(Tensor grad_output, SymInt[" dims                     \
+              "] output_size, SymInt[" rank "] input_size, " align_corners scales ") -> Tensor")
+// The same with name_backward_vec.
 #define SB_UPSAMPLE(name, dims, rank, align_corners, scales)                                      \
-  SB_STRUCTURED_NO_INPLACE(name,                                                                  \
-                           "aten::" #name "(Tensor self, SymInt[" dims                            \
-                           "] output_size, " align_corners scales ") -> Tensor",                  \
-                           "out");                                                                \
-  SB_OP(name##_vec, "aten::" #name ".vec(Tensor input, SymInt[]? output_size, " align_corners     \
-                    "float[]? scale_factors) -> Tensor");                                         \
-  SB_GRADIENT(name##_backward,                                                       \
-                           "aten::" #name "_backward(Tensor grad_output, SymInt[" dims            \
-                           "] output_size, SymInt[" rank "] input_size, " align_corners scales    \
-                           ") -> Tensor");                                                        \
+  SB_UPSAMPLE_ALONE(name, dims, rank, align_corners, scales);                                     \
   SB_OP(name##_backward_vec, "aten::" #name                                                       \
                              "_backward.vec(Tensor grad_output, SymInt[]? output_size, SymInt[] " \
                              "input_size, " align_corners "float[]? scale_factors) -> Tensor")
@@ -49,6 +51,12 @@ SB_UPSAMPLE1D(upsample_linear1d, "bool align_corners, ");
 SB_UPSAMPLE2D(upsample_bilinear2d, "bool align_corners, ");
 SB_UPSAMPLE3D(upsample_trilinear3d, "bool align_corners, ");
 SB_UPSAMPLE2D(upsample_bicubic2d, "bool align_corners, ");
+// The same where the result is smaller: by a filter as wide as what each element then stands for.
+#define SB_UPSAMPLE_ANTIALIASED(name)                       \
+  SB_UPSAMPLE_ALONE(name, "2", "4", "bool align_corners, ", \
+                    "float? scales_h=None, float? scales_w=None")
+SB_UPSAMPLE_ANTIALIASED(_upsample_bilinear2d_aa);
+SB_UPSAMPLE_ANTIALIASED(_upsample_bicubic2d_aa);
 
 }  // namespace sb
 

@@ -32,6 +32,8 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   SB_DERIVE_UPSAMPLE(upsample_bilinear2d, align_corners, scales_h, scales_w);
   SB_DERIVE_UPSAMPLE(upsample_trilinear3d, align_corners, scales_d, scales_h, scales_w);
   SB_DERIVE_UPSAMPLE(upsample_bicubic2d, align_corners, scales_h, scales_w);
+  SB_DERIVE_UPSAMPLE(_upsample_bilinear2d_aa, align_corners, scales_h, scales_w);
+  SB_DERIVE_UPSAMPLE(_upsample_bicubic2d_aa, align_corners, scales_h, scales_w);
 }
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {

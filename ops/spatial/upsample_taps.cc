@@ -38,12 +38,55 @@ int64_t nearest_index(const UpsampleOptions& options, std::optional<double> scal
   return static_cast<int64_t>(std::floor(at));
 }
 
-// Keys' cubic convolution with a = -0.75, at distance |x| <= 2.
+// Keys' cubic convolution, at distance |x| <= 2.
 template <class T>
-T cubic(T x) {
-  constexpr T a = T(-0.75);
+T cubic(T x, T a = T(-0.75)) {
   if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
   return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+}
+
+// Of a row of outputs, how many inputs from one to the next.
+template <class T>
+T step_of(const UpsampleOptions& options, std::optional<double> scale, const TapRow& row) {
+  if (!options.align_corners) return ratio<T>(scale, row.input, row.output);
+  return row.output > 1 ? static_cast<T>(row.input - 1) / static_cast<T>(row.output - 1) : T(0);
+}
+
+// The filter at distance x, in its own units.
+template <class T>
+T antialias_weight(UpsampleMode mode, T x) {
+  x = std::abs(x);
+  if (mode == UpsampleMode::Cubic) return x < 2 ? cubic<T>(x, T(-0.5)) : T(0);
+  return x < 1 ? 1 - x : T(0);
+}
+
+// All outputs get as many taps as the widest may need: those that they do not need weigh nothing.
+template <class T>
+void antialias_row(const UpsampleOptions& options, std::optional<double> scale, TapRow* row) {
+  const T step = step_of<T>(options, scale, *row);
+  const T width = std::max(step, T(1));
+  const T reach = (options.mode == UpsampleMode::Cubic ? 2 : 1) * width;
+  const T inputs = static_cast<T>(row->input);
+  row->taps = static_cast<size_t>(std::min(inputs, std::ceil(reach) * 2 + 1));
+  for (int64_t o = 0; o < row->output; ++o) {
+    const T center = step * (static_cast<T>(o) + T(0.5));
+    // A scale may lead anywhere: what is outside becomes an edge before it is an index.
+    const auto index = [&](T at) { return static_cast<int64_t>(std::clamp(at, T(0), inputs)); };
+    const int64_t first = std::min(index(center - reach + T(0.5)), row->input - 1);
+    const int64_t end = std::max(index(center + reach + T(0.5)), first);
+    std::vector<T> weights;
+    T total = 0;
+    for (int64_t i = first; i < end; ++i) {
+      weights.push_back(
+          antialias_weight(options.mode, (static_cast<T>(i) - center + T(0.5)) / width));
+      total += weights.back();
+    }
+    weights.resize(row->taps);
+    for (size_t k = 0; k < row->taps; ++k) {
+      row->index.push_back(std::min(first + static_cast<int64_t>(k), std::max(end - 1, first)));
+      row->weight.push_back(static_cast<double>(total == 0 ? weights[k] : weights[k] / total));
+    }
+  }
 }
 
 // T is what positions are computed in.
@@ -51,10 +94,7 @@ template <class T>
 void interpolate_row(const UpsampleOptions& options, std::optional<double> scale, TapRow* row) {
   const int64_t last = row->input - 1;
   const bool is_cubic = options.mode == UpsampleMode::Cubic;
-  T step = ratio<T>(scale, row->input, row->output);
-  if (options.align_corners) {
-    step = row->output > 1 ? static_cast<T>(last) / static_cast<T>(row->output - 1) : T(0);
-  }
+  const T step = step_of<T>(options, scale, *row);
   for (int64_t o = 0; o < row->output; ++o) {
     T at = options.align_corners ? step * static_cast<T>(o)
                                  : step * (static_cast<T>(o) + T(0.5)) - T(0.5);
@@ -104,11 +144,11 @@ Taps upsample_taps(const UpsampleOptions& options, const Size3& input, const Siz
     } else {
       row.index.clear();
       row.taps = options.mode == UpsampleMode::Cubic ? 4 : 2;
-      if (dtype == DType::Float64) {
-        interpolate_row<double>(options, options.scales[d], &row);
-      } else {
-        interpolate_row<float>(options, options.scales[d], &row);
-      }
+      const auto fill = [&]<class T>(T) {
+        const auto fill_row = options.antialias ? antialias_row<T> : interpolate_row<T>;
+        fill_row(options, options.scales[d], &row);
+      };
+      visit_float(dtype == DType::Float64 ? dtype : DType::Float32, fill);
     }
   }
   return taps;

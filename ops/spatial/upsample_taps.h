@@ -15,6 +15,8 @@ enum class UpsampleMode { Nearest, NearestExact, Linear, Cubic };
 struct UpsampleOptions {
   UpsampleMode mode;
   bool align_corners = false;
+  // The filter is as wide as what an output stands for, where that is more than one input.
+  bool antialias = false;
   std::array<std::optional<double>, 3> scales = {};  // right-aligned, as Size3
 };
 

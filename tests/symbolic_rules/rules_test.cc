@@ -242,7 +242,7 @@ TEST_CASE("random numbers") {
 }
 
 TEST_CASE("attention keeps batch and lengths") {
-  holds_where("s0 != 0, s1 != 0, s2 != 0", [](const Sizes& s) {
+  holds([](const Sizes& s) {
     return scaled_dot_product_attention(s({s.n, 2, s.h, 8}), s({s.n, 2, s.w, 8}),
                                         s({s.n, 2, s.w, 8}));
   });

@@ -200,7 +200,9 @@ constexpr Row kRows[] = {
     {nothing, Traffic::None,
      "empty empty_like empty_strided new_empty new_empty_strided resize_ resize_as_ set_ "
      "transpose_ t_ squeeze_ unsqueeze_ as_strided_ detach_ swapaxes_ swapdims_ "
-     "_fused_sdp_choice is_pinned is_same_size _has_same_storage_numel"},
+     "empty_permuted _fused_sdp_choice is_pinned is_same_size _has_same_storage_numel "
+     "_assert_tensor_metadata _assert_scalar _assert_async sym_constrain_range "
+     "sym_constrain_range_for_size"},
 };
 
 }  // namespace

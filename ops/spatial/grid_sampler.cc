@@ -1,0 +1,352 @@
+#include "switchboard/ops/spatial/grid_sampler.h"
+
+#include <array>
+#include <tuple>
+#include <vector>
+
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/cat.h"
+#include "switchboard/ops/copied_out.h"
+#include "switchboard/ops/dims.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/matmul.h"
+#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/ranges.h"
+#include "switchboard/ops/spatial/grid_places.h"
+#include "switchboard/ops/spatial/spatial.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+using namespace spatial;
+
+GridModes grid_modes(const char* op, int64_t interpolation, int64_t padding, bool align_corners,
+                     int rank) {
+  SB_CHECK(interpolation >= 0 && interpolation <= (rank == 2 ? 2 : 1), op,
+           ": argument interpolation_mode: expected 0 (linear), 1 (nearest)",
+           rank == 2 ? " or 2 (cubic)" : "", ", got ", interpolation);
+  SB_CHECK(padding >= 0 && padding <= 2, op,
+           ": argument padding_mode: expected 0 (zeros), 1 (border) or 2 (reflection), got ",
+           padding);
+  return {static_cast<GridInterpolation>(interpolation), static_cast<GridPadding>(padding),
+          align_corners};
+}
+
+// The result's sizes.
+template <SizeType Int>
+SizeVector<Int> sampled_sizes(const char* op, const Tensor& input, const Tensor& grid, int rank) {
+  check_defined(op, input);
+  check_defined(op, grid);
+  SB_CHECK(input.dim() == rank + 2 && grid.dim() == rank + 2, op,
+           ": expected an input and a grid of ", rank + 2, " dimensions, got ", input.describe(),
+           " and ", grid.describe());
+  check_dtype(op, "grid", grid, input.dtype());
+  computed_in_float(op, input.dtype());
+  const SizesRef<Int> in = sizes_of<Int>(input), places = sizes_of<Int>(grid);
+  SB_CHECK(places[0] == in[0], op, ": grid: expected the batch of the input, ", input.describe(),
+           ", got ", grid.describe());
+  SB_CHECK(places.back() == Int(rank), op, ": grid: expected ", rank,
+           " coordinates in the last dimension, got ", grid.describe());
+  for (const Int& size : in.subspan(2)) {
+    SB_CHECK(size > Int(0), op, ": expected an input without empty dimensions of space, got ",
+             input.describe());
+  }
+  SizeVector<Int> sizes = {in[0], in[1]};
+  sizes.insert(sizes.end(), places.begin() + 1, places.end() - 1);
+  return sizes;
+}
+
+template <int rank>
+constexpr const char* kSampler = rank == 2 ? "grid_sampler_2d" : "grid_sampler_3d";
+template <int rank>
+constexpr const char* kSamplerBackward =
+    rank == 2 ? "grid_sampler_2d_backward" : "grid_sampler_3d_backward";
+
+template <int rank, SizeType Int>
+BasicTensorMeta<Int> grid_rule(const Tensor& input, const Tensor& grid, int64_t interpolation,
+                               int64_t padding, bool align_corners) {
+  grid_modes(kSampler<rank>, interpolation, padding, align_corners, rank);
+  return {sampled_sizes<Int>(kSampler<rank>, input, grid, rank), input.dtype()};
+}
+
+// What a place of the grid reads of a plane of `rank` dimensions.
+template <class T, int rank, int taps>
+class Reader {
+ public:
+  static constexpr int kTaps = rank == 2 ? taps * taps : taps * taps * taps;
+
+  template <class TapsOf>
+  Reader(const T* coordinates, const int64_t* sizes, const TapsOf& taps_of) {
+    std::array<GridTaps<T, taps>, rank> along;  // by dimension, slowest first
+    for (int d = 0; d < rank; ++d) along[at(d)] = taps_of(coordinates[rank - 1 - d], sizes[d]);
+    for (int i = 0; i < kTaps; ++i) {
+      int64_t element = 0;
+      T weight = 1;
+      std::array<T, rank> change;
+      change.fill(T(1));
+      bool inside = true;
+      for (int d = 0, rest = i; d < rank; ++d, rest /= taps) {
+        const size_t k = at(rest % taps);
+        inside = inside && along[at(d)].element[k] >= 0;
+        element = element * sizes[d] + along[at(d)].element[k];
+        weight *= along[at(d)].weight[k];
+        for (int e = 0; e < rank; ++e)
+          change[at(e)] *= e == d ? along[at(d)].change[k] : along[at(d)].weight[k];
+      }
+      element_[at(i)] = inside ? element : -1;
+      weight_[at(i)] = weight;
+      change_[at(i)] = change;
+    }
+  }
+
+  T read(const T* plane) const {
+    T sum = 0;
+    for (int i = 0; i < kTaps; ++i)
+      if (element_[at(i)] >= 0) sum += weight_[at(i)] * plane[element_[at(i)]];
+    return sum;
+  }
+  void spread(T grad, T* plane) const {
+    for (int i = 0; i < kTaps; ++i)
+      if (element_[at(i)] >= 0) plane[element_[at(i)]] += weight_[at(i)] * grad;
+  }
+  // Adds what the coordinates' gradients are to theirs.
+  void add_changes(T grad, const T* plane, T* coordinates) const {
+    for (int i = 0; i < kTaps; ++i) {
+      if (element_[at(i)] < 0) continue;
+      const T value = grad * plane[element_[at(i)]];
+      for (int d = 0; d < rank; ++d) coordinates[rank - 1 - d] += value * change_[at(i)][at(d)];
+    }
+  }
+
+ private:
+  static constexpr size_t at(int i) { return static_cast<size_t>(i); }
+
+  std::array<int64_t, at(kTaps)> element_;
+  std::array<T, at(kTaps)> weight_;
+  std::array<std::array<T, rank>, at(kTaps)> change_;
+};
+
+// Calls f(batch, place, reader) for each place of the dense grid, batches in parallel.
+template <int rank, class T, class F>
+void for_each_place(const Tensor& input, const Tensor& grid, const GridModes& modes, const F& f) {
+  const int64_t batches = grid.size(0);
+  const int64_t places = batches == 0 ? 0 : grid.numel() / rank / batches;
+  const int64_t* const sizes = input.sizes().data() + 2;
+  const T* const coordinates = grid.numel() == 0 ? nullptr : grid.data<T>();
+  const auto run = [&]<int taps>(std::integral_constant<int, taps>, const auto& taps_of) {
+    parallel_for(0, batches, 1, [&](int64_t from, int64_t to) {
+      for (int64_t b = from; b < to; ++b) {
+        for (int64_t p = 0; p < places; ++p)
+          f(b, p, Reader<T, rank, taps>(coordinates + (b * places + p) * rank, sizes, taps_of));
+      }
+    });
+  };
+  switch (modes.interpolation) {
+    case GridInterpolation::Nearest:
+      return run(std::integral_constant<int, 1>(),
+                 [&](T x, int64_t size) { return nearest_tap(x, size, modes); });
+    case GridInterpolation::Linear:
+      return run(std::integral_constant<int, 2>(),
+                 [&](T x, int64_t size) { return linear_taps(x, size, modes); });
+    case GridInterpolation::Cubic:
+      if constexpr (rank == 2) {
+        run(std::integral_constant<int, 4>(),
+            [&](T x, int64_t size) { return cubic_taps(x, size, modes); });
+      }
+  }
+}
+
+template <int rank>
+void grid_kernel(const Tensor& input, const Tensor& grid, int64_t interpolation, int64_t padding,
+                 bool align_corners, const Tensor& out) {
+  if (out.numel() == 0) return;
+  const GridModes modes = grid_modes(kSampler<rank>, interpolation, padding, align_corners, rank);
+  const DType dtype = computed_in_float(kSampler<rank>, input.dtype());
+  const DenseOutput dense(out, dtype);
+  const Tensor from = dense_input(input, dtype), places = dense_input(grid, dtype);
+  const int64_t channels = input.size(1);
+  const int64_t plane = input.numel() / input.size(0) / channels;
+  const int64_t out_plane = out.numel() / input.size(0) / channels;
+  visit_float(dtype, [&]<class T>(T) {
+    for_each_place<rank, T>(from, places, modes, [&](int64_t b, int64_t p, const auto& reader) {
+      for (int64_t c = b * channels; c < (b + 1) * channels; ++c)
+        dense.tensor().template data<T>()[c * out_plane + p] =
+            reader.read(from.template data<T>() + c * plane);
+    });
+  });
+  dense.finish();
+}
+
+using TwoTensors = std::tuple<Tensor, Tensor>;
+
+template <int rank, SizeType Int>
+TwoTensors new_grid_gradients(const Tensor& grad_output, const Tensor& input, const Tensor& grid,
+                              int64_t interpolation, int64_t padding, bool align_corners,
+                              absl::Span<const bool> output_mask) {
+  const char* op = kSamplerBackward<rank>;
+  const Device device =
+      internal::check_arguments(op, internal::tensors_of(grad_output, input, grid));
+  SB_CHECK(output_mask.size() == 2, op, ": output_mask: expected 2 elements, got ",
+           output_mask.size());
+  grid_modes(op, interpolation, padding, align_corners, rank);
+  const SizeVector<Int> sizes = sampled_sizes<Int>(op, input, grid, rank);
+  SB_CHECK_VALUE(equal_sizes<Int>(sizes_of<Int>(grad_output), sizes), op,
+                 ": grad_output: expected shape ", shape_text(SizesRef<Int>(sizes)), ", got ",
+                 grad_output.describe());
+  check_dtype(op, "grad_output", grad_output, input.dtype());
+  const auto gradient = [&](bool wanted, const Tensor& of) {
+    if (!wanted) return Tensor();
+    const SizesRef<Int> like = sizes_of<Int>(of);
+    return internal::make_result(BasicTensorMeta<Int>{{like.begin(), like.end()}, of.dtype()},
+                                 device);
+  };
+  return {gradient(output_mask[0], input), gradient(output_mask[1], grid)};
+}
+
+template <int rank>
+TwoTensors grid_backward_meta(const Tensor& grad_output, const Tensor& input, const Tensor& grid,
+                              int64_t interpolation, int64_t padding, bool align_corners,
+                              absl::Span<const bool> output_mask) {
+  return by_size(any_symbolic(grad_output, input, grid), [&]<class Int>() {
+    return new_grid_gradients<rank, Int>(grad_output, input, grid, interpolation, padding,
+                                         align_corners, output_mask);
+  });
+}
+
+template <int rank>
+TwoTensors grid_backward_cpu(const Tensor& grad_output, const Tensor& input, const Tensor& grid,
+                             int64_t interpolation, int64_t padding, bool align_corners,
+                             absl::Span<const bool> output_mask) {
+  const TwoTensors results = new_grid_gradients<rank, int64_t>(
+      grad_output, input, grid, interpolation, padding, align_corners, output_mask);
+  const auto& [by_input, by_grid] = results;
+  const GridModes modes =
+      grid_modes(kSamplerBackward<rank>, interpolation, padding, align_corners, rank);
+  const DType dtype = computed_in_float(kSamplerBackward<rank>, input.dtype());
+  const Tensor grads = dense_input(grad_output, dtype);
+  const Tensor from = dense_input(input, dtype), places = dense_input(grid, dtype);
+  const auto with_dense = [&](const Tensor& result, const auto& f) {
+    if (!result.defined() || result.numel() == 0) return;
+    const DenseOutput dense(result, dtype);
+    visit_float(dtype, [&]<class T>(T) {
+      T* const to = dense.tensor().template data<T>();
+      std::fill_n(to, result.numel(), T(0));
+      if (grads.numel() != 0) f(to);
+    });
+    dense.finish();
+  };
+  const int64_t channels = input.size(1);
+  const int64_t planes = input.size(0) * channels;
+  const int64_t plane = planes == 0 ? 0 : input.numel() / planes;
+  const int64_t out_plane = planes == 0 ? 0 : grads.numel() / planes;
+  with_dense(by_input, [&]<class T>(T* to) {
+    for_each_place<rank, T>(from, places, modes, [&](int64_t b, int64_t p, const auto& reader) {
+      for (int64_t c = b * channels; c < (b + 1) * channels; ++c)
+        reader.spread(grads.data<T>()[c * out_plane + p], to + c * plane);
+    });
+  });
+  with_dense(by_grid, [&]<class T>(T* to) {
+    for_each_place<rank, T>(from, places, modes, [&](int64_t b, int64_t p, const auto& reader) {
+      for (int64_t c = b * channels; c < (b + 1) * channels; ++c)
+        reader.add_changes(grads.data<T>()[c * out_plane + p], from.data<T>() + c * plane,
+                           to + (b * out_plane + p) * rank);
+    });
+  });
+  return results;
+}
+
+Tensor sample(const Tensor& input, const Tensor& grid, int64_t interpolation_mode,
+              int64_t padding_mode, bool align_corners) {
+  check_defined("grid_sampler", input);
+  SB_CHECK(input.dim() == 4 || input.dim() == 5, "grid_sampler: expected an input of 4 or 5 ",
+           "dimensions, got ", input.describe());
+  if (input.dim() == 4)
+    return grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners);
+  return grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners);
+}
+
+// The places of a result's elements, (elements, rank + 1), with a column of ones behind them.
+Tensor base_grid(const Tensor& like, SymIntArrayRef size, bool align_corners) {
+  const SymIntArrayRef space = size.subspan(2);
+  std::vector<Tensor> columns;
+  for (size_t d = space.size(); d-- > 0;) {
+    const int64_t steps = space[d].guard_int();
+    Tensor places = linspace(-1, 1, steps, like.dtype(), std::nullopt, like.device());
+    if (steps <= 1) places = zeros_like(places);
+    if (!align_corners && steps > 1)
+      places = mul_Scalar(places, static_cast<double>(steps - 1) / static_cast<double>(steps));
+    SymDimVector row(space.size(), SymInt(1));
+    row[d] = steps;
+    columns.push_back(expand(view(places, SymIntArrayRef(row)), space));
+  }
+  columns.push_back(ones(space, like.dtype(), std::nullopt, like.device()));
+  return reshape(stack(columns, -1), {-1, static_cast<int64_t>(columns.size())});
+}
+
+void check_affine(const char* op, SymIntArrayRef size) {
+  SB_CHECK(size.size() == 4 || size.size() == 5, op, ": argument size: expected 4 or 5 sizes, got ",
+           shape_text(size));
+  for (const SymInt& s : size) {
+    SB_CHECK(s > 0, op, ": argument size: expected sizes greater than 0, got ", shape_text(size));
+  }
+}
+
+Tensor affine_grid(const Tensor& theta, SymIntArrayRef size, bool align_corners) {
+  const char* op = "affine_grid_generator";
+  check_defined(op, theta);
+  check_affine(op, size);
+  const auto rank = static_cast<int64_t>(size.size()) - 2;
+  SB_CHECK(theta.dim() == 3 && theta.sym_size(0) == size[0] && theta.sym_size(1) == rank &&
+               theta.sym_size(2) == rank + 1,
+           op, ": argument theta: expected (", size[0].to_string(), ", ", rank, ", ", rank + 1,
+           "), got ", theta.describe());
+  SB_CHECK(is_floating_point(theta.dtype()), op, ": argument theta: expected floating point, got ",
+           theta.describe());
+  const Tensor grid = matmul(base_grid(theta, size, align_corners), transpose(theta, 1, 2));
+  SymDimVector sizes = {size[0]};
+  sizes.insert(sizes.end(), size.begin() + 2, size.end());
+  sizes.push_back(rank);
+  return view(grid, SymIntArrayRef(sizes));
+}
+
+Tensor affine_grid_backward(const Tensor& grad, SymIntArrayRef size, bool align_corners) {
+  const char* op = "affine_grid_generator_backward";
+  check_defined(op, grad);
+  check_affine(op, size);
+  const auto rank = static_cast<int64_t>(size.size()) - 2;
+  const SymInt rows[] = {size[0], SymInt(-1), SymInt(rank)};
+  const Tensor by_place = reshape(grad, SymIntArrayRef(rows, 3));
+  const Tensor base = base_grid(grad, size, align_corners);
+  return transpose(matmul(transpose(base, 0, 1), by_place), 1, 2);
+}
+
+template <int rank, auto& op, auto& backward>
+void define_sampler(Library& m) {
+  const auto with_out = [&](const OperatorHandle& handle) {
+    define_out_form(m, handle, "out", {}, {.structured = true});
+  };
+  with_out(define_functional<by_size_rule<grid_rule<rank, int64_t>, grid_rule<rank, SymInt>>,
+                             grid_kernel<rank>>(m, op));
+  with_out(m.define(backward));
+  m.impl(backward, DispatchKey::CPU, grid_backward_cpu<rank>);
+  m.impl(backward, DispatchKey::Meta, grid_backward_meta<rank>);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(grid_sampler);
+  m.impl(grid_sampler, DispatchKey::CompositeImplicitAutograd, sample);
+  define_out_form(m, m.define(affine_grid_generator), "out");
+  m.impl(affine_grid_generator, DispatchKey::CompositeExplicitAutograd, affine_grid);
+  m.define(affine_grid_generator_backward);
+  m.impl(affine_grid_generator_backward, DispatchKey::CompositeImplicitAutograd,
+         affine_grid_backward);
+  define_sampler<2, grid_sampler_2d, grid_sampler_2d_backward>(m);
+  define_sampler<3, grid_sampler_3d, grid_sampler_3d_backward>(m);
+}
+
+}  // namespace sb
