@@ -53,7 +53,7 @@ Joined as_columns(TensorList tensors) {
   std::vector<Tensor> all;
   for (const Tensor& t : tensors) {
     check_defined("column_stack", t);
-    all.push_back(t.dim() <= 1 ? reshape(t, {t.numel(), 1}) : t);
+    all.push_back(t.dim() <= 1 ? reshape(t, {t.sym_numel(), 1}) : t);
   }
   return {std::move(all), 1};
 }
