@@ -45,8 +45,8 @@ Tensor MetaRehearsal::stand_in(const Tensor& tensor) {
   auto impl = make_intrusive<TensorImpl>(
       storage, tensor_key_set(DeviceType::Meta, tensor.impl()->is_inference()), tensor.dtype(),
       Device(DeviceType::Meta));
-  impl->set_sizes_and_strides(tensor.sizes(), tensor.strides());
-  impl->set_storage_offset(tensor.storage_offset());
+  impl->set_sym_sizes_and_strides(tensor.sym_sizes(), tensor.sym_strides(),
+                                  tensor.sym_storage_offset());
   impl->set_wrapped_number(tensor.impl()->is_wrapped_number());
   stand_in = Tensor(std::move(impl));
   return stand_in;

@@ -48,7 +48,13 @@ Tensor swap_dims_in_place(const char* op, const Tensor& self, int64_t dim0, int6
   check_defined(op, self);
   const size_t a = static_cast<size_t>(wrap_dim(op, dim0, self.dim()));
   const size_t b = static_cast<size_t>(wrap_dim(op, dim1, self.dim()));
-  self.impl()->set_transposed(*self.impl(), a, b);
+  if (self.is_symbolic()) {
+    const Tensor swapped = swap_dims(op, self, dim0, dim1);
+    self.impl()->set_sym_sizes_and_strides(swapped.sym_sizes(), swapped.sym_strides(),
+                                           swapped.sym_storage_offset());
+  } else {
+    self.impl()->set_transposed(*self.impl(), a, b);
+  }
   return self;
 }
 

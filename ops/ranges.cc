@@ -78,9 +78,16 @@ SymInt symbolic_range_length(const Scalar& start, const Scalar& end, const Scala
     return sym_floor_div(distance + stride - 1, stride);
   }
   const SymFloat from = start.to_sym_float(), to = end.to_sym_float(), by = step.to_sym_float();
+  const bool whole = is_integer(start) && is_integer(end);
   SB_CHECK(by != 0.0, "arange: argument step: expected a number other than 0, got ",
            step.to_string());
-  check_ends(guard_bool(by > 0.0) ? to >= from : to <= from);
+  const bool up = guard_bool(by > 0.0);
+  if (whole) {  // of which more is known
+    const SymInt first = start.to_sym_int(), last = end.to_sym_int();
+    check_ends(up ? last >= first : last <= first);
+  } else {
+    check_ends(up ? to >= from : to <= from);
+  }
   return sym_ceil((to - from) / by);
 }
 

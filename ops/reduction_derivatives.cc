@@ -38,15 +38,11 @@ Tensor sum_gradient(const Tensor& grad, const InputMetadata& self, IntArrayRef d
 
 // grad, divided by how many elements made each number.
 Tensor shared(const Tensor& grad, const InputMetadata& self, IntArrayRef dims) {
-  SymDimVector sizes;
   const DimSet reduced = dim_set("mean", dims, self.dim());
-  for (size_t d = 0; d < self.sizes.size(); ++d)
-    if (dims.empty() || reduced[d]) sizes.push_back(self.sizes[d]);
   SymInt count = 1;
-  for (const SymInt& size : sizes) count = count * size;
-  if (!count.is_symbolic()) return div_Scalar(grad, count.guard_int());
-  // There is no symbolic number to divide by, but a tensor of it can be computed.
-  return div(grad, sum_all(ones(sizes, TensorOptions(grad.dtype(), grad.device()))));
+  for (size_t d = 0; d < self.sizes.size(); ++d)
+    if (dims.empty() || reduced[d]) count *= self.sizes[d];
+  return div_Scalar(grad, count);
 }
 
 // Of the product along `dim`, which grad has with size 1: the product of the elements before each

@@ -45,6 +45,10 @@ Tensor ReductionPlan::run(DType dtype, std::optional<DType> through) const {
 }
 
 Tensor ReductionPlan::run_out(DType dtype, const Tensor& out, std::optional<DType> through) const {
+  if (any_symbolic(self, out)) {
+    internal::set_symbolic_output(op, out, meta_of<SymInt>(dtype), self.device(), {}, false);
+    return out;
+  }
   internal::OutputPlan output(op, out, meta(dtype), self.device(), internal::tensors_of(self), {},
                               false);
   if (has_data(self)) {

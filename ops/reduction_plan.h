@@ -39,7 +39,10 @@ struct ReductionPlan {
 inline IntArrayRef dims_or_all(const OptionalIntArrayRef& dims) {
   return dims ? *dims : IntArrayRef();
 }
-inline bool has_data(const Tensor& t) { return t.device().type != DeviceType::Meta; }
+// Whether there are elements to look at: not on Meta, and not where a mode owns the tensor.
+inline bool has_data(const Tensor& t) {
+  return t.device().type != DeviceType::Meta && !t.impl()->mode_data();
+}
 
 // Throws IndexError where one of `dims` has size 0: nothing is the largest of no element. As
 // `zero_numel_check_dims`.

@@ -205,34 +205,36 @@ Tensor view_dtype_kernel(const Tensor& self, DType dtype) {
            " has its conjugate or negative bit set, and cannot be seen as ", to_string(dtype));
   SB_CHECK(is_quantized(dtype) == is_quantized(self.dtype()), "view: ", self.describe(),
            " cannot be seen as ", to_string(dtype), ": only quantized tensors have a scale");
-  DimVector sizes(self.sizes().begin(), self.sizes().end());
-  DimVector strides(self.strides().begin(), self.strides().end());
-  int64_t offset = self.storage_offset();
+  SymDimVector sizes(self.sym_sizes().begin(), self.sym_sizes().end());
+  SymDimVector strides(self.sym_strides().begin(), self.sym_strides().end());
+  SymInt offset = self.sym_storage_offset();
   if (from != to) {
     SB_CHECK(self.dim() > 0, "view: ", self.describe(),
              " has no dimension to hold the elements of ", to_string(dtype));
     const bool shrinks = from < to;
     const int64_t ratio = shrinks ? to / from : from / to;
     SB_CHECK(strides.back() == 1, "view: ", self.describe(), " as ", to_string(dtype),
-             ": expected the last stride to be 1, got ", strides.back());
+             ": expected the last stride to be 1, got ", size_text(strides.back()));
     if (shrinks) {
       SB_CHECK(sizes.back() % ratio == 0, "view: ", self.describe(), " as ", to_string(dtype),
                ": the last size is not a multiple of ", ratio);
       SB_CHECK(offset % ratio == 0, "view: ", self.describe(), " as ", to_string(dtype),
-               ": storage offset ", offset, " is not a multiple of ", ratio);
+               ": storage offset ", size_text(offset), " is not a multiple of ", ratio);
     }
     for (size_t d = 0; d + 1 < strides.size(); ++d) {
-      SB_CHECK(!shrinks || strides[d] % ratio == 0, "view: ", self.describe(), " as ",
-               to_string(dtype), ": stride ", strides[d], " of dimension ", d,
-               " is not a multiple of ", ratio);
-      strides[d] = shrinks ? strides[d] / ratio : checked_mul(strides[d], ratio);
+      if (shrinks) {
+        SB_CHECK(strides[d] % ratio == 0, "view: ", self.describe(), " as ", to_string(dtype),
+                 ": stride ", size_text(strides[d]), " of dimension ", d, " is not a multiple of ",
+                 ratio);
+      }
+      strides[d] = shrinks ? strides[d] / ratio : strides[d] * ratio;
     }
-    sizes.back() = shrinks ? sizes.back() / ratio : checked_mul(sizes.back(), ratio);
-    offset = shrinks ? offset / ratio : checked_mul(offset, ratio);
+    sizes.back() = shrinks ? sizes.back() / ratio : sizes.back() * ratio;
+    offset = shrinks ? offset / ratio : offset * ratio;
   }
-  Tensor result = alias_with_unchecked(self, self.sizes(), self.strides(), offset);
+  Tensor result = alias_with_symbols(self, self.sym_sizes(), self.sym_strides(), offset);
   result.impl()->set_dtype(dtype);
-  result.impl()->set_sizes_and_strides(sizes, strides);
+  result.impl()->set_sym_sizes_and_strides(sizes, strides, offset);
   return result;
 }
 

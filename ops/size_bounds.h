@@ -28,13 +28,20 @@ inline int64_t larger(int64_t a, int64_t b) { return std::max(a, b); }
 inline SymInt smaller(const SymInt& a, const SymInt& b) {
   const SymBool fits = a <= b;
   if (const std::optional<bool> sure = statically_known(fits)) return *sure ? a : b;
-  if (has_hint(fits)) return fits ? a : b;
+  // Of two questions the one that is true, which is so for more sizes.
+  if (const std::optional<bool> here = hint(fits)) {
+    guard_bool(*here ? fits : b <= a);
+    return *here ? a : b;
+  }
   return sym_min(a, b);
 }
 inline SymInt larger(const SymInt& a, const SymInt& b) {
   const SymBool fits = a >= b;
   if (const std::optional<bool> sure = statically_known(fits)) return *sure ? a : b;
-  if (has_hint(fits)) return fits ? a : b;
+  if (const std::optional<bool> here = hint(fits)) {
+    guard_bool(*here ? fits : b >= a);
+    return *here ? a : b;
+  }
   return sym_max(a, b);
 }
 

@@ -55,7 +55,7 @@ Tensor sliced(const Tensor& self, int64_t dim, const std::optional<SymInt>& star
     return smaller(larger(from_front(i, size), Int(0)), size);
   };
   const Int from = start ? clip(size_as<Int>(*start)) : Int(0);
-  const bool to_the_end = !end || known(*end == INT64_MAX);
+  const bool to_the_end = !end || (!end->is_symbolic() && end->expect_int() == INT64_MAX);
   const Int to = to_the_end ? size : clip(size_as<Int>(*end));
   // Where every element is taken, symbols need not be asked whether there is one.
   const bool takes_all = known(from == 0) && to_the_end && known(step == 1);

@@ -46,6 +46,18 @@ TEST_CASE("floor division takes out what divides", "[fake][symbolic][expr]") {
   CHECK_THROWS_WITH(g.div(g.a, g.n(0)), Catch::Contains("a // 0"));
 }
 
+TEST_CASE("a quotient that is a factor, or negative, has brackets, as Python must read it",
+          "[fake][symbolic][expr]") {
+  Algebra g;
+  const Expr quotient = g.div(g.add(g.a, g.n(4)), g.n(5));
+  CHECK(to_string(quotient) == "(a + 4)//5");
+  CHECK(to_string(g.mul(g.n(3), quotient)) == "3*((a + 4)//5)");
+  CHECK(to_string(g.mul(g.n(-1), quotient)) == "-((a + 4)//5)");
+  CHECK(to_string(g.mul(g.b, quotient)) == "b*((a + 4)//5)");
+  CHECK(to_string(g.add(g.b, quotient)) == "b + (a + 4)//5");
+  CHECK(to_string(g.pool.sub(g.b, quotient)) == "b - (a + 4)//5");
+}
+
 TEST_CASE("remainders drop what divides", "[fake][symbolic][expr]") {
   Algebra g;
   CHECK(g.mod(g.mul(g.a, g.n(6)), g.n(3)) == g.n(0));

@@ -32,10 +32,10 @@ Tensor combinations_kernel(const Tensor& self, int64_t r, bool with_replacement)
   SB_CHECK(r <= static_cast<int64_t>(kMaxDimSet), "combinations: expected r to be at most ",
            kMaxDimSet, ", got ", r);
   const size_t n = static_cast<size_t>(r);
-  const Tensor places = arange(self.numel(), DType::Int64, std::nullopt, self.device());
+  const Tensor places = arange(self.sym_numel(), DType::Int64, std::nullopt, self.device());
   const std::vector<Tensor> place = meshgrid(std::vector<Tensor>(n, places));
   std::vector<Tensor> columns = meshgrid(std::vector<Tensor>(n, self));
-  Tensor counts = full(columns[0].sizes(), true, DType::Bool, std::nullopt, self.device());
+  Tensor counts = full(columns[0].sym_sizes(), true, DType::Bool, std::nullopt, self.device());
   for (size_t i = 0; i + 1 < n; ++i) {
     counts = logical_and(
         counts, with_replacement ? le(place[i], place[i + 1]) : lt(place[i], place[i + 1]));
@@ -46,9 +46,9 @@ Tensor combinations_kernel(const Tensor& self, int64_t r, bool with_replacement)
 
 Tensor vander_kernel(const Tensor& x, std::optional<int64_t> columns, bool increasing) {
   check_vector("vander", x);
-  const int64_t n = columns.value_or(x.numel());
-  SB_CHECK(n >= 0, "vander: expected N to be 0 or more, got ", n);
-  const Tensor result = new_empty(x, {x.numel(), n}, promote_types(x.dtype(), DType::Int64));
+  const SymInt n = columns ? SymInt(*columns) : x.sym_numel();
+  SB_CHECK(n >= 0, "vander: expected N to be 0 or more, got ", n.to_string());
+  const Tensor result = new_empty(x, {x.sym_numel(), n}, promote_types(x.dtype(), DType::Int64));
   if (n > 0) fill_(select(result, 1, 0), 1);
   if (n > 1) {
     const Tensor powers = slice(result, 1, 1);

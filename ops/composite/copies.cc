@@ -8,6 +8,8 @@
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/set.h"
+#include "switchboard/ops/size_bounds.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/structured.h"
 #include "switchboard/ops/views.h"
 
@@ -21,35 +23,40 @@ SB_STRUCTURED_NO_INPLACE(
 
 namespace {
 
-struct Range {
-  int64_t dim;
-  int64_t start;
-};
-// Where a negative start counts from the end.
-Range narrowed(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+// The dimension and the start, counted from the first.
+template <SizeType Int>
+std::pair<size_t, Int> narrowed(const Tensor& self, int64_t dim, const Int& start,
+                                const Int& length) {
   const char* const op = "narrow_copy";
   SB_CHECK(self.dim() > 0, op, ": ", self.describe(), " has no dimensions");
   SB_CHECK(dim < self.dim(), op, ": dimension ", dim, " is out of range for ", self.describe());
   dim = wrap_dim(op, dim, self.dim());
-  const int64_t size = self.size(dim);
-  SB_CHECK_INDEX(start >= -size, op, ": start ", start, " is out of range at dimension ", dim,
-                 " of ", self.describe());
-  if (start < 0) start += size;
-  SB_CHECK(start <= size && length >= 0 && length <= size - start, op, ": start ", start,
-           " and length ", length, " leave dimension ", dim, " of ", self.describe());
-  return {dim, start};
+  const Int& size = sizes_of<Int>(self)[static_cast<size_t>(dim)];
+  SB_CHECK_INDEX(start >= -size, op, ": start ", size_text(start), " is out of range at dimension ",
+                 dim, " of ", self.describe());
+  const Int from = from_front(start, size);
+  const auto check = [&](const auto& truth) {
+    SB_CHECK(truth, op, ": start ", size_text(from), " and length ", size_text(length),
+             " leave dimension ", dim, " of ", self.describe());
+  };
+  check(from <= size);
+  check(length >= 0);
+  check(length <= size - from);
+  return {static_cast<size_t>(dim), from};
 }
 
-TensorMeta narrow_copy_rule(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
-  const Range range = narrowed(self, dim, start, length);
-  TensorMeta meta{{self.sizes().begin(), self.sizes().end()}, self.dtype()};
-  meta.sizes[static_cast<size_t>(range.dim)] = length;
+template <SizeType Int>
+BasicTensorMeta<Int> narrow_copy_rule(const Tensor& self, int64_t dim, const SymInt& start,
+                                      const SymInt& length) {
+  const size_t d = narrowed<Int>(self, dim, size_as<Int>(start), size_as<Int>(length)).first;
+  BasicTensorMeta<Int> meta{size_vector<Int>(self), self.dtype()};
+  meta.sizes[d] = size_as<Int>(length);
   return meta;
 }
-void narrow_copy_kernel(const Tensor& self, int64_t dim, int64_t start, int64_t length,
+void narrow_copy_kernel(const Tensor& self, int64_t dim, const SymInt& start, const SymInt& length,
                         const Tensor& out) {
-  const Range range = narrowed(self, dim, start, length);
-  const int64_t offset = self.storage_offset() + range.start * self.stride(range.dim);
+  const auto [d, from] = narrowed<int64_t>(self, dim, start.expect_int(), length.expect_int());
+  const int64_t offset = self.storage_offset() + from * self.strides()[d];
   copy_elements(out, alias_with_unchecked(self, out.sizes(), self.strides(), offset), false);
 }
 
@@ -83,7 +90,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_view_copy(m, view_as_real);
   define_view_copy(m, view_as_complex);
   define_view_copy(m, lift_fresh);
-  define_structured<narrow_copy_rule, narrow_copy_kernel>(m, narrow_copy);
+  define_structured<by_size_rule<narrow_copy_rule<int64_t>, narrow_copy_rule<SymInt>>,
+                    narrow_copy_kernel>(m, narrow_copy);
 
   define_functional_form(m, resize_);
   define_functional_form(m, resize_as_);

@@ -16,7 +16,7 @@
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/repeat.h"
-#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -52,23 +52,26 @@ Tensor ravel_kernel(const Tensor& self) {
   return view(contiguous(self), {-1});
 }
 
-Tensor tile_kernel(const Tensor& self, IntArrayRef dims) {
+Tensor tile_kernel(const Tensor& self, SymIntArrayRef dims) {
   check_defined("tile", self);
-  DimVector repeats(dims.begin(), dims.end());
-  while (repeats.size() < self.sizes().size()) repeats.insert(repeats.begin(), 1);
-  return repeat(self, repeats);
+  SymDimVector repeats(dims.begin(), dims.end());
+  while (static_cast<int64_t>(repeats.size()) < self.dim()) repeats.insert(repeats.begin(), 1);
+  return repeat(self, SymIntArrayRef(repeats));
 }
 
 std::vector<Tensor> broadcast_all(TensorList tensors) {
-  DimVector sizes;
+  SymDimVector sizes;
   for (const Tensor& t : tensors) {
     check_defined("broadcast_tensors", t);
-    const auto common = broadcast_shapes(sizes, t.sizes());
-    sizes.assign(common.begin(), common.end());
+    sizes = broadcast_sizes<SymInt>(sizes, t.sym_sizes());
   }
   std::vector<Tensor> results;
-  for (const Tensor& t : tensors)
-    results.push_back(t.sizes() == IntArrayRef(sizes) ? t : expand(t, sizes));
+  for (const Tensor& t : tensors) {
+    const SymIntArrayRef own = t.sym_sizes();
+    bool same = own.size() == sizes.size();
+    for (size_t d = 0; same && d < own.size(); ++d) same = known(own[d] == sizes[d]);
+    results.push_back(same ? t : expand(t, SymIntArrayRef(sizes)));
+  }
   return results;
 }
 
@@ -105,12 +108,12 @@ std::vector<Tensor> grids(TensorList tensors, bool swap) {
   std::vector<Tensor> all(tensors.begin(), tensors.end());
   swap &= all.size() >= 2;
   if (swap) std::swap(all[0], all[1]);
-  DimVector sizes;
-  for (const Tensor& t : all) sizes.push_back(t.numel());
+  SymDimVector sizes;
+  for (const Tensor& t : all) sizes.push_back(t.sym_numel());
   for (size_t i = 0; i < all.size(); ++i) {
-    DimVector alone(all.size(), 1);
+    SymDimVector alone(all.size(), 1);
     alone[i] = sizes[i];
-    all[i] = expand(view(all[i], alone), sizes);
+    all[i] = expand(view(all[i], SymIntArrayRef(alone)), SymIntArrayRef(sizes));
   }
   if (swap) std::swap(all[0], all[1]);
   return all;
@@ -134,8 +137,8 @@ Tensor cartesian_prod_kernel(TensorList tensors) {
 }
 
 // The sizes of self with its last three replaced.
-DimVector with_image(const Tensor& self, int64_t c, int64_t h, int64_t w) {
-  DimVector sizes(self.sizes().begin(), self.sizes().end() - 3);
+SymDimVector with_image(const Tensor& self, const SymInt& c, const SymInt& h, const SymInt& w) {
+  SymDimVector sizes(self.sym_sizes().begin(), self.sym_sizes().end() - 3);
   sizes.insert(sizes.end(), {c, h, w});
   return sizes;
 }
@@ -146,39 +149,40 @@ void check_image(const char* op, const Tensor& self, int64_t factor) {
 }
 // Shows self in six dimensions, [n, `parts`...], puts these in the order `dims`, and gives them the
 // shape `sizes`. As PyTorch's kernels, the result is channels-last where self is.
-Tensor rearranged(const Tensor& self, const DimVector& parts, IntArrayRef dims,
-                  const DimVector& sizes) {
+Tensor rearranged(const Tensor& self, const SymDimVector& parts, IntArrayRef dims,
+                  const SymDimVector& sizes) {
   const MemoryFormat format = suggest_memory_format(self);
-  DimVector six(parts);
-  six.insert(six.begin(),
-             self.numel() / std::max<int64_t>(self.size(-3) * self.size(-2) * self.size(-1), 1));
-  const Tensor result = clone(permute(reshape(self, six), dims), MemoryFormat::Contiguous);
-  const Tensor image = view(result, sizes);
+  SymDimVector six(parts);
+  six.insert(six.begin(), sym_product(self.sym_sizes().first(sizes.size() - 3)));
+  const Tensor result =
+      clone(permute(reshape(self, SymIntArrayRef(six)), dims), MemoryFormat::Contiguous);
+  const Tensor image = view(result, SymIntArrayRef(sizes));
   return format == MemoryFormat::Contiguous ? image : clone(image, format);
 }
 
 Tensor pixel_shuffle_kernel(const Tensor& self, int64_t factor) {
   check_image("pixel_shuffle", self, factor);
-  const int64_t channels = self.size(-3), h = self.size(-2), w = self.size(-1);
+  const SymInt channels = self.sym_size(-3), h = self.sym_size(-2), w = self.sym_size(-1);
   const int64_t square = checked_mul(factor, factor);
   SB_CHECK(channels % square == 0, "pixel_shuffle: the number of channels of ", self.describe(),
            " is not a multiple of ", square);
-  const int64_t c = channels / square;
-  const DimVector sizes = with_image(self, c, checked_mul(h, factor), checked_mul(w, factor));
-  if (self.numel() == 0) return new_empty(self, sizes);
+  const SymInt c = channels / square;
+  const SymDimVector sizes = with_image(self, c, h * factor, w * factor);
+  if (same_size(self.sym_numel(), SymInt(0))) return new_empty(self, SymIntArrayRef(sizes));
   return rearranged(self, {c, factor, factor, h, w}, {0, 1, 4, 2, 5, 3}, sizes);
 }
 
 Tensor pixel_unshuffle_kernel(const Tensor& self, int64_t factor) {
   check_image("pixel_unshuffle", self, factor);
-  const int64_t c = self.size(-3), height = self.size(-2), width = self.size(-1);
-  SB_CHECK(height % factor == 0 && width % factor == 0, "pixel_unshuffle: height or width of ",
-           self.describe(), " is not a multiple of ", factor);
+  const SymInt c = self.sym_size(-3), height = self.sym_size(-2), width = self.sym_size(-1);
+  SB_CHECK(sym_and(height % factor == 0, width % factor == 0),
+           "pixel_unshuffle: height or width of ", self.describe(), " is not a multiple of ",
+           factor);
   // As PyTorch, which keeps the shape of what is empty.
-  if (self.numel() == 0) return clone(self);
-  const int64_t h = height / factor, w = width / factor;
+  if (same_size(self.sym_numel(), SymInt(0))) return clone(self);
+  const SymInt h = height / factor, w = width / factor;
   return rearranged(self, {c, h, factor, w, factor}, {0, 1, 3, 5, 2, 4},
-                    with_image(self, c * factor * factor, h, w));
+                    with_image(self, c * checked_mul(factor, factor), h, w));
 }
 
 }  // namespace

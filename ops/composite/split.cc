@@ -8,6 +8,7 @@
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/item.h"
 #include "switchboard/ops/out_form.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/tensor_parts.h"
 #include "switchboard/ops/views.h"
 
@@ -23,25 +24,27 @@ int64_t checked_dim(const Tensor& self, int64_t dim) {
 std::vector<Tensor> by_sections(const Tensor& self, int64_t sections, int64_t dim) {
   dim = checked_dim(self, dim);
   SB_CHECK(sections > 0, "tensor_split: expected at least one section, got ", sections);
-  const int64_t size = self.size(dim), small = size / sections, larger = size % sections;
+  // One part after the other: the first `larger` have one element more.
+  const SymInt size = self.sym_size(dim), small = size / sections, larger = size % sections;
   std::vector<Tensor> parts = make_parts("tensor_split", sections);
-  for (int64_t i = 0, start = 0; i < sections; ++i) {
-    const int64_t end = start + small + (i < larger);
+  SymInt start = 0;
+  for (int64_t i = 0; i < sections; ++i) {
+    const SymInt end = start + small + sym_int(larger > i);
     parts.push_back(slice(self, dim, start, end));
     start = end;
   }
   return parts;
 }
 
-std::vector<Tensor> by_indices(const Tensor& self, IntArrayRef indices, int64_t dim) {
+std::vector<Tensor> by_indices(const Tensor& self, SymIntArrayRef indices, int64_t dim) {
   dim = checked_dim(self, dim);
   std::vector<Tensor> parts;
-  int64_t start = 0;
-  for (int64_t index : indices) {
+  SymInt start = 0;
+  for (const SymInt& index : indices) {
     parts.push_back(slice(self, dim, start, index));
     start = index;
   }
-  parts.push_back(slice(self, dim, start, self.size(dim)));
+  parts.push_back(slice(self, dim, start, self.sym_size(dim)));
   return parts;
 }
 
@@ -53,9 +56,9 @@ std::vector<Tensor> by_tensor(const Tensor& self, const Tensor& given, int64_t d
            "dimensions, got ",
            given.describe());
   if (given.dim() == 0) return tensor_split_sections(self, item(given).to<int64_t>(), dim);
-  std::vector<int64_t> indices;
-  for (const Tensor& index : unbind(given)) indices.push_back(item(index).to<int64_t>());
-  return tensor_split_indices(self, indices, dim);
+  std::vector<SymInt> indices;
+  for (const Tensor& index : unbind(given)) indices.push_back(item(index).to_sym_int());
+  return tensor_split_indices(self, SymIntArrayRef(absl::MakeConstSpan(indices)), dim);
 }
 
 // hsplit, vsplit, dsplit: the dimension that they cut.
@@ -72,7 +75,8 @@ int64_t dim_of(Cut cut, const Tensor& self) {
 template <Cut cut>
 std::vector<Tensor> cut_sections(const Tensor& self, int64_t sections) {
   const int64_t dim = dim_of(cut, self);
-  SB_CHECK(sections != 0 && self.size(dim) % sections == 0, "split into ", sections,
+  SB_CHECK(sections != 0, "split into 0 equal parts");
+  SB_CHECK(self.sym_size(dim) % sections == 0, "split into ", sections,
            " equal parts: the size of dimension ", dim, " of ", self.describe(),
            " is no multiple of that");
   return tensor_split_sections(self, sections, dim);
@@ -92,8 +96,8 @@ std::vector<Tensor> unsafe_chunk_kernel(const Tensor& self, int64_t chunks, int6
   check_defined("unsafe_chunk", self);
   SB_CHECK(self.dim() > 0, "unsafe_chunk: expected at least one dimension, got ", self.describe());
   SB_CHECK(chunks > 0, "unsafe_chunk: chunks is not positive: ", chunks);
-  const int64_t size = self.size(wrap_dim("unsafe_chunk", dim, self.dim()));
-  if (size != 0) return unsafe_split(self, (size - 1) / chunks + 1, dim);
+  const SymInt size = self.sym_size(wrap_dim("unsafe_chunk", dim, self.dim()));
+  if (!same_size(size, SymInt(0))) return unsafe_split(self, (size + chunks - 1) / chunks, dim);
   make_parts("unsafe_chunk", chunks);  // throws if there cannot be so many
   const std::vector<int64_t> zeros(static_cast<size_t>(chunks));
   return unsafe_split_with_sizes(self, zeros, dim);

@@ -1,7 +1,6 @@
 #include "switchboard/ops/composite/stack.h"
 
 #include "absl/container/inlined_vector.h"
-#include "switchboard/core/checked_math.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/cat.h"
 #include "switchboard/ops/copy.h"
@@ -54,7 +53,7 @@ Joined as_columns(TensorList tensors) {
   std::vector<Tensor> all;
   for (const Tensor& t : tensors) {
     check_defined("column_stack", t);
-    all.push_back(t.dim() <= 1 ? reshape(t, {t.numel(), 1}) : t);
+    all.push_back(t.dim() <= 1 ? reshape(t, {t.sym_numel(), 1}) : t);
   }
   return {std::move(all), 1};
 }
@@ -74,7 +73,7 @@ Tensor block_diag_kernel(TensorList tensors) {
   if (tensors.empty()) return empty({1, 0});
   std::vector<Tensor> blocks;
   absl::InlinedVector<const Tensor*, 8> all;
-  int64_t rows = 0, columns = 0;
+  SymInt rows = 0, columns = 0;
   for (const Tensor& t : tensors) {
     check_defined("block_diag", t);
     SB_CHECK(t.device() == tensors[0].device(),
@@ -83,14 +82,14 @@ Tensor block_diag_kernel(TensorList tensors) {
     SB_CHECK(t.dim() <= 2, "block_diag: expected tensors of at most 2 dimensions, got ",
              t.describe());
     blocks.push_back(atleast(2, t));
-    rows = checked_add(rows, blocks.back().size(0));
-    columns = checked_add(columns, blocks.back().size(1));
+    rows += blocks.back().sym_size(0);
+    columns += blocks.back().sym_size(1);
     all.push_back(&t);
   }
   const Tensor result = new_zeros(tensors[0], {rows, columns}, result_type(all));
-  int64_t row = 0, column = 0;
+  SymInt row = 0, column = 0;
   for (const Tensor& block : blocks) {
-    const int64_t height = block.size(0), width = block.size(1);
+    const SymInt height = block.sym_size(0), width = block.sym_size(1);
     copy_(narrow(narrow(result, 0, row, height), 1, column, width), block);
     row += height;
     column += width;

@@ -5,6 +5,7 @@
 
 #include "switchboard/ops/elementwise/gelu_erf.h"
 #include "switchboard/ops/elementwise/regular.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/vector_math.h"
 #ifndef SB_CPU_VARIANT
 #include "switchboard/core/empty_tensor.h"
@@ -184,7 +185,8 @@ bool is_dense_gelu_dtype(DType dtype) {
   return dtype == DType::Float32 || dtype == DType::BFloat16;
 }
 bool has_dense_gelu(const Tensor& self) {
-  return is_dense_gelu_dtype(self.dtype()) && self.numel() > 1 && self.is_contiguous();
+  return is_dense_gelu_dtype(self.dtype()) && guard_size_oblivious(self.sym_numel() > 1) &&
+         self.is_contiguous();
 }
 Tensor gelu_backward_body(const Tensor& out, const Tensor& grad_output, const Tensor& self,
                           std::string_view approximate) {
@@ -200,8 +202,11 @@ Tensor gelu_backward_body(const Tensor& out, const Tensor& grad_output, const Te
                ": expected float32 or bfloat16 with self ", self.describe(), ", got ",
                to_string(t->dtype()));
     }
-    SB_CHECK(grad_output.sizes() == self.sizes(), "gelu_backward: argument grad_output: expected ",
-             "shape ", shape_text(self.sizes()), ", got ", shape_text(grad_output.sizes()));
+    by_size(any_symbolic(grad_output, self), [&]<class Int>() {
+      SB_CHECK(equal_sizes<Int>(sizes_of<Int>(grad_output), sizes_of<Int>(self)),
+               "gelu_backward: argument grad_output: expected shape ",
+               shape_text(sizes_of<Int>(self)), ", got ", shape_text(sizes_of<Int>(grad_output)));
+    });
   }
   return elementwise(gelu_erf_backward_arithmetic, out, grad_output, self);
 }

@@ -9,6 +9,7 @@
 #include "switchboard/ops/elementwise/regular.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/resize.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/structured.h"
 #include "switchboard/ops/views.h"
 
@@ -46,15 +47,17 @@ SB_ELEMENTWISE(log_sigmoid_backward_arithmetic, "log_sigmoid_backward", kUnaryFl
 namespace {
 
 struct Halves {
-  int64_t dim, size;
+  int64_t dim;
+  SymInt size;
 };
 Halves halves_of(const char* op, const Tensor& self, int64_t dim) {
   check_defined(op, self);
   SB_CHECK(self.dim() > 0, op, ": argument self: 0-dim tensors are not supported");
   dim = wrap_dim(op, dim, self.dim());
-  SB_CHECK(self.size(dim) % 2 == 0, op, ": argument self: expected an even size of dimension ", dim,
-           ", got ", self.size(dim));
-  return {dim, self.size(dim) / 2};
+  const SymInt size = self.sym_size(dim);
+  SB_CHECK(size % 2 == 0, op, ": argument self: expected an even size of dimension ", dim, ", got ",
+           size_text(size));
+  return {dim, size / 2};
 }
 
 Tensor glu_body(const Tensor& out, const Tensor& self, int64_t dim) {
@@ -63,7 +66,8 @@ Tensor glu_body(const Tensor& out, const Tensor& self, int64_t dim) {
                      narrow(self, half.dim, half.size, half.size));
 }
 
-TensorMeta glu_backward_rule(const Tensor& grad_output, const Tensor& self, int64_t dim) {
+template <SizeType Int>
+BasicTensorMeta<Int> glu_backward_rule(const Tensor& grad_output, const Tensor& self, int64_t dim) {
   const Halves half = halves_of("glu_backward", self, dim);
   SB_CHECK(grad_output.dtype() == self.dtype(), "glu_backward: argument grad_output: expected ",
            to_string(self.dtype()), ", got ", to_string(grad_output.dtype()));
@@ -72,12 +76,19 @@ TensorMeta glu_backward_rule(const Tensor& grad_output, const Tensor& self, int6
            to_string(self.dtype()));
   SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()), "glu_backward: not implemented for ",
                            to_string(self.dtype()));
-  DimVector sizes(self.sizes().begin(), self.sizes().end());
-  DimVector shape = sizes;
-  shape[static_cast<size_t>(half.dim)] = half.size;
-  SB_CHECK(IntArrayRef(broadcast_shapes(grad_output.sizes(), shape)) == IntArrayRef(shape),
-           "glu_backward: argument grad_output: expected shape ", shape_text(shape), ", got ",
-           shape_text(grad_output.sizes()));
+  const SizeVector<Int> sizes = size_vector<Int>(self);
+  SizeVector<Int> shape = sizes;
+  shape[static_cast<size_t>(half.dim)] = size_as<Int>(half.size);
+  const SizesRef<Int> given = sizes_of<Int>(grad_output);
+  const auto fits = [&](const auto& truth) {
+    SB_CHECK(truth, "glu_backward: argument grad_output: expected shape ",
+             shape_text(SizesRef<Int>(shape)), ", got ", shape_text(given));
+  };
+  fits(given.size() <= shape.size());
+  for (size_t i = 1; i <= given.size(); ++i) {
+    const Int &size = given[given.size() - i], &expected = shape[shape.size() - i];
+    if (!known(size == expected) && !is_one(size)) fits(size == expected);
+  }
   return {sizes, self.dtype()};
 }
 void glu_backward_kernel(const Tensor& grad_output, const Tensor& self, int64_t dim,
@@ -89,11 +100,12 @@ void glu_backward_kernel(const Tensor& grad_output, const Tensor& self, int64_t 
   elementwise(glu_gate_arithmetic, narrow(out, half.dim, half.size, half.size), grad_output, a, b);
 }
 
-std::array<TensorMeta, 2> log_sigmoid_rule(const Tensor& self) {
+template <SizeType Int>
+std::array<BasicTensorMeta<Int>, 2> log_sigmoid_rule(const Tensor& self) {
   check_defined("log_sigmoid", self);
   SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()), "log_sigmoid: not implemented for ",
                            to_string(self.dtype()));
-  const TensorMeta meta{{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+  const BasicTensorMeta<Int> meta{size_vector<Int>(self), self.dtype()};
   return {meta, meta};
 }
 void log_sigmoid_kernel(const Tensor& self, const Tensor& output, const Tensor& buffer) {
@@ -102,12 +114,13 @@ void log_sigmoid_kernel(const Tensor& self, const Tensor& output, const Tensor& 
 }
 template <bool with_data>
 void define_log_sigmoid_at(Library& m, DispatchKey key) {
-  using Forms = internal::StructuredForms<decltype(&log_sigmoid_rule)>;
+  using Forms = internal::StructuredForms<decltype(&log_sigmoid_rule<int64_t>)>;
+  constexpr auto rule = by_size_rule<log_sigmoid_rule<int64_t>, log_sigmoid_rule<SymInt>>;
   m.impl(log_sigmoid_forward, key,
-         Forms::Functional<log_sigmoid_forward_op, log_sigmoid_rule, log_sigmoid_kernel,
-                           StructuredOptions{}, with_data>());
-  using Out = Forms::Out<log_sigmoid_forward_out_op, log_sigmoid_rule, log_sigmoid_kernel,
-                         StructuredOptions{}, with_data>;
+         Forms::Functional<log_sigmoid_forward_op, rule, log_sigmoid_kernel, StructuredOptions{},
+                           with_data>());
+  using Out = Forms::Out<log_sigmoid_forward_out_op, rule, log_sigmoid_kernel, StructuredOptions{},
+                         with_data>;
   // As PyTorch: buffer becomes contiguous.
   m.impl(log_sigmoid_forward_out, key,
          [](const Tensor& self, const Tensor& output, const Tensor& buffer) {
@@ -138,7 +151,8 @@ Tensor log_sigmoid_backward_body(const Tensor& out, const Tensor& grad_output, c
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   define_elementwise<glu_body>(m, glu);
-  define_structured<glu_backward_rule, glu_backward_kernel>(m, glu_backward);
+  define_structured<by_size_rule<glu_backward_rule<int64_t>, glu_backward_rule<SymInt>>,
+                    glu_backward_kernel>(m, glu_backward);
 
   m.define(log_sigmoid_forward);
   m.define(log_sigmoid_forward_out);

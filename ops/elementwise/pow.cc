@@ -130,7 +130,9 @@ Tensor pow_Tensor_Scalar_body(const Tensor& out, const Tensor& self, const Scala
 Tensor pow_Scalar_body(const Tensor& out, const Tensor& self_number, const Tensor& exponent) {
   Tensor result = out;
   if (!out.defined()) {
-    result = empty_on(exponent.device(), exponent.sizes(), result_type({&self_number, &exponent}));
+    const DType dtype = result_type({&self_number, &exponent});
+    result = exponent.is_symbolic() ? empty_with_symbols(exponent.sym_sizes(), {}, dtype)
+                                    : empty_on(exponent.device(), exponent.sizes(), dtype);
   }
   return elementwise(pow_arithmetic, result, self_number, exponent);
 }

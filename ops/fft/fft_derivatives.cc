@@ -3,6 +3,7 @@
 
 #include "switchboard/autograd/derivatives.h"
 #include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/fft/transforms.h"
 #include "switchboard/ops/indexing/pad.h"
@@ -12,16 +13,16 @@ namespace sb {
 namespace {
 
 // With zeros in front and behind, along a dimension.
-Tensor filled_up(const Tensor& t, int64_t dim, int64_t front, int64_t behind) {
-  if (front == 0 && behind == 0) return t;
+Tensor filled_up(const Tensor& t, int64_t dim, const SymInt& front, const SymInt& behind) {
+  if (same_size(front, SymInt(0)) && same_size(behind, SymInt(0))) return t;
   // The pairs of numbers begin with the last dimension's.
-  DimVector pads(2 * static_cast<size_t>(t.dim() - dim), 0);
+  SymDimVector pads(2 * static_cast<size_t>(t.dim() - dim), 0);
   pads[pads.size() - 2] = front;
   pads[pads.size() - 1] = behind;
-  return constant_pad_nd(t, pads, 0);
+  return constant_pad_nd(t, SymIntArrayRef(pads), 0);
 }
-int64_t size_along(const InputMetadata& meta, int64_t dim) {
-  return meta.sizes[static_cast<size_t>(dim)].guard_int();
+SymInt size_along(const InputMetadata& meta, int64_t dim) {
+  return meta.sizes[static_cast<size_t>(dim)];
 }
 
 // The other half of the spectrum was dropped, and so has no gradient. The engine takes the real
@@ -29,7 +30,7 @@ int64_t size_along(const InputMetadata& meta, int64_t dim) {
 Tensor real_signal_gradient(const Tensor& grad, const InputMetadata& self, IntArrayRef dims,
                             int64_t normalization, bool onesided) {
   const int64_t last = dims.back();
-  const int64_t missing = onesided ? size_along(self, last) - grad.size(last) : 0;
+  const SymInt missing = onesided ? size_along(self, last) - grad.sym_size(last) : SymInt(0);
   return _fft_c2c(filled_up(grad, last, 0, missing), dims, normalization, /*forward=*/false);
 }
 
@@ -39,7 +40,7 @@ Tensor half_spectrum_gradient(const Tensor& grad, const InputMetadata& self, Int
                               int64_t normalization) {
   const int64_t last = dims.back();
   Tensor half = _fft_r2c(grad, dims, normalization, /*onesided=*/true);
-  const int64_t size = half.size(last), twice = grad.size(last) - size;
+  const SymInt size = half.sym_size(last), twice = grad.sym_size(last) - size;
   if (twice > 0)
     half = add(half, filled_up(slice(half, last, 1, 1 + twice), last, 1, size - 1 - twice));
   return filled_up(half, last, 0, size_along(self, last) - size);

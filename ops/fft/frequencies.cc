@@ -16,7 +16,8 @@ namespace {
 // By half of each size, of which the larger half is what comes back.
 Tensor shifted(const char* op, const Tensor& self, OptionalIntArrayRef dim, bool back) {
   check_defined(op, self);
-  DimVector dims, shifts;
+  DimVector dims;
+  SymDimVector shifts;
   if (dim) {
     for (int64_t d : *dim) {
       SB_CHECK_INDEX(self.dim() > 0, op, ": dim: ", d, " of a tensor without dimensions");
@@ -25,8 +26,8 @@ Tensor shifted(const char* op, const Tensor& self, OptionalIntArrayRef dim, bool
   } else {
     for (int64_t d = 0; d < self.dim(); ++d) dims.push_back(d);
   }
-  for (int64_t d : dims) shifts.push_back((self.size(d) + back) / 2);
-  return roll(self, shifts, dims);
+  for (int64_t d : dims) shifts.push_back((self.sym_size(d) + (back ? 1 : 0)) / 2);
+  return roll(self, SymIntArrayRef(shifts), dims);
 }
 
 void check_frequencies(const char* op, DType dtype) {

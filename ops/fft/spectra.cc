@@ -12,6 +12,7 @@
 #include "switchboard/ops/fft/transforms.h"
 #include "switchboard/ops/indexing/pad.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -35,21 +36,22 @@ int64_t norm_of(const char* op, const NormName& name, bool forward) {
 // The dimensions that are transformed, and how many numbers each is to have.
 struct Axes {
   DimVector dims;
-  DimVector sizes;
+  SymDimVector sizes;
   bool last_size_given = false;
 
   IntArrayRef but_last() const { return IntArrayRef(dims).first(dims.size() - 1); }
 };
 
 void check_sizes(const char* op, const Axes& axes) {
-  for (int64_t n : axes.sizes) SB_CHECK(n >= 1, op, ": expected at least 1 data point, got ", n);
+  for (const SymInt& n : axes.sizes)
+    SB_CHECK(n >= 1, op, ": expected at least 1 data point, got ", n.to_string());
 }
 
 Axes one_axis(const char* op, const Tensor& self, std::optional<int64_t> n, int64_t dim) {
   check_defined(op, self);
   dim = wrap_dim(op, dim, self.dim());
   SB_CHECK(self.dim() > 0, op, ": self: expected at least 1 dimension, got ", self.describe());
-  Axes axes{{dim}, {n ? *n : self.size(dim)}, n.has_value()};
+  Axes axes{{dim}, {n ? SymInt(*n) : self.sym_size(dim)}, n.has_value()};
   check_sizes(op, axes);
   return axes;
 }
@@ -74,7 +76,7 @@ Axes many_axes(const char* op, const Tensor& self, OptionalIntArrayRef s, Option
   }
   for (size_t i = 0; i < axes.dims.size(); ++i) {
     const bool given = s && (*s)[i] != -1;
-    axes.sizes.push_back(given ? (*s)[i] : self.size(axes.dims[i]));
+    axes.sizes.push_back(given ? SymInt((*s)[i]) : self.sym_size(axes.dims[i]));
     axes.last_size_given = given;
   }
   check_sizes(op, axes);
@@ -90,16 +92,20 @@ Tensor prepared(const char* op, Tensor x, const Axes& axes, bool complex) {
   if (complex) dtype = to_complex(dtype);
   if (dtype != x.dtype()) x = to_dtype(x, dtype);
   const auto rank = static_cast<size_t>(x.dim());
-  DimVector missing(2 * rank, 0);
+  SymDimVector missing(2 * rank, 0);
   bool fill = false;
   for (size_t i = 0; i < axes.dims.size(); ++i) {
-    const int64_t d = axes.dims[i], size = axes.sizes[i];
-    if (x.size(d) > size) x = slice(x, d, 0, size);
-    if (x.size(d) == size) continue;
-    missing[2 * (rank - static_cast<size_t>(d)) - 1] = size - x.size(d);
-    fill = true;
+    const int64_t d = axes.dims[i];
+    const SymInt& size = axes.sizes[i];
+    if (same_size(x.sym_size(d), size)) continue;
+    if (is_less(size, x.sym_size(d))) {
+      x = slice(x, d, 0, size);
+    } else {
+      missing[2 * (rank - static_cast<size_t>(d)) - 1] = size - x.sym_size(d);
+      fill = true;
+    }
   }
-  return fill ? constant_pad_nd(x, missing, 0) : x;
+  return fill ? constant_pad_nd(x, SymIntArrayRef(missing), 0) : x;
 }
 
 void check_real(const char* op, const Tensor& self) {
@@ -140,9 +146,9 @@ Tensor real_to_half(const char* op, const Tensor& self, const Axes& axes, const 
 Tensor half_to_real(const char* op, const Tensor& self, Axes axes, const NormName& norm,
                     bool forward) {
   check_some(op, axes);
-  int64_t& given = axes.sizes.back();
-  const int64_t points = axes.last_size_given ? given : 2 * (given - 1);
-  SB_CHECK(points >= 1, op, ": expected at least 1 data point, got ", points);
+  SymInt& given = axes.sizes.back();
+  const SymInt points = axes.last_size_given ? given : 2 * (given - 1);
+  SB_CHECK(points >= 1, op, ": expected at least 1 data point, got ", points.to_string());
   given = points / 2 + 1;
   Tensor x = prepared(op, self, axes, true);
   const int64_t mode = norm_of(op, norm, forward);

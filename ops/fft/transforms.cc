@@ -8,6 +8,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/fft/line_transform.h"
 #include "switchboard/ops/parallel.h"
+#include "switchboard/ops/size_lists.h"
 
 namespace sb {
 namespace {
@@ -172,9 +173,10 @@ void transform_all(const Tensor& from, const Tensor& to, IntArrayRef dims, bool 
   }
 }
 
-TensorMeta c2c_rule(const Tensor& self, IntArrayRef dims, int64_t normalization, bool) {
+template <SizeType Int>
+BasicTensorMeta<Int> c2c_rule(const Tensor& self, IntArrayRef dims, int64_t normalization, bool) {
   check_arguments("_fft_c2c", self, dims, normalization, /*complex=*/true);
-  return {DimVector(self.sizes().begin(), self.sizes().end()), self.dtype()};
+  return {size_vector<Int>(self), self.dtype()};
 }
 void c2c_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, bool forward,
                 const Tensor& out) {
@@ -185,11 +187,13 @@ void c2c_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, boo
   });
 }
 
-TensorMeta r2c_rule(const Tensor& self, IntArrayRef dims, int64_t normalization, bool onesided) {
+template <SizeType Int>
+BasicTensorMeta<Int> r2c_rule(const Tensor& self, IntArrayRef dims, int64_t normalization,
+                              bool onesided) {
   check_arguments("_fft_r2c", self, dims, normalization, /*complex=*/false);
   SB_CHECK(!dims.empty(), "_fft_r2c: dim: expected at least one dimension, got none");
-  TensorMeta meta{DimVector(self.sizes().begin(), self.sizes().end()), to_complex(self.dtype())};
-  int64_t& last = meta.sizes[static_cast<size_t>(dims.back())];
+  BasicTensorMeta<Int> meta{size_vector<Int>(self), to_complex(self.dtype())};
+  Int& last = meta.sizes[static_cast<size_t>(dims.back())];
   if (onesided) last = last / 2 + 1;
   return meta;
 }
@@ -209,20 +213,26 @@ void r2c_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, boo
   });
 }
 
-TensorMeta c2r_rule(const Tensor& self, IntArrayRef dims, int64_t normalization,
-                    int64_t last_dim_size) {
+template <SizeType Int>
+BasicTensorMeta<Int> c2r_rule(const Tensor& self, IntArrayRef dims, int64_t normalization,
+                              const SymInt& last_dim_size) {
   check_arguments("_fft_c2r", self, dims, normalization, /*complex=*/true);
   SB_CHECK(!dims.empty(), "_fft_c2r: dim: expected at least one dimension, got none");
-  SB_CHECK(last_dim_size >= 0, "_fft_c2r: last_dim_size: expected 0 or more, got ", last_dim_size);
-  SB_CHECK(last_dim_size == 0 || self.size(dims.back()) > last_dim_size / 2,
-           "_fft_c2r: self: expected at least ", last_dim_size / 2 + 1, " numbers in dimension ",
-           dims.back(), " for a last_dim_size of ", last_dim_size, ", got ", self.describe());
-  TensorMeta meta{DimVector(self.sizes().begin(), self.sizes().end()), to_real(self.dtype())};
-  meta.sizes[static_cast<size_t>(dims.back())] = last_dim_size;
+  const Int points = size_as<Int>(last_dim_size);
+  SB_CHECK(points >= 0, "_fft_c2r: last_dim_size: expected 0 or more, got ", size_text(points));
+  const size_t last = static_cast<size_t>(dims.back());
+  if (!same_size(points, Int(0))) {
+    SB_CHECK(sizes_of<Int>(self)[last] > points / 2, "_fft_c2r: self: expected at least ",
+             size_text(Int(points / 2 + 1)), " numbers in dimension ", last,
+             " for a last_dim_size of ", size_text(points), ", got ", self.describe());
+  }
+  BasicTensorMeta<Int> meta{size_vector<Int>(self), to_real(self.dtype())};
+  meta.sizes[last] = points;
   return meta;
 }
-void c2r_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, int64_t last_dim_size,
+void c2r_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, const SymInt& points,
                 const Tensor& out) {
+  const int64_t last_dim_size = points.expect_int();
   if (out.numel() == 0) return;
   const int64_t last = dims.back();
   const IntArrayRef others = dims.first(dims.size() - 1);
@@ -243,9 +253,12 @@ void c2r_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, int
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_with_copied_out<_fft_c2c, c2c_rule, c2c_kernel>(m);
-  define_with_copied_out<_fft_r2c, r2c_rule, r2c_kernel>(m);
-  define_with_copied_out<_fft_c2r, c2r_rule, c2r_kernel>(m);
+  define_with_copied_out<_fft_c2c, by_size_rule<c2c_rule<int64_t>, c2c_rule<SymInt>>, c2c_kernel>(
+      m);
+  define_with_copied_out<_fft_r2c, by_size_rule<r2c_rule<int64_t>, r2c_rule<SymInt>>, r2c_kernel>(
+      m);
+  define_with_copied_out<_fft_c2r, by_size_rule<c2r_rule<int64_t>, c2r_rule<SymInt>>, c2r_kernel>(
+      m);
 }
 
 }  // namespace sb

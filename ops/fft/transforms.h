@@ -28,7 +28,8 @@ SB_STRUCTURED_NO_INPLACE(
 // last_dim_size / 2 + 1: RuntimeError for less; what is more does not count.
 SB_STRUCTURED_NO_INPLACE(
     _fft_c2r,
-    "aten::_fft_c2r(Tensor self, int[] dim, int normalization, int last_dim_size) -> Tensor",
+    "aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> "
+    "Tensor",
     "out");
 
 }  // namespace sb

@@ -11,6 +11,7 @@
 #include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/meta_rehearsal.h"
 #include "switchboard/ops/out_form.h"
+#include "switchboard/ops/size_lists.h"
 
 namespace sb {
 namespace {
@@ -80,9 +81,13 @@ class Elements {
     return a.defined() && b.defined() && a.dtype() == b.dtype() && a.device() == b.device() &&
            a.impl()->is_wrapped_number() == b.impl()->is_wrapped_number();
   }
+  static bool has_size_of(const Tensor& t, const Tensor& self) {
+    if (!any_symbolic(t, self)) return t.sizes() == self.sizes();
+    return known(equal_sizes<SymInt>(t.sym_sizes(), self.sym_sizes()));
+  }
   static bool fits(const Tensor& t, const Tensor& self) {
     if (!self.defined() || !self.impl()->is_non_overlapping_and_dense()) return false;
-    return t.is_same(self) || (t.sizes() == self.sizes() && !t.is_alias_of(self));
+    return t.is_same(self) || (!t.is_alias_of(self) && has_size_of(t, self));
   }
 
   std::string name_;
@@ -144,9 +149,12 @@ class Foreach {
     const std::vector<Tensor> results = run(elements, true);
     for (size_t i = 0; i < results.size(); ++i) {
       check_no_internal_overlap(elements.self(i));
-      SB_CHECK(results[i].sizes() == elements.self(i).sizes(), schema.name.to_string(),
-               ": self of shape ", shape_text(elements.self(i).sizes()),
-               " doesn't match the result's shape ", shape_text(results[i].sizes()));
+      const Tensor& self = elements.self(i);
+      by_size(any_symbolic(results[i], self), [&]<class Int>() {
+        SB_CHECK(equal_sizes<Int>(sizes_of<Int>(results[i]), sizes_of<Int>(self)),
+                 schema.name.to_string(), ": self of shape ", shape_text(sizes_of<Int>(self)),
+                 " doesn't match the result's shape ", shape_text(sizes_of<Int>(results[i])));
+      });
     }
     for (size_t i = 0; i < results.size(); ++i) copy_(elements.self(i), results[i]);
   }

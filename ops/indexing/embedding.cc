@@ -35,22 +35,24 @@ Tensor embedding_kernel(const Tensor& weight, const Tensor& indices, int64_t, bo
   });
 }
 
-TensorMeta embedding_dense_backward_rule(const Tensor& grad, const Tensor& indices,
-                                         int64_t num_weights, int64_t, bool) {
+template <SizeType Int>
+BasicTensorMeta<Int> embedding_dense_backward_rule(const Tensor& grad, const Tensor& indices,
+                                                   const SymInt& num_weights, int64_t, bool) {
   check_index_dtype("embedding_dense_backward", indices);
-  SB_CHECK(num_weights >= 0, "embedding_dense_backward: num_weights: ", num_weights,
+  SB_CHECK(num_weights >= 0, "embedding_dense_backward: num_weights: ", size_text(num_weights),
            " is negative");
   SB_CHECK_INDEX(grad.dim() > 0, "embedding_dense_backward: grad ", grad.describe(),
                  " has no dimensions");
-  const int64_t width = grad.size(-1);
-  SB_CHECK(checked_mul(indices.numel(), width) == grad.numel(),
+  const Int width = sizes_of<Int>(grad).back();
+  SB_CHECK(product_of(numel_of<Int>(indices), width) == numel_of<Int>(grad),
            "embedding_dense_backward: expected a row of grad for each of the indices, got ",
            grad.describe(), " and ", indices.describe());
-  return {{num_weights, width}, grad.dtype()};
+  return {{size_as<Int>(num_weights), width}, grad.dtype()};
 }
-void embedding_dense_backward_kernel(const Tensor& grad, const Tensor& indices, int64_t num_weights,
+void embedding_dense_backward_kernel(const Tensor& grad, const Tensor& indices, const SymInt& count,
                                      int64_t padding_idx, bool scale_grad_by_freq,
                                      const Tensor& out) {
+  const int64_t num_weights = count.expect_int();
   fill_zero(out);
   if (grad.numel() == 0) return;
   const Tensor places = contiguous_as(indices, DType::Int64);
@@ -128,8 +130,10 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.define(embedding);
   m.impl(embedding, DispatchKey::CompositeExplicitAutograd, embedding_kernel);
   define_out_by_copy<embedding>(m);
-  define_with_copied_out<embedding_dense_backward, embedding_dense_backward_rule,
-                         embedding_dense_backward_kernel>(m);
+  define_with_copied_out<
+      embedding_dense_backward,
+      by_size_rule<embedding_dense_backward_rule<int64_t>, embedding_dense_backward_rule<SymInt>>,
+      embedding_dense_backward_kernel>(m);
   m.define(embedding_backward);
   m.impl(embedding_backward, DispatchKey::CompositeImplicitAutograd, embedding_backward_kernel);
   define_on_clone<embedding_renorm>(m, embedding_renorm);

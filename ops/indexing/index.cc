@@ -92,7 +92,7 @@ Tensor only_mask(OptionalTensorList indices) {
 
 // Whether index_put is the filling of a mask with a number, which may be of any dtype.
 bool is_masked_fill(OptionalTensorList indices, const Tensor& values, bool accumulate) {
-  return !accumulate && values.numel() == 1 && only_mask(indices).defined();
+  return !accumulate && only_mask(indices).defined() && is_one(values.sym_numel());
 }
 
 void check_put(const Tensor& self, OptionalTensorList indices, const Tensor& values,
@@ -174,11 +174,11 @@ void check_put_flat(const Tensor& self, const Tensor& index, const Tensor& sourc
   SB_CHECK(index.dtype() == DType::Int64, "put: index: expected int64, got ", index.describe());
   SB_CHECK(self.dtype() == source.dtype(), "put: source: expected ", to_string(self.dtype()),
            ", got ", source.describe());
-  SB_CHECK_INDEX(source.numel() == index.numel(),
+  SB_CHECK_INDEX(source.sym_numel() == index.sym_numel(),
                  "put: index and source: expected equally many elements, got ", index.describe(),
                  " and ", source.describe());
-  SB_CHECK_INDEX(self.numel() != 0 || index.numel() == 0, "put: self ", self.describe(),
-                 " has no element to write to");
+  SB_CHECK_INDEX(sym_or(self.sym_numel() != 0, index.sym_numel() == 0), "put: self ",
+                 self.describe(), " has no element to write to");
   check_no_internal_overlap(self);
   check_no_overlap(self, index);
   check_no_overlap(self, source);

@@ -10,25 +10,35 @@
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/partial_write.h"
 #include "switchboard/ops/on_clone.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/tensor_iterator.h"
 
 namespace sb {
 namespace {
 
-TensorMeta like(const Tensor& self) {
-  return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+template <SizeType Int>
+BasicTensorMeta<Int> like(const Tensor& self) {
+  return {size_vector<Int>(self), self.dtype()};
 }
-int64_t size_along(const Tensor& t, int64_t dim) { return t.dim() == 0 ? 1 : t.size(dim); }
+template <SizeType Int>
+Int size_along(const Tensor& t, int64_t dim) {
+  return t.dim() == 0 ? Int(1)
+                      : sizes_of<Int>(t)[static_cast<size_t>(wrap_dim("size", dim, t.dim()))];
+}
+int64_t size_along(const Tensor& t, int64_t dim) { return size_along<int64_t>(t, dim); }
 
 // The shape without one dimension.
-DimVector without(IntArrayRef sizes, int64_t dim) {
-  DimVector rest(sizes.begin(), sizes.end());
+template <SizeType Int>
+SizeVector<Int> without(SizesRef<Int> sizes, int64_t dim) {
+  SizeVector<Int> rest(sizes.begin(), sizes.end());
   if (!rest.empty()) rest.erase(rest.begin() + dim);
   return rest;
 }
+DimVector without(IntArrayRef sizes, int64_t dim) { return without<int64_t>(sizes, dim); }
 
-TensorMeta combine_rule(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
-                        const Tensor& source) {
+template <SizeType Int>
+BasicTensorMeta<Int> combine_rule(const char* op, const Tensor& self, int64_t dim,
+                                  const Tensor& index, const Tensor& source) {
   const int64_t d = wrap_dim(op, dim, self.dim());
   SB_CHECK_INDEX(index.dim() <= 1, op, ": index: expected a vector, got ", index.describe());
   SB_CHECK(index.dtype() == DType::Int64 || index.dtype() == DType::Int32, op,
@@ -36,23 +46,35 @@ TensorMeta combine_rule(const char* op, const Tensor& self, int64_t dim, const T
   SB_CHECK(self.dtype() == source.dtype(), op, ": source: expected ", to_string(self.dtype()),
            ", got ", source.describe());
   SB_CHECK(d == 0 || d < source.dim(), op, ": source ", source.describe(), " has no dimension ", d);
-  if (index.numel() != size_along(source, d)) {
+  const Int count = numel_of<Int>(index);
+  if (source.dim() == 0) {
     // PyTorch's own message fails where source has no dimension.
-    SB_CHECK_INDEX(source.dim() != 0, op, ": ", index.numel(), " indices, but source is ",
+    SB_CHECK_INDEX(count == Int(1), op, ": ", size_text(count), " indices, but source is ",
                    source.describe());
-    SB_THROW(RuntimeError, op, ": ", index.numel(), " indices, but source is ", source.describe());
+  } else {
+    SB_CHECK(count == size_along<Int>(source, d), op, ": ", size_text(count),
+             " indices, but source is ", source.describe());
   }
   if (self.dim() <= 1) {
     SB_CHECK(source.dim() <= 1, op, ": source: expected at most one dimension, got ",
              source.describe());
-    return like(self);
+    return like<Int>(self);
   }
-  if (index.numel() == 0) return like(self);
-  const DimVector part = without(self.sizes(), d), given = without(source.sizes(), d);
-  const auto common = broadcast_shapes(part, given);
-  SB_CHECK(IntArrayRef(common) == IntArrayRef(part), op, ": parts of source ", source.describe(),
-           " do not broadcast to those of self ", self.describe());
-  return like(self);
+  const SizeVector<Int> part = without<Int>(sizes_of<Int>(self), d);
+  const SizeVector<Int> given = without<Int>(sizes_of<Int>(source), d);
+  const auto fits = [&](const auto& truth) {
+    SB_CHECK(truth, op, ": parts of source ", source.describe(),
+             " do not broadcast to those of self ", self.describe());
+  };
+  bool same = part.size() == given.size();
+  for (size_t i = 0; same && i < part.size(); ++i) same = known(part[i] == given[i]);
+  if (same || same_size(count, Int(0))) return like<Int>(self);
+  fits(given.size() <= part.size());
+  for (size_t i = 1; i <= given.size(); ++i) {
+    const Int &own = part[part.size() - i], &other = given[given.size() - i];
+    if (!known(own == other) && !is_one(other)) fits(own == other);
+  }
+  return like<Int>(self);
 }
 
 // `source` with its parts expanded to those of self, which they broadcast to.
@@ -95,9 +117,10 @@ void combine(Accumulation kind, int64_t dim, const Tensor& index, const Tensor& 
   });
 }
 
-TensorMeta index_add_rule(const Tensor& self, int64_t dim, const Tensor& index,
-                          const Tensor& source, const Scalar& alpha) {
-  TensorMeta meta = combine_rule("index_add", self, dim, index, source);
+template <SizeType Int>
+BasicTensorMeta<Int> index_add_rule(const Tensor& self, int64_t dim, const Tensor& index,
+                                    const Tensor& source, const Scalar& alpha) {
+  BasicTensorMeta<Int> meta = combine_rule<Int>("index_add", self, dim, index, source);
   check_scalar_fits(alpha, self.dtype());
   return meta;
 }
@@ -117,16 +140,18 @@ void index_add_kernel(const Tensor&, int64_t dim, const Tensor& index, const Ten
 Accumulation parse_reduction(std::string_view reduce) {
   return parse_accumulation("index_reduce", reduce, /*with_sum=*/false);
 }
-TensorMeta index_reduce_rule(const Tensor& self, int64_t dim, const Tensor& index,
-                             const Tensor& source, std::string_view reduce, bool include_self) {
+template <SizeType Int>
+BasicTensorMeta<Int> index_reduce_rule(const Tensor& self, int64_t dim, const Tensor& index,
+                                       const Tensor& source, std::string_view reduce,
+                                       bool include_self) {
   const Accumulation kind = parse_reduction(reduce);
-  TensorMeta meta = combine_rule("index_reduce", self, dim, index, source);
+  BasicTensorMeta<Int> meta = combine_rule<Int>("index_reduce", self, dim, index, source);
   // PyTorch has fewer dtypes where it walks over elements than where it walks over parts.
   const bool any_dtype = include_self && self.dim() > 1;
   const bool real_number = !is_complex(self.dtype()) && self.dtype() != DType::Bool;
-  SB_CHECK(
-      index.numel() == 0 || (has_accumulation(kind, self.dtype()) && (any_dtype || real_number)),
-      "index_reduce: ", reduce, " is not implemented for ", self.describe());
+  SB_CHECK((has_accumulation(kind, self.dtype()) && (any_dtype || real_number)) ||
+               same_size(numel_of<Int>(index), Int(0)),
+           "index_reduce: ", reduce, " is not implemented for ", self.describe());
   return meta;
 }
 void index_reduce_kernel(const Tensor&, int64_t dim, const Tensor& index, const Tensor& source,
@@ -134,12 +159,16 @@ void index_reduce_kernel(const Tensor&, int64_t dim, const Tensor& index, const 
   combine(parse_reduction(reduce), dim, index, source, include_self, out);
 }
 
-TensorMeta index_copy_rule(const Tensor& self, int64_t dim, const Tensor& index,
-                           const Tensor& source) {
+template <SizeType Int>
+BasicTensorMeta<Int> index_copy_rule(const Tensor& self, int64_t dim, const Tensor& index,
+                                     const Tensor& source) {
   const int64_t d = wrap_dim("index_copy", dim, self.dim());
   SB_CHECK_INDEX(index.dim() <= 1, "index_copy: index: expected a vector, got ", index.describe());
-  SB_CHECK_INDEX(source.dim() != 0 || index.numel() == 1,
-                 "index_copy: a source without dimensions takes 1 index, got ", index.numel());
+  const Int count = numel_of<Int>(index);
+  if (source.dim() == 0) {
+    SB_CHECK_INDEX(count == Int(1), "index_copy: a source without dimensions takes 1 index, got ",
+                   size_text(count));
+  }
   SB_CHECK_INDEX(source.dim() == self.dim() || source.dim() == 0 || self.dim() == 0,
                  "index_copy: source: expected ", self.dim(), " dimensions, got ",
                  source.describe());
@@ -147,11 +176,14 @@ TensorMeta index_copy_rule(const Tensor& self, int64_t dim, const Tensor& index,
            index.describe());
   SB_CHECK(self.dtype() == source.dtype(), "index_copy: source: expected ", to_string(self.dtype()),
            ", got ", source.describe());
-  SB_CHECK(without(self.sizes(), d) == without(source.sizes(), d), "index_copy: parts of source ",
-           source.describe(), " and of self ", self.describe(), " differ in shape");
-  SB_CHECK_INDEX(index.numel() == size_along(source, d), "index_copy: ", index.numel(),
+  const SizeVector<Int> part = without<Int>(sizes_of<Int>(self), d);
+  const SizeVector<Int> given = without<Int>(sizes_of<Int>(source), d);
+  SB_CHECK(equal_sizes<Int>(SizesRef<Int>(part), SizesRef<Int>(given)),
+           "index_copy: parts of source ", source.describe(), " and of self ", self.describe(),
+           " differ in shape");
+  SB_CHECK_INDEX(count == size_along<Int>(source, d), "index_copy: ", size_text(count),
                  " indices, but source is ", source.describe());
-  return like(self);
+  return like<Int>(self);
 }
 void check_index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor&) {
   if (self.numel() == 0) return;
@@ -224,11 +256,13 @@ Tensor index_fill_tensor_meta(const Tensor& self, int64_t dim, const Tensor& ind
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_partial_write<index_add_rule, check<index_add, Tensor, Scalar>, index_add_kernel>(
-      m, index_add);
-  define_partial_write<index_reduce_rule, check<index_reduce, Tensor, std::string_view, bool>,
-                       index_reduce_kernel>(m, index_reduce);
-  define_partial_write<index_copy_rule, check_index_copy, index_copy_kernel>(m, index_copy);
+  define_partial_write<by_size_rule<index_add_rule<int64_t>, index_add_rule<SymInt>>,
+                       check<index_add, Tensor, Scalar>, index_add_kernel>(m, index_add);
+  define_partial_write<by_size_rule<index_reduce_rule<int64_t>, index_reduce_rule<SymInt>>,
+                       check<index_reduce, Tensor, std::string_view, bool>, index_reduce_kernel>(
+      m, index_reduce);
+  define_partial_write<by_size_rule<index_copy_rule<int64_t>, index_copy_rule<SymInt>>,
+                       check_index_copy, index_copy_kernel>(m, index_copy);
   define_on_clone<index_fill>(m, index_fill);
   m.define(index_fill_);
   m.impl(index_fill_, DispatchKey::CPU, index_fill_cpu);

@@ -13,6 +13,7 @@
 #include "switchboard/ops/indexing/strided_walk.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/resize.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/tensor_iterator.h"
 #include "switchboard/ops/views.h"
 
@@ -116,8 +117,8 @@ void check_masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& 
   SB_CHECK(self.dtype() == source.dtype(), "masked_scatter: source: expected ",
            to_string(self.dtype()), ", got ", source.describe());
   check_mask("masked_scatter", mask);
-  const auto common = broadcast_shapes(self.sizes(), mask.sizes());
-  SB_CHECK(IntArrayRef(common) == self.sizes(), "masked_scatter: mask ", mask.describe(),
+  const SymDimVector common = broadcast_sizes<SymInt>(self.sym_sizes(), mask.sym_sizes());
+  SB_CHECK(equal_sizes<SymInt>(common, self.sym_sizes()), "masked_scatter: mask ", mask.describe(),
            " does not broadcast to self, ", self.describe());
   check_no_overlap(self, mask);
   check_no_overlap(self, source);

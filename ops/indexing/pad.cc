@@ -33,7 +33,20 @@ Pads pads_of(SymIntArrayRef pad, int64_t n, int64_t d) {
   const size_t i = static_cast<size_t>(2 * (n - 1 - d));
   return {pad[i], pad[i + 1]};
 }
-SymInt positive(const SymInt& n) { return n > 0 ? n : SymInt(0); }
+// Whether a pad takes something away; one that data decides is taken not to, and checked.
+bool takes_away(const SymInt& n) {
+  const SymBool negative = n < 0;
+  if (const std::optional<bool> sure = statically_known(negative)) return *sure;
+  if (has_hint(negative)) return guard_bool(negative);
+  SB_CHECK(n >= 0, "pad: ", n.to_string(), ": expected a number that is not negative");
+  return false;
+}
+// Whether it takes away or does nothing; where the tensor is contiguous nothing depends on whether
+// one that is not known does.
+bool keeps_or_takes_away(const SymInt& n, bool is_contiguous) {
+  return takes_away(n) || known(n == 0) || (!is_contiguous && guard_size_oblivious(n == 0));
+}
+SymInt positive(const SymInt& n) { return takes_away(n) ? SymInt(0) : n; }
 
 Tensor constant_pad_kernel(const Tensor& self, SymIntArrayRef pad, const Scalar& value) {
   check_defined("constant_pad_nd", self);
@@ -43,17 +56,16 @@ Tensor constant_pad_kernel(const Tensor& self, SymIntArrayRef pad, const Scalar&
            self.describe(), ", got ", shape_text(pad));
   const int64_t first = rank - static_cast<int64_t>(pad.size() / 2);
   SymDimVector sizes = size_vector<SymInt>(self);
+  const bool is_plain = self.is_contiguous();
   // What is taken away goes first.
   Tensor kept = self;
   bool only_smaller = true;
   for (int64_t d = rank; d-- > first;) {
     const auto [front, back] = pads_of(pad, rank, d);
-    const bool front_smaller = guard_bool(front <= 0), back_smaller = guard_bool(back <= 0);
-    only_smaller &= front_smaller && back_smaller;
+    only_smaller &= keeps_or_takes_away(front, is_plain) && keeps_or_takes_away(back, is_plain);
     sizes[static_cast<size_t>(d)] += front + back;
-    if (front_smaller && !known(front == 0))
-      kept = narrow(kept, d, -front, kept.sym_size(d) + front);
-    if (back_smaller && !known(back == 0)) kept = narrow(kept, d, 0, kept.sym_size(d) + back);
+    if (takes_away(front)) kept = narrow(kept, d, -front, kept.sym_size(d) + front);
+    if (takes_away(back)) kept = narrow(kept, d, 0, kept.sym_size(d) + back);
   }
   if (only_smaller) return clone(kept);
   for (int64_t d = first; d < rank; ++d) {

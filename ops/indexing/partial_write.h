@@ -23,15 +23,26 @@ void check_apart(const Tensor& written, const Tensor&, const A&... others) {
 
 template <class Rule, class Tag, auto rule, auto check, auto kernel, bool with_data>
 struct PartialWrite;
+template <auto plain_rule, auto sym_rule, class Tag, auto rule, auto check, auto kernel,
+          bool with_data>
+struct PartialWrite<BySizeRule<plain_rule, sym_rule>, Tag, rule, check, kernel, with_data>
+    : PartialWrite<std::remove_const_t<decltype(plain_rule)>, Tag, rule, check, kernel, with_data> {
+};
 template <class... A, class Tag, auto rule, auto check, auto kernel, bool with_data>
 struct PartialWrite<TensorMeta (*)(A...), Tag, rule, check, kernel, with_data> {
   using Forms = StructuredForms<TensorMeta (*)(A...)>;
   static constexpr StructuredOptions kOptions = {.from_self = true};
   // In PyTorch's order: what the rule refuses, then overlap, then what is wrong with the data,
   // which is found before self's elements go to out.
+  static DType result_dtype(A... args) {
+    if constexpr (!with_data && is_by_size<std::remove_const_t<decltype(rule)>>) {
+      if (any_symbolic(args...)) return rule.sym_rule(args...).dtype;
+    }
+    return rule(args...).dtype;
+  }
   static void check_all(const Tensor& out, A... args) {
     check_arguments(Op<Tag>::name(), tensors_of(args...));
-    const DType dtype = rule(args...).dtype;
+    const DType dtype = result_dtype(args...);
     if (out.defined()) {
       check_apart(out, args...);
       SB_CHECK(out.dtype() == dtype, Op<Tag>::name(), ": out: expected ", to_string(dtype),
@@ -69,7 +80,7 @@ template <auto rule, auto check, auto kernel, class Tag>
 void define_partial_write(Library& m, const Op<Tag>& op,
                           SourceLocation where = SourceLocation::current()) {
   const auto define = [&]<bool with_data>(DispatchKey key, std::bool_constant<with_data>) {
-    using Rule = decltype(rule);
+    using Rule = std::remove_const_t<decltype(rule)>;
     using OutTag = typename Tag::Out;
     using InplaceTag = typename Tag::Inplace;
     using F = internal::PartialWrite<Rule, Tag, rule, check, kernel, with_data>;

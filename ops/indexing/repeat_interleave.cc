@@ -2,7 +2,9 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/elementwise.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/indexing/gather.h"
 #include "switchboard/ops/indexing/scatter.h"
@@ -21,9 +23,10 @@ void check_repeats(const Tensor& repeats) {
   SB_CHECK(repeats.dtype() == DType::Int32 || repeats.dtype() == DType::Int64,
            "repeat_interleave: repeats: expected int32 or int64, got ", repeats.describe());
 }
-void check_output_size(std::optional<int64_t> output_size, int64_t total) {
-  SB_CHECK(!output_size || *output_size == total, "repeat_interleave: output_size: expected ",
-           total, ", got ", output_size.value_or(0));
+void check_output_size(const std::optional<SymInt>& output_size, const SymInt& total) {
+  if (!output_size) return;
+  SB_CHECK(*output_size == total, "repeat_interleave: output_size: expected ", total.to_string(),
+           ", got ", output_size->to_string());
 }
 
 Tensor repeats_cpu(const Tensor& repeats, std::optional<int64_t> output_size) {
@@ -35,7 +38,7 @@ Tensor repeats_cpu(const Tensor& repeats, std::optional<int64_t> output_size) {
     SB_CHECK(count[i] >= 0, "repeat_interleave: repeats: ", count[i], " is negative");
     total = checked_add(total, count[i]);
   }
-  check_output_size(output_size, total);
+  check_output_size(output_size ? std::optional<SymInt>(*output_size) : std::nullopt, total);
   const Tensor result = empty_on(Device(DeviceType::CPU), {total}, DType::Int64);
   int64_t* to = result.data<int64_t>();
   for (int64_t i = 0; i < counts.numel(); ++i) to = std::fill_n(to, count[i], i);
@@ -52,40 +55,49 @@ Tensor repeats_meta(const Tensor& repeats, std::optional<int64_t> output_size) {
 }
 
 Tensor repeat_by_tensor(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim,
-                        std::optional<int64_t> output_size) {
+                        const std::optional<SymInt>& output_size) {
   check_defined("repeat_interleave", self);
   check_defined("repeat_interleave", repeats);
   const Tensor input = dim ? self : flatten(self);
   const int64_t d = dim.value_or(0);
-  const int64_t size = input.size(d);
+  const SymInt size = input.sym_size(d);
   SB_CHECK(repeats.dim() <= 1, "repeat_interleave: repeats: expected a vector, got ",
            repeats.describe());
-  const bool one = repeats.dim() == 0 || repeats.size(0) == 1;
-  SB_CHECK(one || repeats.size(0) == size, "repeat_interleave: repeats: expected ", size,
-           " elements, got ", repeats.describe());
+  const bool one = repeats.dim() == 0 || is_one(repeats.sym_size(0));
+  if (!one) {
+    SB_CHECK(repeats.sym_size(0) == size, "repeat_interleave: repeats: expected ", size.to_string(),
+             " elements, got ", repeats.describe());
+  }
   const Tensor counts = one ? expand(reshape(repeats, {1}), {size}) : repeats;
   return index_select(input, d, repeat_interleave_Tensor(counts, output_size));
 }
 
-Tensor repeat_by_number(const Tensor& self, int64_t repeats, std::optional<int64_t> dim,
-                        std::optional<int64_t> output_size) {
+Tensor repeat_by_number(const Tensor& self, const SymInt& repeats, std::optional<int64_t> dim,
+                        const std::optional<SymInt>& output_size) {
   check_defined("repeat_interleave", self);
   const Tensor input = dim ? self : flatten(self);
   const int64_t d = dim.value_or(0) < 0 ? *dim + input.dim() : dim.value_or(0);
-  const int64_t size = input.size(dim.value_or(0));
-  SB_CHECK(repeats >= 0, "repeat_interleave: repeats: ", repeats, " is negative");
-  check_output_size(output_size, checked_mul(size, repeats));
+  const SymInt size = input.sym_size(dim.value_or(0));
+  SB_CHECK(repeats >= 0, "repeat_interleave: repeats: ", repeats.to_string(), " is negative");
+  check_output_size(output_size, size * repeats);
   // Side by side in a dimension of their own, and then in one with the elements.
-  DimVector sizes(input.sizes().begin(), input.sizes().end());
+  SymDimVector sizes(input.sym_sizes().begin(), input.sym_sizes().end());
   sizes.insert(sizes.begin() + d + 1, repeats);
-  return flatten(clone(expand(unsqueeze(input, d + 1), sizes), MemoryFormat::Contiguous), d, d + 1);
+  return flatten(
+      clone(expand(unsqueeze(input, d + 1), SymIntArrayRef(sizes)), MemoryFormat::Contiguous), d,
+      d + 1);
 }
 
 Tensor one_hot_kernel(const Tensor& self, int64_t num_classes) {
   check_defined("one_hot", self);
   SB_CHECK(self.dtype() == DType::Int64, "one_hot: self: expected int64, got ", self.describe());
-  DimVector sizes(self.sizes().begin(), self.sizes().end());
-  if (self.numel() == 0) {
+  SymDimVector sizes(self.sym_sizes().begin(), self.sym_sizes().end());
+  if (!needs_values(self)) {
+    // What the elements are will show.
+    SB_CHECK_KIND(DynamicOutputShapeError, num_classes > 0,
+                  "one_hot: num_classes: without data, expected a positive number, got ",
+                  num_classes);
+  } else if (self.numel() == 0) {
     SB_CHECK(num_classes > 0, "one_hot: num_classes: expected a positive number for ",
              self.describe(), ", got ", num_classes);
   } else {
@@ -96,7 +108,7 @@ Tensor one_hot_kernel(const Tensor& self, int64_t num_classes) {
     if (num_classes == -1) num_classes = checked_add(largest, 1);
   }
   sizes.push_back(num_classes);
-  return scatter_value_(new_zeros(self, sizes), -1, unsqueeze(self, -1), 1);
+  return scatter_value_(new_zeros(self, SymIntArrayRef(sizes)), -1, unsqueeze(self, -1), 1);
 }
 
 }  // namespace

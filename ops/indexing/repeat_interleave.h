@@ -11,14 +11,14 @@ namespace sb {
 // sum of repeats, where the caller knows it: without it the result has no shape on meta.
 SB_STRUCTURED_NO_INPLACE(
     repeat_interleave_Tensor,
-    "aten::repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
+    "aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
     "Tensor_out");
 // The parts of self along `dim`, each repeated; without `dim`, the elements of self made flat.
 SB_OP(repeat_interleave_self_Tensor,
-      "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? "
+      "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? "
       "output_size=None) -> Tensor");
 SB_OP(repeat_interleave,
-      "aten::repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? "
+      "aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
       "output_size=None) -> Tensor");
 
 // A new last dimension with a 1 where the int64 element says, 0 elsewhere. num_classes -1 is one

@@ -5,26 +5,48 @@
 #include "switchboard/ops/indexing/accumulate.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/partial_write.h"
+#include "switchboard/ops/size_lists.h"
 
 namespace sb {
 namespace {
 
-TensorMeta rule(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
-                const Tensor* src) {
+// Whether an index has no element. One with symbols is asked only where that would make it fit.
+template <SizeType Int>
+bool is_empty(const Tensor& index) {
+  return same_size(numel_of<Int>(index), Int(0));
+}
+
+template <SizeType Int>
+BasicTensorMeta<Int> rule(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
+                          const Tensor* src) {
   const int64_t d = wrap_dim(op, dim, self.dim());
-  SB_CHECK(index.numel() == 0 || index.dtype() == DType::Int64, op, ": index: expected int64, got ",
-           index.describe());
+  SB_CHECK(index.dtype() == DType::Int64 || is_empty<Int>(index), op,
+           ": index: expected int64, got ", index.describe());
   SB_CHECK(!src || src->dtype() == self.dtype(), op, ": src: expected ", to_string(self.dtype()),
            ", got ", to_string(src ? src->dtype() : self.dtype()));
-  TensorMeta meta{{self.sizes().begin(), self.sizes().end()}, self.dtype()};
-  if (index.numel() == 0) return meta;  // of any shape and dtype
-  const auto check_fits = [&](const char* name, const Tensor& t, bool any_size_of_dim) {
-    SB_CHECK(std::max<int64_t>(t.dim(), 1) == std::max<int64_t>(index.dim(), 1), op,
-             ": index: expected as many dimensions as ", name, " ", t.describe(), ", got ",
-             index.describe());
+  BasicTensorMeta<Int> meta{size_vector<Int>(self), self.dtype()};
+  const auto rank = [](const Tensor& t) { return std::max<int64_t>(t.dim(), 1); };
+  // Whether index fits whether it has elements or not.
+  const auto surely_fits = [&](const Tensor& t, bool any_size_of_dim) {
+    if (rank(t) != rank(index)) return false;
     for (int64_t i = 0; i < index.dim(); ++i) {
-      const int64_t size = t.dim() == 0 ? 1 : t.size(i);
-      SB_CHECK((any_size_of_dim && i == d) || index.size(i) <= size, op, ": index ",
+      if (any_size_of_dim && i == d) continue;
+      const Int& own = sizes_of<Int>(index)[static_cast<size_t>(i)];
+      if (!known(own <= (t.dim() == 0 ? Int(1) : sizes_of<Int>(t)[static_cast<size_t>(i)])))
+        return false;
+    }
+    return true;
+  };
+  if (std::same_as<Int, SymInt> && surely_fits(self, true) && (!src || surely_fits(*src, false)))
+    return meta;
+  if (is_empty<Int>(index)) return meta;  // of any shape and dtype
+  const auto check_fits = [&](const char* name, const Tensor& t, bool any_size_of_dim) {
+    SB_CHECK(rank(t) == rank(index), op, ": index: expected as many dimensions as ", name, " ",
+             t.describe(), ", got ", index.describe());
+    for (int64_t i = 0; i < index.dim(); ++i) {
+      if (any_size_of_dim && i == d) continue;
+      const Int size = t.dim() == 0 ? Int(1) : sizes_of<Int>(t)[static_cast<size_t>(i)];
+      SB_CHECK(sizes_of<Int>(index)[static_cast<size_t>(i)] <= size, op, ": index ",
                index.describe(), " is larger than ", name, " ", t.describe(), " in dimension ", i);
     }
   };
@@ -49,8 +71,9 @@ Tensor expanded_scalar(const Scalar& value, DType dtype, const Tensor& index) {
   store_scalar(value, dtype, t.data_ptr());
   return alias_with_unchecked(t, index.sizes(), DimVector(index.sizes().size(), 0), 0);
 }
+template <SizeType Int>
 void check_value(const Tensor& self, const Tensor& index, const Scalar& value) {
-  if (index.numel() != 0) check_scalar_fits(value, self.dtype());
+  if (!is_empty<Int>(index)) check_scalar_fits(value, self.dtype());
 }
 
 // Of the data: every index is in range.
@@ -82,18 +105,21 @@ void reduce(Accumulation kind, int64_t dim, const Tensor& index, const Tensor& s
   });
 }
 
-TensorMeta scatter_rule(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  return rule("scatter", self, dim, index, &src);
+template <SizeType Int>
+BasicTensorMeta<Int> scatter_rule(const Tensor& self, int64_t dim, const Tensor& index,
+                                  const Tensor& src) {
+  return rule<Int>("scatter", self, dim, index, &src);
 }
 void scatter_kernel(const Tensor&, int64_t dim, const Tensor& index, const Tensor& src,
                     const Tensor& out) {
   write(dim, index, src, out);
 }
 
-TensorMeta scatter_value_rule(const Tensor& self, int64_t dim, const Tensor& index,
-                              const Scalar& value) {
-  TensorMeta meta = rule("scatter", self, dim, index, nullptr);
-  check_value(self, index, value);
+template <SizeType Int>
+BasicTensorMeta<Int> scatter_value_rule(const Tensor& self, int64_t dim, const Tensor& index,
+                                        const Scalar& value) {
+  BasicTensorMeta<Int> meta = rule<Int>("scatter", self, dim, index, nullptr);
+  check_value<Int>(self, index, value);
   return meta;
 }
 void scatter_value_kernel(const Tensor&, int64_t dim, const Tensor& index, const Scalar& value,
@@ -102,9 +128,11 @@ void scatter_value_kernel(const Tensor&, int64_t dim, const Tensor& index, const
   write(dim, index, expanded_scalar(value, out.dtype(), index), out);
 }
 
-TensorMeta scatter_reduce_operator_rule(const Tensor& self, int64_t dim, const Tensor& index,
-                                        const Tensor& src, std::string_view reduce) {
-  TensorMeta meta = rule("scatter", self, dim, index, &src);
+template <SizeType Int>
+BasicTensorMeta<Int> scatter_reduce_operator_rule(const Tensor& self, int64_t dim,
+                                                  const Tensor& index, const Tensor& src,
+                                                  std::string_view reduce) {
+  BasicTensorMeta<Int> meta = rule<Int>("scatter", self, dim, index, &src);
   parse_operator("scatter", reduce);
   return meta;
 }
@@ -113,9 +141,10 @@ void scatter_reduce_operator_kernel(const Tensor&, int64_t dim, const Tensor& in
   reduce(parse_operator("scatter", kind), dim, index, src, true, out);
 }
 
-TensorMeta scatter_value_reduce_rule(const Tensor& self, int64_t dim, const Tensor& index,
-                                     const Scalar& value, std::string_view reduce) {
-  TensorMeta meta = scatter_value_rule(self, dim, index, value);
+template <SizeType Int>
+BasicTensorMeta<Int> scatter_value_reduce_rule(const Tensor& self, int64_t dim, const Tensor& index,
+                                               const Scalar& value, std::string_view reduce) {
+  BasicTensorMeta<Int> meta = scatter_value_rule<Int>(self, dim, index, value);
   parse_operator("scatter", reduce);
   return meta;
 }
@@ -126,20 +155,22 @@ void scatter_value_reduce_kernel(const Tensor&, int64_t dim, const Tensor& index
          true, out);
 }
 
-TensorMeta scatter_add_rule(const Tensor& self, int64_t dim, const Tensor& index,
-                            const Tensor& src) {
-  return rule("scatter_add", self, dim, index, &src);
+template <SizeType Int>
+BasicTensorMeta<Int> scatter_add_rule(const Tensor& self, int64_t dim, const Tensor& index,
+                                      const Tensor& src) {
+  return rule<Int>("scatter_add", self, dim, index, &src);
 }
 void scatter_add_kernel(const Tensor&, int64_t dim, const Tensor& index, const Tensor& src,
                         const Tensor& out) {
   reduce(Accumulation::Sum, dim, index, src, true, out);
 }
 
-TensorMeta scatter_reduce_rule(const Tensor& self, int64_t dim, const Tensor& index,
-                               const Tensor& src, std::string_view reduce, bool) {
-  TensorMeta meta = rule("scatter_reduce", self, dim, index, &src);
+template <SizeType Int>
+BasicTensorMeta<Int> scatter_reduce_rule(const Tensor& self, int64_t dim, const Tensor& index,
+                                         const Tensor& src, std::string_view reduce, bool) {
+  BasicTensorMeta<Int> meta = rule<Int>("scatter_reduce", self, dim, index, &src);
   const Accumulation kind = parse_scatter_reduction(reduce);
-  SB_CHECK(index.numel() == 0 || has_accumulation(kind, self.dtype()), "scatter_reduce: ", reduce,
+  SB_CHECK(has_accumulation(kind, self.dtype()) || is_empty<Int>(index), "scatter_reduce: ", reduce,
            " is not implemented for ", to_string(self.dtype()));
   return meta;
 }
@@ -151,18 +182,22 @@ void scatter_reduce_kernel(const Tensor&, int64_t dim, const Tensor& index, cons
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_partial_write<scatter_rule, check_scatter<scatter, Tensor>, scatter_kernel>(m, scatter);
-  define_partial_write<scatter_value_rule, check_scatter<scatter_value, Scalar>,
-                       scatter_value_kernel>(m, scatter_value);
-  define_partial_write<scatter_reduce_operator_rule,
-                       check_scatter<scatter_with_reduce, Tensor, std::string_view>,
-                       scatter_reduce_operator_kernel>(m, scatter_with_reduce);
-  define_partial_write<scatter_value_reduce_rule,
-                       check_scatter<scatter_value_reduce, Scalar, std::string_view>,
-                       scatter_value_reduce_kernel>(m, scatter_value_reduce);
-  define_partial_write<scatter_add_rule, check_scatter<scatter_add, Tensor>, scatter_add_kernel>(
-      m, scatter_add);
-  define_partial_write<scatter_reduce_rule,
+  define_partial_write<by_size_rule<scatter_rule<int64_t>, scatter_rule<SymInt>>,
+                       check_scatter<scatter, Tensor>, scatter_kernel>(m, scatter);
+  define_partial_write<by_size_rule<scatter_value_rule<int64_t>, scatter_value_rule<SymInt>>,
+                       check_scatter<scatter_value, Scalar>, scatter_value_kernel>(m,
+                                                                                   scatter_value);
+  define_partial_write<
+      by_size_rule<scatter_reduce_operator_rule<int64_t>, scatter_reduce_operator_rule<SymInt>>,
+      check_scatter<scatter_with_reduce, Tensor, std::string_view>, scatter_reduce_operator_kernel>(
+      m, scatter_with_reduce);
+  define_partial_write<
+      by_size_rule<scatter_value_reduce_rule<int64_t>, scatter_value_reduce_rule<SymInt>>,
+      check_scatter<scatter_value_reduce, Scalar, std::string_view>, scatter_value_reduce_kernel>(
+      m, scatter_value_reduce);
+  define_partial_write<by_size_rule<scatter_add_rule<int64_t>, scatter_add_rule<SymInt>>,
+                       check_scatter<scatter_add, Tensor>, scatter_add_kernel>(m, scatter_add);
+  define_partial_write<by_size_rule<scatter_reduce_rule<int64_t>, scatter_reduce_rule<SymInt>>,
                        check_scatter<scatter_reduce, Tensor, std::string_view, bool>,
                        scatter_reduce_kernel>(m, scatter_reduce);
 }

@@ -1,6 +1,5 @@
 #include "switchboard/ops/indexing/view_backward.h"
 
-#include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/copy.h"
@@ -9,46 +8,57 @@
 #include "switchboard/ops/indexing/index_along.h"
 #include "switchboard/ops/indexing/scatter.h"
 #include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
 
-Tensor unfold_kernel(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
-  check_defined("unfold", self);
+template <SizeType Int>
+Tensor unfolded(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
   const int64_t d = wrap_dim("unfold", dimension, self.dim());
+  const size_t along = static_cast<size_t>(d);
   const bool number = self.dim() == 0;
-  const int64_t length = number ? 1 : self.size(d), stride = number ? 1 : self.stride(d);
-  SB_CHECK(size >= 0 && size <= length, "unfold: size ", size, " does not fit dimension ", d,
-           " of ", self.describe());
+  SizeVector<Int> sizes = size_vector<Int>(self);
+  SizeVector<Int> strides(strides_of<Int>(self).begin(), strides_of<Int>(self).end());
+  const Int length = number ? Int(1) : sizes[along], stride = number ? Int(1) : strides[along];
+  SB_CHECK(size >= 0, "unfold: size ", size, " does not fit dimension ", d, " of ",
+           self.describe());
+  SB_CHECK(length >= size, "unfold: size ", size, " does not fit dimension ", d, " of ",
+           self.describe());
   SB_CHECK(step > 0, "unfold: step ", step, " is not positive");
-  DimVector sizes(self.sizes().begin(), self.sizes().end());
-  DimVector strides(self.strides().begin(), self.strides().end());
   if (!number) {
-    sizes[static_cast<size_t>(d)] = (length - size) / step + 1;
-    strides[static_cast<size_t>(d)] = checked_mul(stride, step);
+    sizes[along] = (length - size) / step + 1;
+    strides[along] = product_of(stride, Int(step));
   }
   sizes.push_back(size);
   strides.push_back(stride);
-  return alias_with_unchecked(self, sizes, strides, self.storage_offset());
+  return alias_of_shape(self, sizes, strides, storage_offset_of<Int>(self));
+}
+Tensor unfold_kernel(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
+  check_defined("unfold", self);
+  return by_size(any_symbolic(self),
+                 [&]<class Int>() { return unfolded<Int>(self, dimension, size, step); });
 }
 
-Tensor unfold_backward_kernel(const Tensor& grad, IntArrayRef sizes, int64_t dim, int64_t size,
+Tensor unfold_backward_kernel(const Tensor& grad, SymIntArrayRef sizes, int64_t dim, int64_t size,
                               int64_t step) {
   check_defined("unfold_backward", grad);
   wrap_dim("unfold_backward", dim, static_cast<int64_t>(sizes.size()));
   const Tensor result = new_zeros(grad, sizes);
   const Tensor windows = unfold(result, dim, size, step);
-  SB_CHECK(windows.sizes() == grad.sizes(),
-           "unfold_backward: grad: expected the shape of the windows, ",
-           shape_text(windows.sizes()), ", got ", grad.describe());
+  by_size(any_symbolic(windows, grad), [&]<class Int>() {
+    SB_CHECK(equal_sizes<Int>(sizes_of<Int>(windows), sizes_of<Int>(grad)),
+             "unfold_backward: grad: expected the shape of the windows, ",
+             shape_text(sizes_of<Int>(windows)), ", got ", grad.describe());
+  });
   // Windows overlap, but not their elements at one place.
   for (int64_t i = 0; i < size; ++i) add_(select(windows, -1, i), select(grad, -1, i));
   return result;
 }
 
 Tensor select_backward_kernel(const Tensor& grad, SymIntArrayRef sizes, int64_t dim,
-                              int64_t index) {
+                              const SymInt& index) {
   check_defined("select_backward", grad);
   const Tensor result = new_zeros(grad, sizes);
   copy_(select(result, dim, index), grad);
@@ -62,13 +72,13 @@ Tensor slice_backward_kernel(const Tensor& grad, SymIntArrayRef sizes, int64_t d
   return result;
 }
 
-Tensor index_select_backward_kernel(const Tensor& grad, IntArrayRef sizes, int64_t dim,
+Tensor index_select_backward_kernel(const Tensor& grad, SymIntArrayRef sizes, int64_t dim,
                                     const Tensor& index) {
   check_defined("index_select_backward", grad);
   return index_add_(new_zeros(grad, sizes), dim, index, grad);
 }
 Tensor value_selecting_backward_kernel(const Tensor& grad, int64_t dim, const Tensor& indices,
-                                       IntArrayRef sizes, bool keepdim) {
+                                       SymIntArrayRef sizes, bool keepdim) {
   check_defined("value_selecting_reduction_backward", grad);
   check_defined("value_selecting_reduction_backward", indices);
   const bool kept = keepdim || sizes.empty();

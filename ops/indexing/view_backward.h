@@ -12,24 +12,25 @@ namespace sb {
 SB_OP(unfold, "aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)");
 // The sum of the windows' gradients for each element.
 SB_STRUCTURED_NO_INPLACE(unfold_backward,
-                         "aten::unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int "
+                         "aten::unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int "
                          "size, int step) -> Tensor",
                          "out");
 
 SB_STRUCTURED_NO_INPLACE(select_backward,
                          "aten::select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, "
-                         "int index) -> Tensor",
+                         "SymInt index) -> Tensor",
                          "out");
 SB_STRUCTURED_NO_INPLACE(slice_backward,
                          "aten::slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, "
                          "SymInt start, SymInt end, SymInt step) -> Tensor",
                          "out");
 SB_OP(index_select_backward,
-      "aten::index_select_backward(Tensor grad, int[] self_sizes, int dim, Tensor index) -> "
+      "aten::index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> "
       "Tensor");
 // Of a reduction that picks one element along `dim`: max, min, median, ...
 SB_OP(value_selecting_reduction_backward,
-      "aten::value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, "
+      "aten::value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, SymInt[] "
+      "sizes, "
       "bool keepdim) -> Tensor");
 
 }  // namespace sb

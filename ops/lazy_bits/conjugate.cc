@@ -3,6 +3,7 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/out_form.h"
@@ -49,45 +50,50 @@ Tensor resolve(const char* op, const Tensor& self, DispatchKey bit) {
   return self.key_set().has(bit) ? clone(self) : self;
 }
 
+// The memory of self as elements of another dtype.
+Tensor seen_as(const Tensor& self, DType dtype, SymIntArrayRef sizes, SymIntArrayRef strides,
+               const SymInt& offset) {
+  Tensor view = alias_with_symbols(self, self.sym_sizes(), self.sym_strides(), offset);
+  view.impl()->set_dtype(dtype);
+  view.impl()->set_sym_sizes_and_strides(sizes, strides, offset);
+  return view;
+}
+
 Tensor view_as_real_kernel(const Tensor& self) {
   check_defined("view_as_real", self);
   SB_CHECK(is_complex(self.dtype()), "view_as_real: expected a complex tensor, got ",
            self.describe());
   SB_CHECK(!self.impl()->is_conj(), "view_as_real: ", self.describe(),
            " has its conjugate bit set; resolve_conj copies");
-  DimVector sizes(self.sizes().begin(), self.sizes().end());
-  DimVector strides;
-  for (int64_t stride : self.strides()) strides.push_back(checked_mul(stride, 2));
+  SymDimVector sizes(self.sym_sizes().begin(), self.sym_sizes().end());
+  SymDimVector strides;
+  for (const SymInt& stride : self.sym_strides()) strides.push_back(stride * 2);
   sizes.push_back(2);
   strides.push_back(1);
-  Tensor view = alias_with_unchecked(self, self.sizes(), self.strides(),
-                                     checked_mul(self.storage_offset(), 2));
-  view.impl()->set_dtype(to_real(self.dtype()));
-  view.impl()->set_sizes_and_strides(sizes, strides);
-  return view;
+  return seen_as(self, to_real(self.dtype()), sizes, strides, self.sym_storage_offset() * 2);
 }
 
 Tensor view_as_complex_kernel(const Tensor& self) {
   check_defined("view_as_complex", self);
   SB_CHECK(self.dtype() == DType::Float32 || self.dtype() == DType::Float64,
            "view_as_complex: expected a float32 or float64 tensor, got ", self.describe());
-  SB_CHECK(self.dim() > 0 && self.sizes().back() == 2, "view_as_complex: expected the last ",
-           "dimension to have size 2, got ", self.describe());
-  SB_CHECK(self.strides().back() == 1, "view_as_complex: expected the last dimension to have ",
-           "stride 1, got strides ", shape_text(self.strides()));
-  DimVector sizes(self.sizes().begin(), self.sizes().end() - 1);
-  DimVector strides(self.strides().begin(), self.strides().end() - 1);
-  for (int64_t& stride : strides) {
+  SB_CHECK(self.dim() > 0, "view_as_complex: expected the last dimension to have size 2, got ",
+           self.describe());
+  SB_CHECK(self.sym_size(-1) == 2, "view_as_complex: expected the last dimension to have size 2, ",
+           "got ", self.describe());
+  SB_CHECK(self.sym_stride(-1) == 1, "view_as_complex: expected the last dimension to have ",
+           "stride 1, got strides ", shape_text(self.sym_strides()));
+  SymDimVector sizes(self.sym_sizes().begin(), self.sym_sizes().end() - 1);
+  SymDimVector strides(self.sym_strides().begin(), self.sym_strides().end() - 1);
+  for (SymInt& stride : strides) {
     SB_CHECK(stride % 2 == 0, "view_as_complex: expected even strides but for the last, got ",
-             shape_text(self.strides()));
+             shape_text(self.sym_strides()));
     stride /= 2;
   }
-  SB_CHECK(self.storage_offset() % 2 == 0, "view_as_complex: expected an even storage offset, got ",
-           self.storage_offset());
-  Tensor view = alias_with_unchecked(self, self.sizes(), self.strides(), self.storage_offset() / 2);
-  view.impl()->set_dtype(to_complex(self.dtype()));
-  view.impl()->set_sizes_and_strides(sizes, strides);
-  return view;
+  const SymInt offset = self.sym_storage_offset();
+  SB_CHECK(offset % 2 == 0, "view_as_complex: expected an even storage offset, got ",
+           offset.to_string());
+  return seen_as(self, to_complex(self.dtype()), sizes, strides, offset / 2);
 }
 
 Tensor real_kernel(const Tensor& self) {

@@ -6,6 +6,7 @@
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/linalg/products.h"
 #include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/tensor_iterator.h"
 #include "switchboard/ops/views.h"
 
@@ -28,20 +29,20 @@ Tensor addr_kernel(const Tensor& self, const Tensor& vec1, const Tensor& vec2, c
   SB_CHECK(vec1.dim() == 1 && vec2.dim() == 1, "addr: expected vectors, got ", vec1.describe(),
            " and ", vec2.describe());
   SB_CHECK(self.dim() <= 2, "addr: self: expected at most 2 dimensions, got ", self.describe());
-  const Tensor base = expand(self, {vec1.size(0), vec2.size(0)});
+  const Tensor base = expand(self, {vec1.sym_size(0), vec2.sym_size(0)});
   const Tensor column = unsqueeze(vec1, 1);
   const Tensor* const all[] = {&base, &column, &vec2};
   const DType dtype = result_type(all);
   check_factor("beta", beta, dtype);
   check_factor("alpha", alpha, dtype);
-  const bool with_self = beta.to<std::complex<double>>() != 0.0;
+  const bool with_self = beta.is_symbolic() || beta.to<std::complex<double>>() != 0.0;
   if (dtype == DType::Bool) {
     Tensor product = logical_and(column, vec2);
     if (!alpha.to<bool>()) product = logical_and(product, logical_not(product));
     return with_self ? logical_or(base, product) : product;
   }
   // Nothing to compute, but the strides are self's.
-  if (base.numel() == 0) return to_dtype(mul_Scalar(base, beta), dtype);
+  if (same_size(base.sym_numel(), SymInt(0))) return to_dtype(mul_Scalar(base, beta), dtype);
   const Tensor product = mul_Scalar(mul(column, vec2), alpha);
   return with_self ? add(mul_Scalar(base, beta), product) : to_dtype(product, dtype);
 }
@@ -53,8 +54,11 @@ Tensor addr_into(const Tensor& self, const Tensor& vec1, const Tensor& vec2, con
   const Tensor result = addr(self, vec1, vec2, beta, alpha);
   SB_CHECK(can_cast(result.dtype(), out.dtype()), "addr: result type ", to_string(result.dtype()),
            " can't be cast to the desired output type ", to_string(out.dtype()));
-  SB_CHECK(!inplace || out.sizes() == result.sizes(), "addr: self: ", self.describe(),
-           " does not have the result's shape ", shape_text(result.sizes()));
+  if (inplace) {
+    SB_CHECK(equal_sizes<SymInt>(out.sym_sizes(), result.sym_sizes()),
+             "addr: self: ", self.describe(), " does not have the result's shape ",
+             shape_text(result.sym_sizes()));
+  }
   copy_result_to_out("addr", result, out);
   return out;
 }

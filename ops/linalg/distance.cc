@@ -10,8 +10,8 @@
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/parallel.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/structured.h"
-#include "switchboard/ops/tensor_iterator.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -82,34 +82,47 @@ void check_floating(const char* op, const Tensor& t) {
            ": expected float32 or float64, got ", t.describe());
 }
 
-DimVector batch_of(const Tensor& x1, const Tensor& x2) {
-  return broadcast_shapes(x1.sizes().first(x1.sizes().size() - 2),
-                          x2.sizes().first(x2.sizes().size() - 2));
+template <SizeType Int>
+SizeVector<Int> batch_of(const Tensor& x1, const Tensor& x2) {
+  const SizesRef<Int> a = sizes_of<Int>(x1), b = sizes_of<Int>(x2);
+  return broadcast_sizes<Int>(a.first(a.size() - 2), b.first(b.size() - 2));
 }
-DimVector with_last(DimVector batch, int64_t rows, int64_t cols) {
+DimVector batch_of(const Tensor& x1, const Tensor& x2) { return batch_of<int64_t>(x1, x2); }
+template <SizeType Int>
+SizeVector<Int> with_last(SizeVector<Int> batch, const Int& rows, const Int& cols) {
   batch.insert(batch.end(), {rows, cols});
   return batch;
 }
+// The size of the last dimension, or of the one before it.
+template <SizeType Int>
+Int cols_of(const Tensor& t) {
+  return sizes_of<Int>(t).back();
+}
+template <SizeType Int>
+Int rows_of(const Tensor& t) {
+  return sizes_of<Int>(t)[sizes_of<Int>(t).size() - 2];
+}
 
-TensorMeta cdist_rule(const Tensor& x1, const Tensor& x2, double p,
-                      std::optional<int64_t> compute_mode) {
+template <SizeType Int>
+BasicTensorMeta<Int> cdist_rule(const Tensor& x1, const Tensor& x2, double p,
+                                std::optional<int64_t> compute_mode) {
   check_floating("cdist: x1", x1);
   check_floating("cdist: x2", x2);
   SB_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "cdist: expected at least 2 dimensions, got ",
            x1.describe(), " and ", x2.describe());
-  SB_CHECK(x1.size(-1) == x2.size(-1), "cdist: expected equally many columns, got ", x1.describe(),
-           " and ", x2.describe());
+  SB_CHECK(cols_of<Int>(x1) == cols_of<Int>(x2), "cdist: expected equally many columns, got ",
+           x1.describe(), " and ", x2.describe());
   SB_CHECK(x1.dtype() == x2.dtype(), "cdist: expected one dtype, got ", x1.describe(), " and ",
            x2.describe());
   check_p("cdist", p);
   SB_CHECK(!compute_mode || (*compute_mode >= 0 && *compute_mode <= 2),
            "cdist: compute_mode: expected 0, 1 or 2, got ", compute_mode.value_or(0));
-  return {with_last(batch_of(x1, x2), x1.size(-2), x2.size(-2)), x1.dtype()};
+  return {with_last<Int>(batch_of<Int>(x1, x2), rows_of<Int>(x1), rows_of<Int>(x2)), x1.dtype()};
 }
 
 // x broadcast to the batch, its matrices contiguous.
 Tensor spread(const Tensor& x, const DimVector& batch) {
-  return contiguous(expand(x, with_last(batch, x.size(-2), x.size(-1))));
+  return contiguous(expand(x, with_last<int64_t>(batch, x.size(-2), x.size(-1))));
 }
 
 template <class F>
@@ -144,18 +157,20 @@ void cdist_kernel(const Tensor& x1, const Tensor& x2, double p, std::optional<in
   result.finish();
 }
 
-TensorMeta cdist_backward_rule(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p,
-                               const Tensor& cdist) {
-  const TensorMeta forward = cdist_rule(x1, x2, p, std::nullopt);
+template <SizeType Int>
+BasicTensorMeta<Int> cdist_backward_rule(const Tensor& grad, const Tensor& x1, const Tensor& x2,
+                                         double p, const Tensor& cdist) {
+  const BasicTensorMeta<Int> forward = cdist_rule<Int>(x1, x2, p, std::nullopt);
   for (const Tensor* t : {&grad, &cdist}) {
     SB_CHECK(t->dtype() == x1.dtype(), "_cdist_backward: expected ", to_string(x1.dtype()),
              ", got ", t->describe());
-    SB_CHECK(t->sizes() == IntArrayRef(forward.sizes), "_cdist_backward: expected the shape ",
-             shape_text(forward.sizes), ", got ", t->describe());
+    SB_CHECK(equal_sizes<Int>(sizes_of<Int>(*t), SizesRef<Int>(forward.sizes)),
+             "_cdist_backward: expected the shape ", shape_text(SizesRef<Int>(forward.sizes)),
+             ", got ", t->describe());
   }
   // As PyTorch: where there is no distance, zeros of x1's own shape.
-  if (grad.numel() == 0) return {DimVector(x1.sizes().begin(), x1.sizes().end()), x1.dtype()};
-  return {with_last(batch_of(x1, x2), x1.size(-2), x1.size(-1)), x1.dtype()};
+  if (same_size(numel_of<Int>(grad), Int(0))) return {size_vector<Int>(x1), x1.dtype()};
+  return {with_last<Int>(batch_of<Int>(x1, x2), rows_of<Int>(x1), cols_of<Int>(x1)), x1.dtype()};
 }
 void cdist_backward_kernel(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p,
                            const Tensor& cdist, const Tensor& out) {
@@ -193,12 +208,15 @@ void cdist_backward_kernel(const Tensor& grad, const Tensor& x1, const Tensor& x
   result.finish();
 }
 
-TensorMeta pdist_rule(const Tensor& self, double p) {
+int64_t pairs_of(int64_t n) { return n < 2 ? 0 : checked_mul(n, n - 1) / 2; }
+SymInt pairs_of(const SymInt& n) { return n * (n - 1) / 2; }  // of 0 and 1, too
+
+template <SizeType Int>
+BasicTensorMeta<Int> pdist_rule(const Tensor& self, double p) {
   check_floating("pdist", self);
   SB_CHECK(self.dim() == 2, "pdist: expected a matrix, got ", self.describe());
   check_p("pdist", p);
-  const int64_t n = self.size(0);
-  return {{n < 2 ? 0 : checked_mul(n, n - 1) / 2}, self.dtype()};
+  return {{pairs_of(sizes_of<Int>(self)[0])}, self.dtype()};
 }
 // The distances stand in the order of the pairs (0, 1), (0, 2) ... (1, 2) ... Calls f(j, place) for
 // each pair (i, j) of i < j, place being where its distance stands.
@@ -227,15 +245,19 @@ void pdist_kernel(const Tensor& self, double p, const Tensor& out) {
   result.finish();
 }
 
-TensorMeta pdist_backward_rule(const Tensor& grad, const Tensor& self, double p,
-                               const Tensor& pdist) {
-  const TensorMeta forward = pdist_rule(self, p);
+template <SizeType Int>
+BasicTensorMeta<Int> pdist_backward_rule(const Tensor& grad, const Tensor& self, double p,
+                                         const Tensor& pdist) {
+  const BasicTensorMeta<Int> forward = pdist_rule<Int>(self, p);
+  const auto check = [&](const Tensor& t, const auto& truth) {
+    SB_CHECK(truth, "_pdist_backward: expected ", shape_text(SizesRef<Int>(forward.sizes)), " of ",
+             to_string(self.dtype()), ", got ", t.describe());
+  };
   for (const Tensor* t : {&grad, &pdist}) {
-    SB_CHECK(t->dtype() == self.dtype() && t->sizes() == IntArrayRef(forward.sizes),
-             "_pdist_backward: expected ", shape_text(forward.sizes), " of ",
-             to_string(self.dtype()), ", got ", t->describe());
+    check(*t, t->dtype() == self.dtype());
+    check(*t, equal_sizes<Int>(sizes_of<Int>(*t), SizesRef<Int>(forward.sizes)));
   }
-  return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+  return {size_vector<Int>(self), self.dtype()};
 }
 void pdist_backward_kernel(const Tensor& grad, const Tensor& self, double p, const Tensor& pdist,
                            const Tensor& out) {
@@ -274,10 +296,14 @@ void define_with_out(Library& m, const Op<Tag>& op) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_with_out<cdist_rule, cdist_kernel>(m, _cdist_forward);
-  define_with_out<cdist_backward_rule, cdist_backward_kernel>(m, _cdist_backward);
-  define_with_out<pdist_rule, pdist_kernel>(m, _pdist_forward);
-  define_with_out<pdist_backward_rule, pdist_backward_kernel>(m, _pdist_backward);
+  define_with_out<by_size_rule<cdist_rule<int64_t>, cdist_rule<SymInt>>, cdist_kernel>(
+      m, _cdist_forward);
+  define_with_out<by_size_rule<cdist_backward_rule<int64_t>, cdist_backward_rule<SymInt>>,
+                  cdist_backward_kernel>(m, _cdist_backward);
+  define_with_out<by_size_rule<pdist_rule<int64_t>, pdist_rule<SymInt>>, pdist_kernel>(
+      m, _pdist_forward);
+  define_with_out<by_size_rule<pdist_backward_rule<int64_t>, pdist_backward_rule<SymInt>>,
+                  pdist_backward_kernel>(m, _pdist_backward);
   m.define(cdist);
   m.impl(cdist, DispatchKey::CompositeImplicitAutograd,
          [](const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {

@@ -5,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
-#include "switchboard/core/checked_math.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/indexing/diagonal.h"
 #include "switchboard/ops/matmul.h"
 #include "switchboard/ops/reductions.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -142,8 +142,9 @@ Tensor arranged(const Arrangement& a, const Labels& labels, const Tensor& operan
     } else if (int64_t& earlier = at[static_cast<size_t>(place)]; earlier < 0) {
       earlier = d++;
     } else {
-      SB_CHECK(t.size(earlier) == t.size(d), "einsum: a subscript names dimensions of sizes ",
-               t.size(earlier), " and ", t.size(d), " of ", operand.describe());
+      SB_CHECK(t.sym_size(earlier) == t.sym_size(d),
+               "einsum: a subscript names dimensions of sizes ", size_text(t.sym_size(earlier)),
+               " and ", size_text(t.sym_size(d)), " of ", operand.describe());
       // The diagonal comes last, hence to the place of the first of both.
       t = movedim_int(diagonal(t, 0, earlier, d), -1, earlier);
     }
@@ -161,12 +162,15 @@ Tensor arranged(const Arrangement& a, const Labels& labels, const Tensor& operan
 
 void check_sizes(const std::vector<Tensor>& operands, int64_t rank) {
   for (int64_t d = 0; d < rank; ++d) {
-    int64_t size = 1;
+    SymInt size = 1;
     for (const Tensor& t : operands) {
-      SB_CHECK(size == 1 || t.size(d) == 1 || t.size(d) == size,
-               "einsum: operands do not broadcast: a subscript names sizes ", size, " and ",
-               t.size(d));
-      if (t.size(d) != 1) size = t.size(d);
+      const SymInt own = t.sym_size(d);
+      if (known(own == size) || is_one(own)) continue;
+      if (!is_one(size)) {
+        SB_CHECK(own == size, "einsum: operands do not broadcast: a subscript names sizes ",
+                 size_text(size), " and ", size_text(own));
+      }
+      size = own;
     }
   }
 }
@@ -181,8 +185,8 @@ Tensor multiply(Tensor left, Tensor right, const DimVector& dims) {
   for (int64_t d : dims) sum.set(static_cast<size_t>(d));
   DimVector both, only_left, only_right, contracted, left_sum, right_sum;
   for (int64_t d = 0; d < left.dim(); ++d) {
-    const bool l = left.size(d) != 1;
-    const bool r = right.size(d) != 1;
+    const bool l = !is_one(left.sym_size(d));
+    const bool r = !is_one(right.sym_size(d));
     if (!sum[static_cast<size_t>(d)]) {
       (l && r ? both : l ? only_left : r ? only_right : both).push_back(d);
     } else {
@@ -200,27 +204,27 @@ Tensor multiply(Tensor left, Tensor right, const DimVector& dims) {
     return all;
   };
   const auto numel = [](const Tensor& t, const DimVector& part) {
-    int64_t n = 1;
-    for (int64_t d : part) n = checked_mul(n, t.size(d));
+    SymInt n = 1;
+    for (int64_t d : part) n *= t.sym_size(d);
     return n;
   };
-  const int64_t batch = numel(left, both);
+  const SymInt batch = numel(left, both);
   const Tensor product =
       bmm(reshape(permute(left, order({&both, &only_left, &contracted, &only_right})),
                   {batch, numel(left, only_left), numel(left, contracted)}),
           reshape(permute(right, order({&both, &contracted, &only_right, &only_left})),
                   {batch, numel(right, contracted), numel(right, only_right)}));
   const DimVector from = order({&both, &only_left, &contracted, &only_right});
-  DimVector sizes, back(from.size());
+  SymDimVector sizes;
+  DimVector back(from.size());
   for (size_t i = 0; i < from.size(); ++i) {
     const int64_t d = from[i];
-    sizes.push_back(sum[static_cast<size_t>(d)] ? 1 : std::max(left.size(d), right.size(d)));
-    if (left.size(d) == 0 || right.size(d) == 0) {
-      sizes.back() = sum[static_cast<size_t>(d)] ? 1 : 0;
-    }
+    sizes.push_back(sum[static_cast<size_t>(d)] ? SymInt(1)
+                    : is_one(left.sym_size(d))  ? right.sym_size(d)
+                                                : left.sym_size(d));
     back[static_cast<size_t>(d)] = static_cast<int64_t>(i);
   }
-  return permute(view(product, sizes), back);
+  return permute(view(product, SymIntArrayRef(sizes)), back);
 }
 
 // Takes two operands away, by their numbers, and puts their product last.
@@ -232,8 +236,8 @@ void contract(std::vector<Tensor>* operands, size_t i, size_t j, const Arrangeme
   DimVector dims;
   for (int64_t d = a.result_rank; d < a.rank; ++d) {
     const bool needed = std::any_of(operands->begin(), operands->end(),
-                                    [&](const Tensor& t) { return t.size(d) != 1; });
-    if (!needed && (left.size(d) != 1 || right.size(d) != 1)) dims.push_back(d);
+                                    [&](const Tensor& t) { return !is_one(t.sym_size(d)); });
+    if (!needed && (!is_one(left.sym_size(d)) || !is_one(right.sym_size(d)))) dims.push_back(d);
   }
   operands->push_back(multiply(left, right, dims));
 }

@@ -14,6 +14,7 @@
 #include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/reductions.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -51,29 +52,28 @@ Tensor tensordot_kernel(const Tensor& self, const Tensor& other, IntArrayRef dim
   const DimSet summed_other = dim_set("tensordot", dims_other, other.dim());
   Tensor lhs = self;
   Tensor rhs = other;
-  DimVector lhs_order, rhs_order, sizes;
-  int64_t rows = 1;
-  int64_t depth = 1;
-  int64_t cols = 1;
+  DimVector lhs_order, rhs_order;
+  SymDimVector sizes;
+  SymInt rows = 1, depth = 1, cols = 1;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (summed_self[static_cast<size_t>(d)]) continue;
     lhs_order.push_back(d);
-    sizes.push_back(self.size(d));
-    rows = checked_mul(rows, self.size(d));
+    sizes.push_back(self.sym_size(d));
+    rows *= self.sym_size(d);
   }
   for (size_t i = 0; i < dims_self.size(); ++i) {
     const int64_t a = wrap_dim("tensordot", dims_self[i], self.dim());
     const int64_t b = wrap_dim("tensordot", dims_other[i], other.dim());
-    const int64_t size = lhs.size(a);
+    const SymInt size = lhs.sym_size(a), against = rhs.sym_size(b);
     // Against a size of 1, the other side is summed at once.
-    if (rhs.size(b) == 1 && size != 1) {
+    if (!known(size == against) && is_one(against)) {
       lhs = sum_dim(lhs, {a}, true, lhs.dtype());
-    } else if (size == 1 && rhs.size(b) != 1) {
+    } else if (!known(size == against) && is_one(size)) {
       rhs = sum_dim(rhs, {b}, true, rhs.dtype());
     } else {
-      SB_CHECK(size == rhs.size(b), "tensordot: dimension ", a, " of ", self.describe(), " and ", b,
+      SB_CHECK(size == against, "tensordot: dimension ", a, " of ", self.describe(), " and ", b,
                " of ", other.describe(), " differ");
-      depth = checked_mul(depth, size);
+      depth *= size;
     }
     lhs_order.push_back(a);
     rhs_order.push_back(b);
@@ -81,20 +81,20 @@ Tensor tensordot_kernel(const Tensor& self, const Tensor& other, IntArrayRef dim
   for (int64_t d = 0; d < other.dim(); ++d) {
     if (summed_other[static_cast<size_t>(d)]) continue;
     rhs_order.push_back(d);
-    sizes.push_back(other.size(d));
-    cols = checked_mul(cols, other.size(d));
+    sizes.push_back(other.sym_size(d));
+    cols *= other.sym_size(d);
   }
   return reshape(mm(reshape(permute(lhs, lhs_order), {rows, depth}),
                     reshape(permute(rhs, rhs_order), {depth, cols})),
-                 sizes);
+                 SymIntArrayRef(sizes));
 }
 
 Tensor inner_kernel(const Tensor& self, const Tensor& other) {
   check_defined("inner: self", self);
   check_defined("inner: other", other);
   if (self.dim() == 0 || other.dim() == 0) return mul(self, other);
-  SB_CHECK(self.size(-1) == other.size(-1), "inner: last dimensions of ", self.describe(), " and ",
-           other.describe(), " differ");
+  SB_CHECK(self.sym_size(-1) == other.sym_size(-1), "inner: last dimensions of ", self.describe(),
+           " and ", other.describe(), " differ");
   return tensordot(self, other, {-1}, {-1});
 }
 
@@ -107,16 +107,16 @@ Tensor kron_of(const Tensor& self, const Tensor& other) {
   const int64_t rank = std::max(self.dim(), other.dim());
   const auto size = [&](const Tensor& t, int64_t d) {
     const int64_t at = d - (rank - t.dim());
-    return at < 0 ? 1 : t.size(at);
+    return at < 0 ? SymInt(1) : t.sym_size(at);
   };
-  DimVector lhs, rhs, sizes;
+  SymDimVector lhs, rhs, sizes;
   for (int64_t d = 0; d < rank; ++d) {
     lhs.insert(lhs.end(), {size(self, d), 1});
     rhs.insert(rhs.end(), {1, size(other, d)});
-    sizes.push_back(checked_mul(size(self, d), size(other, d)));
+    sizes.push_back(size(self, d) * size(other, d));
   }
-  const Tensor product = mul(view(self, lhs), view(other, rhs));
-  return for_out ? reshape(product, sizes) : view(product, sizes);
+  const Tensor product = mul(view(self, SymIntArrayRef(lhs)), view(other, SymIntArrayRef(rhs)));
+  return for_out ? reshape(product, SymIntArrayRef(sizes)) : view(product, SymIntArrayRef(sizes));
 }
 
 Tensor vecdot_kernel(const Tensor& x, const Tensor& y, int64_t dim) {
@@ -205,8 +205,9 @@ Tensor cross_kernel(const Tensor& self, const Tensor& other, int64_t dim) {
   SB_CHECK(self.dim() == other.dim(), "linalg_cross: expected equally many dimensions, got ",
            self.describe(), " and ", other.describe());
   const int64_t d = wrap_dim("linalg_cross", dim, self.dim());
-  SB_CHECK(self.dim() > 0 && self.size(d) == 3 && other.size(d) == 3, "linalg_cross: dimension ",
-           dim, " must have 3 elements, got ", self.describe(), " and ", other.describe());
+  SB_CHECK(self.dim() > 0, "linalg_cross: expected dimensions, got ", self.describe());
+  SB_CHECK(sym_and(self.sym_size(d) == 3, other.sym_size(d) == 3), "linalg_cross: dimension ", dim,
+           " must have 3 elements, got ", self.describe(), " and ", other.describe());
   SB_CHECK(self.dtype() == other.dtype(), "linalg_cross: expected one dtype, got ", self.describe(),
            " and ", other.describe());
   // As many steps ahead, beginning anew behind the last element.

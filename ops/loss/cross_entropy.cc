@@ -15,6 +15,7 @@
 #include "switchboard/ops/normalization/softmax.h"
 #include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/reductions.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {
@@ -44,30 +45,34 @@ Tensor nll_loss2d_out_kernel(const Tensor& self, const Tensor& target, const Opt
 Tensor nll_loss_nd_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
                           int64_t reduction, int64_t ignore_index) {
   SB_CHECK_VALUE(self.dim() >= 1, "nll_loss_nd: self: expected a dimension, got ", self.describe());
-  SB_CHECK_VALUE(self.dim() == 1 || (target.dim() != 0 && self.size(0) == target.size(0)),
-                 "nll_loss_nd: batch sizes of ", self.describe(), " and ", target.describe(),
-                 " differ");
+  if (self.dim() != 1) {
+    SB_CHECK_VALUE(target.dim() != 0, "nll_loss_nd: batch sizes of ", self.describe(), " and ",
+                   target.describe(), " differ");
+    SB_CHECK_VALUE(self.sym_size(0) == target.sym_size(0), "nll_loss_nd: batch sizes of ",
+                   self.describe(), " and ", target.describe(), " differ");
+  }
   if (self.dim() <= 2) return nll_loss(self, target, weight, reduction, ignore_index);
   if (self.dim() == 4) return nll_loss2d(self, target, weight, reduction, ignore_index);
   // As an image of one row.
-  const int64_t n = self.size(0);
-  DimVector sizes(self.sizes().begin(), self.sizes().end());
+  const SymInt n = self.sym_size(0);
+  SymDimVector sizes = size_vector<SymInt>(self);
   sizes.erase(sizes.begin() + 1);
-  SB_CHECK(target.sizes() == IntArrayRef(sizes), "nll_loss_nd: target: expected shape ",
-           shape_text(sizes), ", got ", target.describe());
-  const int64_t area = self.numel() == 0 ? 0 : target.numel() / n;
-  const int64_t rows = self.numel() == 0 ? 0 : 1;
+  SB_CHECK(equal_sizes<SymInt>(target.sym_sizes(), sizes), "nll_loss_nd: target: expected shape ",
+           shape_text(SymIntArrayRef(sizes)), ", got ", target.describe());
+  const bool empty = same_size(self.sym_numel(), SymInt(0));
+  const SymInt area = empty ? SymInt(0) : sym_product(target.sym_sizes().subspan(1));
+  const SymInt rows = empty ? 0 : 1;
   const Tensor loss =
-      nll_loss2d(view(contiguous(self), {n, self.size(1), rows, area}),
+      nll_loss2d(view(contiguous(self), {n, self.sym_size(1), rows, area}),
                  view(contiguous(target), {n, rows, area}), weight, reduction, ignore_index);
-  return reduction == kReduceNone ? view(loss, sizes) : loss;
+  return reduction == kReduceNone ? view(loss, SymIntArrayRef(sizes)) : loss;
 }
 
 // The classes' weights in a shape that broadcasts with `t`.
 Tensor weight_along(const Tensor& weight, const Tensor& t, int64_t class_dim) {
-  DimVector sizes(static_cast<size_t>(t.dim()), 1);
-  sizes[static_cast<size_t>(class_dim)] = weight.size(0);
-  return view(weight, sizes);
+  SymDimVector sizes(static_cast<size_t>(t.dim()), 1);
+  sizes[static_cast<size_t>(class_dim)] = weight.sym_size(0);
+  return view(weight, SymIntArrayRef(sizes));
 }
 void check_reduction(int64_t reduction) {
   SB_CHECK(reduction >= kReduceNone && reduction <= kReduceSum,
@@ -78,24 +83,29 @@ void check_reduction(int64_t reduction) {
 Tensor with_probabilities(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
                           int64_t reduction, double label_smoothing) {
   const int64_t class_dim = self.dim() == 1 ? 0 : 1;
-  const int64_t classes = self.size(class_dim);
-  SB_CHECK(!is_given(weight) || (weight->dim() == 1 && weight->numel() == classes),
-           "cross_entropy_loss: weight: expected one for each of ", classes, " classes, got ",
-           weight->describe());
+  const SymInt classes = self.sym_size(class_dim);
+  if (is_given(weight)) {
+    SB_CHECK(weight->dim() == 1, "cross_entropy_loss: weight: expected one dimension, got ",
+             weight->describe());
+    SB_CHECK(weight->sym_numel() == classes,
+             "cross_entropy_loss: weight: expected one for each of ", size_text(classes),
+             " classes, got ", weight->describe());
+  }
   check_reduction(reduction);
   const Tensor input = log_softmax(self, class_dim, self.dtype());
   Tensor wanted = target;
   if (label_smoothing > 0) {
     wanted = add_Scalar(mul_Scalar(target, 1 - label_smoothing),
-                        label_smoothing / static_cast<double>(classes));
+                        SymFloat(label_smoothing) / sym_float(classes));
   }
   Tensor loss = mul(input, wanted);
   if (is_given(weight)) loss = mul(loss, weight_along(*weight, input, class_dim));
   if (reduction == kReduceNone) return neg(sum(loss, {class_dim}));
   const Tensor total = neg(sum(loss));
   if (reduction == kReduceSum) return total;
-  if (input.numel() == 0) return fill_(total, std::numeric_limits<double>::quiet_NaN());
-  return div_Scalar(total, input.numel() / classes);
+  if (same_size(input.sym_numel(), SymInt(0)))
+    return fill_(total, std::numeric_limits<double>::quiet_NaN());
+  return div_Scalar(total, input.sym_numel() / classes);
 }
 
 Tensor with_smoothed_labels(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
@@ -124,13 +134,16 @@ Tensor with_smoothed_labels(const Tensor& self, const Tensor& target, const Opti
     }
     smooth = div(sum(smooth), divisor);
   }
-  const double share = label_smoothing / static_cast<double>(input.size(class_dim));
+  const Scalar share = SymFloat(label_smoothing) / sym_float(input.sym_size(class_dim));
   return add(mul_Scalar(nll, 1 - label_smoothing), mul_Scalar(smooth, share));
 }
 
 Tensor cross_entropy_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
                             int64_t reduction, int64_t ignore_index, double label_smoothing) {
-  if (self.sizes() == target.sizes()) {
+  bool same_shape = self.dim() == target.dim();
+  for (int64_t d = 0; same_shape && d < self.dim(); ++d)
+    same_shape = same_size(self.sym_size(d), target.sym_size(d));
+  if (same_shape) {
     SB_CHECK(is_floating_point(target.dtype()),
              "cross_entropy_loss: target: expected floating-point probabilities, got ",
              target.describe());

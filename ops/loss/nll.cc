@@ -8,6 +8,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/optional_tensor.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/structured.h"
 
 namespace sb {
@@ -26,6 +27,12 @@ void check_dtypes(const char* op, const Tensor& self, const Tensor& target,
   if (is_given(weight)) check_dtype(op, "weight", *weight, self.dtype());
 }
 
+template <SizeType Int>
+Int size_at(const Tensor& t, size_t d) {
+  return sizes_of<Int>(t)[d];
+}
+
+template <SizeType Int>
 void check_vectors(const char* op, const Tensor& self, const Tensor& target) {
   SB_CHECK(self.dim() == 1 || self.dim() == 2, op, ": self: expected 1 or 2 dimensions, got ",
            self.describe());
@@ -34,21 +41,28 @@ void check_vectors(const char* op, const Tensor& self, const Tensor& target) {
   if (self.dim() == 1 && target.dim() == 0) return;
   SB_CHECK_INDEX(target.dim() != 0, op, ": target: expected one dimension, got ",
                  target.describe());
-  SB_CHECK(self.size(0) == target.size(0), op, ": sizes of ", self.describe(), " and ",
-           target.describe(), " do not fit");
+  SB_CHECK(size_at<Int>(self, 0) == size_at<Int>(target, 0), op, ": sizes of ", self.describe(),
+           " and ", target.describe(), " do not fit");
 }
+template <SizeType Int>
 void check_images(const char* op, const Tensor& self, const Tensor& target) {
   SB_CHECK(target.dim() == 3, op, ": target: expected 3 dimensions, got ", target.describe());
   SB_CHECK(self.dim() == 4, op, ": self: expected 4 dimensions, got ", self.describe());
-  SB_CHECK(self.size(0) == target.size(0) && self.size(2) == target.size(1) &&
-               self.size(3) == target.size(2),
-           op, ": sizes of ", self.describe(), " and ", target.describe(), " do not fit");
+  for (const size_t d : {0, 2, 3}) {
+    SB_CHECK(size_at<Int>(self, d) == size_at<Int>(target, d == 0 ? 0 : d - 1), op, ": sizes of ",
+             self.describe(), " and ", target.describe(), " do not fit");
+  }
 }
-int64_t count_classes(const Tensor& self) { return self.dim() == 4 ? self.size(1) : self.size(-1); }
+template <SizeType Int>
+Int count_classes(const Tensor& self) {
+  return self.dim() == 4 ? size_at<Int>(self, 1) : sizes_of<Int>(self).back();
+}
+template <SizeType Int>
 void check_weight_count(const char* op, const Tensor& self, const OptionalTensor& weight) {
-  SB_CHECK(!is_given(weight) || weight->numel() == count_classes(self), op,
-           ": weight: expected one for each of ", count_classes(self), " classes, got ",
-           weight->describe());
+  if (!is_given(weight)) return;
+  SB_CHECK(numel_of<Int>(*weight) == count_classes<Int>(self), op,
+           ": weight: expected one for each of ", size_text(count_classes<Int>(self)),
+           " classes, got ", weight->describe());
 }
 
 // Whether there is a result for each target.
@@ -62,7 +76,7 @@ class Targets {
  public:
   Targets(const char* op, const Tensor& self, const Tensor& target, const OptionalTensor& weight,
           int64_t ignore_index)
-      : classes_(count_classes(self)), ignore_index_(ignore_index) {
+      : classes_(count_classes<int64_t>(self)), ignore_index_(ignore_index) {
     const Tensor wide = cast_copy(target, DType::Int64);
     target_.assign(wide.data<int64_t>(), wide.data<int64_t>() + wide.numel());
     // 1-D self: the first target is that of the only row.
@@ -117,31 +131,27 @@ void visit_loss_dtype(DType dtype, F f) {
   f.template operator()<float>();
 }
 
-using Pair = std::array<TensorMeta, 2>;
-Pair forward_metas(const Tensor& self, const Tensor& target, int64_t reduction) {
-  TensorMeta output{{}, self.dtype()};
-  if (keeps_targets(self, reduction)) {
-    output.sizes.assign(target.sizes().begin(), target.sizes().end());
-  }
-  return {output, TensorMeta{{}, self.dtype()}};
-}
-
 template <bool images>
 struct Nll {
   static constexpr const char* op = images ? "nll_loss2d" : "nll_loss";
 
+  template <SizeType Int>
   static void check_shapes(const Tensor& self, const Tensor& target) {
-    images ? check_images(op, self, target) : check_vectors(op, self, target);
+    images ? check_images<Int>(op, self, target) : check_vectors<Int>(op, self, target);
   }
 
-  static Pair forward_rule(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
-                           int64_t reduction, int64_t) {
-    check_shapes(self, target);
-    check_weight_count(op, self, weight);
+  template <SizeType Int>
+  static std::array<BasicTensorMeta<Int>, 2> forward_rule(const Tensor& self, const Tensor& target,
+                                                          const OptionalTensor& weight,
+                                                          int64_t reduction, int64_t) {
+    check_shapes<Int>(self, target);
+    check_weight_count<Int>(op, self, weight);
     SB_CHECK(images || !is_given(weight) || weight->dim() == 1, op,
              ": weight: expected one dimension, got ", weight->describe());
     check_dtypes(op, self, target, weight);
-    return forward_metas(self, target, reduction);
+    BasicTensorMeta<Int> output{{}, self.dtype()};
+    if (keeps_targets(self, reduction)) output.sizes = size_vector<Int>(target);
+    return {output, BasicTensorMeta<Int>{{}, self.dtype()}};
   }
   static void forward(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
                       int64_t reduction, int64_t ignore_index, const Tensor& output,
@@ -174,26 +184,30 @@ struct Nll {
     });
   }
 
-  static TensorMeta backward_rule(const Tensor& grad, const Tensor& self, const Tensor& target,
-                                  const OptionalTensor& weight, int64_t reduction, int64_t,
-                                  const Tensor& total_weight) {
-    check_shapes(self, target);
-    SB_CHECK(total_weight.numel() == 1, op, ": total_weight: expected one element, got ",
+  template <SizeType Int>
+  static BasicTensorMeta<Int> backward_rule(const Tensor& grad, const Tensor& self,
+                                            const Tensor& target, const OptionalTensor& weight,
+                                            int64_t reduction, int64_t,
+                                            const Tensor& total_weight) {
+    check_shapes<Int>(self, target);
+    SB_CHECK(numel_of<Int>(total_weight) == 1, op, ": total_weight: expected one element, got ",
              total_weight.describe());
-    check_weight_count(op, self, weight);
+    check_weight_count<Int>(op, self, weight);
     if (keeps_targets(self, reduction)) {
       SB_CHECK_INDEX(images || grad.dim() != 0, op, ": grad_output: expected a dimension, got ",
                      grad.describe());
-      SB_CHECK(grad.sizes() == target.sizes(), op, ": grad_output: expected the shape of ",
-               target.describe(), ", got ", grad.describe());
+      SB_CHECK(equal_sizes<Int>(sizes_of<Int>(grad), sizes_of<Int>(target)), op,
+               ": grad_output: expected the shape of ", target.describe(), ", got ",
+               grad.describe());
     } else {
-      SB_CHECK(grad.dim() <= 1 && grad.numel() == 1, op,
-               ": grad_output: expected one element, got ", grad.describe());
+      SB_CHECK(grad.dim() <= 1, op, ": grad_output: expected one element, got ", grad.describe());
+      SB_CHECK(numel_of<Int>(grad) == 1, op, ": grad_output: expected one element, got ",
+               grad.describe());
     }
     check_dtypes(op, self, target, weight);
     check_dtype(op, "grad_output", grad, self.dtype());
     check_dtype(op, "total_weight", total_weight, self.dtype());
-    return {DimVector(self.sizes().begin(), self.sizes().end()), self.dtype()};
+    return {size_vector<Int>(self), self.dtype()};
   }
   static void backward(const Tensor& grad, const Tensor& self, const Tensor& target,
                        const OptionalTensor& weight, int64_t reduction, int64_t ignore_index,
@@ -227,10 +241,18 @@ struct Nll {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<Nll<false>::forward_rule, Nll<false>::forward>(m, nll_loss_forward);
-  define_structured<Nll<false>::backward_rule, Nll<false>::backward>(m, nll_loss_backward);
-  define_structured<Nll<true>::forward_rule, Nll<true>::forward>(m, nll_loss2d_forward);
-  define_structured<Nll<true>::backward_rule, Nll<true>::backward>(m, nll_loss2d_backward);
+  const auto define = [&]<bool images>(std::bool_constant<images>, const auto& forward,
+                                       const auto& backward) {
+    using N = Nll<images>;
+    define_structured<
+        by_size_rule<N::template forward_rule<int64_t>, N::template forward_rule<SymInt>>,
+        N::forward>(m, forward);
+    define_structured<
+        by_size_rule<N::template backward_rule<int64_t>, N::template backward_rule<SymInt>>,
+        N::backward>(m, backward);
+  };
+  define(std::false_type(), nll_loss_forward, nll_loss_backward);
+  define(std::true_type(), nll_loss2d_forward, nll_loss2d_backward);
 }
 
 }  // namespace sb

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "switchboard/core/checked_math.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/normalization/parameters.h"
@@ -17,51 +16,64 @@
 namespace sb {
 namespace {
 
-using internal::check_parameter;
 using internal::NormKernels;
 using OptionalTensor = std::optional<Tensor>;
 using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
 
+template <SizeType Int>
+void check_groups(const char* op, const Tensor& input, const OptionalTensor& weight,
+                  const OptionalTensor& bias, const Int& items, const Int& channels,
+                  const Int& size, int64_t groups) {
+  check_defined(op, input);
+  SB_CHECK(groups > 0, op, ": group: expected a positive number, got ", groups);
+  const auto check = [&](const auto& truth) {
+    SB_CHECK(truth, op, ": expected channels in ", groups,
+             " groups of one size, got N=", size_text(items), ", C=", size_text(channels),
+             ", HxW=", size_text(size));
+  };
+  check(items >= 0);
+  check(size >= 0);
+  check(channels >= 0);
+  check(channels % Int(groups) == 0);
+  SB_CHECK(numel_of<Int>(input) == product_of(product_of(items, channels), size), op,
+           ": expected N * C * HxW elements, ", size_text(items), " * ", size_text(channels), " * ",
+           size_text(size), ", got ", input.describe());
+  SB_CHECK(is_floating_point(input.dtype()), op, ": not implemented for ",
+           to_string(input.dtype()));
+  // Without items, too.
+  product_of(channels, size);
+  product_of(items, Int(groups));
+  const SizesRef<Int> of_channels(&channels, 1);
+  internal::check_parameter_of<Int>(op, "weight", weight, of_channels, input.dtype());
+  internal::check_parameter_of<Int>(op, "bias", bias, of_channels, input.dtype());
+}
+
 struct Groups {
   int64_t items, channels, size, groups;
 
-  Groups(const char* op, const Tensor& input, const OptionalTensor& weight,
-         const OptionalTensor& bias, int64_t items, int64_t channels, int64_t size, int64_t groups)
-      : items(items), channels(channels), size(size), groups(groups) {
-    check_defined(op, input);
-    SB_CHECK(groups > 0, op, ": group: expected a positive number, got ", groups);
-    SB_CHECK(items >= 0 && size >= 0 && channels >= 0 && channels % groups == 0, op,
-             ": expected channels in ", groups, " groups of one size, got N=", items,
-             ", C=", channels, ", HxW=", size);
-    SB_CHECK(input.numel() == checked_mul(checked_mul(items, channels), size), op,
-             ": expected N * C * HxW elements, ", items, " * ", channels, " * ", size, ", got ",
-             input.describe());
-    SB_CHECK(is_floating_point(input.dtype()), op, ": not implemented for ",
-             to_string(input.dtype()));
-    // Without items, too.
-    checked_mul(channels, size);
-    checked_mul(items, groups);
-    check_parameter(op, "weight", weight, IntArrayRef(&channels, 1), input.dtype());
-    check_parameter(op, "bias", bias, IntArrayRef(&channels, 1), input.dtype());
-  }
   int64_t per_group() const { return channels / groups; }
   int64_t grain() const {
     return std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, per_group() * size));
   }
 };
 
-std::array<TensorMeta, 3> group_norm_rule(const Tensor& input, const OptionalTensor& weight,
-                                          const OptionalTensor& bias, int64_t items,
-                                          int64_t channels, int64_t size, int64_t group, double) {
-  const Groups groups("native_group_norm", input, weight, bias, items, channels, size, group);
-  const TensorMeta stat{{items, group}, input.dtype()};
-  return {internal::meta_in_format<int64_t>(input), stat, stat};
+template <SizeType Int>
+std::array<BasicTensorMeta<Int>, 3> group_norm_rule(const Tensor& input,
+                                                    const OptionalTensor& weight,
+                                                    const OptionalTensor& bias, const SymInt& items,
+                                                    const SymInt& channels, const SymInt& size,
+                                                    int64_t group, double) {
+  check_groups<Int>("native_group_norm", input, weight, bias, size_as<Int>(items),
+                    size_as<Int>(channels), size_as<Int>(size), group);
+  const BasicTensorMeta<Int> stat{{size_as<Int>(items), Int(group)}, input.dtype()};
+  return {internal::meta_in_format<Int>(input), stat, stat};
 }
 void group_norm_kernel(const Tensor& input, const OptionalTensor& weight,
-                       const OptionalTensor& bias, int64_t items, int64_t channels, int64_t size,
-                       int64_t group, double eps, const Tensor& out, const Tensor& mean,
-                       const Tensor& rstd) {
-  const Groups shape("native_group_norm", input, weight, bias, items, channels, size, group);
+                       const OptionalTensor& bias, const SymInt& n_items, const SymInt& n_channels,
+                       const SymInt& plane, int64_t group, double eps, const Tensor& out,
+                       const Tensor& mean, const Tensor& rstd) {
+  const int64_t items = n_items.expect_int(), size = plane.expect_int();
+  const Groups shape{items, n_channels.expect_int(), size, group};
   if (items == 0) return;
   const DType dtype = compute_dtype(input.dtype());
   const internal::ComputeInput in(input, dtype);
@@ -103,33 +115,57 @@ void group_norm_kernel(const Tensor& input, const OptionalTensor& weight,
   rstds.finish();
 }
 
-ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const Tensor& mean,
-                      const Tensor& rstd, const OptionalTensor& weight, int64_t items,
-                      int64_t channels, int64_t size, int64_t group,
-                      absl::Span<const bool> output_mask) {
+// The results, yet to be filled.
+template <SizeType Int>
+ThreeTensors backward_results(const Tensor& grad_out, const Tensor& input, const Tensor& mean,
+                              const Tensor& rstd, const OptionalTensor& weight, const Int& items,
+                              const Int& channels, const Int& size, int64_t group,
+                              absl::Span<const bool> output_mask) {
   constexpr const char* op = "native_group_norm_backward";
   const Device device =
       internal::check_arguments(op, internal::tensors_of(grad_out, input, mean, rstd, weight));
-  const Groups shape(op, input, weight, std::nullopt, items, channels, size, group);
+  check_groups<Int>(op, input, weight, std::nullopt, items, channels, size, group);
   SB_CHECK(output_mask.size() == 3, op, ": output_mask: expected 3 elements, got ",
            output_mask.size());
-  SB_CHECK(grad_out.numel() == input.numel(), op, ": grad_out: expected as many elements as input ",
-           input.describe(), ", got ", grad_out.describe());
+  SB_CHECK(numel_of<Int>(grad_out) == numel_of<Int>(input), op,
+           ": grad_out: expected as many elements as input ", input.describe(), ", got ",
+           grad_out.describe());
   for (const Tensor* t : {&grad_out, &mean, &rstd}) {
     SB_CHECK(t->dtype() == input.dtype(), op, ": expected tensors of ", to_string(input.dtype()),
              ", got ", t->describe());
   }
-  SB_CHECK(mean.numel() == items * group && rstd.numel() == items * group, op,
-           ": mean and rstd: expected N * group elements, ", items, " * ", group, ", got ",
-           mean.describe(), " and ", rstd.describe());
+  for (const Tensor* t : {&mean, &rstd}) {
+    SB_CHECK(numel_of<Int>(*t) == product_of(items, Int(group)), op,
+             ": mean and rstd: expected N * group elements, ", size_text(items), " * ", group,
+             ", got ", t->describe());
+  }
   SB_CHECK(!(output_mask[1] || output_mask[2]) || is_given(weight), op,
            ": weight: expected a tensor, whose gradient is asked for, got none");
   ThreeTensors results;
   auto& [grad_input, grad_weight, grad_bias] = results;
-  if (output_mask[0]) grad_input = empty_on(device, input.sizes(), input.dtype());
-  if (output_mask[1]) grad_weight = empty_on(device, {channels}, input.dtype());
-  if (output_mask[2]) grad_bias = empty_on(device, {channels}, input.dtype());
+  const BasicTensorMeta<Int> of_channels{{channels}, input.dtype()};
+  if (output_mask[0])
+    grad_input = internal::make_result({size_vector<Int>(input), input.dtype()}, device);
+  if (output_mask[1]) grad_weight = internal::make_result(of_channels, device);
+  if (output_mask[2]) grad_bias = internal::make_result(of_channels, device);
+  return results;
+}
+
+ThreeTensors backward(const Tensor& grad_out, const Tensor& input, const Tensor& mean,
+                      const Tensor& rstd, const OptionalTensor& weight, const SymInt& n_items,
+                      const SymInt& n_channels, const SymInt& plane, int64_t group,
+                      absl::Span<const bool> output_mask) {
+  const bool symbolic =
+      any_symbolic(grad_out, input, mean, rstd, weight, n_items, n_channels) || any_symbolic(plane);
+  const ThreeTensors results = by_size(symbolic && !has_data(input), [&]<class Int>() {
+    return backward_results<Int>(grad_out, input, mean, rstd, weight, size_as<Int>(n_items),
+                                 size_as<Int>(n_channels), size_as<Int>(plane), group, output_mask);
+  });
   if (!has_data(input)) return results;
+  const auto& [grad_input, grad_weight, grad_bias] = results;
+  const int64_t items = n_items.expect_int(), channels = n_channels.expect_int();
+  const int64_t size = plane.expect_int();
+  const Groups shape{items, channels, size, group};
 
   const DType dtype = compute_dtype(input.dtype());
   const internal::ComputeInput in(input, dtype);
@@ -200,21 +236,24 @@ Tensor group_norm_composite(const Tensor& input, int64_t num_groups, const Optio
   constexpr const char* op = "group_norm";
   check_defined(op, input);
   SB_CHECK(input.dim() >= 2, op, ": expected at least 2 dimensions, got ", input.describe());
-  const int64_t channels = input.sizes()[1];
-  SB_CHECK(num_groups > 0 && channels % num_groups == 0, op, ": num_groups: expected a divisor of ",
-           channels, " channels, got ", num_groups);
-  check_parameter(op, "weight", weight, IntArrayRef(&channels, 1), input.dtype());
-  check_parameter(op, "bias", bias, IntArrayRef(&channels, 1), input.dtype());
-  const int64_t size = checked_numel(input.sizes().subspan(2));
+  SB_CHECK(num_groups > 0, op, ": num_groups: expected a positive number, got ", num_groups);
+  const SymInt channels = input.sym_size(1);
+  SB_CHECK(channels % num_groups == 0, op, ": num_groups: expected a divisor of ",
+           size_text(channels), " channels, got ", num_groups);
+  const SymIntArrayRef of_channels(absl::Span<const SymInt>(&channels, 1));
+  internal::check_parameter_of<SymInt>(op, "weight", weight, of_channels, input.dtype());
+  internal::check_parameter_of<SymInt>(op, "bias", bias, of_channels, input.dtype());
+  const SymInt size = sym_product(input.sym_sizes().subspan(2));
   const Tensor in = contiguous(input, suggest_memory_format(input));
   return std::get<0>(
-      native_group_norm(in, weight, bias, input.sizes()[0], channels, size, num_groups, eps));
+      native_group_norm(in, weight, bias, input.sym_size(0), channels, size, num_groups, eps));
 }
 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<group_norm_rule, group_norm_kernel>(m, native_group_norm);
+  define_structured<by_size_rule<group_norm_rule<int64_t>, group_norm_rule<SymInt>>,
+                    group_norm_kernel>(m, native_group_norm);
   define_out_form(m, native_group_norm.handle(), "out");
   define_on_cpu_and_meta(m, native_group_norm_backward, backward);
   define_out_form(m, native_group_norm_backward.handle(), "out");

@@ -8,7 +8,7 @@
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/random/distributions.h"
 #include "switchboard/ops/reductions.h"
-#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/size_lists.h"
 
 namespace sb {
 namespace {
@@ -34,7 +34,7 @@ struct TensorFloat {
   static auto sizes(const Tensor& mean, double, const Tensor* out) {
     check_mean(mean);
     // PyTorch broadcasts the mean to an out that is there.
-    return broadcast_shapes(mean.sizes(), out ? out->sizes() : mean.sizes());
+    return broadcast_sizes<SymInt>(mean.sym_sizes(), out ? out->sym_sizes() : mean.sym_sizes());
   }
   static const Tensor& like(const Tensor& mean, double) { return mean; }
   static Tensor fill(const Tensor& to, const Tensor& mean, double std,
@@ -45,7 +45,7 @@ struct TensorFloat {
 struct FloatTensor {
   static auto sizes(double, const Tensor& std, const Tensor*) {
     check_std(std);
-    return broadcast_shapes(std.sizes(), std.sizes());
+    return broadcast_sizes<SymInt>(std.sym_sizes(), std.sym_sizes());
   }
   static const Tensor& like(double, const Tensor& std) { return std; }
   static Tensor fill(const Tensor& to, double mean, const Tensor& std,
@@ -57,7 +57,7 @@ struct TensorTensor {
   static auto sizes(const Tensor& mean, const Tensor& std, const Tensor*) {
     check_mean(mean);
     check_std(std);
-    return broadcast_shapes(mean.sizes(), std.sizes());
+    return broadcast_sizes<SymInt>(mean.sym_sizes(), std.sym_sizes());
   }
   static const Tensor& like(const Tensor& mean, const Tensor&) { return mean; }
   static Tensor fill(const Tensor& to, const Tensor& mean, const Tensor& std,
@@ -72,7 +72,7 @@ Tensor drawn(const Mean& mean, const Std& std, const OptionalGenerator& generato
              const Tensor* out) {
   const auto sizes = Form::sizes(mean, std, out);
   const Tensor& model = out ? *out : Form::like(mean, std);
-  const Tensor result = empty(IntArrayRef(sizes), model.dtype(), std::nullopt, model.device());
+  const Tensor result = empty(SymIntArrayRef(sizes), model.dtype(), std::nullopt, model.device());
   return Form::fill(result, mean, std, generator);
 }
 

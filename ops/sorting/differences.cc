@@ -1,6 +1,7 @@
 // diff and the trapezoids: composed of slices and arithmetic, with the derivatives of these.
 
 #include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/cat.h"
 #include "switchboard/ops/comparison.h"
 #include "switchboard/ops/copy.h"
@@ -9,6 +10,7 @@
 #include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/reductions.h"
+#include "switchboard/ops/size_bounds.h"
 #include "switchboard/ops/sorting/cumulative.h"
 #include "switchboard/ops/views.h"
 
@@ -20,9 +22,9 @@ void check_joinable(const Tensor& self, const std::optional<Tensor>& other, int6
   SB_CHECK(other->dim() == self.dim(), "diff: expected prepend and append of ", self.dim(),
            " dimensions, got ", other->describe());
   for (int64_t d = 0; d < self.dim(); ++d) {
-    SB_CHECK(d == dim || other->size(d) == self.size(d),
-             "diff: expected prepend and append that fit ", self.describe(), ", got ",
-             other->describe());
+    if (d == dim) continue;
+    SB_CHECK(other->sym_size(d) == self.sym_size(d), "diff: expected prepend and append that fit ",
+             self.describe(), ", got ", other->describe());
   }
 }
 
@@ -49,8 +51,8 @@ struct Neighbours {
   Tensor left;
   Tensor right;
   Neighbours(const Tensor& t, int64_t dim)
-      : left(slice(t, dim, 0, std::max<int64_t>(0, t.size(dim) - 1), 1)),
-        right(slice(t, dim, std::min<int64_t>(1, t.size(dim)), std::nullopt, 1)) {}
+      : left(slice(t, dim, 0, larger(t.sym_size(dim) - 1, 0), 1)),
+        right(slice(t, dim, smaller(1, t.sym_size(dim)), std::nullopt, 1)) {}
 };
 
 Tensor differences(Tensor t, int64_t n, int64_t dim) {
@@ -61,13 +63,19 @@ Tensor differences(Tensor t, int64_t n, int64_t dim) {
   return t;
 }
 
+// After as many steps as there are elements nothing is left.
+int64_t most_steps(const Tensor& t, int64_t n, int64_t dim) {
+  const SymInt size = t.sym_size(dim);
+  return guard_size_oblivious(size >= n) ? n : guard_int(size);
+}
+
 Tensor diff_kernel(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
                    const std::optional<Tensor>& append) {
   check_has_dimension(self);
   const Tensor t = joined(self, dim, prepend, append);
   if (n == 0) return clone(self);
   if (n < 0) return t;  // as PyTorch
-  return differences(t, std::min(n, t.size(dim)), wrap_dim("diff", dim, t.dim()));
+  return differences(t, most_steps(t, n, dim), wrap_dim("diff", dim, t.dim()));
 }
 
 // The last difference is written to out, with the rules of its operator.
@@ -78,7 +86,7 @@ Tensor diff_out_kernel(const Tensor& self, int64_t n, int64_t dim,
   SB_CHECK(n >= 0, "diff: n: expected no negative number, got ", n);
   const Tensor all = joined(self, dim, prepend, append);
   const Tensor& t = n == 0 ? self : all;
-  const int64_t steps = n == 0 ? 0 : std::min(n, t.size(dim));
+  const int64_t steps = n == 0 ? 0 : most_steps(t, n, dim);
   if (steps == 0) {
     SB_CHECK(out.dtype() == t.dtype(), "diff: out: expected ", to_string(t.dtype()), ", got ",
              out.describe());
@@ -94,15 +102,15 @@ Tensor diff_out_kernel(const Tensor& self, int64_t n, int64_t dim,
 void check_not_bool(const Tensor& t) {
   SB_CHECK(t.dtype() != DType::Bool, "trapezoid: bool is not supported, got ", t.describe());
 }
-Scalar real_step(const Scalar& dx) {
+SymFloat real_step(const Scalar& dx) {
   SB_CHECK(!dx.is_complex(), "trapezoid: dx: expected a real number, got ", dx.to_string());
-  return dx.to<double>();
+  return dx.to_sym_float();
 }
 // The integral over nothing.
 Tensor zeros_without(const Tensor& y, int64_t dim) {
-  DimVector sizes(y.sizes().begin(), y.sizes().end());
+  SymDimVector sizes(y.sym_sizes().begin(), y.sym_sizes().end());
   sizes.erase(sizes.begin() + wrap_dim("trapezoid", dim, y.dim()));
-  return new_zeros(y, sizes);
+  return new_zeros(y, SymIntArrayRef(sizes));
 }
 
 // The distances of the points x, in a shape that broadcasts with y's.
@@ -112,36 +120,36 @@ Tensor steps_between(const Tensor& y, const Tensor& x, int64_t dim) {
   const int64_t d = wrap_dim("trapezoid", dim, y.dim());
   Tensor points = x;
   if (x.dim() == 1) {
-    SB_CHECK(x.size(0) == y.size(d), "trapezoid: expected a point for each of ", y.size(d),
-             " samples, got ", x.describe());
-    DimVector sizes(static_cast<size_t>(y.dim()), 1);
-    sizes[static_cast<size_t>(d)] = x.size(0);
-    points = view(x, sizes);
+    SB_CHECK(x.sym_size(0) == y.sym_size(d), "trapezoid: expected a point for each of ",
+             y.sym_size(d).to_string(), " samples, got ", x.describe());
+    SymDimVector sizes(static_cast<size_t>(y.dim()), 1);
+    sizes[static_cast<size_t>(d)] = x.sym_size(0);
+    points = view(x, SymIntArrayRef(sizes));
   } else if (x.dim() < y.dim()) {
-    DimVector sizes(static_cast<size_t>(y.dim() - x.dim()), 1);
-    sizes.insert(sizes.end(), x.sizes().begin(), x.sizes().end());
-    points = view(x, sizes);
+    SymDimVector sizes(static_cast<size_t>(y.dim() - x.dim()), 1);
+    sizes.insert(sizes.end(), x.sym_sizes().begin(), x.sym_sizes().end());
+    points = view(x, SymIntArrayRef(sizes));
   }
   const Neighbours pair(points, dim);
   return sub(pair.right, pair.left);
 }
 
 Tensor trapezoid_kernel(const Tensor& y, const Scalar& dx, int64_t dim) {
-  if (y.size(dim) == 0) return zeros_without(y, dim);
+  if (same_size(y.sym_size(dim), SymInt(0))) return zeros_without(y, dim);
   check_not_bool(y);
   const Scalar step = real_step(dx);
   const Tensor ends = add(select(y, dim, 0), select(y, dim, -1));
   return mul_Scalar(sub(sum(y, {dim}), mul_Scalar(ends, 0.5)), step);
 }
 Tensor trapezoid_x_kernel(const Tensor& y, const Tensor& x, int64_t dim) {
-  if (y.size(dim) == 0) return zeros_without(y, dim);
+  if (same_size(y.sym_size(dim), SymInt(0))) return zeros_without(y, dim);
   const Tensor dx = steps_between(y, x, dim);
   const Neighbours pair(y, dim);
   return div_Scalar(sum(mul(dx, add(pair.left, pair.right)), {dim}), 2.0);
 }
 Tensor cumulative_trapezoid_kernel(const Tensor& y, const Scalar& dx, int64_t dim) {
   check_not_bool(y);
-  const double half_step = real_step(dx).to<double>() / 2;
+  const SymFloat half_step = real_step(dx) / 2.0;
   const Neighbours pair(y, dim);
   return cumsum(mul_Scalar(add(pair.left, pair.right), half_step), dim, std::nullopt);
 }

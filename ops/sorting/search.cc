@@ -12,6 +12,7 @@
 #include "switchboard/ops/indexing/strided_walk.h"
 #include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/sorting/rows.h"
 #include "switchboard/ops/sorting/sort_keys.h"
 #include "switchboard/ops/structured.h"
@@ -72,12 +73,14 @@ bool is_right(bool right, std::optional<std::string_view> side) {
   return *side == "right";
 }
 
-TensorMeta searchsorted_rule(const Tensor& sequence, const Tensor& self, bool out_int32, bool right,
-                             std::optional<std::string_view> side,
-                             const std::optional<Tensor>& sorter) {
+template <SizeType Int>
+BasicTensorMeta<Int> searchsorted_rule(const Tensor& sequence, const Tensor& self, bool out_int32,
+                                       bool right, std::optional<std::string_view> side,
+                                       const std::optional<Tensor>& sorter) {
   is_right(right, side);
+  const SizesRef<Int> rows = sizes_of<Int>(sequence), own = sizes_of<Int>(self);
   if (is_given(sorter)) {
-    SB_CHECK(sorter->sizes() == sequence.sizes(),
+    SB_CHECK(equal_sizes<Int>(sizes_of<Int>(*sorter), rows),
              "searchsorted: sorter: expected the shape of sorted_sequence, ", sequence.describe(),
              ", got ", sorter->describe());
     SB_CHECK(sorter->dtype() == DType::Int64, "searchsorted: sorter: expected int64, got ",
@@ -85,21 +88,23 @@ TensorMeta searchsorted_rule(const Tensor& sequence, const Tensor& self, bool ou
   }
   SB_CHECK(sequence.dim() != 0, "searchsorted: sorted_sequence: expected a dimension, got ",
            sequence.describe());
-  bool fits = sequence.dim() == 1;
-  if (!fits && self.dim() == sequence.dim()) {
-    const size_t rest = static_cast<size_t>(self.dim() - 1);
-    fits = self.sizes().subspan(0, rest) == sequence.sizes().subspan(0, rest);
+  const auto fits = [&](const auto& truth) {
+    SB_CHECK(truth, "searchsorted: ", sequence.describe(), " has no row for each row of ",
+             self.describe());
+  };
+  if (sequence.dim() != 1) {
+    fits(self.dim() == sequence.dim());
+    fits(equal_sizes<Int>(own.first(own.size() - 1), rows.first(own.size() - 1)));
   }
-  SB_CHECK(fits, "searchsorted: ", sequence.describe(), " has no row for each row of ",
-           self.describe());
-  SB_CHECK(!out_int32 || sequence.sizes().back() < std::numeric_limits<int32_t>::max(),
-           "searchsorted: out_int32: int32 cannot count the elements of ", sequence.describe());
+  if (out_int32) {
+    SB_CHECK(rows.back() < int64_t{std::numeric_limits<int32_t>::max()},
+             "searchsorted: out_int32: int32 cannot count the elements of ", sequence.describe());
+  }
   const DType dtype = result_type({&sequence, &self});
-  SB_CHECK(
-      self.numel() == 0 || sequence.numel() == 0 || (has_sort_keys(dtype) && dtype != DType::Bool),
-      "searchsorted: not implemented for ", to_string(dtype));
-  return {DimVector(self.sizes().begin(), self.sizes().end()),
-          out_int32 ? DType::Int32 : DType::Int64};
+  SB_CHECK((has_sort_keys(dtype) && dtype != DType::Bool) ||
+               same_size(numel_of<Int>(self), Int(0)) || same_size(numel_of<Int>(sequence), Int(0)),
+           "searchsorted: not implemented for ", to_string(dtype));
+  return {size_vector<Int>(self), out_int32 ? DType::Int32 : DType::Int64};
 }
 
 void check_sorter(const Tensor& sorter) {
@@ -162,11 +167,12 @@ void searchsorted_kernel(const Tensor& sequence, const Tensor& self, bool, bool 
   });
 }
 
-TensorMeta bucketize_rule(const Tensor& self, const Tensor& boundaries, bool out_int32,
-                          bool right) {
+template <SizeType Int>
+BasicTensorMeta<Int> bucketize_rule(const Tensor& self, const Tensor& boundaries, bool out_int32,
+                                    bool right) {
   SB_CHECK(boundaries.dim() == 1, "bucketize: boundaries: expected one dimension, got ",
            boundaries.describe());
-  return searchsorted_rule(boundaries, self, out_int32, right, std::nullopt, std::nullopt);
+  return searchsorted_rule<Int>(boundaries, self, out_int32, right, std::nullopt, std::nullopt);
 }
 void bucketize_kernel(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right,
                       const Tensor& out) {
@@ -177,12 +183,13 @@ void check_isin(DType dtype) {
   SB_CHECK(dtype != DType::Bool && dtype != DType::BFloat16 && !is_complex(dtype),
            "isin: not implemented for ", to_string(dtype));
 }
-TensorMeta isin_rule(const Tensor& elements, const Tensor& tests, bool, bool) {
+template <SizeType Int>
+BasicTensorMeta<Int> isin_rule(const Tensor& elements, const Tensor& tests, bool, bool) {
   check_isin(elements.dtype());
   check_isin(tests.dtype());
-  SB_CHECK(elements.numel() == 0 || elements.dtype() != DType::Float16,
+  SB_CHECK(elements.dtype() != DType::Float16 || same_size(numel_of<Int>(elements), Int(0)),
            "isin: not implemented for float16");
-  return {DimVector(elements.sizes().begin(), elements.sizes().end()), DType::Bool};
+  return {size_vector<Int>(elements), DType::Bool};
 }
 void isin_kernel(const Tensor& elements, const Tensor& tests, bool, bool invert,
                  const Tensor& out) {
@@ -213,9 +220,11 @@ void isin_kernel(const Tensor& elements, const Tensor& tests, bool, bool invert,
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<searchsorted_rule, searchsorted_kernel>(m, searchsorted);
-  define_structured<bucketize_rule, bucketize_kernel>(m, bucketize);
-  define_structured<isin_rule, isin_kernel>(m, isin);
+  define_structured<by_size_rule<searchsorted_rule<int64_t>, searchsorted_rule<SymInt>>,
+                    searchsorted_kernel>(m, searchsorted);
+  define_structured<by_size_rule<bucketize_rule<int64_t>, bucketize_rule<SymInt>>,
+                    bucketize_kernel>(m, bucketize);
+  define_structured<by_size_rule<isin_rule<int64_t>, isin_rule<SymInt>>, isin_kernel>(m, isin);
 
   // A number is looked up as a tensor of it.
   constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;

@@ -11,6 +11,7 @@
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/indexing/scatter.h"
 #include "switchboard/ops/out_form.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/sorting/rows.h"
 #include "switchboard/ops/sorting/sort_keys.h"
 #include "switchboard/ops/structured.h"
@@ -19,7 +20,8 @@
 namespace sb {
 namespace {
 
-using ValuesAndIndices = std::array<TensorMeta, 2>;
+template <SizeType Int>
+using ValuesAndIndices = std::array<BasicTensorMeta<Int>, 2>;
 using Keys = std::vector<Keyed>;
 
 bool less(const Keyed& a, const Keyed& b) { return a.key < b.key; }
@@ -29,16 +31,17 @@ bool stably_less(const Keyed& a, const Keyed& b) {
 }
 
 // The shape with one element for each row.
-ValuesAndIndices one_of_each_row(const char* op, const Tensor& self, int64_t dim, bool keepdim) {
-  const int64_t d = wrap_dim(op, dim, self.dim());
-  SB_CHECK_INDEX(self.dim() == 0 || self.size(d) != 0 || self.numel() != 0, op, ": dimension ", d,
-                 " of ", self.describe(), " has size 0");
-  DimVector sizes(self.sizes().begin(), self.sizes().end());
+template <SizeType Int>
+ValuesAndIndices<Int> one_of_each_row(const char* op, const Tensor& self, int64_t dim,
+                                      bool keepdim) {
+  const size_t d = static_cast<size_t>(wrap_dim(op, dim, self.dim()));
+  SizeVector<Int> sizes = size_vector<Int>(self);
   if (!sizes.empty()) {
+    SB_CHECK_INDEX(sizes[d] != 0, op, ": dimension ", d, " of ", self.describe(), " has size 0");
     if (keepdim) {
-      sizes[static_cast<size_t>(d)] = 1;
+      sizes[d] = 1;
     } else {
-      sizes.erase(sizes.begin() + d);
+      sizes.erase(sizes.begin() + static_cast<int64_t>(d));
     }
   }
   return {{{sizes, self.dtype()}, {sizes, DType::Int64}}};
@@ -98,11 +101,13 @@ int64_t kth_index(Keys* keys, int64_t k) {
   return a[k].index;
 }
 
-ValuesAndIndices kthvalue_rule(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
-  const ValuesAndIndices metas = one_of_each_row("kthvalue", self, dim, keepdim);
+template <SizeType Int>
+ValuesAndIndices<Int> kthvalue_rule(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
+  const ValuesAndIndices<Int> metas = one_of_each_row<Int>("kthvalue", self, dim, keepdim);
   const int64_t d = wrap_dim("kthvalue", dim, self.dim());
-  const int64_t size = self.dim() == 0 ? 1 : self.size(d);
-  SB_CHECK(k >= 1 && k <= size, "kthvalue: k: expected 1 to ", size, ", got ", k);
+  const Int size = self.dim() == 0 ? Int(1) : sizes_of<Int>(self)[static_cast<size_t>(d)];
+  SB_CHECK(k >= 1, "kthvalue: k: expected 1 to ", size_text(size), ", got ", k);
+  SB_CHECK(size >= k, "kthvalue: k: expected 1 to ", size_text(size), ", got ", k);
   if (self.dim() != 0) check_selectable("kthvalue", self.dtype());
   return metas;
 }
@@ -137,8 +142,9 @@ template <bool ignore_nan>
 struct Median {
   static constexpr const char* op = ignore_nan ? "nanmedian" : "median";
 
-  static ValuesAndIndices rule(const Tensor& self, int64_t dim, bool keepdim) {
-    const ValuesAndIndices metas = one_of_each_row(op, self, dim, keepdim);
+  template <SizeType Int>
+  static ValuesAndIndices<Int> rule(const Tensor& self, int64_t dim, bool keepdim) {
+    const ValuesAndIndices<Int> metas = one_of_each_row<Int>(op, self, dim, keepdim);
     check_selectable(op, self.dtype());
     return metas;
   }
@@ -150,7 +156,7 @@ struct Median {
 
   static void check_all(const Tensor& self) {
     // With no element PyTorch asks nothing of the dtype.
-    if (self.numel() != 0) check_selectable(op, self.dtype());
+    if (!same_size(self.sym_numel(), SymInt(0))) check_selectable(op, self.dtype());
   }
   static Tensor all(const Tensor& self) {
     check_all(self);
@@ -178,7 +184,8 @@ struct Median {
 
   template <class DimOp, class AllOp>
   static void define(Library& m, const DimOp& dim_op, const AllOp& all_op) {
-    define_structured<rule, kernel, StructuredOptions{.refuse_overlap = true}>(m, dim_op);
+    define_structured<by_size_rule<rule<int64_t>, rule<SymInt>>, kernel,
+                      StructuredOptions{.refuse_overlap = true}>(m, dim_op);
     define_out_form(m, m.define(all_op), "out");
     m.impl(all_op, DispatchKey::CPU, &all);
     m.impl(all_op, DispatchKey::Meta, &all_meta);
@@ -201,9 +208,10 @@ int64_t mode_index(Keys* keys) {
   return (*keys)[best].index;
 }
 
-ValuesAndIndices mode_rule(const Tensor& self, int64_t dim, bool keepdim) {
-  const ValuesAndIndices metas = one_of_each_row("mode", self, dim, keepdim);
-  SB_CHECK(self.numel() <= 1 || has_sort_keys(self.dtype()), "mode: not implemented for ",
+template <SizeType Int>
+ValuesAndIndices<Int> mode_rule(const Tensor& self, int64_t dim, bool keepdim) {
+  const ValuesAndIndices<Int> metas = one_of_each_row<Int>("mode", self, dim, keepdim);
+  SB_CHECK(has_sort_keys(self.dtype()) || numel_of<Int>(self) <= 1, "mode: not implemented for ",
            to_string(self.dtype()));
   return metas;
 }
@@ -221,11 +229,11 @@ void mode_kernel(const Tensor& self, int64_t dim, bool, const Tensor& values,
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<kthvalue_rule, kthvalue_kernel, StructuredOptions{.refuse_overlap = true}>(
-      m, kthvalue);
+  define_structured<by_size_rule<kthvalue_rule<int64_t>, kthvalue_rule<SymInt>>, kthvalue_kernel,
+                    StructuredOptions{.refuse_overlap = true}>(m, kthvalue);
   Median<false>::define(m, median_dim, median);
   Median<true>::define(m, nanmedian_dim, nanmedian);
-  define_structured<mode_rule, mode_kernel>(m, mode);
+  define_structured<by_size_rule<mode_rule<int64_t>, mode_rule<SymInt>>, mode_kernel>(m, mode);
 }
 
 }  // namespace sb

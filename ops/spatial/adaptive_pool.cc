@@ -177,21 +177,21 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   };
   composite(adaptive_avg_pool1d, &avg_1d<adaptive_avg_pool2d>);
   composite(adaptive_avg_pool2d, &avg_composite<2, _adaptive_avg_pool2d, SymIntArrayRef>);
-  composite(adaptive_avg_pool3d, &avg_composite<3, _adaptive_avg_pool3d, IntArrayRef>);
+  composite(adaptive_avg_pool3d, &avg_composite<3, _adaptive_avg_pool3d, SymIntArrayRef>);
   composite(adaptive_max_pool1d, &max_1d);
 
   constexpr auto avg_rule_2d =
       by_size_rule<avg_rule<2, SymIntArrayRef, int64_t>, avg_rule<2, SymIntArrayRef, SymInt>>;
   constexpr auto avg_rule_3d =
-      by_size_rule<avg_rule<3, IntArrayRef, int64_t>, avg_rule<3, IntArrayRef, SymInt>>;
+      by_size_rule<avg_rule<3, SymIntArrayRef, int64_t>, avg_rule<3, SymIntArrayRef, SymInt>>;
   constexpr auto avg_backward_rule_2d =
       by_size_rule<avg_backward_rule<2, int64_t>, avg_backward_rule<2, SymInt>>;
   constexpr auto avg_backward_rule_3d =
       by_size_rule<avg_backward_rule<3, int64_t>, avg_backward_rule<3, SymInt>>;
   define_restrided_out<avg_rule_2d, avg_kernel<2, SymIntArrayRef>>(m, adaptive_avg_pool2d_out);
-  define_out_alone<avg_rule_3d, avg_kernel<3, IntArrayRef>>(m, adaptive_avg_pool3d_out);
+  define_out_alone<avg_rule_3d, avg_kernel<3, SymIntArrayRef>>(m, adaptive_avg_pool3d_out);
   define_functional<avg_rule_2d, avg_kernel<2, SymIntArrayRef>>(m, _adaptive_avg_pool2d);
-  define_functional<avg_rule_3d, avg_kernel<3, IntArrayRef>>(m, _adaptive_avg_pool3d);
+  define_functional<avg_rule_3d, avg_kernel<3, SymIntArrayRef>>(m, _adaptive_avg_pool3d);
   define_functional<avg_backward_rule_2d, avg_backward_kernel<2>>(m, _adaptive_avg_pool2d_backward);
   define_functional<avg_backward_rule_3d, avg_backward_kernel<3>>(m, _adaptive_avg_pool3d_backward);
   define_out_alone<avg_backward_rule_3d, avg_backward_kernel<3>>(

@@ -32,12 +32,10 @@ SB_STRUCTURED_MULTI(max_pool2d_with_indices,
 SB_STRUCTURED_MULTI(max_pool3d_with_indices,
                     "aten::max_pool3d_with_indices" SB_MAX_POOL_ARGUMENTS("3") "(Tensor, Tensor)",
                     "out", "out", "indices");
-SB_GRADIENT(
-    max_pool2d_with_indices_backward,
-    "aten::max_pool2d_with_indices_backward" SB_MAX_POOL_BACKWARD_ARGUMENTS("2"));
-SB_GRADIENT(
-    max_pool3d_with_indices_backward,
-    "aten::max_pool3d_with_indices_backward" SB_MAX_POOL_BACKWARD_ARGUMENTS("3"));
+SB_GRADIENT(max_pool2d_with_indices_backward,
+            "aten::max_pool2d_with_indices_backward" SB_MAX_POOL_BACKWARD_ARGUMENTS("2"));
+SB_GRADIENT(max_pool3d_with_indices_backward,
+            "aten::max_pool3d_with_indices_backward" SB_MAX_POOL_BACKWARD_ARGUMENTS("3"));
 
 // Means. The divisor is the window's size, with the padding that it lies on or without, or
 // divisor_override. Integers divide as C++ does.
@@ -53,10 +51,8 @@ SB_OP(avg_pool1d,
       "bool ceil_mode=False, bool count_include_pad=True) -> Tensor");
 SB_STRUCTURED_NO_INPLACE(avg_pool2d, "aten::avg_pool2d" SB_AVG_POOL_ARGUMENTS("2"), "out");
 SB_STRUCTURED_NO_INPLACE(avg_pool3d, "aten::avg_pool3d" SB_AVG_POOL_ARGUMENTS("3"), "out");
-SB_GRADIENT(avg_pool2d_backward,
-                         "aten::avg_pool2d_backward" SB_AVG_POOL_BACKWARD_ARGUMENTS("2"));
-SB_GRADIENT(avg_pool3d_backward,
-                         "aten::avg_pool3d_backward" SB_AVG_POOL_BACKWARD_ARGUMENTS("3"));
+SB_GRADIENT(avg_pool2d_backward, "aten::avg_pool2d_backward" SB_AVG_POOL_BACKWARD_ARGUMENTS("2"));
+SB_GRADIENT(avg_pool3d_backward, "aten::avg_pool3d_backward" SB_AVG_POOL_BACKWARD_ARGUMENTS("3"));
 
 // Windows chosen so that the result has the given size.
 SB_OP(adaptive_avg_pool1d, "aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor");
@@ -64,13 +60,13 @@ SB_STRUCTURED_NO_INPLACE(adaptive_avg_pool2d,
                          "aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
                          "out");
 SB_STRUCTURED_NO_INPLACE(adaptive_avg_pool3d,
-                         "aten::adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+                         "aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
                          "out");
 SB_STRUCTURED_NO_INPLACE(_adaptive_avg_pool2d,
                          "aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
                          "out");
 SB_STRUCTURED_NO_INPLACE(_adaptive_avg_pool3d,
-                         "aten::_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+                         "aten::_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
                          "out");
 SB_STRUCTURED_NO_INPLACE(
     _adaptive_avg_pool2d_backward,

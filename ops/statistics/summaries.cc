@@ -56,16 +56,18 @@ struct NanMean {
   }
 };
 
-std::array<TensorMeta, 2> aminmax_rule(const Tensor& self, std::optional<int64_t> dim,
-                                       bool keepdim) {
+template <SizeType Int>
+std::array<BasicTensorMeta<Int>, 2> aminmax_rule(const Tensor& self, std::optional<int64_t> dim,
+                                                 bool keepdim) {
   constexpr const char* op = "aminmax";
   if (dim) {
     check_has_extreme(op, self, {*dim});
   } else {
-    SB_CHECK(self.numel() != 0, op, ": ", self.describe(), " has no element");
+    SB_CHECK(numel_of<Int>(self) != 0, op, ": ", self.describe(), " has no element");
   }
   const IntArrayRef dims = dim ? IntArrayRef(&*dim, 1) : IntArrayRef();
-  TensorMeta meta = ReductionPlan(op, Reduction::Min, self, dims, keepdim).meta(self.dtype());
+  BasicTensorMeta<Int> meta =
+      ReductionPlan(op, Reduction::Min, self, dims, keepdim).meta_of<Int>(self.dtype());
   SB_CHECK(!is_complex(self.dtype()), op, ": not implemented for ", to_string(self.dtype()));
   // Alone of all reductions, a dimension of a number is kept.
   if (dim && keepdim && self.dim() == 0) meta.sizes = {1};
@@ -85,7 +87,8 @@ struct LogSumExp {
     check_defined(op, self);
     SB_CHECK(!is_complex(self.dtype()), op, ": expected a real tensor, got ", self.describe());
     // As PyTorch, which does not take away the dimensions that nobody named.
-    SB_CHECK(!dim.empty() || keepdim || self.dim() == 0 || self.numel() == 0, op,
+    const bool names_dims = !dim.empty() || keepdim || self.dim() == 0;
+    SB_CHECK(names_dims || same_size(self.sym_numel(), SymInt(0)), op,
              ": dim: expected a dimension, got none");
     return {op, Reduction::LogSumExp, self, dim, keepdim};
   }
@@ -111,9 +114,10 @@ struct LogSumExp {
   }
 };
 
-TensorMeta count_rule(const Tensor& self, IntArrayRef dim) {
+template <SizeType Int>
+BasicTensorMeta<Int> count_rule(const Tensor& self, IntArrayRef dim) {
   return ReductionPlan("count_nonzero", Reduction::CountNonzero, self, dim, false)
-      .meta(DType::Int64);
+      .meta_of<Int>(DType::Int64);
 }
 void count_kernel(const Tensor& self, IntArrayRef dim, const Tensor& out) {
   const ReductionPlan plan("count_nonzero", Reduction::CountNonzero, self, dim, false);
@@ -135,10 +139,12 @@ std::tuple<Tensor, Tensor> aminmax_dim(const Tensor& self, int64_t dim, bool kee
 SB_LIBRARY_FRAGMENT(aten, m) {
   define_on_cpu_and_meta(m, nansum, NanSum::functional);
   define_on_cpu_and_meta(m, nansum_out, NanSum::out);
-  define_structured<aminmax_rule, aminmax_kernel>(m, aminmax);
+  define_structured<by_size_rule<aminmax_rule<int64_t>, aminmax_rule<SymInt>>, aminmax_kernel>(
+      m, aminmax);
   define_on_cpu_and_meta(m, logsumexp, LogSumExp::functional);
   define_on_cpu_and_meta(m, logsumexp_out, LogSumExp::out);
-  define_structured<count_rule, count_kernel>(m, count_nonzero_dims);
+  define_structured<by_size_rule<count_rule<int64_t>, count_rule<SymInt>>, count_kernel>(
+      m, count_nonzero_dims);
   define_out_form(m, count_nonzero_dims.handle(), "dim_IntList_out");
 
   const auto define = [&](const auto& op, DispatchKey key, auto kernel) {

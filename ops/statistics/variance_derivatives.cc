@@ -57,10 +57,7 @@ struct Call {
     return !n.is_symbolic() && n.expect_int() == correction.value_or(1);
   }
   Tensor over_count(const Tensor& t, double less) const {
-    const SymInt n = count();
-    if (!n.is_symbolic()) return div_Scalar(t, static_cast<double>(n.expect_int()) - less);
-    // A number that is not known yet: counted.
-    return div(t, sub_Scalar(sum_dim(ones_like(self), dims(), /*keepdim=*/true), less));
+    return div_Scalar(t, sym_float(count()) - less);
   }
 };
 

@@ -174,7 +174,7 @@ class SymbolicCall {
     const auto bind = [&](const SymInt& symbol, std::string source, int64_t value) {
       if (!symbol.is_symbolic()) return;
       const symbolic::Expr e = static_cast<const ExprSymNode*>(symbol.node())->expr();
-      if (!e->is_symbol()) return;
+      if (!e->is_symbol() || values.contains(e)) return;
       values[e] = {.i = value};
       sources.emplace_back(std::move(source), value);
     };
@@ -191,6 +191,7 @@ class SymbolicCall {
     }
     const GuardsResult guards = env_->evaluate_guards(sources);
     if (!guards) return str_cat("refused: ", guards.failed, " by ", sb::to_string(guards.origin));
+    if (op_.schema().returns.empty()) return std::nullopt;  // what it wrote to keeps its shape
     if (returns.size() != results_.size())
       return str_cat("expected ", returns.size(), " results, got ", results_.size());
     for (size_t i = 0; i < returns.size(); ++i) {
