@@ -8,6 +8,7 @@
 #include "switchboard/ops/indexing/bags.h"
 #include "switchboard/ops/indexing/embedding.h"
 #include "switchboard/ops/optional_tensor.h"
+#include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/tensor_iterator.h"
 #include "switchboard/ops/views.h"
 
@@ -19,15 +20,15 @@ bool skips_offset2bag(const Tensor& weight, int64_t mode, const std::optional<Te
                       int64_t padding_idx) {
   return mode == BagMode::kSum &&
          (weight.dtype() == DType::Float32 || weight.dtype() == DType::Float16) &&
-         weight.strides()[1] == 1 && padding_idx < 0 &&
-         (!factors || !factors->defined() || factors->strides()[0] == 1);
+         padding_idx < 0 && is_one(weight.sym_stride(1)) &&
+         (!is_given(factors) || is_one(factors->sym_stride(0)));
 }
 
-template <bool with_gradient>
-std::array<TensorMeta, 4> bag_rule(const Tensor& weight, const Tensor& indices,
-                                   const Tensor& offsets, bool, int64_t mode, bool,
-                                   const std::optional<Tensor>& per_sample_weights,
-                                   bool include_last_offset, int64_t padding_idx) {
+template <SizeType Int, bool with_gradient>
+std::array<BasicTensorMeta<Int>, 4> bag_rule(const Tensor& weight, const Tensor& indices,
+                                             const Tensor& offsets, bool, int64_t mode, bool,
+                                             const std::optional<Tensor>& per_sample_weights,
+                                             bool include_last_offset, int64_t padding_idx) {
   constexpr const char* op = "embedding_bag";
   // What both are converted to counts.
   const DType index = promote_types(indices.dtype(), offsets.dtype());
@@ -43,7 +44,10 @@ std::array<TensorMeta, 4> bag_rule(const Tensor& weight, const Tensor& indices,
     SB_CHECK(mode == BagMode::kSum, op, ": per_sample_weights: only for mode 0 (sum)");
     SB_CHECK(factors.dtype() == weight.dtype(), op, ": per_sample_weights: expected ",
              to_string(weight.dtype()), ", got ", factors.describe());
-    SB_CHECK(factors.dim() == 1 && factors.numel() == indices.numel(), op,
+    SB_CHECK(factors.dim() == 1, op,
+             ": per_sample_weights: expected a number for each of the indices, got ",
+             factors.describe());
+    SB_CHECK(numel_of<Int>(factors) == numel_of<Int>(indices), op,
              ": per_sample_weights: expected a number for each of the indices, got ",
              factors.describe());
   }
@@ -51,15 +55,18 @@ std::array<TensorMeta, 4> bag_rule(const Tensor& weight, const Tensor& indices,
   SB_CHECK_INDEX(weight.dim() >= 2 && indices.dim() >= 1, op,
                  ": expected a matrix and a vector, got ", weight.describe(), " and ",
                  indices.describe());
-  SB_CHECK(!include_last_offset || offsets.numel() >= 1, op,
-           ": include_last_offset: expected at least one offset");
-  const int64_t bags = offsets.numel() - include_last_offset;
-  const int64_t width = weight.sizes()[1];
-  std::array<TensorMeta, 4> metas = {TensorMeta{{bags, width}, weight.dtype()},
-                                     TensorMeta{{indices.sizes()[0]}, index},
-                                     TensorMeta{{bags}, index}, TensorMeta{{bags}, index}};
-  if (skips_offset2bag(weight, mode, per_sample_weights, padding_idx)) metas[1].sizes = {0};
-  if (mode == BagMode::kSum && !with_gradient) metas[2].sizes = {offsets.numel()};
+  const Int given = numel_of<Int>(offsets);
+  if (include_last_offset) {
+    SB_CHECK(given >= 1, op, ": include_last_offset: expected at least one offset");
+  }
+  const Int bags = given - (include_last_offset ? 1 : 0);
+  const Int width = sizes_of<Int>(weight)[1];
+  using Meta = BasicTensorMeta<Int>;
+  std::array<Meta, 4> metas = {Meta{{bags, width}, weight.dtype()},
+                               Meta{{sizes_of<Int>(indices)[0]}, index}, Meta{{bags}, index},
+                               Meta{{bags}, index}};
+  if (skips_offset2bag(weight, mode, per_sample_weights, padding_idx)) metas[1].sizes = {Int(0)};
+  if (mode == BagMode::kSum && !with_gradient) metas[2].sizes = {given};
   metas[3].sizes = metas[2].sizes;
   if (mode == BagMode::kMax) metas[3].sizes.push_back(width);
   return metas;
@@ -196,8 +203,10 @@ Bags embedding_bag_kernel(const Tensor& weight, const Tensor& indices, const Ten
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_with_out<_embedding_bag, bag_rule<true>, bag_kernel>(m);
-  define_with_out<_embedding_bag_forward_only, bag_rule<false>, bag_kernel>(m);
+  define_with_out<_embedding_bag, by_size_rule<bag_rule<int64_t, true>, bag_rule<SymInt, true>>,
+                  bag_kernel>(m);
+  define_with_out<_embedding_bag_forward_only,
+                  by_size_rule<bag_rule<int64_t, false>, bag_rule<SymInt, false>>, bag_kernel>(m);
   m.define(embedding_bag);
   m.impl(embedding_bag, DispatchKey::CompositeImplicitAutograd, embedding_bag_kernel);
   m.define(embedding_bag_padding_idx);

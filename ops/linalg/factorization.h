@@ -19,8 +19,11 @@ namespace sb {
 using Two = std::tuple<Tensor, Tensor>;
 using Three = std::tuple<Tensor, Tensor, Tensor>;
 
-inline Tensor empty_batch(const Tensor& like, std::initializer_list<int64_t> last, DType dtype) {
-  return empty_on(like.device(), batch_and(like, last), dtype);
+inline Tensor empty_batch(const Tensor& like, std::initializer_list<SymInt> last, DType dtype) {
+  const SymDimVector sizes = sym_batch_and(like, last);
+  const SymIntArrayRef all = sizes;
+  if (any_symbolic(all)) return empty_with_symbols(all, {}, dtype);
+  return empty_on(like.device(), all.expect_ints(), dtype);
 }
 
 // A column-major copy in double precision: what is large to compile exists for that alone.

@@ -8,7 +8,7 @@ namespace {
 template <bool with_data>
 Two cholesky_kernel(const Tensor& a, bool upper, bool check) {
   check_square("linalg_cholesky", a);
-  const Tensor result = empty_matrices(a, a.size(-2), a.size(-1));
+  const Tensor result = empty_matrices(a, a.sym_size(-2), a.sym_size(-1));
   const Tensor info = empty_batch(a, {}, DType::Int32);
   if constexpr (with_data) {
     copy_elements(result, a);

@@ -4,6 +4,7 @@
 
 #include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/linalg/factorization.h"
+#include "switchboard/ops/views.h"
 
 namespace sb {
 namespace {
@@ -47,12 +48,12 @@ struct Factors {
 template <bool with_data>
 Factors lu_factors(const char* op, const Tensor& a, bool pivot) {
   check_matrices(op, a);
-  const int64_t n = std::min(a.size(-2), a.size(-1));
   Factors f;
-  f.lu = empty_matrices(a, a.size(-2), a.size(-1));
-  f.pivots = empty_batch(a, {n}, DType::Int32);
+  f.lu = empty_matrices(a, a.sym_size(-2), a.sym_size(-1));
+  f.pivots = empty_batch(a, {sym_min(a.sym_size(-2), a.sym_size(-1))}, DType::Int32);
   f.info = empty_batch(a, {}, DType::Int32);
   if constexpr (with_data) {
+    const int64_t n = f.pivots.size(-1);
     copy_elements(f.lu, a);
     visit_matrix_type(a.dtype(), [&]<class T>() {
       for (int64_t i = 0; i < num_matrices(a); ++i) {
@@ -75,10 +76,9 @@ int parity(const Factors& f, int64_t i) {
 
 // Has the same determinant. As in PyTorch, whose factors of row-major matrices are these.
 Tensor transposed_if_contiguous(const Tensor& a) {
-  return a.is_contiguous() && !is_complex(a.dtype())
-             ? alias_transposed(a, static_cast<size_t>(a.dim() - 2),
-                                static_cast<size_t>(a.dim() - 1))
-             : a;
+  if (!a.is_contiguous() || is_complex(a.dtype())) return a;
+  if (a.is_symbolic()) return transpose(a, -2, -1);
+  return alias_transposed(a, static_cast<size_t>(a.dim() - 2), static_cast<size_t>(a.dim() - 1));
 }
 
 template <bool with_data>
@@ -131,7 +131,7 @@ template <bool with_data>
 Two inv_kernel(const Tensor& a, bool check) {
   check_square("linalg_inv", a);
   const Factors f = lu_factors<with_data>("linalg_inv", a, true);
-  const Tensor result = empty_matrices(a, a.size(-2), a.size(-1));
+  const Tensor result = empty_matrices(a, a.sym_size(-2), a.sym_size(-1));
   if constexpr (with_data) {
     visit_matrix_type(a.dtype(), [&]<class T>() {
       for (int64_t i = 0; i < num_matrices(a); ++i) {

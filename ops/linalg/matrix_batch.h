@@ -9,6 +9,8 @@
 #include "Eigen/Core"
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/symbolic_shape.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
 
@@ -26,7 +28,7 @@ inline void check_matrices(const char* op, const Tensor& t) {
 }
 inline void check_square(const char* op, const Tensor& t) {
   check_matrices(op, t);
-  SB_CHECK(t.size(-1) == t.size(-2), op, ": expected square matrices, got ", t.describe());
+  SB_CHECK(t.sym_size(-1) == t.sym_size(-2), op, ": expected square matrices, got ", t.describe());
 }
 
 inline IntArrayRef batch_sizes(const Tensor& t) { return t.sizes().first(t.sizes().size() - 2); }
@@ -35,20 +37,30 @@ inline DimVector batch_and(const Tensor& t, std::initializer_list<int64_t> last)
   sizes.insert(sizes.end(), last.begin(), last.end());
   return sizes;
 }
+// The same with symbols.
+inline SymDimVector sym_batch_and(const Tensor& t, std::initializer_list<SymInt> last) {
+  SymDimVector sizes(t.sym_sizes().begin(), t.sym_sizes().end() - 2);
+  sizes.insert(sizes.end(), last.begin(), last.end());
+  return sizes;
+}
 // A new tensor of self's batch, one after the other, with column-major matrices.
-inline Tensor empty_matrices(const Tensor& like, int64_t rows, int64_t cols, DType dtype) {
-  const DimVector sizes = batch_and(like, {rows, cols});
-  DimVector strides(sizes.size());
-  int64_t step = checked_mul(std::max<int64_t>(rows, 1), std::max<int64_t>(cols, 1));
-  strides[sizes.size() - 1] = std::max<int64_t>(rows, 1);
+inline Tensor empty_matrices(const Tensor& like, const SymInt& rows, const SymInt& cols,
+                             DType dtype) {
+  const SymDimVector sizes = sym_batch_and(like, {rows, cols});
+  SymDimVector strides(sizes.size());
+  const auto counted = [](const SymInt& size) { return sym_max(size, SymInt(1)); };
+  SymInt step = counted(rows) * counted(cols);
+  strides[sizes.size() - 1] = counted(rows);
   strides[sizes.size() - 2] = 1;
   for (size_t d = sizes.size() - 2; d-- > 0;) {
     strides[d] = step;
-    step = checked_mul(step, std::max<int64_t>(sizes[d], 1));
+    step *= counted(sizes[d]);
   }
-  return empty_strided_on(like.device(), sizes, strides, dtype);
+  const SymIntArrayRef all_sizes = sizes, all_strides = strides;
+  if (any_symbolic(all_sizes)) return empty_with_symbols(all_sizes, all_strides, dtype);
+  return empty_strided_on(like.device(), all_sizes.expect_ints(), all_strides.expect_ints(), dtype);
 }
-inline Tensor empty_matrices(const Tensor& like, int64_t rows, int64_t cols) {
+inline Tensor empty_matrices(const Tensor& like, const SymInt& rows, const SymInt& cols) {
   return empty_matrices(like, rows, cols, like.dtype());
 }
 

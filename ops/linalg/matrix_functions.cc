@@ -18,7 +18,7 @@ namespace {
 template <bool with_data>
 Tensor exp_kernel(const Tensor& self) {
   check_square("linalg_matrix_exp", self);
-  if (self.size(-1) == 1) return exp(self);
+  if (is_one(self.sym_size(-1))) return exp(self);
   const Tensor result = clone(self);
   if constexpr (with_data) {
     const Tensor copy = wide_copy(self);
@@ -35,10 +35,11 @@ Tensor exp_kernel(const Tensor& self) {
 
 Tensor power_kernel(const Tensor& self, int64_t n) {
   check_defined("linalg_matrix_power", self);
-  SB_CHECK(self.dim() >= 2 && self.size(-1) == self.size(-2),
+  SB_CHECK(self.dim() >= 2, "linalg_matrix_power: expected square matrices, got ", self.describe());
+  SB_CHECK(self.sym_size(-1) == self.sym_size(-2),
            "linalg_matrix_power: expected square matrices, got ", self.describe());
   if (n == 0) {
-    const Tensor one = zeros(self.sizes(), self.dtype(), std::nullopt, self.device());
+    const Tensor one = zeros(self.sym_sizes(), self.dtype(), std::nullopt, self.device());
     fill_(diagonal(one, 0, -2, -1), 1);
     return one;
   }

@@ -12,14 +12,16 @@
 namespace sb {
 namespace {
 
-TensorMeta rule(const Tensor& a, std::optional<std::string_view> driver) {
+template <SizeType Int>
+BasicTensorMeta<Int> rule(const Tensor& a, std::optional<std::string_view> driver) {
   constexpr const char* op = "linalg_svdvals";
   SB_CHECK(a.dim() >= 2, op, ": A: expected at least 2 dimensions, got ", a.describe());
   SB_CHECK((is_floating_point(a.dtype()) && itemsize(a.dtype()) > 2) || is_complex(a.dtype()), op,
            ": A: expected float32, float64 or complex elements, got ", a.describe());
   SB_CHECK(!driver, op, ": driver: expected none on CPU, got ", driver.value_or(""));
-  TensorMeta meta{{a.sizes().begin(), a.sizes().end() - 1}, to_real(a.dtype())};
-  meta.sizes.back() = std::min(meta.sizes.back(), a.sizes().back());
+  BasicTensorMeta<Int> meta{{sizes_of<Int>(a).begin(), sizes_of<Int>(a).end() - 1},
+                            to_real(a.dtype())};
+  meta.sizes.back() = sym_min(meta.sizes.back(), sizes_of<Int>(a).back());
   return meta;
 }
 
@@ -59,6 +61,8 @@ void kernel(const Tensor& a, std::optional<std::string_view>, const Tensor& out)
 
 }  // namespace
 
-SB_LIBRARY_FRAGMENT(aten, m) { define_structured<rule, kernel>(m, linalg_svdvals); }
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_structured<by_size_rule<rule<int64_t>, rule<SymInt>>, kernel>(m, linalg_svdvals);
+}
 
 }  // namespace sb

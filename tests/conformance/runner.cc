@@ -33,7 +33,10 @@ std::string Tally::to_string() const {
 
 Outcome run_case(const Json& json, Place& place) {
   if (json.contains("grad_outputs")) return run_grads_case(json, place);
-  if (json.contains("bindings")) return run_symbolic_case(json);
+  if (json.contains("bindings")) {
+    return run_symbolic_case(json,
+                             place.name() == "unbacked" ? Symbols::Unbacked : Symbols::Backed);
+  }
   if (json.contains("op")) return run_ops_case(json, place);
   if (json.contains("steps"))
     return place.name() == "cpu" ? run_dispatch_case(json)
