@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <ostream>
+#include <set>
 
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
@@ -150,7 +151,7 @@ FakeSymbols make_symbols(const io::Program& program, const io::SymbolRules& rule
                     .value());
   }
   symbols.run.env = symbols.env.get();
-  for (const io::SymbolNumbers& sample : rules.samples(kSamples)) {
+  for (const io::SymbolNumbers& sample : rules.samples(sizes, kSamples)) {
     SamplePoint point;
     for (const auto& [symbol, number] : sample)
       point.emplace_back(source_of(rules, symbol), number);
@@ -182,15 +183,32 @@ void check_guards(const FakeSymbols& symbols, DeviceReport& report) {
   }
 }
 
-// Attention takes another way where its mask requires a gradient, which eager PyTorch asks.
-bool asks_for_gradients(const io::Program& program) {
-  return std::ranges::any_of(program.graph.nodes, [&](const io::Node& node) {
-    if (node.op != "aten::scaled_dot_product_attention") return false;
-    return std::ranges::any_of(node.inputs, [&](const io::NamedArgument& input) {
-      const auto* ref = std::get_if<io::TensorRef>(&input.value);
-      return input.name == "attn_mask" && ref && program.graph.meta_of(ref->name).requires_grad;
-    });
-  });
+// Attention takes another way where its mask requires a gradient, which eager PyTorch asks. Files say
+// so of parameters alone: it is what was computed from one.
+bool asks_for_gradients(const io::ModelArchive& archive) {
+  std::set<std::string> differentiable;
+  for (const io::InputSpec& input : archive.program.inputs)
+    if (is_tensor(input) && input_meta(archive, input).requires_grad)
+      differentiable.insert(input.name);
+  const io::Graph& graph = archive.program.graph;
+  for (const io::Node& node : graph.nodes) {
+    bool derived = false, masked = false;
+    for (const io::NamedArgument& input : node.inputs)
+      io::for_each_name(input.value, [&](const std::string& name) {
+        if (!differentiable.contains(name)) return;
+        derived = true;
+        masked |= input.name == "attn_mask";
+      });
+    if (masked && node.op == "aten::scaled_dot_product_attention") return true;
+    if (!derived) continue;
+    for (const io::Argument& output : node.outputs)
+      io::for_each_name(output, [&](const std::string& name) {
+        const auto meta = graph.tensor_values.find(name);
+        if (meta != graph.tensor_values.end() && is_floating_point(meta->second.dtype))
+          differentiable.insert(name);
+      });
+  }
+  return false;
 }
 
 }  // namespace
@@ -198,6 +216,7 @@ bool asks_for_gradients(const io::Program& program) {
 std::vector<IValue> move_inputs(const RunPlan& plan, Mover& mover,
                                 const io::SymbolValues& symbols) {
   const io::Program& program = plan.archive.program;
+  const bool with_gradients = asks_for_gradients(plan.archive);
   std::vector<IValue> moved;
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const io::InputSpec& spec = program.inputs[i];
@@ -219,7 +238,7 @@ std::vector<IValue> move_inputs(const RunPlan& plan, Mover& mover,
       moved.push_back(mover.move_as(tensor, meta.at(symbols)));
     else
       moved.push_back(mover.move(tensor));
-    if (meta.requires_grad && asks_for_gradients(program))
+    if (meta.requires_grad && with_gradients)
       set_requires_grad(moved.back().to_tensor());
   }
   return moved;
@@ -233,12 +252,12 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& tra
   try {
     // Nobody who runs a model asks for gradients; a joint program has them as nodes.
     std::optional<ExcludeKeysGuard> without_gradients;
-    if (!asks_for_gradients(program))
+    if (!asks_for_gradients(plan.archive))
       without_gradients.emplace(kAutogradFunctionalities |
                                 DispatchKeySet(DispatchKey::ADInplaceOrView));
     const io::SymbolRules rules(program);
     FakeSymbols symbols;
-    if (place.fake && !plan.sizes.empty())
+    if (place.fake)
       symbols = make_symbols(program, rules, plan.sizes);
     else
       symbols.run.values = io::as_values(plan.sizes);

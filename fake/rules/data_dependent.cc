@@ -75,7 +75,10 @@ bool nonzero_rule(FakeCall& call) {
   const Tensor self = call.tensor(0);
   env_for_sizes(call);
   const SymInt found = remembered_size(call, self, &FakeExtras::nonzero);
-  call.give({call.empty({found, self.dim()}, DType::Int64, self.device())});
+  // A column for each dimension, as the CPU's kernel makes them.
+  const SymInt dims = self.dim();
+  const Tensor columns = call.empty({dims, found}, DType::Int64, self.device());
+  call.give({call.view(columns, {found, dims}, {SymInt(1), found})});
   return true;
 }
 

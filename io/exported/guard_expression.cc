@@ -16,6 +16,7 @@ namespace {
 using Term = ExpressionTerm;
 using TermPtr = std::shared_ptr<const Term>;
 constexpr int kMaxGuardDepth = 200;
+constexpr size_t kMaxGuardLength = 4000;
 
 TermPtr integer(int64_t value) { return std::make_shared<Term>(Term{Term::Kind::Integer, value}); }
 TermPtr call(std::string name, std::vector<TermPtr> operands) {
@@ -43,6 +44,8 @@ class GuardReader {
       : text_(text), size_of_(size_of), number_of_(number_of) {}
 
   Expression read() {
+    // A sum of ever so many terms would be as deep.
+    if (text_.size() > kMaxGuardLength) fail("longer than 4,000 characters");
     TermPtr term = disjunction();
     skip_spaces();
     if (at_ != text_.size()) fail("something after its end");

@@ -213,7 +213,8 @@ RunFunction make_cond(const Node& node, const Arguments& arguments) {
              absl::Span<const IValue> values, const RunContext& context) {
     const std::vector<IValue> inputs = values_of(operands, values);
     IValue chosen = pred.in(values);
-    if (chosen.is_SymBool()) chosen = chosen.to_sym_bool().guard_bool();
+    // A tensor without data, so that both functions run, whatever the sizes at hand would choose.
+    if (chosen.is_SymBool()) chosen = wrapped_value(chosen);
     return yes.results(
         elements_of(cond_op()({std::move(chosen), yes.callable(inputs, context),
                                no.callable(inputs, context), tensors_among(inputs)})));

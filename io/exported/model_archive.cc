@@ -199,6 +199,8 @@ class ArchiveReader {
     // Every record, once, as bytes: the tensors are views of these.
     absl::flat_hash_map<std::string, Tensor> storages;
     for (const auto& [name, json] : document.root().at("config").members()) {
+      // A custom object, which is no tensor; who uses it says that it is not here.
+      if (!json.find("tensor_meta")) continue;
       const JsonValue path_name = json.at("path_name");
       if (const auto pickled = json.find("use_pickle"); pickled && pickled->to_bool())
         pickled->fail<NotImplementedError>("pickled weights are not supported");

@@ -39,18 +39,6 @@ DType dtype_of(const IValue& symbol) {
   return symbol.is_SymFloat() ? DType::Float64 : DType::Bool;
 }
 
-// A symbol has no value to put into memory: whoever can do without makes the tensor.
-Tensor wrapped_value(const IValue& number) {
-  if (!number.is_symbolic()) return wrapped_number(number.to_scalar());
-  const Tensor tensor = default_dispatcher()
-                            .find_op_or_throw("aten::scalar_tensor")
-                            .call({number}, {{"dtype", dtype_of(number)}})
-                            .at(0)
-                            .to_tensor();
-  tensor.impl()->set_wrapped_number(true);
-  return tensor;
-}
-
 // Python's True is a number where the schema wants one.
 bool is_number(const Type& type) {
   return !type.is_list() && (type.base == BaseType::Int || type.base == BaseType::SymInt ||
@@ -287,6 +275,18 @@ class OperatorStep : public NodeStep {
 };
 
 }  // namespace
+
+Tensor wrapped_value(const IValue& number) {
+  if (!number.is_symbolic()) return wrapped_number(number.to_scalar());
+  // A symbol has no value to put into memory: whoever can do without makes the tensor.
+  const Tensor tensor = default_dispatcher()
+                            .find_op_or_throw("aten::scalar_tensor")
+                            .call({number}, {{"dtype", dtype_of(number)}})
+                            .at(0)
+                            .to_tensor();
+  tensor.impl()->set_wrapped_number(true);
+  return tensor;
+}
 
 std::unique_ptr<NodeStep> make_operator_step(const Node& node, OperatorHandle op,
                                              const Places& places) {

@@ -238,10 +238,10 @@ void SymbolRules::check(const SymbolNumbers& numbers) const {
                  constraint, ", got ", numbers_text(numbers), "\n", describe());
 }
 
-std::vector<SymbolNumbers> SymbolRules::samples(size_t count) const {
+std::vector<SymbolNumbers> SymbolRules::samples(const SymbolNumbers& first, size_t count) const {
   constexpr int64_t kLargest = 40;
+  constexpr int64_t kLargestStart = int64_t{1} << 40;  // what files say may be anything
   constexpr size_t kTries = 2000;
-  const SymbolNumbers first = hints();
   std::vector<SymbolNumbers> found{first};
   Random random;
   for (size_t i = 0; i < kTries && found.size() < count; ++i) {
@@ -249,10 +249,11 @@ std::vector<SymbolNumbers> SymbolRules::samples(size_t count) const {
     for (auto& [symbol, number] : numbers) {
       const auto range = program_.ranges.find(symbol);
       const bool known = range != program_.ranges.end();
-      const int64_t low = known ? std::max<int64_t>(range->second.min.value_or(2), 0) : 2;
+      const int64_t low =
+          known ? std::clamp<int64_t>(range->second.min.value_or(2), 0, kLargestStart) : 2;
+      const int64_t largest = low + kLargest;
       const int64_t high =
-          std::max(low, std::min(known && range->second.max ? *range->second.max : kLargest,
-                                 std::max(low + kLargest, number)));
+          std::max(low, known && range->second.max ? std::min(*range->second.max, largest) : largest);
       number = i == 0 ? low : i == 1 && known && range->second.max ? high
                                                                    : random.between(low, high);
     }

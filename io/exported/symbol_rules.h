@@ -55,9 +55,9 @@ class SymbolRules {
   // Throws ValueError, naming the constraint and the sizes, where the program does not take them.
   void check(const SymbolNumbers& numbers) const;
   bool admits(const SymbolNumbers& numbers) const;
-  // Sizes that the program takes, the hints first, then the least, and others, at most `count`; the
-  // same for every call. Sizes stay small.
-  std::vector<SymbolNumbers> samples(size_t count) const;
+  // Sizes that the program takes, `first` before all, then the least, and others, at most `count`;
+  // the same for every call. Sizes stay small.
+  std::vector<SymbolNumbers> samples(const SymbolNumbers& first, size_t count) const;
 
   // "s53 (ids.size(1) = 12, 2..64)", a line each: what --dim may name.
   std::string describe() const;

@@ -62,17 +62,22 @@ Tensor as_gradient(const Tensor& t, DType dtype) {
 std::tuple<Tensor, Tensor, Tensor> flash_backward(const Tensor& grad_out, const Tensor& query_given,
                                                   const Tensor& key_given,
                                                   const Tensor& value_given, const Tensor& out,
-                                                  const Tensor& logsumexp, double dropout_p,
-                                                  bool is_causal, const std::optional<Tensor>& mask,
+                                                  const Tensor& logsumexp_given,
+                                                  double dropout_p, bool is_causal,
+                                                  const std::optional<Tensor>& mask,
                                                   std::optional<double> scale) {
   constexpr const char* kOp = "_scaled_dot_product_flash_attention_for_cpu_backward";
-  for (const Tensor* t : {&grad_out, &query_given, &key_given, &value_given, &out, &logsumexp})
+  for (const Tensor* t : {&grad_out, &query_given, &key_given, &value_given, &out, &logsumexp_given})
     check_defined(kOp, *t);
   for (const Tensor* t : {&grad_out, &query_given, &key_given, &value_given, &out}) {
     SB_CHECK(t->dim() == 4, kOp, ": expected tensors of 4 dimensions, got ", t->describe());
   }
-  SB_CHECK(logsumexp.dim() == 3, kOp, ": argument logsumexp: expected 3 dimensions, got ",
-           logsumexp.describe());
+  SB_CHECK(logsumexp_given.dim() == 3 || logsumexp_given.dim() == 4, kOp,
+           ": argument logsumexp: expected 3 dimensions, got ", logsumexp_given.describe());
+  // Programs whose forward was decomposed into products give the weights themselves, of which
+  // PyTorch reads the first of each row.
+  const Tensor logsumexp =
+      logsumexp_given.dim() == 4 ? select(logsumexp_given, 3, 0) : logsumexp_given;
   SB_CHECK(dropout_p == 0, kOp, ": argument dropout_p: dropout is not supported, got ", dropout_p);
   const DType dtype = logsumexp.dtype();
   const auto wide = [&](const Tensor& t) { return t.dtype() == dtype ? t : to_dtype(t, dtype); };

@@ -6,6 +6,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/ops/cat.h"
 #include "switchboard/ops/control_flow/trace_control_flow.h"
+#include "switchboard/ops/copy.h"
 #include "switchboard/ops/functionalization/functionalization.h"
 #include "switchboard/ops/views.h"
 
@@ -81,7 +82,8 @@ ScanCall::ScanCall(const std::vector<IValue>& stack)
 
 std::vector<Tensor> ScanCall::inputs_at(const std::vector<Tensor>& carry, int64_t i) const {
   std::vector<Tensor> inputs = carry;
-  for (const Tensor& x : xs) inputs.push_back(select(x, 0, i));
+  // Copies, as torch's: what combine_fn sees does not depend on how the xs lie in memory.
+  for (const Tensor& x : xs) inputs.push_back(clone(select(x, 0, i), MemoryFormat::Contiguous));
   inputs.insert(inputs.end(), additional.begin(), additional.end());
   return inputs;
 }
