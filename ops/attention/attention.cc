@@ -60,10 +60,7 @@ std::tuple<Tensor, Tensor> attend(const Tensor& scaled_query, const Tensor& key,
   const Tensor scores = matmul(scaled_query, transpose(key, -2, -1));
   // In place: the scores keep their dtype, whatever that of the mask.
   if (mask) add_(scores, added_mask(*mask, scaled_query));
-  Tensor weights = softmax(scores, -1);
-  if (zero_if_masked && mask) {
-    weights = masked_fill(weights, all_dim(eq_Scalar(scores, kMinusInfinity), -1, true), 0);
-  }
+  Tensor weights = zero_if_masked ? _safe_softmax(scores, -1) : softmax(scores, -1);
   if (dropout_p > 0) weights = dropout(weights, dropout_p, true);
   return {matmul(weights, value), weights};
 }

@@ -190,5 +190,12 @@ TEST_CASE("rms_norm divides by the root of the mean square, in float32 at least"
                     Catch::Contains("rms_norm: argument weight"));
 }
 
+TEST_CASE("a row that is all hidden has no softmax, and a safe one of zeros") {
+  const double hidden = -std::numeric_limits<double>::infinity();
+  const Tensor x = test::tensor_of({2, 2}, {hidden, hidden, hidden, 1});
+  CHECK(values_of(_safe_softmax(x, -1)) == std::vector<double>{0, 0, 0, 1});
+  CHECK(_safe_softmax(x, 0, DType::Float64).dtype() == DType::Float64);
+}
+
 }  // namespace
 }  // namespace sb

@@ -1,12 +1,16 @@
 #include "switchboard/ops/normalization/softmax.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "switchboard/ops/comparison.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/dims.h"
+#include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/reduction_plan.h"
+#include "switchboard/ops/reductions.h"
 #include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/structured.h"
 
@@ -186,6 +190,13 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(softmax_out, DispatchKey::CompositeExplicitAutograd, Plain::composite_out);
   m.define(log_softmax_out);
   m.impl(log_softmax_out, DispatchKey::CompositeExplicitAutograd, Log::composite_out);
+  m.define(_safe_softmax);
+  m.impl(_safe_softmax, DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor& self, int64_t dim, std::optional<DType> dtype) {
+           const Tensor weights = softmax(self, dim, dtype);
+           const Tensor unseen = eq_Scalar(self, Scalar(-std::numeric_limits<double>::infinity()));
+           return masked_fill(weights, all_dim(unseen, dim, true), 0);
+         });
   m.define(special_softmax);
   m.impl(special_softmax, kImplicit, Plain::composite);
   m.define(special_log_softmax);

@@ -34,6 +34,8 @@ SB_STRUCTURED_NO_INPLACE(
 SB_STRUCTURED_NO_INPLACE(
     log_softmax, "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     "int_out");
+// softmax, but zeros where all of a row are -infinity.
+SB_OP(_safe_softmax, "aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor");
 SB_OP(special_softmax,
       "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor");
 SB_OP(special_log_softmax,

@@ -37,6 +37,9 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
          SB_GRAD(self, (grad, result, dim, self_meta),
                  _log_softmax_backward_data(grad, result, dim, self_meta.dtype)));
   // The step back from grad_output is linear and symmetric: its own derivative.
+  derive(m, _safe_softmax,
+         SB_GRAD(self, (grad, result, dim, self_meta),
+                 _softmax_backward_data(grad, result, dim, self_meta.dtype)));
   derive(m, _softmax_backward_data,
          SB_GRAD(grad_output, (grad, output, dim, input_dtype),
                  _softmax_backward_data(grad, output, dim, input_dtype)),
