@@ -7,6 +7,7 @@
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/linalg/factorizations.h"
 #include "switchboard/ops/linalg/matrix_gradients.h"
+#include "switchboard/ops/linalg/triangular.h"
 
 namespace sb {
 namespace {
@@ -70,9 +71,30 @@ Tensor exponential_gradient(const Tensor& grad, const Tensor& self) {
   return narrow(narrow(linalg_matrix_exp(cat(blocks, -2)), -2, 0, n), -1, n, n);
 }
 
+// Of A and B, from that of X.
+std::array<Tensor, 2> triangular_gradients(const Tensor& grad, const Tensor& a,
+                                           const InputMetadata& a_meta, const InputMetadata& b_meta,
+                                           bool upper, bool left, bool unitriangular,
+                                           const Tensor& x, const std::array<bool, 2>& needs) {
+  const Tensor of_b = linalg_solve_triangular(mH(a), grad, !upper, left, unitriangular);
+  std::array<Tensor, 2> gradients;
+  if (needs[0]) {
+    const Tensor of_a = neg(left ? matmul(of_b, mH(x)) : matmul(mH(x), of_b));
+    const int64_t skipped = unitriangular ? 1 : 0;
+    gradients[0] = sum_to_size(upper ? triu(of_a, skipped) : tril(of_a, -skipped), a_meta.sizes);
+  }
+  if (needs[1]) gradients[1] = sum_to_size(of_b, b_meta.sizes);
+  return gradients;
+}
+
 }  // namespace
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {
+  derive(
+      m, linalg_solve_triangular,
+      SB_GRAD((self, B), (grad, self, self_meta, B_meta, upper, left, unitriangular, result, needs),
+              triangular_gradients(grad, self, self_meta, B_meta, upper, left, unitriangular,
+                                   result, needs)));
   derive(m, linalg_cholesky_ex, SB_GRAD(self, (grad, upper, L), cholesky_gradient(grad, upper, L)));
   derive(m, linalg_qr,
          SB_GRAD(A, (grad0, grad1, mode, Q, R), qr_gradient(grad0, grad1, mode, Q, R)));

@@ -18,6 +18,7 @@
 #include "switchboard/ops/linalg/factorizations.h"
 #include "switchboard/ops/linalg/products.h"
 #include "switchboard/ops/linalg/solve.h"
+#include "switchboard/ops/linalg/triangular.h"
 #include "switchboard/ops/matmul.h"
 #include "switchboard/ops/ranges.h"
 #include "switchboard/ops/reductions.h"
@@ -288,6 +289,17 @@ TEST_CASE("where there are no pairs or no columns, gradients of distances are ze
 
 TEST_CASE("the matrix exponential has gradients") {
   for (const Tensor& a : kMatrices()) check_twice([](const Tensor& t) { return matrix_exp(t); }, a);
+}
+
+TEST_CASE("solutions of triangular equations have the gradients of both sides") {
+  const bool upper = GENERATE(false, true), left = GENERATE(false, true),
+             unit = GENERATE(false, true);
+  const auto solve = [&](const Tensors& in) {
+    // Far from singular.
+    const Tensor a = add(in[0], mul_Scalar(eye(2, DType::Float64), 4));
+    return Tensors{linalg_solve_triangular(a, in[1], upper, left, unit)};
+  };
+  check_twice(solve, {leaf({2, 2}), left ? leaf({2, 2, 3}, 1) : leaf({2, 3, 2}, 1)});
 }
 
 }  // namespace

@@ -270,6 +270,15 @@ Tensor bilinear_kernel(const Tensor& input1, const Tensor& input2, const Tensor&
   return has_bias ? add(product, *bias) : product;
 }
 
+Tensor int_mm_kernel(const Tensor& self, const Tensor& mat2) {
+  for (const Tensor* t : {&self, &mat2}) {
+    check_defined("_int_mm", *t);
+    SB_CHECK(t->dim() == 2 && (t->dtype() == DType::Int8 || t->dtype() == DType::UInt8),
+             "_int_mm: expected matrices of int8 or uint8, got ", t->describe());
+  }
+  return mm(to_dtype(self, DType::Int32), to_dtype(mat2, DType::Int32));
+}
+
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
@@ -313,6 +322,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
                           [](const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
                             return linalg_cross(self, other, cross_dim(self, dim));
                           });
+  m.define(_int_mm);
+  m.impl(_int_mm, DispatchKey::CompositeExplicitAutograd, int_mm_kernel);
+  define_exact_out<_int_mm>(m);
   const OperatorHandle trilinear = m.define(_trilinear);
   m.impl(_trilinear, DispatchKey::CompositeExplicitAutograd, trilinear_kernel);
   define_out_form(m, trilinear, "out");

@@ -59,6 +59,9 @@ SB_OP(_trilinear,
 SB_OP(bilinear,
       "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor");
 
+// The product of matrices of int8 or uint8, in int32. RuntimeError for others.
+SB_STRUCTURED_NO_INPLACE(_int_mm, "aten::_int_mm(Tensor self, Tensor mat2) -> Tensor", "out");
+
 }  // namespace sb
 
 #endif  // SWITCHBOARD_OPS_LINALG_PRODUCTS_H_

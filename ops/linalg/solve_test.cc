@@ -1,8 +1,13 @@
 #include "switchboard/ops/linalg/solve.h"
 
 #include "catch2/catch.hpp"
+#include "switchboard/ops/indexing/triangles.h"
 #include "switchboard/ops/linalg/factorizations.h"
+#include "switchboard/ops/linalg/products.h"
+#include "switchboard/ops/linalg/triangular.h"
 #include "switchboard/ops/matmul.h"
+#include "switchboard/ops/operators.h"
+#include "switchboard/ops/ranges.h"
 #include "switchboard/ops/test_places.h"
 #include "switchboard/ops/views.h"
 
@@ -83,6 +88,44 @@ TEST_CASE("the exponential of a matrix of one number has the strides of a new te
   const Tensor x = as_strided(tensor_of({1}, {0}), {1, 1}, {0, 0});
   CHECK(test::strides_of(linalg_matrix_exp(x)) == test::Sizes{1, 1});
   CHECK(values_of(linalg_matrix_exp(x))[0] == 1);
+}
+
+TEST_CASE("triangular systems are solved from both sides, and read their triangle alone") {
+  const Tensor a = matrices() + 2 * eye(3, DType::Float64);
+  const Tensor b = tensor_of({3, 2}, {1, 2, 3, 4, 5, 6}, DType::Float64);
+  const Tensor expected = expand(b, {3, 3, 2});
+  for (const bool upper : {false, true}) {
+    const Tensor triangle = upper ? triu(a) : tril(a);
+    check_close(matmul(triangle, linalg_solve_triangular(a, b, upper)), expected);
+    const Tensor right = linalg_solve_triangular(a, transpose(b, 0, 1), upper, /*left=*/false);
+    check_close(matmul(right, triangle), transpose(expected, 1, 2));
+    const Tensor unit = (upper ? triu(a, 1) : tril(a, -1)) + eye(3, DType::Float64);
+    check_close(matmul(unit, linalg_solve_triangular(a, b, upper, true, true)), expected);
+  }
+  CHECK(linalg_solve_triangular(a, b, true).strides() == IntArrayRef{6, 1, 3});
+  CHECK_THROWS_AS(linalg_solve_triangular(a, transpose(b, 0, 1), true), RuntimeError);
+  CHECK_THROWS_AS(linalg_solve_triangular(b, b, true), RuntimeError);
+}
+
+TEST_CASE("Cholesky's factors solve and invert what they are factors of") {
+  const Tensor a = matrices();
+  const Tensor positive = matmul(a, transpose(a, 1, 2)) + eye(3, DType::Float64);
+  const Tensor b = tensor_of({3, 1}, {1, 2, 3}, DType::Float64);
+  for (const bool upper : {false, true}) {
+    const Tensor factor = linalg_cholesky(positive, upper);
+    check_close(matmul(positive, cholesky_solve(b, factor, upper)), expand(b, {3, 3, 1}));
+    check_close(matmul(positive, cholesky_inverse(factor, upper)),
+                expand(eye(3, DType::Float64), {3, 3, 3}));
+  }
+}
+
+TEST_CASE("bytes are multiplied in int32") {
+  const Tensor a = tensor_of({1, 3}, {100, 100, -100}, DType::Int8);
+  const Tensor b = tensor_of({3, 1}, {100, 100, 1}, DType::Int8);
+  CHECK(_int_mm(a, b).dtype() == DType::Int32);
+  CHECK(values_of(_int_mm(a, b)) == std::vector<double>{19900});
+  CHECK_THROWS_AS(_int_mm(a, a), RuntimeError);
+  CHECK_THROWS_AS(_int_mm(to_dtype(a, DType::Int32), b), RuntimeError);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/factories.h"
+#include "switchboard/ops/quantized/fake_quantize.h"
 #include "switchboard/ops/test_places.h"
 #include "switchboard/ops/views.h"
 
@@ -139,6 +140,24 @@ TEST_CASE("a device has arithmetic of its own, once", "[quantized]") {
   CHECK_THROWS_AS(register_quantize_kernel(DeviceType::CPU, kernel), ValueError);
   register_quantize_kernel(DeviceType::XPU, kernel);
   CHECK_THROWS_AS(register_quantize_kernel(DeviceType::XPU, kernel), RuntimeError);
+}
+
+TEST_CASE("fake_quantize rounds to steps within a range, and says what was in it", "[quantized]") {
+  auto place = GENERATE(from_range(places()));
+  const Tensor x = tensor_of({5}, {-1, 0.2, 0.3, 1, 100}, DType::Float32, place);
+  const auto [output, mask] = fake_quantize_per_tensor_affine_cachemask(x, 0.5, 1, 0, 5);
+  CHECK(holds(output, {-0.5, 0, 0.5, 1, 2}));
+  CHECK(mask.dtype() == DType::Bool);
+  CHECK(holds(mask, {0, 1, 1, 1, 0}));
+  const Tensor rows = tensor_of({2, 2}, {0.3, 9, 0.3, 9}, DType::Float32, place);
+  const Tensor scales = tensor_of({2}, {0.5, 2}, DType::Float32, place);
+  const Tensor zeros = tensor_of({2}, {0, 1}, DType::Int32, place);
+  CHECK(holds(fake_quantize_per_channel_affine(rows, scales, zeros, 0, 0, 4), {0.5, 2, 0, 6}));
+  CHECK_THROWS_WITH(fake_quantize_per_tensor_affine(x, 0.5, 9, 0, 5),
+                    Catch::Contains("argument zero_point"));
+  CHECK_THROWS_AS(fake_quantize_per_tensor_affine(x, 0.5, 1, 5, 0), RuntimeError);
+  CHECK_THROWS_AS(fake_quantize_per_channel_affine(x, scales, zeros, 0, 0, 4), RuntimeError);
+  CHECK_THROWS_AS(fake_quantize_per_tensor_affine(zeros, 0.5, 1, 0, 5), NotImplementedError);
 }
 
 }  // namespace

@@ -1,0 +1,102 @@
+#include "switchboard/ops/linalg/triangular.h"
+
+#include "Eigen/Core"
+#include "switchboard/ops/lazy_bits/conjugate.h"
+#include "switchboard/ops/linalg/factorization.h"
+#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/ranges.h"
+#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/views.h"
+
+namespace sb {
+namespace {
+
+template <class T>
+void solve_triangle(const Eigen::Map<ColumnMajor<T>>& a, bool upper, bool unit,
+                    Eigen::Map<ColumnMajor<T>> x) {
+  if (upper && unit) return a.template triangularView<Eigen::UnitUpper>().solveInPlace(x);
+  if (upper) return a.template triangularView<Eigen::Upper>().solveInPlace(x);
+  if (unit) return a.template triangularView<Eigen::UnitLower>().solveInPlace(x);
+  a.template triangularView<Eigen::Lower>().solveInPlace(x);
+}
+
+// With left alone: X A = B is A^T X^T = B^T.
+template <bool with_data>
+Tensor solve_left_triangle(const Tensor& a, const Tensor& b, bool upper, bool unitriangular) {
+  const auto batch = broadcast_shapes(batch_sizes(a), batch_sizes(b));
+  DimVector a_sizes(batch.begin(), batch.end()), b_sizes = a_sizes;
+  a_sizes.insert(a_sizes.end(), {a.size(-2), a.size(-1)});
+  b_sizes.insert(b_sizes.end(), {b.size(-2), b.size(-1)});
+  const Tensor wide = expand(b, b_sizes);
+  const Tensor result = empty_matrices(wide, b.size(-2), b.size(-1));
+  if (!with_data || result.numel() == 0) return result;
+  copy_elements(result, wide);
+  const Tensor factors = empty_matrices(expand(a, a_sizes), a.size(-2), a.size(-1));
+  copy_elements(factors, expand(a, a_sizes));
+  visit_matrix_type(a.dtype(), [&]<class T>() {
+    for (int64_t i = 0; i < num_matrices(result); ++i)
+      solve_triangle<T>(matrix_at<T>(factors, i), upper, unitriangular, matrix_at<T>(result, i));
+  });
+  return result;
+}
+
+template <bool with_data>
+Tensor solve_triangular_kernel(const Tensor& a, const Tensor& b, bool upper, bool left,
+                               bool unitriangular) {
+  const char* const op = "linalg_solve_triangular";
+  check_square(op, a);
+  check_matrices(op, b);
+  SB_CHECK(a.dtype() == b.dtype() && a.device() == b.device(), op,
+           ": B: expected the dtype and device of A = ", a.describe(), ", got ", b.describe());
+  SB_CHECK(b.size(left ? -2 : -1) == a.size(-1), op, ": B: expected matrices of ", a.size(-1),
+           left ? " rows" : " columns", ", got ", b.describe());
+  if (left) return solve_left_triangle<with_data>(a, b, upper, unitriangular);
+  const auto turned = [](const Tensor& t) {
+    const auto rank = static_cast<size_t>(t.dim());
+    return alias_transposed(t, rank - 2, rank - 1);
+  };
+  const Tensor x =
+      turned(solve_left_triangle<with_data>(turned(a), turned(b), !upper, unitriangular));
+  const Tensor result = empty_matrices(x, x.size(-2), x.size(-1));
+  if (with_data) copy_elements(result, x);
+  return result;
+}
+
+Tensor adjoint_of(const Tensor& a) { return conj(transpose(a, -2, -1)); }
+
+Tensor cholesky_solve_any(const Tensor& self, const Tensor& factor, bool upper) {
+  check_square("cholesky_solve", factor);
+  check_matrices("cholesky_solve", self);
+  const Tensor lower = upper ? adjoint_of(factor) : factor;
+  const Tensor half = linalg_solve_triangular(lower, self, false);
+  return linalg_solve_triangular(adjoint_of(lower), half, true);
+}
+
+Tensor cholesky_inverse_any(const Tensor& self, bool upper) {
+  check_square("cholesky_inverse", self);
+  return cholesky_solve(eye(self.size(-1), self.dtype(), std::nullopt, self.device(), std::nullopt),
+                        self, upper);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(linalg_solve_triangular);
+  m.impl(linalg_solve_triangular, DispatchKey::CPU, solve_triangular_kernel<true>);
+  m.impl(linalg_solve_triangular, DispatchKey::Meta, solve_triangular_kernel<false>);
+  define_out_by_copy<linalg_solve_triangular>(m);
+  m.define(cholesky_solve);
+  m.impl(cholesky_solve, DispatchKey::CompositeExplicitAutograd, cholesky_solve_any);
+  define_out_by_copy<cholesky_solve>(m);
+  m.define(cholesky_inverse);
+  m.impl(cholesky_inverse, DispatchKey::CompositeExplicitAutograd, cholesky_inverse_any);
+  m.define(cholesky_inverse_out);
+  m.impl(cholesky_inverse_out, DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor& self, bool upper, const Tensor& out) {
+           const ResultAndOut pair = {cholesky_inverse(self, upper), out};
+           copy_results_to_outs("cholesky_inverse", {&pair, 1}, /*keep_strides=*/true);
+           return out;
+         });
+}
+
+}  // namespace sb
