@@ -62,22 +62,21 @@ Tensor as_gradient(const Tensor& t, DType dtype) {
 std::tuple<Tensor, Tensor, Tensor> flash_backward(const Tensor& grad_out, const Tensor& query_given,
                                                   const Tensor& key_given,
                                                   const Tensor& value_given, const Tensor& out,
-                                                  const Tensor& logsumexp_given,
+                                                  const Tensor& logsumexp,
                                                   double dropout_p, bool is_causal,
                                                   const std::optional<Tensor>& mask,
                                                   std::optional<double> scale) {
   constexpr const char* kOp = "_scaled_dot_product_flash_attention_for_cpu_backward";
-  for (const Tensor* t : {&grad_out, &query_given, &key_given, &value_given, &out, &logsumexp_given})
+  for (const Tensor* t : {&grad_out, &query_given, &key_given, &value_given, &out, &logsumexp})
     check_defined(kOp, *t);
   for (const Tensor* t : {&grad_out, &query_given, &key_given, &value_given, &out}) {
     SB_CHECK(t->dim() == 4, kOp, ": expected tensors of 4 dimensions, got ", t->describe());
   }
-  SB_CHECK(logsumexp_given.dim() == 3 || logsumexp_given.dim() == 4, kOp,
-           ": argument logsumexp: expected 3 dimensions, got ", logsumexp_given.describe());
-  // Programs whose forward was decomposed into products give the weights themselves, of which
-  // PyTorch reads the first of each row.
-  const Tensor logsumexp =
-      logsumexp_given.dim() == 4 ? select(logsumexp_given, 3, 0) : logsumexp_given;
+  SB_CHECK(logsumexp.dim() == 3 || logsumexp.dim() == 4, kOp,
+           ": argument logsumexp: expected 3 dimensions, got ", logsumexp.describe());
+  // Programs whose forward was decomposed into products give the weights themselves. (PyTorch reads
+  // them as if they were logsumexp, and gives other gradients than those of the program.)
+  const bool has_weights = logsumexp.dim() == 4;
   SB_CHECK(dropout_p == 0, kOp, ": argument dropout_p: dropout is not supported, got ", dropout_p);
   const DType dtype = logsumexp.dtype();
   const auto wide = [&](const Tensor& t) { return t.dtype() == dtype ? t : to_dtype(t, dtype); };
@@ -85,8 +84,10 @@ std::tuple<Tensor, Tensor, Tensor> flash_backward(const Tensor& grad_out, const 
   const Tensor key = internal::repeat_heads(wide(key_given), query);
   const Tensor value = internal::repeat_heads(wide(value_given), query);
   const double factor = factor_of(query, scale);
-  const Tensor weights = exp(sub(scores_of(query, key, is_causal, mask, factor),
-                                 unsqueeze(finite_logsumexp(logsumexp), -1)));
+  const Tensor weights = has_weights
+                             ? logsumexp
+                             : exp(sub(scores_of(query, key, is_causal, mask, factor),
+                                       unsqueeze(finite_logsumexp(logsumexp), -1)));
   const Tensor by_weights =
       sub(matmul(grad, transpose(value, -2, -1)), sum(mul(grad, wide(out)), {-1}, true));
   const Tensor by_scores = mul_Scalar(mul(weights, by_weights), factor);
