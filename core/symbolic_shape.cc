@@ -15,9 +15,15 @@ SymDimVector contiguous_strides(SymIntArrayRef sizes) {
 namespace {
 
 bool known(const SymBool& truth) { return statically_known(truth).value_or(false); }
+// What nobody can tell before the data is there is taken not to be so.
 bool asked(const SymBool& truth) {
   if (const std::optional<bool> sure = statically_known(truth)) return *sure;
-  return guard_size_oblivious(truth);
+  if (has_hint(truth)) return guard_bool(truth);
+  try {
+    return guard_size_oblivious(truth);
+  } catch (const RuntimeError&) {
+    return false;
+  }
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ SymDimVector contiguous_strides(SymIntArrayRef sizes);
 // taken in this order, fastest first. Records nothing.
 bool is_known_dense(const SymbolicShape& shape, absl::Span<const size_t> order);
 // Whether they do for the sizes at hand: asks about sizes and strides, one by one, where that does
-// not hold for all. Sizes that come from data count as neither 0 nor 1.
+// not hold for all. Sizes that come from data count as neither 0 nor 1, and what they leave open
+// counts as not dense.
 bool is_dense(const SymbolicShape& shape, absl::Span<const size_t> order);
 
 }  // namespace sb

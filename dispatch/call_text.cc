@@ -16,14 +16,15 @@ std::string list_text(const List& list, F&& text) {
 
 }  // namespace
 
-std::string type_text(DType dtype, IntArrayRef sizes, Device device) {
-  return str_cat(to_string(dtype), "[", absl::StrJoin(sizes, ", "), "]",
+std::string type_text(DType dtype, SymIntArrayRef sizes, Device device) {
+  const auto append = [](std::string* text, const SymInt& size) { *text += size.to_string(); };
+  return str_cat(to_string(dtype), "[", absl::StrJoin(sizes, ", ", append), "]",
                  device.is_cpu() ? "" : str_cat(" on ", to_string(device)));
 }
 
 std::string type_text(const Tensor& tensor) {
   if (!tensor.defined()) return "undefined";
-  return type_text(tensor.dtype(), tensor.sizes(), tensor.device());
+  return type_text(tensor.dtype(), tensor.sym_sizes(), tensor.device());
 }
 
 std::string value_text(const IValue& value, const std::function<std::string(const Tensor&)>& text) {

@@ -13,7 +13,7 @@
 namespace sb {
 
 // "float32[2, 3]"; the device follows unless it is the CPU: "float32[2, 3] on cuda:0".
-std::string type_text(DType dtype, IntArrayRef sizes, Device device);
+std::string type_text(DType dtype, SymIntArrayRef sizes, Device device);
 std::string type_text(const Tensor& tensor);
 
 // The value as code, where text(tensor) stands for each tensor, those in lists included.

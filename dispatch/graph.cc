@@ -52,12 +52,14 @@ std::string identifier(std::string_view text) {
 NodeMeta NodeMeta::of(const Tensor& tensor) {
   SB_CHECK(tensor.defined(), "NodeMeta: expected a tensor, got an undefined one");
   return {tensor.dtype(),
-          {tensor.sizes().begin(), tensor.sizes().end()},
-          {tensor.strides().begin(), tensor.strides().end()},
+          {tensor.sym_sizes().begin(), tensor.sym_sizes().end()},
+          {tensor.sym_strides().begin(), tensor.sym_strides().end()},
           tensor.device()};
 }
 
-std::string NodeMeta::to_string() const { return type_text(dtype, sizes, device); }
+std::string NodeMeta::to_string() const {
+  return type_text(dtype, absl::MakeConstSpan(sizes), device);
+}
 
 void Node::set_argument(size_t index, GraphArg argument) {
   SB_CHECK_INDEX(index < arguments_.size(), "graph: node '", name_, "': argument ", index,

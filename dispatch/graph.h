@@ -95,8 +95,8 @@ class HigherOrderTarget {
 // What is known of a tensor without its data.
 struct NodeMeta {
   DType dtype;
-  std::vector<int64_t> sizes;
-  std::vector<int64_t> strides;
+  std::vector<SymInt> sizes;
+  std::vector<SymInt> strides;
   Device device;
 
   // Throws RuntimeError for an undefined tensor.

@@ -6,6 +6,7 @@
 #include "switchboard/core/symbolic_number.h"
 #include "switchboard/dispatch/call_text.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/tracing_mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/comparison.h"
@@ -125,6 +126,18 @@ TEST_CASE("a number that stands for a symbol is a tensor among tensors", "[fake]
   CHECK(wrapped_number_text(number) == "s0");
   CHECK(mul(f.x, number).describe() == "float32[s0, s1] on cuda:0");
   CHECK(mul(number, f.x).describe() == "float32[s0, s1] on cuda:0");
+  CHECK(f.env->guards().empty());
+}
+
+TEST_CASE("a traced graph prints its symbols and settles none", "[fake][symbolic]") {
+  Fixture f;
+  const Graph graph = trace(
+      [](const std::vector<Tensor>& in) {
+        return std::vector<Tensor>{mul_Scalar(in[0], in[0].sym_size(0))};
+      },
+      {f.x});
+  CHECK_THAT(graph.to_string(), Catch::Contains("arg0: float32[s0, s1] on cuda:0"));
+  CHECK_THAT(graph.to_string(), Catch::Contains("(arg0, s0)"));
   CHECK(f.env->guards().empty());
 }
 

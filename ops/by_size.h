@@ -90,14 +90,14 @@ inline SymInt product_of(const SymInt& a, const SymInt& b) { return a * b; }
 // Whether a truth holds for all sizes; records nothing.
 inline bool known(bool truth) { return truth; }
 inline bool known(const SymBool& truth) { return statically_known(truth).value_or(false); }
+// The truth at hand, which is then relied on; false, with nothing recorded, where only data will
+// tell it, sizes from data counting as at least 2. As `guard_or_false`.
+bool asked_or_false(const SymBool& truth);
+inline bool asked_or_false(std::same_as<bool> auto truth) { return truth; }
 // Whether two sizes are equal, where sizes that data decides count as no other number: records
 // nothing where it is known.
 inline bool same_size(int64_t a, int64_t b) { return a == b; }
-inline bool same_size(const SymInt& a, const SymInt& b) {
-  const SymBool same = a == b;
-  if (const std::optional<bool> sure = statically_known(same)) return *sure;
-  return guard_size_oblivious(same);
-}
+inline bool same_size(const SymInt& a, const SymInt& b) { return asked_or_false(a == b); }
 // Whether a size is 1, in the same way.
 template <SizeType Int>
 bool is_one(const Int& size) {

@@ -33,6 +33,16 @@ DimSet dim_set(const char* op, IntArrayRef dims, int64_t rank) {
   return set;
 }
 
+bool asked_or_false(const SymBool& truth) {
+  if (const std::optional<bool> sure = statically_known(truth)) return *sure;
+  if (has_hint(truth)) return guard_size_oblivious(truth);
+  try {
+    return guard_size_oblivious(truth);
+  } catch (const RuntimeError&) {
+    return false;
+  }
+}
+
 std::string symbolic_shape_text(SymIntArrayRef sizes) {
   std::string text = "[";
   for (const SymInt& size : sizes) {

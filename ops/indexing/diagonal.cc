@@ -42,7 +42,7 @@ Tensor diagonal_view(const Tensor& self, int64_t offset, int64_t dim1, int64_t d
                                              along(sizes_of<Int>(self), second), offset);
   Int at = storage_offset_of<Int>(self);
   // The first element is where it is, if there is one. That sizes from data leave one is assumed.
-  if (offset != 0 && guard_size_oblivious(d.length > 0)) {
+  if (offset != 0 && !asked_or_false(d.length <= 0)) {
     at = sum_of(at, sum_of(product_of(Int(d.row), row_stride), product_of(Int(d.col), col_stride)));
   }
   SizeVector<Int> sizes = size_vector<Int>(self);

@@ -147,7 +147,8 @@ Tensor masked_scatter_meta(const Tensor& self, const Tensor& mask, const Tensor&
 Tensor masked_scatter_functional(const Tensor& self, const Tensor& mask, const Tensor& source) {
   check_defined("masked_scatter: self", self);
   check_defined("masked_scatter: mask", mask);
-  const auto sizes = broadcast_shapes(self.sizes(), mask.sizes());
+  const SymDimVector common = broadcast_sizes<SymInt>(self.sym_sizes(), mask.sym_sizes());
+  const SymIntArrayRef sizes = common;
   return masked_scatter_(clone(expand(self, sizes), MemoryFormat::Contiguous), expand(mask, sizes),
                          source);
 }

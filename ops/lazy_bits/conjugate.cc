@@ -14,7 +14,10 @@ namespace {
 
 Tensor with_bit_turned(const char* op, const Tensor& self, DispatchKey bit) {
   check_defined(op, self);
-  Tensor view = alias_with_unchecked(self, self.sizes(), self.strides(), self.storage_offset());
+  Tensor view = by_size(any_symbolic(self), [&]<class Int>() {
+    return alias_of_shape(self, sizes_of<Int>(self), strides_of<Int>(self),
+                          storage_offset_of<Int>(self));
+  });
   const DispatchKeySet keys = view.key_set();
   view.impl()->set_key_set(keys.has(bit) ? keys - bit : keys | bit);
   return view;

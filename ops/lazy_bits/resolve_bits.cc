@@ -15,6 +15,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/by_size.h"
 #include "switchboard/ops/copy.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
@@ -83,7 +84,9 @@ void resolve_bit(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
 template <DispatchKey bit>
 Tensor without_bit(const Tensor& t) {
   if (!t.key_set().has(bit)) return t;
-  Tensor plain = alias_with_unchecked(t, t.sizes(), t.strides(), t.storage_offset());
+  Tensor plain = by_size(any_symbolic(t), [&]<class Int>() {
+    return alias_of_shape(t, sizes_of<Int>(t), strides_of<Int>(t), storage_offset_of<Int>(t));
+  });
   plain.impl()->set_key_set(t.key_set() - bit);
   return plain;
 }

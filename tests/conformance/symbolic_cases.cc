@@ -217,8 +217,7 @@ class SymbolicCall {
       const symbolic::Expr e = static_cast<const ExprSymNode*>(symbol.node())->expr();
       if (!e->is_symbol() || values.contains(e)) return;
       values[e] = {.i = value};
-      sources.emplace_back(symbols_ == Symbols::Backed ? std::move(source) : symbol.to_string(),
-                           value);
+      sources.emplace_back(symbols_ == Symbols::Backed ? std::move(source) : *e->name, value);
     };
     for (const Input& in : inputs_) {
       Ints sizes = in.shape;
