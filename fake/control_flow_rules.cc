@@ -1,5 +1,5 @@
-// What cond, while_loop, map and scan do in a fake mode: their functions run on fake tensors, whatever
-// the data would have decided.
+// What cond, while_loop, map and scan do in a fake mode: their functions run on fake tensors,
+// whatever the data would have decided.
 
 #include "switchboard/core/error.h"
 #include "switchboard/fake/fake_mode.h"
@@ -30,7 +30,8 @@ std::vector<Tensor> call_in(FakeMode& mode, const FunctionArgument& function,
 }
 
 // As many of each slice, along a new first dimension.
-std::vector<Tensor> stacked(FakeMode& mode, const std::vector<Tensor>& slices, const SymInt& count) {
+std::vector<Tensor> stacked(FakeMode& mode, const std::vector<Tensor>& slices,
+                            const SymInt& count) {
   const ModeGuard active(&mode);
   std::vector<Tensor> tensors;
   for (const Tensor& slice : slices) {

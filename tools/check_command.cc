@@ -22,8 +22,10 @@ const CommandSpec& check_spec() {
       1,
       1,
       "Lists every operator, overload and higher-order operator that a program needs and this sb\n"
-      "does not have, how often it occurs, and what to do about it; and the sizes that the program\n"
-      "takes. MODEL is what 'sb run' takes; nothing runs. Exit status: 0 if all is here, 1 if not,\n"
+      "does not have, how often it occurs, and what to do about it; and the sizes that the "
+      "program\n"
+      "takes. MODEL is what 'sb run' takes; nothing runs. Exit status: 0 if all is here, 1 if "
+      "not,\n"
       "2 for bad input.",
       {{"form", "F", "of a folder: " + form_names()},
        {"training", "", "the same as --form training"},

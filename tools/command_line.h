@@ -17,9 +17,9 @@
 namespace sb::tools {
 
 struct FlagSpec {
-  std::string name;   // without the dashes
-  std::string value;  // what --help calls its value; empty for a switch
-  std::string help;   // one line
+  std::string name;       // without the dashes
+  std::string value;      // what --help calls its value; empty for a switch
+  std::string help;       // one line
   bool repeated = false;  // may be given several times, or with several values, "A,B"
 };
 

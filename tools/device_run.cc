@@ -54,8 +54,7 @@ std::vector<std::string> describe_outputs(const io::Program& program,
   std::vector<std::string> text;
   for (size_t i = 0; i < outputs.size(); ++i)
     if (is_result_tensor(program.outputs[i]))
-      text.push_back(
-          str_cat(name_of(program.outputs[i]), " ", outputs[i].to_tensor().describe()));
+      text.push_back(str_cat(name_of(program.outputs[i]), " ", outputs[i].to_tensor().describe()));
   return text;
 }
 
@@ -89,9 +88,8 @@ void score_outputs(const RunPlan& plan, const std::vector<Tensor>& outputs, Devi
 std::vector<Tensor> all_to_cpu(const std::vector<IValue>& outputs) {
   std::vector<Tensor> copies;
   for (const IValue& output : outputs)
-    copies.push_back(output.is_Tensor() && output.to_tensor().defined()
-                         ? to_cpu(output.to_tensor())
-                         : Tensor());
+    copies.push_back(output.is_Tensor() && output.to_tensor().defined() ? to_cpu(output.to_tensor())
+                                                                        : Tensor());
   return copies;
 }
 
@@ -177,14 +175,14 @@ void check_guards(const FakeSymbols& symbols, DeviceReport& report) {
     std::string sizes;
     for (const auto& [name, size] : point)
       sizes += str_cat(sizes.empty() ? "" : ", ", name, " = ", size);
-    report.faults.push_back(str_cat("runs only where ", guards.failed, " (", to_string(guards.origin),
-                                    "), but the program takes ", sizes));
+    report.faults.push_back(str_cat("runs only where ", guards.failed, " (",
+                                    to_string(guards.origin), "), but the program takes ", sizes));
     return;
   }
 }
 
-// Attention takes another way where its mask requires a gradient, which eager PyTorch asks. Files say
-// so of parameters alone: it is what was computed from one.
+// Attention takes another way where its mask requires a gradient, which eager PyTorch asks. Files
+// say so of parameters alone: it is what was computed from one.
 bool asks_for_gradients(const io::ModelArchive& archive) {
   std::set<std::string> differentiable;
   for (const io::InputSpec& input : archive.program.inputs)
@@ -238,8 +236,7 @@ std::vector<IValue> move_inputs(const RunPlan& plan, Mover& mover,
       moved.push_back(mover.move_as(tensor, meta.at(symbols)));
     else
       moved.push_back(mover.move(tensor));
-    if (meta.requires_grad && with_gradients)
-      set_requires_grad(moved.back().to_tensor());
+    if (meta.requires_grad && with_gradients) set_requires_grad(moved.back().to_tensor());
   }
   return moved;
 }

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "switchboard/dispatch/trace.h"
-#include "switchboard/tools/comparison.h"
 #include "switchboard/io/exported/graph_runner.h"
 #include "switchboard/io/exported/model_archive.h"
 #include "switchboard/io/exported/symbol_rules.h"
+#include "switchboard/tools/comparison.h"
 #include "switchboard/tools/run_place.h"
 #include "switchboard/tools/run_report.h"
 #include "switchboard/tools/value_checker.h"

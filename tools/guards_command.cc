@@ -102,9 +102,9 @@ const CommandSpec& guards_spec() {
 int guards_command(const CommandLine& line, std::ostream& out) {
   const ModelFiles files = find_model_files(line.arguments().at(0), form_of(line));
   const io::ModelArchive archive = io::read_model_archive(files.archive);
-  const std::vector<IValue> real = program_tensors(
-      archive, {line.get("inputs", files.inputs), line.find_seed("random-weights"), false,
-                io::SymbolRules(archive.program).hints()});
+  const std::vector<IValue> real =
+      program_tensors(archive, {line.get("inputs", files.inputs), line.find_seed("random-weights"),
+                                false, io::SymbolRules(archive.program).hints()});
 
   // A batch of 0 or 1 is as good as any other.
   const auto env = ShapeEnv::create({.specialize_zero_one = false, .duck_shape = false});

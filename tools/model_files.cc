@@ -45,8 +45,7 @@ std::string without(std::string name, std::string_view suffix) {
 const Form* form_of_archive(const std::string& name) {
   const Form* best = nullptr;
   for (const Form& form : kForms)
-    if (name.ends_with(form.archive) &&
-        (!best || form.archive.size() > best->archive.size()))
+    if (name.ends_with(form.archive) && (!best || form.archive.size() > best->archive.size()))
       best = &form;
   return best;
 }

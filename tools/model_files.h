@@ -41,7 +41,8 @@ struct ModelFiles {
   std::string inputs;   // safetensors: the user inputs by name
   std::string outputs;  // safetensors: the results by name
   std::string labels;   // expected.json
-  // The archive whose names `outputs` has, where that may be another: NAME.pt2 for NAME.dynamic.pt2.
+  // The archive whose names `outputs` has, where that may be another: NAME.pt2 for
+  // NAME.dynamic.pt2.
   std::string names_from = {};
 };
 

@@ -45,8 +45,7 @@ plan::Plan plan_on(const RunPlace& place, const RunPlan& run) {
   const io::Program& program = run.archive.program;
   plan::Planner planner;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].is_Tensor())
-      planner.add_input(inputs[i].to_tensor(), name_of(program.inputs[i]));
+    if (inputs[i].is_Tensor()) planner.add_input(inputs[i].to_tensor(), name_of(program.inputs[i]));
   Labeller labeller(planner);
   const ModeGuard guard(&planner);
   const std::vector<IValue> outputs = run.runner.run(inputs, place.device, &labeller);
@@ -108,14 +107,14 @@ int plan_command(const CommandLine& line, std::ostream& out) {
   const io::GraphRunner runner(archive.program);
   const TensorSources sources{line.get("inputs", files.inputs), line.find_seed("random-weights"),
                               !needs_data, io::SymbolRules(archive.program).hints()};
-  const RunPlan run{archive, runner, program_tensors(archive, sources), {}, {}, {}, 0,
-                    sources.sizes};
+  const RunPlan run{archive, runner,       program_tensors(archive, sources), {}, {}, {},
+                    0,       sources.sizes};
 
   const plan::PlanReport report(plan_on(place, run));
   if (const auto path = line.find("json")) write_json(*path, report.to_json());
   out << files.name << " (" << to_string(archive.program.dialect) << ", "
-      << with_separators(std::ssize(archive.program.graph.nodes)) << " nodes) planned on " << place.name
-      << "\n\n";
+      << with_separators(std::ssize(archive.program.graph.nodes)) << " nodes) planned on "
+      << place.name << "\n\n";
   if (line.has("summary")) {
     out << report.totals_text();
   } else {

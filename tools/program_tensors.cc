@@ -126,8 +126,7 @@ TensorMap collect(const io::ModelArchive& archive, const std::vector<IValue>& va
 }  // namespace
 
 bool is_tensor(const io::InputSpec& input) {
-  if (input.kind == io::InputKind::User)
-    return std::holds_alternative<io::TensorRef>(input.value);
+  if (input.kind == io::InputKind::User) return std::holds_alternative<io::TensorRef>(input.value);
   return input.kind == io::InputKind::Parameter || input.kind == io::InputKind::Buffer ||
          input.kind == io::InputKind::TensorConstant;
 }
@@ -159,8 +158,7 @@ std::vector<Tensor> expected_outputs(const io::Program& program, const std::stri
       continue;
     }
     const std::string& name = names.empty() ? ref->name : names.at(next++);
-    expected.push_back(
-        find_checked(file, path, name, program.graph.meta_of(ref->name), "output"));
+    expected.push_back(find_checked(file, path, name, program.graph.meta_of(ref->name), "output"));
   }
   return expected;
 }

@@ -84,8 +84,7 @@ std::string heading(const ModelFiles& files, const RunPlan& plan, bool random) {
                            ? str_cat(input.name, " ", program.graph.meta_of(input.name).describe())
                            : input.name);
   for (const io::OutputSpec& output : program.outputs)
-    if (const auto* ref = std::get_if<io::TensorRef>(&output.arg);
-        ref && is_result(output.kind))
+    if (const auto* ref = std::get_if<io::TensorRef>(&output.arg); ref && is_result(output.kind))
       outputs.push_back(str_cat(ref->name, " ", program.graph.meta_of(ref->name).describe()));
   std::string text = str_cat(files.name, " (", to_string(program.dialect), ", ",
                              with_separators(std::ssize(program.graph.nodes)), " nodes, ",
@@ -122,8 +121,8 @@ void check_labels(const ModelFiles& files, const io::Program& program,
     const auto* ref = std::get_if<io::TensorRef>(&output.arg);
     if (!ref || output.kind != io::OutputKind::User) continue;
     const io::ValueMeta& meta = program.graph.meta_of(ref->name);
-    SB_CHECK_VALUE(!meta.sizes.empty() && meta.sizes[0] == io::Expression(std::ssize(labels)), files.labels, ": ",
-                   labels.size(), " labels for the output ", meta.describe());
+    SB_CHECK_VALUE(!meta.sizes.empty() && meta.sizes[0] == io::Expression(std::ssize(labels)),
+                   files.labels, ": ", labels.size(), " labels for the output ", meta.describe());
     return;
   }
 }
@@ -180,8 +179,8 @@ const CommandSpec& run_spec() {
        {"atol", "X", "(1e-5)"},
        {"form", "F", "of a folder: " + form_names()},
        {"training", "", "the same as --form training"},
-       {"dim", "NAME=N", "run at this size; NAME is a symbol, a dimension such as x.0, batch or seq",
-        true},
+       {"dim", "NAME=N",
+        "run at this size; NAME is a symbol, a dimension such as x.0, batch or seq", true},
        {"load", "F", "load a shared object that defines operators", true},
        {"random-weights", "SEED", "make the weights, and the inputs, that the model lacks"},
        {"save-weights", "F", "write the weights that were used, as safetensors"},

@@ -58,8 +58,7 @@ Row row_of(const DeviceReport& report, bool timed) {
            report.max_difference ? absl::StrFormat("%.3g", *report.max_difference) : "-",
            kernels_text(report.kernels), peak_text(report)};
   }
-  for (const auto& time :
-       {report.least_milliseconds, report.milliseconds, report.cpu_milliseconds})
+  for (const auto& time : {report.least_milliseconds, report.milliseconds, report.cpu_milliseconds})
     if (timed) row.push_back(time ? absl::StrFormat("%.3f", *time) : "-");
   return row;
 }

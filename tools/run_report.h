@@ -21,11 +21,11 @@ struct DeviceReport {
   std::optional<std::string> score;      // where there are labels
   std::optional<double> max_difference;  // where outputs are expected
   KernelCounts kernels;
-  FallbackStatsByOp fallbacks;         // what the CPU did for the device, in the first run
+  FallbackStatsByOp fallbacks;               // what the CPU did for the device, in the first run
   std::optional<double> milliseconds;        // the median run, where it was timed
   std::optional<double> least_milliseconds;  // the fastest
   std::optional<double> cpu_milliseconds;    // the least that a run took of all processors together
-  int64_t peak_bytes = 0;              // on the device: weights, inputs and intermediate values
+  int64_t peak_bytes = 0;  // on the device: weights, inputs and intermediate values
   std::vector<std::pair<std::string, int64_t>> peak_elsewhere;  // on other devices, where not 0
   std::vector<std::string> outputs;                             // of a fake run: "y float32[2, 3]"
   std::vector<std::string> faults;                              // what does not hold

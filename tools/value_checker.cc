@@ -12,9 +12,11 @@ namespace {
 
 template <class List>
 std::string list_text(const List& list) {
-  return absl::StrCat("[", absl::StrJoin(list, ", ", [](std::string* out, const auto& item) {
-                        absl::StrAppend(out, item.to_string());
-                      }),
+  return absl::StrCat("[",
+                      absl::StrJoin(list, ", ",
+                                    [](std::string* out, const auto& item) {
+                                      absl::StrAppend(out, item.to_string());
+                                    }),
                       "]");
 }
 

@@ -34,7 +34,7 @@ Tensor leaf(Device device, std::vector<int64_t> sizes, double seed) {
 // Of query, key, value and bias, where there is one.
 std::vector<Doubles> gradients(Device device, bool with_bias, bool is_causal) {
   std::vector<Tensor> inputs = {leaf(device, {2, 2, 3, 2}, 1), leaf(device, {2, 2, 4, 2}, 2),
-                                leaf(device, {2, 2, 4, 3}, 3)};
+                                leaf(device, {2, 2, 4, 2}, 3)};
   std::optional<Tensor> bias;
   if (with_bias) inputs.push_back(*(bias = leaf(device, {3, 4}, 4)));
   const Tensor out =

@@ -144,8 +144,8 @@ class ShapeEnv : public IntrusiveTarget {
   // The value of an expression of this environment at these sizes, keyed as above; nullopt where a
   // symbol in it has none. Throws RuntimeError where a part overflows or divides by 0. Records
   // nothing.
-  std::optional<int64_t> evaluate(
-      const SymInt& number, absl::Span<const std::pair<std::string, int64_t>> sizes) const;
+  std::optional<int64_t> evaluate(const SymInt& number,
+                                  absl::Span<const std::pair<std::string, int64_t>> sizes) const;
 
   // The data is there: the symbol's value. Throws RuntimeError where that breaks its range or a
   // run-time check whose symbols all have values now, ValueError for a name that is no unbacked

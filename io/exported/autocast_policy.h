@@ -11,10 +11,10 @@
 namespace sb::io {
 
 enum class AutocastPolicy {
-  None,             // runs on what it is given
-  LowerPrecision,   // in the region's dtype: products, convolutions, attention
-  Float32,          // in float32: losses, factorizations, what loses too much otherwise
-  Promote,          // in the widest dtype among its arguments
+  None,            // runs on what it is given
+  LowerPrecision,  // in the region's dtype: products, convolutions, attention
+  Float32,         // in float32: losses, factorizations, what loses too much otherwise
+  Promote,         // in the widest dtype among its arguments
 };
 
 // That of an operator, "aten::linear", on the CPU, where programs are exported. As

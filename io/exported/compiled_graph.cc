@@ -43,8 +43,7 @@ IValue constant_of(const Argument& argument) {
                        std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
       return value;
     else
-      SB_THROW(NotImplementedError, "an output that is a ", kind_of(argument),
-               " is not supported");
+      SB_THROW(NotImplementedError, "an output that is a ", kind_of(argument), " is not supported");
   };
   return std::visit(visitor, argument);
 }
@@ -94,8 +93,8 @@ void CompiledGraph::find_last_uses() {
 
 std::vector<IValue> CompiledGraph::run(std::vector<IValue> inputs,
                                        const RunContext& context) const {
-  SB_CHECK_TYPE(inputs.size() == inputs_.size(), graph_.place, ": the graph takes ",
-                inputs_.size(), " values, got ", inputs.size());
+  SB_CHECK_TYPE(inputs.size() == inputs_.size(), graph_.place, ": the graph takes ", inputs_.size(),
+                " values, got ", inputs.size());
   std::vector<IValue> values(places_.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs_[i]) values[*inputs_[i]] = std::move(inputs[i]);

@@ -251,8 +251,8 @@ std::string text_of(const Term& term, Binding place) {
       break;
   }
   const auto infix = infix_of(term.name);
-  if (term.name == "Mul" && term.operands.size() == 2 &&
-      term.operands[0]->kind == Kind::Integer && term.operands[0]->integer == -1) {
+  if (term.name == "Mul" && term.operands.size() == 2 && term.operands[0]->kind == Kind::Integer &&
+      term.operands[0]->integer == -1) {
     const std::string text = "-" + text_of(*term.operands[1], kUnary);
     return place > kSum ? str_cat("(", text, ")") : text;
   }
@@ -299,7 +299,9 @@ Expression::Expression(std::shared_ptr<const ExpressionTerm> term) {
     term_ = std::move(term);
 }
 
-Expression Expression::parse(std::string_view text) { return Expression(ExpressionReader(text).read()); }
+Expression Expression::parse(std::string_view text) {
+  return Expression(ExpressionReader(text).read());
+}
 
 std::optional<std::string_view> Expression::symbol() const {
   if (!term_ || term_->kind != Kind::Symbol) return std::nullopt;

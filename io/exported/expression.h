@@ -20,9 +20,9 @@ namespace sb::io {
 struct ExpressionTerm {
   enum class Kind { Integer, Float, Bool, Symbol, Function };
   Kind kind = Kind::Integer;
-  int64_t integer = 0;     // Integer; Bool: 0 or 1
-  double number = 0;       // Float
-  std::string name = {};   // Symbol: "s77"; Function: as sympy calls it, "FloorDiv"
+  int64_t integer = 0;    // Integer; Bool: 0 or 1
+  double number = 0;      // Float
+  std::string name = {};  // Symbol: "s77"; Function: as sympy calls it, "FloorDiv"
   std::vector<std::shared_ptr<const ExpressionTerm>> operands = {};  // Function
 };
 

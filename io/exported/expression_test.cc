@@ -21,8 +21,8 @@ int64_t at(const std::string& text, int64_t s0, int64_t s1 = 0) {
 TEST_CASE("an expression is what sympy.srepr writes", "[io][expression]") {
   CHECK(Expression::parse("Integer(7)").constant() == 7);
   CHECK(Expression::parse(kS0).symbol() == "s0");
-  const Expression sum = Expression::parse(
-      std::string("Add(Mul(Integer(4), ") + kS0 + "), Integer(-1))");
+  const Expression sum =
+      Expression::parse(std::string("Add(Mul(Integer(4), ") + kS0 + "), Integer(-1))");
   CHECK(sum.to_string() == "4*s0 - 1");
   CHECK(Expression::parse("Add(Symbol('s0'), Mul(Integer(-1), Symbol('s1')))").to_string() ==
         "s0 - s1");
@@ -49,9 +49,11 @@ TEST_CASE("functions of expressions compute as Python does", "[io][expression]")
 TEST_CASE("an expression says what it lacks", "[io][expression]") {
   const Expression two = Expression::parse("Mul(Symbol('s0'), Symbol('u1'))");
   CHECK_FALSE(two.is_known({{"s0", SymValue::of_int(2)}}));
-  CHECK(error_of([&] { two.evaluate({{"s0", SymValue::of_int(2)}}); }) ==
-        "ValueError: symbol 'u1' has no value");
-  CHECK_THAT(error_of([&] { at("FloorDiv(Integer(1), Symbol('s0'))", 0); }), Contains("RuntimeError"));
+  CHECK(error_of([&] {
+          two.evaluate({{"s0", SymValue::of_int(2)}});
+        }) == "ValueError: symbol 'u1' has no value");
+  CHECK_THAT(error_of([&] { at("FloorDiv(Integer(1), Symbol('s0'))", 0); }),
+             Contains("RuntimeError"));
 }
 
 TEST_CASE("text that is no expression is refused with its place", "[io][expression]") {

@@ -69,10 +69,10 @@ class GraphParser {
   explicit GraphParser(ParseNotes& notes) : notes_(notes) {}
 
   Graph parse(const JsonValue& json) {
-    notes_.check_members(json, "a graph",
-                         {"inputs", "outputs", "nodes", "tensor_values", "sym_int_values",
-                          "sym_bool_values", "sym_float_values", "custom_obj_values",
-                          "is_single_tensor_return"});
+    notes_.check_members(
+        json, "a graph",
+        {"inputs", "outputs", "nodes", "tensor_values", "sym_int_values", "sym_bool_values",
+         "sym_float_values", "custom_obj_values", "is_single_tensor_return"});
     graph_.place = json.place();
     if (const auto single = json.find("is_single_tensor_return"))
       graph_.is_single_tensor_return = single->to_bool();
@@ -101,8 +101,8 @@ class GraphParser {
   // Names of the environment.
 
   Argument define(const JsonValue& where, Argument argument) {
-    const bool of_tensors = std::holds_alternative<TensorRef>(argument) ||
-                            std::holds_alternative<TensorRefs>(argument);
+    const bool of_tensors =
+        std::holds_alternative<TensorRef>(argument) || std::holds_alternative<TensorRefs>(argument);
     const bool of_number = std::holds_alternative<SymRef>(argument);
     for_each_name(argument, [&](const std::string& name) {
       if (name.empty()) where.fail("a name is empty");

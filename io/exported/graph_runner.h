@@ -24,8 +24,7 @@ class GraphRunner {
   // operator, or an argument that does not fit, fails before it runs. Throws NotImplementedError
   // that lists all that is missing (missing.h), or TypeError (the node does not fit its schema)
   // that names the file, the node and the operator.
-  explicit GraphRunner(const Program& program,
-                       const Dispatcher& dispatcher = default_dispatcher());
+  explicit GraphRunner(const Program& program, const Dispatcher& dispatcher = default_dispatcher());
 
   // Runs on values that lie on `device`, one for each of the program's inputs in order (None for
   // Constant ones and tokens): tensors, and numbers where the program takes numbers. A value is

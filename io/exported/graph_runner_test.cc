@@ -106,8 +106,7 @@ TEST_CASE("nodes run in order, bound by name", "[tools][graph_runner]") {
       {node("demo::add",
             {{"other", TensorRef{"x"}}, {"self", TensorRef{"x"}}, {"alpha", int64_t{2}}},
             TensorRef{"a"}),
-       node("demo::add", {{"self", TensorRef{"a"}}, {"other", TensorRef{"x"}}},
-            TensorRef{"b"})},
+       node("demo::add", {{"self", TensorRef{"a"}}, {"other", TensorRef{"x"}}}, TensorRef{"b"})},
       {"b", "x"});
   const auto outputs = GraphRunner(p, demo.dispatcher).run({number(3)}, DeviceType::CPU);
   REQUIRE(outputs.size() == 2);
@@ -118,22 +117,21 @@ TEST_CASE("nodes run in order, bound by name", "[tools][graph_runner]") {
 TEST_CASE("a number where the schema says Tensor becomes a wrapped number",
           "[tools][graph_runner]") {
   const Demo demo;
-  const Program p =
-      program({node("demo::add", {{"self", TensorRef{"x"}}, {"other", int64_t{4}}},
-                    TensorRef{"a"})},
-              {"a"});
+  const Program p = program(
+      {node("demo::add", {{"self", TensorRef{"x"}}, {"other", int64_t{4}}}, TensorRef{"a"})},
+      {"a"});
   CHECK(value_of(GraphRunner(p, demo.dispatcher).run({number(3)}, DeviceType::CPU)[0]) == 7);
 }
 
 TEST_CASE("lists of tensors go in and come out", "[tools][graph_runner]") {
   const Demo demo;
-  const Program p = program(
-      {node("demo::halves", {{"self", TensorRef{"x"}}}, TensorRefs{{"h0"}, {"h1"}}),
-       node("demo::sum", {{"all", OptionalTensorRefs{TensorRef{"h0"}, std::nullopt}}},
-            TensorRef{"s"}),
-       node("demo::sum", {{"all", TensorRefs{{"s"}, {"h1"}}}}, TensorRef{"t"}),
-       node("demo::sum", {{"all", std::vector<int64_t>()}}, TensorRef{"zero"})},
-      {"s", "t", "zero"});
+  const Program p =
+      program({node("demo::halves", {{"self", TensorRef{"x"}}}, TensorRefs{{"h0"}, {"h1"}}),
+               node("demo::sum", {{"all", OptionalTensorRefs{TensorRef{"h0"}, std::nullopt}}},
+                    TensorRef{"s"}),
+               node("demo::sum", {{"all", TensorRefs{{"s"}, {"h1"}}}}, TensorRef{"t"}),
+               node("demo::sum", {{"all", std::vector<int64_t>()}}, TensorRef{"zero"})},
+              {"s", "t", "zero"});
   const auto outputs = GraphRunner(p, demo.dispatcher).run({number(3)}, DeviceType::CPU);
   CHECK(value_of(outputs[0]) == 1.5);
   CHECK(value_of(outputs[1]) == 3);
@@ -143,10 +141,8 @@ TEST_CASE("lists of tensors go in and come out", "[tools][graph_runner]") {
 TEST_CASE("an empty list is one of whatever the schema says", "[tools][graph_runner]") {
   const Demo demo;
   for (const Argument& empty :
-       {Argument(TensorRefs()), Argument(OptionalTensorRefs()),
-        Argument(std::vector<double>())}) {
-    const Program p =
-        program({node("demo::length", {{"list", empty}}, TensorRef{"n"})}, {"n"});
+       {Argument(TensorRefs()), Argument(OptionalTensorRefs()), Argument(std::vector<double>())}) {
+    const Program p = program({node("demo::length", {{"list", empty}}, TensorRef{"n"})}, {"n"});
     CHECK(value_of(GraphRunner(p, demo.dispatcher).run({number(3)}, DeviceType::CPU)[0]) == 0);
   }
 }
@@ -239,8 +235,7 @@ TEST_CASE("a runner runs again, on what it is given then", "[tools][graph_runner
   const Program p = program(
       {node("demo::halves", {{"self", x}}, TensorRefs{{"h0"}, {"h1"}}),
        node("demo::sum", {{"all", OptionalTensorRefs{h, std::nullopt, x}}}, TensorRef{"s"}),
-       node("demo::add", {{"self", TensorRef{"s"}}, {"other", int64_t{1}}},
-            TensorRef{"y"})},
+       node("demo::add", {{"self", TensorRef{"s"}}, {"other", int64_t{1}}}, TensorRef{"y"})},
       {"y"});
   const GraphRunner runner(p, demo.dispatcher);
   for (const float given : {2.f, 8.f})

@@ -29,9 +29,9 @@ struct GuardOperator {
   const char* function;  // as sympy calls it
 };
 // Longer ones before those that they begin with.
-constexpr GuardOperator kComparisons[] = {{"==", "Equality"},        {"!=", "Unequality"},
-                                     {"<=", "LessThan"},        {">=", "GreaterThan"},
-                                     {"<", "StrictLessThan"},   {">", "StrictGreaterThan"}};
+constexpr GuardOperator kComparisons[] = {{"==", "Equality"},      {"!=", "Unequality"},
+                                          {"<=", "LessThan"},      {">=", "GreaterThan"},
+                                          {"<", "StrictLessThan"}, {">", "StrictGreaterThan"}};
 constexpr GuardOperator kProducts[] = {
     {"//", "FloorDiv"}, {"/", "IntTrueDiv"}, {"%", "PythonMod"}, {"*", "Mul"}};
 
@@ -39,8 +39,8 @@ constexpr GuardOperator kProducts[] = {
 class GuardReader {
  public:
   GuardReader(std::string_view text,
-         absl::FunctionRef<std::optional<Expression>(const std::string&, int64_t)> size_of,
-         absl::FunctionRef<std::optional<Expression>(const std::string&)> number_of)
+              absl::FunctionRef<std::optional<Expression>(const std::string&, int64_t)> size_of,
+              absl::FunctionRef<std::optional<Expression>(const std::string&)> number_of)
       : text_(text), size_of_(size_of), number_of_(number_of) {}
 
   Expression read() {
@@ -150,7 +150,8 @@ class GuardReader {
   }
   TermPtr product() {
     TermPtr term = power();
-    while (const GuardOperator* op = take_one_of(kProducts)) term = call(op->function, {term, power()});
+    while (const GuardOperator* op = take_one_of(kProducts))
+      term = call(op->function, {term, power()});
     return term;
   }
   TermPtr power() {

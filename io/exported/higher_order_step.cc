@@ -110,8 +110,8 @@ class Arguments {
                            std::is_same_v<T, bool>) {
         operands.push_back({std::nullopt, value});
       } else {
-        SB_THROW(NotImplementedError, node_.target(), ": argument ", i, ": a ",
-                 kind_of(argument), " is not supported");
+        SB_THROW(NotImplementedError, node_.target(), ": argument ", i, ": a ", kind_of(argument),
+                 " is not supported");
       }
     };
     std::visit(visitor, argument);
@@ -130,9 +130,9 @@ class GraphFunction {
   GraphFunction(std::shared_ptr<const CompiledGraph> graph, const std::string& op)
       : graph_(std::move(graph)) {
     for (const Argument& output : graph_->graph().outputs) {
-      SB_CHECK_NOT_IMPLEMENTED(!std::holds_alternative<SymRef>(output), op,
-                               ": a graph that gives a number is not supported: ",
-                               graph_->graph().place);
+      SB_CHECK_NOT_IMPLEMENTED(
+          !std::holds_alternative<SymRef>(output), op,
+          ": a graph that gives a number is not supported: ", graph_->graph().place);
       is_tensor_.push_back(std::holds_alternative<TensorRef>(output));
     }
   }
@@ -235,9 +235,9 @@ RunFunction make_while_loop(const Node& node, const Arguments& arguments) {
                                value.to_string());
     const std::vector<IValue> more = values_of(additional, values);
     const std::vector<IValue> inputs = joined(state, more);
-    return body.results(elements_of(while_loop_op()(
-        {condition.callable(inputs, context), body.callable(inputs, context), tensors_among(state),
-         tensors_among(more)})));
+    return body.results(elements_of(
+        while_loop_op()({condition.callable(inputs, context), body.callable(inputs, context),
+                         tensors_among(state), tensors_among(more)})));
   };
 }
 
@@ -245,15 +245,14 @@ RunFunction make_while_loop(const Node& node, const Arguments& arguments) {
 RunFunction make_map(const Node& node, const Arguments& arguments) {
   arguments.expect_at_least(2);
   const GraphFunction f(arguments.graph(0), node.target());
-  return [f, xs = arguments.list(1),
-          more = node.inputs.size() > 2 ? arguments.list(2) : Operands()](
-             absl::Span<const IValue> values, const RunContext& context) {
-    const std::vector<IValue> mapped = values_of(xs, values);
-    const std::vector<IValue> args = values_of(more, values);
-    return f.results(elements_of(
-        map_impl_op()({f.callable(joined(mapped, args), context), tensors_among(mapped),
-                       tensors_among(args)})));
-  };
+  return
+      [f, xs = arguments.list(1), more = node.inputs.size() > 2 ? arguments.list(2) : Operands()](
+          absl::Span<const IValue> values, const RunContext& context) {
+        const std::vector<IValue> mapped = values_of(xs, values);
+        const std::vector<IValue> args = values_of(more, values);
+        return f.results(elements_of(map_impl_op()({f.callable(joined(mapped, args), context),
+                                                    tensors_among(mapped), tensors_among(args)})));
+      };
 }
 
 // scan(graph, init, xs, additional)
@@ -267,20 +266,20 @@ RunFunction make_scan(const Node& node, const Arguments& arguments) {
     const std::vector<IValue> mapped = values_of(xs, values);
     const std::vector<IValue> additional = values_of(more, values);
     const IValue f = combine.callable(joined(joined(carry, mapped), additional), context);
-    return combine.results(elements_of(scan_op()(
-        {f, tensors_among(carry), tensors_among(mapped), tensors_among(additional)})));
+    return combine.results(elements_of(
+        scan_op()({f, tensors_among(carry), tensors_among(mapped), tensors_among(additional)})));
   };
 }
 
 // wrap_with_set_grad_enabled(enabled, graph, operands...)
 RunFunction make_set_grad_enabled(const Node&, const Arguments& arguments) {
   arguments.expect_at_least(2);
-  return [enabled = arguments.get<bool>(0, "a bool"), graph = arguments.graph(1),
-          operands = arguments.rest(2)](absl::Span<const IValue> values,
-                                        const RunContext& context) {
-    const GradModeGuard guard(enabled);
-    return graph->run(values_of(operands, values), context);
-  };
+  return
+      [enabled = arguments.get<bool>(0, "a bool"), graph = arguments.graph(1),
+       operands = arguments.rest(2)](absl::Span<const IValue> values, const RunContext& context) {
+        const GradModeGuard guard(enabled);
+        return graph->run(values_of(operands, values), context);
+      };
 }
 
 // wrap_with_autocast(device_type, dtype, enabled, cache_enabled, graph, operands...)
@@ -367,8 +366,7 @@ std::unique_ptr<NodeStep> make_higher_order_step(const Node& node, const Dispatc
                                                  const Places& places) {
   const Maker* const maker = find_maker(node.op);
   SB_CHECK_NOT_IMPLEMENTED(maker, "higher-order operator ", quote(node.op), " is not supported");
-  return std::make_unique<FunctionStep>(
-      maker->make(node, Arguments(node, dispatcher, places)));
+  return std::make_unique<FunctionStep>(maker->make(node, Arguments(node, dispatcher, places)));
 }
 
 }  // namespace sb::io

@@ -100,7 +100,8 @@ TEST_CASE("cond runs the graph that its predicate chooses", "[io][higher_order]"
   const Demo demo;
   const Program p = program(
       higher_order("higher_order::cond",
-                   {TensorRef{"p"}, graph("yes", {TensorRef{"a"}}, {plus("a", int64_t{1}, "b")}, TensorRef{"b"}),
+                   {TensorRef{"p"},
+                    graph("yes", {TensorRef{"a"}}, {plus("a", int64_t{1}, "b")}, TensorRef{"b"}),
                     graph("no", {TensorRef{"a"}}, {plus("a", int64_t{10}, "b")}, TensorRef{"b"}),
                     TensorRefs{{"x"}}}),
       {TensorRef{"p"}, TensorRef{"x"}});
@@ -137,13 +138,12 @@ TEST_CASE("a region without gradients is one", "[io][higher_order]") {
 TEST_CASE("numbers reach the graphs as they are", "[io][higher_order]") {
   const Demo demo;
   const Program p = program(
-      higher_order("higher_order::cond",
-                   {TensorRef{"p"},
-                    graph("yes", {TensorRef{"a"}, SymRef{"k"}}, {plus("a", SymRef{"k"}, "b")},
-                          TensorRef{"b"}),
-                    graph("no", {TensorRef{"a"}, SymRef{"k"}}, {plus("a", int64_t{0}, "b")},
-                          TensorRef{"b"}),
-                    TensorRefs{{"x"}}}),
+      higher_order("higher_order::cond", {TensorRef{"p"},
+                                          graph("yes", {TensorRef{"a"}, SymRef{"k"}},
+                                                {plus("a", SymRef{"k"}, "b")}, TensorRef{"b"}),
+                                          graph("no", {TensorRef{"a"}, SymRef{"k"}},
+                                                {plus("a", int64_t{0}, "b")}, TensorRef{"b"}),
+                                          TensorRefs{{"x"}}}),
       {TensorRef{"p"}, TensorRef{"x"}, SymRef{"n"}});
   // The exporter writes tensors and numbers in one list only where it can name them all.
   Program with_number = p;
@@ -151,11 +151,10 @@ TEST_CASE("numbers reach the graphs as they are", "[io][higher_order]") {
   CHECK(run(with_number, demo, {truth(true), number(2), int64_t{40}}) == 42);
 }
 
-TEST_CASE("a higher-order operator that is not here is named with its node",
-          "[io][higher_order]") {
+TEST_CASE("a higher-order operator that is not here is named with its node", "[io][higher_order]") {
   const Demo demo;
-  const Program p = program(higher_order("higher_order::flex_attention", {TensorRef{"x"}}),
-                            {TensorRef{"x"}});
+  const Program p =
+      program(higher_order("higher_order::flex_attention", {TensorRef{"x"}}), {TensorRef{"x"}});
   CHECK_THAT(error_of([&] { GraphRunner(p, demo.dispatcher); }),
              Contains("higher-order operator higher_order::flex_attention, 1 time, first at "
                       "net.pt2: graph_module/graph/nodes[0] (hop)"));
@@ -166,10 +165,10 @@ TEST_CASE("an autocast region of another device than the CPU is refused", "[io][
   const GraphRef region =
       graph("region", {TensorRef{"a"}}, {plus("a", int64_t{1}, "b")}, TensorRef{"b"});
   const auto with = [&](const char* device, bool enabled) {
-    return program(higher_order("higher_order::wrap_with_autocast",
-                                {std::string(device), DType::BFloat16, enabled, true, region,
-                                 TensorRef{"x"}}),
-                   {TensorRef{"x"}});
+    return program(
+        higher_order("higher_order::wrap_with_autocast",
+                     {std::string(device), DType::BFloat16, enabled, true, region, TensorRef{"x"}}),
+        {TensorRef{"x"}});
   };
   // No operator of ours is one that autocast knows.
   CHECK(run(with("cpu", false), demo, {number(1)}) == 2);
@@ -189,9 +188,9 @@ TEST_CASE("autocast has three policies, by operator", "[io][higher_order]") {
 
 TEST_CASE("a call with an effect runs its operator", "[io][higher_order]") {
   const Demo demo;
-  Node node = higher_order("higher_order::with_effects",
-                           {TensorRef{"token"}, OperatorRef{"torch.ops.demo.plus.default"},
-                            TensorRef{"x"}, int64_t{3}});
+  Node node = higher_order(
+      "higher_order::with_effects",
+      {TensorRef{"token"}, OperatorRef{"torch.ops.demo.plus.default"}, TensorRef{"x"}, int64_t{3}});
   node.outputs = {TokenRef{"next"}, TensorRef{"y"}};
   Program p = program(node, {TensorRef{"token"}, TensorRef{"x"}});
   p.inputs[0].kind = InputKind::Token;

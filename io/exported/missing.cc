@@ -92,9 +92,9 @@ void check_nothing_missing(const Program& program, const Dispatcher& dispatcher)
   if (missing.empty()) return;
   std::string text;
   for (const Missing& one : missing)
-    text += str_cat("\n  ", one.kind, " ", one.name, ", ", one.count,
-                    one.count == 1 ? " time" : " times", ", first at ", one.place, ": ",
-                    one.advice);
+    text +=
+        str_cat("\n  ", one.kind, " ", one.name, ", ", one.count,
+                one.count == 1 ? " time" : " times", ", first at ", one.place, ": ", one.advice);
   SB_THROW(NotImplementedError, program.origin, ": what this program needs is not all here:", text);
 }
 

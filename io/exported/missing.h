@@ -12,10 +12,10 @@
 namespace sb::io {
 
 struct Missing {
-  std::string kind;   // "operator", "overload", "higher-order operator", "input", ...
-  std::string name;   // "torchvision::deform_conv2d"
-  int64_t count = 0;  // how often it occurs, in nested graphs too
-  std::string place;  // where first
+  std::string kind;    // "operator", "overload", "higher-order operator", "input", ...
+  std::string name;    // "torchvision::deform_conv2d"
+  int64_t count = 0;   // how often it occurs, in nested graphs too
+  std::string place;   // where first
   std::string advice;  // what to do about it
 };
 

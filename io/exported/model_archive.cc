@@ -293,7 +293,8 @@ bool ModelArchive::has_data() const {
 
 ModelArchive read_model_archive(const std::string& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return ArchiveReader(FolderRecords(path), path).read();
+  if (std::filesystem::is_directory(path, error))
+    return ArchiveReader(FolderRecords(path), path).read();
   return ArchiveReader(ZipRecords(ZipReader::open(path), path), path).read();
 }
 

@@ -45,7 +45,8 @@ TEST_CASE("a trained network is read with its weights", "[io][archive]") {
     if (!stored) continue;
     CHECK(stored->is_param);
     CHECK(stored->data.dtype() == DType::Float32);
-    CHECK(stored->data.sizes() == absl::MakeConstSpan(archive.program.graph.meta_of(input.name).at().sizes));
+    CHECK(stored->data.sizes() ==
+          absl::MakeConstSpan(archive.program.graph.meta_of(input.name).at().sizes));
     CHECK(stored->data.is_contiguous());
   }
   CHECK(read_model_archive(kTrainingModel).program.dialect == Dialect::Training);

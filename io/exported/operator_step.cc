@@ -77,8 +77,8 @@ void check_node(const Node& node, const FunctionSchema& schema) {
                 node.outputs.size(), " outputs, the schema has ", schema.returns.size());
   for (size_t i = 0; i < node.outputs.size(); ++i)
     SB_CHECK_TYPE(fits(node.outputs[i], schema.returns[i].type), op, ": output ", i,
-                  ": the schema returns ", schema.returns[i].type.to_string(), ", the node names a ",
-                  kind_of(node.outputs[i]));
+                  ": the schema returns ", schema.returns[i].type.to_string(),
+                  ", the node names a ", kind_of(node.outputs[i]));
 }
 
 bool has_tensor(const IValue& value) {

@@ -48,9 +48,9 @@ Expression ParseNotes::parse_sym(const JsonValue& json, std::string_view plain) 
 }
 
 ValueMeta ParseNotes::parse_value_meta(const JsonValue& json) {
-  check_members(json, "a tensor's metadata",
-                {"dtype", "sizes", "requires_grad", "device", "strides", "storage_offset",
-                 "layout"});
+  check_members(
+      json, "a tensor's metadata",
+      {"dtype", "sizes", "requires_grad", "device", "strides", "storage_offset", "layout"});
   const auto parse_all = [&](std::string_view member, const char* what) {
     std::vector<Expression> list;
     for (const JsonValue& element : json.at(member).elements()) {

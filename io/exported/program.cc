@@ -45,13 +45,36 @@ std::string ValueMeta::describe() const {
 }
 
 std::string_view kind_of(const Argument& argument) {
-  constexpr std::string_view kKinds[] = {
-      "none",       "tensor",    "tensors",   "optional_tensors", "int",
-      "ints",       "float",     "floats",    "bool",             "bools",
-      "string",     "strings",   "complex",   "scalar_type",      "layout",
-      "memory_format", "device", "sym number", "sym_ints",        "sym_floats",
-      "sym_bools",  "graph",     "custom_obj", "token",           "operator",
-      "nested_tensors", "int_lists", "float_lists", "string_to_argument", "unknown"};
+  constexpr std::string_view kKinds[] = {"none",
+                                         "tensor",
+                                         "tensors",
+                                         "optional_tensors",
+                                         "int",
+                                         "ints",
+                                         "float",
+                                         "floats",
+                                         "bool",
+                                         "bools",
+                                         "string",
+                                         "strings",
+                                         "complex",
+                                         "scalar_type",
+                                         "layout",
+                                         "memory_format",
+                                         "device",
+                                         "sym number",
+                                         "sym_ints",
+                                         "sym_floats",
+                                         "sym_bools",
+                                         "graph",
+                                         "custom_obj",
+                                         "token",
+                                         "operator",
+                                         "nested_tensors",
+                                         "int_lists",
+                                         "float_lists",
+                                         "string_to_argument",
+                                         "unknown"};
   static_assert(std::size(kKinds) == std::variant_size_v<Argument>);
   return kKinds[argument.index()];
 }

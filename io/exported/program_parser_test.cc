@@ -144,7 +144,8 @@ TEST_CASE("what cannot be run is refused with its place", "[io][program]") {
       {R"("major": 8)", R"("major": 9)",
        "NotImplementedError: m.json: schema_version/major: schema major 9 is not supported"},
       {R"("ATEN")", R"("EDGE")", "NotImplementedError: m.json: verifiers[0]: dialect 'EDGE'"},
-      {R"("sym_int_values": {})", R"("sym_int_values": {"s0": {}})", "expected one tag, got 0 fields"},
+      {R"("sym_int_values": {})", R"("sym_int_values": {"s0": {}})",
+       "expected one tag, got 0 fields"},
       {R"({"as_int": 3}], "requires_grad")", R"({"as_expr": {"expr_str": "s0"}}], "requires_grad")",
        "ValueError: m.json: graph_module/graph/tensor_values/p_w/sizes[1]/as_expr/expr_str: "
        "expression 's0': expected '(' at character 2"},
@@ -232,8 +233,7 @@ TEST_CASE("unknown fields are warned of and optional ones may be absent", "[io][
         std::vector<std::string>{"unknown field 'novelty' of an argument is ignored"});
 }
 
-TEST_CASE("what the reader does not know of a node is kept for whoever runs it",
-          "[io][program]") {
+TEST_CASE("what the reader does not know of a node is kept for whoever runs it", "[io][program]") {
   CHECK(parse_alpha(R"({"as_foo": 2})") == Argument(UnknownArgument{"as_foo"}));
   const auto kind_for = [](const char* target) {
     return parse(replaced(small_program(), "torch.ops.aten.add.Tensor", target))

@@ -108,8 +108,7 @@ SymValue floor_divide(Operands operands) {
   expect_operands("floordiv", operands, 2);
   if (!any_float(operands))
     return sym_floor_div(as_int("floordiv", operands[0]), as_int("floordiv", operands[1])).value();
-  const SymFloat quotient =
-      as_float("floordiv", operands[0]) / as_float("floordiv", operands[1]);
+  const SymFloat quotient = as_float("floordiv", operands[0]) / as_float("floordiv", operands[1]);
   return sym_float(sym_floor(quotient)).value();
 }
 SymValue modulo(Operands operands) {

@@ -162,12 +162,8 @@ std::vector<std::string> SymbolRules::symbols_named(const std::string& name) con
     const auto symbol = place.size.symbol();
     if (symbol) found.insert(std::string(*symbol));
   }
-  // Symbols that must be equal count as one.
-  for (const auto& [a, b] : equal_)
-    if (found.contains(a) && found.contains(b)) found.erase(b);
-  SB_CHECK_VALUE(found.size() == 1, "--dim: ", quote(name),
-                 found.empty() ? " is no dynamic size of this program" : " is not one size",
-                 "; these are:\n", describe());
+  SB_CHECK_VALUE(!found.empty(), "--dim: ", quote(name),
+                 " is no dynamic size of this program; these are:\n", describe());
   return {found.begin(), found.end()};
 }
 
@@ -187,8 +183,7 @@ void SymbolRules::follow_equalities(SymbolNumbers* numbers, const std::string& l
   }
 }
 
-SymbolNumbers SymbolRules::with(
-    absl::Span<const std::pair<std::string, int64_t>> sizes) const {
+SymbolNumbers SymbolRules::with(absl::Span<const std::pair<std::string, int64_t>> sizes) const {
   SymbolNumbers numbers;
   for (const std::string& symbol : symbols())
     if (const auto hint = program_.hints.find(symbol); hint != program_.hints.end())
@@ -216,10 +211,8 @@ std::string SymbolRules::broken(const SymbolNumbers& numbers) const {
   for (const auto& [symbol, range] : program_.ranges) {
     const auto number = numbers.find(symbol);
     if (number == numbers.end()) continue;
-    if (range.min && number->second < *range.min)
-      return str_cat(symbol, " >= ", *range.min);
-    if (range.max && number->second > *range.max)
-      return str_cat(symbol, " <= ", *range.max);
+    if (range.min && number->second < *range.min) return str_cat(symbol, " >= ", *range.min);
+    if (range.max && number->second > *range.max) return str_cat(symbol, " <= ", *range.max);
   }
   const SymbolValues values = as_values(numbers);
   for (const Place& place : places_)
@@ -252,10 +245,11 @@ std::vector<SymbolNumbers> SymbolRules::samples(const SymbolNumbers& first, size
       const int64_t low =
           known ? std::clamp<int64_t>(range->second.min.value_or(2), 0, kLargestStart) : 2;
       const int64_t largest = low + kLargest;
-      const int64_t high =
-          std::max(low, known && range->second.max ? std::min(*range->second.max, largest) : largest);
-      number = i == 0 ? low : i == 1 && known && range->second.max ? high
-                                                                   : random.between(low, high);
+      const int64_t high = std::max(
+          low, known && range->second.max ? std::min(*range->second.max, largest) : largest);
+      number = i == 0                                 ? low
+               : i == 1 && known && range->second.max ? high
+                                                      : random.between(low, high);
     }
     for (const auto& [a, b] : equal_)
       if (numbers.contains(a)) follow_equalities(&numbers, a);

@@ -47,7 +47,7 @@ class SymbolRules {
   // dimension, where a size is not what the expression says, and what check() throws.
   SymbolNumbers numbers_of(absl::Span<const IValue> inputs) const;
   // The hints with these sizes in their place. A name is a symbol ("s77"), a dimension
-  // ("x.size(0)", "x.0"), an input that is a number, or, where all inputs agree, "batch" (the first
+  // ("x.size(0)", "x.0"), an input that is a number, "batch" (the first
   // dimension of every input) or "seq" (the second). Symbols that must be equal follow. Throws
   // ValueError that lists the names for one that is none, and what check() throws.
   SymbolNumbers with(absl::Span<const std::pair<std::string, int64_t>> sizes) const;

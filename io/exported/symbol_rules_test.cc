@@ -28,11 +28,9 @@ Program program() {
   add("mask", {symbol("s0"), symbol("s2")});
   add("twice", {Expression::parse("Mul(Integer(2), Symbol('s0'))")});
   program.ranges = {{"s0", {2, 8}}, {"s1", {2, std::nullopt}}, {"s2", {2, std::nullopt}}};
-  program.hints = {{"s0", SymValue::of_int(3)},
-                   {"s1", SymValue::of_int(12)},
-                   {"s2", SymValue::of_int(12)}};
-  program.guards = {"L['ids'].size()[1] <= 64",
-                    "L['mask'].size()[1] == L['ids'].size()[1]"};
+  program.hints = {
+      {"s0", SymValue::of_int(3)}, {"s1", SymValue::of_int(12)}, {"s2", SymValue::of_int(12)}};
+  program.guards = {"L['ids'].size()[1] <= 64", "L['mask'].size()[1] == L['ids'].size()[1]"};
   return program;
 }
 
@@ -74,7 +72,9 @@ TEST_CASE("a size goes by symbol, dimension, batch or seq", "[io][symbols]") {
   // What must be equal follows.
   for (const char* name : {"s1", "s2", "mask.1", "seq"})
     CHECK(rules.with({{name, 33}}) == SymbolNumbers{{"s0", 3}, {"s1", 33}, {"s2", 33}});
-  CHECK_THAT(error_of([&] { rules.with({{"height", 5}}); }),
+  CHECK_THAT(error_of([&] {
+               rules.with({{"height", 5}});
+             }),
              Contains("'height' is no dynamic size of this program") &&
                  Contains("s0 = ids.size(0) = mask.size(0), in 2..8"));
   CHECK_THAT(error_of([&] { rules.with({{"seq", 65}}); }), Contains("<= 64"));
@@ -100,9 +100,7 @@ TEST_CASE("guards are read as Python would", "[io][symbols]") {
       if (name == "args_0_k") return symbol("n");
       return std::nullopt;
     };
-    return parse_guard(text, size_of, number_of)
-        .evaluate({{"n", SymValue::of_int(n)}})
-        .as_bool();
+    return parse_guard(text, size_of, number_of).evaluate({{"n", SymValue::of_int(n)}}).as_bool();
   };
   CHECK(holds("2 <= L['x'].size()[0] <= 4", 3));
   CHECK_FALSE(holds("2 <= L['x'].size()[0] <= 4", 5));

@@ -108,5 +108,8 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
 // A device's own fused attention may have a derivative by its mask.
 SB_LIBRARY_IMPL(aten, AutogradCPU, m) { m.impl(_fused_sdp_choice, choose_recorded); }
 SB_LIBRARY_IMPL(aten, AutogradMeta, m) { m.impl(_fused_sdp_choice, choose_recorded); }
+// Of a device that is not here, fake tensors tell what the CPU would do.
+SB_LIBRARY_IMPL(aten, AutogradCUDA, m) { m.impl(_fused_sdp_choice, choose_recorded); }
+SB_LIBRARY_IMPL(aten, AutogradXPU, m) { m.impl(_fused_sdp_choice, choose_recorded); }
 
 }  // namespace sb

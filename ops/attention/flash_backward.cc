@@ -62,9 +62,8 @@ Tensor as_gradient(const Tensor& t, DType dtype) {
 std::tuple<Tensor, Tensor, Tensor> flash_backward(const Tensor& grad_out, const Tensor& query_given,
                                                   const Tensor& key_given,
                                                   const Tensor& value_given, const Tensor& out,
-                                                  const Tensor& logsumexp,
-                                                  double dropout_p, bool is_causal,
-                                                  const std::optional<Tensor>& mask,
+                                                  const Tensor& logsumexp, double dropout_p,
+                                                  bool is_causal, const std::optional<Tensor>& mask,
                                                   std::optional<double> scale) {
   constexpr const char* kOp = "_scaled_dot_product_flash_attention_for_cpu_backward";
   for (const Tensor* t : {&grad_out, &query_given, &key_given, &value_given, &out, &logsumexp})
@@ -84,10 +83,9 @@ std::tuple<Tensor, Tensor, Tensor> flash_backward(const Tensor& grad_out, const 
   const Tensor key = internal::repeat_heads(wide(key_given), query);
   const Tensor value = internal::repeat_heads(wide(value_given), query);
   const double factor = factor_of(query, scale);
-  const Tensor weights = has_weights
-                             ? logsumexp
-                             : exp(sub(scores_of(query, key, is_causal, mask, factor),
-                                       unsqueeze(finite_logsumexp(logsumexp), -1)));
+  const Tensor weights = has_weights ? logsumexp
+                                     : exp(sub(scores_of(query, key, is_causal, mask, factor),
+                                               unsqueeze(finite_logsumexp(logsumexp), -1)));
   const Tensor by_weights =
       sub(matmul(grad, transpose(value, -2, -1)), sum(mul(grad, wide(out)), {-1}, true));
   const Tensor by_scores = mul_Scalar(mul(weights, by_weights), factor);

@@ -34,12 +34,11 @@ bool same_strides(const Tensor& a, const Tensor& b) {
 }
 
 std::string strides_text(const Tensor& t) {
-  return str_cat(t.describe(), " with strides [",
-                 absl::StrJoin(t.sym_strides(), ", ",
-                               [](std::string* out, const SymInt& stride) {
-                                 *out += stride.to_string();
-                               }),
-                 "]");
+  return str_cat(
+      t.describe(), " with strides [",
+      absl::StrJoin(t.sym_strides(), ", ",
+                    [](std::string* out, const SymInt& stride) { *out += stride.to_string(); }),
+      "]");
 }
 
 // RuntimeError if a result is a view of an argument, or the argument itself.

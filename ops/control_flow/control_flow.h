@@ -1,5 +1,5 @@
-// What cond, while_loop, map and scan share: their arguments, the functions that they call, and the rules
-// that are the same for all of them.
+// What cond, while_loop, map and scan share: their arguments, the functions that they call, and the
+// rules that are the same for all of them.
 
 #ifndef SWITCHBOARD_OPS_CONTROL_FLOW_CONTROL_FLOW_H_
 #define SWITCHBOARD_OPS_CONTROL_FLOW_CONTROL_FLOW_H_
@@ -45,8 +45,8 @@ std::vector<IValue> values_of(const std::vector<Tensor>& tensors);
 // is no data to read.
 bool truth_of(std::string_view who, const Tensor& tensor);
 
-// RuntimeError unless the tensors that `op` takes slices of, its argument xs, are there, have a first
-// dimension, and agree in it. Of a size that is a symbol, what can be told.
+// RuntimeError unless the tensors that `op` takes slices of, its argument xs, are there, have a
+// first dimension, and agree in it. Of a size that is a symbol, what can be told.
 void check_slices(std::string_view op, const std::vector<Tensor>& xs);
 
 enum class Strides : bool { Ignored, Compared };

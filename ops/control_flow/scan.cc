@@ -52,8 +52,8 @@ class ScanTarget final : public HigherOrderTarget {
 void trace_scan(TracingMode& mode, DispatchKeySet, Stack* stack) {
   if (mode.paused()) return scan_op().call_boxed(stack);
   const ScanCall call(*stack);
-  const TracedFunction body = trace_function(mode, call.combine_fn, "scan_combine_graph",
-                                             call.inputs_at(call.init, 0));
+  const TracedFunction body =
+      trace_function(mode, call.combine_fn, "scan_combine_graph", call.inputs_at(call.init, 0));
   std::vector<Tensor> results = body.results;
   call.take_slices(&results);
   std::vector<GraphArg> arguments{body.graph, mode.argument_of(call.init),
@@ -100,9 +100,9 @@ std::vector<Tensor> ScanCall::take_slices(std::vector<Tensor>* results) const {
 }
 
 std::vector<Tensor> call_scan(IValue combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs) {
-  return tensors_of(kScanName, "results",
-                    scan_op()({std::move(combine_fn), std::move(init), std::move(xs),
-                               std::vector<Tensor>{}}));
+  return tensors_of(
+      kScanName, "results",
+      scan_op()({std::move(combine_fn), std::move(init), std::move(xs), std::vector<Tensor>{}}));
 }
 
 }  // namespace control_flow

@@ -15,13 +15,14 @@ namespace sb {
 // tensors. As `torch.ops.higher_order.scan`.
 HigherOrderOperator& scan_op();
 
-// Calls combine_fn(carry..., xs[0][i], xs[1][i], ...) for each i of the first dimension of the xs, in
-// order. It gives the next carry, as many tensors as `init`, and then what is stacked along a new
-// first dimension. The result is the last carry and then the stacked tensors. As
+// Calls combine_fn(carry..., xs[0][i], xs[1][i], ...) for each i of the first dimension of the xs,
+// in order. It gives the next carry, as many tensors as `init`, and then what is stacked along a
+// new first dimension. The result is the last carry and then the stacked tensors. As
 // `torch._higher_order_ops.scan`. combine_fn is as in tensor_callable.h.
 //
 //   // Running sums of the rows of x, and their total.
-//   Tensors r = scan([](const Tensor& sum, const Tensor& row) { return Tensors{sum + row, sum + row}; },
+//   Tensors r = scan([](const Tensor& sum, const Tensor& row) { return Tensors{sum + row, sum +
+//   row}; },
 //                    {zeros({3})}, {x});
 //
 // Throws RuntimeError if there are no xs, if one has no dimension, if their first dimensions differ

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "switchboard/core/error.h"
-#include "switchboard/ops/copy.h"
 #include "switchboard/ops/control_flow/trace_control_flow.h"
+#include "switchboard/ops/copy.h"
 #include "switchboard/ops/functionalization/functionalization.h"
 
 namespace sb {

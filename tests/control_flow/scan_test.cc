@@ -49,14 +49,15 @@ TEST_CASE("scan refuses what it cannot carry or slice, naming it") {
   const Tensor x = ones({2, 2});
   CHECK_THROWS_WITH(sb::scan(keep, {ones({2})}, {}), Contains("higher_order::scan: xs: expected at "
                                                               "least one tensor, got none"));
-  CHECK_THROWS_WITH(sb::scan(keep, {ones({2})}, {ones({})}), Contains("expected a first dimension"));
+  CHECK_THROWS_WITH(sb::scan(keep, {ones({2})}, {ones({})}),
+                    Contains("expected a first dimension"));
   CHECK_THROWS_WITH(sb::scan(keep, {ones({2})}, {x, ones({3, 2})}),
                     Contains("item 1: expected a first dimension of 2"));
   CHECK_THROWS_WITH(sb::scan([](const Tensors&) { return Tensors{}; }, {ones({2})}, {x}),
                     Contains("combine_fn: expected 1 carried tensors at least, got 0 results"));
-  CHECK_THROWS_WITH(sb::scan([](const Tensors& t) { return Tensors{unsqueeze(t[0], 0)}; },
-                             {ones({2})}, {x}),
-                    Contains("combine_fn: result 0: expected float32[2]") && Contains("as of init"));
+  CHECK_THROWS_WITH(
+      sb::scan([](const Tensors& t) { return Tensors{unsqueeze(t[0], 0)}; }, {ones({2})}, {x}),
+      Contains("combine_fn: result 0: expected float32[2]") && Contains("as of init"));
 }
 
 }  // namespace

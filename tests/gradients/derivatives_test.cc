@@ -52,6 +52,8 @@ bool is_exempt(const OperatorHandle& op) {
   static const std::set<std::string_view> names = {
       // They round, and gradients do not.
       "aten::_cast_Float", "aten::_cast_Half", "aten::dequantize",
+      "aten::fake_quantize_per_tensor_affine", "aten::fake_quantize_per_tensor_affine_cachemask",
+      "aten::fake_quantize_per_channel_affine", "aten::fake_quantize_per_channel_affine_cachemask",
       // Other memory, or more of it, has no derivative.
       "aten::set", "aten::set_", "aten::resize_", "aten::resize_as_",
       // Writes, in PyTorch too, to what cumprod has saved.
