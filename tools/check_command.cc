@@ -49,7 +49,7 @@ int check_command(const CommandLine& line, std::ostream& out) {
       << with_separators(std::ssize(program.graph.nodes)) << " nodes)  " << files.archive << "\n";
   for (const std::string& warning : program.warnings) out << "warning: " << warning << "\n";
   const io::SymbolRules rules(program);
-  if (!rules.symbols().empty()) out << "sizes that --dim may name:\n" << rules.describe();
+  if (!rules.symbols().empty()) out << "sizes that sb run --dim may name:\n" << rules.describe();
   for (const std::string& guard : rules.unread()) out << "warning: not checked: " << guard << "\n";
 
   const std::vector<io::Missing> missing = io::find_missing(program);

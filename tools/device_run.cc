@@ -58,15 +58,19 @@ std::vector<std::string> describe_outputs(const io::Program& program,
   return text;
 }
 
-// Outputs are on the CPU here. One of the wrong dtype or shape has a fault already.
+// Outputs are on the CPU here.
 void compare_outputs(const RunPlan& plan, const std::vector<Tensor>& outputs,
                      DeviceReport& report) {
   const std::vector<io::OutputSpec>& specs = plan.archive.program.outputs;
   for (size_t i = 0; i < plan.expected.size(); ++i) {
     const Tensor& expected = plan.expected[i];
-    if (!expected.defined() || outputs[i].dtype() != expected.dtype() ||
-        outputs[i].sizes() != expected.sizes())
+    if (!expected.defined()) continue;
+    if (!outputs[i].defined() || outputs[i].dtype() != expected.dtype() ||
+        outputs[i].sizes() != expected.sizes()) {
+      report.faults.push_back(str_cat("output '", name_of(specs[i]), "': ", outputs[i].describe(),
+                                      "; the file has ", expected.describe()));
       continue;
+    }
     const Comparison result = compare(outputs[i], expected, plan.tolerance);
     report.max_difference = std::max(report.max_difference.value_or(0), result.max_difference);
     if (result.outside != 0)

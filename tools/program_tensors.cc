@@ -80,9 +80,11 @@ class Binder {
     if (!sources_.inputs_path.empty())
       return find_checked(inputs_, sources_.inputs_path, input.name, meta, "input");
     if (sources_.seed) return random_input(*sources_.seed, input.name, meta.at(sizes_));
-    SB_CHECK_VALUE(sources_.allow_missing, archive_.path, ": no data for input ",
-                   io::quote(input.name), " (", meta.describe(),
-                   "); give --inputs F.safetensors, or --device fake, which does without");
+    SB_CHECK_VALUE(
+        sources_.allow_missing, archive_.path, ": no data for input ", io::quote(input.name), " (",
+        meta.describe(),
+        "); give --inputs F.safetensors, --random-weights SEED, which makes it, or --device fake, "
+        "which does without");
     return {};
   }
 

@@ -174,7 +174,7 @@ const CommandSpec& run_spec() {
        {"inputs", "F", "safetensors with the inputs by name"},
        {"expect", "F", "safetensors with the outputs that must result, by name"},
        {"check-metadata", "",
-        "compare dtypes, sizes, devices and strides of all values, as always, and no outputs"},
+        "compare only metadata (dtypes, sizes, devices, strides), not the outputs' values"},
        {"rtol", "X", "outputs may differ by atol + rtol * |expected| (1e-5)"},
        {"atol", "X", "(1e-5)"},
        {"form", "F", "of a folder: " + form_names()},
@@ -215,6 +215,10 @@ int run_command(const CommandLine& line, std::ostream& out) {
                tolerance,
                line.find_count("repeat").value_or(0)};
   plan.sizes = files.inputs.empty() ? asked : rules.numbers_of(plan.inputs);
+  for (const auto& [name, size] : line.get_sizes("dim"))
+    for (const std::string& symbol : rules.symbols_named(name))
+      SB_CHECK_VALUE(plan.sizes.at(symbol) == size, "--dim ", name, "=", size,
+                     ", but the inputs have ", plan.sizes.at(symbol), " there");
   if (const auto threads = line.find_count("threads")) set_num_threads(*threads);
   check_labels(files, archive.program, plan.labels);
   if (const auto path = line.find("save-weights"))

@@ -64,9 +64,11 @@ int trace_command(const CommandLine& line, std::ostream& out) {
   const ModelFiles files = find_model_files(line.arguments().at(0), form_of(line));
   const io::ModelArchive archive = io::read_model_archive(files.archive);
   const io::GraphRunner runner(archive.program);
-  const RunPlan plan{
-      archive, runner, program_tensors(archive, {line.get("inputs", files.inputs), seed, all_fake}),
-      {},      {},     {}};
+  const io::SymbolRules rules(archive.program);
+  const std::string inputs = line.get("inputs", files.inputs);
+  RunPlan plan{archive, runner, program_tensors(archive, {inputs, seed, all_fake, rules.hints()}),
+               {},      {},     {}};
+  plan.sizes = inputs.empty() ? rules.hints() : rules.numbers_of(plan.inputs);
 
   // Opened after everything else can be wrong: it replaces the file.
   const std::optional<std::string> path = line.find("out");

@@ -14,6 +14,7 @@ class Finder {
   explicit Finder(const Dispatcher& dispatcher) : dispatcher_(dispatcher) {}
 
   void visit(const Program& program) {
+    decomposed_ = program.dialect == Dialect::Aten;
     for (const InputSpec& input : program.inputs)
       if (input.kind == InputKind::CustomObject)
         add("input", str_cat("custom object ", input.target), program.origin,
@@ -61,8 +62,10 @@ class Finder {
     const bool is_aten = op.ns() == "aten";
     const bool other_overload = !dispatcher_.overloads(op.name).empty();
     add(other_overload ? "overload" : "operator", op.to_string(), place,
-        is_aten ? "export with run_decompositions(), or define it and load it with --load"
-                : "load the library that defines it with --load");
+        is_aten && !decomposed_
+            ? "export with run_decompositions(), or define it and load it with --load"
+        : is_aten ? "define it in a library and load that with --load"
+                  : "load the library that defines it with --load");
   }
 
   void add(const char* kind, std::string name, std::string place, const char* advice) {
@@ -76,6 +79,7 @@ class Finder {
   }
 
   const Dispatcher& dispatcher_;
+  bool decomposed_ = false;  // whether run_decompositions() was called
   std::vector<Missing> found_;
 };
 

@@ -84,7 +84,8 @@ SymbolRules::SymbolRules(const Program& program) : program_(program) {
       Guard guard{text, parse_guard(text, size_of, number_of)};
       const ExpressionTerm& term = *guard.condition.term();
       if (term.name == "Equality" && term.operands[0]->kind == ExpressionTerm::Kind::Symbol &&
-          term.operands[1]->kind == ExpressionTerm::Kind::Symbol)
+          term.operands[1]->kind == ExpressionTerm::Kind::Symbol &&
+          term.operands[0]->name != term.operands[1]->name)
         equal_.emplace_back(term.operands[0]->name, term.operands[1]->name);
       guards_.push_back(std::move(guard));
     } catch (const ValueError& error) {
@@ -193,9 +194,10 @@ SymbolNumbers SymbolRules::with(absl::Span<const std::pair<std::string, int64_t>
       numbers[symbol] = size;
       follow_equalities(&numbers, symbol);
     }
-  // What was said counts more than what follows from something else that was said.
   for (const auto& [name, size] : sizes)
-    for (const std::string& symbol : symbols_named(name)) numbers[symbol] = size;
+    for (const std::string& symbol : symbols_named(name))
+      SB_CHECK_VALUE(numbers[symbol] == size, "--dim: ", name, "=", size, " contradicts ", symbol,
+                     " = ", numbers[symbol]);
   check(numbers);
   return numbers;
 }
@@ -266,8 +268,15 @@ std::string SymbolRules::describe() const {
     for (const Place& place : places_)
       if (place.size.symbol() == std::string_view(symbol))
         where += (where.empty() ? "" : " = ") + place.name;
+    if (where.empty())
+      for (const Place& place : places_)
+        place.size.for_each_symbol([&](const std::string& name) {
+          if (name == symbol && where.empty())
+            where = str_cat("of ", place.name, " = ", place.size.to_string());
+        });
     const std::string range = range_text(symbol);
-    text += str_cat("  ", symbol, where.empty() ? "" : " = " + where,
+    text += str_cat("  ", symbol,
+                    where.empty() ? "" : (where.starts_with("of ") ? ", " : " = ") + where,
                     range.empty() ? "" : ", in " + range, "\n");
   }
   for (const Guard& guard : guards_) text += str_cat("  ", guard.text, "\n");

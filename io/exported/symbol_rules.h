@@ -49,8 +49,12 @@ class SymbolRules {
   // The hints with these sizes in their place. A name is a symbol ("s77"), a dimension
   // ("x.size(0)", "x.0"), an input that is a number, "batch" (the first
   // dimension of every input) or "seq" (the second). Symbols that must be equal follow. Throws
-  // ValueError that lists the names for one that is none, and what check() throws.
+  // ValueError that lists the names for one that is none, for sizes that contradict one another,
+  // and what check() throws.
   SymbolNumbers with(absl::Span<const std::pair<std::string, int64_t>> sizes) const;
+
+  // The symbols that a name stands for, as with() takes it. Throws as with().
+  std::vector<std::string> symbols_named(const std::string& name) const;
 
   // Throws ValueError, naming the constraint and the sizes, where the program does not take them.
   void check(const SymbolNumbers& numbers) const;
@@ -68,7 +72,6 @@ class SymbolRules {
     Expression condition;
   };
 
-  std::vector<std::string> symbols_named(const std::string& name) const;
   std::string broken(const SymbolNumbers& numbers) const;  // empty if nothing is
   std::string range_text(const std::string& symbol) const;
   void follow_equalities(SymbolNumbers* numbers, const std::string& leader) const;
