@@ -225,7 +225,7 @@ std::vector<IValue> move_inputs(const RunPlan& plan, Mover& mover,
     const IValue& input = plan.inputs[i];
     if (const auto* number = std::get_if<io::SymRef>(&spec.value)) {
       const io::Expression& value = program.graph.sym_values.at(number->name);
-      moved.push_back(value.is_known(symbols) ? IValue(value.evaluate_int(symbols)) : input);
+      moved.push_back(value.is_known(symbols) ? io::ivalue_of(value.evaluate(symbols)) : input);
       continue;
     }
     if (!is_tensor(spec)) {
@@ -262,6 +262,7 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& tra
       symbols = make_symbols(program, rules, plan.sizes);
     else
       symbols.run.values = io::as_values(plan.sizes);
+    symbols.run.ranges = &program.ranges;
     Mover mover(place, symbols.env);
     const PeakMemory peak(mover.memory());
     std::vector<IValue> outputs;

@@ -4,6 +4,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/devices/saving/quote.h"
+#include "switchboard/io/exported/node_step.h"
 #include "switchboard/tools/comparison.h"
 #include "switchboard/tools/random_weights.h"
 
@@ -90,20 +91,24 @@ class Binder {
 
   // An int, which a file of tensors holds as one without dimensions, if at all.
   IValue user_number(const io::InputSpec& input) const {
-    if (const auto found = inputs_.find(input.name); found != inputs_.end()) {
-      SB_CHECK_VALUE(found->second.dtype() == DType::Int64 && found->second.numel() == 1,
-                     sources_.inputs_path, ": input ", io::quote(input.name),
-                     ": expected one int64, got ", found->second.describe());
-      return *found->second.data<int64_t>();
-    }
     const auto* ref = std::get_if<io::SymRef>(&input.value);
     SB_CHECK_NOT_IMPLEMENTED(ref, archive_.path, ": input ", io::quote(input.name), ": a ",
                              io::kind_of(input.value), " is not supported");
     const io::Expression& number = archive_.program.graph.sym_values.at(ref->name);
+    if (const auto found = inputs_.find(input.name); found != inputs_.end()) {
+      SB_CHECK_VALUE(found->second.dtype() == DType::Int64 && found->second.numel() == 1,
+                     sources_.inputs_path, ": input ", io::quote(input.name),
+                     ": expected one int64, got ", found->second.describe());
+      const int64_t given = *found->second.data<int64_t>();
+      SB_CHECK_VALUE(!number.is_constant() || number.constant() == given, sources_.inputs_path,
+                     ": input ", io::quote(input.name), ": expected ", number.to_string(), ", got ",
+                     given);
+      return given;
+    }
     const io::SymbolValues& values = sizes_.empty() ? archive_.program.hints : sizes_;
     SB_CHECK_VALUE(number.is_known(values), archive_.path, ": input ", io::quote(input.name),
                    " is a number and has no value; --dim ", input.name, "=N gives it one");
-    return number.evaluate_int(values);
+    return io::ivalue_of(number.evaluate(values));
   }
 
   const io::ModelArchive& archive_;
@@ -136,7 +141,15 @@ bool is_tensor(const io::InputSpec& input) {
 std::vector<IValue> program_tensors(const io::ModelArchive& archive, const TensorSources& sources) {
   const Binder binder(archive, sources);
   std::vector<IValue> values;
-  for (const io::InputSpec& input : archive.program.inputs) values.push_back(binder.bind(input));
+  for (const io::InputSpec& input : archive.program.inputs) {
+    try {
+      values.push_back(binder.bind(input));
+    } catch (const ValueError&) {
+      throw;  // says where
+    } catch (const Error& error) {
+      rethrow_with_context(error, str_cat(archive.path, ": input ", io::quote(input.name), ": "));
+    }
+  }
   return values;
 }
 

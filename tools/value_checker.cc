@@ -1,6 +1,7 @@
 #include "switchboard/tools/value_checker.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
@@ -25,6 +26,10 @@ bool has_several_elements(const Tensor& tensor) {
   if (!tensor.is_symbolic()) return tensor.numel() > 1;
   return std::ranges::none_of(tensor.sym_sizes(),
                               [](const SymInt& size) { return size.maybe_int() == 0; });
+}
+
+bool is_close(double a, double b) {
+  return a == b || (a != a && b != b) || std::abs(a - b) <= 1e-12 * std::abs(a);
 }
 
 }  // namespace
@@ -56,8 +61,22 @@ void ValueChecker::on_value(const io::Graph& graph, size_t node, const std::stri
   std::optional<std::string> fault;
   if (value.is_Tensor()) {
     fault = tensor_fault(value.to_tensor(), graph.meta_of(name));
+  } else if (const auto recorded_at = graph.sym_values.find(name);
+             recorded_at == graph.sym_values.end()) {
+    fault = absl::StrCat(value.to_string(), ", recorded nothing");
+  } else if (value.is_Double() || value.is_Bool()) {
+    const io::Expression& recorded = recorded_at->second;
+    if (recorded.is_known(symbols_.values)) {
+      const SymValue number = recorded.evaluate(symbols_.values);
+      const bool fits =
+          number.is_symbolic() ||
+          (value.is_Bool()
+               ? number.kind() == SymKind::Bool && number.as_bool() == value.to_bool()
+               : number.kind() == SymKind::Float && is_close(number.as_float(), value.to_double()));
+      if (!fits) fault = absl::StrCat(value.to_string(), ", recorded ", recorded.to_string());
+    }
   } else if (value.is_Int() || value.is_SymInt()) {
-    const io::Expression& recorded = graph.sym_values.at(name);
+    const io::Expression& recorded = recorded_at->second;
     if (!is_as_recorded(value.to_sym_int(), recorded))
       fault = absl::StrCat(value.to_sym_int().to_string(), ", recorded ", known_text(recorded));
   }
@@ -100,9 +119,18 @@ bool ValueChecker::is_as_recorded(const SymInt& number, const io::Expression& re
     if (!symbol) return true;  // its symbols are bound by a later value, if at all
     symbols_.values.emplace(*symbol, number.value());
     bound_in_[graph_].emplace_back(*symbol);
-    return true;
+    return is_in_range(number, std::string(*symbol));
   }
   return same(number, recorded.evaluate_int(symbols_.values));
+}
+
+bool ValueChecker::is_in_range(const SymInt& number, const std::string& symbol) const {
+  if (!symbols_.ranges || number.is_symbolic()) return true;
+  const auto found = symbols_.ranges->find(symbol);
+  if (found == symbols_.ranges->end()) return true;
+  const int64_t value = number.expect_int();
+  const auto& [min, max] = found->second;
+  return (!min || value >= *min) && (!max || value <= *max);
 }
 
 bool ValueChecker::same(const SymInt& a, const SymInt& b) const {

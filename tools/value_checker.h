@@ -26,6 +26,8 @@ using SamplePoint = std::vector<std::pair<std::string, int64_t>>;
 struct RunSymbols {
   io::SymbolValues values;  // by the file's names: numbers, or symbols of `env`
   ShapeEnv* env = nullptr;  // null in a run of numbers
+  // What the file allows for symbols that data decides.
+  const std::map<std::string, io::SymbolRange>* ranges = nullptr;
   std::vector<SamplePoint> samples;
 };
 
@@ -46,6 +48,7 @@ class ValueChecker : public io::RunObserver {
  private:
   std::optional<std::string> tensor_fault(const Tensor& tensor, const io::ValueMeta& meta);
   bool is_as_recorded(const SymInt& number, const io::Expression& recorded);
+  bool is_in_range(const SymInt& number, const std::string& symbol) const;
   bool same(const SymInt& a, const SymInt& b) const;
   std::string known_text(const io::Expression& recorded) const;
 

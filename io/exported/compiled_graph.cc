@@ -66,7 +66,11 @@ CompiledGraph::CompiledGraph(const Graph& graph, const Dispatcher& dispatcher) :
   }
   for (const Argument& output : graph_.outputs) {
     Output result;
-    for_each_name(output, [&](const std::string& name) { result.place = places_.at(name); });
+    const bool is_one = std::holds_alternative<TensorRef>(output) ||
+                        std::holds_alternative<SymRef>(output) ||
+                        std::holds_alternative<TokenRef>(output);
+    if (is_one)
+      for_each_name(output, [&](const std::string& name) { result.place = places_.at(name); });
     if (!result.place) result.constant = constant_of(output);
     outputs_.push_back(std::move(result));
   }
@@ -115,6 +119,8 @@ void CompiledGraph::run_step(size_t index, const RunContext& context,
                              std::vector<IValue>* values) const {
   const Node& node = graph_.nodes[index];
   Stack results = steps_[index].run->run(*values, context);
+  SB_CHECK_TYPE(results.size() == node.outputs.size(), node.target(), ": gave ", results.size(),
+                " values, the node names ", node.outputs.size());
   size_t next = 0;
   const auto define = [&](const std::string& name, IValue value) {
     if (context.observer) context.observer->on_value(graph_, index, name, value);

@@ -22,7 +22,7 @@ using TermPtr = std::shared_ptr<const Term>;
 using Kind = Term::Kind;
 
 // What a file may nest, so that no text overflows the stack.
-constexpr int kMaxExpressionDepth = 200;
+constexpr size_t kMaxExpressionDepth = 200;
 
 TermPtr make_integer(int64_t value) { return std::make_shared<Term>(Term{Kind::Integer, value}); }
 TermPtr make_function(std::string name, std::vector<TermPtr> operands) {
@@ -137,15 +137,19 @@ class ExpressionReader {
   }
 
   TermPtr read_function(const std::string& name) {
+    const bool is_case = std::exchange(allow_case_, false);
     std::vector<TermPtr> operands;
     if (!take(')')) {
       do {
+        allow_case_ = name == "Piecewise";
         operands.push_back(read_term());
+        allow_case_ = false;
       } while (take(','));
       expect(')');
     }
     if (name == "ExprCondPair") {
       if (operands.size() != 2) fail("ExprCondPair needs two operands");
+      if (!is_case) fail("ExprCondPair belongs into Piecewise");
       return make_function(name, std::move(operands));
     }
     if (name == "Piecewise") return piecewise(operands);
@@ -157,9 +161,12 @@ class ExpressionReader {
 
   // Piecewise((a, c), (b, true)) is ITE(c, a, b).
   TermPtr piecewise(const std::vector<TermPtr>& pairs) const {
+    // Each is one deeper than the next.
+    if (pairs.size() > kMaxExpressionDepth) fail("nested too deeply");
     TermPtr result;
     for (size_t i = pairs.size(); i-- > 0;) {
-      if (pairs[i]->name != "ExprCondPair") fail("Piecewise needs pairs");
+      if (pairs[i]->kind != Kind::Function || pairs[i]->name != "ExprCondPair")
+        fail("Piecewise needs pairs");
       const auto& pair = pairs[i]->operands;
       const bool always = pair[1]->kind == Kind::Bool && pair[1]->integer;
       if (!result && !always) fail("Piecewise needs a last case that always holds");
@@ -182,7 +189,8 @@ class ExpressionReader {
 
   std::string_view text_;
   size_t at_ = 0;
-  int depth_ = 0;
+  size_t depth_ = 0;
+  bool allow_case_ = false;  // whether the next term may be a case of Piecewise
 };
 
 SymValue evaluate_term(const Term& term, const SymbolValues& symbols) {
@@ -203,7 +211,9 @@ SymValue evaluate_term(const Term& term, const SymbolValues& symbols) {
   }
   std::vector<SymValue> operands;
   for (const TermPtr& operand : term.operands) operands.push_back(evaluate_term(*operand, symbols));
-  return find_sympy_function(term.name)(operands);
+  const SymFunction function = find_sympy_function(term.name);
+  SB_CHECK_NOT_IMPLEMENTED(function, "the function ", quote(term.name), " is not supported");
+  return function(operands);
 }
 
 void visit_symbols(const Term& term, absl::FunctionRef<void(const std::string&)> f) {

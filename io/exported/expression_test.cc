@@ -64,6 +64,15 @@ TEST_CASE("text that is no expression is refused with its place", "[io][expressi
              Contains("something after its end"));
   CHECK_THAT(error_of([] { Expression::parse("Gamma(Integer(1))"); }),
              Contains("NotImplementedError") && Contains("the function 'Gamma' is not supported"));
+  // A case outside of Piecewise, a symbol that is called like one, and more cases than may nest.
+  CHECK_THAT(error_of([] { Expression::parse("ExprCondPair(Integer(2), true)"); }),
+             Contains("belongs into Piecewise"));
+  CHECK_THAT(error_of([] { Expression::parse("Piecewise(Symbol('ExprCondPair'))"); }),
+             Contains("Piecewise needs pairs"));
+  std::string cases = "Piecewise(";
+  for (int i = 0; i < 100'000; ++i) cases += "ExprCondPair(Integer(1), Symbol('a')), ";
+  CHECK_THAT(error_of([&] { Expression::parse(cases + "ExprCondPair(Integer(1), true))"); }),
+             Contains("nested too deeply"));
   std::string deep;
   for (int i = 0; i < 100'000; ++i) deep += "Add(";
   CHECK_THAT(error_of([&] { Expression::parse(deep); }), Contains("nested too deeply"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
@@ -100,13 +101,17 @@ class GraphParser {
 
   // Names of the environment.
 
+  enum class Kind { Tensor, Number, Other };
+
   Argument define(const JsonValue& where, Argument argument) {
     const bool of_tensors =
         std::holds_alternative<TensorRef>(argument) || std::holds_alternative<TensorRefs>(argument);
     const bool of_number = std::holds_alternative<SymRef>(argument);
     for_each_name(argument, [&](const std::string& name) {
       if (name.empty()) where.fail("a name is empty");
-      if (!defined_.insert(name).second) where.fail("the name ", quote(name), " is defined twice");
+      const Kind kind = of_tensors ? Kind::Tensor : of_number ? Kind::Number : Kind::Other;
+      if (!defined_.emplace(name, kind).second)
+        where.fail("the name ", quote(name), " is defined twice");
       if (of_tensors && !graph_.tensor_values.contains(name))
         where.fail("no tensor_values entry ", quote(name));
       if (of_number && !graph_.sym_values.contains(name))
@@ -114,9 +119,21 @@ class GraphParser {
     });
     return argument;
   }
-  Argument use(const JsonValue& where, Argument argument) const {
+  // Lists of operands of higher-order operators have numbers and tokens among their tensors.
+  Argument use(const JsonValue& where, Argument argument, bool mixed = false) const {
+    const bool of_tensors = std::holds_alternative<TensorRef>(argument) ||
+                            std::holds_alternative<TensorRefs>(argument) ||
+                            std::holds_alternative<OptionalTensorRefs>(argument);
+    const bool of_numbers =
+        std::holds_alternative<SymRef>(argument) || std::holds_alternative<SymInts>(argument);
     for_each_name(argument, [&](const std::string& name) {
-      if (!defined_.contains(name)) where.fail("the name ", quote(name), " is not defined before");
+      const auto found = defined_.find(name);
+      if (found == defined_.end()) where.fail("the name ", quote(name), " is not defined before");
+      if (mixed) return;
+      if (of_tensors && found->second == Kind::Number)
+        where.fail("expected a tensor, ", quote(name), " is a number");
+      if (of_numbers && found->second != Kind::Number)
+        where.fail("expected a number, ", quote(name), " is none");
     });
     return argument;
   }
@@ -219,7 +236,8 @@ class GraphParser {
       if (const auto kind = input.find("kind"); kind && kind->to_int() != 1 && kind->to_int() != 2)
         kind->fail("unknown kind ", kind->to_int(), "; expected 1 (positional) or 2 (keyword)");
       const JsonValue value = input.at("arg");
-      node.inputs.push_back({std::move(name), use(value, parse_argument(value))});
+      node.inputs.push_back({std::move(name), use(value, parse_argument(value),
+                                                  node.kind == TargetKind::HigherOrder)});
     }
     for (const JsonValue& output : json.at("outputs").elements()) {
       Argument value = parse_node_output(output);
@@ -252,7 +270,7 @@ class GraphParser {
 
   ParseNotes& notes_;
   Graph graph_;
-  absl::flat_hash_set<std::string> defined_;
+  absl::flat_hash_map<std::string, Kind> defined_;
   absl::flat_hash_set<std::string> node_names_;
 };
 

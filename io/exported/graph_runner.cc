@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/devices/saving/quote.h"
 #include "switchboard/io/exported/missing.h"
 
@@ -28,11 +29,13 @@ size_t GraphRunner::mutated_input(const OutputSpec& output) const {
         if (input.kind == InputKind::Parameter && input.target == output.target) return i;
         break;
       default:
-        if (input.kind == InputKind::User && input.name == output.target) return i;
+        if (input.kind == InputKind::User && input.name == output.target &&
+            std::holds_alternative<TensorRef>(input.value))
+          return i;
     }
   }
   SB_THROW(ValueError, program_.origin, ": an output is to be written to ", quote(output.target),
-           ", which is no input");
+           ", which is no tensor input");
 }
 
 std::vector<IValue> GraphRunner::run(std::vector<IValue> inputs, Device device,
@@ -45,8 +48,13 @@ std::vector<IValue> GraphRunner::run(std::vector<IValue> inputs, Device device,
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!written_back_[i]) continue;
     const Tensor& target = targets[*written_back_[i]].to_tensor();
-    if (!target.is_same(outputs[i].to_tensor()))
+    if (target.is_same(outputs[i].to_tensor())) continue;
+    try {
       dispatcher_.find_op_or_throw("aten::copy_").call({target, outputs[i]});
+    } catch (const Error& error) {
+      rethrow_with_context(error, str_cat(program_.origin, ": the result that is written to ",
+                                          quote(program_.outputs[i].target), ": "));
+    }
   }
   return outputs;
 }

@@ -35,6 +35,14 @@ constexpr GuardOperator kComparisons[] = {{"==", "Equality"},      {"!=", "Unequ
 constexpr GuardOperator kProducts[] = {
     {"//", "FloorDiv"}, {"/", "IntTrueDiv"}, {"%", "PythonMod"}, {"*", "Mul"}};
 
+bool has_comparison(const Term& term) {
+  for (const GuardOperator& op : kComparisons)
+    if (term.kind == Term::Kind::Function && term.name == op.function) return true;
+  for (const TermPtr& operand : term.operands)
+    if (has_comparison(*operand)) return true;
+  return false;
+}
+
 // A recursive-descent reader; each function reads what binds as tightly as its name says.
 class GuardReader {
  public:
@@ -124,6 +132,8 @@ class GuardReader {
     TermPtr left = sum();
     TermPtr all;
     while (const GuardOperator* op = take_one_of(kComparisons)) {
+      // In a chain the middle is there twice; chains within chains would double at each level.
+      if (all && has_comparison(*left)) fail("a chain over a comparison");
       TermPtr right = sum();
       TermPtr one = call(op->function, {left, right});
       all = all ? call("And", {all, one}) : one;

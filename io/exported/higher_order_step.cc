@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,6 +31,7 @@ struct Operand {
   }
 };
 using Operands = std::vector<Operand>;
+constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 
 std::vector<IValue> values_of(const Operands& operands, absl::Span<const IValue> values) {
   std::vector<IValue> list;
@@ -44,9 +46,14 @@ class Arguments {
   Arguments(const Node& node, const Dispatcher& dispatcher, const Places& places)
       : node_(node), dispatcher_(dispatcher), places_(places) {}
 
-  void expect_at_least(size_t count) const {
-    SB_CHECK_TYPE(node_.inputs.size() >= count, node_.target(), ": expected ", count,
-                  " arguments, the node has ", node_.inputs.size());
+  // They go by their order: names would say something else.
+  void expect(size_t least, size_t most) const {
+    SB_CHECK_TYPE(node_.inputs.size() >= least && node_.inputs.size() <= most, node_.target(),
+                  ": expected ", least, " to ", most, " arguments, the node has ",
+                  node_.inputs.size());
+    for (const NamedArgument& input : node_.inputs)
+      SB_CHECK_NOT_IMPLEMENTED(input.name.empty(), node_.target(), ": the named argument ",
+                               quote(input.name), " is not supported");
   }
 
   template <class T>
@@ -130,10 +137,11 @@ class GraphFunction {
   GraphFunction(std::shared_ptr<const CompiledGraph> graph, const std::string& op)
       : graph_(std::move(graph)) {
     for (const Argument& output : graph_->graph().outputs) {
-      SB_CHECK_NOT_IMPLEMENTED(
-          !std::holds_alternative<SymRef>(output), op,
-          ": a graph that gives a number is not supported: ", graph_->graph().place);
-      is_tensor_.push_back(std::holds_alternative<TensorRef>(output));
+      const bool is_tensor = std::holds_alternative<TensorRef>(output);
+      SB_CHECK_NOT_IMPLEMENTED(is_tensor || std::holds_alternative<None>(output), op,
+                               ": a graph that gives a ", kind_of(output),
+                               " is not supported: ", graph_->graph().place);
+      is_tensor_.push_back(is_tensor);
     }
   }
 
@@ -144,7 +152,7 @@ class GraphFunction {
       std::vector<IValue> inputs = operands;
       size_t next = 0;
       for (IValue& input : inputs)
-        if (input.is_Tensor()) input = std::move(tensors.at(next++));
+        if (input.is_Tensor() && next < tensors.size()) input = std::move(tensors[next++]);
       const std::vector<IValue> outputs = graph->run(std::move(inputs), context);
       std::vector<IValue> results;
       for (size_t i = 0; i < outputs.size(); ++i)
@@ -155,13 +163,16 @@ class GraphFunction {
 
   // The outputs of the graph, the tensors among them given.
   Stack results(const std::vector<IValue>& tensors) const {
+    const auto expected = static_cast<size_t>(std::ranges::count(is_tensor_, true));
+    SB_CHECK_TYPE(tensors.size() == expected, graph_->graph().place, ": expected ", expected,
+                  " tensors, got ", tensors.size());
     Stack stack;
     size_t next = 0;
-    for (const bool is_tensor : is_tensor_)
-      stack.push_back(is_tensor ? tensors.at(next++) : IValue());
+    for (const bool is_tensor : is_tensor_) stack.push_back(is_tensor ? tensors[next++] : IValue());
     return stack;
   }
-  size_t outputs() const { return is_tensor_.size(); }
+  // Which outputs are tensors; the others are None.
+  const std::vector<bool>& outputs() const { return is_tensor_; }
 
  private:
   std::shared_ptr<const CompiledGraph> graph_;
@@ -203,11 +214,12 @@ class FunctionStep : public NodeStep {
 
 // cond(pred, true_graph, false_graph, operands)
 RunFunction make_cond(const Node& node, const Arguments& arguments) {
-  arguments.expect_at_least(3);
+  arguments.expect(3, 4);
   const GraphFunction yes(arguments.graph(1), node.target());
   const GraphFunction no(arguments.graph(2), node.target());
-  SB_CHECK_TYPE(yes.outputs() == no.outputs(), node.target(), ": the graphs give ", yes.outputs(),
-                " and ", no.outputs(), " values");
+  SB_CHECK_TYPE(yes.outputs() == no.outputs(), node.target(),
+                ": the graphs give other values, or tensors at other places: ",
+                yes.outputs().size(), " and ", no.outputs().size(), " values");
   return [pred = arguments.operand(0), yes, no,
           operands = node.inputs.size() > 3 ? arguments.list(3) : Operands()](
              absl::Span<const IValue> values, const RunContext& context) {
@@ -223,7 +235,7 @@ RunFunction make_cond(const Node& node, const Arguments& arguments) {
 
 // while_loop(cond_graph, body_graph, carried, additional)
 RunFunction make_while_loop(const Node& node, const Arguments& arguments) {
-  arguments.expect_at_least(3);
+  arguments.expect(3, 4);
   const GraphFunction condition(arguments.graph(0), node.target());
   const GraphFunction body(arguments.graph(1), node.target());
   return [op = node.target(), condition, body, carried = arguments.list(2),
@@ -243,7 +255,7 @@ RunFunction make_while_loop(const Node& node, const Arguments& arguments) {
 
 // map_impl(graph, xs, args)
 RunFunction make_map(const Node& node, const Arguments& arguments) {
-  arguments.expect_at_least(2);
+  arguments.expect(2, 3);
   const GraphFunction f(arguments.graph(0), node.target());
   return
       [f, xs = arguments.list(1), more = node.inputs.size() > 2 ? arguments.list(2) : Operands()](
@@ -257,7 +269,7 @@ RunFunction make_map(const Node& node, const Arguments& arguments) {
 
 // scan(graph, init, xs, additional)
 RunFunction make_scan(const Node& node, const Arguments& arguments) {
-  arguments.expect_at_least(3);
+  arguments.expect(3, 4);
   const GraphFunction combine(arguments.graph(0), node.target());
   return [combine, init = arguments.list(1), xs = arguments.list(2),
           more = node.inputs.size() > 3 ? arguments.list(3) : Operands()](
@@ -273,7 +285,7 @@ RunFunction make_scan(const Node& node, const Arguments& arguments) {
 
 // wrap_with_set_grad_enabled(enabled, graph, operands...)
 RunFunction make_set_grad_enabled(const Node&, const Arguments& arguments) {
-  arguments.expect_at_least(2);
+  arguments.expect(2, kAnyNumber);
   return
       [enabled = arguments.get<bool>(0, "a bool"), graph = arguments.graph(1),
        operands = arguments.rest(2)](absl::Span<const IValue> values, const RunContext& context) {
@@ -284,13 +296,16 @@ RunFunction make_set_grad_enabled(const Node&, const Arguments& arguments) {
 
 // wrap_with_autocast(device_type, dtype, enabled, cache_enabled, graph, operands...)
 RunFunction make_autocast(const Node& node, const Arguments& arguments) {
-  arguments.expect_at_least(5);
+  arguments.expect(5, kAnyNumber);
   const std::string& device = arguments.get<std::string>(0, "a device type");
   SB_CHECK_NOT_IMPLEMENTED(device == "cpu", node.target(), ": autocast of ", quote(device),
                            " is not supported; expected cpu");
   std::optional<DType> dtype;
   if (arguments.get<bool>(2, "a bool"))
     dtype = arguments.is_none(1) ? DType::BFloat16 : arguments.get<DType>(1, "a dtype");
+  SB_CHECK_NOT_IMPLEMENTED(!dtype || *dtype == DType::BFloat16 || *dtype == DType::Float16,
+                           node.target(), ": expected bfloat16 or float16, got ",
+                           to_string(dtype.value_or(DType::BFloat16)));
   return [dtype, graph = arguments.graph(4), operands = arguments.rest(5)](
              absl::Span<const IValue> values, const RunContext& context) {
     RunContext inside = context;
@@ -302,7 +317,8 @@ RunFunction make_autocast(const Node& node, const Arguments& arguments) {
 // with_effects(token, operator, arguments...), whose first result is the next token. Nodes run in
 // their order, which is all that a token asks for.
 RunFunction make_with_effects(const Node& node, const Arguments& arguments) {
-  arguments.expect_at_least(2);
+  SB_CHECK_TYPE(node.inputs.size() >= 2, node.target(), ": expected 2 arguments at least, got ",
+                node.inputs.size());
   const std::string& target = arguments.get<OperatorRef>(1, "an operator").target;
   const std::optional<std::string> name = operator_name(target);
   SB_CHECK_NOT_IMPLEMENTED(name, node.target(), ": ", quote(target), " is no operator");
@@ -322,11 +338,15 @@ RunFunction make_with_effects(const Node& node, const Arguments& arguments) {
   if (!op.schema().returns.empty() && !node.outputs.empty())
     inner.outputs.assign(node.outputs.begin() + 1, node.outputs.end());
   const std::shared_ptr<NodeStep> step = make_operator_step(inner, op, arguments.places());
-  return [step, count = node.outputs.size()](absl::Span<const IValue> values,
-                                             const RunContext& context) {
+  const bool gives_nothing = op.schema().returns.empty();
+  for (size_t i = 1; gives_nothing && i < node.outputs.size(); ++i)
+    SB_CHECK_TYPE(std::holds_alternative<None>(node.outputs[i]), node.target(), ": ", *name,
+                  " gives nothing, the node names a ", kind_of(node.outputs[i]));
+  return [step, gives_nothing, count = node.outputs.size()](absl::Span<const IValue> values,
+                                                            const RunContext& context) {
     Stack results = step->run(values, context);
     results.insert(results.begin(), IValue());
-    results.resize(std::max(results.size(), count));
+    if (gives_nothing) results.resize(count);
     return results;
   };
 }

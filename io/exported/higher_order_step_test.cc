@@ -186,6 +186,45 @@ TEST_CASE("autocast has three policies, by operator", "[io][higher_order]") {
   CHECK(autocast_policy("demo::linear") == AutocastPolicy::None);
 }
 
+TEST_CASE("what a node names is what its graph gives, or an error", "[io][higher_order]") {
+  const Demo demo;
+  const auto region = [](std::vector<Argument> outputs) {
+    GraphRef made = graph("region", {TensorRef{"a"}}, {plus("a", int64_t{1}, "b")}, TensorRef{"b"});
+    auto changed = std::make_shared<Graph>(*made.graph);
+    changed->outputs = std::move(outputs);
+    made.graph = changed;
+    return program(
+        higher_order("higher_order::wrap_with_set_grad_enabled", {false, made, TensorRef{"x"}}),
+        {TensorRef{"x"}});
+  };
+  const Program fewer = region({}), more = region({TensorRef{"b"}, TensorRef{"a"}}),
+                list = region({TensorRefs{{"a"}, {"b"}}});
+  CHECK_THAT(error_of([&] { run(fewer, demo, {number(1)}); }),
+             Contains("gave 0 values, the node names 1"));
+  CHECK_THAT(error_of([&] { run(more, demo, {number(1)}); }),
+             Contains("gave 2 values, the node names 1"));
+  CHECK_THAT(error_of([&] { run(list, demo, {number(1)}); }),
+             Contains("an output that is a tensors is not supported"));
+}
+
+TEST_CASE("branches that give tensors at other places are refused", "[io][higher_order]") {
+  const Demo demo;
+  const auto branch = [](std::vector<Argument> outputs) {
+    auto made = std::make_shared<Graph>();
+    made->place = "net.pt2: branch";
+    made->inputs = {TensorRef{"a"}};
+    made->outputs = std::move(outputs);
+    return GraphRef{"branch", made};
+  };
+  Node node =
+      higher_order("higher_order::cond", {TensorRef{"p"}, branch({TensorRef{"a"}, None()}),
+                                          branch({None(), TensorRef{"a"}}), TensorRefs{{"x"}}});
+  node.outputs = {TensorRef{"y"}, None()};
+  const Program p = program(node, {TensorRef{"p"}, TensorRef{"x"}});
+  CHECK_THAT(error_of([&] { GraphRunner(p, demo.dispatcher); }),
+             Contains("the graphs give other values, or tensors at other places"));
+}
+
 TEST_CASE("a call with an effect runs its operator", "[io][higher_order]") {
   const Demo demo;
   Node node = higher_order(

@@ -62,6 +62,8 @@ std::unique_ptr<NodeStep> make_operator_step(const Node& node, OperatorHandle op
 // The tensor that stands for a number where one is wanted: a wrapped number. Of a symbol it has no
 // data.
 Tensor wrapped_value(const IValue& number);
+// A number as a value.
+IValue ivalue_of(const SymValue& value);
 // A function of numbers: see sym_function.h.
 std::unique_ptr<NodeStep> make_sym_function_step(const Node& node, const Places& places);
 // A higher-order operator: cond, while_loop, map_impl, scan, a call with an effect, or a region

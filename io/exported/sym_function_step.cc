@@ -17,12 +17,6 @@ SymValue sym_value_of(const IValue& value) {
   return value.to_sym_bool().value();  // TypeError for what is no number
 }
 
-IValue ivalue_of(const SymValue& value) {
-  if (value.kind() == SymKind::Int) return SymInt(value);
-  if (value.kind() == SymKind::Float) return SymFloat(value);
-  return SymBool(value);
-}
-
 class SymFunctionStep : public NodeStep {
  public:
   SymFunctionStep(const Node& node, const Places& places)
@@ -74,6 +68,12 @@ class SymFunctionStep : public NodeStep {
 };
 
 }  // namespace
+
+IValue ivalue_of(const SymValue& value) {
+  if (value.kind() == SymKind::Int) return SymInt(value);
+  if (value.kind() == SymKind::Float) return SymFloat(value);
+  return SymBool(value);
+}
 
 std::unique_ptr<NodeStep> make_sym_function_step(const Node& node, const Places& places) {
   return std::make_unique<SymFunctionStep>(node, places);

@@ -79,14 +79,17 @@ SymbolRules::SymbolRules(const Program& program) : program_(program) {
       if (!meta.sizes[dim].is_constant())
         places_.push_back({i, dim, str_cat(input.name, ".size(", dim, ")"), meta.sizes[dim]});
   }
+  std::set<std::string> seen;
   for (const std::string& text : program_.guards) {
+    if (!seen.insert(text).second) continue;
     try {
       Guard guard{text, parse_guard(text, size_of, number_of)};
       const ExpressionTerm& term = *guard.condition.term();
-      if (term.name == "Equality" && term.operands[0]->kind == ExpressionTerm::Kind::Symbol &&
+      if (term.kind == ExpressionTerm::Kind::Function && term.name == "Equality" &&
+          term.operands.size() == 2 && term.operands[0]->kind == ExpressionTerm::Kind::Symbol &&
           term.operands[1]->kind == ExpressionTerm::Kind::Symbol &&
           term.operands[0]->name != term.operands[1]->name)
-        equal_.emplace_back(term.operands[0]->name, term.operands[1]->name);
+        equal_.insert({term.operands[0]->name, term.operands[1]->name});
       guards_.push_back(std::move(guard));
     } catch (const ValueError& error) {
       unread_.push_back(error.what());
@@ -217,11 +220,21 @@ std::string SymbolRules::broken(const SymbolNumbers& numbers) const {
     if (range.max && number->second > *range.max) return str_cat(symbol, " <= ", *range.max);
   }
   const SymbolValues values = as_values(numbers);
-  for (const Place& place : places_)
-    if (place.size.is_known(values) && place.size.evaluate_int(values).expect_int() < 0)
-      return str_cat(place.name, " >= 0");
-  for (const Guard& guard : guards_)
-    if (guard.condition.is_known(values) && !holds(guard.condition, values)) return guard.text;
+  for (const Place& place : places_) {
+    try {
+      if (place.size.is_known(values) && place.size.evaluate_int(values).expect_int() < 0)
+        return str_cat(place.name, " >= 0");
+    } catch (const Error& error) {
+      return str_cat(place.name, " = ", place.size.to_string(), " (", error.what(), ")");
+    }
+  }
+  for (const Guard& guard : guards_) {
+    try {
+      if (guard.condition.is_known(values) && !holds(guard.condition, values)) return guard.text;
+    } catch (const Error& error) {
+      return str_cat(guard.text, " (", error.what(), ")");
+    }
+  }
   return "";
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,7 +81,7 @@ class SymbolRules {
   std::vector<Place> places_;
   std::vector<Guard> guards_;
   std::vector<std::string> unread_;
-  std::vector<std::pair<std::string, std::string>> equal_;  // symbols that guards say are equal
+  std::set<std::pair<std::string, std::string>> equal_;  // symbols that guards say are equal
 };
 
 SymbolValues as_values(const SymbolNumbers& numbers);

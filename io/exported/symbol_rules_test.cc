@@ -111,9 +111,21 @@ TEST_CASE("guards are read as Python would", "[io][symbols]") {
   CHECK_THAT(error_of([&] { holds("L['y'].size()[0] == 1", 1); }), Contains("no such input: 'y'"));
   CHECK_THAT(error_of([&] { holds("open('/etc/passwd')", 1); }), Contains("'open' is not known"));
   CHECK_THAT(error_of([&] { holds(std::string(3'000, '('), 1); }), Contains("nested too deeply"));
+  std::string chain = "1";
+  for (int i = 0; i < 60; ++i) chain = "(0<" + chain + "<1)";
+  CHECK_THAT(error_of([&] { holds(chain, 1); }), Contains("a chain over a comparison"));
   std::string sum = "1";
   for (int i = 0; i < 100'000; ++i) sum += "+1";
   CHECK_THAT(error_of([&] { holds(sum + " == 1", 1); }), Contains("longer than 4,000 characters"));
+}
+
+TEST_CASE("symbols and functions may be called like Equality", "[io][symbols]") {
+  Program p = program();
+  p.graph.tensor_values["twice"].sizes[0] = symbol("Equality");
+  p.hints.emplace("Equality", SymValue::of_int(1));
+  p.guards = {"L['twice'].size()[0]", "Equality(L['twice'].size()[0])"};
+  SymbolRules rules(p);
+  CHECK_FALSE(rules.admits({{"Equality", 0}}));
 }
 
 TEST_CASE("a guard that cannot be read is told, not dropped", "[io][symbols]") {
