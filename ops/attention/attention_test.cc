@@ -150,6 +150,12 @@ TEST_CASE("attention is fused where rows are dense, widths agree and the mask ha
   const Tensor many = random_tensor({2, 6, 5, 4});
   CHECK_FALSE(is_fused(many, k, k));
   CHECK(is_fused(many, k, k, std::nullopt, true));
+  // One head is broadcast to all.
+  const Tensor one = random_tensor({2, 1, 7, 4});
+  CHECK(is_fused(many, one, one));
+  const Tensor all = contiguous(sb::expand(one, {2, 6, 7, 4}));
+  CHECK(distance(scaled_dot_product_attention(many, one, one),
+                 scaled_dot_product_attention(many, all, all)) < 1e-6f);
   // What is composed is contiguous.
   CHECK(scaled_dot_product_attention(laid_out(q, {0, 2, 1, 3}), k, random_tensor({2, 3, 7, 6}))
             .is_contiguous());

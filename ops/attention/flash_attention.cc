@@ -31,7 +31,7 @@ constexpr int64_t kQueries = 64;
 constexpr int64_t kKeys = 512;
 
 // Whether sizes, of four dimensions or of the last three, are those of fused attention. Keys may
-// have fewer heads where they are shared.
+// have fewer heads where they are shared; one head serves all in any case, as it is broadcast.
 template <SizeType Int>
 bool have_fused_sizes(const Tensor& query, const Tensor& key, const Tensor& value,
                       bool share_heads) {
@@ -40,7 +40,8 @@ bool have_fused_sizes(const Tensor& query, const Tensor& key, const Tensor& valu
   if (rank == 4 && !(same_size(q[0], k[0]) && same_size(v[0], k[0]))) return false;
   return same_size(v[heads], k[heads]) && same_size(v[length], k[length]) &&
          same_size(k[width], q[width]) && same_size(v[width], q[width]) &&
-         (same_size(q[heads], k[heads]) || (share_heads && same_size(q[heads] % k[heads], Int(0))));
+         (same_size(q[heads], k[heads]) || same_size(k[heads], Int(1)) ||
+          (share_heads && same_size(q[heads] % k[heads], Int(0))));
 }
 bool is_fused(const Tensor& query, const Tensor& key, const Tensor& value, bool share_heads) {
   for (const Tensor* t : {&query, &key, &value}) {
