@@ -25,6 +25,7 @@ double number(const Tensor& x) { return item(x).to<double>(); }
 TEST_CASE("a large mean does not swallow the variance, along either dimension") {
   const Tensor x = filled({3000, 8}, [](int64_t i) { return 1e6 + static_cast<double>(i % 2); });
   CHECK(number(var_correction(x, {}, 0)) == 0.25);
+  CHECK(number(var_correction(x, {}, 0.5)) == Approx(0.25 * 24000 / 23999.5).epsilon(1e-7));
   const Tensor y = filled({8, 3000}, [](int64_t i) { return 1e6 + static_cast<double>(i % 2); });
   for (double v : values_of(var_correction(y, {1}, 0))) CHECK(v == 0.25);
   const Tensor z = filled({3000, 9}, [](int64_t i) { return 1e6 + static_cast<double>(i % 2); });

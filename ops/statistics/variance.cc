@@ -12,20 +12,20 @@ struct Spread {
   static constexpr const char* op = root ? "std" : "var";
 
   static ReductionPlan plan(const Tensor& self, const OptionalIntArrayRef& dim,
-                            std::optional<int64_t> correction, bool keepdim) {
+                            const std::optional<Scalar>& correction, bool keepdim) {
     check_defined(op, self);
     SB_CHECK(is_floating_point(self.dtype()) || is_complex(self.dtype()), op,
              ": expected a floating-point or complex tensor, got ", self.describe());
     return {op,      kind,
             self,    dims_or_all(dim),
-            keepdim, {.correction = static_cast<double>(correction.value_or(1))}};
+            keepdim, {.correction = correction ? correction->to<double>() : 1.0}};
   }
   static Tensor with_correction(const Tensor& self, OptionalIntArrayRef dim,
-                                std::optional<int64_t> correction, bool keepdim) {
+                                const std::optional<Scalar>& correction, bool keepdim) {
     return plan(self, dim, correction, keepdim).run(to_real(self.dtype()), self.dtype());
   }
   static Tensor with_correction_out(const Tensor& self, OptionalIntArrayRef dim,
-                                    std::optional<int64_t> correction, bool keepdim,
+                                    const std::optional<Scalar>& correction, bool keepdim,
                                     const Tensor& out) {
     const ReductionPlan p = plan(self, dim, correction, keepdim);
     check_defined(op, out);
@@ -44,7 +44,8 @@ struct Spread {
     return p.run_out(result, out, through);
   }
   static std::tuple<Tensor, Tensor> and_mean(const Tensor& self, OptionalIntArrayRef dim,
-                                             std::optional<int64_t> correction, bool keepdim) {
+                                             const std::optional<Scalar>& correction,
+                                             bool keepdim) {
     const ReductionPlan of_mean(op, Reduction::Mean, self, dims_or_all(dim), keepdim);
     Tensor spread = with_correction(self, dim, correction, keepdim);
     return {std::move(spread), of_mean.run(self.dtype())};

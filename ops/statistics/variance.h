@@ -16,19 +16,21 @@ SB_STRUCTURED_NO_INPLACE(var_dim,
                          "aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
                          "keepdim=False) -> Tensor",
                          "out");
-SB_STRUCTURED_NO_INPLACE(var_correction,
-                         "aten::var.correction(Tensor self, int[1]? dim, *, int? correction, bool "
-                         "keepdim=False) -> Tensor",
-                         "correction_out");
+SB_STRUCTURED_NO_INPLACE(
+    var_correction,
+    "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> Tensor",
+    "correction_out");
 SB_OP(std_all, "aten::std(Tensor self, bool unbiased=True) -> Tensor");
 SB_STRUCTURED_NO_INPLACE(std_dim,
                          "aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
                          "keepdim=False) -> Tensor",
                          "out");
-SB_STRUCTURED_NO_INPLACE(std_correction,
-                         "aten::std.correction(Tensor self, int[1]? dim, *, int? correction, bool "
-                         "keepdim=False) -> Tensor",
-                         "correction_out");
+SB_STRUCTURED_NO_INPLACE(
+    std_correction,
+    "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> Tensor",
+    "correction_out");
 
 // With the mean, which is complex for complex tensors.
 SB_OP(var_mean_all, "aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)");
@@ -36,14 +38,14 @@ SB_OP(var_mean_dim,
       "aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> "
       "(Tensor, Tensor)");
 SB_OP(var_mean_correction,
-      "aten::var_mean.correction(Tensor self, int[1]? dim, *, int? correction, bool "
+      "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
       "keepdim=False) -> (Tensor, Tensor)");
 SB_OP(std_mean_all, "aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)");
 SB_OP(std_mean_dim,
       "aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> "
       "(Tensor, Tensor)");
 SB_OP(std_mean_correction,
-      "aten::std_mean.correction(Tensor self, int[1]? dim, *, int? correction, bool "
+      "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
       "keepdim=False) -> (Tensor, Tensor)");
 
 }  // namespace sb

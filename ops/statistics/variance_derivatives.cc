@@ -16,7 +16,7 @@ namespace {
 struct Call {
   const Tensor& self;
   const OptionalIntArrayRef& dim;
-  std::optional<int64_t> correction;
+  const std::optional<Scalar>& correction;
   bool keepdim;
 
   IntArrayRef dims() const { return reduced_dims(dim); }
@@ -40,7 +40,7 @@ struct Call {
     }
     const Tensor distances = sub(self, mean_dim(self, dims(), /*keepdim=*/true));
     const Tensor twice = mul_Scalar(broad(grad), 2);
-    return mul(over_count(twice, static_cast<double>(correction.value_or(1))), distances);
+    return mul(over_count(twice, less()), distances);
   }
   // Where nothing varies the root has no derivative: it counts as 0.
   Tensor deviation_gradient(const Tensor& grad, const Tensor& result) const {
@@ -50,11 +50,13 @@ struct Call {
   }
 
  private:
+  // What the count is less by.
+  double less() const { return correction ? correction->to<double>() : 1; }
   // Of all elements at once, when none are left after the correction.
   bool is_of_too_few() const {
     if (!dims().empty() && self.dim() != 0) return false;
     const SymInt n = count();
-    return !n.is_symbolic() && n.expect_int() == correction.value_or(1);
+    return !n.is_symbolic() && static_cast<double>(n.expect_int()) == less();
   }
   Tensor over_count(const Tensor& t, double less) const {
     return div_Scalar(t, sym_float(count()) - less);
