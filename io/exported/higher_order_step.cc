@@ -17,6 +17,7 @@
 #include "switchboard/ops/control_flow/map.h"
 #include "switchboard/ops/control_flow/scan.h"
 #include "switchboard/ops/control_flow/while_loop.h"
+#include "switchboard/ops/elementwise.h"
 
 namespace sb::io {
 namespace {
@@ -226,7 +227,7 @@ RunFunction make_cond(const Node& node, const Arguments& arguments) {
     const std::vector<IValue> inputs = values_of(operands, values);
     IValue chosen = pred.in(values);
     // A tensor without data, so that both functions run, whatever the sizes at hand would choose.
-    if (chosen.is_SymBool()) chosen = wrapped_value(chosen);
+    if (chosen.is_SymBool()) chosen = wrapped_scalar_tensor(chosen.to_scalar());
     return yes.results(
         elements_of(cond_op()({std::move(chosen), yes.callable(inputs, context),
                                no.callable(inputs, context), tensors_among(inputs)})));

@@ -59,9 +59,6 @@ class NodeStep {
 // none.
 std::unique_ptr<NodeStep> make_operator_step(const Node& node, OperatorHandle op,
                                              const Places& places);
-// The tensor that stands for a number where one is wanted: a wrapped number. Of a symbol it has no
-// data.
-Tensor wrapped_value(const IValue& number);
 // A number as a value.
 IValue ivalue_of(const SymValue& value);
 // A function of numbers: see sym_function.h.

@@ -1,43 +1,17 @@
 #include <algorithm>
-#include <complex>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
-#include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/devices/saving/quote.h"
 #include "switchboard/dispatch/function_schema.h"
 #include "switchboard/io/exported/autocast_policy.h"
 #include "switchboard/io/exported/node_step.h"
+#include "switchboard/ops/elementwise.h"
 
 namespace sb::io {
 namespace {
-
-// As PyTorch's argument parser makes of a Python number where a Tensor belongs.
-Tensor wrapped_number(const Scalar& number) {
-  Tensor tensor = empty_on(DeviceType::CPU, {}, number.kind());
-  switch (number.kind()) {
-    case DType::Bool:
-      *tensor.data<bool>() = number.to<bool>();
-      break;
-    case DType::Int64:
-      *tensor.data<int64_t>() = number.to<int64_t>();
-      break;
-    case DType::Float64:
-      *tensor.data<double>() = number.to<double>();
-      break;
-    default:
-      *tensor.data<std::complex<double>>() = number.to<std::complex<double>>();
-  }
-  tensor.impl()->set_wrapped_number(true);
-  return tensor;
-}
-
-DType dtype_of(const IValue& symbol) {
-  if (symbol.is_SymInt()) return DType::Int64;
-  return symbol.is_SymFloat() ? DType::Float64 : DType::Bool;
-}
 
 // Python's True is a number where the schema wants one.
 bool is_number(const Type& type) {
@@ -232,10 +206,10 @@ class OperatorStep : public NodeStep {
     stack.assign(bound_.begin(), bound_.end());
     for (const ValueArgument& value : values_)
       stack[value.argument] = value.to_tensor && !values[value.place].is_Tensor()
-                                  ? IValue(wrapped_value(values[value.place]))
+                                  ? IValue(wrapped_scalar_tensor(values[value.place].to_scalar()))
                                   : values[value.place];
     for (const NumberArgument& number : numbers_)
-      stack[number.argument] = wrapped_number(number.value);
+      stack[number.argument] = wrapped_scalar_tensor(number.value);
     for (const TensorsArgument& list : tensors_) {
       if (bound_[list.argument].is_TensorList()) {
         std::vector<Tensor> tensors;
@@ -275,18 +249,6 @@ class OperatorStep : public NodeStep {
 };
 
 }  // namespace
-
-Tensor wrapped_value(const IValue& number) {
-  if (!number.is_symbolic()) return wrapped_number(number.to_scalar());
-  // A symbol has no value to put into memory: whoever can do without makes the tensor.
-  const Tensor tensor = default_dispatcher()
-                            .find_op_or_throw("aten::scalar_tensor")
-                            .call({number}, {{"dtype", dtype_of(number)}})
-                            .at(0)
-                            .to_tensor();
-  tensor.impl()->set_wrapped_number(true);
-  return tensor;
-}
 
 std::unique_ptr<NodeStep> make_operator_step(const Node& node, OperatorHandle op,
                                              const Places& places) {
