@@ -1,7 +1,5 @@
 """The rules that every room of Switchboard uses, and the order of the rooms."""
 
-load("//tools/precompiled:precompiled_header.bzl", "include_precompiled", "precompiled_header")
-
 # For our own code: a program that embeds Switchboard keeps its own warnings.
 SB_COPTS = [
     "-Wall",
@@ -14,22 +12,44 @@ _FEATURES = [
     "parse_headers",
 ]
 
-# Each room includes only rooms before it in this list.
+# The rooms, lowest first. A room includes only rooms of the lines before its own; "ops" and "autograd"
+# stand side by side, and only the derivatives of a family include both.
 SB_ROOMS = [
-    "core",
-    "dispatch",
-    "ops",
-    "autograd",
-    "fake",
-    "devices",
-    "io",
-    "devices/dummy",
+    ["core"],
+    ["dispatch"],
+    ["ops", "autograd"],
+    ["transforms"],
+    ["fake"],
+    ["custom_ops"],
+    ["devices"],
+    ["io", "devices/dummy"],
 ]
 
-# Programs that need little link these alone.
-_LOWER_ROOMS = SB_ROOMS[:2]
+# Folders of //ops whose operators have derivatives: //ops/<family>/derivatives.
+SB_DERIVED_FAMILIES = [
+    "arithmetic",
+    "assertions",
+    "attention",
+    "composite",
+    "copying",
+    "elementwise",
+    "fft",
+    "indexing",
+    "lazy_bits",
+    "linalg",
+    "loss",
+    "normalization",
+    "products",
+    "quantized",
+    "random",
+    "reductions",
+    "sorting",
+    "spatial",
+    "statistics",
+    "views",
+]
 
-# What a file of cpu_kernels is compiled for besides the baseline: see ops/cpu_kernel.h. No
+# What a file of cpu_kernels is compiled for besides the baseline: see ops/cpu/cpu_kernel.h. No
 # contraction of a * b + c, so that results do not depend on the CPU where nothing says so.
 _CPU_VARIANTS = {
     "avx2": ["-mavx2", "-mfma", "-mf16c"],
@@ -58,7 +78,7 @@ _COMPILER_COPTS = select({
 })
 
 def _variant_copts(variant):
-    """What kernels for a CPU capability are compiled with, their precompiled header too."""
+    """What kernels for a CPU capability are compiled with."""
     return _sb_copts() + _CPU_VARIANTS[variant] + ["-ffp-contract=off"] + select({
         "//:clang": [],
         # objcopy leaves symbols that are unique in a process alone. The warnings: GCC 12 takes
@@ -69,105 +89,9 @@ def _variant_copts(variant):
         "//conditions:default": [],
     })
 
-# clang reads all headers anew, and so finds a file that forgets to include one. So does a workspace
-# that embeds Switchboard: its flags may be others, and it needs few files.
-def _precompiled(name):
-    """A header of //tools/precompiled to depend on, and the flags that use it."""
-    if not _at_home():
-        return [], []
-    return (
-        select({
-            "//:clang": [],
-            "//conditions:default": ["//tools/precompiled:" + name],
-        }),
-        select({
-            "//:clang": [],
-            "//conditions:default": include_precompiled(name),
-        }),
-    )
-
-def _compilation(testonly):
-    """What a library, program or test of our own is compiled with: dependencies and copts."""
-    if testonly:
-        precompiled, include = _precompiled("tests")
-        return precompiled, _sb_copts() + include + _TEST_COPTS
-    lower = native.package_name().partition("/")[0] in _LOWER_ROOMS
-    precompiled, include = _precompiled("libraries" if lower else "operators")
-    return precompiled, _sb_copts() + include
-
-# Of a library above the room `dispatch`, at most so many files are compiled as one. More gain little,
-# and cost whoever changes one of them.
-_FILES_TOGETHER = 4
-
-def _together(name, srcs, testonly):
-    """The sources of a library in few files, each of several one after another.
-
-    Half of what a file of operators costs is what its neighbours instantiate as well. Messages and
-    debuggers name the files that people wrote. See tools/precompiled/README.md for what neighbours
-    share. --config=each compiles each file alone, as --config=clang does.
-
-    Args:
-      name: of the library.
-      srcs: its files: of C++, by name.
-      testonly: whether the library is.
-    """
-    if native.package_name().partition("/")[0] in _LOWER_ROOMS or len(srcs) < 2:
-        return srcs
-    for src in srcs:
-        if not src.endswith(".cc") or ":" in src:
-            fail("%s: srcs: expected names of .cc files, got %s" % (name, src))
-    count = (len(srcs) + _FILES_TOGETHER - 1) // _FILES_TOGETHER
-    files = []
-    for i in range(count):
-        files.append("%s_%d.cc" % (name, i + 1))
-        native.genrule(
-            name = "%s_%d_together" % (name, i + 1),
-            testonly = testonly,
-            srcs = srcs[len(srcs) * i // count:len(srcs) * (i + 1) // count],
-            outs = [files[i]],
-            cmd = "for f in $(SRCS); do echo \"#line 1 \\\"$$f\\\"\"; cat $$f; done > $@",
-            tags = ["manual"],
-        )
-    return select({
-        "//:each_file": srcs,
-        "//conditions:default": files,
-    })
-
-def sb_precompiled_headers(libraries, library_deps, operators, kernels):
-    """The headers that the functions below compile with: see tools/precompiled/README.md.
-
-    Args:
-      libraries: what files include of other libraries.
-      library_deps: these libraries.
-      operators: what files include of //ops:base and the rooms below it, besides.
-      kernels: what files of cpu_kernels include of //ops:base. It is not to run anything at
-        start-up (<iostream> does).
-    """
-    precompiled_header(
-        name = "libraries",
-        copts = _sb_copts(),
-        includes = libraries,
-        deps = library_deps,
-    )
-    precompiled_header(
-        name = "operators",
-        copts = _sb_copts(),
-        includes = libraries + operators,
-        deps = library_deps + ["//ops:base_headers"],
-    )
-    precompiled_header(
-        name = "tests",
-        copts = _sb_copts() + _TEST_COPTS,
-        includes = libraries + operators + ["catch2/catch.hpp"],
-        deps = library_deps + ["//ops:base_headers", "@catch2//:catch2"],
-    )
-    for variant in _CPU_VARIANTS:
-        precompiled_header(
-            name = "kernels_" + variant,
-            copts = _variant_copts(variant) + ["-DSB_CPU_VARIANT=" + variant],
-            includes = kernels,
-            deps = ["//ops:base_headers"],
-        )
+def _copts(testonly):
+    """What a library, program or test of our own is compiled with."""
+    return _sb_copts() + (_TEST_COPTS if testonly else [])
 
 def sb_cc_library(
         name,
@@ -188,14 +112,13 @@ def sb_cc_library(
       name: of the library.
       copts: beside our warnings.
       features: beside ours.
-      srcs: compiled once, and several together.
+      srcs: compiled once.
       hdrs: all headers.
       deps: what it includes.
-      cpu_kernels: sources that are compiled for each CPU capability: see ops/cpu_kernel.h.
+      cpu_kernels: sources that are compiled for each CPU capability: see ops/cpu/cpu_kernel.h.
       testonly: for tests, and compiled as they are.
       **kwargs: as cc_library's.
     """
-    more_deps, more_copts = _compilation(testonly)
     if native.package_name() == "ops" or native.package_name().startswith("ops/"):
         # For //ops, which names the headers of all families.
         native.filegroup(
@@ -209,20 +132,20 @@ def sb_cc_library(
             name = name + "_headers",
             hdrs = hdrs,
             include_prefix = "switchboard/" + native.package_name(),
-            visibility = ["//tools/precompiled:__pkg__"],
+            visibility = ["//visibility:private"],
             deps = deps,
         )
         for variant in _CPU_VARIANTS:
             variants.append(_sealed_variant(name, variant, cpu_kernels, deps, copts, features))
     native.cc_library(
         name = name,
-        srcs = _together(name, srcs, testonly) + cpu_kernels + (select({
+        srcs = srcs + cpu_kernels + (select({
             "@platforms//cpu:x86_64": variants,
             "//conditions:default": [],
         }) if variants else []),
         hdrs = hdrs,
-        deps = deps + (more_deps if srcs or cpu_kernels else []),
-        copts = more_copts + copts,
+        deps = deps,
+        copts = _copts(testonly) + copts,
         features = _FEATURES + features,
         testonly = testonly,
         include_prefix = "switchboard/" + native.package_name(),
@@ -233,17 +156,16 @@ def sb_cc_library(
 
 def _sealed_variant(name, variant, srcs, deps, copts, features):
     """One object of `srcs` for a CPU capability, which shows only its kernels to the linker."""
-    precompiled, include = _precompiled("kernels_" + variant)
     code = "%s_%s" % (name, variant)
     native.cc_library(
         name = code,
         srcs = srcs,
-        copts = _variant_copts(variant) + include + copts,
+        copts = _variant_copts(variant) + copts,
         features = _FEATURES + features,
         linkstatic = True,
         local_defines = ["SB_CPU_VARIANT=" + variant],
         visibility = ["//visibility:private"],
-        deps = [":" + name + "_headers"] + deps + precompiled,
+        deps = [":" + name + "_headers"] + deps,
     )
 
     # Inline functions become the object's own (the linker would else take one of all copies, maybe
@@ -254,41 +176,87 @@ def _sealed_variant(name, variant, srcs, deps, copts, features):
         outs = [code + ".o"],
         cmd = "ld -r --force-group-allocation --whole-archive $(SRCS) -o $@ && " +
               "objcopy --wildcard --keep-global-symbol='*_%sE' $@" % variant,
-        # For //ops:cpu_variants_are_sealed_test.
-        visibility = ["//ops:__pkg__"],
+        # For //ops/cpu:cpu_variants_are_sealed_test.
+        visibility = ["//ops/cpu:__pkg__"],
     )
     return code + ".o"
 
-def sb_derivatives(family, deps, hdrs = []):
-    """What autograd knows of the operators of a family: "derivatives", of its *_derivatives.cc.
+def sb_family(name, deps, cpu_kernels = [], test_deps = []):
+    """The operators of a folder of //ops, and their tests. They register themselves.
 
-    It is above //autograd, and no operator needs it; only the formulas of other families do.
+    Args:
+      name: of the folder.
+      deps: what they include, beside //core and //dispatch.
+      cpu_kernels: files that are compiled for each CPU capability.
+      test_deps: what the tests use besides.
+    """
+    deps = deps + ["//core", "//dispatch"]
+    sb_cc_library(
+        name = name,
+        srcs = native.glob(
+            ["*.cc"],
+            exclude = ["*_test.cc"] + cpu_kernels,
+        ),
+        hdrs = native.glob(["*.h"]),
+        alwayslink = True,
+        cpu_kernels = cpu_kernels,
+        visibility = ["//:above_ops"],
+        deps = deps,
+    )
+    _sb_room_tests([":" + name] + deps + test_deps)
+
+def sb_derivatives(family, deps = [], test_deps = []):
+    """The derivatives of a family's operators, and their tests. The formulas register themselves.
 
     Args:
       family: the operators' target.
-      deps: what the formulas include, beside the family and //autograd.
-      hdrs: what they share.
+      deps: what the formulas include, beside the family, //ops:base and //autograd.
+      test_deps: what the tests use besides: second derivatives go through the formulas of other families.
     """
+    deps = deps + ["//autograd", "//core", "//dispatch", "//ops:base"]
+    if family != "//ops:base":
+        deps = deps + [family]
     sb_cc_library(
         name = "derivatives",
-        srcs = native.glob(["*_derivatives.cc"]),
-        hdrs = hdrs,
-        # The formulas register themselves.
+        srcs = native.glob(
+            ["*.cc"],
+            exclude = ["*_test.cc"],
+        ),
+        hdrs = native.glob(["*.h"]),
         alwayslink = True,
         visibility = [
             "//:above_autograd",
-            "//:operator_families",
+            "//:derivatives",
+            "//ops:__pkg__",  # which names them all together
         ],
-        deps = [":" + family, "//autograd"] + deps,
+        deps = deps,
     )
+    _sb_room_tests([":derivatives"] + deps + test_deps + [
+        "//ops:base_derivatives",
+        "//tests/gradients:test_derivatives",
+    ])
+
+def _sb_room_tests(deps):
+    """One test for each *_test.cc of a folder of //ops, and the sources for //docs."""
+    srcs = native.glob(["*_test.cc"])
+    sb_cc_tests(
+        srcs = srcs,
+        # Once each.
+        deps = {dep: None for dep in deps + ["//ops/testing:places"]}.keys(),
+    )
+    if srcs:
+        native.filegroup(
+            name = "test_sources",
+            srcs = srcs,
+            visibility = ["//docs:__pkg__"],
+        )
 
 def sb_cc_binary(name, deps = [], copts = [], features = [], testonly = False, **kwargs):
     """A cc_binary with our warnings. One for tests is compiled as they are."""
-    more_deps, more_copts = _compilation(testonly)
     native.cc_binary(
         name = name,
-        deps = deps + more_deps,
-        copts = more_copts + copts,
+        deps = deps,
+        copts = _copts(testonly) + copts,
         features = _FEATURES + features,
         testonly = testonly,
         **kwargs
@@ -296,60 +264,49 @@ def sb_cc_binary(name, deps = [], copts = [], features = [], testonly = False, *
 
 def sb_cc_test(name, deps = [], copts = [], features = [], size = "small", **kwargs):
     """A Catch2 test. Catch2 and its main come with it."""
-    more_deps, more_copts = _compilation(testonly = True)
     native.cc_test(
         name = name,
         size = size,
-        copts = more_copts + copts,
+        copts = _copts(testonly = True) + copts,
         features = _FEATURES + features,
         # As in a binary, so that a registration that the linker drops is missed here too.
         linkstatic = True,
         deps = deps + [
             "@catch2//:catch2",
             "@catch2//:catch2_main",
-        ] + more_deps,
+        ],
         **kwargs
     )
 
 def sb_cc_tests(srcs, **kwargs):
     """One sb_cc_test for each file, named as the file: "tensor_test" for "tensor_test.cc"."""
     for src in srcs:
-        sb_cc_test(name = src.rpartition(".")[0], srcs = [src], **kwargs)
+        sb_cc_test(name = src.rpartition("/")[2].rpartition(".")[0], srcs = [src], **kwargs)
 
-def sb_derivatives_tests(family, deps = []):
-    """The tests of a family's derivatives: each *_derivatives_test.cc.
+def sb_room_groups(rooms = SB_ROOMS, under = "", derived = SB_DERIVED_FAMILIES):
+    """Makes the package_groups that keep the order of the rooms.
 
-    Args:
-      family: the operators' target.
-      deps: what the tests use besides; second derivatives go through the formulas of other families.
-    """
-    sb_cc_tests(
-        srcs = native.glob(["*_derivatives_test.cc"]),
-        deps = [
-            ":derivatives",
-            ":" + family,
-            "//autograd",
-            "//core",
-            "//dispatch",
-            "//ops:base",
-            "//ops:base_derivatives",
-            "//ops:test_places",
-        ] + deps,
-    )
-
-def sb_room_groups(rooms = SB_ROOMS, under = ""):
-    """Makes for each room a package_group "above_<room>": everyone but the rooms before it.
+    "above_<room>" is everyone but the rooms before it and beside it; "derivatives" is the derivatives
+    of all families.
 
     Args:
-      rooms: folders, lowest first.
+      rooms: lines of folders, lowest first.
       under: the folder that the rooms are in, with its slash; for the test of this very function.
+      derived: the families that have derivatives.
     """
-    for i, room in enumerate(rooms):
-        native.package_group(
-            name = "above_" + room.replace("/", "_"),
-            # In Bazel 4, "//..." is every package of every repository.
-            packages = ["//..."] + ["-//%s%s/..." % (under, lower) for lower in rooms[:i]],
-        )
+    lower = []
+    for line in rooms:
+        for room in line:
+            native.package_group(
+                name = "above_" + room.replace("/", "_"),
+                # In Bazel 4, "//..." is every package of every repository.
+                packages = ["//..."] + ["-//%s%s/..." % (under, r) for r in lower + line if r != room],
+            )
+        lower = lower + line
+    native.package_group(
+        name = "derivatives",
+        packages = ["//%sops/%s/derivatives" % (under, family) for family in derived],
+    )
 
 def _sb_copts():
     # Elsewhere, a compiler that we have not met must not stop the build for a new warning.

@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "switchboard/autograd/engine.h"
+#include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/views.h"
 
 namespace sb::internal {
 namespace {
@@ -29,10 +26,10 @@ bool may_take(const Tensor& tensor, const Tensor& grad) {
 
 Tensor copy_laid_out_as(const Tensor& tensor, const Tensor& grad) {
   if (tensor.is_symbolic() || !tensor.impl()->is_non_overlapping_and_dense())
-    return clone(grad, MemoryFormat::Contiguous);
-  Tensor copy = empty_strided(tensor.sym_sizes(), tensor.sym_strides(), grad.dtype(), std::nullopt,
-                              grad.device());
-  copy_(copy, grad);
+    return engine::clone(grad, MemoryFormat::Contiguous);
+  Tensor copy = engine::empty_strided(tensor.sym_sizes(), tensor.sym_strides(), grad.dtype(),
+                                      std::nullopt, grad.device());
+  engine::copy_(copy, grad);
   return copy;
 }
 
@@ -49,14 +46,14 @@ void accumulate(const Tensor& leaf, Tensor grad) {
   const std::lock_guard<std::recursive_mutex> adding(adding_to(meta));
   const Tensor old = grad_of(leaf);
   if (old.defined() && !is_grad_enabled()) {
-    add_(old, grad);
+    engine::add_(old, grad);
     return;
   }
   Tensor sum;
   if (old.defined())
-    sum = add(old, grad);
+    sum = engine::add(old, grad);
   else if (is_grad_enabled())
-    sum = clone(grad);
+    sum = engine::clone(grad);
   else
     sum = may_take(leaf, grad) ? std::move(grad) : copy_laid_out_as(leaf, grad);
   const std::lock_guard<std::mutex> lock(meta.mutex);

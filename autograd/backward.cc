@@ -4,12 +4,15 @@
 #include <utility>
 
 #include "switchboard/autograd/engine.h"
+#include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/ops/factories.h"
 
 namespace sb {
+
+namespace engine = internal::engine;
+
 namespace {
 
 internal::BackwardRun begin(std::string_view who, const std::vector<Tensor>& tensors,
@@ -33,7 +36,7 @@ internal::BackwardRun begin(std::string_view who, const std::vector<Tensor>& ten
       SB_CHECK(!is_complex(tensor.dtype()), which,
                ": a gradient can be made up for real tensors only, got ", tensor.describe(),
                "; give its gradient");
-      grad = ones_like(tensor);
+      grad = engine::ones_like(tensor);
     }
     SB_CHECK(internal::same_sizes(grad.sym_sizes(), tensor.sym_sizes()), which,
              ": its gradient: expected the sizes of ", tensor.describe(), ", got ",

@@ -15,8 +15,8 @@
 #include "absl/types/span.h"
 #include "switchboard/autograd/function_context.h"
 #include "switchboard/autograd/node.h"
-#include "switchboard/dispatch/boxing.h"
 #include "switchboard/dispatch/make_kernel.h"
+#include "switchboard/dispatch/schema/boxing.h"
 
 namespace sb {
 

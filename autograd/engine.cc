@@ -6,13 +6,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/core/error.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/by_size.h"
-#include "switchboard/ops/composite/shape.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/lazy_bits/conjugate.h"
+#include "switchboard/core/symbols/known.h"
 
 namespace sb::internal {
 namespace {
@@ -24,9 +21,9 @@ void add_to(Tensor* sum, Tensor more) {
   } else if (!is_grad_enabled() && sum->use_count() == 1 && sum->storage() &&
              sum->storage()->use_count() == 1 && sum->dtype() == more.dtype() &&
              sum->impl()->is_non_overlapping_and_dense()) {
-    add_(*sum, more);
+    engine::add_(*sum, more);
   } else {
-    *sum = add(*sum, more);
+    *sum = engine::add(*sum, more);
   }
 }
 
@@ -193,17 +190,17 @@ Tensor fit_gradient(const Tensor& incoming, const InputMetadata& meta, const Gra
   Tensor grad = incoming;
   if (!same_sizes(grad.sym_sizes(), meta.sizes)) {
     try {
-      grad = sum_to_size(grad, meta.sizes);
+      grad = engine::sum_to_size(grad, meta.sizes);
     } catch (const Error& error) {
       rethrow_with_context(error, str_cat(who.name(), ": gradient ", output, ": "));
     }
   }
   if (grad.dtype() != meta.dtype) {
-    if (is_complex(grad.dtype()) && !is_complex(meta.dtype)) grad = real(grad);
-    if (grad.dtype() != meta.dtype) grad = to_dtype(grad, meta.dtype);
+    if (is_complex(grad.dtype()) && !is_complex(meta.dtype)) grad = engine::real(grad);
+    if (grad.dtype() != meta.dtype) grad = engine::to_dtype(grad, meta.dtype);
   }
   // A number on the CPU may meet tensors of any device.
-  if (grad.device() != meta.device && grad.dim() == 0) grad = to(grad, meta.device);
+  if (grad.device() != meta.device && grad.dim() == 0) grad = engine::to(grad, meta.device);
   SB_CHECK(grad.device() == meta.device, who.name(), ": gradient ", output, ": expected it on ",
            to_string(meta.device), ", got ", grad.describe());
   return grad;

@@ -22,7 +22,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "switchboard/dispatch/schema_literal.h"
+#include "switchboard/dispatch/schema/schema_literal.h"
 #include "switchboard/dispatch/typed_op.h"
 
 namespace sb::internal {

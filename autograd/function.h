@@ -27,7 +27,7 @@
 #include "switchboard/autograd/function_node.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/recording.h"
-#include "switchboard/dispatch/operator_base.h"
+#include "switchboard/dispatch/objects/operator_base.h"
 
 namespace sb {
 

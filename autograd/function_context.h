@@ -12,7 +12,7 @@
 
 #include "switchboard/autograd/saved_tensor.h"
 #include "switchboard/core/tensor.h"
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 
 namespace sb {
 

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/views.h"
 
 namespace sb {
+
+namespace engine = internal::engine;
 
 void BackwardFunction::check(std::string_view who,
                              absl::Span<const internal::TensorPlace> results) const {
@@ -131,15 +132,15 @@ void FunctionNode::place_result(Tensor* result) {
   if (!has_gradient(*result)) {
     // What is a view of something that requires a gradient stays so, as a view made under no_grad.
     if (needs_grad(*result) && (input || !base_of(*result).defined()))
-      *result = detach(*result);
+      *result = engine::detach(*result);
     else if (input && !dirty)
-      *result = alias(*result);
+      *result = engine::alias(*result);
     add_input(*result);
     return;
   }
   if (dirty) return rebase_history(*result, NodePtr::share(this), *input->edge);
   // A leaf from elsewhere stays one, too.
-  if (input || (needs_grad(*result) && is_leaf(*result))) *result = alias(*result);
+  if (input || (needs_grad(*result) && is_leaf(*result))) *result = engine::alias(*result);
   GradMeta& meta = grad_meta(*result);
   meta.grad_fn = NodePtr::share(this);
   meta.output = add_input(*result);
@@ -202,8 +203,8 @@ void FunctionNode::materialize(TensorVector* grads) const {
     const auto& meta = input(i);
     // Of the kind of those that came: fake where they are.
     (*grads)[i] = like.defined()
-                      ? new_zeros(like, meta.sizes, meta.dtype, std::nullopt, meta.device)
-                      : zeros(meta.sizes, TensorOptions(meta.dtype, meta.device));
+                      ? engine::new_zeros(like, meta.sizes, meta.dtype, std::nullopt, meta.device)
+                      : engine::zeros(meta.sizes, TensorOptions(meta.dtype, meta.device));
   }
 }
 

@@ -13,7 +13,7 @@
 #include "switchboard/autograd/backward_function.h"
 #include "switchboard/autograd/function_context.h"
 #include "switchboard/autograd/node.h"
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 
 namespace sb::internal {
 

@@ -10,8 +10,8 @@
 #include "switchboard/autograd/gradcheck_numbers.h"
 #include "switchboard/autograd/gradcheck_run.h"
 #include "switchboard/autograd/variable.h"
+#include "switchboard/core/memory_overlap.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/ops/memory_overlap.h"
 
 namespace sb {
 namespace {

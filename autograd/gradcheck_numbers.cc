@@ -6,11 +6,11 @@
 #include <limits>
 
 #include "absl/strings/str_join.h"
+#include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/ops/copy.h"
 
 namespace sb::internal {
 namespace {
@@ -24,7 +24,7 @@ void write(const Tensor& t, const Numbers& numbers) {
   const NoGradGuard off;
   const Tensor z = empty_on(DeviceType::CPU, t.sizes(), DType::Complex128);
   if (!numbers.empty()) std::copy(numbers.begin(), numbers.end(), z.data<Number>());
-  copy_(t, z);
+  engine::copy_(t, z);
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ void write(const Tensor& t, const Numbers& numbers) {
 Numbers numbers_of(const Tensor& t) {
   const NoGradGuard off;
   const Tensor z = empty_on(DeviceType::CPU, t.sizes(), DType::Complex128);
-  copy_(z, t);
+  engine::copy_(z, t);
   const Number* const p = z.numel() > 0 ? z.data<Number>() : nullptr;
   return Numbers(p, p + z.numel());
 }

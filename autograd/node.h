@@ -15,7 +15,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "switchboard/core/intrusive_ptr.h"
-#include "switchboard/core/symbolic_shape.h"
+#include "switchboard/core/symbols/symbolic_shape.h"
 #include "switchboard/core/tensor.h"
 
 namespace sb {

@@ -2,10 +2,10 @@
 
 #include <memory>
 
+#include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/stored.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/ops/copy.h"
 
 namespace sb::internal {
 
@@ -53,7 +53,7 @@ void take_gradients(std::vector<Tensor> grads, TensorVector* out, size_t first, 
   for (size_t i = 0; i < count; ++i) (*out)[first + i] = std::move(grads[i]);
 }
 
-Tensor copy_for_backward(const Tensor& tensor) { return clone(tensor); }
+Tensor copy_for_backward(const Tensor& tensor) { return engine::clone(tensor); }
 
 ViewReplay replay_by_calling(const OperatorHandle& op, Stack arguments) {
   arguments[0] = IValue();  // the base need not live for it

@@ -13,8 +13,8 @@
 
 #include "switchboard/autograd/node.h"
 #include "switchboard/autograd/variable.h"
-#include "switchboard/dispatch/cpp_types.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/schema/cpp_types.h"
 #include "switchboard/dispatch/typed_op.h"
 
 namespace sb::internal {

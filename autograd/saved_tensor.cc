@@ -2,20 +2,23 @@
 
 #include <utility>
 
+#include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/mode.h"
+#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/operator_entry.h"
-#include "switchboard/ops/views.h"
 
 namespace sb {
+
+namespace engine = internal::engine;
+
 namespace {
 
 // The same elements without a place in the graph, counting writes together with `tensor`. A mode
 // sees it made, or what backward does to it would be a constant to the mode.
 Tensor without_history(const Tensor& tensor) {
   if (current_mode()) {
-    Tensor copy = detach(tensor);
+    Tensor copy = engine::detach(tensor);
     copy.impl()->share_version_counter(*tensor.impl());
     return copy;
   }

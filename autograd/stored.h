@@ -13,8 +13,8 @@
 #include "absl/container/inlined_vector.h"
 #include "switchboard/autograd/node.h"
 #include "switchboard/autograd/saved_tensor.h"
-#include "switchboard/core/symbolic_shape.h"
-#include "switchboard/dispatch/cpp_types.h"
+#include "switchboard/core/symbols/symbolic_shape.h"
+#include "switchboard/dispatch/schema/cpp_types.h"
 
 namespace sb::internal {
 

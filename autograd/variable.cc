@@ -5,16 +5,15 @@
 #include <utility>
 
 #include "switchboard/autograd/accumulate_grad.h"
+#include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/function_node.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/view_nodes.h"
 #include "switchboard/core/error.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/views.h"
 
 namespace sb {
 
+namespace engine = internal::engine;
 using internal::find_grad_meta;
 using internal::grad_meta;
 using internal::GradMeta;
@@ -65,8 +64,8 @@ void retain(const Tensor& tensor, GradMeta& meta) {
         GradMeta* const meta = impl ? find_grad_meta(impl.get()) : nullptr;
         if (!meta || !grads[output].defined()) return;
         const Tensor old = grad_of(Tensor(impl));
-        Tensor sum = old.defined() ? add(old, grads[output])
-                                   : clone(grads[output], MemoryFormat::Contiguous);
+        Tensor sum = old.defined() ? engine::add(old, grads[output])
+                                   : engine::clone(grads[output], MemoryFormat::Contiguous);
         const std::lock_guard<std::mutex> lock(meta->mutex);
         meta->grad = std::move(sum);
       });
@@ -273,8 +272,8 @@ ViewReplay replay_by_strides(const Tensor& base, const Tensor& view) {
   Geometry geometry(view);
   geometry.offset -= base.sym_storage_offset();
   return [geometry = std::move(geometry)](const Tensor& t) {
-    return as_strided(t, geometry.sizes, geometry.strides,
-                      t.sym_storage_offset() + geometry.offset);
+    return engine::as_strided(t, geometry.sizes, geometry.strides,
+                              t.sym_storage_offset() + geometry.offset);
   };
 }
 

@@ -3,16 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/core/error.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/fill.h"
-#include "switchboard/ops/indexing/index_along.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/views.h"
 
 namespace sb::internal {
 namespace {
@@ -62,8 +55,9 @@ std::vector<SymInt> symbols(const std::vector<int64_t>& ints) {
 
 // For each element of the geometry, its place in memory that begins at `start`.
 Tensor places(const Numbers& g, int64_t start, int64_t extent, Device device) {
-  const Tensor all = arange(extent, TensorOptions(DType::Int64, device));
-  return reshape(as_strided(all, symbols(g.sizes), symbols(g.strides), g.offset - start), {-1});
+  const Tensor all = engine::arange(extent, TensorOptions(DType::Int64, device));
+  return engine::reshape(
+      engine::as_strided(all, symbols(g.sizes), symbols(g.strides), g.offset - start), {-1});
 }
 
 }  // namespace
@@ -75,17 +69,18 @@ Tensor as_strided_gradient(const Tensor& incoming, const Geometry& base_geometry
   for (size_t d = view.sizes.size(); d-- > 0;) {
     const auto dim = static_cast<int64_t>(d);
     if (view.sizes[d] == 0)
-      return zeros(base_geometry.sizes, TensorOptions(grad.dtype(), grad.device()));
+      return engine::zeros(base_geometry.sizes, TensorOptions(grad.dtype(), grad.device()));
     if (view.sizes[d] == 1) {
-      grad = squeeze_dim(grad, dim);
+      grad = engine::squeeze_dim(grad, dim);
       view.remove(d);
     } else if (view.strides[d] == 0) {
-      grad = sum_dim(grad, {dim}, false);
+      grad = engine::sum_dim(grad, {dim}, false);
       view.remove(d);
     }
   }
   Numbers base(base_geometry);
-  if (base.empty()) return zeros(base_geometry.sizes, TensorOptions(grad.dtype(), grad.device()));
+  if (base.empty())
+    return engine::zeros(base_geometry.sizes, TensorOptions(grad.dtype(), grad.device()));
   // Dimensions of one element are put back at the end.
   const std::vector<int64_t> base_sizes = base.sizes;
   const std::vector<int64_t> base_strides = base.strides;
@@ -95,20 +90,24 @@ Tensor as_strided_gradient(const Tensor& incoming, const Geometry& base_geometry
   const int64_t start = std::min(base.offset, view.offset);
   const int64_t extent =
       std::max(base.offset - start + base.extent(), view.offset - start + view.extent());
-  Tensor memory = zeros({extent}, TensorOptions(grad.dtype(), grad.device()));
+  Tensor memory = engine::zeros({extent}, TensorOptions(grad.dtype(), grad.device()));
   if (view.may_overlap()) {
-    index_add_(memory, 0, places(view, start, extent, grad.device()), reshape(grad, {-1}));
+    engine::index_add_(memory, 0, places(view, start, extent, grad.device()),
+                       engine::reshape(grad, {-1}));
   } else {
-    copy_(as_strided(memory, symbols(view.sizes), symbols(view.strides), view.offset - start),
-          grad);
+    engine::copy_(
+        engine::as_strided(memory, symbols(view.sizes), symbols(view.strides), view.offset - start),
+        grad);
   }
   if (base.may_overlap()) {
     const Tensor index = places(base, start, extent, grad.device());
-    const Tensor count = zeros({extent}, TensorOptions(grad.dtype(), grad.device()));
-    index_add_(count, 0, index, ones({index.size(0)}, TensorOptions(grad.dtype(), grad.device())));
-    memory = div(memory, count);  // what the base does not have is never read
+    const Tensor count = engine::zeros({extent}, TensorOptions(grad.dtype(), grad.device()));
+    engine::index_add_(count, 0, index,
+                       engine::ones({index.size(0)}, TensorOptions(grad.dtype(), grad.device())));
+    memory = engine::div(memory, count);  // what the base does not have is never read
   }
-  return as_strided(memory, symbols(base_sizes), symbols(base_strides), base.offset - start);
+  return engine::as_strided(memory, symbols(base_sizes), symbols(base_strides),
+                            base.offset - start);
 }
 
 AsStridedNode::AsStridedNode(const Tensor& base, const Tensor& view) : base_(base), view_(view) {
@@ -147,20 +146,20 @@ TensorVector CopySlicesNode::apply(TensorVector grads) {
            " ran before; call the first backward with retain_graph");
   const Tensor& grad = grads[0];
   const Tensor result =
-      empty_strided(base_.sizes, base_.strides, grad.dtype(), std::nullopt, grad.device());
-  copy_(result, grad);
+      engine::empty_strided(base_.sizes, base_.strides, grad.dtype(), std::nullopt, grad.device());
+  engine::copy_(result, grad);
   const Tensor slice =
       replay_ ? replay_(result)
-              : as_strided(result, view_.sizes, view_.strides, view_.offset - base_.offset);
-  TensorVector inner = node_->run({clone(slice)});
+              : engine::as_strided(result, view_.sizes, view_.strides, view_.offset - base_.offset);
+  TensorVector inner = node_->run({engine::clone(slice)});
   TensorVector outputs;
   outputs.push_back(result);
   for (size_t i = 0; i < inner.size(); ++i)
     if (i != self_edge_) outputs.push_back(std::move(inner[i]));
   if (self_edge_ < inner.size() && inner[self_edge_].defined())
-    copy_(slice, inner[self_edge_]);
+    engine::copy_(slice, inner[self_edge_]);
   else
-    zero_(slice);
+    engine::zero_(slice);
   return outputs;
 }
 

@@ -8,7 +8,7 @@
 
 #include "switchboard/autograd/node.h"
 #include "switchboard/autograd/variable.h"
-#include "switchboard/core/symbolic_shape.h"
+#include "switchboard/core/symbols/symbolic_shape.h"
 
 namespace sb::internal {
 

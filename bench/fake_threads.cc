@@ -7,8 +7,8 @@
 #include "benchmark/benchmark.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/factories/factories.h"
 
 namespace sb::bench {
 namespace {

@@ -18,11 +18,11 @@
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/mode.h"
+#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb::bench {
 

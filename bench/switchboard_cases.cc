@@ -2,20 +2,20 @@
 
 #include <initializer_list>
 
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/elementwise/activations.h"
 #include "switchboard/ops/indexing/embedding.h"
 #include "switchboard/ops/indexing/gather.h"
-#include "switchboard/ops/matmul.h"
 #include "switchboard/ops/normalization/layer_norm.h"
 #include "switchboard/ops/normalization/softmax.h"
-#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/random/random_factories.h"
-#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/spatial/convolution.h"
-#include "switchboard/ops/unary.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb::bench {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "switchboard/core/block_cache.h"
 #include "switchboard/core/error.h"
-#include "switchboard/core/large_blocks.h"
+#include "switchboard/core/memory/block_cache.h"
+#include "switchboard/core/memory/large_blocks.h"
 
 namespace sb {
 namespace {

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "switchboard/core/block_cache.h"
+#include "switchboard/core/memory/block_cache.h"
 
 namespace sb {
 

@@ -11,8 +11,8 @@
 
 #include "switchboard/core/dtype.h"
 #include "switchboard/core/error.h"
-#include "switchboard/core/sym_float.h"
-#include "switchboard/core/sym_int.h"
+#include "switchboard/core/symbols/sym_float.h"
+#include "switchboard/core/symbols/sym_int.h"
 
 namespace sb {
 

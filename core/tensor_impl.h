@@ -18,8 +18,8 @@
 #include "switchboard/core/layout.h"
 #include "switchboard/core/quantizer.h"
 #include "switchboard/core/storage.h"
-#include "switchboard/core/sym_int.h"
-#include "switchboard/core/symbolic_shape.h"
+#include "switchboard/core/symbols/sym_int.h"
+#include "switchboard/core/symbols/symbolic_shape.h"
 
 namespace sb {
 

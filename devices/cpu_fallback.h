@@ -7,8 +7,8 @@
 #include "switchboard/core/device.h"
 #include "switchboard/core/storage.h"
 #include "switchboard/devices/strided_ranges.h"
-#include "switchboard/dispatch/ivalue.h"
 #include "switchboard/dispatch/operator_handle.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 
 namespace sb {
 

@@ -8,13 +8,13 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/direct_call.h"
 #include "switchboard/dispatch/make_kernel.h"
-#include "switchboard/dispatch/mode.h"
-#include "switchboard/dispatch/near_names.h"
-#include "switchboard/dispatch/operator_base.h"
-#include "switchboard/dispatch/pre_dispatch.h"
-#include "switchboard/dispatch/python_dispatcher.h"
+#include "switchboard/dispatch/modes/direct_call.h"
+#include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/modes/pre_dispatch.h"
+#include "switchboard/dispatch/objects/operator_base.h"
+#include "switchboard/dispatch/objects/python_dispatcher.h"
+#include "switchboard/dispatch/schema/near_names.h"
 
 namespace sb {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "switchboard/core/dispatch_key_set.h"
 #include "switchboard/core/intrusive_ptr.h"
-#include "switchboard/dispatch/cpp_types.h"
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/schema/cpp_types.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 
 namespace sb {
 

@@ -6,7 +6,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/kernel_from_library.h"
-#include "switchboard/dispatch/schema_parser.h"
+#include "switchboard/dispatch/schema/schema_parser.h"
 
 namespace sb {
 namespace {

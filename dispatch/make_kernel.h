@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/boxing.h"
 #include "switchboard/dispatch/kernel.h"
+#include "switchboard/dispatch/schema/boxing.h"
 
 namespace sb::internal {
 

@@ -4,8 +4,8 @@
 #define SWITCHBOARD_DISPATCH_NO_KERNEL_H_
 
 #include "switchboard/core/dispatch_key_set.h"
-#include "switchboard/dispatch/ivalue.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 
 namespace sb::internal {
 

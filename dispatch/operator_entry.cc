@@ -6,7 +6,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/dispatch/operator_base.h"
+#include "switchboard/dispatch/objects/operator_base.h"
 #include "switchboard/dispatch/reclaim.h"
 
 namespace sb {

@@ -15,11 +15,11 @@
 #include "switchboard/core/dispatch_key_set.h"
 #include "switchboard/dispatch/definition.h"
 #include "switchboard/dispatch/dispatch_tls.h"
-#include "switchboard/dispatch/function_schema.h"
 #include "switchboard/dispatch/kernel.h"
 #include "switchboard/dispatch/registered_kernels.h"
 #include "switchboard/dispatch/resolve_key.h"
-#include "switchboard/dispatch/tag.h"
+#include "switchboard/dispatch/schema/function_schema.h"
+#include "switchboard/dispatch/schema/tag.h"
 
 namespace sb {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "switchboard/core/dispatch_key_set.h"
-#include "switchboard/dispatch/function_schema.h"
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/schema/function_schema.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 
 namespace sb {
 

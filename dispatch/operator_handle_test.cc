@@ -4,7 +4,7 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/op_overload.h"
+#include "switchboard/dispatch/objects/op_overload.h"
 
 namespace sb {
 namespace {

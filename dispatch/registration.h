@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/op_overload.h"
-#include "switchboard/dispatch/qualified_name.h"
+#include "switchboard/dispatch/objects/op_overload.h"
+#include "switchboard/dispatch/schema/qualified_name.h"
 
 namespace sb {
 

@@ -2,8 +2,8 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/op_namespace.h"
-#include "switchboard/dispatch/simple_registry.h"
+#include "switchboard/dispatch/objects/op_namespace.h"
+#include "switchboard/dispatch/objects/simple_registry.h"
 #include "switchboard/dispatch/test_tensors.h"
 
 namespace sb {

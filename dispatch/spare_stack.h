@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 
 namespace sb::internal {
 

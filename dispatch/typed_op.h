@@ -16,12 +16,12 @@
 #include <utility>
 
 #include "switchboard/core/tensor_options.h"
-#include "switchboard/dispatch/boxing.h"
-#include "switchboard/dispatch/default_arguments.h"
-#include "switchboard/dispatch/direct_call.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/make_kernel.h"
-#include "switchboard/dispatch/schema_literal.h"
+#include "switchboard/dispatch/modes/direct_call.h"
+#include "switchboard/dispatch/schema/boxing.h"
+#include "switchboard/dispatch/schema/default_arguments.h"
+#include "switchboard/dispatch/schema/schema_literal.h"
 #include "switchboard/dispatch/slow_call.h"
 #include "switchboard/dispatch/spare_stack.h"
 

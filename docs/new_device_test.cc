@@ -5,13 +5,13 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/allocator.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/unary.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/views/views.h"
 
 namespace {
 

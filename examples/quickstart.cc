@@ -2,13 +2,13 @@
 
 #include <iostream>
 
-#include "switchboard/core/tensor_print.h"
-#include "switchboard/dispatch/inspector.h"
+#include "switchboard/core/print/tensor_print.h"
+#include "switchboard/dispatch/inspect/inspector.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
 
 namespace demo {
 using sb::DispatchKey, sb::Tensor;

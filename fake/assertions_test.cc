@@ -1,15 +1,15 @@
 // What programs assert of fake tensors and of symbols.
 
-#include "switchboard/ops/assertions.h"
+#include "switchboard/ops/assertions/assertions.h"
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/composite/facts.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/scatter_views.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/views/scatter_views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -2,13 +2,13 @@
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/elementwise.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/fill.h"
-#include "switchboard/ops/item.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/fill.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

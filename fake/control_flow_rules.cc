@@ -3,12 +3,12 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/fake/fake_mode.h"
-#include "switchboard/ops/control_flow/cond.h"
-#include "switchboard/ops/control_flow/map.h"
-#include "switchboard/ops/control_flow/scan.h"
-#include "switchboard/ops/control_flow/while_loop.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/control_flow/cond.h"
+#include "switchboard/transforms/control_flow/map.h"
+#include "switchboard/transforms/control_flow/scan.h"
+#include "switchboard/transforms/control_flow/while_loop.h"
 
 namespace sb::internal {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "absl/debugging/symbolize.h"
 #include "absl/strings/str_cat.h"
-#include "switchboard/core/sym_node.h"
+#include "switchboard/core/symbols/sym_node.h"
 
 namespace sb {
 

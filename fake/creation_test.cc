@@ -1,10 +1,10 @@
 #include "switchboard/fake/creation.h"
 
 #include "catch2/catch.hpp"
-#include "switchboard/core/sym_node.h"
+#include "switchboard/core/symbols/sym_node.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/factories/factories.h"
 
 namespace sb {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "switchboard/core/intrusive_ptr.h"
 #include "switchboard/fake/cache_key.h"
-#include "switchboard/ops/dims.h"
+#include "switchboard/ops/shape/dims.h"
 
 namespace sb {
 

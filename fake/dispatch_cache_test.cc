@@ -7,12 +7,12 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/fake/fake_rule.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/elementwise.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/unary.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

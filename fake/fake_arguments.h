@@ -4,7 +4,7 @@
 #define SWITCHBOARD_FAKE_FAKE_ARGUMENTS_H_
 
 #include "absl/types/span.h"
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 #include "switchboard/fake/common_device.h"
 #include "switchboard/fake/fake_tensor_data.h"
 

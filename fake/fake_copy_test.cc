@@ -2,9 +2,9 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/map_tensors.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/define/map_tensors.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -6,15 +6,15 @@
 #include "absl/strings/str_cat.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
-#include "switchboard/core/symbolic_number.h"
-#include "switchboard/dispatch/call_text.h"
+#include "switchboard/core/symbols/symbolic_number.h"
+#include "switchboard/dispatch/inspect/call_text.h"
 #include "switchboard/fake/cached_call.h"
 #include "switchboard/fake/fallback_kernel.h"
 #include "switchboard/fake/kernel_invocation.h"
 #include "switchboard/fake/map_tensors.h"
 #include "switchboard/fake/real_run.h"
 #include "switchboard/fake/symbolic_sizes.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
 
 namespace sb {
 namespace internal {

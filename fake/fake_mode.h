@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "switchboard/dispatch/mode.h"
+#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/fake/dispatch_cache.h"
 #include "switchboard/fake/fake_arguments.h"
 #include "switchboard/fake/fake_converter.h"

@@ -4,8 +4,8 @@
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/factories/factories.h"
 
 namespace sb {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "switchboard/core/tensor.h"
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 #include "switchboard/fake/creation.h"
 
 namespace sb::internal {

@@ -12,7 +12,7 @@
 #include "switchboard/core/allocator.h"
 #include "switchboard/core/intrusive_ptr.h"
 #include "switchboard/core/tensor.h"
-#include "switchboard/dispatch/mode.h"
+#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/fake/creation.h"
 #include "switchboard/fake/dispatch_cache.h"
 #include "switchboard/fake/fake_errors.h"

@@ -16,7 +16,7 @@
 #include "switchboard/fake/fake_errors.h"
 #include "switchboard/fake/fake_mode.h"
 #include "switchboard/fake/map_tensors.h"
-#include "switchboard/ops/fill.h"
+#include "switchboard/ops/factories/fill.h"
 
 namespace sb::internal {
 namespace {

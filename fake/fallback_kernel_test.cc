@@ -4,11 +4,11 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/item.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

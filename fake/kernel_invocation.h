@@ -9,8 +9,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "switchboard/core/tensor.h"
-#include "switchboard/dispatch/direct_call.h"
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/modes/direct_call.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 
 namespace sb::internal {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 
 namespace sb::internal {
 

@@ -12,16 +12,16 @@
 #include "switchboard/fake/fake_rule.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/fake/register_fake.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/control_flow/cond.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/index.h"
 #include "switchboard/ops/indexing/masked.h"
 #include "switchboard/ops/indexing/repeat_interleave.h"
-#include "switchboard/ops/item.h"
 #include "switchboard/ops/loss/packed_sequence.h"
 #include "switchboard/ops/sorting/unique.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/control_flow/cond.h"
 
 namespace sb {
 namespace {

@@ -1,6 +1,6 @@
 #include "switchboard/fake/real_run.h"
 
-#include "switchboard/dispatch/mode.h"
+#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/fake/fake_op.h"
 #include "switchboard/fake/fake_tensor_data.h"

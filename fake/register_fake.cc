@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/mode.h"
+#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/fake/fake_errors.h"
 #include "switchboard/fake/fake_mode.h"
 #include "switchboard/fake/symbolic/shape_env.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "switchboard/core/sym_int.h"
+#include "switchboard/core/symbols/sym_int.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/registration.h"
 #include "switchboard/dispatch/registration_handle.h"

@@ -7,8 +7,8 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/fake/symbolic/shape_env.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/factories/factories.h"
 
 namespace sb {
 namespace {

@@ -4,14 +4,14 @@
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/foreach/foreach.h"
 #include "switchboard/ops/indexing/embedding.h"
 #include "switchboard/ops/indexing/index.h"
 #include "switchboard/ops/loss/packed_sequence.h"
-#include "switchboard/ops/resize.h"
+#include "switchboard/ops/shape/resize.h"
 #include "switchboard/ops/spatial/convolution.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

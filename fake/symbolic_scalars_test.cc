@@ -3,22 +3,22 @@
 #include <vector>
 
 #include "catch2/catch.hpp"
-#include "switchboard/core/symbolic_number.h"
-#include "switchboard/dispatch/call_text.h"
+#include "switchboard/core/symbols/symbolic_number.h"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/dispatch/tracing_mode.h"
+#include "switchboard/dispatch/graph/tracing_mode.h"
+#include "switchboard/dispatch/inspect/call_text.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/define/elementwise.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/elementwise/pow.h"
 #include "switchboard/ops/elementwise/select.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/item.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/reductions/reductions.h"
 
 namespace sb {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "switchboard/core/error.h"
-#include "switchboard/devices/saving/quote.h"
+#include "switchboard/io/safetensors/quote.h"
 
 namespace sb::tools {
 namespace {

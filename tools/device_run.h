@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "switchboard/dispatch/trace.h"
+#include "switchboard/dispatch/inspect/trace.h"
 #include "switchboard/io/exported/graph_runner.h"
 #include "switchboard/io/exported/model_archive.h"
 #include "switchboard/io/exported/symbol_rules.h"

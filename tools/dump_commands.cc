@@ -2,8 +2,8 @@
 
 #include <ostream>
 
-#include "switchboard/devices/saving/input_file.h"
-#include "switchboard/dispatch/table_dump.h"
+#include "switchboard/dispatch/inspect/table_dump.h"
+#include "switchboard/io/safetensors/input_file.h"
 #include "switchboard/tools/exit_status.h"
 
 namespace sb::tools {

@@ -12,7 +12,7 @@
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/io/exported/graph_runner.h"
 #include "switchboard/io/exported/model_archive.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/tools/exit_status.h"
 #include "switchboard/tools/model_files.h"
 #include "switchboard/tools/program_tensors.h"

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_split.h"
 #include "switchboard/core/error.h"
-#include "switchboard/devices/saving/quote.h"
-#include "switchboard/dispatch/inspector.h"
+#include "switchboard/dispatch/inspect/inspector.h"
+#include "switchboard/io/safetensors/quote.h"
 #include "switchboard/tools/exit_status.h"
 
 namespace sb::tools {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "switchboard/core/error.h"
-#include "switchboard/devices/saving/quote.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/io/safetensors/quote.h"
 #include "switchboard/tools/check_command.h"
 #include "switchboard/tools/command_line.h"
 #include "switchboard/tools/dump_commands.h"

@@ -5,9 +5,9 @@
 #include <system_error>
 
 #include "switchboard/core/error.h"
-#include "switchboard/devices/saving/input_file.h"
-#include "switchboard/devices/saving/json_document.h"
-#include "switchboard/devices/saving/quote.h"
+#include "switchboard/io/safetensors/input_file.h"
+#include "switchboard/io/safetensors/json_document.h"
+#include "switchboard/io/safetensors/quote.h"
 
 namespace sb::tools {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
-#include "switchboard/devices/saving/json_document.h"
 #include "switchboard/io/exported/test_support.h"
 #include "switchboard/io/exported/zip_reader.h"
+#include "switchboard/io/safetensors/json_document.h"
 #include "switchboard/tools/exit_status.h"
 
 namespace sb::tools {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "switchboard/core/error.h"
-#include "switchboard/devices/saving/quote.h"
 #include "switchboard/io/exported/node_step.h"
+#include "switchboard/io/safetensors/quote.h"
 #include "switchboard/tools/comparison.h"
 #include "switchboard/tools/random_weights.h"
 

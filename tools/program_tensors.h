@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "switchboard/core/tensor.h"
-#include "switchboard/devices/saving/saving.h"
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 #include "switchboard/io/exported/model_archive.h"
 #include "switchboard/io/exported/symbol_rules.h"
+#include "switchboard/io/safetensors/saving.h"
 
 namespace sb::tools {
 

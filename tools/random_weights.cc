@@ -5,7 +5,7 @@
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
-#include "switchboard/devices/saving/quote.h"
+#include "switchboard/io/safetensors/quote.h"
 #include "switchboard/tools/strided_elements.h"
 
 namespace sb::tools {

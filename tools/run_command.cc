@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_format.h"
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/trace.h"
-#include "switchboard/ops/parallel.h"
+#include "switchboard/dispatch/inspect/trace.h"
+#include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/tools/check_command.h"
 #include "switchboard/tools/device_run.h"
 #include "switchboard/tools/exit_status.h"

@@ -208,7 +208,7 @@ TEST_CASE("an explanation ends with the kernel that runs", "[tools][sb]") {
              Contains("AutogradCPU") && Contains("runs") && Contains("ops/"));
   CHECK_THAT(sb("explain aten::relu --device dummy", 0), Contains("AutogradDummy"));
   CHECK_THAT(sb("explain aten::mul.Tensor --keys CPU,AutogradCPU", 0),
-             Contains("ops/arithmetic_derivatives.cc"));
+             Contains("ops/arithmetic/derivatives/arithmetic.cc"));
   CHECK_THAT(sb("explain aten::relu --keys Tracer,CPU,AutogradCPU", 1),
              Contains("left for the call   {Tracer, AutogradCPU, CPU}") &&
                  Contains("Tracer                      fails: no kernel"));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/chrome_trace.h"
+#include "switchboard/dispatch/inspect/chrome_trace.h"
 #include "switchboard/tools/device_run.h"
 #include "switchboard/tools/exit_status.h"
 #include "switchboard/tools/model_files.h"

@@ -7,8 +7,8 @@
 #include "switchboard/devices/dummy/launch.h"
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/define/elementwise.h"
 
 namespace sb::dummy {
 namespace {

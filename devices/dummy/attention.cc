@@ -19,7 +19,7 @@
 #include "switchboard/devices/dummy/launch.h"
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/shape/memory_format.h"
 
 namespace sb::dummy {
 namespace {

@@ -10,10 +10,10 @@
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/devices/dummy/streams.h"
 #include "switchboard/devices/dummy/test_support.h"
-#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/attention/attention.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/reductions/reductions.h"
 
 namespace sb::dummy {
 namespace {

@@ -1,18 +1,18 @@
 // Copies from, to and on the device.
 
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
 
 #include <cstring>
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/memory_overlap.h"
 #include "switchboard/devices/dummy/launch.h"
 #include "switchboard/devices/dummy/pinned_memory.h"
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/devices/dummy/streams.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/memory_overlap.h"
-#include "switchboard/ops/resize.h"
-#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
+#include "switchboard/ops/shape/resize.h"
 
 namespace sb::dummy {
 namespace {

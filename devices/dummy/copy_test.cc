@@ -1,4 +1,4 @@
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
 
 #include <mutex>
 
@@ -7,12 +7,12 @@
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/devices/dummy/streams.h"
 #include "switchboard/devices/dummy/test_support.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/fill.h"
-#include "switchboard/ops/item.h"
-#include "switchboard/ops/set.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/copying/set.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/fill.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb::dummy {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
-#include "switchboard/core/tensor_print.h"
+#include "switchboard/core/print/tensor_print.h"
 #include "switchboard/devices/dummy/allocator.h"
 #include "switchboard/devices/dummy/backend_meta.h"
 #include "switchboard/devices/dummy/probe.h"

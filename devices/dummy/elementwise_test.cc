@@ -1,6 +1,6 @@
 // A device that gives an elementwise operator its arithmetic, and gets the rest from ops.
 
-#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/define/elementwise.h"
 
 #include <complex>
 #include <vector>
@@ -9,8 +9,8 @@
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/devices/dummy/test_support.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/comparison.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/comparison.h"
 
 namespace sb::dummy {
 namespace {

@@ -1,6 +1,6 @@
 // Uninitialised tensors on the device; all other factories are made of these.
 
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
 
 #include <utility>
 
@@ -9,7 +9,7 @@
 #include "switchboard/devices/device_guard.h"
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/set.h"
+#include "switchboard/ops/copying/set.h"
 
 namespace sb::dummy {
 namespace {

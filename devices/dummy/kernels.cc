@@ -10,11 +10,11 @@
 #include "switchboard/devices/dummy/launch.h"
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/cast.h"
-#include "switchboard/ops/fill.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/unary.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/factories/fill.h"
+#include "switchboard/ops/products/matmul.h"
 
 namespace sb::dummy {
 namespace {

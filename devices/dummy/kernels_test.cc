@@ -5,13 +5,13 @@
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/devices/dummy/streams.h"
 #include "switchboard/devices/dummy/test_support.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/fill.h"
-#include "switchboard/ops/matmul.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/fill.h"
+#include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/quantized/quantize.h"
-#include "switchboard/ops/unary.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb::dummy {
 namespace {

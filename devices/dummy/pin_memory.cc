@@ -6,7 +6,7 @@
 #include "switchboard/devices/dummy/pinned_memory.h"
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
 
 namespace sb::dummy {
 namespace {

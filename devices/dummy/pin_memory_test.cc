@@ -8,10 +8,10 @@
 #include "switchboard/devices/device_hooks.h"
 #include "switchboard/devices/dummy/streams.h"
 #include "switchboard/devices/dummy/test_support.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/set.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/set.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb::dummy {
 namespace {

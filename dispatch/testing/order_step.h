@@ -29,8 +29,8 @@ struct OrderStep {
   bool passed_over() const { return what == What::FallsThrough || what == What::Excluded; }
 };
 
-// "aten::mm CPU ops/matmul.cc:31 from CompositeImplicitAutograd", "AutogradCPU falls through".
-// Where the operator is `op`, its name is left out.
+// "aten::mm CPU ops/products/matmul.cc:31 from CompositeImplicitAutograd", "AutogradCPU falls
+// through". Where the operator is `op`, its name is left out.
 std::string to_string(const OrderStep& step, std::string_view op);
 
 // Reads an expectation. Throws ValueError that names it and what is wrong with it.

@@ -4,14 +4,14 @@
 #include <iostream>
 
 #include "switchboard/core/error.h"
-#include "switchboard/core/tensor_print.h"
+#include "switchboard/core/print/tensor_print.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/array_loops.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/elementwise.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/array_loops.h"
+#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/views/views.h"
 
 namespace demo {
 

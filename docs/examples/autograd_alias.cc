@@ -3,8 +3,8 @@
 #include <iostream>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
 
 using sb::DispatchKey, sb::DispatchKeySet, sb::Tensor;
 

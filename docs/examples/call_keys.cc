@@ -2,9 +2,9 @@
 
 #include <iostream>
 
-#include "switchboard/dispatch/inspector.h"
+#include "switchboard/dispatch/inspect/inspector.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
 
 using sb::DispatchKey, sb::Tensor;
 

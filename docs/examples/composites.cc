@@ -3,9 +3,9 @@
 #include <iostream>
 
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/inspector.h"
+#include "switchboard/dispatch/inspect/inspector.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
 
 using sb::DispatchKey, sb::Tensor;
 

@@ -2,13 +2,13 @@
 
 #include <iostream>
 
-#include "switchboard/core/tensor_print.h"
-#include "switchboard/dispatch/tracing_mode.h"
-#include "switchboard/ops/control_flow/cond.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/control_flow/while_loop.h"
+#include "switchboard/core/print/tensor_print.h"
+#include "switchboard/dispatch/graph/tracing_mode.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/transforms/control_flow/cond.h"
+#include "switchboard/transforms/control_flow/while_loop.h"
 
 using sb::Tensor;
 

@@ -5,12 +5,12 @@
 #include "switchboard/autograd/backward.h"
 #include "switchboard/autograd/register_autograd.h"
 #include "switchboard/autograd/variable.h"
-#include "switchboard/core/tensor_print.h"
+#include "switchboard/core/print/tensor_print.h"
 #include "switchboard/dispatch/registration.h"
 #include "switchboard/fake/register_fake.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/reductions/reductions.h"
 
 using sb::Tensor;
 

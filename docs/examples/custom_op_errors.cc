@@ -5,11 +5,11 @@
 #include "switchboard/autograd/backward.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
-#include "switchboard/fake/custom_ops/custom_op.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/custom_ops/custom_op.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/views/views.h"
 
 using sb::Tensor;
 

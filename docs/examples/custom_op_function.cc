@@ -6,11 +6,11 @@
 #include "switchboard/autograd/function.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
-#include "switchboard/core/tensor_print.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/reductions.h"
+#include "switchboard/core/print/tensor_print.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/reductions/reductions.h"
 
 using sb::Tensor;
 

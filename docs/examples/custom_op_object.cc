@@ -9,15 +9,15 @@
 #include "switchboard/autograd/gradcheck.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
-#include "switchboard/core/tensor_print.h"
-#include "switchboard/fake/custom_ops/custom_op.h"
+#include "switchboard/core/print/tensor_print.h"
+#include "switchboard/custom_ops/custom_op.h"
+#include "switchboard/custom_ops/opcheck/opcheck.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/fake/opcheck/opcheck.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/reductions/reductions.h"
 
 using sb::Tensor;
 

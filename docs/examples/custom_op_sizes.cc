@@ -5,12 +5,12 @@
 #include <iostream>
 
 #include "switchboard/core/error.h"
-#include "switchboard/core/tensor_print.h"
-#include "switchboard/fake/custom_ops/custom_op.h"
+#include "switchboard/core/print/tensor_print.h"
+#include "switchboard/custom_ops/custom_op.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/ranges.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/ranges.h"
 
 using sb::Tensor;
 

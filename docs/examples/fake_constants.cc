@@ -2,11 +2,11 @@
 
 #include <iostream>
 
-#include "switchboard/core/tensor_print.h"
-#include "switchboard/dispatch/op_namespace.h"
+#include "switchboard/core/print/tensor_print.h"
+#include "switchboard/dispatch/objects/op_namespace.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
 
 using sb::Tensor;
 

@@ -2,10 +2,10 @@
 
 #include <iostream>
 
-#include "switchboard/core/sym_node.h"
+#include "switchboard/core/symbols/sym_node.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
 
 using sb::Tensor;
 

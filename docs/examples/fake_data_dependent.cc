@@ -3,12 +3,12 @@
 #include <iostream>
 
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/op_namespace.h"
+#include "switchboard/dispatch/objects/op_namespace.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/masked.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 using sb::Tensor;
 

@@ -4,9 +4,9 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
 
 using sb::Device, sb::Tensor;
 

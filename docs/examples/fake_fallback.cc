@@ -3,12 +3,12 @@
 #include <iostream>
 
 #include "switchboard/core/error.h"
-#include "switchboard/core/tensor_print.h"
+#include "switchboard/core/print/tensor_print.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/views/views.h"
 
 using sb::Tensor;
 

@@ -3,9 +3,9 @@
 #include <iostream>
 
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/operators.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/products/matmul.h"
 #include "switchboard/tools/plan/plan_report.h"
 #include "switchboard/tools/plan/planner.h"
 

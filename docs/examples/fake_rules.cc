@@ -6,7 +6,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/fake/fake_rule.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
 
 using sb::Tensor;
 

@@ -3,11 +3,11 @@
 #include <iostream>
 
 #include "switchboard/core/error.h"
-#include "switchboard/core/sym_node.h"
+#include "switchboard/core/symbols/sym_node.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/cat.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/matmul.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/views/cat.h"
 
 using sb::Tensor;
 

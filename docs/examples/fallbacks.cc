@@ -3,9 +3,9 @@
 #include <iostream>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/operators.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/products/matmul.h"
 
 using sb::DispatchKey, sb::DispatchKeySet, sb::Tensor;
 

@@ -4,7 +4,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
 
 using sb::DispatchKey, sb::Tensor;
 

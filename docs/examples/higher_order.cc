@@ -3,12 +3,12 @@
 #include <iostream>
 
 #include "switchboard/core/error.h"
-#include "switchboard/core/tensor_print.h"
-#include "switchboard/dispatch/callable.h"
-#include "switchboard/dispatch/higher_order_operator.h"
-#include "switchboard/dispatch/logging_mode.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
+#include "switchboard/core/print/tensor_print.h"
+#include "switchboard/dispatch/modes/logging_mode.h"
+#include "switchboard/dispatch/objects/callable.h"
+#include "switchboard/dispatch/objects/higher_order_operator.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
 
 using sb::Callable, sb::DispatchKey, sb::DispatchKeySet, sb::IValue, sb::Stack;
 

@@ -1,12 +1,12 @@
 // Seeing calls: tables, explanations, traces, and what a registration changed.
 
-#include "switchboard/dispatch/inspector.h"
+#include "switchboard/dispatch/inspect/inspector.h"
 
 #include <iostream>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/matmul.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/products/matmul.h"
 
 using sb::DispatchKey, sb::Tensor;
 

@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "switchboard/core/dispatch_key_set.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
 
 using sb::Device, sb::DispatchKey, sb::DispatchKeySet;
 

@@ -2,12 +2,12 @@
 
 #include <iostream>
 
-#include "switchboard/core/tensor_print.h"
-#include "switchboard/dispatch/counting_mode.h"
-#include "switchboard/dispatch/logging_mode.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/operators.h"
+#include "switchboard/core/print/tensor_print.h"
+#include "switchboard/dispatch/modes/counting_mode.h"
+#include "switchboard/dispatch/modes/logging_mode.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/products/matmul.h"
 
 using sb::Tensor;
 

@@ -9,9 +9,9 @@
 #include "switchboard/devices/cpu_fallback.h"
 #include "switchboard/devices/device_guard.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/unary.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
 
 namespace mine {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <iostream>
 
-#include "switchboard/core/tensor_print.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/unary.h"
+#include "switchboard/core/print/tensor_print.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/products/matmul.h"
 
 // doc: begin
 int main() {

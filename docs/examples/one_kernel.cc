@@ -4,10 +4,10 @@
 #include <iostream>
 
 #include "switchboard/core/error.h"
-#include "switchboard/core/tensor_print.h"
+#include "switchboard/core/print/tensor_print.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
 
 SB_OP(twice, "demo::twice(Tensor x) -> Tensor");
 

@@ -3,10 +3,10 @@
 #include <iostream>
 
 #include "switchboard/core/error.h"
-#include "switchboard/core/tensor_print.h"
-#include "switchboard/dispatch/op_namespace.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/matmul.h"
+#include "switchboard/core/print/tensor_print.h"
+#include "switchboard/dispatch/objects/op_namespace.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/products/matmul.h"
 
 using sb::DispatchKey, sb::Tensor;
 

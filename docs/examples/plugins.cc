@@ -2,7 +2,7 @@
 
 #include <iostream>
 
-#include "switchboard/dispatch/op_namespace.h"
+#include "switchboard/dispatch/objects/op_namespace.h"
 
 int main(int, char** argv) {
   // doc: begin

@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
 
 using sb::DispatchKey, sb::DispatchKeySet, sb::Tensor;
 

@@ -4,9 +4,9 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/schema_check_mode.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
+#include "switchboard/dispatch/modes/schema_check_mode.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
 
 using sb::Tensor;
 

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
 
 using sb::DispatchKey, sb::Tensor;
 

@@ -2,13 +2,13 @@
 
 #include <iostream>
 
-#include "switchboard/core/tensor_print.h"
-#include "switchboard/dispatch/tracing_mode.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/fill.h"
-#include "switchboard/ops/functionalization/functionalize.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/core/print/tensor_print.h"
+#include "switchboard/dispatch/graph/tracing_mode.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/fill.h"
+#include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/functionalization/functionalize.h"
 
 // doc: begin
 using Tensors = std::vector<sb::Tensor>;

@@ -12,10 +12,10 @@
 #include "absl/flags/usage.h"
 #include "nlohmann/json.hpp"
 #include "switchboard/core/error.h"
-#include "switchboard/devices/saving/saving.h"
 #include "switchboard/examples/digits_training/training.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/io/safetensors/saving.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/views/views.h"
 
 ABSL_FLAG(std::vector<std::string>, model, (std::vector<std::string>{"mlp", "cnn"}), "mlp, cnn");
 ABSL_FLAG(std::vector<std::string>, optimizer, (std::vector<std::string>{"sgd", "adam"}),

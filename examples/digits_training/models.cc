@@ -2,15 +2,15 @@
 
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/matmul.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/normalization/batch_norm.h"
 #include "switchboard/ops/normalization/softmax.h"
+#include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/spatial/convolution.h"
 #include "switchboard/ops/spatial/pooling.h"
-#include "switchboard/ops/unary.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace digits {
 namespace {

@@ -8,8 +8,8 @@
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
 
 namespace digits {
 namespace {

@@ -4,17 +4,17 @@
 
 #include "switchboard/autograd/backward.h"
 #include "switchboard/autograd/grad_mode.h"
-#include "switchboard/devices/saving/saving.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/io/safetensors/saving.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/indexing/gather.h"
-#include "switchboard/ops/item.h"
 #include "switchboard/ops/loss/nll.h"
 #include "switchboard/ops/random/random_factories.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/views/views.h"
 
 namespace digits {
 namespace {

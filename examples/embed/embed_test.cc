@@ -5,7 +5,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/devices/device_guard.h"
-#include "switchboard/dispatch/inspector.h"
+#include "switchboard/dispatch/inspect/inspector.h"
 #include "switchboard/dispatch/load_library.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // Assertions about fake tensors and symbols: a fake tensor's device is the one that it stands for,
 // and what is said of a symbol's range is kept by its environment.
 
-#include "switchboard/ops/assertions.h"
+#include "switchboard/ops/assertions/assertions.h"
 
 #include <optional>
 

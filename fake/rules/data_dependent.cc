@@ -6,10 +6,10 @@
 #include <limits>
 
 #include "switchboard/core/error.h"
-#include "switchboard/core/symbolic_number.h"
+#include "switchboard/core/symbols/symbolic_number.h"
 #include "switchboard/fake/fake_mode.h"
 #include "switchboard/fake/fake_rule.h"
-#include "switchboard/ops/size_lists.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb::internal {
 namespace {

@@ -12,7 +12,7 @@
 #include "switchboard/fake/fake_errors.h"
 #include "switchboard/fake/fake_mode.h"
 #include "switchboard/fake/fake_rule.h"
-#include "switchboard/ops/index_list.h"
+#include "switchboard/ops/shape/index_list.h"
 
 namespace sb::internal {
 namespace {

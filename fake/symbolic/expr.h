@@ -19,7 +19,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
-#include "switchboard/core/sym_node.h"
+#include "switchboard/core/symbols/sym_node.h"
 
 namespace sb::symbolic {
 

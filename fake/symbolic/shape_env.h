@@ -19,9 +19,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
-#include "switchboard/core/sym_bool.h"
-#include "switchboard/core/sym_float.h"
-#include "switchboard/core/sym_int.h"
+#include "switchboard/core/symbols/sym_bool.h"
+#include "switchboard/core/symbols/sym_float.h"
+#include "switchboard/core/symbols/sym_int.h"
 #include "switchboard/fake/symbolic/expr.h"
 #include "switchboard/fake/symbolic/facts.h"
 #include "switchboard/fake/symbolic/value_range.h"
@@ -64,7 +64,7 @@ struct SymOrigin {
   std::string reason;  // empty if no SymReason was in scope
   SourceLocation where;
 };
-// "aten::view (ops/views.cc:31)".
+// "aten::view (ops/views/views.cc:31)".
 std::string to_string(const SymOrigin& origin);
 
 // A question whose answer the program relied on.

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "switchboard/core/dtype.h"
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 
 namespace sb::io {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
-#include "switchboard/devices/saving/quote.h"
+#include "switchboard/io/safetensors/quote.h"
 
 namespace sb::io {
 namespace {

@@ -6,13 +6,13 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "switchboard/core/error.h"
-#include "switchboard/core/number_format.h"
+#include "switchboard/core/print/number_format.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/core/sym_bool.h"
-#include "switchboard/core/sym_float.h"
-#include "switchboard/core/sym_int.h"
-#include "switchboard/devices/saving/quote.h"
+#include "switchboard/core/symbols/sym_bool.h"
+#include "switchboard/core/symbols/sym_float.h"
+#include "switchboard/core/symbols/sym_int.h"
 #include "switchboard/io/exported/sym_function.h"
+#include "switchboard/io/safetensors/quote.h"
 
 namespace sb::io {
 namespace {

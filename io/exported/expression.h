@@ -12,7 +12,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
-#include "switchboard/core/sym_node.h"
+#include "switchboard/core/symbols/sym_int.h"
+switchboard/core/symbols/sym_node.h"
 
 namespace sb::io {
 

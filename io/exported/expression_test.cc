@@ -2,7 +2,7 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
-#include "switchboard/core/sym_int.h"
+#include "switchboard/core/symbols/sym_int.h"
 #include "switchboard/io/exported/test_support.h"
 
 namespace sb::io {

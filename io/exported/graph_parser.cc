@@ -8,9 +8,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/devices/saving/quote.h"
 #include "switchboard/io/exported/json_tensor_meta.h"
 #include "switchboard/io/exported/sym_function.h"
+#include "switchboard/io/safetensors/quote.h"
 
 namespace sb::io {
 namespace {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
-#include "switchboard/devices/saving/json_document.h"
 #include "switchboard/io/exported/parse_notes.h"
 #include "switchboard/io/exported/program.h"
+#include "switchboard/io/safetensors/json_document.h"
 
 namespace sb::io {
 

@@ -4,8 +4,8 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/devices/saving/quote.h"
 #include "switchboard/io/exported/missing.h"
+#include "switchboard/io/safetensors/quote.h"
 
 namespace sb::io {
 

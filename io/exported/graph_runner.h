@@ -9,7 +9,7 @@
 
 #include "absl/types/span.h"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 #include "switchboard/io/exported/compiled_graph.h"
 #include "switchboard/io/exported/node_step.h"
 #include "switchboard/io/exported/program.h"

@@ -7,8 +7,8 @@
 
 #include "absl/strings/ascii.h"
 #include "switchboard/core/error.h"
-#include "switchboard/devices/saving/quote.h"
 #include "switchboard/io/exported/sym_function.h"
+#include "switchboard/io/safetensors/quote.h"
 
 namespace sb::io {
 namespace {

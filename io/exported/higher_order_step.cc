@@ -9,15 +9,15 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/devices/saving/quote.h"
-#include "switchboard/dispatch/callable.h"
+#include "switchboard/dispatch/objects/callable.h"
 #include "switchboard/io/exported/compiled_graph.h"
 #include "switchboard/io/exported/node_step.h"
-#include "switchboard/ops/control_flow/cond.h"
-#include "switchboard/ops/control_flow/map.h"
-#include "switchboard/ops/control_flow/scan.h"
-#include "switchboard/ops/control_flow/while_loop.h"
-#include "switchboard/ops/elementwise.h"
+#include "switchboard/io/safetensors/quote.h"
+#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/transforms/control_flow/cond.h"
+#include "switchboard/transforms/control_flow/map.h"
+#include "switchboard/transforms/control_flow/scan.h"
+#include "switchboard/transforms/control_flow/while_loop.h"
 
 namespace sb::io {
 namespace {

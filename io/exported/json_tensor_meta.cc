@@ -1,7 +1,7 @@
 #include "switchboard/io/exported/json_tensor_meta.h"
 
 #include "switchboard/core/checked_math.h"
-#include "switchboard/devices/saving/quote.h"
+#include "switchboard/io/safetensors/quote.h"
 
 namespace sb::io {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "switchboard/core/device.h"
 #include "switchboard/core/dtype.h"
-#include "switchboard/devices/saving/json_document.h"
 #include "switchboard/io/exported/program.h"
+#include "switchboard/io/safetensors/json_document.h"
 
 namespace sb::io {
 

@@ -14,13 +14,13 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/devices/saving/bool_bytes.h"
-#include "switchboard/devices/saving/input_file.h"
-#include "switchboard/devices/saving/json_document.h"
-#include "switchboard/devices/saving/quote.h"
 #include "switchboard/io/exported/json_tensor_meta.h"
 #include "switchboard/io/exported/program_parser.h"
 #include "switchboard/io/exported/zip_reader.h"
+#include "switchboard/io/safetensors/bool_bytes.h"
+#include "switchboard/io/safetensors/input_file.h"
+#include "switchboard/io/safetensors/json_document.h"
+#include "switchboard/io/safetensors/quote.h"
 
 namespace sb::io {
 namespace {

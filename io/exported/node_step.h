@@ -13,7 +13,7 @@
 #include "absl/types/span.h"
 #include "switchboard/core/device.h"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 #include "switchboard/io/exported/program.h"
 
 namespace sb::io {

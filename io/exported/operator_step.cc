@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
-#include "switchboard/devices/saving/quote.h"
-#include "switchboard/dispatch/function_schema.h"
+#include "switchboard/dispatch/schema/function_schema.h"
 #include "switchboard/io/exported/autocast_policy.h"
 #include "switchboard/io/exported/node_step.h"
-#include "switchboard/ops/elementwise.h"
+#include "switchboard/io/safetensors/quote.h"
+#include "switchboard/ops/define/elementwise.h"
 
 namespace sb::io {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/error.h"
-#include "switchboard/devices/saving/quote.h"
 #include "switchboard/io/exported/json_tensor_meta.h"
+#include "switchboard/io/safetensors/quote.h"
 
 namespace sb::io {
 

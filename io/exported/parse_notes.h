@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
-#include "switchboard/devices/saving/json_document.h"
 #include "switchboard/io/exported/expression.h"
 #include "switchboard/io/exported/program.h"
+#include "switchboard/io/safetensors/json_document.h"
 
 namespace sb::io {
 

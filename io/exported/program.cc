@@ -6,8 +6,8 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/core/sym_int.h"
-#include "switchboard/devices/saving/quote.h"
+#include "switchboard/core/symbols/sym_int.h"
+#include "switchboard/io/safetensors/quote.h"
 
 namespace sb::io {
 namespace {

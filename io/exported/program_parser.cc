@@ -6,10 +6,10 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/devices/saving/json_document.h"
-#include "switchboard/devices/saving/quote.h"
 #include "switchboard/io/exported/graph_parser.h"
 #include "switchboard/io/exported/parse_notes.h"
+#include "switchboard/io/safetensors/json_document.h"
+#include "switchboard/io/safetensors/quote.h"
 
 namespace sb::io {
 namespace {

@@ -5,9 +5,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/core/sym_bool.h"
-#include "switchboard/core/sym_float.h"
-#include "switchboard/core/sym_int.h"
+#include "switchboard/core/symbols/sym_bool.h"
+#include "switchboard/core/symbols/sym_float.h"
+#include "switchboard/core/symbols/sym_int.h"
 
 namespace sb::io {
 namespace {

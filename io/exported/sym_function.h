@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "absl/types/span.h"
-#include "switchboard/core/sym_node.h"
+#include "switchboard/core/symbols/sym_node.h"
 
 namespace sb::io {
 

@@ -2,9 +2,9 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
-#include "switchboard/core/sym_bool.h"
-#include "switchboard/core/sym_float.h"
-#include "switchboard/core/sym_int.h"
+#include "switchboard/core/symbols/sym_bool.h"
+#include "switchboard/core/symbols/sym_float.h"
+#include "switchboard/core/symbols/sym_int.h"
 #include "switchboard/io/exported/node_step.h"
 #include "switchboard/io/exported/sym_function.h"
 

@@ -6,10 +6,10 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/core/sym_bool.h"
-#include "switchboard/core/sym_int.h"
-#include "switchboard/devices/saving/quote.h"
+#include "switchboard/core/symbols/sym_bool.h"
+#include "switchboard/core/symbols/sym_int.h"
 #include "switchboard/io/exported/guard_expression.h"
+#include "switchboard/io/safetensors/quote.h"
 
 namespace sb::io {
 namespace {

@@ -13,8 +13,8 @@
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/devices/saving/test_support.h"
 #include "switchboard/io/exported/model_archive.h"
+#include "switchboard/io/safetensors/test_support.h"
 
 namespace sb::io {
 

@@ -8,8 +8,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "switchboard/core/error.h"
-#include "switchboard/devices/saving/input_file.h"
-#include "switchboard/devices/saving/quote.h"
+#include "switchboard/io/safetensors/input_file.h"
+#include "switchboard/io/safetensors/quote.h"
 
 namespace sb::io {
 namespace {

@@ -6,20 +6,20 @@
 #include <tuple>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/attention/shared_heads.h"
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/elementwise/select.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/triangles.h"
 #include "switchboard/ops/loss/dropout.h"
-#include "switchboard/ops/matmul.h"
 #include "switchboard/ops/normalization/softmax.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -6,10 +6,10 @@
 #include "catch2/catch.hpp"
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/item.h"
-#include "switchboard/ops/parallel.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

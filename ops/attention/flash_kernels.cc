@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "Eigen/Core"
-#include "switchboard/ops/vector_math.h"
+#include "switchboard/ops/cpu/vector_math.h"
 
 namespace sb::internal {
 namespace {

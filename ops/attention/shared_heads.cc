@@ -1,11 +1,11 @@
 #include "switchboard/ops/attention/shared_heads.h"
 
 #include "switchboard/core/error.h"
-#include "switchboard/ops/by_size.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/by_size.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb::internal {
 namespace {

@@ -3,18 +3,18 @@
 #include <vector>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/cat.h"
-#include "switchboard/ops/comparison.h"
+#include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/composite/shape.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/fill.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/fill.h"
+#include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/indexing/flip.h"
 #include "switchboard/ops/indexing/masked.h"
-#include "switchboard/ops/ranges.h"
+#include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/sorting/cumulative.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -1,14 +1,14 @@
 #include "catch2/catch.hpp"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/composite/derived_forms.h"
 #include "switchboard/ops/composite/facts.h"
 #include "switchboard/ops/composite/shape.h"
 #include "switchboard/ops/composite/split.h"
 #include "switchboard/ops/composite/stack.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/test_places.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/testing/places.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

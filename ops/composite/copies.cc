@@ -2,16 +2,16 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/composite/derived_forms.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/set.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/indexing/diagonal.h"
 #include "switchboard/ops/indexing/view_backward.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/set.h"
-#include "switchboard/ops/size_bounds.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/structured.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/shape/size_bounds.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 

@@ -3,10 +3,10 @@
 #include <string>
 #include <utility>
 
-#include "switchboard/dispatch/schema_parser.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/map_tensors.h"
-#include "switchboard/ops/out_form.h"
+#include "switchboard/dispatch/schema/schema_parser.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/map_tensors.h"
+#include "switchboard/ops/define/out_form.h"
 
 namespace sb {
 namespace {

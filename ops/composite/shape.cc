@@ -7,17 +7,17 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/cat.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
-#include "switchboard/ops/memory_format.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/repeat.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/memory_format.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/repeat.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/item.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/tensor_parts.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/shape/tensor_parts.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

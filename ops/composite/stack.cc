@@ -2,13 +2,13 @@
 
 #include "absl/container/inlined_vector.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/cat.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/tensor_iterator.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

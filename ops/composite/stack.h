@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "switchboard/ops/derived_schema.h"
+#include "switchboard/ops/define/derived_schema.h"
 
 namespace sb {
 

@@ -3,15 +3,15 @@
 #include <limits>
 #include <numbers>
 
+#include "switchboard/ops/cpu/vector_math.h"
 #include "switchboard/ops/elementwise/gelu_erf.h"
 #include "switchboard/ops/elementwise/regular.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/vector_math.h"
+#include "switchboard/ops/shape/size_lists.h"
 #ifndef SB_CPU_VARIANT
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/dims.h"
 #include "switchboard/ops/elementwise/activation_gradients.h"
 #include "switchboard/ops/elementwise/gelu_mode.h"
+#include "switchboard/ops/shape/dims.h"
 #endif
 
 namespace sb {

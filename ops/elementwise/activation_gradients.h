@@ -4,7 +4,7 @@
 #ifndef SWITCHBOARD_OPS_ELEMENTWISE_ACTIVATION_GRADIENTS_H_
 #define SWITCHBOARD_OPS_ELEMENTWISE_ACTIVATION_GRADIENTS_H_
 
-#include "switchboard/ops/named_out.h"
+#include "switchboard/ops/define/named_out.h"
 
 namespace sb {
 

@@ -1,13 +1,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "switchboard/ops/cpu/vector_math.h"
 #include "switchboard/ops/elementwise/gelu_erf.h"
 #include "switchboard/ops/elementwise/regular.h"
-#include "switchboard/ops/vector_math.h"
 #ifndef SB_CPU_VARIANT
+#include "switchboard/ops/define/out_by_copy.h"
 #include "switchboard/ops/elementwise/activations.h"
 #include "switchboard/ops/elementwise/gelu_mode.h"
-#include "switchboard/ops/out_by_copy.h"
 #endif
 
 namespace sb {

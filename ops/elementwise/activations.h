@@ -1,11 +1,11 @@
 // Activation functions of neural networks, as those of `torch.nn.functional`. Floating-point
-// tensors only, where nothing else is said; relu and sigmoid are in ops/unary.h, hardtanh and relu6
-// in clamp.h. `out` has self's dtype (RuntimeError).
+// tensors only, where nothing else is said; relu and sigmoid are in ops/arithmetic/unary.h,
+// hardtanh and relu6 in clamp.h. `out` has self's dtype (RuntimeError).
 
 #ifndef SWITCHBOARD_OPS_ELEMENTWISE_ACTIVATIONS_H_
 #define SWITCHBOARD_OPS_ELEMENTWISE_ACTIVATIONS_H_
 
-#include "switchboard/ops/derived_schema.h"
+#include "switchboard/ops/define/derived_schema.h"
 
 namespace sb {
 

@@ -2,17 +2,17 @@
 
 #include <string>
 
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/define/out_form.h"
 #include "switchboard/ops/elementwise/binary_math.h"
 #include "switchboard/ops/elementwise/bitwise.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/elementwise/rounding.h"
 #include "switchboard/ops/elementwise/special_functions.h"
 #include "switchboard/ops/elementwise/unary_math.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/unary.h"
 
 namespace sb {
 namespace {

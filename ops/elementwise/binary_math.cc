@@ -4,17 +4,17 @@
 #include <numbers>
 #include <type_traits>
 
+#include "switchboard/ops/cpu/vector_math.h"
 #include "switchboard/ops/elementwise/double_loops.h"
 #include "switchboard/ops/elementwise/regular.h"
-#include "switchboard/ops/vector_math.h"
 #ifndef SB_CPU_VARIANT
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/cast.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/out_form.h"
 #include "switchboard/ops/elementwise/binary_math.h"
 #include "switchboard/ops/elementwise/number_forms.h"
-#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/shape/dims.h"
 #endif
 
 namespace sb {

@@ -4,9 +4,9 @@
 
 #include "switchboard/ops/elementwise/regular.h"
 #ifndef SB_CPU_VARIANT
+#include "switchboard/ops/define/out_form.h"
 #include "switchboard/ops/elementwise/bitwise.h"
 #include "switchboard/ops/elementwise/number_forms.h"
-#include "switchboard/ops/out_form.h"
 #endif
 
 namespace sb {

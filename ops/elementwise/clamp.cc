@@ -3,11 +3,11 @@
 
 #include "switchboard/ops/elementwise/regular.h"
 #ifndef SB_CPU_VARIANT
-#include "switchboard/ops/cast.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/cast.h"
 #include "switchboard/ops/elementwise/clamp.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/optional_tensor.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/shape/optional_tensor.h"
 #endif
 
 namespace sb {

@@ -5,9 +5,9 @@
 #include <numbers>
 
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/define/out_by_copy.h"
 #include "switchboard/ops/elementwise/regular.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/factories/factories.h"
 
 namespace sb {
 

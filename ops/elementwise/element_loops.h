@@ -21,8 +21,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "switchboard/ops/array_loops.h"
-#include "switchboard/ops/independent_loop.h"
+#include "switchboard/ops/cpu/array_loops.h"
+#include "switchboard/ops/cpu/independent_loop.h"
 
 namespace sb {
 

@@ -7,7 +7,7 @@
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/elementwise/activations.h"
 #include "switchboard/ops/elementwise/binary_math.h"
 #include "switchboard/ops/elementwise/bitwise.h"
@@ -19,9 +19,9 @@
 #include "switchboard/ops/elementwise/special_functions.h"
 #include "switchboard/ops/elementwise/ternary.h"
 #include "switchboard/ops/elementwise/unary_math.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/test_places.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/testing/places.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "switchboard/ops/vector_math.h"
+#include "switchboard/ops/cpu/vector_math.h"
 #include "unsupported/Eigen/SpecialFunctions"
 
 namespace sb::internal {

@@ -3,15 +3,15 @@
 #include <cmath>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/elementwise/activation_gradients.h"
 #include "switchboard/ops/elementwise/activations.h"
 #include "switchboard/ops/elementwise/regular.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/resize.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/structured.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/shape/resize.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 

@@ -2,18 +2,18 @@
 #include <complex>
 #include <type_traits>
 
+#include "switchboard/ops/cpu/vector_math.h"
 #include "switchboard/ops/elementwise/double_loops.h"
 #include "switchboard/ops/elementwise/regular.h"
-#include "switchboard/ops/vector_math.h"
 #ifndef SB_CPU_VARIANT
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/cast.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/out_by_copy.h"
 #include "switchboard/ops/elementwise/pow.h"
-#include "switchboard/ops/fill.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/resize.h"
+#include "switchboard/ops/factories/fill.h"
+#include "switchboard/ops/shape/resize.h"
 #endif
 
 namespace sb {

@@ -1,18 +1,18 @@
 // prelu and its gradients, composed of other operators.
 
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/out_form.h"
 #include "switchboard/ops/elementwise/activation_gradients.h"
 #include "switchboard/ops/elementwise/activations.h"
 #include "switchboard/ops/elementwise/select.h"
-#include "switchboard/ops/memory_format.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/memory_format.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

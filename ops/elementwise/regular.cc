@@ -1,6 +1,6 @@
 #include "switchboard/ops/elementwise/regular.h"
 
-#include "switchboard/ops/cast.h"
+#include "switchboard/ops/cpu/cast.h"
 
 namespace sb::internal {
 

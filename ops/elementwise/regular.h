@@ -17,7 +17,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/define/elementwise.h"
 #endif
 
 #ifndef SB_CPU_VARIANT

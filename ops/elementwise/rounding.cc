@@ -4,9 +4,9 @@
 
 #include "switchboard/ops/elementwise/regular.h"
 #ifndef SB_CPU_VARIANT
-#include "switchboard/ops/dims.h"
 #include "switchboard/ops/elementwise/rounding.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/shape/dims.h"
 #endif
 
 namespace sb {

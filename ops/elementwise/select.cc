@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/cast.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/define/out_form.h"
 #include "switchboard/ops/elementwise/select_kernels.h"
-#include "switchboard/ops/item.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

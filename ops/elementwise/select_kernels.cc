@@ -3,7 +3,7 @@
 #include <complex>
 #include <cstdint>
 
-#include "switchboard/ops/independent_loop.h"
+#include "switchboard/ops/cpu/independent_loop.h"
 
 namespace sb {
 namespace {

@@ -3,8 +3,8 @@
 #ifndef SWITCHBOARD_OPS_ELEMENTWISE_SELECT_KERNELS_H_
 #define SWITCHBOARD_OPS_ELEMENTWISE_SELECT_KERNELS_H_
 
-#include "switchboard/ops/cpu_kernel.h"
-#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/cpu/cpu_kernel.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
 
 namespace sb {
 

@@ -6,7 +6,7 @@
 #ifndef SWITCHBOARD_OPS_ELEMENTWISE_SPECIAL_FUNCTIONS_H_
 #define SWITCHBOARD_OPS_ELEMENTWISE_SPECIAL_FUNCTIONS_H_
 
-#include "switchboard/ops/derived_schema.h"
+#include "switchboard/ops/define/derived_schema.h"
 
 namespace sb {
 

@@ -2,9 +2,9 @@
 #include <complex>
 #include <numbers>
 
+#include "switchboard/ops/cpu/vector_math.h"
 #include "switchboard/ops/elementwise/double_loops.h"
 #include "switchboard/ops/elementwise/regular.h"
-#include "switchboard/ops/vector_math.h"
 #ifndef SB_CPU_VARIANT
 #include "switchboard/ops/elementwise/unary_math.h"
 #endif

@@ -1,5 +1,6 @@
 // Functions of one number: trigonometry, exponentials and logarithms. exp, log, sqrt, sin, cos,
-// tanh and sigmoid are in ops/unary.h, the gamma function and its like in special_functions.h.
+// tanh and sigmoid are in ops/arithmetic/unary.h, the gamma function and its like in
+// special_functions.h.
 //
 // Integral tensors are computed as floating point, of the default dtype. As the functions of
 // `torch` of these names.
@@ -7,7 +8,7 @@
 #ifndef SWITCHBOARD_OPS_ELEMENTWISE_UNARY_MATH_H_
 #define SWITCHBOARD_OPS_ELEMENTWISE_UNARY_MATH_H_
 
-#include "switchboard/ops/derived_schema.h"
+#include "switchboard/ops/define/derived_schema.h"
 
 namespace sb {
 

@@ -3,16 +3,16 @@
 #include <numbers>
 
 #include "catch2/catch.hpp"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/fft/line_transform.h"
 #include "switchboard/ops/fft/short_time.h"
 #include "switchboard/ops/fft/spectra.h"
 #include "switchboard/ops/fft/transforms.h"
 #include "switchboard/ops/fft/windows.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
-#include "switchboard/ops/parallel.h"
-#include "switchboard/ops/test_places.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/testing/places.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -1,14 +1,14 @@
 #include <optional>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/factory_parameters.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/fft/spectra.h"
 #include "switchboard/ops/indexing/flip.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/factory_parameters.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

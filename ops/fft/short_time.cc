@@ -5,19 +5,19 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/fft/transforms.h"
 #include "switchboard/ops/indexing/pad.h"
-#include "switchboard/ops/item.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/reduction_plan.h"
-#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/reductions/reduction_plan.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/optional_tensor.h"
 #include "switchboard/ops/spatial/columns.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

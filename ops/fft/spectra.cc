@@ -6,14 +6,14 @@
 #include <string_view>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/exact_out.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/exact_out.h"
 #include "switchboard/ops/fft/transforms.h"
 #include "switchboard/ops/indexing/pad.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -10,7 +10,7 @@
 #ifndef SWITCHBOARD_OPS_FFT_SPECTRA_H_
 #define SWITCHBOARD_OPS_FFT_SPECTRA_H_
 
-#include "switchboard/ops/derived_schema.h"
+#include "switchboard/ops/define/derived_schema.h"
 
 namespace sb {
 

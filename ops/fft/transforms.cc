@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copied_out.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/define/copied_out.h"
 #include "switchboard/ops/fft/line_transform.h"
-#include "switchboard/ops/parallel.h"
-#include "switchboard/ops/size_lists.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 namespace {

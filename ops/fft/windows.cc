@@ -6,15 +6,15 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/define/out_form.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/elementwise/special_functions.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/factory_parameters.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/unary.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/shape/factory_parameters.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

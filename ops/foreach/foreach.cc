@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "switchboard/dispatch/schema_parser.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/memory_overlap.h"
-#include "switchboard/ops/meta_rehearsal.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/size_lists.h"
+#include "switchboard/core/memory_overlap.h"
+#include "switchboard/dispatch/schema/schema_parser.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/meta_rehearsal.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/ops/test_places.h"
+#include "switchboard/ops/testing/places.h"
 
 namespace sb {
 namespace {

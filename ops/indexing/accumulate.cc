@@ -5,9 +5,9 @@
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/indexing/strided_walk.h"
-#include "switchboard/ops/tensor_iterator.h"
 
 namespace sb {
 namespace {

@@ -4,11 +4,11 @@
 #include <functional>
 
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/masked.h"
 #include "switchboard/ops/indexing/strided_walk.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 namespace {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "switchboard/core/tensor.h"
-#include "switchboard/ops/by_size.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/index_list.h"
 #include "switchboard/ops/indexing/indexed_walk.h"
-#include "switchboard/ops/optional_tensor.h"
+#include "switchboard/ops/shape/by_size.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/index_list.h"
+#include "switchboard/ops/shape/optional_tensor.h"
 
 namespace sb {
 

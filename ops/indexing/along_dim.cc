@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/indexing/strided_walk.h"
 
 namespace sb {

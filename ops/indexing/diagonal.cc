@@ -4,14 +4,14 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copied_out.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/fill.h"
-#include "switchboard/ops/keep_strides.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/keep_strides.h"
+#include "switchboard/ops/define/copied_out.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/fill.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

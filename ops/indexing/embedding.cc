@@ -4,15 +4,15 @@
 #include <cmath>
 
 #include "switchboard/core/checked_math.h"
-#include "switchboard/ops/copied_out.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/copied_out.h"
+#include "switchboard/ops/define/on_clone.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/gather.h"
 #include "switchboard/ops/indexing/partial_write.h"
 #include "switchboard/ops/indexing/rows.h"
-#include "switchboard/ops/on_clone.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -2,15 +2,15 @@
 #include <array>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copied_out.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
+#include "switchboard/ops/define/copied_out.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/bags.h"
 #include "switchboard/ops/indexing/embedding.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/tensor_iterator.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

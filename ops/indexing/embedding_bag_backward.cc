@@ -2,17 +2,17 @@
 
 #include "Eigen/Core"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/cat.h"
-#include "switchboard/ops/copied_out.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/copied_out.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/bags.h"
 #include "switchboard/ops/indexing/embedding.h"
 #include "switchboard/ops/indexing/repeat_interleave.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -1,14 +1,14 @@
 #include "switchboard/ops/indexing/flip.h"
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copied_out.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/copied_out.h"
 #include "switchboard/ops/indexing/indexed_walk.h"
 #include "switchboard/ops/indexing/strided_walk.h"
-#include "switchboard/ops/memory_format.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/symbolic_operands.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/shape/memory_format.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/shape/symbolic_operands.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -1,16 +1,16 @@
 #include "switchboard/ops/indexing/gather.h"
 
-#include "switchboard/ops/copied_out.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/exact_out.h"
+#include "switchboard/core/memory_overlap.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
+#include "switchboard/ops/define/copied_out.h"
+#include "switchboard/ops/define/exact_out.h"
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/offsets.h"
-#include "switchboard/ops/memory_overlap.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/structured.h"
-#include "switchboard/ops/tensor_iterator.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -1,13 +1,13 @@
 #include "switchboard/ops/indexing/index.h"
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/cast.h"
+#include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/on_clone.h"
 #include "switchboard/ops/indexing/accumulate.h"
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/masked.h"
 #include "switchboard/ops/indexing/offsets.h"
 #include "switchboard/ops/indexing/partial_write.h"
-#include "switchboard/ops/on_clone.h"
 
 namespace sb {
 namespace {

@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/cast.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
+#include "switchboard/ops/define/on_clone.h"
 #include "switchboard/ops/indexing/accumulate.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/partial_write.h"
-#include "switchboard/ops/on_clone.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "switchboard/core/error.h"
+#include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/indexing/strided_walk.h"
-#include "switchboard/ops/parallel.h"
 
 namespace sb {
 namespace {

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdint>
 
-#include "switchboard/ops/dims.h"
+#include "switchboard/ops/shape/dims.h"
 
 namespace sb {
 

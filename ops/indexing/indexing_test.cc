@@ -4,7 +4,10 @@
 #include "catch2/catch.hpp"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/indexing/diagonal.h"
 #include "switchboard/ops/indexing/embedding.h"
 #include "switchboard/ops/indexing/gather.h"
@@ -14,11 +17,8 @@
 #include "switchboard/ops/indexing/pad.h"
 #include "switchboard/ops/indexing/scatter.h"
 #include "switchboard/ops/indexing/triangles.h"
-#include "switchboard/ops/item.h"
-#include "switchboard/ops/parallel.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/test_places.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/testing/places.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -4,18 +4,18 @@
 #include <cstring>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dynamic_output.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/fill.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
+#include "switchboard/ops/define/dynamic_output.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/partial_write.h"
 #include "switchboard/ops/indexing/strided_walk.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/resize.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/tensor_iterator.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/shape/resize.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

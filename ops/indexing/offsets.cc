@@ -1,6 +1,6 @@
 #include "switchboard/ops/indexing/offsets.h"
 
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/strided_walk.h"
 

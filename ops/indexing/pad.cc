@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/fill.h"
-#include "switchboard/ops/memory_format.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/fill.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/memory_format.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

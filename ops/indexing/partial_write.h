@@ -4,8 +4,8 @@
 #ifndef SWITCHBOARD_OPS_INDEXING_PARTIAL_WRITE_H_
 #define SWITCHBOARD_OPS_INDEXING_PARTIAL_WRITE_H_
 
-#include "switchboard/ops/memory_overlap.h"
-#include "switchboard/ops/structured.h"
+#include "switchboard/core/memory_overlap.h"
+#include "switchboard/ops/define/structured.h"
 
 namespace sb {
 

@@ -2,16 +2,16 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/by_size.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/elementwise.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/gather.h"
 #include "switchboard/ops/indexing/scatter.h"
-#include "switchboard/ops/item.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/by_size.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

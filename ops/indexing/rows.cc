@@ -2,11 +2,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/indexing/accumulate.h"
 #include "switchboard/ops/indexing/along_dim.h"
-#include "switchboard/ops/tensor_iterator.h"
 
 namespace sb {
 

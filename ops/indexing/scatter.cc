@@ -1,11 +1,11 @@
 #include "switchboard/ops/indexing/scatter.h"
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/cast.h"
+#include "switchboard/ops/cpu/cast.h"
 #include "switchboard/ops/indexing/accumulate.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/partial_write.h"
-#include "switchboard/ops/size_lists.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 namespace {

@@ -6,12 +6,12 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/strided_walk.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/structured.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 namespace {

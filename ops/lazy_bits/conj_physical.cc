@@ -1,6 +1,6 @@
-#include "switchboard/ops/array_loops.h"
+#include "switchboard/ops/cpu/array_loops.h"
 #ifndef SB_CPU_VARIANT
-#include "switchboard/ops/elementwise.h"
+#include "switchboard/ops/define/elementwise.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #endif
 

@@ -3,11 +3,11 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/by_size.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/shape/by_size.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

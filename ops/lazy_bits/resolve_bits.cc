@@ -14,13 +14,13 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/operator_entry.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/by_size.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/map_tensors.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
-#include "switchboard/ops/map_tensors.h"
-#include "switchboard/ops/resize.h"
+#include "switchboard/ops/shape/by_size.h"
+#include "switchboard/ops/shape/resize.h"
 
 namespace sb {
 namespace {

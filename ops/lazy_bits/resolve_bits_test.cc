@@ -1,9 +1,9 @@
 #include "catch2/catch.hpp"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/copying/set.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/set.h"
-#include "switchboard/ops/test_places.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/testing/places.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

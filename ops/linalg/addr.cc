@@ -1,14 +1,14 @@
 // addr: elementwise, but its categories are checked as those of no other operator.
 
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
+#include "switchboard/ops/define/out_by_copy.h"
 #include "switchboard/ops/linalg/products.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/tensor_iterator.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -5,14 +5,14 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/dtype_types.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/fill.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/parallel.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/structured.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/factories/fill.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/define/out_form.h"
 #include "switchboard/ops/linalg/factorizations.h"
 #include "switchboard/ops/linalg/matrix_batch.h"
-#include "switchboard/ops/out_form.h"
 
 namespace sb {
 

@@ -1,5 +1,5 @@
 #include "Eigen/Cholesky"
-#include "switchboard/ops/exact_out.h"
+#include "switchboard/ops/define/exact_out.h"
 #include "switchboard/ops/linalg/factorization.h"
 
 namespace sb {

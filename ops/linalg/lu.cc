@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "switchboard/ops/exact_out.h"
+#include "switchboard/ops/define/exact_out.h"
 #include "switchboard/ops/linalg/factorization.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -9,10 +9,10 @@
 #include "Eigen/Core"
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/core/symbolic_shape.h"
-#include "switchboard/ops/by_size.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
+#include "switchboard/core/symbols/symbolic_shape.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/shape/by_size.h"
+#include "switchboard/ops/shape/dims.h"
 
 namespace sb {
 

@@ -1,15 +1,15 @@
 #include <bit>
 
 #include "Eigen/Core"
-#include "switchboard/ops/exact_out.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/fill.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/define/exact_out.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/indexing/diagonal.h"
 #include "switchboard/ops/linalg/factorization.h"
 #include "switchboard/ops/linalg/products.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/unary.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/views/views.h"
 #include "unsupported/Eigen/MatrixFunctions"
 
 namespace sb {

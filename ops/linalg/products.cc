@@ -4,18 +4,18 @@
 #include <vector>
 
 #include "switchboard/core/checked_math.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/cat.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/exact_out.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/exact_out.h"
+#include "switchboard/ops/define/out_form.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

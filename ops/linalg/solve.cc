@@ -1,10 +1,10 @@
 #include "switchboard/ops/linalg/solve.h"
 
 #include "Eigen/LU"
-#include "switchboard/ops/exact_out.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
+#include "switchboard/ops/define/exact_out.h"
 #include "switchboard/ops/linalg/factorization.h"
-#include "switchboard/ops/tensor_iterator.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -1,15 +1,15 @@
 #include "switchboard/ops/linalg/solve.h"
 
 #include "catch2/catch.hpp"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/indexing/triangles.h"
 #include "switchboard/ops/linalg/factorizations.h"
 #include "switchboard/ops/linalg/products.h"
 #include "switchboard/ops/linalg/triangular.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/test_places.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/testing/places.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -1,12 +1,12 @@
 #include "switchboard/ops/linalg/triangular.h"
 
 #include "Eigen/Core"
+#include "switchboard/ops/cpu/tensor_iterator.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/linalg/factorization.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/tensor_iterator.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -3,20 +3,20 @@
 #include <limits>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/elementwise/select.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/fill.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/indexing/gather.h"
 #include "switchboard/ops/loss/nll.h"
 #include "switchboard/ops/normalization/softmax.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

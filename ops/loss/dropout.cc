@@ -3,13 +3,13 @@
 #include <cmath>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/random/bernoulli.h"
-#include "switchboard/ops/size_lists.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 namespace {

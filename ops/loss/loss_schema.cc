@@ -1,7 +1,7 @@
 #include "switchboard/ops/loss/loss_schema.h"
 
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/reductions/reductions.h"
 
 namespace sb {
 

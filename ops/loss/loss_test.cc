@@ -4,14 +4,14 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/loss/composed.h"
 #include "switchboard/ops/loss/dropout.h"
 #include "switchboard/ops/loss/nll.h"
 #include "switchboard/ops/loss/packed_sequence.h"
 #include "switchboard/ops/loss/pointwise.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

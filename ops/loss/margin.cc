@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/structured.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/optional_tensor.h"
 
 namespace sb {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/structured.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 namespace {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "switchboard/ops/cat.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/dynamic_output.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/dynamic_output.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -3,20 +3,20 @@
 #include <cmath>
 #include <limits>
 
-#include "switchboard/ops/array_loops.h"
+#include "switchboard/ops/cpu/array_loops.h"
 
 #ifndef SB_CPU_VARIANT
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/elementwise.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/core/memory_overlap.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/loss/pointwise.h"
-#include "switchboard/ops/memory_overlap.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/views/views.h"
 #endif
 
 namespace sb {

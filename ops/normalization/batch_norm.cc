@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "switchboard/core/checked_math.h"
-#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/normalization/parameters.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/parallel.h"
-#include "switchboard/ops/reduction_plan.h"
-#include "switchboard/ops/structured.h"
+#include "switchboard/ops/reductions/reduction_plan.h"
+#include "switchboard/ops/shape/memory_format.h"
 
 namespace sb {
 namespace {

@@ -2,15 +2,15 @@
 
 #include <utility>
 
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/normalization/batch_norm.h"
 #include "switchboard/ops/normalization/parameters.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/repeat.h"
-#include "switchboard/ops/size_text.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/size_text.h"
+#include "switchboard/ops/views/repeat.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

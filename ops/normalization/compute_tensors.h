@@ -7,10 +7,10 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/tensor.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/normalization/norm_kernels.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/shape/optional_tensor.h"
 
 namespace sb::internal {
 

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <vector>
 
-#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/normalization/parameters.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/parallel.h"
-#include "switchboard/ops/reduction_plan.h"
-#include "switchboard/ops/structured.h"
+#include "switchboard/ops/reductions/reduction_plan.h"
+#include "switchboard/ops/shape/memory_format.h"
+#include "switchboard/ops/shape/optional_tensor.h"
 
 namespace sb {
 namespace {

@@ -6,17 +6,17 @@
 #include <vector>
 
 #include "switchboard/core/checked_math.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/normalization/parameters.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/parallel.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/size_text.h"
-#include "switchboard/ops/structured.h"
-#include "switchboard/ops/unary.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/shape/size_text.h"
 
 namespace sb {
 namespace {

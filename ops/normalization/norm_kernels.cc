@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "Eigen/Core"
-#include "switchboard/ops/reduce_sums.h"
-#include "switchboard/ops/vector_math.h"
+#include "switchboard/ops/cpu/reduce_sums.h"
+#include "switchboard/ops/cpu/vector_math.h"
 
 namespace sb::internal {
 namespace {

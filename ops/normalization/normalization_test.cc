@@ -2,17 +2,17 @@
 #include <limits>
 
 #include "catch2/catch.hpp"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/normalization/batch_norm.h"
 #include "switchboard/ops/normalization/group_norm.h"
 #include "switchboard/ops/normalization/layer_norm.h"
 #include "switchboard/ops/normalization/softmax.h"
 #include "switchboard/ops/normalization/weight_norm.h"
-#include "switchboard/ops/parallel.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/test_places.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/testing/places.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/tensor.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/memory_format.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/structured.h"
+#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/memory_format.h"
+#include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb::internal {
 

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <limits>
 
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
+#include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
-#include "switchboard/ops/parallel.h"
-#include "switchboard/ops/reduction_plan.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/structured.h"
+#include "switchboard/ops/reductions/reduction_plan.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 namespace {

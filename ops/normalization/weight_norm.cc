@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/by_size.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/by_size.h"
+#include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/statistics/norm.h"
-#include "switchboard/ops/unary.h"
 
 namespace sb {
 namespace {

@@ -4,17 +4,17 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/out_form.h"
 #include "switchboard/ops/elementwise/bitwise.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/elementwise/rounding.h"
 #include "switchboard/ops/elementwise/select.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/unary.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -4,13 +4,13 @@
 #include <limits>
 
 #include "catch2/catch.hpp"
-#include "switchboard/core/tensor_print.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/core/print/tensor_print.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/quantized/fake_quantize.h"
-#include "switchboard/ops/test_places.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/testing/places.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

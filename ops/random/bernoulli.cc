@@ -1,13 +1,13 @@
 #include "switchboard/ops/random/bernoulli.h"
 
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/memory_overlap.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/memory_overlap.h"
-#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/random/random_fill.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

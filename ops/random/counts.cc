@@ -6,12 +6,12 @@
 #include <random>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/random/random_fill.h"
-#include "switchboard/ops/structured.h"
-#include "switchboard/ops/tensor_iterator.h"
 
 namespace sb {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/on_clone.h"
+#include "switchboard/ops/define/on_clone.h"
 #include "switchboard/ops/random/random_fill.h"
 
 namespace sb {

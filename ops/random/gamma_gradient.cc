@@ -5,11 +5,11 @@
 #include "Eigen/Core"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/parallel.h"
-#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/shape/dims.h"
 #include "unsupported/Eigen/SpecialFunctions"
 
 namespace sb {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/random/random_fill.h"
-#include "switchboard/ops/structured.h"
 
 namespace sb {
 namespace {

@@ -1,14 +1,14 @@
 #include "switchboard/ops/random/normal_of_tensors.h"
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/item.h"
-#include "switchboard/ops/out_by_copy.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/random/distributions.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/size_lists.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 namespace {

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/cast.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/factory_parameters.h"
-#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/random/distributions.h"
 #include "switchboard/ops/random/random_fill.h"
-#include "switchboard/ops/resize.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/factory_parameters.h"
+#include "switchboard/ops/shape/resize.h"
 
 namespace sb {
 namespace {

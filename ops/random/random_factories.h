@@ -3,7 +3,7 @@
 #ifndef SWITCHBOARD_OPS_RANDOM_RANDOM_FACTORIES_H_
 #define SWITCHBOARD_OPS_RANDOM_RANDOM_FACTORIES_H_
 
-#include "switchboard/ops/derived_schema.h"
+#include "switchboard/ops/define/derived_schema.h"
 
 // What the schemas of factories end with.
 #define SB_NEW_TENSOR \

@@ -7,10 +7,10 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
-#include "switchboard/ops/cast.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/memory_overlap.h"
-#include "switchboard/ops/parallel.h"
+#include "switchboard/core/memory_overlap.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/cpu/parallel.h"
 
 namespace sb {
 namespace {

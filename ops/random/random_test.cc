@@ -5,13 +5,13 @@
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/core/generator.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/random/bernoulli.h"
 #include "switchboard/ops/random/distributions.h"
 #include "switchboard/ops/random/random_factories.h"
-#include "switchboard/ops/test_places.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/testing/places.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

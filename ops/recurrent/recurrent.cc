@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/by_size.h"
-#include "switchboard/ops/cat.h"
-#include "switchboard/ops/dims.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/unary.h"
 #include "switchboard/ops/loss/dropout.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/unary.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/shape/by_size.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -6,12 +6,12 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/cast.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/dynamic_output.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/structured.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/dynamic_output.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/shape/dims.h"
 
 namespace sb {
 namespace {

@@ -6,13 +6,13 @@
 #include <limits>
 #include <vector>
 
-#include "switchboard/ops/cast.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/size_lists.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/sorting/rows.h"
 #include "switchboard/ops/sorting/sort_keys.h"
-#include "switchboard/ops/structured.h"
 
 namespace sb {
 namespace {

@@ -1,18 +1,18 @@
 // diff and the trapezoids: composed of slices and arithmetic, with the derivatives of these.
 
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/by_size.h"
-#include "switchboard/ops/cat.h"
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/size_bounds.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/by_size.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/shape/size_bounds.h"
 #include "switchboard/ops/sorting/cumulative.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/cat.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/operators.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/sorting/cumulative.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -1,7 +1,7 @@
 #include "switchboard/ops/sorting/gradient.h"
 
 #include "catch2/catch.hpp"
-#include "switchboard/ops/test_places.h"
+#include "switchboard/ops/testing/places.h"
 
 namespace sb {
 namespace {

@@ -4,21 +4,21 @@
 #include <string_view>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/define/out_by_copy.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/elementwise/rounding.h"
 #include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/elementwise/ternary.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/gather.h"
-#include "switchboard/ops/item.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/sorting/sort.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

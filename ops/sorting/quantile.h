@@ -9,7 +9,7 @@
 #ifndef SWITCHBOARD_OPS_SORTING_QUANTILE_H_
 #define SWITCHBOARD_OPS_SORTING_QUANTILE_H_
 
-#include "switchboard/ops/derived_schema.h"
+#include "switchboard/ops/define/derived_schema.h"
 
 namespace sb {
 

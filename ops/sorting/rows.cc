@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/indexing/strided_walk.h"
-#include "switchboard/ops/parallel.h"
 
 namespace sb {
 namespace {

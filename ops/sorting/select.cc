@@ -5,17 +5,17 @@
 #include <vector>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/cast.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/scatter.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/size_lists.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/sorting/rows.h"
 #include "switchboard/ops/sorting/sort_keys.h"
-#include "switchboard/ops/structured.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

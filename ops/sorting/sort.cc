@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <vector>
 
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/memory_format.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/size_lists.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/memory_format.h"
+#include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/shape/symbolic_operands.h"
 #include "switchboard/ops/sorting/rows.h"
 #include "switchboard/ops/sorting/sort_keys.h"
-#include "switchboard/ops/structured.h"
-#include "switchboard/ops/symbolic_operands.h"
 
 namespace sb {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "switchboard/core/error.h"
-#include "switchboard/ops/cast.h"
+#include "switchboard/ops/cpu/cast.h"
 
 namespace sb {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/sorting/counts.h"
 #include "switchboard/ops/sorting/cumulative.h"
 #include "switchboard/ops/sorting/quantile.h"
@@ -16,7 +16,7 @@
 #include "switchboard/ops/sorting/select.h"
 #include "switchboard/ops/sorting/sort.h"
 #include "switchboard/ops/sorting/unique.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

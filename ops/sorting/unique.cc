@@ -10,10 +10,10 @@
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/dynamic_output.h"
-#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/dynamic_output.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/sorting/rows.h"
 #include "switchboard/ops/sorting/sort_keys.h"
 

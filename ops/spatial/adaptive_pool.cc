@@ -1,12 +1,12 @@
 #include <algorithm>
 
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/memory_format.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/memory_format.h"
 #include "switchboard/ops/spatial/pool_loops.h"
 #include "switchboard/ops/spatial/pooling.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -1,7 +1,7 @@
-#include "switchboard/ops/dims.h"
+#include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/spatial/pool_loops.h"
 #include "switchboard/ops/spatial/pooling.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "switchboard/core/checked_math.h"
-#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/spatial/im2col.h"
 
 namespace sb {

@@ -2,8 +2,8 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/memory_format.h"
-#include "switchboard/ops/size_text.h"
+#include "switchboard/ops/shape/memory_format.h"
+#include "switchboard/ops/shape/size_text.h"
 
 namespace sb::spatial {
 namespace {

@@ -1,11 +1,11 @@
 // The convolutions that users call, made of aten::convolution.
 
 #include "switchboard/core/checked_math.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/shape/memory_format.h"
 #include "switchboard/ops/spatial/convolution.h"
 #include "switchboard/ops/spatial/spatial.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

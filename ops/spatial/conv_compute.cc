@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/gemm.h"
-#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/cpu/gemm.h"
+#include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/spatial/conv_direct.h"
 #include "switchboard/ops/spatial/im2col.h"
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <thread>
 
-#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/spatial/conv_kernels.h"
 
 namespace sb::spatial {

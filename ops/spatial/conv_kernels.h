@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "switchboard/ops/cpu_kernel.h"
+#include "switchboard/ops/cpu/cpu_kernel.h"
 
 namespace sb::spatial {
 

@@ -1,10 +1,10 @@
 #include "switchboard/ops/spatial/convolution.h"
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/optional_tensor.h"
 #include "switchboard/ops/spatial/conv_arguments.h"
 #include "switchboard/ops/spatial/conv_compute.h"
 

@@ -1,7 +1,7 @@
 // Pooling with windows at random places, and what takes a max pooling back.
 
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/spatial/pool_loops.h"
 #include "switchboard/ops/spatial/pooling.h"
 

@@ -5,18 +5,18 @@
 #include <vector>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/cat.h"
-#include "switchboard/ops/copied_out.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/parallel.h"
-#include "switchboard/ops/ranges.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/define/copied_out.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/spatial/grid_places.h"
 #include "switchboard/ops/spatial/spatial.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -1,8 +1,8 @@
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/spatial/pool_loops.h"
 #include "switchboard/ops/spatial/pooling.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "switchboard/ops/dims.h"
+#include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/spatial/taps.h"
 
 namespace sb {

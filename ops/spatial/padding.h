@@ -6,17 +6,17 @@
 #ifndef SWITCHBOARD_OPS_SPATIAL_PADDING_H_
 #define SWITCHBOARD_OPS_SPATIAL_PADDING_H_
 
-#include "switchboard/ops/derived_schema.h"
-#include "switchboard/ops/named_out.h"
+#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/named_out.h"
 
 namespace sb {
 
-#define SB_PADDING(name, pads)                                                                    \
-  SB_STRUCTURED_NO_INPLACE(name, "aten::" #name "(Tensor self, SymInt[" pads "] padding) -> Tensor", \
-                           "out");                                                                \
-  SB_GRADIENT(name##_backward,                                                       \
-                           "aten::" #name "_backward(Tensor grad_output, Tensor self, SymInt[" pads  \
-                           "] padding) -> Tensor")
+#define SB_PADDING(name, pads)                                                          \
+  SB_STRUCTURED_NO_INPLACE(                                                             \
+      name, "aten::" #name "(Tensor self, SymInt[" pads "] padding) -> Tensor", "out"); \
+  SB_GRADIENT(name##_backward,                                                          \
+              "aten::" #name "_backward(Tensor grad_output, Tensor self, SymInt[" pads  \
+              "] padding) -> Tensor")
 
 // Mirrored at the first and last element, which are not repeated.
 SB_PADDING(reflection_pad1d, "2");

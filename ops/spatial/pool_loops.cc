@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/spatial/pool_kernels.h"
 
 namespace sb::spatial {

@@ -6,8 +6,8 @@
 #ifndef SWITCHBOARD_OPS_SPATIAL_POOLING_H_
 #define SWITCHBOARD_OPS_SPATIAL_POOLING_H_
 
-#include "switchboard/ops/derived_schema.h"
-#include "switchboard/ops/named_out.h"
+#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/named_out.h"
 
 namespace sb {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/parallel.h"
-#include "switchboard/ops/resize.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/shape/resize.h"
 
 namespace sb::spatial {
 

@@ -14,12 +14,12 @@
 #include <type_traits>
 
 #include "switchboard/core/dtype_types.h"
-#include "switchboard/core/sym_int.h"
+#include "switchboard/core/symbols/sym_int.h"
 #include "switchboard/core/tensor.h"
-#include "switchboard/ops/copied_out.h"
-#include "switchboard/ops/memory_format.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/structured.h"
+#include "switchboard/ops/define/copied_out.h"
+#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/shape/memory_format.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb::spatial {
 

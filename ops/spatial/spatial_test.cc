@@ -7,17 +7,17 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/item.h"
-#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/spatial/convolution.h"
 #include "switchboard/ops/spatial/grid_sampler.h"
 #include "switchboard/ops/spatial/padding.h"
 #include "switchboard/ops/spatial/pooling.h"
 #include "switchboard/ops/spatial/upsample.h"
-#include "switchboard/ops/test_places.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/testing/places.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

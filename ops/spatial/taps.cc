@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "switchboard/ops/parallel.h"
+#include "switchboard/ops/cpu/parallel.h"
 
 namespace sb::spatial {
 namespace {

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/define/out_form.h"
 #include "switchboard/ops/spatial/upsample_taps.h"
 
 namespace sb {

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-#include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/indexing/diagonal.h"
-#include "switchboard/ops/item.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/reduction_plan.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/unary.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/reductions/reduction_plan.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -2,14 +2,14 @@
 
 #include <cmath>
 
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/dims.h"
-#include "switchboard/ops/exact_out.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/exact_out.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/statistics/norm.h"
 #include "switchboard/ops/statistics/singular_values.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -5,12 +5,12 @@
 #include <limits>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/reduction_plan.h"
-#include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/tensor_iterator.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/reductions/reduction_plan.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 namespace {

@@ -3,7 +3,7 @@
 #ifndef SWITCHBOARD_OPS_STATISTICS_NORM_H_
 #define SWITCHBOARD_OPS_STATISTICS_NORM_H_
 
-#include "switchboard/ops/derived_schema.h"
+#include "switchboard/ops/define/derived_schema.h"
 
 namespace sb {
 

@@ -5,9 +5,9 @@
 #include "Eigen/SVD"
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/parallel.h"
-#include "switchboard/ops/structured.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/define/structured.h"
 
 namespace sb {
 namespace {

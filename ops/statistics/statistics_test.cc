@@ -1,13 +1,13 @@
 #include <cmath>
 
 #include "catch2/catch.hpp"
-#include "switchboard/ops/item.h"
+#include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/statistics/covariance.h"
 #include "switchboard/ops/statistics/matrix_norm.h"
 #include "switchboard/ops/statistics/norm.h"
 #include "switchboard/ops/statistics/summaries.h"
 #include "switchboard/ops/statistics/variance.h"
-#include "switchboard/ops/test_places.h"
+#include "switchboard/ops/testing/places.h"
 
 namespace sb {
 namespace {

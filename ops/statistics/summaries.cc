@@ -1,11 +1,11 @@
 #include "switchboard/ops/statistics/summaries.h"
 
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/comparison.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/reduction_plan.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/reductions/reduction_plan.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -1,7 +1,7 @@
 #include "switchboard/ops/statistics/variance.h"
 
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/reduction_plan.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/reductions/reduction_plan.h"
 
 namespace sb {
 namespace {

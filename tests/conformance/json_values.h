@@ -12,7 +12,7 @@
 
 #include "nlohmann/json.hpp"
 #include "switchboard/core/dtype.h"
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 #include "switchboard/tests/conformance/outcome.h"
 
 namespace sb::conformance {

@@ -1,10 +1,10 @@
-#include "switchboard/ops/control_flow/cond.h"
+#include "switchboard/transforms/control_flow/cond.h"
 
-#include "switchboard/dispatch/counting_mode.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/dispatch/modes/counting_mode.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/views/views.h"
 #include "switchboard/tests/control_flow/places.h"
 
 namespace sb::test {
@@ -308,7 +308,8 @@ TEST_CASE("a mode without a rule for cond is an error that names it") {
                plus_one_or_negated({pred, x});
              }),
              Contains("NotImplementedError: higher_order::cond: no rule for the mode ") &&
-                 Contains("sb::CountingMode") && Contains("modes: sb::TracingMode (ops/control_flow/cond.cc:") &&
+                 Contains("sb::CountingMode") &&
+                 Contains("modes: sb::TracingMode (transforms/control_flow/cond.cc:") &&
                  Contains("sb::internal::FakeMode (fake/control_flow_rules.cc:"));
 }
 

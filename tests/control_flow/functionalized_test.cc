@@ -1,13 +1,13 @@
 // Control flow in functionalised programs.
 
-#include "switchboard/ops/control_flow/cond.h"
-#include "switchboard/ops/functionalization/functional_mode.h"
-#include "switchboard/ops/functionalization/functionalize.h"
-#include "switchboard/ops/control_flow/map.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/views.h"
-#include "switchboard/ops/control_flow/while_loop.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/views/views.h"
 #include "switchboard/tests/control_flow/places.h"
+#include "switchboard/transforms/control_flow/cond.h"
+#include "switchboard/transforms/control_flow/map.h"
+#include "switchboard/transforms/control_flow/while_loop.h"
+#include "switchboard/transforms/functionalization/functional_mode.h"
+#include "switchboard/transforms/functionalization/functionalize.h"
 
 namespace sb::test {
 namespace {

@@ -1,10 +1,10 @@
-#include "switchboard/ops/control_flow/map.h"
+#include "switchboard/transforms/control_flow/map.h"
 
-#include "switchboard/dispatch/counting_mode.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/dispatch/modes/counting_mode.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/views/views.h"
 #include "switchboard/tests/control_flow/places.h"
 
 namespace sb::test {

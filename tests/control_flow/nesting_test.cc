@@ -3,14 +3,14 @@
 #include <atomic>
 #include <thread>
 
-#include "switchboard/dispatch/pre_dispatch.h"
-#include "switchboard/ops/control_flow/cond.h"
-#include "switchboard/ops/item.h"
-#include "switchboard/ops/control_flow/map.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/control_flow/while_loop.h"
+#include "switchboard/dispatch/modes/pre_dispatch.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/tests/control_flow/places.h"
+#include "switchboard/transforms/control_flow/cond.h"
+#include "switchboard/transforms/control_flow/map.h"
+#include "switchboard/transforms/control_flow/while_loop.h"
 
 namespace sb::test {
 namespace {

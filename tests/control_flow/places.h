@@ -12,11 +12,11 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatch_tls.h"
-#include "switchboard/dispatch/mode.h"
-#include "switchboard/dispatch/tracing_mode.h"
+#include "switchboard/dispatch/graph/tracing_mode.h"
+#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/test_places.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/testing/places.h"
 
 namespace sb::test {
 

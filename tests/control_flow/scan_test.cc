@@ -1,9 +1,9 @@
-#include "switchboard/ops/control_flow/scan.h"
+#include "switchboard/transforms/control_flow/scan.h"
 
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/views/views.h"
 #include "switchboard/tests/control_flow/places.h"
 
 namespace sb::test {

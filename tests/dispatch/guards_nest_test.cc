@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "catch2/catch.hpp"
-#include "switchboard/dispatch/mode.h"
+#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/tests/dispatch/recording.h"
 
 namespace sb {

@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "catch2/catch.hpp"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/inspector.h"
+#include "switchboard/dispatch/inspect/inspector.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/test_tensors.h"
 #include "switchboard/tests/dispatch/literal_rules.h"

@@ -1,7 +1,7 @@
 #include "switchboard/tests/dispatch/recording.h"
 
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/inspector.h"
+#include "switchboard/dispatch/inspect/inspector.h"
 
 namespace sb {
 

@@ -24,13 +24,13 @@ add=(--op=aten::add.Tensor "--tensor=*=cpu")
 
 check 0 "took the expected order" "${add[@]}" --expect=CPU
 # Another key, another place, another rule, a kernel too many, one too few.
-check 1 "step 1: expected 'Meta', got 'CPU ops/arithmetic.cc:" "${add[@]}" --expect=Meta
+check 1 "step 1: expected 'Meta', got 'CPU ops/arithmetic/arithmetic.cc:" "${add[@]}" --expect=Meta
 check 1 "step 1: expected 'CPU copy.cc', got" "${add[@]}" "--expect=CPU copy.cc"
 check 1 "from fallback', got" "${add[@]}" "--expect=CPU from fallback"
 check 1 "step 2: expected 'CPU', got the end of the call" "${add[@]}" --expect=CPU --expect=CPU
 check 1 "step 1: expected 'AutocastCPU falls through', got 'AutocastCPU excluded'" "${add[@]}" \
   "--expect=AutocastCPU falls through" --expect=CPU
-check 1 "expected 'CPU fails', got 'CPU ops/arithmetic.cc:" "${add[@]}" "--expect=CPU fails"
+check 1 "expected 'CPU fails', got 'CPU ops/arithmetic/arithmetic.cc:" "${add[@]}" "--expect=CPU fails"
 # The explanation of the call is there.
 check 1 "Why it went there:
 aten::add.Tensor" "${add[@]}" --expect=Meta

@@ -1,11 +1,11 @@
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
-#include "switchboard/devices/dlpack/dlpack.h"
 #include "switchboard/devices/dummy/memory.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/io/dlpack/dlpack.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -1,10 +1,10 @@
 // Graphs and the traces that make them: what cannot be recorded, and what cannot be run.
 
-#include "switchboard/dispatch/graph.h"
+#include "switchboard/dispatch/graph/graph.h"
+#include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/op_overload.h"
+#include "switchboard/dispatch/objects/op_overload.h"
 #include "switchboard/dispatch/test_tensors.h"
-#include "switchboard/dispatch/tracing_mode.h"
 #include "switchboard/tests/errors/message.h"
 
 namespace sb {

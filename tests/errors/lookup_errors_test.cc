@@ -4,12 +4,12 @@
 
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/load_library.h"
-#include "switchboard/dispatch/op_namespace.h"
-#include "switchboard/dispatch/op_overload.h"
-#include "switchboard/dispatch/op_overload_packet.h"
-#include "switchboard/dispatch/qualified_name.h"
+#include "switchboard/dispatch/objects/op_namespace.h"
+#include "switchboard/dispatch/objects/op_overload.h"
+#include "switchboard/dispatch/objects/op_overload_packet.h"
+#include "switchboard/dispatch/objects/simple_registry.h"
 #include "switchboard/dispatch/registration.h"
-#include "switchboard/dispatch/simple_registry.h"
+#include "switchboard/dispatch/schema/qualified_name.h"
 #include "switchboard/dispatch/test_tensors.h"
 #include "switchboard/tests/errors/message.h"
 

@@ -11,7 +11,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/dispatch/table_dump.h"
+#include "switchboard/dispatch/inspect/table_dump.h"
 
 namespace sb {
 

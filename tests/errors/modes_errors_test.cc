@@ -1,13 +1,13 @@
 // Modes, transforms, and who watches calls: stacks and slots that are misused.
 
-#include "switchboard/dispatch/function_transform.h"
+#include "switchboard/dispatch/inspect/trace.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/mode.h"
-#include "switchboard/dispatch/op_overload.h"
-#include "switchboard/dispatch/pre_dispatch.h"
-#include "switchboard/dispatch/python_dispatcher.h"
+#include "switchboard/dispatch/modes/function_transform.h"
+#include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/modes/pre_dispatch.h"
+#include "switchboard/dispatch/objects/op_overload.h"
+#include "switchboard/dispatch/objects/python_dispatcher.h"
 #include "switchboard/dispatch/test_tensors.h"
-#include "switchboard/dispatch/trace.h"
 #include "switchboard/tests/errors/message.h"
 
 namespace sb {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/op_overload.h"
+#include "switchboard/dispatch/objects/op_overload.h"
 #include "switchboard/dispatch/test_tensors.h"
 #include "switchboard/tests/errors/message.h"
 

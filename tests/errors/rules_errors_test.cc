@@ -1,11 +1,11 @@
 // Rules of operators for keys, modes and transforms; higher-order operators without the rule that a
 // call needs.
 
-#include "switchboard/dispatch/callable.h"
-#include "switchboard/dispatch/function_transform.h"
-#include "switchboard/dispatch/higher_order_operator.h"
-#include "switchboard/dispatch/mode.h"
-#include "switchboard/dispatch/operator_base.h"
+#include "switchboard/dispatch/modes/function_transform.h"
+#include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/objects/callable.h"
+#include "switchboard/dispatch/objects/higher_order_operator.h"
+#include "switchboard/dispatch/objects/operator_base.h"
 #include "switchboard/dispatch/test_tensors.h"
 #include "switchboard/tests/errors/message.h"
 

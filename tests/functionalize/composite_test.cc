@@ -2,10 +2,10 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/functionalization/functional_mode.h"
-#include "switchboard/ops/functionalization/functionalize.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/test_places.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/testing/places.h"
+#include "switchboard/transforms/functionalization/functional_mode.h"
+#include "switchboard/transforms/functionalization/functionalize.h"
 
 namespace sb::test {
 namespace {

@@ -1,12 +1,12 @@
 // Functionalised programs on tensors without data, and as graphs.
 
 #include "catch2/catch.hpp"
-#include "switchboard/dispatch/tracing_mode.h"
+#include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/functionalization/functionalize.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/views/views.h"
 #include "switchboard/tests/functionalize/programs.h"
+#include "switchboard/transforms/functionalization/functionalize.h"
 
 namespace sb::test {
 namespace {

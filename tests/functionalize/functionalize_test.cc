@@ -1,4 +1,4 @@
-#include "switchboard/ops/functionalization/functionalize.h"
+#include "switchboard/transforms/functionalization/functionalize.h"
 
 #include "catch2/catch.hpp"
 #include "switchboard/tests/functionalize/programs.h"

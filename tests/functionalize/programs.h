@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "switchboard/dispatch/mode.h"
-#include "switchboard/ops/functionalization/functionalization.h"
+#include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/transforms/functionalization/functionalization.h"
 
 namespace sb::test {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "switchboard/core/tensor.h"
-#include "switchboard/dispatch/function_schema.h"
+#include "switchboard/dispatch/schema/function_schema.h"
 
 namespace sb::fuzz {
 

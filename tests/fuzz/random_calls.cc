@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/tensor_snapshot.h"
+#include "switchboard/dispatch/modes/tensor_snapshot.h"
 #include "switchboard/tests/fuzz/random_arguments.h"
 
 namespace sb::fuzz {

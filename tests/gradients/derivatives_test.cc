@@ -7,11 +7,11 @@
 #include "catch2/catch.hpp"
 #include "switchboard/autograd/gradcheck.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/custom_ops/opcheck/checked_call.h"
+#include "switchboard/custom_ops/opcheck/tensor_form.h"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/fake/opcheck/checked_call.h"
-#include "switchboard/fake/opcheck/tensor_form.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/views/views.h"
 #include "switchboard/tests/gradients/sample.h"
 
 namespace sb::test {

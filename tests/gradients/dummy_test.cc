@@ -2,12 +2,12 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/autograd/gradcheck.h"
-#include "switchboard/fake/opcheck/opcheck.h"
-#include "switchboard/fake/opcheck/test_arguments.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/unary.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/custom_ops/opcheck/opcheck.h"
+#include "switchboard/custom_ops/opcheck/test_arguments.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -5,11 +5,11 @@
 #include "switchboard/autograd/variable.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/fake/symbolic/shape_env.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/unary.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/reductions/reductions.h"
 
 namespace sb {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "switchboard/dispatch/op_overload.h"
+#include "switchboard/dispatch/objects/op_overload.h"
 
 namespace sb::test {
 

@@ -1,15 +1,15 @@
 // What a log and a count say of programs of aten operators.
 
 #include "catch2/catch.hpp"
-#include "switchboard/dispatch/counting_mode.h"
-#include "switchboard/dispatch/logging_mode.h"
-#include "switchboard/dispatch/tracing_mode.h"
+#include "switchboard/dispatch/graph/tracing_mode.h"
+#include "switchboard/dispatch/modes/counting_mode.h"
+#include "switchboard/dispatch/modes/logging_mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/cat.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

@@ -3,18 +3,18 @@
 #include <functional>
 
 #include "catch2/catch.hpp"
-#include "switchboard/dispatch/schema_check_mode.h"
+#include "switchboard/dispatch/modes/schema_check_mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/cat.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/fill.h"
-#include "switchboard/ops/item.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/reductions.h"
-#include "switchboard/ops/set.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/copying/set.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/fill.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

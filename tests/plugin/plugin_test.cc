@@ -8,7 +8,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/load_library.h"
-#include "switchboard/dispatch/op_namespace.h"
+#include "switchboard/dispatch/objects/op_namespace.h"
 #include "switchboard/dispatch/registration.h"
 #include "switchboard/dispatch/test_tensors.h"
 

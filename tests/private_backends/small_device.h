@@ -14,8 +14,8 @@
 #include "switchboard/devices/device_guard.h"
 #include "switchboard/devices/device_hooks.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
 
 namespace sb::private_backends {
 

@@ -3,12 +3,12 @@
 #include <string>
 
 #include "catch2/catch.hpp"
-#include "switchboard/dispatch/inspector.h"
+#include "switchboard/dispatch/inspect/inspector.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/arithmetic.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/views/views.h"
 #include "switchboard/tests/private_backends/small_device.h"
 
 namespace sb::private_backends {

@@ -9,11 +9,11 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/devices/device_guard.h"
 #include "switchboard/devices/device_hooks.h"
-#include "switchboard/devices/saving/saving.h"
-#include "switchboard/devices/saving/test_support.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/io/safetensors/saving.h"
+#include "switchboard/io/safetensors/test_support.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
 
 namespace sb {
 namespace {

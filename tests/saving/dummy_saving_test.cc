@@ -3,11 +3,11 @@
 #include "switchboard/devices/device_guard.h"
 #include "switchboard/devices/dummy/backend_meta.h"
 #include "switchboard/devices/dummy/memory.h"
-#include "switchboard/devices/saving/saving.h"
-#include "switchboard/devices/saving/test_support.h"
-#include "switchboard/ops/copy.h"
-#include "switchboard/ops/ranges.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/io/safetensors/saving.h"
+#include "switchboard/io/safetensors/test_support.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {

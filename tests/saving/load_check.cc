@@ -15,8 +15,8 @@
 #include "switchboard/core/allocator.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/devices/saving/saving.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/io/safetensors/saving.h"
+#include "switchboard/ops/copying/copy.h"
 
 namespace sb::fuzz {
 namespace {

@@ -2,12 +2,12 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/ops/attention/attention.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/normalization/weight_norm.h"
 #include "switchboard/ops/recurrent/recurrent.h"
-#include "switchboard/ops/scatter_views.h"
 #include "switchboard/ops/spatial/grid_sampler.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/scatter_views.h"
+#include "switchboard/ops/views/views.h"
 #include "switchboard/tests/symbolic_rules/holds.h"
 
 namespace sb {

@@ -7,7 +7,7 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/fake/symbolic/expr_sym_node.h"
 #include "switchboard/fake/symbolic/shape_env.h"
-#include "switchboard/ops/memory_format.h"
+#include "switchboard/ops/shape/memory_format.h"
 
 namespace sb {
 namespace {

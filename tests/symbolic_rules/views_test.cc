@@ -1,10 +1,10 @@
 // Views, copies and rearrangements with symbols, against themselves with numbers.
 
-#include "switchboard/ops/views.h"
+#include "switchboard/ops/views/views.h"
 
 #include "catch2/catch.hpp"
 #include "switchboard/ops/composite/shape.h"
-#include "switchboard/ops/copy.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/indexing/diagonal.h"
 #include "switchboard/ops/indexing/flip.h"
 #include "switchboard/ops/indexing/index_along.h"
@@ -12,8 +12,8 @@
 #include "switchboard/ops/indexing/scatter.h"
 #include "switchboard/ops/indexing/triangles.h"
 #include "switchboard/ops/indexing/view_backward.h"
-#include "switchboard/ops/repeat.h"
-#include "switchboard/ops/scatter_views.h"
+#include "switchboard/ops/views/repeat.h"
+#include "switchboard/ops/views/scatter_views.h"
 #include "switchboard/tests/symbolic_rules/holds.h"
 
 namespace sb {

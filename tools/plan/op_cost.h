@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "absl/types/span.h"
-#include "switchboard/dispatch/function_schema.h"
-#include "switchboard/dispatch/ivalue.h"
+#include "switchboard/dispatch/schema/function_schema.h"
+#include "switchboard/dispatch/schema/ivalue.h"
 
 namespace sb::plan {
 

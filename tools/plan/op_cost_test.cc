@@ -3,7 +3,7 @@
 #include "catch2/catch.hpp"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/factories.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/tools/plan/saturating.h"
 
 namespace sb::plan {

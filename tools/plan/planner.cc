@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/call_text.h"
-#include "switchboard/dispatch/op_overload.h"
+#include "switchboard/dispatch/inspect/call_text.h"
+#include "switchboard/dispatch/objects/op_overload.h"
 
 namespace sb::plan {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "switchboard/dispatch/mode.h"
+#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/tools/plan/op_cost.h"
 #include "switchboard/tools/plan/plan.h"
 

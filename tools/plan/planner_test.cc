@@ -5,13 +5,13 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
-#include "switchboard/devices/saving/json_document.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/factories.h"
-#include "switchboard/ops/matmul.h"
-#include "switchboard/ops/operators.h"
-#include "switchboard/ops/set.h"
-#include "switchboard/ops/views.h"
+#include "switchboard/io/safetensors/json_document.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/copying/set.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/views/views.h"
 #include "switchboard/tools/plan/plan_report.h"
 
 namespace sb::plan {

@@ -1,0 +1,228 @@
+// An operator of your own as one object: schema, kernels, fake rule and gradient.
+//
+//   CustomOp twice = custom_op("mylib::twice", [](const Tensor& x) { return add(x, x); },
+//                              {.arguments = {"x"}})
+//                        .register_kernel("cuda", twice_cuda)
+//                        .register_fake([](const Tensor& x) { return empty_like(x); })
+//                        .register_autograd([](FunctionContext&, const Tensor& grad) {
+//                          return add(grad, grad);
+//                        });
+//   Tensor y = twice(x);
+
+#ifndef SWITCHBOARD_CUSTOM_OPS_CUSTOM_OP_H_
+#define SWITCHBOARD_CUSTOM_OPS_CUSTOM_OP_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "switchboard/autograd/register_autograd.h"
+#include "switchboard/custom_ops/fresh_results.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/objects/op_overload.h"
+#include "switchboard/dispatch/registration.h"
+#include "switchboard/fake/register_fake.h"
+
+namespace sb {
+
+struct CustomOpOptions {
+  // What the arguments are called in a schema that is made from a function: see infer_schema().
+  std::vector<std::string> arguments = {};
+  // The tensors that the function writes to. Beside a schema: what the schema says, or nothing.
+  std::vector<std::string> mutates_args = {};
+  // It may write to any tensor. As `mutates_args="unknown"`; not beside a schema.
+  bool mutates_unknown = false;
+  // The devices that the function is for: all of them, unless some are named.
+  std::optional<KernelTypes> device_types = std::nullopt;
+  TagSet tags = {};
+};
+
+// As `torch._library.custom_ops.CustomOpDef`. An operator of the default dispatcher that lives as
+// long as this object, with everything that was registered through it; keep() leaves all of it
+// until the process ends. custom_op() makes one together with its function.
+//
+// Its kernels are opaque: nobody looks at the operators that they call. So they never run for fake
+// tensors or for those on the meta device, where a call throws UnsupportedOperatorError until there
+// is a fake rule, unless the operator returns nothing; and backward through a call throws
+// RuntimeError until there is a gradient. Results of C++ functions are new tensors: a call throws
+// RuntimeError where one shares memory with an argument or another result, unless the schema says
+// so.
+//
+// One object is used by one thread at a time; calls and registrations of other threads go on
+// meanwhile. Each of the functions that register is called on the object itself or in a chain after
+// custom_op(); it throws what the free function of its name throws, and leaves the operator as it
+// was then.
+class CustomOp {
+ public:
+  // Defines the operator, without a kernel. Throws as custom_op().
+  CustomOp(std::string_view name, std::string_view schema, const CustomOpOptions& options = {},
+           SourceLocation where = SourceLocation::current());
+  CustomOp(CustomOp&&) = default;
+  CustomOp& operator=(CustomOp&&) = default;
+
+  // "mylib::twice". The free functions that take an operator take this object, too: what they
+  // register is then part of it (below).
+  std::string qualified_name() const { return op_.name(); }
+  const OpOverload& op() const { return op_; }
+  operator const OpOverload&() const { return op_; }  // NOLINT: the same thing
+  const FunctionSchema& schema() const { return op_.schema(); }
+
+  // Calls the operator, with arguments as bind_arguments() takes them. Throws TypeError where its
+  // results are not an R. For calls that cost less: op().typed<Tensor(const Tensor&)>().
+  template <class R, class... A>
+  R call(A&&... args) const {
+    Arguments results = op_(std::forward<A>(args)...);
+    check_results(results.size(), internal::ReturnUnboxer<R>::count);
+    return internal::ReturnUnboxer<R>::take(&results);
+  }
+  template <class... A>
+  Tensor operator()(A&&... args) const {
+    return call<Tensor>(std::forward<A>(args)...);
+  }
+
+  // A kernel for these device types, "cuda" or {"cpu", "cuda"}, or keys; without any, for all
+  // devices.
+  template <class F>
+  CustomOp& register_kernel(const KernelTypes& types, F kernel,
+                            SourceLocation where = SourceLocation::current()) & {
+    return impl(types, std::move(kernel), where);
+  }
+  template <class F>
+  CustomOp& register_kernel(F kernel, SourceLocation where = SourceLocation::current()) & {
+    return impl(DispatchKey::CompositeExplicitAutograd, std::move(kernel), where);
+  }
+  // The same for any keys but Meta, which register_fake() is for; `fallthrough` is a kernel, too.
+  template <class F>
+  CustomOp& impl(const KernelTypes& types, F kernel,
+                 SourceLocation where = SourceLocation::current()) & {
+    add_kernel(types,
+               internal::make_fresh_kernel(std::move(kernel), op_.handle(), results_are_new_),
+               where);
+    return *this;
+  }
+  // What it gives on tensors without data.
+  template <class F>
+  CustomOp& register_fake(F rule, SourceLocation where = SourceLocation::current()) & {
+    add_fake(internal::make_fresh_kernel(std::move(rule), op_.handle(), results_are_new_), where);
+    return *this;
+  }
+  CustomOp& register_autograd(BackwardFunction backward, SetupContext setup_context = {},
+                              SourceLocation where = SourceLocation::current()) & {
+    sb::register_autograd(op_, std::move(backward), std::move(setup_context), library(), where);
+    return *this;
+  }
+
+  template <class F>
+  CustomOp&& register_kernel(const KernelTypes& types, F kernel,
+                             SourceLocation where = SourceLocation::current()) && {
+    return std::move(register_kernel(types, std::move(kernel), where));
+  }
+  template <class F>
+  CustomOp&& register_kernel(F kernel, SourceLocation where = SourceLocation::current()) && {
+    return std::move(register_kernel(std::move(kernel), where));
+  }
+  template <class F>
+  CustomOp&& impl(const KernelTypes& types, F kernel,
+                  SourceLocation where = SourceLocation::current()) && {
+    return std::move(impl(types, std::move(kernel), where));
+  }
+  template <class F>
+  CustomOp&& register_fake(F rule, SourceLocation where = SourceLocation::current()) && {
+    return std::move(register_fake(std::move(rule), where));
+  }
+  CustomOp&& register_autograd(BackwardFunction backward, SetupContext setup_context = {},
+                               SourceLocation where = SourceLocation::current()) && {
+    return std::move(register_autograd(std::move(backward), std::move(setup_context), where));
+  }
+
+  // Leaves the operator and its registrations until the process ends. Registering through this
+  // object throws RuntimeError afterwards.
+  OpOverload keep() &&;
+
+ private:
+  void add_kernel(const KernelTypes& types, const KernelFunction& kernel, SourceLocation where);
+  void add_fake(const KernelFunction& rule, SourceLocation where);
+  Library& library() const;
+  void check_results(size_t got, size_t expected) const;
+
+  std::unique_ptr<Library> library_;
+  std::unique_ptr<Library> expected_fake_;  // what stands for a fake rule that is missing
+  OpOverload op_;
+  bool results_are_new_;
+};
+
+// An operator by its qualified name, "mylib::twice", with the function that computes it. As
+// `torch.library.custom_op`. The schema is the one that is given, "(Tensor x, int n=1) -> Tensor",
+// or that of the function's C++ types. To name the kernels later there is CustomOp(name, schema).
+//
+// Throws ValueError for a name without a namespace, a schema with a name, options that do not fit
+// (infer_schema(), CustomOpOptions); RuntimeError where the operator exists already, the schema
+// does not parse, or the function does not fit it.
+template <class F>
+CustomOp custom_op(std::string_view name, std::string_view schema, F function,
+                   const CustomOpOptions& options = {},
+                   SourceLocation where = SourceLocation::current());
+template <class F>
+requires(!std::is_convertible_v<F, std::string_view>) CustomOp
+    custom_op(std::string_view name, F function, const CustomOpOptions& options = {},
+              SourceLocation where = SourceLocation::current());
+
+// The free functions of registration.h, register_fake.h and register_autograd.h, for such an
+// object.
+template <class F>
+void impl(CustomOp& op, const KernelTypes& types, F kernel,
+          SourceLocation where = SourceLocation::current()) {
+  op.impl(types, std::move(kernel), where);
+}
+template <class F>
+void register_kernel(CustomOp& op, const KernelTypes& types, F kernel,
+                     SourceLocation where = SourceLocation::current()) {
+  op.register_kernel(types, std::move(kernel), where);
+}
+template <class F>
+void register_kernel(CustomOp& op, F kernel, SourceLocation where = SourceLocation::current()) {
+  op.register_kernel(std::move(kernel), where);
+}
+template <class F>
+void register_fake(CustomOp& op, F rule, SourceLocation where = SourceLocation::current()) {
+  op.register_fake(std::move(rule), where);
+}
+inline void register_autograd(CustomOp& op, BackwardFunction backward,
+                              SetupContext setup_context = {},
+                              SourceLocation where = SourceLocation::current()) {
+  op.register_autograd(std::move(backward), std::move(setup_context), where);
+}
+
+namespace internal {
+// The schema of a kernel by its C++ types. Throws ValueError for a boxed one, which has none.
+std::string schema_of_kernel(std::string_view op, const KernelFunction& kernel,
+                             const CustomOpOptions& options);
+}  // namespace internal
+
+template <class F>
+CustomOp custom_op(std::string_view name, std::string_view schema, F function,
+                   const CustomOpOptions& options, SourceLocation where) {
+  CustomOp op(name, schema, options, where);
+  op.register_kernel(options.device_types.value_or(DispatchKey::CompositeExplicitAutograd),
+                     std::move(function), where);
+  return op;
+}
+
+template <class F>
+requires(!std::is_convertible_v<F, std::string_view>) CustomOp
+    custom_op(std::string_view name, F function, const CustomOpOptions& options,
+              SourceLocation where) {
+  const std::string schema = internal::schema_of_kernel(name, make_kernel(function), options);
+  CustomOpOptions others = options;
+  others.arguments = {};
+  others.mutates_unknown = false;
+  return custom_op(name, schema, std::move(function), others, where);
+}
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_CUSTOM_OPS_CUSTOM_OP_H_

@@ -1,0 +1,299 @@
+#include "switchboard/custom_ops/custom_op.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "catch2/catch.hpp"
+#include "switchboard/autograd/backward.h"
+#include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/variable.h"
+#include "switchboard/core/error.h"
+#include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/views/views.h"
+
+namespace sb {
+namespace {
+
+using Catch::Contains;
+using Floats = std::vector<float>;
+
+const Device kCuda(DeviceType::CUDA, 0);
+
+Tensor leaf() {
+  Tensor t = ones({2});
+  set_requires_grad(t);
+  return t;
+}
+Tensor times(const Tensor& x, double factor) { return mul_Scalar(x, factor); }
+Floats values(const Tensor& t) {
+  const Tensor dense = contiguous(reshape(t, {-1}));
+  return {dense.data<float>(), dense.data<float>() + dense.numel()};
+}
+
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// Twice x, element by element: no operator is called.
+Tensor twice_cpu(const Tensor& x) {
+  const Tensor dense = contiguous(x);
+  const Tensor y = empty_like(dense);
+  const float* const from = dense.data<float>();
+  std::transform(from, from + dense.numel(), y.data<float>(), [](float v) { return 2 * v; });
+  return y;
+}
+Tensor fake_twice(const Tensor& x) { return empty_like(x); }
+Tensor twice_backward(FunctionContext&, const Tensor& grad) { return times(grad, 2); }
+
+bool exists(const char* op) { return default_dispatcher().find_op(op).has_value(); }
+
+TEST_CASE("one object has the schema, the kernels, the fake rule and the gradient") {
+  {
+    const CustomOp twice = custom_op("custom_test::twice", twice_cpu)
+                               .register_kernel("cuda", [](const Tensor& x) { return clone(x); })
+                               .register_fake(fake_twice)
+                               .register_autograd(twice_backward);
+    CHECK(twice.qualified_name() == "custom_test::twice");
+    CHECK(twice.schema().to_string() == "custom_test::twice(Tensor _0) -> Tensor");
+    const Tensor x = leaf();
+    const Tensor y = twice(x);
+    CHECK(values(y) == Floats{2, 2});
+    backward(sum(y));
+    CHECK(values(grad_of(x)) == Floats{2, 2});
+    FakeTensorMode fake;
+    CHECK(twice(fake.from_tensor(ones({3}), kCuda)).describe() == "float32[3] on cuda:0");
+    CHECK(twice.op().has_kernel_for_dispatch_key(DispatchKey::CUDA));
+  }
+  CHECK_FALSE(exists("custom_test::twice"));
+  CHECK(custom_op("custom_test::twice", twice_cpu).op().name() == "custom_test::twice");  // again
+}
+
+TEST_CASE("everything goes with the object, after it was moved too, and stays if it is kept") {
+  {
+    CustomOp a = custom_op("custom_test::moved", twice_cpu);
+    CustomOp b = std::move(a);
+    CHECK(values(b(ones({1}))) == Floats{2});
+    CHECK_THAT(error_of([&] { a.register_fake(fake_twice); }), Contains("was moved from"));
+    b = custom_op("custom_test::other", twice_cpu);
+    CHECK_FALSE(exists("custom_test::moved"));
+    CHECK(exists("custom_test::other"));
+  }
+  CHECK_FALSE(exists("custom_test::other"));
+  const OpOverload kept =
+      custom_op("custom_test::kept", twice_cpu).register_autograd(twice_backward).keep();
+  CHECK(exists("custom_test::kept"));
+  CHECK(values(kept(ones({1}))[0].to_tensor()) == Floats{2});
+}
+
+TEST_CASE("free functions take the object, and what they register goes with it") {
+  const Tensor x = leaf();
+  {
+    CustomOp op("custom_test::free", "(Tensor x) -> Tensor");
+    register_kernel(op, "cpu", twice_cpu);
+    register_fake(op, fake_twice);
+    register_autograd(op, twice_backward);
+    impl(op, DispatchKey::AutocastCPU, fallthrough);
+    backward(sum(op(x)));
+    CHECK(values(grad_of(x)) == Floats{2, 2});
+    CHECK(op.op().kernel_for_dispatch_key_is_fallthrough(DispatchKey::AutocastCPU));
+  }
+  // Nothing was left that a new one would meet.
+  CustomOp op("custom_test::free", "(Tensor x) -> Tensor");
+  CHECK_THROWS_AS(op(x), NotImplementedError);
+  register_kernel(op, "cpu", twice_cpu);
+  register_fake(op, fake_twice);
+  register_autograd(op, twice_backward);
+}
+
+TEST_CASE("rules and gradients by name find the operator of an object") {
+  const CustomOp op = custom_op("custom_test::named", twice_cpu);
+  const RegistrationHandle rule = register_fake("custom_test::named", fake_twice);
+  const RegistrationHandle gradient = register_autograd("custom_test::named", twice_backward);
+  FakeTensorMode fake;
+  CHECK(op(fake.from_tensor(ones({3}))).dim() == 1);
+  CHECK(requires_grad(op(leaf())));
+}
+
+TEST_CASE("arguments have names, and schemas may be given") {
+  const CustomOp named =
+      custom_op("custom_test::scale", [](const Tensor& x, double f) { return times(x, f); },
+                {.arguments = {"x", "factor"}});
+  CHECK(named.schema().to_string() == "custom_test::scale(Tensor x, float factor) -> Tensor");
+  CHECK(values(named(ones({1}), 3.0)) == Floats{3});
+  const CustomOp given =
+      custom_op("custom_test::scale.defaults", "(Tensor x, float factor=4) -> Tensor",
+                [](const Tensor& x, double f) { return times(x, f); });
+  CHECK(values(given(ones({1}))) == Floats{4});
+}
+
+TEST_CASE("results are of any number and type") {
+  const CustomOp op = custom_op("custom_test::several", [](const Tensor& x) {
+    return std::tuple<Tensor, int64_t>(clone(x), 5);
+  });
+  CHECK(std::get<1>(op.call<std::tuple<Tensor, int64_t>>(ones({1}))) == 5);
+  CHECK(error_of([&] { op(ones({1})); }) ==
+        "custom_test::several: the call was to give 1 results, and gives 2: "
+        "custom_test::several(Tensor _0) -> (Tensor, int)");
+}
+
+TEST_CASE("what is written to counts as written to, and must not be derived") {
+  CustomOp fill =
+      custom_op("custom_test::fill", [](const Tensor& x, double v) { *x.data<float>() = float(v); },
+                {.arguments = {"x", "value"}, .mutates_args = {"x"}});
+  CHECK(fill.schema().to_string() == "custom_test::fill(Tensor(a0!) x, float value) -> ()");
+  const Tensor x = ones({1});
+  const uint32_t version = x.version();
+  fill.call<void>(x, 7.0);
+  CHECK(values(x) == Floats{7});
+  CHECK(x.version() == version + 1);
+  CHECK_THAT(error_of([&] { fill.register_autograd(twice_backward); }),
+             Contains("writes to no argument") &&
+                 Contains("custom_test::fill(Tensor(a0!) x, float value) -> ()"));
+  FakeTensorMode fake;
+  CHECK_NOTHROW(fill.call<void>(fake.from_tensor(x), 7.0));  // needs no rule
+}
+
+TEST_CASE("an operator that may write to anything counts as writing to every tensor") {
+  const CustomOp op = custom_op("custom_test::any", [](const Tensor&, int64_t, const Tensor&) {},
+                                {.mutates_unknown = true});
+  CHECK(op.schema().to_string() ==
+        "custom_test::any(Tensor(a0!) _0, int _1, Tensor(a1!) _2) -> ()");
+  CHECK_THAT(error_of([] {
+               custom_op("custom_test::both", twice_cpu,
+                         {.mutates_args = {"_0"}, .mutates_unknown = true});
+             }),
+             Contains("custom_test::both: expected either mutates_args or mutates_unknown"));
+}
+
+TEST_CASE("options that do not fit a schema are refused, and nothing stays defined") {
+  const auto make = [](const CustomOpOptions& options) {
+    return error_of([&] {
+      custom_op(
+          "custom_test::bad", "(Tensor(a!) x, Tensor y) -> ()", [](const Tensor&, const Tensor&) {},
+          options);
+    });
+  };
+  CHECK(make({}) == "no error");
+  CHECK(make({.mutates_args = {"x"}}) == "no error");
+  CHECK(make({.mutates_args = {"x", "y"}}) ==
+        "custom_test::bad: mutates_args: expected what the schema says, [x], got [x, y]: "
+        "custom_test::bad(Tensor(a!) x, Tensor y) -> ()");
+  CHECK_THAT(make({.mutates_unknown = true}), Contains("mutates_unknown was given beside"));
+  CHECK_THAT(make({.arguments = {"x", "y"}}), Contains("names of arguments were given beside"));
+  CHECK_FALSE(exists("custom_test::bad"));
+  CHECK_THROWS_AS(custom_op("no_namespace", twice_cpu), ValueError);
+  CHECK_THROWS_AS(custom_op("custom_test::bad", "bad(Tensor x) -> Tensor", twice_cpu), ValueError);
+  CHECK_THROWS_AS(custom_op("custom_test::bad", "(int x) -> Tensor", twice_cpu), RuntimeError);
+  CHECK_THROWS_WITH(
+      custom_op("custom_test::bad", [](const OperatorHandle&, DispatchKeySet, Stack*) {}),
+      "custom_test::bad: a boxed kernel does not tell its arguments; give the schema");
+  CHECK_FALSE(exists("custom_test::bad"));
+}
+
+TEST_CASE("an operator is defined once") {
+  const CustomOp op = custom_op("custom_test::once", twice_cpu);
+  CHECK_THAT(error_of([] { custom_op("custom_test::once", twice_cpu); }),
+             Contains("custom_op_test.cc"));
+  CHECK(values(op(ones({1}))) == Floats{2});
+}
+
+TEST_CASE("a chain that fails undoes all of it") {
+  CHECK_THROWS_AS(
+      custom_op("custom_test::chain", twice_cpu)
+          .register_fake(fake_twice)
+          .register_autograd([](FunctionContext&, const Tensor& g, const Tensor&) { return g; }),
+      RuntimeError);
+  CHECK_FALSE(exists("custom_test::chain"));
+}
+
+TEST_CASE("the function may be for some devices only") {
+  const CustomOp op = custom_op("custom_test::only_cuda", twice_cpu, {.device_types = "cuda"});
+  CHECK_THROWS_AS(op(ones({1})), NotImplementedError);
+}
+
+TEST_CASE("a kernel is for some devices, or for all that have none") {
+  CustomOp op("custom_test::devices", "(Tensor x) -> Tensor");
+  register_kernel(op, twice_cpu);
+  op.register_kernel({"cuda", "xpu"}, twice_cpu);
+  CHECK(values(op(ones({1}))) == Floats{2});
+  CHECK(op.op().has_kernel_for_dispatch_key(DispatchKey::CompositeExplicitAutograd));
+  CHECK(op.op().has_kernel_for_dispatch_key(DispatchKey::XPU));
+  CHECK_THAT(error_of([&] { op.register_kernel("cuda", twice_cpu); }),
+             Contains("already registered"));
+}
+
+TEST_CASE("without a fake rule or a gradient, an error says what to register") {
+  const CustomOp op = custom_op("custom_test::bare", twice_cpu, {.arguments = {"x"}});
+  FakeTensorMode fake;
+  CHECK(error_of([&] { op(fake.from_tensor(ones({1}))); }) ==
+        "custom_test::bare: no fake rule, and the operator's kernels do not run on tensors without "
+        "data; register_fake() one: custom_test::bare(Tensor x) -> Tensor");
+  CHECK_THROWS_AS(op(ones({1}, TensorOptions(DType::Float32, Device("meta")))),
+                  UnsupportedOperatorError);
+  const Tensor y = op(leaf());
+  CHECK(requires_grad(y));
+  CHECK_THAT(error_of([&] { backward(sum(y)); }),
+             Contains("custom_test::bare: no derivative is registered"));
+}
+
+TEST_CASE("results are new tensors") {
+  const CustomOp same =
+      custom_op("custom_test::same", [](const Tensor& x) { return x; }, {.arguments = {"x"}});
+  CHECK(error_of([&] { same(ones({2})); }) ==
+        "custom_test::same: result 0 shares memory with argument 'x'; expected new tensors from a "
+        "custom operator whose schema says nothing else: custom_test::same(Tensor x) -> Tensor");
+  const CustomOp in_list = custom_op("custom_test::in_list", [](int64_t, TensorList xs) {
+    return std::vector<Tensor>{clone(xs[0]), select(xs[1], 0, 0)};
+  });
+  CHECK_THAT(error_of([&] {
+               in_list(1, std::vector<Tensor>{ones({2}), ones({2})});
+             }),
+             Contains("result 0 shares memory with argument '_1'"));
+  const CustomOp twins = custom_op("custom_test::twins", [](const Tensor& x) {
+    const Tensor y = clone(x);
+    return std::tuple<Tensor, Tensor>(y, view(y, {-1}));
+  });
+  CHECK_THAT(error_of([&] { twins.call<std::tuple<Tensor, Tensor>>(ones({2})); }),
+             Contains("result 1 shares memory with result 0"));
+  CustomOp rule = custom_op("custom_test::rule", twice_cpu).register_fake([](const Tensor& x) {
+    return view(x, {-1});
+  });
+  FakeTensorMode fake;
+  CHECK_THAT(error_of([&] { rule(fake.from_tensor(ones({2}))); }),
+             Contains("result 0 shares memory with argument '_0'"));
+}
+
+TEST_CASE("a schema may say that results share memory") {
+  const CustomOp op = custom_op("custom_test::flat", "(Tensor(a) x) -> Tensor(a)",
+                                [](const Tensor& x) { return view(x, {-1}); });
+  const Tensor x = ones({2, 2});
+  CHECK(op(x).is_alias_of(x));
+  CHECK(base_of(op(x)).is_same(x));
+}
+
+TEST_CASE("a kernel for all ways of calling, derived through what it calls, is allowed") {
+  CustomOp op("custom_test::implicit", "(Tensor x) -> Tensor");
+  op.impl(DispatchKey::CompositeImplicitAutograd, [](const Tensor& x) { return mul(x, x); });
+  const Tensor x = leaf();
+  backward(sum(op(x)));
+  CHECK(values(grad_of(x)) == Floats{2, 2});
+  FakeTensorMode fake;
+  CHECK(op(fake.from_tensor(ones({3}), kCuda)).describe() == "float32[3] on cuda:0");
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,68 @@
+#include "switchboard/custom_ops/inferred_schema.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "absl/strings/str_join.h"
+#include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/schema/type.h"
+
+namespace sb {
+namespace {
+
+bool is_identifier(std::string_view text) {
+  const auto is_part = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+         std::all_of(text.begin(), text.end(), is_part);
+}
+
+std::string type_text(std::string_view op, std::string_view what, TypeCode code) {
+  SB_CHECK_VALUE(code != kDeepType, op, ": ", what,
+                 " is an IValue, which may be of any type; write the schema");
+  return to_string(code);
+}
+
+}  // namespace
+
+std::string infer_schema(std::string_view op, const CppSignature& signature,
+                         const std::vector<std::string>& names,
+                         const std::vector<std::string>& mutates_args, Mutation mutation) {
+  const size_t n = signature.arguments.size();
+  SB_CHECK_VALUE(names.empty() || names.size() == n, op, ": expected names of ", n,
+                 " arguments, got ", names.size());
+  std::vector<std::string> arguments, known;
+  size_t written = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const std::string name = names.empty() ? str_cat("_", i) : names[i];
+    SB_CHECK_VALUE(is_identifier(name), op, ": expected an identifier as the name of argument ", i,
+                   ", got '", name, "'");
+    SB_CHECK_VALUE(std::find(known.begin(), known.end(), name) == known.end(), op,
+                   ": expected a name for each argument, got '", name, "' twice");
+    known.push_back(name);
+    std::string type = type_text(op, str_cat("argument '", name, "'"), signature.arguments[i]);
+    const bool is_tensor = base_of(signature.arguments[i]) == BaseType::Tensor;
+    const bool is_listed =
+        std::find(mutates_args.begin(), mutates_args.end(), name) != mutates_args.end();
+    SB_CHECK_VALUE(!is_listed || is_tensor, op, ": mutates_args: expected tensors, got '", name,
+                   "', a ", type);
+    if (is_listed || (is_tensor && mutation == Mutation::Unknown)) {
+      constexpr std::string_view kTensor = "Tensor";
+      type.insert(kTensor.size(), str_cat("(a", written++, "!)"));
+    }
+    arguments.push_back(str_cat(type, " ", name));
+  }
+  for (const std::string& name : mutates_args) {
+    SB_CHECK_VALUE(std::find(known.begin(), known.end(), name) != known.end(), op,
+                   ": mutates_args: no argument '", name,
+                   "'; there are: ", absl::StrJoin(known, ", "));
+  }
+  std::vector<std::string> returns;
+  for (TypeCode code : signature.returns)
+    returns.push_back(type_text(op, str_cat("result ", returns.size()), code));
+  const std::string results = absl::StrJoin(returns, ", ");
+  return str_cat("(", absl::StrJoin(arguments, ", "), ") -> ",
+                 returns.size() == 1 ? results : str_cat("(", results, ")"));
+}
+
+}  // namespace sb

@@ -1,0 +1,31 @@
+// The schema of a C++ function.
+
+#ifndef SWITCHBOARD_CUSTOM_OPS_INFERRED_SCHEMA_H_
+#define SWITCHBOARD_CUSTOM_OPS_INFERRED_SCHEMA_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "switchboard/dispatch/schema/cpp_types.h"
+
+namespace sb {
+
+// What a function writes to: the arguments that are listed, or maybe any tensor.
+enum class Mutation : uint8_t { Listed, Unknown };
+
+// "(Tensor x, float factor) -> Tensor" for Tensor(const Tensor&, double). As
+// `torch.library.infer_schema`. C++ does not tell the names of arguments: they are `names`, or _0,
+// _1, ... if that is empty. The arguments in `mutates_args`, which hold tensors, are written to.
+// Throws ValueError, beginning with `op`, for a number of names that is not that of the arguments,
+// for a name that is twice there or is no identifier, for what is written to and is no tensor or
+// not there, and for an argument or a result of type IValue, which may be anything.
+std::string infer_schema(std::string_view op, const CppSignature& signature,
+                         const std::vector<std::string>& names = {},
+                         const std::vector<std::string>& mutates_args = {},
+                         Mutation mutation = Mutation::Listed);
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_CUSTOM_OPS_INFERRED_SCHEMA_H_

@@ -1,0 +1,116 @@
+// Is an operator what its schema, its shape rule and its derivative say?
+//
+//   opcheck("mylib::scale", {x, 2.5});                     // throws at the first thing that is
+//   wrong for (const OpCheckResult& r : opcheck_results("mylib::scale", {x, 2.5}))
+//     std::cout << r.to_string() << "\n";                  // "fake: passed"
+//   opcheck_variations("mylib::scale", {x, 2.5});          // tries arguments like these
+
+#ifndef SWITCHBOARD_CUSTOM_OPS_OPCHECK_OPCHECK_H_
+#define SWITCHBOARD_CUSTOM_OPS_OPCHECK_OPCHECK_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "switchboard/autograd/gradcheck.h"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/registration.h"
+
+namespace sb {
+
+// What opcheck throws for an operator that is wrong. As `torch.testing._internal.optests`'
+// `OpCheckError`.
+SB_DEFINE_ERROR_KIND(OpCheckError);
+
+// The checks, in the order in which they are made, by the names that results have:
+//
+//   schema        Arguments are written to, and share memory with results, as declared. A result is
+//                 no argument itself unless that is written to. As `test_schema`.
+//   deterministic The same arguments give the same results, bit for bit. Not for operators tagged
+//                 nondeterministic_seeded or nondeterministic_bitwise.
+//   strides       Strides, offsets and gaps do not matter: results are those of contiguous copies.
+//   autograd      Where an argument requires a gradient, a kernel at an autograd key, or
+//   composition
+//                 of other operators, takes care of it; kernels of backends record nothing; some
+//                 result requires a gradient, unless the operator is not_differentiable(). As
+//                 `test_autograd_registration`.
+//   fake          On fake tensors, on their own device and on one that need not exist here, with
+//                 sizes that are numbers and with symbols: sizes, strides, dtype, device and
+//                 sharing of memory are those of the real run. As `test_faketensor`.
+//   functional    Functionalised, it computes and writes the same.
+//   traced        So does a graph of it, and, where an argument requires a gradient, a graph of it
+//                 and its backward. With the former as `test_aot_dispatch_dynamic`.
+//   gradients     gradcheck of it in float64.
+const std::vector<std::string>& opcheck_names();
+
+struct OpCheckOptions {
+  // Which checks; all of them where none is named. ValueError for a name that is none.
+  std::vector<std::string> checks = {};
+  // How near results of two ways to run must be; by default what is usual for their dtype, as
+  // `torch.testing.assert_close`.
+  std::optional<double> rtol = std::nullopt;
+  std::optional<double> atol = std::nullopt;
+  // Where fake tensors are tried besides the arguments' own device.
+  std::optional<Device> other_device = Device(DeviceType::CUDA, 0);
+  GradcheckOptions gradcheck = {};
+  // Second derivatives too (gradgradcheck).
+  bool second_derivatives = false;
+};
+
+struct OpCheckResult {
+  enum class Outcome : uint8_t { Passed, Skipped, Failed };
+  std::string check;
+  Outcome outcome = Outcome::Passed;
+  std::string message;  // why it was skipped, or what is wrong
+
+  // "schema: passed", "gradients: skipped: no argument requires a gradient".
+  std::string to_string() const;
+};
+
+// Makes the checks with a call of the operator. As `torch.library.opcheck`. The operator runs on
+// copies of the arguments, which keep their strides, sharing of memory and whether they require a
+// gradient; the arguments themselves stay as they are. Throws OpCheckError, "opcheck: " and the
+// message, at the first check that fails. What binding the arguments and the call itself throw
+// passes through; ValueError for arguments without data (fake, meta). For one thread at a time.
+void opcheck(const OpIdentifier& op, const Arguments& arguments,
+             const KeywordArguments& keyword = {}, const OpCheckOptions& options = {});
+// The results of all checks, as data. Throws the rest of the above.
+std::vector<OpCheckResult> opcheck_results(const OpIdentifier& op, const Arguments& arguments,
+                                           const KeywordArguments& keyword = {},
+                                           const OpCheckOptions& options = {});
+
+struct VariationOptions {
+  uint64_t seed = 1;
+  size_t count = 200;  // of variations
+  OpCheckOptions opcheck = {};
+};
+
+// A variation of the arguments with which a check fails, the smallest that was found.
+struct FailedVariation {
+  OpCheckResult result;
+  Arguments arguments;
+  KeywordArguments keyword;  // the keyword-only ones
+  std::string call;          // as one line of text
+  std::string test;          // a test case as C++ code, that fails until the operator is right
+};
+
+// Makes the checks with variations of the arguments: other sizes, zero among them, other strides,
+// offsets and dtypes, expanded tensors, tensors that share memory, numbers and optional arguments
+// left to their defaults. Calls that the operator refuses are no fault; but what it throws must be
+// an sb::Error and leave the arguments alone, and what it refuses without elements in sight (no
+// tensor has any) the fake run must refuse as well: "refusal" is the name of that check. Gives the
+// first failure, made as small as possible; nullopt if there is none. A seed gives the same
+// variations each time. Throws as opcheck_results, which is not asked first.
+std::optional<FailedVariation> find_failing_variation(const OpIdentifier& op,
+                                                      const Arguments& arguments,
+                                                      const KeywordArguments& keyword = {},
+                                                      const VariationOptions& options = {});
+// Throws OpCheckError with the message and the test.
+void opcheck_variations(const OpIdentifier& op, const Arguments& arguments,
+                        const KeywordArguments& keyword = {}, const VariationOptions& options = {});
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_CUSTOM_OPS_OPCHECK_OPCHECK_H_

@@ -1,0 +1,188 @@
+#include "switchboard/custom_ops/opcheck/opcheck.h"
+
+#include <algorithm>
+
+#include "catch2/catch.hpp"
+#include "switchboard/autograd/register_autograd.h"
+#include "switchboard/autograd/variable.h"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/custom_ops/opcheck/test_arguments.h"
+#include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/testing/places.h"
+#include "switchboard/ops/views/views.h"
+
+namespace sb {
+namespace {
+
+using Outcome = OpCheckResult::Outcome;
+using test::values_of;
+
+Tensor x() { return tensor_with({2, 3}, DType::Float32, {1, 2, 3, 4, 5, 6}); }
+Tensor leaf() { return requiring_grad(x()); }
+
+// The results as lines.
+std::string text_of(const std::vector<OpCheckResult>& results) {
+  std::string text;
+  for (const OpCheckResult& result : results) text += result.to_string() + "\n";
+  return text;
+}
+
+TEST_CASE("every check of an operator that is right passes, or says why it was not made") {
+  CHECK(text_of(opcheck_results("aten::add.Tensor", {leaf(), leaf()})) ==
+        "schema: passed\n"
+        "deterministic: passed\n"
+        "strides: skipped: all tensors are contiguous\n"
+        "autograd: passed\n"
+        "fake: passed\n"
+        "functional: passed\n"
+        "traced: passed\n"
+        "gradients: passed\n");
+  CHECK(text_of(opcheck_results(add, {transpose(x(), 0, 1), transpose(x(), 0, 1)}, {{"alpha", 2}},
+                                {.checks = {"gradients", "strides", "autograd"}})) ==
+        "strides: passed\n"
+        "autograd: skipped: no argument requires a gradient\n"
+        "gradients: skipped: no argument requires a gradient\n");
+}
+
+TEST_CASE("operators of all kinds pass: views, in-place, lists, several results, integers") {
+  const Tensor index = tensor_with({2}, DType::Int64, {1, 0});
+  opcheck("aten::view", {leaf(), std::vector<int64_t>{3, 2}});
+  opcheck("aten::add_.Tensor", {x(), leaf()});
+  opcheck("aten::transpose_", {x(), 0, 1});
+  opcheck("aten::cat", {std::vector<Tensor>{leaf(), x()}, 1});
+  opcheck("aten::split.Tensor", {leaf(), 1});
+  opcheck("aten::max.dim", {leaf(), 1});
+  opcheck("aten::exp", {leaf()});
+  opcheck("aten::argmax", {leaf()});
+  opcheck("aten::index.Tensor", {leaf(), std::vector<std::optional<Tensor>>{std::nullopt, index}});
+  opcheck("aten::zeros", {std::vector<int64_t>{2, 3}});
+  opcheck("aten::matmul", {leaf(), transpose(x(), 0, 1)});
+  opcheck("aten::mul.Scalar", {requiring_grad(tensor_with({1}, DType::Complex64, {{1, 2}})), 2.5});
+}
+
+TEST_CASE("operators are named in any way, and arguments are bound as in a call") {
+  opcheck("aten::mm", {x(), transpose(x(), 0, 1)});
+  opcheck(add, {x(), x()});
+  opcheck(lookup_op("aten::mm"), {x(), transpose(x(), 0, 1)});
+  opcheck("aten::add.Tensor", {x()}, {{"other", x()}, {"alpha", 3}});
+  CHECK_THROWS_AS(opcheck("aten::no_such", {x()}), RuntimeError);
+  CHECK_THROWS_AS(opcheck("aten::mm", {x()}), TypeError);
+  CHECK_THROWS_WITH(opcheck("aten::mm", {x(), x()}), Catch::Contains("mm"));
+  CHECK_THROWS_AS(opcheck("aten::mm", {x(), x()}), RuntimeError);
+}
+
+TEST_CASE("arguments stay as they are") {
+  const Tensor self = x(), other = leaf();
+  const uint32_t version = self.version();
+  opcheck("aten::add_.Tensor", {self, other});
+  opcheck_variations("aten::add_.Tensor", {self, other}, {}, {.count = 40});
+  CHECK(values_of(self) == std::vector<double>{1, 2, 3, 4, 5, 6});
+  CHECK(self.version() == version);
+  CHECK_FALSE(requires_grad(self));
+  CHECK_FALSE(grad_of(other).defined());
+}
+
+TEST_CASE("checks are chosen by name") {
+  CHECK(opcheck_names() == std::vector<std::string>{"schema", "deterministic", "strides",
+                                                    "autograd", "fake", "functional", "traced",
+                                                    "gradients"});
+  CHECK_THROWS_AS(opcheck("aten::neg", {x()}, {}, {.checks = {"fakes"}}), ValueError);
+  CHECK_THROWS_WITH(opcheck("aten::neg", {x()}, {}, {.checks = {"fakes"}}),
+                    "opcheck: no check is called 'fakes'; there are: schema, deterministic, "
+                    "strides, autograd, fake, functional, traced, gradients");
+}
+
+TEST_CASE("tensors without data are refused") {
+  FakeTensorMode fake;
+  CHECK_THROWS_AS(opcheck("aten::neg", {fake.from_tensor(x())}), ValueError);
+  CHECK_THROWS_WITH(opcheck("aten::neg", {zeros({2}, Device(DeviceType::Meta))}),
+                    "opcheck: aten::neg: argument 0 'self': expected a tensor with data, got "
+                    "float32[2] on meta");
+  CHECK_THROWS_AS(opcheck_variations("aten::neg", {fake.from_tensor(x())}), ValueError);
+}
+
+TEST_CASE("operators that draw random numbers are checked as far as that goes") {
+  const std::string text = text_of(opcheck_results(
+      "aten::bernoulli", {requiring_grad(tensor_with({2}, DType::Float32, {0.25, 0.75}))}));
+  INFO(text);
+  CHECK_THAT(text, Catch::Contains("deterministic: skipped: it is tagged as not deterministic\n"));
+  CHECK_THAT(text, Catch::Contains("fake: passed\n"));
+  CHECK_THAT(text, !Catch::Contains("failed"));
+}
+
+TEST_CASE("a shape that depends on data is compared where symbols stand for it") {
+  opcheck("aten::nonzero", {x()});
+  opcheck("aten::masked_select", {x(), tensor_with({2, 3}, DType::Bool, {1, 0, 1, 1, 0, 0})});
+}
+
+TEST_CASE("how near is near can be said") {
+  ScopedLibrary library(Library::Kind::Def, "opcheck_test");
+  const OperatorHandle op = library.define("f(Tensor x) -> Tensor");
+  library.impl(op, DispatchKey::CPU, [](const Tensor& x) {
+    return x.is_contiguous() ? mul_Scalar(x, 2) : mul_Scalar(x, 2.001);
+  });
+  library.impl(op, DispatchKey::Meta, [](const Tensor& x) { return mul_Scalar(x, 2); });
+  const Arguments arguments{transpose(x(), 0, 1)};
+  CHECK_THROWS_WITH(
+      opcheck("opcheck_test::f", arguments),
+      "opcheck: strides: opcheck_test::f: result 0, element [0, 0] is 2.001, not 2 as "
+      "with contiguous arguments; argument 0 'x' has strides [1, 3]");
+  opcheck("opcheck_test::f", arguments, {}, {.rtol = 0.01});
+  opcheck("opcheck_test::f", arguments, {}, {.atol = 0.1});
+}
+
+TEST_CASE("second derivatives are checked where they are asked for") {
+  // Right at first; in the second derivative the saved tensor is a constant.
+  ScopedLibrary library(Library::Kind::Def, "opcheck_test");
+  const OperatorHandle op = library.define("square(Tensor x) -> Tensor");
+  library.impl(op, DispatchKey::CPU, [](const Tensor& x) { return mul(x, x); });
+  library.impl(op, DispatchKey::Meta, [](const Tensor& x) { return mul(x, x); });
+  register_autograd(
+      "opcheck_test::square",
+      [](FunctionContext& ctx, const Tensor& grad) {
+        return std::vector<Tensor>{mul(grad, mul_Scalar(detach(ctx.saved_tensors()[0]), 2))};
+      },
+      [](FunctionContext& ctx, const CallValues& inputs, const CallValues&) {
+        ctx.save_for_backward({inputs.tensor("x")});
+      },
+      library);
+  const Arguments arguments{requiring_grad(tensor_with({1}, DType::Float32, {3}))};
+  opcheck("opcheck_test::square", arguments);
+  CHECK_THROWS_WITH(opcheck("opcheck_test::square", arguments, {}, {.second_derivatives = true}),
+                    Catch::StartsWith("opcheck: gradients: opcheck_test::square: gradgradcheck: "));
+}
+
+TEST_CASE("what the checks throw is a failure, and names what was thrown") {
+  ScopedLibrary library(Library::Kind::Def, "opcheck_test");
+  const OperatorHandle op = library.define("f(Tensor x) -> Tensor");
+  library.impl(op, DispatchKey::CPU, [](const Tensor& x) { return mul_Scalar(x, 2); });
+  library.impl(op, DispatchKey::Meta,
+               [](const Tensor&) -> Tensor { SB_THROW(IndexError, "no such shape"); });
+  CHECK_THROWS_WITH(
+      opcheck("opcheck_test::f", {x()}),
+      "opcheck: fake: opcheck_test::f: on fake tensors, the call throws IndexError: no "
+      "such shape");
+}
+
+TEST_CASE("what is thrown may be of any type") {
+  ScopedLibrary library(Library::Kind::Def, "opcheck_test");
+  const OperatorHandle op = library.define("f(Tensor x, int refuse) -> Tensor");
+  library.impl(op, DispatchKey::CPU, [](const Tensor& x, int64_t refuse) {
+    if (refuse == 0) throw 3;
+    return mul_Scalar(x, 2);
+  });
+  library.impl(op, DispatchKey::Meta, [](const Tensor&, int64_t) -> Tensor { throw 3; });
+  CHECK_THROWS_WITH(opcheck("opcheck_test::f", {x(), 1}, {}, {.checks = {"functional", "fake"}}),
+                    "opcheck: fake: opcheck_test::f: throws what is no sb::Error, and no "
+                    "std::exception");
+  const auto failed =
+      find_failing_variation("opcheck_test::f", {x(), 1}, {}, {.opcheck = {.checks = {"schema"}}});
+  REQUIRE(failed);
+  CHECK(failed->result.check == "refusal");
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,151 @@
+// Running a graph again. As `torch.fx.Interpreter`.
+
+#include "absl/strings/str_join.h"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/graph/graph.h"
+#include "switchboard/dispatch/operator_entry.h"
+
+namespace sb {
+namespace {
+
+std::vector<IValue> run_call(const OperatorHandle& op, std::vector<IValue> arguments) {
+  SB_CHECK_NOT_IMPLEMENTED(!op.entry().dead(), "operator ", op.name().to_string(), " was removed");
+  SB_CHECK(arguments.size() == op.schema().arguments.size(), op.name().to_string(), ": expected ",
+           op.schema().arguments.size(), " arguments, got ", arguments.size());
+  op.call_boxed(&arguments);
+  return arguments;
+}
+
+std::vector<IValue> run_higher_order(const Node& node, std::vector<IValue> arguments) {
+  std::vector<std::shared_ptr<const Graph>> subgraphs;
+  for (const GraphArg& argument : node.arguments())
+    if (const Subgraph* const sub = argument.subgraph()) subgraphs.push_back(sub->graph);
+  return node.higher_order().run(std::move(arguments), subgraphs);
+}
+
+IValue item_of(const IValue& value, size_t i) {
+  const auto check = [i](size_t size) {
+    SB_CHECK_INDEX(i < size, "item ", i, " is out of range: there are ", size);
+  };
+  if (value.is_TensorList()) {
+    check(value.to_tensor_list().size());
+    return value.to_tensor_list()[i];
+  }
+  if (value.is_OptionalTensorList()) {
+    check(value.to_optional_tensor_list().size());
+    return value.to_optional_tensor_list()[i];
+  }
+  if (value.is_IntList()) {
+    check(value.to_int_list().size());
+    return value.to_int_list()[i];
+  }
+  SB_CHECK_TYPE(value.is_List(), "expected a list, got ", value.tag_name());
+  check(value.to_list().size());
+  return value.to_list()[i];
+}
+
+// What the node gives. `arguments` are its arguments but for subgraphs.
+IValue run_node(const Node& node, std::vector<IValue> arguments) {
+  switch (node.kind()) {
+    case Node::Kind::Constant:
+      return node.constant();
+    case Node::Kind::GetItem:
+      return item_of(arguments.at(0), node.item());
+    case Node::Kind::Call: {
+      std::vector<IValue> results = run_call(node.op(), std::move(arguments));
+      if (results.size() == 1) return std::move(results[0]);
+      return IValue(std::move(results));
+    }
+    case Node::Kind::HigherOrder:
+      return IValue(run_higher_order(node, std::move(arguments)));
+    case Node::Kind::Placeholder:
+    case Node::Kind::Output:
+      break;  // taken from the inputs, and what the run ends with
+  }
+  return {};
+}
+
+}  // namespace
+
+IValue Graph::value_of(const GraphArg& argument, const std::vector<IValue>& values) {
+  if (const IValue* const constant = argument.constant()) return *constant;
+  if (const Node* const node = argument.node()) return values[node->index_];
+  const GraphArg::List* const list = argument.list();
+  SB_CHECK(list, "a subgraph stands where a value is expected");
+  std::vector<IValue> items;
+  for (const GraphArg& item : list->items) items.push_back(value_of(item, values));
+  if (list->tag == IValue::Tag::TensorList) {
+    std::vector<Tensor> tensors;
+    for (const IValue& item : items) tensors.push_back(item.to_tensor());
+    return tensors;
+  }
+  if (list->tag == IValue::Tag::OptionalTensorList) {
+    std::vector<std::optional<Tensor>> tensors;
+    for (const IValue& item : items)
+      tensors.push_back(item.is_None() ? std::nullopt : std::optional(item.to_tensor()));
+    return tensors;
+  }
+  return items;
+}
+
+void Graph::check_inputs(const std::vector<IValue>& inputs) const {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < num_inputs_; ++i) names.push_back(nodes_[i]->name());
+  SB_CHECK_VALUE(inputs.size() == num_inputs_, "graph: expected ", num_inputs_, " inputs (",
+                 absl::StrJoin(names, ", "), "), got ", inputs.size());
+  for (size_t i = 0; i < num_inputs_; ++i) {
+    if (!nodes_[i]->meta()) continue;
+    SB_CHECK_TYPE(inputs[i].is_Tensor(), "graph: input ", i, " '", names[i],
+                  "': expected a tensor, got ", inputs[i].tag_name());
+    SB_CHECK_TYPE(inputs[i].unchecked_tensor().defined(), "graph: input ", i, " '", names[i],
+                  "': expected a tensor, got an undefined one");
+  }
+}
+
+std::vector<IValue> Graph::run_values(std::vector<IValue> inputs) const {
+  SB_CHECK(has_output(), "graph: has no output");
+  check_inputs(inputs);
+  std::vector<size_t> last_use(nodes_.size());
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    check_uses(*nodes_[i]);
+    last_use[i] = i;  // nobody's, so far
+    for (const GraphArg& argument : nodes_[i]->arguments_)
+      argument.for_each_node([&](const Node* used) { last_use[used->index_] = i; });
+  }
+
+  std::vector<IValue> values = std::move(inputs);
+  values.resize(nodes_.size());
+  for (size_t i = 0; i < num_inputs_; ++i)
+    if (last_use[i] == i) values[i] = IValue();
+  for (size_t i = num_inputs_; i < nodes_.size(); ++i) {
+    const Node& node = *nodes_[i];
+    std::vector<IValue> arguments;
+    for (const GraphArg& argument : node.arguments_)
+      if (!argument.subgraph()) arguments.push_back(value_of(argument, values));
+    for (const GraphArg& argument : node.arguments_) {
+      argument.for_each_node([&](const Node* used) {
+        if (last_use[used->index_] == i) values[used->index_] = IValue();
+      });
+    }
+    if (node.kind_ == Node::Kind::Output) return arguments;
+    try {
+      values[i] = run_node(node, std::move(arguments));
+    } catch (const Error& error) {
+      rethrow_with_context(error, str_cat("graph: node '", node.name_, "': "));
+    }
+    if (last_use[i] == i) values[i] = IValue();
+  }
+  return {};  // not reached: the last node is the output
+}
+
+std::vector<Tensor> Graph::run(const std::vector<Tensor>& inputs) const {
+  std::vector<Tensor> tensors;
+  for (IValue& result : run_values({inputs.begin(), inputs.end()})) {
+    SB_CHECK_TYPE(result.is_Tensor(), "graph: result ", tensors.size(), ": expected a tensor, got ",
+                  result.tag_name());
+    tensors.push_back(std::move(result).to_tensor());
+  }
+  return tensors;
+}
+
+}  // namespace sb

@@ -1,0 +1,209 @@
+#include "switchboard/dispatch/graph/tracing_mode.h"
+
+#include <utility>
+
+#include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/dispatch/schema/tag.h"
+
+namespace sb {
+namespace {
+
+thread_local TracingMode* innermost_trace = nullptr;
+
+std::optional<NodeMeta> meta_of(const Tensor& tensor) {
+  return tensor.defined() ? std::optional(NodeMeta::of(tensor)) : std::nullopt;
+}
+
+}  // namespace
+
+// Makes a trace the innermost one for a scope: the one around it, and the one that it is a subgraph
+// of, record nothing meanwhile.
+class TracingMode::Active {
+ public:
+  explicit Active(TracingMode* mode)
+      : outer_(std::exchange(innermost_trace, mode)),
+        outer_pause_(outer_),
+        parent_pause_(mode->parent_) {}
+  ~Active() { innermost_trace = outer_; }
+  Active(const Active&) = delete;
+  Active& operator=(const Active&) = delete;
+
+ private:
+  class Pause {
+   public:
+    explicit Pause(TracingMode* mode)
+        : mode_(mode), was_paused_(mode && std::exchange(mode->paused_, true)) {}
+    ~Pause() {
+      if (mode_) mode_->paused_ = was_paused_;
+    }
+
+   private:
+    TracingMode* mode_;
+    bool was_paused_;
+  };
+
+  TracingMode* outer_;
+  Pause outer_pause_;
+  Pause parent_pause_;
+};
+
+TracingMode::TracingMode(TraceOptions options) : options_(std::move(options)) {}
+TracingMode::~TracingMode() = default;
+
+Node* TracingMode::find(const Tensor& tensor) const {
+  const auto found = nodes_.find(tensor.impl());
+  return found == nodes_.end() ? nullptr : found->second.node;
+}
+
+void TracingMode::track(const Tensor& tensor, Node* node) {
+  if (!tensor.defined()) return;
+  const auto [it, is_new] = nodes_.try_emplace(tensor.impl());
+  if (is_new) it->second.tensor = WeakIntrusivePtr<TensorImpl>(tensor.impl());
+  it->second.node = node;
+}
+
+void TracingMode::track_value(Node* node, const IValue& value) {
+  if (value.is_Tensor()) {
+    node->set_meta(meta_of(value.unchecked_tensor()));
+    track(value.unchecked_tensor(), node);
+  } else if (value.is_TensorList()) {
+    const TensorList list = value.to_tensor_list();
+    for (size_t i = 0; i < list.size(); ++i) track_value(graph_.get_item(node, i), list[i]);
+  } else if (value.is_OptionalTensorList()) {
+    const OptionalTensorList list = value.to_optional_tensor_list();
+    for (size_t i = 0; i < list.size(); ++i)
+      if (list[i]) track_value(graph_.get_item(node, i), *list[i]);
+  } else if (value.is_List()) {
+    track_items(node, value.to_list());
+  }
+}
+
+void TracingMode::track_items(Node* node, const std::vector<IValue>& results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    bool has_tensor = false;
+    results[i].for_each_tensor([&](const Tensor&) { has_tensor = true; });
+    if (has_tensor) track_value(graph_.get_item(node, i), results[i]);
+  }
+}
+
+void TracingMode::track_results(Node* node, const std::vector<IValue>& results) {
+  if (results.size() == 1 && node->kind() != Node::Kind::HigherOrder)
+    track_value(node, results[0]);
+  else
+    track_items(node, results);
+}
+
+GraphArg TracingMode::tensor_argument(const Tensor& tensor) {
+  if (!tensor.defined()) return IValue(tensor);
+  if (Node* const node = find(tensor)) return node;
+  if (tensor.impl()->is_wrapped_number()) return IValue(tensor);
+  for (const TracingMode* outer = parent_; outer; outer = outer->parent_) {
+    const Node* const node = outer->find(tensor);
+    SB_CHECK(!node, "trace: the subgraph uses '", node->name(), "' (", tensor.describe(),
+             ") of the graph around it, which is not among its inputs");
+  }
+  return graph_.constant(tensor);
+}
+
+GraphArg TracingMode::argument_of(const IValue& value) {
+  if (value.is_Tensor()) return tensor_argument(value.unchecked_tensor());
+  GraphArg::List list;
+  list.tag = value.tag();
+  if (value.is_TensorList()) {
+    for (const Tensor& t : value.to_tensor_list()) list.items.push_back(tensor_argument(t));
+  } else if (value.is_OptionalTensorList()) {
+    for (const std::optional<Tensor>& t : value.to_optional_tensor_list())
+      list.items.push_back(t ? tensor_argument(*t) : GraphArg());
+  } else if (value.is_List()) {
+    for (const IValue& item : value.to_list()) list.items.push_back(argument_of(item));
+  } else {
+    return value;
+  }
+  return list;
+}
+
+void TracingMode::check_data_dependent(const OperatorHandle& op,
+                                       const std::vector<IValue>& arguments) const {
+  if (!options_.refuse_data_dependent || !op.entry().has_tag(Tag::data_dependent_output)) return;
+  for (const IValue& argument : arguments) {
+    argument.for_each_tensor([&](const Tensor& t) {
+      const Node* const node = find(t);
+      SB_CHECK_KIND(DataDependentOutputError, !node, op.name().to_string(),
+                    ": the result depends on the data of '", node->name(), "' (", t.describe(),
+                    "), and would be burnt into the graph as a constant; ",
+                    "TraceOptions::refuse_data_dependent = false allows that");
+    });
+  }
+}
+
+void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
+  if (paused_) {
+    op.call_boxed(stack);
+    return;
+  }
+  const size_t base = stack->size() - op.entry().num_arguments();
+  const auto first = stack->begin() + static_cast<ptrdiff_t>(base);
+  const std::vector<IValue> arguments(first, stack->end());
+  check_data_dependent(op, arguments);
+  op.call_boxed(stack);
+
+  std::vector<GraphArg> given;
+  given.reserve(arguments.size());
+  for (const IValue& argument : arguments) given.push_back(argument_of(argument));
+  Node* const node = graph_.call_bound(op, std::move(given));
+  track_results(node, {stack->begin() + static_cast<ptrdiff_t>(base), stack->end()});
+}
+
+Node* TracingMode::add_input(const Tensor& tensor, const std::string& name) {
+  SB_CHECK(tensor.defined(), "trace: input ", graph_.num_inputs(), " '", name,
+           "': expected a tensor, got an undefined one");
+  const Node* const known = find(tensor);
+  SB_CHECK(!known, "trace: input ", graph_.num_inputs(), " '", name,
+           "': the tensor is known already, as '", known->name(), "'");
+  Node* const node = graph_.placeholder(name, NodeMeta::of(tensor));
+  track(tensor, node);
+  return node;
+}
+
+Graph TracingMode::finish(const std::vector<Tensor>& results) {
+  std::vector<GraphArg> returned;
+  for (const Tensor& result : results) returned.push_back(tensor_argument(result));
+  graph_.output(std::move(returned));
+  nodes_.clear();
+  return std::move(graph_);
+}
+
+Graph TracingMode::run(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
+                       const std::vector<Tensor>& inputs) {
+  const std::vector<std::string>& names = options_.input_names;
+  SB_CHECK_VALUE(names.size() <= inputs.size(), "trace: got ", names.size(), " input names and ",
+                 inputs.size(), " inputs");
+  std::vector<Tensor> given;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    given.push_back(find(inputs[i]) ? Tensor(inputs[i].impl()->shallow_copy()) : inputs[i]);
+    add_input(given[i], i < names.size() ? names[i] : str_cat("arg", i));
+  }
+  const std::vector<Tensor> results = [&] {
+    Active active(this);
+    ModeGuard guard(this);
+    return f(given);
+  }();
+  return finish(results);
+}
+
+Graph TracingMode::trace_subgraph(
+    const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
+    const std::vector<Tensor>& inputs, const TraceOptions& options) {
+  TracingMode mode(options);
+  mode.parent_ = this;
+  return mode.run(f, inputs);
+}
+
+Graph trace(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
+            const std::vector<Tensor>& inputs, const TraceOptions& options) {
+  return TracingMode(options).run(f, inputs);
+}
+
+}  // namespace sb

@@ -1,0 +1,115 @@
+// From a program that runs to a graph.
+
+#ifndef SWITCHBOARD_DISPATCH_GRAPH_TRACING_MODE_H_
+#define SWITCHBOARD_DISPATCH_GRAPH_TRACING_MODE_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "switchboard/dispatch/graph/graph.h"
+#include "switchboard/dispatch/modes/mode.h"
+
+namespace sb {
+
+struct TraceOptions {
+  // Names of the inputs; "arg0", "arg1", ... where none is given.
+  std::vector<std::string> input_names = {};
+  // Refuses operators that make numbers of a traced tensor's data, as item does
+  // (Tag::data_dependent_output). Otherwise such a number is burnt in: the graph has what it was
+  // while it was traced.
+  bool refuse_data_dependent = true;
+};
+
+// Records each call that reaches it, and runs it below: on real tensors, or on fake ones. As
+// `ProxyTorchDispatchMode`. It sees what arrives below autograd, so that composite operators are
+// recorded as what they are made of.
+//
+// A tensor is known by its identity. The result of an in-place operator is its input, which from
+// then on stands for the new node; a tensor that the trace does not know becomes a constant of the
+// graph, but numbers that were made tensors (x + 1) stay numbers. Numbers, shapes and branches that
+// the program took from its inputs are burnt in. A call that throws is not recorded.
+//
+// For one thread at a time. Use trace(), or, to see more of it, activate it by hand:
+//
+//   TracingMode mode;
+//   mode.add_input(x, "x");
+//   { ModeGuard guard(&mode); y = f(x); }
+//   Graph graph = mode.finish({y});
+class TracingMode : public DispatchMode {
+ public:
+  explicit TracingMode(TraceOptions options = {});
+  ~TracingMode() override;
+
+  void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
+  std::string name() const override { return "TracingMode"; }
+  std::optional<ModeKey> mode_key() const override { return ModeKey::Proxy; }
+
+  // Makes the tensor the next input. RuntimeError if it is undefined, or an input already: one
+  // tensor stands for one node.
+  Node* add_input(const Tensor& tensor, const std::string& name);
+  // Ends the graph with these results and gives it away; the mode is then useless.
+  Graph finish(const std::vector<Tensor>& results);
+
+  // For rules of higher-order operators, which record themselves:
+  //
+  //   Subgraph body{"body", share(mode.trace_subgraph(f, operands))};
+  //   Node* node = mode.graph().call_higher_order(target, {mode.argument_of(pred), body});
+  //   mode.track_results(node, results);
+  Graph& graph() { return graph_; }
+  const TraceOptions& options() const { return options_; }
+  // Whether a trace inside this one runs: then a rule passes the call on and records nothing.
+  bool paused() const { return paused_; }
+  // The value as an argument of a node. Tensors are their nodes, or become constants.
+  GraphArg argument_of(const IValue& value);
+  // The node that the tensor stands for; nullptr if the trace does not know it.
+  Node* find(const Tensor& tensor) const;
+  // From now on the tensor stands for the node. Undefined tensors are passed over.
+  void track(const Tensor& tensor, Node* node);
+  // The results of a call: the node itself if there is one, else items of it; tensors in lists are
+  // items too.
+  void track_results(Node* node, const std::vector<IValue>& results);
+  void track_items(Node* node, const std::vector<IValue>& results);
+  // Traces a function that the graph will call, apart from this trace, which records nothing of it.
+  // Constants of the subgraph may be real tensors only: RuntimeError, naming the node, if the
+  // function uses a tensor of this trace that is not among its inputs. The function runs: what it
+  // writes to its inputs, it writes.
+  Graph trace_subgraph(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
+                       const std::vector<Tensor>& inputs, const TraceOptions& options = {});
+
+ private:
+  friend Graph trace(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
+                     const std::vector<Tensor>& inputs, const TraceOptions& options);
+  class Active;
+
+  Graph run(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
+            const std::vector<Tensor>& inputs);
+  GraphArg tensor_argument(const Tensor& tensor);
+  void track_value(Node* node, const IValue& value);
+  void check_data_dependent(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
+
+  TraceOptions options_;
+  Graph graph_;
+  // A weak reference keeps the address from being used again, but no memory alive.
+  struct Tracked {
+    WeakIntrusivePtr<TensorImpl> tensor;
+    Node* node;
+  };
+  absl::flat_hash_map<const TensorImpl*, Tracked> nodes_;
+  TracingMode* parent_ = nullptr;  // of a subgraph
+  bool paused_ = false;            // while a trace inside this one runs
+};
+
+// Runs f once on the inputs and gives what it did as a graph. As `make_fx(f)(*inputs)`. A tensor
+// that is given twice is the second time an alias of itself, so that its uses are told apart.
+// Inside another trace it is a trace of its own: the outer one records nothing of it. Exceptions of
+// f pass through and leave the thread's modes as they were.
+Graph trace(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
+            const std::vector<Tensor>& inputs, const TraceOptions& options = {});
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_DISPATCH_GRAPH_TRACING_MODE_H_

@@ -1,0 +1,114 @@
+// Where a call would go, and why: as data, and as one stable text.
+//
+//   std::cout << to_string(explain(add, x, y));
+//
+//   demo::f
+//     keys
+//       argument 0 'x'      {AutocastCPU, AutogradCPU, ADInplaceOrView, CPU}
+//       argument 1 'ys[0]'  {AutocastCPU, AutogradCPU, ADInplaceOrView, CPU}
+//       thread includes     {ADInplaceOrView, BackendSelect}
+//       thread excludes     {AutocastCUDA, AutocastXPU, AutocastCPU}
+//       op falls through    {VmapMode, ..., ADInplaceOrView, BackendSelect} on CPU
+//       left for the call   {AutogradCPU, CPU}
+//     looked at
+//       AutocastCPU  excluded by the thread  fallthrough a.cc:9  [backend fallback]
+//       AutogradCPU  runs                    demo/f.cc:9         [autograd kernel, from Autograd]
+//     below it
+//       CPU          runs                    demo/f.cc:12        [kernel]
+//
+// Where the arguments are given as keys only, one line "arguments" stands for theirs. "below it" is
+// what a kernel enters that redispatches with the keys below its own; it is left out where no
+// kernel runs.
+//
+// Explaining calls no kernel and changes nothing. It takes the dispatcher's lock.
+
+#ifndef SWITCHBOARD_DISPATCH_INSPECT_EXPLAIN_H_
+#define SWITCHBOARD_DISPATCH_INSPECT_EXPLAIN_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "switchboard/dispatch/computed_table.h"
+#include "switchboard/dispatch/typed_op.h"
+
+namespace sb {
+
+// One key that a call looked at.
+struct ExplainStep {
+  enum class Verdict {
+    Excluded,           // the thread excludes it
+    Fallthrough,        // its kernel is a fallthrough, looked up on the arguments' highest backend
+    Taken,              // its kernel runs
+    Missing,            // there is no kernel, or an ambiguous one: the call fails
+    EntersFallthrough,  // a fallthrough of a backend that no argument has: the call fails
+  };
+  DispatchKey key;
+  Verdict verdict;
+  TableRow row;
+};
+
+// A tensor among the arguments.
+struct ExplainedTensor {
+  size_t argument;   // index in the schema
+  std::string name;  // "self"; "tensors[2]" in a list
+  DispatchKeySet keys;
+};
+
+// How a call is resolved on this thread, at this moment.
+struct Explanation {
+  std::string op;
+  std::vector<ExplainedTensor> tensors;  // empty where only keys are given
+  bool from_keys = false;                // the arguments were given as keys
+  DispatchKeySet arguments;              // the union of their keys
+  DispatchKeySet included;               // what the thread adds
+  DispatchKeySet excluded;               // what it takes away
+  // What the operator's mask takes away: the functionalities that fall through on `mask_backend`,
+  // the arguments' highest.
+  DispatchKeySet fallthroughs;
+  Backend mask_backend = Backend::CPU;
+  DispatchKeySet call_keys;        // what is left: what the kernel gets
+  std::vector<ExplainStep> steps;  // highest key first; the last one decided
+  // Where a redispatch with the keys below the taken one ends. nullopt if no kernel runs, and where
+  // the taken key is Undefined, below which there is nothing.
+  std::optional<ExplainStep> next;
+
+  // The step that decided: the kernel that runs, or why there is none.
+  const ExplainStep& decision() const { return steps.back(); }
+  bool runs() const { return decision().verdict == ExplainStep::Verdict::Taken; }
+};
+
+// A call whose tensor arguments have these keys together.
+Explanation explain(const OperatorHandle& op, DispatchKeySet arguments);
+// A call with these arguments: one value for each of the schema's on the end of the stack, as
+// call_boxed takes them. Throws RuntimeError if there are fewer.
+Explanation explain(const OperatorHandle& op, const Stack& arguments);
+// Both throw NotImplementedError if the operator was removed.
+
+// A typed call; trailing arguments with defaults may be left out: explain(add, x, y).
+template <class Tag, class... A>
+requires(sizeof...(A) >= internal::OpTraits<Tag>::schema.num_required() &&
+         sizeof...(A) <= internal::OpTraits<Tag>::schema.num_arguments) Explanation
+    explain(const Op<Tag>& op, const A&... arguments) {
+  using Traits = internal::OpTraits<Tag>;
+  const OperatorHandle handle = op.handle();
+  return [&]<size_t... I>(std::index_sequence<I...>) {
+    // In the schema's order, keyword-only ones too, as a typed call takes them.
+    Stack stack = {internal::box(static_cast<typename Traits::template Argument<I>>(arguments))...};
+    const FunctionSchema& schema = handle.schema();
+    for (size_t i = stack.size(); i < schema.arguments.size(); ++i)
+      stack.push_back(schema.arguments[i].default_value.value());
+    return explain(handle, stack);
+  }
+  (std::index_sequence_for<A...>());
+}
+
+// The text form, documented above. It ends with a line feed.
+std::string to_string(const Explanation& explanation);
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_DISPATCH_INSPECT_EXPLAIN_H_

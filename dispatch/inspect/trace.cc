@@ -1,0 +1,225 @@
+#include "switchboard/dispatch/inspect/trace.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "absl/strings/str_format.h"
+#include "switchboard/core/str_cat.h"
+
+namespace sb {
+namespace {
+
+int thread_number() {
+  static constinit std::atomic<int> threads{0};
+  static thread_local const int number = ++threads;
+  return number;
+}
+
+uint64_t next_event() {
+  static constinit std::atomic<uint64_t> events{0};
+  return ++events;
+}
+
+bool same(const Kernel& a, const Kernel& b) {
+  return a.unboxed == b.unboxed && a.boxed == b.boxed && a.state == b.state;
+}
+
+// Where the kernel of a slot was registered. Another thread may have replaced it since the call
+// found it; a typed kernel that can only be called boxed has an entry of its own in the table.
+std::string place_of(const OperatorEntry& op, DispatchKey key, const Kernel& kernel) {
+  return op.dispatcher().inspect([&]() -> std::string {
+    const RegisteredKernel* const registered = op.resolve(key).kernel;
+    if (registered && (!registered->fits_schema || same(registered->function.entries, kernel)))
+      return to_string(registered->where);
+    return "(removed)";
+  });
+}
+
+// Whether a sink runs on this thread: what it calls is not traced.
+thread_local constinit bool in_sink = false;
+
+std::string line_of(const TraceEvent& event) {
+  return str_cat(std::string(2 * event.depth, ' '), event.op, "  ", to_string(event.key), "  ",
+                 event.where);
+}
+
+}  // namespace
+
+void TextTrace::kernel_started(const TraceEvent& event) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (when_ == When::Start) {
+    write_(line_of(event));
+    return;
+  }
+  Pending& pending = pending_[event.thread];
+  pending.running.emplace_back(event.id, pending.lines.size());
+  pending.lines.push_back(line_of(event));
+}
+
+void TextTrace::kernel_ended(const TraceEvent& event) {
+  if (when_ == When::Start) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  Pending& pending = pending_[event.thread];
+  const auto started = std::find_if(pending.running.begin(), pending.running.end(),
+                                    [&](const auto& r) { return r.first == event.id; });
+  if (started == pending.running.end()) return;
+  absl::StrAppendFormat(&pending.lines[started->second], "  %.1f us%s",
+                        std::chrono::duration<double, std::micro>(event.duration).count(),
+                        event.threw ? "  threw" : "");
+  pending.running.erase(started);
+  if (!pending.running.empty()) return;
+  write_lines(event.thread, pending);
+}
+
+void TextTrace::write_lines(int thread, Pending& pending) {
+  const std::vector<std::string> lines = std::exchange(pending.lines, {});
+  if (last_thread_ != 0 && last_thread_ != thread) write_(str_cat("thread ", thread));
+  last_thread_ = thread;
+  for (const std::string& line : lines) write_(line);
+}
+
+TextTrace::~TextTrace() {
+  try {
+    for (auto& [thread, pending] : pending_) {
+      for (const auto& [event, line] : pending.running) pending.lines[line] += "  running";
+      if (!pending.lines.empty()) write_lines(thread, pending);
+    }
+  } catch (...) {  // a destructor cannot report what `write` threw
+  }
+}
+
+namespace internal {
+
+template <class F>
+void CallRecorder::tell_sink(F&& tell) {
+  if (sink_error_) return;
+  in_sink = true;
+  try {
+    tell();
+  } catch (...) {
+    sink_error_ = std::current_exception();
+  }
+  in_sink = false;
+}
+
+const CallRecorder::Site& CallRecorder::site_of(const OperatorEntry& op, DispatchKey key,
+                                                const Kernel& kernel) {
+  const auto [it, added] = sites_.try_emplace({&op, key});
+  Site& site = it->second;
+  // The name too: a dispatcher may have gone, and another one have its addresses.
+  if (added || site.slot != &kernel || !same(site.kernel, kernel) || site.name != op.name())
+    site = {&kernel, kernel, op.name(), op.name().to_string(), place_of(op, key, kernel)};
+  return site;
+}
+
+void CallRecorder::enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel) {
+  const DispatchKey key = keys.highest_key();
+  const Site& site = site_of(op, key, kernel);
+  frames_.push_back({{.op = site.op,
+                      .key = key,
+                      .where = site.where,
+                      .depth = static_cast<int>(frames_.size()),
+                      .thread = thread_number(),
+                      .id = next_event(),
+                      .start = TraceClock::now()},
+                     std::uncaught_exceptions()});
+  tell_sink([&] { sink_.kernel_started(frames_.back().event); });
+  frames_.back().event.start = TraceClock::now();  // without the sink's own time
+}
+
+void CallRecorder::leave() {
+  const TraceClock::time_point end = TraceClock::now();
+  Frame& frame = frames_.back();
+  frame.event.duration = end - frame.event.start;
+  frame.event.threw = std::uncaught_exceptions() > frame.exceptions;
+  tell_sink([&] { sink_.kernel_ended(frame.event); });
+  frames_.pop_back();
+}
+
+}  // namespace internal
+
+TraceCalls::TraceCalls(TraceSink* sink, std::unique_ptr<TraceSink> owned)
+    : owned_(std::move(owned)),
+      next_(dispatch_tls.observer),
+      recorder_(owned_ ? *owned_ : *sink),
+      observe_(this) {}
+
+void TraceCalls::enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel) {
+  if (next_) next_->enter(op, keys, kernel);
+  if (!in_sink) recorder_.enter(op, keys, kernel);
+}
+
+void TraceCalls::leave(const OperatorEntry& op, DispatchKeySet keys) {
+  if (!in_sink) recorder_.leave();
+  if (next_) next_->leave(op, keys);
+}
+
+class TraceAllThreads::Observer final : public CallObserver {
+ public:
+  explicit Observer(TraceSink& sink) : sink_(&sink) {}
+
+  void enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel) override {
+    if (in_sink) return;
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!sink_) return;
+    const Telling telling(this);
+    const auto [it, added] = recorders_.try_emplace(thread_number(), nullptr);
+    if (added) it->second = std::make_unique<internal::CallRecorder>(*sink_);
+    it->second->enter(op, keys, kernel);
+  }
+
+  void leave(const OperatorEntry&, DispatchKeySet) override {
+    if (in_sink) return;
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!sink_) return;
+    const Telling telling(this);
+    internal::CallRecorder& recorder = *recorders_.at(thread_number());
+    recorder.leave();
+    if (!sink_error_) sink_error_ = recorder.sink_error();
+  }
+
+  void close() {
+    if (telling_here == this) {  // by its own sink, under the lock
+      sink_ = nullptr;
+      return;
+    }
+    std::lock_guard<std::mutex> lock(mutex_);
+    sink_ = nullptr;
+    recorders_.clear();
+  }
+
+  std::exception_ptr sink_error() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return sink_error_;
+  }
+
+ private:
+  // Notes that this thread tells the sink something.
+  struct Telling {
+    explicit Telling(const Observer* observer) { telling_here = observer; }
+    ~Telling() { telling_here = nullptr; }
+  };
+  static constinit thread_local const Observer* telling_here;
+
+  mutable std::mutex mutex_;
+  TraceSink* sink_;  // null once the scope has ended
+  std::map<int, std::unique_ptr<internal::CallRecorder>> recorders_;
+  std::exception_ptr sink_error_;
+};
+
+constinit thread_local const TraceAllThreads::Observer* TraceAllThreads::Observer::telling_here =
+    nullptr;
+
+TraceAllThreads::TraceAllThreads(TraceSink& sink, Dispatcher& dispatcher)
+    : dispatcher_(dispatcher), observer_(std::make_shared<Observer>(sink)) {
+  dispatcher_.observe(observer_);
+}
+
+TraceAllThreads::~TraceAllThreads() {
+  dispatcher_.end_observing(observer_.get());
+  observer_->close();
+}
+
+std::exception_ptr TraceAllThreads::sink_error() const { return observer_->sink_error(); }
+
+}  // namespace sb

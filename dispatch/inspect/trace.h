@@ -1,0 +1,192 @@
+// Call traces: every kernel that runs on a thread, with its operator, key, source line, depth and
+// time, given to a sink. They are switched on at run time, in every build.
+//
+//   ChromeTrace file("trace.json");     // opens in ui.perfetto.dev and chrome://tracing
+//   {
+//     TraceCalls trace(file);           // this thread, until the end of the scope
+//     add(x, y);
+//   }
+//   file.close();
+//
+// TraceCalls is for one thread: it includes the key Observed, which sends its calls off the fast
+// path. TraceAllThreads is for the process: it withholds the operators' tables from the fast path.
+// While neither is there, tracing costs nothing.
+
+#ifndef SWITCHBOARD_DISPATCH_INSPECT_TRACE_H_
+#define SWITCHBOARD_DISPATCH_INSPECT_TRACE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "switchboard/dispatch/slow_call.h"
+
+namespace sb {
+
+using TraceClock = std::chrono::steady_clock;
+
+// One kernel that ran, or that has just started.
+struct TraceEvent {
+  std::string op;     // "aten::add.Tensor"
+  DispatchKey key;    // that the kernel ran for
+  std::string where;  // "ops/add.cc:31"; "(removed)" if it was taken away as it started
+  int depth = 0;      // 0: called by the program; 1: by a kernel of depth 0; ...
+  int thread = 0;     // threads count from 1, in the order of their first trace
+  uint64_t id = 0;    // the same at start and end, and of no other event
+  TraceClock::time_point start;
+  TraceClock::duration duration{};  // with the kernels that it called; 0 at the start
+  bool threw = false;               // it ended with an exception
+};
+
+// Takes events. Called on the thread of the kernel, so that a sink shared by threads guards its
+// state. Calls of operators that a sink makes are not traced.
+class TraceSink {
+ public:
+  virtual ~TraceSink() = default;
+  // Every kernel that started also ends, in reverse order on its thread.
+  virtual void kernel_started(const TraceEvent& event) { (void)event; }
+  virtual void kernel_ended(const TraceEvent& event) = 0;
+};
+
+// Gives each event, as its kernel ends, to a function.
+class TraceCallback final : public TraceSink {
+ public:
+  explicit TraceCallback(std::function<void(const TraceEvent&)> function)
+      : function_(std::move(function)) {}
+  void kernel_ended(const TraceEvent& event) override { function_(event); }
+
+ private:
+  std::function<void(const TraceEvent&)> function_;
+};
+
+// Writes a line a kernel, callers first, indented by depth. Thread-safe: `write` is called by one
+// thread at a time. With When::End, kernels that still run when the trace is destroyed are written
+// as "...  running".
+class TextTrace final : public TraceSink {
+ public:
+  enum class When {
+    Start,  // as a kernel starts: "aten::add.Tensor  CPU  ops/add.cc:31"
+    End,    // when the call of depth 0 has ended, with times: "...  12.3 us", "...  0.8 us  threw".
+            // The lines of one such call stay together; a line "thread 2" goes before those of
+            // another thread than the last.
+  };
+  using Write = std::function<void(const std::string& line)>;
+  explicit TextTrace(Write write, When when = When::End) : write_(std::move(write)), when_(when) {}
+  ~TextTrace() override;
+
+  void kernel_started(const TraceEvent& event) override;
+  void kernel_ended(const TraceEvent& event) override;
+
+ private:
+  // A call of depth 0 and what is under it.
+  struct Pending {
+    std::vector<std::string> lines;
+    std::vector<std::pair<uint64_t, size_t>> running;  // event, line
+  };
+
+  void write_lines(int thread, Pending& pending);
+
+  Write write_;
+  When when_;
+  std::mutex mutex_;
+  std::map<int, Pending> pending_;  // by thread
+  int last_thread_ = 0;
+};
+
+namespace internal {
+
+// Makes events of one thread's calls, and gives them to a sink.
+class CallRecorder {
+ public:
+  explicit CallRecorder(TraceSink& sink) : sink_(sink) {}
+  void enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel);
+  void leave();
+  // What the sink threw; null if nothing.
+  std::exception_ptr sink_error() const { return sink_error_; }
+
+ private:
+  // What is known of a slot. Looked up under the dispatcher's lock, once for each kernel in it.
+  struct Site {
+    const Kernel* slot;
+    Kernel kernel;
+    OperatorName name;
+    std::string op;
+    std::string where;
+  };
+  struct Frame {
+    TraceEvent event;
+    int exceptions;  // under way at the start
+  };
+
+  const Site& site_of(const OperatorEntry& op, DispatchKey key, const Kernel& kernel);
+  template <class F>
+  void tell_sink(F&& tell);
+
+  TraceSink& sink_;
+  std::exception_ptr sink_error_;
+  std::vector<Frame> frames_;
+  absl::flat_hash_map<std::pair<const OperatorEntry*, DispatchKey>, Site> sites_;
+};
+
+}  // namespace internal
+
+// Traces this thread for a scope. Scopes nest and end in reverse order, not in their own sinks; an
+// observer from before goes on seeing all calls.
+//
+// A trace does not change what the program does: when its sink throws, the exception is kept, the
+// sink gets nothing more from this scope, and the calls go on.
+class TraceCalls : public CallObserver {
+ public:
+  // The sink must outlive the scope.
+  explicit TraceCalls(TraceSink& sink) : TraceCalls(&sink, nullptr) {}
+  // Lines, as kernels start: TextTrace::When::Start.
+  explicit TraceCalls(TextTrace::Write write)
+      : TraceCalls(nullptr, std::make_unique<TextTrace>(std::move(write), TextTrace::When::Start)) {
+  }
+
+  // What the sink threw; null if nothing.
+  std::exception_ptr sink_error() const { return recorder_.sink_error(); }
+
+  void enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel) override;
+  void leave(const OperatorEntry& op, DispatchKeySet keys) override;
+
+ private:
+  TraceCalls(TraceSink* sink, std::unique_ptr<TraceSink> owned);
+
+  std::unique_ptr<TraceSink> owned_;
+  CallObserver* next_;
+  internal::CallRecorder recorder_;
+  ObserveCalls observe_;
+};
+
+// Traces every thread for a scope: the calls of a dispatcher's operators that start in it. Calls
+// take the slow path meanwhile, and the sink is told of one at a time. The scope may end while
+// other threads are in calls; the sink is not told of their ends. RuntimeError if the dispatcher is
+// traced so already.
+class TraceAllThreads {
+ public:
+  explicit TraceAllThreads(TraceSink& sink, Dispatcher& dispatcher = default_dispatcher());
+  ~TraceAllThreads();
+  TraceAllThreads(const TraceAllThreads&) = delete;
+  TraceAllThreads& operator=(const TraceAllThreads&) = delete;
+
+  // What the sink threw first; null if nothing.
+  std::exception_ptr sink_error() const;
+
+ private:
+  class Observer;
+  Dispatcher& dispatcher_;
+  std::shared_ptr<Observer> observer_;
+};
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_DISPATCH_INSPECT_TRACE_H_

@@ -1,0 +1,167 @@
+#include "switchboard/dispatch/modes/direct_call.h"
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/allocator.h"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/slow_call.h"
+#include "switchboard/dispatch/test_tensors.h"
+#include "switchboard/dispatch/typed_op.h"
+
+namespace sb {
+namespace {
+
+SB_OP(first, "direct::first(Tensor x, Tensor? y=None, int n=1) -> Tensor");
+SB_OP(both, "direct::both(Tensor[] xs) -> (Tensor, Tensor[])");
+SB_OP(count, "direct::count(Tensor x, SymInt[] size=[]) -> int");
+SB_OP(stored, "direct::stored(Tensor x, Storage s) -> Tensor");
+
+// Owns tensors, and shows kernels at Meta the very tensors.
+class Direct : public DispatchMode {
+ public:
+  void call(const OperatorHandle& op, DispatchKeySet, Stack* stack) override {
+    ++stacks;
+    op.redispatch_boxed(DispatchKey::Meta, stack);
+  }
+  std::string name() const override { return "Direct"; }
+  const Kernel* enter_direct(const OperatorHandle& op,
+                             absl::Span<const Tensor* const> given) override {
+    if (declines) return nullptr;
+    tensors.clear();
+    for (const Tensor* const t : given) tensors.push_back(*t);
+    ++inside;
+    const Kernel& meta = op.entry().resolved_table()[DispatchKey::Meta];
+    return meta.unboxed ? &meta : nullptr;
+  }
+  void adopt_direct(const Tensor& result) override {
+    CHECK(inside == 1);
+    adopted.push_back(result);
+  }
+  void leave_direct() noexcept override { --inside; }
+
+  bool declines = false;
+  int stacks = 0;
+  int inside = 0;
+  std::vector<Tensor> tensors, adopted;
+};
+
+class OwnedBy : public ModeData {
+ public:
+  explicit OwnedBy(DispatchMode* mode) : mode_(mode) {}
+  DispatchMode& mode() const override { return *mode_; }
+
+ private:
+  DispatchMode* mode_;
+};
+
+struct Fixture {
+  Fixture() {
+    m.define(first);
+    m.define(both);
+    m.define(count);
+    m.define(stored);
+    m.impl(first, DispatchKey::Meta,
+           [](DispatchKeySet keys, const Tensor& x, const std::optional<Tensor>&, int64_t n) {
+             CHECK(keys == DispatchKeySet(DispatchKey::Meta));
+             CHECK(current_mode() == nullptr);
+             SB_CHECK(n > 0, "expected n above 0, got ", n);
+             return x;
+           });
+    m.impl(both, DispatchKey::Meta, [](TensorList xs) {
+      return std::tuple<Tensor, std::vector<Tensor>>(xs[0], {xs.begin(), xs.end()});
+    });
+    m.impl(count, DispatchKey::Meta,
+           [](const Tensor&, SymIntArrayRef s) { return static_cast<int64_t>(s.size()); });
+    m.impl(stored, DispatchKey::Meta, [](const Tensor& x, const Storage&) { return x; });
+  }
+  Tensor make() {
+    const Tensor t = tensor_with(tensor_key_set(DeviceType::CPU) | DispatchKey::Python);
+    t.impl()->set_mode_data(make_intrusive<OwnedBy>(&mode));
+    return t;
+  }
+  Library m{Library::Kind::Def, "direct"};
+  Direct mode;
+};
+
+TEST_CASE("a mode takes a typed call with the tensors where they are, and gets the results") {
+  Fixture f;
+  const Tensor x = f.make(), y = f.make();
+  CHECK(first(x, y, 3).is_same(x));
+  REQUIRE(f.mode.tensors.size() == 2);
+  CHECK(f.mode.tensors[1].is_same(y));
+  REQUIRE(f.mode.adopted.size() == 1);
+  CHECK(f.mode.adopted[0].is_same(x));
+  const Tensor list[] = {y, x};
+  const auto [one, all] = both(list);
+  CHECK(one.is_same(y));
+  CHECK(f.mode.adopted.size() == 4);
+  CHECK(count(x, {1, 2}) == 2);
+  CHECK(f.mode.inside == 0);
+  CHECK(f.mode.stacks == 0);
+}
+
+TEST_CASE("the mode on top of the stack takes it, and is off the stack meanwhile") {
+  Fixture f;
+  const ModeGuard guard(&f.mode);
+  const Tensor x = tensor_with(tensor_key_set(DeviceType::CPU));
+  CHECK(first(x).is_same(x));
+  CHECK(f.mode.stacks == 0);
+  CHECK(current_mode() == &f.mode);
+}
+
+TEST_CASE("a mode that declines gets a stack, and so does one that is observed") {
+  Fixture f;
+  const Tensor x = f.make();
+  f.mode.declines = true;
+  CHECK(first(x).is_same(x));
+  CHECK(f.mode.stacks == 1);
+  f.mode.declines = false;
+  class Nothing : public CallObserver {
+    void enter(const OperatorEntry&, DispatchKeySet, const Kernel&) override {}
+    void leave(const OperatorEntry&, DispatchKeySet) override {}
+  } nothing;
+  const ObserveCalls observe(&nothing);
+  CHECK(first(x).is_same(x));
+  CHECK(f.mode.stacks == 2);
+}
+
+TEST_CASE("a call with a storage, or more than eight tensors, gets a stack") {
+  Fixture f;
+  const Tensor x = f.make();
+  CHECK(stored(x, make_storage(4, get_allocator(DeviceType::CPU), DeviceType::CPU)).is_same(x));
+  CHECK(f.mode.stacks == 1);
+  both(std::vector<Tensor>(8, x));
+  CHECK(f.mode.stacks == 1);
+  both(std::vector<Tensor>(9, x));
+  CHECK(f.mode.stacks == 2);
+}
+
+TEST_CASE("an operator with rules of its own for modes gets a stack") {
+  Fixture f;
+  const Tensor x = f.make();
+  first.handle().entry().base();
+  CHECK(first(x).is_same(x));
+  CHECK(f.mode.stacks == 1);
+}
+
+TEST_CASE("arguments of two modes are an error, as with a stack") {
+  Fixture f;
+  Direct other;
+  const Tensor x = f.make(), y = f.make();
+  y.impl()->set_mode_data(make_intrusive<OwnedBy>(&other));
+  CHECK_THROWS_WITH(first(x, y),
+                    "direct::first: arguments belong to different modes, Direct and Direct");
+  CHECK(f.mode.inside == 0);
+}
+
+TEST_CASE("a kernel that throws leaves the mode as it was") {
+  Fixture f;
+  const Tensor x = f.make();
+  CHECK_THROWS_WITH(first(x, std::nullopt, 0), "expected n above 0, got 0");
+  CHECK(f.mode.inside == 0);
+  CHECK(f.mode.adopted.empty());
+  CHECK(first(x).is_same(x));
+}
+
+}  // namespace
+}  // namespace sb

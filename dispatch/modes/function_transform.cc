@@ -1,0 +1,84 @@
+#include "switchboard/dispatch/modes/function_transform.h"
+
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/modes/scoped_stack.h"
+#include "switchboard/dispatch/objects/operator_base.h"
+#include "switchboard/dispatch/operator_entry.h"
+
+namespace sb {
+namespace {
+
+constinit thread_local internal::ScopedStack<FunctionTransform> transforms;
+
+void update_front_key() {
+  if (transforms.top())
+    dispatch_tls.included |= DispatchKey::FuncTorchDynamicLayerFrontMode;
+  else
+    dispatch_tls.included -= DispatchKey::FuncTorchDynamicLayerFrontMode;
+}
+
+}  // namespace
+
+std::string_view to_string(TransformType type) {
+  switch (type) {
+    case TransformType::Grad:
+      return "Grad";
+    case TransformType::Jvp:
+      return "Jvp";
+    case TransformType::Functionalize:
+      return "Functionalize";
+    case TransformType::Vmap:
+      return "Vmap";
+  }
+  return "Grad";
+}
+
+FunctionTransformGuard::FunctionTransformGuard(FunctionTransform* transform) {
+  SB_CHECK_VALUE(transform, "FunctionTransformGuard: expected a transform, got null");
+  static thread_local const internal::FreeAtThreadEnd<FunctionTransform> free(&transforms);
+  id_ = transforms.push(transform);
+  update_front_key();
+}
+
+FunctionTransformGuard::~FunctionTransformGuard() {
+  transforms.remove(id_);
+  update_front_key();
+}
+
+FunctionTransform* current_transform() {
+  const auto* const top = transforms.top();
+  return top ? top->object : nullptr;
+}
+
+namespace internal {
+
+LoweredTransform::LoweredTransform() {
+  const auto* const top = transforms.top();
+  transform_ = top ? top->object : nullptr;
+  id_ = top ? top->id : 0;
+  transforms.hide(id_);
+  update_front_key();
+}
+
+LoweredTransform::~LoweredTransform() {
+  transforms.unhide(id_);
+  update_front_key();
+}
+
+void call_transform(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  const LoweredTransform lowered;
+  FunctionTransform* const transform = lowered.transform();
+  SB_CHECK(transform, op.name().to_string(),
+           ": entered at FuncTorchDynamicLayerFrontMode, but no function transform is active");
+  const OperatorBase* const base = op.entry().find_base();
+  const OperatorBase::TransformRule* const rule =
+      base ? base->find_transform_rule(transform->type()) : nullptr;
+  if (rule)
+    (*rule)(*transform, keys, stack);
+  else
+    transform->call(op, keys, stack);
+}
+
+}  // namespace internal
+}  // namespace sb

@@ -1,0 +1,190 @@
+#include "switchboard/dispatch/objects/higher_order_operator.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <mutex>
+#include <typeinfo>
+
+#include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/modes/pre_dispatch.h"
+#include "switchboard/dispatch/reclaim.h"
+#include "switchboard/dispatch/resolve_key.h"
+
+namespace sb {
+namespace {
+
+struct Registry {
+  std::mutex mutex;  // not absl::Mutex; see Dispatcher
+  std::map<std::string, HigherOrderOperator*, std::less<>> operators;
+};
+
+// Never destroyed: operators may be static objects.
+Registry& registry() {
+  static Registry* const registry = new Registry;
+  return *registry;
+}
+
+bool is_identifier(std::string_view name) {
+  const auto is_letter = [](char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+  };
+  return !name.empty() && is_letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
+    return is_letter(c) || std::isdigit(static_cast<unsigned char>(c));
+  });
+}
+
+DispatchKeySet keys_of(const std::vector<IValue>& arguments) {
+  DispatchKeySet keys;
+  for (const IValue& value : arguments)
+    value.for_each_tensor([&](const Tensor& t) { keys |= t.key_set(); });
+  return keys;
+}
+
+[[noreturn, gnu::cold]] void throw_no_mode_rule(const OperatorBase& op, const DispatchMode& mode) {
+  SB_THROW(NotImplementedError, op.name(), ": no rule for the mode ", mode.name(), " (",
+           internal::type_name(typeid(mode)),
+           "); register one with impl_mode()\nregistered: ", op.describe_rules());
+}
+
+const OperatorBase::ModeRule& rule_for(const OperatorBase& op, const DispatchMode& mode) {
+  const OperatorBase::ModeRule* const rule = op.find_mode_rule(typeid(mode));
+  if (!rule) throw_no_mode_rule(op, mode);
+  return *rule;
+}
+
+// Runs the rule for this mode; if that declines, those for the modes that own arguments.
+void run_rules(const OperatorBase& op, DispatchMode& mode, DispatchKeySet keys, Stack* stack) {
+  internal::run_or_ask_owners(
+      mode, *stack, stack->size(), [&] { return op.name(); },
+      [&](DispatchMode& m) { rule_for(op, m)(m, keys, stack); });
+}
+
+void call_transform(const OperatorBase& op, DispatchKeySet keys, Stack* stack) {
+  const internal::LoweredTransform lowered;
+  FunctionTransform* const transform = lowered.transform();
+  SB_CHECK(transform, op.name(),
+           ": entered at FuncTorchDynamicLayerFrontMode, but no function transform is active");
+  const OperatorBase::TransformRule* const rule = op.find_transform_rule(transform->type());
+  SB_CHECK_NOT_IMPLEMENTED(
+      rule, op.name(), ": no rule for the transform ", transform->name(), " (",
+      to_string(transform->type()),
+      "); register one with impl_transform()\nregistered: ", op.describe_rules());
+  (*rule)(*transform, keys, stack);
+}
+
+void call_mode(const OperatorBase& op, DispatchKeySet keys, Stack* stack) {
+  const internal::PoppedMode popped;
+  DispatchMode* mode = popped.mode();
+  if (!mode) mode = internal::owner_of(*stack, [&] { return op.name(); });
+  SB_CHECK(mode, op.name(),
+           ": entered at Python, but no mode is active and no argument belongs to one");
+  run_rules(op, *mode, keys, stack);
+}
+
+void call_pre_dispatch_mode(const OperatorBase& op, DispatchKeySet keys, Stack* stack) {
+  const internal::PoppedPreDispatchMode popped;
+  run_rules(op, popped.mode(), keys, stack);
+}
+
+void run(const KernelFunction& kernel, DispatchKeySet keys, Stack* stack) {
+  (*static_cast<const internal::OwnKernel*>(kernel.state.get()))(keys, stack);
+}
+
+}  // namespace
+
+HigherOrderOperator::HigherOrderOperator(std::string name)
+    : OperatorBase(str_cat("higher_order::", name)), opname_(std::move(name)) {
+  SB_CHECK_VALUE(is_identifier(opname_), "HigherOrderOperator: expected an identifier, got '",
+                 opname_, "'");
+  take_from_mask(kHigherOrderFallthroughKeys | DispatchKey::Observed);
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  SB_CHECK(registry().operators.try_emplace(opname_, this).second, this->name(),
+           ": a higher-order operator of that name is there already");
+}
+
+HigherOrderOperator::~HigherOrderOperator() {
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  registry().operators.erase(opname_);
+}
+
+DispatchKeySet HigherOrderOperator::non_fallthrough_keys() const {
+  internal::CallPin pin;
+  return mask();
+}
+
+void HigherOrderOperator::fallthrough(DispatchKey key) {
+  SB_CHECK_VALUE(!DispatchKeySet(key).empty(), name(), ": calls cannot pass over ", to_string(key),
+                 ", which is in no key set");
+  take_from_mask(key);
+}
+
+DispatchKeySet HigherOrderOperator::call_keys(const std::vector<IValue>& arguments) const {
+  internal::CallPin pin;
+  return (keys_of(arguments) | dispatch_tls.included) & dispatch_tls.kept & mask();
+}
+
+std::vector<IValue> HigherOrderOperator::operator()(std::vector<IValue> arguments) const {
+  call_boxed(&arguments);
+  return arguments;
+}
+
+std::vector<IValue> HigherOrderOperator::redispatch(DispatchKeySet keys,
+                                                    std::vector<IValue> arguments) const {
+  redispatch_boxed(keys, &arguments);
+  return arguments;
+}
+
+void HigherOrderOperator::call_boxed(Stack* stack) const {
+  redispatch_boxed(call_keys(*stack), stack);
+}
+
+void HigherOrderOperator::redispatch_boxed(DispatchKeySet keys, Stack* stack) const {
+  internal::CallPin pin;
+  const DispatchKey key = keys.highest_key();
+  if (const KernelFunction* const cached = cache().find(key)) return run(*cached, keys, stack);
+  if (key == DispatchKey::FuncTorchDynamicLayerFrontMode) return call_transform(*this, keys, stack);
+  if (key == DispatchKey::Python) return call_mode(*this, keys, stack);
+  if (key == DispatchKey::PreDispatch) {
+    if (internal::pre_dispatch_modes_run()) return call_pre_dispatch_mode(*this, keys, stack);
+    if (!find_kernel(key)) return redispatch_boxed(keys - key, stack);
+  }
+  const uint64_t ticket = internal::DispatchCache::take_ticket();
+  const KeyRules rules = key_rules();
+  const std::optional<DispatchKey> found = internal::resolve_own_key(
+      name(), key, [&](DispatchKey k) { return rules.find(k) != nullptr; });
+  const internal::OwnKernel* const own = found ? rules.find(*found) : nullptr;
+  SB_CHECK_NOT_IMPLEMENTED(own, name(), ": no rule for ", to_string(key), " (the arguments have ",
+                           to_string(keys_of(*stack)),
+                           "); register one with impl(), as backend fallbacks do not apply"
+                           "\nregistered: ",
+                           describe_rules());
+  const KernelFunction kernel = own->function();
+  if (key != DispatchKey::PreDispatch) cache().put(key, kernel, ticket);
+  run(kernel, keys, stack);
+}
+
+std::vector<HigherOrderOperator*> all_higher_order_ops() {
+  std::vector<HigherOrderOperator*> all;
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  for (const auto& [name, op] : registry().operators) all.push_back(op);
+  return all;
+}
+
+std::vector<std::string> higher_order_op_names() {
+  std::vector<std::string> names;
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  for (const auto& [name, op] : registry().operators) names.push_back(name);
+  return names;
+}
+
+HigherOrderOperator* find_higher_order_op(std::string_view name) {
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  const auto found = registry().operators.find(name);
+  return found == registry().operators.end() ? nullptr : found->second;
+}
+
+}  // namespace sb

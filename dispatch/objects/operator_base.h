@@ -1,0 +1,157 @@
+// What an operator does under modes, function transforms and the Python dispatcher, beside the
+// kernels in its table.
+
+#ifndef SWITCHBOARD_DISPATCH_OBJECTS_OPERATOR_BASE_H_
+#define SWITCHBOARD_DISPATCH_OBJECTS_OPERATOR_BASE_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+#include "switchboard/core/dispatch_key_set.h"
+#include "switchboard/dispatch/dispatch_cache.h"
+#include "switchboard/dispatch/kernel.h"
+#include "switchboard/dispatch/modes/function_transform.h"
+#include "switchboard/dispatch/modes/functionalize_api.h"
+#include "switchboard/dispatch/registration_handle.h"
+
+namespace sb {
+
+class DispatchMode;
+namespace internal {
+class OwnKernel;
+}
+
+// As `torch._ops.OperatorBase`. Rules find the arguments on the end of the stack, all of the stack
+// for a higher-order operator, and put the results in their place.
+//
+// - A rule for a key (impl) is a kernel of the operator's own, at a runtime or alias key. Ordinary
+//   operators (OperatorEntry::base) use it while the Python dispatcher is on (python_dispatcher.h),
+//   higher-order ones always.
+// - A rule for a type of mode (impl_mode) runs instead of DispatchMode::call for exactly that type.
+//   Types that this library does not know may have rules.
+// - A rule for a type of transform (impl_transform) runs while such a one is on top.
+//
+// Thread-safe: rules come and go while other threads call. Calls read without a lock, and run the
+// rules of before or of after. Registering throws RuntimeError, naming both places, if there is a
+// rule already, and ValueError for what cannot have one. A rule goes with the handle that
+// registering returns, which may outlive the operator.
+class OperatorBase {
+ public:
+  using Rule = std::function<void(DispatchKeySet keys, Stack* stack)>;
+  using ModeRule = std::function<void(DispatchMode& mode, DispatchKeySet keys, Stack* stack)>;
+  using TransformRule =
+      std::function<void(FunctionTransform& transform, DispatchKeySet keys, Stack* stack)>;
+
+  // The name is what errors call the operator: "aten::add.Tensor".
+  explicit OperatorBase(std::string name);
+  ~OperatorBase();
+  OperatorBase(const OperatorBase&) = delete;
+  OperatorBase& operator=(const OperatorBase&) = delete;
+
+  const std::string& name() const;
+
+  // As `py_impl`. No rule can be at the key Python: modes have rules of their own.
+  RegistrationHandle impl(DispatchKey key, Rule rule,
+                          SourceLocation where = SourceLocation::current());
+  RegistrationHandle impl_mode(std::type_index mode, ModeRule rule,
+                               SourceLocation where = SourceLocation::current());
+  // For a mode whose type is known: impl_mode<MyMode>([](MyMode& mode, DispatchKeySet, Stack*) {}).
+  template <class Mode, class F>
+  RegistrationHandle impl_mode(F rule, SourceLocation where = SourceLocation::current()) {
+    static_assert(std::is_base_of_v<DispatchMode, Mode>);
+    return impl_mode(
+        std::type_index(typeid(Mode)),
+        [rule = std::move(rule)](DispatchMode& mode, DispatchKeySet keys, Stack* stack) {
+          rule(static_cast<Mode&>(mode), keys, stack);
+        },
+        where);
+  }
+  RegistrationHandle impl_transform(TransformType type, TransformRule rule,
+                                    SourceLocation where = SourceLocation::current());
+  // One rule on every route that is given: at the key Functionalize, for the functional mode, for
+  // the transform. All or none of them are installed. As `py_functionalize_impl`.
+  RegistrationHandle impl_functionalize(FunctionalizeApiRule rule,
+                                        const FunctionalizeRoutes& routes,
+                                        SourceLocation where = SourceLocation::current());
+
+  // Whether there is a rule for exactly that key.
+  bool has_kernel_for_dispatch_key(DispatchKey key) const;
+  // Whether there is one for a key of the set. Rules for alias keys never count.
+  bool has_kernel_for_any_dispatch_key(DispatchKeySet keys) const;
+  bool has_rule_for_mode(std::type_index mode) const;
+  bool has_rule_for_transform(TransformType type) const;
+  // "CPU (transforms/control_flow/cond.cc:31), Autograd (transforms/control_flow/cond.cc:35);
+  // modes: sb::TracingMode (transforms/control_flow/cond.cc:40)".
+  std::string describe_rules() const;
+
+  // Forgets what the key, or every key, was found to do; the next call finds it out again.
+  // Registering does so by itself. As `_uncache_dispatch`.
+  void uncache_dispatch(DispatchKey key) { cache().uncache(key); }
+  void uncache_dispatch() { cache().clear(); }
+
+  // Takes away all rules. Handles of them do nothing any more.
+  void clear();
+
+  // What calls read. The caller holds a CallPin, for as long as it uses what it got; nullptr where
+  // there is none. KeyRules are those of one moment.
+  class KeyRules;
+  KeyRules key_rules() const;
+  const internal::OwnKernel* find_kernel(DispatchKey key) const;
+  const ModeRule* find_mode_rule(std::type_index mode) const;
+  const TransformRule* find_transform_rule(TransformType type) const;
+  internal::DispatchCache& cache() const;
+
+ protected:
+  // The keys that calls of the operator are masked with. A rule for a key that is not in the mask
+  // puts it there for as long as the rule lasts.
+  DispatchKeySet mask() const;
+  void take_from_mask(DispatchKeySet keys);
+
+ private:
+  struct Tables;
+  struct State;
+
+  const Tables& tables() const;
+  // f(tables, id) adds rules with that id, which the handle takes away.
+  template <class F>
+  RegistrationHandle add(F&& f);
+
+  std::shared_ptr<State> state_;
+};
+
+class OperatorBase::KeyRules {
+ public:
+  const internal::OwnKernel* find(DispatchKey key) const;
+
+ private:
+  friend class OperatorBase;
+  explicit KeyRules(const Tables& tables) : tables_(&tables) {}
+  const Tables* tables_;
+};
+
+namespace internal {
+
+// A rule for a key, in the form of a kernel.
+class OwnKernel final : public KernelState {
+ public:
+  explicit OwnKernel(OperatorBase::Rule rule) : rule_(std::move(rule)) {}
+  void operator()(DispatchKeySet keys, Stack* stack) const { rule_(keys, stack); }
+  KernelFunction function() const;
+
+ private:
+  OperatorBase::Rule rule_;
+};
+
+// "sb::TracingMode": a type as C++ spells it.
+std::string type_name(std::type_index type);
+
+}  // namespace internal
+}  // namespace sb
+
+#endif  // SWITCHBOARD_DISPATCH_OBJECTS_OPERATOR_BASE_H_

@@ -1,0 +1,22 @@
+// Schema strings to FunctionSchema.
+
+#ifndef SWITCHBOARD_DISPATCH_SCHEMA_SCHEMA_PARSER_H_
+#define SWITCHBOARD_DISPATCH_SCHEMA_SCHEMA_PARSER_H_
+
+#include <string_view>
+
+#include "switchboard/dispatch/schema/function_schema.h"
+
+namespace sb {
+
+// Parses the whole grammar of PyTorch's schema strings:
+//
+//   aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+//
+// Throws RuntimeError that shows the schema and points at the offending character. Pure;
+// thread-safe.
+FunctionSchema parse_schema(std::string_view text);
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_DISPATCH_SCHEMA_SCHEMA_PARSER_H_

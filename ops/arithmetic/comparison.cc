@@ -1,0 +1,148 @@
+#include "switchboard/ops/cpu/array_loops.h"
+#ifndef SB_CPU_VARIANT
+#include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/define/elementwise.h"
+#endif
+
+namespace sb {
+
+template <bool complex, class F>
+constexpr LoopTable comparison_loops(F f) {
+  LoopTable table{};
+  set_loops<2, bool>(&table, IntegerTypes(), f);
+  set_loops<2, bool>(&table, FloatTypes(), f);
+  set_loops<2, bool>(&table, BoolType(), f);
+  if constexpr (complex) set_loops<2, bool>(&table, ComplexTypes(), f);
+  return table;
+}
+
+#define SB_COMPARISON_LOOPS(op, complex) \
+  comparison_loops<complex>([](const auto& a, const auto& b) { return a op b; })
+SB_ELEMENTWISE(eq_arithmetic, "eq", kComparisonFlags, SB_COMPARISON_LOOPS(==, true));
+SB_ELEMENTWISE(ne_arithmetic, "ne", kComparisonFlags, SB_COMPARISON_LOOPS(!=, true));
+SB_ELEMENTWISE(lt_arithmetic, "lt", kComparisonFlags, SB_COMPARISON_LOOPS(<, false));
+SB_ELEMENTWISE(le_arithmetic, "le", kComparisonFlags, SB_COMPARISON_LOOPS(<=, false));
+SB_ELEMENTWISE(gt_arithmetic, "gt", kComparisonFlags, SB_COMPARISON_LOOPS(>, false));
+SB_ELEMENTWISE(ge_arithmetic, "ge", kComparisonFlags, SB_COMPARISON_LOOPS(>=, false));
+#undef SB_COMPARISON_LOOPS
+
+template <class F>
+constexpr LoopTable selection_loops(F) {
+  LoopTable table{};
+  const auto f = [](const auto& a, const auto& b) {
+    using T = element_of<decltype(a)>;
+    return a.binaryExpr(b, [](T x, T y) -> T {
+      // The first NaN is the answer. Without a branch, so that the loop is vectorised.
+      return (F()(x, y) | (x != x)) ? x : y;
+    });
+  };
+  set_loops<2>(&table, IntegerTypes(), f);
+  set_loops<2>(&table, FloatTypes(), f);
+  set_loops<2>(&table, BoolType(), f);
+  return table;
+}
+SB_ELEMENTWISE(maximum_arithmetic, "maximum", kBinaryFlags,
+               selection_loops([](auto x, auto y) { return x > y; }));
+SB_ELEMENTWISE(minimum_arithmetic, "minimum", kBinaryFlags,
+               selection_loops([](auto x, auto y) { return x < y; }));
+
+template <class F>
+constexpr LoopTable logic_loops(F) {
+  LoopTable table{};
+  const auto f = [](const auto& a, const auto& b) {
+    using T = element_of<decltype(a)>;
+    return a.binaryExpr(b,
+                        [](const T& x, const T& y) -> bool { return F()(x != T(0), y != T(0)); });
+  };
+  set_loops<2, bool>(&table, IntegerTypes(), f);
+  set_loops<2, bool>(&table, FloatTypes(), f);
+  set_loops<2, bool>(&table, BoolType(), f);
+  set_loops<2, bool>(&table, ComplexTypes(), f);
+  return table;
+}
+SB_ELEMENTWISE(logical_and_arithmetic, "logical_and", kComparisonFlags,
+               logic_loops([](bool x, bool y) { return x & y; }));
+SB_ELEMENTWISE(logical_or_arithmetic, "logical_or", kComparisonFlags,
+               logic_loops([](bool x, bool y) { return x | y; }));
+SB_ELEMENTWISE(logical_xor_arithmetic, "logical_xor", kComparisonFlags,
+               logic_loops([](bool x, bool y) { return x != y; }));
+constexpr LoopTable not_loops() {
+  LoopTable table{};
+  const auto f = [](const auto& a) { return a == element_of<decltype(a)>(0); };
+  set_loops<1, bool>(&table, IntegerTypes(), f);
+  set_loops<1, bool>(&table, FloatTypes(), f);
+  set_loops<1, bool>(&table, BoolType(), f);
+  set_loops<1, bool>(&table, ComplexTypes(), f);
+  return table;
+}
+SB_ELEMENTWISE(logical_not_arithmetic, "logical_not", kBoolOutput, not_loops());
+
+#ifndef SB_CPU_VARIANT
+namespace {
+
+template <const ElementwiseOp& op>
+Tensor unary_body(const Tensor& out, const Tensor& self) {
+  return elementwise(op, out, self);
+}
+template <const ElementwiseOp& op>
+Tensor binary_body(const Tensor& out, const Tensor& self, const Tensor& other) {
+  return elementwise(op, out, self, other);
+}
+// Of numbers in an order. RuntimeError for complex ones.
+template <const ElementwiseOp& op>
+Tensor selection_body(const Tensor& out, const Tensor& self, const Tensor& other) {
+  for (const Tensor* t : {&self, &other}) {
+    SB_CHECK(!t->defined() || !is_complex(t->dtype()), op.name, ": not implemented for ",
+             t->describe());
+  }
+  return elementwise(op, out, self, other);
+}
+// With a number: the same with a 0-dim tensor of it.
+template <const ElementwiseOp& op>
+Tensor number_body(const Tensor& out, const Tensor& self, const Scalar& other) {
+  return elementwise(op, out, self, wrapped_scalar_tensor(other, self));
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_elementwise<binary_body<eq_arithmetic>>(m, eq);
+  define_elementwise<number_body<eq_arithmetic>>(m, eq_Scalar);
+  define_elementwise<binary_body<ne_arithmetic>>(m, ne);
+  define_elementwise<number_body<ne_arithmetic>>(m, ne_Scalar);
+  define_elementwise<binary_body<lt_arithmetic>>(m, lt);
+  define_elementwise<number_body<lt_arithmetic>>(m, lt_Scalar);
+  define_elementwise<binary_body<le_arithmetic>>(m, le);
+  define_elementwise<number_body<le_arithmetic>>(m, le_Scalar);
+  define_elementwise<binary_body<gt_arithmetic>>(m, gt);
+  define_elementwise<number_body<gt_arithmetic>>(m, gt_Scalar);
+  define_elementwise<binary_body<ge_arithmetic>>(m, ge);
+  define_elementwise<number_body<ge_arithmetic>>(m, ge_Scalar);
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define_elementwise<selection_body<maximum_arithmetic>>(m, maximum);
+  define_elementwise<selection_body<minimum_arithmetic>>(m, minimum);
+  constexpr DispatchKey composite = DispatchKey::CompositeImplicitAutograd;
+  m.define(max_other);
+  m.impl(max_other, composite,
+         [](const Tensor& self, const Tensor& other) { return maximum(self, other); });
+  m.define(max_other_out);
+  m.impl(max_other_out, composite, [](const Tensor& self, const Tensor& other, const Tensor& out) {
+    return maximum_out(self, other, out);
+  });
+  m.define(min_other);
+  m.impl(min_other, composite,
+         [](const Tensor& self, const Tensor& other) { return minimum(self, other); });
+  m.define(min_other_out);
+  m.impl(min_other_out, composite, [](const Tensor& self, const Tensor& other, const Tensor& out) {
+    return minimum_out(self, other, out);
+  });
+  define_elementwise<binary_body<logical_and_arithmetic>>(m, logical_and);
+  define_elementwise<binary_body<logical_or_arithmetic>>(m, logical_or);
+  define_elementwise<binary_body<logical_xor_arithmetic>>(m, logical_xor);
+  define_elementwise<unary_body<logical_not_arithmetic>>(m, logical_not);
+}
+
+}  // namespace
+#endif  // SB_CPU_VARIANT
+
+}  // namespace sb

@@ -1,0 +1,110 @@
+#include <cmath>
+#include <complex>
+
+#include "switchboard/ops/cpu/array_loops.h"
+#include "switchboard/ops/cpu/vector_math.h"
+#ifndef SB_CPU_VARIANT
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#endif
+
+namespace sb {
+
+// `real` takes arrays of float and double, `complex` complex numbers.
+template <class Real, class Complex>
+constexpr LoopTable float_loops(Real real, Complex) {
+  LoopTable table{};
+  set_loops<1>(&table, FloatTypes(), real);
+  set_loops<1>(&table, ComplexTypes(), [](const auto& a) {
+    return a.unaryExpr([](const auto& z) { return Complex()(z); });
+  });
+  return table;
+}
+
+#define SB_UNARY(name)                                                   \
+  SB_ELEMENTWISE(name##_arithmetic, #name, kFloatFlags,                  \
+                 float_loops([](const auto& a) { return vec::name(a); }, \
+                             [](const auto& z) { return std::name(z); }))
+SB_UNARY(exp);
+SB_UNARY(log);
+SB_UNARY(sqrt);
+SB_UNARY(sin);
+SB_UNARY(cos);
+SB_UNARY(tanh);
+#undef SB_UNARY
+
+template <class T>
+T inverse(const T& x) {
+  return T(1) / x;
+}
+SB_ELEMENTWISE(rsqrt_arithmetic, "rsqrt", kFloatFlags,
+               float_loops([](const auto& a) { return 1 / vec::sqrt(a); },
+                           [](const auto& z) { return inverse(std::sqrt(z)); }));
+SB_ELEMENTWISE(sigmoid_arithmetic, "sigmoid", kFloatFlags,
+               float_loops([](const auto& a) { return 1 / (1 + vec::exp(-a)); },
+                           [](const auto& z) {
+                             using T = std::decay_t<decltype(z)>;
+                             return inverse(T(1) + std::exp(-z));
+                           }));
+SB_ELEMENTWISE(reciprocal_arithmetic, "reciprocal", kFloatFlags,
+               float_loops([](const auto& a) { return 1 / a; },
+                           [](const auto& z) { return inverse(z); }));
+
+constexpr LoopTable relu_loops() {
+  LoopTable table{};
+  const auto f = [](const auto& a) {
+    using T = element_of<decltype(a)>;
+    // NaN and -0 stay.
+    return a.unaryExpr([](T x) { return x < T(0) ? T(0) : x; });
+  };
+  set_loops<1>(&table, IntegerTypes(), f);
+  set_loops<1>(&table, FloatTypes(), f);
+  return table;
+}
+SB_ELEMENTWISE(relu_arithmetic, "relu", kUnaryFlags, relu_loops());
+
+#ifndef SB_CPU_VARIANT
+namespace {
+
+template <const ElementwiseOp& op>
+Tensor unary_body(const Tensor& out, const Tensor& self) {
+  return elementwise(op, out, self);
+}
+
+void check_relu(const Tensor& self) {
+  SB_CHECK(!is_complex(self.dtype()) && self.dtype() != DType::Bool,
+           "relu: argument self: expected a real tensor that is not bool, got ",
+           to_string(self.dtype()));
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(relu);
+  m.define(relu_);
+  for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
+    m.impl(relu, key, [](const Tensor& self) {
+      check_relu(self);
+      return elementwise(relu_arithmetic, Tensor(), self);
+    });
+    m.impl(relu_, key, [](const Tensor& self) {
+      check_relu(self);
+      return elementwise(relu_arithmetic, self, self);
+    });
+  }
+  define_out_by_copy<relu>(m);
+
+  define_elementwise<unary_body<exp_arithmetic>>(m, exp);
+  define_elementwise<unary_body<log_arithmetic>>(m, log);
+  define_elementwise<unary_body<sqrt_arithmetic>>(m, sqrt);
+  define_elementwise<unary_body<rsqrt_arithmetic>>(m, rsqrt);
+  define_elementwise<unary_body<sin_arithmetic>>(m, sin);
+  define_elementwise<unary_body<cos_arithmetic>>(m, cos);
+  define_elementwise<unary_body<tanh_arithmetic>>(m, tanh);
+  define_elementwise<unary_body<sigmoid_arithmetic>>(m, sigmoid);
+  define_elementwise<unary_body<reciprocal_arithmetic>>(m, reciprocal);
+}
+
+}  // namespace
+#endif  // SB_CPU_VARIANT
+
+}  // namespace sb

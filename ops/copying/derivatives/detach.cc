@@ -1,0 +1,117 @@
+// What takes a tensor out of its graph, and what gives it other memory.
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "switchboard/autograd/derivatives.h"
+#include "switchboard/ops/copying/set.h"
+#include "switchboard/ops/shape/by_size.h"
+#include "switchboard/ops/views/views.h"
+
+namespace sb {
+namespace {
+
+Tensor detach_in_place(DispatchKeySet keys, const Tensor& self) {
+  NodePtr history;  // freed when nothing is locked
+  if (internal::GradMeta* const meta = internal::find_grad_meta(self)) {
+    SB_CHECK(!meta->view, "detach_: expected a tensor that is no view, got a view of ",
+             meta->view->base.describe(), "; detach() gives a tensor outside of the graph");
+    const std::lock_guard<std::mutex> lock(meta->mutex);
+    meta->requires_grad = false;
+    if (meta->stop_retaining) std::exchange(meta->stop_retaining, nullptr)();
+    history = std::move(meta->grad_fn);
+    meta->grad_fn = nullptr;
+    meta->output = 0;
+  }
+  const internal::BelowRecordingGuard below;
+  return detach_.redispatch(internal::keys_below_recording(keys), self);
+}
+
+// No gradient says what became of elements that were dropped or made: as PyTorch, resizing is
+// refused under no_grad too.
+template <class Tag, class... A>
+Tensor resize_checked(DispatchKeySet keys, const Tensor& self, const A&... args) {
+  SB_CHECK(!self.defined() || !internal::needs_grad(self), Op<Tag>::name(),
+           ": expected a tensor that requires no gradient, got ", self.describe(),
+           "; resize a detached copy");
+  return Op<Tag>().redispatch(keys - kAutogradFunctionalities, self, args...);
+}
+
+// Counts as a write only what gives the tensor another shape, as PyTorch 2.
+template <class Tag, class... A>
+Tensor resize_counted(DispatchKeySet keys, const Tensor& self, const A&... args) {
+  const SymDimVector before(self.sym_sizes().begin(), self.sym_sizes().end());
+  {
+    const internal::BelowRecordingGuard below;
+    Op<Tag>().redispatch(internal::keys_below_recording(keys), self, args...);
+  }
+  const SymIntArrayRef after = self.sym_sizes();
+  const auto same = [](const SymInt& a, const SymInt& b) { return known(a == b); };
+  if (!std::equal(after.begin(), after.end(), before.begin(), before.end(), same))
+    self.impl()->bump_version(Op<Tag>().entry());
+  return self;
+}
+
+[[noreturn]] Tensor no_gradient(std::string_view op) {
+  SB_THROW(RuntimeError, op,
+           ": has no derivative: a tensor that was given other memory does not say where its "
+           "elements came from");
+}
+
+template <class Tag>
+void refuse_self(Library& m, const Op<Tag>& op) {
+  derive(m, op, SB_GRAD(self, (grad), no_gradient(Op<Tag>::name())));
+}
+template <class Tag>
+void refuse_self_and_source(Library& m, const Op<Tag>& op) {
+  derive(m, op, SB_GRAD(self, (grad), no_gradient(Op<Tag>::name())),
+         SB_GRAD(source, (grad), no_gradient(Op<Tag>::name())));
+}
+
+SB_LIBRARY_IMPL(aten, Autograd, m) {
+  m.impl(detach, DispatchKey::Autograd, fallthrough);
+  m.impl(detach_, DispatchKey::Autograd, detach_in_place);
+
+  m.impl(resize_, DispatchKey::Autograd,
+         [](DispatchKeySet keys, const Tensor& self, SymIntArrayRef size,
+            std::optional<MemoryFormat> format) {
+           return resize_checked<resize__op>(keys, self, size, format);
+         });
+  m.impl(resize_as_, DispatchKey::Autograd,
+         [](DispatchKeySet keys, const Tensor& self, const Tensor& the_template,
+            std::optional<MemoryFormat> format) {
+           return resize_checked<resize_as__op>(keys, self, the_template, format);
+         });
+
+  refuse_self(m, set_);
+  refuse_self(m, set__source_Storage);
+  refuse_self(m, set__source_Storage_storage_offset);
+  refuse_self_and_source(m, set__source_Tensor);
+  refuse_self_and_source(m, set__source_Tensor_storage_offset);
+  refuse_self(m, set);
+  refuse_self(m, set_source_Storage);
+  refuse_self(m, set_source_Storage_storage_offset);
+  refuse_self_and_source(m, set_source_Tensor);
+}
+
+// A detached tensor is no view that autograd knows of, so that it may be written to. It counts
+// writes together with the tensor that it came from.
+SB_LIBRARY_IMPL(aten, ADInplaceOrView, m) {
+  m.impl(detach, DispatchKey::ADInplaceOrView, fallthrough);
+  m.impl(detach_, DispatchKey::ADInplaceOrView, fallthrough);
+
+  m.impl(resize_, DispatchKey::ADInplaceOrView,
+         [](DispatchKeySet keys, const Tensor& self, SymIntArrayRef size,
+            std::optional<MemoryFormat> format) {
+           return resize_counted<resize__op>(keys, self, size, format);
+         });
+  m.impl(resize_as_, DispatchKey::ADInplaceOrView,
+         [](DispatchKeySet keys, const Tensor& self, const Tensor& the_template,
+            std::optional<MemoryFormat> format) {
+           return resize_counted<resize_as__op>(keys, self, the_template, format);
+         });
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,166 @@
+#include "switchboard/ops/copying/set.h"
+
+#include <algorithm>
+
+#include "switchboard/core/allocator.h"
+#include "switchboard/core/checked_math.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/memory_format.h"
+#include "switchboard/ops/shape/resize.h"
+
+namespace sb {
+namespace {
+
+// Checks that the format names an order of strides for that many dimensions.
+void check_format(const char* op, std::optional<MemoryFormat> format, size_t rank) {
+  if (!format) return;
+  SB_CHECK(*format != MemoryFormat::Preserve, op, ": memory_format: got preserve_format");
+  const bool fits = *format == MemoryFormat::Contiguous ||
+                    (*format == MemoryFormat::ChannelsLast && rank == 4) ||
+                    (*format == MemoryFormat::ChannelsLast3d && rank == 5);
+  SB_CHECK(fits, op, ": memory_format ", to_string(*format), " does not fit ", rank, " dimensions");
+}
+
+Tensor resize_to(const char* op, const Tensor& self, IntArrayRef size,
+                 std::optional<MemoryFormat> format) {
+  check_defined(op, self);
+  check_format(op, format, size.size());
+  const DimVector sizes(size.begin(), size.end());  // self may be the template
+  if (!format) {
+    if (self.sizes() != IntArrayRef(sizes)) resize_tensor(self, sizes);
+    return self;
+  }
+  // A dense tensor needs as much memory in any format, and more than self may have had.
+  resize_tensor(self, sizes);
+  self.impl()->set_sizes_contiguous(sizes, *format);
+  return self;
+}
+
+Tensor resize_kernel(const Tensor& self, IntArrayRef size, std::optional<MemoryFormat> format) {
+  return resize_to("resize_", self, size, format);
+}
+
+Tensor resize_as_kernel(const Tensor& self, const Tensor& the_template,
+                        std::optional<MemoryFormat> format) {
+  check_defined("resize_as_: the_template", the_template);
+  if (format == MemoryFormat::Preserve) format = suggest_memory_format(the_template);
+  return resize_to("resize_as_", self, the_template.sizes(), format);
+}
+
+// A storage of at least `bytes` with the bytes of `source`: itself, or a copy.
+using MakeRoom = Storage (*)(const Storage& source, size_t bytes);
+Storage grow(const Storage& source, size_t bytes) {
+  if (bytes > source->nbytes()) source->resize(bytes);
+  return source;
+}
+Storage grow_copy(const Storage& source, size_t bytes) {
+  if (bytes <= source->nbytes()) return source;
+  const DeviceType type = source->device().type;
+  Allocator* const allocator = get_allocator(type);
+  Storage copy = make_storage(bytes, allocator, type);
+  if (source->data() && copy->data())
+    allocator->copy_data(copy->data(), source->data(), source->nbytes());
+  return copy;
+}
+
+template <MakeRoom make_room>
+Tensor set_to(const Tensor& self, const Storage& source, int64_t offset, IntArrayRef size,
+              IntArrayRef stride) {
+  check_defined("set_", self);
+  SB_CHECK(source, "set_: source: got no storage");
+  SB_CHECK(source->device() == self.device(), "set_: source is on ", to_string(source->device()),
+           ", self is ", self.describe());
+  const DimVector sizes(size.begin(), size.end());
+  DimVector strides(stride.begin(), stride.end());
+  if (stride.empty() && self.sizes() == IntArrayRef(sizes)) {
+    strides.assign(self.strides().begin(), self.strides().end());  // as a resize to the same sizes
+  } else if (stride.empty()) {
+    strides.resize(sizes.size());
+    int64_t next = 1;
+    for (size_t d = sizes.size(); d-- > 0;) {
+      strides[d] = next;
+      next = checked_mul(next, std::max<int64_t>(sizes[d], 1));
+    }
+  }
+  const int64_t needed =
+      checked_storage_bytes(sizes, strides, offset, static_cast<int64_t>(self.itemsize()));
+  const Storage kept = make_room(source, static_cast<size_t>(needed));  // may be self's own
+  self.impl()->set_sizes_and_strides(sizes, strides);
+  self.impl()->set_storage(kept);
+  self.impl()->set_storage_offset(offset);
+  return self;
+}
+
+template <MakeRoom make_room>
+Tensor set_to_tensor(const Tensor& self, const Tensor& source) {
+  check_defined("set_: source", source);
+  return set_to<make_room>(self, source.storage(), source.storage_offset(), source.sizes(),
+                           source.strides());
+}
+
+// The offset counts from the source's first element.
+Tensor set_to_tensor_part(const Tensor& self, const Tensor& source, int64_t storage_offset,
+                          IntArrayRef size, IntArrayRef stride) {
+  check_defined("set_: source", source);
+  SB_CHECK(source.is_contiguous(), "set_: source: expected a contiguous tensor, got ",
+           source.describe());
+  return set_to<grow>(self, source.storage(), checked_add(source.storage_offset(), storage_offset),
+                      size, stride);
+}
+
+// All of the storage, as a vector.
+Tensor set_to_storage(const Tensor& self, const Storage& source) {
+  check_defined("set_", self);
+  SB_CHECK(source, "set_: source: got no storage");
+  const int64_t numel = static_cast<int64_t>(source->nbytes() / self.itemsize());
+  return set_to<grow>(self, source, 0, {numel}, {});
+}
+
+Tensor set_to_nothing(const Tensor& self) {
+  check_defined("set_", self);
+  const DeviceType type = self.device().type;
+  return set_to<grow>(self, make_storage(0, get_allocator(type), type), 0, {0}, {});
+}
+
+// The functional forms.
+template <auto set_in_place, class... A>
+Tensor on_clone(const Tensor& self, A... args) {
+  check_defined("set", self);
+  return set_in_place(clone(self), args...);
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  const auto all = DispatchKey::CompositeExplicitAutograd;
+  m.define(resize_, Tag::inplace_view);
+  m.impl(resize_, all, resize_kernel);
+  m.define(resize_as_, Tag::inplace_view);
+  m.impl(resize_as_, all, resize_as_kernel);
+  m.define(set_, Tag::inplace_view);
+  m.impl(set_, all, set_to_nothing);
+  m.define(set__source_Tensor, Tag::inplace_view);
+  m.impl(set__source_Tensor, all, set_to_tensor<grow>);
+  m.define(set__source_Tensor_storage_offset, Tag::inplace_view);
+  m.impl(set__source_Tensor_storage_offset, all, set_to_tensor_part);
+  m.define(set__source_Storage, Tag::inplace_view);
+  m.impl(set__source_Storage, all, set_to_storage);
+  m.define(set__source_Storage_storage_offset, Tag::inplace_view);
+  m.impl(set__source_Storage_storage_offset, all, set_to<grow>);
+
+  define_out_form(m, m.define(set), "out");
+  m.impl(set, all, on_clone<set_to_nothing>);
+  define_out_form(m, m.define(set_source_Tensor), "source_Tensor_out");
+  m.impl(set_source_Tensor, all, on_clone<set_to_tensor<grow_copy>, const Tensor&>);
+  define_out_form(m, m.define(set_source_Storage), "source_Storage_out");
+  m.impl(set_source_Storage, all, on_clone<set_to_storage, const Storage&>);
+  define_out_form(m, m.define(set_source_Storage_storage_offset),
+                  "source_Storage_storage_offset_out");
+  m.impl(set_source_Storage_storage_offset, all,
+         on_clone<set_to<grow_copy>, const Storage&, int64_t, IntArrayRef, IntArrayRef>);
+}
+
+}  // namespace sb

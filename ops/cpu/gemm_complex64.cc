@@ -1,0 +1,10 @@
+#include <complex>
+
+#include "switchboard/ops/cpu/gemm_impl.h"
+
+namespace sb {
+
+SB_CPU_KERNEL(GemmKernels, gemm_complex64_kernels,
+              internal::gemm_kernels_of<std::complex<float>>());
+
+}  // namespace sb

@@ -1,0 +1,139 @@
+// Elementwise operators: the arithmetic once, as a function of Eigen arrays; everything else is
+// shared.
+//
+//   SB_STRUCTURED(mul, "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", "out");
+//
+//   SB_ELEMENTWISE(mul_arithmetic, "mul", kBinaryFlags, mul_loops());   // see array_loops.h
+//   #ifndef SB_CPU_VARIANT
+//   Tensor mul_body(const Tensor& out, const Tensor& self, const Tensor& other) {
+//     return elementwise(mul_arithmetic, out, self, other);
+//   }
+//   SB_LIBRARY_FRAGMENT(aten, m) { define_elementwise<mul_body>(m, mul); }
+//   #endif
+//
+// A body gets `out` undefined in the functional form, and `self` in the in-place form. The file is
+// among the cpu_kernels of its library, so that the loops are compiled for each CPU capability.
+
+#ifndef SWITCHBOARD_OPS_DEFINE_ELEMENTWISE_H_
+#define SWITCHBOARD_OPS_DEFINE_ELEMENTWISE_H_
+
+#include "switchboard/core/tensor.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/cpu/elementwise_op.h"
+#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/structured.h"
+
+namespace sb {
+
+// Computes op on CPU tensors, or only its shape on meta ones. `params` goes to the loop. Throws
+// RuntimeError, with all arguments as they were.
+Tensor elementwise(const ElementwiseOp& op, const Tensor& out, const Tensor& a,
+                   const void* params = nullptr);
+Tensor elementwise(const ElementwiseOp& op, const Tensor& out, const Tensor& a, const Tensor& b,
+                   const void* params = nullptr);
+Tensor elementwise(const ElementwiseOp& op, const Tensor& out, const Tensor& a, const Tensor& b,
+                   const Tensor& c, const void* params = nullptr);
+
+// The same in two steps, for operators with a TensorIterator of their own. Throws
+// NotImplementedError unless op can compute on the iterator's device in its common dtype.
+void check_implemented(const ElementwiseOp& op, const TensorIterator& iterator);
+// After allocate_output. `out` is the dtype that op computes. Does nothing on meta tensors.
+void run_elementwise(const ElementwiseOp& op, TensorIterator* iterator, DType out,
+                     const void* params = nullptr);
+
+// Gives `op` its arithmetic on another device. What `op` shares with the CPU then works for that
+// device, too, where the forms of the operators are registered at its key: see impl_elementwise.
+// Thread-safe. ValueError for CPU and Meta; RuntimeError where there is one already. As
+// `REGISTER_PRIVATEUSE1_DISPATCH`.
+void register_elementwise(const ElementwiseOp& op, DeviceType device, DeviceElementwise kernel);
+
+// A 0-dim CPU tensor of a number, which does not raise the dtype within its category; of a symbol,
+// one without data that stands for it (make_symbolic_number). As
+// `at::native::wrapped_scalar_tensor`.
+Tensor wrapped_scalar_tensor(const Scalar& value);
+// The same as an operand beside another: only shape rules can do with a symbol, so that beside a
+// tensor with data it is settled.
+Tensor wrapped_scalar_tensor(const Scalar& value, const Tensor& beside);
+// Whether an operator on the tensor computes with the values of numbers beside it, and not only
+// with their kinds: a symbol must be settled then.
+inline bool needs_values(const Tensor& t) { return !t.is_meta() && !t.impl()->mode_data(); }
+
+namespace internal {
+
+template <auto body>
+struct ElementwiseForms;
+template <class... A, Tensor (*body)(const Tensor& out, A...)>
+struct ElementwiseForms<body> {
+  struct Functional {
+    Tensor operator()(A... args) const {
+      static const Tensor none;  // saves making one for each call
+      return body(none, args...);
+    }
+  };
+  struct Inplace {
+    Tensor operator()(A... args) const { return body(first(args...), args...); }
+    template <class... Rest>
+    static const Tensor& first(const Tensor& self, const Rest&...) {
+      return self;
+    }
+  };
+  struct Out {
+    Tensor operator()(A... args, const Tensor& out) const {
+      SB_CHECK(out.defined(), "out: expected a tensor, got an undefined one");
+      return body(out, args...);
+    }
+  };
+};
+
+// The kernel that an operator has at CPU, which serves any device.
+template <class Tag>
+struct OnCpu {
+  template <class R, class... A>
+  struct Kernel {
+    R operator()(A... args) const {
+      return Op<Tag>().redispatch(DispatchKeySet(DispatchKey::CPU), args...);
+    }
+  };
+};
+
+}  // namespace internal
+
+// Defines the forms of an operator declared by SB_STRUCTURED (or SB_STRUCTURED_NO_INPLACE), and
+// registers them at CPU and Meta.
+template <auto body, class Tag>
+void define_elementwise(Library& m, const Op<Tag>& op,
+                        SourceLocation where = SourceLocation::current()) {
+  using Forms = internal::ElementwiseForms<body>;
+  const auto define = [&](const auto& form, auto functor) {
+    m.define(form, {}, where);
+    m.impl(form, DispatchKey::CPU, functor, where);
+    m.impl(form, DispatchKey::Meta, functor, where);
+  };
+  define(op, typename Forms::Functional());
+  if constexpr (internal::HasOut<Tag>) define(Op<typename Tag::Out>(), typename Forms::Out());
+  if constexpr (internal::HasInplace<Tag>) {
+    define(Op<typename Tag::Inplace>(), typename Forms::Inplace());
+  }
+}
+
+// Registers the forms of an operator that define_elementwise defined at `key`, the key of a device
+// that has registered its arithmetic.
+//
+//   register_elementwise(abs_arithmetic, DeviceType::PrivateUse1, my_abs);
+//   SB_LIBRARY_IMPL(aten, PrivateUse1, m) { impl_elementwise(m, abs, DispatchKey::PrivateUse1); }
+template <class Tag>
+void impl_elementwise(Library& m, const Op<Tag>& op, DispatchKey key,
+                      SourceLocation where = SourceLocation::current()) {
+  const auto impl = [&]<class Form>(const Op<Form>& form) {
+    using Kernel =
+        typename internal::OpTraits<Form>::template Apply<internal::OnCpu<Form>::template Kernel>;
+    m.impl(form, key, Kernel(), where);
+  };
+  impl(op);
+  if constexpr (internal::HasOut<Tag>) impl(Op<typename Tag::Out>());
+  if constexpr (internal::HasInplace<Tag>) impl(Op<typename Tag::Inplace>());
+}
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_DEFINE_ELEMENTWISE_H_

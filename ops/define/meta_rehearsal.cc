@@ -1,0 +1,55 @@
+#include "switchboard/ops/define/meta_rehearsal.h"
+
+#include "switchboard/core/allocator.h"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/ops/define/map_tensors.h"
+
+namespace sb {
+
+std::optional<MetaRehearsal> MetaRehearsal::run(const OperatorHandle& op,
+                                                absl::Span<const IValue> arguments) {
+  if (!op.entry().resolved_table().slots[slot_of(DispatchKey::Meta)]) return std::nullopt;
+  MetaRehearsal rehearsal;
+  Stack stack;
+  for (const IValue& value : arguments) {
+    stack.push_back(map_tensors(value, [&](const Tensor& t) { return rehearsal.stand_in(t); }));
+  }
+  NoModesGuard no_modes;
+  ExcludeKeysGuard below(DispatchKeySet::full() - DispatchKeySet::below(DispatchKey::Python) -
+                         DispatchKey::Observed);
+  try {
+    op.redispatch_boxed(DispatchKey::Meta, &stack);
+  } catch (const DataDependentOutputError&) {
+    return std::nullopt;
+  } catch (const DynamicOutputShapeError&) {
+    return std::nullopt;
+  }
+  return rehearsal;
+}
+
+Tensor MetaRehearsal::stand_in(const Tensor& tensor) {
+  if (!tensor.defined()) return tensor;
+  Tensor& stand_in = tensors_[tensor.impl()];
+  if (stand_in.defined()) return stand_in;
+  Storage storage;
+  if (tensor.storage()) {
+    Storage& shared = storages_[tensor.storage().get()];
+    if (!shared) {
+      shared = make_storage(tensor.storage()->nbytes(), get_allocator(DeviceType::Meta),
+                            DeviceType::Meta);
+    }
+    storage = shared;
+  }
+  auto impl = make_intrusive<TensorImpl>(
+      storage, tensor_key_set(DeviceType::Meta, tensor.impl()->is_inference()), tensor.dtype(),
+      Device(DeviceType::Meta));
+  impl->set_sym_sizes_and_strides(tensor.sym_sizes(), tensor.sym_strides(),
+                                  tensor.sym_storage_offset());
+  impl->set_wrapped_number(tensor.impl()->is_wrapped_number());
+  stand_in = Tensor(std::move(impl));
+  return stand_in;
+}
+
+}  // namespace sb

@@ -1,0 +1,42 @@
+// Running an operator on tensors without data first, to learn what it would refuse and what it
+// would make of its arguments' shapes.
+
+#ifndef SWITCHBOARD_OPS_DEFINE_META_REHEARSAL_H_
+#define SWITCHBOARD_OPS_DEFINE_META_REHEARSAL_H_
+
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "switchboard/core/tensor.h"
+#include "switchboard/dispatch/operator_handle.h"
+
+namespace sb {
+
+// Holds a meta tensor for every tensor of a call, sharing storages as these do, on which the
+// operator has run.
+class MetaRehearsal {
+ public:
+  // Runs the operator's kernel at Meta, below all layers and modes. Throws what it throws: the
+  // errors that mutating operators have and their functional forms have not. nullopt where nothing
+  // can be learned: no kernel at Meta, or a result that depends on data.
+  static std::optional<MetaRehearsal> run(const OperatorHandle& op,
+                                          absl::Span<const IValue> arguments);
+
+  // The meta tensor of an argument, as the operator left it.
+  const Tensor& after(const Tensor& argument) const { return tensors_.at(argument.impl()); }
+  // Whether the operator gave the argument another storage.
+  bool changed_storage(const Tensor& argument) const {
+    return after(argument).storage() != storages_.at(argument.storage().get());
+  }
+
+ private:
+  MetaRehearsal() = default;
+  Tensor stand_in(const Tensor& tensor);
+
+  absl::flat_hash_map<const TensorImpl*, Tensor> tensors_;
+  absl::flat_hash_map<const StorageImpl*, Storage> storages_;
+};
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_OPS_DEFINE_META_REHEARSAL_H_

@@ -1,0 +1,81 @@
+#include "switchboard/ops/define/out_by_copy.h"
+
+#include <algorithm>
+
+#include "absl/container/inlined_vector.h"
+#include "switchboard/core/memory_overlap.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/shape/by_size.h"
+#include "switchboard/ops/shape/resize.h"
+
+namespace sb {
+
+namespace {
+
+bool same_sizes(const Tensor& a, const Tensor& b) {
+  if (!any_symbolic(a, b)) return a.sizes() == b.sizes();
+  bool same = a.dim() == b.dim();
+  for (int64_t d = 0; same && d < a.dim(); ++d) same = same_size(a.sym_size(d), b.sym_size(d));
+  return same;
+}
+
+// With symbols there is no memory to look after.
+void copy_symbolic_result(const Tensor& result, const Tensor& out, bool keep_strides) {
+  if (!same_sizes(result, out)) {
+    const SymDimVector contiguous = contiguous_strides(result.sym_sizes());
+    out.impl()->set_sym_sizes_and_strides(
+        result.sym_sizes(), keep_strides ? result.sym_strides() : SymIntArrayRef(contiguous),
+        out.sym_storage_offset());
+  }
+  copy_(out, result);
+}
+
+}  // namespace
+
+void check_result_fits_out(std::string_view op, const Tensor& result, const Tensor& out) {
+  SB_CHECK(out.defined(), op, ": out: expected a tensor, got an undefined one");
+  SB_CHECK(out.device() == result.device(), op, ": expected out tensor to be on device ",
+           to_string(result.device()), ", but got ", to_string(out.device()));
+  SB_CHECK(out.impl()->mode_data() == result.impl()->mode_data(), op, ": out is ", out.describe(),
+           ", which belongs to another mode than the arguments");
+  if (same_sizes(out, result)) check_no_internal_overlap(out);
+}
+
+void copy_results_to_outs(std::string_view op, absl::Span<const ResultAndOut> pairs,
+                          bool keep_strides) {
+  // What could refuse a copy is looked at before any out changes, and so is whether there is room.
+  const auto strides_of = [&](const Tensor& result) {
+    return keep_strides ? result.strides() : IntArrayRef();
+  };
+  bool symbolic = false;
+  for (const auto& [result, out] : pairs) {
+    check_result_fits_out(op, result, out);
+    symbolic |= any_symbolic(result, out);
+    if (symbolic) continue;
+    output_must_grow(out, result.sizes(), strides_of(result));  // throws where it cannot
+  }
+  if (symbolic) {
+    for (const auto& [result, out] : pairs) copy_symbolic_result(result, out, keep_strides);
+    return;
+  }
+  const auto shares_memory_with_an_out = [&](const Tensor& result) {
+    return std::ranges::any_of(pairs,
+                               [&](const ResultAndOut& p) { return result.is_alias_of(p.second); });
+  };
+  absl::InlinedVector<Tensor, 2> sources;
+  for (const auto& [result, out] : pairs)
+    sources.push_back(shares_memory_with_an_out(result) ? clone(result) : result);
+  for (const auto& [result, out] : pairs) reserve_output(out, result.sizes(), strides_of(result));
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto& [result, out] = pairs[i];
+    resize_output(out, result.sizes(), strides_of(result));
+    copy_(out, sources[i]);
+  }
+}
+
+void copy_result_to_out(std::string_view op, const Tensor& result, const Tensor& out) {
+  const ResultAndOut pair{result, out};
+  copy_results_to_outs(op, {&pair, 1});
+}
+
+}  // namespace sb

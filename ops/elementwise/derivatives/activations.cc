@@ -1,0 +1,42 @@
+// The derivatives of activations.h, by the operators of activation_gradients.h.
+
+#include "switchboard/ops/elementwise/activations.h"
+
+#include "switchboard/autograd/derivatives.h"
+#include "switchboard/ops/elementwise/activation_gradients.h"
+
+namespace sb {
+namespace {
+
+double inverse(const Scalar& number) { return 1 / number.to<double>(); }
+
+SB_LIBRARY_IMPL(aten, Autograd, m) {
+  derive(m, gelu, SB_GRAD(self, (grad, self, approximate), gelu_backward(grad, self, approximate)));
+  derive(m, silu, SB_GRAD(self, (grad, self), silu_backward(grad, self)));
+  derive(m, mish, SB_GRAD(self, (grad, self), mish_backward(grad, self)));
+  derive(
+      m, softplus,
+      SB_GRAD(self, (grad, self, beta, threshold), softplus_backward(grad, self, beta, threshold)));
+  // By self and not by the result, which a negative alpha or slope would not tell from it.
+  derive(m, elu,
+         SB_GRAD(self, (grad, self, alpha, scale, input_scale),
+                 elu_backward(grad, alpha, scale, input_scale, false, self)));
+  derive(m, celu,
+         SB_GRAD(self, (grad, self, alpha),
+                 elu_backward(grad, alpha, 1.0, inverse(alpha), false, self)));
+  derive(m, leaky_relu,
+         SB_GRAD(self, (grad, self, negative_slope),
+                 leaky_relu_backward(grad, self, negative_slope, false)));
+  derive(m, hardsigmoid, SB_GRAD(self, (grad, self), hardsigmoid_backward(grad, self)));
+  derive(m, hardswish, SB_GRAD(self, (grad, self), hardswish_backward(grad, self)));
+  derive(m, hardshrink, SB_GRAD(self, (grad, self, lambd), hardshrink_backward(grad, self, lambd)));
+  derive(m, softshrink, SB_GRAD(self, (grad, self, lambd), softshrink_backward(grad, self, lambd)));
+  derive(m, threshold,
+         SB_GRAD(self, (grad, self, threshold), threshold_backward(grad, self, threshold)));
+  derive(m, glu, SB_GRAD(self, (grad, self, dim), glu_backward(grad, self, dim)));
+  derive(m, prelu,
+         SB_GRAD((self, weight), (grad, self, weight), prelu_backward(grad, self, weight)));
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,400 @@
+#include "switchboard/ops/factories/factories.h"
+
+#include <vector>
+
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/memory_overlap.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/factories/fill.h"
+#include "switchboard/ops/shape/by_size.h"
+#include "switchboard/ops/shape/factory_parameters.h"
+#include "switchboard/ops/shape/memory_format.h"
+#include "switchboard/ops/shape/resize.h"
+#include "switchboard/ops/shape/symbolic_operands.h"
+
+namespace sb {
+namespace {
+
+// SB_TENSOR_OPTIONS where they are only passed on.
+#define SB_OPTION_REFS                                                  \
+  const std::optional<DType>&dtype, const std::optional<Layout>&layout, \
+      const std::optional<Device>&device, const std::optional<bool>&pin_memory
+
+void check_options(std::string_view op, std::optional<Layout> layout,
+                   std::optional<bool> pin_memory) {
+  SB_CHECK_NOT_IMPLEMENTED(layout.value_or(Layout::Strided) == Layout::Strided, op,
+                           ": argument layout: only strided tensors can be made, got ",
+                           to_string(*layout));
+  SB_CHECK_NOT_IMPLEMENTED(!pin_memory.value_or(false), op,
+                           ": argument pin_memory: pinned memory is not supported");
+}
+
+// There is one CPU and one meta device: their index says nothing.
+Device without_index(std::string_view op, Device device) {
+  SB_CHECK(device.index <= 0, op, ": argument device: there is no ", to_string(device));
+  return Device(device.type);
+}
+
+Tensor empty_strided_plain(IntArrayRef size, IntArrayRef stride, SB_TENSOR_OPTIONS) {
+  check_options("empty_strided", layout, pin_memory);
+  return empty_strided_on(without_index("empty_strided", *device), size, stride,
+                          dtype.value_or(default_dtype()));
+}
+
+// Dense strides of symbolic sizes in a memory format that names an order.
+SymDimVector strides_in_format(std::string_view op, SymIntArrayRef sizes, MemoryFormat format) {
+  SB_CHECK(format != MemoryFormat::Preserve, op,
+           ": argument memory_format: preserve_format is not supported");
+  if (format == MemoryFormat::Contiguous) return contiguous_strides(sizes);
+  const size_t rank = format == MemoryFormat::ChannelsLast ? 4 : 5;
+  SB_CHECK(sizes.size() == rank, op, ": memory format ", to_string(format), ": expected ", rank,
+           " dimensions, got ", sizes.size());
+  SymDimVector strides(rank);
+  SymInt stride = 1;
+  const auto next = [&](size_t d) {
+    strides[d] = stride;
+    stride *= sym_max(sizes[d], SymInt(1));
+  };
+  next(1);
+  for (size_t d = rank; --d > 1;) next(d);
+  next(0);
+  return strides;
+}
+
+// The kernels of a device that this place is about: `device` may be left out there. Functors, and
+// not functions, where every instruction counts: their calls are inlined. By reference, so that
+// what only the rare call looks at is not copied.
+template <DeviceType type>
+struct EmptyAt {
+  Tensor operator()(IntArrayRef size, SB_OPTION_REFS,
+                    const std::optional<MemoryFormat>& memory_format) const {
+    const DType new_dtype = dtype ? *dtype : default_dtype();
+    if (layout || pin_memory || memory_format || (device && *device != Device(type))) [[unlikely]] {
+      return with_all_options(size, new_dtype, layout, device, pin_memory, memory_format);
+    }
+    return empty_on(type, size, new_dtype);
+  }
+  [[gnu::noinline]] static Tensor with_all_options(
+      IntArrayRef size, DType dtype, const std::optional<Layout>& layout,
+      const std::optional<Device>& device, const std::optional<bool>& pin_memory,
+      const std::optional<MemoryFormat>& memory_format) {
+    check_options("empty", layout, pin_memory);
+    const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
+    SB_CHECK(format != MemoryFormat::Preserve,
+             "empty: argument memory_format: preserve_format is not supported");
+    return empty_on(without_index("empty", device.value_or(Device(type))), size, dtype, format);
+  }
+};
+template <DeviceType type>
+Tensor empty_strided_at(IntArrayRef size, IntArrayRef stride, SB_TENSOR_OPTIONS) {
+  if (!device) device = Device(type);
+  return empty_strided_plain(size, stride, dtype, layout, device, pin_memory);
+}
+
+// At Meta, where sizes may be symbols.
+struct EmptyAtMeta {
+  Tensor operator()(SymIntArrayRef size, SB_OPTION_REFS,
+                    const std::optional<MemoryFormat>& memory_format) const {
+    if (any_symbolic(size)) [[unlikely]]
+      return with_symbols(size, dtype, layout, pin_memory, memory_format);
+    return EmptyAt<DeviceType::Meta>()(size.expect_ints(), dtype, layout, device, pin_memory,
+                                       memory_format);
+  }
+  [[gnu::noinline]] static Tensor with_symbols(SymIntArrayRef size,
+                                               const std::optional<DType>& dtype,
+                                               const std::optional<Layout>& layout,
+                                               const std::optional<bool>& pin_memory,
+                                               const std::optional<MemoryFormat>& memory_format) {
+    check_options("empty", layout, pin_memory);
+    SymDimVector strides;
+    if (memory_format) strides = strides_in_format("empty", size, *memory_format);
+    return empty_with_symbols(size, strides, dtype.value_or(default_dtype()));
+  }
+};
+Tensor empty_strided_at_meta(SymIntArrayRef size, SymIntArrayRef stride, SB_TENSOR_OPTIONS) {
+  if (any_symbolic(size, stride)) {
+    check_options("empty_strided", layout, pin_memory);
+    return empty_with_symbols(size, stride, dtype.value_or(default_dtype()));
+  }
+  return empty_strided_at<DeviceType::Meta>(size.expect_ints(), stride.expect_ints(), dtype, layout,
+                                            device, pin_memory);
+}
+
+// No argument is a tensor, so the device argument picks the kernel.
+DispatchKeySet keys_of_device(const std::optional<Device>& device) {
+  return backend_key_set(device ? device->type : DeviceType::CPU);
+}
+
+struct EmptySelect {
+  Tensor operator()(SymIntArrayRef size, SB_OPTION_REFS,
+                    const std::optional<MemoryFormat>& memory_format) const {
+    return empty.redispatch(keys_of_device(device), size, dtype, layout, device, pin_memory,
+                            memory_format);
+  }
+};
+
+Tensor empty_strided_select(SymIntArrayRef size, SymIntArrayRef stride, SB_TENSOR_OPTIONS) {
+  return empty_strided.redispatch(keys_of_device(device), size, stride, dtype, layout, device,
+                                  pin_memory);
+}
+
+void check_out(std::string_view op, const Tensor& out) {
+  SB_CHECK(out.defined(), op, ": out: expected a tensor, got an undefined one");
+}
+void check_self(std::string_view op, const Tensor& self) {
+  SB_CHECK(self.defined(), op, ": argument self: expected a tensor, got an undefined one");
+}
+
+// out= of an operator whose result has no elements yet: the shape of the result, after the checks
+// of making it and of copying it to out, whose elements stay.
+Tensor resize_to_result(std::string_view op, const Tensor& meta_result, const Tensor& out) {
+  check_out(op, out);
+  if (out.sizes() == meta_result.sizes())
+    check_no_internal_overlap(out);
+  else
+    resize_output(out, meta_result.sizes());
+  return out;
+}
+Tensor empty_strided_to(std::string_view op, IntArrayRef size, IntArrayRef stride,
+                        const Tensor& out) {
+  check_out(op, out);
+  return resize_to_result(op, empty_strided_on(DeviceType::Meta, size, stride, out.dtype()), out);
+}
+
+Tensor empty_permuted_any(SymIntArrayRef size, IntArrayRef physical_layout, SB_TENSOR_OPTIONS) {
+  const auto rank = static_cast<int64_t>(size.size());
+  const auto fits = [&](bool truth) {
+    SB_CHECK(truth, "empty_permuted: argument physical_layout: expected a permutation of 0 to ",
+             rank - 1, " for the size ", shape_text(size), ", got ", shape_text(physical_layout));
+  };
+  fits(physical_layout.size() == size.size());
+  std::vector<bool> seen(size.size());
+  SymDimVector strides(size.size());
+  SymInt stride = 1;
+  for (size_t i = size.size(); i-- > 0;) {
+    fits(physical_layout[i] >= 0 && physical_layout[i] < rank);
+    const auto d = static_cast<size_t>(physical_layout[i]);
+    fits(!seen[d]);
+    seen[d] = true;
+    strides[d] = stride;
+    stride *= sym_max(size[d], SymInt(1));
+  }
+  return empty_strided(size, SymIntArrayRef(strides), dtype, layout, device, pin_memory);
+}
+
+// out= of what fills a shape with a number.
+Tensor fill_resized(std::string_view op, IntArrayRef size, const Scalar& value, const Tensor& out) {
+  check_out(op, out);
+  check_scalar_fits(value, out.dtype());
+  resize_output(out, size);
+  return fill_(out, value);
+}
+
+Tensor zeros_any(SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+  return zero_(empty(size, dtype, layout, device, pin_memory, std::nullopt));
+}
+Tensor ones_any(SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+  return fill_(empty(size, dtype, layout, device, pin_memory, std::nullopt), 1);
+}
+Tensor full_any(SymIntArrayRef size, const Scalar& value, SB_TENSOR_OPTIONS) {
+  if (!dtype) dtype = value.dtype();
+  return fill_(empty(size, dtype, layout, device, pin_memory, std::nullopt), value);
+}
+Tensor scalar_tensor_any(const Scalar& s, SB_TENSOR_OPTIONS) {
+  return fill_(empty(SymIntArrayRef(), dtype, layout, device, pin_memory, std::nullopt), s);
+}
+
+Tensor empty_like_any(const Tensor& self, SB_TENSOR_OPTIONS,
+                      std::optional<MemoryFormat> memory_format) {
+  check_self("empty_like", self);
+  const DType new_dtype = dtype.value_or(self.dtype());
+  const Device new_device = device.value_or(self.device());
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
+  if (self.is_symbolic()) {
+    const SymDimVector strides = format == MemoryFormat::Preserve
+                                     ? internal::dense_strides_like(self)
+                                     : strides_in_format("empty_like", self.sym_sizes(), format);
+    return empty_strided(self.sym_sizes(), SymIntArrayRef(strides), new_dtype, layout, new_device,
+                         pin_memory);
+  }
+  if (format != MemoryFormat::Preserve)
+    return empty(self.sizes(), new_dtype, layout, new_device, pin_memory, format);
+  return empty_strided(self.sizes(), empty_like_strides(self), new_dtype, layout, new_device,
+                       pin_memory);
+}
+
+Tensor full_like_any(const Tensor& self, const Scalar& value, SB_TENSOR_OPTIONS,
+                     std::optional<MemoryFormat> memory_format) {
+  return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), value);
+}
+Tensor full_like_out_any(const Tensor& self, const Scalar& value,
+                         std::optional<MemoryFormat> memory_format, const Tensor& out) {
+  check_out("full_like", out);
+  const Tensor result =
+      full_like_any(self, value, out.dtype(), std::nullopt, out.device(), {}, memory_format);
+  copy_result_to_out("full_like", result, out);
+  return out;
+}
+
+Tensor new_empty_any(const Tensor& self, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+  check_self("new_empty", self);
+  return empty(size, dtype.value_or(self.dtype()), layout, device.value_or(self.device()),
+               pin_memory, std::nullopt);
+}
+Tensor new_empty_strided_any(const Tensor& self, SymIntArrayRef size, SymIntArrayRef stride,
+                             SB_TENSOR_OPTIONS) {
+  check_self("new_empty_strided", self);
+  return empty_strided(size, stride, dtype.value_or(self.dtype()), layout,
+                       device.value_or(self.device()), pin_memory);
+}
+Tensor new_full_any(const Tensor& self, SymIntArrayRef size, const Scalar& value,
+                    SB_TENSOR_OPTIONS) {
+  return fill_(new_empty_any(self, size, dtype, layout, device, pin_memory), value);
+}
+Tensor new_full_out_any(const Tensor& self, SymIntArrayRef size, const Scalar& value,
+                        const Tensor& out) {
+  check_out("new_full", out);
+  const Tensor result =
+      new_full_any(self, size, value, out.dtype(), std::nullopt, out.device(), std::nullopt);
+  copy_result_to_out("new_full", result, out);
+  return out;
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(empty);
+  m.impl(empty, DispatchKey::BackendSelect, EmptySelect());
+  m.impl(empty, DispatchKey::CPU, EmptyAt<DeviceType::CPU>());
+  m.impl(empty, DispatchKey::Meta, EmptyAtMeta());
+  m.define(empty_strided);
+  m.impl(empty_strided, DispatchKey::BackendSelect, empty_strided_select);
+  m.impl(empty_strided, DispatchKey::CPU, empty_strided_at<DeviceType::CPU>);
+  m.impl(empty_strided, DispatchKey::Meta, empty_strided_at_meta);
+  m.define(empty_out);
+  m.impl(empty_out, kFactory,
+         [](IntArrayRef size, std::optional<MemoryFormat> memory_format, const Tensor& out) {
+           check_out("empty", out);
+           SB_CHECK(!memory_format, "empty: argument memory_format: not taken together with out");
+           resize_output(out, size);
+           return out;
+         });
+  m.define(empty_strided_out);
+  m.impl(empty_strided_out, kFactory, [](IntArrayRef size, IntArrayRef stride, const Tensor& out) {
+    return empty_strided_to("empty_strided", size, stride, out);
+  });
+
+  m.define(empty_permuted);
+  m.impl(empty_permuted, kFactory, empty_permuted_any);
+  m.define(empty_permuted_out);
+  m.impl(empty_permuted_out, kFactory,
+         [](SymIntArrayRef size, IntArrayRef physical_layout, const Tensor& out) {
+           check_out("empty_permuted", out);
+           return resize_to_result(
+               "empty_permuted",
+               empty_permuted_any(size, physical_layout, out.dtype(), std::nullopt,
+                                  Device(DeviceType::Meta), std::nullopt),
+               out);
+         });
+
+  m.define(zeros);
+  m.impl(zeros, kFactory, zeros_any);
+  m.define(zeros_out);
+  m.impl(zeros_out, kFactory,
+         [](IntArrayRef size, const Tensor& out) { return fill_resized("zeros", size, 0, out); });
+  m.define(ones);
+  m.impl(ones, kFactory, ones_any);
+  m.define(ones_out);
+  m.impl(ones_out, kFactory,
+         [](IntArrayRef size, const Tensor& out) { return fill_resized("ones", size, 1, out); });
+  m.define(full);
+  m.impl(full, kFactory, full_any);
+  m.define(full_out);
+  m.impl(full_out, kFactory, [](IntArrayRef size, const Scalar& value, const Tensor& out) {
+    return fill_resized("full", size, value, out);
+  });
+  m.define(scalar_tensor);
+  m.impl(scalar_tensor, kFactory, scalar_tensor_any);
+  m.define(scalar_tensor_out);
+  m.impl(scalar_tensor_out, kFactory, [](const Scalar& s, const Tensor& out) {
+    return fill_resized("scalar_tensor", {}, s, out);
+  });
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  m.define(empty_like);
+  m.impl(empty_like, kFactory, empty_like_any);
+  m.define(empty_like_out);
+  m.impl(empty_like_out, kFactory,
+         [](const Tensor& self, std::optional<MemoryFormat> memory_format, const Tensor& out) {
+           check_self("empty_like", self);
+           return resize_to_result(
+               "empty_like",
+               empty_like_any(self, self.dtype(), {}, Device(DeviceType::Meta), {}, memory_format),
+               out);
+         });
+  m.define(zeros_like);
+  m.impl(zeros_like, kFactory,
+         [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
+           return zero_(empty_like(self, dtype, layout, device, pin_memory, format));
+         });
+  m.define(zeros_like_out);
+  m.impl(zeros_like_out, kFactory,
+         [](const Tensor& self, std::optional<MemoryFormat> format, const Tensor& out) {
+           return full_like_out_any(self, 0, format, out);
+         });
+  m.define(ones_like);
+  m.impl(ones_like, kFactory,
+         [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
+           return full_like_any(self, 1, dtype, layout, device, pin_memory, format);
+         });
+  m.define(ones_like_out);
+  m.impl(ones_like_out, kFactory,
+         [](const Tensor& self, std::optional<MemoryFormat> format, const Tensor& out) {
+           return full_like_out_any(self, 1, format, out);
+         });
+  m.define(full_like);
+  m.impl(full_like, kFactory, full_like_any);
+  m.define(full_like_out);
+  m.impl(full_like_out, kFactory, full_like_out_any);
+
+  m.define(new_empty);
+  m.impl(new_empty, kFactory, new_empty_any);
+  m.define(new_empty_out);
+  m.impl(new_empty_out, kFactory, [](const Tensor&, IntArrayRef size, const Tensor& out) {
+    check_out("new_empty", out);
+    return resize_to_result("new_empty", empty_on(DeviceType::Meta, size, out.dtype()), out);
+  });
+  m.define(new_empty_strided);
+  m.impl(new_empty_strided, kFactory, new_empty_strided_any);
+  m.define(new_empty_strided_out);
+  m.impl(new_empty_strided_out, kFactory,
+         [](const Tensor&, IntArrayRef size, IntArrayRef stride, const Tensor& out) {
+           return empty_strided_to("new_empty_strided", size, stride, out);
+         });
+  m.define(new_zeros);
+  m.impl(new_zeros, kFactory, [](const Tensor& self, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+    return zero_(new_empty_any(self, size, dtype, layout, device, pin_memory));
+  });
+  m.define(new_zeros_out);
+  m.impl(new_zeros_out, kFactory, [](const Tensor& self, SymIntArrayRef size, const Tensor& out) {
+    return new_full_out_any(self, size, 0, out);
+  });
+  m.define(new_ones);
+  m.impl(new_ones, kFactory, [](const Tensor& self, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+    return new_full_any(self, size, 1, dtype, layout, device, pin_memory);
+  });
+  m.define(new_ones_out);
+  m.impl(new_ones_out, kFactory, [](const Tensor& self, SymIntArrayRef size, const Tensor& out) {
+    return new_full_out_any(self, size, 1, out);
+  });
+  m.define(new_full);
+  m.impl(new_full, kFactory, new_full_any);
+  m.define(new_full_out);
+  m.impl(new_full_out, kFactory, new_full_out_any);
+}
+
+#undef SB_OPTION_REFS
+
+}  // namespace
+}  // namespace sb

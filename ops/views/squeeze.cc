@@ -1,0 +1,108 @@
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/ops/shape/by_size.h"
+#include "switchboard/ops/views/views.h"
+
+namespace sb {
+namespace {
+
+template <SizeType Int>
+struct Shape {
+  SizeVector<Int> sizes;
+  SizeVector<Int> strides;
+};
+
+// A view of self of the shape that shape_of<Int>() gives.
+template <class F>
+Tensor view_as_shape(const char* op, const Tensor& self, F&& shape_of) {
+  check_defined(op, self);
+  return by_size(self.is_symbolic(), [&]<class Int>() {
+    const Shape<Int> shape = shape_of.template operator()<Int>();
+    return alias_of_shape(self, shape.sizes, shape.strides, storage_offset_of<Int>(self));
+  });
+}
+template <class F>
+Tensor set_shape(const char* op, const Tensor& self, F&& shape_of) {
+  check_defined(op, self);
+  return by_size(self.is_symbolic(), [&]<class Int>() {
+    const Shape<Int> shape = shape_of.template operator()<Int>();
+    if constexpr (std::is_same_v<Int, SymInt>) {
+      self.impl()->set_sym_sizes_and_strides(shape.sizes, shape.strides, self.sym_storage_offset());
+    } else {
+      self.impl()->set_sizes_and_strides(shape.sizes, shape.strides);
+    }
+    return self;
+  });
+}
+
+// Without the dimensions of size 1; all of them, or those in `dims`.
+template <SizeType Int>
+Shape<Int> squeezed(const char* op, const Tensor& self, std::optional<IntArrayRef> dims) {
+  DimSet droppable;
+  if (dims) droppable = dim_set(op, *dims, self.dim());
+  const SizesRef<Int> sizes = sizes_of<Int>(self);
+  Shape<Int> shape;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if ((!dims || droppable[d]) && is_one(sizes[d])) continue;
+    shape.sizes.push_back(sizes[d]);
+    shape.strides.push_back(strides_of<Int>(self)[d]);
+  }
+  return shape;
+}
+Tensor squeezed_view(const Tensor& self, std::optional<IntArrayRef> dims) {
+  return view_as_shape("squeeze", self,
+                       [&]<class Int>() { return squeezed<Int>("squeeze", self, dims); });
+}
+Tensor squeeze_in_place(const Tensor& self, std::optional<IntArrayRef> dims) {
+  return set_shape("squeeze_", self,
+                   [&]<class Int>() { return squeezed<Int>("squeeze_", self, dims); });
+}
+
+template <SizeType Int>
+Shape<Int> unsqueezed(const char* op, const Tensor& self, int64_t dim) {
+  const int64_t rank = self.dim();
+  const int64_t at = wrap_dim(op, dim, rank + 1);
+  const SizesRef<Int> sizes = sizes_of<Int>(self), strides = strides_of<Int>(self);
+  Shape<Int> shape{SizeVector<Int>(sizes.begin(), sizes.end()),
+                   SizeVector<Int>(strides.begin(), strides.end())};
+  const size_t i = static_cast<size_t>(at);
+  const Int stride = at == rank ? Int(1) : product_of(sizes[i], strides[i]);
+  shape.sizes.insert(shape.sizes.begin() + at, Int(1));
+  shape.strides.insert(shape.strides.begin() + at, stride);
+  return shape;
+}
+
+}  // namespace
+
+SB_LIBRARY_FRAGMENT(aten, m) {
+  const auto all = DispatchKey::CompositeExplicitAutograd;
+  m.define(squeeze);
+  m.impl(squeeze, all, [](const Tensor& self) { return squeezed_view(self, std::nullopt); });
+  m.define(squeeze_dim);
+  m.impl(squeeze_dim, all,
+         [](const Tensor& self, int64_t dim) { return squeezed_view(self, IntArrayRef(&dim, 1)); });
+  m.define(squeeze_dims);
+  m.impl(squeeze_dims, all,
+         [](const Tensor& self, IntArrayRef dims) { return squeezed_view(self, dims); });
+  m.define(squeeze_, Tag::inplace_view);
+  m.impl(squeeze_, all, [](const Tensor& self) { return squeeze_in_place(self, std::nullopt); });
+  m.define(squeeze__dim, Tag::inplace_view);
+  m.impl(squeeze__dim, all, [](const Tensor& self, int64_t dim) {
+    return squeeze_in_place(self, IntArrayRef(&dim, 1));
+  });
+  m.define(squeeze__dims, Tag::inplace_view);
+  m.impl(squeeze__dims, all,
+         [](const Tensor& self, IntArrayRef dims) { return squeeze_in_place(self, dims); });
+  m.define(unsqueeze);
+  m.impl(unsqueeze, all, [](const Tensor& self, int64_t dim) {
+    return view_as_shape("unsqueeze", self,
+                         [&]<class Int>() { return unsqueezed<Int>("unsqueeze", self, dim); });
+  });
+  m.define(unsqueeze_, Tag::inplace_view);
+  m.impl(unsqueeze_, all, [](const Tensor& self, int64_t dim) {
+    return set_shape("unsqueeze_", self,
+                     [&]<class Int>() { return unsqueezed<Int>("unsqueeze_", self, dim); });
+  });
+}
+
+}  // namespace sb

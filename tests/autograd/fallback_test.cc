@@ -1,0 +1,147 @@
+// What happens to operators that have no derivative.
+
+#include <string>
+#include <vector>
+
+#include "catch2/catch.hpp"
+#include "switchboard/autograd/backward.h"
+#include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/variable.h"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/testing/places.h"
+
+namespace sb {
+namespace {
+
+using Catch::Contains;
+using test::tensor_of;
+using test::values_of;
+using Values = std::vector<double>;
+
+SB_OP(bare, "fallback_test::bare(Tensor x) -> Tensor");
+SB_OP(bare_, "fallback_test::bare_(Tensor(a!) x) -> Tensor(a!)");
+SB_OP(bare_out, "fallback_test::bare.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)");
+SB_OP(in_parts, "fallback_test::in_parts(Tensor x) -> Tensor");
+SB_OP(unrecorded, "fallback_test::unrecorded(Tensor x) -> Tensor");
+SB_OP(count, "fallback_test::size(Tensor x) -> int");
+
+SB_LIBRARY(fallback_test, m) {
+  m.define(bare);
+  m.impl(bare, DispatchKey::CPU, [](const Tensor& x) { return clone(x); });
+  m.define(bare_);
+  m.impl(bare_, DispatchKey::CPU, [](const Tensor& x) { return add_(x, x); });
+  m.define(bare_out);
+  m.impl(bare_out, DispatchKey::CPU, [](const Tensor& x, const Tensor& out) {
+    copy_(out, x);
+    return out;
+  });
+  // Composed of operators that have derivatives.
+  m.define(in_parts);
+  m.impl(in_parts, DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor& x) { return add(mul(x, x), x); });
+  // Composed too, but of what nothing can record.
+  m.define(unrecorded);
+  m.impl(unrecorded, DispatchKey::CompositeExplicitAutograd, [](const Tensor& x) {
+    const NoGradGuard off;
+    return mul(x, x);
+  });
+  m.define(count);
+  m.impl(count, DispatchKey::CPU, [](const Tensor& x) { return x.numel(); });
+}
+
+Tensor leaf() {
+  Tensor x = tensor_of({2}, {3, 4}, DType::Float64);
+  set_requires_grad(x);
+  return x;
+}
+
+TEST_CASE("an operator without a derivative runs, and backward through it names it") {
+  const Tensor x = leaf();
+  const Tensor y = bare(x);
+  CHECK(values_of(y) == Values{3, 4});
+  CHECK(requires_grad(y));
+  CHECK(grad_fn(y)->name() == "fallback_test::bare backward");
+  CHECK_THROWS_WITH(backward(sum(y)),
+                    Contains("fallback_test::bare: no derivative is registered; derive() it or "
+                             "register_autograd() one, not_differentiable() if it has none\n"
+                             "defined: "));
+  CHECK_FALSE(grad_of(x).defined());
+}
+
+TEST_CASE("the node of the error leads to the arguments, so that asking for their gradient fails") {
+  const Tensor x = leaf();
+  const Tensor y = bare(x);
+  REQUIRE(grad_fn(y)->edges().size() == 1);
+  CHECK(grad_fn(y)->edge(0) == gradient_edge(x));
+  CHECK_THROWS_WITH(grad({sum(y)}, {x}), Contains("fallback_test::bare"));
+  GradOptions unused;
+  unused.allow_unused = true;
+  CHECK_THROWS_WITH(grad({sum(y)}, {x}, {}, unused), Contains("fallback_test::bare"));
+}
+
+TEST_CASE("nothing is recorded where nothing asks for a gradient") {
+  CHECK_FALSE(requires_grad(bare(tensor_of({2}, {3, 4}))));
+  const NoGradGuard off;
+  CHECK_FALSE(requires_grad(bare(leaf())));
+}
+
+TEST_CASE("a result that is no tensor is left alone") { CHECK(count(leaf()) == 2); }
+
+TEST_CASE("what an operator without a derivative wrote to leads to the error") {
+  const Tensor x = leaf();
+  const Tensor y = mul(x, x);
+  bare_(y);
+  CHECK(values_of(y) == Values{18, 32});
+  CHECK(grad_fn(y)->name() == "fallback_test::bare_ backward");
+  CHECK_THROWS_WITH(backward(sum(y)), Contains("fallback_test::bare_: no derivative"));
+  CHECK_THROWS_WITH(bare_(x), Contains("a leaf that requires a gradient is written to"));
+}
+
+TEST_CASE("an out= form of an operator without a derivative is refused") {
+  const Tensor out = zeros({2}, DType::Float64);
+  CHECK_THROWS_WITH(bare_out(leaf(), out), Contains("an out= form records nothing"));
+  CHECK(values_of(out) == Values{0, 0});
+}
+
+TEST_CASE("an operator composed of others has their derivatives") {
+  const Tensor x = leaf();
+  backward(sum(in_parts(x)));
+  CHECK(values_of(grad_of(x)) == Values{7, 9});
+}
+
+struct Seen final : DispatchMode {
+  void call(const OperatorHandle& op, DispatchKeySet, Stack* stack) override {
+    names.push_back(op.name().to_string());
+    op.call_boxed(stack);
+  }
+  std::string name() const override { return "Seen"; }
+  std::vector<std::string> names;
+};
+
+TEST_CASE("an operator composed of others has their derivatives under a mode too") {
+  const Tensor x = leaf();
+  Seen seen;
+  Tensor y;
+  {
+    const ModeGuard on(&seen);
+    y = in_parts(x);
+  }
+  CHECK(seen.names == std::vector<std::string>{"aten::mul.Tensor", "aten::add.Tensor"});
+  backward(sum(y));
+  CHECK(values_of(grad_of(x)) == Values{7, 9});
+}
+
+TEST_CASE("a composed operator of which nothing was recorded leads to the error") {
+  const Tensor y = unrecorded(leaf());
+  REQUIRE(requires_grad(y));
+  CHECK_THROWS_WITH(backward(sum(y)), Contains("fallback_test::unrecorded: no derivative"));
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,74 @@
+// One of two functions, as the data says.
+
+#ifndef SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_COND_H_
+#define SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_COND_H_
+
+#include <utility>
+#include <vector>
+
+#include "switchboard/transforms/control_flow/control_flow.h"
+#include "switchboard/transforms/control_flow/tensor_callable.h"
+
+namespace sb {
+
+// `higher_order::cond(pred, true_fn, false_fn, operands)`: a bool or a bool tensor, two Callables
+// and a list of tensors. As `torch.ops.higher_order.cond`.
+HigherOrderOperator& cond_op();
+
+// true_fn(operands...) if pred holds, else false_fn(operands...). As `torch.cond`. The functions
+// are as in tensor_callable.h.
+//
+//   Tensor y = cond(sum(x) > 0, [](const Tensor& x) { return x + 1; },
+//                   [](const Tensor& x) { return -x; }, {x})[0];
+//
+// On kernels it reads pred and runs one function. A trace records both, as subgraphs, and a fake
+// mode runs both, so that pred needs no data there; what they give must then agree in number,
+// dtypes, sizes, strides and devices (RuntimeError, naming the function and the result). Neither
+// function may write to what it has not made: a trace (RuntimeError) and functionalisation
+// (NotImplementedError) refuse that, and functionalisation also results that share memory with an
+// operand (RuntimeError).
+//
+// Throws RuntimeError for a pred that is not one element of dtype bool and for undefined operands;
+// NotImplementedError under modes that have no rule for it.
+template <class T, class F>
+std::vector<Tensor> cond(const Tensor& pred, T true_fn, F false_fn,
+                         std::vector<Tensor> operands = {});
+// The same for a pred that is known: no call of the operator, a trace records what runs.
+template <class T, class F>
+std::vector<Tensor> cond(bool pred, T true_fn, F false_fn, std::vector<Tensor> operands = {});
+
+namespace control_flow {
+
+// The arguments of a call. Throws what is wrong with them.
+struct CondCall {
+  explicit CondCall(const std::vector<IValue>& stack);
+
+  IValue pred;  // a bool, or one element of dtype bool
+  FunctionArgument true_fn, false_fn;
+  std::vector<Tensor> operands;
+};
+
+std::vector<Tensor> call_cond(IValue pred, IValue true_fn, IValue false_fn,
+                              std::vector<Tensor> operands);
+std::vector<Tensor> call_known_cond(bool pred, IValue true_fn, IValue false_fn,
+                                    std::vector<Tensor> operands);
+
+}  // namespace control_flow
+
+template <class T, class F>
+std::vector<Tensor> cond(const Tensor& pred, T true_fn, F false_fn, std::vector<Tensor> operands) {
+  return control_flow::call_cond(
+      pred, tensor_callable("higher_order::cond: true_fn", std::move(true_fn)),
+      tensor_callable("higher_order::cond: false_fn", std::move(false_fn)), std::move(operands));
+}
+
+template <class T, class F>
+std::vector<Tensor> cond(bool pred, T true_fn, F false_fn, std::vector<Tensor> operands) {
+  return control_flow::call_known_cond(
+      pred, tensor_callable("higher_order::cond: true_fn", std::move(true_fn)),
+      tensor_callable("higher_order::cond: false_fn", std::move(false_fn)), std::move(operands));
+}
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_COND_H_

@@ -1,0 +1,183 @@
+#include "switchboard/transforms/control_flow/control_flow.h"
+
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/ops/copying/item.h"
+
+namespace sb::control_flow {
+namespace {
+
+// Sizes may be symbols: the same expression is the same size, and nothing is asked of others.
+bool same_number(const SymInt& a, const SymInt& b) {
+  if (!a.is_symbolic() && !b.is_symbolic()) return a.expect_int() == b.expect_int();
+  if (const auto known = statically_known(a == b)) return *known;
+  return (a == b).guard_bool();
+}
+
+bool same_sizes(const Tensor& a, const Tensor& b) {
+  if (a.dim() != b.dim()) return false;
+  for (int64_t d = 0; d < a.dim(); ++d)
+    if (!same_number(a.sym_size(d), b.sym_size(d))) return false;
+  return true;
+}
+
+bool same_strides(const Tensor& a, const Tensor& b) {
+  if (!a.is_symbolic() && a.numel() == 0) return true;
+  for (int64_t d = 0; d < a.dim(); ++d)
+    if (a.sym_size(d).maybe_int() != 1 && !same_number(a.sym_stride(d), b.sym_stride(d)))
+      return false;
+  return true;
+}
+
+std::string strides_text(const Tensor& t) {
+  return str_cat(
+      t.describe(), " with strides [",
+      absl::StrJoin(t.sym_strides(), ", ",
+                    [](std::string* out, const SymInt& stride) { *out += stride.to_string(); }),
+      "]");
+}
+
+// RuntimeError if a result is a view of an argument, or the argument itself.
+void check_no_alias(std::string_view who, const std::vector<IValue>& arguments,
+                    const std::vector<IValue>& results) {
+  for (size_t r = 0; r < results.size(); ++r) {
+    results[r].for_each_tensor([&](const Tensor& result) {
+      for (size_t a = 0; a < arguments.size(); ++a) {
+        arguments[a].for_each_tensor([&](const Tensor& argument) {
+          SB_CHECK(!result.is_alias_of(argument), who, ": result ", r,
+                   " shares memory with argument ", a, ", ", argument.describe(),
+                   "; under functionalization it must be a clone");
+        });
+      }
+    });
+  }
+}
+
+}  // namespace
+
+FunctionArgument::FunctionArgument(std::string_view op, std::string_view name, const IValue& value)
+    : name_(str_cat(op, ": ", name)), function_(Callable::find(value)) {
+  SB_CHECK_TYPE(function_, name_, ": expected a Callable, got ", value.tag_name());
+}
+
+std::vector<Tensor> FunctionArgument::operator()(const std::vector<Tensor>& arguments) const {
+  std::vector<Tensor> tensors;
+  for (IValue& result : (*function_)(control_flow::values_of(arguments))) {
+    const size_t i = tensors.size();
+    SB_CHECK_TYPE(result.is_Tensor(), name_, ": result ", i, ": expected a tensor, got ",
+                  result.tag_name());
+    tensors.push_back(std::move(result).to_tensor());
+    SB_CHECK(tensors.back().defined(), name_, ": result ", i,
+             ": expected a tensor, got an undefined one");
+  }
+  return tensors;
+}
+
+const std::vector<IValue>& arguments_of(std::string_view op, const std::vector<IValue>& stack,
+                                        size_t expected) {
+  SB_CHECK_TYPE(stack.size() == expected, op, ": expected ", expected, " arguments, got ",
+                stack.size());
+  return stack;
+}
+
+std::vector<Tensor> tensors_of(std::string_view op, std::string_view name, const IValue& value) {
+  std::vector<Tensor> tensors;
+  if (value.is_TensorList()) {
+    tensors.assign(value.to_tensor_list().begin(), value.to_tensor_list().end());
+  } else {
+    SB_CHECK_TYPE(value.is_List(), op, ": ", name, ": expected a list of tensors, got ",
+                  value.tag_name());
+    for (const IValue& item : value.to_list()) {
+      SB_CHECK_TYPE(item.is_Tensor(), op, ": ", name, ": item ", tensors.size(),
+                    ": expected a tensor, got ", item.tag_name());
+      tensors.push_back(item.to_tensor());
+    }
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    SB_CHECK(tensors[i].defined(), op, ": ", name, ": item ", i,
+             ": expected a tensor, got an undefined one");
+  }
+  return tensors;
+}
+
+std::vector<IValue> values_of(const std::vector<Tensor>& tensors) {
+  return {tensors.begin(), tensors.end()};
+}
+
+bool truth_of(std::string_view who, const Tensor& tensor) {
+  try {
+    return item(tensor).to<bool>();
+  } catch (const Error& error) {
+    rethrow_with_context(error, str_cat(who, ": "));
+  }
+}
+
+void check_slices(std::string_view op, const std::vector<Tensor>& xs) {
+  SB_CHECK(!xs.empty(), op, ": xs: expected at least one tensor, got none");
+  for (size_t i = 0; i < xs.size(); ++i) {
+    SB_CHECK(xs[i].dim() > 0, op, ": xs: item ", i, ": expected a first dimension, got ",
+             xs[i].describe());
+    SB_CHECK(xs[i].sym_size(0).maybe_int() != 0, op, ": xs: item ", i,
+             ": expected a first dimension that is not 0, got ", xs[i].describe());
+    SB_CHECK(same_number(xs[i].sym_size(0), xs[0].sym_size(0)), op, ": xs: item ", i,
+             ": expected a first dimension of ", xs[0].sym_size(0).to_string(),
+             ", as that of item 0, got ", xs[i].describe());
+  }
+}
+
+void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, std::string_view of,
+                         const std::vector<Tensor>& expected, Strides strides) {
+  SB_CHECK(got.size() == expected.size(), who, ": expected ", expected.size(),
+           " results, as many as ", of, ", got ", got.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    const Tensor &a = expected[i], &b = got[i];
+    SB_CHECK(a.dtype() == b.dtype() && same_sizes(a, b) && a.device() == b.device(), who,
+             ": result ", i, ": expected ", a.describe(), ", as of ", of, ", got ", b.describe());
+    SB_CHECK(strides == Strides::Ignored || same_strides(a, b), who, ": result ", i, ": expected ",
+             strides_text(a), ", as of ", of, ", got ", strides_text(b));
+  }
+}
+
+OperatorBase::Rule below_autograd(const HigherOrderOperator& op) {
+  return [&op](DispatchKeySet keys, Stack* stack) {
+    const BelowAutogradGuard below;
+    op.redispatch_boxed(
+        (keys - kAutogradFunctionalities) & DispatchKeySet::below(DispatchKey::ADInplaceOrView),
+        stack);
+  };
+}
+
+FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
+                                    std::vector<std::string> function_names) {
+  return [&op, names = std::move(function_names)](const FunctionalizeApi& api, DispatchKeySet,
+                                                  Stack* stack) {
+    std::vector<IValue> values;
+    size_t num_functions = 0;
+    for (const IValue& argument : *stack) {
+      const IntrusivePtr<Callable> function = Callable::find(argument);
+      if (!function) {
+        values.push_back(api.unwrap(argument));
+        continue;
+      }
+      const std::string who =
+          str_cat(op.name(), ": ",
+                  num_functions < names.size() ? names[num_functions] : std::string("function"));
+      ++num_functions;
+      values.push_back(Callable::make(
+          [who, f = api.functionalize(function->function())](std::vector<IValue> arguments) {
+            std::vector<IValue> results = f(arguments);
+            check_no_alias(who, arguments, results);
+            return results;
+          }));
+    }
+    api.redispatch([&] { op.call_boxed(&values); });
+    stack->clear();
+    for (const IValue& result : values) stack->push_back(api.wrap(result));
+  };
+}
+
+}  // namespace sb::control_flow

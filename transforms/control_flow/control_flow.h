@@ -1,0 +1,71 @@
+// What cond, while_loop, map and scan share: their arguments, the functions that they call, and the
+// rules that are the same for all of them.
+
+#ifndef SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_CONTROL_FLOW_H_
+#define SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_CONTROL_FLOW_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "switchboard/core/tensor.h"
+#include "switchboard/dispatch/objects/callable.h"
+#include "switchboard/dispatch/objects/higher_order_operator.h"
+
+namespace sb::control_flow {
+
+// A function among the arguments of a higher-order operator, from tensors to tensors. It goes by
+// the name of the argument in errors: "higher_order::cond: true_fn: ...".
+class FunctionArgument {
+ public:
+  // Throws TypeError, naming the argument, unless the value is a Callable.
+  FunctionArgument(std::string_view op, std::string_view name, const IValue& value);
+
+  // Throws TypeError for a result that is no tensor, RuntimeError for an undefined one, and what
+  // the function throws.
+  std::vector<Tensor> operator()(const std::vector<Tensor>& arguments) const;
+  // "higher_order::cond: true_fn".
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  IntrusivePtr<Callable> function_;
+};
+
+// The arguments of a call; TypeError unless there are that many.
+const std::vector<IValue>& arguments_of(std::string_view op, const std::vector<IValue>& stack,
+                                        size_t expected);
+// The tensors of an argument that is a list of tensors. TypeError, naming the argument, for
+// anything else, RuntimeError for an undefined tensor.
+std::vector<Tensor> tensors_of(std::string_view op, std::string_view name, const IValue& value);
+std::vector<IValue> values_of(const std::vector<Tensor>& tensors);
+
+// The one element of a bool tensor. Errors start with `who`: DataDependentOutputError where there
+// is no data to read.
+bool truth_of(std::string_view who, const Tensor& tensor);
+
+// RuntimeError unless the tensors that `op` takes slices of, its argument xs, are there, have a
+// first dimension, and agree in it. Of a size that is a symbol, what can be told.
+void check_slices(std::string_view op, const std::vector<Tensor>& xs);
+
+enum class Strides : bool { Ignored, Compared };
+// Throws RuntimeError, naming the result and both metadata, unless `got`, the results of the
+// function `who`, are as many tensors as `expected`, which are those `of`, with the same dtypes,
+// sizes and devices. Strides are compared where a graph is made of the call, which has them burnt
+// in; those of dimensions without a second element do not matter.
+void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, std::string_view of,
+                         const std::vector<Tensor>& expected, Strides strides);
+
+// The rule at Autograd: runs the operator, and what its functions call, below autograd.
+OperatorBase::Rule below_autograd(const HigherOrderOperator& op);
+// The rule for functionalisation: the operator runs on values, below, with functions that mutate
+// nothing. RuntimeError if a result of a function shares memory with an argument of it;
+// NotImplementedError if a function writes to what it has not made. `function_names` are those of
+// the arguments that are functions, in order.
+FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
+                                    std::vector<std::string> function_names);
+
+}  // namespace sb::control_flow
+
+#endif  // SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_CONTROL_FLOW_H_

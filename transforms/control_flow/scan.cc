@@ -1,0 +1,121 @@
+#include "switchboard/transforms/control_flow/scan.h"
+
+#include <iterator>
+#include <memory>
+
+#include "switchboard/core/error.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/control_flow/trace_control_flow.h"
+#include "switchboard/transforms/functionalization/functionalization.h"
+
+namespace sb {
+namespace control_flow {
+namespace {
+
+constexpr std::string_view kScanName = "higher_order::scan";
+
+void run_scan(DispatchKeySet, Stack* stack) {
+  const ScanCall call(*stack);
+  std::vector<Tensor> carry = call.init;
+  std::vector<std::vector<Tensor>> columns;  // for each stacked result, its slices
+  std::vector<Tensor> first;
+  const int64_t size = call.xs[0].size(0);
+  for (int64_t i = 0; i < size; ++i) {
+    std::vector<Tensor> results = call.combine_fn(call.inputs_at(carry, i));
+    const std::vector<Tensor> slices = call.take_slices(&results);
+    carry = std::move(results);
+    if (i == 0) {
+      first = slices;
+      columns.resize(slices.size());
+    } else {
+      check_same_metadata(call.combine_fn.name(), slices, "the first slice", first,
+                          Strides::Ignored);
+    }
+    for (size_t r = 0; r < slices.size(); ++r) columns[r].push_back(slices[r]);
+  }
+  for (const std::vector<Tensor>& slices : columns) carry.push_back(sb::stack(slices, 0));
+  *stack = values_of(carry);
+}
+
+class ScanTarget final : public HigherOrderTarget {
+ public:
+  std::string name() const override { return "scan"; }
+  std::vector<IValue> run(std::vector<IValue> arguments,
+                          const std::vector<std::shared_ptr<const Graph>>& graphs) const override {
+    return scan_op()(
+        {graph_callable(graphs.at(0)), arguments.at(0), arguments.at(1), arguments.at(2)});
+  }
+};
+
+void trace_scan(TracingMode& mode, DispatchKeySet, Stack* stack) {
+  if (mode.paused()) return scan_op().call_boxed(stack);
+  const ScanCall call(*stack);
+  const TracedFunction body =
+      trace_function(mode, call.combine_fn, "scan_combine_graph", call.inputs_at(call.init, 0));
+  std::vector<Tensor> results = body.results;
+  call.take_slices(&results);
+  std::vector<GraphArg> arguments{body.graph, mode.argument_of(call.init),
+                                  mode.argument_of(call.xs), mode.argument_of(call.additional)};
+  run_and_record(mode, scan_op(), stack, std::make_shared<ScanTarget>(), std::move(arguments));
+}
+
+HigherOrderOperator* make_scan() {
+  auto* const op = new HigherOrderOperator("scan");
+  op->impl(DispatchKey::CompositeExplicitAutograd, run_scan).release();
+  op->impl(DispatchKey::Autograd, below_autograd(*op)).release();
+  op->impl_mode<TracingMode>(trace_scan).release();
+  op->impl_functionalize(functionalized(*op, {"combine_fn"}), functionalize_routes()).release();
+  return op;
+}
+
+}  // namespace
+
+ScanCall::ScanCall(const std::vector<IValue>& stack)
+    : combine_fn(kScanName, "combine_fn", arguments_of(kScanName, stack, 4)[0]),
+      init(tensors_of(kScanName, "init", stack[1])),
+      xs(tensors_of(kScanName, "xs", stack[2])),
+      additional(tensors_of(kScanName, "additional_inputs", stack[3])) {
+  check_slices(kScanName, xs);
+}
+
+std::vector<Tensor> ScanCall::inputs_at(const std::vector<Tensor>& carry, int64_t i) const {
+  std::vector<Tensor> inputs = carry;
+  // Copies, as torch's: what combine_fn sees does not depend on how the xs lie in memory.
+  for (const Tensor& x : xs) inputs.push_back(clone(select(x, 0, i), MemoryFormat::Contiguous));
+  inputs.insert(inputs.end(), additional.begin(), additional.end());
+  return inputs;
+}
+
+std::vector<Tensor> ScanCall::take_slices(std::vector<Tensor>* results) const {
+  SB_CHECK(results->size() >= init.size(), combine_fn.name(), ": expected ", init.size(),
+           " carried tensors at least, got ", results->size(), " results");
+  const auto middle = results->begin() + static_cast<std::ptrdiff_t>(init.size());
+  std::vector<Tensor> slices(std::make_move_iterator(middle),
+                             std::make_move_iterator(results->end()));
+  results->erase(middle, results->end());
+  check_same_metadata(combine_fn.name(), *results, "init", init, Strides::Ignored);
+  return slices;
+}
+
+std::vector<Tensor> call_scan(IValue combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs) {
+  return tensors_of(
+      kScanName, "results",
+      scan_op()({std::move(combine_fn), std::move(init), std::move(xs), std::vector<Tensor>{}}));
+}
+
+}  // namespace control_flow
+
+HigherOrderOperator& scan_op() {
+  // Never destroyed: calls may come while the program ends.
+  static HigherOrderOperator* const op = control_flow::make_scan();
+  return *op;
+}
+
+namespace {
+// So that it is found by its name from the start.
+[[maybe_unused]] const HigherOrderOperator& scan_at_start = scan_op();
+}  // namespace
+
+}  // namespace sb

@@ -1,0 +1,64 @@
+// A function again and again, as long as the data says so.
+
+#ifndef SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_WHILE_LOOP_H_
+#define SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_WHILE_LOOP_H_
+
+#include <utility>
+#include <vector>
+
+#include "switchboard/transforms/control_flow/control_flow.h"
+#include "switchboard/transforms/control_flow/tensor_callable.h"
+
+namespace sb {
+
+// `higher_order::while_loop(cond_fn, body_fn, carried_inputs, additional_inputs)`: two Callables
+// and two lists of tensors. Both functions take the carried and then the additional ones; the body
+// gives new carried ones. As `torch.ops.higher_order.while_loop`.
+HigherOrderOperator& while_loop_op();
+
+// Replaces the carried tensors by body_fn(carried...) while cond_fn(carried...) holds, and gives
+// what they are in the end: copies of the inputs if it never holds. As `torch.while_loop`. The
+// functions are as in tensor_callable.h; cond_fn gives a bool tensor without dimensions.
+//
+//   std::vector<Tensor> r = while_loop([](const Tensor& i, const Tensor& x) { return i < 10; },
+//                                      [](const Tensor& i, const Tensor& x) {
+//                                        return std::vector<Tensor>{i + 1, x * 2};
+//                                      },
+//                                      {i, x});
+//
+// What the body gives must agree with what it took in number, dtypes, sizes and devices
+// (RuntimeError, naming the result and both). A trace records each function once, and a fake mode
+// runs each once: there the strides must agree too. What functions may not do is in cond.h.
+template <class C, class B>
+std::vector<Tensor> while_loop(C cond_fn, B body_fn, std::vector<Tensor> carried_inputs);
+
+namespace control_flow {
+
+// The arguments of a call. Throws what is wrong with them.
+struct WhileLoopCall {
+  explicit WhileLoopCall(const std::vector<IValue>& stack);
+
+  // Carried tensors and then the additional ones: what the functions take.
+  std::vector<Tensor> with_additional(std::vector<Tensor> carried) const;
+  // RuntimeError unless these, which cond_fn gave, are one bool tensor without dimensions.
+  void check_condition(const std::vector<Tensor>& results) const;
+
+  FunctionArgument cond_fn, body_fn;
+  std::vector<Tensor> carried, additional;
+};
+
+std::vector<Tensor> call_while_loop(IValue cond_fn, IValue body_fn, std::vector<Tensor> carried);
+
+}  // namespace control_flow
+
+template <class C, class B>
+std::vector<Tensor> while_loop(C cond_fn, B body_fn, std::vector<Tensor> carried_inputs) {
+  return control_flow::call_while_loop(
+      tensor_callable("higher_order::while_loop: cond_fn", std::move(cond_fn)),
+      tensor_callable("higher_order::while_loop: body_fn", std::move(body_fn)),
+      std::move(carried_inputs));
+}
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_WHILE_LOOP_H_

@@ -1,0 +1,63 @@
+// The plain tensors that a functionalised program reads and writes.
+
+#ifndef SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONAL_INPUTS_H_
+#define SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONAL_INPUTS_H_
+
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "switchboard/transforms/functionalization/functional_tensor.h"
+
+namespace sb {
+
+// Makes functional tensors of plain ones: the same one of the same one, and views of one storage of
+// views of one storage. What is written to them is written to the plain tensors at the end. Keeps
+// the plain tensors alive. One thread at a time.
+class FunctionalInputs {
+ public:
+  explicit FunctionalInputs(IntrusivePtr<FunctionalOwner> owner = nullptr)
+      : owner_(std::move(owner)) {}
+
+  // The functional tensor of a plain one. RuntimeError as to_functional_tensor.
+  Tensor wrap(const Tensor& plain);
+  // Whether the tensor's storage, or a part of it, has been wrapped.
+  bool knows(const Tensor& plain) const { return storages_.contains(plain.storage().get()); }
+
+  // Ends the program: writes to the plain tensors what it wrote to their functional ones, data
+  // first and then shapes, and gives the plain tensors of its results: the input where the result
+  // is one, a view of an input's memory where it is that, else the value. Results that are not
+  // functional, or not of the same owner, stay. Forgets all inputs. The calls go through the
+  // dispatcher as any.
+  std::vector<Tensor> finish(const std::vector<Tensor>& results);
+  // Whether there is something to write.
+  bool mutated() const;
+
+ private:
+  struct Input {
+    Tensor plain;
+    Tensor functional;
+  };
+  struct Memory {
+    Tensor base;  // plain: all of the storage
+    IntrusivePtr<FunctionalStorage> functional;
+  };
+  // Throws RuntimeError where the tensor has another storage than when it was wrapped.
+  const Memory& memory_of(const Tensor& plain) const;
+  void forget();
+  // Whether the program gave the input more memory than it had.
+  bool has_grown(const Input& input) const;
+  void write_data();
+  void write_shapes();
+  bool is_ours(const Tensor& tensor) const;
+  Tensor plain_result(const Tensor& result) const;
+
+  IntrusivePtr<FunctionalOwner> owner_;
+  std::vector<Input> inputs_;  // in the order of their wrapping
+  absl::flat_hash_map<const TensorImpl*, size_t> index_;
+  std::vector<Memory> memories_;
+  absl::flat_hash_map<const StorageImpl*, size_t> storages_;
+};
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONAL_INPUTS_H_

@@ -1,0 +1,170 @@
+// Tensors that a program may mutate while nothing below it is mutated: each holds a value that is
+// never written to, and takes a new one instead.
+
+#ifndef SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONAL_TENSOR_H_
+#define SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONAL_TENSOR_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "switchboard/core/tensor.h"
+#include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/transforms/functionalization/view_chain.h"
+
+namespace sb {
+
+// The data of a mode whose tensors are functional.
+class FunctionalOwner : public ModeData {
+ public:
+  // Whether the mode lets calls pass: they are made for values, not by the program.
+  bool bypassed() const { return bypasses_ != 0; }
+
+ private:
+  friend class BelowFunctionalization;
+  int bypasses_ = 0;
+};
+
+// For a scope, calls go to what lies below the functionalisation of one mode, or of the
+// Functionalize key where `owner` is null.
+class BelowFunctionalization {
+ public:
+  explicit BelowFunctionalization(IntrusivePtr<FunctionalOwner> owner);
+  ~BelowFunctionalization();
+  BelowFunctionalization(const BelowFunctionalization&) = delete;
+  BelowFunctionalization& operator=(const BelowFunctionalization&) = delete;
+
+ private:
+  ExcludeKeysGuard exclude_;
+  IntrusivePtr<FunctionalOwner> owner_;
+};
+
+// For the time that the Functionalize key runs a function that an operator takes: the memory that
+// is made meanwhile is the function's own, any other is captured. Scopes nest; one thread each.
+class FunctionScope {
+ public:
+  FunctionScope();
+  ~FunctionScope();
+  FunctionScope(const FunctionScope&) = delete;
+  FunctionScope& operator=(const FunctionScope&) = delete;
+
+  // The innermost one of this thread, by a number that no other scope of the process has; 0 if
+  // there is none.
+  static uint64_t current();
+
+ private:
+  uint64_t previous_;
+};
+
+// What the views of one memory share: the value of all of it, and the writes that it has not taken
+// in yet. As `FunctionalStorageImpl`. It is the storage of functional tensors and holds no data.
+//
+// Invariant: the base is a whole storage (is_whole_storage) of the size that this storage has in
+// the program as written, so that offsets and strides mean the same in both.
+class FunctionalStorage : public StorageImpl {
+ public:
+  // `base` is a whole storage.
+  explicit FunctionalStorage(const Tensor& base);
+
+  const Tensor& base() const { return base_; }
+  // Counts writes.
+  uint64_t generation() const { return generation_; }
+  // Whether a write changed the base since the storage was made.
+  bool mutated() const { return generation_ != 0; }
+
+  // Notes that the view which `chain` makes of the base now holds `value`.
+  void add_update(Tensor value, ViewChain chain);
+  // Takes the noted writes into the base. If it throws, those not yet taken in stay noted.
+  void apply_updates();
+  // The base as apply_updates() would leave it. The calls are the caller's: nothing keeps their
+  // results.
+  Tensor updated_base() const;
+
+  // The FunctionScope in which the storage was made.
+  uint64_t scope() const { return scope_; }
+  // How many functional tensors have this storage.
+  size_t num_tensors() const { return num_tensors_; }
+
+ protected:
+  void release_resources() override;
+
+ private:
+  friend class FunctionalTensorImpl;
+  struct Update {
+    Tensor value;
+    ViewChain chain;
+  };
+  Tensor base_;
+  std::vector<Update> updates_;
+  uint64_t generation_ = 0;
+  const uint64_t scope_ = FunctionScope::current();
+  size_t num_tensors_ = 0;
+};
+
+// As `FunctionalTensorWrapper`. Sizes, strides and offset are those of the program as written, and
+// the value's too. One thread at a time, for all tensors of one storage.
+class FunctionalTensorImpl : public TensorImpl {
+ public:
+  // A view of the storage's base. `owner` is that of the mode that the tensor belongs to; null for
+  // one whose calls go to the Functionalize key.
+  FunctionalTensorImpl(IntrusivePtr<FunctionalStorage> storage, ViewChain chain, Tensor value,
+                       IntrusivePtr<FunctionalOwner> owner);
+  ~FunctionalTensorImpl() override;
+
+  // The value now, after every write to the memory through any view of it.
+  const Tensor& value();
+  // The same without keeping it, for a function that has captured the tensor: what a trace records
+  // for it is in the function's graph, and means nothing outside.
+  Tensor captured_value() const;
+  const IntrusivePtr<FunctionalStorage>& functional_storage() const { return functional_storage_; }
+  const IntrusivePtr<FunctionalOwner>& owner() const { return owner_; }
+  const ViewChain& chain() const { return chain_; }
+
+  // What an in-place write does: takes a value of this tensor's dtype and shape.
+  void write(Tensor value);
+  // What a write does that makes the memory larger: takes a value that is a whole storage. Only for
+  // the one tensor of its storage, which gets another.
+  void grow(const Tensor& value);
+  // What an in-place view does: makes the tensor another view of its storage.
+  void set_view(ViewChain chain, Tensor value);
+  // The chain of a view of the same storage with other sizes, strides and offset.
+  ViewChain chain_of(IntArrayRef sizes, IntArrayRef strides, int64_t offset) const {
+    return chain_to(functional_storage_->base(), {dtype(), sizes, strides, offset, key_set()});
+  }
+
+ protected:
+  void release_resources() override;
+
+ private:
+  void mirror(const Tensor& value);
+  void leave_storage();
+
+  IntrusivePtr<FunctionalStorage> functional_storage_;
+  IntrusivePtr<FunctionalOwner> owner_;
+  ViewChain chain_;
+  Tensor value_;
+  uint64_t generation_;  // of the storage when value_ was made
+};
+
+// The functional tensor behind a handle, or nullptr.
+FunctionalTensorImpl* functional_impl(const Tensor& tensor);
+inline bool is_functional_tensor(const Tensor& tensor) {
+  return functional_impl(tensor) != nullptr;
+}
+
+// A functional tensor that starts with the value of a plain one, which it never writes to. As
+// `torch._to_functional_tensor`. Its calls go to the Functionalize key, or to the mode that `owner`
+// is of. Two that are made of views of one storage do not see each other's writes: see
+// FunctionalInputs. Throws RuntimeError for an undefined tensor or one without storage.
+Tensor to_functional_tensor(const Tensor& plain, IntrusivePtr<FunctionalOwner> owner = nullptr);
+// The value of a functional tensor, with every write in it; a plain tensor itself. As
+// `torch._from_functional_tensor` after `torch._sync`.
+Tensor from_functional_tensor(const Tensor& tensor);
+// Brings the value of a functional tensor up to date.
+void sync(const Tensor& tensor);
+
+// Whether the memory of a functional tensor was written to since it was made.
+bool was_mutated(const Tensor& functional);
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONAL_TENSOR_H_

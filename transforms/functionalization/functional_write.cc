@@ -1,0 +1,311 @@
+#include "switchboard/transforms/functionalization/functional_write.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "switchboard/core/error.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/set.h"
+#include "switchboard/ops/define/map_tensors.h"
+#include "switchboard/ops/define/meta_rehearsal.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/functionalization/functional_form.h"
+
+namespace sb::internal {
+namespace {
+
+// What an argument that is written to will be afterwards.
+struct Layout {
+  DimVector sizes;
+  DimVector strides;
+  int64_t offset = 0;
+  size_t bytes = 0;  // of its storage
+
+  explicit Layout(const Tensor& t)
+      : sizes(t.sizes().begin(), t.sizes().end()),
+        strides(t.strides().begin(), t.strides().end()),
+        offset(t.storage_offset()),
+        bytes(t.storage()->nbytes()) {}
+  bool operator==(const Layout&) const = default;
+};
+
+class WritingCall {
+ public:
+  WritingCall(FunctionalizeContext& context, const OperatorHandle& op,
+              std::vector<IValue> arguments)
+      : context_(context), op_(op), schema_(op.schema()), arguments_(std::move(arguments)) {
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      const Argument& argument = schema_.arguments[i];
+      SB_CHECK_NOT_IMPLEMENTED(
+          !arguments_[i].is_Storage(), op.name().to_string(), ": argument ", i, " '", argument.name,
+          "': another storage in the place of a functional tensor's cannot ", "be functionalised");
+      if (!argument.is_write()) continue;
+      arguments_[i] = map_tensors(arguments_[i], [&](const Tensor& t) {
+        const Tensor functional = context_.functional_for_write(op_, i, t);
+        written_.push_back(functional);
+        return functional;
+      });
+    }
+  }
+
+  std::vector<IValue> run() {
+    rehearse();
+    const std::optional<FunctionalForm> form = find_functional_form(op_);
+    if (form && form->op.schema().is_view()) {
+      view_in_place(*form);
+      return returns({});
+    }
+    if (op_ == resize_.handle() || op_ == resize_as_.handle()) {
+      resize(impl_of(0), layouts_[0]);
+      return returns({});
+    }
+    std::vector<IValue> others;
+    std::vector<Tensor> values = form ? compute(*form) : compute_on_clones(&others);
+    write(std::move(values));
+    return returns(std::move(others));
+  }
+
+ private:
+  FunctionalTensorImpl& impl_of(size_t i) const { return *functional_impl(written_[i]); }
+
+  // Learns from a run on meta tensors what the operator refuses and what shapes it leaves.
+  void rehearse() {
+    const std::optional<MetaRehearsal> rehearsal = MetaRehearsal::run(op_, arguments_);
+    rehearsed_ = rehearsal.has_value();
+    for (const Tensor& t : written_) {
+      SB_CHECK_NOT_IMPLEMENTED(!rehearsal || !rehearsal->changed_storage(t), op_.name().to_string(),
+                               ": another storage in the place of a functional tensor's cannot be ",
+                               "functionalised");
+      layouts_.emplace_back(rehearsal ? rehearsal->after(t) : t);
+    }
+  }
+
+  std::vector<IValue> values_for(const FunctionalForm& form) const {
+    std::vector<IValue> values;
+    for (size_t i = 0; i < form.arguments.size(); ++i) {
+      const std::optional<size_t> from = form.arguments[i];
+      values.push_back(from ? context_.unwrap(arguments_[*from])
+                            : option_of_out(form.op.schema().arguments[i].name));
+    }
+    return values;
+  }
+
+  // What the functional form is told of the result, and the operator reads off its `out`.
+  IValue option_of_out(const std::string& name) const {
+    if (name == "dtype") return written_[0].dtype();
+    if (name == "device") return written_[0].device();
+    return IValue();
+  }
+
+  // transpose_ and its like: the first argument becomes another view of its memory.
+  void view_in_place(const FunctionalForm& form) {
+    FunctionalTensorImpl& self = impl_of(0);
+    Stack stack = values_for(form);
+    ViewStep step{form.op, stack};
+    step.arguments[0] = IValue();
+    context_.redispatch(form.op, &stack);
+    const Tensor value = stack.back().to_tensor();
+    ViewChain chain = self.chain();
+    if (form.op == as_strided.handle()) {
+      chain = self.chain_of(value.sizes(), value.strides(), value.storage_offset());
+    } else {
+      chain.push_back(std::move(step));
+    }
+    self.set_view(std::move(chain), value);
+  }
+
+  std::vector<Tensor> compute(const FunctionalForm& form) {
+    Stack stack = values_for(form);
+    const std::vector<Tensor> read = flatten_tensors(stack);
+    context_.redispatch(form.op, &stack);
+    std::vector<Tensor> results = flatten_tensors(stack);
+    SB_CHECK(results.size() == written_.size(), op_.name().to_string(), ": its functional form ",
+             form.op.name().to_string(), " gave ", results.size(), " tensors, expected ",
+             written_.size());
+    // What is shared with another value would be shared in the end.
+    BelowFunctionalization below(context_.owner());
+    for (Tensor& result : results)
+      for (const Tensor& t : read)
+        if (result.is_alias_of(t)) {
+          result = clone(result);
+          break;
+        }
+    return results;
+  }
+
+  // Where there is no functional form. The clones are the operator's to write to.
+  std::vector<Tensor> compute_on_clones(std::vector<IValue>* others) {
+    for (size_t i = 0; i < written_.size(); ++i) check_layout_stays(i);
+    BelowFunctionalization below(context_.owner());
+    absl::flat_hash_map<const TensorImpl*, Tensor> clones;
+    for (const Tensor& t : written_)
+      if (!clones.contains(t.impl())) clones.emplace(t.impl(), clone(context_.unwrap(t)));
+    std::vector<Layout> before;
+    std::vector<Storage> storages;
+    for (const Tensor& t : written_) {
+      before.emplace_back(clones.at(t.impl()));
+      storages.push_back(clones.at(t.impl()).storage());
+    }
+    Stack stack;
+    for (const IValue& argument : arguments_) {
+      stack.push_back(map_tensors(argument, [&](const Tensor& t) {
+        const auto found = clones.find(t.impl());
+        return found == clones.end() ? context_.unwrap(t) : found->second;
+      }));
+    }
+    op_.call_boxed(&stack);
+    std::vector<Tensor> results;
+    for (size_t i = 0; i < written_.size(); ++i) {
+      const Tensor& result = clones.at(written_[i].impl());
+      SB_CHECK_NOT_IMPLEMENTED(
+          result.storage() == storages[i] && Layout(result) == before[i], op_.name().to_string(),
+          ": it changed the shape or storage of an argument in place, and has no functional form");
+      results.push_back(result);
+    }
+    for (size_t i = 0; i < schema_.returns.size(); ++i) {
+      others->push_back(map_tensors(stack[i], [&](const Tensor& t) {
+        for (const Tensor& result : results)
+          if (t.is_alias_of(result)) return t;  // replaced by the argument, or refused below
+        return context_.wrap(t);
+      }));
+      if (written_argument(schema_.returns[i])) continue;
+      others->back().for_each_tensor([&](const Tensor& t) {
+        SB_CHECK_NOT_IMPLEMENTED(!t.defined() || context_.owns(t), op_.name().to_string(),
+                                 ": a result that is a view of what the operator writes to ",
+                                 "cannot be functionalised");
+      });
+    }
+    return results;
+  }
+
+  void check_layout_stays(size_t i) const {
+    SB_CHECK_NOT_IMPLEMENTED(
+        layouts_[i] == Layout(written_[i]), op_.name().to_string(),
+        ": it changes the shape of an argument in place, and has no functional form");
+  }
+
+  // Makes each value one that its tensor can take, and then gives it to the tensor.
+  void write(std::vector<Tensor> values) {
+    std::vector<Tensor> reshaped(values.size());  // the tensors' values before, in their new shapes
+    {
+      BelowFunctionalization below(context_.owner());
+      for (size_t i = 0; i < values.size(); ++i) {
+        values[i] = fitted(values[i], i);
+        if (grows(i)) {
+          check_can_grow(impl_of(i), layouts_[i]);
+          values[i] = with_strides(values[i], layouts_[i].strides);
+        } else if (layouts_[i] != Layout(written_[i])) {
+          reshaped[i] = viewed_as(impl_of(i), layouts_[i]);
+        }
+      }
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+      FunctionalTensorImpl& impl = impl_of(i);
+      if (grows(i)) {
+        impl.grow(values[i]);
+        continue;
+      }
+      if (reshaped[i].defined()) {
+        const Layout& l = layouts_[i];
+        impl.set_view(impl.chain_of(l.sizes, l.strides, l.offset), reshaped[i]);
+      }
+      impl.write(values[i]);
+    }
+  }
+
+  // The value in the dtype and shape that the tensor will have.
+  Tensor fitted(Tensor value, size_t i) {
+    const Tensor& tensor = written_[i];
+    SB_CHECK(value.device() == tensor.device(), op_.name().to_string(), ": the result is on ",
+             to_string(value.device()), ", and is written to ", tensor.describe());
+    if (value.dtype() != tensor.dtype()) {
+      SB_CHECK(rehearsed_ || can_cast(value.dtype(), tensor.dtype()), op_.name().to_string(),
+               ": a result of ", to_string(value.dtype()), " cannot be written to ",
+               tensor.describe());
+      value = _to_copy(value, tensor.dtype());
+    }
+    Layout& layout = layouts_[i];
+    if (value.sizes() == IntArrayRef(layout.sizes)) return value;
+    SB_CHECK(rehearsed_, op_.name().to_string(), ": a result of shape ", shape_text(value.sizes()),
+             " cannot be written to ", tensor.describe());
+    return expand(value, layout.sizes);
+  }
+
+  bool grows(size_t i) const { return layouts_[i].bytes > written_[i].storage()->nbytes(); }
+
+  void check_can_grow(const FunctionalTensorImpl& self, const Layout& layout) const {
+    SB_CHECK_NOT_IMPLEMENTED(self.functional_storage()->num_tensors() == 1, op_.name().to_string(),
+                             ": memory that grows under several tensors cannot be functionalised");
+    int64_t numel = 1;
+    for (int64_t size : layout.sizes) numel *= size;
+    SB_CHECK_NOT_IMPLEMENTED(
+        layout.offset == 0 && layout.bytes == static_cast<size_t>(numel) * itemsize(self.dtype()),
+        op_.name().to_string(), ": a tensor of shape ", shape_text(layout.sizes), " with strides ",
+        shape_text(layout.strides), " and offset ", layout.offset,
+        " does not fill its memory: growing to it cannot be functionalised");
+  }
+
+  // The memory of the tensor, as it is, in another shape.
+  Tensor viewed_as(FunctionalTensorImpl& self, const Layout& layout) const {
+    self.value();  // brings the base up to date
+    return apply_chain(self.chain_of(layout.sizes, layout.strides, layout.offset),
+                       self.functional_storage()->base());
+  }
+
+  void resize(FunctionalTensorImpl& self, const Layout& layout) {
+    if (layout == Layout(written_[0])) return;
+    if (!grows(0)) {
+      BelowFunctionalization below(context_.owner());
+      Tensor value = viewed_as(self, layout);
+      self.set_view(self.chain_of(layout.sizes, layout.strides, layout.offset), std::move(value));
+      return;
+    }
+    check_can_grow(self, layout);
+    const int64_t numel = static_cast<int64_t>(layout.bytes / itemsize(self.dtype()));
+    BelowFunctionalization below(context_.owner());
+    // Elements keep their places in the memory; what is new is not initialised.
+    const Tensor old = flat_storage(self.value());
+    Tensor flat = new_empty(old, {numel - old.numel()});
+    if (old.numel() != 0) flat = cat({old, flat}, 0);
+    self.grow(as_strided(flat, layout.sizes, layout.strides, 0));
+  }
+
+  // The argument that a result is.
+  std::optional<size_t> written_argument(const Return& result) const {
+    if (!result.alias) return std::nullopt;
+    for (size_t i = 0; i < schema_.arguments.size(); ++i) {
+      const Argument& argument = schema_.arguments[i];
+      if (argument.is_write() && argument.alias->before == result.alias->before) return i;
+    }
+    return std::nullopt;
+  }
+
+  std::vector<IValue> returns(std::vector<IValue> others) const {
+    std::vector<IValue> results;
+    for (size_t i = 0; i < schema_.returns.size(); ++i) {
+      const std::optional<size_t> argument = written_argument(schema_.returns[i]);
+      results.push_back(argument ? arguments_[*argument] : std::move(others[i]));
+    }
+    return results;
+  }
+
+  FunctionalizeContext& context_;
+  const OperatorHandle op_;
+  const FunctionSchema& schema_;
+  std::vector<IValue> arguments_;
+  std::vector<Tensor> written_;  // every tensor that is written to; functional
+  std::vector<Layout> layouts_;  // of each, afterwards
+  bool rehearsed_ = false;
+};
+
+}  // namespace
+
+std::vector<IValue> call_writing(FunctionalizeContext& context, const OperatorHandle& op,
+                                 std::vector<IValue> arguments) {
+  return WritingCall(context, op, std::move(arguments)).run();
+}
+
+}  // namespace sb::internal

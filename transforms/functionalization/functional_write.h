@@ -1,0 +1,20 @@
+// Calls of mutating operators on functional tensors.
+
+#ifndef SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONAL_WRITE_H_
+#define SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONAL_WRITE_H_
+
+#include <vector>
+
+#include "switchboard/transforms/functionalization/functionalization.h"
+
+namespace sb::internal {
+
+// Computes what the operator would write, by its functional form or else on a clone, and gives it
+// to the functional tensors that it would write to. The results are what the operator returns. See
+// functionalize_call.
+std::vector<IValue> call_writing(FunctionalizeContext& context, const OperatorHandle& op,
+                                 std::vector<IValue> arguments);
+
+}  // namespace sb::internal
+
+#endif  // SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONAL_WRITE_H_

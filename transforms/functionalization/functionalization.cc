@@ -1,0 +1,267 @@
+#include "switchboard/transforms/functionalization/functionalization.h"
+
+#include <utility>
+
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/ops/define/map_tensors.h"
+#include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/functionalization/functional_write.h"
+
+namespace sb {
+bool FunctionalizeContext::owns(const Tensor& tensor) const {
+  const FunctionalTensorImpl* const impl = functional_impl(tensor);
+  return impl && impl->owner() == owner_;
+}
+
+bool FunctionalizeContext::captured(const Tensor& tensor) const {
+  const FunctionalTensorImpl* const impl = functional_impl(tensor);
+  return impl && internal::is_captured(*impl, owner_);
+}
+
+Tensor FunctionalizeContext::wrap(const Tensor& value) const {
+  return value.defined() ? to_functional_tensor(value, owner_) : value;
+}
+
+Tensor FunctionalizeContext::unwrap(const Tensor& tensor) const {
+  if (!tensor.defined()) return tensor;
+  if (captured(tensor)) {
+    BelowFunctionalization below(owner_);
+    return functional_impl(tensor)->captured_value();
+  }
+  if (owns(tensor)) return from_functional_tensor(tensor);
+  SB_CHECK(!tensor.key_set().has(DispatchKey::Functionalize) || is_functional_tensor(tensor),
+           "functionalization: ", tensor.describe(),
+           " has the Functionalize key, and is not a functional tensor");
+  if (inputs_ && inputs_->knows(tensor)) return from_functional_tensor(inputs_->wrap(tensor));
+  return tensor;
+}
+
+IValue FunctionalizeContext::wrap(const IValue& value) const {
+  return map_tensors(value, [&](const Tensor& t) { return wrap(t); });
+}
+
+IValue FunctionalizeContext::unwrap(const IValue& value) const {
+  return map_tensors(value, [&](const Tensor& t) { return unwrap(t); });
+}
+
+void FunctionalizeContext::redispatch(const OperatorHandle& op, Stack* stack) const {
+  BelowFunctionalization below(owner_);
+  op.call_boxed(stack);
+}
+
+void FunctionalizeContext::redispatch(const std::function<void()>& call) const {
+  BelowFunctionalization below(owner_);
+  call();
+}
+
+Tensor FunctionalizeContext::functional(const Tensor& tensor) const {
+  if (!tensor.defined() || owns(tensor) || captured(tensor)) return tensor;
+  if (inputs_ && !tensor.impl()->is_wrapped_number()) return inputs_->wrap(tensor);
+  return wrap(tensor);
+}
+
+Tensor FunctionalizeContext::functional_for_write(const OperatorHandle& op, size_t argument,
+                                                  const Tensor& t) const {
+  SB_CHECK_NOT_IMPLEMENTED(!t.defined() || !captured(t), op.name().to_string(), ": argument ",
+                           argument, " '", op.schema().arguments[argument].name,
+                           "': a function that an operator takes writes to a tensor that it has "
+                           "captured, ",
+                           t.describe(), "; under functionalization it must write to a clone");
+  SB_CHECK(!t.defined() || owns(t) || inputs_, op.name().to_string(), ": argument ", argument, " '",
+           op.schema().arguments[argument].name,
+           "': expected a functional tensor, as other arguments are, got a plain one, ",
+           t.describe(), "; a write to it would be lost");
+  return functional(t);
+}
+
+namespace internal {
+namespace {
+
+// The arguments of a call, off the stack.
+std::vector<IValue> take_arguments(const OperatorHandle& op, Stack* stack) {
+  const auto first = stack->end() - static_cast<std::ptrdiff_t>(op.entry().num_arguments());
+  std::vector<IValue> arguments(std::make_move_iterator(first),
+                                std::make_move_iterator(stack->end()));
+  stack->erase(first, stack->end());
+  return arguments;
+}
+
+void put_results(std::vector<IValue> results, Stack* stack) {
+  for (IValue& result : results) stack->push_back(std::move(result));
+}
+
+// A call, which writes to nothing, below; its arguments were functional.
+class ValueCall {
+ public:
+  ValueCall(const FunctionalizeContext& context, const std::vector<IValue>& arguments)
+      : context_(context) {
+    for (const IValue& argument : arguments) {
+      values.push_back(map_tensors(argument, [&](const Tensor& t) {
+        const Tensor value = context.unwrap(t);
+        given_.push_back({value, t});
+        return value;
+      }));
+    }
+  }
+
+  // An argument that the operator returned as it was, as a functional tensor; undefined if the
+  // result is none of them.
+  Tensor find_argument(const Tensor& result) const {
+    for (const auto& [value, argument] : given_)
+      if (value.is_same(result)) return context_.functional(argument);
+    return Tensor();
+  }
+  Tensor wrap(const Tensor& result) const {
+    const Tensor argument = find_argument(result);
+    return argument.defined() ? argument : context_.wrap(result);
+  }
+
+  std::vector<IValue> values;
+
+ private:
+  const FunctionalizeContext& context_;
+  std::vector<std::pair<Tensor, Tensor>> given_;
+};
+
+void call_pure(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
+  ValueCall call(context, take_arguments(op, stack));
+  Stack results = call.values;
+  context.redispatch(op, &results);
+  for (IValue& r : results) r = map_tensors(r, [&](const Tensor& t) { return call.wrap(t); });
+  put_results(std::move(results), stack);
+}
+
+// The one argument that a view operator's results may share memory with.
+size_t viewed_argument(const OperatorHandle& op) {
+  const FunctionSchema& schema = op.schema();
+  std::optional<size_t> viewed;
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    if (!schema.arguments[i].alias) continue;
+    SB_CHECK_NOT_IMPLEMENTED(!viewed && !schema.arguments[i].type.is_list(), op.name().to_string(),
+                             ": a view of several tensors cannot be functionalised");
+    viewed = i;
+  }
+  return *viewed;
+}
+
+void call_view(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
+  const size_t viewed = viewed_argument(op);
+  std::vector<IValue> arguments = take_arguments(op, stack);
+  if (arguments[viewed].is_Tensor())
+    arguments[viewed] = context.functional(arguments[viewed].to_tensor());
+  ValueCall call(context, arguments);
+  Stack results = call.values;
+  context.redispatch(op, &results);
+  FunctionalTensorImpl* const base =
+      arguments[viewed].is_Tensor() ? functional_impl(arguments[viewed].to_tensor()) : nullptr;
+  size_t output = 0;
+  for (IValue& r : results) {
+    r = map_tensors(r, [&](const Tensor& result) {
+      const size_t index = output++;
+      const Tensor argument = call.find_argument(result);
+      if (argument.defined()) return argument;
+      if (!base || result.storage() != call.values[viewed].to_tensor().storage())
+        return context.wrap(result);
+      ViewChain chain;
+      if (op == as_strided.handle()) {
+        // It looks at the memory, whatever part of it the viewed tensor has.
+        chain = base->chain_of(result.sizes(), result.strides(), result.storage_offset());
+      } else {
+        chain = base->chain();
+        chain.push_back({op, call.values, viewed, index});
+        chain.back().arguments[viewed] = IValue();
+      }
+      auto view = make_intrusive<FunctionalTensorImpl>(base->functional_storage(), std::move(chain),
+                                                       result, base->owner());
+      view->share_version_counter(*base);
+      return Tensor(std::move(view));
+    });
+  }
+  put_results(std::move(results), stack);
+}
+
+}  // namespace
+
+void functionalize_call(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
+  if (op.schema().is_mutable()) {
+    put_results(call_writing(context, op, take_arguments(op, stack)), stack);
+  } else if (op.schema().is_view()) {
+    call_view(context, op, stack);
+  } else {
+    call_pure(context, op, stack);
+  }
+}
+
+namespace {
+thread_local int running_programs = 0;
+}  // namespace
+
+RunningProgram::RunningProgram() { ++running_programs; }
+RunningProgram::~RunningProgram() { --running_programs; }
+bool RunningProgram::any() { return running_programs != 0; }
+
+bool is_captured(const FunctionalTensorImpl& tensor, const IntrusivePtr<FunctionalOwner>& owner) {
+  // Functions that a mode's rules call run by modes of their own, below that mode.
+  if (tensor.owner()) return tensor.owner() != owner && tensor.owner()->bypassed();
+  const uint64_t scope = FunctionScope::current();
+  return !owner && scope != 0 && tensor.functional_storage()->scope() != scope;
+}
+
+std::vector<Tensor> wrap_inputs(FunctionalInputs* functional_inputs, TensorList inputs,
+                                const IntrusivePtr<FunctionalOwner>& owner) {
+  std::vector<Tensor> functional;
+  for (const Tensor& input : inputs) {
+    const FunctionalTensorImpl* const impl = functional_impl(input);
+    const bool stays = !input.defined() || (impl && impl->owner() == owner);
+    functional.push_back(stays ? input : functional_inputs->wrap(input));
+  }
+  return functional;
+}
+
+std::vector<IValue> call_on_values(const Callable::Function& f, std::vector<IValue> arguments,
+                                   FunctionalInputs* functional_inputs,
+                                   const IntrusivePtr<FunctionalOwner>& owner) {
+  const RunningProgram running;
+  for (IValue& argument : arguments)
+    argument = map_tensors(argument, [&](const Tensor& t) { return functional_inputs->wrap(t); });
+  std::vector<IValue> results = f(std::move(arguments));
+  SB_CHECK_NOT_IMPLEMENTED(!functional_inputs->mutated(),
+                           "functionalization: a function that an operator takes writes to its "
+                           "arguments, or to a tensor that it did not make");
+  for (IValue& result : results) {
+    result = map_tensors(result, [&](const Tensor& t) {
+      const FunctionalTensorImpl* const impl = functional_impl(t);
+      SB_CHECK(
+          !impl || !is_captured(*impl, owner),
+          "functionalization: a result of a function that an operator takes shares memory with "
+          "a tensor that it has captured, ",
+          t.describe(), "; it must be a clone");
+      return impl && impl->owner() == owner ? from_functional_tensor(t) : t;
+    });
+  }
+  return results;
+}
+
+bool is_implicit_composite(const OperatorHandle& op, DispatchKeySet keys) {
+  const DispatchTable& table = op.entry().resolved_table();
+  const auto dense = runtime_key(DispatchKey::Dense, keys.highest_backend());
+  const Kernel& kernel = table.slots[slot_of(dense)];
+  // Such a kernel fills the NestedTensor slots too, which few others do. Most operators are not
+  // asked more, as that takes a lock.
+  const Kernel& nested = table.slots[slot_of(DispatchKey::NestedTensorCPU)];
+  if (!kernel || kernel.boxed != nested.boxed || kernel.unboxed != nested.unboxed ||
+      kernel.state != nested.state) {
+    return false;
+  }
+  return op.entry().dispatcher().resolve(op.entry(), dense).source ==
+         DispatchKey::CompositeImplicitAutograd;
+}
+
+void call_composite(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  op.redispatch_boxed(runtime_key(DispatchKey::Dense, keys.highest_backend()), stack);
+}
+
+}  // namespace internal
+}  // namespace sb

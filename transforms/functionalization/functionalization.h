@@ -1,0 +1,111 @@
+// One rule for all routes to functionalisation: what happens to a call on functional tensors,
+// whether it came by the Functionalize key or by a mode.
+
+#ifndef SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONALIZATION_H_
+#define SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONALIZATION_H_
+
+#include <functional>
+#include <vector>
+
+#include "switchboard/dispatch/modes/functionalize_api.h"
+#include "switchboard/dispatch/operator_handle.h"
+#include "switchboard/transforms/functionalization/functional_inputs.h"
+#include "switchboard/transforms/functionalization/functional_tensor.h"
+
+namespace sb {
+
+// From plain tensors to plain tensors.
+using TensorFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
+
+// A route to functionalisation, for the time of one call.
+class FunctionalizeContext : public FunctionalizeApi {
+ public:
+  // Whether the tensor is a functional one of this route.
+  bool owns(const Tensor& tensor) const;
+  // Whether the tensor is a functional one of the program around the function that runs.
+  bool captured(const Tensor& tensor) const;
+  // A functional tensor with this value.
+  Tensor wrap(const Tensor& value) const;
+  // The value with every write so far in it, of captured ones too. A plain tensor has what was
+  // written to its functional one; RuntimeError for one that has the Functionalize key by a
+  // mistake.
+  Tensor unwrap(const Tensor& tensor) const;
+  // The same for every tensor in a value.
+  IValue wrap(const IValue& value) const override;
+  IValue unwrap(const IValue& value) const override;
+  // Calls an operator on values, below functionalisation.
+  void redispatch(const OperatorHandle& op, Stack* stack) const;
+  void redispatch(const std::function<void()>& call) const override;
+  // f, which higher-order operators take, as a function of values that calls no operator that
+  // mutates. The function throws NotImplementedError where f writes to its arguments or to other
+  // tensors that it has not made: nobody would see that. It may read those. RuntimeError where a
+  // result is a functional tensor that f has captured, or a view of one.
+  Callable::Function functionalize(Callable::Function f) const override = 0;
+  const IntrusivePtr<FunctionalOwner>& owner() const { return owner_; }
+  // The functional tensor of a plain one that the program uses without having been given it, so
+  // that its writes are seen by all; a functional one itself.
+  Tensor functional(const Tensor& tensor) const;
+  // The same for an argument that is written to. Errors name it: RuntimeError if the write would
+  // be lost, NotImplementedError if the tensor is captured.
+  Tensor functional_for_write(const OperatorHandle& op, size_t argument, const Tensor& t) const;
+
+ protected:
+  // `inputs` is where plain tensors are looked up; null where nobody would write to them.
+  FunctionalizeContext(IntrusivePtr<FunctionalOwner> owner, FunctionalInputs* inputs)
+      : owner_(std::move(owner)), inputs_(inputs) {}
+
+ private:
+  IntrusivePtr<FunctionalOwner> owner_;
+  FunctionalInputs* inputs_;
+};
+
+// The routes by which rules of operators are installed (OperatorBase::impl_functionalize): the key,
+// for the operators that take rules at keys, and the mode. As `CppFunctionalizeAPI` and
+// `PythonFunctionalizeAPI`.
+const FunctionalizeRoutes& functionalize_routes();
+
+namespace internal {
+
+// The general rule. Below it no operator mutates anything, but for one whose
+// functional form does not exist: that works on a clone. If it throws, no tensor has changed.
+//
+// Throws what the operator itself would, and NotImplementedError, naming the operator, for what has
+// no functional meaning: another storage in the place of an argument's, memory that grows under
+// several tensors, shapes changed by an operator that has no functional form.
+void functionalize_call(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack);
+
+// For the time that a program runs functionalised. One inside of it is not functionalised again.
+class RunningProgram {
+ public:
+  RunningProgram();
+  ~RunningProgram();
+  RunningProgram(const RunningProgram&) = delete;
+  RunningProgram& operator=(const RunningProgram&) = delete;
+
+  // Whether there is one on this thread.
+  static bool any();
+};
+
+// Whether a tensor belongs to a program around the one with this owner: that of the function of a
+// higher-order operator, which has captured it.
+bool is_captured(const FunctionalTensorImpl& tensor, const IntrusivePtr<FunctionalOwner>& owner);
+
+// The inputs as functional tensors. Those that are functional and of the same owner stay.
+std::vector<Tensor> wrap_inputs(FunctionalInputs* functional_inputs, TensorList inputs,
+                                const IntrusivePtr<FunctionalOwner>& owner);
+
+// For FunctionalizeContext::functionalize: f on functional tensors of the arguments, and the values
+// of its results. The caller has made the route active for functional_inputs.
+std::vector<IValue> call_on_values(const Callable::Function& f, std::vector<IValue> arguments,
+                                   FunctionalInputs* functional_inputs,
+                                   const IntrusivePtr<FunctionalOwner>& owner);
+
+// Whether calls with these argument keys run a CompositeImplicitAutograd kernel.
+bool is_implicit_composite(const OperatorHandle& op, DispatchKeySet keys);
+// Runs that kernel on functional tensors: what it calls is functionalised, one by one.
+void call_composite(const OperatorHandle& op, DispatchKeySet keys, Stack* stack);
+
+}  // namespace internal
+}  // namespace sb
+
+#endif  // SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONALIZATION_H_

@@ -1,0 +1,70 @@
+// How a tensor is a view of another: a chain of view operators that can be run forward on any base,
+// and backward, to make the base as it would be after a write to the view.
+
+#ifndef SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_VIEW_CHAIN_H_
+#define SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_VIEW_CHAIN_H_
+
+#include <optional>
+#include <vector>
+
+#include "switchboard/core/tensor.h"
+#include "switchboard/dispatch/operator_handle.h"
+
+namespace sb {
+
+// One call of a view operator, without the tensor that it views. As `ViewMeta`.
+struct ViewStep {
+  OperatorHandle op;
+  std::vector<IValue> arguments;  // the viewed one is None
+  size_t viewed = 0;              // its index
+  size_t output = 0;              // which of the tensors that the operator returns
+
+  // The view of another tensor.
+  Tensor apply(const Tensor& base) const;
+  // `base` as it is after its view was overwritten with `view`; no operator that it calls mutates.
+  // Throws NotImplementedError where that is not known: a view of another dtype by an operator that
+  // is not ATen's.
+  Tensor invert(const Tensor& base, const Tensor& view) const;
+};
+
+// Applied first to last.
+using ViewChain = std::vector<ViewStep>;
+
+Tensor apply_chain(const ViewChain& chain, const Tensor& base);
+Tensor invert_chain(const ViewChain& chain, const Tensor& base, const Tensor& view);
+
+// What a view of a whole storage looks like; the offset counts elements of `dtype` from the start
+// of the storage.
+struct ViewForm {
+  DType dtype;
+  IntArrayRef sizes, strides;
+  int64_t offset;
+  DispatchKeySet keys;  // for lazy bits
+
+  explicit ViewForm(const Tensor& view)
+      : ViewForm(view.dtype(), view.sizes(), view.strides(), view.storage_offset(),
+                 view.key_set()) {}
+  ViewForm(DType dtype, IntArrayRef sizes, IntArrayRef strides, int64_t offset, DispatchKeySet keys)
+      : dtype(dtype), sizes(sizes), strides(strides), offset(offset), keys(keys) {}
+};
+// The chain from `base`, a whole storage without lazy bits, to any view of it.
+ViewChain chain_to(const Tensor& base, const ViewForm& view);
+// The steps that set the lazy bits among `keys`.
+ViewChain chain_to_bits(DispatchKeySet keys);
+// A view of the elements as they lie in memory.
+Tensor without_bits(const Tensor& tensor);
+
+// Whether the tensor's elements are its storage's bytes, each once.
+bool is_whole_storage(const Tensor& tensor);
+// The whole storage as a vector of the tensor's dtype, or of bytes where that leaves a remainder;
+// without lazy bits.
+Tensor flat_storage(const Tensor& tensor);
+// `value`, or a copy that has these strides and a storage of its own. The strides are dense.
+Tensor with_strides(const Tensor& value, IntArrayRef strides);
+
+// The tensors of some results, those in lists included, in order.
+std::vector<Tensor> flatten_tensors(absl::Span<const IValue> values);
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_VIEW_CHAIN_H_
