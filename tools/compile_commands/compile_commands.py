@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Writes compile_commands.json in the workspace, for clangd: ./bazelw run //:compile_commands
 
-Bazel compiles against links to headers, one folder of them for each library. clangd would open these
-links as files of their own, so that here one folder stands for all: it holds "switchboard", a link to
-the workspace. A second run, after files were added or removed, takes some seconds.
+Bazel compiles against links to headers, one folder of them for each library, and clangd would open
+these links as files of their own. So it is told of one folder that is nowhere, whose "switchboard" is
+the workspace: see https://clang.llvm.org/doxygen/classllvm_1_1vfs_1_1RedirectingFileSystem.html.
+Another run, after files were added or removed, takes some seconds.
 """
 
 import json
@@ -21,16 +22,17 @@ DROPPED = [
     (r"-frandom-seed=.*|--param=.*|-Wunused-but-set-parameter|-Wno-free-nonheap-object", False),
     (r"-I.*/_virtual_includes/.*", False),
 ]
+HEADERS = "/switchboard-headers"
 FOLDER_FLAGS = re.compile(r"-I|-isystem|-iquote")
 
 
-def for_clangd(arguments, headers, folders):
+def for_clangd(arguments, overlay, folders):
     """The arguments of Bazel's compiler as clangd needs them.
 
-    headers is the folder with the link; folders are those that Bazel names by a path of its own:
-    {"external": absolute path}.
+    overlay is the file that says where HEADERS is; folders are those that Bazel names by a path of
+    its own: {"external": absolute path}.
     """
-    kept = [arguments[0], "-xc++", "-I" + headers, "-Wno-unknown-warning-option"]
+    kept = [arguments[0], "-xc++", "-ivfsoverlay", overlay, "-I" + HEADERS, "-Wno-unknown-warning-option"]
     words = iter(arguments[1:])
     for word in words:
         dropped = [with_next for flag, with_next in DROPPED if re.fullmatch(flag, word)]
@@ -52,7 +54,7 @@ def source_of(arguments):
     return arguments[arguments.index("-c") + 1]
 
 
-def commands(actions, workspace, headers, folders):
+def commands(actions, workspace, overlay, folders):
     """One entry a file. Of those that are compiled for several CPUs, the baseline's."""
     shortest = {}
     for action in actions:
@@ -66,7 +68,7 @@ def commands(actions, workspace, headers, folders):
         {
             "directory": workspace,
             "file": source,
-            "arguments": for_clangd(arguments, headers, folders) + ["-c", source],
+            "arguments": for_clangd(arguments, overlay, folders) + ["-c", source],
         }
         for source, arguments in sorted(shortest.items())
     ]
@@ -86,17 +88,15 @@ def main():
                                "--define=switchboard_sources=each", "--output=jsonproto",
                                'mnemonic("CppCompile", //...)'))["actions"]
     output_base = bazel("info", "output_base").strip()
-    headers = os.path.join(output_base, "compile_commands")
-    link = os.path.join(headers, "switchboard")
-    os.makedirs(headers, exist_ok=True)
-    if os.path.lexists(link):
-        os.remove(link)
-    os.symlink(workspace, link)
+    overlay = os.path.join(output_base, "compile_commands.yaml")
+    with open(overlay, "w") as file:
+        json.dump({"version": 0, "roots": [{"type": "directory-remap", "name": HEADERS + "/switchboard",
+                                            "external-contents": workspace}]}, file)
     folders = {
         "external": os.path.join(output_base, "external"),
         "bazel-out": bazel("info", "output_path").strip(),
     }
-    entries = commands(actions, workspace, headers, folders)
+    entries = commands(actions, workspace, overlay, folders)
     if not entries:
         sys.exit("compile_commands: Bazel named no compilation")
     with open("compile_commands.json", "w") as file:
