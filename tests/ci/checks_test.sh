@@ -100,7 +100,7 @@ rm core/alone.h core/below.h
 : >.ci/unused_allowed.txt
 passes unused
 for declaration in 'int lonely(const int& x);' 'inline int lonely() { return 1; }' '#define lonely() 1' \
-  'class lonely { lonely(); };' 'enum class lonely { kA };' 'using lonely = int;'; do
+  'class lonely { lonely(); };' 'enum class lonely { kA };' 'using lonely = int;' 'inline constexpr int lonely = 1;'; do
   echo "$declaration" >core/lonely.h
   refuses unused 'core/lonely.h:1: nothing names lonely'
 done
