@@ -308,7 +308,8 @@ TEST_CASE("a mode without a rule for cond is an error that names it") {
                plus_one_or_negated({pred, x});
              }),
              Contains("NotImplementedError: higher_order::cond: no rule for the mode ") &&
-                 Contains("sb::CountingMode") && Contains("modes: sb::TracingMode (ops/control_flow/cond.cc:") &&
+                 Contains("sb::CountingMode") &&
+                 Contains("modes: sb::TracingMode (ops/control_flow/cond.cc:") &&
                  Contains("sb::internal::FakeMode (fake/control_flow_rules.cc:"));
 }
 

@@ -14,9 +14,9 @@ int64_t count(const Tensor&) { return 1; }
 
 TEST_CASE("a kernel that does not agree with the schema is refused, and changes nothing") {
   Recorder f("f(Tensor x) -> ()");
-  CHECK_THROWS_WITH(
-      f.library().impl("f", K::CPU, identity),
-      Catch::Contains("demo::f [CPU]: the kernel's type") && Catch::Contains("demo::f(Tensor x) -> ()"));
+  CHECK_THROWS_WITH(f.library().impl("f", K::CPU, identity),
+                    Catch::Contains("demo::f [CPU]: the kernel's type") &&
+                        Catch::Contains("demo::f(Tensor x) -> ()"));
   CHECK(f.rule(K::CPU) == "missing");
 }
 

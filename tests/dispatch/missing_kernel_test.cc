@@ -26,9 +26,10 @@ TEST_CASE("kernels of other backends do not help") {
 TEST_CASE("the error names the operator, the key, the arguments and what is registered") {
   Recorder f;
   f.ends_at({K::CPU});
-  CHECK_THROWS_WITH(f.call(tensor_key_set(DeviceType::Meta)),
-                    Catch::StartsWith("demo::f: no kernel for Meta (argument 0 'xs' is on meta); ") &&
-                        Catch::Contains("\nregistered: CPU (tests/dispatch/recording.cc:"));
+  CHECK_THROWS_WITH(
+      f.call(tensor_key_set(DeviceType::Meta)),
+      Catch::StartsWith("demo::f: no kernel for Meta (argument 0 'xs' is on meta); ") &&
+          Catch::Contains("\nregistered: CPU (tests/dispatch/recording.cc:"));
 }
 
 }  // namespace
