@@ -75,7 +75,6 @@ class GradNode : public IntrusiveTarget {
   absl::Span<const Edge> edges() const { return edges_; }
   const Edge& edge(size_t i) const { return edges_[i]; }
   void add_edge(Edge edge);
-  void set_edge(size_t i, Edge edge) { edges_[i] = std::move(edge); }
 
   // Notes an output of the operator; gives its number.
   uint32_t add_input(const Tensor& output);
@@ -88,7 +87,6 @@ class GradNode : public IntrusiveTarget {
   // returned takes the hook off.
   std::function<void()> add_pre_hook(PreHook hook);
   std::function<void()> add_post_hook(PostHook hook);
-  bool has_hooks() const { return hooks_ != nullptr; }
 
   // Guards what is saved: one thread may release it while another reads.
   std::mutex& mutex() { return mutex_; }

@@ -1,10 +1,11 @@
-// Switchboard and Debian's libtorch side by side: each case on both in turn, in one process. Prints
+// Switchboard and libtorch side by side: each case on both in turn, in one process. Prints
 // how many times as long libtorch takes. See docs/performance.md.
 //
 //   ./bazelw run //bench:vs_libtorch -- [PART_OF_A_NAME]
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 
 #include <cstdio>
 #include <cstring>

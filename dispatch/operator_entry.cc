@@ -123,12 +123,6 @@ const FunctionSchema& OperatorEntry::schema() const {
   return *schema_;
 }
 
-DispatchKeySet OperatorEntry::keys_in(const IValue& value) {
-  DispatchKeySet keys;
-  value.for_each_tensor([&](const Tensor& t) { keys |= t.key_set(); });
-  return keys;
-}
-
 void OperatorEntry::throw_short_stack(const Stack& stack) const {
   SB_THROW(
       RuntimeError, name_.to_string(), ": expected ", num_arguments_, " values on the stack, got ",

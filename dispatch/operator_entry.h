@@ -166,7 +166,6 @@ class OperatorEntry : public TableHolder {
   // Throws if a typed kernel does not agree with the schema; says whether it can be called unboxed.
   bool check_kernel(const FunctionSchema& schema, const SourceLocation& where,
                     const RegisteredKernel& kernel) const;
-  [[gnu::cold, gnu::noinline]] static DispatchKeySet keys_in(const IValue& value);
   const DispatchTable& resolve_table();
   // Computes the table.
   const DispatchTable& build_table();

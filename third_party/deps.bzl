@@ -2,6 +2,7 @@
 
 load(":absl.bzl", "installed_absl")
 load(":installed.bzl", "installed_folder", "installed_package", "stand_in")
+load(":libtorch.bzl", "installed_libtorch")
 
 def switchboard_dependencies():
     """Defines the repositories that are not defined yet: a workspace's own come first."""
@@ -99,6 +100,13 @@ def switchboard_dependencies():
         headers = ["benchmark"],
         libraries = ["libbenchmark.so", "libbenchmark_main.a"],
         build_file = Label("//third_party:benchmark.BUILD"),
+    )
+
+    # Only for comparisons in //bench, tagged manual.
+    _maybe(
+        installed_libtorch,
+        name = "libtorch",
+        build_file = Label("//third_party:libtorch.BUILD"),
     )
 
 def _maybe(rule, name, **kwargs):

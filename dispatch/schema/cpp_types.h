@@ -150,10 +150,6 @@ template <class T>
 concept SchemaArgument = requires {
   internal::CodeOfArgument<std::decay_t<T>>::value;
 };
-template <class T>
-concept SchemaReturn = requires {
-  internal::CodeOfReturn<std::decay_t<T>>::value;
-};
 
 // The type codes of a C++ function, to compare with a schema at run time. kDeepType stands for
 // IValue, which fits every type without a C++ type of its own.

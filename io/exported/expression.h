@@ -13,7 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "switchboard/core/symbols/sym_int.h"
-switchboard/core/symbols/sym_node.h"
+#include "switchboard/core/symbols/sym_node.h"
 
 namespace sb::io {
 

@@ -117,8 +117,6 @@ SafetensorsHeader parse_header(const std::string& path, const std::string& text,
 
 }  // namespace
 
-bool has_safetensors_dtype(DType dtype) { return find_tag(dtype) != nullptr; }
-
 SafetensorsHeader read_safetensors_header(const InputFile& file) {
   const std::string& path = file.path();
   SB_CHECK_VALUE(file.size() >= kLengthBytes, path, ": not a safetensors file: has ", file.size(),

@@ -33,9 +33,6 @@ struct SafetensorsHeader {
   size_t data_start = 0;  // where data begins in the file
 };
 
-// Whether the format has that dtype. It lacks complex128 and the quantized ones.
-bool has_safetensors_dtype(DType dtype);
-
 // Reads and checks a header; what it says of the data then holds of the file. Throws ValueError for
 // a file that is malformed (a header longer than the file or than 100 MB, duplicated names, extents
 // that leave the data, overlap, leave a gap or are not the size of the shape, more than 64

@@ -32,12 +32,7 @@ inline void check_square(const char* op, const Tensor& t) {
 }
 
 inline IntArrayRef batch_sizes(const Tensor& t) { return t.sizes().first(t.sizes().size() - 2); }
-inline DimVector batch_and(const Tensor& t, std::initializer_list<int64_t> last) {
-  DimVector sizes(batch_sizes(t).begin(), batch_sizes(t).end());
-  sizes.insert(sizes.end(), last.begin(), last.end());
-  return sizes;
-}
-// The same with symbols.
+// The sizes of the batch, and then `last`.
 inline SymDimVector sym_batch_and(const Tensor& t, std::initializer_list<SymInt> last) {
   SymDimVector sizes(t.sym_sizes().begin(), t.sym_sizes().end() - 2);
   sizes.insert(sizes.end(), last.begin(), last.end());

@@ -77,10 +77,6 @@ std::optional<SizeVector<Int>> strides_by_chunk(SizesRef<Int> sizes, SizesRef<In
 
 }  // namespace
 
-DimVector infer_size(const char* op, IntArrayRef sizes, int64_t numel) {
-  return infer_size_of<int64_t>(op, sizes, numel);
-}
-
 std::optional<DimVector> view_strides(IntArrayRef sizes, IntArrayRef strides,
                                       IntArrayRef new_sizes) {
   const int64_t numel = checked_numel(sizes);

@@ -91,10 +91,6 @@ SB_OP(chunk, "aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(
 std::optional<DimVector> view_strides(IntArrayRef sizes, IntArrayRef strides,
                                       IntArrayRef new_sizes);
 
-// `sizes` with a -1 in it replaced by what makes `numel` elements. Throws RuntimeError unless the
-// result has that many. As `at::infer_size`.
-DimVector infer_size(const char* op, IntArrayRef sizes, int64_t numel);
-
 }  // namespace sb
 
 #endif  // SWITCHBOARD_OPS_VIEWS_VIEWS_H_

@@ -1,5 +1,6 @@
 #!/bin/bash
 # bazelw, with a Bazel and an apt-get that only say how they were called.
+# shellcheck disable=SC2016  # what stands in single quotes is for the scripts that are written here
 set -euo pipefail
 
 root=$(pwd -P)
@@ -43,7 +44,7 @@ expect "arguments" "in $root
 mkdir -p house/third_party house/room
 cp "$bazelw" house/bazelw
 cp complete house/third_party/debian-packages.txt
-expect "current folder" "in $(pwd -P)/house/room" "$(cd house/room && ../bazelw || true)"
+expect "current folder" "in $(pwd -P)/house/room" "$(cd house/room; ../bazelw || true)"
 
 # Without apt-get: says which packages, and fails before Bazel.
 status=0

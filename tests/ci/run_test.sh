@@ -1,0 +1,60 @@
+#!/bin/bash
+# .ci/run and .ci/manual, with a Bazel and checks that only say how they were called.
+set -euo pipefail
+
+house=$TEST_TMPDIR/house
+mkdir -p "$house/real"
+cp -rL .ci "$house/"
+cd "$house"
+
+expect() { # expect WHAT WANTED GOT
+  [[ $2 == "$3" ]] || { printf 'FAILED: %s\nwanted: %s\ngot: %s\n' "$1" "$2" "$3"; exit 1; }
+}
+script() { # script NAME: an executable NAME of the lines of stdin
+  { echo '#!/bin/bash' && cat; } >"$1"
+  chmod +x "$1"
+}
+
+# Targets that need something are left out and counted.
+script bazelw <<'END'
+case "$*" in
+  *needs-libtorch*) echo //bench:torch ;;
+  *needs-fuzzer*) echo //tests:fuzzer ;;
+  *refused*) echo //tests:refused ;;
+  query*) printf '%s\n' //bench:torch //tests:fuzzer //tests:refused //tests:slow_test ;;
+  *) echo "bazel $*" ;;
+esac
+END
+expect "manual" "manual: skipped, there is no libtorch in $PWD: //bench:torch
+bazel build //tests:slow_test
+manual: skipped, only with --thorough: //tests:fuzzer
+manual: 1 built, 2 skipped, 1 that Bazel refuses" "$(LIBTORCH=$PWD .ci/manual)"
+mkdir -p include/ATen
+touch include/ATen/ATen.h
+expect "manual with libtorch" "bazel build //bench:torch //tests:slow_test" "$(LIBTORCH=$PWD .ci/manual | head -n 1)"
+
+# The last line counts tests, and checks that failed.
+names=(packages format markdown shell unused headers layering manual embed clang networks sanitizers)
+for name in "${names[@]}"; do echo "echo ran $name \$*" | script ".ci/$name"; done
+script bazelw <<'END'
+echo '//core:a_test      (cached) PASSED in 0.2s'
+echo '//core:b_test               PASSED in 0.1s'
+END
+got=$(.ci/run)
+expect "last line" "2 passed, 0 failed" "$(tail -n 1 <<<"$got")"
+expect "checks" "packages format markdown shell unused headers layering manual" \
+  "$(sed -n 's/^ran \([a-z]*\)$/\1/p' <<<"$got" | xargs)"
+expect "thorough checks" "${names[*]}" "$(.ci/run --thorough | sed -n 's/^ran \([a-z]*\).*/\1/p' | xargs)"
+
+echo 'echo "shell: mend it"; exit 1' | script .ci/shell
+echo 'echo "manual: skipped, for want of it: //a:b"' | script .ci/manual
+echo 'echo "//core:a_test FAILED in 0.2s"; echo "//core:b_test PASSED in 0.1s"; exit 3' | script bazelw
+got=$(.ci/run) && { echo "FAILED: expected a status of failure"; exit 1; }
+expect "summary" "manual: skipped, for want of it: //a:b
+failed: .ci/shell ./bazelw test //...
+1 passed, 2 failed" "$(tail -n 3 <<<"$got")"
+
+# A build that breaks before any test counts.
+echo 'exit 1' | script bazelw
+got=$(.ci/run) && { echo "FAILED: expected a status of failure"; exit 1; }
+expect "broken build" "0 passed, 2 failed" "$(tail -n 1 <<<"$got")"
