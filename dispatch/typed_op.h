@@ -9,9 +9,11 @@
 #ifndef SWITCHBOARD_DISPATCH_TYPED_OP_H_
 #define SWITCHBOARD_DISPATCH_TYPED_OP_H_
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -24,6 +26,7 @@
 #include "switchboard/dispatch/schema_literal.h"
 #include "switchboard/dispatch/slow_call.h"
 #include "switchboard/dispatch/spare_stack.h"
+#include "switchboard/dispatch/typed_op.h"
 
 namespace sb {
 namespace internal {
@@ -301,11 +304,80 @@ class Op : public internal::CallOperators<
 
 }  // namespace sb
 
-// Declares an operator as a function object named `handle`, in the namespace where it stands.
-#define SB_OP(handle, schema_text)                            \
-  struct handle##_op {                                        \
-    static constexpr ::std::string_view schema = schema_text; \
-  };                                                          \
+namespace sb {
+namespace internal {
+
+// The schema that SB_OP was given, as text of static storage. One that is derived at compile time
+// (ops/define/forms.h) has room for more than its text, which goes.
+constexpr size_t schema_length(std::string_view) { return 0; }
+template <size_t>
+constexpr std::string_view schema_text(std::string_view text) {
+  return text;
+}
+template <class Derived>
+constexpr size_t schema_length(const Derived& derived) requires requires {
+  derived.length;
+}
+{ return derived.length; }
+template <size_t length, class Derived>
+constexpr std::array<char, length> schema_text(const Derived& derived) requires requires {
+  derived.length;
+}
+{
+  std::array<char, length> text{};
+  for (size_t i = 0; i < length; ++i) text[i] = derived.text[i];
+  return text;
+}
+constexpr std::string_view schema_view(std::string_view text) { return text; }
+template <size_t length>
+constexpr std::string_view schema_view(const std::array<char, length>& text) {
+  return {text.data(), length};
+}
+
+// A derived schema says in its type which form it is, of which operator. SB_OP declares a function
+// that takes this type and returns the tag of the form, so that the form is found by the operator.
+template <class Form, class Tag>
+struct FormKey {};
+template <class Written, class Tag>
+struct FormKeyOf {
+  using type = FormKey<void, Tag>;
+};
+template <class Written, class Tag>
+requires requires { typename Written::Key; }
+struct FormKeyOf<Written, Tag> {
+  using type = typename Written::Key;
+};
+
+}  // namespace internal
+
+// The forms of an operator, and the tag of that which an operator was declared with.
+struct InplaceForm {};
+struct OutForm {};
+template <class Form, class Tag>
+using form_of = decltype(declared_form(internal::FormKey<Form, Tag>()));
+template <class Form, class Tag>
+concept HasForm = requires {
+  declared_form(internal::FormKey<Form, Tag>());
+};
+
+}  // namespace sb
+
+// Declares an operator as a function object named `handle`, in the namespace where it stands. Its
+// schema is a literal, or derived from that of another operator:
+//
+//   SB_OP(add, "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
+//   SB_OP(add_, inplace_of(add));
+#define SB_OP(handle, schema_of_handle)                                                        \
+  struct handle##_op {                                                                         \
+    static constexpr auto written = schema_of_handle;                                          \
+    static constexpr auto text =                                                               \
+        ::sb::internal::schema_text<::sb::internal::schema_length(written)>(written);          \
+    static constexpr ::std::string_view schema = ::sb::internal::schema_view(text);            \
+  };                                                                                           \
+  constexpr handle##_op declared_form(                                                         \
+      typename ::sb::internal::FormKeyOf<decltype(handle##_op::written), handle##_op>::type) { \
+    return {};                                                                                 \
+  }                                                                                            \
   inline constinit const ::sb::Op<handle##_op> handle {}
 
 #endif  // SWITCHBOARD_DISPATCH_TYPED_OP_H_

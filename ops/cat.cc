@@ -2,6 +2,7 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/size_lists.h"
@@ -139,7 +140,7 @@ constexpr StructuredOptions kOptions = {.cast_to_out = true, .refuse_overlap = t
 template <auto rule, auto out_rule, auto kernel, class Tag>
 void define_join(Library& m, const Op<Tag>& op) {
   using Forms = internal::StructuredForms<TensorMeta (*)(TensorList, int64_t)>;
-  using OutTag = typename Tag::Out;
+  using OutTag = form_of<OutForm, Tag>;
   constexpr Op<OutTag> out;
   m.define(op);
   m.impl(op, DispatchKey::CPU,

@@ -3,7 +3,7 @@
 
 #ifndef SWITCHBOARD_OPS_COPIED_OUT_H_
 #define SWITCHBOARD_OPS_COPIED_OUT_H_
-
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/structured.h"

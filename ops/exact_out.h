@@ -6,8 +6,8 @@
 
 #include <string_view>
 
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/dims.h"
-#include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/resize.h"
 
 namespace sb {
@@ -58,7 +58,7 @@ template <auto& functional, auto write, class Tag>
 void define_exact_out(Library& m, const Op<Tag>&, SourceLocation where) {
   using Kernel =
       typename OpTraits<Tag>::template Apply<ExactOut<functional, write>::template Kernel>;
-  constexpr Op<typename Tag::Out> out;
+  constexpr Op<form_of<OutForm, Tag>> out;
   m.define(out, {}, where);
   m.impl(out, DispatchKey::CompositeImplicitAutograd, Kernel(), where);
 }

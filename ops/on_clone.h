@@ -31,7 +31,7 @@ template <auto& op, class Tag>
 void define_on_clone(Library& m, const Op<Tag>&, TagSet tags = {},
                      SourceLocation where = SourceLocation::current()) {
   using Kernel = typename internal::OpTraits<Tag>::template Apply<
-      internal::OnClone<typename Tag::Inplace>::template Kernel>;
+      internal::OnClone<form_of<InplaceForm, Tag>>::template Kernel>;
   m.define(op, tags, where);
   m.impl(op, DispatchKey::CompositeExplicitAutograd, Kernel(), where);
   define_out_by_copy<op>(m, where);

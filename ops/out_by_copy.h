@@ -4,27 +4,12 @@
 #ifndef SWITCHBOARD_OPS_OUT_BY_COPY_H_
 #define SWITCHBOARD_OPS_OUT_BY_COPY_H_
 
-#include <utility>
-
-#include "absl/types/span.h"
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/derived_schema.h"
+#include "switchboard/ops/copy_to_out.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
-
-// Gives `out` the shape and elements of `result`, converted. Throws RuntimeError, changing nothing,
-// where `out` is undefined, on another device, overlaps itself, or cannot grow.
-void copy_result_to_out(std::string_view op, const Tensor& result, const Tensor& out);
-// Makes its checks only, those of growing the storage aside.
-void check_result_fits_out(std::string_view op, const Tensor& result, const Tensor& out);
-
-// A result and the out that is to have it.
-using ResultAndOut = std::pair<Tensor, Tensor>;
-// The same for several: none has changed where another is refused, or where there is no room for
-// it. With `keep_strides`, an out of another shape gets the strides of its result, too.
-void copy_results_to_outs(std::string_view op, absl::Span<const ResultAndOut> pairs,
-                          bool keep_strides = false);
 
 namespace internal {
 
@@ -42,7 +27,7 @@ struct OutByCopy {
 template <auto& functional, DispatchKey key, class Tag>
 void define_out_by_copy(Library& m, const Op<Tag>&, SourceLocation where) {
   using Kernel = typename OpTraits<Tag>::template Apply<OutByCopy<functional>::template Kernel>;
-  constexpr Op<typename Tag::Out> out;
+  constexpr Op<form_of<OutForm, Tag>> out;
   m.define(out, {}, where);
   m.impl(out, key, Kernel(), where);
 }

@@ -5,8 +5,8 @@
 #define SWITCHBOARD_OPS_REDUCTION_PLAN_H_
 
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/output_plan.h"
 #include "switchboard/ops/reduce.h"
-#include "switchboard/ops/structured.h"
 
 namespace sb {
 

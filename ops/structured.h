@@ -35,114 +35,34 @@
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/by_size.h"
-#include "switchboard/ops/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/dims.h"
 
 namespace sb {
 
-// What a result will be. Empty strides are contiguous ones.
-template <SizeType Int>
-struct BasicTensorMeta {
-  SizeVector<Int> sizes;
-  DType dtype = DType::Float32;
-  SizeVector<Int> strides = {};
-};
-using TensorMeta = BasicTensorMeta<int64_t>;
-using SymTensorMeta = BasicTensorMeta<SymInt>;
-
-// A shape rule that is a template over the type of a size, as define_structured takes it:
-//   define_structured<by_size_rule<mm_rule<int64_t>, mm_rule<SymInt>>, mm_kernel>(m, mm);
-// With a plain rule symbolic sizes are settled; see by_size.h.
-template <auto rule, auto rule_for_symbols>
-struct BySizeRule {
-  template <class... A>
-  constexpr auto operator()(const A&... args) const {
-    return rule(args...);
-  }
-  template <class... A>
-  static auto sym_rule(const A&... args) {
-    return rule_for_symbols(args...);
-  }
-};
-template <auto rule, auto rule_for_symbols>
-inline constexpr BySizeRule<rule, rule_for_symbols> by_size_rule{};
-
-// What an out= form accepts. By default the rule's dtype and nothing else, and an `out` that shares
-// memory with an input is computed apart and copied.
-struct StructuredOptions {
-  bool cast_to_out = false;     // any dtype that the result can be cast to (can_cast)
-  bool refuse_overlap = false;  // RuntimeError where out shares memory with an input
-  // The kernel begins with self's elements in out, which is written to before: it may throw for
-  // nothing. Where the data may be wrong, as indices may: define_partial_write. In place, out is
-  // self, and only the other arguments count as inputs.
-  bool from_self = false;
-};
-
 namespace internal {
 
-// The tensors among a call's arguments.
-using TensorArguments = absl::InlinedVector<const Tensor*, 4>;
-inline void collect_tensors(TensorArguments* all, const Tensor& t) { all->push_back(&t); }
-inline void collect_tensors(TensorArguments* all, const std::optional<Tensor>& t) {
+inline void collect_of_call(TensorArguments* all, const Tensor& t) { all->push_back(&t); }
+inline void collect_of_call(TensorArguments* all, const std::optional<Tensor>& t) {
   if (t && t->defined()) all->push_back(&*t);
 }
-inline void collect_tensors(TensorArguments* all, TensorList list) {
+inline void collect_of_call(TensorArguments* all, TensorList list) {
   for (const Tensor& t : list) all->push_back(&t);
 }
 template <class T>
-void collect_tensors(TensorArguments*, const T&) {}
+void collect_of_call(TensorArguments*, const T&) {}
 template <class... A>
-TensorArguments tensors_of(const A&... args) {
+TensorArguments tensors_of_call(const A&... args) {
   TensorArguments all;
-  (collect_tensors(&all, args), ...);
+  (collect_of_call(&all, args), ...);
   return all;
 }
-
-// Throws RuntimeError unless all are defined and on one device, 0-dim CPU tensors aside.
-Device check_arguments(std::string_view op, const TensorArguments& tensors);
-Tensor make_result(const TensorMeta& meta, Device device);
-Tensor make_result(const SymTensorMeta& meta, Device device);
-// Throws RuntimeError where two of them are one tensor, or share memory.
-void check_outs_apart(std::string_view op, std::initializer_list<const Tensor*> outs);
-
-// Of a call with symbolic sizes, which has no data to write: makes the checks, and gives out the
-// shape.
-void set_symbolic_output(std::string_view op, const Tensor& out, const SymTensorMeta& meta,
-                         Device device, StructuredOptions options, bool inplace);
-
-// One output of an out= or in-place call.
-class OutputPlan {
- public:
-  // Makes the checks; changes nothing yet. So of several outs none is changed where another is
-  // refused, or where the kernel throws.
-  OutputPlan(std::string_view op, const Tensor& out, const TensorMeta& meta, Device device,
-             absl::Span<const Tensor* const> inputs, StructuredOptions options, bool inplace);
-  // What the kernel writes to: out itself, or a tensor of its own.
-  const Tensor& target() const { return target_; }
-  // Whether out's storage will have to grow, for which there may be no memory.
-  bool must_grow() const;
-  // Lets the kernel write to a tensor of its own, where out itself would do.
-  void keep_apart();
-  // Makes room in out, so that finish() cannot run out of memory: of several outs, none has changed
-  // where there is no room for another.
-  void reserve();
-  // Gives out the shape and, where the kernel wrote elsewhere, the elements.
-  void finish(bool with_data);
-
- private:
-  const Tensor& out_;
-  Tensor target_;
-  DimVector sizes_;
-  DimVector strides_;
-};
 
 template <class... Rest>
 const Tensor& first_tensor(const Tensor& self, const Rest&...) {
   return self;
 }
-
-// Gives out self's elements, for operators with from_self.
-void start_from(const Tensor& out, const Tensor& self);
 
 // Whether a rule has a form for symbols.
 template <class Rule>
@@ -159,7 +79,7 @@ struct StructuredForms<TensorMeta (*)(A...)> {
   template <class Tag, auto rule, auto kernel, StructuredOptions options, bool with_data>
   struct Functional {
     Tensor operator()(A... args) const {
-      const TensorArguments tensors = tensors_of(args...);
+      const TensorArguments tensors = tensors_of_call(args...);
       const Device device = check_arguments(Op<Tag>::name(), tensors);
       if constexpr (!with_data && is_by_size<std::remove_const_t<decltype(rule)>>) {
         if (any_symbolic(args...)) return make_result(rule.sym_rule(args...), device);
@@ -176,7 +96,7 @@ struct StructuredForms<TensorMeta (*)(A...)> {
             bool inplace = false>
   struct Out {
     Tensor operator()(A... args, const Tensor& out) const {
-      const TensorArguments tensors = tensors_of(args...);
+      const TensorArguments tensors = tensors_of_call(args...);
       const Device device = check_arguments(Op<Tag>::name(), tensors);
       if constexpr (!with_data && is_by_size<std::remove_const_t<decltype(rule)>>) {
         if (any_symbolic(args...) || out.is_symbolic()) {
@@ -218,7 +138,7 @@ struct StructuredForms<std::array<TensorMeta, n> (*)(A...)> {
     template <class Tag, auto rule, auto kernel, StructuredOptions, bool with_data>
     struct Functional {
       Results operator()(A... args) const {
-        const TensorArguments tensors = tensors_of(args...);
+        const TensorArguments tensors = tensors_of_call(args...);
         const Device device = check_arguments(Op<Tag>::name(), tensors);
         if constexpr (!with_data && is_by_size<std::remove_const_t<decltype(rule)>>) {
           if (any_symbolic(args...)) {
@@ -235,7 +155,7 @@ struct StructuredForms<std::array<TensorMeta, n> (*)(A...)> {
     template <class Tag, auto rule, auto kernel, StructuredOptions options, bool with_data>
     struct Out {
       Results operator()(A... args, const TensorAt<I>&... outs) const {
-        const TensorArguments tensors = tensors_of(args...);
+        const TensorArguments tensors = tensors_of_call(args...);
         const Device device = check_arguments(Op<Tag>::name(), tensors);
         if constexpr (!with_data && is_by_size<std::remove_const_t<decltype(rule)>>) {
           if (any_symbolic(args...) || (outs.is_symbolic() || ...)) {
@@ -264,13 +184,9 @@ struct StructuredForms<std::array<TensorMeta, n> (*)(A...)> {
 };
 
 template <class Tag>
-concept HasOut = requires {
-  typename Tag::Out;
-};
+concept HasOut = HasForm<OutForm, Tag>;
 template <class Tag>
-concept HasInplace = requires {
-  typename Tag::Inplace;
-};
+concept HasInplace = HasForm<InplaceForm, Tag>;
 
 }  // namespace internal
 
@@ -286,7 +202,7 @@ void define_structured(Library& m, const Op<Tag>& op,
   m.impl(op, DispatchKey::Meta,
          typename Forms::template Functional<Tag, rule, kernel, options, false>(), where);
   if constexpr (internal::HasOut<Tag>) {
-    using OutTag = typename Tag::Out;
+    using OutTag = form_of<OutForm, Tag>;
     constexpr Op<OutTag> out;
     m.define(out, {}, where);
     m.impl(out, DispatchKey::CPU,
@@ -295,7 +211,7 @@ void define_structured(Library& m, const Op<Tag>& op,
            typename Forms::template Out<OutTag, rule, kernel, options, false>(), where);
   }
   if constexpr (internal::HasInplace<Tag>) {
-    using InplaceTag = typename Tag::Inplace;
+    using InplaceTag = form_of<InplaceForm, Tag>;
     constexpr Op<InplaceTag> inplace;
     m.define(inplace, {}, where);
     m.impl(inplace, DispatchKey::CPU,

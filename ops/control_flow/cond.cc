@@ -5,6 +5,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/ops/control_flow/trace_control_flow.h"
 #include "switchboard/ops/functionalization/functionalization.h"
+#include "switchboard/ops/output_plan.h"
 
 namespace sb {
 namespace control_flow {

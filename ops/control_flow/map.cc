@@ -6,6 +6,7 @@
 #include "switchboard/ops/cat.h"
 #include "switchboard/ops/control_flow/trace_control_flow.h"
 #include "switchboard/ops/functionalization/functionalization.h"
+#include "switchboard/ops/output_plan.h"
 #include "switchboard/ops/views.h"
 
 namespace sb {

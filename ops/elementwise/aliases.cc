@@ -47,12 +47,12 @@ void define_alias(Library& m, std::string_view name, const Op<Tag>& target,
                   Forms forms = kAllForms) {
   constexpr DispatchKey key = DispatchKey::CompositeImplicitAutograd;
   define_same(m, renamed(Tag::schema, name), target, key);
-  if constexpr (internal::HasOut<Tag>) {
-    using Out = typename Tag::Out;
+  if constexpr (HasForm<OutForm, Tag>) {
+    using Out = form_of<OutForm, Tag>;
     if (forms != kWithoutOut) define_same(m, renamed(Out::schema, name), Op<Out>(), key);
   }
-  if constexpr (internal::HasInplace<Tag>) {
-    using Inplace = typename Tag::Inplace;
+  if constexpr (HasForm<InplaceForm, Tag>) {
+    using Inplace = form_of<InplaceForm, Tag>;
     if (forms != kWithoutInplace) {
       define_same(m, renamed(Inplace::schema, std::string(name) + "_"), Op<Inplace>(), key);
     }
@@ -70,7 +70,7 @@ void define_python_operator(Library& m, const std::string& name, const std::stri
   };
   const OperatorHandle functional = define_same(m, schema(Tag::schema, ""), target, key);
   if (!out.empty()) define_out_form(m, functional, out);
-  using Inplace = typename Tag::Inplace;
+  using Inplace = form_of<InplaceForm, Tag>;
   define_same(m, schema(Inplace::schema, "i"), Op<Inplace>(), key);
 }
 

@@ -5,9 +5,9 @@
 #include <numbers>
 
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/elementwise/regular.h"
 #include "switchboard/ops/factories.h"
-#include "switchboard/ops/out_by_copy.h"
 
 namespace sb {
 
@@ -80,9 +80,9 @@ Tensor complex_body(const Tensor& out, const Tensor& first, const Tensor& second
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<angle_body>(m, angle);
-  define_elementwise<complex_body<complex_arithmetic>>(m, complex);
-  define_elementwise<complex_body<polar_arithmetic>>(m, polar);
+  define(m, angle).elementwise<angle_body>().out(angle_out);
+  define(m, complex).elementwise<complex_body<complex_arithmetic>>().out(complex_out);
+  define(m, polar).elementwise<complex_body<polar_arithmetic>>().out(polar_out);
 }
 
 }  // namespace

@@ -81,21 +81,21 @@ void check(const Row& row) {
   CHECK(gradgradcheck_report(f, row.inputs).to_string() == "");
 }
 
-#define ONE(op, numbers)                 \
-  {                                      \
-    #op, of_one<op>(), { leaf(numbers) } \
+#define ONE(op, numbers)                   \
+  {                                        \
+#op, of_one < op>(), { leaf(numbers) } \
   }
-#define TWO(op, first, second)                       \
-  {                                                  \
-    #op, of_two<op>(), { leaf(first), leaf(second) } \
+#define TWO(op, first, second)                         \
+  {                                                    \
+#op, of_two < op>(), { leaf(first), leaf(second) } \
   }
 #define CALL(op, numbers, ...)                                            \
   {                                                                       \
-    #op, [](const Tensors& in) { return __VA_ARGS__; }, { leaf(numbers) } \
+#op, [](const Tensors& in) { return __VA_ARGS__; }, { leaf(numbers) } \
   }
 #define CALL2(op, first, second, ...)                                                 \
   {                                                                                   \
-    #op, [](const Tensors& in) { return __VA_ARGS__; }, { leaf(first), leaf(second) } \
+#op, [](const Tensors& in) { return __VA_ARGS__; }, { leaf(first), leaf(second) } \
   }
 
 TEST_CASE("functions of one number") {

@@ -150,22 +150,25 @@ Tensor log_sigmoid_backward_body(const Tensor& out, const Tensor& grad_output, c
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<glu_body>(m, glu);
-  define_structured<by_size_rule<glu_backward_rule<int64_t>, glu_backward_rule<SymInt>>,
-                    glu_backward_kernel>(m, glu_backward);
+  define(m, glu).elementwise<glu_body>().out(glu_out);
+  define(m, glu_backward)
+      .structured<by_size_rule<glu_backward_rule<int64_t>, glu_backward_rule<SymInt>>,
+                  glu_backward_kernel>()
+      .out(glu_backward_out);
 
-  m.define(log_sigmoid_forward);
-  m.define(log_sigmoid_forward_out);
+  define(m, log_sigmoid_forward);
+  define(m, log_sigmoid_forward_out);
   define_log_sigmoid_at<true>(m, DispatchKey::CPU);
   define_log_sigmoid_at<false>(m, DispatchKey::Meta);
-  define_elementwise<log_sigmoid_backward_body>(m, log_sigmoid_backward);
-  m.define(log_sigmoid);
-  m.impl(log_sigmoid, [](const Tensor& self) { return std::get<0>(log_sigmoid_forward(self)); });
-  m.define(log_sigmoid_out);
-  m.impl(log_sigmoid_out, [](const Tensor& self, const Tensor& out) {
-    log_sigmoid_forward_out(self, out, new_empty(self, {0}));
-    return out;
-  });
+  define(m, log_sigmoid_backward)
+      .elementwise<log_sigmoid_backward_body>()
+      .out(log_sigmoid_backward_out);
+  define(m, log_sigmoid)
+      .composed([](const Tensor& self) { return std::get<0>(log_sigmoid_forward(self)); })
+      .out(log_sigmoid_out, [](const Tensor& self, const Tensor& out) {
+        log_sigmoid_forward_out(self, out, new_empty(self, {0}));
+        return out;
+      });
 }
 
 }  // namespace

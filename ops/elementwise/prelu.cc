@@ -3,14 +3,13 @@
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/comparison.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/elementwise.h"
 #include "switchboard/ops/elementwise/activation_gradients.h"
 #include "switchboard/ops/elementwise/activations.h"
 #include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/memory_format.h"
-#include "switchboard/ops/out_by_copy.h"
-#include "switchboard/ops/out_form.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/views.h"
 
@@ -70,13 +69,8 @@ std::tuple<Tensor, Tensor> prelu_gradients(const Tensor& grad_output, const Tens
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
-  m.define(prelu);
-  m.impl(prelu, composite, prelu_of);
-  define_out_by_copy<prelu>(m);
-  const OperatorHandle gradients = m.define(prelu_backward);
-  m.impl(prelu_backward, composite, prelu_gradients);
-  define_out_form(m, gradients, "out");
+  define(m, prelu).composite_explicit(prelu_of).out(prelu_out);
+  define(m, prelu_backward).composite_explicit(prelu_gradients).out("out");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/fft/transforms.h"

@@ -1,7 +1,7 @@
 #include "switchboard/ops/indexing/gather.h"
 
-#include "switchboard/ops/copied_out.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/along_dim.h"
@@ -146,25 +146,23 @@ Tensor index_select_to(const Tensor& self, int64_t dim, const Tensor& index, con
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<by_size_rule<gather_rule<int64_t>, gather_rule<SymInt>>, gather_kernel,
-                    kNoOverlap>(m, gather);
-  m.define(take_along_dim);
-  m.impl(take_along_dim, DispatchKey::CompositeImplicitAutograd, take_along_dim_kernel);
-  m.define(take_along_dim_out);
-  m.impl(take_along_dim_out, DispatchKey::CompositeImplicitAutograd, take_along_dim_out_kernel);
-  define_functional<by_size_rule<index_select_rule<int64_t>, index_select_rule<SymInt>>,
-                    index_select_kernel>(m, index_select);
-  m.define(index_select_out);
-  m.impl(index_select_out, DispatchKey::CPU, index_select_to<true>);
-  m.impl(index_select_out, DispatchKey::Meta, index_select_to<false>);
+  define(m, gather)
+      .structured<by_size_rule<gather_rule<int64_t>, gather_rule<SymInt>>, gather_kernel>(
+          kNoOverlap)
+      .out(gather_out);
+  define(m, take_along_dim)
+      .composed(take_along_dim_kernel)
+      .out(take_along_dim_out, take_along_dim_out_kernel);
+  define(m, index_select)
+      .structured<by_size_rule<index_select_rule<int64_t>, index_select_rule<SymInt>>,
+                  index_select_kernel>();
+  define(m, index_select_out).cpu(index_select_to<true>).meta(index_select_to<false>);
 
-  define_functional<by_size_rule<take_rule<int64_t>, take_rule<SymInt>>, take_kernel>(m, take);
+  define(m, take).structured<by_size_rule<take_rule<int64_t>, take_rule<SymInt>>, take_kernel>();
   using TakeForms = internal::StructuredForms<decltype(&take_rule<int64_t>)>;
-  m.define(take_out);
-  m.impl(take_out, DispatchKey::CPU,
-         TakeForms::Out<take_out_op, take_out_rule, take_kernel, kNoOverlap, true>());
-  m.impl(take_out, DispatchKey::Meta,
-         TakeForms::Out<take_out_op, take_out_rule, take_kernel, kNoOverlap, false>());
+  define(m, take_out)
+      .cpu(TakeForms::Out<take_out_op, take_out_rule, take_kernel, kNoOverlap, true>())
+      .meta(TakeForms::Out<take_out_op, take_out_rule, take_kernel, kNoOverlap, false>());
 }
 
 }  // namespace sb

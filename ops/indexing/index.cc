@@ -2,12 +2,11 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/cast.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/indexing/accumulate.h"
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/masked.h"
 #include "switchboard/ops/indexing/offsets.h"
-#include "switchboard/ops/indexing/partial_write.h"
-#include "switchboard/ops/on_clone.h"
 
 namespace sb {
 namespace {
@@ -208,25 +207,16 @@ Tensor put_cpu(const Tensor& self, const Tensor& index, const Tensor& source, bo
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(index);
-  m.impl(index, DispatchKey::CPU, index_functional<true>);
-  m.impl(index, DispatchKey::Meta, index_functional<false>);
-  m.define(index_out);
-  m.impl(index_out, DispatchKey::CPU, index_out_form<true>);
-  m.impl(index_out, DispatchKey::Meta, index_out_form<false>);
+  define(m, index).cpu(index_functional<true>).meta(index_functional<false>);
+  define(m, index_out).cpu(index_out_form<true>).meta(index_out_form<false>);
 
-  define_on_clone<index_put>(m, index_put);
-  m.define(index_put_);
-  m.impl(index_put_, DispatchKey::CompositeExplicitAutograd, index_put_composite);
-  define_on_clone<_index_put_impl>(m, _index_put_impl);
-  m.define(_index_put_impl_);
-  m.impl(_index_put_impl_, DispatchKey::CPU, index_put_cpu);
-  m.impl(_index_put_impl_, DispatchKey::Meta, index_put_meta);
+  define(m, index_put).on_clone(index_put_).out(index_put_out);
+  define(m, index_put_).composite_explicit(index_put_composite);
+  define(m, _index_put_impl).on_clone(_index_put_impl_).out(_index_put_impl_out);
+  define(m, _index_put_impl_).cpu(index_put_cpu).meta(index_put_meta);
 
-  define_on_clone<put>(m, put);
-  m.define(put_);
-  m.impl(put_, DispatchKey::CPU, put_cpu);
-  m.impl(put_, DispatchKey::Meta, put_meta);
+  define(m, put).on_clone(put_).out(put_out);
+  define(m, put_).cpu(put_cpu).meta(put_meta);
 }
 
 }  // namespace sb

@@ -4,8 +4,8 @@
 #ifndef SWITCHBOARD_OPS_INDEXING_PARTIAL_WRITE_H_
 #define SWITCHBOARD_OPS_INDEXING_PARTIAL_WRITE_H_
 
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/memory_overlap.h"
-#include "switchboard/ops/structured.h"
 
 namespace sb {
 
@@ -16,7 +16,7 @@ namespace internal {
 template <class... A>
 void check_apart(const Tensor& written, const Tensor&, const A&... others) {
   check_no_internal_overlap(written);
-  for (const Tensor* t : tensors_of(others...)) {
+  for (const Tensor* t : tensors_of_call(others...)) {
     if (t->defined()) check_no_overlap(written, *t);
   }
 }
@@ -41,7 +41,7 @@ struct PartialWrite<TensorMeta (*)(A...), Tag, rule, check, kernel, with_data> {
     return rule(args...).dtype;
   }
   static void check_all(const Tensor& out, A... args) {
-    check_arguments(Op<Tag>::name(), tensors_of(args...));
+    check_arguments(Op<Tag>::name(), tensors_of_call(args...));
     const DType dtype = result_dtype(args...);
     if (out.defined()) {
       check_apart(out, args...);
@@ -81,8 +81,8 @@ void define_partial_write(Library& m, const Op<Tag>& op,
                           SourceLocation where = SourceLocation::current()) {
   const auto define = [&]<bool with_data>(DispatchKey key, std::bool_constant<with_data>) {
     using Rule = std::remove_const_t<decltype(rule)>;
-    using OutTag = typename Tag::Out;
-    using InplaceTag = typename Tag::Inplace;
+    using OutTag = form_of<OutForm, Tag>;
+    using InplaceTag = form_of<InplaceForm, Tag>;
     using F = internal::PartialWrite<Rule, Tag, rule, check, kernel, with_data>;
     using O = internal::PartialWrite<Rule, OutTag, rule, check, kernel, with_data>;
     using I = internal::PartialWrite<Rule, InplaceTag, rule, check, kernel, with_data>;
@@ -91,8 +91,8 @@ void define_partial_write(Library& m, const Op<Tag>& op,
     m.impl(Op<InplaceTag>(), key, typename I::Inplace(), where);
   };
   m.define(op, {}, where);
-  m.define(Op<typename Tag::Out>(), {}, where);
-  m.define(Op<typename Tag::Inplace>(), {}, where);
+  m.define(Op<form_of<OutForm, Tag>>(), {}, where);
+  m.define(Op<form_of<InplaceForm, Tag>>(), {}, where);
   define(DispatchKey::CPU, std::true_type());
   define(DispatchKey::Meta, std::false_type());
 }

@@ -6,6 +6,7 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/out_form.h"
@@ -304,13 +305,11 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       m, _pdist_forward);
   define_with_out<by_size_rule<pdist_backward_rule<int64_t>, pdist_backward_rule<SymInt>>,
                   pdist_backward_kernel>(m, _pdist_backward);
-  m.define(cdist);
-  m.impl(cdist, DispatchKey::CompositeImplicitAutograd,
-         [](const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
-           return _cdist_forward(x1, x2, p, compute_mode);
-         });
-  m.define(pdist);
-  m.impl(pdist, DispatchKey::CompositeImplicitAutograd, [](const Tensor& self, double p) {
+  define(m, cdist).composed(
+      [](const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
+        return _cdist_forward(x1, x2, p, compute_mode);
+      });
+  define(m, pdist).composed([](const Tensor& self, double p) {
     check_defined("pdist", self);
     return _pdist_forward(contiguous(self), p);
   });

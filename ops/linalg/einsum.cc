@@ -7,6 +7,7 @@
 
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/indexing/diagonal.h"
 #include "switchboard/ops/matmul.h"
@@ -282,9 +283,6 @@ Tensor einsum_kernel(std::string_view text, TensorList tensors, OptionalSpan<Int
 
 }  // namespace
 
-SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(einsum);
-  m.impl(einsum, DispatchKey::CompositeImplicitAutograd, einsum_kernel);
-}
+SB_LIBRARY_FRAGMENT(aten, m) { define(m, einsum).composed(einsum_kernel); }
 
 }  // namespace sb

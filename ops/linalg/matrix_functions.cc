@@ -1,6 +1,7 @@
 #include <bit>
 
 #include "Eigen/Core"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/fill.h"
@@ -69,21 +70,13 @@ Tensor power_out(const Tensor& self, int64_t n, const Tensor& out) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto composite = DispatchKey::CompositeImplicitAutograd;
-  define_out_form(m, m.define(linalg_matrix_exp), "out");
-  m.impl(linalg_matrix_exp, DispatchKey::CPU, exp_kernel<true>);
-  m.impl(linalg_matrix_exp, DispatchKey::Meta, exp_kernel<false>);
-  m.define(matrix_exp);
-  m.impl(matrix_exp, composite, [](const Tensor& self) { return linalg_matrix_exp(self); });
+  define(m, linalg_matrix_exp).cpu(exp_kernel<true>).meta(exp_kernel<false>).out("out");
+  define(m, matrix_exp).composed([](const Tensor& self) { return linalg_matrix_exp(self); });
 
-  m.define(linalg_matrix_power);
-  m.impl(linalg_matrix_power, composite, power_kernel);
-  m.define(linalg_matrix_power_out);
-  m.impl(linalg_matrix_power_out, composite, power_out<linalg_matrix_power>);
-  m.define(matrix_power);
-  m.impl(matrix_power, composite, power_kernel);
-  m.define(matrix_power_out);
-  m.impl(matrix_power_out, composite, power_out<matrix_power>);
+  define(m, linalg_matrix_power)
+      .composed(power_kernel)
+      .out(linalg_matrix_power_out, power_out<linalg_matrix_power>);
+  define(m, matrix_power).composed(power_kernel).out(matrix_power_out, power_out<matrix_power>);
 }
 
 }  // namespace sb

@@ -6,6 +6,7 @@
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/optional_tensor.h"
 #include "switchboard/ops/size_lists.h"

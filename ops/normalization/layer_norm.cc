@@ -8,10 +8,10 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/normalization/parameters.h"
 #include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/out_form.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/size_text.h"
@@ -264,18 +264,10 @@ Tensor rms_norm_composite(const Tensor& input, SymIntArrayRef normalized,
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(rms_norm);
-  m.impl(rms_norm, DispatchKey::CompositeImplicitAutograd, rms_norm_composite);
-  m.define(native_layer_norm);
-  m.impl(native_layer_norm, DispatchKey::CPU, ForwardOnCpu());
-  m.impl(native_layer_norm, DispatchKey::Meta, forward_meta);
-  define_out_form(m, native_layer_norm.handle(), "out");
-  m.define(native_layer_norm_backward);
-  m.impl(native_layer_norm_backward, DispatchKey::CPU, backward_cpu);
-  m.impl(native_layer_norm_backward, DispatchKey::Meta, backward_meta);
-  define_out_form(m, native_layer_norm_backward.handle(), "out");
-  m.define(layer_norm);
-  m.impl(layer_norm, DispatchKey::CompositeImplicitAutograd, layer_norm_composite);
+  define(m, rms_norm).composed(rms_norm_composite);
+  define(m, native_layer_norm).cpu(ForwardOnCpu()).meta(forward_meta).out("out");
+  define(m, native_layer_norm_backward).cpu(backward_cpu).meta(backward_meta).out("out");
+  define(m, layer_norm).composed(layer_norm_composite);
 }
 
 }  // namespace sb

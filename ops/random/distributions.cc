@@ -7,6 +7,8 @@
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/copy_to_out.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/on_clone.h"
 #include "switchboard/ops/random/random_fill.h"
 
@@ -194,7 +196,7 @@ void implement_in_place(Library& m, const Op<Name>& inplace) {
 template <auto body, auto& op>
 void define_distribution(Library& m) {
   const auto define = [&]<class Name>(const Op<Name>& functional) {
-    implement_in_place<body>(m, Op<typename Name::Inplace>());
+    implement_in_place<body>(m, Op<form_of<InplaceForm, Name>>());
     define_on_clone<op>(m, functional, Tag::nondeterministic_seeded);
   };
   define(op);
@@ -211,18 +213,17 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_distribution<random_from_body, random_from>(m);
 
   implement_in_place<normal_body>(m, normal_);
-  m.define(normal_functional, Tag::nondeterministic_seeded);
-  m.impl(normal_functional, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, double mean, double std, const OptionalGenerator& generator) {
-           return normal_(clone(self), mean, std, generator);
-         });
-  m.define(normal_out, Tag::nondeterministic_seeded);
-  m.impl(normal_out, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, double mean, double std, const OptionalGenerator& generator,
-            const Tensor& out) {
-           copy_result_to_out("normal", normal_functional(self, mean, std, generator), out);
-           return out;
-         });
+  define(m, normal_functional, Tag::nondeterministic_seeded)
+      .composite_explicit(
+          [](const Tensor& self, double mean, double std, const OptionalGenerator& generator) {
+            return normal_(clone(self), mean, std, generator);
+          });
+  define(m, normal_out, Tag::nondeterministic_seeded)
+      .composite_explicit([](const Tensor& self, double mean, double std,
+                             const OptionalGenerator& generator, const Tensor& out) {
+        copy_result_to_out("normal", normal_functional(self, mean, std, generator), out);
+        return out;
+      });
 }
 
 }  // namespace

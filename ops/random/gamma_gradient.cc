@@ -6,8 +6,8 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/dims.h"
-#include "switchboard/ops/out_form.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/tensor_iterator.h"
 #include "unsupported/Eigen/SpecialFunctions"
@@ -47,10 +47,9 @@ Tensor standard_gamma_grad(const Tensor& self, const Tensor& output) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const OperatorHandle handle = m.define(_standard_gamma_grad);
+  define(m, _standard_gamma_grad).out("out");
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta})
     m.impl(_standard_gamma_grad, key, standard_gamma_grad);
-  define_out_form(m, handle, "out");
 }
 
 }  // namespace sb

@@ -7,9 +7,9 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/random/random_fill.h"
-#include "switchboard/ops/structured.h"
 
 namespace sb {
 namespace {
@@ -108,7 +108,7 @@ void multinomial_kernel(const Tensor& self, int64_t num_samples, bool replacemen
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<multinomial_rule, multinomial_kernel>(m, multinomial);
+  define(m, multinomial).structured<multinomial_rule, multinomial_kernel>().out(multinomial_out);
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/comparison.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/item.h"
-#include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/random/distributions.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/size_lists.h"
@@ -79,7 +79,7 @@ Tensor drawn(const Mean& mean, const Std& std, const OptionalGenerator& generato
 template <class Form, class Mean, class Std, class Tag>
 void define_normal(Library& m, const Op<Tag>& op) {
   constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
-  constexpr Op<typename Tag::Out> out_op;
+  constexpr Op<form_of<OutForm, Tag>> out_op;
   m.define(op, sb::Tag::nondeterministic_seeded);
   m.impl(op, composite, [](Mean mean, Std std, const OptionalGenerator& generator) {
     return drawn<Form>(mean, std, generator, nullptr);

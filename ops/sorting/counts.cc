@@ -8,10 +8,8 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/dims.h"
-#include "switchboard/ops/dynamic_output.h"
-#include "switchboard/ops/out_form.h"
-#include "switchboard/ops/structured.h"
 
 namespace sb {
 namespace {
@@ -117,10 +115,8 @@ void histc_kernel(const Tensor& self, int64_t bins, const Scalar& min, const Sca
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_dynamic_output(m, bincount);
-  define_out_form(m, bincount.handle(), "out");
-  m.impl(bincount, DispatchKey::CPU, bincount_kernel);
-  define_structured<histc_rule, histc_kernel>(m, histc);
+  define(m, bincount, Tag::dynamic_output_shape).cpu(bincount_kernel).out("out");
+  define(m, histc).structured<histc_rule, histc_kernel>().out(histc_out);
 }
 
 }  // namespace sb

@@ -8,6 +8,7 @@
 
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/sorting/rows.h"
@@ -138,8 +139,8 @@ struct Cumulative {
 
   template <class Tag>
   static void define(Library& m, const Op<Tag>& op) {
-    using OutTag = typename Tag::Out;
-    using InplaceTag = typename Tag::Inplace;
+    using OutTag = form_of<OutForm, Tag>;
+    using InplaceTag = form_of<InplaceForm, Tag>;
     m.define(op);
     m.impl(op, DispatchKey::CPU, Functional<Tag, true>());
     m.impl(op, DispatchKey::Meta, Functional<Tag, false>());
@@ -219,21 +220,24 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   Cumulative<Cumsum>::define(m, cumsum);
   Cumulative<Cumprod>::define(m, cumprod);
 
-  define_structured<by_size_rule<logcumsumexp_rule<int64_t>, logcumsumexp_rule<SymInt>>,
-                    logcumsumexp_kernel>(m, _logcumsumexp);
-  m.define(logcumsumexp);
-  m.impl(logcumsumexp, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, int64_t dim) { return _logcumsumexp(self, dim); });
-  m.define(logcumsumexp_out);
-  m.impl(logcumsumexp_out, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, int64_t dim, const Tensor& out) {
-           return _logcumsumexp_out(self, dim, out);
-         });
+  define(m, _logcumsumexp)
+      .structured<by_size_rule<logcumsumexp_rule<int64_t>, logcumsumexp_rule<SymInt>>,
+                  logcumsumexp_kernel>()
+      .out(_logcumsumexp_out);
+  define(m, logcumsumexp)
+      .composite_explicit([](const Tensor& self, int64_t dim) { return _logcumsumexp(self, dim); })
+      .out(logcumsumexp_out, [](const Tensor& self, int64_t dim, const Tensor& out) {
+        return _logcumsumexp_out(self, dim, out);
+      });
 
   using Max = Extreme<true>;
   using Min = Extreme<false>;
-  define_structured<by_size_rule<Max::rule<int64_t>, Max::rule<SymInt>>, Max::kernel>(m, cummax);
-  define_structured<by_size_rule<Min::rule<int64_t>, Min::rule<SymInt>>, Min::kernel>(m, cummin);
+  define(m, cummax)
+      .structured<by_size_rule<Max::rule<int64_t>, Max::rule<SymInt>>, Max::kernel>()
+      .out(cummax_out);
+  define(m, cummin)
+      .structured<by_size_rule<Min::rule<int64_t>, Min::rule<SymInt>>, Min::kernel>()
+      .out(cummin_out);
 }
 
 }  // namespace sb

@@ -7,6 +7,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/indexing/scatter.h"
@@ -229,11 +230,15 @@ void mode_kernel(const Tensor& self, int64_t dim, bool, const Tensor& values,
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<by_size_rule<kthvalue_rule<int64_t>, kthvalue_rule<SymInt>>, kthvalue_kernel,
-                    StructuredOptions{.refuse_overlap = true}>(m, kthvalue);
+  define(m, kthvalue)
+      .structured<by_size_rule<kthvalue_rule<int64_t>, kthvalue_rule<SymInt>>, kthvalue_kernel>(
+          {.refuse_overlap = true})
+      .out(kthvalue_out);
   Median<false>::define(m, median_dim, median);
   Median<true>::define(m, nanmedian_dim, nanmedian);
-  define_structured<by_size_rule<mode_rule<int64_t>, mode_rule<SymInt>>, mode_kernel>(m, mode);
+  define(m, mode)
+      .structured<by_size_rule<mode_rule<int64_t>, mode_rule<SymInt>>, mode_kernel>()
+      .out(mode_out);
 }
 
 }  // namespace sb

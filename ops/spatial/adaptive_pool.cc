@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/memory_format.h"
-#include "switchboard/ops/out_by_copy.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/spatial/pool_loops.h"
 #include "switchboard/ops/spatial/pooling.h"
@@ -190,25 +190,35 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       by_size_rule<avg_backward_rule<3, int64_t>, avg_backward_rule<3, SymInt>>;
   define_restrided_out<avg_rule_2d, avg_kernel<2, SymIntArrayRef>>(m, adaptive_avg_pool2d_out);
   define_out_alone<avg_rule_3d, avg_kernel<3, SymIntArrayRef>>(m, adaptive_avg_pool3d_out);
-  define_functional<avg_rule_2d, avg_kernel<2, SymIntArrayRef>>(m, _adaptive_avg_pool2d);
-  define_functional<avg_rule_3d, avg_kernel<3, SymIntArrayRef>>(m, _adaptive_avg_pool3d);
-  define_functional<avg_backward_rule_2d, avg_backward_kernel<2>>(m, _adaptive_avg_pool2d_backward);
-  define_functional<avg_backward_rule_3d, avg_backward_kernel<3>>(m, _adaptive_avg_pool3d_backward);
+  define(m, _adaptive_avg_pool2d)
+      .structured<avg_rule_2d, avg_kernel<2, SymIntArrayRef>>()
+      .out(_adaptive_avg_pool2d_out, kCopiedOut);
+  define(m, _adaptive_avg_pool3d)
+      .structured<avg_rule_3d, avg_kernel<3, SymIntArrayRef>>()
+      .out(_adaptive_avg_pool3d_out, kCopiedOut);
+  define(m, _adaptive_avg_pool2d_backward)
+      .structured<avg_backward_rule_2d, avg_backward_kernel<2>>()
+      .out(_adaptive_avg_pool2d_backward_out, kCopiedOut);
+  define(m, _adaptive_avg_pool3d_backward)
+      .structured<avg_backward_rule_3d, avg_backward_kernel<3>>()
+      .out(_adaptive_avg_pool3d_backward_out, kCopiedOut);
   define_out_alone<avg_backward_rule_3d, avg_backward_kernel<3>>(
       m, adaptive_avg_pool3d_backward_grad_input);
-  define_out_by_copy<_adaptive_avg_pool2d>(m);
-  define_out_by_copy<_adaptive_avg_pool3d>(m);
-  define_out_by_copy<_adaptive_avg_pool2d_backward>(m);
-  define_out_by_copy<_adaptive_avg_pool3d_backward>(m);
 
-  define_structured<by_size_rule<max_rule<2, int64_t>, max_rule<2, SymInt>>, max_kernel<2>>(
-      m, adaptive_max_pool2d);
-  define_structured<by_size_rule<max_rule<3, int64_t>, max_rule<3, SymInt>>, max_kernel<3>>(
-      m, adaptive_max_pool3d);
-  define_structured<by_size_rule<max_backward_rule<2, int64_t>, max_backward_rule<2, SymInt>>,
-                    max_backward_kernel<2>>(m, adaptive_max_pool2d_backward);
-  define_structured<by_size_rule<max_backward_rule<3, int64_t>, max_backward_rule<3, SymInt>>,
-                    max_backward_kernel<3>>(m, adaptive_max_pool3d_backward);
+  define(m, adaptive_max_pool2d)
+      .structured<by_size_rule<max_rule<2, int64_t>, max_rule<2, SymInt>>, max_kernel<2>>()
+      .out(adaptive_max_pool2d_out);
+  define(m, adaptive_max_pool3d)
+      .structured<by_size_rule<max_rule<3, int64_t>, max_rule<3, SymInt>>, max_kernel<3>>()
+      .out(adaptive_max_pool3d_out);
+  define(m, adaptive_max_pool2d_backward)
+      .structured<by_size_rule<max_backward_rule<2, int64_t>, max_backward_rule<2, SymInt>>,
+                  max_backward_kernel<2>>()
+      .out(adaptive_max_pool2d_backward_out);
+  define(m, adaptive_max_pool3d_backward)
+      .structured<by_size_rule<max_backward_rule<3, int64_t>, max_backward_rule<3, SymInt>>,
+                  max_backward_kernel<3>>()
+      .out(adaptive_max_pool3d_backward_out);
 }
 
 }  // namespace sb

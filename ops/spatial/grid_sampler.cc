@@ -8,6 +8,7 @@
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/cat.h"
 #include "switchboard/ops/copied_out.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/matmul.h"
@@ -338,13 +339,9 @@ void define_sampler(Library& m) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(grid_sampler);
-  m.impl(grid_sampler, DispatchKey::CompositeImplicitAutograd, sample);
-  define_out_form(m, m.define(affine_grid_generator), "out");
-  m.impl(affine_grid_generator, DispatchKey::CompositeExplicitAutograd, affine_grid);
-  m.define(affine_grid_generator_backward);
-  m.impl(affine_grid_generator_backward, DispatchKey::CompositeImplicitAutograd,
-         affine_grid_backward);
+  define(m, grid_sampler).composed(sample);
+  define(m, affine_grid_generator).composite_explicit(affine_grid).out("out");
+  define(m, affine_grid_generator_backward).composed(affine_grid_backward);
   define_sampler<2, grid_sampler_2d, grid_sampler_2d_backward>(m);
   define_sampler<3, grid_sampler_3d, grid_sampler_3d_backward>(m);
 }

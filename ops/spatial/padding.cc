@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/spatial/taps.h"
 

@@ -16,7 +16,7 @@
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/sym_int.h"
 #include "switchboard/core/tensor.h"
-#include "switchboard/ops/copied_out.h"
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/structured.h"
@@ -219,7 +219,7 @@ struct RestridedOut<TensorMeta (*)(A...)> {
   struct Form {
     Tensor operator()(A... args, const Tensor& out) const {
       const Device device =
-          internal::check_arguments(Op<Tag>::name(), internal::tensors_of(args..., out));
+          internal::check_arguments(Op<Tag>::name(), internal::tensors_of_call(args..., out));
       const TensorMeta meta = rule(args...);
       check_restridable(Op<Tag>::name(), out, meta, device);
       const Tensor result = internal::make_result(meta, device);

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/out_form.h"
 #include "switchboard/ops/spatial/upsample_taps.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "switchboard/ops/arithmetic.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/indexing/diagonal.h"
 #include "switchboard/ops/item.h"
@@ -88,11 +89,8 @@ Tensor correlation(const Tensor& self) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr DispatchKey kImplicit = DispatchKey::CompositeImplicitAutograd;
-  m.define(cov);
-  m.impl(cov, kImplicit, covariance);
-  m.define(corrcoef);
-  m.impl(corrcoef, kImplicit, correlation);
+  define(m, cov).composed(covariance);
+  define(m, corrcoef).composed(correlation);
 }
 
 }  // namespace sb

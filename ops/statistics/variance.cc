@@ -1,6 +1,6 @@
 #include "switchboard/ops/statistics/variance.h"
 
-#include "switchboard/ops/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/reduction_plan.h"
 
 namespace sb {
@@ -93,11 +93,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_overloads<std_all, std_dim, std_correction>(m, deviation);
   define_out_overloads<std_dim_out, std_correction, std_correction_out>(m, deviation);
   define_overloads<var_mean_all, var_mean_dim, var_mean_correction>(m, variance);
-  define_on_cpu_and_meta(m, var_mean_correction, variance.and_mean);
-  define_out_form(m, var_mean_correction.handle(), "correction_out");
+  define(m, var_mean_correction).cpu_and_meta(variance.and_mean).out("correction_out");
   define_overloads<std_mean_all, std_mean_dim, std_mean_correction>(m, deviation);
-  define_on_cpu_and_meta(m, std_mean_correction, deviation.and_mean);
-  define_out_form(m, std_mean_correction.handle(), "correction_out");
+  define(m, std_mean_correction).cpu_and_meta(deviation.and_mean).out("correction_out");
 }
 
 }  // namespace sb

@@ -1,4 +1,4 @@
-#include "switchboard/ops/structured.h"
+#include "switchboard/ops/output_plan.h"
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/empty_tensor.h"
@@ -36,12 +36,13 @@ Tensor make_result(const SymTensorMeta& meta, Device device) {
   return empty_with_symbols(meta.sizes, meta.strides, meta.dtype);
 }
 
-void check_outs_apart(std::string_view op, std::initializer_list<const Tensor*> outs) {
-  for (const Tensor* const* a = outs.begin(); a != outs.end(); ++a) {
-    for (const Tensor* const* b = outs.begin(); b != a; ++b) {
-      if (!(*a)->defined() || !(*b)->defined()) continue;
-      SB_CHECK(!(*a)->is_same(**b), op, ": expected each out to be another tensor, got one twice");
-      check_no_overlap(**a, **b);
+void check_outs_apart(std::string_view op, absl::Span<const Tensor* const> outs) {
+  for (size_t a = 0; a < outs.size(); ++a) {
+    for (size_t b = 0; b < a; ++b) {
+      if (!outs[a]->defined() || !outs[b]->defined()) continue;
+      SB_CHECK(!outs[a]->is_same(*outs[b]), op,
+               ": expected each out to be another tensor, got one twice");
+      check_no_overlap(*outs[a], *outs[b]);
     }
   }
 }

@@ -1,0 +1,25 @@
+// An operator that is composed of others.
+
+#include "switchboard/ops/define/define.h"
+#include "switchboard/ops/factories.h"
+#include "switchboard/ops/item.h"
+#include "switchboard/ops/operators.h"
+#include "switchboard/ops/reductions.h"
+#include "switchboard/ops/unary.h"
+
+namespace demo {
+
+// doc: begin
+// The root of the mean square.
+SB_OP(rms, "demo::rms(Tensor self) -> Tensor");
+
+SB_LIBRARY(demo, m) {
+  define(m, rms)
+      .composed([](const sb::Tensor& self) { return sb::sqrt(sb::mean_all(self * self)); })
+      .out("out", sb::kExactOut);
+}
+// doc: end
+
+}  // namespace demo
+
+int main() { SB_CHECK(sb::item(demo::rms(sb::ones({4}) * 3)).to<double>() == 3, "rms"); }
