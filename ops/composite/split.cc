@@ -8,7 +8,6 @@
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/item.h"
-#include "switchboard/ops/out_form.h"
 #include "switchboard/ops/size_lists.h"
 #include "switchboard/ops/tensor_parts.h"
 #include "switchboard/ops/views.h"
@@ -107,7 +106,6 @@ std::vector<Tensor> unsafe_chunk_kernel(const Tensor& self, int64_t chunks, int6
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto explicit_key = DispatchKey::CompositeExplicitAutograd;
   define(m, tensor_split_sections).composed(by_sections);
   define(m, tensor_split_indices).composed(by_indices);
   define(m, tensor_split_tensor).composed(by_tensor);
@@ -117,18 +115,16 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, vsplit_array).composed(cut_indices<Cut::Vertical>);
   define(m, dsplit).composed(cut_sections<Cut::Depth>);
   define(m, dsplit_array).composed(cut_indices<Cut::Depth>);
-  define_out_form(m,
-                  define(unsafe_split, explicit_key,
-                         [](const Tensor& self, const SymInt& split_size, int64_t dim) {
-                           return apart(split(self, split_size, dim));
-                         }),
-                  "Tensor_out");
-  define_out_form(m,
-                  define(unsafe_split_with_sizes, explicit_key,
-                         [](const Tensor& self, SymIntArrayRef split_sizes, int64_t dim) {
-                           return apart(split_with_sizes(self, split_sizes, dim));
-                         }),
-                  "out");
+  define(m, unsafe_split)
+      .composite_explicit([](const Tensor& self, const SymInt& split_size, int64_t dim) {
+        return apart(split(self, split_size, dim));
+      })
+      .out("Tensor_out");
+  define(m, unsafe_split_with_sizes)
+      .composite_explicit([](const Tensor& self, SymIntArrayRef split_sizes, int64_t dim) {
+        return apart(split_with_sizes(self, split_sizes, dim));
+      })
+      .out("out");
   define(m, unsafe_chunk).composed(unsafe_chunk_kernel);
 }
 

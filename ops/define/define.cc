@@ -119,47 +119,29 @@ std::string out_overload(const FunctionSchema& schema) {
   return schema.name.overload.empty() ? "out" : schema.name.overload + "_out";
 }
 
-// Kernels that call another operator, which may be registered after them.
-class CallsAnother {
- public:
-  CallsAnother(Dispatcher& dispatcher, std::string callee)
-      : dispatcher_(dispatcher), callee_(std::move(callee)) {}
-
- protected:
-  static IValue& self_of(const OperatorHandle& op, Stack* stack) {
-    return (*stack)[stack->size() - op.schema().arguments.size()];
-  }
-  void call(Stack* stack) const { dispatcher_.find_op_or_throw(callee_).call_boxed(stack); }
-
- private:
-  Dispatcher& dispatcher_;
-  std::string callee_;
-};
-
-class ViewCopy : CallsAnother {
- public:
-  using CallsAnother::CallsAnother;
-  void operator()(const OperatorHandle& op, DispatchKeySet, Stack* stack) const {
+IValue& self_of(const OperatorHandle& op, Stack* stack) {
+  return (*stack)[stack->size() - op.schema().arguments.size()];
+}
+// Kernels that call `callee`, which may be registered after them: a view, of which what still
+// shares self's memory is copied, and an in-place operator on a clone of self.
+auto view_copy_kernel(Dispatcher& dispatcher, std::string callee) {
+  return [&dispatcher, callee](const OperatorHandle& op, DispatchKeySet, Stack* stack) {
     const Tensor self = self_of(op, stack).to_tensor();
-    call(stack);
-    const auto own = [&](const Tensor& t) {
+    dispatcher.find_op_or_throw(callee).call_boxed(stack);
+    stack->back() = map_tensors(stack->back(), [&](const Tensor& t) {
       return t.is_alias_of(self) ? clone(t, MemoryFormat::Contiguous) : t;
-    };
-    stack->back() = map_tensors(stack->back(), own);
-  }
-};
-
-class OnClone : CallsAnother {
- public:
-  using CallsAnother::CallsAnother;
-  void operator()(const OperatorHandle& op, DispatchKeySet, Stack* stack) const {
+    });
+  };
+}
+auto on_clone_kernel(Dispatcher& dispatcher, std::string callee) {
+  return [&dispatcher, callee](const OperatorHandle& op, DispatchKeySet, Stack* stack) {
     IValue& self = self_of(op, stack);
     SB_CHECK(self.to_tensor().defined(), op.schema().name.to_string(),
              ": self: expected a tensor, got none");
     self = clone(self.to_tensor());
-    call(stack);
-  }
-};
+    dispatcher.find_op_or_throw(callee).call_boxed(stack);
+  };
+}
 
 }  // namespace
 
@@ -214,7 +196,7 @@ void AnyDefinition::define_view_copy(std::string_view callee) {
   // A backend that has functional operators only must not find a kernel made of views.
   define(m_, schema.to_string(), Tag::view_copy, where_)
       .kernel(DispatchKey::CompositeExplicitAutogradNonFunctional,
-              ViewCopy(m_.dispatcher(), callee.empty() ? name : std::string(callee)))
+              view_copy_kernel(m_.dispatcher(), callee.empty() ? name : std::string(callee)))
       .out(out_overload(schema), options);
 }
 
@@ -224,13 +206,13 @@ void AnyDefinition::define_functional() {
   name.pop_back();  // the underscore
   const FunctionSchema schema = functional_schema(inplace, std::move(name));
   define(m_, schema.to_string(), {}, where_)
-      .composite_explicit(OnClone(m_.dispatcher(), inplace.name.to_string()))
+      .composite_explicit(on_clone_kernel(m_.dispatcher(), inplace.name.to_string()))
       .out(out_overload(schema));
 }
 
 void AnyDefinition::add_on_clone(std::string_view inplace) {
   add_own(DispatchKey::CompositeExplicitAutograd,
-          make_kernel(OnClone(m_.dispatcher(), std::string(inplace))));
+          make_kernel(on_clone_kernel(m_.dispatcher(), std::string(inplace))));
 }
 
 }  // namespace sb

@@ -113,38 +113,27 @@ struct ElementwiseForms {
   using Kernel = typename OpTraits<Tag>::template Apply<ElementwiseKernel>;
   typename Kernel::Body body;
 
-  template <class>
-  KernelFunction functional(bool) const {
-    return sb::make_kernel(typename Kernel::Functional{body});
-  }
-  template <class>
-  KernelFunction inplace(bool) const {
-    return sb::make_kernel(typename Kernel::Inplace{body});
-  }
-  template <class>
-  KernelFunction out(bool) const {
-    return sb::make_kernel(typename Kernel::Out{body});
+  template <class Form>
+  KernelFunction make(bool) const {
+    constexpr FormKind kind = form_kind<Form>();
+    if constexpr (kind == FormKind::Functional)
+      return sb::make_kernel(typename Kernel::Functional{body});
+    else if constexpr (kind == FormKind::Inplace)
+      return sb::make_kernel(typename Kernel::Inplace{body});
+    else
+      return sb::make_kernel(typename Kernel::Out{body});
   }
 };
-
 template <class Tag>
 struct StructuredForms {
   const StructuredOp* op;
   StructuredOptions options;
 
   template <class Form>
-  KernelFunction functional(bool with_data) const {
+  KernelFunction make(bool with_data) const {
     static_assert(std::is_same_v<Inputs<Form>, Inputs<Tag>>,
                   "the form has other inputs than the operator");
     return sb::make_kernel(structured_kernel<Form>(op, with_data, options));
-  }
-  template <class Form>
-  KernelFunction inplace(bool with_data) const {
-    return functional<Form>(with_data);
-  }
-  template <class Form>
-  KernelFunction out(bool with_data) const {
-    return functional<Form>(with_data);
   }
 };
 
@@ -230,7 +219,7 @@ class OpDefinition : public AnyDefinition {
   template <class Form>
   OpDefinition& inplace(const Op<Form>& op) {
     static_assert(!kCopied, "an in-place form needs a kernel, or an operator that makes it");
-    return at_cpu_and_meta(op, [&](bool data) { return forms_.template inplace<Form>(data); });
+    return natural(op);
   }
   template <class Form, class F>
   OpDefinition& inplace(const Op<Form>& op, F f) {
@@ -241,7 +230,7 @@ class OpDefinition : public AnyDefinition {
     if constexpr (kCopied)
       return out(op, kCopiedOut);
     else
-      return at_cpu_and_meta(op, [&](bool data) { return forms_.template out<Form>(data); });
+      return natural(op);
   }
   template <class Form, class F>
   requires(!std::is_convertible_v<F, OutOptions>) OpDefinition& out(const Op<Form>& op, F f) {
@@ -266,10 +255,11 @@ class OpDefinition : public AnyDefinition {
     define_out(overload, std::move(names), options);
     return *this;
   }
-  // Those that SB_OP declared with inplace_of and out_of, where both are.
-  OpDefinition& out_and_inplace() {
-    return inplace(Op<form_of<InplaceForm, Tag>>()).out(Op<form_of<OutForm, Tag>>());
-  }
+  // Those that SB_OP declared with inplace_of and out_of.
+  OpDefinition& inplace() { return inplace(Op<form_of<InplaceForm, Tag>>()); }
+  OpDefinition& out() { return out(Op<form_of<OutForm, Tag>>()); }
+  OpDefinition& out(const OutOptions& options) { return out(Op<form_of<OutForm, Tag>>(), options); }
+  OpDefinition& out_and_inplace() { return inplace().out(); }
   // Of the view "f.o": f_copy.o, which calls `callee` (the view itself if none is given) and copies
   // what still shares self's memory, and its out= form.
   OpDefinition& view_copy(std::string_view callee = {}) {
@@ -295,20 +285,17 @@ class OpDefinition : public AnyDefinition {
   template <class Made>
   OpDefinition<Tag, Made> with_forms(Made made) const {
     OpDefinition<Tag, Made> result(m_, op_, where_, made);
-    result.own_at_cpu_and_meta();
+    result.add_own(DispatchKey::CPU, made.template make<Tag>(true));
+    result.add_own(DispatchKey::Meta, made.template make<Tag>(false));
     return result;
   }
   template <class, class>
   friend class OpDefinition;
-  void own_at_cpu_and_meta() {
-    add_own(DispatchKey::CPU, forms_.template functional<Tag>(true));
-    add_own(DispatchKey::Meta, forms_.template functional<Tag>(false));
-  }
-  template <class Form, class Make>
-  OpDefinition& at_cpu_and_meta(const Op<Form>&, const Make& make) {
+  template <class Form>
+  OpDefinition& natural(const Op<Form>&) {
     define_form(Form::schema);
-    add(Op<Form>::name(), DispatchKey::CPU, make(true));
-    add(Op<Form>::name(), DispatchKey::Meta, make(false));
+    add(Op<Form>::name(), DispatchKey::CPU, forms_.template make<Form>(true));
+    add(Op<Form>::name(), DispatchKey::Meta, forms_.template make<Form>(false));
     return *this;
   }
   template <class Form, class F>

@@ -73,10 +73,10 @@ void check_partial_write(const StructuredCall& call, StructuredOp::Arguments arg
 
 void StructuredCall::operator()(StructuredOp::Arguments args, Tensor* results) const {
   const size_t n = op->num_results;
-  const size_t inputs = arguments.size() - (form == StructuredForm::Out ? n : 0);
+  const size_t inputs = arguments.size() - (form == FormKind::Out ? n : 0);
   const CallTensors call(arguments.first(inputs), args);
   const Device device = check_arguments(name, call.tensors);
-  const bool inplace = form == StructuredForm::Inplace;
+  const bool inplace = form == FormKind::Inplace;
   // Empty in the functional form.
   absl::InlinedVector<const Tensor*, 2> outs;
   if (inplace) outs.push_back(static_cast<const Tensor*>(args[0]));

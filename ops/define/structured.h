@@ -57,14 +57,14 @@ struct StructuredOp {
   void (*check)(Arguments args) = nullptr;  // of partial_write()
   size_t num_results = 0;
 };
-enum class StructuredForm : uint8_t { Functional, Inplace, Out };
+enum class FormKind : uint8_t { Functional, Inplace, Out };
 // A form of one, at CPU (with_data) or Meta.
 struct StructuredCall {
   const StructuredOp* op;
   std::string_view name;                 // of the form
   absl::Span<const TypeCode> arguments;  // of the form: with the outs
   StructuredOptions options;
-  StructuredForm form;
+  FormKind form;
   bool with_data;
 
   void operator()(StructuredOp::Arguments args, Tensor* results) const;
@@ -155,12 +155,12 @@ struct Erased {
 
 // What a form's schema says: `self` that is written to, or outs behind the inputs.
 template <class Tag>
-constexpr StructuredForm structured_form_of() {
+constexpr FormKind form_kind() {
   const SchemaLiteral& schema = OpTraits<Tag>::schema;
   const auto& first = schema.arguments[0];
-  if (first.is_written && first.name == "self") return StructuredForm::Inplace;
-  return schema.arguments[schema.num_arguments - 1].is_written ? StructuredForm::Out
-                                                               : StructuredForm::Functional;
+  if (first.is_written && first.name == "self") return FormKind::Inplace;
+  return schema.arguments[schema.num_arguments - 1].is_written ? FormKind::Out
+                                                               : FormKind::Functional;
 }
 template <class Tag, size_t... I>
 Erased<typename OpTraits<Tag>::template Argument<I>...> inputs_of(std::index_sequence<I...>);
@@ -168,9 +168,8 @@ Erased<typename OpTraits<Tag>::template Argument<I>...> inputs_of(std::index_seq
 template <class Tag>
 using Inputs = decltype(inputs_of<Tag>(
     std::make_index_sequence<OpTraits<Tag>::schema.num_arguments -
-                             (structured_form_of<Tag>() == StructuredForm::Out
-                                  ? OpTraits<Tag>::schema.num_returns
-                                  : 0)>()));
+                             (form_kind<Tag>() == FormKind::Out ? OpTraits<Tag>::schema.num_returns
+                                                                : 0)>()));
 
 template <auto rule, auto kernel, auto check, class Inputs, size_t num_results>
 inline constexpr StructuredOp structured_op =
@@ -186,7 +185,7 @@ constexpr auto structured_kernel(const StructuredOp* op, bool with_data,
   using Traits = OpTraits<Form>;
   return typename Traits::template Apply<StructuredKernel>{
       {op, Op<Form>::name(), Traits::template Apply<SignatureOf>::value.arguments, options,
-       structured_form_of<Form>(), with_data}};
+       form_kind<Form>(), with_data}};
 }
 
 }  // namespace internal

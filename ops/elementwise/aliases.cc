@@ -4,6 +4,7 @@
 
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/comparison.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise.h"
 #include "switchboard/ops/elementwise/binary_math.h"
 #include "switchboard/ops/elementwise/bitwise.h"
@@ -11,7 +12,6 @@
 #include "switchboard/ops/elementwise/rounding.h"
 #include "switchboard/ops/elementwise/special_functions.h"
 #include "switchboard/ops/elementwise/unary_math.h"
-#include "switchboard/ops/out_form.h"
 #include "switchboard/ops/unary.h"
 
 namespace sb {
@@ -23,17 +23,17 @@ std::string renamed(std::string_view schema, std::string_view name) {
 }
 
 // Defines `schema` as another form of calling what `find` finds, at each call.
-OperatorHandle define_found(Library& m, const std::string& schema, OperatorHandle find(),
-                            DispatchKey key) {
-  const OperatorHandle alias = m.define(schema);
-  m.impl(alias, key,
-         [find](const OperatorHandle&, DispatchKeySet, Stack* stack) { find().call_boxed(stack); });
-  return alias;
+OpDefinition<void> define_found(Library& m, const std::string& schema, OperatorHandle find(),
+                                DispatchKey key) {
+  return define(m, schema).kernel(key, [find](const OperatorHandle&, DispatchKeySet, Stack* stack) {
+    find().call_boxed(stack);
+  });
 }
 
 // The same for a declared operator.
 template <class Tag>
-OperatorHandle define_same(Library& m, const std::string& schema, const Op<Tag>&, DispatchKey key) {
+OpDefinition<void> define_same(Library& m, const std::string& schema, const Op<Tag>&,
+                               DispatchKey key) {
   static constinit const Op<Tag> target;
   const auto find = [] { return target.handle(); };
   return define_found(m, schema, find, key);
@@ -68,8 +68,8 @@ void define_python_operator(Library& m, const std::string& name, const std::stri
     return "aten::__" + std::string(prefix) + name + "__." + overload +
            std::string(of.substr(of.find('(')));
   };
-  const OperatorHandle functional = define_same(m, schema(Tag::schema, ""), target, key);
-  if (!out.empty()) define_out_form(m, functional, out);
+  auto functional = define_same(m, schema(Tag::schema, ""), target, key);
+  if (!out.empty()) functional.out(out);
   using Inplace = form_of<InplaceForm, Tag>;
   define_same(m, schema(Inplace::schema, "i"), Op<Inplace>(), key);
 }

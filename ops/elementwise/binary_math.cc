@@ -11,10 +11,10 @@
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/cast.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/elementwise/binary_math.h"
 #include "switchboard/ops/elementwise/number_forms.h"
-#include "switchboard/ops/out_form.h"
 #endif
 
 namespace sb {
@@ -201,7 +201,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_number_forms(m, fmod_Scalar, fmod);
   define_number_forms(m, remainder_Scalar, remainder);
   define_number_forms(m, remainder_Scalar_Tensor, remainder);
-  define_out_form(m, remainder_Scalar_Tensor.handle(), "Scalar_Tensor_out");
+  extend(m, remainder_Scalar_Tensor).out("Scalar_Tensor_out");
 
   define(m, floor_divide)
       .composite_explicit([](const Tensor& self, const Tensor& other) {

@@ -4,9 +4,9 @@
 
 #include "switchboard/ops/elementwise/regular.h"
 #ifndef SB_CPU_VARIANT
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/bitwise.h"
 #include "switchboard/ops/elementwise/number_forms.h"
-#include "switchboard/ops/out_form.h"
 #endif
 
 namespace sb {
@@ -122,7 +122,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
   const auto define_number_first = [&](const auto& form, const auto& op) {
     define_number_forms(m, form, op);
-    define_out_form(m, form.handle(), "Scalar_Tensor_out");
+    extend(m, form).out("Scalar_Tensor_out");
   };
   define_number_forms(m, bitwise_and_Scalar, bitwise_and, {.inplace = implicit});
   define_number_forms(m, bitwise_or_Scalar, bitwise_or, {implicit});

@@ -1,14 +1,13 @@
 #include "switchboard/ops/indexing/gather.h"
 
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/define/define.h"
-#include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/offsets.h"
 #include "switchboard/ops/memory_overlap.h"
 #include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/structured.h"
 #include "switchboard/ops/tensor_iterator.h"
 #include "switchboard/ops/views.h"
 
@@ -81,7 +80,7 @@ Tensor take_along_dim_kernel(const Tensor& self, const Tensor& indices,
 // As gather.out, which takes no other dtype.
 Tensor take_along_dim_out_kernel(const Tensor& self, const Tensor& indices,
                                  std::optional<int64_t> dim, const Tensor& out) {
-  write_exact_out("take_along_dim", take_along_dim(self, indices, dim), out);
+  copy_result_to_out("take_along_dim", take_along_dim(self, indices, dim), out, kExactOut);
   return out;
 }
 
@@ -139,9 +138,8 @@ constexpr StructuredOptions kNoOverlap = {.refuse_overlap = true};
 template <bool with_data>
 Tensor index_select_to(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& out) {
   if (out.defined()) check_no_internal_overlap(out);
-  using Forms = internal::StructuredForms<decltype(&index_select_rule<int64_t>)>;
-  return Forms::Out<index_select_out_op, index_select_rule<int64_t>, index_select_kernel,
-                    kNoOverlap, with_data>()(self, dim, index, out);
+  return structured_form<index_select_rule<int64_t>, index_select_kernel>(
+      index_select_out, with_data, kNoOverlap)(self, dim, index, out);
 }
 }  // namespace
 
@@ -159,10 +157,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, index_select_out).cpu(index_select_to<true>).meta(index_select_to<false>);
 
   define(m, take).structured<by_size_rule<take_rule<int64_t>, take_rule<SymInt>>, take_kernel>();
-  using TakeForms = internal::StructuredForms<decltype(&take_rule<int64_t>)>;
-  define(m, take_out)
-      .cpu(TakeForms::Out<take_out_op, take_out_rule, take_kernel, kNoOverlap, true>())
-      .meta(TakeForms::Out<take_out_op, take_out_rule, take_kernel, kNoOverlap, false>());
+  define(m, take_out).structured<take_out_rule, take_kernel>(kNoOverlap);
 }
 
 }  // namespace sb

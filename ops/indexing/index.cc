@@ -27,13 +27,11 @@ void index_kernel(const Tensor& self, OptionalTensorList indices, const Tensor& 
   run_indexed(walk_index(self, plan, offsets, out), read_loop(self.itemsize()));
 }
 
-using IndexForms = internal::StructuredForms<TensorMeta (*)(const Tensor&, OptionalTensorList)>;
-template <class Tag, bool with_data>
-using IndexFunctional =
-    IndexForms::Functional<Tag, index_rule, index_kernel, StructuredOptions{}, with_data>;
-template <class Tag, bool with_data>
-using IndexOut = IndexForms::Out<Tag, index_rule, index_kernel,
-                                 StructuredOptions{.refuse_overlap = true}, with_data>;
+template <bool with_data>
+constexpr auto index_into_new = structured_form<index_rule, index_kernel>(index, with_data);
+template <bool with_data>
+constexpr auto index_into_out = structured_form<index_rule, index_kernel>(index_out, with_data,
+                                                                          {.refuse_overlap = true});
 
 bool any_symbolic_operand(const Tensor& self, OptionalTensorList indices) {
   return self.is_symbolic() ||
@@ -51,7 +49,7 @@ Tensor without_masks(const Tensor& self, OptionalTensorList indices, F&& f) {
              "index: the result's shape depends on the mask, which meta tensors do not have");
   }
   internal::TensorArguments tensors = {&self};
-  for (const auto& i : indices) internal::collect_tensors(&tensors, i);
+  for (const auto& i : indices) internal::collect_tensor(&tensors, i);
   internal::check_arguments("index", tensors);
   return f(expand_masks(indices, nonzero_places));
 }
@@ -60,13 +58,13 @@ Tensor index_functional(const Tensor& self, OptionalTensorList indices) {
   return without_masks(self, indices, [&](OptionalTensorList expanded) {
     if (!with_data && any_symbolic_operand(self, indices))
       return internal::make_result(index_rule_for_symbols(self, indices), self.device());
-    return IndexFunctional<index_op, with_data>()(self, expanded);
+    return index_into_new<with_data>(self, expanded);
   });
 }
 template <bool with_data>
 Tensor index_out_form(const Tensor& self, OptionalTensorList indices, const Tensor& out) {
   return without_masks(self, indices, [&](OptionalTensorList expanded) {
-    return IndexOut<index_out_op, with_data>()(self, expanded, out);
+    return index_into_out<with_data>(self, expanded, out);
   });
 }
 
@@ -99,7 +97,7 @@ void check_put(const Tensor& self, OptionalTensorList indices, const Tensor& val
   check_defined("index_put: self", self);
   check_defined("index_put: values", values);
   internal::TensorArguments tensors = {&self, &values};
-  for (const auto& i : indices) internal::collect_tensors(&tensors, i);
+  for (const auto& i : indices) internal::collect_tensor(&tensors, i);
   internal::check_arguments("index_put", tensors);
   check_index_list("index_put", self, indices);
   check_no_overlap(self, values);

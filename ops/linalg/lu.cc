@@ -154,8 +154,6 @@ Two inv_kernel(const Tensor& a, bool check) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr auto composite = DispatchKey::CompositeImplicitAutograd;
-  constexpr OutFormOptions structured{.structured = true, .key = composite};
   const auto lu_factor_ex = []<bool with_data>(const Tensor& a, bool pivot, bool check) -> Three {
     const Factors f = lu_factors<with_data>("linalg_lu_factor_ex", a, pivot);
     check_errors("linalg.lu_factor_ex", f.info, check);

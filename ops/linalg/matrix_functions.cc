@@ -1,8 +1,8 @@
 #include <bit>
 
 #include "Eigen/Core"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/define/define.h"
-#include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/indexing/diagonal.h"
@@ -62,8 +62,7 @@ template <auto& power>
 Tensor power_out(const Tensor& self, int64_t n, const Tensor& out) {
   const uint64_t exponent = n < 0 ? 0 - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);
   const bool copied = n == 0 || n == 1 || (exponent >= 4 && std::has_single_bit(exponent));
-  const auto write = copied ? write_cast_contiguous_out : write_exact_out;
-  write("linalg_matrix_power", power(self, n), out);
+  copy_result_to_out("linalg_matrix_power", power(self, n), out, copied ? kCastOut : kExactOut);
   return out;
 }
 

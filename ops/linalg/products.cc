@@ -7,9 +7,9 @@
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/cat.h"
 #include "switchboard/ops/copy.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/dims.h"
-#include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/matmul.h"
 #include "switchboard/ops/optional_tensor.h"
@@ -292,13 +292,13 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .composed(inner_kernel)
       .out(inner_out, [](const Tensor& self, const Tensor& other, const Tensor& out) {
         if (self.dim() == 0 || other.dim() == 0) return mul_out(self, other, out);
-        write_exact_out("inner", inner(self, other), out);
+        copy_result_to_out("inner", inner(self, other), out, kExactOut);
         return out;
       });
   define(m, kron)
       .composed(kron_of<false>)
       .out(kron_out, [](const Tensor& self, const Tensor& other, const Tensor& out) {
-        write_cast_contiguous_out("kron", kron_of<true>(self, other), out);
+        copy_result_to_out("kron", kron_of<true>(self, other), out, kCastOut);
         return out;
       });
   define(m, linalg_matmul)

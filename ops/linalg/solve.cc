@@ -114,7 +114,6 @@ Four solve_kernel(const Tensor& a, const Tensor& b, bool left, bool check) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr OutFormOptions structured{.structured = true};
   define_factorization(m, _linalg_solve_ex, solve_kernel<true>, solve_kernel<false>, "result",
                        {"result", "LU", "pivots", "info"});
   define(m, linalg_solve_ex)

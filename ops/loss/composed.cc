@@ -13,7 +13,6 @@
 #include "switchboard/ops/elementwise/binary_math.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/elementwise/select.h"
-#include "switchboard/ops/exact_out.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/fill.h"
 #include "switchboard/ops/optional_tensor.h"
@@ -173,7 +172,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
              // As PyTorch, whose out first holds a loss for each element.
              const Tensor loss = soft_margin_loss_kernel(self, target, kReduceNone);
              const Tensor reduced = reduce_loss(loss, reduction);
-             write_structured_out("soft_margin_loss", loss, out);
+             copy_result_to_out("soft_margin_loss", loss, out, kStructuredOut);
              if (!reduced.is_same(loss)) copy_result_to_out("soft_margin_loss", reduced, out);
              return out;
            });

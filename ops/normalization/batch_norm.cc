@@ -12,7 +12,6 @@
 #include "switchboard/ops/normalization/parameters.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/reduction_plan.h"
-#include "switchboard/ops/structured.h"
 
 namespace sb {
 namespace {
@@ -320,13 +319,11 @@ ThreeTensors backward_cpu(const Tensor& grad_out, const Tensor& input, const Opt
   return results;
 }
 
-using Forward = internal::StructuredForms<decltype(&forward_rule<int64_t>)>;
 template <bool with_data>
 ThreeTensors forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                      const OptionalTensor& running_mean, const OptionalTensor& running_var,
                      bool training, double momentum, double eps) {
-  return Forward::Functional<native_batch_norm_op, kForwardRule, forward_kernel,
-                             StructuredOptions{}, with_data>()(
+  return structured_form<kForwardRule, forward_kernel>(native_batch_norm, with_data)(
       input, weight, bias, running_mean, running_var, training, momentum, eps);
 }
 template <bool with_data>

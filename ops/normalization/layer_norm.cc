@@ -15,7 +15,6 @@
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/size_text.h"
-#include "switchboard/ops/structured.h"
 #include "switchboard/ops/unary.h"
 
 namespace sb {
@@ -107,10 +106,6 @@ void layer_norm_kernel(const Tensor& input, IntArrayRef, const OptionalTensor& w
   means.finish();
   rstds.finish();
 }
-
-using Forward = internal::StructuredForms<decltype(&layer_norm_rule<int64_t>)>;
-using ForwardOnCpu = Forward::Functional<native_layer_norm_op, layer_norm_rule<int64_t>,
-                                         layer_norm_kernel, StructuredOptions{}, true>;
 
 ThreeTensors forward_meta(const Tensor& input, SymIntArrayRef normalized,
                           const OptionalTensor& weight, const OptionalTensor& bias, double eps) {
@@ -265,7 +260,10 @@ Tensor rms_norm_composite(const Tensor& input, SymIntArrayRef normalized,
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, rms_norm).composed(rms_norm_composite);
-  define(m, native_layer_norm).cpu(ForwardOnCpu()).meta(forward_meta).out("out");
+  define(m, native_layer_norm)
+      .cpu(structured_form<layer_norm_rule<int64_t>, layer_norm_kernel>(native_layer_norm, true))
+      .meta(forward_meta)
+      .out("out");
   define(m, native_layer_norm_backward).cpu(backward_cpu).meta(backward_meta).out("out");
   define(m, layer_norm).composed(layer_norm_composite);
 }

@@ -13,7 +13,6 @@
 #include "switchboard/ops/reduction_plan.h"
 #include "switchboard/ops/reductions.h"
 #include "switchboard/ops/size_lists.h"
-#include "switchboard/ops/structured.h"
 
 namespace sb {
 namespace {
@@ -168,23 +167,10 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .structured<by_size_rule<Log::backward_rule<int64_t>, Log::backward_rule<SymInt>>,
                   Log::backward_kernel>()
       .out(_log_softmax_backward_data_out);
-  constexpr auto backward_rule =
-      by_size_rule<Plain::backward_rule<int64_t>, Plain::backward_rule<SymInt>>;
-  using Forms = internal::StructuredForms<std::remove_const_t<decltype(backward_rule)>>;
-  using Tag = _softmax_backward_data_op;
-  using OutTag = _softmax_backward_data_out_op;
-  const auto define_backward = [&]<bool with_data>(DispatchKey key) {
-    m.impl(_softmax_backward_data, key,
-           Forms::Functional<Tag, backward_rule, Plain::backward_kernel, StructuredOptions{},
-                             with_data>());
-    m.impl(_softmax_backward_data_out, key,
-           Forms::Out<OutTag, backward_rule, Plain::backward_kernel, StructuredOptions{},
-                      with_data>());
-  };
-  define(m, _softmax_backward_data);
-  define(m, _softmax_backward_data_out);
-  define_backward.operator()<true>(DispatchKey::CPU);
-  define_backward.operator()<false>(DispatchKey::Meta);
+  define(m, _softmax_backward_data)
+      .structured<by_size_rule<Plain::backward_rule<int64_t>, Plain::backward_rule<SymInt>>,
+                  Plain::backward_kernel>()
+      .out(_softmax_backward_data_out);
 
   define(m, softmax).composed(Plain::composite);
   define(m, log_softmax).composed(Log::composite);

@@ -78,19 +78,16 @@ Tensor drawn(const Mean& mean, const Std& std, const OptionalGenerator& generato
 
 template <class Form, class Mean, class Std, class Tag>
 void define_normal(Library& m, const Op<Tag>& op) {
-  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
-  constexpr Op<form_of<OutForm, Tag>> out_op;
-  m.define(op, sb::Tag::nondeterministic_seeded);
-  m.impl(op, composite, [](Mean mean, Std std, const OptionalGenerator& generator) {
-    return drawn<Form>(mean, std, generator, nullptr);
-  });
-  m.define(out_op, sb::Tag::nondeterministic_seeded);
-  m.impl(out_op, composite,
-         [](Mean mean, Std std, const OptionalGenerator& generator, const Tensor& out) {
-           SB_CHECK(out.defined(), "normal: out: expected a tensor, got an undefined one");
-           copy_result_to_out("normal", drawn<Form>(mean, std, generator, &out), out);
-           return out;
-         });
+  define(m, op, sb::Tag::nondeterministic_seeded)
+      .composite_explicit([](Mean mean, Std std, const OptionalGenerator& generator) {
+        return drawn<Form>(mean, std, generator, nullptr);
+      })
+      .out(Op<form_of<OutForm, Tag>>(),
+           [](Mean mean, Std std, const OptionalGenerator& generator, const Tensor& out) {
+             SB_CHECK(out.defined(), "normal: out: expected a tensor, got an undefined one");
+             copy_result_to_out("normal", drawn<Form>(mean, std, generator, &out), out);
+             return out;
+           });
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {

@@ -181,9 +181,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .structured<fractional_backward_rule<3>, fractional_backward_kernel<3>>()
       .out(fractional_max_pool3d_backward_out);
   define(m, max_unpool2d).structured<unpool2d_rule, unpool2d_kernel>();
-  define_restrided_out<unpool2d_rule, unpool2d_kernel>(m, max_unpool2d_out);
+  define_restrided_out<max_unpool2d, unpool2d_rule, unpool2d_kernel>(m, max_unpool2d_out);
   define(m, max_unpool3d).structured<unpool3d_rule, unpool3d_kernel>();
-  define_restrided_out<unpool3d_rule, unpool3d_kernel>(m, max_unpool3d_out);
+  define_restrided_out<max_unpool3d, unpool3d_rule, unpool3d_kernel>(m, max_unpool3d_out);
 }
 
 }  // namespace sb

@@ -7,12 +7,10 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/cat.h"
-#include "switchboard/ops/copied_out.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/matmul.h"
-#include "switchboard/ops/out_form.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/ranges.h"
 #include "switchboard/ops/spatial/grid_places.h"
@@ -326,14 +324,14 @@ Tensor affine_grid_backward(const Tensor& grad, SymIntArrayRef size, bool align_
 
 template <int rank, auto& op, auto& backward>
 void define_sampler(Library& m) {
-  const auto with_out = [&](const OperatorHandle& handle) {
-    define_out_form(m, handle, "out", {}, {.structured = true});
-  };
-  with_out(define_functional<by_size_rule<grid_rule<rank, int64_t>, grid_rule<rank, SymInt>>,
-                             grid_kernel<rank>>(m, op));
-  with_out(m.define(backward));
-  m.impl(backward, DispatchKey::CPU, grid_backward_cpu<rank>);
-  m.impl(backward, DispatchKey::Meta, grid_backward_meta<rank>);
+  define(m, op)
+      .template structured<by_size_rule<grid_rule<rank, int64_t>, grid_rule<rank, SymInt>>,
+                           grid_kernel<rank>>()
+      .out("out", kStructuredOut);
+  define(m, backward)
+      .cpu(grid_backward_cpu<rank>)
+      .meta(grid_backward_meta<rank>)
+      .out("out", kStructuredOut);
 }
 
 }  // namespace

@@ -69,18 +69,15 @@ struct Spread {
 // The overloads that say `unbiased` are composed of those that say by how much.
 template <auto& all, auto& dims, auto& correction, class S>
 void define_overloads(Library& m, S) {
-  constexpr DispatchKey kImplicit = DispatchKey::CompositeImplicitAutograd;
-  m.define(all);
-  m.impl(all, kImplicit, S::template all<correction>);
-  m.define(dims);
-  m.impl(dims, kImplicit, S::template dims<correction>);
+  define(m, all).composed(S::template all<correction>);
+  define(m, dims).composed(S::template dims<correction>);
 }
 template <auto& dims_out, auto& correction, auto& correction_out, class S>
 void define_out_overloads(Library& m, S) {
-  define_on_cpu_and_meta(m, correction, S::with_correction);
-  define_on_cpu_and_meta(m, correction_out, S::with_correction_out);
-  m.define(dims_out);
-  m.impl(dims_out, DispatchKey::CompositeImplicitAutograd, S::template dims_out<correction_out>);
+  define(m, correction)
+      .cpu_and_meta(S::with_correction)
+      .out(correction_out, S::with_correction_out);
+  define(m, dims_out).composed(S::template dims_out<correction_out>);
 }
 
 }  // namespace
