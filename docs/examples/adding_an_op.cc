@@ -12,17 +12,19 @@
 
 namespace demo {
 
-// doc: begin
 // x / (1 + |x|). Integral tensors are computed as floating point.
+// doc: begin
 SB_OP(softsign, "demo::softsign(Tensor self) -> Tensor");
 SB_OP(softsign_, inplace_of(softsign));
 SB_OP(softsign_out, out_of(softsign, "out"));
+// doc: end
 
 constexpr sb::LoopTable softsign_loops() {
   sb::LoopTable table{};
   sb::set_loops<1>(&table, sb::FloatTypes(), [](const auto& x) { return x / (1 + x.abs()); });
   return table;
 }
+// doc: begin
 SB_ELEMENTWISE(softsign_arithmetic, "softsign", sb::kFloatFlags, softsign_loops());
 
 sb::Tensor softsign_body(const sb::Tensor& out, const sb::Tensor& self) {

@@ -9,16 +9,16 @@
 
 namespace demo {
 
-// doc: begin
 // The root of the mean square.
 SB_OP(rms, "demo::rms(Tensor self) -> Tensor");
 
 SB_LIBRARY(demo, m) {
+  // doc: begin
   define(m, rms)
       .composed([](const sb::Tensor& self) { return sb::sqrt(sb::mean_all(self * self)); })
       .out("out", sb::kExactOut);
+  // doc: end
 }
-// doc: end
 
 }  // namespace demo
 

@@ -9,25 +9,27 @@
 
 namespace demo {
 
-// doc: begin
 // Each element `times` times, as numpy.repeat.
 SB_OP(stretch, "demo::stretch(Tensor self, int times) -> Tensor");
 SB_OP(stretch_out, out_of(stretch, "out"));
 
+// doc: begin
 sb::TensorMeta stretch_rule(const sb::Tensor& self, int64_t times) {
   SB_CHECK(self.dim() == 1, "stretch: argument self: expected 1 dimension, got ", self.dim());
   SB_CHECK(times >= 0, "stretch: argument times: expected 0 or more, got ", times);
   return {{self.size(0) * times}, self.dtype()};
 }
+// doc: end
 void stretch_kernel(const sb::Tensor& self, int64_t times, const sb::Tensor& out) {
   const sb::Tensor by_element = sb::alias_with(out, {self.size(0), times}, {times, 1}, 0);
   sb::copy_elements(by_element, sb::alias_with(self, {self.size(0), times}, {self.stride(0), 0},
                                                self.storage_offset()));
 }
 SB_LIBRARY(demo, m) {
+  // doc: begin
   define(m, stretch).structured<stretch_rule, stretch_kernel>().out(stretch_out);
+  // doc: end
 }
-// doc: end
 
 }  // namespace demo
 

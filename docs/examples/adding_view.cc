@@ -6,16 +6,16 @@
 
 namespace demo {
 
-// doc: begin
 // Every second element.
 SB_OP(evens, "demo::evens(Tensor(a) self) -> Tensor(a)");
 
 SB_LIBRARY(demo, m) {
+  // doc: begin
   define(m, evens)
       .view([](const sb::Tensor& self) { return sb::slice(self, 0, 0, std::nullopt, 2); })
       .view_copy();  // defines evens_copy
+  // doc: end
 }
-// doc: end
 SB_OP(evens_copy, "demo::evens_copy(Tensor self) -> Tensor");
 
 }  // namespace demo

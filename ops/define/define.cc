@@ -22,9 +22,7 @@ FunctionSchema out_schema_of(const FunctionSchema& functional, std::string_view 
            ": an operator that writes to an argument has no out= form");
   FunctionSchema schema = functional;
   schema.name.overload = overload;
-  if (std::ranges::any_of(schema.arguments, [](const Argument& a) {
-        return a.name == "pin_memory" && is_creation_option(a);
-      }))
+  if (std::ranges::count(schema.arguments, "pin_memory", &Argument::name) > 0)
     std::erase_if(schema.arguments, is_creation_option);
   const size_t n = functional.returns.size();
   for (size_t i = 0; outs.size() < n; ++i)

@@ -146,8 +146,6 @@ class OpDefinition : public AnyDefinition {
   OpDefinition(Library& m, const OperatorHandle& op, SourceLocation where, Forms forms = {})
       : AnyDefinition(m, op, where), forms_(forms) {}
 
-  // What it is -----------------------------------------------------------------------------------
-
   // body(out, arguments...) computes into `out`: undefined in the functional form, self in place
   // (see elementwise.h).
   template <auto body>
@@ -211,8 +209,6 @@ class OpDefinition : public AnyDefinition {
     add_on_clone(Op<Inplace>::name());
     return *this;
   }
-
-  // Its forms ------------------------------------------------------------------------------------
 
   // Of an elementwise or structured operator, as it is; else with a kernel of their own, at the
   // keys of the operator's.

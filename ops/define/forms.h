@@ -6,9 +6,7 @@
 //   SB_OP(add_out, out_of(add, "out"));
 //       // aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) ->
 //       Tensor(a!)
-//   SB_OP(aminmax_out, out_of(aminmax, "out", {"min", "max"}));
-//       // aten::aminmax.out(Tensor self, *, Tensor(a!) min, Tensor(b!) max) ->
-//       //     (Tensor(a!) min, Tensor(b!) max)
+//   SB_OP(sort_out, out_of(sort, "values", {"values", "indices"}));
 //
 // The overload name of the out= form is irregular in ATen ("out", "Tensor_out", "dim_max"), so it
 // is given. Forms with other arguments than these are written out.
@@ -51,9 +49,8 @@ consteval DerivedSchema<InplaceForm, Tag> inplace_of(const Op<Tag>&) {
   const size_t open = schema.find('(');
   const size_t dot = schema.substr(0, open).find('.');
   const size_t name = dot < open ? dot : open;
-  constexpr std::string_view self = "(Tensor self", result = ") -> Tensor";
-  if (!schema.substr(open).starts_with(self)) throw "the first argument is not `Tensor self`";
-  if (!schema.ends_with(result)) throw "expected an operator that returns one Tensor";
+  if (!schema.substr(open).starts_with("(Tensor self")) throw "the first argument is not self";
+  if (!schema.ends_with(") -> Tensor")) throw "expected an operator that returns one Tensor";
   DerivedSchema<InplaceForm, Tag> form;
   form.append(schema.substr(0, name));
   form.append("_");

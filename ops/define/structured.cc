@@ -66,7 +66,7 @@ void check_partial_write(const StructuredCall& call, StructuredOp::Arguments arg
     SB_CHECK(written->dtype() == dtype, call.name, ": out: expected ", to_string(dtype), ", got ",
              written->describe());
   }
-  if (call.with_data) call.op->check(args);
+  if (call.with_data) call.op->check(args, nullptr);
 }
 
 }  // namespace
@@ -83,14 +83,16 @@ void StructuredCall::operator()(StructuredOp::Arguments args, Tensor* results) c
   for (size_t i = inputs; i < arguments.size(); ++i)
     outs.push_back(static_cast<const Tensor*>(args[i]));
 
+  const auto check = [&](DType dtype) {
+    if (op->check)
+      check_partial_write(*this, args, outs.empty() ? nullptr : outs[0], dtype, call.tensors);
+  };
   bool symbolic = call.symbolic;
   for (const Tensor* out : outs) symbolic |= out->defined() && out->is_symbolic();
   if (symbolic && !with_data && op->sym_rule) {
     absl::InlinedVector<SymTensorMeta, 1> metas(n);
     op->sym_rule(args, metas.data());
-    if (op->check)
-      check_partial_write(*this, args, outs.empty() ? nullptr : outs[0], metas[0].dtype,
-                          call.tensors);
+    check(metas[0].dtype);
     for (size_t i = 0; i < n; ++i) {
       if (outs.empty()) {
         results[i] = make_result(metas[i], device);
@@ -104,9 +106,7 @@ void StructuredCall::operator()(StructuredOp::Arguments args, Tensor* results) c
 
   absl::InlinedVector<TensorMeta, 1> metas(n);
   op->rule(args, metas.data());
-  if (op->check)
-    check_partial_write(*this, args, outs.empty() ? nullptr : outs[0], metas[0].dtype,
-                        call.tensors);
+  check(metas[0].dtype);
   const auto run = [&](absl::Span<const Tensor* const> targets) {
     if (!with_data) return;
     if (options.from_self) start_from(*targets[0], *static_cast<const Tensor*>(args[0]));

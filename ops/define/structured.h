@@ -10,7 +10,6 @@
 // throw for what it reads in the data. Everything between the two is here: that an `out` has the
 // right dtype and device, that it is resized as PyTorch does, and that a call that throws leaves
 // its arguments as they were.
-//
 // An operator with several results has a rule that returns std::array<TensorMeta, N> and a kernel
 // that takes N outs. Elementwise operators are not made this way: see elementwise.h.
 
@@ -54,7 +53,7 @@ struct StructuredOp {
   void (*rule)(Arguments args, TensorMeta* metas) = nullptr;
   void (*sym_rule)(Arguments args, SymTensorMeta* metas) = nullptr;  // none: a plain rule
   void (*kernel)(Arguments args, const Tensor* const* outs) = nullptr;
-  void (*check)(Arguments args) = nullptr;  // of partial_write()
+  void (*check)(Arguments args, const Tensor* const* outs) = nullptr;  // of partial_write()
   size_t num_results = 0;
 };
 enum class FormKind : uint8_t { Functional, Inplace, Out };
@@ -131,11 +130,6 @@ struct Erased {
   static void kernel_of(StructuredOp::Arguments args, const Tensor* const* outs) {
     Of<kernel>::call(kernel, args, outs);
   }
-  template <auto check>
-  static void check_of(StructuredOp::Arguments args) {
-    Of<check>::call(check, args);
-  }
-
   template <auto rule, auto kernel, auto check>
   static constexpr StructuredOp make(size_t num_results) {
     StructuredOp op;
@@ -147,7 +141,7 @@ struct Erased {
     }
     op.kernel = &kernel_of<kernel>;
     if constexpr (!std::is_null_pointer_v<std::remove_const_t<decltype(check)>>)
-      op.check = &check_of<check>;
+      op.check = &kernel_of<check>;
     op.num_results = num_results;
     return op;
   }

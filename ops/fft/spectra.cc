@@ -109,7 +109,7 @@ Tensor prepared(const char* op, Tensor x, const Axes& axes, bool complex) {
   return fill ? constant_pad_nd(x, SymIntArrayRef(missing), 0) : x;
 }
 
-void check_real(const char* op, const Tensor& self) {
+void check_real_out(const char* op, const Tensor& self) {
   SB_CHECK(!is_complex(self.dtype()), op, ": self: expected real numbers, got ", self.describe());
 }
 void check_some(const char* op, const Axes& axes) {
@@ -134,7 +134,7 @@ Tensor any_to_complex(const char* op, const Tensor& self, const Axes& axes, cons
 
 Tensor real_to_half(const char* op, const Tensor& self, const Axes& axes, const NormName& norm,
                     bool forward) {
-  check_real(op, self);
+  check_real_out(op, self);
   check_some(op, axes);
   const Tensor x = prepared(op, self, axes, false);
   const int64_t mode = norm_of(op, norm, forward);
@@ -159,14 +159,14 @@ Tensor half_to_real(const char* op, const Tensor& self, Axes axes, const NormNam
 }
 
 // As conj_physical.out, which gives an inverse to an out, a conjugate is not converted.
-void check_complex(std::string_view op, const Tensor& result, const Tensor& out) {
+void check_complex_out(std::string_view op, const Tensor& result, const Tensor& out) {
   SB_CHECK(out.defined() && is_complex(out.dtype()), op, ": out: expected a complex tensor, got ",
            out.defined() ? out.describe() : "an undefined one");
   SB_CHECK(!result.key_set().has(DispatchKey::Conjugate) || out.dtype() == result.dtype(), op,
            ": expected out tensor to have dtype ", to_string(result.dtype()), ", but got ",
            to_string(out.dtype()));
 }
-void check_real(std::string_view op, const Tensor&, const Tensor& out) {
+void check_real_out(std::string_view op, const Tensor&, const Tensor& out) {
   SB_CHECK(out.defined() && is_floating_point(out.dtype()), op,
            ": out: expected a floating-point tensor, got ",
            out.defined() ? out.describe() : "an undefined one");
@@ -198,14 +198,14 @@ void define_family(Library& m) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_family<fft_fft, fft_fft2, fft_fftn, complex_to_complex, true, check_complex,
+  define_family<fft_fft, fft_fft2, fft_fftn, complex_to_complex, true, check_complex_out,
                 any_to_complex>(m);
-  define_family<fft_ifft, fft_ifft2, fft_ifftn, complex_to_complex, false, check_complex,
+  define_family<fft_ifft, fft_ifft2, fft_ifftn, complex_to_complex, false, check_complex_out,
                 any_to_complex>(m);
-  define_family<fft_rfft, fft_rfft2, fft_rfftn, real_to_half, true, check_complex>(m);
-  define_family<fft_ihfft, fft_ihfft2, fft_ihfftn, real_to_half, false, check_complex>(m);
-  define_family<fft_irfft, fft_irfft2, fft_irfftn, half_to_real, false, check_real>(m);
-  define_family<fft_hfft, fft_hfft2, fft_hfftn, half_to_real, true, check_real>(m);
+  define_family<fft_rfft, fft_rfft2, fft_rfftn, real_to_half, true, check_complex_out>(m);
+  define_family<fft_ihfft, fft_ihfft2, fft_ihfftn, real_to_half, false, check_complex_out>(m);
+  define_family<fft_irfft, fft_irfft2, fft_irfftn, half_to_real, false, check_real_out>(m);
+  define_family<fft_hfft, fft_hfft2, fft_hfftn, half_to_real, true, check_real_out>(m);
 }
 
 }  // namespace sb
