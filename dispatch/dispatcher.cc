@@ -8,13 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/direct_call.h"
-#include "switchboard/dispatch/make_kernel.h"
-#include "switchboard/dispatch/mode.h"
+#include "switchboard/dispatch/default_fallback.h"
 #include "switchboard/dispatch/near_names.h"
-#include "switchboard/dispatch/operator_base.h"
-#include "switchboard/dispatch/pre_dispatch.h"
-#include "switchboard/dispatch/python_dispatcher.h"
 
 namespace sb {
 namespace {
@@ -28,6 +23,16 @@ constexpr DispatchKey kFallthroughByDefault[] = {
     DispatchKey::AutogradLazy,  DispatchKey::AutogradMeta,      DispatchKey::AutocastCPU,
     DispatchKey::AutocastCUDA,  DispatchKey::FuncTorchVmapMode, DispatchKey::VmapMode,
 };
+
+// Those of the packages above, which new dispatchers get.
+struct DefaultFallbacks {
+  mutable std::mutex mutex;
+  std::vector<RegisteredKernel> list;
+};
+DefaultFallbacks& default_fallbacks() {
+  static DefaultFallbacks* const fallbacks = new DefaultFallbacks;
+  return *fallbacks;
+}
 
 // About what a program with all the operators of this project has; more is only slower to register.
 constexpr size_t kExpectedOperators = 2048;
@@ -85,19 +90,31 @@ OperatorEntry* Dispatcher::find_locked(const OperatorName& name) const {
 }
 
 Dispatcher::Dispatcher() : tables_(std::make_unique<Tables>()) {
-  auto add = [&](DispatchKey key, KernelFunction kernel,
-                 SourceLocation where = SourceLocation::current()) {
-    auto registered = std::make_unique<RegisteredKernel>();
-    registered->function = std::move(kernel);
-    registered->where = where;
-    fallbacks_[static_cast<size_t>(key)].push_back(std::move(registered));
-  };
   tables_->entries.reserve(kExpectedOperators);
-  for (DispatchKey key : kFallthroughByDefault) add(key, make_fallthrough_kernel());
-  add(DispatchKey::Python, {{nullptr, &internal::enter_mode, nullptr}, nullptr, nullptr});
-  add(DispatchKey::FuncTorchDynamicLayerFrontMode, make_kernel(&internal::call_transform));
-  add(DispatchKey::PreDispatch, make_kernel(&internal::call_pre_dispatch_mode));
-  add(DispatchKey::PythonDispatcher, make_kernel(&internal::call_python_dispatcher));
+  for (DispatchKey key : kFallthroughByDefault)
+    add_default_fallback(key, {make_fallthrough_kernel(), SourceLocation::current()});
+  const DefaultFallbacks& packages = default_fallbacks();
+  std::lock_guard<std::mutex> lock(packages.mutex);
+  for (const RegisteredKernel& fallback : packages.list)
+    add_default_fallback(fallback.key, fallback);
+}
+
+void Dispatcher::add_default_fallback(DispatchKey key, RegisteredKernel fallback) {
+  auto& fallbacks = fallbacks_[static_cast<size_t>(key)];
+  // Below what has been registered.
+  fallbacks.insert(fallbacks.begin(), std::make_unique<RegisteredKernel>(std::move(fallback)));
+}
+
+internal::DefaultFallback::DefaultFallback(DispatchKey key, KernelFunction kernel,
+                                           SourceLocation where) {
+  Dispatcher& dispatcher = default_dispatcher();
+  const RegisteredKernel fallback{std::move(kernel), where, key};
+  std::lock_guard<std::mutex> lock(dispatcher.mutex_);
+  dispatcher.add_default_fallback(key, fallback);
+  dispatcher.invalidate_all();
+  DefaultFallbacks& packages = default_fallbacks();
+  std::lock_guard<std::mutex> list_lock(packages.mutex);
+  packages.list.push_back(fallback);
 }
 
 Dispatcher::~Dispatcher() = default;
@@ -213,7 +230,8 @@ void Dispatcher::bury(const OperatorName& name) {
   std::unique_ptr<OperatorEntry> entry = std::move(tables_->entries.extract(name).value());
   entry->dead_.store(true, std::memory_order_release);
   entry->invalidate_table();
-  if (OperatorBase* const base = entry->find_base()) base->clear();
+  for (NoteKind kind : {NoteKind::Rules, NoteKind::Facts})
+    if (OperatorNote* const note = entry->find_note(kind)) note->removed();
   tables_->dead_entries[entry->schema_ ? entry->schema_->to_string() : name.to_string()] =
       std::move(entry);
 }

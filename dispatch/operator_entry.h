@@ -24,16 +24,23 @@
 namespace sb {
 
 class Dispatcher;
-class OperatorBase;  // operator_base.h
 
 // "(Tensor, int) -> (Tensor)".
 std::string to_string(const CppSignature& signature);
 
-// What a room above keeps with an operator: what fake mode found out about it.
+// What a package above keeps with an operator.
 class OperatorNote {
  public:
   virtual ~OperatorNote() = default;
+  // A kernel, a fallback or the schema came or went. Under the dispatcher's lock.
+  virtual void registrations_changed() {}
+  // The operator was removed. Under the dispatcher's lock.
+  virtual void removed() {}
 };
+// Rules: what the operator does beside its kernels (operator_rules.h). Facts: what fake mode found
+// out about it.
+enum class NoteKind : uint8_t { Rules, Facts };
+inline constexpr size_t kNumNotes = 2;
 
 // How a slot was decided: by which rule, with the kernel of which key (null if there is none).
 struct Resolution {
@@ -103,16 +110,13 @@ class OperatorEntry : public TableHolder {
     return table ? *table : resolve_table();
   }
 
-  // What the operator does under modes and transforms, beside its kernels; nullptr while nobody
-  // asked for it. Lives as long as the entry.
-  OperatorBase* find_base() const { return base_.load(std::memory_order_acquire); }
-  OperatorBase& base();
-
-  // The note on the operator; nullptr while there is none. Lives as long as the entry.
-  OperatorNote* find_note() const { return note_.load(std::memory_order_acquire); }
+  // The note of that kind on the operator; nullptr while there is none. Lives as long as the entry.
+  OperatorNote* find_note(NoteKind kind) const {
+    return notes_[static_cast<size_t>(kind)].load(std::memory_order_acquire);
+  }
   // Makes `note` that of the operator, unless there is one; gives the one that is there.
   // Thread-safe.
-  OperatorNote& set_note(std::unique_ptr<OperatorNote> note);
+  OperatorNote& set_note(NoteKind kind, std::unique_ptr<OperatorNote> note);
 
   // The union of the keys of the arguments on the end of the stack. Throws RuntimeError if the
   // stack is too short.
@@ -188,8 +192,7 @@ class OperatorEntry : public TableHolder {
   RegisteredKernels kernels_;
   std::shared_ptr<const OwnedTable> table_;              // null until a call needs one
   std::atomic<const DispatchTable*> resolved_{nullptr};  // of table_
-  std::atomic<OperatorBase*> base_{nullptr};             // owned
-  std::atomic<OperatorNote*> note_{nullptr};             // owned
+  std::array<std::atomic<OperatorNote*>, kNumNotes> notes_{};  // owned
   std::atomic<bool> dead_{false};
   std::atomic<Definition> definition_{Definition()};
   std::atomic<uint64_t> defined_order_{0};

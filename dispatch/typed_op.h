@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -18,56 +19,36 @@
 #include "switchboard/core/tensor_options.h"
 #include "switchboard/dispatch/boxing.h"
 #include "switchboard/dispatch/default_arguments.h"
-#include "switchboard/dispatch/direct_call.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/make_kernel.h"
 #include "switchboard/dispatch/schema_literal.h"
 #include "switchboard/dispatch/slow_call.h"
-#include "switchboard/dispatch/spare_stack.h"
+#include "switchboard/dispatch/typed_frame.h"
+#include "switchboard/dispatch/visit_tensors.h"
 
 namespace sb {
 namespace internal {
 
-// The keys that one argument adds to a call; absent tensors and everything else add none.
-template <class T>
-DispatchKeySet keys_of(const T&) {
-  return {};
-}
-inline DispatchKeySet keys_of(const Tensor& t) { return t.key_set(); }
-inline DispatchKeySet keys_of(const std::optional<Tensor>& t) {
-  return t ? t->key_set() : DispatchKeySet();
-}
-inline DispatchKeySet keys_of(TensorList list) {
-  DispatchKeySet keys;
-  for (const Tensor& t : list) keys |= t.key_set();
-  return keys;
-}
-inline DispatchKeySet keys_of(OptionalTensorList list) {
-  DispatchKeySet keys;
-  for (const std::optional<Tensor>& t : list) keys |= keys_of(t);
-  return keys;
-}
-inline DispatchKeySet keys_of(const OptionalSpan<TensorList>& list) {
-  return list ? keys_of(*list) : DispatchKeySet();
-}
-
-// Calls by a signature R(A...). `Find` finds the operator when the fast path does not: it has a
-// method entry() that returns it or throws.
+// Calls by a signature R(A...), of which nothing but the fast path is here: the slow one gets type
+// codes and pointers.
 template <class R, class... A>
 struct TypedCall {
   using Unboxed = R (*)(const KernelState*, DispatchKeySet, A...);
+  static constexpr const CppSignature& types = cpp_signature<R, A...>;
 
+  // `Find` finds the operator when the fast path does not: it has a method entry() that returns it
+  // or throws.
   template <class Find>
   static R call(const TableHolder& holder, const Find& find, A... args) {
     CallPin pin;
     const DispatchTable& table = holder.table();
-    const DispatchKeySet keys = table.call_keys((DispatchKeySet() | ... | keys_of(args)));
+    const DispatchKeySet keys = table.call_keys(keys_in(args...));
     const Kernel& kernel = table[keys];
     if (kernel.unboxed) [[likely]] {
       return reinterpret_cast<Unboxed>(kernel.unboxed)(kernel.state, keys,
                                                        std::forward<A>(args)...);
     }
-    return call_slow(find, std::forward<A>(args)...);
+    return slow(&entry_of<Find>, &find, nullptr, std::forward<A>(args)...);
   }
 
   // By reference: the one copy of an argument is the kernel's.
@@ -79,54 +60,43 @@ struct TypedCall {
     if (kernel.unboxed && !dispatch_tls.observer) [[likely]] {
       return reinterpret_cast<Unboxed>(kernel.unboxed)(kernel.state, keys, args...);
     }
-    return redispatch_slow(find, keys, args...);
+    const DispatchKeySet copy = keys;  // so that the one above may stay in a register
+    return slow(&entry_of<Find>, &find, &copy, args...);
   }
 
  private:
-  // The first call since a registration, a kernel that only exists boxed, an observed thread, a
-  // missing kernel.
-  template <class Find>
-  [[gnu::noinline, gnu::cold]] static R call_slow(const Find& find, A... args) {
-    OperatorEntry* const entry = find.entry();
-    const SlowTarget target = slow_target(entry, (DispatchKeySet() | ... | keys_of(args)));
-    return run(entry, target.kernel, target.keys, std::forward<A>(args)...);
-  }
-  template <class Find>
-  [[gnu::noinline, gnu::cold]] static R redispatch_slow(const Find& find, DispatchKeySet keys,
-                                                        A... args) {
-    OperatorEntry* const entry = find.entry();
-    return run(entry, entry->resolved_table()[keys], keys, std::forward<A>(args)...);
-  }
-  static R run(OperatorEntry* entry, const Kernel& kernel, DispatchKeySet keys, A... args) {
-    if (kernel.unboxed) {
-      ObservedCall observed(entry, keys, kernel);
-      return reinterpret_cast<Unboxed>(kernel.unboxed)(kernel.state, keys,
-                                                       std::forward<A>(args)...);
+  static void enter(const Kernel& kernel, DispatchKeySet keys, const TypedFrame& frame) {
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      const auto run = [&]() -> R {
+        return reinterpret_cast<Unboxed>(kernel.unboxed)(
+            kernel.state, keys,
+            *static_cast<const std::remove_reference_t<A>*>(frame.arguments[I])...);
+      };
+      if constexpr (std::is_void_v<R>)
+        run();
+      else
+        *static_cast<R*>(frame.result) = run();
     }
-    if (enters_mode(kernel)) {
-      DirectArguments arguments;
-      (arguments.add(args), ...);
-      if (arguments.are_plain()) {
-        const auto enter = [&](const Kernel& k) -> R {
-          return reinterpret_cast<Unboxed>(k.unboxed)(k.state, DispatchKey::Meta, args...);
-        };
-        if constexpr (std::is_void_v<R>) {
-          if (run_direct(entry, arguments.tensors(),
-                         [&](const Kernel& k, DirectResults) { enter(k); }))
-            return;
-        } else {
-          std::optional<R> result;
-          if (run_direct(entry, arguments.tensors(), [&](const Kernel& k, DirectResults results) {
-                results.add(result.emplace(enter(k)));
-              }))
-            return *std::move(result);
-        }
-      }
+    (std::index_sequence_for<A...>());
+  }
+  static constexpr CallDescription kDescription{&types, &enter};
+
+  template <class Find>
+  [[gnu::cold]] static OperatorEntry& entry_of(const void* find) {
+    return *static_cast<const Find*>(find)->entry();
+  }
+  [[gnu::noinline, gnu::cold]] static R slow(OperatorEntry& (*entry_of)(const void*),
+                                             const void* find, const DispatchKeySet* keys,
+                                             A... args) {
+    OperatorEntry& entry = entry_of(find);
+    const void* const arguments[] = {std::addressof(args)..., nullptr};
+    if constexpr (std::is_void_v<R>) {
+      call_slow(entry, keys, {kDescription, arguments, nullptr, nullptr});
+    } else {
+      TypedResult<R> result;
+      call_slow(entry, keys, {kDescription, arguments, result.places.data(), &result.value});
+      return std::move(result.value);
     }
-    const SpareStack stack;
-    (stack.get()->push_back(box(args)), ...);
-    run_boxed(entry, kernel, keys, stack.get());
-    return ReturnUnboxer<R>::take(stack.get());
   }
 };
 
