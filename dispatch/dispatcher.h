@@ -119,12 +119,14 @@ class Dispatcher {
   const RegisteredKernel* fallback_locked(DispatchKey key, const FunctionSchema* schema) const;
   void add_default_fallback(DispatchKey key, RegisteredKernel fallback);
   OperatorEntry* find_locked(const OperatorName& name) const;
+  // The operator of that name, which may be nothing but a name so far.
   OperatorEntry& entry_for(const OperatorName& name);
-  // The dead entry of that schema, or without one, alive again; nullptr if there is none.
-  std::unique_ptr<OperatorEntry> revive(const std::string& text);
-  // Takes the entry of that name, which has no kernels any more, out of the living.
-  void bury(const OperatorName& name);
-  void bury_if_vanished(OperatorEntry* entry);
+  // The operator that `entry` becomes with that schema: the one that had it before, which gets the
+  // kernels, or `entry` itself.
+  OperatorEntry& entry_with(OperatorEntry& entry, const FunctionSchema& schema);
+  // Ends an operator that has no kernels any more.
+  void remove(OperatorEntry& entry);
+  void remove_if_vanished(OperatorEntry& entry);
   void invalidate_all();
   void set_observer(std::shared_ptr<CallObserver> observer);
   uint64_t next_id() { return ++last_id_; }

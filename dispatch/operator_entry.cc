@@ -156,6 +156,7 @@ const DispatchTable& OperatorEntry::build_table() {
   owned->table.masks.fill(DispatchKeySet::full());
   for_each_runtime_key([&](DispatchKey key) {
     const Resolution resolution = resolve(key);
+    owned->table.rules[slot_of(key)] = resolution.rule;
     if (!resolution.kernel) return;
     const RegisteredKernel& kernel = *resolution.kernel;
     Kernel& slot = owned->table.slots[slot_of(key)];
