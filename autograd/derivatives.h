@@ -325,9 +325,9 @@ template <class Tag, class... F>
 void derive(LibraryHere m, const Op<Tag>& op, F... /*formulas*/) {
   using Recorded = internal::DerivedNode<Tag, F...>;
   internal::add_recording_kernel<Tag, Recorded>(m.library, op, m.where);
-  if constexpr (requires { typename Tag::Inplace; })
-    internal::add_recording_kernel<typename Tag::Inplace, Recorded>(
-        m.library, Op<typename Tag::Inplace>(), m.where);
+  if constexpr (HasForm<InplaceForm, Tag>)
+    internal::add_recording_kernel<form_of<InplaceForm, Tag>, Recorded>(
+        m.library, Op<form_of<InplaceForm, Tag>>(), m.where);
 }
 
 // Says that no result of the operator has a gradient: integers, indices, results that do not depend

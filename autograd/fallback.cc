@@ -88,8 +88,8 @@ class BoxedCall {
 std::optional<DispatchKey> composite_key(const OperatorHandle& op, DispatchKeySet keys) {
   const DispatchKey key = runtime_key(DispatchKey::Dense, keys.highest_backend());
   if (!keys.has(key)) return std::nullopt;
-  const Resolution found = op.entry().dispatcher().resolve(op.entry(), key);
-  if (found.rule != ResolutionRule::DefaultBackendKernel) return std::nullopt;
+  const DispatchTable& table = op.entry().resolved_table();
+  if (table.rules[slot_of(key)] != ResolutionRule::DefaultBackendKernel) return std::nullopt;
   return key;
 }
 

@@ -11,32 +11,6 @@ namespace sb::internal {
 
 std::string backward_name(std::string_view op) { return str_cat(op, " backward"); }
 
-bool needs_grad_in(TensorList list) {
-  for (const Tensor& t : list)
-    if (needs_grad(t)) return true;
-  return false;
-}
-
-bool needs_grad_in(OptionalTensorList list) {
-  for (const std::optional<Tensor>& t : list)
-    if (t && needs_grad(*t)) return true;
-  return false;
-}
-
-void add_edges_of(const Tensor& t, GradNode* node) { node->add_edge(gradient_edge(t)); }
-
-void add_edges_of(const std::optional<Tensor>& t, GradNode* node) {
-  node->add_edge(t ? gradient_edge(*t) : Edge());
-}
-
-void add_edges_of(TensorList list, GradNode* node) {
-  for (const Tensor& t : list) add_edges_of(t, node);
-}
-
-void add_edges_of(OptionalTensorList list, GradNode* node) {
-  for (const std::optional<Tensor>& t : list) add_edges_of(t, node);
-}
-
 void set_histories(const Tensor& t, const NodePtr& node, uint32_t which) {
   if (which & 1)
     set_history(t, node);

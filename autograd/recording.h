@@ -16,6 +16,7 @@
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/schema/cpp_types.h"
 #include "switchboard/dispatch/typed_op.h"
+#include "switchboard/dispatch/visit_tensors.h"
 
 namespace sb::internal {
 
@@ -35,19 +36,18 @@ std::string backward_name(std::string_view op);
 
 // Whether an argument holds a tensor that requires a gradient.
 template <class T>
-bool needs_grad_in(const T&) {
-  return false;
+bool needs_grad_in(const T& argument) {
+  bool any = false;
+  visit_tensors(argument, [&any](const Tensor& t) { any = any || needs_grad(t); });
+  return any;
 }
-inline bool needs_grad_in(const Tensor& t) { return needs_grad(t); }
-inline bool needs_grad_in(const std::optional<Tensor>& t) { return t && needs_grad(*t); }
-bool needs_grad_in(TensorList list);
-bool needs_grad_in(OptionalTensorList list);
 
-// Adds to a node an edge for each tensor of an argument.
-void add_edges_of(const Tensor& t, GradNode* node);
-void add_edges_of(const std::optional<Tensor>& t, GradNode* node);
-void add_edges_of(TensorList list, GradNode* node);
-void add_edges_of(OptionalTensorList list, GradNode* node);
+// Adds to a node an edge for each tensor of an argument, one that leads nowhere for an absent one.
+template <class T>
+void add_edges_of(const T& argument, GradNode* node) {
+  visit_tensor_places(argument,
+                      [node](const Tensor* t) { node->add_edge(t ? gradient_edge(*t) : Edge()); });
+}
 
 // set_history() for each tensor of a result; `which` has a bit for each of several results that has
 // gradients.

@@ -76,8 +76,8 @@ class CustomOp {
   template <class R, class... A>
   R call(A&&... args) const {
     Arguments results = op_(std::forward<A>(args)...);
-    check_results(results.size(), internal::ReturnUnboxer<R>::count);
-    return internal::ReturnUnboxer<R>::take(&results);
+    check_results(results.size(), internal::ReturnCodes<R>::span().size());
+    return internal::take_results<R>(&results);
   }
   template <class... A>
   Tensor operator()(A&&... args) const {

@@ -5,6 +5,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/devices/device_guard.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/define/define.h"
 
 namespace sb {
 namespace {
@@ -47,10 +48,8 @@ Tensor pin_memory_kernel(const Tensor& self, std::optional<Device> device) {
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   m.impl(is_pinned, DispatchKey::BackendSelect, select_is_pinned);
-  m.define(pin_memory);
-  m.impl(pin_memory, DispatchKey::CompositeImplicitAutograd, pin_memory_kernel);
-  m.define(_pin_memory);
-  m.impl(_pin_memory, DispatchKey::BackendSelect, select_pin_memory);
+  define(m, pin_memory).composed(pin_memory_kernel);
+  define(m, _pin_memory).kernel(DispatchKey::BackendSelect, select_pin_memory);
 }
 
 }  // namespace

@@ -8,12 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/make_kernel.h"
-#include "switchboard/dispatch/modes/direct_call.h"
-#include "switchboard/dispatch/modes/mode.h"
-#include "switchboard/dispatch/modes/pre_dispatch.h"
-#include "switchboard/dispatch/objects/operator_base.h"
-#include "switchboard/dispatch/objects/python_dispatcher.h"
+#include "switchboard/dispatch/default_fallback.h"
 #include "switchboard/dispatch/schema/near_names.h"
 
 namespace sb {
@@ -28,6 +23,16 @@ constexpr DispatchKey kFallthroughByDefault[] = {
     DispatchKey::AutogradLazy,  DispatchKey::AutogradMeta,      DispatchKey::AutocastCPU,
     DispatchKey::AutocastCUDA,  DispatchKey::FuncTorchVmapMode, DispatchKey::VmapMode,
 };
+
+// Those of the packages above, which new dispatchers get.
+struct DefaultFallbacks {
+  mutable std::mutex mutex;
+  std::vector<RegisteredKernel> list;
+};
+DefaultFallbacks& default_fallbacks() {
+  static DefaultFallbacks* const fallbacks = new DefaultFallbacks;
+  return *fallbacks;
+}
 
 // About what a program with all the operators of this project has; more is only slower to register.
 constexpr size_t kExpectedOperators = 2048;
@@ -59,7 +64,7 @@ std::string_view to_string(LibraryKind kind) {
 }
 
 struct Dispatcher::Tables {
-  // Entries are found by their names, which they hold.
+  // Entries are found by their names, which they hold; those of one name are chained (next_).
   struct ByName {
     using is_transparent = void;
     static const OperatorName& name(const std::unique_ptr<OperatorEntry>& e) { return e->name(); }
@@ -73,31 +78,52 @@ struct Dispatcher::Tables {
   };
 
   absl::flat_hash_set<std::unique_ptr<OperatorEntry>, ByName, ByName> entries;
-  // By the schema as text, or the name of an operator that never had one.
-  absl::flat_hash_map<std::string, std::unique_ptr<OperatorEntry>> dead_entries;
+
+  // Calls f with every operator that there is.
+  template <class F>
+  void for_each(F&& f) const {
+    for (const std::unique_ptr<OperatorEntry>& first : entries)
+      for (OperatorEntry* e = first.get(); e; e = e->next_.get())
+        if (!e->dead()) f(*e);
+  }
+
   // By namespace.
   absl::flat_hash_map<std::string, OpenLibrary> def_libraries;
 };
 
 OperatorEntry* Dispatcher::find_locked(const OperatorName& name) const {
   const auto it = tables_->entries.find(name);
-  return it == tables_->entries.end() ? nullptr : it->get();
+  OperatorEntry* entry = it == tables_->entries.end() ? nullptr : it->get();
+  while (entry && entry->dead()) entry = entry->next_.get();
+  return entry;
 }
 
 Dispatcher::Dispatcher() : tables_(std::make_unique<Tables>()) {
-  auto add = [&](DispatchKey key, KernelFunction kernel,
-                 SourceLocation where = SourceLocation::current()) {
-    auto registered = std::make_unique<RegisteredKernel>();
-    registered->function = std::move(kernel);
-    registered->where = where;
-    fallbacks_[static_cast<size_t>(key)].push_back(std::move(registered));
-  };
   tables_->entries.reserve(kExpectedOperators);
-  for (DispatchKey key : kFallthroughByDefault) add(key, make_fallthrough_kernel());
-  add(DispatchKey::Python, {{nullptr, &internal::enter_mode, nullptr}, nullptr, nullptr});
-  add(DispatchKey::FuncTorchDynamicLayerFrontMode, make_kernel(&internal::call_transform));
-  add(DispatchKey::PreDispatch, make_kernel(&internal::call_pre_dispatch_mode));
-  add(DispatchKey::PythonDispatcher, make_kernel(&internal::call_python_dispatcher));
+  for (DispatchKey key : kFallthroughByDefault)
+    add_default_fallback(key, {make_fallthrough_kernel(), SourceLocation::current()});
+  const DefaultFallbacks& packages = default_fallbacks();
+  std::lock_guard<std::mutex> lock(packages.mutex);
+  for (const RegisteredKernel& fallback : packages.list)
+    add_default_fallback(fallback.key, fallback);
+}
+
+void Dispatcher::add_default_fallback(DispatchKey key, RegisteredKernel fallback) {
+  auto& fallbacks = fallbacks_[static_cast<size_t>(key)];
+  // Below what has been registered.
+  fallbacks.insert(fallbacks.begin(), std::make_unique<RegisteredKernel>(std::move(fallback)));
+}
+
+internal::DefaultFallback::DefaultFallback(DispatchKey key, KernelFunction kernel,
+                                           SourceLocation where) {
+  Dispatcher& dispatcher = default_dispatcher();
+  const RegisteredKernel fallback{std::move(kernel), where, key};
+  std::lock_guard<std::mutex> lock(dispatcher.mutex_);
+  dispatcher.add_default_fallback(key, fallback);
+  dispatcher.invalidate_all();
+  DefaultFallbacks& packages = default_fallbacks();
+  std::lock_guard<std::mutex> list_lock(packages.mutex);
+  packages.list.push_back(fallback);
 }
 
 Dispatcher::~Dispatcher() = default;
@@ -143,8 +169,9 @@ std::vector<OperatorHandle> Dispatcher::all_ops() const {
   std::vector<OperatorHandle> ops;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& entry : tables_->entries)
-      if (entry->has_schema()) ops.emplace_back(entry.get());
+    tables_->for_each([&](OperatorEntry& entry) {
+      if (entry.has_schema()) ops.emplace_back(&entry);
+    });
   }
   std::sort(ops.begin(), ops.end(), [](const OperatorHandle& a, const OperatorHandle& b) {
     return std::tie(a.name().name, a.name().overload) < std::tie(b.name().name, b.name().overload);
@@ -155,8 +182,9 @@ std::vector<OperatorHandle> Dispatcher::all_ops() const {
 std::vector<OperatorHandle> Dispatcher::overloads(std::string_view name) const {
   std::vector<OperatorHandle> ops;
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& entry : tables_->entries)
-    if (entry->has_schema() && entry->name().name == name) ops.emplace_back(entry.get());
+  tables_->for_each([&](OperatorEntry& entry) {
+    if (entry.has_schema() && entry.name().name == name) ops.emplace_back(&entry);
+  });
   std::sort(ops.begin(), ops.end(), [](const OperatorHandle& a, const OperatorHandle& b) {
     return a.entry().defined_order() < b.entry().defined_order();
   });
@@ -166,9 +194,9 @@ std::vector<OperatorHandle> Dispatcher::overloads(std::string_view name) const {
 std::vector<std::string> Dispatcher::dangling_ops(std::string_view ns) const {
   std::vector<std::string> names;
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& entry : tables_->entries)
-    if (!entry->has_schema() && entry->name().ns() == ns)
-      names.push_back(entry->name().to_string());
+  tables_->for_each([&](const OperatorEntry& entry) {
+    if (!entry.has_schema() && entry.name().ns() == ns) names.push_back(entry.name().to_string());
+  });
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -195,31 +223,51 @@ void Dispatcher::close_library(LibraryKind kind, const std::string& ns, uint64_t
 }
 
 OperatorEntry& Dispatcher::entry_for(const OperatorName& name) {
-  if (OperatorEntry* const entry = find_locked(name)) return *entry;
-  std::unique_ptr<OperatorEntry> entry;
-  if (!tables_->dead_entries.empty()) entry = revive(name.to_string());
-  if (!entry) entry = std::make_unique<OperatorEntry>(*this, name);
-  return **tables_->entries.insert(std::move(entry)).first;
+  const auto it = tables_->entries.find(name);
+  std::unique_ptr<OperatorEntry>* place = nullptr;
+  if (it == tables_->entries.end()) {
+    auto added = std::make_unique<OperatorEntry>(*this, name);
+    OperatorEntry& entry = **tables_->entries.insert(std::move(added)).first;
+    entry.begin_generation();
+    return entry;
+  }
+  OperatorEntry* bare = nullptr;  // one that never had a schema
+  for (OperatorEntry* e = it->get(); e; e = e->next_.get()) {
+    if (!e->dead()) return *e;
+    if (!e->has_schema()) bare = e;
+    place = &e->next_;
+  }
+  if (!bare) {
+    *place = std::make_unique<OperatorEntry>(*this, name);
+    bare = place->get();
+  }
+  bare->begin_generation();
+  return *bare;
 }
 
-std::unique_ptr<OperatorEntry> Dispatcher::revive(const std::string& text) {
-  auto node = tables_->dead_entries.extract(text);
-  if (node.empty()) return nullptr;
-  node.mapped()->dead_.store(false, std::memory_order_release);
-  return std::move(node.mapped());
+OperatorEntry& Dispatcher::entry_with(OperatorEntry& entry, const FunctionSchema& schema) {
+  OperatorEntry* const first = tables_->entries.find(entry.name())->get();
+  if (!first->next_) return entry;
+  const std::string text = schema.to_string();
+  for (OperatorEntry* e = first; e; e = e->next_.get()) {
+    if (!e->has_schema() || e->schema_->to_string() != text) continue;
+    e->kernels_ = std::exchange(entry.kernels_, {});
+    remove(entry);
+    e->begin_generation();
+    return *e;
+  }
+  return entry;
 }
 
-void Dispatcher::bury(const OperatorName& name) {
-  std::unique_ptr<OperatorEntry> entry = std::move(tables_->entries.extract(name).value());
-  entry->dead_.store(true, std::memory_order_release);
-  entry->invalidate_table();
-  if (OperatorBase* const base = entry->find_base()) base->clear();
-  tables_->dead_entries[entry->schema_ ? entry->schema_->to_string() : name.to_string()] =
-      std::move(entry);
+void Dispatcher::remove(OperatorEntry& entry) {
+  entry.end_generation();
+  entry.invalidate_table();
+  for (NoteKind kind : {NoteKind::Rules, NoteKind::Facts})
+    if (OperatorNote* const note = entry.find_note(kind)) note->removed();
 }
 
-void Dispatcher::bury_if_vanished(OperatorEntry* entry) {
-  if (entry->vanished()) bury(entry->name());
+void Dispatcher::remove_if_vanished(OperatorEntry& entry) {
+  if (entry.vanished()) remove(entry);
 }
 
 OperatorEntry* Dispatcher::define(FunctionSchema&& schema, SourceLocation where, TagSet tags,
@@ -237,17 +285,10 @@ OperatorEntry* Dispatcher::define(FunctionSchema&& schema, SourceLocation where,
   try {
     entry->check_kernels(schema, where);
   } catch (...) {
-    bury_if_vanished(entry);
+    remove_if_vanished(*entry);
     throw;
   }
-  std::unique_ptr<OperatorEntry> before;
-  if (!tables_->dead_entries.empty()) before = revive(schema.to_string());
-  if (before) {
-    before->kernels_ = std::move(entry->kernels_);
-    entry->kernels_ = {};
-    bury(name);
-    entry = tables_->entries.insert(std::move(before)).first->get();
-  }
+  entry = &entry_with(*entry, schema);
   entry->set_schema(std::move(schema), where);
   entry->defined_at_.store(where, std::memory_order_relaxed);
   entry->tags_.store(tags, std::memory_order_relaxed);
@@ -265,9 +306,8 @@ void Dispatcher::undefine(OperatorEntry* entry) {
   // Calls that are under way read the schema's counts, and a handle its text: an operator that
   // keeps kernels moves to another entry.
   const OperatorName name = entry->name();
-  RegisteredKernels kernels = std::move(entry->kernels_);
-  entry->kernels_ = {};
-  bury(name);
+  RegisteredKernels kernels = std::exchange(entry->kernels_, {});
+  remove(*entry);
   if (kernels.empty()) return;
   for (RegisteredKernel& kernel : kernels) kernel.fits_schema = true;
   entry_for(name).kernels_ = std::move(kernels);
@@ -302,7 +342,7 @@ Dispatcher::KernelId Dispatcher::add_kernel(const OperatorName& name, Registered
     else if (kernel.function.signature)
       check_against_others(entry, kernel);
   } catch (...) {
-    bury_if_vanished(&entry);
+    remove_if_vanished(entry);
     throw;
   }
   kernel.id = next_id();
@@ -322,7 +362,7 @@ void Dispatcher::remove_kernel(const KernelId& id) {
   removed = entry->kernels_.remove(id.key, id.id);
   entry->invalidate_table();
   kernel_registrations_.fetch_add(1, std::memory_order_release);
-  bury_if_vanished(entry);
+  remove_if_vanished(*entry);
 }
 
 uint64_t Dispatcher::add_fallback(DispatchKey key, RegisteredKernel kernel, bool allow_override) {
@@ -371,7 +411,7 @@ const RegisteredKernel* Dispatcher::fallback_locked(DispatchKey key,
 }
 
 void Dispatcher::invalidate_all() {
-  for (const auto& entry : tables_->entries) entry->invalidate_table();
+  tables_->for_each([](OperatorEntry& entry) { entry.invalidate_table(); });
 }
 
 const DispatchTable& Dispatcher::resolve_table(OperatorEntry& entry) {
@@ -396,7 +436,7 @@ void Dispatcher::end_observing(const CallObserver* observer) {
 void Dispatcher::set_observer(std::shared_ptr<CallObserver> observer) {
   observer_.store(observer.get(), std::memory_order_release);
   observer_owner_.swap(observer);
-  for (const auto& entry : tables_->entries) entry->publish_table(!observer_owner_);
+  tables_->for_each([&](OperatorEntry& entry) { entry.publish_table(!observer_owner_); });
   if (observer) internal::retire(std::move(observer));
 }
 

@@ -18,6 +18,10 @@
 
 namespace sb {
 
+namespace internal {
+class DefaultFallback;
+}
+
 // Kinds of Library; see library.h.
 enum class LibraryKind : uint8_t { Def, Impl, Fragment };
 std::string_view to_string(LibraryKind kind);
@@ -28,9 +32,8 @@ std::string_view to_string(LibraryKind kind);
 //
 // Every dispatcher starts with PyTorch's default fallbacks (fallthrough at BackendSelect,
 // ADInplaceOrView, the Autograd and Autocast keys that have one, FuncTorchVmapMode and VmapMode)
-// and with those that call the active mode (Python, PreDispatch), the Python dispatcher's rule
-// (PythonDispatcher) and the innermost transform (FuncTorchDynamicLayerFrontMode). They cannot be
-// removed, only covered by a library that allows overrides.
+// and with those of the packages that are linked (default_fallback.h): modes call the active one at
+// Python and PreDispatch. They cannot be removed, only covered by a library that allows overrides.
 class Dispatcher {
  public:
   Dispatcher();
@@ -87,6 +90,7 @@ class Dispatcher {
  private:
   friend class Library;
   friend class OperatorEntry;
+  friend class internal::DefaultFallback;
 
   // What Library is made of; each returns an id that the matching remove takes. All throw and
   // change nothing on error.
@@ -113,13 +117,16 @@ class Dispatcher {
   // The fallback at `key` for an operator of that schema, which may be absent: the newest that
   // serves it among those for some operators, or else the newest for all.
   const RegisteredKernel* fallback_locked(DispatchKey key, const FunctionSchema* schema) const;
+  void add_default_fallback(DispatchKey key, RegisteredKernel fallback);
   OperatorEntry* find_locked(const OperatorName& name) const;
+  // The operator of that name, which may be nothing but a name so far.
   OperatorEntry& entry_for(const OperatorName& name);
-  // The dead entry of that schema, or without one, alive again; nullptr if there is none.
-  std::unique_ptr<OperatorEntry> revive(const std::string& text);
-  // Takes the entry of that name, which has no kernels any more, out of the living.
-  void bury(const OperatorName& name);
-  void bury_if_vanished(OperatorEntry* entry);
+  // The operator that `entry` becomes with that schema: the one that had it before, which gets the
+  // kernels, or `entry` itself.
+  OperatorEntry& entry_with(OperatorEntry& entry, const FunctionSchema& schema);
+  // Ends an operator that has no kernels any more.
+  void remove(OperatorEntry& entry);
+  void remove_if_vanished(OperatorEntry& entry);
   void invalidate_all();
   void set_observer(std::shared_ptr<CallObserver> observer);
   uint64_t next_id() { return ++last_id_; }

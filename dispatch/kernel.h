@@ -13,11 +13,23 @@
 
 namespace sb {
 
+class OperatorEntry;
 class OperatorHandle;
 struct Kernel;
+namespace internal {
+struct TypedFrame;
+}
 
 // What a kernel with state keeps between calls: a functor, a lambda's captures.
-class KernelState : public IntrusiveTarget {};
+class KernelState : public IntrusiveTarget {
+ public:
+  // A boxed kernel may take a typed call as it is, without a stack, and say so; then its boxed
+  // entry is not called.
+  virtual bool take_typed_call(OperatorEntry& /*op*/, DispatchKeySet /*keys*/,
+                               const internal::TypedFrame& /*frame*/) const {
+    return false;
+  }
+};
 
 // The two ways into a kernel. The unboxed one has the operator's own signature behind the state and
 // the key set: R (*)(const KernelState*, DispatchKeySet, Args...).

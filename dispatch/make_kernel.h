@@ -154,15 +154,14 @@ struct BoxedAdapter {
     if constexpr (std::is_void_v<R>) {
       unboxed(kernel.state, keys, Unboxed<std::decay_t<A>>(first[I]).get()...);
       stack->resize(stack->size() - sizeof...(A));
+    } else if constexpr (std::is_same_v<R, Tensor> && sizeof...(A) > 0) {
+      Tensor result = unboxed(kernel.state, keys, Unboxed<std::decay_t<A>>(first[I]).get()...);
+      *first = std::move(result);  // in the place of the first argument
+      stack->erase(stack->end() - (sizeof...(A) - 1), stack->end());
     } else {
-      R result = unboxed(kernel.state, keys, Unboxed<std::decay_t<A>>(first[I]).get()...);
-      if constexpr (sizeof...(A) > 0 && ReturnUnboxer<R>::count == 1) {
-        *first = box_return(std::move(result));  // in the place of the first argument
-        stack->erase(stack->end() - (sizeof...(A) - 1), stack->end());
-      } else {
-        stack->resize(stack->size() - sizeof...(A));
-        ReturnUnboxer<R>::put(std::move(result), stack);
-      }
+      TypedResult<R> result{
+          unboxed(kernel.state, keys, Unboxed<std::decay_t<A>>(first[I]).get()...)};
+      box_results(ReturnCodes<R>::span(), result.places.data(), sizeof...(A), stack);
     }
   }
 };

@@ -6,7 +6,6 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/dispatch/objects/operator_base.h"
 #include "switchboard/dispatch/reclaim.h"
 
 namespace sb {
@@ -95,22 +94,15 @@ OperatorEntry::OperatorEntry(Dispatcher& dispatcher, OperatorName name)
     : TableHolder(&kUnresolvedTable), dispatcher_(dispatcher), name_(std::move(name)) {}
 
 OperatorEntry::~OperatorEntry() {
-  delete base_.load(std::memory_order_relaxed);
-  delete note_.load(std::memory_order_relaxed);
+  for (const auto& note : notes_) delete note.load(std::memory_order_relaxed);
 }
 
-OperatorNote& OperatorEntry::set_note(std::unique_ptr<OperatorNote> note) {
+OperatorNote& OperatorEntry::set_note(NoteKind kind, std::unique_ptr<OperatorNote> note) {
   OperatorNote* there = nullptr;
-  if (!note_.compare_exchange_strong(there, note.get(), std::memory_order_acq_rel)) return *there;
+  if (!notes_[static_cast<size_t>(kind)].compare_exchange_strong(there, note.get(),
+                                                                 std::memory_order_acq_rel))
+    return *there;
   return *note.release();
-}
-
-OperatorBase& OperatorEntry::base() {
-  if (OperatorBase* const base = find_base()) return *base;
-  auto made = std::make_unique<OperatorBase>(name_.to_string());
-  OperatorBase* other = nullptr;
-  if (!base_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel)) return *other;
-  return *made.release();
 }
 
 const FunctionSchema& OperatorEntry::schema() const {
@@ -158,6 +150,7 @@ const DispatchTable& OperatorEntry::build_table() {
   owned->table.masks.fill(DispatchKeySet::full());
   for_each_runtime_key([&](DispatchKey key) {
     const Resolution resolution = resolve(key);
+    owned->table.rules[slot_of(key)] = resolution.rule;
     if (!resolution.kernel) return;
     const RegisteredKernel& kernel = *resolution.kernel;
     Kernel& slot = owned->table.slots[slot_of(key)];
@@ -183,7 +176,9 @@ const DispatchTable& OperatorEntry::build_table() {
 }
 
 void OperatorEntry::invalidate_table() {
-  if (OperatorBase* const base = find_base()) base->uncache_dispatch();
+  for (const auto& note : notes_)
+    if (OperatorNote* const there = note.load(std::memory_order_acquire))
+      there->registrations_changed();
   if (!table_) return;
   table_pointer.store(&kUnresolvedTable, std::memory_order_release);
   resolved_.store(nullptr, std::memory_order_release);

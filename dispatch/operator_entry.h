@@ -24,16 +24,23 @@
 namespace sb {
 
 class Dispatcher;
-class OperatorBase;  // operator_base.h
 
 // "(Tensor, int) -> (Tensor)".
 std::string to_string(const CppSignature& signature);
 
-// What a room above keeps with an operator: what fake mode found out about it.
+// What a package above keeps with an operator.
 class OperatorNote {
  public:
   virtual ~OperatorNote() = default;
+  // A kernel, a fallback or the schema came or went. Under the dispatcher's lock.
+  virtual void registrations_changed() {}
+  // The operator was removed. Under the dispatcher's lock.
+  virtual void removed() {}
 };
+// Rules: what the operator does beside its kernels (operator_rules.h). Facts: what fake mode found
+// out about it.
+enum class NoteKind : uint8_t { Rules, Facts };
+inline constexpr size_t kNumNotes = 2;
 
 // How a slot was decided: by which rule, with the kernel of which key (null if there is none).
 struct Resolution {
@@ -47,6 +54,7 @@ struct Resolution {
 struct DispatchTable {
   std::array<Kernel, kNumSlots> slots{};
   std::array<DispatchKeySet, kNumBackends> masks{};
+  std::array<ResolutionRule, kNumSlots> rules{};  // by which each slot was filled
 
   // The keys of a call whose arguments carry `arguments`: what the thread includes added, what it
   // excludes and what falls through taken away. A fallthrough is looked up on the highest backend
@@ -70,10 +78,11 @@ struct TableHolder {
   std::atomic<const DispatchTable*> table_pointer;
 };
 
-// Entries are made by a Dispatcher and live as long as it does, so that a handle never dangles: an
-// operator that was removed leaves a dead entry, whose calls throw. Defined anew with the very same
-// schema it gets this entry again, so that a program that defines and removes without end does not
-// grow. A schema, once set, never changes; what is not atomic is guarded by the dispatcher's lock.
+// An entry is the place of an operator: of one name with one schema, which never changes once set.
+// A Dispatcher makes entries and keeps them, so that a handle never dangles and a program that
+// defines and removes without end does not grow. Between a removal and the next definition with
+// that very schema calls throw; each definition is a generation. What is not atomic is guarded by
+// the dispatcher's lock.
 class OperatorEntry : public TableHolder {
  public:
   OperatorEntry(Dispatcher& dispatcher, OperatorName name);
@@ -90,7 +99,9 @@ class OperatorEntry : public TableHolder {
   Definition definition() const { return definition_.load(std::memory_order_relaxed); }
   // Grows from one definition of the dispatcher to the next.
   uint64_t defined_order() const { return defined_order_.load(std::memory_order_relaxed); }
-  bool dead() const { return dead_.load(std::memory_order_acquire); }
+  // How often the operator was defined and removed: odd while it is there.
+  uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
+  bool dead() const { return generation() % 2 == 0; }
 
   // table() is the table of this moment; kUnresolvedTable until a call has needed one since the
   // last registration, and while the dispatcher is observed. A table may go at the next
@@ -103,16 +114,13 @@ class OperatorEntry : public TableHolder {
     return table ? *table : resolve_table();
   }
 
-  // What the operator does under modes and transforms, beside its kernels; nullptr while nobody
-  // asked for it. Lives as long as the entry.
-  OperatorBase* find_base() const { return base_.load(std::memory_order_acquire); }
-  OperatorBase& base();
-
-  // The note on the operator; nullptr while there is none. Lives as long as the entry.
-  OperatorNote* find_note() const { return note_.load(std::memory_order_acquire); }
+  // The note of that kind on the operator; nullptr while there is none. Lives as long as the entry.
+  OperatorNote* find_note(NoteKind kind) const {
+    return notes_[static_cast<size_t>(kind)].load(std::memory_order_acquire);
+  }
   // Makes `note` that of the operator, unless there is one; gives the one that is there.
   // Thread-safe.
-  OperatorNote& set_note(std::unique_ptr<OperatorNote> note);
+  OperatorNote& set_note(NoteKind kind, std::unique_ptr<OperatorNote> note);
 
   // The union of the keys of the arguments on the end of the stack. Throws RuntimeError if the
   // stack is too short.
@@ -173,10 +181,13 @@ class OperatorEntry : public TableHolder {
   void publish_table(bool publish);
   // Retires the table, if there is one.
   void invalidate_table();
+  void begin_generation() { generation_.fetch_add(1, std::memory_order_acq_rel); }
+  void end_generation() { generation_.fetch_add(1, std::memory_order_acq_rel); }
   bool vanished() const { return !schema_ && kernels_.empty(); }
 
   Dispatcher& dispatcher_;
   OperatorName name_;
+  std::unique_ptr<OperatorEntry> next_;  // of the same name with another schema
   std::optional<FunctionSchema> schema_;
   std::atomic<SourceLocation> defined_at_{SourceLocation()};
   std::atomic<TagSet> tags_{TagSet()};
@@ -185,11 +196,10 @@ class OperatorEntry : public TableHolder {
   // Which arguments can hold tensors, as distances from the end of the stack.
   absl::InlinedVector<uint8_t, 8> tensor_arguments_;
   RegisteredKernels kernels_;
-  std::shared_ptr<const OwnedTable> table_;              // null until a call needs one
-  std::atomic<const DispatchTable*> resolved_{nullptr};  // of table_
-  std::atomic<OperatorBase*> base_{nullptr};             // owned
-  std::atomic<OperatorNote*> note_{nullptr};             // owned
-  std::atomic<bool> dead_{false};
+  std::shared_ptr<const OwnedTable> table_;                    // null until a call needs one
+  std::atomic<const DispatchTable*> resolved_{nullptr};        // of table_
+  std::array<std::atomic<OperatorNote*>, kNumNotes> notes_{};  // owned
+  std::atomic<uint32_t> generation_{0};
   std::atomic<Definition> definition_{Definition()};
   std::atomic<uint64_t> defined_order_{0};
 };

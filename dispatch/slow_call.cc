@@ -6,13 +6,18 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/no_kernel.h"
+#include "switchboard/dispatch/schema/boxing.h"
+#include "switchboard/dispatch/spare_stack.h"
+#include "switchboard/dispatch/visit_tensors.h"
 
 namespace sb::internal {
 
 void run_boxed(OperatorEntry* entry, const Kernel& kernel, DispatchKeySet keys, Stack* stack) {
   if (stack->size() < entry->num_arguments()) entry->throw_short_stack(*stack);
   if (!kernel) throw_no_kernel(*entry, keys, *stack);
-  ObservedCall observed(entry, keys, kernel);
+  if (!dispatch_tls.observer && !entry->dispatcher().observer()) [[likely]]
+    return run_unobserved(entry, kernel, keys, stack);
+  const ObservedCall observed(entry, keys, kernel);
   run_unobserved(entry, kernel, keys, stack);
 }
 
@@ -58,10 +63,47 @@ ObservedCall::~ObservedCall() {
   if (of_all_) of_all_->leave(*entry_, keys_);
 }
 
-SlowTarget slow_target(OperatorEntry* entry, DispatchKeySet arguments) {
-  const DispatchTable& table = entry->resolved_table();
-  const DispatchKeySet keys = table.call_keys(arguments) - DispatchKey::Observed;
-  return {table[keys], keys};
+namespace {
+
+DispatchKeySet keys_of_arguments(const TypedFrame& frame) {
+  DispatchKeySet keys;
+  const absl::Span<const TypeCode> codes = frame.description.types->arguments;
+  for (size_t i = 0; i < codes.size(); ++i) {
+    if (codes[i] == SB_T(Tensor)) [[likely]]
+      keys |= static_cast<const Tensor*>(frame.arguments[i])->key_set();
+    else if (base_of(codes[i]) == BaseType::Tensor || codes[i] == kDeepType)
+      with_argument(codes[i], frame.arguments[i],
+                    [&](const auto& argument) { keys |= keys_in(argument); });
+  }
+  return keys;
+}
+
+}  // namespace
+
+void call_slow(OperatorEntry& entry, const DispatchKeySet* redispatch, const TypedFrame& frame) {
+  const DispatchTable& table = entry.resolved_table();
+  const DispatchKeySet keys =
+      redispatch ? *redispatch : table.call_keys(keys_of_arguments(frame)) - DispatchKey::Observed;
+  const Kernel& kernel = table[keys];
+  if (kernel.unboxed) {
+    const ObservedCall observed(&entry, keys, kernel);
+    frame.enter(kernel, keys);
+    return;
+  }
+  if (kernel.state && kernel.state->take_typed_call(entry, keys, frame)) return;
+  const CppSignature& types = *frame.description.types;
+  const SpareStack stack;
+  for (size_t i = 0; i < types.arguments.size(); ++i) {
+    if (types.arguments[i] == SB_T(Tensor)) [[likely]]
+      stack.get()->emplace_back(*static_cast<const Tensor*>(frame.arguments[i]));
+    else
+      stack.get()->push_back(box_argument(types.arguments[i], frame.arguments[i]));
+  }
+  run_boxed(&entry, kernel, keys, stack.get());
+  if (types.returns.size() == 1 && types.returns[0] == SB_T(Tensor)) [[likely]]
+    *static_cast<Tensor*>(frame.result) = std::move(stack.get()->back()).to_tensor();
+  else
+    unbox_results(types.returns, stack.get(), frame.results);
 }
 
 OperatorEntry* bind_typed_op(std::string_view name, const CppSignature& signature,

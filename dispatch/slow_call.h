@@ -8,6 +8,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/typed_frame.h"
 
 namespace sb {
 
@@ -81,12 +82,10 @@ inline void run_unobserved(OperatorEntry* entry, const Kernel& kernel, DispatchK
 // Runs a boxed kernel, observed; throws the dispatch error if there is none.
 void run_boxed(OperatorEntry* entry, const Kernel& kernel, DispatchKeySet keys, Stack* stack);
 
-// Where a call goes that the fast path does not serve, by the keys of its arguments.
-struct SlowTarget {
-  const Kernel& kernel;
-  DispatchKeySet keys;
-};
-SlowTarget slow_target(OperatorEntry* entry, DispatchKeySet arguments);
+// A typed call that the fast path does not serve: the first since a registration, a kernel that
+// only exists boxed, an observed thread, no kernel. With `redispatch` it enters at the highest key
+// of exactly these.
+void call_slow(OperatorEntry& entry, const DispatchKeySet* redispatch, const TypedFrame& frame);
 
 // What a typed handle holds until its first call.
 inline constinit TableHolder unbound_op{&kUnresolvedTable};

@@ -41,6 +41,26 @@ static_assert(decltype(view)::fits<Tensor (*)(const Tensor&, SymIntArrayRef)>);
 static_assert(decltype(view)::fits<Tensor (*)(const Tensor&, IntArrayRef)>);
 static_assert(!decltype(view)::fits<Tensor (*)(const Tensor&, int64_t)>);
 
+// A TypedOverload passes arguments and takes returns as the schema's C++ types are, or does not
+// compile: another reference would be another call.
+static_assert(ExactSignature<Tensor, const Tensor&, const Scalar&, int64_t, TensorList>);
+static_assert(ExactSignature<std::tuple<Tensor, int64_t>, const std::optional<Tensor>&>);
+static_assert(ExactSignature<void, const IValue&>);
+static_assert(!ExactSignature<Tensor, Tensor>);
+static_assert(!ExactSignature<Tensor, const Tensor&, Scalar>);
+static_assert(!ExactSignature<Tensor, const int64_t&>);
+static_assert(!ExactSignature<Tensor, const TensorList&>);
+static_assert(!ExactSignature<const Tensor&, const Tensor&>);
+
+// No C++ type passes visit_tensors by unseen.
+template <class T>
+concept Visited = requires(const T& value) {
+  internal::visit_tensor_places(value, [](const Tensor*) {});
+};
+static_assert(Visited<OptionalSpan<TensorList>> && Visited<std::vector<std::optional<Tensor>>>);
+static_assert(!Visited<std::vector<TensorList>> && !Visited<int> && !Visited<TensorImpl*>);
+static_assert(Visited<SymIntArrayRef> && Visited<std::tuple<Tensor, int64_t>> && Visited<IValue>);
+
 TEST_CASE("trailing arguments that are not given take the schema's defaults") {
   Library m(Library::Kind::Def, "typed");
   m.define(conv);

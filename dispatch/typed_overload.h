@@ -20,9 +20,13 @@ class TypedOverload;
 
 template <class R, class... A>
 class TypedOverload<R(A...)> {
+  static_assert(ExactSignature<R, A...>,
+                "an argument or the return is not passed as the schema's C++ types are: see "
+                "argument_type and return_type (cpp_types.h)");
+
  public:
   // Throws TypeError unless the schema has these C++ types (cpp_types.h), NotImplementedError if
-  // the operator was removed.
+  // the operator was removed. A signature that differs from those by a reference does not compile.
   explicit TypedOverload(const OperatorHandle& op) : entry_(&op.entry()) {
     entry_->check_signature(cpp_signature<R, A...>);
   }

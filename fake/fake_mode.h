@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "switchboard/dispatch/modes/direct_call.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/fake/dispatch_cache.h"
 #include "switchboard/fake/fake_arguments.h"
@@ -18,7 +19,7 @@
 
 namespace sb::internal {
 
-class FakeMode final : public DispatchMode, public IntrusiveTarget {
+class FakeMode final : public DispatchMode, public IntrusiveTarget, private DirectPath {
  public:
   explicit FakeMode(FakeTensorOptions options);
 
@@ -40,11 +41,6 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget {
   // 11. where there is none, and the operator returns and writes nothing: done; any other, or where
   //     it throws NotImplementedError: the fallback kernel, or UnsupportedOperatorError.
   void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
-  // The first of these, without a stack.
-  const Kernel* enter_direct(const OperatorHandle& op,
-                             absl::Span<const Tensor* const> tensors) override;
-  void adopt_direct(const Tensor& result) override;
-  void leave_direct() noexcept override;
   std::string name() const override { return "FakeTensorMode"; }
   std::optional<ModeKey> mode_key() const override { return ModeKey::Fake; }
 
@@ -79,6 +75,12 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget {
                             std::optional<Device> device, Stack* stack);
   void call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeArguments arguments,
                    Stack* stack);
+  // The first of the steps of call(), without a stack.
+  DirectPath* direct_path() override { return this; }
+  const Kernel* enter_direct(const OperatorHandle& op,
+                             absl::Span<const Tensor* const> tensors) override;
+  void adopt_direct(const Tensor& result) override;
+  void leave_direct() noexcept override;
   // From step 8 on.
   void run(const OperatorHandle& op, const FakeOp& facts, Stack* stack);
   IntrusivePtr<ModeData> data_of(absl::Span<const IValue> arguments);

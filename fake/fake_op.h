@@ -50,7 +50,7 @@ class FakeOpNote final : public OperatorNote {
 // The caller is inside of a call (CallPin), for as long as it uses what it gets.
 inline const FakeOp& fake_op(const OperatorHandle& op) {
   const OperatorEntry& entry = op.entry();
-  if (const OperatorNote* const note = entry.find_note()) {
+  if (const OperatorNote* const note = entry.find_note(NoteKind::Facts)) {
     const FakeOp* const known =
         static_cast<const FakeOpNote*>(note)->fake_op.load(std::memory_order_acquire);
     if (known && known->defined_order == entry.defined_order() &&

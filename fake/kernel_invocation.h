@@ -85,7 +85,7 @@ class KernelInvocation {
   };
   void add_storage(Storage storage) { storages_.push_back(std::move(storage)); }
 
-  absl::InlinedVector<Saved, DirectArguments::kMost> saved_;
+  absl::InlinedVector<Saved, DirectPath::kMost> saved_;
   bool sets_storage_;
   bool ended_ = false;
   std::vector<Storage> storages_;  // so that no new one takes the address of an old one

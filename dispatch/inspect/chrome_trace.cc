@@ -4,6 +4,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <set>
 
 #include "absl/strings/str_format.h"
 #include "switchboard/core/error.h"
@@ -56,13 +60,32 @@ double microseconds(TraceClock::duration duration) {
 
 }  // namespace
 
-ChromeTrace::ChromeTrace(const std::string& path) : file_(path), out_(file_), path_(path) {
-  SB_CHECK(file_.is_open(), path, ": cannot be opened for writing: ", std::strerror(errno));
-  write_header();
+struct ChromeTrace::State {
+  State(std::ostream& stream, std::string name) : out(stream), path(std::move(name)) {}
+  explicit State(const std::string& name) : file(name), out(file), path(name) {}
+
+  void write_header();
+  void write_event(const TraceEvent& event, bool unfinished);
+  void close();
+
+  std::ofstream file;
+  std::ostream& out;
+  const std::string path;
+  const TraceClock::time_point opened = TraceClock::now();
+  std::mutex mutex;
+  bool closed = false;
+  std::map<uint64_t, TraceEvent> running;  // by id
+  std::set<int> threads;                   // those that have a name in the file
+};
+
+ChromeTrace::ChromeTrace(const std::string& path) : state_(std::make_unique<State>(path)) {
+  SB_CHECK(state_->file.is_open(), path, ": cannot be opened for writing: ", std::strerror(errno));
+  state_->write_header();
 }
 
-ChromeTrace::ChromeTrace(std::ostream& out) : out_(out), path_("the trace's stream") {
-  write_header();
+ChromeTrace::ChromeTrace(std::ostream& out)
+    : state_(std::make_unique<State>(out, "the trace's stream")) {
+  state_->write_header();
 }
 
 ChromeTrace::~ChromeTrace() {
@@ -72,55 +95,57 @@ ChromeTrace::~ChromeTrace() {
   }
 }
 
-void ChromeTrace::write_header() {
-  out_ << "[\n"
-       << absl::StrFormat(
-              R"({"name":"process_name","ph":"M","pid":%d,"tid":0,"args":{"name":"switchboard"}})",
-              ::getpid());
+void ChromeTrace::State::write_header() {
+  out << "[\n"
+      << absl::StrFormat(
+             R"({"name":"process_name","ph":"M","pid":%d,"tid":0,"args":{"name":"switchboard"}})",
+             ::getpid());
 }
 
-void ChromeTrace::write_event(const TraceEvent& event, bool unfinished) {
+void ChromeTrace::State::write_event(const TraceEvent& event, bool unfinished) {
   const int pid = ::getpid();
-  if (threads_.insert(event.thread).second) {
-    out_ << absl::StrFormat(
+  if (threads.insert(event.thread).second) {
+    out << absl::StrFormat(
         ",\n"
         R"({"name":"thread_name","ph":"M","pid":%d,"tid":%d,"args":{"name":"thread %d"}})",
         pid, event.thread, event.thread);
   }
-  out_ << absl::StrFormat(
+  out << absl::StrFormat(
       ",\n"
       R"({"name":%s,"cat":"kernel","ph":"X","ts":%.3f,"dur":%.3f,"pid":%d,"tid":%d,)"
       R"("args":{"key":%s,"kernel":%s,"depth":%d%s%s}})",
-      json_string(event.op), microseconds(event.start - opened_), microseconds(event.duration), pid,
+      json_string(event.op), microseconds(event.start - opened), microseconds(event.duration), pid,
       event.thread, json_string(to_string(event.key)), json_string(event.where), event.depth,
       event.threw ? R"(,"threw":true)" : "", unfinished ? R"(,"unfinished":true)" : "");
 }
 
 void ChromeTrace::kernel_started(const TraceEvent& event) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (!closed_) running_.emplace(event.id, event);
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  if (!state_->closed) state_->running.emplace(event.id, event);
 }
 
 void ChromeTrace::kernel_ended(const TraceEvent& event) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (closed_) return;
-  running_.erase(event.id);
-  write_event(event, /*unfinished=*/false);
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  if (state_->closed) return;
+  state_->running.erase(event.id);
+  state_->write_event(event, /*unfinished=*/false);
 }
 
-void ChromeTrace::close() {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (closed_) return;
-  closed_ = true;
+void ChromeTrace::close() { state_->close(); }
+
+void ChromeTrace::State::close() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (closed) return;
+  closed = true;
   const TraceClock::time_point now = TraceClock::now();
-  for (auto& [id, event] : running_) {
+  for (auto& [id, event] : running) {
     event.duration = now - event.start;
     write_event(event, /*unfinished=*/true);
   }
-  running_.clear();
-  out_ << "\n]\n" << std::flush;
-  if (file_.is_open()) file_.close();
-  SB_CHECK(out_, path_, ": not everything could be written");
+  running.clear();
+  out << "\n]\n" << std::flush;
+  if (file.is_open()) file.close();
+  SB_CHECK(out, path, ": not everything could be written");
 }
 
 }  // namespace sb

@@ -3,11 +3,8 @@
 #ifndef SWITCHBOARD_DISPATCH_INSPECT_CHROME_TRACE_H_
 #define SWITCHBOARD_DISPATCH_INSPECT_CHROME_TRACE_H_
 
-#include <fstream>
 #include <iosfwd>
-#include <map>
-#include <mutex>
-#include <set>
+#include <memory>
 #include <string>
 
 #include "switchboard/dispatch/inspect/trace.h"
@@ -37,17 +34,8 @@ class ChromeTrace final : public TraceSink {
   void kernel_ended(const TraceEvent& event) override;
 
  private:
-  void write_header();
-  void write_event(const TraceEvent& event, bool unfinished);
-
-  std::ofstream file_;
-  std::ostream& out_;
-  const std::string path_;
-  const TraceClock::time_point opened_ = TraceClock::now();
-  std::mutex mutex_;
-  bool closed_ = false;
-  std::map<uint64_t, TraceEvent> running_;  // by id
-  std::set<int> threads_;                   // those that have a name in the file
+  struct State;
+  const std::unique_ptr<State> state_;
 };
 
 }  // namespace sb

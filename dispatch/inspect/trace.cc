@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
+#include <mutex>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_format.h"
 #include "switchboard/core/str_cat.h"
 
@@ -45,21 +49,42 @@ std::string line_of(const TraceEvent& event) {
 
 }  // namespace
 
+struct TextTrace::State {
+  // A call of depth 0 and what is under it.
+  struct Pending {
+    std::vector<std::string> lines;
+    std::vector<std::pair<uint64_t, size_t>> running;  // event, line
+  };
+
+  void write_lines(int thread, Pending& pending);
+
+  Write write;
+  When when;
+  std::mutex mutex;
+  std::map<int, Pending> pending;  // by thread
+  int last_thread = 0;
+};
+
+TextTrace::TextTrace(Write write, When when) : state_(std::make_unique<State>()) {
+  state_->write = std::move(write);
+  state_->when = when;
+}
+
 void TextTrace::kernel_started(const TraceEvent& event) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (when_ == When::Start) {
-    write_(line_of(event));
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  if (state_->when == When::Start) {
+    state_->write(line_of(event));
     return;
   }
-  Pending& pending = pending_[event.thread];
+  State::Pending& pending = state_->pending[event.thread];
   pending.running.emplace_back(event.id, pending.lines.size());
   pending.lines.push_back(line_of(event));
 }
 
 void TextTrace::kernel_ended(const TraceEvent& event) {
-  if (when_ == When::Start) return;
-  std::lock_guard<std::mutex> lock(mutex_);
-  Pending& pending = pending_[event.thread];
+  if (state_->when == When::Start) return;
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  State::Pending& pending = state_->pending[event.thread];
   const auto started = std::find_if(pending.running.begin(), pending.running.end(),
                                     [&](const auto& r) { return r.first == event.id; });
   if (started == pending.running.end()) return;
@@ -68,27 +93,60 @@ void TextTrace::kernel_ended(const TraceEvent& event) {
                         event.threw ? "  threw" : "");
   pending.running.erase(started);
   if (!pending.running.empty()) return;
-  write_lines(event.thread, pending);
+  state_->write_lines(event.thread, pending);
 }
 
-void TextTrace::write_lines(int thread, Pending& pending) {
+void TextTrace::State::write_lines(int thread, Pending& pending) {
   const std::vector<std::string> lines = std::exchange(pending.lines, {});
-  if (last_thread_ != 0 && last_thread_ != thread) write_(str_cat("thread ", thread));
-  last_thread_ = thread;
-  for (const std::string& line : lines) write_(line);
+  if (last_thread != 0 && last_thread != thread) write(str_cat("thread ", thread));
+  last_thread = thread;
+  for (const std::string& line : lines) write(line);
 }
 
 TextTrace::~TextTrace() {
   try {
-    for (auto& [thread, pending] : pending_) {
+    for (auto& [thread, pending] : state_->pending) {
       for (const auto& [event, line] : pending.running) pending.lines[line] += "  running";
-      if (!pending.lines.empty()) write_lines(thread, pending);
+      if (!pending.lines.empty()) state_->write_lines(thread, pending);
     }
   } catch (...) {  // a destructor cannot report what `write` threw
   }
 }
 
 namespace internal {
+
+// Makes events of one thread's calls, and gives them to a sink.
+class CallRecorder {
+ public:
+  explicit CallRecorder(TraceSink& sink) : sink_(sink) {}
+  void enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel);
+  void leave();
+  // What the sink threw; null if nothing.
+  std::exception_ptr sink_error() const { return sink_error_; }
+
+ private:
+  // What is known of a slot. Looked up under the dispatcher's lock, once for each kernel in it.
+  struct Site {
+    const Kernel* slot;
+    Kernel kernel;
+    OperatorName name;
+    std::string op;
+    std::string where;
+  };
+  struct Frame {
+    TraceEvent event;
+    int exceptions;  // under way at the start
+  };
+
+  const Site& site_of(const OperatorEntry& op, DispatchKey key, const Kernel& kernel);
+  template <class F>
+  void tell_sink(F&& tell);
+
+  TraceSink& sink_;
+  std::exception_ptr sink_error_;
+  std::vector<Frame> frames_;
+  absl::flat_hash_map<std::pair<const OperatorEntry*, DispatchKey>, Site> sites_;
+};
 
 template <class F>
 void CallRecorder::tell_sink(F&& tell) {
@@ -141,16 +199,20 @@ void CallRecorder::leave() {
 TraceCalls::TraceCalls(TraceSink* sink, std::unique_ptr<TraceSink> owned)
     : owned_(std::move(owned)),
       next_(dispatch_tls.observer),
-      recorder_(owned_ ? *owned_ : *sink),
+      recorder_(std::make_unique<internal::CallRecorder>(owned_ ? *owned_ : *sink)),
       observe_(this) {}
+
+TraceCalls::~TraceCalls() = default;
+
+std::exception_ptr TraceCalls::sink_error() const { return recorder_->sink_error(); }
 
 void TraceCalls::enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel) {
   if (next_) next_->enter(op, keys, kernel);
-  if (!in_sink) recorder_.enter(op, keys, kernel);
+  if (!in_sink) recorder_->enter(op, keys, kernel);
 }
 
 void TraceCalls::leave(const OperatorEntry& op, DispatchKeySet keys) {
-  if (!in_sink) recorder_.leave();
+  if (!in_sink) recorder_->leave();
   if (next_) next_->leave(op, keys);
 }
 

@@ -19,14 +19,10 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "switchboard/dispatch/slow_call.h"
 
 namespace sb {
@@ -79,62 +75,20 @@ class TextTrace final : public TraceSink {
             // another thread than the last.
   };
   using Write = std::function<void(const std::string& line)>;
-  explicit TextTrace(Write write, When when = When::End) : write_(std::move(write)), when_(when) {}
+  explicit TextTrace(Write write, When when = When::End);
   ~TextTrace() override;
 
   void kernel_started(const TraceEvent& event) override;
   void kernel_ended(const TraceEvent& event) override;
 
  private:
-  // A call of depth 0 and what is under it.
-  struct Pending {
-    std::vector<std::string> lines;
-    std::vector<std::pair<uint64_t, size_t>> running;  // event, line
-  };
-
-  void write_lines(int thread, Pending& pending);
-
-  Write write_;
-  When when_;
-  std::mutex mutex_;
-  std::map<int, Pending> pending_;  // by thread
-  int last_thread_ = 0;
+  struct State;
+  const std::unique_ptr<State> state_;
 };
 
 namespace internal {
 
-// Makes events of one thread's calls, and gives them to a sink.
-class CallRecorder {
- public:
-  explicit CallRecorder(TraceSink& sink) : sink_(sink) {}
-  void enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel);
-  void leave();
-  // What the sink threw; null if nothing.
-  std::exception_ptr sink_error() const { return sink_error_; }
-
- private:
-  // What is known of a slot. Looked up under the dispatcher's lock, once for each kernel in it.
-  struct Site {
-    const Kernel* slot;
-    Kernel kernel;
-    OperatorName name;
-    std::string op;
-    std::string where;
-  };
-  struct Frame {
-    TraceEvent event;
-    int exceptions;  // under way at the start
-  };
-
-  const Site& site_of(const OperatorEntry& op, DispatchKey key, const Kernel& kernel);
-  template <class F>
-  void tell_sink(F&& tell);
-
-  TraceSink& sink_;
-  std::exception_ptr sink_error_;
-  std::vector<Frame> frames_;
-  absl::flat_hash_map<std::pair<const OperatorEntry*, DispatchKey>, Site> sites_;
-};
+class CallRecorder;
 
 }  // namespace internal
 
@@ -151,9 +105,10 @@ class TraceCalls : public CallObserver {
   explicit TraceCalls(TextTrace::Write write)
       : TraceCalls(nullptr, std::make_unique<TextTrace>(std::move(write), TextTrace::When::Start)) {
   }
+  ~TraceCalls() override;
 
   // What the sink threw; null if nothing.
-  std::exception_ptr sink_error() const { return recorder_.sink_error(); }
+  std::exception_ptr sink_error() const;
 
   void enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel) override;
   void leave(const OperatorEntry& op, DispatchKeySet keys) override;
@@ -163,7 +118,7 @@ class TraceCalls : public CallObserver {
 
   std::unique_ptr<TraceSink> owned_;
   CallObserver* next_;
-  internal::CallRecorder recorder_;
+  const std::unique_ptr<internal::CallRecorder> recorder_;
   ObserveCalls observe_;
 };
 

@@ -4,6 +4,8 @@
 #include "switchboard/core/allocator.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/objects/operator_base.h"
 #include "switchboard/dispatch/slow_call.h"
 #include "switchboard/dispatch/test_tensors.h"
 #include "switchboard/dispatch/typed_op.h"
@@ -17,13 +19,16 @@ SB_OP(count, "direct::count(Tensor x, SymInt[] size=[]) -> int");
 SB_OP(stored, "direct::stored(Tensor x, Storage s) -> Tensor");
 
 // Owns tensors, and shows kernels at Meta the very tensors.
-class Direct : public DispatchMode {
+class Direct : public DispatchMode, private internal::DirectPath {
  public:
   void call(const OperatorHandle& op, DispatchKeySet, Stack* stack) override {
     ++stacks;
     op.redispatch_boxed(DispatchKey::Meta, stack);
   }
   std::string name() const override { return "Direct"; }
+
+ private:
+  internal::DirectPath* direct_path() override { return this; }
   const Kernel* enter_direct(const OperatorHandle& op,
                              absl::Span<const Tensor* const> given) override {
     if (declines) return nullptr;
@@ -39,6 +44,7 @@ class Direct : public DispatchMode {
   }
   void leave_direct() noexcept override { --inside; }
 
+ public:
   bool declines = false;
   int stacks = 0;
   int inside = 0;
@@ -139,7 +145,7 @@ TEST_CASE("a call with a storage, or more than eight tensors, gets a stack") {
 TEST_CASE("an operator with rules of its own for modes gets a stack") {
   Fixture f;
   const Tensor x = f.make();
-  first.handle().entry().base();
+  operator_base(first.handle().entry());
   CHECK(first(x).is_same(x));
   CHECK(f.mode.stacks == 1);
 }

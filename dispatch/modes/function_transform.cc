@@ -1,13 +1,17 @@
 #include "switchboard/dispatch/modes/function_transform.h"
 
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/default_fallback.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/make_kernel.h"
 #include "switchboard/dispatch/modes/scoped_stack.h"
-#include "switchboard/dispatch/objects/operator_base.h"
-#include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/dispatch/operator_rules.h"
 
 namespace sb {
 namespace {
+
+const internal::DefaultFallback front(DispatchKey::FuncTorchDynamicLayerFrontMode,
+                                      make_kernel(&internal::call_transform));
 
 constinit thread_local internal::ScopedStack<FunctionTransform> transforms;
 
@@ -71,9 +75,9 @@ void call_transform(const OperatorHandle& op, DispatchKeySet keys, Stack* stack)
   FunctionTransform* const transform = lowered.transform();
   SB_CHECK(transform, op.name().to_string(),
            ": entered at FuncTorchDynamicLayerFrontMode, but no function transform is active");
-  const OperatorBase* const base = op.entry().find_base();
-  const OperatorBase::TransformRule* const rule =
-      base ? base->find_transform_rule(transform->type()) : nullptr;
+  const OperatorRules* const rules = find_rules(op.entry());
+  const OperatorRules::TransformRule* const rule =
+      rules ? rules->find_transform_rule(transform->type()) : nullptr;
   if (rule)
     (*rule)(*transform, keys, stack);
   else

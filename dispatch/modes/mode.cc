@@ -5,12 +5,16 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "switchboard/dispatch/default_fallback.h"
+#include "switchboard/dispatch/modes/direct_call.h"
 #include "switchboard/dispatch/modes/scoped_stack.h"
-#include "switchboard/dispatch/objects/operator_base.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/dispatch/operator_rules.h"
 
 namespace sb {
 namespace {
+
+const internal::DefaultFallback python(DispatchKey::Python, internal::make_python_kernel());
 
 using ModeStack = internal::ScopedStack<DispatchMode>;
 
@@ -215,8 +219,8 @@ DispatchMode* owner_of(absl::Span<const IValue> arguments, absl::FunctionRef<std
 }
 
 void run_mode(DispatchMode& mode, const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
-  if (const OperatorBase* const base = op.entry().find_base()) {
-    if (const OperatorBase::ModeRule* const rule = base->find_mode_rule(typeid(mode))) {
+  if (const OperatorRules* const rules = find_rules(op.entry())) {
+    if (const OperatorRules::ModeRule* const rule = rules->find_mode_rule(typeid(mode))) {
       (*rule)(mode, keys, stack);
       return;
     }

@@ -17,6 +17,10 @@
 #include "switchboard/dispatch/operator_handle.h"
 
 namespace sb {
+namespace internal {
+class DirectPath;
+class PythonKernel;
+}  // namespace internal
 
 // The slots of infrastructure modes: one each, below the modes of users. A call goes through the
 // users' modes first, then Functional, Proxy and Fake.
@@ -42,20 +46,10 @@ class DispatchMode {
   // Whether it is the mode that may be alone on the pre-dispatch stack (pre_dispatch.h).
   virtual bool is_schema_check() const { return false; }
 
-  // A typed call need not be put on a stack for a mode that does nothing but show a kernel the
-  // arguments in another guise. `tensors` are those among the arguments, at most eight; there are
-  // no symbols. Such a mode changes the tensors and returns the unboxed kernel to run on them, at
-  // the key Meta, or changes nothing and returns nullptr: then comes call(). Not asked while the
-  // call is observed, nor for operators with rules of their own for modes. An active mode is still
-  // on the stack here; the kernel and adopt_direct() run without it.
-  virtual const Kernel* enter_direct(const OperatorHandle& /*op*/,
-                                     absl::Span<const Tensor* const> /*tensors*/) {
-    return nullptr;
-  }
-  // The kernel gave this, among other results.
-  virtual void adopt_direct(const Tensor& /*result*/) {}
-  // At the end, on exceptions too: the arguments are as they were.
-  virtual void leave_direct() noexcept {}
+ private:
+  friend class internal::PythonKernel;
+  // For fake modes, on whose tensors most calls need no stack: see direct_call.h.
+  virtual internal::DirectPath* direct_path() { return nullptr; }
 };
 
 // What a mode throws to decline a call: the modes that own arguments are asked next, in the order

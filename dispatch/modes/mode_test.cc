@@ -366,7 +366,7 @@ TEST_CASE("when a mode declines, the modes that own arguments are asked in order
 
 TEST_CASE("an operator's rule for a type of mode runs instead of the mode, which is popped") {
   Modes m;
-  OperatorBase& base = twice.handle().entry().base();
+  OperatorBase& base = operator_base(twice.handle().entry());
   const RegistrationHandle rule =
       base.impl_mode<NotingMode>([&](NotingMode& mode, DispatchKeySet keys, Stack* stack) {
         CHECK(keys.highest_key() == DispatchKey::Python);
@@ -395,8 +395,10 @@ TEST_CASE("a rule serves the mode that owns an argument, too, and goes with its 
   const Tensor x = tensor_with(tensor_key_set(DeviceType::CPU) | DispatchKey::Python);
   Decliner owner;
   x.impl()->set_mode_data(make_intrusive<OwnedBy>(&owner));
-  RegistrationHandle rule = twice.handle().entry().base().impl_mode<Decliner>(
-      [](Decliner&, DispatchKeySet, Stack* stack) { stack->back() = IValue(Tensor()); });
+  RegistrationHandle rule = operator_base(twice.handle().entry())
+                                .impl_mode<Decliner>([](Decliner&, DispatchKeySet, Stack* stack) {
+                                  stack->back() = IValue(Tensor());
+                                });
   CHECK_FALSE(twice(x).defined());
   rule.destroy();
   CHECK_THROWS_WITH(twice(x), "modes::twice: all modes that were asked declined: Decliner");

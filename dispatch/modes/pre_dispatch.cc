@@ -1,10 +1,15 @@
 #include "switchboard/dispatch/modes/pre_dispatch.h"
 
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/default_fallback.h"
+#include "switchboard/dispatch/make_kernel.h"
 #include "switchboard/dispatch/operator_entry.h"
 
 namespace sb {
 namespace {
+
+const internal::DefaultFallback pre_dispatch(DispatchKey::PreDispatch,
+                                             make_kernel(&internal::call_pre_dispatch_mode));
 
 constinit thread_local PreDispatchModes modes;
 constinit thread_local internal::PoppedPreDispatchMode* innermost_popped = nullptr;

@@ -107,7 +107,7 @@ bool OpOverload::has_decomposition() const {
 std::optional<Arguments> OpOverload::decompose(Arguments positional,
                                                KeywordArguments keyword) const {
   constexpr DispatchKey key = DispatchKey::CompositeImplicitAutograd;
-  if (const OperatorBase* const base = handle_.entry().find_base()) {
+  if (const OperatorBase* const base = find_operator_base(handle_.entry())) {
     internal::CallPin pin;
     if (const auto* const rule = base->key_rules().find(key)) {
       Stack stack = bind_arguments(schema(), std::move(positional), std::move(keyword));
@@ -121,7 +121,7 @@ std::optional<Arguments> OpOverload::decompose(Arguments positional,
 
 bool OpOverload::has_kernel_for_dispatch_key(DispatchKey key) const {
   if (registered_kernel(handle_, key).entries) return true;
-  const OperatorBase* const base = handle_.entry().find_base();
+  const OperatorBase* const base = find_operator_base(handle_.entry());
   return base && base->has_kernel_for_dispatch_key(key);
 }
 
@@ -134,7 +134,7 @@ bool OpOverload::has_kernel_for_any_dispatch_key(DispatchKeySet keys) const {
     return false;
   });
   if (kernel) return true;
-  const OperatorBase* const base = entry.find_base();
+  const OperatorBase* const base = find_operator_base(entry);
   return base && base->has_kernel_for_any_dispatch_key(keys);
 }
 

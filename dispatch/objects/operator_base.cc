@@ -9,7 +9,6 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/reclaim.h"
 
 namespace sb {
@@ -305,6 +304,37 @@ DispatchKeySet OperatorBase::mask() const { return tables().mask; }
 
 void OperatorBase::take_from_mask(DispatchKeySet keys) {
   state_->change_and_reclaim([&](Tables& tables) { tables.mask -= keys; });
+}
+
+namespace {
+
+class BaseNote final : public OperatorRules {
+ public:
+  explicit BaseNote(std::string name) : base(std::move(name)) {}
+  const ModeRule* find_mode_rule(std::type_index mode) const override {
+    return base.find_mode_rule(mode);
+  }
+  const TransformRule* find_transform_rule(TransformType type) const override {
+    return base.find_transform_rule(type);
+  }
+  void registrations_changed() override { base.uncache_dispatch(); }
+  void removed() override { base.clear(); }
+
+  OperatorBase base;
+};
+
+}  // namespace
+
+OperatorBase* find_operator_base(const OperatorEntry& op) {
+  OperatorNote* const note = op.find_note(NoteKind::Rules);
+  return note ? &static_cast<BaseNote*>(note)->base : nullptr;
+}
+
+OperatorBase& operator_base(OperatorEntry& op) {
+  if (OperatorBase* const base = find_operator_base(op)) return *base;
+  OperatorNote& note =
+      op.set_note(NoteKind::Rules, std::make_unique<BaseNote>(op.name().to_string()));
+  return static_cast<BaseNote&>(note).base;
 }
 
 namespace internal {

@@ -18,11 +18,11 @@
 #include "switchboard/dispatch/kernel.h"
 #include "switchboard/dispatch/modes/function_transform.h"
 #include "switchboard/dispatch/modes/functionalize_api.h"
+#include "switchboard/dispatch/operator_rules.h"
 #include "switchboard/dispatch/registration_handle.h"
 
 namespace sb {
 
-class DispatchMode;
 namespace internal {
 class OwnKernel;
 }
@@ -31,7 +31,7 @@ class OwnKernel;
 // for a higher-order operator, and put the results in their place.
 //
 // - A rule for a key (impl) is a kernel of the operator's own, at a runtime or alias key. Ordinary
-//   operators (OperatorEntry::base) use it while the Python dispatcher is on (python_dispatcher.h),
+//   operators (operator_base()) use it while the Python dispatcher is on (python_dispatcher.h),
 //   higher-order ones always.
 // - A rule for a type of mode (impl_mode) runs instead of DispatchMode::call for exactly that type.
 //   Types that this library does not know may have rules.
@@ -44,9 +44,8 @@ class OwnKernel;
 class OperatorBase {
  public:
   using Rule = std::function<void(DispatchKeySet keys, Stack* stack)>;
-  using ModeRule = std::function<void(DispatchMode& mode, DispatchKeySet keys, Stack* stack)>;
-  using TransformRule =
-      std::function<void(FunctionTransform& transform, DispatchKeySet keys, Stack* stack)>;
+  using ModeRule = OperatorRules::ModeRule;
+  using TransformRule = OperatorRules::TransformRule;
 
   // The name is what errors call the operator: "aten::add.Tensor".
   explicit OperatorBase(std::string name);
@@ -134,6 +133,11 @@ class OperatorBase::KeyRules {
   explicit KeyRules(const Tables& tables) : tables_(&tables) {}
   const Tables* tables_;
 };
+
+// What an ordinary operator does under modes and transforms, beside its kernels. Lives as long as
+// the entry; find_operator_base() gives nullptr while nobody asked for it.
+OperatorBase& operator_base(OperatorEntry& op);
+OperatorBase* find_operator_base(const OperatorEntry& op);
 
 namespace internal {
 

@@ -149,7 +149,7 @@ TEST_CASE("an operator that is removed loses its rules, also if it is defined ag
   RegistrationHandle handle;
   for (int i = 0; i < 2; ++i) {
     Library library(dispatcher, Library::Kind::Def, "demo");
-    OperatorBase& base = library.define("f(Tensor x) -> Tensor").entry().base();
+    OperatorBase& base = operator_base(library.define("f(Tensor x) -> Tensor").entry());
     CHECK(base.name() == "demo::f");
     CHECK_FALSE(base.has_kernel_for_dispatch_key(K::CPU));
     handle = base.impl(K::CPU, nothing);
@@ -243,7 +243,7 @@ TEST_CASE("rules come and go while four threads call: each call runs one whole r
   Library library(dispatcher, Library::Kind::Def, "demo");
   const OperatorHandle op = library.define("f(Tensor x) -> int");
   library.impl("f", K::CPU, [](const Tensor&) { return int64_t{0}; });
-  OperatorBase& base = op.entry().base();
+  OperatorBase& base = operator_base(op.entry());
   constexpr int kThreads = 4, kCalls = 20000;
   std::atomic<int> running{kThreads};
   std::atomic<int64_t> wrong{0}, by_rule{0};

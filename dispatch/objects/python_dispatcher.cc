@@ -7,7 +7,9 @@
 #include <typeinfo>
 
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/default_fallback.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/make_kernel.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/modes/pre_dispatch.h"
 #include "switchboard/dispatch/operator_entry.h"
@@ -16,6 +18,9 @@
 
 namespace sb {
 namespace {
+
+const internal::DefaultFallback python_dispatcher(DispatchKey::PythonDispatcher,
+                                                  make_kernel(&internal::call_python_dispatcher));
 
 using Wrapper = std::shared_ptr<const KernelWrapper>;
 
@@ -89,6 +94,9 @@ bool has_mode_rule(const OperatorBase* base) {
 
 }  // namespace
 
+EnablePythonDispatcher::EnablePythonDispatcher()
+    : IncludeKeysGuard(DispatchKey::PythonDispatcher) {}
+
 WrapKernelsGuard::WrapKernelsGuard(DispatchKey key, KernelWrapper wrapper) : key_(key) {
   SB_CHECK_VALUE(wrapper != nullptr, "WrapKernelsGuard: expected a wrapper for ", to_string(key),
                  ", got an empty function");
@@ -122,7 +130,7 @@ void call_python_dispatcher(const OperatorHandle& op, DispatchKeySet keys, Stack
   const DispatchKeySet rest = keys - DispatchKey::PythonDispatcher;
   const DispatchKey key = rest.highest_key();
   OperatorEntry& entry = op.entry();
-  const OperatorBase* base = entry.find_base();
+  const OperatorBase* base = find_operator_base(entry);
   if (key == DispatchKey::Python) {
     // The rule runs although the operator may have a kernel of its own at this key.
     if (has_mode_rule(base))
@@ -141,7 +149,7 @@ void call_python_dispatcher(const OperatorHandle& op, DispatchKeySet keys, Stack
       op.redispatch_boxed(rest, stack);
       return;
     }
-    base = &entry.base();
+    base = &operator_base(entry);
   }
   if (const KernelFunction* const cached = base->cache().find(key)) {
     run_boxed(&entry, cached->entries, rest, stack);

@@ -25,7 +25,7 @@ namespace sb {
 // the table, what they call anew comes here again.
 class EnablePythonDispatcher : IncludeKeysGuard {
  public:
-  EnablePythonDispatcher() : IncludeKeysGuard(DispatchKey::PythonDispatcher) {}
+  EnablePythonDispatcher();
 };
 // Turns it off for a scope. As `no_python_dispatcher`.
 class DisablePythonDispatcher : ExcludeKeysGuard {

@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_DISPATCH_SCHEMA_BOXING_H_
 #define SWITCHBOARD_DISPATCH_SCHEMA_BOXING_H_
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -113,95 +114,37 @@ IValue box(const OptionalSpan<Span>& v) {
   return v ? box(*v) : IValue();
 }
 
+// What a function returns, as its results one by one: pointers to them.
 template <class R>
-IValue box_return(R&& result) {
-  if constexpr (std::is_same_v<R, Tensor>)
-    return IValue(std::move(result));
-  else
-    return box(result);
-}
-
-template <class T>
-inline constexpr bool is_optional = false;
-template <class T>
-inline constexpr bool is_optional<std::optional<T>> = true;
-
-// Takes the C++ return R out of the end of the stack.
-template <class R>
-R unbox_return(IValue&& v) {
-  if constexpr (std::is_same_v<R, Tensor>) {
-    return std::move(v).to_tensor();
-  } else if constexpr (std::is_same_v<R, std::vector<Tensor>>) {
-    const TensorList list = v.to_tensor_list();
-    return R(list.begin(), list.end());
-  } else if constexpr (std::is_same_v<R, std::vector<std::optional<Tensor>>>) {
-    const OptionalTensorList list = v.to_optional_tensor_list();
-    return R(list.begin(), list.end());
-  } else if constexpr (std::is_same_v<R, std::vector<int64_t>>) {
-    const IntArrayRef list = v.to_int_list();
-    return R(list.begin(), list.end());
-  } else if constexpr (std::is_same_v<R, std::vector<SymInt>>) {
-    const SymIntArrayRef list = v.to_sym_int_list();
-    return R(list.begin(), list.end());
-  } else if constexpr (std::is_same_v<R, std::vector<double>>) {
-    const absl::Span<const double> list = v.to_double_list();
-    return R(list.begin(), list.end());
-  } else if constexpr (std::is_same_v<R, std::vector<bool>>) {
-    return v.to_bool_list();
-  } else if constexpr (std::is_same_v<R, std::vector<Scalar>>) {
-    R result;
-    for (const IValue& item : v.to_list()) result.push_back(item.to_scalar());
-    return result;
-  } else if constexpr (std::is_same_v<R, std::string>) {
-    return std::string(v.to_string_view());
-  } else if constexpr (is_optional<R>) {
-    if (v.is_None()) return std::nullopt;
-    return unbox_return<typename R::value_type>(std::move(v));
-  } else {
-    return R(Unboxed<R>(v).get());
-  }
-}
-
-// Takes all returns off the end of the stack. The stack must have at least as many values.
-template <class R>
-struct ReturnUnboxer {
-  static constexpr size_t count = 1;
-  static R take(Stack* stack) {
-    IValue v = std::move(stack->back());
-    stack->pop_back();
-    return unbox_return<R>(std::move(v));
-  }
-  static void put(R&& result, Stack* stack) {
-    if constexpr (std::is_same_v<R, Tensor>)
-      stack->emplace_back(std::move(result));
-    else
-      stack->push_back(box(result));
-  }
+struct TypedResult {
+  R value{};
+  std::array<void*, 1> const places = {&value};
 };
 template <class... R>
-struct ReturnUnboxer<std::tuple<R...>> {
-  static constexpr size_t count = sizeof...(R);
-  static std::tuple<R...> take(Stack* stack) {
-    return take(stack, std::index_sequence_for<R...>());
-  }
-  static void put(std::tuple<R...>&& result, Stack* stack) {
-    std::apply([&](auto&&... r) { (stack->push_back(box(r)), ...); }, std::move(result));
-  }
+struct TypedResult<std::tuple<R...>> {
+  std::tuple<R...> value{};
+  std::array<void*, sizeof...(R)> const places =
+      std::apply([](R&... r) { return std::array<void*, sizeof...(R)>{&r...}; }, value);
+};
 
- private:
-  template <size_t... I>
-  static std::tuple<R...> take(Stack* stack, std::index_sequence<I...>) {
-    IValue* const first = stack->data() + (stack->size() - count);
-    std::tuple<R...> result{unbox_return<R>(std::move(first[I]))...};
-    stack->resize(stack->size() - count);
-    return result;
+// The same by type codes. An argument in its C++ type, as an IValue.
+IValue box_argument(TypeCode code, const void* argument);
+// Takes results off the end of the stack, which has as many values, and moves them to `places`.
+// Throws TypeError if one is of another type.
+void unbox_results(absl::Span<const TypeCode> codes, Stack* stack, void* const* places);
+// Puts results in the place of the last `num_arguments` values.
+void box_results(absl::Span<const TypeCode> codes, void* const* places, size_t num_arguments,
+                 Stack* stack);
+
+// The results of a boxed call as what a function returns.
+template <class R>
+R take_results(Stack* stack) {
+  if constexpr (!std::is_void_v<R>) {
+    TypedResult<R> result;
+    unbox_results(ReturnCodes<R>::span(), stack, result.places.data());
+    return std::move(result.value);
   }
-};
-template <>
-struct ReturnUnboxer<void> {
-  static constexpr size_t count = 0;
-  static void take(Stack*) {}
-};
+}
 
 }  // namespace sb::internal
 

@@ -151,6 +151,24 @@ concept SchemaArgument = requires {
   internal::CodeOfArgument<std::decay_t<T>>::value;
 };
 
+// Whether a function R(A...) has exactly the C++ types of some schema's: `const Scalar&` and not
+// Scalar, int64_t and not `const int64_t&`. Others with the same type codes are called differently.
+namespace internal {
+template <class R>
+inline constexpr bool is_exact_return = SchemaReturn<R>&& std::is_same_v<R, std::decay_t<R>>;
+template <>
+inline constexpr bool is_exact_return<void> = true;
+template <class... R>
+inline constexpr bool is_exact_return<std::tuple<R...>> = (is_exact_return<R> && ...);
+template <class A>
+inline constexpr bool is_exact_argument = false;
+template <SchemaArgument A>
+inline constexpr bool is_exact_argument<A> =
+    std::is_same_v<A, argument_type<CodeOfArgument<std::decay_t<A>>::value>>;
+}  // namespace internal
+template <class R, class... A>
+concept ExactSignature = internal::is_exact_return<R> &&(internal::is_exact_argument<A>&&...);
+
 // The type codes of a C++ function, to compare with a schema at run time. kDeepType stands for
 // IValue, which fits every type without a C++ type of its own.
 struct CppSignature {

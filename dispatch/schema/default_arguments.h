@@ -17,7 +17,7 @@ namespace sb::internal {
 // The text of a default, as a type, so that it can be read at compile time.
 template <class Tag, size_t I>
 struct DefaultText {
-  static constexpr SchemaLiteral::Value argument = parse_schema_literal(Tag::schema).arguments[I];
+  static constexpr const SchemaLiteral::Value& argument = schema_literal<Tag>.arguments[I];
   static constexpr std::string_view text = argument.default_text;
   static constexpr size_t list_length = argument.list_length;
 };

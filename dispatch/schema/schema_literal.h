@@ -7,7 +7,6 @@
 #ifndef SWITCHBOARD_DISPATCH_SCHEMA_SCHEMA_LITERAL_H_
 #define SWITCHBOARD_DISPATCH_SCHEMA_SCHEMA_LITERAL_H_
 
-#include <array>
 #include <cstddef>
 #include <string_view>
 
@@ -16,9 +15,6 @@
 namespace sb {
 
 struct SchemaLiteral {
-  static constexpr size_t kMaxArguments = 32;
-  static constexpr size_t kMaxReturns = 8;
-
   struct Value {
     TypeCode type = 0;
     std::string_view name;   // of a return: may be empty
@@ -32,8 +28,8 @@ struct SchemaLiteral {
   std::string_view name;  // "aten::add.Tensor"
   size_t num_arguments = 0;
   size_t num_returns = 0;
-  std::array<Value, kMaxArguments> arguments{};
-  std::array<Value, kMaxReturns> returns{};
+  const Value* arguments = nullptr;
+  const Value* returns = nullptr;
 
   // Arguments that a call must give: all but the trailing ones with defaults.
   constexpr size_t num_required() const {
@@ -45,109 +41,102 @@ struct SchemaLiteral {
 
 namespace internal {
 
-class SchemaLiteralParser {
- public:
-  consteval explicit SchemaLiteralParser(std::string_view text) : text_(text) {}
+// Room for the arguments and the returns of a schema.
+consteval size_t max_schema_values(std::string_view text) {
+  size_t n = 2;
+  const char* const s = text.data();
+  const size_t end = text.size();
+  for (size_t i = 0; i != end; ++i) n += s[i] == ',';
+  return n;
+}
 
-  consteval SchemaLiteral parse() {
-    SchemaLiteral schema;
-    while (peek() != '(') ++pos_;
-    schema.name = text_.substr(0, pos_);
-    expect('(');
-    while (!accept(')')) {
-      if (accept('*')) {
-        accept(',');
-        continue;
-      }
-      SchemaLiteral::Value& argument = schema.arguments.at(schema.num_arguments++);
-      argument.type = type(&argument);
-      argument.name = identifier();
-      if (accept('=')) {
-        argument.has_default = true;
-        argument.default_text = default_text();
-      }
-      accept(',');
-    }
-    expect('-');
-    expect('>');
-    if (accept('(')) {
-      while (!accept(')')) {
-        SchemaLiteral::Value& result = schema.returns.at(schema.num_returns++);
-        result.type = type(&result);
-        result.name = identifier();
-        accept(',');
-      }
-    } else {
-      SchemaLiteral::Value& result = schema.returns.at(schema.num_returns++);
-      result.type = type(&result);
-    }
-    return schema;
-  }
+template <size_t n>
+struct SchemaValues {
+  SchemaLiteral::Value values[n];  // the arguments, then the returns
+  size_t name_length = 0;
+  size_t num_arguments = 0;
+  size_t num_returns = 0;
+};
 
- private:
-  static constexpr bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.';
+// Characters that end a word.
+struct WordEnds {
+  constexpr WordEnds() {
+    for (char c : {' ', '(', ')', '?', '[', ']', ',', '='}) at[static_cast<size_t>(c)] = true;
   }
-  // A throw in a constant expression is a compile error at the literal.
-  consteval char peek() {
-    if (pos_ >= text_.size()) throw "the schema ends too early";
-    return text_[pos_];
+  bool at[128] = {};
+};
+inline constexpr WordEnds word_ends;
+
+// One function that looks at each character once, as the compiler evaluates it for every operator
+// that a file sees. A throw in a constant expression is a compile error at the literal.
+template <size_t n>
+consteval SchemaValues<n> read_schema(std::string_view text) {
+  SchemaValues<n> schema{};
+  const char* const s = text.data();
+  const size_t end = text.size();
+  size_t i = 0, count = 0;
+  char c = 0;  // s[i]
+  while (c != '(') {
+    if (i == end) throw "the schema lacks its arguments";
+    c = s[i++];
   }
-  consteval void skip_spaces() {
-    while (pos_ < text_.size() && text_[pos_] == ' ') ++pos_;
-  }
-  consteval bool accept(char c) {
-    skip_spaces();
-    if (pos_ >= text_.size() || text_[pos_] != c) return false;
-    ++pos_;
-    return true;
-  }
-  consteval void expect(char c) {
-    if (!accept(c)) throw "the schema has an unexpected character";
-  }
-  consteval std::string_view identifier() {
-    skip_spaces();
-    const size_t begin = pos_;
-    while (pos_ < text_.size() && is_word(text_[pos_])) ++pos_;
-    return text_.substr(begin, pos_ - begin);
-  }
-  // Notes the list's length and the annotation in `value`.
-  consteval TypeCode type(SchemaLiteral::Value* value) {
-    const std::string_view name = identifier();
-    if (name.empty()) throw "the schema lacks a type";
-    TypeCode code = type_code(find_base_type(name).value_or(BaseType::Class));
-    while (pos_ < text_.size()) {
-      if (accept_here('(')) {  // alias annotation
-        value->is_aliased = true;
-        for (; peek() != ')'; ++pos_) value->is_written = value->is_written || text_[pos_] == '!';
-        ++pos_;
-      } else if (accept_here('?')) {
-        code = with_modifier(code, TypeModifier::Optional);
-      } else if (accept_here('[')) {
+  schema.name_length = i - 1;
+  bool returns = false, one_return = false;
+  while (true) {
+    do {
+      if (i == end) throw "the schema ends too early";
+      c = s[i++];
+    } while (c == ' ' || c == ',' || c == '*');
+    if (c == ')') {
+      if (returns) break;
+      returns = true;
+      schema.num_arguments = count;
+      do {
+        if (i == end) throw "the schema lacks '->'";
+        c = s[i++];
+      } while (c == ' ' || c == '-');
+      if (c != '>') throw "the schema lacks '->'";
+      do {
+        if (i == end) throw "the schema lacks its returns";
+        c = s[i++];
+      } while (c == ' ');
+      one_return = c != '(';
+      if (one_return) --i;
+      continue;
+    }
+    if (count == n) throw "the schema has too many values";
+    SchemaLiteral::Value& value = schema.values[count++];
+    size_t word = i - 1;
+    while (i != end && !word_ends.at[static_cast<size_t>(c = s[i])]) ++i;
+    value.type = type_code(find_base_type({s + word, i - word}).value_or(BaseType::Class));
+    while (i != end && c != ' ' && c != ',' && c != ')') {
+      if (c == '(') {  // alias annotation
+        value.is_aliased = true;
+        while (++i != end && (c = s[i]) != ')')
+          if (c == '!') value.is_written = true;
+      } else if (c == '?') {
+        value.type = with_modifier(value.type, TypeModifier::Optional);
+      } else if (c == '[') {
         size_t length = 0;
-        for (; peek() != ']'; ++pos_) length = length * 10 + static_cast<size_t>(peek() - '0');
-        ++pos_;
-        value->list_length = length;
-        code = with_modifier(code, TypeModifier::List);
+        while (++i != end && (c = s[i]) != ']') length = length * 10 + static_cast<size_t>(c - '0');
+        value.list_length = length;
+        value.type = with_modifier(value.type, TypeModifier::List);
       } else {
-        break;
+        throw "the schema has an unexpected character";
       }
+      if (++i < end) c = s[i];
     }
-    return code;
-  }
-  consteval bool accept_here(char c) {
-    if (text_[pos_] != c) return false;
-    ++pos_;
-    return true;
-  }
-  consteval std::string_view default_text() {
-    skip_spaces();
-    const size_t begin = pos_;
-    int depth = 0;
+    if (one_return) break;
+    if (i == end || c != ' ') continue;
+    word = ++i;
+    while (i != end && !word_ends.at[static_cast<size_t>(c = s[i])]) ++i;
+    value.name = {s + word, i - word};
+    if (i == end || c != '=') continue;
+    value.has_default = true;
+    word = ++i;
     char quote = 0;
-    while (true) {
-      const char c = peek();
+    for (int depth = 0; i != end; ++i) {
+      c = s[i];
       if (quote) {
         if (c == quote) quote = 0;
       } else if (c == '"' || c == '\'') {
@@ -159,21 +148,24 @@ class SchemaLiteralParser {
       } else if (depth == 0 && (c == ',' || c == ')')) {
         break;
       }
-      ++pos_;
     }
-    return text_.substr(begin, pos_ - begin);
+    value.default_text = {s + word, i - word};
   }
-
-  std::string_view text_;
-  size_t pos_ = 0;
-};
-
-}  // namespace internal
-
-consteval SchemaLiteral parse_schema_literal(std::string_view text) {
-  return internal::SchemaLiteralParser(text).parse();
+  schema.num_returns = count - schema.num_arguments;
+  return schema;
 }
 
+template <class Tag>
+inline constexpr auto schema_values = read_schema<max_schema_values(Tag::schema)>(Tag::schema);
+
+// The schema of an operator's tag.
+template <class Tag>
+inline constexpr SchemaLiteral schema_literal{
+    Tag::schema.substr(0, schema_values<Tag>.name_length), schema_values<Tag>.num_arguments,
+    schema_values<Tag>.num_returns, schema_values<Tag>.values,
+    schema_values<Tag>.values + schema_values<Tag>.num_arguments};
+
+}  // namespace internal
 }  // namespace sb
 
 #endif  // SWITCHBOARD_DISPATCH_SCHEMA_SCHEMA_LITERAL_H_

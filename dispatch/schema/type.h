@@ -38,8 +38,12 @@ enum class BaseType : uint8_t {
 
 // The base of that spelling; nullopt where it is none of the named ones.
 constexpr std::optional<BaseType> find_base_type(std::string_view name) {
+  // In steps that cost a compiler little, as it asks this for every operator that a file sees.
+  const char* const first = name.data();
+  const size_t size = name.size();
+  if (size == 0) return std::nullopt;
 #define SB_BASE(enumerator, text) \
-  if (name == text && !name.empty()) return BaseType::enumerator;
+  if (size == sizeof(text) - 1 && *first == text[0] && name == text) return BaseType::enumerator;
   SB_FORALL_BASE_TYPES(SB_BASE)
 #undef SB_BASE
   return std::nullopt;

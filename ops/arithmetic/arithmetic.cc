@@ -8,8 +8,8 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/define/elementwise.h"
-#include "switchboard/ops/define/out_by_copy.h"
 #include "switchboard/ops/shape/memory_format.h"
 #endif
 
@@ -315,74 +315,75 @@ Tensor abs_body(const Tensor& out, const Tensor& self) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<add_body>(m, add);
-  define_elementwise<sub_body>(m, sub);
-  define_elementwise<mul_body>(m, mul);
-  define_elementwise<div_body>(m, div);
-  define_elementwise<div_mode_body>(m, div_Tensor_mode);
-  define_elementwise<neg_body>(m, neg);
-  define_elementwise<abs_body>(m, abs);
+  define(m, add).elementwise<add_body>().inplace(add_).out(add_out);
+  define(m, sub).elementwise<sub_body>().inplace(sub_).out(sub_out);
+  define(m, mul).elementwise<mul_body>().inplace(mul_).out(mul_out);
+  define(m, div).elementwise<div_body>().inplace(div_).out(div_out);
+  define(m, div_Tensor_mode)
+      .elementwise<div_mode_body>()
+      .inplace(div_Tensor_mode_)
+      .out(div_Tensor_mode_out);
+  define(m, neg).elementwise<neg_body>().inplace(neg_).out(neg_out);
+  define(m, abs).elementwise<abs_body>().inplace(abs_).out(abs_out);
 
   // With a number: the same with a 0-dim tensor of it.
-  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
-  m.define(add_Scalar);
-  m.impl(add_Scalar, composite, [](const Tensor& self, const Scalar& other, const Scalar& alpha) {
-    return add(self, wrapped_scalar_tensor(other, self), alpha);
-  });
-  m.define(add_Scalar_);
-  m.impl(add_Scalar_, composite, [](const Tensor& self, const Scalar& other, const Scalar& alpha) {
-    return add_(self, wrapped_scalar_tensor(other, self), alpha);
-  });
-  define_out_by_copy<add_Scalar>(m);
-  m.define(sub_Scalar);
-  m.impl(sub_Scalar, composite, [](const Tensor& self, const Scalar& other, const Scalar& alpha) {
-    return sub(self, wrapped_scalar_tensor(other, self), alpha);
-  });
-  m.define(sub_Scalar_);
-  m.impl(sub_Scalar_, composite, [](const Tensor& self, const Scalar& other, const Scalar& alpha) {
-    return sub_(self, wrapped_scalar_tensor(other, self), alpha);
-  });
-  define_out_by_copy<sub_Scalar>(m);
-  m.define(mul_Scalar);
-  m.impl(mul_Scalar, composite, [](const Tensor& self, const Scalar& other) {
-    return mul(self, wrapped_scalar_tensor(other, self));
-  });
-  m.define(mul_Scalar_);
-  m.impl(mul_Scalar_, composite, [](const Tensor& self, const Scalar& other) {
-    return mul_(self, wrapped_scalar_tensor(other, self));
-  });
-  define_out_by_copy<mul_Scalar>(m);
-  m.define(div_Scalar);
-  m.impl(div_Scalar, composite, [](const Tensor& self, const Scalar& other) {
-    return div(self, wrapped_scalar_tensor(other, self));
-  });
-  m.define(div_Scalar_);
-  m.impl(div_Scalar_, composite, [](const Tensor& self, const Scalar& other) {
-    return div_(self, wrapped_scalar_tensor(other, self));
-  });
-  define_out_by_copy<div_Scalar>(m);
-  m.define(div_Scalar_mode);
-  m.impl(div_Scalar_mode, composite,
-         [](const Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
-           return div_Tensor_mode(self, wrapped_scalar_tensor(other, self), mode);
-         });
-  m.define(div_Scalar_mode_);
-  m.impl(div_Scalar_mode_, composite,
-         [](const Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
-           return div_Tensor_mode_(self, wrapped_scalar_tensor(other, self), mode);
-         });
-  define_out_by_copy<div_Scalar_mode>(m);
+  define(m, add_Scalar)
+      .composite_explicit([](const Tensor& self, const Scalar& other, const Scalar& alpha) {
+        return add(self, wrapped_scalar_tensor(other, self), alpha);
+      })
+      .inplace(add_Scalar_,
+               [](const Tensor& self, const Scalar& other, const Scalar& alpha) {
+                 return add_(self, wrapped_scalar_tensor(other, self), alpha);
+               })
+      .out(add_Scalar_out);
+  define(m, sub_Scalar)
+      .composite_explicit([](const Tensor& self, const Scalar& other, const Scalar& alpha) {
+        return sub(self, wrapped_scalar_tensor(other, self), alpha);
+      })
+      .inplace(sub_Scalar_,
+               [](const Tensor& self, const Scalar& other, const Scalar& alpha) {
+                 return sub_(self, wrapped_scalar_tensor(other, self), alpha);
+               })
+      .out(sub_Scalar_out);
+  define(m, mul_Scalar)
+      .composite_explicit([](const Tensor& self, const Scalar& other) {
+        return mul(self, wrapped_scalar_tensor(other, self));
+      })
+      .inplace(mul_Scalar_,
+               [](const Tensor& self, const Scalar& other) {
+                 return mul_(self, wrapped_scalar_tensor(other, self));
+               })
+      .out(mul_Scalar_out);
+  define(m, div_Scalar)
+      .composite_explicit([](const Tensor& self, const Scalar& other) {
+        return div(self, wrapped_scalar_tensor(other, self));
+      })
+      .inplace(div_Scalar_,
+               [](const Tensor& self, const Scalar& other) {
+                 return div_(self, wrapped_scalar_tensor(other, self));
+               })
+      .out(div_Scalar_out);
+  define(m, div_Scalar_mode)
+      .composite_explicit(
+          [](const Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
+            return div_Tensor_mode(self, wrapped_scalar_tensor(other, self), mode);
+          })
+      .inplace(div_Scalar_mode_,
+               [](const Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
+                 return div_Tensor_mode_(self, wrapped_scalar_tensor(other, self), mode);
+               })
+      .out(div_Scalar_mode_out);
 
-  m.define(rsub);
-  m.impl(rsub, composite, [](const Tensor& self, const Tensor& other, const Scalar& alpha) {
-    return sub(other, self, alpha);
-  });
-  define_out_by_copy<rsub>(m);
-  m.define(rsub_Scalar);
-  m.impl(rsub_Scalar, composite, [](const Tensor& self, const Scalar& other, const Scalar& alpha) {
-    return sub(wrapped_scalar_tensor(other, self), self, alpha);
-  });
-  define_out_by_copy<rsub_Scalar>(m);
+  define(m, rsub)
+      .composite_explicit([](const Tensor& self, const Tensor& other, const Scalar& alpha) {
+        return sub(other, self, alpha);
+      })
+      .out(rsub_out);
+  define(m, rsub_Scalar)
+      .composite_explicit([](const Tensor& self, const Scalar& other, const Scalar& alpha) {
+        return sub(wrapped_scalar_tensor(other, self), self, alpha);
+      })
+      .out(rsub_Scalar_out);
 }
 
 }  // namespace

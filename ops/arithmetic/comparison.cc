@@ -1,6 +1,7 @@
 #include "switchboard/ops/cpu/array_loops.h"
 #ifndef SB_CPU_VARIANT
 #include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/define/elementwise.h"
 #endif
 
@@ -104,42 +105,67 @@ Tensor number_body(const Tensor& out, const Tensor& self, const Scalar& other) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<binary_body<eq_arithmetic>>(m, eq);
-  define_elementwise<number_body<eq_arithmetic>>(m, eq_Scalar);
-  define_elementwise<binary_body<ne_arithmetic>>(m, ne);
-  define_elementwise<number_body<ne_arithmetic>>(m, ne_Scalar);
-  define_elementwise<binary_body<lt_arithmetic>>(m, lt);
-  define_elementwise<number_body<lt_arithmetic>>(m, lt_Scalar);
-  define_elementwise<binary_body<le_arithmetic>>(m, le);
-  define_elementwise<number_body<le_arithmetic>>(m, le_Scalar);
-  define_elementwise<binary_body<gt_arithmetic>>(m, gt);
-  define_elementwise<number_body<gt_arithmetic>>(m, gt_Scalar);
-  define_elementwise<binary_body<ge_arithmetic>>(m, ge);
-  define_elementwise<number_body<ge_arithmetic>>(m, ge_Scalar);
+  define(m, eq).elementwise<binary_body<eq_arithmetic>>().inplace(eq_).out(eq_out);
+  define(m, eq_Scalar)
+      .elementwise<number_body<eq_arithmetic>>()
+      .inplace(eq_Scalar_)
+      .out(eq_Scalar_out);
+  define(m, ne).elementwise<binary_body<ne_arithmetic>>().inplace(ne_).out(ne_out);
+  define(m, ne_Scalar)
+      .elementwise<number_body<ne_arithmetic>>()
+      .inplace(ne_Scalar_)
+      .out(ne_Scalar_out);
+  define(m, lt).elementwise<binary_body<lt_arithmetic>>().inplace(lt_).out(lt_out);
+  define(m, lt_Scalar)
+      .elementwise<number_body<lt_arithmetic>>()
+      .inplace(lt_Scalar_)
+      .out(lt_Scalar_out);
+  define(m, le).elementwise<binary_body<le_arithmetic>>().inplace(le_).out(le_out);
+  define(m, le_Scalar)
+      .elementwise<number_body<le_arithmetic>>()
+      .inplace(le_Scalar_)
+      .out(le_Scalar_out);
+  define(m, gt).elementwise<binary_body<gt_arithmetic>>().inplace(gt_).out(gt_out);
+  define(m, gt_Scalar)
+      .elementwise<number_body<gt_arithmetic>>()
+      .inplace(gt_Scalar_)
+      .out(gt_Scalar_out);
+  define(m, ge).elementwise<binary_body<ge_arithmetic>>().inplace(ge_).out(ge_out);
+  define(m, ge_Scalar)
+      .elementwise<number_body<ge_arithmetic>>()
+      .inplace(ge_Scalar_)
+      .out(ge_Scalar_out);
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<selection_body<maximum_arithmetic>>(m, maximum);
-  define_elementwise<selection_body<minimum_arithmetic>>(m, minimum);
-  constexpr DispatchKey composite = DispatchKey::CompositeImplicitAutograd;
-  m.define(max_other);
-  m.impl(max_other, composite,
-         [](const Tensor& self, const Tensor& other) { return maximum(self, other); });
-  m.define(max_other_out);
-  m.impl(max_other_out, composite, [](const Tensor& self, const Tensor& other, const Tensor& out) {
-    return maximum_out(self, other, out);
-  });
-  m.define(min_other);
-  m.impl(min_other, composite,
-         [](const Tensor& self, const Tensor& other) { return minimum(self, other); });
-  m.define(min_other_out);
-  m.impl(min_other_out, composite, [](const Tensor& self, const Tensor& other, const Tensor& out) {
-    return minimum_out(self, other, out);
-  });
-  define_elementwise<binary_body<logical_and_arithmetic>>(m, logical_and);
-  define_elementwise<binary_body<logical_or_arithmetic>>(m, logical_or);
-  define_elementwise<binary_body<logical_xor_arithmetic>>(m, logical_xor);
-  define_elementwise<unary_body<logical_not_arithmetic>>(m, logical_not);
+  define(m, maximum).elementwise<selection_body<maximum_arithmetic>>().out(maximum_out);
+  define(m, minimum).elementwise<selection_body<minimum_arithmetic>>().out(minimum_out);
+  define(m, max_other)
+      .composed([](const Tensor& self, const Tensor& other) { return maximum(self, other); })
+      .out(max_other_out, [](const Tensor& self, const Tensor& other, const Tensor& out) {
+        return maximum_out(self, other, out);
+      });
+  define(m, min_other)
+      .composed([](const Tensor& self, const Tensor& other) { return minimum(self, other); })
+      .out(min_other_out, [](const Tensor& self, const Tensor& other, const Tensor& out) {
+        return minimum_out(self, other, out);
+      });
+  define(m, logical_and)
+      .elementwise<binary_body<logical_and_arithmetic>>()
+      .inplace(logical_and_)
+      .out(logical_and_out);
+  define(m, logical_or)
+      .elementwise<binary_body<logical_or_arithmetic>>()
+      .inplace(logical_or_)
+      .out(logical_or_out);
+  define(m, logical_xor)
+      .elementwise<binary_body<logical_xor_arithmetic>>()
+      .inplace(logical_xor_)
+      .out(logical_xor_out);
+  define(m, logical_not)
+      .elementwise<unary_body<logical_not_arithmetic>>()
+      .inplace(logical_not_)
+      .out(logical_not_out);
 }
 
 }  // namespace

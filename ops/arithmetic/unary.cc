@@ -5,8 +5,8 @@
 #include "switchboard/ops/cpu/vector_math.h"
 #ifndef SB_CPU_VARIANT
 #include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/define/elementwise.h"
-#include "switchboard/ops/define/out_by_copy.h"
 #endif
 
 namespace sb {
@@ -79,8 +79,8 @@ void check_relu(const Tensor& self) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(relu);
-  m.define(relu_);
+  define(m, relu).out(relu_out);
+  define(m, relu_);
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
     m.impl(relu, key, [](const Tensor& self) {
       check_relu(self);
@@ -91,17 +91,22 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       return elementwise(relu_arithmetic, self, self);
     });
   }
-  define_out_by_copy<relu>(m);
 
-  define_elementwise<unary_body<exp_arithmetic>>(m, exp);
-  define_elementwise<unary_body<log_arithmetic>>(m, log);
-  define_elementwise<unary_body<sqrt_arithmetic>>(m, sqrt);
-  define_elementwise<unary_body<rsqrt_arithmetic>>(m, rsqrt);
-  define_elementwise<unary_body<sin_arithmetic>>(m, sin);
-  define_elementwise<unary_body<cos_arithmetic>>(m, cos);
-  define_elementwise<unary_body<tanh_arithmetic>>(m, tanh);
-  define_elementwise<unary_body<sigmoid_arithmetic>>(m, sigmoid);
-  define_elementwise<unary_body<reciprocal_arithmetic>>(m, reciprocal);
+  define(m, exp).elementwise<unary_body<exp_arithmetic>>().inplace(exp_).out(exp_out);
+  define(m, log).elementwise<unary_body<log_arithmetic>>().inplace(log_).out(log_out);
+  define(m, sqrt).elementwise<unary_body<sqrt_arithmetic>>().inplace(sqrt_).out(sqrt_out);
+  define(m, rsqrt).elementwise<unary_body<rsqrt_arithmetic>>().inplace(rsqrt_).out(rsqrt_out);
+  define(m, sin).elementwise<unary_body<sin_arithmetic>>().inplace(sin_).out(sin_out);
+  define(m, cos).elementwise<unary_body<cos_arithmetic>>().inplace(cos_).out(cos_out);
+  define(m, tanh).elementwise<unary_body<tanh_arithmetic>>().inplace(tanh_).out(tanh_out);
+  define(m, sigmoid)
+      .elementwise<unary_body<sigmoid_arithmetic>>()
+      .inplace(sigmoid_)
+      .out(sigmoid_out);
+  define(m, reciprocal)
+      .elementwise<unary_body<reciprocal_arithmetic>>()
+      .inplace(reciprocal_)
+      .out(reciprocal_out);
 }
 
 }  // namespace

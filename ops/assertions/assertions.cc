@@ -10,6 +10,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/dims.h"
 
@@ -127,14 +128,13 @@ void check_tensor_metadata(const Tensor& a, OptionalSymIntArrayRef size,
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(_assert_tensor_metadata);
-  m.impl(_assert_tensor_metadata, DispatchKey::CompositeExplicitAutograd, check_tensor_metadata);
+  define(m, _assert_tensor_metadata)
+      .composite_explicit(check_tensor_metadata)
+      .meta([](const Tensor& a, OptionalSymIntArrayRef size, OptionalSymIntArrayRef stride,
+               std::optional<DType> dtype, std::optional<Device>, std::optional<Layout> layout) {
+        check_tensor_metadata(a, size, stride, dtype, std::nullopt, layout);
+      });
   // The meta device stands for the others.
-  m.impl(_assert_tensor_metadata, DispatchKey::Meta,
-         [](const Tensor& a, OptionalSymIntArrayRef size, OptionalSymIntArrayRef stride,
-            std::optional<DType> dtype, std::optional<Device>, std::optional<Layout> layout) {
-           check_tensor_metadata(a, size, stride, dtype, std::nullopt, layout);
-         });
 
   define_check<check_scalar_arguments>(m, _assert_scalar);
   define_check<check_scalar_arguments>(m, _functional_assert_scalar);
@@ -143,9 +143,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_check<check_range_arguments<RangeOf::Size>>(m, sym_constrain_range_for_size);
   define_check<check_range_arguments<RangeOf::Size>>(m, _functional_sym_constrain_range_for_size);
 
-  m.define(_assert_async);
-  m.define(_assert_async_msg);
-  m.define(_functional_assert_async_msg);
+  define(m, _assert_async);
+  define(m, _assert_async_msg);
+  define(m, _functional_assert_async_msg);
   for (const DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
     m.impl(_assert_async, key,
            [](const Tensor& self) { check_element(_assert_async.name(), self, ""); });

@@ -10,6 +10,7 @@
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/attention/shared_heads.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/triangles.h"
@@ -181,15 +182,10 @@ void define_overrideable_attention() {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto composite = DispatchKey::CompositeImplicitAutograd;
-  m.define(scaled_dot_product_attention);
-  m.impl(scaled_dot_product_attention, composite, sdpa);
-  m.define(_scaled_dot_product_attention);
-  m.impl(_scaled_dot_product_attention, composite, attention_with_weights);
-  m.define(_scaled_dot_product_attention_forward);
-  m.impl(_scaled_dot_product_attention_forward, composite, attention_with_weights);
-  m.define(_scaled_dot_product_attention_math);
-  m.impl(_scaled_dot_product_attention_math, composite, attention_with_weights);
+  define(m, scaled_dot_product_attention).composed(sdpa);
+  define(m, _scaled_dot_product_attention).composed(attention_with_weights);
+  define(m, _scaled_dot_product_attention_forward).composed(attention_with_weights);
+  define(m, _scaled_dot_product_attention_math).composed(attention_with_weights);
   define_overrideable_attention();
 }
 

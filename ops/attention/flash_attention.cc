@@ -18,7 +18,7 @@
 #include "switchboard/ops/cpu/gemm.h"
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/memory_format.h"
 #include "switchboard/ops/shape/optional_tensor.h"
@@ -314,18 +314,14 @@ std::tuple<Tensor, Tensor> flash(const Tensor& query, const Tensor& key, const T
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(_fused_sdp_choice);
-  m.impl(_fused_sdp_choice, DispatchKey::CPU, choose);
-  m.impl(_fused_sdp_choice, DispatchKey::Meta, choose);
-  m.define(_scaled_dot_product_flash_attention_for_cpu);
-  m.impl(_scaled_dot_product_flash_attention_for_cpu, DispatchKey::CPU, flash);
-  m.impl(_scaled_dot_product_flash_attention_for_cpu, DispatchKey::Meta,
-         [](const Tensor& query, const Tensor& key, const Tensor& value, double dropout_p,
-            bool is_causal, const std::optional<Tensor>& attn_mask, std::optional<double>) {
-           const Results results =
-               checked_results(query, key, value, dropout_p, is_causal, attn_mask);
-           return std::tuple(results.output, results.logsumexp);
-         });
+  define(m, _fused_sdp_choice).cpu_and_meta(choose);
+  define(m, _scaled_dot_product_flash_attention_for_cpu)
+      .cpu(flash)
+      .meta([](const Tensor& query, const Tensor& key, const Tensor& value, double dropout_p,
+               bool is_causal, const std::optional<Tensor>& attn_mask, std::optional<double>) {
+        const Results results = checked_results(query, key, value, dropout_p, is_causal, attn_mask);
+        return std::tuple(results.output, results.logsumexp);
+      });
 }
 
 }  // namespace sb

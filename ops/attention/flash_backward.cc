@@ -13,6 +13,7 @@
 #include "switchboard/ops/attention/attention.h"
 #include "switchboard/ops/attention/shared_heads.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/triangles.h"
@@ -120,9 +121,8 @@ Tensor traceable_logsumexp(const Tensor& query_given, const Tensor& key, bool is
 }  // namespace internal
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(_scaled_dot_product_flash_attention_for_cpu_backward);
-  m.impl(_scaled_dot_product_flash_attention_for_cpu_backward,
-         DispatchKey::CompositeExplicitAutograd, flash_backward);
+  define(m, _scaled_dot_product_flash_attention_for_cpu_backward)
+      .composite_explicit(flash_backward);
 }
 
 }  // namespace sb

@@ -6,6 +6,7 @@
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/composite/shape.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/factories/ranges.h"
@@ -61,10 +62,8 @@ Tensor vander_kernel(const Tensor& x, std::optional<int64_t> columns, bool incre
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(combinations);
-  m.impl(combinations, DispatchKey::CompositeImplicitAutograd, combinations_kernel);
-  m.define(vander);
-  m.impl(vander, DispatchKey::CompositeImplicitAutograd, vander_kernel);
+  define(m, combinations).composed(combinations_kernel);
+  define(m, vander).composed(vander_kernel);
 }
 
 }  // namespace sb

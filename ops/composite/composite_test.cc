@@ -1,7 +1,6 @@
 #include "catch2/catch.hpp"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/ops/arithmetic/operators.h"
-#include "switchboard/ops/composite/derived_forms.h"
 #include "switchboard/ops/composite/facts.h"
 #include "switchboard/ops/composite/shape.h"
 #include "switchboard/ops/composite/split.h"

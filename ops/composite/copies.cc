@@ -1,11 +1,9 @@
 // The *_copy form of every view, and the functional forms of resize_ and resize_as_.
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/composite/derived_forms.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/set.h"
-#include "switchboard/ops/define/out_form.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/indexing/diagonal.h"
 #include "switchboard/ops/indexing/view_backward.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
@@ -17,9 +15,9 @@ namespace sb {
 
 SB_OP(lift, "aten::lift(Tensor self) -> Tensor");
 SB_OP(lift_fresh, "aten::lift_fresh(Tensor(a) self) -> Tensor(a)");
-SB_STRUCTURED_NO_INPLACE(
-    narrow_copy, "aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
-    "out");
+SB_OP(narrow_copy,
+      "aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor");
+SB_OP(narrow_copy_out, out_of(narrow_copy, "out"));
 
 namespace {
 
@@ -63,46 +61,45 @@ void narrow_copy_kernel(const Tensor& self, int64_t dim, const SymInt& start, co
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_view_copy(m, alias);
-  define_view_copy(m, as_strided);
-  define_view_copy(m, detach);
-  define_view_copy(m, diagonal);
-  define_view_copy(m, expand);
-  define_view_copy(m, permute);
-  define_view_copy(m, _reshape_alias);
-  define_view_copy(m, select);
-  define_view_copy(m, slice);
-  define_view_copy(m, split);
-  define_view_copy(m, split_with_sizes);
-  define_view_copy(m, squeeze);
-  define_view_copy(m, squeeze_dim);
-  define_view_copy(m, squeeze_dims);
-  define_view_copy(m, t);
-  define_view_copy(m, transpose);
-  define_view_copy(m, unbind);
-  define_view_copy(m, unfold);
-  define_view_copy(m, unsqueeze);
+  extend(m, alias).view_copy();
+  extend(m, as_strided).view_copy();
+  extend(m, detach).view_copy();
+  extend(m, diagonal).view_copy();
+  extend(m, expand).view_copy();
+  extend(m, permute).view_copy();
+  extend(m, _reshape_alias).view_copy();
+  extend(m, select).view_copy();
+  extend(m, slice).view_copy();
+  extend(m, split).view_copy();
+  extend(m, split_with_sizes).view_copy();
+  extend(m, squeeze).view_copy();
+  extend(m, squeeze_dim).view_copy();
+  extend(m, squeeze_dims).view_copy();
+  extend(m, t).view_copy();
+  extend(m, transpose).view_copy();
+  extend(m, unbind).view_copy();
+  extend(m, unfold).view_copy();
+  extend(m, unsqueeze).view_copy();
   // A shape that no view has is copied, not refused.
-  define_view_copy(m, view, "aten::reshape");
-  define_view_copy(m, view_dtype);
-  define_view_copy(m, _conj);
-  define_view_copy(m, _neg_view);
-  define_view_copy(m, view_as_real);
-  define_view_copy(m, view_as_complex);
-  define_view_copy(m, lift_fresh);
-  define_structured<by_size_rule<narrow_copy_rule<int64_t>, narrow_copy_rule<SymInt>>,
-                    narrow_copy_kernel>(m, narrow_copy);
+  extend(m, view).view_copy("aten::reshape");
+  extend(m, view_dtype).view_copy();
+  extend(m, _conj).view_copy();
+  extend(m, _neg_view).view_copy();
+  extend(m, view_as_real).view_copy();
+  extend(m, view_as_complex).view_copy();
+  extend(m, lift_fresh).view_copy();
+  define(m, narrow_copy)
+      .structured<by_size_rule<narrow_copy_rule<int64_t>, narrow_copy_rule<SymInt>>,
+                  narrow_copy_kernel>()
+      .out(narrow_copy_out);
 
-  define_functional_form(m, resize_);
-  define_functional_form(m, resize_as_);
+  extend(m, resize_).functional();
+  extend(m, resize_as_).functional();
 
   // They mark tensors from outside of a trace; outside of traces there is nothing to do.
-  const auto all = DispatchKey::CompositeExplicitAutograd;
   const auto same = [](const Tensor& self) { return self; };
-  define_out_form(m, m.define(lift), "out");
-  m.impl(lift, all, same);
-  m.define(lift_fresh);
-  m.impl(lift_fresh, all, same);
+  define(m, lift).composite_explicit(same).out("out");
+  define(m, lift_fresh).view(same);
 }
 
 }  // namespace sb

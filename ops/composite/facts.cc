@@ -8,6 +8,7 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/define/elementwise.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/shape/dims.h"
@@ -113,15 +114,10 @@ void define_question(Library& m, const Op& op, F answer) {
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   const auto implicit_key = DispatchKey::CompositeImplicitAutograd;
-  const auto define = [&](const auto& op, auto kernel) {
-    m.define(op);
-    m.impl(op, implicit_key, kernel);
-  };
-  m.define(is_nonzero, Tag::data_dependent_output);
-  m.impl(is_nonzero, implicit_key, is_nonzero_kernel);
-  m.define(is_pinned);
-  m.impl(is_pinned, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor&, std::optional<Device>) { return false; });
+  define(m, is_nonzero, Tag::data_dependent_output).composed(is_nonzero_kernel);
+  define(m, is_pinned).composite_explicit([](const Tensor&, std::optional<Device>) {
+    return false;
+  });
   define_question(m, is_complex_op, [](const Tensor& t) { return is_complex(t.dtype()); });
   define_question(m, is_floating_point_op,
                   [](const Tensor& t) { return is_floating_point(t.dtype()); });
@@ -138,43 +134,42 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_question(m, sym_stride, [](const Tensor& t) { return list_of(t.sym_strides()); });
   define_question(m, sym_numel, [](const Tensor& t) { return t.sym_numel(); });
   define_question(m, sym_storage_offset, [](const Tensor& t) { return t.sym_storage_offset(); });
-  define(is_set_to, is_set_to_kernel);
-  define(size_int, [](const Tensor& self, int64_t dim) {
+  define(m, is_set_to).composed(is_set_to_kernel);
+  define(m, size_int).composed([](const Tensor& self, int64_t dim) {
     check_defined("size", self);
     SB_CHECK_INDEX(self.dim() > 0, "size: ", self.describe(), " has no dimensions");
     return self.size(wrap_dim("size", dim, self.dim()));
   });
-  define(stride_int, [](const Tensor& self, int64_t dim) {
+  define(m, stride_int).composed([](const Tensor& self, int64_t dim) {
     check_defined("stride", self);
     SB_CHECK_INDEX(self.dim() > 0, "stride: ", self.describe(), " has no dimensions");
     return self.stride(wrap_dim("stride", dim, self.dim()));
   });
-  define(result_type_Tensor, common_dtype);
-  define(result_type_Scalar, [](const Tensor& tensor, const Scalar& other) {
+  define(m, result_type_Tensor).composed(common_dtype);
+  define(m, result_type_Scalar).composed([](const Tensor& tensor, const Scalar& other) {
     return common_dtype(tensor, number(other));
   });
-  define(result_type_Scalar_Tensor, [](const Scalar& scalar, const Tensor& tensor) {
+  define(m, result_type_Scalar_Tensor).composed([](const Scalar& scalar, const Tensor& tensor) {
     return common_dtype(number(scalar), tensor);
   });
-  define(result_type_Scalar_Scalar,
-         [](const Scalar& a, const Scalar& b) { return common_dtype(number(a), number(b)); });
-  define(can_cast_op, [](DType from, DType to) { return can_cast(from, to); });
-  define(promote_types_op, [](DType a, DType b) { return promote_types(a, b); });
-  define(positive, [](const Tensor& self) {
+  define(m, result_type_Scalar_Scalar).composed([](const Scalar& a, const Scalar& b) {
+    return common_dtype(number(a), number(b));
+  });
+  define(m, can_cast_op).composed([](DType from, DType to) { return can_cast(from, to); });
+  define(m, promote_types_op).composed([](DType a, DType b) { return promote_types(a, b); });
+  define(m, positive).composed([](const Tensor& self) {
     check_defined("positive", self);
     SB_CHECK(self.dtype() != DType::Bool, "positive: expected no bool tensor, got ",
              self.describe());
     return self;
   });
-  m.define(_has_same_storage_numel);
-  m.impl(_has_same_storage_numel, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, const Tensor& other) {
-           return storage_numel(self) == storage_numel(other);
-         });
-  define(_shape_as_tensor, shape_as_tensor);
-  m.define(_reshape_from_tensor);
-  m.impl(_reshape_from_tensor, implicit_key, reshape_from_tensor);
-  define(type_as, [](const Tensor& self, const Tensor& other) {
+  define(m, _has_same_storage_numel)
+      .composite_explicit([](const Tensor& self, const Tensor& other) {
+        return storage_numel(self) == storage_numel(other);
+      });
+  define(m, _shape_as_tensor).composed(shape_as_tensor);
+  define(m, _reshape_from_tensor).composed(reshape_from_tensor);
+  define(m, type_as).composed([](const Tensor& self, const Tensor& other) {
     check_defined("type_as", other);
     return to(self, other.dtype(), other.layout(), other.device());
   });

@@ -8,7 +8,7 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/reductions/reductions.h"
@@ -188,36 +188,28 @@ Tensor pixel_unshuffle_kernel(const Tensor& self, int64_t factor) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto define = [&](const auto& op, auto kernel) {
-    m.define(op);
-    m.impl(op, DispatchKey::CompositeImplicitAutograd, kernel);
-  };
-  define(mT, transpose_matrices);
-  define(mH, adjoint_matrices);
-  define(adjoint, adjoint_matrices);
-  define(matrix_H, adjoint_matrix);
-  define(numpy_T, reverse_dims);
-  define(moveaxis, [](const Tensor& self, IntArrayRef source, IntArrayRef destination) {
+  define(m, mT).composed(transpose_matrices);
+  define(m, mH).composed(adjoint_matrices);
+  define(m, adjoint).composed(adjoint_matrices);
+  define(m, matrix_H).composed(adjoint_matrix);
+  define(m, numpy_T).composed(reverse_dims);
+  define(m, moveaxis).composed([](const Tensor& self, IntArrayRef source, IntArrayRef destination) {
     return movedim(self, source, destination);
   });
-  define(moveaxis_int, [](const Tensor& self, int64_t source, int64_t destination) {
+  define(m, moveaxis_int).composed([](const Tensor& self, int64_t source, int64_t destination) {
     return movedim_int(self, source, destination);
   });
-  define(ravel, ravel_kernel);
-  define(tile, tile_kernel);
-  define(broadcast_tensors, broadcast_all);
-  define(sum_to_size, sum_to_size_kernel);
-  define(meshgrid, meshgrid_kernel);
-  define(meshgrid_indexing, meshgrid_indexing_kernel);
-  define(cartesian_prod, cartesian_prod_kernel);
+  define(m, ravel).composed(ravel_kernel);
+  define(m, tile).composed(tile_kernel);
+  define(m, broadcast_tensors).composed(broadcast_all);
+  define(m, sum_to_size).composed(sum_to_size_kernel);
+  define(m, meshgrid).composed(meshgrid_kernel);
+  define(m, meshgrid_indexing).composed(meshgrid_indexing_kernel);
+  define(m, cartesian_prod).composed(cartesian_prod_kernel);
 
   const auto functional = DispatchKey::CompositeExplicitAutogradNonFunctional;
-  m.define(pixel_shuffle);
-  m.impl(pixel_shuffle, functional, pixel_shuffle_kernel);
-  define_out_by_copy<pixel_shuffle>(m);
-  m.define(pixel_unshuffle);
-  m.impl(pixel_unshuffle, functional, pixel_unshuffle_kernel);
-  define_out_by_copy<pixel_unshuffle>(m);
+  define(m, pixel_shuffle).kernel(functional, pixel_shuffle_kernel).out(pixel_shuffle_out);
+  define(m, pixel_unshuffle).kernel(functional, pixel_unshuffle_kernel).out(pixel_unshuffle_out);
 }
 
 }  // namespace sb

@@ -2,8 +2,7 @@
 
 #ifndef SWITCHBOARD_OPS_COMPOSITE_SHAPE_H_
 #define SWITCHBOARD_OPS_COMPOSITE_SHAPE_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
@@ -37,11 +36,10 @@ SB_OP(meshgrid_indexing, "aten::meshgrid.indexing(Tensor[] tensors, *, str index
 SB_OP(cartesian_prod, "aten::cartesian_prod(Tensor[] tensors) -> Tensor");
 
 // Channels to pixels, [..., c * r * r, h, w] to [..., c, h * r, w * r], and back.
-SB_STRUCTURED_NO_INPLACE(pixel_shuffle,
-                         "aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", "out");
-SB_STRUCTURED_NO_INPLACE(pixel_unshuffle,
-                         "aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
-                         "out");
+SB_OP(pixel_shuffle, "aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor");
+SB_OP(pixel_shuffle_out, out_of(pixel_shuffle, "out"));
+SB_OP(pixel_unshuffle, "aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor");
+SB_OP(pixel_unshuffle_out, out_of(pixel_unshuffle, "out"));
 
 }  // namespace sb
 

@@ -6,7 +6,7 @@
 
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/item.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/shape/tensor_parts.h"
@@ -106,35 +106,26 @@ std::vector<Tensor> unsafe_chunk_kernel(const Tensor& self, int64_t chunks, int6
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto implicit_key = DispatchKey::CompositeImplicitAutograd;
-  const auto explicit_key = DispatchKey::CompositeExplicitAutograd;
-  const auto define = [&](const auto& op, DispatchKey key, auto kernel) {
-    const OperatorHandle handle = m.define(op);
-    m.impl(op, key, kernel);
-    return handle;
-  };
-  define(tensor_split_sections, implicit_key, by_sections);
-  define(tensor_split_indices, implicit_key, by_indices);
-  define(tensor_split_tensor, implicit_key, by_tensor);
-  define(hsplit, implicit_key, cut_sections<Cut::Horizontal>);
-  define(hsplit_array, implicit_key, cut_indices<Cut::Horizontal>);
-  define(vsplit, implicit_key, cut_sections<Cut::Vertical>);
-  define(vsplit_array, implicit_key, cut_indices<Cut::Vertical>);
-  define(dsplit, implicit_key, cut_sections<Cut::Depth>);
-  define(dsplit_array, implicit_key, cut_indices<Cut::Depth>);
-  define_out_form(m,
-                  define(unsafe_split, explicit_key,
-                         [](const Tensor& self, const SymInt& split_size, int64_t dim) {
-                           return apart(split(self, split_size, dim));
-                         }),
-                  "Tensor_out");
-  define_out_form(m,
-                  define(unsafe_split_with_sizes, explicit_key,
-                         [](const Tensor& self, SymIntArrayRef split_sizes, int64_t dim) {
-                           return apart(split_with_sizes(self, split_sizes, dim));
-                         }),
-                  "out");
-  define(unsafe_chunk, implicit_key, unsafe_chunk_kernel);
+  define(m, tensor_split_sections).composed(by_sections);
+  define(m, tensor_split_indices).composed(by_indices);
+  define(m, tensor_split_tensor).composed(by_tensor);
+  define(m, hsplit).composed(cut_sections<Cut::Horizontal>);
+  define(m, hsplit_array).composed(cut_indices<Cut::Horizontal>);
+  define(m, vsplit).composed(cut_sections<Cut::Vertical>);
+  define(m, vsplit_array).composed(cut_indices<Cut::Vertical>);
+  define(m, dsplit).composed(cut_sections<Cut::Depth>);
+  define(m, dsplit_array).composed(cut_indices<Cut::Depth>);
+  define(m, unsafe_split)
+      .composite_explicit([](const Tensor& self, const SymInt& split_size, int64_t dim) {
+        return apart(split(self, split_size, dim));
+      })
+      .out("Tensor_out");
+  define(m, unsafe_split_with_sizes)
+      .composite_explicit([](const Tensor& self, SymIntArrayRef split_sizes, int64_t dim) {
+        return apart(split_with_sizes(self, split_sizes, dim));
+      })
+      .out("out");
+  define(m, unsafe_chunk).composed(unsafe_chunk_kernel);
 }
 
 }  // namespace sb

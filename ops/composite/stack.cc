@@ -4,7 +4,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/views/cat.h"
@@ -100,44 +100,31 @@ Tensor block_diag_kernel(TensorList tensors) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto implicit_key = DispatchKey::CompositeImplicitAutograd;
-  const auto explicit_key = DispatchKey::CompositeExplicitAutograd;
-  const auto define = [&](const auto& op, DispatchKey key, auto kernel) {
-    m.define(op);
-    m.impl(op, key, kernel);
-  };
-  define(atleast_1d, implicit_key, atleast_kernel<1>);
-  define(atleast_2d, implicit_key, atleast_kernel<2>);
-  define(atleast_3d, implicit_key, atleast_kernel<3>);
-  define(atleast_1d_Sequence, implicit_key, atleast_all<1>);
-  define(atleast_2d_Sequence, implicit_key, atleast_all<2>);
-  define(atleast_3d_Sequence, implicit_key, atleast_all<3>);
+  define(m, atleast_1d).composed(atleast_kernel<1>);
+  define(m, atleast_2d).composed(atleast_kernel<2>);
+  define(m, atleast_3d).composed(atleast_kernel<3>);
+  define(m, atleast_1d_Sequence).composed(atleast_all<1>);
+  define(m, atleast_2d_Sequence).composed(atleast_all<2>);
+  define(m, atleast_3d_Sequence).composed(atleast_all<3>);
 
-  define(hstack, implicit_key, join_new<horizontally>);
-  define(hstack_out, implicit_key, join_to<horizontally>);
-  define(vstack, implicit_key, join_new<along_dim<2>>);
-  define(vstack_out, implicit_key, join_to<along_dim<2>>);
-  define(row_stack, implicit_key, join_new<along_dim<2>>);
-  define(row_stack_out, implicit_key, join_to<along_dim<2>>);
-  define(dstack, implicit_key, join_new<along_dim<3>>);
-  define(dstack_out, implicit_key, join_to<along_dim<3>>);
-  define(column_stack, implicit_key, join_new<as_columns>);
-  define(column_stack_out, implicit_key, join_to<as_columns>);
+  define(m, hstack).composed(join_new<horizontally>).out(hstack_out, join_to<horizontally>);
+  define(m, vstack).composed(join_new<along_dim<2>>).out(vstack_out, join_to<along_dim<2>>);
+  define(m, row_stack).composed(join_new<along_dim<2>>).out(row_stack_out, join_to<along_dim<2>>);
+  define(m, dstack).composed(join_new<along_dim<3>>).out(dstack_out, join_to<along_dim<3>>);
+  define(m, column_stack).composed(join_new<as_columns>).out(column_stack_out, join_to<as_columns>);
 
   const auto cat_new = [](TensorList tensors, int64_t dim) { return cat(tensors, dim); };
   const auto cat_to = [](TensorList tensors, int64_t dim, const Tensor& out) {
     return cat_out(tensors, dim, out);
   };
-  define(concat, implicit_key, cat_new);
-  define(concat_out, implicit_key, cat_to);
-  define(concatenate, implicit_key, cat_new);
-  define(concatenate_out, implicit_key, cat_to);
-  define(_stack, explicit_key, [](TensorList tensors, int64_t dim) { return stack(tensors, dim); });
-  define(_stack_out, explicit_key, [](TensorList tensors, int64_t dim, const Tensor& out) {
-    return stack_out(tensors, dim, out);
-  });
-  define(block_diag, explicit_key, block_diag_kernel);
-  define_out_by_copy<block_diag>(m);
+  define(m, concat).composed(cat_new).out(concat_out, cat_to);
+  define(m, concatenate).composed(cat_new).out(concatenate_out, cat_to);
+  define(m, _stack)
+      .composite_explicit([](TensorList tensors, int64_t dim) { return stack(tensors, dim); })
+      .out(_stack_out, [](TensorList tensors, int64_t dim, const Tensor& out) {
+        return stack_out(tensors, dim, out);
+      });
+  define(m, block_diag).composite_explicit(block_diag_kernel).out(block_diag_out);
 }
 
 }  // namespace sb

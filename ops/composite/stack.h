@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
@@ -20,21 +20,29 @@ SB_OP(atleast_3d_Sequence, "aten::atleast_3d.Sequence(Tensor[] tensors) -> Tenso
 
 // cat along the first, second and third dimension of tensors of at least 1, 2 and 3 dimensions
 // (hstack: along the only one of vectors). RuntimeError for an empty list.
-SB_STRUCTURED_NO_INPLACE(hstack, "aten::hstack(Tensor[] tensors) -> Tensor", "out");
-SB_STRUCTURED_NO_INPLACE(vstack, "aten::vstack(Tensor[] tensors) -> Tensor", "out");
-SB_STRUCTURED_NO_INPLACE(row_stack, "aten::row_stack(Tensor[] tensors) -> Tensor", "out");
-SB_STRUCTURED_NO_INPLACE(dstack, "aten::dstack(Tensor[] tensors) -> Tensor", "out");
+SB_OP(hstack, "aten::hstack(Tensor[] tensors) -> Tensor");
+SB_OP(hstack_out, out_of(hstack, "out"));
+SB_OP(vstack, "aten::vstack(Tensor[] tensors) -> Tensor");
+SB_OP(vstack_out, out_of(vstack, "out"));
+SB_OP(row_stack, "aten::row_stack(Tensor[] tensors) -> Tensor");
+SB_OP(row_stack_out, out_of(row_stack, "out"));
+SB_OP(dstack, "aten::dstack(Tensor[] tensors) -> Tensor");
+SB_OP(dstack_out, out_of(dstack, "out"));
 // Vectors are columns.
-SB_STRUCTURED_NO_INPLACE(column_stack, "aten::column_stack(Tensor[] tensors) -> Tensor", "out");
+SB_OP(column_stack, "aten::column_stack(Tensor[] tensors) -> Tensor");
+SB_OP(column_stack_out, out_of(column_stack, "out"));
 
 // Other names of cat and stack.
-SB_STRUCTURED_NO_INPLACE(concat, "aten::concat(Tensor[] tensors, int dim=0) -> Tensor", "out");
-SB_STRUCTURED_NO_INPLACE(concatenate, "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor",
-                         "out");
-SB_STRUCTURED_NO_INPLACE(_stack, "aten::_stack(Tensor[] tensors, int dim=0) -> Tensor", "out");
+SB_OP(concat, "aten::concat(Tensor[] tensors, int dim=0) -> Tensor");
+SB_OP(concat_out, out_of(concat, "out"));
+SB_OP(concatenate, "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor");
+SB_OP(concatenate_out, out_of(concatenate, "out"));
+SB_OP(_stack, "aten::_stack(Tensor[] tensors, int dim=0) -> Tensor");
+SB_OP(_stack_out, out_of(_stack, "out"));
 
 // Matrices along the diagonal of a matrix of zeros. Vectors are rows.
-SB_STRUCTURED_NO_INPLACE(block_diag, "aten::block_diag(Tensor[] tensors) -> Tensor", "out");
+SB_OP(block_diag, "aten::block_diag(Tensor[] tensors) -> Tensor");
+SB_OP(block_diag_out, out_of(block_diag, "out"));
 
 }  // namespace sb
 

@@ -4,8 +4,9 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/memory_format.h"
@@ -125,51 +126,39 @@ Tensor to_any(const Tensor& self, std::optional<DType> dtype, std::optional<Layo
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr DispatchKey explicit_key = DispatchKey::CompositeExplicitAutograd;
-  constexpr DispatchKey implicit_key = DispatchKey::CompositeImplicitAutograd;
-  m.define(copy_);
-  m.impl(copy_, explicit_key, copy_any);
-  m.define(_copy_from);
-  m.define(_copy_from_and_resize);
-  m.define(clone);
-  m.impl(clone, explicit_key, clone_any);
-  define_out_by_copy<clone>(m);
-  m.define(_to_copy);
-  m.impl(_to_copy, explicit_key, to_copy);
-  m.define(_to_copy_out);
-  m.impl(_to_copy_out, explicit_key,
-         [](const Tensor& self, bool non_blocking, std::optional<MemoryFormat> memory_format,
-            const Tensor& out) {
-           SB_CHECK(out.defined(), "_to_copy: out: expected a tensor, got an undefined one");
-           const Tensor result = _to_copy(self, std::nullopt, std::nullopt, std::nullopt,
-                                          std::nullopt, non_blocking, memory_format);
-           copy_result_to_out("_to_copy", result, out);
-           return out;
-         });
-  m.define(contiguous);
-  m.impl(contiguous, implicit_key, contiguous_any);
-  m.define(to_dtype);
-  m.impl(to_dtype, implicit_key,
-         [](const Tensor& self, DType dtype, bool non_blocking, bool copy,
-            std::optional<MemoryFormat> format) {
-           return to_any(self, dtype, {}, {}, {}, non_blocking, copy, format);
-         });
-  m.define(to_device);
-  m.impl(to_device, implicit_key,
-         [](const Tensor& self, Device device, DType dtype, bool non_blocking, bool copy,
-            std::optional<MemoryFormat> format) {
-           return to_any(self, dtype, {}, device, {}, non_blocking, copy, format);
-         });
-  m.define(to);
-  m.impl(to, implicit_key, to_any);
-  m.define(to_other);
-  m.impl(to_other, implicit_key,
-         [](const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
-            std::optional<MemoryFormat> format) {
-           SB_CHECK(other.defined(), "to: argument other: expected a tensor, got an undefined one");
-           return to_any(self, other.dtype(), other.layout(), other.device(), {}, non_blocking,
-                         copy, format);
-         });
+  define(m, copy_).composite_explicit(copy_any);
+  define(m, _copy_from);
+  define(m, _copy_from_and_resize);
+  define(m, clone).composite_explicit(clone_any).out(clone_out);
+  define(m, _to_copy)
+      .composite_explicit(to_copy)
+      .out(_to_copy_out, [](const Tensor& self, bool non_blocking,
+                            std::optional<MemoryFormat> memory_format, const Tensor& out) {
+        SB_CHECK(out.defined(), "_to_copy: out: expected a tensor, got an undefined one");
+        const Tensor result = _to_copy(self, std::nullopt, std::nullopt, std::nullopt, std::nullopt,
+                                       non_blocking, memory_format);
+        copy_result_to_out("_to_copy", result, out);
+        return out;
+      });
+  define(m, contiguous).composed(contiguous_any);
+  define(m, to_dtype)
+      .composed([](const Tensor& self, DType dtype, bool non_blocking, bool copy,
+                   std::optional<MemoryFormat> format) {
+        return to_any(self, dtype, {}, {}, {}, non_blocking, copy, format);
+      });
+  define(m, to_device)
+      .composed([](const Tensor& self, Device device, DType dtype, bool non_blocking, bool copy,
+                   std::optional<MemoryFormat> format) {
+        return to_any(self, dtype, {}, device, {}, non_blocking, copy, format);
+      });
+  define(m, to).composed(to_any);
+  define(m, to_other)
+      .composed([](const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
+                   std::optional<MemoryFormat> format) {
+        SB_CHECK(other.defined(), "to: argument other: expected a tensor, got an undefined one");
+        return to_any(self, other.dtype(), other.layout(), other.device(), {}, non_blocking, copy,
+                      format);
+      });
 }
 
 }  // namespace

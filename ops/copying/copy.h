@@ -4,7 +4,7 @@
 #define SWITCHBOARD_OPS_COPYING_COPY_H_
 
 #include "switchboard/core/tensor.h"
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
@@ -18,9 +18,8 @@ SB_OP(_copy_from, "aten::_copy_from(Tensor self, Tensor dst, bool non_blocking=F
 SB_OP(_copy_from_and_resize, "aten::_copy_from_and_resize(Tensor self, Tensor dst) -> Tensor");
 
 // A new tensor, with what is not given as in self.
-SB_STRUCTURED_NO_INPLACE(clone,
-                         "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-                         "out");
+SB_OP(clone, "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor");
+SB_OP(clone_out, out_of(clone, "out"));
 SB_OP(_to_copy,
       "aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
       "Device? device=None, bool? pin_memory=None, bool non_blocking=False, "

@@ -6,6 +6,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/views/views.h"
 
@@ -72,16 +73,13 @@ std::vector<IValue> to_list(const Tensor& self) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(item, Tag::data_dependent_output);
+  define(m, item, Tag::data_dependent_output);
   m.impl("item", DispatchKey::CompositeImplicitAutograd, item_kernel);
-  m.define(_local_scalar_dense, Tag::data_dependent_output);
-  m.impl(_local_scalar_dense, DispatchKey::Meta, local_scalar_dense_meta);
-  m.impl(_local_scalar_dense, DispatchKey::CPU, local_scalar_dense_kernel);
-  m.define(equal, Tag::data_dependent_output);
-  m.impl(equal, DispatchKey::Meta, equal_meta);
-  m.impl(equal, DispatchKey::CPU, equal_kernel);
-  m.define(is_same_size);
-  m.impl(is_same_size, DispatchKey::CompositeExplicitAutograd, is_same_size_kernel);
+  define(m, _local_scalar_dense, Tag::data_dependent_output)
+      .meta(local_scalar_dense_meta)
+      .cpu(local_scalar_dense_kernel);
+  define(m, equal, Tag::data_dependent_output).meta(equal_meta).cpu(equal_kernel);
+  define(m, is_same_size).composite_explicit(is_same_size_kernel);
 }
 
 }  // namespace sb

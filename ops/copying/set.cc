@@ -6,7 +6,7 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/memory_format.h"
 #include "switchboard/ops/shape/resize.h"
@@ -135,32 +135,26 @@ Tensor on_clone(const Tensor& self, A... args) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto all = DispatchKey::CompositeExplicitAutograd;
-  m.define(resize_, Tag::inplace_view);
-  m.impl(resize_, all, resize_kernel);
-  m.define(resize_as_, Tag::inplace_view);
-  m.impl(resize_as_, all, resize_as_kernel);
-  m.define(set_, Tag::inplace_view);
-  m.impl(set_, all, set_to_nothing);
-  m.define(set__source_Tensor, Tag::inplace_view);
-  m.impl(set__source_Tensor, all, set_to_tensor<grow>);
-  m.define(set__source_Tensor_storage_offset, Tag::inplace_view);
-  m.impl(set__source_Tensor_storage_offset, all, set_to_tensor_part);
-  m.define(set__source_Storage, Tag::inplace_view);
-  m.impl(set__source_Storage, all, set_to_storage);
-  m.define(set__source_Storage_storage_offset, Tag::inplace_view);
-  m.impl(set__source_Storage_storage_offset, all, set_to<grow>);
+  define(m, resize_, Tag::inplace_view).composite_explicit(resize_kernel);
+  define(m, resize_as_, Tag::inplace_view).composite_explicit(resize_as_kernel);
+  define(m, set_, Tag::inplace_view).composite_explicit(set_to_nothing);
+  define(m, set__source_Tensor, Tag::inplace_view).composite_explicit(set_to_tensor<grow>);
+  define(m, set__source_Tensor_storage_offset, Tag::inplace_view)
+      .composite_explicit(set_to_tensor_part);
+  define(m, set__source_Storage, Tag::inplace_view).composite_explicit(set_to_storage);
+  define(m, set__source_Storage_storage_offset, Tag::inplace_view).composite_explicit(set_to<grow>);
 
-  define_out_form(m, m.define(set), "out");
-  m.impl(set, all, on_clone<set_to_nothing>);
-  define_out_form(m, m.define(set_source_Tensor), "source_Tensor_out");
-  m.impl(set_source_Tensor, all, on_clone<set_to_tensor<grow_copy>, const Tensor&>);
-  define_out_form(m, m.define(set_source_Storage), "source_Storage_out");
-  m.impl(set_source_Storage, all, on_clone<set_to_storage, const Storage&>);
-  define_out_form(m, m.define(set_source_Storage_storage_offset),
-                  "source_Storage_storage_offset_out");
-  m.impl(set_source_Storage_storage_offset, all,
-         on_clone<set_to<grow_copy>, const Storage&, int64_t, IntArrayRef, IntArrayRef>);
+  define(m, set).composite_explicit(on_clone<set_to_nothing>).out("out");
+  define(m, set_source_Tensor)
+      .composite_explicit(on_clone<set_to_tensor<grow_copy>, const Tensor&>)
+      .out("source_Tensor_out");
+  define(m, set_source_Storage)
+      .composite_explicit(on_clone<set_to_storage, const Storage&>)
+      .out("source_Storage_out");
+  define(m, set_source_Storage_storage_offset)
+      .composite_explicit(
+          on_clone<set_to<grow_copy>, const Storage&, int64_t, IntArrayRef, IntArrayRef>)
+      .out("source_Storage_storage_offset_out");
 }
 
 }  // namespace sb

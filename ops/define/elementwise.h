@@ -1,14 +1,18 @@
 // Elementwise operators: the arithmetic once, as a function of Eigen arrays; everything else is
 // shared.
 //
-//   SB_STRUCTURED(mul, "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", "out");
+//   SB_OP(mul, "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor");
+//   SB_OP(mul_, inplace_of(mul));
+//   SB_OP(mul_out, out_of(mul, "out"));
 //
 //   SB_ELEMENTWISE(mul_arithmetic, "mul", kBinaryFlags, mul_loops());   // see array_loops.h
 //   #ifndef SB_CPU_VARIANT
 //   Tensor mul_body(const Tensor& out, const Tensor& self, const Tensor& other) {
 //     return elementwise(mul_arithmetic, out, self, other);
 //   }
-//   SB_LIBRARY_FRAGMENT(aten, m) { define_elementwise<mul_body>(m, mul); }
+//   SB_LIBRARY_FRAGMENT(aten, m) {
+//     define(m, mul).elementwise<mul_body>().inplace(mul_).out(mul_out);
+//   }
 //   #endif
 //
 // A body gets `out` undefined in the functional form, and `self` in the in-place form. The file is
@@ -20,8 +24,6 @@
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/cpu/elementwise_op.h"
-#include "switchboard/ops/define/derived_schema.h"
-#include "switchboard/ops/define/structured.h"
 
 namespace sb {
 
@@ -60,31 +62,6 @@ inline bool needs_values(const Tensor& t) { return !t.is_meta() && !t.impl()->mo
 
 namespace internal {
 
-template <auto body>
-struct ElementwiseForms;
-template <class... A, Tensor (*body)(const Tensor& out, A...)>
-struct ElementwiseForms<body> {
-  struct Functional {
-    Tensor operator()(A... args) const {
-      static const Tensor none;  // saves making one for each call
-      return body(none, args...);
-    }
-  };
-  struct Inplace {
-    Tensor operator()(A... args) const { return body(first(args...), args...); }
-    template <class... Rest>
-    static const Tensor& first(const Tensor& self, const Rest&...) {
-      return self;
-    }
-  };
-  struct Out {
-    Tensor operator()(A... args, const Tensor& out) const {
-      SB_CHECK(out.defined(), "out: expected a tensor, got an undefined one");
-      return body(out, args...);
-    }
-  };
-};
-
 // The kernel that an operator has at CPU, which serves any device.
 template <class Tag>
 struct OnCpu {
@@ -98,26 +75,8 @@ struct OnCpu {
 
 }  // namespace internal
 
-// Defines the forms of an operator declared by SB_STRUCTURED (or SB_STRUCTURED_NO_INPLACE), and
-// registers them at CPU and Meta.
-template <auto body, class Tag>
-void define_elementwise(Library& m, const Op<Tag>& op,
-                        SourceLocation where = SourceLocation::current()) {
-  using Forms = internal::ElementwiseForms<body>;
-  const auto define = [&](const auto& form, auto functor) {
-    m.define(form, {}, where);
-    m.impl(form, DispatchKey::CPU, functor, where);
-    m.impl(form, DispatchKey::Meta, functor, where);
-  };
-  define(op, typename Forms::Functional());
-  if constexpr (internal::HasOut<Tag>) define(Op<typename Tag::Out>(), typename Forms::Out());
-  if constexpr (internal::HasInplace<Tag>) {
-    define(Op<typename Tag::Inplace>(), typename Forms::Inplace());
-  }
-}
-
-// Registers the forms of an operator that define_elementwise defined at `key`, the key of a device
-// that has registered its arithmetic.
+// Registers the forms of an elementwise operator at `key`, the key of a device that has registered
+// its arithmetic: those that it was declared with.
 //
 //   register_elementwise(abs_arithmetic, DeviceType::PrivateUse1, my_abs);
 //   SB_LIBRARY_IMPL(aten, PrivateUse1, m) { impl_elementwise(m, abs, DispatchKey::PrivateUse1); }
@@ -130,8 +89,8 @@ void impl_elementwise(Library& m, const Op<Tag>& op, DispatchKey key,
     m.impl(form, key, Kernel(), where);
   };
   impl(op);
-  if constexpr (internal::HasOut<Tag>) impl(Op<typename Tag::Out>());
-  if constexpr (internal::HasInplace<Tag>) impl(Op<typename Tag::Inplace>());
+  if constexpr (HasForm<OutForm, Tag>) impl(Op<form_of<OutForm, Tag>>());
+  if constexpr (HasForm<InplaceForm, Tag>) impl(Op<form_of<InplaceForm, Tag>>());
 }
 
 }  // namespace sb

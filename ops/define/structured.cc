@@ -1,138 +1,145 @@
 #include "switchboard/ops/define/structured.h"
 
-#include "absl/strings/str_join.h"
-#include "switchboard/core/empty_tensor.h"
+#include "absl/container/inlined_vector.h"
 #include "switchboard/core/memory_overlap.h"
-#include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/shape/resize.h"
 
 namespace sb::internal {
-
-Device check_arguments(std::string_view op, const TensorArguments& tensors) {
-  const Tensor* first = nullptr;
-  for (const Tensor* t : tensors) {
-    SB_CHECK(t->defined(), op, ": expected a defined tensor, got an undefined one");
-    if (first && t->device() == first->device()) continue;
-    const bool free_scalar = t->dim() == 0 && t->is_cpu();
-    if (!first || (first->dim() == 0 && first->is_cpu() && !free_scalar)) {
-      first = t;
-    } else {
-      SB_CHECK(free_scalar, op,
-               ": expected all tensors to be on the same device, but found at least two devices, ",
-               to_string(first->device()), " and ", to_string(t->device()));
-    }
-  }
-  SB_CHECK(first, op, ": got no tensor to take the device from");
-  return first->device();
-}
-
-Tensor make_result(const TensorMeta& meta, Device device) {
-  return meta.strides.empty() ? empty_on(device, meta.sizes, meta.dtype)
-                              : empty_strided_on(device, meta.sizes, meta.strides, meta.dtype);
-}
-
-Tensor make_result(const SymTensorMeta& meta, Device device) {
-  SB_ASSERT(device.is_meta());
-  return empty_with_symbols(meta.sizes, meta.strides, meta.dtype);
-}
-
-void check_outs_apart(std::string_view op, std::initializer_list<const Tensor*> outs) {
-  for (const Tensor* const* a = outs.begin(); a != outs.end(); ++a) {
-    for (const Tensor* const* b = outs.begin(); b != a; ++b) {
-      if (!(*a)->defined() || !(*b)->defined()) continue;
-      SB_CHECK(!(*a)->is_same(**b), op, ": expected each out to be another tensor, got one twice");
-      check_no_overlap(**a, **b);
-    }
-  }
-}
-
-void start_from(const Tensor& out, const Tensor& self) { copy_elements(out, self); }
-
 namespace {
 
-void check_out(std::string_view op, const Tensor& out, DType dtype, Device device,
-               StructuredOptions options) {
-  SB_CHECK(out.defined(), op, ": out: expected a defined tensor, got an undefined one");
-  SB_CHECK(out.device() == device, op, ": expected out tensor to be on device ", to_string(device),
-           ", but got ", to_string(out.device()));
-  if (options.cast_to_out) {
-    SB_CHECK(can_cast(dtype, out.dtype()), op, ": result type ", to_string(dtype),
-             " can't be cast to the desired output type ", to_string(out.dtype()));
-  } else {
-    SB_CHECK(dtype == out.dtype(), op, ": expected out tensor to have dtype ", to_string(dtype),
-             ", but got ", to_string(out.dtype()));
+// The arguments of a call that rules and checks look at.
+struct CallTensors {
+  TensorArguments tensors;
+  bool symbolic = false;
+
+  CallTensors(absl::Span<const TypeCode> types, StructuredOp::Arguments args) {
+    for (size_t i = 0; i < types.size(); ++i) add(types[i], args[i]);
   }
+
+ private:
+  void add(TypeCode type, const void* argument) {
+    const auto as = [&]<class T>(std::type_identity<T>) -> const T& {
+      return *static_cast<const T*>(argument);
+    };
+    constexpr TypeCode tensor = type_code(BaseType::Tensor), sym_int = type_code(BaseType::SymInt);
+    switch (type) {
+      case tensor:
+        return add(as(std::type_identity<Tensor>()));
+      case optional_of(tensor): {
+        const auto& optional = as(std::type_identity<std::optional<Tensor>>());
+        if (optional && optional->defined()) add(*optional);
+        return;
+      }
+      case list_of(tensor):
+        for (const Tensor& t : as(std::type_identity<TensorList>())) add(t);
+        return;
+      case sym_int:
+        symbolic |= any_symbolic(as(std::type_identity<SymInt>()));
+        return;
+      case optional_of(sym_int):
+        symbolic |= any_symbolic(as(std::type_identity<std::optional<SymInt>>()));
+        return;
+      case list_of(sym_int):
+        symbolic |= any_symbolic(as(std::type_identity<SymIntArrayRef>()));
+        return;
+      case optional_of(list_of(sym_int)):
+        symbolic |= any_symbolic(as(std::type_identity<OptionalSymIntArrayRef>()));
+        return;
+      default:
+        // Lists of optional tensors, which are indices, may be elsewhere than self: the rule looks.
+        return;
+    }
+  }
+  void add(const Tensor& t) {
+    tensors.push_back(&t);
+    symbolic |= t.defined() && t.is_symbolic();
+  }
+};
+
+// What partial_write() refuses before the kernel's own checks, and these.
+void check_partial_write(const StructuredCall& call, StructuredOp::Arguments args,
+                         const Tensor* written, DType dtype, const TensorArguments& tensors) {
+  if (written) {
+    SB_CHECK(written->defined(), call.name,
+             ": out: expected a defined tensor, got an undefined one");
+    check_no_internal_overlap(*written);
+    for (const Tensor* t : absl::MakeConstSpan(tensors).subspan(1)) check_no_overlap(*written, *t);
+    SB_CHECK(written->dtype() == dtype, call.name, ": out: expected ", to_string(dtype), ", got ",
+             written->describe());
+  }
+  if (call.with_data) call.op->check(args, nullptr);
 }
 
 }  // namespace
 
-void set_symbolic_output(std::string_view op, const Tensor& out, const SymTensorMeta& meta,
-                         Device device, StructuredOptions options, bool inplace) {
-  check_out(op, out, meta.dtype, device, options);
-  const SymIntArrayRef own = out.sym_sizes();
-  bool same = own.size() == meta.sizes.size();
-  for (size_t d = 0; same && d < own.size(); ++d) {
-    // In place they must agree, and need not be asked.
-    if (inplace) {
-      SB_CHECK(own[d] == meta.sizes[d], op, ": in-place: self of shape ", shape_text(own),
-               " doesn't match the result's shape ", shape_text(SymIntArrayRef(meta.sizes)));
-    } else {
-      same = same_size(own[d], meta.sizes[d]);
+void StructuredCall::operator()(StructuredOp::Arguments args, Tensor* results) const {
+  const size_t n = op->num_results;
+  const size_t inputs = arguments.size() - (form == FormKind::Out ? n : 0);
+  const CallTensors call(arguments.first(inputs), args);
+  const Device device = check_arguments(name, call.tensors);
+  const bool inplace = form == FormKind::Inplace;
+  // Empty in the functional form.
+  absl::InlinedVector<const Tensor*, 2> outs;
+  if (inplace) outs.push_back(static_cast<const Tensor*>(args[0]));
+  for (size_t i = inputs; i < arguments.size(); ++i)
+    outs.push_back(static_cast<const Tensor*>(args[i]));
+
+  const auto check = [&](DType dtype) {
+    if (op->check)
+      check_partial_write(*this, args, outs.empty() ? nullptr : outs[0], dtype, call.tensors);
+  };
+  bool symbolic = call.symbolic;
+  for (const Tensor* out : outs) symbolic |= out->defined() && out->is_symbolic();
+  if (symbolic && !with_data && op->sym_rule) {
+    absl::InlinedVector<SymTensorMeta, 1> metas(n);
+    op->sym_rule(args, metas.data());
+    check(metas[0].dtype);
+    for (size_t i = 0; i < n; ++i) {
+      if (outs.empty()) {
+        results[i] = make_result(metas[i], device);
+      } else {
+        set_symbolic_output(name, *outs[i], metas[i], device, options, inplace);
+        results[i] = *outs[i];
+      }
     }
+    return;
   }
-  SB_CHECK(same || !inplace, op, ": in-place: self of shape ", shape_text(own),
-           " doesn't match the result's shape ", shape_text(SymIntArrayRef(meta.sizes)));
-  if (same) return;
-  out.impl()->set_sym_sizes_and_strides(
-      meta.sizes, meta.strides.empty() ? contiguous_strides(meta.sizes) : meta.strides,
-      out.sym_storage_offset());
-}
 
-OutputPlan::OutputPlan(std::string_view op, const Tensor& out, const TensorMeta& meta,
-                       Device device, absl::Span<const Tensor* const> inputs,
-                       StructuredOptions options, bool inplace)
-    : out_(out), sizes_(meta.sizes), strides_(meta.strides) {
-  check_out(op, out, meta.dtype, device, options);
-  const bool same_sizes = out.sizes() == IntArrayRef(sizes_);
-  SB_CHECK(same_sizes || !inplace, op, ": in-place: self of shape [",
-           absl::StrJoin(out.sizes(), ", "), "] doesn't match the result's shape [",
-           absl::StrJoin(sizes_, ", "), "]");
-  bool apart = !same_sizes || meta.dtype != out.dtype() ||
-               (!strides_.empty() && out.strides() != IntArrayRef(strides_));
-  if (same_sizes) check_no_internal_overlap(out);
-  for (const Tensor* input : inputs) {
-    switch (overlap_between(out, *input)) {
-      case Overlap::No:
-        break;
-      case Overlap::Partial:
-      case Overlap::Full:
-        if (options.refuse_overlap && !inplace) check_no_overlap(out, *input);
-        apart = true;
-        break;
-      case Overlap::TooHard:
-        apart = true;
+  absl::InlinedVector<TensorMeta, 1> metas(n);
+  op->rule(args, metas.data());
+  check(metas[0].dtype);
+  const auto run = [&](absl::Span<const Tensor* const> targets) {
+    if (!with_data) return;
+    if (options.from_self) start_from(*targets[0], *static_cast<const Tensor*>(args[0]));
+    op->kernel(args, targets.data());
+  };
+  if (outs.empty()) {
+    absl::InlinedVector<const Tensor*, 2> targets;
+    for (size_t i = 0; i < n; ++i) {
+      results[i] = make_result(metas[i], device);
+      targets.push_back(&results[i]);
     }
+    return run(targets);
   }
-  output_must_grow(out, sizes_, strides_);  // throws where it cannot
-  target_ = apart ? make_result(meta, device) : out;
-}
-
-bool OutputPlan::must_grow() const {
-  return !target_.is_same(out_) && output_must_grow(out_, sizes_, strides_);
-}
-
-void OutputPlan::keep_apart() {
-  if (target_.is_same(out_)) target_ = make_result({sizes_, out_.dtype(), strides_}, out_.device());
-}
-
-void OutputPlan::reserve() {
-  if (!target_.is_same(out_)) reserve_output(out_, sizes_, strides_);
-}
-
-void OutputPlan::finish(bool with_data) {
-  if (target_.is_same(out_)) return;
-  resize_output(out_, sizes_, strides_);
-  if (with_data) copy_elements(out_, target_);
+  if (n > 1) check_outs_apart(name, outs);
+  const auto read = absl::MakeConstSpan(call.tensors).subspan(inplace && options.from_self ? 1 : 0);
+  absl::InlinedVector<OutputPlan, 1> plans;
+  bool must_grow = false;
+  for (size_t i = 0; i < n; ++i) {
+    plans.emplace_back(name, *outs[i], metas[i], device, read, options, inplace);
+    must_grow |= n > 1 && plans.back().must_grow();
+  }
+  absl::InlinedVector<const Tensor*, 2> targets;
+  for (OutputPlan& plan : plans) {
+    if (must_grow) plan.keep_apart();
+    targets.push_back(&plan.target());
+  }
+  run(targets);
+  if (n > 1)
+    for (OutputPlan& plan : plans) plan.reserve();
+  for (size_t i = 0; i < n; ++i) {
+    plans[i].finish(with_data);
+    results[i] = *outs[i];
+  }
 }
 
 }  // namespace sb::internal

@@ -1,3 +1,4 @@
+
 #include "switchboard/ops/define/structured.h"
 
 #include <utility>
@@ -7,7 +8,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/testing/places.h"
 #include "switchboard/ops/views/views.h"
 
@@ -20,7 +21,9 @@ using test::Sizes;
 using test::sizes_of;
 using test::tensor_of;
 
-SB_STRUCTURED(reversed, "structured_test::reversed(Tensor self) -> Tensor", "out");
+SB_OP(reversed, "structured_test::reversed(Tensor self) -> Tensor");
+SB_OP(reversed_, inplace_of(reversed));
+SB_OP(reversed_out, out_of(reversed, "out"));
 
 TensorMeta reversed_rule(const Tensor& self) {
   SB_CHECK(self.dim() == 1, "reversed: argument self: expected 1 dimension, got ", self.dim());
@@ -38,8 +41,8 @@ void reversed_kernel(const Tensor& self, const Tensor& out) {
 }
 
 // self, and n times its first element.
-SB_STRUCTURED_MULTI(copies, "structured_test::copies(Tensor self, int n) -> (Tensor a, Tensor b)",
-                    "out", "a", "b");
+SB_OP(copies, "structured_test::copies(Tensor self, int n) -> (Tensor a, Tensor b)");
+SB_OP(copies_out, out_of(copies, "out", {"a", "b"}));
 
 std::array<TensorMeta, 2> copies_rule(const Tensor& self, int64_t n) {
   return {TensorMeta{{self.size(0)}, self.dtype()}, TensorMeta{{n}, self.dtype()}};
@@ -69,11 +72,14 @@ class LimitedAllocator : public Allocator {
 SB_OP(two_copies, "structured_test::two_copies(Tensor self) -> (Tensor a, Tensor b)");
 
 SB_LIBRARY(structured_test, m) {
-  define_out_form(m, m.define(two_copies), "out");
-  m.impl(two_copies, DispatchKey::CPU,
-         [](const Tensor& self) { return std::tuple(clone(self), clone(self)); });
-  define_structured<reversed_rule, reversed_kernel>(m, reversed);
-  define_structured<copies_rule, copies_kernel>(m, copies);
+  define(m, two_copies)
+      .cpu([](const Tensor& self) { return std::tuple(clone(self), clone(self)); })
+      .out("out");
+  define(m, reversed)
+      .structured<reversed_rule, reversed_kernel>()
+      .inplace(reversed_)
+      .out(reversed_out);
+  define(m, copies).structured<copies_rule, copies_kernel>().out(copies_out);
 }
 
 TEST_CASE("one body serves the functional, in-place and out= forms", "[ops][structured]") {

@@ -27,20 +27,20 @@ T conjugate(const T& x) {
 }
 }  // namespace
 
-SB_REGULAR(sigmoid_backward, kBinaryFlags,
-           element_loops<2>(
-               [](const auto& g, const auto& y) {
-                 using T = std::decay_t<decltype(y)>;
-                 return g * conjugate((T(1) - y) * y);
-               },
-               FloatTypes(), ComplexTypes()));
-SB_REGULAR(tanh_backward, kBinaryFlags,
-           element_loops<2>(
-               [](const auto& g, const auto& y) {
-                 using T = std::decay_t<decltype(y)>;
-                 return g * conjugate(T(1) - y * y);
-               },
-               FloatTypes(), ComplexTypes()));
+SB_ELEMENTWISE(sigmoid_backward_arithmetic, "sigmoid_backward", kBinaryFlags,
+               element_loops<2>(
+                   [](const auto& g, const auto& y) {
+                     using T = std::decay_t<decltype(y)>;
+                     return g * conjugate((T(1) - y) * y);
+                   },
+                   FloatTypes(), ComplexTypes()));
+SB_ELEMENTWISE(tanh_backward_arithmetic, "tanh_backward", kBinaryFlags,
+               element_loops<2>(
+                   [](const auto& g, const auto& y) {
+                     using T = std::decay_t<decltype(y)>;
+                     return g * conjugate(T(1) - y * y);
+                   },
+                   FloatTypes(), ComplexTypes()));
 
 SB_ELEMENTWISE(logit_backward_arithmetic, "logit_backward", kBinaryFlags,
                element_loops<2>(
@@ -98,7 +98,7 @@ constexpr LoopTable silu_backward_loops() {
   return table;
 }
 }  // namespace
-SB_REGULAR(silu_backward, kBinaryFlags, silu_backward_loops());
+SB_ELEMENTWISE(silu_backward_arithmetic, "silu_backward", kBinaryFlags, silu_backward_loops());
 
 SB_ELEMENTWISE(mish_backward_arithmetic, "mish_backward", kBinaryFlags,
                element_loops<2>(
@@ -108,13 +108,13 @@ SB_ELEMENTWISE(mish_backward_arithmetic, "mish_backward", kBinaryFlags,
                      return g * (t + x * sigmoid * (1 - t * t));
                    },
                    FloatTypes()));
-SB_REGULAR(softplus_backward, kBinaryFlags,
-           element_loops<2>(
-               [](const auto& n, auto g, auto x) {
-                 const auto power = std::exp(x * n[0]);
-                 return x * n[0] > n[1] ? g : g * power / (power + 1);
-               },
-               FloatTypes()));
+SB_ELEMENTWISE(softplus_backward_arithmetic, "softplus_backward", kBinaryFlags,
+               element_loops<2>(
+                   [](const auto& n, auto g, auto x) {
+                     const auto power = std::exp(x * n[0]);
+                     return x * n[0] > n[1] ? g : g * power / (power + 1);
+                   },
+                   FloatTypes()));
 
 namespace {
 struct ResultNotNegative {
@@ -122,34 +122,34 @@ struct ResultNotNegative {
                   bool is_result, const Tensor&) const;
 };
 }  // namespace
-SB_REGULAR_CHECKED(elu_backward, ResultNotNegative, kBinaryFlags,
-                   element_loops<2>(
-                       [](const auto& n, auto g, auto x) {
-                         const auto alpha = n[0] * n[1], scale = n[1], input_scale = n[2];
-                         if (x > 0) return g * scale;
-                         return n[3] != 0 ? g * input_scale * (x + alpha)
-                                          : g * input_scale * alpha * std::exp(x * input_scale);
-                       },
-                       FloatTypes()));
+SB_ELEMENTWISE(elu_backward_arithmetic, "elu_backward", kBinaryFlags,
+               element_loops<2>(
+                   [](const auto& n, auto g, auto x) {
+                     const auto alpha = n[0] * n[1], scale = n[1], input_scale = n[2];
+                     if (x > 0) return g * scale;
+                     return n[3] != 0 ? g * input_scale * (x + alpha)
+                                      : g * input_scale * alpha * std::exp(x * input_scale);
+                   },
+                   FloatTypes()));
 SB_ELEMENTWISE(leaky_relu_backward_arithmetic, "leaky_relu_backward", kBinaryFlags,
                element_loops<2>([](const auto& n, auto x, auto g) { return x > 0 ? g : g * n[0]; },
                                 FloatTypes()));
 
-SB_REGULAR(hardsigmoid_backward, kBinaryFlags,
-           element_loops<2>(
-               [](auto g, auto x) { return x > -3 && x < 3 ? g * (1.0f / 6) : decltype(x)(0); },
-               FloatTypes()));
-SB_REGULAR(hardswish_backward, kBinaryFlags,
-           element_loops<2>(
-               [](auto g, auto x) {
-                 using T = decltype(x);
-                 return x < -3 ? T(0) : x <= 3 ? g * (x / 3 + T(0.5)) : g;
-               },
-               FloatTypes()));
-SB_REGULAR(hardtanh_backward, kBinaryFlags,
-           element_loops<2>([](const auto& n, auto g,
-                               auto x) { return x <= n[0] || x >= n[1] ? decltype(x)(0) : g; },
-                            FloatTypes()));
+SB_ELEMENTWISE(hardsigmoid_backward_arithmetic, "hardsigmoid_backward", kBinaryFlags,
+               element_loops<2>(
+                   [](auto g, auto x) { return x > -3 && x < 3 ? g * (1.0f / 6) : decltype(x)(0); },
+                   FloatTypes()));
+SB_ELEMENTWISE(hardswish_backward_arithmetic, "hardswish_backward", kBinaryFlags,
+               element_loops<2>(
+                   [](auto g, auto x) {
+                     using T = decltype(x);
+                     return x < -3 ? T(0) : x <= 3 ? g * (x / 3 + T(0.5)) : g;
+                   },
+                   FloatTypes()));
+SB_ELEMENTWISE(hardtanh_backward_arithmetic, "hardtanh_backward", kBinaryFlags,
+               element_loops<2>([](const auto& n, auto g,
+                                   auto x) { return x <= n[0] || x >= n[1] ? decltype(x)(0) : g; },
+                                FloatTypes()));
 
 namespace {
 constexpr LoopTable shrink_backward_loops() {
@@ -158,8 +158,10 @@ constexpr LoopTable shrink_backward_loops() {
       FloatTypes());
 }
 }  // namespace
-SB_REGULAR(hardshrink_backward, kBinaryFlags, shrink_backward_loops());
-SB_REGULAR(softshrink_backward, kBinaryFlags, shrink_backward_loops());
+SB_ELEMENTWISE(hardshrink_backward_arithmetic, "hardshrink_backward", kBinaryFlags,
+               shrink_backward_loops());
+SB_ELEMENTWISE(softshrink_backward_arithmetic, "softshrink_backward", kBinaryFlags,
+               shrink_backward_loops());
 SB_ELEMENTWISE(threshold_backward_arithmetic, "threshold_backward", kBinaryFlags,
                element_loops<2>([](const auto& n, auto x,
                                    auto g) { return x <= n[0] ? decltype(x)(0) : g; },
@@ -232,13 +234,39 @@ Tensor threshold_backward_body(const Tensor& out, const Tensor& grad_output, con
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<logit_backward_body>(m, logit_backward);
-  define_elementwise<gelu_backward_body>(m, gelu_backward);
-  define_elementwise<leaky_relu_backward_body>(m, leaky_relu_backward);
-  define_elementwise<threshold_backward_body>(m, threshold_backward);
-  m.define(mish_backward);
-  m.impl(mish_backward, DispatchKey::CPU, mish_backward_body);
-  m.impl(mish_backward, DispatchKey::Meta, mish_backward_body);
+  define(m, sigmoid_backward)
+      .elementwise<regular<sigmoid_backward_arithmetic>>()
+      .out(sigmoid_backward_out);
+  define(m, tanh_backward).elementwise<regular<tanh_backward_arithmetic>>().out(tanh_backward_out);
+  define(m, silu_backward).elementwise<regular<silu_backward_arithmetic>>().out(silu_backward_out);
+  define(m, softplus_backward)
+      .elementwise<regular<softplus_backward_arithmetic>>()
+      .out(softplus_backward_out);
+  define(m, elu_backward)
+      .elementwise<regular<elu_backward_arithmetic, ResultNotNegative>>()
+      .out(elu_backward_out);
+  define(m, hardsigmoid_backward)
+      .elementwise<regular<hardsigmoid_backward_arithmetic>>()
+      .out(hardsigmoid_backward_out);
+  define(m, hardswish_backward)
+      .elementwise<regular<hardswish_backward_arithmetic>>()
+      .out(hardswish_backward_out);
+  define(m, hardtanh_backward)
+      .elementwise<regular<hardtanh_backward_arithmetic>>()
+      .out(hardtanh_backward_out);
+  define(m, hardshrink_backward)
+      .elementwise<regular<hardshrink_backward_arithmetic>>()
+      .out(hardshrink_backward_out);
+  define(m, softshrink_backward)
+      .elementwise<regular<softshrink_backward_arithmetic>>()
+      .out(softshrink_backward_out);
+  define(m, logit_backward).elementwise<logit_backward_body>().out(logit_backward_out);
+  define(m, gelu_backward).elementwise<gelu_backward_body>().out(gelu_backward_out);
+  define(m, leaky_relu_backward)
+      .elementwise<leaky_relu_backward_body>()
+      .out(leaky_relu_backward_out);
+  define(m, threshold_backward).elementwise<threshold_backward_body>().out(threshold_backward_out);
+  define(m, mish_backward).cpu_and_meta(mish_backward_body);
 }
 
 }  // namespace

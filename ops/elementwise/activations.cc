@@ -5,7 +5,6 @@
 #include "switchboard/ops/elementwise/gelu_erf.h"
 #include "switchboard/ops/elementwise/regular.h"
 #ifndef SB_CPU_VARIANT
-#include "switchboard/ops/define/out_by_copy.h"
 #include "switchboard/ops/elementwise/activations.h"
 #include "switchboard/ops/elementwise/gelu_mode.h"
 #endif
@@ -44,26 +43,26 @@ constexpr LoopTable silu_loops() {
   return table;
 }
 }  // namespace
-SB_REGULAR(silu, kUnaryFlags, silu_loops());
+SB_ELEMENTWISE(silu_arithmetic, "silu", kUnaryFlags, silu_loops());
 
-SB_REGULAR(mish, kUnaryFlags,
-           array_loops<1>([](const auto& x) { return x * vec::tanh(vec::log1p(vec::exp(x))); },
-                          FloatTypes()));
+SB_ELEMENTWISE(mish_arithmetic, "mish", kUnaryFlags,
+               array_loops<1>([](const auto& x) { return x * vec::tanh(vec::log1p(vec::exp(x))); },
+                              FloatTypes()));
 
-SB_REGULAR(softplus, kUnaryFlags,
-           element_loops<1>(
-               [](const auto& n, auto x) {
-                 const auto beta = n[0], threshold = n[1];
-                 return x * beta > threshold ? x : std::log1p(std::exp(x * beta)) / beta;
-               },
-               FloatTypes()));
-SB_REGULAR(elu, kUnaryFlags,
-           element_loops<1>(
-               [](const auto& n, auto x) {
-                 const auto alpha = n[0], scale = n[1], input_scale = n[2];
-                 return x <= 0 ? std::expm1(x * input_scale) * alpha * scale : x * scale;
-               },
-               FloatTypes()));
+SB_ELEMENTWISE(softplus_arithmetic, "softplus", kUnaryFlags,
+               element_loops<1>(
+                   [](const auto& n, auto x) {
+                     const auto beta = n[0], threshold = n[1];
+                     return x * beta > threshold ? x : std::log1p(std::exp(x * beta)) / beta;
+                   },
+                   FloatTypes()));
+SB_ELEMENTWISE(elu_arithmetic, "elu", kUnaryFlags,
+               element_loops<1>(
+                   [](const auto& n, auto x) {
+                     const auto alpha = n[0], scale = n[1], input_scale = n[2];
+                     return x <= 0 ? std::expm1(x * input_scale) * alpha * scale : x * scale;
+                   },
+                   FloatTypes()));
 
 namespace {
 template <class T>
@@ -71,31 +70,31 @@ T relu6_of(T x) {
   return std::min(std::max(x, T(0)), T(6));
 }
 }  // namespace
-SB_REGULAR(hardsigmoid, kUnaryFlags,
-           element_loops<1>([](auto x) { return relu6_of(x + 3) / 6; }, FloatTypes()));
-SB_REGULAR(hardswish, kUnaryFlags,
-           element_loops<1>([](auto x) { return x * relu6_of(x + 3) / 6; }, FloatTypes()));
-SB_REGULAR(leaky_relu, kUnaryFlags,
-           element_loops<1>([](const auto& n, auto x) { return x > 0 ? x : x * n[0]; },
-                            FloatTypes()));
-SB_REGULAR(hardshrink, kUnaryFlags,
-           element_loops<1>([](const auto& n,
-                               auto x) { return x >= -n[0] && x <= n[0] ? decltype(x)(0) : x; },
-                            FloatTypes()));
+SB_ELEMENTWISE(hardsigmoid_arithmetic, "hardsigmoid", kUnaryFlags,
+               element_loops<1>([](auto x) { return relu6_of(x + 3) / 6; }, FloatTypes()));
+SB_ELEMENTWISE(hardswish_arithmetic, "hardswish", kUnaryFlags,
+               element_loops<1>([](auto x) { return x * relu6_of(x + 3) / 6; }, FloatTypes()));
+SB_ELEMENTWISE(leaky_relu_arithmetic, "leaky_relu", kUnaryFlags,
+               element_loops<1>([](const auto& n, auto x) { return x > 0 ? x : x * n[0]; },
+                                FloatTypes()));
+SB_ELEMENTWISE(hardshrink_arithmetic, "hardshrink", kUnaryFlags,
+               element_loops<1>([](const auto& n,
+                                   auto x) { return x >= -n[0] && x <= n[0] ? decltype(x)(0) : x; },
+                                FloatTypes()));
 namespace {
 struct NotNegative {
   void operator()(const Tensor& out, const Tensor& self, const Scalar& lambd) const;
 };
 }  // namespace
-SB_REGULAR_CHECKED(softshrink, NotNegative, kUnaryFlags,
-                   element_loops<1>(
-                       [](const auto& n, auto x) {
-                         return x > n[0] ? x - n[0] : x < -n[0] ? x + n[0] : decltype(x)(0);
-                       },
-                       FloatTypes()));
-SB_REGULAR(threshold, kBinaryFlags,
-           element_loops<1>([](const auto& n, auto x) { return x <= n[0] ? n[1] : x; },
-                            IntegerTypes(), FloatTypes()));
+SB_ELEMENTWISE(softshrink_arithmetic, "softshrink", kUnaryFlags,
+               element_loops<1>(
+                   [](const auto& n, auto x) {
+                     return x > n[0] ? x - n[0] : x < -n[0] ? x + n[0] : decltype(x)(0);
+                   },
+                   FloatTypes()));
+SB_ELEMENTWISE(threshold_arithmetic, "threshold", kBinaryFlags,
+               element_loops<1>([](const auto& n, auto x) { return x <= n[0] ? n[1] : x; },
+                                IntegerTypes(), FloatTypes()));
 
 #ifndef SB_CPU_VARIANT
 
@@ -127,22 +126,43 @@ double inverse_alpha(const Scalar& alpha) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<gelu_body>(m, gelu);
-  constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
-  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
-  m.define(selu);
-  m.impl(selu, implicit, [](const Tensor& self) { return elu(self, kSeluAlpha, kSeluScale); });
-  m.define(selu_);
-  m.impl(selu_, implicit, [](const Tensor& self) { return elu_(self, kSeluAlpha, kSeluScale); });
-  m.define(celu);
-  m.impl(celu, composite, [](const Tensor& self, const Scalar& alpha) {
-    return elu(self, alpha, 1.0, inverse_alpha(alpha));
-  });
-  m.define(celu_);
-  m.impl(celu_, composite, [](const Tensor& self, const Scalar& alpha) {
-    return elu_(self, alpha, 1.0, inverse_alpha(alpha));
-  });
-  define_out_by_copy<celu>(m);
+  define(m, silu).elementwise<regular<silu_arithmetic>>().inplace(silu_).out(silu_out);
+  define(m, mish).elementwise<regular<mish_arithmetic>>().inplace(mish_).out(mish_out);
+  define(m, softplus).elementwise<regular<softplus_arithmetic>>().out(softplus_out);
+  define(m, elu).elementwise<regular<elu_arithmetic>>().inplace(elu_).out(elu_out);
+  define(m, hardsigmoid)
+      .elementwise<regular<hardsigmoid_arithmetic>>()
+      .inplace(hardsigmoid_)
+      .out(hardsigmoid_out);
+  define(m, hardswish)
+      .elementwise<regular<hardswish_arithmetic>>()
+      .inplace(hardswish_)
+      .out(hardswish_out);
+  define(m, leaky_relu)
+      .elementwise<regular<leaky_relu_arithmetic>>()
+      .inplace(leaky_relu_)
+      .out(leaky_relu_out);
+  define(m, hardshrink).elementwise<regular<hardshrink_arithmetic>>().out(hardshrink_out);
+  define(m, softshrink)
+      .elementwise<regular<softshrink_arithmetic, NotNegative>>()
+      .out(softshrink_out);
+  define(m, threshold)
+      .elementwise<regular<threshold_arithmetic>>()
+      .inplace(threshold_)
+      .out(threshold_out);
+  define(m, gelu).elementwise<gelu_body>().inplace(gelu_).out(gelu_out);
+  define(m, selu)
+      .composed([](const Tensor& self) { return elu(self, kSeluAlpha, kSeluScale); })
+      .inplace(selu_, [](const Tensor& self) { return elu_(self, kSeluAlpha, kSeluScale); });
+  define(m, celu)
+      .composite_explicit([](const Tensor& self, const Scalar& alpha) {
+        return elu(self, alpha, 1.0, inverse_alpha(alpha));
+      })
+      .inplace(celu_,
+               [](const Tensor& self, const Scalar& alpha) {
+                 return elu_(self, alpha, 1.0, inverse_alpha(alpha));
+               })
+      .out(celu_out);
 }
 
 }  // namespace

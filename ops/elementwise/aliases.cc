@@ -5,8 +5,8 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/define/elementwise.h"
-#include "switchboard/ops/define/out_form.h"
 #include "switchboard/ops/elementwise/binary_math.h"
 #include "switchboard/ops/elementwise/bitwise.h"
 #include "switchboard/ops/elementwise/clamp.h"
@@ -23,17 +23,17 @@ std::string renamed(std::string_view schema, std::string_view name) {
 }
 
 // Defines `schema` as another form of calling what `find` finds, at each call.
-OperatorHandle define_found(Library& m, const std::string& schema, OperatorHandle find(),
-                            DispatchKey key) {
-  const OperatorHandle alias = m.define(schema);
-  m.impl(alias, key,
-         [find](const OperatorHandle&, DispatchKeySet, Stack* stack) { find().call_boxed(stack); });
-  return alias;
+OpDefinition<void> define_found(Library& m, const std::string& schema, OperatorHandle find(),
+                                DispatchKey key) {
+  return define(m, schema).kernel(key, [find](const OperatorHandle&, DispatchKeySet, Stack* stack) {
+    find().call_boxed(stack);
+  });
 }
 
 // The same for a declared operator.
 template <class Tag>
-OperatorHandle define_same(Library& m, const std::string& schema, const Op<Tag>&, DispatchKey key) {
+OpDefinition<void> define_same(Library& m, const std::string& schema, const Op<Tag>&,
+                               DispatchKey key) {
   static constinit const Op<Tag> target;
   const auto find = [] { return target.handle(); };
   return define_found(m, schema, find, key);
@@ -47,12 +47,12 @@ void define_alias(Library& m, std::string_view name, const Op<Tag>& target,
                   Forms forms = kAllForms) {
   constexpr DispatchKey key = DispatchKey::CompositeImplicitAutograd;
   define_same(m, renamed(Tag::schema, name), target, key);
-  if constexpr (internal::HasOut<Tag>) {
-    using Out = typename Tag::Out;
+  if constexpr (HasForm<OutForm, Tag>) {
+    using Out = form_of<OutForm, Tag>;
     if (forms != kWithoutOut) define_same(m, renamed(Out::schema, name), Op<Out>(), key);
   }
-  if constexpr (internal::HasInplace<Tag>) {
-    using Inplace = typename Tag::Inplace;
+  if constexpr (HasForm<InplaceForm, Tag>) {
+    using Inplace = form_of<InplaceForm, Tag>;
     if (forms != kWithoutInplace) {
       define_same(m, renamed(Inplace::schema, std::string(name) + "_"), Op<Inplace>(), key);
     }
@@ -68,9 +68,9 @@ void define_python_operator(Library& m, const std::string& name, const std::stri
     return "aten::__" + std::string(prefix) + name + "__." + overload +
            std::string(of.substr(of.find('(')));
   };
-  const OperatorHandle functional = define_same(m, schema(Tag::schema, ""), target, key);
-  if (!out.empty()) define_out_form(m, functional, out);
-  using Inplace = typename Tag::Inplace;
+  auto functional = define_same(m, schema(Tag::schema, ""), target, key);
+  if (!out.empty()) functional.out(out);
+  using Inplace = form_of<InplaceForm, Tag>;
   define_same(m, schema(Inplace::schema, "i"), Op<Inplace>(), key);
 }
 

@@ -11,7 +11,7 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/binary_math.h"
 #include "switchboard/ops/elementwise/number_forms.h"
 #include "switchboard/ops/shape/dims.h"
@@ -19,12 +19,12 @@
 
 namespace sb {
 
-SB_REGULAR(atan2, kFloatFlags,
-           double_loops<2>([](const auto& y, const auto& x) { return vec::atan2(y, x); }));
-SB_REGULAR(hypot, kBinaryFlags,
-           double_loops<2>([](const auto& x, const auto& y) { return vec::hypot(x, y); }));
-SB_REGULAR(copysign, kFloatFlags,
-           element_loops<2>([](auto x, auto y) { return std::copysign(x, y); }, FloatTypes()));
+SB_ELEMENTWISE(atan2_arithmetic, "atan2", kFloatFlags,
+               double_loops<2>([](const auto& y, const auto& x) { return vec::atan2(y, x); }));
+SB_ELEMENTWISE(hypot_arithmetic, "hypot", kBinaryFlags,
+               double_loops<2>([](const auto& x, const auto& y) { return vec::hypot(x, y); }));
+SB_ELEMENTWISE(copysign_arithmetic, "copysign", kFloatFlags,
+               element_loops<2>([](auto x, auto y) { return std::copysign(x, y); }, FloatTypes()));
 
 namespace {
 template <class F>
@@ -37,26 +37,28 @@ constexpr LoopTable x_times_loops(F) {
       FloatTypes());
 }
 }  // namespace
-SB_REGULAR(xlogy, kFloatFlags, x_times_loops([](auto y) { return std::log(y); }));
-SB_REGULAR(special_xlog1py, kFloatFlags, x_times_loops([](auto y) { return std::log1p(y); }));
+SB_ELEMENTWISE(xlogy_arithmetic, "xlogy", kFloatFlags,
+               x_times_loops([](auto y) { return std::log(y); }));
+SB_ELEMENTWISE(special_xlog1py_arithmetic, "special_xlog1py", kFloatFlags,
+               x_times_loops([](auto y) { return std::log1p(y); }));
 
 // Equal infinities have no difference.
-SB_REGULAR(logaddexp, kBinaryFlags,
-           element_loops<2>(
-               [](auto x, auto y) {
-                 if (std::isinf(x) && x == y) return x;
-                 return std::max(x, y) + std::log1p(std::exp(-std::abs(x - y)));
-               },
-               FloatTypes()));
-SB_REGULAR(logaddexp2, kBinaryFlags,
-           element_loops<2>(
-               [](auto x, auto y) {
-                 using T = decltype(x);
-                 if (std::isinf(x) && x == y) return x;
-                 return std::max(x, y) +
-                        std::log1p(std::exp2(-std::abs(x - y))) * std::numbers::log2e_v<T>;
-               },
-               FloatTypes()));
+SB_ELEMENTWISE(logaddexp_arithmetic, "logaddexp", kBinaryFlags,
+               element_loops<2>(
+                   [](auto x, auto y) {
+                     if (std::isinf(x) && x == y) return x;
+                     return std::max(x, y) + std::log1p(std::exp(-std::abs(x - y)));
+                   },
+                   FloatTypes()));
+SB_ELEMENTWISE(logaddexp2_arithmetic, "logaddexp2", kBinaryFlags,
+               element_loops<2>(
+                   [](auto x, auto y) {
+                     using T = decltype(x);
+                     if (std::isinf(x) && x == y) return x;
+                     return std::max(x, y) +
+                            std::log1p(std::exp2(-std::abs(x - y))) * std::numbers::log2e_v<T>;
+                   },
+                   FloatTypes()));
 
 SB_ELEMENTWISE(nextafter_arithmetic, "nextafter", kBinaryFlags,
                element_loops<2>([](auto x, auto y) { return std::nextafter(x, y); }, FloatTypes()));
@@ -104,35 +106,35 @@ struct NoZeroDivisor {
 };
 #endif
 }  // namespace
-SB_REGULAR_CHECKED(fmod, NoZeroDivisor<fmod_arithmetic>, kBinaryFlags,
-                   element_loops<2>(Fmod(), IntegerTypes(), FloatTypes()));
-SB_REGULAR_CHECKED(remainder, NoZeroDivisor<remainder_arithmetic>, kBinaryFlags,
-                   element_loops<2>(Remainder(), IntegerTypes(), FloatTypes()));
+SB_ELEMENTWISE(fmod_arithmetic, "fmod", kBinaryFlags,
+               element_loops<2>(Fmod(), IntegerTypes(), FloatTypes()));
+SB_ELEMENTWISE(remainder_arithmetic, "remainder", kBinaryFlags,
+               element_loops<2>(Remainder(), IntegerTypes(), FloatTypes()));
 
 namespace {
 struct NoComplexPair {
   void operator()(const Tensor& out, const Tensor& self, const Tensor& other) const;
 };
 }  // namespace
-SB_REGULAR_CHECKED(fmax, NoComplexPair, kBinaryFlags,
-                   element_loops<2>([](auto x, auto y) { return y != y || x > y ? x : y; },
-                                    IntegerTypes(), FloatTypes(), BoolType()));
-SB_REGULAR_CHECKED(fmin, NoComplexPair, kBinaryFlags,
-                   element_loops<2>([](auto x, auto y) { return y != y || x < y ? x : y; },
-                                    IntegerTypes(), FloatTypes(), BoolType()));
+SB_ELEMENTWISE(fmax_arithmetic, "fmax", kBinaryFlags,
+               element_loops<2>([](auto x, auto y) { return y != y || x > y ? x : y; },
+                                IntegerTypes(), FloatTypes(), BoolType()));
+SB_ELEMENTWISE(fmin_arithmetic, "fmin", kBinaryFlags,
+               element_loops<2>([](auto x, auto y) { return y != y || x < y ? x : y; },
+                                IntegerTypes(), FloatTypes(), BoolType()));
 
 namespace {
 struct OneRealType {
   void operator()(const Tensor& out, const Tensor& self, const Tensor& values) const;
 };
 }  // namespace
-SB_REGULAR_CHECKED(heaviside, OneRealType, kBinaryFlags,
-                   element_loops<2>(
-                       [](auto x, auto value) {
-                         using T = decltype(x);
-                         return x == T(0) ? value : static_cast<T>(x > T(0));
-                       },
-                       IntegerTypes(), FloatTypes(), BoolType()));
+SB_ELEMENTWISE(heaviside_arithmetic, "heaviside", kBinaryFlags,
+               element_loops<2>(
+                   [](auto x, auto value) {
+                     using T = decltype(x);
+                     return x == T(0) ? value : static_cast<T>(x > T(0));
+                   },
+                   IntegerTypes(), FloatTypes(), BoolType()));
 
 #ifndef SB_CPU_VARIANT
 
@@ -163,9 +165,34 @@ Tensor nextafter_body(const Tensor& out, const Tensor& self, const Tensor& other
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<nextafter_body>(m, nextafter);
+  define(m, atan2).elementwise<regular<atan2_arithmetic>>().inplace(atan2_).out(atan2_out);
+  define(m, hypot).elementwise<regular<hypot_arithmetic>>().inplace(hypot_).out(hypot_out);
+  define(m, copysign)
+      .elementwise<regular<copysign_arithmetic>>()
+      .inplace(copysign_)
+      .out(copysign_out);
+  define(m, xlogy).elementwise<regular<xlogy_arithmetic>>().inplace(xlogy_).out(xlogy_out);
+  define(m, special_xlog1py)
+      .elementwise<regular<special_xlog1py_arithmetic>>()
+      .out(special_xlog1py_out);
+  define(m, logaddexp).elementwise<regular<logaddexp_arithmetic>>().out(logaddexp_out);
+  define(m, logaddexp2).elementwise<regular<logaddexp2_arithmetic>>().out(logaddexp2_out);
+  define(m, fmod)
+      .elementwise<regular<fmod_arithmetic, NoZeroDivisor<fmod_arithmetic>>>()
+      .inplace(fmod_)
+      .out(fmod_out);
+  define(m, remainder)
+      .elementwise<regular<remainder_arithmetic, NoZeroDivisor<remainder_arithmetic>>>()
+      .inplace(remainder_)
+      .out(remainder_out);
+  define(m, fmax).elementwise<regular<fmax_arithmetic, NoComplexPair>>().out(fmax_out);
+  define(m, fmin).elementwise<regular<fmin_arithmetic, NoComplexPair>>().out(fmin_out);
+  define(m, heaviside)
+      .elementwise<regular<heaviside_arithmetic, OneRealType>>()
+      .inplace(heaviside_)
+      .out(heaviside_out);
+  define(m, nextafter).elementwise<nextafter_body>().inplace(nextafter_).out(nextafter_out);
   constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
-  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
   define_number_forms(m, copysign_Scalar, copysign);
   define_number_forms(m, xlogy_Scalar_Other, xlogy);
   define_number_forms(m, xlogy_Scalar_Self, xlogy);
@@ -174,21 +201,19 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_number_forms(m, fmod_Scalar, fmod);
   define_number_forms(m, remainder_Scalar, remainder);
   define_number_forms(m, remainder_Scalar_Tensor, remainder);
-  define_out_form(m, remainder_Scalar_Tensor.handle(), "Scalar_Tensor_out");
+  extend(m, remainder_Scalar_Tensor).out("Scalar_Tensor_out");
 
-  m.define(floor_divide);
-  m.impl(floor_divide, composite, [](const Tensor& self, const Tensor& other) {
-    return div_Tensor_mode(self, other, "floor");
-  });
-  m.define(floor_divide_out);
-  m.impl(floor_divide_out, composite,
-         [](const Tensor& self, const Tensor& other, const Tensor& out) {
-           return div_Tensor_mode_out(self, other, "floor", out);
-         });
-  m.define(floor_divide_);
-  m.impl(floor_divide_, composite, [](const Tensor& self, const Tensor& other) {
-    return div_Tensor_mode_(self, other, "floor");
-  });
+  define(m, floor_divide)
+      .composite_explicit([](const Tensor& self, const Tensor& other) {
+        return div_Tensor_mode(self, other, "floor");
+      })
+      .inplace(floor_divide_,
+               [](const Tensor& self, const Tensor& other) {
+                 return div_Tensor_mode_(self, other, "floor");
+               })
+      .out(floor_divide_out, [](const Tensor& self, const Tensor& other, const Tensor& out) {
+        return div_Tensor_mode_out(self, other, "floor", out);
+      });
   define_number_forms(m, floor_divide_Scalar, floor_divide, {implicit});
   define_number_forms(m, floor_divide__Scalar, floor_divide_, {implicit});
 }

@@ -4,7 +4,7 @@
 
 #include "switchboard/ops/elementwise/regular.h"
 #ifndef SB_CPU_VARIANT
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/bitwise.h"
 #include "switchboard/ops/elementwise/number_forms.h"
 #endif
@@ -27,9 +27,12 @@ constexpr LoopTable bit_loops(F f) {
   return table;
 }
 }  // namespace
-SB_REGULAR(bitwise_and, kBinaryFlags, bit_loops([](auto x, auto y) { return x & y; }));
-SB_REGULAR(bitwise_or, kBinaryFlags, bit_loops([](auto x, auto y) { return x | y; }));
-SB_REGULAR(bitwise_xor, kBinaryFlags, bit_loops([](auto x, auto y) { return x ^ y; }));
+SB_ELEMENTWISE(bitwise_and_arithmetic, "bitwise_and", kBinaryFlags,
+               bit_loops([](auto x, auto y) { return x & y; }));
+SB_ELEMENTWISE(bitwise_or_arithmetic, "bitwise_or", kBinaryFlags,
+               bit_loops([](auto x, auto y) { return x | y; }));
+SB_ELEMENTWISE(bitwise_xor_arithmetic, "bitwise_xor", kBinaryFlags,
+               bit_loops([](auto x, auto y) { return x ^ y; }));
 
 namespace {
 constexpr LoopTable not_loops() {
@@ -38,7 +41,7 @@ constexpr LoopTable not_loops() {
   return table;
 }
 }  // namespace
-SB_REGULAR(bitwise_not, kUnaryFlags, not_loops());
+SB_ELEMENTWISE(bitwise_not_arithmetic, "bitwise_not", kUnaryFlags, not_loops());
 
 namespace {
 // The number of bits to shift an integer of type T by.
@@ -56,9 +59,11 @@ constexpr LoopTable left_shift_loops() {
   return table;
 }
 }  // namespace
-SB_REGULAR(bitwise_left_shift, kBinaryFlags, left_shift_loops());
-SB_REGULAR(bitwise_right_shift, kBinaryFlags,
-           element_loops<2>([](auto x, auto y) { return x >> shift_count(y); }, IntegerTypes()));
+SB_ELEMENTWISE(bitwise_left_shift_arithmetic, "bitwise_left_shift", kBinaryFlags,
+               left_shift_loops());
+SB_ELEMENTWISE(bitwise_right_shift_arithmetic, "bitwise_right_shift", kBinaryFlags,
+               element_loops<2>([](auto x, auto y) { return x >> shift_count(y); },
+                                IntegerTypes()));
 
 namespace {
 // The absolute value, which wraps for no integer.
@@ -68,30 +73,56 @@ constexpr auto magnitude(T x) {
   return static_cast<U>(x < 0 ? U(0) - static_cast<U>(x) : static_cast<U>(x));
 }
 }  // namespace
-SB_REGULAR(gcd, kBinaryFlags,
-           element_loops<2>([](auto x, auto y) { return std::gcd(magnitude(x), magnitude(y)); },
-                            IntegerTypes()));
-SB_REGULAR(lcm, kBinaryFlags,
-           element_loops<2>(
-               [](auto x, auto y) {
-                 using T = decltype(x);
-                 const auto divisor = std::gcd(magnitude(x), magnitude(y));
-                 if (divisor == 0) return T(0);
-                 const uint64_t multiple =
-                     static_cast<uint64_t>(magnitude(x) / divisor) * magnitude(y);
-                 const T wrapped = static_cast<T>(multiple);
-                 return static_cast<T>(magnitude(wrapped));
-               },
-               IntegerTypes()));
+SB_ELEMENTWISE(gcd_arithmetic, "gcd", kBinaryFlags,
+               element_loops<2>([](auto x, auto y) { return std::gcd(magnitude(x), magnitude(y)); },
+                                IntegerTypes()));
+SB_ELEMENTWISE(lcm_arithmetic, "lcm", kBinaryFlags,
+               element_loops<2>(
+                   [](auto x, auto y) {
+                     using T = decltype(x);
+                     const auto divisor = std::gcd(magnitude(x), magnitude(y));
+                     if (divisor == 0) return T(0);
+                     const uint64_t multiple =
+                         static_cast<uint64_t>(magnitude(x) / divisor) * magnitude(y);
+                     const T wrapped = static_cast<T>(multiple);
+                     return static_cast<T>(magnitude(wrapped));
+                   },
+                   IntegerTypes()));
 
 #ifndef SB_CPU_VARIANT
 namespace {
 
 SB_LIBRARY_FRAGMENT(aten, m) {
+  define(m, bitwise_and)
+      .elementwise<regular<bitwise_and_arithmetic>>()
+      .inplace(bitwise_and_)
+      .out(bitwise_and_out);
+  define(m, bitwise_or)
+      .elementwise<regular<bitwise_or_arithmetic>>()
+      .inplace(bitwise_or_)
+      .out(bitwise_or_out);
+  define(m, bitwise_xor)
+      .elementwise<regular<bitwise_xor_arithmetic>>()
+      .inplace(bitwise_xor_)
+      .out(bitwise_xor_out);
+  define(m, bitwise_not)
+      .elementwise<regular<bitwise_not_arithmetic>>()
+      .inplace(bitwise_not_)
+      .out(bitwise_not_out);
+  define(m, bitwise_left_shift)
+      .elementwise<regular<bitwise_left_shift_arithmetic>>()
+      .inplace(bitwise_left_shift_)
+      .out(bitwise_left_shift_out);
+  define(m, bitwise_right_shift)
+      .elementwise<regular<bitwise_right_shift_arithmetic>>()
+      .inplace(bitwise_right_shift_)
+      .out(bitwise_right_shift_out);
+  define(m, gcd).elementwise<regular<gcd_arithmetic>>().inplace(gcd_).out(gcd_out);
+  define(m, lcm).elementwise<regular<lcm_arithmetic>>().inplace(lcm_).out(lcm_out);
   constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
   const auto define_number_first = [&](const auto& form, const auto& op) {
     define_number_forms(m, form, op);
-    define_out_form(m, form.handle(), "Scalar_Tensor_out");
+    extend(m, form).out("Scalar_Tensor_out");
   };
   define_number_forms(m, bitwise_and_Scalar, bitwise_and, {.inplace = implicit});
   define_number_forms(m, bitwise_or_Scalar, bitwise_or, {implicit});

@@ -45,13 +45,14 @@ SB_ELEMENTWISE(clamp_Tensor_arithmetic, "clamp", kBinaryFlags,
                      return at_most(at_least(x, low), high);
                    },
                    IntegerTypes(), FloatTypes()));
-SB_REGULAR(clamp_min_Tensor, kBinaryFlags,
-           element_loops<2>([](auto x, auto low) { return low != low ? low : at_least(x, low); },
-                            IntegerTypes(), FloatTypes(), BoolType()));
-SB_REGULAR(clamp_max_Tensor, kBinaryFlags,
-           element_loops<2>([](auto x,
-                               auto high) { return high != high ? high : at_most(x, high); },
-                            IntegerTypes(), FloatTypes(), BoolType()));
+SB_ELEMENTWISE(clamp_min_Tensor_arithmetic, "clamp_min_Tensor", kBinaryFlags,
+               element_loops<2>([](auto x,
+                                   auto low) { return low != low ? low : at_least(x, low); },
+                                IntegerTypes(), FloatTypes(), BoolType()));
+SB_ELEMENTWISE(clamp_max_Tensor_arithmetic, "clamp_max_Tensor", kBinaryFlags,
+               element_loops<2>([](auto x,
+                                   auto high) { return high != high ? high : at_most(x, high); },
+                                IntegerTypes(), FloatTypes(), BoolType()));
 
 #ifndef SB_CPU_VARIANT
 namespace {
@@ -115,15 +116,25 @@ Tensor hardtanh_body(const Tensor& out, const Tensor& self, const Scalar& min, c
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<clamp_body>(m, clamp);
-  define_elementwise<clamp_min_body>(m, clamp_min);
-  define_elementwise<clamp_max_body>(m, clamp_max);
-  define_elementwise<clamp_Tensor_body>(m, clamp_Tensor);
-  define_elementwise<hardtanh_body>(m, hardtanh);
-  m.define(relu6);
-  m.impl(relu6, [](const Tensor& self) { return hardtanh(self, 0, 6); });
-  m.define(relu6_);
-  m.impl(relu6_, [](const Tensor& self) { return hardtanh_(self, 0, 6); });
+  define(m, clamp_min_Tensor)
+      .elementwise<regular<clamp_min_Tensor_arithmetic>>()
+      .inplace(clamp_min_Tensor_)
+      .out(clamp_min_Tensor_out);
+  define(m, clamp_max_Tensor)
+      .elementwise<regular<clamp_max_Tensor_arithmetic>>()
+      .inplace(clamp_max_Tensor_)
+      .out(clamp_max_Tensor_out);
+  define(m, clamp).elementwise<clamp_body>().inplace(clamp_).out(clamp_out);
+  define(m, clamp_min).elementwise<clamp_min_body>().inplace(clamp_min_).out(clamp_min_out);
+  define(m, clamp_max).elementwise<clamp_max_body>().inplace(clamp_max_).out(clamp_max_out);
+  define(m, clamp_Tensor)
+      .elementwise<clamp_Tensor_body>()
+      .inplace(clamp_Tensor_)
+      .out(clamp_Tensor_out);
+  define(m, hardtanh).elementwise<hardtanh_body>().inplace(hardtanh_).out(hardtanh_out);
+  define(m, relu6)
+      .composed([](const Tensor& self) { return hardtanh(self, 0, 6); })
+      .inplace(relu6_, [](const Tensor& self) { return hardtanh_(self, 0, 6); });
 }
 
 }  // namespace

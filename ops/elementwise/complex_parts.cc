@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/elementwise/regular.h"
 #include "switchboard/ops/factories/factories.h"
 
@@ -80,9 +80,9 @@ Tensor complex_body(const Tensor& out, const Tensor& first, const Tensor& second
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<angle_body>(m, angle);
-  define_elementwise<complex_body<complex_arithmetic>>(m, complex);
-  define_elementwise<complex_body<polar_arithmetic>>(m, polar);
+  define(m, angle).elementwise<angle_body>().out(angle_out);
+  define(m, complex).elementwise<complex_body<complex_arithmetic>>().out(complex_out);
+  define(m, polar).elementwise<complex_body<polar_arithmetic>>().out(polar_out);
 }
 
 }  // namespace

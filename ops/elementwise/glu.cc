@@ -4,7 +4,7 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/activation_gradients.h"
 #include "switchboard/ops/elementwise/activations.h"
 #include "switchboard/ops/elementwise/regular.h"
@@ -112,30 +112,22 @@ void log_sigmoid_kernel(const Tensor& self, const Tensor& output, const Tensor& 
   elementwise(log_sigmoid_buffer_arithmetic, buffer, self);
   elementwise(log_sigmoid_arithmetic, output, self);
 }
+constexpr auto kLogSigmoidRule = by_size_rule<log_sigmoid_rule<int64_t>, log_sigmoid_rule<SymInt>>;
+// As PyTorch: buffer becomes contiguous.
 template <bool with_data>
-void define_log_sigmoid_at(Library& m, DispatchKey key) {
-  using Forms = internal::StructuredForms<decltype(&log_sigmoid_rule<int64_t>)>;
-  constexpr auto rule = by_size_rule<log_sigmoid_rule<int64_t>, log_sigmoid_rule<SymInt>>;
-  m.impl(log_sigmoid_forward, key,
-         Forms::Functional<log_sigmoid_forward_op, rule, log_sigmoid_kernel, StructuredOptions{},
-                           with_data>());
-  using Out = Forms::Out<log_sigmoid_forward_out_op, rule, log_sigmoid_kernel, StructuredOptions{},
-                         with_data>;
-  // As PyTorch: buffer becomes contiguous.
-  m.impl(log_sigmoid_forward_out, key,
-         [](const Tensor& self, const Tensor& output, const Tensor& buffer) {
-           check_defined("log_sigmoid", self);
-           check_defined("log_sigmoid", buffer);
-           const bool direct = buffer.is_contiguous() || buffer.sizes() != self.sizes();
-           const Tensor target =
-               direct ? buffer : empty_on(buffer.device(), self.sizes(), buffer.dtype());
-           Out()(self, output, target);
-           resize_tensor(buffer, self.sizes());
-           if constexpr (with_data) {
-             if (!direct) copy_elements(buffer, target);
-           }
-           return std::tuple(output, buffer);
-         });
+std::tuple<Tensor, Tensor> log_sigmoid_to(const Tensor& self, const Tensor& output,
+                                          const Tensor& buffer) {
+  check_defined("log_sigmoid", self);
+  check_defined("log_sigmoid", buffer);
+  const bool direct = buffer.is_contiguous() || buffer.sizes() != self.sizes();
+  const Tensor target = direct ? buffer : empty_on(buffer.device(), self.sizes(), buffer.dtype());
+  structured_form<kLogSigmoidRule, log_sigmoid_kernel>(log_sigmoid_forward_out, with_data)(
+      self, output, target);
+  resize_tensor(buffer, self.sizes());
+  if constexpr (with_data) {
+    if (!direct) copy_elements(buffer, target);
+  }
+  return {output, buffer};
 }
 
 Tensor log_sigmoid_backward_body(const Tensor& out, const Tensor& grad_output, const Tensor& self,
@@ -150,22 +142,23 @@ Tensor log_sigmoid_backward_body(const Tensor& out, const Tensor& grad_output, c
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<glu_body>(m, glu);
-  define_structured<by_size_rule<glu_backward_rule<int64_t>, glu_backward_rule<SymInt>>,
-                    glu_backward_kernel>(m, glu_backward);
+  define(m, glu).elementwise<glu_body>().out(glu_out);
+  define(m, glu_backward)
+      .structured<by_size_rule<glu_backward_rule<int64_t>, glu_backward_rule<SymInt>>,
+                  glu_backward_kernel>()
+      .out(glu_backward_out);
 
-  m.define(log_sigmoid_forward);
-  m.define(log_sigmoid_forward_out);
-  define_log_sigmoid_at<true>(m, DispatchKey::CPU);
-  define_log_sigmoid_at<false>(m, DispatchKey::Meta);
-  define_elementwise<log_sigmoid_backward_body>(m, log_sigmoid_backward);
-  m.define(log_sigmoid);
-  m.impl(log_sigmoid, [](const Tensor& self) { return std::get<0>(log_sigmoid_forward(self)); });
-  m.define(log_sigmoid_out);
-  m.impl(log_sigmoid_out, [](const Tensor& self, const Tensor& out) {
-    log_sigmoid_forward_out(self, out, new_empty(self, {0}));
-    return out;
-  });
+  define(m, log_sigmoid_forward).structured<kLogSigmoidRule, log_sigmoid_kernel>();
+  define(m, log_sigmoid_forward_out).cpu(log_sigmoid_to<true>).meta(log_sigmoid_to<false>);
+  define(m, log_sigmoid_backward)
+      .elementwise<log_sigmoid_backward_body>()
+      .out(log_sigmoid_backward_out);
+  define(m, log_sigmoid)
+      .composed([](const Tensor& self) { return std::get<0>(log_sigmoid_forward(self)); })
+      .out(log_sigmoid_out, [](const Tensor& self, const Tensor& out) {
+        log_sigmoid_forward_out(self, out, new_empty(self, {0}));
+        return out;
+      });
 }
 
 }  // namespace

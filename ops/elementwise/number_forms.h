@@ -60,12 +60,12 @@ void define_number_forms(Library& m, const Op<Tag>&, const Op<Target>&, NumberFo
     m.impl(form, key, Kernel(), where);
   };
   define(internal::op_of<Tag>, internal::op_of<Target>, keys.functional);
-  if constexpr (internal::HasInplace<Tag>) {
-    define(internal::op_of<typename Tag::Inplace>, internal::op_of<typename Target::Inplace>,
-           keys.inplace);
+  if constexpr (HasForm<InplaceForm, Tag>) {
+    define(internal::op_of<form_of<InplaceForm, Tag>>,
+           internal::op_of<form_of<InplaceForm, Target>>, keys.inplace);
   }
-  if constexpr (internal::HasOut<Tag>) {
-    define(internal::op_of<typename Tag::Out>, internal::op_of<typename Target::Out>,
+  if constexpr (HasForm<OutForm, Tag>) {
+    define(internal::op_of<form_of<OutForm, Tag>>, internal::op_of<form_of<OutForm, Target>>,
            DispatchKey::CompositeExplicitAutograd);
   }
 }

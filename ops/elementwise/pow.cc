@@ -8,9 +8,9 @@
 #ifndef SB_CPU_VARIANT
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
-#include "switchboard/ops/define/out_by_copy.h"
 #include "switchboard/ops/elementwise/pow.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/shape/resize.h"
@@ -51,7 +51,7 @@ constexpr LoopTable pow_loops() {
   return table;
 }
 }  // namespace
-SB_REGULAR(pow, kBinaryFlags, pow_loops());
+SB_ELEMENTWISE(pow_arithmetic, "pow", kBinaryFlags, pow_loops());
 
 namespace {
 // With one exponent for all elements. The usual ones are computed without a logarithm.
@@ -195,31 +195,25 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   using Tensors = FloatPower<Tensor, Tensor>;
   using ByNumber = FloatPower<Tensor, Scalar>;
   using OfNumber = FloatPower<Scalar, Tensor>;
-  m.define(float_power);
-  m.impl(float_power, Tensors::functional<pow>);
-  m.define(float_power_out);
-  m.impl(float_power_out, Tensors::out<pow_out>);
-  m.define(float_power_);
-  m.impl(float_power_, Tensors::inplace<pow_>);
-  m.define(float_power_Tensor_Scalar);
-  m.impl(float_power_Tensor_Scalar, ByNumber::functional<pow_Tensor_Scalar>);
-  m.define(float_power_Tensor_Scalar_out);
-  m.impl(float_power_Tensor_Scalar_out, ByNumber::out<pow_Tensor_Scalar_out>);
-  m.define(float_power__Scalar);
-  m.impl(float_power__Scalar, ByNumber::inplace<pow__Scalar>);
-  m.define(float_power_Scalar);
-  m.impl(float_power_Scalar, OfNumber::functional<pow_Scalar>);
-  m.define(float_power_Scalar_out);
-  m.impl(float_power_Scalar_out, OfNumber::out<pow_Scalar_out>);
+  define(m, float_power)
+      .composed(Tensors::functional<pow>)
+      .inplace(float_power_, Tensors::inplace<pow_>)
+      .out(float_power_out, Tensors::out<pow_out>);
+  define(m, float_power_Tensor_Scalar)
+      .composed(ByNumber::functional<pow_Tensor_Scalar>)
+      .out(float_power_Tensor_Scalar_out, ByNumber::out<pow_Tensor_Scalar_out>);
+  define(m, float_power__Scalar).composed(ByNumber::inplace<pow__Scalar>);
+  define(m, float_power_Scalar)
+      .composed(OfNumber::functional<pow_Scalar>)
+      .out(float_power_Scalar_out, OfNumber::out<pow_Scalar_out>);
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
-  define_elementwise<pow_Tensor_Scalar_body>(m, pow_Tensor_Scalar);
-  m.define(pow_);
-  m.define(pow__Scalar);
-  m.define(pow_Scalar);
-  m.define(pow_Scalar_out);
+  define(m, pow_Tensor_Scalar).elementwise<pow_Tensor_Scalar_body>().out(pow_Tensor_Scalar_out);
+  define(m, pow_);
+  define(m, pow__Scalar);
+  define(m, pow_Scalar);
+  define(m, pow_Scalar_out);
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
     m.impl(pow_, key, [](const Tensor& self, const Tensor& exponent) {
       return elementwise(pow_arithmetic, self, self, exponent);
@@ -231,28 +225,28 @@ SB_LIBRARY_FRAGMENT(aten, m) {
     m.impl(pow_Scalar_out, key, pow_Scalar_out_form);
   }
 
-  m.define(square);
-  m.impl(square, implicit, [](const Tensor& self) { return pow_Tensor_Scalar(self, 2); });
-  m.define(square_);
-  m.impl(square_, implicit, [](const Tensor& self) { return pow__Scalar(self, 2); });
-  m.define(square_out);
-  m.impl(square_out, implicit,
-         [](const Tensor& self, const Tensor& out) { return pow_Tensor_Scalar_out(self, 2, out); });
+  define(m, square)
+      .composed([](const Tensor& self) { return pow_Tensor_Scalar(self, 2); })
+      .inplace(square_, [](const Tensor& self) { return pow__Scalar(self, 2); })
+      .out(square_out, [](const Tensor& self, const Tensor& out) {
+        return pow_Tensor_Scalar_out(self, 2, out);
+      });
 
-  m.define(ldexp);
-  m.impl(ldexp, implicit,
-         [](const Tensor& self, const Tensor& other) { return mul(self, pow_Scalar(2.0, other)); });
-  m.define(ldexp_);
-  m.impl(ldexp_, implicit, [](const Tensor& self, const Tensor& other) {
-    return mul_(self, pow_Scalar(2.0, other));
-  });
-  m.define(ldexp_out);
-  m.impl(ldexp_out, implicit, [](const Tensor& self, const Tensor& other, const Tensor& out) {
-    return mul_out(self, pow_Scalar(2.0, other), out);
-  });
+  define(m, ldexp)
+      .composed(
+          [](const Tensor& self, const Tensor& other) { return mul(self, pow_Scalar(2.0, other)); })
+      .inplace(ldexp_, [](const Tensor& self,
+                          const Tensor& other) { return mul_(self, pow_Scalar(2.0, other)); })
+      .out(ldexp_out, [](const Tensor& self, const Tensor& other, const Tensor& out) {
+        return mul_out(self, pow_Scalar(2.0, other), out);
+      });
 }
 
 }  // namespace
 #endif
+
+#ifndef SB_CPU_VARIANT
+SB_LIBRARY_FRAGMENT(aten, m) { define(m, pow).elementwise<regular<pow_arithmetic>>().out(pow_out); }
+#endif  // SB_CPU_VARIANT
 
 }  // namespace sb

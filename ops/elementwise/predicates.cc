@@ -38,14 +38,16 @@ constexpr LoopTable predicate_loops(Predicate, Combine) {
 constexpr auto either = [](bool a, bool b) { return a || b; };
 constexpr auto both = [](bool a, bool b) { return a && b; };
 
-SB_REGULAR(isnan, kBoolOutput, predicate_loops([](auto x) { return std::isnan(x); }, either));
-SB_REGULAR(isinf, kBoolOutput, predicate_loops([](auto x) { return std::isinf(x); }, either));
+SB_ELEMENTWISE(isnan_arithmetic, "isnan", kBoolOutput,
+               predicate_loops([](auto x) { return std::isnan(x); }, either));
+SB_ELEMENTWISE(isinf_arithmetic, "isinf", kBoolOutput,
+               predicate_loops([](auto x) { return std::isinf(x); }, either));
 SB_ELEMENTWISE(isfinite_arithmetic, "isfinite", kBoolOutput,
                predicate_loops([](auto x) { return std::isfinite(x); }, both));
-SB_REGULAR_CHECKED(isposinf, BoolOutOnly<isposinf_arithmetic>, kBoolOutput,
-                   predicate_loops([](auto x) { return std::isinf(x) && x > 0; }, either));
-SB_REGULAR_CHECKED(isneginf, BoolOutOnly<isneginf_arithmetic>, kBoolOutput,
-                   predicate_loops([](auto x) { return std::isinf(x) && x < 0; }, either));
+SB_ELEMENTWISE(isposinf_arithmetic, "isposinf", kBoolOutput,
+               predicate_loops([](auto x) { return std::isinf(x) && x > 0; }, either));
+SB_ELEMENTWISE(isneginf_arithmetic, "isneginf", kBoolOutput,
+               predicate_loops([](auto x) { return std::isinf(x) && x < 0; }, either));
 
 namespace {
 constexpr LoopTable isreal_loops() {
@@ -127,17 +129,24 @@ Tensor is_close(const Tensor& self, const Tensor& other, double rtol, double ato
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<nan_to_num_body>(m, nan_to_num);
-  define_elementwise<isfinite_body>(m, isfinite);
-  define_elementwise<isreal_body>(m, isreal);
+  define(m, isnan).elementwise<regular<isnan_arithmetic>>().out(isnan_out);
+  define(m, isinf).elementwise<regular<isinf_arithmetic>>().out(isinf_out);
+  define(m, isposinf)
+      .elementwise<regular<isposinf_arithmetic, BoolOutOnly<isposinf_arithmetic>>>()
+      .out(isposinf_out);
+  define(m, isneginf)
+      .elementwise<regular<isneginf_arithmetic, BoolOutOnly<isneginf_arithmetic>>>()
+      .out(isneginf_out);
+  define(m, nan_to_num).elementwise<nan_to_num_body>().inplace(nan_to_num_).out(nan_to_num_out);
+  define(m, isfinite).elementwise<isfinite_body>();
+  define(m, isreal).elementwise<isreal_body>();
 
-  m.define(isclose);
-  m.impl(isclose, is_close);
-  m.define(allclose, Tag::data_dependent_output);
-  m.impl(allclose, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
-           return item(all_all(isclose(self, other, rtol, atol, equal_nan))).to<bool>();
-         });
+  define(m, isclose).composed(is_close);
+  define(m, allclose, Tag::data_dependent_output)
+      .composite_explicit(
+          [](const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+            return item(all_all(isclose(self, other, rtol, atol, equal_nan))).to<bool>();
+          });
 }
 
 }  // namespace

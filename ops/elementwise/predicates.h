@@ -2,20 +2,23 @@
 
 #ifndef SWITCHBOARD_OPS_ELEMENTWISE_PREDICATES_H_
 #define SWITCHBOARD_OPS_ELEMENTWISE_PREDICATES_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
 // A complex number is NaN or infinite where a part of it is, and finite where both are.
-SB_STRUCTURED_NO_INPLACE(isnan, "aten::isnan(Tensor self) -> Tensor", "out");
-SB_STRUCTURED_NO_INPLACE(isinf, "aten::isinf(Tensor self) -> Tensor", "out");
+SB_OP(isnan, "aten::isnan(Tensor self) -> Tensor");
+SB_OP(isnan_out, out_of(isnan, "out"));
+SB_OP(isinf, "aten::isinf(Tensor self) -> Tensor");
+SB_OP(isinf_out, out_of(isinf, "out"));
 SB_OP(isfinite, "aten::isfinite(Tensor self) -> Tensor");
 // Whether the imaginary part is 0.
 SB_OP(isreal, "aten::isreal(Tensor self) -> Tensor");
 // Not for complex tensors; `out` is bool (RuntimeError).
-SB_STRUCTURED_NO_INPLACE(isposinf, "aten::isposinf(Tensor self) -> Tensor", "out");
-SB_STRUCTURED_NO_INPLACE(isneginf, "aten::isneginf(Tensor self) -> Tensor", "out");
+SB_OP(isposinf, "aten::isposinf(Tensor self) -> Tensor");
+SB_OP(isposinf_out, out_of(isposinf, "out"));
+SB_OP(isneginf, "aten::isneginf(Tensor self) -> Tensor");
+SB_OP(isneginf_out, out_of(isneginf, "out"));
 
 // |self - other| <= atol + rtol * |other|, and equal infinities; where equal_nan, NaN equals NaN.
 // RuntimeError unless both have one dtype and the tolerances are not negative.
@@ -29,10 +32,11 @@ SB_OP(allclose,
 
 // NaN and the infinities replaced: by 0, and the largest and the smallest number of the dtype,
 // where nothing is given. `out` has self's dtype (RuntimeError).
-SB_STRUCTURED(nan_to_num,
-              "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? "
-              "neginf=None) -> Tensor",
-              "out");
+SB_OP(nan_to_num,
+      "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? "
+      "neginf=None) -> Tensor");
+SB_OP(nan_to_num_, inplace_of(nan_to_num));
+SB_OP(nan_to_num_out, out_of(nan_to_num, "out"));
 
 }  // namespace sb
 

@@ -3,9 +3,8 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/define/elementwise.h"
-#include "switchboard/ops/define/out_by_copy.h"
-#include "switchboard/ops/define/out_form.h"
 #include "switchboard/ops/elementwise/activation_gradients.h"
 #include "switchboard/ops/elementwise/activations.h"
 #include "switchboard/ops/elementwise/select.h"
@@ -70,13 +69,8 @@ std::tuple<Tensor, Tensor> prelu_gradients(const Tensor& grad_output, const Tens
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
-  m.define(prelu);
-  m.impl(prelu, composite, prelu_of);
-  define_out_by_copy<prelu>(m);
-  const OperatorHandle gradients = m.define(prelu_backward);
-  m.impl(prelu_backward, composite, prelu_gradients);
-  define_out_form(m, gradients, "out");
+  define(m, prelu).composite_explicit(prelu_of).out(prelu_out);
+  define(m, prelu_backward).composite_explicit(prelu_gradients).out("out");
 }
 
 }  // namespace

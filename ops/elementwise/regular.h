@@ -1,13 +1,11 @@
 // Operators whose arguments are tensors, which are the inputs, and numbers, which the arithmetic
-// takes as they are: one line each.
+// takes as they are.
 //
-//   // unary_math.h
-//   SB_STRUCTURED(acos, "aten::acos(Tensor self) -> Tensor", "out");
 //   // unary_math.cc, among the cpu_kernels
-//   SB_REGULAR(acos, kFloatFlags, array_loops<1>([](const auto& a) { return vec::acos(a); },
-//                                                FloatTypes(), ComplexTypes()));
-//
-// registers acos, acos_ and acos.out, on CPU and Meta.
+//   SB_ELEMENTWISE(acos_arithmetic, "acos", kFloatFlags,
+//                  array_loops<1>([](const auto& a) { return vec::acos(a); },
+//                                 FloatTypes(), ComplexTypes()));
+//   define(m, acos).elementwise<regular<acos_arithmetic>>().inplace(acos_).out(acos_out);
 
 #ifndef SWITCHBOARD_OPS_ELEMENTWISE_REGULAR_H_
 #define SWITCHBOARD_OPS_ELEMENTWISE_REGULAR_H_
@@ -15,8 +13,8 @@
 #include "switchboard/ops/elementwise/element_loops.h"
 #ifndef SB_CPU_VARIANT
 #include <string_view>
-#include <tuple>
 
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/define/elementwise.h"
 #endif
 
@@ -45,25 +43,7 @@ void check_numbers(const ElementwiseOp& op, const RegularCall& call);
 
 }  // namespace internal
 
-// Computes `arithmetic` on the tensors among the arguments, with the numbers among them. Throws
-// RuntimeError where a number is none of the dtype that is computed in.
-template <const ElementwiseOp& arithmetic, class... A>
-Tensor regular(const Tensor& out, const A&... args) {
-  constexpr size_t tensors = (std::is_same_v<A, Tensor> + ...);
-  if constexpr (tensors == sizeof...(A)) {
-    return elementwise(arithmetic, out, args...);
-  } else {
-    const internal::RegularCall call(args...);
-    internal::check_numbers(arithmetic, call);
-    return [&]<size_t... I>(std::index_sequence<I...>) {
-      return elementwise(arithmetic, out, *call.tensors[I]..., &call.numbers);
-    }
-    (std::make_index_sequence<tensors>());
-  }
-}
-
-namespace internal {
-
+// For Check: refuses nothing.
 struct NoCheck {
   template <class... A>
   void operator()(const A&...) const {}
@@ -71,26 +51,28 @@ struct NoCheck {
 
 template <const ElementwiseOp& arithmetic, class Check>
 struct Regular {
-  template <class R, class... A>
-  struct With {
-    static Tensor body(const Tensor& out, A... args) {
-      Check()(out, args...);
-      return regular<arithmetic>(out, args...);
+  template <class... A>
+  Tensor operator()(const Tensor& out, const A&... args) const {
+    Check()(out, args...);
+    constexpr size_t tensors = (std::is_same_v<A, Tensor> + ...);
+    if constexpr (tensors == sizeof...(A)) {
+      return elementwise(arithmetic, out, args...);
+    } else {
+      const internal::RegularCall call(args...);
+      internal::check_numbers(arithmetic, call);
+      return [&]<size_t... I>(std::index_sequence<I...>) {
+        return elementwise(arithmetic, out, *call.tensors[I]..., &call.numbers);
+      }
+      (std::make_index_sequence<tensors>());
     }
-  };
+  }
 };
 
-}  // namespace internal
-
-// Defines the forms of `op`. `Check` is called first, with `out` and the arguments, and throws what
-// the operator refuses.
-template <const ElementwiseOp& arithmetic, class Check = internal::NoCheck, class Tag>
-void define_regular(Library& m, const Op<Tag>& op,
-                    SourceLocation where = SourceLocation::current()) {
-  using With =
-      typename Op<Tag>::Traits::template Apply<internal::Regular<arithmetic, Check>::template With>;
-  define_elementwise<&With::body>(m, op, where);
-}
+// The body of such an operator: computes `arithmetic` on the tensors among the arguments, with the
+// numbers among them. `Check` is called first, with `out` and the arguments, and throws what the
+// operator refuses. Throws RuntimeError where a number is none of the dtype that is computed in.
+template <const ElementwiseOp& arithmetic, class Check = NoCheck>
+inline constexpr Regular<arithmetic, Check> regular{};
 
 // For Check. Refuses complex tensors.
 template <const ElementwiseOp& arithmetic>
@@ -112,24 +94,6 @@ struct BoolOutOnly {
 };
 
 }  // namespace sb
-#endif
-
-// Defines the operator `handle`, declared by SB_STRUCTURED or the like: its flags, and a constant
-// expression that makes its LoopTable. In namespace sb.
-#define SB_REGULAR(handle, flags, ...)                              \
-  SB_ELEMENTWISE(handle##_arithmetic, #handle, flags, __VA_ARGS__); \
-  SB_REGULAR_DEFINE_(handle, handle##_arithmetic)
-// With a Check.
-#define SB_REGULAR_CHECKED(handle, check, flags, ...)               \
-  SB_ELEMENTWISE(handle##_arithmetic, #handle, flags, __VA_ARGS__); \
-  SB_REGULAR_DEFINE_(handle, handle##_arithmetic, check)
-
-#ifdef SB_CPU_VARIANT
-#define SB_REGULAR_DEFINE_(handle, ...) static_assert(true)
-#else
-#define SB_REGULAR_DEFINE_(handle, ...)                                    \
-  SB_LIBRARY_FRAGMENT(aten, m) { define_regular<__VA_ARGS__>(m, handle); } \
-  static_assert(true)
 #endif
 
 #endif  // SWITCHBOARD_OPS_ELEMENTWISE_REGULAR_H_

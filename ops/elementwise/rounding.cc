@@ -12,25 +12,25 @@
 namespace sb {
 
 // Integers are round already.
-#define SB_ROUNDING(name, function)                                         \
-  SB_REGULAR_CHECKED(name, NotComplex<name##_arithmetic>, kUnaryFlags,      \
-                     element_loops<1>(                                      \
-                         [](auto x) {                                       \
-                           if constexpr (std::is_integral_v<decltype(x)>) { \
-                             return x;                                      \
-                           } else {                                         \
-                             return std::function(x);                       \
-                           }                                                \
-                         },                                                 \
-                         IntegerTypes(), FloatTypes()))
+#define SB_ROUNDING(name, function)                                     \
+  SB_ELEMENTWISE(name##_arithmetic, #name, kUnaryFlags,                 \
+                 element_loops<1>(                                      \
+                     [](auto x) {                                       \
+                       if constexpr (std::is_integral_v<decltype(x)>) { \
+                         return x;                                      \
+                       } else {                                         \
+                         return std::function(x);                       \
+                       }                                                \
+                     },                                                 \
+                     IntegerTypes(), FloatTypes()))
 SB_ROUNDING(ceil, ceil);
 SB_ROUNDING(floor, floor);
 SB_ROUNDING(round, nearbyint);
 SB_ROUNDING(trunc, trunc);
 #undef SB_ROUNDING
 
-SB_REGULAR(frac, kUnaryFlags,
-           element_loops<1>([](auto x) { return x - std::trunc(x); }, FloatTypes()));
+SB_ELEMENTWISE(frac_arithmetic, "frac", kUnaryFlags,
+               element_loops<1>([](auto x) { return x - std::trunc(x); }, FloatTypes()));
 
 // Numbers: the power of ten to multiply by, or to divide by.
 SB_ELEMENTWISE(round_up_arithmetic, "round", kUnaryFlags,
@@ -55,10 +55,10 @@ struct Sign {
   }
 };
 }  // namespace
-SB_REGULAR_CHECKED(sign, NotComplex<sign_arithmetic>, kUnaryFlags,
-                   element_loops<1>(Sign(), IntegerTypes(), FloatTypes(), BoolType()));
-SB_REGULAR(sgn, kUnaryFlags,
-           element_loops<1>(Sign(), IntegerTypes(), FloatTypes(), BoolType(), ComplexTypes()));
+SB_ELEMENTWISE(sign_arithmetic, "sign", kUnaryFlags,
+               element_loops<1>(Sign(), IntegerTypes(), FloatTypes(), BoolType()));
+SB_ELEMENTWISE(sgn_arithmetic, "sgn", kUnaryFlags,
+               element_loops<1>(Sign(), IntegerTypes(), FloatTypes(), BoolType(), ComplexTypes()));
 
 namespace {
 constexpr LoopTable signbit_loops() {
@@ -68,7 +68,7 @@ constexpr LoopTable signbit_loops() {
   return table;
 }
 }  // namespace
-SB_REGULAR_CHECKED(signbit, BoolOutOnly<signbit_arithmetic>, kBoolOutput, signbit_loops());
+SB_ELEMENTWISE(signbit_arithmetic, "signbit", kBoolOutput, signbit_loops());
 
 SB_ELEMENTWISE(deg2rad_arithmetic, "deg2rad", kFloatFlags,
                array_loops<1>(
@@ -103,9 +103,43 @@ Tensor converted_angle_body(const Tensor& out, const Tensor& self) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<round_decimals_body>(m, round_decimals);
-  define_elementwise<converted_angle_body<deg2rad_arithmetic>>(m, deg2rad);
-  define_elementwise<converted_angle_body<rad2deg_arithmetic>>(m, rad2deg);
+  define(m, ceil)
+      .elementwise<regular<ceil_arithmetic, NotComplex<ceil_arithmetic>>>()
+      .inplace(ceil_)
+      .out(ceil_out);
+  define(m, floor)
+      .elementwise<regular<floor_arithmetic, NotComplex<floor_arithmetic>>>()
+      .inplace(floor_)
+      .out(floor_out);
+  define(m, round)
+      .elementwise<regular<round_arithmetic, NotComplex<round_arithmetic>>>()
+      .inplace(round_)
+      .out(round_out);
+  define(m, trunc)
+      .elementwise<regular<trunc_arithmetic, NotComplex<trunc_arithmetic>>>()
+      .inplace(trunc_)
+      .out(trunc_out);
+  define(m, frac).elementwise<regular<frac_arithmetic>>().inplace(frac_).out(frac_out);
+  define(m, sign)
+      .elementwise<regular<sign_arithmetic, NotComplex<sign_arithmetic>>>()
+      .inplace(sign_)
+      .out(sign_out);
+  define(m, sgn).elementwise<regular<sgn_arithmetic>>().inplace(sgn_).out(sgn_out);
+  define(m, signbit)
+      .elementwise<regular<signbit_arithmetic, BoolOutOnly<signbit_arithmetic>>>()
+      .out(signbit_out);
+  define(m, round_decimals)
+      .elementwise<round_decimals_body>()
+      .inplace(round_decimals_)
+      .out(round_decimals_out);
+  define(m, deg2rad)
+      .elementwise<converted_angle_body<deg2rad_arithmetic>>()
+      .inplace(deg2rad_)
+      .out(deg2rad_out);
+  define(m, rad2deg)
+      .elementwise<converted_angle_body<rad2deg_arithmetic>>()
+      .inplace(rad2deg_)
+      .out(rad2deg_out);
 }
 
 }  // namespace

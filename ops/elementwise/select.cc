@@ -6,8 +6,8 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/define/elementwise.h"
-#include "switchboard/ops/define/out_form.h"
 #include "switchboard/ops/elementwise/select_kernels.h"
 #include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/views/views.h"
@@ -100,10 +100,10 @@ Tensor masked_fill_body(const Tensor& self, const Tensor& mask, const Value& val
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(where);
-  m.define(where_out);
-  m.define(masked_fill_);
-  m.define(masked_fill__Tensor);
+  define(m, where);
+  define(m, where_out);
+  define(m, masked_fill_);
+  define(m, masked_fill__Tensor);
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
     m.impl(where, key, [](const Tensor& condition, const Tensor& self, const Tensor& other) {
       return where_body(Tensor(), condition, self, other);
@@ -116,27 +116,26 @@ SB_LIBRARY_FRAGMENT(aten, m) {
     m.impl(masked_fill__Tensor, key, masked_fill_tensor_);
   }
 
-  m.define(where_ScalarSelf);
-  m.impl(where_ScalarSelf, [](const Tensor& condition, const Scalar& self, const Tensor& other) {
-    return where(condition, wrapped_scalar_tensor(self, condition), other);
-  });
-  m.define(where_ScalarOther);
-  m.impl(where_ScalarOther, [](const Tensor& condition, const Tensor& self, const Scalar& other) {
-    return where(condition, self, wrapped_scalar_tensor(other, condition));
-  });
-  m.define(where_Scalar);
-  m.impl(where_Scalar, [](const Tensor& condition, const Scalar& self, const Scalar& other) {
-    return where(condition, wrapped_scalar_tensor(self, condition),
-                 wrapped_scalar_tensor(other, condition));
-  });
+  define(m, where_ScalarSelf)
+      .composed([](const Tensor& condition, const Scalar& self, const Tensor& other) {
+        return where(condition, wrapped_scalar_tensor(self, condition), other);
+      });
+  define(m, where_ScalarOther)
+      .composed([](const Tensor& condition, const Tensor& self, const Scalar& other) {
+        return where(condition, self, wrapped_scalar_tensor(other, condition));
+      });
+  define(m, where_Scalar)
+      .composed([](const Tensor& condition, const Scalar& self, const Scalar& other) {
+        return where(condition, wrapped_scalar_tensor(self, condition),
+                     wrapped_scalar_tensor(other, condition));
+      });
 
-  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
-  const OperatorHandle fill = m.define(masked_fill);
-  m.impl(masked_fill, composite, masked_fill_body<masked_fill_, Scalar>);
-  define_out_form(m, fill, "Scalar_out");
-  const OperatorHandle fill_by_tensor = m.define(masked_fill_Tensor);
-  m.impl(masked_fill_Tensor, composite, masked_fill_body<masked_fill__Tensor, Tensor>);
-  define_out_form(m, fill_by_tensor, "Tensor_out");
+  define(m, masked_fill)
+      .composite_explicit(masked_fill_body<masked_fill_, Scalar>)
+      .out("Scalar_out");
+  define(m, masked_fill_Tensor)
+      .composite_explicit(masked_fill_body<masked_fill__Tensor, Tensor>)
+      .out("Tensor_out");
 }
 
 }  // namespace

@@ -2,8 +2,7 @@
 
 #ifndef SWITCHBOARD_OPS_ELEMENTWISE_SELECT_H_
 #define SWITCHBOARD_OPS_ELEMENTWISE_SELECT_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
@@ -22,13 +21,12 @@ SB_OP(where_Scalar, "aten::where.Scalar(Tensor condition, Scalar self, Scalar ot
 // self with `value` where mask holds. The mask is bool, or uint8 of 0 and 1. In place, it
 // broadcasts to self's shape; else both broadcast, and the result is contiguous. RuntimeError where
 // value does not fit self's dtype.
-SB_STRUCTURED_NO_INPLACE(
-    masked_fill, "aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
-    "Scalar_out");
+SB_OP(masked_fill, "aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor");
+SB_OP(masked_fill_out, out_of(masked_fill, "Scalar_out"));
 // `value` is 0-dim.
-SB_STRUCTURED_NO_INPLACE(
-    masked_fill_Tensor,
-    "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", "Tensor_out");
+SB_OP(masked_fill_Tensor,
+      "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor");
+SB_OP(masked_fill_Tensor_out, out_of(masked_fill_Tensor, "Tensor_out"));
 SB_OP(masked_fill_,
       "aten::masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)");
 SB_OP(masked_fill__Tensor,

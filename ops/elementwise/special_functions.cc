@@ -115,12 +115,13 @@ double spherical_bessel_of(double x) {
 }  // namespace
 
 // Computed in double.
-#define SB_SPECIAL(name, ...)   \
-  SB_REGULAR(name, kFloatFlags, \
-             element_loops<1>([](double x) -> double { return __VA_ARGS__; }, FloatTypes()))
+#define SB_SPECIAL(name, ...)                           \
+  SB_ELEMENTWISE(name##_arithmetic, #name, kFloatFlags, \
+                 element_loops<1>([](double x) -> double { return __VA_ARGS__; }, FloatTypes()))
 // Or in the element's type: as PyTorch, which has polynomials of fewer terms for float.
-#define SB_SPECIAL_AS_IS(name, ...) \
-  SB_REGULAR(name, kFloatFlags, element_loops<1>([](auto x) { return __VA_ARGS__; }, FloatTypes()))
+#define SB_SPECIAL_AS_IS(name, ...)                     \
+  SB_ELEMENTWISE(name##_arithmetic, #name, kFloatFlags, \
+                 element_loops<1>([](auto x) { return __VA_ARGS__; }, FloatTypes()))
 SB_SPECIAL(lgamma, log_gamma(x));
 SB_SPECIAL(digamma, digamma_of(x));
 SB_SPECIAL(erfinv, erfinv_of(x));
@@ -147,14 +148,14 @@ SB_SPECIAL(special_ndtri, x >= 0 && !(x > 1) ? Eigen::numext::ndtri(x) : kNaN);
 #undef SB_SPECIAL
 #undef SB_SPECIAL_AS_IS
 
-SB_REGULAR(igamma, kBinaryFlags,
-           element_loops<2>([](double a, double x) { return Eigen::numext::igamma(a, x); },
-                            FloatTypes()));
-SB_REGULAR(igammac, kBinaryFlags,
-           element_loops<2>([](double a, double x) { return Eigen::numext::igammac(a, x); },
-                            FloatTypes()));
-SB_REGULAR(special_zeta, kFloatFlags,
-           element_loops<2>([](double x, double q) { return zeta_of(x, q); }, FloatTypes()));
+SB_ELEMENTWISE(igamma_arithmetic, "igamma", kBinaryFlags,
+               element_loops<2>([](double a, double x) { return Eigen::numext::igamma(a, x); },
+                                FloatTypes()));
+SB_ELEMENTWISE(igammac_arithmetic, "igammac", kBinaryFlags,
+               element_loops<2>([](double a, double x) { return Eigen::numext::igammac(a, x); },
+                                FloatTypes()));
+SB_ELEMENTWISE(special_zeta_arithmetic, "special_zeta", kFloatFlags,
+               element_loops<2>([](double x, double q) { return zeta_of(x, q); }, FloatTypes()));
 SB_ELEMENTWISE(polygamma_arithmetic, "polygamma", kFloatFlags,
                element_loops<1>([](const auto& n,
                                    auto x) { return polygamma_of(static_cast<double>(n[0]), x); },
@@ -168,10 +169,60 @@ Tensor polygamma_body(const Tensor& out, int64_t n, const Tensor& self) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<polygamma_body>(m, polygamma);
-  m.define(polygamma_);
-  m.impl(polygamma_, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, int64_t n) { return polygamma_out(n, self, self); });
+  define(m, lgamma).elementwise<regular<lgamma_arithmetic>>().inplace(lgamma_).out(lgamma_out);
+  define(m, digamma).elementwise<regular<digamma_arithmetic>>().inplace(digamma_).out(digamma_out);
+  define(m, erfinv).elementwise<regular<erfinv_arithmetic>>().inplace(erfinv_).out(erfinv_out);
+  define(m, special_erfcx).elementwise<regular<special_erfcx_arithmetic>>().out(special_erfcx_out);
+  define(m, special_ndtr).elementwise<regular<special_ndtr_arithmetic>>().out(special_ndtr_out);
+  define(m, special_log_ndtr)
+      .elementwise<regular<special_log_ndtr_arithmetic>>()
+      .out(special_log_ndtr_out);
+  define(m, special_entr).elementwise<regular<special_entr_arithmetic>>().out(special_entr_out);
+  define(m, special_spherical_bessel_j0)
+      .elementwise<regular<special_spherical_bessel_j0_arithmetic>>()
+      .out(special_spherical_bessel_j0_out);
+  define(m, i0).elementwise<regular<i0_arithmetic>>().inplace(i0_).out(i0_out);
+  define(m, special_bessel_j0)
+      .elementwise<regular<special_bessel_j0_arithmetic>>()
+      .out(special_bessel_j0_out);
+  define(m, special_bessel_j1)
+      .elementwise<regular<special_bessel_j1_arithmetic>>()
+      .out(special_bessel_j1_out);
+  define(m, special_bessel_y0)
+      .elementwise<regular<special_bessel_y0_arithmetic>>()
+      .out(special_bessel_y0_out);
+  define(m, special_bessel_y1)
+      .elementwise<regular<special_bessel_y1_arithmetic>>()
+      .out(special_bessel_y1_out);
+  define(m, special_modified_bessel_i0)
+      .elementwise<regular<special_modified_bessel_i0_arithmetic>>()
+      .out(special_modified_bessel_i0_out);
+  define(m, special_modified_bessel_i1)
+      .elementwise<regular<special_modified_bessel_i1_arithmetic>>()
+      .out(special_modified_bessel_i1_out);
+  define(m, special_modified_bessel_k0)
+      .elementwise<regular<special_modified_bessel_k0_arithmetic>>()
+      .out(special_modified_bessel_k0_out);
+  define(m, special_modified_bessel_k1)
+      .elementwise<regular<special_modified_bessel_k1_arithmetic>>()
+      .out(special_modified_bessel_k1_out);
+  define(m, special_scaled_modified_bessel_k0)
+      .elementwise<regular<special_scaled_modified_bessel_k0_arithmetic>>()
+      .out(special_scaled_modified_bessel_k0_out);
+  define(m, special_scaled_modified_bessel_k1)
+      .elementwise<regular<special_scaled_modified_bessel_k1_arithmetic>>()
+      .out(special_scaled_modified_bessel_k1_out);
+  define(m, special_i0e).elementwise<regular<special_i0e_arithmetic>>().out(special_i0e_out);
+  define(m, special_i1).elementwise<regular<special_i1_arithmetic>>().out(special_i1_out);
+  define(m, special_i1e).elementwise<regular<special_i1e_arithmetic>>().out(special_i1e_out);
+  define(m, special_ndtri).elementwise<regular<special_ndtri_arithmetic>>().out(special_ndtri_out);
+  define(m, igamma).elementwise<regular<igamma_arithmetic>>().inplace(igamma_).out(igamma_out);
+  define(m, igammac).elementwise<regular<igammac_arithmetic>>().inplace(igammac_).out(igammac_out);
+  define(m, special_zeta).elementwise<regular<special_zeta_arithmetic>>().out(special_zeta_out);
+  define(m, polygamma).elementwise<polygamma_body>().out(polygamma_out);
+  define(m, polygamma_).composite_explicit([](const Tensor& self, int64_t n) {
+    return polygamma_out(n, self, self);
+  });
   define_number_forms(m, special_zeta_other_scalar, special_zeta);
   define_number_forms(m, special_zeta_self_scalar, special_zeta);
 }

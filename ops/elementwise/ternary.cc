@@ -18,12 +18,12 @@ auto unsigned_of(T x) {
   }
 }
 }  // namespace
-SB_REGULAR(addcmul, kBinaryFlags,
-           element_loops<3>(
-               [](const auto& n, const auto& x, const auto& y, const auto& z) {
-                 return unsigned_of(x) + unsigned_of(n[0]) * unsigned_of(y) * unsigned_of(z);
-               },
-               IntegerTypes(), FloatTypes(), ComplexTypes()));
+SB_ELEMENTWISE(addcmul_arithmetic, "addcmul", kBinaryFlags,
+               element_loops<3>(
+                   [](const auto& n, const auto& x, const auto& y, const auto& z) {
+                     return unsigned_of(x) + unsigned_of(n[0]) * unsigned_of(y) * unsigned_of(z);
+                   },
+                   IntegerTypes(), FloatTypes(), ComplexTypes()));
 
 namespace {
 struct NoIntegerDivision {
@@ -31,10 +31,10 @@ struct NoIntegerDivision {
                   const Tensor& tensor2, const Scalar& value) const;
 };
 }  // namespace
-SB_REGULAR_CHECKED(addcdiv, NoIntegerDivision, kBinaryFlags,
-                   element_loops<3>([](const auto& n, const auto& x, const auto& y,
-                                       const auto& z) { return x + n[0] * y / z; },
-                                    FloatTypes(), ComplexTypes()));
+SB_ELEMENTWISE(addcdiv_arithmetic, "addcdiv", kBinaryFlags,
+               element_loops<3>([](const auto& n, const auto& x, const auto& y,
+                                   const auto& z) { return x + n[0] * y / z; },
+                                FloatTypes(), ComplexTypes()));
 
 namespace {
 struct Lerp {
@@ -51,12 +51,12 @@ struct OneDType {
                   const Weight& weight) const;
 };
 }  // namespace
-SB_REGULAR_CHECKED(lerp_Scalar, OneDType, kBinaryFlags,
-                   element_loops<2>([](const auto& n, const auto& start,
-                                       const auto& end) { return Lerp()(start, end, n[0]); },
-                                    FloatTypes(), ComplexTypes()));
-SB_REGULAR_CHECKED(lerp_Tensor, OneDType, kUnaryFlags,
-                   element_loops<3>(Lerp(), FloatTypes(), ComplexTypes()));
+SB_ELEMENTWISE(lerp_Scalar_arithmetic, "lerp_Scalar", kBinaryFlags,
+               element_loops<2>([](const auto& n, const auto& start,
+                                   const auto& end) { return Lerp()(start, end, n[0]); },
+                                FloatTypes(), ComplexTypes()));
+SB_ELEMENTWISE(lerp_Tensor_arithmetic, "lerp_Tensor", kUnaryFlags,
+               element_loops<3>(Lerp(), FloatTypes(), ComplexTypes()));
 
 #ifndef SB_CPU_VARIANT
 
@@ -79,5 +79,23 @@ void OneDType::operator()(const Tensor&, const Tensor& self, const Tensor& end,
 }
 
 #endif
+
+#ifndef SB_CPU_VARIANT
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define(m, addcmul).elementwise<regular<addcmul_arithmetic>>().inplace(addcmul_).out(addcmul_out);
+  define(m, addcdiv)
+      .elementwise<regular<addcdiv_arithmetic, NoIntegerDivision>>()
+      .inplace(addcdiv_)
+      .out(addcdiv_out);
+  define(m, lerp_Scalar)
+      .elementwise<regular<lerp_Scalar_arithmetic, OneDType>>()
+      .inplace(lerp_Scalar_)
+      .out(lerp_Scalar_out);
+  define(m, lerp_Tensor)
+      .elementwise<regular<lerp_Tensor_arithmetic, OneDType>>()
+      .inplace(lerp_Tensor_)
+      .out(lerp_Tensor_out);
+}
+#endif  // SB_CPU_VARIANT
 
 }  // namespace sb

@@ -20,10 +20,12 @@ constexpr LoopTable complex_loops(F f) {
 }
 }  // namespace
 
-#define SB_REAL_FUNCTION(name) \
-  SB_REGULAR(name, kFloatFlags, double_loops<1>([](const auto& x) { return vec::name(x); }))
-#define SB_COMPLEX_FUNCTION(name) \
-  SB_REGULAR(name, kFloatFlags, complex_loops([](const auto& x) { return vec::name(x); }))
+#define SB_REAL_FUNCTION(name)                          \
+  SB_ELEMENTWISE(name##_arithmetic, #name, kFloatFlags, \
+                 double_loops<1>([](const auto& x) { return vec::name(x); }))
+#define SB_COMPLEX_FUNCTION(name)                       \
+  SB_ELEMENTWISE(name##_arithmetic, #name, kFloatFlags, \
+                 complex_loops([](const auto& x) { return vec::name(x); }))
 SB_COMPLEX_FUNCTION(acos);
 SB_COMPLEX_FUNCTION(asin);
 SB_COMPLEX_FUNCTION(atan);
@@ -35,9 +37,9 @@ SB_REAL_FUNCTION(log1p);
 SB_REAL_FUNCTION(erf);
 SB_REAL_FUNCTION(erfc);
 // PyTorch calls the standard library for these, so that this gives its results to the last bit.
-#define SB_STANDARD_FUNCTION(name) \
-  SB_REGULAR(                      \
-      name, kFloatFlags,           \
+#define SB_STANDARD_FUNCTION(name)           \
+  SB_ELEMENTWISE(                            \
+      name##_arithmetic, #name, kFloatFlags, \
       element_loops<1>([](const auto& x) { return std::name(x); }, FloatTypes(), ComplexTypes()))
 SB_STANDARD_FUNCTION(acosh);
 SB_STANDARD_FUNCTION(asinh);
@@ -58,17 +60,17 @@ constexpr LoopTable log2_loops() {
   return table;
 }
 }  // namespace
-SB_REGULAR(log2, kFloatFlags, log2_loops());
+SB_ELEMENTWISE(log2_arithmetic, "log2", kFloatFlags, log2_loops());
 
 // The product is rounded as it is in PyTorch: the sine of a multiple of pi shows it.
-SB_REGULAR(sinc, kFloatFlags,
-           element_loops<1>(
-               [](const auto& x) {
-                 using T = std::decay_t<decltype(x)>;
-                 const T product = T(std::numbers::pi) * x;
-                 return x == T(0) ? T(1) : std::sin(product) / product;
-               },
-               FloatTypes(), ComplexTypes()));
+SB_ELEMENTWISE(sinc_arithmetic, "sinc", kFloatFlags,
+               element_loops<1>(
+                   [](const auto& x) {
+                     using T = std::decay_t<decltype(x)>;
+                     const T product = T(std::numbers::pi) * x;
+                     return x == T(0) ? T(1) : std::sin(product) / product;
+                   },
+                   FloatTypes(), ComplexTypes()));
 
 SB_ELEMENTWISE(logit_arithmetic, "logit", kFloatFlags,
                double_loops<1>([](const auto& x) { return vec::log(x / (1 - x)); }));
@@ -89,7 +91,26 @@ Tensor logit_body(const Tensor& out, const Tensor& self, std::optional<double> e
   return regular<logit_eps_arithmetic>(out, self, *eps);
 }
 
-SB_LIBRARY_FRAGMENT(aten, m) { define_elementwise<logit_body>(m, logit); }
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define(m, acos).elementwise<regular<acos_arithmetic>>().inplace(acos_).out(acos_out);
+  define(m, asin).elementwise<regular<asin_arithmetic>>().inplace(asin_).out(asin_out);
+  define(m, atan).elementwise<regular<atan_arithmetic>>().inplace(atan_).out(atan_out);
+  define(m, tan).elementwise<regular<tan_arithmetic>>().inplace(tan_).out(tan_out);
+  define(m, log10).elementwise<regular<log10_arithmetic>>().inplace(log10_).out(log10_out);
+  define(m, exp2).elementwise<regular<exp2_arithmetic>>().inplace(exp2_).out(exp2_out);
+  define(m, expm1).elementwise<regular<expm1_arithmetic>>().inplace(expm1_).out(expm1_out);
+  define(m, log1p).elementwise<regular<log1p_arithmetic>>().inplace(log1p_).out(log1p_out);
+  define(m, erf).elementwise<regular<erf_arithmetic>>().inplace(erf_).out(erf_out);
+  define(m, erfc).elementwise<regular<erfc_arithmetic>>().inplace(erfc_).out(erfc_out);
+  define(m, acosh).elementwise<regular<acosh_arithmetic>>().inplace(acosh_).out(acosh_out);
+  define(m, asinh).elementwise<regular<asinh_arithmetic>>().inplace(asinh_).out(asinh_out);
+  define(m, atanh).elementwise<regular<atanh_arithmetic>>().inplace(atanh_).out(atanh_out);
+  define(m, cosh).elementwise<regular<cosh_arithmetic>>().inplace(cosh_).out(cosh_out);
+  define(m, sinh).elementwise<regular<sinh_arithmetic>>().inplace(sinh_).out(sinh_out);
+  define(m, log2).elementwise<regular<log2_arithmetic>>().inplace(log2_).out(log2_out);
+  define(m, sinc).elementwise<regular<sinc_arithmetic>>().inplace(sinc_).out(sinc_out);
+  define(m, logit).elementwise<logit_body>().inplace(logit_).out(logit_out);
+}
 
 }  // namespace
 #endif

@@ -5,8 +5,9 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/memory_overlap.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/cpu/cast.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/factory_parameters.h"
@@ -263,135 +264,113 @@ Tensor new_full_out_any(const Tensor& self, SymIntArrayRef size, const Scalar& v
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(empty);
-  m.impl(empty, DispatchKey::BackendSelect, EmptySelect());
-  m.impl(empty, DispatchKey::CPU, EmptyAt<DeviceType::CPU>());
-  m.impl(empty, DispatchKey::Meta, EmptyAtMeta());
-  m.define(empty_strided);
-  m.impl(empty_strided, DispatchKey::BackendSelect, empty_strided_select);
-  m.impl(empty_strided, DispatchKey::CPU, empty_strided_at<DeviceType::CPU>);
-  m.impl(empty_strided, DispatchKey::Meta, empty_strided_at_meta);
-  m.define(empty_out);
-  m.impl(empty_out, kFactory,
-         [](IntArrayRef size, std::optional<MemoryFormat> memory_format, const Tensor& out) {
-           check_out("empty", out);
-           SB_CHECK(!memory_format, "empty: argument memory_format: not taken together with out");
-           resize_output(out, size);
-           return out;
-         });
-  m.define(empty_strided_out);
-  m.impl(empty_strided_out, kFactory, [](IntArrayRef size, IntArrayRef stride, const Tensor& out) {
-    return empty_strided_to("empty_strided", size, stride, out);
-  });
+  define(m, empty)
+      .kernel(DispatchKey::BackendSelect, EmptySelect())
+      .cpu(EmptyAt<DeviceType::CPU>())
+      .meta(EmptyAtMeta());
+  define(m, empty_strided)
+      .kernel(DispatchKey::BackendSelect, empty_strided_select)
+      .cpu(empty_strided_at<DeviceType::CPU>)
+      .meta(empty_strided_at_meta);
+  define(m, empty_out)
+      .composite_explicit(
+          [](IntArrayRef size, std::optional<MemoryFormat> memory_format, const Tensor& out) {
+            check_out("empty", out);
+            SB_CHECK(!memory_format, "empty: argument memory_format: not taken together with out");
+            resize_output(out, size);
+            return out;
+          });
+  define(m, empty_strided_out)
+      .composite_explicit([](IntArrayRef size, IntArrayRef stride, const Tensor& out) {
+        return empty_strided_to("empty_strided", size, stride, out);
+      });
 
-  m.define(empty_permuted);
-  m.impl(empty_permuted, kFactory, empty_permuted_any);
-  m.define(empty_permuted_out);
-  m.impl(empty_permuted_out, kFactory,
-         [](SymIntArrayRef size, IntArrayRef physical_layout, const Tensor& out) {
-           check_out("empty_permuted", out);
-           return resize_to_result(
-               "empty_permuted",
-               empty_permuted_any(size, physical_layout, out.dtype(), std::nullopt,
-                                  Device(DeviceType::Meta), std::nullopt),
-               out);
-         });
+  define(m, empty_permuted)
+      .composite_explicit(empty_permuted_any)
+      .out(empty_permuted_out, [](SymIntArrayRef size, IntArrayRef physical_layout,
+                                  const Tensor& out) {
+        check_out("empty_permuted", out);
+        return resize_to_result("empty_permuted",
+                                empty_permuted_any(size, physical_layout, out.dtype(), std::nullopt,
+                                                   Device(DeviceType::Meta), std::nullopt),
+                                out);
+      });
 
-  m.define(zeros);
-  m.impl(zeros, kFactory, zeros_any);
-  m.define(zeros_out);
-  m.impl(zeros_out, kFactory,
-         [](IntArrayRef size, const Tensor& out) { return fill_resized("zeros", size, 0, out); });
-  m.define(ones);
-  m.impl(ones, kFactory, ones_any);
-  m.define(ones_out);
-  m.impl(ones_out, kFactory,
-         [](IntArrayRef size, const Tensor& out) { return fill_resized("ones", size, 1, out); });
-  m.define(full);
-  m.impl(full, kFactory, full_any);
-  m.define(full_out);
-  m.impl(full_out, kFactory, [](IntArrayRef size, const Scalar& value, const Tensor& out) {
-    return fill_resized("full", size, value, out);
-  });
-  m.define(scalar_tensor);
-  m.impl(scalar_tensor, kFactory, scalar_tensor_any);
-  m.define(scalar_tensor_out);
-  m.impl(scalar_tensor_out, kFactory, [](const Scalar& s, const Tensor& out) {
-    return fill_resized("scalar_tensor", {}, s, out);
-  });
+  define(m, zeros).composite_explicit(zeros_any).out(
+      zeros_out,
+      [](IntArrayRef size, const Tensor& out) { return fill_resized("zeros", size, 0, out); });
+  define(m, ones).composite_explicit(ones_any).out(
+      ones_out,
+      [](IntArrayRef size, const Tensor& out) { return fill_resized("ones", size, 1, out); });
+  define(m, full).composite_explicit(full_any).out(
+      full_out, [](IntArrayRef size, const Scalar& value, const Tensor& out) {
+        return fill_resized("full", size, value, out);
+      });
+  define(m, scalar_tensor)
+      .composite_explicit(scalar_tensor_any)
+      .out(scalar_tensor_out, [](const Scalar& s, const Tensor& out) {
+        return fill_resized("scalar_tensor", {}, s, out);
+      });
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(empty_like);
-  m.impl(empty_like, kFactory, empty_like_any);
-  m.define(empty_like_out);
-  m.impl(empty_like_out, kFactory,
-         [](const Tensor& self, std::optional<MemoryFormat> memory_format, const Tensor& out) {
-           check_self("empty_like", self);
-           return resize_to_result(
-               "empty_like",
-               empty_like_any(self, self.dtype(), {}, Device(DeviceType::Meta), {}, memory_format),
-               out);
-         });
-  m.define(zeros_like);
-  m.impl(zeros_like, kFactory,
-         [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
-           return zero_(empty_like(self, dtype, layout, device, pin_memory, format));
-         });
-  m.define(zeros_like_out);
-  m.impl(zeros_like_out, kFactory,
-         [](const Tensor& self, std::optional<MemoryFormat> format, const Tensor& out) {
-           return full_like_out_any(self, 0, format, out);
-         });
-  m.define(ones_like);
-  m.impl(ones_like, kFactory,
-         [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
-           return full_like_any(self, 1, dtype, layout, device, pin_memory, format);
-         });
-  m.define(ones_like_out);
-  m.impl(ones_like_out, kFactory,
-         [](const Tensor& self, std::optional<MemoryFormat> format, const Tensor& out) {
-           return full_like_out_any(self, 1, format, out);
-         });
-  m.define(full_like);
-  m.impl(full_like, kFactory, full_like_any);
-  m.define(full_like_out);
-  m.impl(full_like_out, kFactory, full_like_out_any);
+  define(m, empty_like)
+      .composite_explicit(empty_like_any)
+      .out(empty_like_out,
+           [](const Tensor& self, std::optional<MemoryFormat> memory_format, const Tensor& out) {
+             check_self("empty_like", self);
+             return resize_to_result("empty_like",
+                                     empty_like_any(self, self.dtype(), {},
+                                                    Device(DeviceType::Meta), {}, memory_format),
+                                     out);
+           });
+  define(m, zeros_like)
+      .composite_explicit(
+          [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
+            return zero_(empty_like(self, dtype, layout, device, pin_memory, format));
+          })
+      .out(zeros_like_out,
+           [](const Tensor& self, std::optional<MemoryFormat> format, const Tensor& out) {
+             return full_like_out_any(self, 0, format, out);
+           });
+  define(m, ones_like)
+      .composite_explicit(
+          [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
+            return full_like_any(self, 1, dtype, layout, device, pin_memory, format);
+          })
+      .out(ones_like_out,
+           [](const Tensor& self, std::optional<MemoryFormat> format, const Tensor& out) {
+             return full_like_out_any(self, 1, format, out);
+           });
+  define(m, full_like).composite_explicit(full_like_any).out(full_like_out, full_like_out_any);
 
-  m.define(new_empty);
-  m.impl(new_empty, kFactory, new_empty_any);
-  m.define(new_empty_out);
-  m.impl(new_empty_out, kFactory, [](const Tensor&, IntArrayRef size, const Tensor& out) {
-    check_out("new_empty", out);
-    return resize_to_result("new_empty", empty_on(DeviceType::Meta, size, out.dtype()), out);
-  });
-  m.define(new_empty_strided);
-  m.impl(new_empty_strided, kFactory, new_empty_strided_any);
-  m.define(new_empty_strided_out);
-  m.impl(new_empty_strided_out, kFactory,
-         [](const Tensor&, IntArrayRef size, IntArrayRef stride, const Tensor& out) {
-           return empty_strided_to("new_empty_strided", size, stride, out);
-         });
-  m.define(new_zeros);
-  m.impl(new_zeros, kFactory, [](const Tensor& self, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
-    return zero_(new_empty_any(self, size, dtype, layout, device, pin_memory));
-  });
-  m.define(new_zeros_out);
-  m.impl(new_zeros_out, kFactory, [](const Tensor& self, SymIntArrayRef size, const Tensor& out) {
-    return new_full_out_any(self, size, 0, out);
-  });
-  m.define(new_ones);
-  m.impl(new_ones, kFactory, [](const Tensor& self, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
-    return new_full_any(self, size, 1, dtype, layout, device, pin_memory);
-  });
-  m.define(new_ones_out);
-  m.impl(new_ones_out, kFactory, [](const Tensor& self, SymIntArrayRef size, const Tensor& out) {
-    return new_full_out_any(self, size, 1, out);
-  });
-  m.define(new_full);
-  m.impl(new_full, kFactory, new_full_any);
-  m.define(new_full_out);
-  m.impl(new_full_out, kFactory, new_full_out_any);
+  define(m, new_empty)
+      .composite_explicit(new_empty_any)
+      .out(new_empty_out, [](const Tensor&, IntArrayRef size, const Tensor& out) {
+        check_out("new_empty", out);
+        return resize_to_result("new_empty", empty_on(DeviceType::Meta, size, out.dtype()), out);
+      });
+  define(m, new_empty_strided)
+      .composite_explicit(new_empty_strided_any)
+      .out(new_empty_strided_out,
+           [](const Tensor&, IntArrayRef size, IntArrayRef stride, const Tensor& out) {
+             return empty_strided_to("new_empty_strided", size, stride, out);
+           });
+  define(m, new_zeros)
+      .composite_explicit([](const Tensor& self, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+        return zero_(new_empty_any(self, size, dtype, layout, device, pin_memory));
+      })
+      .out(new_zeros_out, [](const Tensor& self, SymIntArrayRef size, const Tensor& out) {
+        return new_full_out_any(self, size, 0, out);
+      });
+  define(m, new_ones)
+      .composite_explicit([](const Tensor& self, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+        return new_full_any(self, size, 1, dtype, layout, device, pin_memory);
+      })
+      .out(new_ones_out, [](const Tensor& self, SymIntArrayRef size, const Tensor& out) {
+        return new_full_out_any(self, size, 1, out);
+      });
+  define(m, new_full).composite_explicit(new_full_any).out(new_full_out, new_full_out_any);
 }
 
 #undef SB_OPTION_REFS

@@ -4,6 +4,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 
 namespace sb {
@@ -37,27 +38,25 @@ void check_value(const Tensor& value) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(fill_);
-  m.impl(fill_, DispatchKey::CPU, fill_cpu);
-  m.impl(fill_, DispatchKey::Meta, fill_meta);
+  define(m, fill_).cpu(fill_cpu).meta(fill_meta);
 
-  m.define(fill__Tensor);
-  m.impl(fill__Tensor, DispatchKey::CPU, [](const Tensor& self, const Tensor& value) {
-    check_defined("fill_", self);
-    check_value(value);
-    return fill_cpu(self, load_scalar(value.dtype(), value.data_ptr()));
-  });
-  m.impl(fill__Tensor, DispatchKey::Meta, [](const Tensor& self, const Tensor& value) {
-    check_defined("fill_", self);
-    check_value(value);
-    SB_CHECK(self.is_meta(), "fill_: argument value: ", value.describe(), " has no data to give ",
-             self.describe());
-    return self;
-  });
+  define(m, fill__Tensor)
+      .cpu([](const Tensor& self, const Tensor& value) {
+        check_defined("fill_", self);
+        check_value(value);
+        return fill_cpu(self, load_scalar(value.dtype(), value.data_ptr()));
+      })
+      .meta([](const Tensor& self, const Tensor& value) {
+        check_defined("fill_", self);
+        check_value(value);
+        SB_CHECK(self.is_meta(), "fill_: argument value: ", value.describe(),
+                 " has no data to give ", self.describe());
+        return self;
+      });
 
-  m.define(zero_);
-  m.impl(zero_, DispatchKey::CPU, [](const Tensor& self) { return fill_cpu(self, 0); });
-  m.impl(zero_, DispatchKey::Meta, [](const Tensor& self) { return self; });
+  define(m, zero_)
+      .cpu([](const Tensor& self) { return fill_cpu(self, 0); })
+      .meta([](const Tensor& self) { return self; });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/shape/by_size.h"
@@ -275,57 +276,43 @@ Tensor eye_any(int64_t n, int64_t m, SB_TENSOR_OPTIONS) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(arange);
-  m.impl(arange, kFactory, [](const Scalar& end, SB_TENSOR_OPTIONS) {
-    return arange_any(0, end, 1, dtype, layout, device, pin_memory);
-  });
-  m.define(arange_start);
-  m.impl(arange_start, kFactory, [](const Scalar& start, const Scalar& end, SB_TENSOR_OPTIONS) {
-    return arange_any(start, end, 1, dtype, layout, device, pin_memory);
-  });
-  m.define(arange_start_step);
-  m.impl(arange_start_step, kFactory, arange_any);
-  m.define(arange_out);
-  m.impl(arange_out, kFactory,
-         [](const Scalar& end, const Tensor& out) { return arange_start_out(0, end, 1, out); });
-  m.define(arange_start_out);
-  m.impl(arange_start_out, DispatchKey::CPU, arange_to);
-  m.impl(arange_start_out, DispatchKey::Meta, arange_to);
+  define(m, arange)
+      .composite_explicit([](const Scalar& end, SB_TENSOR_OPTIONS) {
+        return arange_any(0, end, 1, dtype, layout, device, pin_memory);
+      })
+      .out(arange_out,
+           [](const Scalar& end, const Tensor& out) { return arange_start_out(0, end, 1, out); });
+  define(m, arange_start)
+      .composite_explicit([](const Scalar& start, const Scalar& end, SB_TENSOR_OPTIONS) {
+        return arange_any(start, end, 1, dtype, layout, device, pin_memory);
+      });
+  define(m, arange_start_step).composite_explicit(arange_any);
+  define(m, arange_start_out).cpu_and_meta(arange_to);
 
-  m.define(linspace);
-  m.impl(linspace, kFactory,
-         [](const Scalar& start, const Scalar& end, int64_t n, SB_TENSOR_OPTIONS) {
-           return linspace_out(
-               start, end, n,
-               empty_steps("linspace", start, end, n, dtype, layout, device, pin_memory));
-         });
-  m.define(linspace_out);
-  m.impl(linspace_out, DispatchKey::CPU, linspace_to);
-  m.impl(linspace_out, DispatchKey::Meta, linspace_to);
-  m.define(logspace);
-  m.impl(logspace, kFactory,
-         [](const Scalar& start, const Scalar& end, int64_t n, double base, SB_TENSOR_OPTIONS) {
-           return logspace_out(
-               start, end, n, base,
-               empty_steps("logspace", start, end, n, dtype, layout, device, pin_memory));
-         });
-  m.define(logspace_out);
-  m.impl(logspace_out, DispatchKey::CPU, logspace_to);
-  m.impl(logspace_out, DispatchKey::Meta, logspace_to);
+  define(m, linspace)
+      .composite_explicit([](const Scalar& start, const Scalar& end, int64_t n, SB_TENSOR_OPTIONS) {
+        return linspace_out(
+            start, end, n,
+            empty_steps("linspace", start, end, n, dtype, layout, device, pin_memory));
+      });
+  define(m, linspace_out).cpu_and_meta(linspace_to);
+  define(m, logspace)
+      .composite_explicit(
+          [](const Scalar& start, const Scalar& end, int64_t n, double base, SB_TENSOR_OPTIONS) {
+            return logspace_out(
+                start, end, n, base,
+                empty_steps("logspace", start, end, n, dtype, layout, device, pin_memory));
+          });
+  define(m, logspace_out).cpu_and_meta(logspace_to);
 
-  m.define(eye);
-  m.impl(eye, kFactory, [](int64_t n, SB_TENSOR_OPTIONS) {
+  define(m, eye).composite_explicit([](int64_t n, SB_TENSOR_OPTIONS) {
     return eye_any(n, n, dtype, layout, device, pin_memory);
   });
-  m.define(eye_m);
-  m.impl(eye_m, kFactory, eye_any);
-  m.define(eye_out);
-  m.impl(eye_out, DispatchKey::CPU, [](int64_t n, const Tensor& out) { return eye_to(n, n, out); });
-  m.impl(eye_out, DispatchKey::Meta,
-         [](int64_t n, const Tensor& out) { return eye_to(n, n, out); });
-  m.define(eye_m_out);
-  m.impl(eye_m_out, DispatchKey::CPU, eye_to);
-  m.impl(eye_m_out, DispatchKey::Meta, eye_to);
+  define(m, eye_m).composite_explicit(eye_any);
+  define(m, eye_out)
+      .cpu([](int64_t n, const Tensor& out) { return eye_to(n, n, out); })
+      .meta([](int64_t n, const Tensor& out) { return eye_to(n, n, out); });
+  define(m, eye_m_out).cpu_and_meta(eye_to);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/fft/spectra.h"
@@ -56,32 +57,26 @@ Tensor rfftfreq_to(int64_t n, double d, const Tensor& out) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(fft_fftshift);
-  m.impl(fft_fftshift, DispatchKey::CompositeImplicitAutograd,
-         [](const Tensor& self, OptionalIntArrayRef dim) {
-           return shifted("fft_fftshift", self, dim, false);
-         });
-  m.define(fft_ifftshift);
-  m.impl(fft_ifftshift, DispatchKey::CompositeImplicitAutograd,
-         [](const Tensor& self, OptionalIntArrayRef dim) {
-           return shifted("fft_ifftshift", self, dim, true);
-         });
+  define(m, fft_fftshift).composed([](const Tensor& self, OptionalIntArrayRef dim) {
+    return shifted("fft_fftshift", self, dim, false);
+  });
+  define(m, fft_ifftshift).composed([](const Tensor& self, OptionalIntArrayRef dim) {
+    return shifted("fft_ifftshift", self, dim, true);
+  });
 
-  m.define(fft_fftfreq_out);
-  m.impl(fft_fftfreq_out, kFactory, fftfreq_to);
-  m.define(fft_rfftfreq_out);
-  m.impl(fft_rfftfreq_out, kFactory, rfftfreq_to);
-  m.define(fft_fftfreq);
-  m.impl(fft_fftfreq, kFactory, [](int64_t n, double d, SB_TENSOR_OPTIONS) {
-    check_frequencies("fft_fftfreq", dtype.value_or(default_dtype()));
-    return fft_fftfreq_out(n, d, empty({n}, dtype, layout, device, pin_memory, std::nullopt));
-  });
-  m.define(fft_rfftfreq);
-  m.impl(fft_rfftfreq, kFactory, [](int64_t n, double d, SB_TENSOR_OPTIONS) {
-    check_frequencies("fft_rfftfreq", dtype.value_or(default_dtype()));
-    return fft_rfftfreq_out(n, d,
-                            empty({n / 2 + 1}, dtype, layout, device, pin_memory, std::nullopt));
-  });
+  define(m, fft_fftfreq)
+      .composite_explicit([](int64_t n, double d, SB_TENSOR_OPTIONS) {
+        check_frequencies("fft_fftfreq", dtype.value_or(default_dtype()));
+        return fft_fftfreq_out(n, d, empty({n}, dtype, layout, device, pin_memory, std::nullopt));
+      })
+      .out(fft_fftfreq_out, fftfreq_to);
+  define(m, fft_rfftfreq)
+      .composite_explicit([](int64_t n, double d, SB_TENSOR_OPTIONS) {
+        check_frequencies("fft_rfftfreq", dtype.value_or(default_dtype()));
+        return fft_rfftfreq_out(
+            n, d, empty({n / 2 + 1}, dtype, layout, device, pin_memory, std::nullopt));
+      })
+      .out(fft_rfftfreq_out, rfftfreq_to);
 }
 
 }  // namespace sb

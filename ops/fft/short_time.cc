@@ -8,6 +8,7 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/fft/transforms.h"
 #include "switchboard/ops/indexing/pad.h"
@@ -148,19 +149,14 @@ Tensor istft_of(const Tensor& self, int64_t n_fft, OptionalInt hop, OptionalInt 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr DispatchKey composite = DispatchKey::CompositeImplicitAutograd;
-  m.define(stft_center);
-  m.impl(stft_center, composite, stft_of);
-  m.define(stft);
-  m.impl(stft, composite,
-         [](const Tensor& self, int64_t n_fft, OptionalInt hop_length, OptionalInt win_length,
-            const OptionalTensor& window, bool normalized, std::optional<bool> onesided,
-            std::optional<bool> return_complex) {
-           return stft_center(self, n_fft, hop_length, win_length, window, /*center=*/false,
-                              "constant", normalized, onesided, return_complex);
-         });
-  m.define(istft);
-  m.impl(istft, composite, istft_of);
+  define(m, stft_center).composed(stft_of);
+  define(m, stft).composed([](const Tensor& self, int64_t n_fft, OptionalInt hop_length,
+                              OptionalInt win_length, const OptionalTensor& window, bool normalized,
+                              std::optional<bool> onesided, std::optional<bool> return_complex) {
+    return stft_center(self, n_fft, hop_length, win_length, window, /*center=*/false, "constant",
+                       normalized, onesided, return_complex);
+  });
+  define(m, istft).composed(istft_of);
 }
 
 }  // namespace sb

@@ -6,8 +6,9 @@
 #include <string_view>
 
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/exact_out.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/fft/transforms.h"
 #include "switchboard/ops/indexing/pad.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
@@ -108,7 +109,7 @@ Tensor prepared(const char* op, Tensor x, const Axes& axes, bool complex) {
   return fill ? constant_pad_nd(x, SymIntArrayRef(missing), 0) : x;
 }
 
-void check_real(const char* op, const Tensor& self) {
+void check_real_out(const char* op, const Tensor& self) {
   SB_CHECK(!is_complex(self.dtype()), op, ": self: expected real numbers, got ", self.describe());
 }
 void check_some(const char* op, const Axes& axes) {
@@ -133,7 +134,7 @@ Tensor any_to_complex(const char* op, const Tensor& self, const Axes& axes, cons
 
 Tensor real_to_half(const char* op, const Tensor& self, const Axes& axes, const NormName& norm,
                     bool forward) {
-  check_real(op, self);
+  check_real_out(op, self);
   check_some(op, axes);
   const Tensor x = prepared(op, self, axes, false);
   const int64_t mode = norm_of(op, norm, forward);
@@ -158,49 +159,53 @@ Tensor half_to_real(const char* op, const Tensor& self, Axes axes, const NormNam
 }
 
 // As conj_physical.out, which gives an inverse to an out, a conjugate is not converted.
-void write_complex(std::string_view op, const Tensor& result, const Tensor& out) {
+void check_complex_out(std::string_view op, const Tensor& result, const Tensor& out) {
   SB_CHECK(out.defined() && is_complex(out.dtype()), op, ": out: expected a complex tensor, got ",
            out.defined() ? out.describe() : "an undefined one");
-  if (result.key_set().has(DispatchKey::Conjugate)) return write_exact_out(op, result, out);
-  copy_result_to_out(op, result, out);
+  SB_CHECK(!result.key_set().has(DispatchKey::Conjugate) || out.dtype() == result.dtype(), op,
+           ": expected out tensor to have dtype ", to_string(result.dtype()), ", but got ",
+           to_string(out.dtype()));
 }
-void write_real(std::string_view op, const Tensor& result, const Tensor& out) {
+void check_real_out(std::string_view op, const Tensor&, const Tensor& out) {
   SB_CHECK(out.defined() && is_floating_point(out.dtype()), op,
            ": out: expected a floating-point tensor, got ",
            out.defined() ? out.describe() : "an undefined one");
-  copy_result_to_out(op, result, out);
 }
 
-template <auto& one, auto& two, auto& many, auto way, bool forward, auto write, auto one_way = way>
+template <auto& one, auto& two, auto& many, auto way, bool forward, auto check, auto one_way = way>
 void define_family(Library& m) {
-  define_composite<one, write>(
-      m, [](const Tensor& self, std::optional<int64_t> n, int64_t dim, NormName norm) {
+  define(m, one)
+      .composed([](const Tensor& self, std::optional<int64_t> n, int64_t dim, NormName norm) {
         const std::string op(one.name());
         return one_way(op.c_str(), self, one_axis(op.c_str(), self, n, dim), norm, forward);
-      });
-  define_composite<two, write>(
-      m, [](const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, NormName norm) {
+      })
+      .out({.check = check});
+  define(m, two)
+      .composed([](const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, NormName norm) {
         const std::string op(two.name());
         return way(op.c_str(), self, many_axes(op.c_str(), self, s, dim), norm, forward);
-      });
-  define_composite<many, write>(
-      m, [](const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim, NormName norm) {
-        const std::string op(many.name());
-        return way(op.c_str(), self, many_axes(op.c_str(), self, s, dim), norm, forward);
-      });
+      })
+      .out({.check = check});
+  define(m, many)
+      .composed(
+          [](const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim, NormName norm) {
+            const std::string op(many.name());
+            return way(op.c_str(), self, many_axes(op.c_str(), self, s, dim), norm, forward);
+          })
+      .out({.check = check});
 }
 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_family<fft_fft, fft_fft2, fft_fftn, complex_to_complex, true, write_complex,
+  define_family<fft_fft, fft_fft2, fft_fftn, complex_to_complex, true, check_complex_out,
                 any_to_complex>(m);
-  define_family<fft_ifft, fft_ifft2, fft_ifftn, complex_to_complex, false, write_complex,
+  define_family<fft_ifft, fft_ifft2, fft_ifftn, complex_to_complex, false, check_complex_out,
                 any_to_complex>(m);
-  define_family<fft_rfft, fft_rfft2, fft_rfftn, real_to_half, true, write_complex>(m);
-  define_family<fft_ihfft, fft_ihfft2, fft_ihfftn, real_to_half, false, write_complex>(m);
-  define_family<fft_irfft, fft_irfft2, fft_irfftn, half_to_real, false, write_real>(m);
-  define_family<fft_hfft, fft_hfft2, fft_hfftn, half_to_real, true, write_real>(m);
+  define_family<fft_rfft, fft_rfft2, fft_rfftn, real_to_half, true, check_complex_out>(m);
+  define_family<fft_ihfft, fft_ihfft2, fft_ihfftn, real_to_half, false, check_complex_out>(m);
+  define_family<fft_irfft, fft_irfft2, fft_irfftn, half_to_real, false, check_real_out>(m);
+  define_family<fft_hfft, fft_hfft2, fft_hfftn, half_to_real, true, check_real_out>(m);
 }
 
 }  // namespace sb

@@ -6,7 +6,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/parallel.h"
-#include "switchboard/ops/define/copied_out.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/fft/line_transform.h"
 #include "switchboard/ops/shape/size_lists.h"
 
@@ -253,12 +253,15 @@ void c2r_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, con
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_with_copied_out<_fft_c2c, by_size_rule<c2c_rule<int64_t>, c2c_rule<SymInt>>, c2c_kernel>(
-      m);
-  define_with_copied_out<_fft_r2c, by_size_rule<r2c_rule<int64_t>, r2c_rule<SymInt>>, r2c_kernel>(
-      m);
-  define_with_copied_out<_fft_c2r, by_size_rule<c2r_rule<int64_t>, c2r_rule<SymInt>>, c2r_kernel>(
-      m);
+  define(m, _fft_c2c)
+      .structured<by_size_rule<c2c_rule<int64_t>, c2c_rule<SymInt>>, c2c_kernel>()
+      .out(_fft_c2c_out, kCopiedOut);
+  define(m, _fft_r2c)
+      .structured<by_size_rule<r2c_rule<int64_t>, r2c_rule<SymInt>>, r2c_kernel>()
+      .out(_fft_r2c_out, kCopiedOut);
+  define(m, _fft_c2r)
+      .structured<by_size_rule<c2r_rule<int64_t>, c2r_rule<SymInt>>, c2r_kernel>()
+      .out(_fft_c2r_out, kCopiedOut);
 }
 
 }  // namespace sb

@@ -2,8 +2,7 @@
 
 #ifndef SWITCHBOARD_OPS_FFT_TRANSFORMS_H_
 #define SWITCHBOARD_OPS_FFT_TRANSFORMS_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
@@ -16,21 +15,20 @@ enum class FftNorm : int64_t { None = 0, ByRootN = 1, ByN = 2 };
 // dimensions, and another normalization. Results are contiguous. An out may have any dtype.
 
 // Complex numbers to as many.
-SB_STRUCTURED_NO_INPLACE(
-    _fft_c2c, "aten::_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> Tensor",
-    "out");
+SB_OP(_fft_c2c,
+      "aten::_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> Tensor");
+SB_OP(_fft_c2c_out, out_of(_fft_c2c, "out"));
 // Real numbers to complex ones, forward. The result is symmetric, and has n / 2 + 1 of the n
 // numbers in the last of the dimensions if onesided.
-SB_STRUCTURED_NO_INPLACE(
-    _fft_r2c, "aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
-    "out");
+SB_OP(_fft_r2c,
+      "aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor");
+SB_OP(_fft_r2c_out, out_of(_fft_r2c, "out"));
 // Back from that, to last_dim_size numbers in the last of the dimensions, where self has
 // last_dim_size / 2 + 1: RuntimeError for less; what is more does not count.
-SB_STRUCTURED_NO_INPLACE(
-    _fft_c2r,
-    "aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> "
-    "Tensor",
-    "out");
+SB_OP(_fft_c2r,
+      "aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> "
+      "Tensor");
+SB_OP(_fft_c2r_out, out_of(_fft_c2r, "out"));
 
 }  // namespace sb
 

@@ -8,7 +8,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/unary.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/elementwise/special_functions.h"
 #include "switchboard/ops/factories/factories.h"
@@ -72,10 +72,9 @@ Tensor kaiser(int64_t length, bool periodic, double beta, const Options& with) {
 
 // An operator with its out= form, whose overload is named after its own.
 void define_window(Library& m, const auto& op, auto kernel) {
-  const OperatorHandle handle = m.define(op);
-  m.impl(op, kFactory, kernel);
-  const std::string overload = handle.name().overload;
-  define_out_form(m, handle, overload.empty() ? "out" : overload + "_out");
+  auto definition = define(m, op);
+  const std::string& overload = definition.handle().name().overload;
+  definition.composite_explicit(kernel).out(overload.empty() ? "out" : overload + "_out");
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include "switchboard/core/memory_overlap.h"
 #include "switchboard/dispatch/schema/schema_parser.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/define/meta_rehearsal.h"
-#include "switchboard/ops/define/out_form.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/size_lists.h"
 
@@ -176,16 +176,14 @@ FunctionSchema inplace_schema_of(FunctionSchema schema) {
 
 void define_foreach(Library& m, std::string_view schema, std::string_view element,
                     ForeachForms forms, SourceLocation where) {
-  const auto all = DispatchKey::CompositeExplicitAutograd;
   const OperatorName name = OperatorName::parse(element);
-  const OperatorHandle functional = m.define(schema, {}, where);
-  m.impl(functional, all, Foreach(m.dispatcher(), name, false), where);
-  const std::string& overload = functional.name().overload;
-  define_out_form(m, functional, overload.empty() ? "out" : overload + "_out", {}, where);
+  auto functional = define(m, schema, {}, where);
+  const std::string& overload = functional.handle().name().overload;
+  functional.composite_explicit(Foreach(m.dispatcher(), name, false))
+      .out(overload.empty() ? "out" : overload + "_out");
   if (forms != ForeachForms::All) return;
-  const OperatorHandle inplace =
-      m.define(inplace_schema_of(functional.schema()).to_string(), {}, where);
-  m.impl(inplace, all, Foreach(m.dispatcher(), name, true), where);
+  define(m, inplace_schema_of(functional.handle().schema()).to_string(), {}, where)
+      .composite_explicit(Foreach(m.dispatcher(), name, true));
 }
 
 }  // namespace sb

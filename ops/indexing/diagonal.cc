@@ -6,7 +6,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/keep_strides.h"
-#include "switchboard/ops/define/copied_out.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/reductions/reductions.h"
@@ -172,28 +172,21 @@ Tensor fill_diagonal_kernel(const Tensor& self, const Scalar& value, bool wrap) 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(fill_diagonal_);
-  m.impl(fill_diagonal_, DispatchKey::CompositeImplicitAutograd, fill_diagonal_kernel);
-  m.define(diagonal);
-  m.impl(diagonal, DispatchKey::CompositeExplicitAutograd, diagonal_kernel);
-  m.define(linalg_diagonal);
-  m.impl(linalg_diagonal, DispatchKey::CompositeImplicitAutograd, linalg_diagonal_kernel);
+  define(m, fill_diagonal_).composed(fill_diagonal_kernel);
+  define(m, diagonal).view(diagonal_kernel);
+  define(m, linalg_diagonal).composed(linalg_diagonal_kernel);
   // A backend that has no mutation of its own must not find these, which mutate what they make.
   const auto all = DispatchKey::CompositeExplicitAutogradNonFunctional;
-  m.define(diagonal_scatter);
-  m.impl(diagonal_scatter, all, diagonal_scatter_kernel);
-  define_out_by_copy<diagonal_scatter>(m);
-  m.define(diagonal_backward);
-  m.impl(diagonal_backward, all, diagonal_backward_kernel);
-  define_out_by_copy<diagonal_backward>(m);
-  m.define(diag_embed);
-  m.impl(diag_embed, all, diag_embed_kernel);
-  define_out_by_copy<diag_embed>(m);
-  define_structured<by_size_rule<diag_rule<int64_t>, diag_rule<SymInt>>, diag_kernel>(m, diag);
-  m.define(diagflat);
-  m.impl(diagflat, DispatchKey::CompositeImplicitAutograd, diagflat_kernel);
-  define_with_copied_out<trace, by_size_rule<trace_rule<int64_t>, trace_rule<SymInt>>,
-                         trace_kernel>(m);
+  define(m, diagonal_scatter).kernel(all, diagonal_scatter_kernel).out(diagonal_scatter_out);
+  define(m, diagonal_backward).kernel(all, diagonal_backward_kernel).out(diagonal_backward_out);
+  define(m, diag_embed).kernel(all, diag_embed_kernel).out(diag_embed_out);
+  define(m, diag)
+      .structured<by_size_rule<diag_rule<int64_t>, diag_rule<SymInt>>, diag_kernel>()
+      .out(diag_out);
+  define(m, diagflat).composed(diagflat_kernel);
+  define(m, trace)
+      .structured<by_size_rule<trace_rule<int64_t>, trace_rule<SymInt>>, trace_kernel>()
+      .out(trace_out, kCopiedOut);
 }
 
 }  // namespace sb

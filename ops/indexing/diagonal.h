@@ -2,8 +2,7 @@
 
 #ifndef SWITCHBOARD_OPS_INDEXING_DIAGONAL_H_
 #define SWITCHBOARD_OPS_INDEXING_DIAGONAL_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
@@ -15,27 +14,27 @@ SB_OP(linalg_diagonal,
       "aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> "
       "Tensor(a)");
 // A copy of self with that diagonal replaced by `src`, of its shape.
-SB_STRUCTURED_NO_INPLACE(
-    diagonal_scatter,
-    "aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> "
-    "Tensor",
-    "out");
+SB_OP(diagonal_scatter,
+      "aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> "
+      "Tensor");
+SB_OP(diagonal_scatter_out, out_of(diagonal_scatter, "out"));
 // Zeros of a shape with grad_output on that diagonal.
-SB_STRUCTURED_NO_INPLACE(
-    diagonal_backward,
-    "aten::diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int "
-    "dim2) -> Tensor",
-    "out");
+SB_OP(diagonal_backward,
+      "aten::diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int "
+      "dim2) -> Tensor");
+SB_OP(diagonal_backward_out, out_of(diagonal_backward, "out"));
 // The last dimension as the diagonal of new dimensions dim1 and dim2, with zeros around it.
-SB_STRUCTURED_NO_INPLACE(
-    diag_embed, "aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
-    "out");
+SB_OP(diag_embed,
+      "aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor");
+SB_OP(diag_embed_out, out_of(diag_embed, "out"));
 // A vector as the diagonal of a matrix, or the diagonal of a matrix as a vector, copied.
-SB_STRUCTURED_NO_INPLACE(diag, "aten::diag(Tensor self, int diagonal=0) -> Tensor", "out");
+SB_OP(diag, "aten::diag(Tensor self, int diagonal=0) -> Tensor");
+SB_OP(diag_out, out_of(diag, "out"));
 // self made flat as the diagonal of a matrix.
 SB_OP(diagflat, "aten::diagflat(Tensor self, int offset=0) -> Tensor");
 // The sum of the diagonal of a matrix; that of integers is int64.
-SB_STRUCTURED_NO_INPLACE(trace, "aten::trace(Tensor self) -> Tensor", "out");
+SB_OP(trace, "aten::trace(Tensor self) -> Tensor");
+SB_OP(trace_out, out_of(trace, "out"));
 
 // Writes the number to each element whose indices are all equal; with `wrap` to every one of a tall
 // matrix whose place differs by a multiple of the width plus one, as `numpy.fill_diagonal` does.

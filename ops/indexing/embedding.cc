@@ -4,12 +4,11 @@
 #include <cmath>
 
 #include "switchboard/core/checked_math.h"
+#include "switchboard/core/memory_overlap.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/copied_out.h"
-#include "switchboard/ops/define/on_clone.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/gather.h"
-#include "switchboard/ops/indexing/partial_write.h"
 #include "switchboard/ops/indexing/rows.h"
 #include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/views/views.h"
@@ -127,19 +126,15 @@ Tensor embedding_renorm_meta(const Tensor& self, const Tensor& indices, double, 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(embedding);
-  m.impl(embedding, DispatchKey::CompositeExplicitAutograd, embedding_kernel);
-  define_out_by_copy<embedding>(m);
-  define_with_copied_out<
-      embedding_dense_backward,
-      by_size_rule<embedding_dense_backward_rule<int64_t>, embedding_dense_backward_rule<SymInt>>,
-      embedding_dense_backward_kernel>(m);
-  m.define(embedding_backward);
-  m.impl(embedding_backward, DispatchKey::CompositeImplicitAutograd, embedding_backward_kernel);
-  define_on_clone<embedding_renorm>(m, embedding_renorm);
-  m.define(embedding_renorm_);
-  m.impl(embedding_renorm_, DispatchKey::CPU, embedding_renorm_cpu);
-  m.impl(embedding_renorm_, DispatchKey::Meta, embedding_renorm_meta);
+  define(m, embedding).composite_explicit(embedding_kernel).out(embedding_out);
+  define(m, embedding_dense_backward)
+      .structured<by_size_rule<embedding_dense_backward_rule<int64_t>,
+                               embedding_dense_backward_rule<SymInt>>,
+                  embedding_dense_backward_kernel>()
+      .out(embedding_dense_backward_out, kCopiedOut);
+  define(m, embedding_backward).composed(embedding_backward_kernel);
+  define(m, embedding_renorm).on_clone(embedding_renorm_).out(embedding_renorm_out);
+  define(m, embedding_renorm_).cpu(embedding_renorm_cpu).meta(embedding_renorm_meta);
 }
 
 }  // namespace sb

@@ -2,36 +2,34 @@
 
 #ifndef SWITCHBOARD_OPS_INDEXING_EMBEDDING_H_
 #define SWITCHBOARD_OPS_INDEXING_EMBEDDING_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
 // The rows of the matrix `weight` that `indices` (int32 or int64, any shape) name. The other
 // arguments are for the derivative. IndexError for an index out of range.
-SB_STRUCTURED_NO_INPLACE(embedding,
-                         "aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
-                         "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-                         "out");
+SB_OP(embedding,
+      "aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
+      "scale_grad_by_freq=False, bool sparse=False) -> Tensor");
+SB_OP(embedding_out, out_of(embedding, "out"));
 // The gradient of weight: the rows of grad, added up where `indices` name one row, the rows for
 // padding_idx left out; divided by how often the index occurs with scale_grad_by_freq. Indices out
 // of range do not count, as in PyTorch.
-SB_STRUCTURED_NO_INPLACE(
-    embedding_dense_backward,
-    "aten::embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt "
-    "num_weights, int padding_idx, bool scale_grad_by_freq) -> Tensor",
-    "out");
+SB_OP(embedding_dense_backward,
+      "aten::embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt "
+      "num_weights, int padding_idx, bool scale_grad_by_freq) -> Tensor");
+SB_OP(embedding_dense_backward_out, out_of(embedding_dense_backward, "out"));
 // The same; `sparse` gradients are not implemented.
 SB_OP(embedding_backward,
       "aten::embedding_backward(Tensor grad, Tensor indices, SymInt num_weights, int padding_idx, "
       "bool scale_grad_by_freq, bool sparse) -> Tensor");
 // self with the rows that `indices` name scaled down to the norm `max_norm`, where theirs is
 // larger.
-SB_STRUCTURED(
-    embedding_renorm,
-    "aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) "
-    "-> Tensor",
-    "out");
+SB_OP(embedding_renorm,
+      "aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) "
+      "-> Tensor");
+SB_OP(embedding_renorm_, inplace_of(embedding_renorm));
+SB_OP(embedding_renorm_out, out_of(embedding_renorm, "out"));
 
 // Rows combined by bags: bag i is those of the vector `indices` from offsets[i] up to the next
 // offset. `mode` is 0 for sum, 1 for mean, 2 for max; indices equal to padding_idx do not count;

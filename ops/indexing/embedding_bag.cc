@@ -4,7 +4,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/copied_out.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/bags.h"
 #include "switchboard/ops/indexing/embedding.h"
@@ -203,15 +203,14 @@ Bags embedding_bag_kernel(const Tensor& weight, const Tensor& indices, const Ten
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_with_out<_embedding_bag, by_size_rule<bag_rule<int64_t, true>, bag_rule<SymInt, true>>,
-                  bag_kernel>(m);
-  define_with_out<_embedding_bag_forward_only,
-                  by_size_rule<bag_rule<int64_t, false>, bag_rule<SymInt, false>>, bag_kernel>(m);
-  m.define(embedding_bag);
-  m.impl(embedding_bag, DispatchKey::CompositeImplicitAutograd, embedding_bag_kernel);
-  m.define(embedding_bag_padding_idx);
-  m.impl(embedding_bag_padding_idx, DispatchKey::CompositeImplicitAutograd,
-         embedding_bag_padding_kernel);
+  define(m, _embedding_bag)
+      .structured<by_size_rule<bag_rule<int64_t, true>, bag_rule<SymInt, true>>, bag_kernel>()
+      .out("out");
+  define(m, _embedding_bag_forward_only)
+      .structured<by_size_rule<bag_rule<int64_t, false>, bag_rule<SymInt, false>>, bag_kernel>()
+      .out("out");
+  define(m, embedding_bag).composed(embedding_bag_kernel);
+  define(m, embedding_bag_padding_idx).composed(embedding_bag_padding_kernel);
 }
 
 }  // namespace sb

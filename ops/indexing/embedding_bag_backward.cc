@@ -4,7 +4,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/copied_out.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/bags.h"
@@ -202,11 +202,13 @@ Tensor bag_backward_kernel(const Tensor& grad, const Tensor& indices, const Tens
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_with_out<_embedding_bag_dense_backward, dense_backward_rule, dense_backward_kernel>(m);
-  define_with_out<_embedding_bag_per_sample_weights_backward, sample_weights_rule,
-                  sample_weights_kernel>(m);
-  m.define(_embedding_bag_backward);
-  m.impl(_embedding_bag_backward, DispatchKey::CompositeImplicitAutograd, bag_backward_kernel);
+  define(m, _embedding_bag_dense_backward)
+      .structured<dense_backward_rule, dense_backward_kernel>()
+      .out("out");
+  define(m, _embedding_bag_per_sample_weights_backward)
+      .structured<sample_weights_rule, sample_weights_kernel>()
+      .out("out");
+  define(m, _embedding_bag_backward).composed(bag_backward_kernel);
 }
 
 }  // namespace sb

@@ -2,7 +2,7 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/copied_out.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/indexing/indexed_walk.h"
 #include "switchboard/ops/indexing/strided_walk.h"
 #include "switchboard/ops/shape/memory_format.h"
@@ -145,15 +145,15 @@ void roll_kernel(const Tensor& self, SymIntArrayRef given, IntArrayRef dims, con
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_with_copied_out<flip, by_size_rule<flip_rule<int64_t>, flip_rule<SymInt>>, flip_kernel>(m);
-  m.define(fliplr);
-  m.impl(fliplr, DispatchKey::CompositeImplicitAutograd, fliplr_kernel);
-  m.define(flipud);
-  m.impl(flipud, DispatchKey::CompositeImplicitAutograd, flipud_kernel);
-  m.define(rot90);
-  m.impl(rot90, DispatchKey::CompositeExplicitAutograd, rot90_kernel);
-  define_out_by_copy<rot90>(m);
-  define_with_copied_out<roll, by_size_rule<roll_rule<int64_t>, roll_rule<SymInt>>, roll_kernel>(m);
+  define(m, flip)
+      .structured<by_size_rule<flip_rule<int64_t>, flip_rule<SymInt>>, flip_kernel>()
+      .out(flip_out, kCopiedOut);
+  define(m, fliplr).composed(fliplr_kernel);
+  define(m, flipud).composed(flipud_kernel);
+  define(m, rot90).composite_explicit(rot90_kernel).out(rot90_out);
+  define(m, roll)
+      .structured<by_size_rule<roll_rule<int64_t>, roll_rule<SymInt>>, roll_kernel>()
+      .out(roll_out, kCopiedOut);
 }
 
 }  // namespace sb

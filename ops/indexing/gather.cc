@@ -1,11 +1,10 @@
 #include "switchboard/ops/indexing/gather.h"
 
 #include "switchboard/core/memory_overlap.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/copied_out.h"
-#include "switchboard/ops/define/exact_out.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/offsets.h"
@@ -81,7 +80,7 @@ Tensor take_along_dim_kernel(const Tensor& self, const Tensor& indices,
 // As gather.out, which takes no other dtype.
 Tensor take_along_dim_out_kernel(const Tensor& self, const Tensor& indices,
                                  std::optional<int64_t> dim, const Tensor& out) {
-  write_exact_out("take_along_dim", take_along_dim(self, indices, dim), out);
+  copy_result_to_out("take_along_dim", take_along_dim(self, indices, dim), out, kExactOut);
   return out;
 }
 
@@ -139,32 +138,26 @@ constexpr StructuredOptions kNoOverlap = {.refuse_overlap = true};
 template <bool with_data>
 Tensor index_select_to(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& out) {
   if (out.defined()) check_no_internal_overlap(out);
-  using Forms = internal::StructuredForms<decltype(&index_select_rule<int64_t>)>;
-  return Forms::Out<index_select_out_op, index_select_rule<int64_t>, index_select_kernel,
-                    kNoOverlap, with_data>()(self, dim, index, out);
+  return structured_form<index_select_rule<int64_t>, index_select_kernel>(
+      index_select_out, with_data, kNoOverlap)(self, dim, index, out);
 }
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<by_size_rule<gather_rule<int64_t>, gather_rule<SymInt>>, gather_kernel,
-                    kNoOverlap>(m, gather);
-  m.define(take_along_dim);
-  m.impl(take_along_dim, DispatchKey::CompositeImplicitAutograd, take_along_dim_kernel);
-  m.define(take_along_dim_out);
-  m.impl(take_along_dim_out, DispatchKey::CompositeImplicitAutograd, take_along_dim_out_kernel);
-  define_functional<by_size_rule<index_select_rule<int64_t>, index_select_rule<SymInt>>,
-                    index_select_kernel>(m, index_select);
-  m.define(index_select_out);
-  m.impl(index_select_out, DispatchKey::CPU, index_select_to<true>);
-  m.impl(index_select_out, DispatchKey::Meta, index_select_to<false>);
+  define(m, gather)
+      .structured<by_size_rule<gather_rule<int64_t>, gather_rule<SymInt>>, gather_kernel>(
+          kNoOverlap)
+      .out(gather_out);
+  define(m, take_along_dim)
+      .composed(take_along_dim_kernel)
+      .out(take_along_dim_out, take_along_dim_out_kernel);
+  define(m, index_select)
+      .structured<by_size_rule<index_select_rule<int64_t>, index_select_rule<SymInt>>,
+                  index_select_kernel>();
+  define(m, index_select_out).cpu(index_select_to<true>).meta(index_select_to<false>);
 
-  define_functional<by_size_rule<take_rule<int64_t>, take_rule<SymInt>>, take_kernel>(m, take);
-  using TakeForms = internal::StructuredForms<decltype(&take_rule<int64_t>)>;
-  m.define(take_out);
-  m.impl(take_out, DispatchKey::CPU,
-         TakeForms::Out<take_out_op, take_out_rule, take_kernel, kNoOverlap, true>());
-  m.impl(take_out, DispatchKey::Meta,
-         TakeForms::Out<take_out_op, take_out_rule, take_kernel, kNoOverlap, false>());
+  define(m, take).structured<by_size_rule<take_rule<int64_t>, take_rule<SymInt>>, take_kernel>();
+  define(m, take_out).structured<take_out_rule, take_kernel>(kNoOverlap);
 }
 
 }  // namespace sb

@@ -2,12 +2,11 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/cpu/cast.h"
-#include "switchboard/ops/define/on_clone.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/indexing/accumulate.h"
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/masked.h"
 #include "switchboard/ops/indexing/offsets.h"
-#include "switchboard/ops/indexing/partial_write.h"
 
 namespace sb {
 namespace {
@@ -28,13 +27,11 @@ void index_kernel(const Tensor& self, OptionalTensorList indices, const Tensor& 
   run_indexed(walk_index(self, plan, offsets, out), read_loop(self.itemsize()));
 }
 
-using IndexForms = internal::StructuredForms<TensorMeta (*)(const Tensor&, OptionalTensorList)>;
-template <class Tag, bool with_data>
-using IndexFunctional =
-    IndexForms::Functional<Tag, index_rule, index_kernel, StructuredOptions{}, with_data>;
-template <class Tag, bool with_data>
-using IndexOut = IndexForms::Out<Tag, index_rule, index_kernel,
-                                 StructuredOptions{.refuse_overlap = true}, with_data>;
+template <bool with_data>
+constexpr auto index_into_new = structured_form<index_rule, index_kernel>(index, with_data);
+template <bool with_data>
+constexpr auto index_into_out = structured_form<index_rule, index_kernel>(index_out, with_data,
+                                                                          {.refuse_overlap = true});
 
 bool any_symbolic_operand(const Tensor& self, OptionalTensorList indices) {
   return self.is_symbolic() ||
@@ -52,7 +49,7 @@ Tensor without_masks(const Tensor& self, OptionalTensorList indices, F&& f) {
              "index: the result's shape depends on the mask, which meta tensors do not have");
   }
   internal::TensorArguments tensors = {&self};
-  for (const auto& i : indices) internal::collect_tensors(&tensors, i);
+  for (const auto& i : indices) internal::collect_tensor(&tensors, i);
   internal::check_arguments("index", tensors);
   return f(expand_masks(indices, nonzero_places));
 }
@@ -61,13 +58,13 @@ Tensor index_functional(const Tensor& self, OptionalTensorList indices) {
   return without_masks(self, indices, [&](OptionalTensorList expanded) {
     if (!with_data && any_symbolic_operand(self, indices))
       return internal::make_result(index_rule_for_symbols(self, indices), self.device());
-    return IndexFunctional<index_op, with_data>()(self, expanded);
+    return index_into_new<with_data>(self, expanded);
   });
 }
 template <bool with_data>
 Tensor index_out_form(const Tensor& self, OptionalTensorList indices, const Tensor& out) {
   return without_masks(self, indices, [&](OptionalTensorList expanded) {
-    return IndexOut<index_out_op, with_data>()(self, expanded, out);
+    return index_into_out<with_data>(self, expanded, out);
   });
 }
 
@@ -100,7 +97,7 @@ void check_put(const Tensor& self, OptionalTensorList indices, const Tensor& val
   check_defined("index_put: self", self);
   check_defined("index_put: values", values);
   internal::TensorArguments tensors = {&self, &values};
-  for (const auto& i : indices) internal::collect_tensors(&tensors, i);
+  for (const auto& i : indices) internal::collect_tensor(&tensors, i);
   internal::check_arguments("index_put", tensors);
   check_index_list("index_put", self, indices);
   check_no_overlap(self, values);
@@ -208,25 +205,16 @@ Tensor put_cpu(const Tensor& self, const Tensor& index, const Tensor& source, bo
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(index);
-  m.impl(index, DispatchKey::CPU, index_functional<true>);
-  m.impl(index, DispatchKey::Meta, index_functional<false>);
-  m.define(index_out);
-  m.impl(index_out, DispatchKey::CPU, index_out_form<true>);
-  m.impl(index_out, DispatchKey::Meta, index_out_form<false>);
+  define(m, index).cpu(index_functional<true>).meta(index_functional<false>);
+  define(m, index_out).cpu(index_out_form<true>).meta(index_out_form<false>);
 
-  define_on_clone<index_put>(m, index_put);
-  m.define(index_put_);
-  m.impl(index_put_, DispatchKey::CompositeExplicitAutograd, index_put_composite);
-  define_on_clone<_index_put_impl>(m, _index_put_impl);
-  m.define(_index_put_impl_);
-  m.impl(_index_put_impl_, DispatchKey::CPU, index_put_cpu);
-  m.impl(_index_put_impl_, DispatchKey::Meta, index_put_meta);
+  define(m, index_put).on_clone(index_put_).out(index_put_out);
+  define(m, index_put_).composite_explicit(index_put_composite);
+  define(m, _index_put_impl).on_clone(_index_put_impl_).out(_index_put_impl_out);
+  define(m, _index_put_impl_).cpu(index_put_cpu).meta(index_put_meta);
 
-  define_on_clone<put>(m, put);
-  m.define(put_);
-  m.impl(put_, DispatchKey::CPU, put_cpu);
-  m.impl(put_, DispatchKey::Meta, put_meta);
+  define(m, put).on_clone(put_).out(put_out);
+  define(m, put_).cpu(put_cpu).meta(put_meta);
 }
 
 }  // namespace sb

@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/memory_overlap.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/on_clone.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/indexing/accumulate.h"
 #include "switchboard/ops/indexing/along_dim.h"
-#include "switchboard/ops/indexing/partial_write.h"
 #include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
@@ -256,21 +256,25 @@ Tensor index_fill_tensor_meta(const Tensor& self, int64_t dim, const Tensor& ind
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_partial_write<by_size_rule<index_add_rule<int64_t>, index_add_rule<SymInt>>,
-                       check<index_add, Tensor, Scalar>, index_add_kernel>(m, index_add);
-  define_partial_write<by_size_rule<index_reduce_rule<int64_t>, index_reduce_rule<SymInt>>,
-                       check<index_reduce, Tensor, std::string_view, bool>, index_reduce_kernel>(
-      m, index_reduce);
-  define_partial_write<by_size_rule<index_copy_rule<int64_t>, index_copy_rule<SymInt>>,
-                       check_index_copy, index_copy_kernel>(m, index_copy);
-  define_on_clone<index_fill>(m, index_fill);
-  m.define(index_fill_);
-  m.impl(index_fill_, DispatchKey::CPU, index_fill_cpu);
-  m.impl(index_fill_, DispatchKey::Meta, index_fill_meta);
-  define_on_clone<index_fill_Tensor>(m, index_fill_Tensor);
-  m.define(index_fill_Tensor_);
-  m.impl(index_fill_Tensor_, DispatchKey::CPU, index_fill_tensor_cpu);
-  m.impl(index_fill_Tensor_, DispatchKey::Meta, index_fill_tensor_meta);
+  define(m, index_add)
+      .partial_write<by_size_rule<index_add_rule<int64_t>, index_add_rule<SymInt>>,
+                     check<index_add, Tensor, Scalar>, index_add_kernel>()
+      .inplace(index_add_)
+      .out(index_add_out);
+  define(m, index_reduce)
+      .partial_write<by_size_rule<index_reduce_rule<int64_t>, index_reduce_rule<SymInt>>,
+                     check<index_reduce, Tensor, std::string_view, bool>, index_reduce_kernel>()
+      .inplace(index_reduce_)
+      .out(index_reduce_out);
+  define(m, index_copy)
+      .partial_write<by_size_rule<index_copy_rule<int64_t>, index_copy_rule<SymInt>>,
+                     check_index_copy, index_copy_kernel>()
+      .inplace(index_copy_)
+      .out(index_copy_out);
+  define(m, index_fill).on_clone(index_fill_).out(index_fill_out);
+  define(m, index_fill_).cpu(index_fill_cpu).meta(index_fill_meta);
+  define(m, index_fill_Tensor).on_clone(index_fill_Tensor_).out(index_fill_Tensor_out);
+  define(m, index_fill_Tensor_).cpu(index_fill_tensor_cpu).meta(index_fill_tensor_meta);
 }
 
 }  // namespace sb

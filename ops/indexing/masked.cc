@@ -4,14 +4,14 @@
 #include <cstring>
 
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/memory_overlap.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/dynamic_output.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/indexing/advanced_index.h"
-#include "switchboard/ops/indexing/partial_write.h"
 #include "switchboard/ops/indexing/strided_walk.h"
 #include "switchboard/ops/shape/resize.h"
 #include "switchboard/ops/shape/size_lists.h"
@@ -243,35 +243,23 @@ void fill_masked(const Tensor& self, const Tensor& mask, int64_t dim, const Tens
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_dynamic_output(m, masked_select);
-  m.impl(masked_select, DispatchKey::CPU, masked_select_cpu);
-  define_dynamic_output(m, masked_select_out);
-  m.impl(masked_select_out, DispatchKey::CPU, masked_select_out_cpu);
+  define(m, masked_select, Tag::dynamic_output_shape)
+      .cpu(masked_select_cpu)
+      .out(masked_select_out, masked_select_out_cpu);
 
-  m.define(nonzero_static);
-  m.impl(nonzero_static, DispatchKey::CPU, nonzero_static_cpu);
-  m.impl(nonzero_static, DispatchKey::Meta, [](const Tensor& self, const SymInt& size, int64_t) {
-    return new_static_places(self, size);
-  });
-  define_out_by_copy<nonzero_static>(m);
-  m.define(masked_scatter);
-  m.impl(masked_scatter, DispatchKey::CompositeExplicitAutograd, masked_scatter_functional);
-  define_out_by_copy<masked_scatter>(m);
-  m.define(masked_scatter_);
-  m.impl(masked_scatter_, DispatchKey::CPU, masked_scatter_cpu);
-  m.impl(masked_scatter_, DispatchKey::Meta, masked_scatter_meta);
+  define(m, nonzero_static)
+      .cpu(nonzero_static_cpu)
+      .meta([](const Tensor& self, const SymInt& size, int64_t) {
+        return new_static_places(self, size);
+      })
+      .out(nonzero_static_out);
+  define(m, masked_scatter).composite_explicit(masked_scatter_functional).out(masked_scatter_out);
+  define(m, masked_scatter_).cpu(masked_scatter_cpu).meta(masked_scatter_meta);
 
-  define_dynamic_output(m, nonzero);
-  m.impl(nonzero, DispatchKey::CPU, nonzero_cpu);
-  define_dynamic_output(m, nonzero_out);
-  m.impl(nonzero_out, DispatchKey::CPU, nonzero_out_cpu);
-  m.define(argwhere);
-  m.impl(argwhere, DispatchKey::CompositeImplicitAutograd,
-         [](const Tensor& self) -> Tensor { return nonzero(self); });
-  m.define(nonzero_numpy);
-  m.impl(nonzero_numpy, DispatchKey::CompositeImplicitAutograd, nonzero_columns);
-  m.define(where_condition);
-  m.impl(where_condition, DispatchKey::CompositeImplicitAutograd, nonzero_columns);
+  define(m, nonzero, Tag::dynamic_output_shape).cpu(nonzero_cpu).out(nonzero_out, nonzero_out_cpu);
+  define(m, argwhere).composed([](const Tensor& self) -> Tensor { return nonzero(self); });
+  define(m, nonzero_numpy).composed(nonzero_columns);
+  define(m, where_condition).composed(nonzero_columns);
 }
 
 }  // namespace sb

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/shape/dims.h"
@@ -158,15 +158,10 @@ Tensor pad_kernel(const Tensor& self, SymIntArrayRef pad, std::string_view mode,
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(constant_pad_nd);
-  m.impl(constant_pad_nd, DispatchKey::CompositeExplicitAutograd, constant_pad_kernel);
-  define_out_by_copy<constant_pad_nd>(m);
-  m.define(_pad_circular);
-  m.impl(_pad_circular, DispatchKey::CompositeImplicitAutograd, pad_circular_kernel);
-  m.define(_pad_enum);
-  m.impl(_pad_enum, DispatchKey::CompositeImplicitAutograd, pad_enum_kernel);
-  m.define(pad);
-  m.impl(pad, DispatchKey::CompositeImplicitAutograd, pad_kernel);
+  define(m, constant_pad_nd).composite_explicit(constant_pad_kernel).out(constant_pad_nd_out);
+  define(m, _pad_circular).composed(pad_circular_kernel);
+  define(m, _pad_enum).composed(pad_enum_kernel);
+  define(m, pad).composed(pad_kernel);
 }
 
 }  // namespace sb

@@ -2,16 +2,15 @@
 
 #ifndef SWITCHBOARD_OPS_INDEXING_PAD_H_
 #define SWITCHBOARD_OPS_INDEXING_PAD_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
 // `pad` has for the last dimension, then the one before it, and so on, how many elements to add in
 // front and at the end; a negative number takes elements away. The new ones are `value`.
-SB_STRUCTURED_NO_INPLACE(
-    constant_pad_nd, "aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
-    "out");
+SB_OP(constant_pad_nd,
+      "aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor");
+SB_OP(constant_pad_nd_out, out_of(constant_pad_nd, "out"));
 // mode: "constant" with `value`; "reflect", "replicate" and "circular", without, for the last 1 to
 // 3 dimensions of a tensor with one or two others.
 SB_OP(pad,

@@ -4,8 +4,8 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/define/elementwise.h"
-#include "switchboard/ops/define/out_by_copy.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/gather.h"
 #include "switchboard/ops/indexing/scatter.h"
@@ -114,16 +114,13 @@ Tensor one_hot_kernel(const Tensor& self, int64_t num_classes) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(repeat_interleave_Tensor);
-  m.impl(repeat_interleave_Tensor, DispatchKey::CPU, repeats_cpu);
-  m.impl(repeat_interleave_Tensor, DispatchKey::Meta, repeats_meta);
-  define_out_by_copy<repeat_interleave_Tensor>(m);
-  m.define(repeat_interleave_self_Tensor);
-  m.impl(repeat_interleave_self_Tensor, DispatchKey::CompositeImplicitAutograd, repeat_by_tensor);
-  m.define(repeat_interleave);
-  m.impl(repeat_interleave, DispatchKey::CompositeImplicitAutograd, repeat_by_number);
-  m.define(one_hot);
-  m.impl(one_hot, DispatchKey::CompositeImplicitAutograd, one_hot_kernel);
+  define(m, repeat_interleave_Tensor)
+      .cpu(repeats_cpu)
+      .meta(repeats_meta)
+      .out(repeat_interleave_Tensor_out);
+  define(m, repeat_interleave_self_Tensor).composed(repeat_by_tensor);
+  define(m, repeat_interleave).composed(repeat_by_number);
+  define(m, one_hot).composed(one_hot_kernel);
 }
 
 }  // namespace sb

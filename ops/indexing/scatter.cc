@@ -2,9 +2,9 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/indexing/accumulate.h"
 #include "switchboard/ops/indexing/along_dim.h"
-#include "switchboard/ops/indexing/partial_write.h"
 #include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
@@ -182,24 +182,41 @@ void scatter_reduce_kernel(const Tensor&, int64_t dim, const Tensor& index, cons
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_partial_write<by_size_rule<scatter_rule<int64_t>, scatter_rule<SymInt>>,
-                       check_scatter<scatter, Tensor>, scatter_kernel>(m, scatter);
-  define_partial_write<by_size_rule<scatter_value_rule<int64_t>, scatter_value_rule<SymInt>>,
-                       check_scatter<scatter_value, Scalar>, scatter_value_kernel>(m,
-                                                                                   scatter_value);
-  define_partial_write<
-      by_size_rule<scatter_reduce_operator_rule<int64_t>, scatter_reduce_operator_rule<SymInt>>,
-      check_scatter<scatter_with_reduce, Tensor, std::string_view>, scatter_reduce_operator_kernel>(
-      m, scatter_with_reduce);
-  define_partial_write<
-      by_size_rule<scatter_value_reduce_rule<int64_t>, scatter_value_reduce_rule<SymInt>>,
-      check_scatter<scatter_value_reduce, Scalar, std::string_view>, scatter_value_reduce_kernel>(
-      m, scatter_value_reduce);
-  define_partial_write<by_size_rule<scatter_add_rule<int64_t>, scatter_add_rule<SymInt>>,
-                       check_scatter<scatter_add, Tensor>, scatter_add_kernel>(m, scatter_add);
-  define_partial_write<by_size_rule<scatter_reduce_rule<int64_t>, scatter_reduce_rule<SymInt>>,
-                       check_scatter<scatter_reduce, Tensor, std::string_view, bool>,
-                       scatter_reduce_kernel>(m, scatter_reduce);
+  define(m, scatter)
+      .partial_write<by_size_rule<scatter_rule<int64_t>, scatter_rule<SymInt>>,
+                     check_scatter<scatter, Tensor>, scatter_kernel>()
+      .inplace(scatter_)
+      .out(scatter_out);
+  define(m, scatter_value)
+      .partial_write<by_size_rule<scatter_value_rule<int64_t>, scatter_value_rule<SymInt>>,
+                     check_scatter<scatter_value, Scalar>, scatter_value_kernel>()
+      .inplace(scatter_value_)
+      .out(scatter_value_out);
+  define(m, scatter_with_reduce)
+      .partial_write<
+          by_size_rule<scatter_reduce_operator_rule<int64_t>, scatter_reduce_operator_rule<SymInt>>,
+          check_scatter<scatter_with_reduce, Tensor, std::string_view>,
+          scatter_reduce_operator_kernel>()
+      .inplace(scatter_with_reduce_)
+      .out(scatter_with_reduce_out);
+  define(m, scatter_value_reduce)
+      .partial_write<
+          by_size_rule<scatter_value_reduce_rule<int64_t>, scatter_value_reduce_rule<SymInt>>,
+          check_scatter<scatter_value_reduce, Scalar, std::string_view>,
+          scatter_value_reduce_kernel>()
+      .inplace(scatter_value_reduce_)
+      .out(scatter_value_reduce_out);
+  define(m, scatter_add)
+      .partial_write<by_size_rule<scatter_add_rule<int64_t>, scatter_add_rule<SymInt>>,
+                     check_scatter<scatter_add, Tensor>, scatter_add_kernel>()
+      .inplace(scatter_add_)
+      .out(scatter_add_out);
+  define(m, scatter_reduce)
+      .partial_write<by_size_rule<scatter_reduce_rule<int64_t>, scatter_reduce_rule<SymInt>>,
+                     check_scatter<scatter_reduce, Tensor, std::string_view, bool>,
+                     scatter_reduce_kernel>()
+      .inplace(scatter_reduce_)
+      .out(scatter_reduce_out);
 }
 
 }  // namespace sb

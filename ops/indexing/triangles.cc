@@ -7,8 +7,7 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_form.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/strided_walk.h"
 #include "switchboard/ops/shape/size_lists.h"
@@ -125,17 +124,19 @@ Tensor indices_kernel(int64_t rows, int64_t cols, int64_t offset, std::optional<
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   constexpr StructuredOptions options = {.from_self = true};
-  define_structured<by_size_rule<triangle_rule<int64_t, true>, triangle_rule<SymInt, true>>,
-                    triangle_kernel<true>, options>(m, tril);
-  define_structured<by_size_rule<triangle_rule<int64_t, false>, triangle_rule<SymInt, false>>,
-                    triangle_kernel<false>, options>(m, triu);
+  define(m, tril)
+      .structured<by_size_rule<triangle_rule<int64_t, true>, triangle_rule<SymInt, true>>,
+                  triangle_kernel<true>>(options)
+      .inplace(tril_)
+      .out(tril_out);
+  define(m, triu)
+      .structured<by_size_rule<triangle_rule<int64_t, false>, triangle_rule<SymInt, false>>,
+                  triangle_kernel<false>>(options)
+      .inplace(triu_)
+      .out(triu_out);
 
-  const OperatorHandle tril_handle = m.define(tril_indices);
-  m.impl(tril_indices, DispatchKey::CompositeExplicitAutograd, indices_kernel<true>);
-  define_out_form(m, tril_handle, "out");
-  const OperatorHandle triu_handle = m.define(triu_indices);
-  m.impl(triu_indices, DispatchKey::CompositeExplicitAutograd, indices_kernel<false>);
-  define_out_form(m, triu_handle, "out");
+  define(m, tril_indices).composite_explicit(indices_kernel<true>).out("out");
+  define(m, triu_indices).composite_explicit(indices_kernel<false>).out("out");
 }
 
 }  // namespace sb

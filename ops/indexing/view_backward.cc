@@ -3,7 +3,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/index_along.h"
 #include "switchboard/ops/indexing/scatter.h"
@@ -89,25 +89,14 @@ Tensor value_selecting_backward_kernel(const Tensor& grad, int64_t dim, const Te
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(unfold);
-  m.impl(unfold, DispatchKey::CompositeExplicitAutograd, unfold_kernel);
-  m.define(unfold_backward);
-  m.impl(unfold_backward, DispatchKey::CompositeExplicitAutograd, unfold_backward_kernel);
-  define_out_by_copy<unfold_backward>(m);
+  define(m, unfold).view(unfold_kernel);
+  define(m, unfold_backward).composite_explicit(unfold_backward_kernel).out(unfold_backward_out);
   // A backend that has no mutation of its own must not find these, which mutate what they make.
   const auto all = DispatchKey::CompositeExplicitAutogradNonFunctional;
-  m.define(select_backward);
-  m.impl(select_backward, all, select_backward_kernel);
-  define_out_by_copy<select_backward>(m);
-  m.define(slice_backward);
-  m.impl(slice_backward, all, slice_backward_kernel);
-  define_out_by_copy<slice_backward>(m);
-  m.define(index_select_backward);
-  m.impl(index_select_backward, DispatchKey::CompositeImplicitAutograd,
-         index_select_backward_kernel);
-  m.define(value_selecting_reduction_backward);
-  m.impl(value_selecting_reduction_backward, DispatchKey::CompositeImplicitAutograd,
-         value_selecting_backward_kernel);
+  define(m, select_backward).kernel(all, select_backward_kernel).out(select_backward_out);
+  define(m, slice_backward).kernel(all, slice_backward_kernel).out(slice_backward_out);
+  define(m, index_select_backward).composed(index_select_backward_kernel);
+  define(m, value_selecting_reduction_backward).composed(value_selecting_backward_kernel);
 }
 
 }  // namespace sb

@@ -2,8 +2,7 @@
 
 #ifndef SWITCHBOARD_OPS_INDEXING_VIEW_BACKWARD_H_
 #define SWITCHBOARD_OPS_INDEXING_VIEW_BACKWARD_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
@@ -11,19 +10,19 @@ namespace sb {
 // and a new last one is inside them.
 SB_OP(unfold, "aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)");
 // The sum of the windows' gradients for each element.
-SB_STRUCTURED_NO_INPLACE(unfold_backward,
-                         "aten::unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int "
-                         "size, int step) -> Tensor",
-                         "out");
+SB_OP(unfold_backward,
+      "aten::unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int "
+      "size, int step) -> Tensor");
+SB_OP(unfold_backward_out, out_of(unfold_backward, "out"));
 
-SB_STRUCTURED_NO_INPLACE(select_backward,
-                         "aten::select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, "
-                         "SymInt index) -> Tensor",
-                         "out");
-SB_STRUCTURED_NO_INPLACE(slice_backward,
-                         "aten::slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, "
-                         "SymInt start, SymInt end, SymInt step) -> Tensor",
-                         "out");
+SB_OP(select_backward,
+      "aten::select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, "
+      "SymInt index) -> Tensor");
+SB_OP(select_backward_out, out_of(select_backward, "out"));
+SB_OP(slice_backward,
+      "aten::slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, "
+      "SymInt start, SymInt end, SymInt step) -> Tensor");
+SB_OP(slice_backward_out, out_of(slice_backward, "out"));
 SB_OP(index_select_backward,
       "aten::index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> "
       "Tensor");

@@ -1,5 +1,6 @@
 #include "switchboard/ops/cpu/array_loops.h"
 #ifndef SB_CPU_VARIANT
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/define/elementwise.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #endif
@@ -25,11 +26,7 @@ Tensor conj_physical_to(const Tensor& self, const Tensor& out) {
   return elementwise(conj_physical_arithmetic, out, self);
 }
 
-SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(conj_physical_out);
-  m.impl(conj_physical_out, DispatchKey::CPU, conj_physical_to);
-  m.impl(conj_physical_out, DispatchKey::Meta, conj_physical_to);
-}
+SB_LIBRARY_FRAGMENT(aten, m) { define(m, conj_physical_out).cpu_and_meta(conj_physical_to); }
 
 }  // namespace
 #endif

@@ -4,7 +4,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/views/views.h"
@@ -114,37 +114,24 @@ Tensor imag_kernel(const Tensor& self) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto explicit_key = DispatchKey::CompositeExplicitAutograd;
-  const auto implicit_key = DispatchKey::CompositeImplicitAutograd;
-  m.define(conj);
-  m.impl(conj, implicit_key, conj_any);
-  m.define(_conj);
-  m.impl(_conj, explicit_key, conj_view);
-  m.define(conj_physical);
-  m.impl(conj_physical, implicit_key, conj_physical_any);
-  m.define(conj_physical_);
-  m.impl(conj_physical_, explicit_key, conj_physical_in_place);
-  const OperatorHandle physical = m.define(_conj_physical);
-  m.impl(_conj_physical, explicit_key, conj_physical_new);
-  define_out_form(m, physical, "out");
-  m.define(_neg_view);
-  m.impl(_neg_view, explicit_key, [](const Tensor& self) {
+  define(m, conj).composed(conj_any);
+  define(m, _conj).view(conj_view);
+  define(m, conj_physical).composed(conj_physical_any);
+  define(m, conj_physical_).composite_explicit(conj_physical_in_place);
+  define(m, _conj_physical).composite_explicit(conj_physical_new).out("out");
+  define(m, _neg_view).view([](const Tensor& self) {
     return with_bit_turned("_neg_view", self, DispatchKey::Negative);
   });
-  m.define(resolve_conj);
-  m.impl(resolve_conj, implicit_key,
-         [](const Tensor& self) { return resolve("resolve_conj", self, DispatchKey::Conjugate); });
-  m.define(resolve_neg);
-  m.impl(resolve_neg, implicit_key,
-         [](const Tensor& self) { return resolve("resolve_neg", self, DispatchKey::Negative); });
-  m.define(real);
-  m.impl(real, implicit_key, real_kernel);
-  m.define(imag);
-  m.impl(imag, implicit_key, imag_kernel);
-  m.define(view_as_real);
-  m.impl(view_as_real, explicit_key, view_as_real_kernel);
-  m.define(view_as_complex);
-  m.impl(view_as_complex, explicit_key, view_as_complex_kernel);
+  define(m, resolve_conj).composed([](const Tensor& self) {
+    return resolve("resolve_conj", self, DispatchKey::Conjugate);
+  });
+  define(m, resolve_neg).composed([](const Tensor& self) {
+    return resolve("resolve_neg", self, DispatchKey::Negative);
+  });
+  define(m, real).composed(real_kernel);
+  define(m, imag).composed(imag_kernel);
+  define(m, view_as_real).view(view_as_real_kernel);
+  define(m, view_as_complex).view(view_as_complex_kernel);
 }
 
 }  // namespace sb

@@ -2,9 +2,10 @@
 
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/linalg/products.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/size_lists.h"
@@ -66,18 +67,16 @@ Tensor addr_into(const Tensor& self, const Tensor& vec1, const Tensor& vec2, con
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto composite = DispatchKey::CompositeExplicitAutograd;
-  m.define(addr);
-  m.impl(addr, composite, addr_kernel);
-  m.define(addr_);
-  m.impl(addr_, composite,
-         [](const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
-            const Scalar& alpha) { return addr_into(self, vec1, vec2, beta, alpha, self, true); });
-  m.define(addr_out);
-  m.impl(addr_out, composite,
-         [](const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
-            const Scalar& alpha,
-            const Tensor& out) { return addr_into(self, vec1, vec2, beta, alpha, out, false); });
+  define(m, addr)
+      .composite_explicit(addr_kernel)
+      .inplace(
+          addr_,
+          [](const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
+             const Scalar& alpha) { return addr_into(self, vec1, vec2, beta, alpha, self, true); })
+      .out(addr_out, [](const Tensor& self, const Tensor& vec1, const Tensor& vec2,
+                        const Scalar& beta, const Scalar& alpha, const Tensor& out) {
+        return addr_into(self, vec1, vec2, beta, alpha, out, false);
+      });
 }
 
 }  // namespace sb

@@ -7,8 +7,7 @@
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/parallel.h"
-#include "switchboard/ops/define/out_form.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/size_lists.h"
@@ -286,31 +285,28 @@ void pdist_backward_kernel(const Tensor& grad, const Tensor& self, double p, con
   result.finish();
 }
 
-// The operator, and an out= form that copies.
-template <auto rule, auto kernel, class Tag>
-void define_with_out(Library& m, const Op<Tag>& op) {
-  define_structured<rule, kernel>(m, op);
-  define_out_form(m, m.dispatcher().find_op_or_throw(Op<Tag>::name()), "out");
-}
-
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_with_out<by_size_rule<cdist_rule<int64_t>, cdist_rule<SymInt>>, cdist_kernel>(
-      m, _cdist_forward);
-  define_with_out<by_size_rule<cdist_backward_rule<int64_t>, cdist_backward_rule<SymInt>>,
-                  cdist_backward_kernel>(m, _cdist_backward);
-  define_with_out<by_size_rule<pdist_rule<int64_t>, pdist_rule<SymInt>>, pdist_kernel>(
-      m, _pdist_forward);
-  define_with_out<by_size_rule<pdist_backward_rule<int64_t>, pdist_backward_rule<SymInt>>,
-                  pdist_backward_kernel>(m, _pdist_backward);
-  m.define(cdist);
-  m.impl(cdist, DispatchKey::CompositeImplicitAutograd,
-         [](const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
-           return _cdist_forward(x1, x2, p, compute_mode);
-         });
-  m.define(pdist);
-  m.impl(pdist, DispatchKey::CompositeImplicitAutograd, [](const Tensor& self, double p) {
+  define(m, _cdist_forward)
+      .structured<by_size_rule<cdist_rule<int64_t>, cdist_rule<SymInt>>, cdist_kernel>()
+      .out("out");
+  define(m, _cdist_backward)
+      .structured<by_size_rule<cdist_backward_rule<int64_t>, cdist_backward_rule<SymInt>>,
+                  cdist_backward_kernel>()
+      .out("out");
+  define(m, _pdist_forward)
+      .structured<by_size_rule<pdist_rule<int64_t>, pdist_rule<SymInt>>, pdist_kernel>()
+      .out("out");
+  define(m, _pdist_backward)
+      .structured<by_size_rule<pdist_backward_rule<int64_t>, pdist_backward_rule<SymInt>>,
+                  pdist_backward_kernel>()
+      .out("out");
+  define(m, cdist).composed(
+      [](const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
+        return _cdist_forward(x1, x2, p, compute_mode);
+      });
+  define(m, pdist).composed([](const Tensor& self, double p) {
     check_defined("pdist", self);
     return _pdist_forward(contiguous(self), p);
   });

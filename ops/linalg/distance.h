@@ -3,8 +3,7 @@
 
 #ifndef SWITCHBOARD_OPS_LINALG_DISTANCE_H_
 #define SWITCHBOARD_OPS_LINALG_DISTANCE_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/dispatch/typed_op.h"
 
 namespace sb {
 

@@ -7,6 +7,7 @@
 
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/indexing/diagonal.h"
 #include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/reductions/reductions.h"
@@ -282,9 +283,6 @@ Tensor einsum_kernel(std::string_view text, TensorList tensors, OptionalSpan<Int
 
 }  // namespace
 
-SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(einsum);
-  m.impl(einsum, DispatchKey::CompositeImplicitAutograd, einsum_kernel);
-}
+SB_LIBRARY_FRAGMENT(aten, m) { define(m, einsum).composed(einsum_kernel); }
 
 }  // namespace sb

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/linalg/factorizations.h"
 #include "switchboard/ops/linalg/matrix_batch.h"
 
@@ -49,13 +49,9 @@ inline void check_errors(const char* name, const Tensor& info, bool wanted) {
 }
 
 // The operator at CPU and Meta, with an out= form as PyTorch's structured operators have.
-template <class Tag, class Cpu, class Meta>
-void define_factorization(Library& m, const Op<Tag>& op, Cpu cpu, Meta meta,
+void define_factorization(Library& m, const auto& op, auto cpu, auto meta,
                           std::string_view out_overload, std::vector<std::string> outs) {
-  const OperatorHandle handle = m.define(op);
-  m.impl(op, DispatchKey::CPU, cpu);
-  m.impl(op, DispatchKey::Meta, meta);
-  define_out_form(m, handle, out_overload, std::move(outs), OutFormOptions{.structured = true});
+  define(m, op).cpu(cpu).meta(meta).out(out_overload, std::move(outs), kStructuredOut);
 }
 
 }  // namespace sb

@@ -1,5 +1,5 @@
 #include "Eigen/Cholesky"
-#include "switchboard/ops/define/exact_out.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/linalg/factorization.h"
 
 namespace sb {
@@ -45,9 +45,9 @@ void check_errors_kernel(const Tensor& info, std::string_view name, bool is_matr
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(_linalg_check_errors);
-  m.impl(_linalg_check_errors, DispatchKey::CPU, check_errors_kernel);
-  m.impl(_linalg_check_errors, DispatchKey::Meta, [](const Tensor&, std::string_view, bool) {});
+  define(m, _linalg_check_errors)
+      .cpu(check_errors_kernel)
+      .meta([](const Tensor&, std::string_view, bool) {});
 
   define_factorization(m, linalg_cholesky_ex, cholesky_kernel<true>, cholesky_kernel<false>, "L",
                        {"L", "info"});
@@ -56,8 +56,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
     check_errors("linalg.cholesky", info, true);
     return result;
   };
-  define_composite<linalg_cholesky, write_structured_out>(m, cholesky_of);
-  define_composite<cholesky, write_cast_contiguous_out>(m, cholesky_of);
+  define(m, linalg_cholesky).composed(cholesky_of).out(linalg_cholesky_out, kStructuredOut);
+  define(m, cholesky).composed(cholesky_of).out(cholesky_out, kCastOut);
 }
 
 }  // namespace sb

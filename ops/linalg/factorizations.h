@@ -3,8 +3,7 @@
 
 #ifndef SWITCHBOARD_OPS_LINALG_FACTORIZATIONS_H_
 #define SWITCHBOARD_OPS_LINALG_FACTORIZATIONS_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
@@ -23,7 +22,8 @@ SB_OP(linalg_lu_factor,
 // Determinants; slogdet gives the sign (a complex number of modulus 1) and the logarithm of the
 // modulus.
 SB_OP(_linalg_det, "aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)");
-SB_STRUCTURED_NO_INPLACE(linalg_det, "aten::linalg_det(Tensor A) -> Tensor", "out");
+SB_OP(linalg_det, "aten::linalg_det(Tensor A) -> Tensor");
+SB_OP(linalg_det_out, out_of(linalg_det, "out"));
 SB_OP(det, "aten::det(Tensor self) -> Tensor");
 SB_OP(
     _linalg_slogdet,
@@ -34,19 +34,20 @@ SB_OP(slogdet, "aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)");
 // The inverse; RuntimeError for a singular matrix, which linalg_inv_ex reports in info instead.
 SB_OP(linalg_inv_ex,
       "aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)");
-SB_STRUCTURED_NO_INPLACE(linalg_inv, "aten::linalg_inv(Tensor A) -> Tensor", "out");
-SB_STRUCTURED_NO_INPLACE(inverse, "aten::inverse(Tensor self) -> Tensor", "out");
+SB_OP(linalg_inv, "aten::linalg_inv(Tensor A) -> Tensor");
+SB_OP(linalg_inv_out, out_of(linalg_inv, "out"));
+SB_OP(inverse, "aten::inverse(Tensor self) -> Tensor");
+SB_OP(inverse_out, out_of(inverse, "out"));
 
 // A = L L^H, or U^H U: the factor, the other triangle 0. RuntimeError where A is not positive
 // definite, which linalg_cholesky_ex reports in info instead.
 SB_OP(linalg_cholesky_ex,
       "aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> "
       "(Tensor L, Tensor info)");
-SB_STRUCTURED_NO_INPLACE(linalg_cholesky,
-                         "aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
-                         "out");
-SB_STRUCTURED_NO_INPLACE(cholesky, "aten::cholesky(Tensor self, bool upper=False) -> Tensor",
-                         "out");
+SB_OP(linalg_cholesky, "aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor");
+SB_OP(linalg_cholesky_out, out_of(linalg_cholesky, "out"));
+SB_OP(cholesky, "aten::cholesky(Tensor self, bool upper=False) -> Tensor");
+SB_OP(cholesky_out, out_of(cholesky, "out"));
 
 // A = Q R. mode is "reduced", "complete" (Q is square) or "r" (Q is empty).
 SB_OP(linalg_qr, "aten::linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)");

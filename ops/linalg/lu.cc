@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "switchboard/ops/define/exact_out.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/linalg/factorization.h"
 #include "switchboard/ops/views/views.h"
 
@@ -154,8 +154,6 @@ Two inv_kernel(const Tensor& a, bool check) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr auto composite = DispatchKey::CompositeImplicitAutograd;
-  constexpr OutFormOptions structured{.structured = true, .key = composite};
   const auto lu_factor_ex = []<bool with_data>(const Tensor& a, bool pivot, bool check) -> Three {
     const Factors f = lu_factors<with_data>("linalg_lu_factor_ex", a, pivot);
     check_errors("linalg.lu_factor_ex", f.info, check);
@@ -170,20 +168,20 @@ SB_LIBRARY_FRAGMENT(aten, m) {
         return lu_factor_ex.operator()<false>(a, pivot, check);
       },
       "out", {"LU", "pivots", "info"});
-  const OperatorHandle lu_factor_op = m.define(linalg_lu_factor);
-  define_out_form(m, lu_factor_op, "out", {"LU", "pivots"}, structured);
-  m.impl(linalg_lu_factor, composite, [](const Tensor& a, bool pivot) -> Two {
-    const auto [lu, pivots, info] = linalg_lu_factor_ex(a, pivot, false);
-    check_errors("linalg.lu_factor", info, true);
-    return {lu, pivots};
-  });
+  define(m, linalg_lu_factor)
+      .composed([](const Tensor& a, bool pivot) -> Two {
+        const auto [lu, pivots, info] = linalg_lu_factor_ex(a, pivot, false);
+        check_errors("linalg.lu_factor", info, true);
+        return {lu, pivots};
+      })
+      .out("out", {"LU", "pivots"}, kStructuredOut);
 
   define_factorization(m, _linalg_det, det_kernel<true>, det_kernel<false>, "result",
                        {"result", "LU", "pivots"});
-  define_composite<linalg_det, write_structured_out>(
-      m, [](const Tensor& a) { return std::get<0>(_linalg_det(a)); });
-  m.define(det);
-  m.impl(det, composite, [](const Tensor& self) { return linalg_det(self); });
+  define(m, linalg_det)
+      .composed([](const Tensor& a) { return std::get<0>(_linalg_det(a)); })
+      .out(linalg_det_out, kStructuredOut);
+  define(m, det).composed([](const Tensor& self) { return linalg_det(self); });
 
   define_factorization(m, _linalg_slogdet, slogdet_kernel<true>, slogdet_kernel<false>, "sign",
                        {"sign", "logabsdet", "LU", "pivots"});
@@ -191,12 +189,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
     const auto [sign, log, lu, pivots] = _linalg_slogdet(a);
     return {sign, log};
   };
-  const OperatorHandle linalg_slogdet_op = m.define(linalg_slogdet);
-  m.impl(linalg_slogdet, composite, slogdet_of);
-  define_out_form(m, linalg_slogdet_op, "out", {"sign", "logabsdet"}, structured);
-  const OperatorHandle slogdet_op = m.define(slogdet);
-  m.impl(slogdet, composite, slogdet_of);
-  define_out_form(m, slogdet_op, "out", {"sign", "logabsdet"}, structured);
+  define(m, linalg_slogdet).composed(slogdet_of).out("out", {"sign", "logabsdet"}, kStructuredOut);
+  define(m, slogdet).composed(slogdet_of).out("out", {"sign", "logabsdet"}, kStructuredOut);
 
   define_factorization(m, linalg_inv_ex, inv_kernel<true>, inv_kernel<false>, "inverse",
                        {"inverse", "info"});
@@ -205,8 +199,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
     check_errors("linalg.inv", info, true);
     return result;
   };
-  define_composite<linalg_inv, write_structured_out>(m, inverse_of);
-  define_composite<inverse, write_structured_out>(m, inverse_of);
+  define(m, linalg_inv).composed(inverse_of).out(linalg_inv_out, kStructuredOut);
+  define(m, inverse).composed(inverse_of).out(inverse_out, kStructuredOut);
 }
 
 }  // namespace sb

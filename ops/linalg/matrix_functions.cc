@@ -2,7 +2,8 @@
 
 #include "Eigen/Core"
 #include "switchboard/ops/arithmetic/unary.h"
-#include "switchboard/ops/define/exact_out.h"
+#include "switchboard/ops/copy_to_out.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/indexing/diagonal.h"
@@ -61,29 +62,20 @@ template <auto& power>
 Tensor power_out(const Tensor& self, int64_t n, const Tensor& out) {
   const uint64_t exponent = n < 0 ? 0 - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);
   const bool copied = n == 0 || n == 1 || (exponent >= 4 && std::has_single_bit(exponent));
-  const auto write = copied ? write_cast_contiguous_out : write_exact_out;
-  write("linalg_matrix_power", power(self, n), out);
+  copy_result_to_out("linalg_matrix_power", power(self, n), out, copied ? kCastOut : kExactOut);
   return out;
 }
 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto composite = DispatchKey::CompositeImplicitAutograd;
-  define_out_form(m, m.define(linalg_matrix_exp), "out");
-  m.impl(linalg_matrix_exp, DispatchKey::CPU, exp_kernel<true>);
-  m.impl(linalg_matrix_exp, DispatchKey::Meta, exp_kernel<false>);
-  m.define(matrix_exp);
-  m.impl(matrix_exp, composite, [](const Tensor& self) { return linalg_matrix_exp(self); });
+  define(m, linalg_matrix_exp).cpu(exp_kernel<true>).meta(exp_kernel<false>).out("out");
+  define(m, matrix_exp).composed([](const Tensor& self) { return linalg_matrix_exp(self); });
 
-  m.define(linalg_matrix_power);
-  m.impl(linalg_matrix_power, composite, power_kernel);
-  m.define(linalg_matrix_power_out);
-  m.impl(linalg_matrix_power_out, composite, power_out<linalg_matrix_power>);
-  m.define(matrix_power);
-  m.impl(matrix_power, composite, power_kernel);
-  m.define(matrix_power_out);
-  m.impl(matrix_power_out, composite, power_out<matrix_power>);
+  define(m, linalg_matrix_power)
+      .composed(power_kernel)
+      .out(linalg_matrix_power_out, power_out<linalg_matrix_power>);
+  define(m, matrix_power).composed(power_kernel).out(matrix_power_out, power_out<matrix_power>);
 }
 
 }  // namespace sb

@@ -5,9 +5,9 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/exact_out.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/reductions/reductions.h"
@@ -282,54 +282,45 @@ Tensor int_mm_kernel(const Tensor& self, const Tensor& mat2) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto composite = DispatchKey::CompositeImplicitAutograd;
-  m.define(outer);
-  m.impl(outer, composite, outer_kernel);
-  m.define(outer_out);
-  m.impl(outer_out, composite, outer_out_kernel);
-  m.define(ger);
-  m.impl(ger, composite, outer_kernel);
-  m.define(ger_out);
-  m.impl(ger_out, composite, outer_out_kernel);
-  m.define(vdot);
-  m.impl(vdot, DispatchKey::CompositeExplicitAutograd, vdot_kernel);
-  define_exact_out<vdot>(m);
-  define_composite<tensordot>(m, tensordot_kernel);
-  m.define(inner);
-  m.impl(inner, composite, inner_kernel);
-  m.define(inner_out);
-  m.impl(inner_out, composite, [](const Tensor& self, const Tensor& other, const Tensor& out) {
-    if (self.dim() == 0 || other.dim() == 0) return mul_out(self, other, out);
-    write_exact_out("inner", inner(self, other), out);
-    return out;
-  });
-  m.define(kron);
-  m.impl(kron, composite, kron_of<false>);
-  m.define(kron_out);
-  m.impl(kron_out, composite, [](const Tensor& self, const Tensor& other, const Tensor& out) {
-    write_cast_contiguous_out("kron", kron_of<true>(self, other), out);
-    return out;
-  });
-  define_composite<linalg_matmul>(
-      m, [](const Tensor& self, const Tensor& other) { return matmul(self, other); });
-  define_composite<linalg_vecdot>(m, vecdot_kernel);
-  define_composite<linalg_multi_dot>(m, multi_dot_kernel);
-  define_composite<chain_matmul>(m, chain_matmul_kernel);
-  m.define(linalg_cross);
-  m.impl(linalg_cross, DispatchKey::CompositeExplicitAutograd, cross_kernel);
-  define_exact_out<linalg_cross>(m);
-  define_composite<cross>(m,
-                          [](const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
-                            return linalg_cross(self, other, cross_dim(self, dim));
-                          });
-  m.define(_int_mm);
-  m.impl(_int_mm, DispatchKey::CompositeExplicitAutograd, int_mm_kernel);
-  define_exact_out<_int_mm>(m);
-  const OperatorHandle trilinear = m.define(_trilinear);
-  m.impl(_trilinear, DispatchKey::CompositeExplicitAutograd, trilinear_kernel);
-  define_out_form(m, trilinear, "out");
-  m.define(bilinear);
-  m.impl(bilinear, composite, bilinear_kernel);
+  define(m, outer).composed(outer_kernel).out(outer_out, outer_out_kernel);
+  define(m, ger).composed(outer_kernel).out(ger_out, outer_out_kernel);
+  define(m, vdot)
+      .composite_explicit(vdot_kernel)
+      .out(vdot_out, {.dtype = OutDType::Exact, .key = DispatchKey::CompositeImplicitAutograd});
+  define(m, tensordot).composed(tensordot_kernel).out(tensordot_out, kExactOut);
+  define(m, inner)
+      .composed(inner_kernel)
+      .out(inner_out, [](const Tensor& self, const Tensor& other, const Tensor& out) {
+        if (self.dim() == 0 || other.dim() == 0) return mul_out(self, other, out);
+        copy_result_to_out("inner", inner(self, other), out, kExactOut);
+        return out;
+      });
+  define(m, kron)
+      .composed(kron_of<false>)
+      .out(kron_out, [](const Tensor& self, const Tensor& other, const Tensor& out) {
+        copy_result_to_out("kron", kron_of<true>(self, other), out, kCastOut);
+        return out;
+      });
+  define(m, linalg_matmul)
+      .composed([](const Tensor& self, const Tensor& other) { return matmul(self, other); })
+      .out(linalg_matmul_out, kExactOut);
+  define(m, linalg_vecdot).composed(vecdot_kernel).out(linalg_vecdot_out, kExactOut);
+  define(m, linalg_multi_dot).composed(multi_dot_kernel).out(linalg_multi_dot_out, kExactOut);
+  define(m, chain_matmul).composed(chain_matmul_kernel).out(chain_matmul_out, kExactOut);
+  define(m, linalg_cross)
+      .composite_explicit(cross_kernel)
+      .out(linalg_cross_out,
+           {.dtype = OutDType::Exact, .key = DispatchKey::CompositeImplicitAutograd});
+  define(m, cross)
+      .composed([](const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
+        return linalg_cross(self, other, cross_dim(self, dim));
+      })
+      .out(cross_out, kExactOut);
+  define(m, _int_mm)
+      .composite_explicit(int_mm_kernel)
+      .out(_int_mm_out, {.dtype = OutDType::Exact, .key = DispatchKey::CompositeImplicitAutograd});
+  define(m, _trilinear).composite_explicit(trilinear_kernel).out("out");
+  define(m, bilinear).composed(bilinear_kernel);
 }
 
 }  // namespace sb

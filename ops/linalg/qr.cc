@@ -1,5 +1,6 @@
 #include "Eigen/QR"
 
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/linalg/factorization.h"
 
 namespace sb {
@@ -46,11 +47,11 @@ Two qr_kernel(const Tensor& a, std::string_view mode) {
 SB_LIBRARY_FRAGMENT(aten, m) {
   const auto composite = DispatchKey::CompositeImplicitAutograd;
   define_factorization(m, linalg_qr, qr_kernel<true>, qr_kernel<false>, "out", {"Q", "R"});
-  const OperatorHandle qr_op = m.define(qr);
-  m.impl(qr, composite, [](const Tensor& self, bool some) {
-    return linalg_qr(self, some ? "reduced" : "complete");
-  });
-  define_out_form(m, qr_op, "Q", {"Q", "R"}, OutFormOptions{.structured = true, .key = composite});
+  define(m, qr)
+      .composed([](const Tensor& self, bool some) {
+        return linalg_qr(self, some ? "reduced" : "complete");
+      })
+      .out("Q", {"Q", "R"}, {.dtype = OutDType::Exact, .keep_strides = true, .key = composite});
 }
 
 }  // namespace sb

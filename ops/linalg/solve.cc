@@ -2,7 +2,7 @@
 
 #include "Eigen/LU"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/exact_out.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/linalg/factorization.h"
 #include "switchboard/ops/views/views.h"
 
@@ -114,22 +114,21 @@ Four solve_kernel(const Tensor& a, const Tensor& b, bool left, bool check) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr OutFormOptions structured{.structured = true};
   define_factorization(m, _linalg_solve_ex, solve_kernel<true>, solve_kernel<false>, "result",
                        {"result", "LU", "pivots", "info"});
-  const OperatorHandle solve_ex = m.define(linalg_solve_ex);
-  m.impl(linalg_solve_ex, DispatchKey::CompositeImplicitAutograd,
-         [](const Tensor& a, const Tensor& b, bool left, bool check) -> Two {
-           const auto [result, lu, pivots, info] = _linalg_solve_ex(a, b, left, check);
-           return {result, info};
-         });
-  define_out_form(m, solve_ex, "out", {"result", "info"}, structured);
-  define_composite<linalg_solve, write_structured_out>(
-      m, [](const Tensor& a, const Tensor& b, bool left) {
+  define(m, linalg_solve_ex)
+      .composed([](const Tensor& a, const Tensor& b, bool left, bool check) -> Two {
+        const auto [result, lu, pivots, info] = _linalg_solve_ex(a, b, left, check);
+        return {result, info};
+      })
+      .out("out", {"result", "info"}, kStructuredOut);
+  define(m, linalg_solve)
+      .composed([](const Tensor& a, const Tensor& b, bool left) {
         const auto [result, info] = linalg_solve_ex(a, b, left, false);
         check_errors("linalg.solve", info, true);
         return result;
-      });
+      })
+      .out(linalg_solve_out, kStructuredOut);
 }
 
 }  // namespace sb

@@ -2,8 +2,7 @@
 
 #ifndef SWITCHBOARD_OPS_LINALG_SOLVE_H_
 #define SWITCHBOARD_OPS_LINALG_SOLVE_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
@@ -19,9 +18,8 @@ SB_OP(linalg_solve_ex,
       "aten::linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> "
       "(Tensor result, Tensor info)");
 // RuntimeError for a singular matrix. As `torch.linalg.solve`.
-SB_STRUCTURED_NO_INPLACE(linalg_solve,
-                         "aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
-                         "out");
+SB_OP(linalg_solve, "aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor");
+SB_OP(linalg_solve_out, out_of(linalg_solve, "out"));
 
 }  // namespace sb
 

@@ -1,8 +1,9 @@
 #include "switchboard/ops/linalg/triangular.h"
 
 #include "Eigen/Core"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/linalg/factorization.h"
@@ -81,22 +82,18 @@ Tensor cholesky_inverse_any(const Tensor& self, bool upper) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(linalg_solve_triangular);
-  m.impl(linalg_solve_triangular, DispatchKey::CPU, solve_triangular_kernel<true>);
-  m.impl(linalg_solve_triangular, DispatchKey::Meta, solve_triangular_kernel<false>);
-  define_out_by_copy<linalg_solve_triangular>(m);
-  m.define(cholesky_solve);
-  m.impl(cholesky_solve, DispatchKey::CompositeExplicitAutograd, cholesky_solve_any);
-  define_out_by_copy<cholesky_solve>(m);
-  m.define(cholesky_inverse);
-  m.impl(cholesky_inverse, DispatchKey::CompositeExplicitAutograd, cholesky_inverse_any);
-  m.define(cholesky_inverse_out);
-  m.impl(cholesky_inverse_out, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, bool upper, const Tensor& out) {
-           const ResultAndOut pair = {cholesky_inverse(self, upper), out};
-           copy_results_to_outs("cholesky_inverse", {&pair, 1}, /*keep_strides=*/true);
-           return out;
-         });
+  define(m, linalg_solve_triangular)
+      .cpu(solve_triangular_kernel<true>)
+      .meta(solve_triangular_kernel<false>)
+      .out(linalg_solve_triangular_out);
+  define(m, cholesky_solve).composite_explicit(cholesky_solve_any).out(cholesky_solve_out);
+  define(m, cholesky_inverse)
+      .composite_explicit(cholesky_inverse_any)
+      .out(cholesky_inverse_out, [](const Tensor& self, bool upper, const Tensor& out) {
+        const ResultAndOut pair = {cholesky_inverse(self, upper), out};
+        copy_results_to_outs("cholesky_inverse", {&pair, 1}, {.keep_strides = true});
+        return out;
+      });
 }
 
 }  // namespace sb

@@ -8,10 +8,10 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/exact_out.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/binary_math.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/elementwise/select.h"
@@ -160,58 +160,45 @@ Tensor pairwise_distance_kernel(const Tensor& x1, const Tensor& x2, double p, do
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
-  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
-  m.define(l1_loss);
-  m.impl(l1_loss, implicit, l1_loss_kernel);
-  m.define(kl_div);
-  m.impl(kl_div, implicit, kl_div_kernel);
-  m.define(binary_cross_entropy_with_logits);
-  m.impl(binary_cross_entropy_with_logits, composite, bce_with_logits_kernel);
-  define_out_by_copy<binary_cross_entropy_with_logits>(m);
-  m.define(soft_margin_loss);
-  m.impl(soft_margin_loss, composite, soft_margin_loss_kernel);
-  m.define(soft_margin_loss_out);
-  m.impl(soft_margin_loss_out, composite,
-         [](const Tensor& self, const Tensor& target, int64_t reduction, const Tensor& out) {
-           // As PyTorch, whose out first holds a loss for each element.
-           const Tensor loss = soft_margin_loss_kernel(self, target, kReduceNone);
-           const Tensor reduced = reduce_loss(loss, reduction);
-           write_structured_out("soft_margin_loss", loss, out);
-           if (!reduced.is_same(loss)) copy_result_to_out("soft_margin_loss", reduced, out);
-           return out;
-         });
-  m.define(soft_margin_loss_backward);
-  m.impl(soft_margin_loss_backward, composite,
-         [](const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction) {
-           const Tensor result = soft_margin_backward_kernel(grad, self, target, reduction);
-           check_gradient_fits(result, self.dtype());
-           return to_dtype(result, self.dtype());
-         });
-  m.define(soft_margin_loss_backward_out);
-  m.impl(soft_margin_loss_backward_out, composite,
-         [](const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction,
-            const Tensor& grad_input) {
-           const Tensor result = soft_margin_backward_kernel(grad, self, target, reduction);
-           SB_CHECK(grad_input.defined(), "soft_margin_loss_backward: grad_input is undefined");
-           check_gradient_fits(result, grad_input.dtype());
-           copy_result_to_out("soft_margin_loss_backward", result, grad_input);
-           return grad_input;
-         });
-  m.define(margin_ranking_loss);
-  m.impl(margin_ranking_loss, implicit, margin_ranking_kernel);
-  m.define(hinge_embedding_loss);
-  m.impl(hinge_embedding_loss, implicit, hinge_embedding_kernel);
-  m.define(cosine_embedding_loss);
-  m.impl(cosine_embedding_loss, implicit, cosine_embedding_kernel);
-  m.define(triplet_margin_loss);
-  m.impl(triplet_margin_loss, implicit, triplet_margin_kernel);
-  m.define(poisson_nll_loss);
-  m.impl(poisson_nll_loss, implicit, poisson_nll_kernel);
-  m.define(cosine_similarity);
-  m.impl(cosine_similarity, implicit, cosine_similarity_kernel);
-  m.define(pairwise_distance);
-  m.impl(pairwise_distance, implicit, pairwise_distance_kernel);
+  define(m, l1_loss).composed(l1_loss_kernel);
+  define(m, kl_div).composed(kl_div_kernel);
+  define(m, binary_cross_entropy_with_logits)
+      .composite_explicit(bce_with_logits_kernel)
+      .out(binary_cross_entropy_with_logits_out);
+  define(m, soft_margin_loss)
+      .composite_explicit(soft_margin_loss_kernel)
+      .out(soft_margin_loss_out,
+           [](const Tensor& self, const Tensor& target, int64_t reduction, const Tensor& out) {
+             // As PyTorch, whose out first holds a loss for each element.
+             const Tensor loss = soft_margin_loss_kernel(self, target, kReduceNone);
+             const Tensor reduced = reduce_loss(loss, reduction);
+             copy_result_to_out("soft_margin_loss", loss, out, kStructuredOut);
+             if (!reduced.is_same(loss)) copy_result_to_out("soft_margin_loss", reduced, out);
+             return out;
+           });
+  define(m, soft_margin_loss_backward)
+      .composite_explicit(
+          [](const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction) {
+            const Tensor result = soft_margin_backward_kernel(grad, self, target, reduction);
+            check_gradient_fits(result, self.dtype());
+            return to_dtype(result, self.dtype());
+          })
+      .out(soft_margin_loss_backward_out,
+           [](const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction,
+              const Tensor& grad_input) {
+             const Tensor result = soft_margin_backward_kernel(grad, self, target, reduction);
+             SB_CHECK(grad_input.defined(), "soft_margin_loss_backward: grad_input is undefined");
+             check_gradient_fits(result, grad_input.dtype());
+             copy_result_to_out("soft_margin_loss_backward", result, grad_input);
+             return grad_input;
+           });
+  define(m, margin_ranking_loss).composed(margin_ranking_kernel);
+  define(m, hinge_embedding_loss).composed(hinge_embedding_kernel);
+  define(m, cosine_embedding_loss).composed(cosine_embedding_kernel);
+  define(m, triplet_margin_loss).composed(triplet_margin_kernel);
+  define(m, poisson_nll_loss).composed(poisson_nll_kernel);
+  define(m, cosine_similarity).composed(cosine_similarity_kernel);
+  define(m, pairwise_distance).composed(pairwise_distance_kernel);
 }
 
 }  // namespace sb

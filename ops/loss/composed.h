@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_OPS_LOSS_COMPOSED_H_
 #define SWITCHBOARD_OPS_LOSS_COMPOSED_H_
 
+#include "switchboard/ops/define/forms.h"
 #include "switchboard/ops/loss/loss_schema.h"
 
 namespace sb {
@@ -14,21 +15,21 @@ SB_OP(kl_div,
       "aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> "
       "Tensor");
 // binary_cross_entropy of sigmoid(self), without its overflow; pos_weight counts target's ones.
-SB_STRUCTURED_NO_INPLACE(binary_cross_entropy_with_logits,
-                         "aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, "
-                         "Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> "
-                         "Tensor",
-                         "out");
+SB_OP(binary_cross_entropy_with_logits,
+      "aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, "
+      "Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> "
+      "Tensor");
+SB_OP(binary_cross_entropy_with_logits_out, out_of(binary_cross_entropy_with_logits, "out"));
 // log(1 + exp(-target * self)).
-SB_STRUCTURED_NO_INPLACE(soft_margin_loss,
-                         "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> "
-                         "Tensor",
-                         "out");
-SB_OP_WITH_OUT(soft_margin_loss_backward,
-               "aten::soft_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, "
-               "int reduction) -> Tensor",
-               "aten::soft_margin_loss_backward.grad_input(Tensor grad_output, Tensor self, "
-               "Tensor target, int reduction, *, Tensor(a!) grad_input) -> Tensor(a!)");
+SB_OP(soft_margin_loss,
+      "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> "
+      "Tensor");
+SB_OP(soft_margin_loss_out, out_of(soft_margin_loss, "out"));
+SB_OP(soft_margin_loss_backward,
+      "aten::soft_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, "
+      "int reduction) -> Tensor");
+SB_OP(soft_margin_loss_backward_out,
+      out_of(soft_margin_loss_backward, "grad_input", {"grad_input"}));
 // max(0, margin - target * (input1 - input2)), target being 1 or -1.
 SB_OP(margin_ranking_loss,
       "aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, "

@@ -6,6 +6,7 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/fill.h"
@@ -162,19 +163,10 @@ Tensor cross_entropy_kernel(const Tensor& self, const Tensor& target, const Opti
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr DispatchKey composite = DispatchKey::CompositeImplicitAutograd;
-  m.define(nll_loss);
-  m.impl(nll_loss, composite, nll_loss_kernel);
-  m.define(nll_loss_out);
-  m.impl(nll_loss_out, composite, nll_loss_out_kernel);
-  m.define(nll_loss2d);
-  m.impl(nll_loss2d, composite, nll_loss2d_kernel);
-  m.define(nll_loss2d_out);
-  m.impl(nll_loss2d_out, composite, nll_loss2d_out_kernel);
-  m.define(nll_loss_nd);
-  m.impl(nll_loss_nd, composite, nll_loss_nd_kernel);
-  m.define(cross_entropy_loss);
-  m.impl(cross_entropy_loss, composite, cross_entropy_kernel);
+  define(m, nll_loss).composed(nll_loss_kernel).out(nll_loss_out, nll_loss_out_kernel);
+  define(m, nll_loss2d).composed(nll_loss2d_kernel).out(nll_loss2d_out, nll_loss2d_out_kernel);
+  define(m, nll_loss_nd).composed(nll_loss_nd_kernel);
+  define(m, cross_entropy_loss).composed(cross_entropy_kernel);
 }
 
 }  // namespace sb

@@ -5,7 +5,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/random/bernoulli.h"
 #include "switchboard/ops/shape/dims.h"
@@ -66,29 +66,28 @@ std::tuple<Tensor, Tensor> native_dropout_kernel(const Tensor& input, double p,
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
-  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
-  const auto define = [&](const auto& op, auto kernel) {
-    m.define(op, Tag::nondeterministic_seeded);
-    m.impl(op, implicit, kernel);
-  };
-  define(dropout, &dropout_kernel<Variant{}>);
-  define(dropout_, &dropout_kernel<Variant{.inplace = true}>);
-  define(feature_dropout, &dropout_kernel<Variant{.features = true}>);
-  define(feature_dropout_, &dropout_kernel<Variant{.features = true, .inplace = true}>);
-  define(alpha_dropout, &dropout_kernel<Variant{.alpha = true}>);
-  define(alpha_dropout_, &dropout_kernel<Variant{.alpha = true, .inplace = true}>);
-  define(feature_alpha_dropout, &dropout_kernel<Variant{.features = true, .alpha = true}>);
-  define(feature_alpha_dropout_,
-         &dropout_kernel<Variant{.features = true, .alpha = true, .inplace = true}>);
+  define(m, dropout, Tag::nondeterministic_seeded)
+      .composed(&dropout_kernel<Variant{}>)
+      .inplace(dropout_, &dropout_kernel<Variant{.inplace = true}>);
+  define(m, feature_dropout, Tag::nondeterministic_seeded)
+      .composed(&dropout_kernel<Variant{.features = true}>)
+      .inplace(feature_dropout_, &dropout_kernel<Variant{.features = true, .inplace = true}>);
+  define(m, alpha_dropout, Tag::nondeterministic_seeded)
+      .composed(&dropout_kernel<Variant{.alpha = true}>)
+      .inplace(alpha_dropout_, &dropout_kernel<Variant{.alpha = true, .inplace = true}>);
+  define(m, feature_alpha_dropout, Tag::nondeterministic_seeded)
+      .composed(&dropout_kernel<Variant{.features = true, .alpha = true}>)
+      .inplace(feature_alpha_dropout_,
+               &dropout_kernel<Variant{.features = true, .alpha = true, .inplace = true}>);
 
-  define_out_form(m, m.define(native_dropout, Tag::nondeterministic_seeded), "out");
-  m.impl(native_dropout, composite, native_dropout_kernel);
-  define_out_form(m, m.define(native_dropout_backward), "out");
-  m.impl(native_dropout_backward, composite,
-         [](const Tensor& grad, const Tensor& mask, double scale) {
-           return mul_Scalar(mul(grad, mask), scale);
-         });
+  define(m, native_dropout, Tag::nondeterministic_seeded)
+      .composite_explicit(native_dropout_kernel)
+      .out("out");
+  define(m, native_dropout_backward)
+      .composite_explicit([](const Tensor& grad, const Tensor& mask, double scale) {
+        return mul_Scalar(mul(grad, mask), scale);
+      })
+      .out("out");
 }
 
 }  // namespace sb

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "switchboard/core/tensor.h"
-#include "switchboard/ops/define/named_out.h"
 
 namespace sb {
 

@@ -5,7 +5,7 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/optional_tensor.h"
@@ -242,23 +242,25 @@ void labels_backward_kernel(const Tensor& grad, const Tensor& self, const Tensor
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<multi_rule, multi_kernel>(m, multi_margin_loss);
-  define_structured<multi_backward_rule, multi_backward_kernel>(m, multi_margin_loss_backward);
-  define_structured<labels_rule, labels_kernel>(m, multilabel_margin_loss_forward);
-  define_structured<labels_backward_rule, labels_backward_kernel>(m,
-                                                                  multilabel_margin_loss_backward);
-  constexpr DispatchKey composite = DispatchKey::CompositeImplicitAutograd;
-  m.define(multilabel_margin_loss);
-  m.impl(multilabel_margin_loss, composite,
-         [](const Tensor& self, const Tensor& target, int64_t reduction) {
-           return std::get<0>(multilabel_margin_loss_forward(self, target, reduction));
-         });
-  m.define(multilabel_margin_loss_out);
-  m.impl(multilabel_margin_loss_out, composite,
-         [](const Tensor& self, const Tensor& target, int64_t reduction, const Tensor& out) {
-           multilabel_margin_loss_forward_out(self, target, reduction, out, new_empty(self, {0}));
-           return out;
-         });
+  define(m, multi_margin_loss).structured<multi_rule, multi_kernel>().out(multi_margin_loss_out);
+  define(m, multi_margin_loss_backward)
+      .structured<multi_backward_rule, multi_backward_kernel>()
+      .out(multi_margin_loss_backward_out);
+  define(m, multilabel_margin_loss_forward)
+      .structured<labels_rule, labels_kernel>()
+      .out(multilabel_margin_loss_forward_out);
+  define(m, multilabel_margin_loss_backward)
+      .structured<labels_backward_rule, labels_backward_kernel>()
+      .out(multilabel_margin_loss_backward_out);
+  define(m, multilabel_margin_loss)
+      .composed([](const Tensor& self, const Tensor& target, int64_t reduction) {
+        return std::get<0>(multilabel_margin_loss_forward(self, target, reduction));
+      })
+      .out(multilabel_margin_loss_out,
+           [](const Tensor& self, const Tensor& target, int64_t reduction, const Tensor& out) {
+             multilabel_margin_loss_forward_out(self, target, reduction, out, new_empty(self, {0}));
+             return out;
+           });
 }
 
 }  // namespace sb

@@ -6,7 +6,7 @@
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/optional_tensor.h"
 #include "switchboard/ops/shape/size_lists.h"
@@ -238,21 +238,26 @@ struct Nll {
   }
 };
 
+template <bool images>
+void define_nll(Library& m, const auto& forward, const auto& backward) {
+  using N = Nll<images>;
+  define(m, forward)
+      .template structured<
+          by_size_rule<N::template forward_rule<int64_t>, N::template forward_rule<SymInt>>,
+          N::forward>()
+      .out();
+  define(m, backward)
+      .template structured<
+          by_size_rule<N::template backward_rule<int64_t>, N::template backward_rule<SymInt>>,
+          N::backward>()
+      .out();
+}
+
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto define = [&]<bool images>(std::bool_constant<images>, const auto& forward,
-                                       const auto& backward) {
-    using N = Nll<images>;
-    define_structured<
-        by_size_rule<N::template forward_rule<int64_t>, N::template forward_rule<SymInt>>,
-        N::forward>(m, forward);
-    define_structured<
-        by_size_rule<N::template backward_rule<int64_t>, N::template backward_rule<SymInt>>,
-        N::backward>(m, backward);
-  };
-  define(std::false_type(), nll_loss_forward, nll_loss_backward);
-  define(std::true_type(), nll_loss2d_forward, nll_loss2d_backward);
+  define_nll<false>(m, nll_loss_forward, nll_loss_backward);
+  define_nll<true>(m, nll_loss2d_forward, nll_loss2d_backward);
 }
 
 }  // namespace sb

@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_OPS_LOSS_NLL_H_
 #define SWITCHBOARD_OPS_LOSS_NLL_H_
 
+#include "switchboard/ops/define/forms.h"
 #include "switchboard/ops/loss/loss_schema.h"
 
 namespace sb {
@@ -12,42 +13,42 @@ namespace sb {
 // the sum of the others' weights, or 0 where nothing is reduced, and divides the mean. float32,
 // float64 and bfloat16. RuntimeError for shapes and dtypes that do not fit, IndexError for a target
 // that is no class.
-SB_OP_WITH_OUT(nll_loss_forward,
-               "aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, "
-               "int ignore_index) -> (Tensor output, Tensor total_weight)",
+SB_OP(nll_loss_forward,
+      "aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, "
+      "int ignore_index) -> (Tensor output, Tensor total_weight)");
+SB_OP(nll_loss_forward_out,
+      out_form(nll_loss_forward,
                "aten::nll_loss_forward.output(Tensor self, Tensor target, Tensor? weight, "
                "int reduction, int ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) "
-               "-> (Tensor(a!), Tensor(b!))");
-SB_OP_WITH_OUT(nll_loss_backward,
-               "aten::nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, "
-               "Tensor? weight, int reduction, int ignore_index, Tensor total_weight) -> Tensor",
-               "aten::nll_loss_backward.grad_input(Tensor grad_output, Tensor self, "
-               "Tensor target, Tensor? weight, int reduction, int ignore_index, "
-               "Tensor total_weight, *, Tensor(a!) grad_input) -> Tensor(a!)");
+               "-> (Tensor(a!), Tensor(b!))"));
+SB_OP(nll_loss_backward,
+      "aten::nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, "
+      "Tensor? weight, int reduction, int ignore_index, Tensor total_weight) -> Tensor");
+SB_OP(nll_loss_backward_out, out_of(nll_loss_backward, "grad_input", {"grad_input"}));
 // The same for self of shape [batch, classes, height, width].
-SB_OP_WITH_OUT(nll_loss2d_forward,
-               "aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, "
-               "int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)",
+SB_OP(nll_loss2d_forward,
+      "aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, "
+      "int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)");
+SB_OP(nll_loss2d_forward_out,
+      out_form(nll_loss2d_forward,
                "aten::nll_loss2d_forward.output(Tensor self, Tensor target, Tensor? weight, "
                "int reduction, int ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) "
-               "-> (Tensor(a!), Tensor(b!))");
-SB_OP_WITH_OUT(nll_loss2d_backward,
-               "aten::nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, "
-               "Tensor? weight, int reduction, int ignore_index, Tensor total_weight) -> Tensor",
-               "aten::nll_loss2d_backward.grad_input(Tensor grad_output, Tensor self, "
-               "Tensor target, Tensor? weight, int reduction, int ignore_index, "
-               "Tensor total_weight, *, Tensor(a!) grad_input) -> Tensor(a!)");
+               "-> (Tensor(a!), Tensor(b!))"));
+SB_OP(nll_loss2d_backward,
+      "aten::nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, "
+      "Tensor? weight, int reduction, int ignore_index, Tensor total_weight) -> Tensor");
+SB_OP(nll_loss2d_backward_out, out_of(nll_loss2d_backward, "grad_input", {"grad_input"}));
 
 // The loss without total_weight. nll_loss_nd takes any dimensions behind the classes; ValueError
 // where the batch sizes differ.
-SB_STRUCTURED_NO_INPLACE(nll_loss,
-                         "aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, "
-                         "int reduction=1, int ignore_index=-100) -> Tensor",
-                         "out");
-SB_STRUCTURED_NO_INPLACE(nll_loss2d,
-                         "aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, "
-                         "int reduction=1, int ignore_index=-100) -> Tensor",
-                         "out");
+SB_OP(nll_loss,
+      "aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, "
+      "int reduction=1, int ignore_index=-100) -> Tensor");
+SB_OP(nll_loss_out, out_of(nll_loss, "out"));
+SB_OP(nll_loss2d,
+      "aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, "
+      "int reduction=1, int ignore_index=-100) -> Tensor");
+SB_OP(nll_loss2d_out, out_of(nll_loss2d, "out"));
 SB_OP(nll_loss_nd,
       "aten::nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
       "int ignore_index=-100) -> Tensor");

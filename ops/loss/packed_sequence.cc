@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/dynamic_output.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/views/cat.h"
@@ -163,17 +162,11 @@ Tensor pad_sequence_kernel(TensorList sequences, bool batch_first, double paddin
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_dynamic_output(m, _pack_padded_sequence);
-  define_out_form(m, _pack_padded_sequence.handle(), "out");
-  m.impl(_pack_padded_sequence, DispatchKey::CPU, pack_kernel);
+  define(m, _pack_padded_sequence, Tag::dynamic_output_shape).cpu(pack_kernel).out("out");
 
-  constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
-  m.define(_pack_padded_sequence_backward);
-  m.impl(_pack_padded_sequence_backward, implicit, pack_backward_kernel);
-  m.define(_pad_packed_sequence);
-  m.impl(_pad_packed_sequence, implicit, pad_packed_kernel);
-  m.define(pad_sequence);
-  m.impl(pad_sequence, implicit, pad_sequence_kernel);
+  define(m, _pack_padded_sequence_backward).composed(pack_backward_kernel);
+  define(m, _pad_packed_sequence).composed(pad_packed_kernel);
+  define(m, pad_sequence).composed(pad_sequence_kernel);
 }
 
 }  // namespace sb

@@ -9,9 +9,10 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/memory_overlap.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/define/elementwise.h"
-#include "switchboard/ops/define/out_by_copy.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/loss/pointwise.h"
 #include "switchboard/ops/shape/dims.h"
@@ -377,15 +378,19 @@ Tensor cross_entropy_backward_body(const Tensor& grad_input, const Tensor& grad,
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_elementwise<mse_body>(m, mse_loss);
-  define_elementwise<mse_backward_body>(m, mse_loss_backward);
-  define_elementwise<smooth_l1_body>(m, smooth_l1_loss);
-  define_elementwise<smooth_l1_backward_body>(m, smooth_l1_loss_backward);
-  define_elementwise<huber_body>(m, huber_loss);
+  define(m, mse_loss).elementwise<mse_body>().out(mse_loss_out);
+  define(m, mse_loss_backward).elementwise<mse_backward_body>().out(mse_loss_backward_out);
+  define(m, smooth_l1_loss).elementwise<smooth_l1_body>().out(smooth_l1_loss_out);
+  define(m, smooth_l1_loss_backward)
+      .elementwise<smooth_l1_backward_body>()
+      .out(smooth_l1_loss_backward_out);
+  define(m, huber_loss).elementwise<huber_body>().out(huber_loss_out);
   m.impl(huber_loss_out, DispatchKey::CompositeExplicitAutograd, huber_out_composite);
-  define_elementwise<huber_backward_body>(m, huber_loss_backward);
-  define_elementwise<cross_entropy_body>(m, binary_cross_entropy);
-  define_elementwise<cross_entropy_backward_body>(m, binary_cross_entropy_backward);
+  define(m, huber_loss_backward).elementwise<huber_backward_body>().out(huber_loss_backward_out);
+  define(m, binary_cross_entropy).elementwise<cross_entropy_body>().out(binary_cross_entropy_out);
+  define(m, binary_cross_entropy_backward)
+      .elementwise<cross_entropy_backward_body>()
+      .out(binary_cross_entropy_backward_out);
 }
 
 }  // namespace

@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "switchboard/core/checked_math.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/cpu/parallel.h"
-#include "switchboard/ops/define/out_by_copy.h"
-#include "switchboard/ops/define/out_form.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/normalization/parameters.h"
 #include "switchboard/ops/reductions/reduction_plan.h"
@@ -320,13 +319,11 @@ ThreeTensors backward_cpu(const Tensor& grad_out, const Tensor& input, const Opt
   return results;
 }
 
-using Forward = internal::StructuredForms<decltype(&forward_rule<int64_t>)>;
 template <bool with_data>
 ThreeTensors forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                      const OptionalTensor& running_mean, const OptionalTensor& running_var,
                      bool training, double momentum, double eps) {
-  return Forward::Functional<native_batch_norm_op, kForwardRule, forward_kernel,
-                             StructuredOptions{}, with_data>()(
+  return structured_form<kForwardRule, forward_kernel>(native_batch_norm, with_data)(
       input, weight, bias, running_mean, running_var, training, momentum, eps);
 }
 template <bool with_data>
@@ -406,24 +403,17 @@ ThreeTensors forward_out(const Tensor& input, const OptionalTensor& weight,
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<kForwardRule, forward_kernel>(m, native_batch_norm);
-  m.impl(native_batch_norm, DispatchKey::CompositeExplicitAutograd, forward_by_legit);
-  m.define(native_batch_norm_backward);
-  m.impl(native_batch_norm_backward, DispatchKey::CPU, backward_cpu);
-  m.impl(native_batch_norm_backward, DispatchKey::Meta, backward_meta);
-  define_out_form(m, native_batch_norm_backward.handle(), "out");
-  const auto define = [&](const auto& op, DispatchKey key, auto kernel) {
-    m.define(op);
-    m.impl(op, key, kernel);
-  };
-  constexpr DispatchKey kExplicit = DispatchKey::CompositeExplicitAutograd;
-  define(native_batch_norm_out, kExplicit, forward_out);
-  define(_native_batch_norm_legit, DispatchKey::CPU, legit<true>);
-  m.impl(_native_batch_norm_legit, DispatchKey::Meta, legit<false>);
-  define(_native_batch_norm_legit_no_stats, DispatchKey::CPU, legit_no_stats<true>);
-  m.impl(_native_batch_norm_legit_no_stats, DispatchKey::Meta, legit_no_stats<false>);
-  define(_native_batch_norm_legit_no_training, kExplicit, legit_no_training);
-  define(_native_batch_norm_legit_functional, kExplicit, legit_functional);
+  define(m, native_batch_norm)
+      .structured<kForwardRule, forward_kernel>()
+      .composite_explicit(forward_by_legit);
+  define(m, native_batch_norm_backward).cpu(backward_cpu).meta(backward_meta).out("out");
+  define(m, native_batch_norm_out).composite_explicit(forward_out);
+  define(m, _native_batch_norm_legit).cpu(legit<true>).meta(legit<false>);
+  define(m, _native_batch_norm_legit_no_stats)
+      .cpu(legit_no_stats<true>)
+      .meta(legit_no_stats<false>);
+  define(m, _native_batch_norm_legit_no_training).composite_explicit(legit_no_training);
+  define(m, _native_batch_norm_legit_functional).composite_explicit(legit_functional);
 }
 
 }  // namespace sb

@@ -4,6 +4,7 @@
 
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/normalization/batch_norm.h"
 #include "switchboard/ops/normalization/parameters.h"
@@ -117,14 +118,10 @@ Tensor instance(const Tensor& input, const OptionalTensor& weight, const Optiona
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto define = [&](const auto& op, auto kernel) {
-    m.define(op);
-    m.impl(op, DispatchKey::CompositeImplicitAutograd, kernel);
-  };
-  define(batch_norm, composite);
-  define(_batch_norm_impl_index, impl_index);
-  define(_batch_norm_impl_index_backward, impl_index_backward);
-  define(instance_norm, instance);
+  define(m, batch_norm).composed(composite);
+  define(m, _batch_norm_impl_index).composed(impl_index);
+  define(m, _batch_norm_impl_index_backward).composed(impl_index_backward);
+  define(m, instance_norm).composed(instance);
 }
 
 }  // namespace sb

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "switchboard/ops/cpu/parallel.h"
-#include "switchboard/ops/define/out_form.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/normalization/parameters.h"
 #include "switchboard/ops/reductions/reduction_plan.h"
@@ -252,13 +251,12 @@ Tensor group_norm_composite(const Tensor& input, int64_t num_groups, const Optio
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<by_size_rule<group_norm_rule<int64_t>, group_norm_rule<SymInt>>,
-                    group_norm_kernel>(m, native_group_norm);
-  define_out_form(m, native_group_norm.handle(), "out");
-  define_on_cpu_and_meta(m, native_group_norm_backward, backward);
-  define_out_form(m, native_group_norm_backward.handle(), "out");
-  m.define(group_norm);
-  m.impl(group_norm, DispatchKey::CompositeImplicitAutograd, group_norm_composite);
+  define(m, native_group_norm)
+      .structured<by_size_rule<group_norm_rule<int64_t>, group_norm_rule<SymInt>>,
+                  group_norm_kernel>()
+      .out("out");
+  define(m, native_group_norm_backward).cpu_and_meta(backward).out("out");
+  define(m, group_norm).composed(group_norm_composite);
 }
 
 }  // namespace sb

@@ -10,8 +10,7 @@
 #include "switchboard/ops/arithmetic/unary.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/parallel.h"
-#include "switchboard/ops/define/out_form.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/normalization/parameters.h"
 #include "switchboard/ops/reductions/reductions.h"
@@ -107,10 +106,6 @@ void layer_norm_kernel(const Tensor& input, IntArrayRef, const OptionalTensor& w
   means.finish();
   rstds.finish();
 }
-
-using Forward = internal::StructuredForms<decltype(&layer_norm_rule<int64_t>)>;
-using ForwardOnCpu = Forward::Functional<native_layer_norm_op, layer_norm_rule<int64_t>,
-                                         layer_norm_kernel, StructuredOptions{}, true>;
 
 ThreeTensors forward_meta(const Tensor& input, SymIntArrayRef normalized,
                           const OptionalTensor& weight, const OptionalTensor& bias, double eps) {
@@ -264,18 +259,13 @@ Tensor rms_norm_composite(const Tensor& input, SymIntArrayRef normalized,
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(rms_norm);
-  m.impl(rms_norm, DispatchKey::CompositeImplicitAutograd, rms_norm_composite);
-  m.define(native_layer_norm);
-  m.impl(native_layer_norm, DispatchKey::CPU, ForwardOnCpu());
-  m.impl(native_layer_norm, DispatchKey::Meta, forward_meta);
-  define_out_form(m, native_layer_norm.handle(), "out");
-  m.define(native_layer_norm_backward);
-  m.impl(native_layer_norm_backward, DispatchKey::CPU, backward_cpu);
-  m.impl(native_layer_norm_backward, DispatchKey::Meta, backward_meta);
-  define_out_form(m, native_layer_norm_backward.handle(), "out");
-  m.define(layer_norm);
-  m.impl(layer_norm, DispatchKey::CompositeImplicitAutograd, layer_norm_composite);
+  define(m, rms_norm).composed(rms_norm_composite);
+  define(m, native_layer_norm)
+      .cpu(structured_form<layer_norm_rule<int64_t>, layer_norm_kernel>(native_layer_norm, true))
+      .meta(forward_meta)
+      .out("out");
+  define(m, native_layer_norm_backward).cpu(backward_cpu).meta(backward_meta).out("out");
+  define(m, layer_norm).composed(layer_norm_composite);
 }
 
 }  // namespace sb

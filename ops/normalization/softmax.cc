@@ -6,7 +6,7 @@
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/parallel.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/reductions/reduction_plan.h"
@@ -157,50 +157,33 @@ struct Softmax {
 SB_LIBRARY_FRAGMENT(aten, m) {
   using Plain = Softmax<false>;
   using Log = Softmax<true>;
-  define_structured<by_size_rule<Plain::rule<int64_t>, Plain::rule<SymInt>>, Plain::kernel>(
-      m, _softmax);
-  define_structured<by_size_rule<Log::rule<int64_t>, Log::rule<SymInt>>, Log::kernel>(m,
-                                                                                      _log_softmax);
-  define_structured<by_size_rule<Log::backward_rule<int64_t>, Log::backward_rule<SymInt>>,
-                    Log::backward_kernel>(m, _log_softmax_backward_data);
-  constexpr auto backward_rule =
-      by_size_rule<Plain::backward_rule<int64_t>, Plain::backward_rule<SymInt>>;
-  using Forms = internal::StructuredForms<std::remove_const_t<decltype(backward_rule)>>;
-  using Tag = _softmax_backward_data_op;
-  using OutTag = _softmax_backward_data_out_op;
-  const auto define_backward = [&]<bool with_data>(DispatchKey key) {
-    m.impl(_softmax_backward_data, key,
-           Forms::Functional<Tag, backward_rule, Plain::backward_kernel, StructuredOptions{},
-                             with_data>());
-    m.impl(_softmax_backward_data_out, key,
-           Forms::Out<OutTag, backward_rule, Plain::backward_kernel, StructuredOptions{},
-                      with_data>());
-  };
-  m.define(_softmax_backward_data);
-  m.define(_softmax_backward_data_out);
-  define_backward.operator()<true>(DispatchKey::CPU);
-  define_backward.operator()<false>(DispatchKey::Meta);
+  define(m, _softmax)
+      .structured<by_size_rule<Plain::rule<int64_t>, Plain::rule<SymInt>>, Plain::kernel>()
+      .out(_softmax_out);
+  define(m, _log_softmax)
+      .structured<by_size_rule<Log::rule<int64_t>, Log::rule<SymInt>>, Log::kernel>()
+      .out(_log_softmax_out);
+  define(m, _log_softmax_backward_data)
+      .structured<by_size_rule<Log::backward_rule<int64_t>, Log::backward_rule<SymInt>>,
+                  Log::backward_kernel>()
+      .out(_log_softmax_backward_data_out);
+  define(m, _softmax_backward_data)
+      .structured<by_size_rule<Plain::backward_rule<int64_t>, Plain::backward_rule<SymInt>>,
+                  Plain::backward_kernel>()
+      .out(_softmax_backward_data_out);
 
-  constexpr DispatchKey kImplicit = DispatchKey::CompositeImplicitAutograd;
-  m.define(softmax);
-  m.impl(softmax, kImplicit, Plain::composite);
-  m.define(log_softmax);
-  m.impl(log_softmax, kImplicit, Log::composite);
-  m.define(softmax_out);
-  m.impl(softmax_out, DispatchKey::CompositeExplicitAutograd, Plain::composite_out);
-  m.define(log_softmax_out);
-  m.impl(log_softmax_out, DispatchKey::CompositeExplicitAutograd, Log::composite_out);
-  m.define(_safe_softmax);
-  m.impl(_safe_softmax, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, int64_t dim, std::optional<DType> dtype) {
-           const Tensor weights = softmax(self, dim, dtype);
-           const Tensor unseen = eq_Scalar(self, Scalar(-std::numeric_limits<double>::infinity()));
-           return masked_fill(weights, all_dim(unseen, dim, true), 0);
-         });
-  m.define(special_softmax);
-  m.impl(special_softmax, kImplicit, Plain::composite);
-  m.define(special_log_softmax);
-  m.impl(special_log_softmax, kImplicit, Log::composite);
+  define(m, softmax).composed(Plain::composite);
+  define(m, log_softmax).composed(Log::composite);
+  define(m, softmax_out).composite_explicit(Plain::composite_out);
+  define(m, log_softmax_out).composite_explicit(Log::composite_out);
+  define(m, _safe_softmax)
+      .composite_explicit([](const Tensor& self, int64_t dim, std::optional<DType> dtype) {
+        const Tensor weights = softmax(self, dim, dtype);
+        const Tensor unseen = eq_Scalar(self, Scalar(-std::numeric_limits<double>::infinity()));
+        return masked_fill(weights, all_dim(unseen, dim, true), 0);
+      });
+  define(m, special_softmax).composed(Plain::composite);
+  define(m, special_log_softmax).composed(Log::composite);
 }
 
 }  // namespace sb

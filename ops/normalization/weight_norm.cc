@@ -7,7 +7,7 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/unary.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/dims.h"
@@ -93,18 +93,15 @@ Tensor weight_norm(const Tensor& v_given, const Tensor& g, int64_t dim) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto implicit_key = DispatchKey::CompositeImplicitAutograd;
-  const auto explicit_key = DispatchKey::CompositeExplicitAutograd;
-  m.define(_weight_norm);
-  m.impl(_weight_norm, implicit_key, weight_norm);
-  m.define(norm_except_dim);
-  m.impl(norm_except_dim, implicit_key, norm_besides);
-  define_out_form(m, m.define(_weight_norm_interface), "out", {}, {.structured = true});
-  m.impl(_weight_norm_interface, explicit_key, weight_norm_interface);
-  define_out_form(m, m.define(_weight_norm_interface_backward), "out", {}, {.structured = true});
-  m.impl(_weight_norm_interface_backward, explicit_key, weight_norm_backward);
-  m.define(_weight_norm_differentiable_backward);
-  m.impl(_weight_norm_differentiable_backward, implicit_key, weight_norm_backward);
+  define(m, _weight_norm).composed(weight_norm);
+  define(m, norm_except_dim).composed(norm_besides);
+  define(m, _weight_norm_interface)
+      .composite_explicit(weight_norm_interface)
+      .out("out", {}, kStructuredOut);
+  define(m, _weight_norm_interface_backward)
+      .composite_explicit(weight_norm_backward)
+      .out("out", {}, kStructuredOut);
+  define(m, _weight_norm_differentiable_backward).composed(weight_norm_backward);
 }
 
 }  // namespace sb

@@ -2,8 +2,9 @@
 
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/size_lists.h"
@@ -120,19 +121,16 @@ Tensor linear_kernel(const Tensor& input, const Tensor& weight, const std::optio
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto composite = DispatchKey::CompositeImplicitAutograd;
-  m.define(matmul);
-  m.impl(matmul, composite, matmul_kernel);
-  m.define(matmul_out);
-  m.impl(matmul_out, composite, [](const Tensor& self, const Tensor& other, const Tensor& out) {
-    return write_out("matmul", out, matmul(self, other));
-  });
-  m.define(linear);
-  m.impl(linear, composite, linear_kernel);
-  m.define(linear_out);
-  m.impl(linear_out, composite,
-         [](const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-            const Tensor& out) { return write_out("linear", out, linear(input, weight, bias)); });
+  define(m, matmul)
+      .composed(matmul_kernel)
+      .out(matmul_out, [](const Tensor& self, const Tensor& other, const Tensor& out) {
+        return write_out("matmul", out, matmul(self, other));
+      });
+  define(m, linear)
+      .composed(linear_kernel)
+      .out(linear_out,
+           [](const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
+              const Tensor& out) { return write_out("linear", out, linear(input, weight, bias)); });
 }
 
 }  // namespace sb

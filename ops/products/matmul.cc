@@ -6,7 +6,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/gemm.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/views/views.h"
 
@@ -279,20 +279,30 @@ void addbmm_kernel(const Tensor& self, const Tensor& batch1, const Tensor& batch
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<by_size_rule<mm_rule<int64_t>, mm_rule<SymInt>>, mm_kernel>(m, mm);
-  define_structured<by_size_rule<mv_rule<int64_t>, mv_rule<SymInt>>, mv_kernel>(m, mv);
-  define_structured<by_size_rule<dot_rule<int64_t>, dot_rule<SymInt>>, dot_kernel>(m, dot);
-  define_structured<by_size_rule<bmm_rule<int64_t>, bmm_rule<SymInt>>, bmm_kernel>(m, bmm);
-  define_structured<by_size_rule<addmm_rule<int64_t>, addmm_rule<SymInt>>, addmm_kernel>(m, addmm);
-  define_structured<addmv_rule, addmv_kernel>(m, addmv);
-  define_structured<by_size_rule<baddbmm_rule<int64_t>, baddbmm_rule<SymInt>>, baddbmm_kernel>(
-      m, baddbmm);
-  define_structured<by_size_rule<addbmm_rule<int64_t>, addbmm_rule<SymInt>>, addbmm_kernel>(m,
-                                                                                            addbmm);
-  m.define(addbmm_);
-  m.impl(addbmm_, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
-            const Scalar& alpha) { return addbmm_out(self, batch1, batch2, beta, alpha, self); });
+  define(m, mm).structured<by_size_rule<mm_rule<int64_t>, mm_rule<SymInt>>, mm_kernel>().out(
+      mm_out);
+  define(m, mv).structured<by_size_rule<mv_rule<int64_t>, mv_rule<SymInt>>, mv_kernel>().out(
+      mv_out);
+  define(m, dot).structured<by_size_rule<dot_rule<int64_t>, dot_rule<SymInt>>, dot_kernel>().out(
+      dot_out);
+  define(m, bmm).structured<by_size_rule<bmm_rule<int64_t>, bmm_rule<SymInt>>, bmm_kernel>().out(
+      bmm_out);
+  define(m, addmm)
+      .structured<by_size_rule<addmm_rule<int64_t>, addmm_rule<SymInt>>, addmm_kernel>()
+      .inplace(addmm_)
+      .out(addmm_out);
+  define(m, addmv).structured<addmv_rule, addmv_kernel>().inplace(addmv_).out(addmv_out);
+  define(m, baddbmm)
+      .structured<by_size_rule<baddbmm_rule<int64_t>, baddbmm_rule<SymInt>>, baddbmm_kernel>()
+      .inplace(baddbmm_)
+      .out(baddbmm_out);
+  define(m, addbmm)
+      .structured<by_size_rule<addbmm_rule<int64_t>, addbmm_rule<SymInt>>, addbmm_kernel>()
+      .out(addbmm_out);
+  define(m, addbmm_)
+      .composite_explicit(
+          [](const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+             const Scalar& alpha) { return addbmm_out(self, batch1, batch2, beta, alpha, self); });
 }
 
 }  // namespace sb

@@ -8,7 +8,7 @@
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/arithmetic/unary.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/bitwise.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/elementwise/rounding.h"
@@ -80,25 +80,19 @@ OutputAndMask per_channel(const Tensor& self, const Tensor& scale, const Tensor&
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto all = DispatchKey::CompositeExplicitAutograd;
-  const auto implicit_key = DispatchKey::CompositeImplicitAutograd;
-  define_out_form(m, m.define(fake_quantize_per_tensor_affine_cachemask), "out");
-  m.impl(fake_quantize_per_tensor_affine_cachemask, all, per_tensor);
-  define_out_form(m, m.define(fake_quantize_per_channel_affine_cachemask), "out");
-  m.impl(fake_quantize_per_channel_affine_cachemask, all, per_channel);
-  m.define(fake_quantize_per_tensor_affine);
-  m.impl(fake_quantize_per_tensor_affine, implicit_key,
-         [](const Tensor& self, double scale, int64_t zero_point, int64_t min, int64_t max) {
-           return std::get<0>(
-               fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, min, max));
-         });
-  m.define(fake_quantize_per_channel_affine);
-  m.impl(fake_quantize_per_channel_affine, implicit_key,
-         [](const Tensor& self, const Tensor& scale, const Tensor& zero_point, int64_t axis,
-            int64_t min, int64_t max) {
-           return std::get<0>(
-               fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis, min, max));
-         });
+  define(m, fake_quantize_per_tensor_affine_cachemask).composite_explicit(per_tensor).out("out");
+  define(m, fake_quantize_per_channel_affine_cachemask).composite_explicit(per_channel).out("out");
+  define(m, fake_quantize_per_tensor_affine)
+      .composed([](const Tensor& self, double scale, int64_t zero_point, int64_t min, int64_t max) {
+        return std::get<0>(
+            fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, min, max));
+      });
+  define(m, fake_quantize_per_channel_affine)
+      .composed([](const Tensor& self, const Tensor& scale, const Tensor& zero_point, int64_t axis,
+                   int64_t min, int64_t max) {
+        return std::get<0>(
+            fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis, min, max));
+      });
 }
 
 }  // namespace sb

@@ -12,6 +12,7 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/memory_format.h"
@@ -197,26 +198,17 @@ Tensor quantize_per_tensor_on_device(const Tensor& self, double scale, int64_t z
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto all = DispatchKey::CompositeExplicitAutograd;
-  m.define(quantize_per_tensor);
-  m.impl(quantize_per_tensor, DispatchKey::CPU, quantize_per_tensor_on_device);
-  m.impl(quantize_per_tensor, DispatchKey::Meta, quantize_per_tensor_on_device);
-  m.define(quantize_per_tensor_tensor_qparams, Tag::data_dependent_output);
-  m.impl(quantize_per_tensor_tensor_qparams, all, quantize_tensor_qparams);
-  m.define(quantize_per_tensor_tensors, Tag::data_dependent_output);
-  m.impl(quantize_per_tensor_tensors, all, quantize_tensors);
-  m.define(dequantize);
-  m.impl(dequantize, all, dequantize_any);
-  m.define(dequantize_tensors);
-  m.impl(dequantize_tensors, all, dequantize_each);
-  m.define(int_repr);
-  m.impl(int_repr, all, int_repr_any);
-  m.define(q_scale);
-  m.impl(q_scale, all, q_scale_any);
-  m.define(q_zero_point);
-  m.impl(q_zero_point, all, q_zero_point_any);
-  m.define(_make_per_tensor_quantized_tensor);
-  m.impl(_make_per_tensor_quantized_tensor, all, make_quantized);
+  define(m, quantize_per_tensor).cpu_and_meta(quantize_per_tensor_on_device);
+  define(m, quantize_per_tensor_tensor_qparams, Tag::data_dependent_output)
+      .composite_explicit(quantize_tensor_qparams);
+  define(m, quantize_per_tensor_tensors, Tag::data_dependent_output)
+      .composite_explicit(quantize_tensors);
+  define(m, dequantize).composite_explicit(dequantize_any);
+  define(m, dequantize_tensors).composite_explicit(dequantize_each);
+  define(m, int_repr).composite_explicit(int_repr_any);
+  define(m, q_scale).composite_explicit(q_scale_any);
+  define(m, q_zero_point).composite_explicit(q_zero_point_any);
+  define(m, _make_per_tensor_quantized_tensor).composite_explicit(make_quantized);
   for (DispatchKey key : {DispatchKey::QuantizedCPU, DispatchKey::QuantizedMeta}) {
     m.impl(clone, key, clone_quantized);
   }

@@ -3,8 +3,9 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/memory_overlap.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/random/random_fill.h"
 #include "switchboard/ops/views/views.h"
@@ -63,37 +64,35 @@ Tensor drawn_like(const Tensor& self, MemoryFormat format) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
-  m.define(bernoulli_float_, Tag::nondeterministic_seeded);
-  m.define(bernoulli_Tensor_, Tag::nondeterministic_seeded);
+  define(m, bernoulli_float_, Tag::nondeterministic_seeded);
+  define(m, bernoulli_Tensor_, Tag::nondeterministic_seeded);
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
     m.impl(bernoulli_float_, key, bernoulli_float_any);
     m.impl(bernoulli_Tensor_, key, bernoulli_tensor_any);
   }
-  m.define(bernoulli_p, Tag::nondeterministic_seeded);
-  m.impl(bernoulli_p, composite,
-         [](const Tensor& self, double p, const OptionalGenerator& generator) {
-           return bernoulli_float_(drawn_like(self, MemoryFormat::Contiguous), p, generator);
-         });
-  m.define(bernoulli_float_out, Tag::nondeterministic_seeded);
-  m.impl(bernoulli_float_out, composite,
-         [](const Tensor& self, double p, const OptionalGenerator& generator, const Tensor& out) {
-           copy_result_to_out(
-               "bernoulli",
-               bernoulli_float_(drawn_like(self, MemoryFormat::Preserve), p, generator), out);
-           return out;
-         });
-  m.define(bernoulli_Tensor, Tag::nondeterministic_seeded);
-  m.impl(bernoulli_Tensor, composite,
-         [](const Tensor& self, const Tensor& p, const OptionalGenerator& generator) {
-           return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Preserve), p, generator);
-         });
-  define_out_by_copy<bernoulli_Tensor>(m);
-  m.define(bernoulli, Tag::nondeterministic_seeded);
-  m.impl(bernoulli, composite, [](const Tensor& self, const OptionalGenerator& generator) {
-    return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Contiguous), self, generator);
-  });
-  define_out_by_copy<bernoulli>(m);
+  define(m, bernoulli_p, Tag::nondeterministic_seeded)
+      .composite_explicit([](const Tensor& self, double p, const OptionalGenerator& generator) {
+        return bernoulli_float_(drawn_like(self, MemoryFormat::Contiguous), p, generator);
+      });
+  define(m, bernoulli_float_out, Tag::nondeterministic_seeded)
+      .composite_explicit([](const Tensor& self, double p, const OptionalGenerator& generator,
+                             const Tensor& out) {
+        copy_result_to_out("bernoulli",
+                           bernoulli_float_(drawn_like(self, MemoryFormat::Preserve), p, generator),
+                           out);
+        return out;
+      });
+  define(m, bernoulli_Tensor, Tag::nondeterministic_seeded)
+      .composite_explicit(
+          [](const Tensor& self, const Tensor& p, const OptionalGenerator& generator) {
+            return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Preserve), p, generator);
+          })
+      .out(bernoulli_Tensor_out);
+  define(m, bernoulli, Tag::nondeterministic_seeded)
+      .composite_explicit([](const Tensor& self, const OptionalGenerator& generator) {
+        return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Contiguous), self, generator);
+      })
+      .out(bernoulli_out);
 }
 
 }  // namespace

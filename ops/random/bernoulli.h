@@ -2,8 +2,7 @@
 
 #ifndef SWITCHBOARD_OPS_RANDOM_BERNOULLI_H_
 #define SWITCHBOARD_OPS_RANDOM_BERNOULLI_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
@@ -18,14 +17,14 @@ SB_OP(bernoulli_float_out,
 SB_OP(bernoulli_p,
       "aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor");
 // With a p for each element, floating-point, which broadcasts to self's shape.
-SB_STRUCTURED(bernoulli_Tensor,
-              "aten::bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> "
-              "Tensor",
-              "Tensor_out");
+SB_OP(bernoulli_Tensor,
+      "aten::bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> "
+      "Tensor");
+SB_OP(bernoulli_Tensor_, inplace_of(bernoulli_Tensor));
+SB_OP(bernoulli_Tensor_out, out_of(bernoulli_Tensor, "Tensor_out"));
 // With self as the probabilities.
-SB_STRUCTURED_NO_INPLACE(bernoulli,
-                         "aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
-                         "out");
+SB_OP(bernoulli, "aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor");
+SB_OP(bernoulli_out, out_of(bernoulli, "out"));
 
 }  // namespace sb
 

@@ -9,8 +9,7 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/out_form.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/random/random_fill.h"
 
 namespace sb {
@@ -134,15 +133,10 @@ Tensor dirichlet_any(const Tensor& self, const OptionalGenerator& generator) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto define = [&](const auto& op, auto kernel) {
-    const OperatorHandle handle = m.define(op, Tag::nondeterministic_seeded);
-    for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) m.impl(op, key, kernel);
-    define_out_form(m, handle, "out");
-  };
-  define(poisson, poisson_any);
-  define(binomial, binomial_any);
-  define(_standard_gamma, gamma_any);
-  define(_sample_dirichlet, dirichlet_any);
+  define(m, poisson, Tag::nondeterministic_seeded).cpu_and_meta(poisson_any).out("out");
+  define(m, binomial, Tag::nondeterministic_seeded).cpu_and_meta(binomial_any).out("out");
+  define(m, _standard_gamma, Tag::nondeterministic_seeded).cpu_and_meta(gamma_any).out("out");
+  define(m, _sample_dirichlet, Tag::nondeterministic_seeded).cpu_and_meta(dirichlet_any).out("out");
 }
 
 }  // namespace

@@ -2,8 +2,7 @@
 
 #ifndef SWITCHBOARD_OPS_RANDOM_COUNTS_H_
 #define SWITCHBOARD_OPS_RANDOM_COUNTS_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/dispatch/typed_op.h"
 
 namespace sb {
 

@@ -7,7 +7,8 @@
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/define/on_clone.h"
+#include "switchboard/ops/copy_to_out.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/random/random_fill.h"
 
 namespace sb {
@@ -182,47 +183,35 @@ struct InPlace<body> {
   }
 };
 
-template <auto body, class Name>
-void implement_in_place(Library& m, const Op<Name>& inplace) {
-  m.define(inplace, Tag::nondeterministic_seeded);
-  for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
-    m.impl(inplace, key, InPlace<body>::call);
-  }
-}
-
-// All forms of an operator declared by SB_STRUCTURED.
-template <auto body, auto& op>
+// All forms of an operator.
+template <auto body, auto& op, auto& inplace>
 void define_distribution(Library& m) {
-  const auto define = [&]<class Name>(const Op<Name>& functional) {
-    implement_in_place<body>(m, Op<typename Name::Inplace>());
-    define_on_clone<op>(m, functional, Tag::nondeterministic_seeded);
-  };
-  define(op);
+  define(m, inplace, Tag::nondeterministic_seeded).cpu_and_meta(InPlace<body>::call);
+  define(m, op, Tag::nondeterministic_seeded).on_clone(inplace).out();
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_distribution<uniform_body, uniform>(m);
-  define_distribution<log_normal_body, log_normal>(m);
-  define_distribution<exponential_body, exponential>(m);
-  define_distribution<cauchy_body, cauchy>(m);
-  define_distribution<geometric_body, geometric>(m);
-  define_distribution<random_body, random>(m);
-  define_distribution<random_to_body, random_to>(m);
-  define_distribution<random_from_body, random_from>(m);
+  define_distribution<uniform_body, uniform, uniform_>(m);
+  define_distribution<log_normal_body, log_normal, log_normal_>(m);
+  define_distribution<exponential_body, exponential, exponential_>(m);
+  define_distribution<cauchy_body, cauchy, cauchy_>(m);
+  define_distribution<geometric_body, geometric, geometric_>(m);
+  define_distribution<random_body, random, random_>(m);
+  define_distribution<random_to_body, random_to, random_to_>(m);
+  define_distribution<random_from_body, random_from, random_from_>(m);
 
-  implement_in_place<normal_body>(m, normal_);
-  m.define(normal_functional, Tag::nondeterministic_seeded);
-  m.impl(normal_functional, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, double mean, double std, const OptionalGenerator& generator) {
-           return normal_(clone(self), mean, std, generator);
-         });
-  m.define(normal_out, Tag::nondeterministic_seeded);
-  m.impl(normal_out, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, double mean, double std, const OptionalGenerator& generator,
-            const Tensor& out) {
-           copy_result_to_out("normal", normal_functional(self, mean, std, generator), out);
-           return out;
-         });
+  define(m, normal_, Tag::nondeterministic_seeded).cpu_and_meta(InPlace<normal_body>::call);
+  define(m, normal_functional, Tag::nondeterministic_seeded)
+      .composite_explicit(
+          [](const Tensor& self, double mean, double std, const OptionalGenerator& generator) {
+            return normal_(clone(self), mean, std, generator);
+          });
+  define(m, normal_out, Tag::nondeterministic_seeded)
+      .composite_explicit([](const Tensor& self, double mean, double std,
+                             const OptionalGenerator& generator, const Tensor& out) {
+        copy_result_to_out("normal", normal_functional(self, mean, std, generator), out);
+        return out;
+      });
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "unsupported/Eigen/SpecialFunctions"
 
@@ -47,10 +47,9 @@ Tensor standard_gamma_grad(const Tensor& self, const Tensor& output) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const OperatorHandle handle = m.define(_standard_gamma_grad);
+  define(m, _standard_gamma_grad).out("out");
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta})
     m.impl(_standard_gamma_grad, key, standard_gamma_grad);
-  define_out_form(m, handle, "out");
 }
 
 }  // namespace sb

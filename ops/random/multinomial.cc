@@ -8,7 +8,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/parallel.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/random/random_fill.h"
 
 namespace sb {
@@ -108,7 +108,7 @@ void multinomial_kernel(const Tensor& self, int64_t num_samples, bool replacemen
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<multinomial_rule, multinomial_kernel>(m, multinomial);
+  define(m, multinomial).structured<multinomial_rule, multinomial_kernel>().out(multinomial_out);
 }
 
 }  // namespace

@@ -2,8 +2,7 @@
 
 #ifndef SWITCHBOARD_OPS_RANDOM_MULTINOMIAL_H_
 #define SWITCHBOARD_OPS_RANDOM_MULTINOMIAL_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
@@ -11,10 +10,10 @@ namespace sb {
 // Without replacement, a category without weight is drawn only when no other is left. RuntimeError
 // for weights that are negative or have no finite sum, for a row without weight, and for more
 // samples than categories without replacement.
-SB_STRUCTURED_NO_INPLACE(multinomial,
-                         "aten::multinomial(Tensor self, int num_samples, bool replacement=False, "
-                         "*, Generator? generator=None) -> Tensor",
-                         "out");
+SB_OP(multinomial,
+      "aten::multinomial(Tensor self, int num_samples, bool replacement=False, "
+      "*, Generator? generator=None) -> Tensor");
+SB_OP(multinomial_out, out_of(multinomial, "out"));
 
 }  // namespace sb
 

@@ -3,8 +3,8 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/item.h"
-#include "switchboard/ops/define/out_by_copy.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/random/distributions.h"
 #include "switchboard/ops/reductions/reductions.h"
@@ -78,19 +78,16 @@ Tensor drawn(const Mean& mean, const Std& std, const OptionalGenerator& generato
 
 template <class Form, class Mean, class Std, class Tag>
 void define_normal(Library& m, const Op<Tag>& op) {
-  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
-  constexpr Op<typename Tag::Out> out_op;
-  m.define(op, sb::Tag::nondeterministic_seeded);
-  m.impl(op, composite, [](Mean mean, Std std, const OptionalGenerator& generator) {
-    return drawn<Form>(mean, std, generator, nullptr);
-  });
-  m.define(out_op, sb::Tag::nondeterministic_seeded);
-  m.impl(out_op, composite,
-         [](Mean mean, Std std, const OptionalGenerator& generator, const Tensor& out) {
-           SB_CHECK(out.defined(), "normal: out: expected a tensor, got an undefined one");
-           copy_result_to_out("normal", drawn<Form>(mean, std, generator, &out), out);
-           return out;
-         });
+  define(m, op, sb::Tag::nondeterministic_seeded)
+      .composite_explicit([](Mean mean, Std std, const OptionalGenerator& generator) {
+        return drawn<Form>(mean, std, generator, nullptr);
+      })
+      .out(Op<form_of<OutForm, Tag>>(),
+           [](Mean mean, Std std, const OptionalGenerator& generator, const Tensor& out) {
+             SB_CHECK(out.defined(), "normal: out: expected a tensor, got an undefined one");
+             copy_result_to_out("normal", drawn<Form>(mean, std, generator, &out), out);
+             return out;
+           });
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {

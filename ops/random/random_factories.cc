@@ -6,7 +6,7 @@
 
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/cpu/cast.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/random/distributions.h"
 #include "switchboard/ops/random/random_fill.h"
@@ -84,62 +84,82 @@ Tensor like(const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> m
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   // Defines an operator and the out= form of that name.
-  const auto define = [&](const auto& op, const char* out_overload, auto kernel) {
-    const OperatorHandle handle = m.define(op, Tag::nondeterministic_seeded);
-    m.impl(op, kFactory, kernel);
-    if (out_overload) define_out_form(m, handle, out_overload);
-  };
 #define SB_OPTION_NAMES dtype, layout, device, pin_memory
-  define(rand, "out", [](SymIntArrayRef size, SB_TENSOR_OPTIONS) {
-    return rand_any(size, std::nullopt, SB_OPTION_NAMES);
-  });
-  define(rand_generator, "generator_out", rand_any);
-  define(randn, "out", [](SymIntArrayRef size, SB_TENSOR_OPTIONS) {
-    return normal_any(0, 1, size, std::nullopt, SB_OPTION_NAMES);
-  });
-  define(randn_generator, "generator_out",
-         [](SymIntArrayRef size, const OptionalGenerator& generator, SB_TENSOR_OPTIONS) {
-           return normal_any(0, 1, size, generator, SB_OPTION_NAMES);
-         });
-  define(normal_float_float, "float_float_out", normal_any);
-  define(randint, "out", [](int64_t high, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
-    return randint_any(0, high, size, std::nullopt, SB_OPTION_NAMES);
-  });
-  define(randint_generator, "generator_out",
-         [](int64_t high, SymIntArrayRef size, const OptionalGenerator& generator,
-            SB_TENSOR_OPTIONS) { return randint_any(0, high, size, generator, SB_OPTION_NAMES); });
-  define(randint_low, "low_out",
-         [](int64_t low, int64_t high, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
-           return randint_any(low, high, size, std::nullopt, SB_OPTION_NAMES);
-         });
-  define(randint_low_generator, "low_generator_out", randint_any);
-  define(randperm, "out", [](int64_t n, SB_TENSOR_OPTIONS) {
-    return randperm_any(n, std::nullopt, SB_OPTION_NAMES);
-  });
-  define(randperm_generator, nullptr, randperm_any);
-  m.define(randperm_generator_out, Tag::nondeterministic_seeded);
+  define(m, rand, Tag::nondeterministic_seeded)
+      .composite_explicit([](SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+        return rand_any(size, std::nullopt, SB_OPTION_NAMES);
+      })
+      .out("out");
+  define(m, rand_generator, Tag::nondeterministic_seeded)
+      .composite_explicit(rand_any)
+      .out("generator_out");
+  define(m, randn, Tag::nondeterministic_seeded)
+      .composite_explicit([](SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+        return normal_any(0, 1, size, std::nullopt, SB_OPTION_NAMES);
+      })
+      .out("out");
+  define(m, randn_generator, Tag::nondeterministic_seeded)
+      .composite_explicit(
+          [](SymIntArrayRef size, const OptionalGenerator& generator, SB_TENSOR_OPTIONS) {
+            return normal_any(0, 1, size, generator, SB_OPTION_NAMES);
+          })
+      .out("generator_out");
+  define(m, normal_float_float, Tag::nondeterministic_seeded)
+      .composite_explicit(normal_any)
+      .out("float_float_out");
+  define(m, randint, Tag::nondeterministic_seeded)
+      .composite_explicit([](int64_t high, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+        return randint_any(0, high, size, std::nullopt, SB_OPTION_NAMES);
+      })
+      .out("out");
+  define(m, randint_generator, Tag::nondeterministic_seeded)
+      .composite_explicit(
+          [](int64_t high, SymIntArrayRef size, const OptionalGenerator& generator,
+             SB_TENSOR_OPTIONS) { return randint_any(0, high, size, generator, SB_OPTION_NAMES); })
+      .out("generator_out");
+  define(m, randint_low, Tag::nondeterministic_seeded)
+      .composite_explicit([](int64_t low, int64_t high, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+        return randint_any(low, high, size, std::nullopt, SB_OPTION_NAMES);
+      })
+      .out("low_out");
+  define(m, randint_low_generator, Tag::nondeterministic_seeded)
+      .composite_explicit(randint_any)
+      .out("low_generator_out");
+  define(m, randperm, Tag::nondeterministic_seeded)
+      .composite_explicit([](int64_t n, SB_TENSOR_OPTIONS) {
+        return randperm_any(n, std::nullopt, SB_OPTION_NAMES);
+      })
+      .out("out");
+  define(m, randperm_generator, Tag::nondeterministic_seeded).composite_explicit(randperm_any);
+  define(m, randperm_generator_out, Tag::nondeterministic_seeded);
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
     m.impl(randperm_generator_out, key, randperm_out_any);
   }
 
-  define(rand_like, "out",
-         [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
-           return uniform_(like(self, SB_OPTION_NAMES, format));
-         });
-  define(randn_like, "out",
-         [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
-           return normal_(like(self, SB_OPTION_NAMES, format));
-         });
-  define(
-      randint_like, "out",
-      [](const Tensor& self, int64_t high, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
+  define(m, rand_like, Tag::nondeterministic_seeded)
+      .composite_explicit(
+          [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
+            return uniform_(like(self, SB_OPTION_NAMES, format));
+          })
+      .out("out");
+  define(m, randn_like, Tag::nondeterministic_seeded)
+      .composite_explicit(
+          [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
+            return normal_(like(self, SB_OPTION_NAMES, format));
+          })
+      .out("out");
+  define(m, randint_like, Tag::nondeterministic_seeded)
+      .composite_explicit([](const Tensor& self, int64_t high, SB_TENSOR_OPTIONS,
+                             std::optional<MemoryFormat> format) {
         return random_from_(like(self, SB_OPTION_NAMES, format), 0, high);
-      });
-  define(randint_like_low, "low_dtype_out",
-         [](const Tensor& self, int64_t low, int64_t high, SB_TENSOR_OPTIONS,
-            std::optional<MemoryFormat> format) {
-           return random_from_(like(self, SB_OPTION_NAMES, format), low, high);
-         });
+      })
+      .out("out");
+  define(m, randint_like_low, Tag::nondeterministic_seeded)
+      .composite_explicit([](const Tensor& self, int64_t low, int64_t high, SB_TENSOR_OPTIONS,
+                             std::optional<MemoryFormat> format) {
+        return random_from_(like(self, SB_OPTION_NAMES, format), low, high);
+      })
+      .out("low_dtype_out");
 #undef SB_OPTION_NAMES
 }
 

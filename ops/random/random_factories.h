@@ -2,8 +2,7 @@
 
 #ifndef SWITCHBOARD_OPS_RANDOM_RANDOM_FACTORIES_H_
 #define SWITCHBOARD_OPS_RANDOM_RANDOM_FACTORIES_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/dispatch/typed_op.h"
 
 // What the schemas of factories end with.
 #define SB_NEW_TENSOR \

@@ -8,6 +8,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/loss/dropout.h"
 #include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/shape/by_size.h"
@@ -230,18 +231,14 @@ Tensor cell_step(const Tensor& input, const Tensor& hx, const Tensor& w_ih, cons
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto define = [&](const auto& op, auto kernel, TagSet tags) {
-    m.define(op, tags);
-    m.impl(op, DispatchKey::CompositeImplicitAutograd, kernel);
-  };
-  define(lstm, lstm_layers, Tag::nondeterministic_seeded);
-  define(gru, layers<kGru>, Tag::nondeterministic_seeded);
-  define(rnn_tanh, layers<kTanh>, Tag::nondeterministic_seeded);
-  define(rnn_relu, layers<kRelu>, Tag::nondeterministic_seeded);
-  define(lstm_cell, lstm_cell_step, {});
-  define(gru_cell, cell_step<kGru>, {});
-  define(rnn_tanh_cell, cell_step<kTanh>, {});
-  define(rnn_relu_cell, cell_step<kRelu>, {});
+  define(m, lstm, Tag::nondeterministic_seeded).composed(lstm_layers);
+  define(m, gru, Tag::nondeterministic_seeded).composed(layers<kGru>);
+  define(m, rnn_tanh, Tag::nondeterministic_seeded).composed(layers<kTanh>);
+  define(m, rnn_relu, Tag::nondeterministic_seeded).composed(layers<kRelu>);
+  define(m, lstm_cell).composed(lstm_cell_step);
+  define(m, gru_cell).composed(cell_step<kGru>);
+  define(m, rnn_tanh_cell).composed(cell_step<kTanh>);
+  define(m, rnn_relu_cell).composed(cell_step<kRelu>);
 }
 
 }  // namespace sb

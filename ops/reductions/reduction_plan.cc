@@ -1,5 +1,7 @@
 #include "switchboard/ops/reductions/reduction_plan.h"
 
+#include "switchboard/ops/define/structured.h"
+
 namespace sb {
 
 ReductionPlan::ReductionPlan(const char* op, Reduction kind, const Tensor& self, IntArrayRef dims,

@@ -4,9 +4,8 @@
 #ifndef SWITCHBOARD_OPS_REDUCTIONS_REDUCTION_PLAN_H_
 #define SWITCHBOARD_OPS_REDUCTIONS_REDUCTION_PLAN_H_
 
-#include "switchboard/dispatch/library.h"
 #include "switchboard/ops/cpu/reduce.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/output_plan.h"
 
 namespace sb {
 
@@ -47,15 +46,6 @@ inline bool has_data(const Tensor& t) {
 // Throws IndexError where one of `dims` has size 0: nothing is the largest of no element. As
 // `zero_numel_check_dims`.
 void check_has_extreme(const char* op, const Tensor& self, IntArrayRef dims);
-
-// Defines an operator whose kernel serves CPU and Meta.
-template <class Tag, class F>
-void define_on_cpu_and_meta(Library& m, const Op<Tag>& op, F kernel,
-                            SourceLocation where = SourceLocation::current()) {
-  m.define(op, {}, where);
-  m.impl(op, DispatchKey::CPU, kernel, where);
-  m.impl(op, DispatchKey::Meta, kernel, where);
-}
 
 }  // namespace sb
 

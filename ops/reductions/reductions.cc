@@ -3,8 +3,9 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/memory_overlap.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/reductions/reduction_plan.h"
 #include "switchboard/ops/shape/dims.h"
@@ -252,12 +253,10 @@ Tensor out_by_copy(const Tensor& self, std::optional<DType> dtype, const Tensor&
   return out;
 }
 
-SB_STRUCTURED_NO_INPLACE(
-    any_dims, "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
-    "dims_out");
-SB_STRUCTURED_NO_INPLACE(
-    all_dims, "aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
-    "dims_out");
+SB_OP(any_dims, "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor");
+SB_OP(any_dims_out, out_of(any_dims, "dims_out"));
+SB_OP(all_dims, "aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor");
+SB_OP(all_dims_out, out_of(all_dims, "dims_out"));
 
 // Over several dimensions, one after the other; over none, of each element by itself.
 template <auto& op, auto& over_dim>
@@ -293,48 +292,37 @@ void define_over_dims(Library& m) {
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   using Sum = Accumulate<Reduction::Sum>;
-  define_on_cpu_and_meta(m, sum_all, Sum::all);
-  define_on_cpu_and_meta(m, sum_dim, Sum::dims);
-  define_on_cpu_and_meta(m, sum_dim_out, Sum::dims_out);
+  define(m, sum_all).cpu_and_meta(Sum::all);
+  define(m, sum_dim).cpu_and_meta(Sum::dims).out(sum_dim_out, Sum::dims_out);
   using Prod = Accumulate<Reduction::Prod>;
-  define_on_cpu_and_meta(m, prod_all, Prod::all);
-  define_on_cpu_and_meta(m, prod_dim, Prod::dim);
-  define_on_cpu_and_meta(m, prod_dim_out, Prod::dim_out);
-  define_on_cpu_and_meta(m, mean_all, Mean::all);
-  define_on_cpu_and_meta(m, mean_dim, Mean::dims);
-  define_on_cpu_and_meta(m, mean_dim_out, Mean::dims_out);
+  define(m, prod_all).cpu_and_meta(Prod::all);
+  define(m, prod_dim).cpu_and_meta(Prod::dim).out(prod_dim_out, Prod::dim_out);
+  define(m, mean_all).cpu_and_meta(Mean::all);
+  define(m, mean_dim).cpu_and_meta(Mean::dims).out(mean_dim_out, Mean::dims_out);
   using Max = Extreme<true>;
-  define_on_cpu_and_meta(m, amax, Max::dims);
-  define_on_cpu_and_meta(m, amax_out, Max::dims_out);
-  define_on_cpu_and_meta(m, max_all, Max::all);
-  define_on_cpu_and_meta(m, max_dim, Max::dim);
-  define_on_cpu_and_meta(m, max_dim_out, Max::dim_out);
+  define(m, amax).cpu_and_meta(Max::dims).out(amax_out, Max::dims_out);
+  define(m, max_all).cpu_and_meta(Max::all);
+  define(m, max_dim).cpu_and_meta(Max::dim).out(max_dim_out, Max::dim_out);
   using Min = Extreme<false>;
-  define_on_cpu_and_meta(m, amin, Min::dims);
-  define_on_cpu_and_meta(m, amin_out, Min::dims_out);
-  define_on_cpu_and_meta(m, min_all, Min::all);
-  define_on_cpu_and_meta(m, min_dim, Min::dim);
-  define_on_cpu_and_meta(m, min_dim_out, Min::dim_out);
-  define_on_cpu_and_meta(m, argmax, ArgExtremeForms<true>::functional);
-  define_on_cpu_and_meta(m, argmax_out, ArgExtremeForms<true>::out);
-  define_on_cpu_and_meta(m, argmin, ArgExtremeForms<false>::functional);
-  define_on_cpu_and_meta(m, argmin_out, ArgExtremeForms<false>::out);
+  define(m, amin).cpu_and_meta(Min::dims).out(amin_out, Min::dims_out);
+  define(m, min_all).cpu_and_meta(Min::all);
+  define(m, min_dim).cpu_and_meta(Min::dim).out(min_dim_out, Min::dim_out);
+  define(m, argmax)
+      .cpu_and_meta(ArgExtremeForms<true>::functional)
+      .out(argmax_out, ArgExtremeForms<true>::out);
+  define(m, argmin)
+      .cpu_and_meta(ArgExtremeForms<false>::functional)
+      .out(argmin_out, ArgExtremeForms<false>::out);
   using Any = Truth<Reduction::Any>;
-  define_on_cpu_and_meta(m, any_all, Any::all);
-  define_on_cpu_and_meta(m, any_all_out, Any::all_out);
-  define_on_cpu_and_meta(m, any_dim, Any::dim);
-  define_on_cpu_and_meta(m, any_dim_out, Any::dim_out);
+  define(m, any_all).cpu_and_meta(Any::all).out(any_all_out, Any::all_out);
+  define(m, any_dim).cpu_and_meta(Any::dim).out(any_dim_out, Any::dim_out);
   using All = Truth<Reduction::All>;
-  define_on_cpu_and_meta(m, all_all, All::all);
-  define_on_cpu_and_meta(m, all_all_out, All::all_out);
-  define_on_cpu_and_meta(m, all_dim, All::dim);
-  define_on_cpu_and_meta(m, all_dim_out, All::dim_out);
+  define(m, all_all).cpu_and_meta(All::all).out(all_all_out, All::all_out);
+  define(m, all_dim).cpu_and_meta(All::dim).out(all_dim_out, All::dim_out);
   define_over_dims<any_dims, any_dims_out, any_dim>(m);
   define_over_dims<all_dims, all_dims_out, all_dim>(m);
-  m.define(sum_all_out);
-  m.define(prod_all_out);
-  m.impl(sum_all_out, DispatchKey::CompositeExplicitAutograd, out_by_copy<sum_all>);
-  m.impl(prod_all_out, DispatchKey::CompositeExplicitAutograd, out_by_copy<prod_all>);
+  define(m, sum_all_out).composite_explicit(out_by_copy<sum_all>);
+  define(m, prod_all_out).composite_explicit(out_by_copy<prod_all>);
 }
 
 }  // namespace sb

@@ -2,8 +2,7 @@
 
 #ifndef SWITCHBOARD_OPS_REDUCTIONS_REDUCTIONS_H_
 #define SWITCHBOARD_OPS_REDUCTIONS_REDUCTIONS_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
@@ -13,31 +12,29 @@ namespace sb {
 SB_OP(sum_all, "aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor");
 SB_OP(sum_all_out,
       "aten::sum.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)");
-SB_STRUCTURED_NO_INPLACE(sum_dim,
-                         "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
-                         "ScalarType? dtype=None) -> Tensor",
-                         "IntList_out");
+SB_OP(sum_dim,
+      "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
+      "ScalarType? dtype=None) -> Tensor");
+SB_OP(sum_dim_out, out_of(sum_dim, "IntList_out"));
 SB_OP(prod_all, "aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor");
 SB_OP(prod_all_out,
       "aten::prod.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)");
-SB_STRUCTURED_NO_INPLACE(prod_dim,
-                         "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, "
-                         "ScalarType? dtype=None) -> Tensor",
-                         "int_out");
+SB_OP(prod_dim,
+      "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, "
+      "ScalarType? dtype=None) -> Tensor");
+SB_OP(prod_dim_out, out_of(prod_dim, "int_out"));
 // The input, or the dtype given, is floating-point or complex.
 SB_OP(mean_all, "aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor");
-SB_STRUCTURED_NO_INPLACE(mean_dim,
-                         "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, "
-                         "ScalarType? dtype=None) -> Tensor",
-                         "out");
+SB_OP(mean_dim,
+      "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, "
+      "ScalarType? dtype=None) -> Tensor");
+SB_OP(mean_dim_out, out_of(mean_dim, "out"));
 
 // Real dtypes; NaN is both the largest and the smallest. IndexError for a dimension of size 0.
-SB_STRUCTURED_NO_INPLACE(amax,
-                         "aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-                         "out");
-SB_STRUCTURED_NO_INPLACE(amin,
-                         "aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-                         "out");
+SB_OP(amax, "aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor");
+SB_OP(amax_out, out_of(amax, "out"));
+SB_OP(amin, "aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor");
+SB_OP(amin_out, out_of(amin, "out"));
 SB_OP(max_all, "aten::max(Tensor self) -> Tensor");
 SB_OP(min_all, "aten::min(Tensor self) -> Tensor");
 // Also where: the index of the first of equals.
@@ -51,22 +48,20 @@ SB_OP(min_dim,
 SB_OP(min_dim_out,
       "aten::min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, "
       "Tensor(b!) min_indices) -> (Tensor(a!) values, Tensor(b!) indices)");
-SB_STRUCTURED_NO_INPLACE(argmax,
-                         "aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-                         "out");
-SB_STRUCTURED_NO_INPLACE(argmin,
-                         "aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-                         "out");
+SB_OP(argmax, "aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor");
+SB_OP(argmax_out, out_of(argmax, "out"));
+SB_OP(argmin, "aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor");
+SB_OP(argmin_out, out_of(argmin, "out"));
 
 // bool, or uint8 for uint8 inputs.
-SB_STRUCTURED_NO_INPLACE(any_all, "aten::any(Tensor self) -> Tensor", "all_out");
-SB_STRUCTURED_NO_INPLACE(any_dim,
-                         "aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
-                         "out");
-SB_STRUCTURED_NO_INPLACE(all_all, "aten::all(Tensor self) -> Tensor", "all_out");
-SB_STRUCTURED_NO_INPLACE(all_dim,
-                         "aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
-                         "out");
+SB_OP(any_all, "aten::any(Tensor self) -> Tensor");
+SB_OP(any_all_out, out_of(any_all, "all_out"));
+SB_OP(any_dim, "aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor");
+SB_OP(any_dim_out, out_of(any_dim, "out"));
+SB_OP(all_all, "aten::all(Tensor self) -> Tensor");
+SB_OP(all_all_out, out_of(all_all, "all_out"));
+SB_OP(all_dim, "aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor");
+SB_OP(all_dim_out, out_of(all_dim, "out"));
 
 namespace internal {
 

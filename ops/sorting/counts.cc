@@ -8,9 +8,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
-#include "switchboard/ops/define/dynamic_output.h"
-#include "switchboard/ops/define/out_form.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 
 namespace sb {
@@ -117,10 +115,8 @@ void histc_kernel(const Tensor& self, int64_t bins, const Scalar& min, const Sca
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_dynamic_output(m, bincount);
-  define_out_form(m, bincount.handle(), "out");
-  m.impl(bincount, DispatchKey::CPU, bincount_kernel);
-  define_structured<histc_rule, histc_kernel>(m, histc);
+  define(m, bincount, Tag::dynamic_output_shape).cpu(bincount_kernel).out("out");
+  define(m, histc).structured<histc_rule, histc_kernel>().out(histc_out);
 }
 
 }  // namespace sb

@@ -2,8 +2,7 @@
 
 #ifndef SWITCHBOARD_OPS_SORTING_COUNTS_H_
 #define SWITCHBOARD_OPS_SORTING_COUNTS_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
@@ -16,10 +15,10 @@ SB_OP(bincount, "aten::bincount(Tensor self, Tensor? weights=None, int minlength
 // self's dtype; where both are equal the range is that of the elements. Elements outside do not
 // count. RuntimeError for integral, float16 and complex elements and for an empty or infinite
 // range.
-SB_STRUCTURED_NO_INPLACE(histc,
-                         "aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> "
-                         "Tensor",
-                         "out");
+SB_OP(histc,
+      "aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> "
+      "Tensor");
+SB_OP(histc_out, out_of(histc, "out"));
 
 }  // namespace sb
 

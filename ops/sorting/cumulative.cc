@@ -8,7 +8,7 @@
 
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/sorting/rows.h"
@@ -107,48 +107,29 @@ struct Cumulative {
   }
 
   static constexpr auto kRule = by_size_rule<rule<int64_t>, rule<SymInt>>;
-  using Forms = internal::StructuredForms<decltype(&rule<int64_t>)>;
-  template <class Tag, bool with_data>
-  struct Functional {
-    Tensor operator()(const Tensor& self, int64_t dim, std::optional<DType> dtype) const {
-      check_defined(F::op, self);
-      const DType natural = is_integral(self.dtype(), true) ? DType::Int64 : self.dtype();
-      return typename Forms::template Functional<Tag, kRule, &kernel, StructuredOptions{},
-                                                 with_data>()(self, dim, dtype.value_or(natural));
-    }
-  };
-  template <class Tag, bool with_data>
-  struct Inplace {
-    Tensor operator()(const Tensor& self, int64_t dim, std::optional<DType> dtype) const {
-      check_defined(F::op, self);
-      return
-          typename Forms::template Inplace<Tag, kRule, &kernel, StructuredOptions{}, with_data>()(
-              self, dim, dtype.value_or(self.dtype()));
-    }
-  };
-  template <class Tag, bool with_data>
-  struct Out {
-    Tensor operator()(const Tensor& self, int64_t dim, std::optional<DType> dtype,
-                      const Tensor& out) const {
-      check_defined(F::op, out);
-      return typename Forms::template Out<Tag, kRule, &kernel, StructuredOptions{}, with_data>()(
-          self, dim, dtype.value_or(out.dtype()), out);
-    }
-  };
-
-  template <class Tag>
-  static void define(Library& m, const Op<Tag>& op) {
-    using OutTag = typename Tag::Out;
-    using InplaceTag = typename Tag::Inplace;
-    m.define(op);
-    m.impl(op, DispatchKey::CPU, Functional<Tag, true>());
-    m.impl(op, DispatchKey::Meta, Functional<Tag, false>());
-    m.define(Op<InplaceTag>());
-    m.impl(Op<InplaceTag>(), DispatchKey::CPU, Inplace<InplaceTag, true>());
-    m.impl(Op<InplaceTag>(), DispatchKey::Meta, Inplace<InplaceTag, false>());
-    m.define(Op<OutTag>());
-    m.impl(Op<OutTag>(), DispatchKey::CPU, Out<OutTag, true>());
-    m.impl(Op<OutTag>(), DispatchKey::Meta, Out<OutTag, false>());
+  template <auto& op, bool with_data>
+  static Tensor functional(const Tensor& self, int64_t dim, std::optional<DType> dtype) {
+    check_defined(F::op, self);
+    const DType natural = is_integral(self.dtype(), true) ? DType::Int64 : self.dtype();
+    return structured_form<kRule, &kernel>(op, with_data)(self, dim, dtype.value_or(natural));
+  }
+  template <auto& op, bool with_data>
+  static Tensor inplace(const Tensor& self, int64_t dim, std::optional<DType> dtype) {
+    check_defined(F::op, self);
+    return structured_form<kRule, &kernel>(op, with_data)(self, dim, dtype.value_or(self.dtype()));
+  }
+  template <auto& op, bool with_data>
+  static Tensor out(const Tensor& self, int64_t dim, std::optional<DType> dtype,
+                    const Tensor& out) {
+    check_defined(F::op, out);
+    return structured_form<kRule, &kernel>(op, with_data)(self, dim, dtype.value_or(out.dtype()),
+                                                          out);
+  }
+  template <auto& op, auto& inplace_op, auto& out_op>
+  static void define_forms(Library& m) {
+    define(m, op).cpu(functional<op, true>).meta(functional<op, false>);
+    define(m, inplace_op).cpu(inplace<inplace_op, true>).meta(inplace<inplace_op, false>);
+    define(m, out_op).cpu(out<out_op, true>).meta(out<out_op, false>);
   }
 };
 
@@ -216,24 +197,27 @@ struct Extreme {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  Cumulative<Cumsum>::define(m, cumsum);
-  Cumulative<Cumprod>::define(m, cumprod);
+  Cumulative<Cumsum>::define_forms<cumsum, cumsum_, cumsum_out>(m);
+  Cumulative<Cumprod>::define_forms<cumprod, cumprod_, cumprod_out>(m);
 
-  define_structured<by_size_rule<logcumsumexp_rule<int64_t>, logcumsumexp_rule<SymInt>>,
-                    logcumsumexp_kernel>(m, _logcumsumexp);
-  m.define(logcumsumexp);
-  m.impl(logcumsumexp, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, int64_t dim) { return _logcumsumexp(self, dim); });
-  m.define(logcumsumexp_out);
-  m.impl(logcumsumexp_out, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, int64_t dim, const Tensor& out) {
-           return _logcumsumexp_out(self, dim, out);
-         });
+  define(m, _logcumsumexp)
+      .structured<by_size_rule<logcumsumexp_rule<int64_t>, logcumsumexp_rule<SymInt>>,
+                  logcumsumexp_kernel>()
+      .out(_logcumsumexp_out);
+  define(m, logcumsumexp)
+      .composite_explicit([](const Tensor& self, int64_t dim) { return _logcumsumexp(self, dim); })
+      .out(logcumsumexp_out, [](const Tensor& self, int64_t dim, const Tensor& out) {
+        return _logcumsumexp_out(self, dim, out);
+      });
 
   using Max = Extreme<true>;
   using Min = Extreme<false>;
-  define_structured<by_size_rule<Max::rule<int64_t>, Max::rule<SymInt>>, Max::kernel>(m, cummax);
-  define_structured<by_size_rule<Min::rule<int64_t>, Min::rule<SymInt>>, Min::kernel>(m, cummin);
+  define(m, cummax)
+      .structured<by_size_rule<Max::rule<int64_t>, Max::rule<SymInt>>, Max::kernel>()
+      .out(cummax_out);
+  define(m, cummin)
+      .structured<by_size_rule<Min::rule<int64_t>, Min::rule<SymInt>>, Min::kernel>()
+      .out(cummin_out);
 }
 
 }  // namespace sb

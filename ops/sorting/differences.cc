@@ -2,8 +2,9 @@
 
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/shape/by_size.h"
@@ -162,25 +163,16 @@ Tensor cumulative_trapezoid_x_kernel(const Tensor& y, const Tensor& x, int64_t d
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr DispatchKey composite = DispatchKey::CompositeImplicitAutograd;
-  m.define(diff);
-  m.impl(diff, composite, diff_kernel);
-  m.define(diff_out);
-  m.impl(diff_out, composite, diff_out_kernel);
-  m.define(trapezoid);
-  m.impl(trapezoid, composite, trapezoid_kernel);
-  m.define(trapezoid_x);
-  m.impl(trapezoid_x, composite, trapezoid_x_kernel);
-  m.define(trapz);
-  m.impl(trapz, composite,
-         [](const Tensor& y, double dx, int64_t dim) { return trapezoid(y, dx, dim); });
-  m.define(trapz_x);
-  m.impl(trapz_x, composite,
-         [](const Tensor& y, const Tensor& x, int64_t dim) { return trapezoid_x(y, x, dim); });
-  m.define(cumulative_trapezoid);
-  m.impl(cumulative_trapezoid, composite, cumulative_trapezoid_kernel);
-  m.define(cumulative_trapezoid_x);
-  m.impl(cumulative_trapezoid_x, composite, cumulative_trapezoid_x_kernel);
+  define(m, diff).composed(diff_kernel).out(diff_out, diff_out_kernel);
+  define(m, trapezoid).composed(trapezoid_kernel);
+  define(m, trapezoid_x).composed(trapezoid_x_kernel);
+  define(m, trapz).composed(
+      [](const Tensor& y, double dx, int64_t dim) { return trapezoid(y, dx, dim); });
+  define(m, trapz_x).composed([](const Tensor& y, const Tensor& x, int64_t dim) {
+    return trapezoid_x(y, x, dim);
+  });
+  define(m, cumulative_trapezoid).composed(cumulative_trapezoid_kernel);
+  define(m, cumulative_trapezoid_x).composed(cumulative_trapezoid_x_kernel);
 }
 
 }  // namespace sb

@@ -6,6 +6,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/sorting/cumulative.h"
 #include "switchboard/ops/views/cat.h"
@@ -129,34 +130,27 @@ Tensors equal_gradients(const Tensor& self, const Scalar& spacing, IntArrayRef d
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr DispatchKey composite = DispatchKey::CompositeImplicitAutograd;
-  m.define(gradient_scalarint);
-  m.impl(gradient_scalarint, composite,
-         [](const Tensor& self, const std::optional<Scalar>& spacing, std::optional<int64_t> dim,
-            int64_t edge_order) {
-           return equal_gradients(self, spacing.value_or(1.0), dims_of(self, dim), edge_order);
-         });
-  m.define(gradient_scalararray);
-  m.impl(gradient_scalararray, composite, equal_gradients);
-  m.define(gradient_array);
-  m.impl(gradient_array, composite, [](const Tensor& self, IntArrayRef dims, int64_t edge_order) {
+  define(m, gradient_scalarint)
+      .composed([](const Tensor& self, const std::optional<Scalar>& spacing,
+                   std::optional<int64_t> dim, int64_t edge_order) {
+        return equal_gradients(self, spacing.value_or(1.0), dims_of(self, dim), edge_order);
+      });
+  define(m, gradient_scalararray).composed(equal_gradients);
+  define(m, gradient_array).composed([](const Tensor& self, IntArrayRef dims, int64_t edge_order) {
     return equal_gradients(self, 1.0, dims, edge_order);
   });
-  m.define(gradient_scalarrayint);
-  m.impl(gradient_scalarrayint, composite,
-         [](const Tensor& self, Scalars spacing, std::optional<int64_t> dim, int64_t edge_order) {
-           return gradients<Scalar>(self, spacing, dims_of(self, dim), edge_order);
-         });
-  m.define(gradient_scalarrayarray);
-  m.impl(gradient_scalarrayarray, composite, gradients<Scalar>);
-  m.define(gradient_tensorarrayint);
-  m.impl(
-      gradient_tensorarrayint, composite,
-      [](const Tensor& self, TensorList spacing, std::optional<int64_t> dim, int64_t edge_order) {
+  define(m, gradient_scalarrayint)
+      .composed(
+          [](const Tensor& self, Scalars spacing, std::optional<int64_t> dim, int64_t edge_order) {
+            return gradients<Scalar>(self, spacing, dims_of(self, dim), edge_order);
+          });
+  define(m, gradient_scalarrayarray).composed(gradients<Scalar>);
+  define(m, gradient_tensorarrayint)
+      .composed([](const Tensor& self, TensorList spacing, std::optional<int64_t> dim,
+                   int64_t edge_order) {
         return gradients<Tensor>(self, spacing, dims_of(self, dim), edge_order);
       });
-  m.define(gradient_tensorarray);
-  m.impl(gradient_tensorarray, composite, gradients<Tensor>);
+  define(m, gradient_tensorarray).composed(gradients<Tensor>);
 }
 
 }  // namespace sb

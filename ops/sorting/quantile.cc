@@ -8,7 +8,7 @@
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/elementwise/rounding.h"
 #include "switchboard/ops/elementwise/select.h"
@@ -113,20 +113,13 @@ Tensor quantile_number(const Tensor& self, double q, std::optional<int64_t> dim,
                    keepdim, interpolation, ignore_nan);
 }
 
-template <auto& op>
-void define_quantile(Library& m, auto kernel) {
-  m.define(op);
-  m.impl(op, DispatchKey::CompositeImplicitAutograd, kernel);
-  define_out_by_copy<op, DispatchKey::CompositeImplicitAutograd>(m);
-}
-
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_quantile<quantile>(m, quantile_any<false>);
-  define_quantile<quantile_scalar>(m, quantile_number<false>);
-  define_quantile<nanquantile>(m, quantile_any<true>);
-  define_quantile<nanquantile_scalar>(m, quantile_number<true>);
+  define(m, quantile).composed(quantile_any<false>).out(quantile_out);
+  define(m, quantile_scalar).composed(quantile_number<false>).out(quantile_scalar_out);
+  define(m, nanquantile).composed(quantile_any<true>).out(nanquantile_out);
+  define(m, nanquantile_scalar).composed(quantile_number<true>).out(nanquantile_scalar_out);
 }
 
 }  // namespace sb

@@ -8,17 +8,15 @@
 
 #ifndef SWITCHBOARD_OPS_SORTING_QUANTILE_H_
 #define SWITCHBOARD_OPS_SORTING_QUANTILE_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
-#define SB_QUANTILE(handle, overload, q, out)                                           \
-  SB_STRUCTURED_NO_INPLACE(handle,                                                      \
-                           "aten::" overload "(Tensor self, " q                         \
-                           " q, int? dim=None, bool "                                   \
-                           "keepdim=False, *, str interpolation=\"linear\") -> Tensor", \
-                           out)
+#define SB_QUANTILE(handle, overload, q, out)                                 \
+  SB_OP(handle, "aten::" overload "(Tensor self, " q                          \
+                " q, int? dim=None, bool "                                    \
+                "keepdim=False, *, str interpolation=\"linear\") -> Tensor"); \
+  SB_OP(handle##_out, out_of(handle, out))
 SB_QUANTILE(quantile, "quantile", "Tensor", "out");
 SB_QUANTILE(quantile_scalar, "quantile.scalar", "float", "scalar_out");
 SB_QUANTILE(nanquantile, "nanquantile", "Tensor", "out");

@@ -7,9 +7,8 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/define/elementwise.h"
-#include "switchboard/ops/define/out_by_copy.h"
-#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/indexing/strided_walk.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/optional_tensor.h"
@@ -220,52 +219,51 @@ void isin_kernel(const Tensor& elements, const Tensor& tests, bool, bool invert,
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<by_size_rule<searchsorted_rule<int64_t>, searchsorted_rule<SymInt>>,
-                    searchsorted_kernel>(m, searchsorted);
-  define_structured<by_size_rule<bucketize_rule<int64_t>, bucketize_rule<SymInt>>,
-                    bucketize_kernel>(m, bucketize);
-  define_structured<by_size_rule<isin_rule<int64_t>, isin_rule<SymInt>>, isin_kernel>(m, isin);
+  define(m, searchsorted)
+      .structured<by_size_rule<searchsorted_rule<int64_t>, searchsorted_rule<SymInt>>,
+                  searchsorted_kernel>()
+      .out(searchsorted_out);
+  define(m, bucketize)
+      .structured<by_size_rule<bucketize_rule<int64_t>, bucketize_rule<SymInt>>, bucketize_kernel>()
+      .out(bucketize_out);
+  define(m, isin)
+      .structured<by_size_rule<isin_rule<int64_t>, isin_rule<SymInt>>, isin_kernel>()
+      .out(isin_out);
 
   // A number is looked up as a tensor of it.
-  constexpr DispatchKey composite = DispatchKey::CompositeExplicitAutograd;
-  m.define(searchsorted_Scalar);
-  m.impl(searchsorted_Scalar, composite,
-         [](const Tensor& sequence, const Scalar& self, bool out_int32, bool right,
-            std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
-           return searchsorted(sequence, wrapped_scalar_tensor(self, sequence), out_int32, right,
-                               side, sorter);
-         });
-  define_out_by_copy<searchsorted_Scalar>(m);
-  m.define(bucketize_Scalar);
-  m.impl(bucketize_Scalar, composite,
-         [](const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
-           return bucketize(wrapped_scalar_tensor(self, boundaries), boundaries, out_int32, right);
-         });
-  define_out_by_copy<bucketize_Scalar>(m);
-  m.define(isin_Scalar_Tensor);
-  m.impl(isin_Scalar_Tensor, composite,
-         [](const Scalar& element, const Tensor& tests, bool assume_unique, bool invert) {
-           return isin(wrapped_scalar_tensor(element, tests), tests, assume_unique, invert);
-         });
-  m.define(isin_Scalar_Tensor_out);
-  m.impl(isin_Scalar_Tensor_out, composite,
-         [](const Scalar& element, const Tensor& tests, bool assume_unique, bool invert,
-            const Tensor& out) {
-           return isin_out(wrapped_scalar_tensor(element, tests), tests, assume_unique, invert,
-                           out);
-         });
-  m.define(isin_Tensor_Scalar);
-  m.impl(isin_Tensor_Scalar, composite,
-         [](const Tensor& elements, const Scalar& test, bool assume_unique, bool invert) {
-           return isin(elements, wrapped_scalar_tensor(test, elements), assume_unique, invert);
-         });
-  m.define(isin_Tensor_Scalar_out);
-  m.impl(isin_Tensor_Scalar_out, composite,
-         [](const Tensor& elements, const Scalar& test, bool assume_unique, bool invert,
-            const Tensor& out) {
-           return isin_out(elements, wrapped_scalar_tensor(test, elements), assume_unique, invert,
-                           out);
-         });
+  define(m, searchsorted_Scalar)
+      .composite_explicit([](const Tensor& sequence, const Scalar& self, bool out_int32, bool right,
+                             std::optional<std::string_view> side,
+                             const std::optional<Tensor>& sorter) {
+        return searchsorted(sequence, wrapped_scalar_tensor(self, sequence), out_int32, right, side,
+                            sorter);
+      })
+      .out(searchsorted_Scalar_out);
+  define(m, bucketize_Scalar)
+      .composite_explicit(
+          [](const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
+            return bucketize(wrapped_scalar_tensor(self, boundaries), boundaries, out_int32, right);
+          })
+      .out(bucketize_Scalar_out);
+  define(m, isin_Scalar_Tensor)
+      .composite_explicit(
+          [](const Scalar& element, const Tensor& tests, bool assume_unique, bool invert) {
+            return isin(wrapped_scalar_tensor(element, tests), tests, assume_unique, invert);
+          })
+      .out(isin_Scalar_Tensor_out, [](const Scalar& element, const Tensor& tests,
+                                      bool assume_unique, bool invert, const Tensor& out) {
+        return isin_out(wrapped_scalar_tensor(element, tests), tests, assume_unique, invert, out);
+      });
+  define(m, isin_Tensor_Scalar)
+      .composite_explicit(
+          [](const Tensor& elements, const Scalar& test, bool assume_unique, bool invert) {
+            return isin(elements, wrapped_scalar_tensor(test, elements), assume_unique, invert);
+          })
+      .out(isin_Tensor_Scalar_out, [](const Tensor& elements, const Scalar& test,
+                                      bool assume_unique, bool invert, const Tensor& out) {
+        return isin_out(elements, wrapped_scalar_tensor(test, elements), assume_unique, invert,
+                        out);
+      });
 }
 
 }  // namespace sb

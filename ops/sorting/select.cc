@@ -7,8 +7,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
-#include "switchboard/ops/define/out_form.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/scatter.h"
 #include "switchboard/ops/shape/dims.h"
@@ -182,13 +181,12 @@ struct Median {
     return empty_on(self.device(), {}, self.dtype());
   }
 
-  template <class DimOp, class AllOp>
-  static void define(Library& m, const DimOp& dim_op, const AllOp& all_op) {
-    define_structured<by_size_rule<rule<int64_t>, rule<SymInt>>, kernel,
-                      StructuredOptions{.refuse_overlap = true}>(m, dim_op);
-    define_out_form(m, m.define(all_op), "out");
-    m.impl(all_op, DispatchKey::CPU, &all);
-    m.impl(all_op, DispatchKey::Meta, &all_meta);
+  static void define_forms(Library& m, const auto& dim_op, const auto& all_op) {
+    define(m, dim_op)
+        .template structured<by_size_rule<rule<int64_t>, rule<SymInt>>, kernel>(
+            {.refuse_overlap = true})
+        .out();
+    define(m, all_op).cpu(&all).meta(&all_meta).out("out");
   }
 };
 
@@ -229,11 +227,15 @@ void mode_kernel(const Tensor& self, int64_t dim, bool, const Tensor& values,
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<by_size_rule<kthvalue_rule<int64_t>, kthvalue_rule<SymInt>>, kthvalue_kernel,
-                    StructuredOptions{.refuse_overlap = true}>(m, kthvalue);
-  Median<false>::define(m, median_dim, median);
-  Median<true>::define(m, nanmedian_dim, nanmedian);
-  define_structured<by_size_rule<mode_rule<int64_t>, mode_rule<SymInt>>, mode_kernel>(m, mode);
+  define(m, kthvalue)
+      .structured<by_size_rule<kthvalue_rule<int64_t>, kthvalue_rule<SymInt>>, kthvalue_kernel>(
+          {.refuse_overlap = true})
+      .out(kthvalue_out);
+  Median<false>::define_forms(m, median_dim, median);
+  Median<true>::define_forms(m, nanmedian_dim, nanmedian);
+  define(m, mode)
+      .structured<by_size_rule<mode_rule<int64_t>, mode_rule<SymInt>>, mode_kernel>()
+      .out(mode_out);
 }
 
 }  // namespace sb

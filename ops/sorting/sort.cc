@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_form.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/memory_format.h"
@@ -123,32 +122,33 @@ void topk_kernel(const Tensor& self, int64_t k, int64_t dim, bool largest, bool 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<by_size_rule<sort_rule<int64_t>, sort_rule<SymInt>>, sort_kernel>(m, sort);
-  define_structured<by_size_rule<sort_stable_rule<int64_t>, sort_stable_rule<SymInt>>,
-                    sort_stable_kernel>(m, sort_stable);
-  define_structured<by_size_rule<topk_rule<int64_t>, topk_rule<SymInt>>, topk_kernel>(m, topk);
+  define(m, sort)
+      .structured<by_size_rule<sort_rule<int64_t>, sort_rule<SymInt>>, sort_kernel>()
+      .out(sort_out);
+  define(m, sort_stable)
+      .structured<by_size_rule<sort_stable_rule<int64_t>, sort_stable_rule<SymInt>>,
+                  sort_stable_kernel>()
+      .out(sort_stable_out);
+  define(m, topk)
+      .structured<by_size_rule<topk_rule<int64_t>, topk_rule<SymInt>>, topk_kernel>()
+      .out(topk_out);
 
-  m.define(argsort);
-  m.impl(argsort, DispatchKey::CompositeImplicitAutograd,
-         [](const Tensor& self, int64_t dim, bool descending) {
-           return std::get<1>(sort(self, dim, descending));
-         });
-  define_out_form(m, m.define(argsort_stable), "stable_out");
-  m.impl(argsort_stable, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, bool stable, int64_t dim, bool descending) {
-           return std::get<1>(sort_stable(self, stable, dim, descending));
-         });
+  define(m, argsort).composed([](const Tensor& self, int64_t dim, bool descending) {
+    return std::get<1>(sort(self, dim, descending));
+  });
+  define(m, argsort_stable)
+      .composite_explicit([](const Tensor& self, bool stable, int64_t dim, bool descending) {
+        return std::get<1>(sort_stable(self, stable, dim, descending));
+      })
+      .out("stable_out");
 
-  m.define(msort);
-  m.impl(msort, DispatchKey::CompositeImplicitAutograd,
-         [](const Tensor& self) { return std::get<0>(sort(self, 0, false)); });
-  m.define(msort_out);
-  m.impl(msort_out, DispatchKey::CompositeImplicitAutograd,
-         [](const Tensor& self, const Tensor& out) {
-           const Tensor indices = empty_like(self, DType::Int64);
-           sort_out(self, 0, false, out, indices);
-           return out;
-         });
+  define(m, msort)
+      .composed([](const Tensor& self) { return std::get<0>(sort(self, 0, false)); })
+      .out(msort_out, [](const Tensor& self, const Tensor& out) {
+        const Tensor indices = empty_like(self, DType::Int64);
+        sort_out(self, 0, false, out, indices);
+        return out;
+      });
 }
 
 }  // namespace sb

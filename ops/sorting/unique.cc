@@ -11,8 +11,7 @@
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/dynamic_output.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/sorting/rows.h"
 #include "switchboard/ops/sorting/sort_keys.h"
@@ -236,12 +235,8 @@ Triple unique_consecutive_kernel(const Tensor& self, bool inverse, bool counts,
   return unique_slices("unique_consecutive", self, *dim, true);
 }
 
-// Also defines the form "out".
-template <class OpTag, class F>
-void define_unique(Library& m, const Op<OpTag>& op, F kernel) {
-  define_dynamic_output(m, op);
-  define_out_form(m, op.handle(), "out");
-  m.impl(op, DispatchKey::CPU, kernel);
+void define_unique(Library& m, const auto& op, auto kernel) {
+  define(m, op, Tag::dynamic_output_shape).cpu(kernel).out("out");
 }
 
 }  // namespace

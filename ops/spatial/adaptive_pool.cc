@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/memory_format.h"
@@ -171,14 +171,10 @@ std::tuple<Tensor, Tensor> max_1d(const Tensor& self, IntArrayRef output_size) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto composite = [&](const auto& op, auto body) {
-    m.define(op);
-    m.impl(op, DispatchKey::CompositeImplicitAutograd, body);
-  };
-  composite(adaptive_avg_pool1d, &avg_1d<adaptive_avg_pool2d>);
-  composite(adaptive_avg_pool2d, &avg_composite<2, _adaptive_avg_pool2d, SymIntArrayRef>);
-  composite(adaptive_avg_pool3d, &avg_composite<3, _adaptive_avg_pool3d, SymIntArrayRef>);
-  composite(adaptive_max_pool1d, &max_1d);
+  define(m, adaptive_avg_pool1d).composed(&avg_1d<adaptive_avg_pool2d>);
+  define(m, adaptive_avg_pool2d).composed(&avg_composite<2, _adaptive_avg_pool2d, SymIntArrayRef>);
+  define(m, adaptive_avg_pool3d).composed(&avg_composite<3, _adaptive_avg_pool3d, SymIntArrayRef>);
+  define(m, adaptive_max_pool1d).composed(&max_1d);
 
   constexpr auto avg_rule_2d =
       by_size_rule<avg_rule<2, SymIntArrayRef, int64_t>, avg_rule<2, SymIntArrayRef, SymInt>>;
@@ -188,27 +184,38 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       by_size_rule<avg_backward_rule<2, int64_t>, avg_backward_rule<2, SymInt>>;
   constexpr auto avg_backward_rule_3d =
       by_size_rule<avg_backward_rule<3, int64_t>, avg_backward_rule<3, SymInt>>;
-  define_restrided_out<avg_rule_2d, avg_kernel<2, SymIntArrayRef>>(m, adaptive_avg_pool2d_out);
-  define_out_alone<avg_rule_3d, avg_kernel<3, SymIntArrayRef>>(m, adaptive_avg_pool3d_out);
-  define_functional<avg_rule_2d, avg_kernel<2, SymIntArrayRef>>(m, _adaptive_avg_pool2d);
-  define_functional<avg_rule_3d, avg_kernel<3, SymIntArrayRef>>(m, _adaptive_avg_pool3d);
-  define_functional<avg_backward_rule_2d, avg_backward_kernel<2>>(m, _adaptive_avg_pool2d_backward);
-  define_functional<avg_backward_rule_3d, avg_backward_kernel<3>>(m, _adaptive_avg_pool3d_backward);
-  define_out_alone<avg_backward_rule_3d, avg_backward_kernel<3>>(
-      m, adaptive_avg_pool3d_backward_grad_input);
-  define_out_by_copy<_adaptive_avg_pool2d>(m);
-  define_out_by_copy<_adaptive_avg_pool3d>(m);
-  define_out_by_copy<_adaptive_avg_pool2d_backward>(m);
-  define_out_by_copy<_adaptive_avg_pool3d_backward>(m);
+  define_restrided_out<adaptive_avg_pool2d, avg_rule_2d, avg_kernel<2, SymIntArrayRef>>(
+      m, adaptive_avg_pool2d_out);
+  define(m, adaptive_avg_pool3d_out).structured<avg_rule_3d, avg_kernel<3, SymIntArrayRef>>();
+  define(m, _adaptive_avg_pool2d)
+      .structured<avg_rule_2d, avg_kernel<2, SymIntArrayRef>>()
+      .out(_adaptive_avg_pool2d_out, kCopiedOut);
+  define(m, _adaptive_avg_pool3d)
+      .structured<avg_rule_3d, avg_kernel<3, SymIntArrayRef>>()
+      .out(_adaptive_avg_pool3d_out, kCopiedOut);
+  define(m, _adaptive_avg_pool2d_backward)
+      .structured<avg_backward_rule_2d, avg_backward_kernel<2>>()
+      .out(_adaptive_avg_pool2d_backward_out, kCopiedOut);
+  define(m, _adaptive_avg_pool3d_backward)
+      .structured<avg_backward_rule_3d, avg_backward_kernel<3>>()
+      .out(_adaptive_avg_pool3d_backward_out, kCopiedOut);
+  define(m, adaptive_avg_pool3d_backward_grad_input)
+      .structured<avg_backward_rule_3d, avg_backward_kernel<3>>();
 
-  define_structured<by_size_rule<max_rule<2, int64_t>, max_rule<2, SymInt>>, max_kernel<2>>(
-      m, adaptive_max_pool2d);
-  define_structured<by_size_rule<max_rule<3, int64_t>, max_rule<3, SymInt>>, max_kernel<3>>(
-      m, adaptive_max_pool3d);
-  define_structured<by_size_rule<max_backward_rule<2, int64_t>, max_backward_rule<2, SymInt>>,
-                    max_backward_kernel<2>>(m, adaptive_max_pool2d_backward);
-  define_structured<by_size_rule<max_backward_rule<3, int64_t>, max_backward_rule<3, SymInt>>,
-                    max_backward_kernel<3>>(m, adaptive_max_pool3d_backward);
+  define(m, adaptive_max_pool2d)
+      .structured<by_size_rule<max_rule<2, int64_t>, max_rule<2, SymInt>>, max_kernel<2>>()
+      .out(adaptive_max_pool2d_out);
+  define(m, adaptive_max_pool3d)
+      .structured<by_size_rule<max_rule<3, int64_t>, max_rule<3, SymInt>>, max_kernel<3>>()
+      .out(adaptive_max_pool3d_out);
+  define(m, adaptive_max_pool2d_backward)
+      .structured<by_size_rule<max_backward_rule<2, int64_t>, max_backward_rule<2, SymInt>>,
+                  max_backward_kernel<2>>()
+      .out(adaptive_max_pool2d_backward_out);
+  define(m, adaptive_max_pool3d_backward)
+      .structured<by_size_rule<max_backward_rule<3, int64_t>, max_backward_rule<3, SymInt>>,
+                  max_backward_kernel<3>>()
+      .out(adaptive_max_pool3d_backward_out);
 }
 
 }  // namespace sb

@@ -1,3 +1,4 @@
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/spatial/pool_loops.h"
 #include "switchboard/ops/spatial/pooling.h"
@@ -91,14 +92,21 @@ Tensor avg_pool1d_composite(const Tensor& self, IntArrayRef kernel_size, IntArra
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(avg_pool1d);
-  m.impl(avg_pool1d, DispatchKey::CompositeImplicitAutograd, &avg_pool1d_composite);
-  define_structured<by_size_rule<rule<2, int64_t>, rule<2, SymInt>>, kernel<2>>(m, avg_pool2d);
-  define_structured<by_size_rule<rule<3, int64_t>, rule<3, SymInt>>, kernel<3>>(m, avg_pool3d);
-  define_structured<by_size_rule<backward_rule<2, int64_t>, backward_rule<2, SymInt>>,
-                    backward_kernel<2>>(m, avg_pool2d_backward);
-  define_structured<by_size_rule<backward_rule<3, int64_t>, backward_rule<3, SymInt>>,
-                    backward_kernel<3>>(m, avg_pool3d_backward);
+  define(m, avg_pool1d).composed(&avg_pool1d_composite);
+  define(m, avg_pool2d)
+      .structured<by_size_rule<rule<2, int64_t>, rule<2, SymInt>>, kernel<2>>()
+      .out(avg_pool2d_out);
+  define(m, avg_pool3d)
+      .structured<by_size_rule<rule<3, int64_t>, rule<3, SymInt>>, kernel<3>>()
+      .out(avg_pool3d_out);
+  define(m, avg_pool2d_backward)
+      .structured<by_size_rule<backward_rule<2, int64_t>, backward_rule<2, SymInt>>,
+                  backward_kernel<2>>()
+      .out(avg_pool2d_backward_out);
+  define(m, avg_pool3d_backward)
+      .structured<by_size_rule<backward_rule<3, int64_t>, backward_rule<3, SymInt>>,
+                  backward_kernel<3>>()
+      .out(avg_pool3d_backward_out);
 }
 
 }  // namespace sb

@@ -4,6 +4,7 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/spatial/im2col.h"
 
 namespace sb {
@@ -125,8 +126,8 @@ void col2im_kernel(const Tensor& self, SymIntArrayRef output_size, IntArrayRef k
 SB_LIBRARY_FRAGMENT(aten, m) {
   // The out= forms convert.
   constexpr StructuredOptions options = {.cast_to_out = true};
-  define_structured<im2col_rule, im2col_kernel, options>(m, im2col);
-  define_structured<col2im_rule, col2im_kernel, options>(m, col2im);
+  define(m, im2col).structured<im2col_rule, im2col_kernel>(options).out(im2col_out);
+  define(m, col2im).structured<col2im_rule, col2im_kernel>(options).out(col2im_out);
 }
 
 }  // namespace sb

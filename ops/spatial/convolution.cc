@@ -1,8 +1,7 @@
 #include "switchboard/ops/spatial/convolution.h"
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/define/out_by_copy.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/optional_tensor.h"
 #include "switchboard/ops/spatial/conv_arguments.h"
@@ -134,32 +133,29 @@ ThreeTensors backward_cpu(const Tensor& grad_output, const Tensor& input, const 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_functional<by_size_rule<rule<int64_t>, rule<SymInt>>, kernel>(m, convolution);
-  define_out_by_copy<convolution>(m);
+  define(m, convolution)
+      .structured<by_size_rule<rule<int64_t>, rule<SymInt>>, kernel>()
+      .out(convolution_out, kCopiedOut);
 
-  m.define(_convolution);
-  m.impl(_convolution, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-            IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
-            IntArrayRef output_padding, int64_t groups, bool, bool, bool, bool) {
-           return convolution(input, weight, bias, stride, padding, dilation, transposed,
-                              output_padding, groups);
-         });
-  define_out_by_copy<_convolution>(m);
-  m.define(_convolution_deprecated);
-  m.impl(_convolution_deprecated, DispatchKey::CompositeImplicitAutograd,
-         [](const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-            IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
-            IntArrayRef output_padding, int64_t groups, bool benchmark, bool deterministic,
-            bool cudnn_enabled) {
-           return _convolution(input, weight, bias, stride, padding, dilation, transposed,
-                               output_padding, groups, benchmark, deterministic, cudnn_enabled,
-                               true);
-         });
+  define(m, _convolution)
+      .composite_explicit([](const Tensor& input, const Tensor& weight,
+                             const std::optional<Tensor>& bias, IntArrayRef stride,
+                             IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                             IntArrayRef output_padding, int64_t groups, bool, bool, bool, bool) {
+        return convolution(input, weight, bias, stride, padding, dilation, transposed,
+                           output_padding, groups);
+      })
+      .out(_convolution_out);
+  define(m, _convolution_deprecated)
+      .composed([](const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
+                   IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                   IntArrayRef output_padding, int64_t groups, bool benchmark, bool deterministic,
+                   bool cudnn_enabled) {
+        return _convolution(input, weight, bias, stride, padding, dilation, transposed,
+                            output_padding, groups, benchmark, deterministic, cudnn_enabled, true);
+      });
 
-  define_out_form(m, m.define(convolution_backward), "out");
-  m.impl(convolution_backward, DispatchKey::CPU, backward_cpu);
-  m.impl(convolution_backward, DispatchKey::Meta, backward_meta);
+  define(m, convolution_backward).cpu(backward_cpu).meta(backward_meta).out("out");
 }
 
 }  // namespace sb

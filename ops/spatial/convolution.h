@@ -8,28 +8,25 @@
 
 #ifndef SWITCHBOARD_OPS_SPATIAL_CONVOLUTION_H_
 #define SWITCHBOARD_OPS_SPATIAL_CONVOLUTION_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
-SB_STRUCTURED_NO_INPLACE(
-    convolution,
-    "aten::convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, "
-    "int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
-    "out");
+SB_OP(convolution,
+      "aten::convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, "
+      "int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor");
+SB_OP(convolution_out, out_of(convolution, "out"));
 // The gradients that output_mask asks for, the others undefined.
 SB_OP(convolution_backward,
       "aten::convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? "
       "bias_sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int[] "
       "output_padding, int groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)");
 // The same as convolution; the other arguments have a meaning for other devices.
-SB_STRUCTURED_NO_INPLACE(
-    _convolution,
-    "aten::_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, "
-    "int[] dilation, bool transposed, int[] output_padding, int groups, bool benchmark, bool "
-    "deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
-    "out");
+SB_OP(_convolution,
+      "aten::_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, "
+      "int[] dilation, bool transposed, int[] output_padding, int groups, bool benchmark, bool "
+      "deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor");
+SB_OP(_convolution_out, out_of(_convolution, "out"));
 SB_OP(_convolution_deprecated,
       "aten::_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
       "int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool "

@@ -1,6 +1,7 @@
 // Pooling with windows at random places, and what takes a max pooling back.
 
 #include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/spatial/pool_loops.h"
 #include "switchboard/ops/spatial/pooling.h"
@@ -167,16 +168,22 @@ void unpool3d_kernel(const Tensor& self, const Tensor& indices, IntArrayRef, Int
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<fractional_rule<2>, fractional_kernel<2>>(m, fractional_max_pool2d);
-  define_structured<fractional_rule<3>, fractional_kernel<3>>(m, fractional_max_pool3d);
-  define_structured<fractional_backward_rule<2>, fractional_backward_kernel<2>>(
-      m, fractional_max_pool2d_backward);
-  define_structured<fractional_backward_rule<3>, fractional_backward_kernel<3>>(
-      m, fractional_max_pool3d_backward);
-  define_functional<unpool2d_rule, unpool2d_kernel>(m, max_unpool2d);
-  define_restrided_out<unpool2d_rule, unpool2d_kernel>(m, max_unpool2d_out);
-  define_functional<unpool3d_rule, unpool3d_kernel>(m, max_unpool3d);
-  define_restrided_out<unpool3d_rule, unpool3d_kernel>(m, max_unpool3d_out);
+  define(m, fractional_max_pool2d)
+      .structured<fractional_rule<2>, fractional_kernel<2>>()
+      .out(fractional_max_pool2d_out);
+  define(m, fractional_max_pool3d)
+      .structured<fractional_rule<3>, fractional_kernel<3>>()
+      .out(fractional_max_pool3d_out);
+  define(m, fractional_max_pool2d_backward)
+      .structured<fractional_backward_rule<2>, fractional_backward_kernel<2>>()
+      .out(fractional_max_pool2d_backward_out);
+  define(m, fractional_max_pool3d_backward)
+      .structured<fractional_backward_rule<3>, fractional_backward_kernel<3>>()
+      .out(fractional_max_pool3d_backward_out);
+  define(m, max_unpool2d).structured<unpool2d_rule, unpool2d_kernel>();
+  define_restrided_out<max_unpool2d, unpool2d_rule, unpool2d_kernel>(m, max_unpool2d_out);
+  define(m, max_unpool3d).structured<unpool3d_rule, unpool3d_kernel>();
+  define_restrided_out<max_unpool3d, unpool3d_rule, unpool3d_kernel>(m, max_unpool3d_out);
 }
 
 }  // namespace sb

@@ -7,8 +7,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/cpu/parallel.h"
-#include "switchboard/ops/define/copied_out.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/products/matmul.h"
@@ -325,26 +324,22 @@ Tensor affine_grid_backward(const Tensor& grad, SymIntArrayRef size, bool align_
 
 template <int rank, auto& op, auto& backward>
 void define_sampler(Library& m) {
-  const auto with_out = [&](const OperatorHandle& handle) {
-    define_out_form(m, handle, "out", {}, {.structured = true});
-  };
-  with_out(define_functional<by_size_rule<grid_rule<rank, int64_t>, grid_rule<rank, SymInt>>,
-                             grid_kernel<rank>>(m, op));
-  with_out(m.define(backward));
-  m.impl(backward, DispatchKey::CPU, grid_backward_cpu<rank>);
-  m.impl(backward, DispatchKey::Meta, grid_backward_meta<rank>);
+  define(m, op)
+      .template structured<by_size_rule<grid_rule<rank, int64_t>, grid_rule<rank, SymInt>>,
+                           grid_kernel<rank>>()
+      .out("out", kStructuredOut);
+  define(m, backward)
+      .cpu(grid_backward_cpu<rank>)
+      .meta(grid_backward_meta<rank>)
+      .out("out", kStructuredOut);
 }
 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(grid_sampler);
-  m.impl(grid_sampler, DispatchKey::CompositeImplicitAutograd, sample);
-  define_out_form(m, m.define(affine_grid_generator), "out");
-  m.impl(affine_grid_generator, DispatchKey::CompositeExplicitAutograd, affine_grid);
-  m.define(affine_grid_generator_backward);
-  m.impl(affine_grid_generator_backward, DispatchKey::CompositeImplicitAutograd,
-         affine_grid_backward);
+  define(m, grid_sampler).composed(sample);
+  define(m, affine_grid_generator).composite_explicit(affine_grid).out("out");
+  define(m, affine_grid_generator_backward).composed(affine_grid_backward);
   define_sampler<2, grid_sampler_2d, grid_sampler_2d_backward>(m);
   define_sampler<3, grid_sampler_3d, grid_sampler_3d_backward>(m);
 }

@@ -1,4 +1,5 @@
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/spatial/pool_loops.h"
 #include "switchboard/ops/spatial/pooling.h"
@@ -100,16 +101,24 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   composite(max_pool1d_with_indices, &with_indices_1d);
   composite(max_pool2d, &without_indices<max_pool2d_with_indices>);
   composite(max_pool3d, &without_indices<max_pool3d_with_indices>);
-  define_structured<by_size_rule<max_pool_rule<2, int64_t>, max_pool_rule<2, SymInt>>,
-                    max_pool_kernel<2>>(m, max_pool2d_with_indices);
-  define_structured<by_size_rule<max_pool_rule<3, int64_t>, max_pool_rule<3, SymInt>>,
-                    max_pool_kernel<3>>(m, max_pool3d_with_indices);
-  define_structured<
-      by_size_rule<max_pool_backward_rule<2, int64_t>, max_pool_backward_rule<2, SymInt>>,
-      max_pool_backward_kernel<2>>(m, max_pool2d_with_indices_backward);
-  define_structured<
-      by_size_rule<max_pool_backward_rule<3, int64_t>, max_pool_backward_rule<3, SymInt>>,
-      max_pool_backward_kernel<3>>(m, max_pool3d_with_indices_backward);
+  define(m, max_pool2d_with_indices)
+      .structured<by_size_rule<max_pool_rule<2, int64_t>, max_pool_rule<2, SymInt>>,
+                  max_pool_kernel<2>>()
+      .out(max_pool2d_with_indices_out);
+  define(m, max_pool3d_with_indices)
+      .structured<by_size_rule<max_pool_rule<3, int64_t>, max_pool_rule<3, SymInt>>,
+                  max_pool_kernel<3>>()
+      .out(max_pool3d_with_indices_out);
+  define(m, max_pool2d_with_indices_backward)
+      .structured<
+          by_size_rule<max_pool_backward_rule<2, int64_t>, max_pool_backward_rule<2, SymInt>>,
+          max_pool_backward_kernel<2>>()
+      .out(max_pool2d_with_indices_backward_out);
+  define(m, max_pool3d_with_indices_backward)
+      .structured<
+          by_size_rule<max_pool_backward_rule<3, int64_t>, max_pool_backward_rule<3, SymInt>>,
+          max_pool_backward_kernel<3>>()
+      .out(max_pool3d_with_indices_backward_out);
 }
 
 }  // namespace sb

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/spatial/taps.h"
 
@@ -123,10 +124,15 @@ void backward_kernel(const Tensor& grad_output, const Tensor& self, SymIntArrayR
 
 template <Mode mode, int n, class Forward, class Backward>
 void define_padding(Library& m, const Forward& forward, const Backward& backward) {
-  define_structured<by_size_rule<rule<int64_t, mode, n>, rule<SymInt, mode, n>>, kernel<mode, n>>(
-      m, forward);
-  define_structured<by_size_rule<backward_rule<int64_t, mode, n>, backward_rule<SymInt, mode, n>>,
-                    backward_kernel<mode, n>>(m, backward);
+  define(m, forward)
+      .template structured<by_size_rule<rule<int64_t, mode, n>, rule<SymInt, mode, n>>,
+                           kernel<mode, n>>()
+      .out();
+  define(m, backward)
+      .template structured<
+          by_size_rule<backward_rule<int64_t, mode, n>, backward_rule<SymInt, mode, n>>,
+          backward_kernel<mode, n>>()
+      .out();
 }
 
 }  // namespace

@@ -5,18 +5,16 @@
 
 #ifndef SWITCHBOARD_OPS_SPATIAL_PADDING_H_
 #define SWITCHBOARD_OPS_SPATIAL_PADDING_H_
-
-#include "switchboard/ops/define/derived_schema.h"
-#include "switchboard/ops/define/named_out.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
-#define SB_PADDING(name, pads)                                                          \
-  SB_STRUCTURED_NO_INPLACE(                                                             \
-      name, "aten::" #name "(Tensor self, SymInt[" pads "] padding) -> Tensor", "out"); \
-  SB_GRADIENT(name##_backward,                                                          \
-              "aten::" #name "_backward(Tensor grad_output, Tensor self, SymInt[" pads  \
-              "] padding) -> Tensor")
+#define SB_PADDING(name, pads)                                                                    \
+  SB_OP(name, "aten::" #name "(Tensor self, SymInt[" pads "] padding) -> Tensor");                \
+  SB_OP(name##_out, out_of(name, "out"));                                                         \
+  SB_OP(name##_backward, "aten::" #name "_backward(Tensor grad_output, Tensor self, SymInt[" pads \
+                         "] padding) -> Tensor");                                                 \
+  SB_OP(name##_backward##_out, out_of(name##_backward, "grad_input", {"grad_input"}))
 
 // Mirrored at the first and last element, which are not repeated.
 SB_PADDING(reflection_pad1d, "2");

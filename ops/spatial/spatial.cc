@@ -5,6 +5,8 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/output_plan.h"
 #include "switchboard/ops/shape/resize.h"
 
 namespace sb::spatial {
@@ -70,23 +72,16 @@ void DenseOutput::finish() const {
   if (!dense_.is_same(out_)) copy_elements(out_, dense_, false);
 }
 
-namespace detail {
-
-void check_restridable(std::string_view op, const Tensor& out, const TensorMeta& meta,
-                       Device device) {
-  SB_CHECK(out.dtype() == meta.dtype && out.device() == device, op, ": out: expected ",
-           to_string(meta.dtype), " on ", sb::to_string(device), ", got ", out.describe());
-}
-
-void take_over(const Tensor& out, const Tensor& result) {
+void give_restrided(std::string_view op, const Tensor& result, const Tensor& out) {
+  SB_CHECK(out.defined() && out.dtype() == result.dtype() && out.device() == result.device(), op,
+           ": out: expected ", to_string(result.dtype()), " on ", sb::to_string(result.device()),
+           ", got ", out.defined() ? out.describe() : "an undefined tensor");
   // Fewer dimensions have no memory format to be given: out keeps its strides where it fits.
   if (result.dim() > 3 || out.sizes() != result.sizes()) {
     resize_tensor(out, result.sizes(), result.strides());
   }
   if (out.is_cpu() && out.numel() != 0) copy_elements(out, result, false);
 }
-
-}  // namespace detail
 
 int64_t grain_for(int64_t cost) {
   return std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, cost));

@@ -16,8 +16,7 @@
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/symbols/sym_int.h"
 #include "switchboard/core/tensor.h"
-#include "switchboard/ops/define/copied_out.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/memory_format.h"
 #include "switchboard/ops/shape/size_lists.h"
 
@@ -180,65 +179,32 @@ void visit_size(size_t itemsize, const F& f) {
   }
 }
 
-// define_structured, for the out= form alone. See define_functional for the other.
-template <auto rule, auto kernel, class OutTag>
-void define_out_alone(Library& m, const Op<OutTag>& out,
-                      SourceLocation where = SourceLocation::current()) {
-  using Forms = internal::StructuredForms<std::remove_const_t<decltype(rule)>>;
-  constexpr StructuredOptions options;
-  m.define(out, {}, where);
-  m.impl(out, DispatchKey::CPU, typename Forms::template Out<OutTag, rule, kernel, options, true>(),
-         where);
-  m.impl(out, DispatchKey::Meta,
-         typename Forms::template Out<OutTag, rule, kernel, options, false>(), where);
-}
-
-// An out= form that gives out the rule's strides even where out has the shape already, as PyTorch
-// does where it calls resize_. Its dtype must be the rule's.
-template <auto rule, auto kernel, class OutTag>
-void define_restrided_out(Library& m, const Op<OutTag>& out,
-                          SourceLocation where = SourceLocation::current());
-
 // How many of `items` pieces of work of `cost` operations each a piece of a parallel_for takes.
 int64_t grain_for(int64_t cost);
 
-namespace detail {
+// Gives out the strides of `result` even where it has the shape already, as PyTorch does where it
+// calls resize_, and its elements. RuntimeError, with nothing changed, where the dtypes differ.
+void give_restrided(std::string_view op, const Tensor& result, const Tensor& out);
 
-// Takes the strides and elements of `result`; RuntimeError, with nothing changed, if it cannot.
-void check_restridable(std::string_view op, const Tensor& out, const TensorMeta& meta,
-                       Device device);
-void take_over(const Tensor& out, const Tensor& result);
-
-template <class Rule>
-struct RestridedOut;
-template <auto rule, auto sym_rule>
-struct RestridedOut<BySizeRule<rule, sym_rule>> : RestridedOut<decltype(rule)> {};
-template <class... A>
-struct RestridedOut<TensorMeta (*)(A...)> {
-  template <class Tag, auto rule, auto kernel, bool with_data>
-  struct Form {
+template <auto& op, auto rule, auto kernel, bool with_data>
+struct RestridedOut {
+  template <class R, class... A>
+  struct Kernel {
     Tensor operator()(A... args, const Tensor& out) const {
-      const Device device =
-          internal::check_arguments(Op<Tag>::name(), internal::tensors_of(args..., out));
-      const TensorMeta meta = rule(args...);
-      check_restridable(Op<Tag>::name(), out, meta, device);
-      const Tensor result = internal::make_result(meta, device);
-      if constexpr (with_data) kernel(args..., result);
-      take_over(out, result);
+      give_restrided(op.name(), structured_form<rule, kernel>(op, with_data)(args...), out);
       return out;
     }
   };
 };
-
-}  // namespace detail
-
-template <auto rule, auto kernel, class OutTag>
-void define_restrided_out(Library& m, const Op<OutTag>& out, SourceLocation where) {
-  using Forms = detail::RestridedOut<std::remove_const_t<decltype(rule)>>;
-  m.define(out, {}, where);
-  m.impl(out, DispatchKey::CPU, typename Forms::template Form<OutTag, rule, kernel, true>(), where);
-  m.impl(out, DispatchKey::Meta, typename Forms::template Form<OutTag, rule, kernel, false>(),
-         where);
+// The out= form of a structured operator that does so.
+template <auto& op, auto rule, auto kernel, class OutTag>
+void define_restrided_out(Library& m, const Op<OutTag>& out) {
+  using Traits = typename std::remove_cvref_t<decltype(op)>::Traits;
+  using OnCpu = RestridedOut<op, rule, kernel, true>;
+  using OnMeta = RestridedOut<op, rule, kernel, false>;
+  define(m, out)
+      .cpu(typename Traits::template Apply<OnCpu::template Kernel>())
+      .meta(typename Traits::template Apply<OnMeta::template Kernel>());
 }
 
 }  // namespace sb::spatial

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/spatial/upsample_taps.h"
 
 namespace sb {
@@ -176,11 +176,15 @@ Tensor backward_vec(const Tensor& grad_output, OptionalSymIntArrayRef output_siz
 // The forms with sizes, of an operator that has A... behind them.
 template <Kind kind, auto& op, auto& backward, class... A>
 void define_sized(Library& m, std::type_identity<std::tuple<A...>>) {
-  define_structured<by_size_rule<rule<int64_t, kind, A...>, rule<SymInt, kind, A...>>,
-                    kernel<kind, A...>>(m, op);
-  define_structured<
-      by_size_rule<backward_rule<int64_t, kind, A...>, backward_rule<SymInt, kind, A...>>,
-      backward_kernel<kind, A...>>(m, backward);
+  define(m, op)
+      .template structured<by_size_rule<rule<int64_t, kind, A...>, rule<SymInt, kind, A...>>,
+                           kernel<kind, A...>>()
+      .out();
+  define(m, backward)
+      .template structured<
+          by_size_rule<backward_rule<int64_t, kind, A...>, backward_rule<SymInt, kind, A...>>,
+          backward_kernel<kind, A...>>()
+      .out();
 }
 
 template <Kind kind, auto& op, auto& backward, class... Align, class Vec, class BackwardVec>
@@ -190,12 +194,10 @@ void define_upsample(Library& m, const Vec& vec_op, const BackwardVec& backward_
                                   std::conditional_t<kind.dims == 2, std::tuple<Align..., S, S>,
                                                      std::tuple<Align..., S, S, S>>>;
   define_sized<kind, op, backward>(m, std::type_identity<Rest>());
-  const auto define_vec = [&](const auto& handle, auto body) {
-    define_out_form(m, m.define(handle), "vec_out");
-    m.impl(handle, DispatchKey::CompositeExplicitAutograd, body);
-  };
-  define_vec(vec_op, &vec<kind, op, Align...>);
-  define_vec(backward_vec_op, &backward_vec<kind, backward, Align...>);
+  define(m, vec_op).composite_explicit(&vec<kind, op, Align...>).out("vec_out");
+  define(m, backward_vec_op)
+      .composite_explicit(&backward_vec<kind, backward, Align...>)
+      .out("vec_out");
 }
 
 // Two dimensions, and a vec form that is composed.
@@ -203,8 +205,7 @@ template <Kind kind, auto& op, auto& backward>
 void define_antialiased(Library& m, const auto& vec_op) {
   using S = std::optional<double>;
   define_sized<kind, op, backward>(m, std::type_identity<std::tuple<bool, S, S>>());
-  m.define(vec_op);
-  m.impl(vec_op, DispatchKey::CompositeImplicitAutograd, &vec<kind, op, bool>);
+  define(m, vec_op).composed(&vec<kind, op, bool>);
 }
 
 }  // namespace

@@ -7,23 +7,21 @@
 
 #ifndef SWITCHBOARD_OPS_SPATIAL_UPSAMPLE_H_
 #define SWITCHBOARD_OPS_SPATIAL_UPSAMPLE_H_
-
-#include "switchboard/ops/define/derived_schema.h"
-#include "switchboard/ops/define/named_out.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
 // Declares name, name_out, name_vec, name_backward and name_backward_out.
-#define SB_UPSAMPLE_ALONE(name, dims, rank, align_corners, scales)                            \
-  SB_STRUCTURED_NO_INPLACE(name,                                                              \
-                           "aten::" #name "(Tensor self, SymInt[" dims                        \
-                           "] output_size, " align_corners scales ") -> Tensor",              \
-                           "out");                                                            \
-  SB_OP(name##_vec, "aten::" #name ".vec(Tensor input, SymInt[]? output_size, " align_corners \
-                    "float[]? scale_factors) -> Tensor");                                     \
-  SB_GRADIENT(name##_backward,                                                                \
-              "aten::" #name "_backward(Tensor grad_output, SymInt[" dims                     \
-              "] output_size, SymInt[" rank "] input_size, " align_corners scales ") -> Tensor")
+#define SB_UPSAMPLE_ALONE(name, dims, rank, align_corners, scales)                                \
+  SB_OP(name, "aten::" #name "(Tensor self, SymInt[" dims "] output_size, " align_corners scales  \
+              ") -> Tensor");                                                                     \
+  SB_OP(name##_out, out_of(name, "out"));                                                         \
+  SB_OP(name##_vec, "aten::" #name ".vec(Tensor input, SymInt[]? output_size, " align_corners     \
+                    "float[]? scale_factors) -> Tensor");                                         \
+  SB_OP(name##_backward,                                                                          \
+        "aten::" #name "_backward(Tensor grad_output, SymInt[" dims "] output_size, SymInt[" rank \
+        "] input_size, " align_corners scales ") -> Tensor");                                     \
+  SB_OP(name##_backward##_out, out_of(name##_backward, "grad_input", {"grad_input"}))
 // The same with name_backward_vec.
 #define SB_UPSAMPLE(name, dims, rank, align_corners, scales)                                      \
   SB_UPSAMPLE_ALONE(name, dims, rank, align_corners, scales);                                     \

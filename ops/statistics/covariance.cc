@@ -5,6 +5,7 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/unary.h"
 #include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/indexing/diagonal.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
@@ -88,11 +89,8 @@ Tensor correlation(const Tensor& self) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  constexpr DispatchKey kImplicit = DispatchKey::CompositeImplicitAutograd;
-  m.define(cov);
-  m.impl(cov, kImplicit, covariance);
-  m.define(corrcoef);
-  m.impl(corrcoef, kImplicit, correlation);
+  define(m, cov).composed(covariance);
+  define(m, corrcoef).composed(correlation);
 }
 
 }  // namespace sb

@@ -3,8 +3,7 @@
 #include <cmath>
 
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/exact_out.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/statistics/norm.h"
@@ -116,22 +115,14 @@ Tensor nuclear_dim(const Tensor& self, IntArrayRef dim, bool keepdim) {
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   // Those of linalg demand the result's own dtype.
-  define_composite<linalg_matrix_norm>(m, matrix);
-  define_composite<linalg_matrix_norm_str>(m, matrix_str);
-  define_composite<linalg_norm>(m, norm_of);
-  define_composite<linalg_norm_str>(m, norm_of_str);
-  constexpr DispatchKey kImplicit = DispatchKey::CompositeImplicitAutograd;
-  m.define(frobenius_norm);
-  m.impl(frobenius_norm, kImplicit, frobenius);
-  m.define(frobenius_norm_dim);
-  m.impl(frobenius_norm_dim, kImplicit, frobenius_dim);
-  define_out_by_copy<frobenius_norm_dim, kImplicit>(m);
-  m.define(nuclear_norm);
-  m.impl(nuclear_norm, kImplicit, nuclear);
-  define_out_by_copy<nuclear_norm, kImplicit>(m);
-  m.define(nuclear_norm_dim);
-  m.impl(nuclear_norm_dim, kImplicit, nuclear_dim);
-  define_out_by_copy<nuclear_norm_dim, kImplicit>(m);
+  define(m, linalg_matrix_norm).composed(matrix).out(linalg_matrix_norm_out, kExactOut);
+  define(m, linalg_matrix_norm_str).composed(matrix_str).out(linalg_matrix_norm_str_out, kExactOut);
+  define(m, linalg_norm).composed(norm_of).out(linalg_norm_out, kExactOut);
+  define(m, linalg_norm_str).composed(norm_of_str).out(linalg_norm_str_out, kExactOut);
+  define(m, frobenius_norm).composed(frobenius);
+  define(m, frobenius_norm_dim).composed(frobenius_dim).out(frobenius_norm_dim_out);
+  define(m, nuclear_norm).composed(nuclear).out(nuclear_norm_out);
+  define(m, nuclear_norm_dim).composed(nuclear_dim).out(nuclear_norm_dim_out);
 }
 
 }  // namespace sb

@@ -8,7 +8,7 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/reductions/reduction_plan.h"
 #include "switchboard/ops/shape/size_lists.h"
 
@@ -159,22 +159,20 @@ Tensor dist_of(const Tensor& self, const Tensor& other, const Scalar& p) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<by_size_rule<vector_rule<int64_t>, vector_rule<SymInt>>, vector_kernel>(
-      m, linalg_vector_norm);
-  define_on_cpu_and_meta(m, norm_dim, Norm::dims);
-  define_on_cpu_and_meta(m, norm_dim_out, Norm::dims_out);
-  define_on_cpu_and_meta(m, norm_dim_dtype, Norm::dims_dtype);
-  define_on_cpu_and_meta(m, norm_dim_dtype_out, Norm::dims_dtype_out);
-  define_structured<by_size_rule<renorm_rule<int64_t>, renorm_rule<SymInt>>, renorm_kernel>(m,
-                                                                                            renorm);
-  const auto define_composite = [&](const auto& op, auto kernel, std::string_view out_overload) {
-    const OperatorHandle handle = m.define(op);
-    m.impl(op, DispatchKey::CompositeExplicitAutograd, kernel);
-    define_out_form(m, handle, out_overload);
-  };
-  define_composite(norm_Scalar, Norm::all, "Scalar_out");
-  define_composite(norm_ScalarOpt_dtype, Norm::all_dtype, "ScalarOpt_dtype_out");
-  define_composite(dist, dist_of, "out");
+  define(m, linalg_vector_norm)
+      .structured<by_size_rule<vector_rule<int64_t>, vector_rule<SymInt>>, vector_kernel>()
+      .out(linalg_vector_norm_out);
+  define(m, norm_dim).cpu_and_meta(Norm::dims).out(norm_dim_out, Norm::dims_out);
+  define(m, norm_dim_dtype)
+      .cpu_and_meta(Norm::dims_dtype)
+      .out(norm_dim_dtype_out, Norm::dims_dtype_out);
+  define(m, renorm)
+      .structured<by_size_rule<renorm_rule<int64_t>, renorm_rule<SymInt>>, renorm_kernel>()
+      .inplace(renorm_)
+      .out(renorm_out);
+  define(m, norm_Scalar).composite_explicit(Norm::all).out("Scalar_out");
+  define(m, norm_ScalarOpt_dtype).composite_explicit(Norm::all_dtype).out("ScalarOpt_dtype_out");
+  define(m, dist).composite_explicit(dist_of).out("out");
 }
 
 }  // namespace sb

@@ -7,7 +7,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/parallel.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 
 namespace sb {
 namespace {
@@ -62,7 +62,9 @@ void kernel(const Tensor& a, std::optional<std::string_view>, const Tensor& out)
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_structured<by_size_rule<rule<int64_t>, rule<SymInt>>, kernel>(m, linalg_svdvals);
+  define(m, linalg_svdvals)
+      .structured<by_size_rule<rule<int64_t>, rule<SymInt>>, kernel>()
+      .out(linalg_svdvals_out);
 }
 
 }  // namespace sb

@@ -2,7 +2,7 @@
 
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/reductions/reduction_plan.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/views/views.h"
@@ -137,32 +137,22 @@ std::tuple<Tensor, Tensor> aminmax_dim(const Tensor& self, int64_t dim, bool kee
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_on_cpu_and_meta(m, nansum, NanSum::functional);
-  define_on_cpu_and_meta(m, nansum_out, NanSum::out);
-  define_structured<by_size_rule<aminmax_rule<int64_t>, aminmax_rule<SymInt>>, aminmax_kernel>(
-      m, aminmax);
-  define_on_cpu_and_meta(m, logsumexp, LogSumExp::functional);
-  define_on_cpu_and_meta(m, logsumexp_out, LogSumExp::out);
-  define_structured<by_size_rule<count_rule<int64_t>, count_rule<SymInt>>, count_kernel>(
-      m, count_nonzero_dims);
-  define_out_form(m, count_nonzero_dims.handle(), "dim_IntList_out");
+  define(m, nansum).cpu_and_meta(NanSum::functional).out(nansum_out, NanSum::out);
+  define(m, aminmax)
+      .structured<by_size_rule<aminmax_rule<int64_t>, aminmax_rule<SymInt>>, aminmax_kernel>()
+      .out(aminmax_out);
+  define(m, logsumexp).cpu_and_meta(LogSumExp::functional).out(logsumexp_out, LogSumExp::out);
+  define(m, count_nonzero_dims)
+      .structured<by_size_rule<count_rule<int64_t>, count_rule<SymInt>>, count_kernel>()
+      .out("dim_IntList_out");
 
-  const auto define = [&](const auto& op, DispatchKey key, auto kernel) {
-    m.define(op);
-    m.impl(op, key, kernel);
-  };
-  constexpr DispatchKey kImplicit = DispatchKey::CompositeImplicitAutograd;
-  define(nanmean, kImplicit, NanMean::functional);
-  define(nanmean_out, kImplicit, NanMean::out);
-  define(special_logsumexp, kImplicit, LogSumExp::special);
-  define(special_logsumexp_out, kImplicit, LogSumExp::special_out);
-  constexpr DispatchKey kExplicit = DispatchKey::CompositeExplicitAutograd;
-  define(count_nonzero, kExplicit, count);
-  define_out_form(m, count_nonzero.handle(), "out");
-  define(_aminmax, kExplicit, aminmax_all);
-  define_out_form(m, _aminmax.handle(), "out");
-  define(_aminmax_dim, kExplicit, aminmax_dim);
-  define_out_form(m, _aminmax_dim.handle(), "dim_out");
+  define(m, nanmean).composed(NanMean::functional).out(nanmean_out, NanMean::out);
+  define(m, special_logsumexp)
+      .composed(LogSumExp::special)
+      .out(special_logsumexp_out, LogSumExp::special_out);
+  define(m, count_nonzero).composite_explicit(count).out("out");
+  define(m, _aminmax).composite_explicit(aminmax_all).out("out");
+  define(m, _aminmax_dim).composite_explicit(aminmax_dim).out("dim_out");
 }
 
 }  // namespace sb

@@ -1,6 +1,6 @@
 #include "switchboard/ops/statistics/variance.h"
 
-#include "switchboard/ops/define/out_form.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/reductions/reduction_plan.h"
 
 namespace sb {
@@ -69,18 +69,15 @@ struct Spread {
 // The overloads that say `unbiased` are composed of those that say by how much.
 template <auto& all, auto& dims, auto& correction, class S>
 void define_overloads(Library& m, S) {
-  constexpr DispatchKey kImplicit = DispatchKey::CompositeImplicitAutograd;
-  m.define(all);
-  m.impl(all, kImplicit, S::template all<correction>);
-  m.define(dims);
-  m.impl(dims, kImplicit, S::template dims<correction>);
+  define(m, all).composed(S::template all<correction>);
+  define(m, dims).composed(S::template dims<correction>);
 }
 template <auto& dims_out, auto& correction, auto& correction_out, class S>
 void define_out_overloads(Library& m, S) {
-  define_on_cpu_and_meta(m, correction, S::with_correction);
-  define_on_cpu_and_meta(m, correction_out, S::with_correction_out);
-  m.define(dims_out);
-  m.impl(dims_out, DispatchKey::CompositeImplicitAutograd, S::template dims_out<correction_out>);
+  define(m, correction)
+      .cpu_and_meta(S::with_correction)
+      .out(correction_out, S::with_correction_out);
+  define(m, dims_out).composed(S::template dims_out<correction_out>);
 }
 
 }  // namespace
@@ -93,11 +90,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_overloads<std_all, std_dim, std_correction>(m, deviation);
   define_out_overloads<std_dim_out, std_correction, std_correction_out>(m, deviation);
   define_overloads<var_mean_all, var_mean_dim, var_mean_correction>(m, variance);
-  define_on_cpu_and_meta(m, var_mean_correction, variance.and_mean);
-  define_out_form(m, var_mean_correction.handle(), "correction_out");
+  define(m, var_mean_correction).cpu_and_meta(variance.and_mean).out("correction_out");
   define_overloads<std_mean_all, std_mean_dim, std_mean_correction>(m, deviation);
-  define_on_cpu_and_meta(m, std_mean_correction, deviation.and_mean);
-  define_out_form(m, std_mean_correction.handle(), "correction_out");
+  define(m, std_mean_correction).cpu_and_meta(deviation.and_mean).out("correction_out");
 }
 
 }  // namespace sb

@@ -2,8 +2,7 @@
 
 #ifndef SWITCHBOARD_OPS_STATISTICS_VARIANCE_H_
 #define SWITCHBOARD_OPS_STATISTICS_VARIANCE_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
@@ -12,25 +11,23 @@ namespace sb {
 // where `unbiased`, else 0. No dims means all. An out of another dtype has the elements converted
 // to it first.
 SB_OP(var_all, "aten::var(Tensor self, bool unbiased=True) -> Tensor");
-SB_STRUCTURED_NO_INPLACE(var_dim,
-                         "aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
-                         "keepdim=False) -> Tensor",
-                         "out");
-SB_STRUCTURED_NO_INPLACE(
-    var_correction,
-    "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-    "keepdim=False) -> Tensor",
-    "correction_out");
+SB_OP(var_dim,
+      "aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
+      "keepdim=False) -> Tensor");
+SB_OP(var_dim_out, out_of(var_dim, "out"));
+SB_OP(var_correction,
+      "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+      "keepdim=False) -> Tensor");
+SB_OP(var_correction_out, out_of(var_correction, "correction_out"));
 SB_OP(std_all, "aten::std(Tensor self, bool unbiased=True) -> Tensor");
-SB_STRUCTURED_NO_INPLACE(std_dim,
-                         "aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
-                         "keepdim=False) -> Tensor",
-                         "out");
-SB_STRUCTURED_NO_INPLACE(
-    std_correction,
-    "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-    "keepdim=False) -> Tensor",
-    "correction_out");
+SB_OP(std_dim,
+      "aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
+      "keepdim=False) -> Tensor");
+SB_OP(std_dim_out, out_of(std_dim, "out"));
+SB_OP(std_correction,
+      "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+      "keepdim=False) -> Tensor");
+SB_OP(std_correction_out, out_of(std_correction, "correction_out"));
 
 // With the mean, which is complex for complex tensors.
 SB_OP(var_mean_all, "aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)");

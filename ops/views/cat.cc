@@ -3,7 +3,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/memory_format.h"
 #include "switchboard/ops/shape/size_lists.h"
@@ -136,34 +136,22 @@ void stack_kernel(TensorList tensors, int64_t dim, const Tensor& out) {
 constexpr StructuredOptions kOptions = {.cast_to_out = true, .refuse_overlap = true};
 
 // A new result may be channels-last as the inputs are; a given out is not made so.
-template <auto rule, auto out_rule, auto kernel, class Tag>
-void define_join(Library& m, const Op<Tag>& op) {
-  using Forms = internal::StructuredForms<TensorMeta (*)(TensorList, int64_t)>;
-  using OutTag = typename Tag::Out;
-  constexpr Op<OutTag> out;
-  m.define(op);
-  m.impl(op, DispatchKey::CPU,
-         typename Forms::template Functional<Tag, rule, kernel, StructuredOptions{}, true>());
-  m.impl(op, DispatchKey::Meta,
-         typename Forms::template Functional<Tag, rule, kernel, StructuredOptions{}, false>());
-  // Where an empty list goes.
-  m.impl(op, DispatchKey::Undefined, [](TensorList, int64_t) -> Tensor {
-    SB_THROW(RuntimeError, Op<Tag>::name(), ": expected a non-empty list of tensors");
-  });
-  m.define(out);
-  m.impl(out, DispatchKey::CPU,
-         typename Forms::template Out<OutTag, out_rule, kernel, kOptions, true>());
-  m.impl(out, DispatchKey::Meta,
-         typename Forms::template Out<OutTag, out_rule, kernel, kOptions, false>());
+template <auto rule, auto out_rule, auto kernel, class Tag, class OutTag>
+void define_join(Library& m, const Op<Tag>& op, const Op<OutTag>& out) {
+  define(m, op).template structured<rule, kernel>().kernel(
+      DispatchKey::Undefined, [](TensorList, int64_t) -> Tensor {  // where an empty list goes
+        SB_THROW(RuntimeError, Op<Tag>::name(), ": expected a non-empty list of tensors");
+      });
+  define(m, out).template structured<out_rule, kernel>(kOptions);
 }
 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   define_join<by_size_rule<cat_rule<int64_t>, cat_rule<SymInt>>, cat_out_rule<int64_t>, cat_kernel>(
-      m, cat);
+      m, cat, cat_out);
   define_join<by_size_rule<stack_rule<int64_t>, stack_rule<SymInt>>, stack_out_rule<int64_t>,
-              stack_kernel>(m, stack);
+              stack_kernel>(m, stack, stack_out);
 }
 
 }  // namespace sb

@@ -2,15 +2,16 @@
 
 #ifndef SWITCHBOARD_OPS_VIEWS_CAT_H_
 #define SWITCHBOARD_OPS_VIEWS_CAT_H_
-
-#include "switchboard/ops/define/derived_schema.h"
+#include "switchboard/ops/define/forms.h"
 
 namespace sb {
 
 // Along a dimension that they have; the other sizes agree. Tensors of shape [0] are skipped.
-SB_STRUCTURED_NO_INPLACE(cat, "aten::cat(Tensor[] tensors, int dim=0) -> Tensor", "out");
+SB_OP(cat, "aten::cat(Tensor[] tensors, int dim=0) -> Tensor");
+SB_OP(cat_out, out_of(cat, "out"));
 // Along a new dimension; all sizes agree.
-SB_STRUCTURED_NO_INPLACE(stack, "aten::stack(Tensor[] tensors, int dim=0) -> Tensor", "out");
+SB_OP(stack, "aten::stack(Tensor[] tensors, int dim=0) -> Tensor");
+SB_OP(stack_out, out_of(stack, "out"));
 
 }  // namespace sb
 

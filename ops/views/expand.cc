@@ -1,5 +1,6 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/views/views.h"
 
@@ -45,17 +46,14 @@ Tensor expand_kernel(const Tensor& self, SymIntArrayRef size, bool) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(expand);
-  m.impl(expand, DispatchKey::CompositeExplicitAutograd, expand_kernel);
-  m.define(expand_as);
-  m.impl(expand_as, DispatchKey::CompositeImplicitAutograd,
-         [](const Tensor& self, const Tensor& other) {
-           check_defined("expand_as", other);
-           return expand(self, other.sym_sizes());
-         });
-  m.define(broadcast_to);
-  m.impl(broadcast_to, DispatchKey::CompositeImplicitAutograd,
-         [](const Tensor& self, SymIntArrayRef size) { return expand(self, size); });
+  define(m, expand).view(expand_kernel);
+  define(m, expand_as).composed([](const Tensor& self, const Tensor& other) {
+    check_defined("expand_as", other);
+    return expand(self, other.sym_sizes());
+  });
+  define(m, broadcast_to).composed([](const Tensor& self, SymIntArrayRef size) {
+    return expand(self, size);
+  });
 }
 
 }  // namespace sb

@@ -3,6 +3,7 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/views/views.h"
 
@@ -109,34 +110,26 @@ Tensor movedim_kernel(const Tensor& self, IntArrayRef source, IntArrayRef destin
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(permute);
-  m.impl(permute, DispatchKey::CompositeExplicitAutograd, permute_kernel);
-  m.define(transpose);
-  m.impl(transpose, DispatchKey::CompositeExplicitAutograd, transpose_kernel);
-  m.define(transpose_, Tag::inplace_view);
-  m.impl(transpose_, DispatchKey::CompositeExplicitAutograd, transpose_in_place);
-  m.define(t);
-  m.impl(t, DispatchKey::CompositeExplicitAutograd, t_kernel);
-  m.define(t_, Tag::inplace_view);
-  m.impl(t_, DispatchKey::CompositeExplicitAutograd, t_in_place);
+  define(m, permute).view(permute_kernel);
+  define(m, transpose).view(transpose_kernel);
+  define(m, transpose_, Tag::inplace_view).composite_explicit(transpose_in_place);
+  define(m, t).view(t_kernel);
+  define(m, t_, Tag::inplace_view).composite_explicit(t_in_place);
 
-  const auto composite = DispatchKey::CompositeImplicitAutograd;
-  m.define(swapaxes);
-  m.impl(swapaxes, composite,
-         [](const Tensor& self, int64_t a, int64_t b) { return transpose(self, a, b); });
-  m.define(swapaxes_, Tag::inplace_view);
-  m.impl(swapaxes_, composite,
-         [](const Tensor& self, int64_t a, int64_t b) { return transpose_(self, a, b); });
-  m.define(swapdims);
-  m.impl(swapdims, composite,
-         [](const Tensor& self, int64_t a, int64_t b) { return transpose(self, a, b); });
-  m.define(swapdims_, Tag::inplace_view);
-  m.impl(swapdims_, composite,
-         [](const Tensor& self, int64_t a, int64_t b) { return transpose_(self, a, b); });
-  m.define(movedim);
-  m.impl(movedim, composite, movedim_kernel);
-  m.define(movedim_int);
-  m.impl(movedim_int, composite, [](const Tensor& self, int64_t source, int64_t destination) {
+  define(m, swapaxes).composed([](const Tensor& self, int64_t a, int64_t b) {
+    return transpose(self, a, b);
+  });
+  define(m, swapaxes_, Tag::inplace_view).composed([](const Tensor& self, int64_t a, int64_t b) {
+    return transpose_(self, a, b);
+  });
+  define(m, swapdims).composed([](const Tensor& self, int64_t a, int64_t b) {
+    return transpose(self, a, b);
+  });
+  define(m, swapdims_, Tag::inplace_view).composed([](const Tensor& self, int64_t a, int64_t b) {
+    return transpose_(self, a, b);
+  });
+  define(m, movedim).composed(movedim_kernel);
+  define(m, movedim_int).composed([](const Tensor& self, int64_t source, int64_t destination) {
     return movedim(self, {source}, {destination});
   });
 }

@@ -3,7 +3,7 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 
 namespace sb {
@@ -46,7 +46,7 @@ void repeat_kernel(const Tensor& self, SymIntArrayRef given, const Tensor& out) 
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   constexpr auto rule = by_size_rule<repeat_rule<int64_t>, repeat_rule<SymInt>>;
-  define_structured<rule, repeat_kernel, StructuredOptions{.cast_to_out = true}>(m, repeat);
+  define(m, repeat).structured<rule, repeat_kernel>({.cast_to_out = true}).out(repeat_out);
 }
 
 }  // namespace sb

@@ -3,8 +3,9 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/shape/size_text.h"
 #include "switchboard/ops/views/views.h"
@@ -237,32 +238,21 @@ Tensor view_dtype_kernel(const Tensor& self, DType dtype) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto all = DispatchKey::CompositeExplicitAutograd;
-  m.define(view);
-  m.impl(view, all, view_kernel);
-  m.define(view_dtype);
-  m.impl(view_dtype, all, view_dtype_kernel);
-  m.define(_unsafe_view);
-  m.impl(_unsafe_view, all, unsafe_view_kernel);
-  m.define(_unsafe_view_out);
-  m.impl(_unsafe_view_out, all, unsafe_view_out_kernel);
-  m.define(_reshape_alias);
-  m.impl(_reshape_alias, all, reshape_alias_kernel);
+  define(m, view).view(view_kernel);
+  define(m, view_dtype).view(view_dtype_kernel);
+  define(m, _unsafe_view)
+      .composite_explicit(unsafe_view_kernel)
+      .out(_unsafe_view_out, unsafe_view_out_kernel);
+  define(m, _reshape_alias).view(reshape_alias_kernel);
 
-  const auto composite = DispatchKey::CompositeImplicitAutograd;
-  m.define(reshape);
-  m.impl(reshape, composite, reshape_kernel);
-  m.define(flatten);
-  m.impl(flatten, composite, flatten_kernel);
-  m.define(unflatten);
-  m.impl(unflatten, composite, unflatten_kernel);
-  m.define(view_as);
-  m.impl(view_as, composite, [](const Tensor& self, const Tensor& other) {
+  define(m, reshape).composed(reshape_kernel);
+  define(m, flatten).composed(flatten_kernel);
+  define(m, unflatten).composed(unflatten_kernel);
+  define(m, view_as).composed([](const Tensor& self, const Tensor& other) {
     check_defined("view_as", other);
     return view(self, other.sym_sizes());
   });
-  m.define(reshape_as);
-  m.impl(reshape_as, composite, [](const Tensor& self, const Tensor& other) {
+  define(m, reshape_as).composed([](const Tensor& self, const Tensor& other) {
     check_defined("reshape_as", other);
     return reshape(self, other.sym_sizes());
   });

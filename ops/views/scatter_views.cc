@@ -2,7 +2,7 @@
 
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/keep_strides.h"
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/shape/dims.h"
@@ -74,27 +74,13 @@ Tensor zero_kernel(const Tensor& self) {
 SB_LIBRARY_FRAGMENT(aten, m) {
   // A backend that has no mutation of its own must not find these, which mutate what they make.
   const auto all = DispatchKey::CompositeExplicitAutogradNonFunctional;
-  m.define(slice_scatter);
-  m.impl(slice_scatter, all, slice_scatter_kernel);
-  define_out_by_copy<slice_scatter>(m);
-  m.define(select_scatter);
-  m.impl(select_scatter, all, select_scatter_kernel);
-  define_out_by_copy<select_scatter>(m);
-  m.define(as_strided_scatter);
-  m.impl(as_strided_scatter, all, as_strided_scatter_kernel);
-  define_out_by_copy<as_strided_scatter>(m);
-  m.define(copy);
-  m.impl(copy, all, copy_kernel);
-  define_out_by_copy<copy>(m);
-  m.define(fill);
-  m.impl(fill, DispatchKey::CompositeExplicitAutograd, fill_kernel);
-  define_out_by_copy<fill>(m);
-  m.define(fill_Tensor);
-  m.impl(fill_Tensor, DispatchKey::CompositeExplicitAutograd, fill_tensor_kernel);
-  define_out_by_copy<fill_Tensor>(m);
-  m.define(zero);
-  m.impl(zero, DispatchKey::CompositeExplicitAutograd, zero_kernel);
-  define_out_by_copy<zero>(m);
+  define(m, slice_scatter).kernel(all, slice_scatter_kernel).out(slice_scatter_out);
+  define(m, select_scatter).kernel(all, select_scatter_kernel).out(select_scatter_out);
+  define(m, as_strided_scatter).kernel(all, as_strided_scatter_kernel).out(as_strided_scatter_out);
+  define(m, copy).kernel(all, copy_kernel).out(copy_out);
+  define(m, fill).composite_explicit(fill_kernel).out(fill_out);
+  define(m, fill_Tensor).composite_explicit(fill_tensor_kernel).out(fill_Tensor_out);
+  define(m, zero).composite_explicit(zero_kernel).out(zero_out);
 }
 
 }  // namespace sb

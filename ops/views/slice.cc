@@ -2,6 +2,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/size_bounds.h"
 #include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/shape/size_text.h"
@@ -104,14 +105,10 @@ Tensor narrow_tensor_kernel(const Tensor& self, int64_t dim, const Tensor& start
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(select);
-  m.impl(select, DispatchKey::CompositeExplicitAutograd, select_kernel);
-  m.define(slice);
-  m.impl(slice, DispatchKey::CompositeExplicitAutograd, slice_kernel);
-  m.define(narrow);
-  m.impl(narrow, DispatchKey::CompositeImplicitAutograd, narrow_kernel);
-  m.define(narrow_Tensor);
-  m.impl(narrow_Tensor, DispatchKey::CompositeImplicitAutograd, narrow_tensor_kernel);
+  define(m, select).view(select_kernel);
+  define(m, slice).view(slice_kernel);
+  define(m, narrow).composed(narrow_kernel);
+  define(m, narrow_Tensor).composed(narrow_tensor_kernel);
 }
 
 }  // namespace sb

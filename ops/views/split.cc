@@ -4,6 +4,7 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/shape/size_text.h"
 #include "switchboard/ops/shape/tensor_parts.h"
@@ -118,19 +119,13 @@ std::vector<Tensor> chunk_kernel(const Tensor& self, int64_t chunks, int64_t dim
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(unbind);
-  m.impl(unbind, DispatchKey::CompositeExplicitAutograd, unbind_kernel);
-  m.define(split);
-  m.impl(split, DispatchKey::CompositeExplicitAutograd, split_kernel);
-  m.define(split_with_sizes);
-  m.impl(split_with_sizes, DispatchKey::CompositeExplicitAutograd, split_with_sizes_kernel);
-  m.define(split_sizes);
-  m.impl(split_sizes, DispatchKey::CompositeImplicitAutograd,
-         [](const Tensor& self, SymIntArrayRef split_size, int64_t dim) {
-           return split_with_sizes(self, split_size, dim);
-         });
-  m.define(chunk);
-  m.impl(chunk, DispatchKey::CompositeImplicitAutograd, chunk_kernel);
+  define(m, unbind).view(unbind_kernel);
+  define(m, split).view(split_kernel);
+  define(m, split_with_sizes).view(split_with_sizes_kernel);
+  define(m, split_sizes).composed([](const Tensor& self, SymIntArrayRef split_size, int64_t dim) {
+    return split_with_sizes(self, split_size, dim);
+  });
+  define(m, chunk).composed(chunk_kernel);
 }
 
 }  // namespace sb

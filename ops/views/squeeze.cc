@@ -1,5 +1,6 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/views/views.h"
 
@@ -75,31 +76,28 @@ Shape<Int> unsqueezed(const char* op, const Tensor& self, int64_t dim) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto all = DispatchKey::CompositeExplicitAutograd;
-  m.define(squeeze);
-  m.impl(squeeze, all, [](const Tensor& self) { return squeezed_view(self, std::nullopt); });
-  m.define(squeeze_dim);
-  m.impl(squeeze_dim, all,
-         [](const Tensor& self, int64_t dim) { return squeezed_view(self, IntArrayRef(&dim, 1)); });
-  m.define(squeeze_dims);
-  m.impl(squeeze_dims, all,
-         [](const Tensor& self, IntArrayRef dims) { return squeezed_view(self, dims); });
-  m.define(squeeze_, Tag::inplace_view);
-  m.impl(squeeze_, all, [](const Tensor& self) { return squeeze_in_place(self, std::nullopt); });
-  m.define(squeeze__dim, Tag::inplace_view);
-  m.impl(squeeze__dim, all, [](const Tensor& self, int64_t dim) {
-    return squeeze_in_place(self, IntArrayRef(&dim, 1));
+  define(m, squeeze).view([](const Tensor& self) { return squeezed_view(self, std::nullopt); });
+  define(m, squeeze_dim).view([](const Tensor& self, int64_t dim) {
+    return squeezed_view(self, IntArrayRef(&dim, 1));
   });
-  m.define(squeeze__dims, Tag::inplace_view);
-  m.impl(squeeze__dims, all,
-         [](const Tensor& self, IntArrayRef dims) { return squeeze_in_place(self, dims); });
-  m.define(unsqueeze);
-  m.impl(unsqueeze, all, [](const Tensor& self, int64_t dim) {
+  define(m, squeeze_dims).view([](const Tensor& self, IntArrayRef dims) {
+    return squeezed_view(self, dims);
+  });
+  define(m, squeeze_, Tag::inplace_view).composite_explicit([](const Tensor& self) {
+    return squeeze_in_place(self, std::nullopt);
+  });
+  define(m, squeeze__dim, Tag::inplace_view)
+      .composite_explicit([](const Tensor& self, int64_t dim) {
+        return squeeze_in_place(self, IntArrayRef(&dim, 1));
+      });
+  define(m, squeeze__dims, Tag::inplace_view)
+      .composite_explicit(
+          [](const Tensor& self, IntArrayRef dims) { return squeeze_in_place(self, dims); });
+  define(m, unsqueeze).view([](const Tensor& self, int64_t dim) {
     return view_as_shape("unsqueeze", self,
                          [&]<class Int>() { return unsqueezed<Int>("unsqueeze", self, dim); });
   });
-  m.define(unsqueeze_, Tag::inplace_view);
-  m.impl(unsqueeze_, all, [](const Tensor& self, int64_t dim) {
+  define(m, unsqueeze_, Tag::inplace_view).composite_explicit([](const Tensor& self, int64_t dim) {
     return set_shape("unsqueeze_", self,
                      [&]<class Int>() { return unsqueezed<Int>("unsqueeze_", self, dim); });
   });

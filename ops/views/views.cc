@@ -3,6 +3,7 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/by_size.h"
 
 namespace sb {
@@ -64,16 +65,11 @@ Tensor detach_in_place(const Tensor& self) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  m.define(as_strided);
-  m.impl(as_strided, DispatchKey::CompositeExplicitAutograd, as_strided_kernel);
-  m.define(as_strided_, Tag::inplace_view);
-  m.impl(as_strided_, DispatchKey::CompositeExplicitAutograd, as_strided_in_place);
-  m.define(alias);
-  m.impl(alias, DispatchKey::CompositeExplicitAutograd, alias_kernel);
-  m.define(detach);
-  m.impl(detach, DispatchKey::CompositeExplicitAutograd, detach_kernel);
-  m.define(detach_, Tag::inplace_view);
-  m.impl(detach_, DispatchKey::CompositeExplicitAutograd, detach_in_place);
+  define(m, as_strided).view(as_strided_kernel);
+  define(m, as_strided_, Tag::inplace_view).composite_explicit(as_strided_in_place);
+  define(m, alias).view(alias_kernel);
+  define(m, detach).view(detach_kernel);
+  define(m, detach_, Tag::inplace_view).composite_explicit(detach_in_place);
 }
 
 }  // namespace sb

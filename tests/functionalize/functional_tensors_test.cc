@@ -351,7 +351,7 @@ TEST_CASE("one rule of an operator serves the key and the mode") {
     CHECK(holds(g({counting({2}, kCpu)})[0], {20, 40}));
   } else {
     const RegistrationHandle handle =
-        op.entry().base().impl_functionalize(rule, functionalize_routes());
+        operator_base(op.entry()).impl_functionalize(rule, functionalize_routes());
     CHECK(holds(run(route, program, {counting({2}, kCpu)})[0], {20, 40}));
   }
   CHECK(calls == 1);

@@ -19,19 +19,19 @@ Tensor winner_gradient(const Tensor& grad, const Tensor& equal, const Tensor& lo
 template <class Tag>
 void derive_comparison_with_number(Library& m, const Op<Tag>& op) {
   not_differentiable(m, op);
-  derive(m, Op<typename Tag::Inplace>(), SB_GRAD(self, (grad), zeros_like(grad)));
+  derive(m, Op<form_of<InplaceForm, Tag>>(), SB_GRAD(self, (grad), zeros_like(grad)));
 }
 template <class Tag>
 void derive_comparison(Library& m, const Op<Tag>& op) {
   not_differentiable(m, op);
-  derive(m, Op<typename Tag::Inplace>(), SB_GRAD(self, (grad), zeros_like(grad)),
+  derive(m, Op<form_of<InplaceForm, Tag>>(), SB_GRAD(self, (grad), zeros_like(grad)),
          SB_GRAD(other, (grad), zeros_like(grad)));
 }
 // As in PyTorch, what comes to the result of a logical operator in place goes on as it is.
 template <class Tag>
 void leave_logical(Library& m, const Op<Tag>& op) {
   not_differentiable(m, op);
-  not_differentiable(m, Op<typename Tag::Inplace>());
+  not_differentiable(m, Op<form_of<InplaceForm, Tag>>());
 }
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {

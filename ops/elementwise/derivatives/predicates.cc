@@ -14,8 +14,7 @@ namespace {
 template <class Tag>
 void without_gradient(Library& m, const Op<Tag>& op) {
   not_differentiable(m, op);
-  if constexpr (requires { typename Tag::Inplace; })
-    not_differentiable(m, Op<typename Tag::Inplace>());
+  if constexpr (HasForm<InplaceForm, Tag>) not_differentiable(m, Op<form_of<InplaceForm, Tag>>());
 }
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {

@@ -1,10 +1,11 @@
-#include "switchboard/ops/define/out_by_copy.h"
+#include "switchboard/ops/copy_to_out.h"
 
 #include <algorithm>
 
 #include "absl/container/inlined_vector.h"
 #include "switchboard/core/memory_overlap.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/resize.h"
 
@@ -32,30 +33,48 @@ void copy_symbolic_result(const Tensor& result, const Tensor& out, bool keep_str
 
 }  // namespace
 
-void check_result_fits_out(std::string_view op, const Tensor& result, const Tensor& out) {
+void check_result_fits_out(std::string_view op, const Tensor& result, const Tensor& out,
+                           const OutOptions& options) {
+  if (options.check) options.check(op, result, out);
   SB_CHECK(out.defined(), op, ": out: expected a tensor, got an undefined one");
   SB_CHECK(out.device() == result.device(), op, ": expected out tensor to be on device ",
            to_string(result.device()), ", but got ", to_string(out.device()));
   SB_CHECK(out.impl()->mode_data() == result.impl()->mode_data(), op, ": out is ", out.describe(),
            ", which belongs to another mode than the arguments");
-  if (same_sizes(out, result)) check_no_internal_overlap(out);
+  if (options.dtype == OutDType::Exact) {
+    SB_CHECK(out.dtype() == result.dtype(), op, ": expected out tensor to have dtype ",
+             to_string(result.dtype()), ", but got ", to_string(out.dtype()));
+  } else if (options.dtype == OutDType::Cast) {
+    SB_CHECK(can_cast(result.dtype(), out.dtype()), op, ": result type ", to_string(result.dtype()),
+             " can't be cast to the desired output type ", to_string(out.dtype()));
+  }
+  if (options.keep_shape) {
+    SB_CHECK(IntArrayRef(broadcast_shapes(out.sizes(), result.sizes())) == out.sizes(), op,
+             ": out ", out.describe(), " does not match the broadcast shape of ",
+             result.describe());
+  }
+  if (options.keep_shape || same_sizes(out, result)) check_no_internal_overlap(out);
 }
 
 void copy_results_to_outs(std::string_view op, absl::Span<const ResultAndOut> pairs,
-                          bool keep_strides) {
+                          const OutOptions& options) {
   // What could refuse a copy is looked at before any out changes, and so is whether there is room.
   const auto strides_of = [&](const Tensor& result) {
-    return keep_strides ? result.strides() : IntArrayRef();
+    return options.keep_strides ? result.strides() : IntArrayRef();
   };
   bool symbolic = false;
   for (const auto& [result, out] : pairs) {
-    check_result_fits_out(op, result, out);
+    check_result_fits_out(op, result, out, options);
     symbolic |= any_symbolic(result, out);
-    if (symbolic) continue;
+    if (symbolic || options.keep_shape) continue;
     output_must_grow(out, result.sizes(), strides_of(result));  // throws where it cannot
   }
+  if (options.keep_shape) {
+    for (const auto& [result, out] : pairs) copy_(out, result);
+    return;
+  }
   if (symbolic) {
-    for (const auto& [result, out] : pairs) copy_symbolic_result(result, out, keep_strides);
+    for (const auto& [result, out] : pairs) copy_symbolic_result(result, out, options.keep_strides);
     return;
   }
   const auto shares_memory_with_an_out = [&](const Tensor& result) {
@@ -73,9 +92,10 @@ void copy_results_to_outs(std::string_view op, absl::Span<const ResultAndOut> pa
   }
 }
 
-void copy_result_to_out(std::string_view op, const Tensor& result, const Tensor& out) {
+void copy_result_to_out(std::string_view op, const Tensor& result, const Tensor& out,
+                        const OutOptions& options) {
   const ResultAndOut pair{result, out};
-  copy_results_to_outs(op, {&pair, 1});
+  copy_results_to_outs(op, {&pair, 1}, options);
 }
 
 }  // namespace sb

@@ -1,0 +1,37 @@
+// Rules that an operator has for types of modes and of transforms.
+
+#ifndef SWITCHBOARD_DISPATCH_OPERATOR_RULES_H_
+#define SWITCHBOARD_DISPATCH_OPERATOR_RULES_H_
+
+#include <functional>
+#include <typeindex>
+
+#include "switchboard/dispatch/modes/function_transform.h"
+#include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/operator_entry.h"
+
+namespace sb {
+
+// What modes and transforms ask of an operator before they handle its call themselves. OperatorBase
+// (operator_base.h) keeps the rules. The caller holds a CallPin for as long as it uses one; nullptr
+// where there is none.
+class OperatorRules : public OperatorNote {
+ public:
+  using ModeRule = std::function<void(DispatchMode& mode, DispatchKeySet keys, Stack* stack)>;
+  using TransformRule =
+      std::function<void(FunctionTransform& transform, DispatchKeySet keys, Stack* stack)>;
+
+  virtual const ModeRule* find_mode_rule(std::type_index mode) const = 0;
+  virtual const TransformRule* find_transform_rule(TransformType type) const = 0;
+};
+
+namespace internal {
+
+inline const OperatorRules* find_rules(const OperatorEntry& op) {
+  return static_cast<const OperatorRules*>(op.find_note(NoteKind::Rules));
+}
+
+}  // namespace internal
+}  // namespace sb
+
+#endif  // SWITCHBOARD_DISPATCH_OPERATOR_RULES_H_
