@@ -5,7 +5,7 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
-#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/views/views.h"

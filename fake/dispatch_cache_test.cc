@@ -9,7 +9,7 @@
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/unary.h"
-#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/views/views.h"

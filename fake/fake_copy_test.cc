@@ -2,8 +2,8 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/ops/define/map_tensors.h"
 #include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/outputs/map_tensors.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {

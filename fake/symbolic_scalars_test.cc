@@ -12,7 +12,7 @@
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/copying/item.h"
-#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/elementwise/pow.h"
 #include "switchboard/ops/elementwise/select.h"

@@ -7,7 +7,7 @@
 #include "switchboard/dispatch/modes/tensor_snapshot.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/map_tensors.h"
+#include "switchboard/ops/outputs/map_tensors.h"
 
 namespace sb::internal {
 namespace {

@@ -8,7 +8,7 @@
 #include "switchboard/custom_ops/opcheck/checks.h"
 #include "switchboard/custom_ops/opcheck/tensor_form.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/map_tensors.h"
+#include "switchboard/ops/outputs/map_tensors.h"
 
 namespace sb::internal {
 namespace {

@@ -9,7 +9,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/memory_overlap.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/map_tensors.h"
+#include "switchboard/ops/outputs/map_tensors.h"
 
 namespace sb::internal {
 namespace {

@@ -6,8 +6,8 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/map_tensors.h"
 #include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/outputs/map_tensors.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb::internal {

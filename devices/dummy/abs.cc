@@ -8,7 +8,7 @@
 #include "switchboard/devices/dummy/probe.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
-#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/cpu/elementwise.h"
 
 namespace sb::dummy {
 namespace {

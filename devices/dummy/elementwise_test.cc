@@ -1,6 +1,6 @@
 // A device that gives an elementwise operator its arithmetic, and gets the rest from ops.
 
-#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/cpu/elementwise.h"
 
 #include <complex>
 #include <vector>

@@ -150,6 +150,10 @@ template <class T>
 concept SchemaArgument = requires {
   internal::CodeOfArgument<std::decay_t<T>>::value;
 };
+template <class T>
+concept SchemaReturn = requires {
+  internal::CodeOfReturn<std::decay_t<T>>::value;
+};
 
 // Whether a function R(A...) has exactly the C++ types of some schema's: `const Scalar&` and not
 // Scalar, int64_t and not `const int64_t&`. Others with the same type codes are called differently.

@@ -5,8 +5,8 @@
 #include "switchboard/core/error.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/cpu/array_loops.h"
+#include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/ops/define/define.h"
-#include "switchboard/ops/define/elementwise.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/ranges.h"
 

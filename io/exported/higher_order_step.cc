@@ -13,7 +13,7 @@
 #include "switchboard/io/exported/compiled_graph.h"
 #include "switchboard/io/exported/node_step.h"
 #include "switchboard/io/safetensors/quote.h"
-#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/map.h"
 #include "switchboard/transforms/control_flow/scan.h"

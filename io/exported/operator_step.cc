@@ -8,7 +8,7 @@
 #include "switchboard/io/exported/autocast_policy.h"
 #include "switchboard/io/exported/node_step.h"
 #include "switchboard/io/safetensors/quote.h"
-#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/cpu/elementwise.h"
 
 namespace sb::io {
 namespace {

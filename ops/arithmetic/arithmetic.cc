@@ -8,8 +8,8 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/ops/define/define.h"
-#include "switchboard/ops/define/elementwise.h"
 #include "switchboard/ops/shape/memory_format.h"
 #endif
 

@@ -1,8 +1,8 @@
 #include "switchboard/ops/cpu/array_loops.h"
 #ifndef SB_CPU_VARIANT
 #include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/ops/define/define.h"
-#include "switchboard/ops/define/elementwise.h"
 #endif
 
 namespace sb {

@@ -5,8 +5,8 @@
 #include "switchboard/ops/cpu/vector_math.h"
 #ifndef SB_CPU_VARIANT
 #include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/ops/define/define.h"
-#include "switchboard/ops/define/elementwise.h"
 #endif
 
 namespace sb {

@@ -4,10 +4,10 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/memory_format.h"
 

@@ -5,7 +5,7 @@
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/schema/schema_parser.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/map_tensors.h"
+#include "switchboard/ops/outputs/map_tensors.h"
 
 namespace sb {
 namespace {

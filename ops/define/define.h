@@ -28,9 +28,9 @@
 #include <vector>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/define/forms.h"
 #include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 
 namespace sb {
 

@@ -29,7 +29,7 @@
 #include "switchboard/dispatch/make_kernel.h"
 #include "switchboard/dispatch/schema/cpp_types.h"
 #include "switchboard/dispatch/typed_op.h"
-#include "switchboard/ops/output_plan.h"
+#include "switchboard/ops/outputs/output_plan.h"
 
 namespace sb {
 

@@ -5,9 +5,9 @@
 #include <numbers>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/elementwise/regular.h"
 #include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 
 namespace sb {
 

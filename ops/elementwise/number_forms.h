@@ -4,7 +4,7 @@
 #ifndef SWITCHBOARD_OPS_ELEMENTWISE_NUMBER_FORMS_H_
 #define SWITCHBOARD_OPS_ELEMENTWISE_NUMBER_FORMS_H_
 
-#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/cpu/elementwise.h"
 
 namespace sb {
 namespace internal {

@@ -8,11 +8,11 @@
 #ifndef SB_CPU_VARIANT
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
-#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
 #include "switchboard/ops/elementwise/pow.h"
 #include "switchboard/ops/factories/fill.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/shape/resize.h"
 #endif
 

@@ -14,8 +14,8 @@
 #ifndef SB_CPU_VARIANT
 #include <string_view>
 
+#include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/ops/define/define.h"
-#include "switchboard/ops/define/elementwise.h"
 #endif
 
 #ifndef SB_CPU_VARIANT

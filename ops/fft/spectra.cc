@@ -6,12 +6,12 @@
 #include <string_view>
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/fft/transforms.h"
 #include "switchboard/ops/indexing/pad.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/views/views.h"

@@ -9,7 +9,7 @@
 #include "switchboard/dispatch/schema/schema_parser.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
-#include "switchboard/ops/define/meta_rehearsal.h"
+#include "switchboard/ops/outputs/meta_rehearsal.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/size_lists.h"
 

@@ -1,13 +1,13 @@
 #include "switchboard/ops/indexing/gather.h"
 
 #include "switchboard/core/memory_overlap.h"
-#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/along_dim.h"
 #include "switchboard/ops/indexing/offsets.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/views/views.h"
 

@@ -5,7 +5,6 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/memory_overlap.h"
-#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"
@@ -13,6 +12,7 @@
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/strided_walk.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/shape/resize.h"
 #include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/views/views.h"

@@ -1,7 +1,7 @@
 #include "switchboard/ops/cpu/array_loops.h"
 #ifndef SB_CPU_VARIANT
+#include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/ops/define/define.h"
-#include "switchboard/ops/define/elementwise.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #endif
 

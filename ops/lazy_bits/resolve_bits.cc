@@ -16,9 +16,9 @@
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/define/map_tensors.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
+#include "switchboard/ops/outputs/map_tensors.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/resize.h"
 

@@ -5,10 +5,10 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
-#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/shape/dims.h"

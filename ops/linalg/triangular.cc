@@ -1,12 +1,12 @@
 #include "switchboard/ops/linalg/triangular.h"
 
 #include "Eigen/Core"
-#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/linalg/factorization.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {

@@ -1,6 +1,6 @@
 #include "switchboard/ops/loss/loss_schema.h"
 
-#include "switchboard/ops/copy_to_out.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/reductions/reductions.h"
 
 namespace sb {

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "switchboard/core/checked_math.h"
-#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
 #include "switchboard/ops/normalization/parameters.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/reductions/reduction_plan.h"
 #include "switchboard/ops/shape/memory_format.h"
 

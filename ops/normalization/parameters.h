@@ -8,7 +8,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/tensor.h"
 #include "switchboard/ops/define/structured.h"
-#include "switchboard/ops/output_plan.h"
+#include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/memory_format.h"
 #include "switchboard/ops/shape/optional_tensor.h"

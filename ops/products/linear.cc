@@ -2,9 +2,9 @@
 
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
-#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/size_lists.h"

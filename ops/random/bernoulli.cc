@@ -3,10 +3,10 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/memory_overlap.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/copy_to_out.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/random/random_fill.h"
 #include "switchboard/ops/views/views.h"
 

@@ -5,7 +5,7 @@
 #define SWITCHBOARD_OPS_REDUCTIONS_REDUCTION_PLAN_H_
 
 #include "switchboard/ops/cpu/reduce.h"
-#include "switchboard/ops/output_plan.h"
+#include "switchboard/ops/outputs/output_plan.h"
 
 namespace sb {
 

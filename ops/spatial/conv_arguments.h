@@ -4,7 +4,7 @@
 #define SWITCHBOARD_OPS_SPATIAL_CONV_ARGUMENTS_H_
 
 #include "switchboard/ops/define/structured.h"
-#include "switchboard/ops/output_plan.h"
+#include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/spatial/conv_shape.h"
 
 namespace sb::spatial {

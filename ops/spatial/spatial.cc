@@ -6,7 +6,7 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/define/structured.h"
-#include "switchboard/ops/output_plan.h"
+#include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/shape/resize.h"
 
 namespace sb::spatial {

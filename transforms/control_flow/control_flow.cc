@@ -7,7 +7,7 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/ops/copying/item.h"
-#include "switchboard/ops/output_plan.h"
+#include "switchboard/ops/outputs/output_plan.h"
 
 namespace sb::control_flow {
 namespace {

@@ -12,7 +12,7 @@
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/objects/callable.h"
 #include "switchboard/dispatch/objects/higher_order_operator.h"
-#include "switchboard/ops/output_plan.h"
+#include "switchboard/ops/outputs/output_plan.h"
 
 namespace sb::control_flow {
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "switchboard/core/error.h"
-#include "switchboard/ops/output_plan.h"
+#include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/control_flow/trace_control_flow.h"

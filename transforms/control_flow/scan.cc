@@ -5,7 +5,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/output_plan.h"
+#include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/control_flow/trace_control_flow.h"

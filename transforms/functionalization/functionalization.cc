@@ -5,7 +5,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/operator_entry.h"
-#include "switchboard/ops/define/map_tensors.h"
+#include "switchboard/ops/outputs/map_tensors.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/functionalization/functional_write.h"
 

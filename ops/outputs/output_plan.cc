@@ -1,4 +1,4 @@
-#include "switchboard/ops/output_plan.h"
+#include "switchboard/ops/outputs/output_plan.h"
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/empty_tensor.h"

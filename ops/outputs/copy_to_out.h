@@ -1,7 +1,7 @@
 // How an out= form that computes apart gives its result to `out`.
 
-#ifndef SWITCHBOARD_OPS_COPY_TO_OUT_H_
-#define SWITCHBOARD_OPS_COPY_TO_OUT_H_
+#ifndef SWITCHBOARD_OPS_OUTPUTS_COPY_TO_OUT_H_
+#define SWITCHBOARD_OPS_OUTPUTS_COPY_TO_OUT_H_
 
 #include <optional>
 #include <string_view>
@@ -54,4 +54,4 @@ void check_result_fits_out(std::string_view op, const Tensor& result, const Tens
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_COPY_TO_OUT_H_
+#endif  // SWITCHBOARD_OPS_OUTPUTS_COPY_TO_OUT_H_

@@ -1,7 +1,7 @@
 // A value with its tensors replaced by others.
 
-#ifndef SWITCHBOARD_OPS_DEFINE_MAP_TENSORS_H_
-#define SWITCHBOARD_OPS_DEFINE_MAP_TENSORS_H_
+#ifndef SWITCHBOARD_OPS_OUTPUTS_MAP_TENSORS_H_
+#define SWITCHBOARD_OPS_OUTPUTS_MAP_TENSORS_H_
 
 #include <optional>
 #include <vector>
@@ -37,4 +37,4 @@ IValue map_tensors(const IValue& value, F&& f) {
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_DEFINE_MAP_TENSORS_H_
+#endif  // SWITCHBOARD_OPS_OUTPUTS_MAP_TENSORS_H_

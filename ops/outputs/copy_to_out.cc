@@ -1,4 +1,4 @@
-#include "switchboard/ops/copy_to_out.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 
 #include <algorithm>
 

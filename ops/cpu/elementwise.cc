@@ -1,4 +1,4 @@
-#include "switchboard/ops/define/elementwise.h"
+#include "switchboard/ops/cpu/elementwise.h"
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/symbols/symbolic_number.h"

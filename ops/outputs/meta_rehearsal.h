@@ -1,8 +1,8 @@
 // Running an operator on tensors without data first, to learn what it would refuse and what it
 // would make of its arguments' shapes.
 
-#ifndef SWITCHBOARD_OPS_DEFINE_META_REHEARSAL_H_
-#define SWITCHBOARD_OPS_DEFINE_META_REHEARSAL_H_
+#ifndef SWITCHBOARD_OPS_OUTPUTS_META_REHEARSAL_H_
+#define SWITCHBOARD_OPS_OUTPUTS_META_REHEARSAL_H_
 
 #include <optional>
 
@@ -39,4 +39,4 @@ class MetaRehearsal {
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_DEFINE_META_REHEARSAL_H_
+#endif  // SWITCHBOARD_OPS_OUTPUTS_META_REHEARSAL_H_

@@ -1,10 +1,10 @@
-#include "switchboard/ops/define/meta_rehearsal.h"
+#include "switchboard/ops/outputs/meta_rehearsal.h"
 
 #include "switchboard/core/allocator.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/operator_entry.h"
-#include "switchboard/ops/define/map_tensors.h"
+#include "switchboard/ops/outputs/map_tensors.h"
 
 namespace sb {
 

@@ -18,8 +18,8 @@
 // A body gets `out` undefined in the functional form, and `self` in the in-place form. The file is
 // among the cpu_kernels of its library, so that the loops are compiled for each CPU capability.
 
-#ifndef SWITCHBOARD_OPS_DEFINE_ELEMENTWISE_H_
-#define SWITCHBOARD_OPS_DEFINE_ELEMENTWISE_H_
+#ifndef SWITCHBOARD_OPS_CPU_ELEMENTWISE_H_
+#define SWITCHBOARD_OPS_CPU_ELEMENTWISE_H_
 
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/library.h"
@@ -95,4 +95,4 @@ void impl_elementwise(Library& m, const Op<Tag>& op, DispatchKey key,
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_DEFINE_ELEMENTWISE_H_
+#endif  // SWITCHBOARD_OPS_CPU_ELEMENTWISE_H_

@@ -1,8 +1,8 @@
 // What a result of an operator will be, and how it is made, or written to a tensor that exists:
 // checks first, then memory, then elements.
 
-#ifndef SWITCHBOARD_OPS_OUTPUT_PLAN_H_
-#define SWITCHBOARD_OPS_OUTPUT_PLAN_H_
+#ifndef SWITCHBOARD_OPS_OUTPUTS_OUTPUT_PLAN_H_
+#define SWITCHBOARD_OPS_OUTPUTS_OUTPUT_PLAN_H_
 
 #include <optional>
 #include <string_view>
@@ -91,4 +91,4 @@ class OutputPlan {
 }  // namespace internal
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_OUTPUT_PLAN_H_
+#endif  // SWITCHBOARD_OPS_OUTPUTS_OUTPUT_PLAN_H_
