@@ -82,17 +82,17 @@ inline void run_unobserved(OperatorEntry* entry, const Kernel& kernel, DispatchK
 // Runs a boxed kernel, observed; throws the dispatch error if there is none.
 void run_boxed(OperatorEntry* entry, const Kernel& kernel, DispatchKeySet keys, Stack* stack);
 
-// A typed call that the fast path does not serve: the first since a registration, a kernel that only
-// exists boxed, an observed thread, no kernel. With `redispatch` it enters at the highest key of
-// exactly these.
+// A typed call that the fast path does not serve: the first since a registration, a kernel that
+// only exists boxed, an observed thread, no kernel. With `redispatch` it enters at the highest key
+// of exactly these.
 void call_slow(OperatorEntry& entry, const DispatchKeySet* redispatch, const TypedFrame& frame);
 
 // What a typed handle holds until its first call.
 inline constinit TableHolder unbound_op{&kUnresolvedTable};
 
-// The live operator behind a typed handle's `holder`: finds it in the default dispatcher if the
-// handle is unbound or its operator was removed and defined anew, checks that its schema has the
-// C++ types of `signature`, and remembers it. Throws RuntimeError or TypeError.
+// Finds the operator of a typed handle that is unbound, or whose operator was removed, in the
+// default dispatcher, checks that its schema has the C++ types of `signature`, and remembers it.
+// Throws RuntimeError or TypeError.
 OperatorEntry* bind_typed_op(std::string_view name, const CppSignature& signature,
                              std::atomic<TableHolder*>* holder);
 
