@@ -67,15 +67,32 @@ namespace {
 
 DispatchKeySet keys_of_arguments(const TypedFrame& frame) {
   DispatchKeySet keys;
-  const absl::Span<const TypeCode> codes = frame.description.types->arguments;
-  for (size_t i = 0; i < codes.size(); ++i) {
-    if (codes[i] == SB_T(Tensor)) [[likely]]
-      keys |= static_cast<const Tensor*>(frame.arguments[i])->key_set();
-    else if (base_of(codes[i]) == BaseType::Tensor || codes[i] == kDeepType)
-      with_argument(codes[i], frame.arguments[i],
-                    [&](const auto& argument) { keys |= keys_in(argument); });
-  }
+  const CallDescription& call = frame.description;
+  for_each_argument(call.tensors, [&](size_t i) {
+    keys |= static_cast<const Tensor*>(frame.arguments[i])->key_set();
+  });
+  for_each_argument(call.other_tensors, [&](size_t i) {
+    with_argument(call.types->arguments[i], frame.arguments[i],
+                  [&](const auto& argument) { keys |= keys_in(argument); });
+  });
   return keys;
+}
+
+[[gnu::noinline]] void call_by_stack(OperatorEntry& entry, const Kernel& kernel,
+                                     DispatchKeySet keys, const TypedFrame& frame) {
+  const CppSignature& types = *frame.description.types;
+  const SpareStack stack;
+  for (size_t i = 0; i < types.arguments.size(); ++i) {
+    if (types.arguments[i] == SB_T(Tensor)) [[likely]]
+      stack.get()->emplace_back(*static_cast<const Tensor*>(frame.arguments[i]));
+    else
+      stack.get()->push_back(box_argument(types.arguments[i], frame.arguments[i]));
+  }
+  run_boxed(&entry, kernel, keys, stack.get());
+  if (frame.description.returns_tensor) [[likely]]
+    *static_cast<Tensor*>(frame.result) = std::move(stack.get()->back()).to_tensor();
+  else
+    unbox_results(types.returns, stack.get(), frame.results);
 }
 
 }  // namespace
@@ -91,28 +108,11 @@ void call_slow(OperatorEntry& entry, const DispatchKeySet* redispatch, const Typ
     return;
   }
   if (kernel.state && kernel.state->take_typed_call(entry, keys, frame)) return;
-  const CppSignature& types = *frame.description.types;
-  const SpareStack stack;
-  for (size_t i = 0; i < types.arguments.size(); ++i) {
-    if (types.arguments[i] == SB_T(Tensor)) [[likely]]
-      stack.get()->emplace_back(*static_cast<const Tensor*>(frame.arguments[i]));
-    else
-      stack.get()->push_back(box_argument(types.arguments[i], frame.arguments[i]));
-  }
-  run_boxed(&entry, kernel, keys, stack.get());
-  if (types.returns.size() == 1 && types.returns[0] == SB_T(Tensor)) [[likely]]
-    *static_cast<Tensor*>(frame.result) = std::move(stack.get()->back()).to_tensor();
-  else
-    unbox_results(types.returns, stack.get(), frame.results);
+  call_by_stack(entry, kernel, keys, frame);
 }
 
 OperatorEntry* bind_typed_op(std::string_view name, const CppSignature& signature,
                              std::atomic<TableHolder*>* holder) {
-  TableHolder* const held = holder->load(std::memory_order_acquire);
-  if (held != &unbound_op) {
-    OperatorEntry* const entry = static_cast<OperatorEntry*>(held);
-    if (!entry->dead()) return entry;
-  }
   const OperatorHandle op = default_dispatcher().find_op_or_throw(name);
   op.entry().check_signature(signature);
   holder->store(&op.entry(), std::memory_order_release);

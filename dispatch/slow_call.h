@@ -90,9 +90,9 @@ void call_slow(OperatorEntry& entry, const DispatchKeySet* redispatch, const Typ
 // What a typed handle holds until its first call.
 inline constinit TableHolder unbound_op{&kUnresolvedTable};
 
-// The live operator behind a typed handle's `holder`: finds it in the default dispatcher if the
-// handle is unbound or its operator was removed and defined anew, checks that its schema has the
-// C++ types of `signature`, and remembers it. Throws RuntimeError or TypeError.
+// Finds the operator of a typed handle that is unbound, or whose operator was removed, in the
+// default dispatcher, checks that its schema has the C++ types of `signature`, and remembers it.
+// Throws RuntimeError or TypeError.
 OperatorEntry* bind_typed_op(std::string_view name, const CppSignature& signature,
                              std::atomic<TableHolder*>* holder);
 

@@ -3,6 +3,8 @@
 #ifndef SWITCHBOARD_DISPATCH_TYPED_FRAME_H_
 #define SWITCHBOARD_DISPATCH_TYPED_FRAME_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include "switchboard/core/dispatch_key_set.h"
@@ -18,9 +20,39 @@ namespace internal {
 
 struct TypedFrame;
 
+// A bit for each argument, the first one lowest.
+using ArgumentMask = uint64_t;
+constexpr ArgumentMask mask_of(const CppSignature& types, auto&& holds) {
+  ArgumentMask mask = 0;
+  for (size_t i = 0; i < types.arguments.size(); ++i)
+    if (holds(types.arguments[i])) mask |= ArgumentMask{1} << i;
+  return mask;
+}
+constexpr bool is_tensor_code(TypeCode code) { return code == SB_T(Tensor); }
+constexpr bool is_tensors_code(TypeCode code) {
+  return (base_of(code) == BaseType::Tensor && !is_tensor_code(code)) || code == kDeepType;
+}
+constexpr bool is_special_code(TypeCode code) {
+  return base_of(code) == BaseType::SymInt || base_of(code) == BaseType::Scalar ||
+         base_of(code) == BaseType::Storage;
+}
+constexpr bool is_special_but_scalar(TypeCode code) {
+  return is_special_code(code) && code != SB_T(Scalar);
+}
+// Calls f(i) for each bit.
+template <class F>
+[[gnu::always_inline]] inline void for_each_argument(ArgumentMask mask, F&& f) {
+  for (; mask != 0; mask &= mask - 1) f(static_cast<size_t>(__builtin_ctzll(mask)));
+}
+
 // What the slow path knows of a C++ signature; there is one for each.
 struct CallDescription {
   const CppSignature* types;
+  ArgumentMask tensors;        // arguments that are a Tensor
+  ArgumentMask other_tensors;  // that may hold others: optional ones, lists, values of any type
+  ArgumentMask special;        // that may be a symbolic number or a storage
+  ArgumentMask special_but_scalar;
+  bool returns_tensor;  // and nothing else
   // Calls the unboxed entry of a kernel of the signature, and moves what it returns to the results.
   void (*enter)(const Kernel& kernel, DispatchKeySet keys, const TypedFrame& frame);
 };

@@ -84,7 +84,14 @@ struct TypedCall {
     }
     (std::index_sequence_for<A...>());
   }
-  static constexpr CallDescription kDescription{&types, &enter};
+  static_assert(sizeof...(A) <= 64, "an operator has at most 64 arguments");
+  static constexpr CallDescription kDescription{&types,
+                                                mask_of(types, is_tensor_code),
+                                                mask_of(types, is_tensors_code),
+                                                mask_of(types, is_special_code),
+                                                mask_of(types, is_special_but_scalar),
+                                                std::is_same_v<R, Tensor>,
+                                                &enter};
 
   template <class Find>
   [[gnu::cold]] static OperatorEntry& entry_of(const void* find) {
@@ -264,6 +271,11 @@ class Op : public internal::CallsOf<Op<Tag>, Tag, internal::schema_literal<Tag>.
   // The operator itself, found if need be. Throws RuntimeError if it is not
   // registered.
   OperatorEntry* entry() const {
+    TableHolder* const held = holder_.load(std::memory_order_acquire);
+    if (held != &internal::unbound_op) {
+      OperatorEntry* const entry = static_cast<OperatorEntry*>(held);
+      if (!entry->dead()) return entry;
+    }
     return internal::bind_typed_op(name(), Traits::template Apply<internal::SignatureCodes>::value,
                                    &holder_);
   }
