@@ -10,7 +10,7 @@
 #include "switchboard/autograd/gradcheck_numbers.h"
 #include "switchboard/autograd/gradcheck_run.h"
 #include "switchboard/autograd/variable.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/core/str_cat.h"
 
 namespace sb {

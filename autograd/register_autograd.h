@@ -24,7 +24,7 @@
 #include "switchboard/autograd/backward_function.h"
 #include "switchboard/autograd/function_context.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/registration.h"
+#include "switchboard/dispatch/objects/registration.h"
 #include "switchboard/dispatch/registration_handle.h"
 
 namespace sb {

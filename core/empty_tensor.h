@@ -4,7 +4,7 @@
 #ifndef SWITCHBOARD_CORE_EMPTY_TENSOR_H_
 #define SWITCHBOARD_CORE_EMPTY_TENSOR_H_
 
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/tensor.h"
 
 namespace sb {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/device.h"
 #include "switchboard/core/intrusive_ptr.h"
 

@@ -6,7 +6,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/custom_ops/inferred_schema.h"
-#include "switchboard/dispatch/schema/qualified_name.h"
+#include "switchboard/dispatch/objects/qualified_name.h"
 #include "switchboard/dispatch/static_library.h"
 
 namespace sb {

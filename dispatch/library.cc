@@ -5,7 +5,6 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/kernel_from_library.h"
 #include "switchboard/dispatch/schema/schema_parser.h"
 
 namespace sb {
@@ -183,16 +182,6 @@ void Library::add_kernels(std::string_view op, const std::vector<DispatchKey>& k
     undo(*dispatcher_, registrations_, before);
     throw;
   }
-}
-
-void Library::impl_from_library(std::string_view op, DispatchKey key, std::string path,
-                                std::string symbol, SourceLocation where) {
-  SB_CHECK(functionality_of(key) == DispatchKey::Dense, to_string(), ": '", op, "' [",
-           sb::to_string(key),
-           "]: a kernel of a shared object goes to the key of a dense backend; name one, as CPU",
-           at_text(where));
-  add_kernel(op, key, internal::make_kernel_from_library(std::move(path), std::move(symbol)),
-             where);
 }
 
 void Library::own(RegistrationHandle handle) {

@@ -117,13 +117,6 @@ class Library {
                SourceLocation where = SourceLocation::current()) {
     add_kernels(op, keys, make_kernel(std::move(kernel)), where);
   }
-  // A kernel from a shared object, which the first call that needs it opens: `symbol` is a C
-  // function of the type of a boxed kernel, void(const OperatorHandle&, DispatchKeySet, Stack*).
-  // `key` is a dense backend's (CPU, CUDA, ...); RuntimeError otherwise. A call throws RuntimeError
-  // if the object cannot be opened or lacks the symbol. As `Library._impl_with_aoti_compile`.
-  void impl_from_library(std::string_view op, DispatchKey key, std::string path, std::string symbol,
-                         SourceLocation where = SourceLocation::current());
-
   // Registers a backend fallback: a boxed kernel or `fallthrough` for every operator without a
   // better kernel at `key` (the library's own if none is given).
   template <class F>

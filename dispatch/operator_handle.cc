@@ -1,4 +1,5 @@
 #include "switchboard/dispatch/operator_handle.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/operator_entry.h"

@@ -6,6 +6,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/no_kernel.h"
+#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/dispatch/schema/boxing.h"
 #include "switchboard/dispatch/spare_stack.h"
 #include "switchboard/dispatch/visit_tensors.h"
@@ -31,16 +32,11 @@ void throw_wrong_returns(const OperatorEntry& entry, int64_t left) {
 void throw_if_misfit(const OperatorEntry& entry, const Stack& stack) {
   if (entry.dead()) return;
   const FunctionSchema& schema = entry.schema();
-  const IValue* value = stack.data() + (stack.size() - schema.arguments.size());
-  std::vector<IValue> positional;
-  std::vector<std::pair<std::string, IValue>> keyword;
-  for (const Argument& argument : schema.arguments) {
-    if (argument.kwarg_only)
-      keyword.emplace_back(argument.name, *value++);
-    else
-      positional.push_back(*value++);
+  const IValue* const values = stack.data() + (stack.size() - schema.arguments.size());
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    IValue value = values[i];
+    coerce_at(schema, i, value);
   }
-  bind_arguments(schema, std::move(positional), std::move(keyword));
 }
 
 ObservedCall::ObservedCall(OperatorEntry* entry, DispatchKeySet keys, const Kernel& kernel)

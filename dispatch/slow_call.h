@@ -8,7 +8,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/dispatch/typed_frame.h"
+#include "switchboard/dispatch/schema/typed_frame.h"
 
 namespace sb {
 

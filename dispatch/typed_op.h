@@ -28,7 +28,7 @@
 #include "switchboard/dispatch/schema/default_arguments.h"
 #include "switchboard/dispatch/schema/schema_literal.h"
 #include "switchboard/dispatch/slow_call.h"
-#include "switchboard/dispatch/typed_frame.h"
+#include "switchboard/dispatch/schema/typed_frame.h"
 #include "switchboard/dispatch/visit_tensors.h"
 
 namespace sb {

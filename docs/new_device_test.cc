@@ -4,7 +4,7 @@
 #include <string>
 
 #include "catch2/catch.hpp"
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/arithmetic/unary.h"
 #include "switchboard/ops/copying/copy.h"

@@ -15,7 +15,7 @@
 
 #include "switchboard/core/symbols/sym_int.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/registration.h"
+#include "switchboard/dispatch/objects/registration.h"
 #include "switchboard/dispatch/registration_handle.h"
 #include "switchboard/fake/fake_rule.h"
 

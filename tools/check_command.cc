@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_split.h"
-#include "switchboard/dispatch/load_library.h"
+#include "switchboard/dispatch/plugins/load_library.h"
 #include "switchboard/io/exported/graph_runner.h"
 #include "switchboard/io/exported/missing.h"
 #include "switchboard/io/exported/model_archive.h"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 
 namespace sb::tools {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "switchboard/autograd/gradcheck_numbers.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/custom_ops/opcheck/checks.h"
 #include "switchboard/custom_ops/opcheck/compare.h"
 #include "switchboard/custom_ops/opcheck/tensor_form.h"

@@ -4,7 +4,7 @@
 #include "switchboard/autograd/gradcheck_numbers.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/custom_ops/opcheck/checks.h"
 #include "switchboard/custom_ops/opcheck/tensor_form.h"
 #include "switchboard/ops/copying/copy.h"

@@ -7,7 +7,7 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/outputs/map_tensors.h"
 

@@ -1,4 +1,5 @@
 #include "switchboard/custom_ops/opcheck/opcheck.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 
 #include <algorithm>
 #include <utility>

@@ -16,7 +16,7 @@
 
 #include "switchboard/autograd/gradcheck.h"
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/registration.h"
+#include "switchboard/dispatch/objects/registration.h"
 
 namespace sb {
 

@@ -3,6 +3,7 @@
 #include <random>
 #include <utility>
 
+#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/custom_ops/opcheck/checks.h"
 #include "switchboard/custom_ops/opcheck/opcheck.h"

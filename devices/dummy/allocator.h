@@ -3,7 +3,7 @@
 #ifndef SWITCHBOARD_DEVICES_DUMMY_ALLOCATOR_H_
 #define SWITCHBOARD_DEVICES_DUMMY_ALLOCATOR_H_
 
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/storage.h"
 
 namespace sb::dummy {

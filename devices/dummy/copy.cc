@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "switchboard/core/error.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/devices/dummy/launch.h"
 #include "switchboard/devices/dummy/pinned_memory.h"
 #include "switchboard/devices/dummy/probe.h"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/storage.h"
 #include "switchboard/core/tensor.h"
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 
 namespace sb::dummy {
 

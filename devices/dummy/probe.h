@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/tensor.h"
 
 namespace sb::dummy {

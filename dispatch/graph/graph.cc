@@ -1,4 +1,5 @@
 #include "switchboard/dispatch/graph/graph.h"
+#include "switchboard/dispatch/schema/coerce_argument.h"
 
 #include "absl/strings/ascii.h"
 #include "switchboard/core/str_cat.h"

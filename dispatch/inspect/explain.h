@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-#include "switchboard/dispatch/computed_table.h"
+#include "switchboard/dispatch/inspect/computed_table.h"
 #include "switchboard/dispatch/typed_op.h"
 
 namespace sb {

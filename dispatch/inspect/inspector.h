@@ -4,7 +4,7 @@
 #ifndef SWITCHBOARD_DISPATCH_INSPECT_INSPECTOR_H_
 #define SWITCHBOARD_DISPATCH_INSPECT_INSPECTOR_H_
 
-#include "switchboard/dispatch/computed_table.h"        // IWYU pragma: export
+#include "switchboard/dispatch/inspect/computed_table.h"        // IWYU pragma: export
 #include "switchboard/dispatch/inspect/chrome_trace.h"  // IWYU pragma: export
 #include "switchboard/dispatch/inspect/explain.h"       // IWYU pragma: export
 #include "switchboard/dispatch/inspect/table_dump.h"    // IWYU pragma: export

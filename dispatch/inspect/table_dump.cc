@@ -4,7 +4,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/computed_table.h"
+#include "switchboard/dispatch/inspect/computed_table.h"
 
 namespace sb {
 namespace {

@@ -5,8 +5,8 @@
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/modes/mode.h"
-#include "switchboard/dispatch/operator_rules.h"
-#include "switchboard/dispatch/typed_frame.h"
+#include "switchboard/dispatch/modes/operator_rules.h"
+#include "switchboard/dispatch/schema/typed_frame.h"
 #include "switchboard/dispatch/visit_tensors.h"
 
 namespace sb::internal {

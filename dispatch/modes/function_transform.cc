@@ -5,7 +5,7 @@
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/make_kernel.h"
 #include "switchboard/dispatch/modes/scoped_stack.h"
-#include "switchboard/dispatch/operator_rules.h"
+#include "switchboard/dispatch/modes/operator_rules.h"
 
 namespace sb {
 namespace {

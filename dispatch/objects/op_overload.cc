@@ -1,4 +1,5 @@
 #include "switchboard/dispatch/objects/op_overload.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"

@@ -1,4 +1,5 @@
 #include "switchboard/dispatch/objects/op_overload_packet.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 
 #include <mutex>
 

@@ -1,7 +1,7 @@
 #include "switchboard/dispatch/objects/simple_registry.h"
 
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/schema/qualified_name.h"
+#include "switchboard/dispatch/objects/qualified_name.h"
 
 namespace sb {
 

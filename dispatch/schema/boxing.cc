@@ -1,6 +1,6 @@
 #include "switchboard/dispatch/schema/boxing.h"
 
-#include "switchboard/dispatch/typed_frame.h"
+#include "switchboard/dispatch/schema/typed_frame.h"
 
 namespace sb::internal {
 namespace {

@@ -92,23 +92,6 @@ class FunctionSchema {
 };
 std::ostream& operator<<(std::ostream& out, const FunctionSchema& schema);
 
-// Completes a call: takes positional values and (name, value) pairs, and gives one value for each
-// argument of the schema, defaults filled in and values coerced to the argument's type where the
-// schema allows it (see coerce_argument). Throws TypeError that names the operator, the argument,
-// what was expected and what came: too many, missing, given twice, unknown, of the wrong type.
-Stack bind_arguments(const FunctionSchema& schema, std::vector<IValue> positional,
-                     std::vector<std::pair<std::string, IValue>> keyword = {});
-
-// `value` as a value of the type of `argument`, or nullopt if it cannot be one. Conversions: int to
-// float, complex, SymInt or Scalar, and float to complex; a symbolic int to a plain one, with a
-// guard; one number or bool for a sized list, `int[N]`; empty lists for any list type; and any list
-// whose elements convert: int lists for float lists, Tensor lists for optional Tensor lists,
-// generic lists for what their elements are. A bool is not an int, nor an int a bool;
-// but for a Scalar a bool becomes 0 or 1, as in PyTorch's calls by name. The length of a list is
-// not compared with that of a sized list: that is left to operators, as in PyTorch. A value that
-// already is of the type is moved.
-std::optional<IValue> coerce_argument(const Argument& argument, IValue value);
-
 }  // namespace sb
 
 #endif  // SWITCHBOARD_DISPATCH_SCHEMA_FUNCTION_SCHEMA_H_

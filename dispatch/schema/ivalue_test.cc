@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "catch2/catch.hpp"
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/empty_tensor.h"
 
 namespace sb {

@@ -1,4 +1,5 @@
 #include "switchboard/dispatch/schema/schema_parser.h"
+#include "switchboard/dispatch/schema/coerce_argument.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"

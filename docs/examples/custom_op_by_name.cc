@@ -6,7 +6,7 @@
 #include "switchboard/autograd/register_autograd.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/print/tensor_print.h"
-#include "switchboard/dispatch/registration.h"
+#include "switchboard/dispatch/objects/registration.h"
 #include "switchboard/fake/register_fake.h"
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/factories/factories.h"

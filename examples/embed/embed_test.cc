@@ -6,7 +6,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/devices/device_guard.h"
 #include "switchboard/dispatch/inspect/inspector.h"
-#include "switchboard/dispatch/load_library.h"
+#include "switchboard/dispatch/plugins/load_library.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/devices/cpu_fallback.h"
 #include "switchboard/devices/device_guard.h"
 #include "switchboard/dispatch/library.h"

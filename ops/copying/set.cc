@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/checked_math.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/ops/cpu/cast.h"
 #include "switchboard/ops/shape/memory_format.h"
 #include "switchboard/ops/shape/resize.h"

@@ -1,7 +1,7 @@
 #include "switchboard/ops/define/structured.h"
 
 #include "absl/container/inlined_vector.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 
 namespace sb::internal {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "catch2/catch.hpp"
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/ops/copying/copy.h"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/cpu/cast.h"
 #include "switchboard/ops/define/define.h"

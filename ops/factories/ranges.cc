@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "switchboard/core/dtype_types.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"

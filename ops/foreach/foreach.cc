@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/dispatch/schema/schema_parser.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"

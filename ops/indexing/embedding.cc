@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "switchboard/core/checked_math.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/indexing/along_dim.h"

@@ -1,6 +1,6 @@
 #include "switchboard/ops/indexing/gather.h"
 
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"

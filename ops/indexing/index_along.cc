@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"

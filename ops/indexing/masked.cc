@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"

@@ -7,7 +7,7 @@
 
 #ifndef SB_CPU_VARIANT
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/elementwise.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/inlined_vector.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/shape/by_size.h"

@@ -1,6 +1,6 @@
 #include "switchboard/ops/outputs/meta_rehearsal.h"
 
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/operator_entry.h"

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/shape/resize.h"
 

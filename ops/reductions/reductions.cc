@@ -1,7 +1,7 @@
 #include "switchboard/ops/reductions/reductions.h"
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"

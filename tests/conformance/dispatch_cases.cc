@@ -1,4 +1,5 @@
 #include "switchboard/tests/conformance/dispatch_cases.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 
 #include <map>
 #include <memory>

@@ -2,14 +2,15 @@
 
 #include <memory>
 
+#include "switchboard/dispatch/plugins/kernel_from_library.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/load_library.h"
+#include "switchboard/dispatch/plugins/load_library.h"
 #include "switchboard/dispatch/objects/op_namespace.h"
 #include "switchboard/dispatch/objects/op_overload.h"
 #include "switchboard/dispatch/objects/op_overload_packet.h"
 #include "switchboard/dispatch/objects/simple_registry.h"
-#include "switchboard/dispatch/registration.h"
-#include "switchboard/dispatch/schema/qualified_name.h"
+#include "switchboard/dispatch/objects/registration.h"
+#include "switchboard/dispatch/objects/qualified_name.h"
 #include "switchboard/dispatch/test_tensors.h"
 #include "switchboard/tests/errors/message.h"
 
@@ -186,7 +187,7 @@ TEST_CASE("a kernel of a shared object that there is not") {
   Dispatcher d;
   Library m(d, Kind::Def, "demo");
   const OpOverload f(m.define("f(Tensor x) -> Tensor"));
-  m.impl_from_library("f", K::CPU, "no/such.so", "f");
+  impl_from_library(m, "f", K::CPU, "no/such.so", "f");
   CHECK(message([&] { f(tensor_on(DeviceType::CPU)); }) ==
         "RuntimeError: demo::f: plugin 'no/such.so': No such file or directory");
 }

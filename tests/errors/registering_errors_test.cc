@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "switchboard/dispatch/plugins/kernel_from_library.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/objects/op_overload.h"
 #include "switchboard/dispatch/test_tensors.h"
@@ -344,7 +345,7 @@ TEST_CASE_METHOD(RegisterErrors,
                  "a kernel of a shared object at a key that is no dense backend's") {
   const std::string text = refusal(d, [&] {
     at = here();
-    kernels->impl_from_library("f", K::AutogradCPU, "x.so", "f");
+    impl_from_library(*kernels, "f", K::AutogradCPU, "x.so", "f");
   });
   CHECK(text == "RuntimeError: " + kernels_text +
                     ": 'f' [AutogradCPU]: a kernel of a shared object goes to the key of a dense "

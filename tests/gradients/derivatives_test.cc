@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "catch2/catch.hpp"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/autograd/gradcheck.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/custom_ops/opcheck/checked_call.h"

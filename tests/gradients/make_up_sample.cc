@@ -1,5 +1,6 @@
 #include <map>
 
+#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/autograd/gradcheck_numbers.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/str_cat.h"

@@ -1,4 +1,4 @@
-// Kernels that Library::impl_from_library names.
+// Kernels that impl_from_library names.
 
 #include "switchboard/dispatch/library.h"
 

@@ -1,7 +1,7 @@
 // A plugin that loads the one that loads it.
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/load_library.h"
+#include "switchboard/dispatch/plugins/load_library.h"
 
 namespace {
 

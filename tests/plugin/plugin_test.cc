@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "catch2/catch.hpp"
+#include "switchboard/dispatch/plugins/kernel_from_library.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/load_library.h"
+#include "switchboard/dispatch/plugins/load_library.h"
 #include "switchboard/dispatch/objects/op_namespace.h"
-#include "switchboard/dispatch/registration.h"
+#include "switchboard/dispatch/objects/registration.h"
 #include "switchboard/dispatch/test_tensors.h"
 
 namespace sb {
@@ -131,7 +132,7 @@ TEST_CASE("a kernel may name a shared object, which the first call opens") {
   const OpOverload negate(m.define("negate(Tensor x, int n) -> int"));
   const Tensor x = tensor_on(DeviceType::CPU);
   SECTION("and all later calls, of any thread, go to its function") {
-    m.impl_from_library("negate", DispatchKey::CPU, plugin("kernel_plugin"), "negate_boxed");
+    impl_from_library(m, "negate", DispatchKey::CPU, plugin("kernel_plugin"), "negate_boxed");
     std::vector<std::thread> threads;
     std::atomic<int> good{0};
     for (int t = 0; t < 4; ++t)
@@ -140,21 +141,21 @@ TEST_CASE("a kernel may name a shared object, which the first call opens") {
     CHECK(good == 4);
   }
   SECTION("a missing object or symbol is an error of the call, not of the registration") {
-    m.impl_from_library("negate", DispatchKey::CPU, "tests/plugin/libmissing.so", "negate_boxed");
+    impl_from_library(m, "negate", DispatchKey::CPU, "tests/plugin/libmissing.so", "negate_boxed");
     CHECK_THROWS_WITH(negate(x, 5), Contains("demo::negate: plugin 'tests/plugin/libmissing.so'"));
     Library other(d, Kind::Impl, "demo");
-    other.allow_override().impl_from_library("negate", DispatchKey::CPU, plugin("kernel_plugin"),
+    impl_from_library(other.allow_override(), "negate", DispatchKey::CPU, plugin("kernel_plugin"),
                                              "no_such_function");
     CHECK_THROWS_WITH(negate(x, 5), Contains("no symbol 'no_such_function'"));
   }
   SECTION("only at the key of a dense backend, and only one there") {
     for (DispatchKey key : {DispatchKey::AutogradCPU, DispatchKey::SparseCPU,
                             DispatchKey::CompositeExplicitAutograd, DispatchKey::BackendSelect}) {
-      CHECK_THROWS_WITH(m.impl_from_library("negate", key, "x.so", "f"),
+      CHECK_THROWS_WITH(impl_from_library(m, "negate", key, "x.so", "f"),
                         Contains("dense backend") && Contains(std::string(to_string(key))));
     }
-    m.impl_from_library("negate", DispatchKey::CPU, "x.so", "f");
-    CHECK_THROWS_WITH(m.impl_from_library("negate", DispatchKey::CPU, "y.so", "g"),
+    impl_from_library(m, "negate", DispatchKey::CPU, "x.so", "f");
+    CHECK_THROWS_WITH(impl_from_library(m, "negate", DispatchKey::CPU, "y.so", "g"),
                       Contains("already registered"));
   }
 }

@@ -2,7 +2,7 @@
 // operator of that name.
 
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/load_library.h"
+#include "switchboard/dispatch/plugins/load_library.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/devices/cpu_fallback.h"

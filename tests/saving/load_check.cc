@@ -12,7 +12,7 @@
 #include <iterator>
 #include <string>
 
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/io/safetensors/saving.h"

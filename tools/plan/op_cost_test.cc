@@ -1,3 +1,4 @@
+#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/tools/plan/op_cost.h"
 
 #include "catch2/catch.hpp"

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "switchboard/dispatch/modes/functionalize_api.h"
+#include "switchboard/dispatch/objects/functionalize_api.h"
 #include "switchboard/dispatch/operator_handle.h"
 #include "switchboard/transforms/functionalization/functional_inputs.h"
 #include "switchboard/transforms/functionalization/functional_tensor.h"

@@ -1,7 +1,7 @@
 // Rules that an operator has for types of modes and of transforms.
 
-#ifndef SWITCHBOARD_DISPATCH_OPERATOR_RULES_H_
-#define SWITCHBOARD_DISPATCH_OPERATOR_RULES_H_
+#ifndef SWITCHBOARD_DISPATCH_MODES_OPERATOR_RULES_H_
+#define SWITCHBOARD_DISPATCH_MODES_OPERATOR_RULES_H_
 
 #include <functional>
 #include <typeindex>
@@ -34,4 +34,4 @@ inline const OperatorRules* find_rules(const OperatorEntry& op) {
 }  // namespace internal
 }  // namespace sb
 
-#endif  // SWITCHBOARD_DISPATCH_OPERATOR_RULES_H_
+#endif  // SWITCHBOARD_DISPATCH_MODES_OPERATOR_RULES_H_

@@ -1,4 +1,4 @@
-#include "switchboard/dispatch/load_library.h"
+#include "switchboard/dispatch/plugins/load_library.h"
 
 #include <dlfcn.h>
 #include <sys/stat.h>

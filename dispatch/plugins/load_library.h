@@ -1,7 +1,7 @@
 // Plugins: shared objects that register operators and kernels when they are loaded.
 
-#ifndef SWITCHBOARD_DISPATCH_LOAD_LIBRARY_H_
-#define SWITCHBOARD_DISPATCH_LOAD_LIBRARY_H_
+#ifndef SWITCHBOARD_DISPATCH_PLUGINS_LOAD_LIBRARY_H_
+#define SWITCHBOARD_DISPATCH_PLUGINS_LOAD_LIBRARY_H_
 
 #include <string>
 #include <string_view>
@@ -49,4 +49,4 @@ void* symbol_of_library(const std::string& path, const std::string& symbol);
 }  // namespace internal
 }  // namespace sb
 
-#endif  // SWITCHBOARD_DISPATCH_LOAD_LIBRARY_H_
+#endif  // SWITCHBOARD_DISPATCH_PLUGINS_LOAD_LIBRARY_H_

@@ -1,7 +1,7 @@
 // How one rule serves all routes on which calls are functionalised.
 
-#ifndef SWITCHBOARD_DISPATCH_MODES_FUNCTIONALIZE_API_H_
-#define SWITCHBOARD_DISPATCH_MODES_FUNCTIONALIZE_API_H_
+#ifndef SWITCHBOARD_DISPATCH_OBJECTS_FUNCTIONALIZE_API_H_
+#define SWITCHBOARD_DISPATCH_OBJECTS_FUNCTIONALIZE_API_H_
 
 #include <functional>
 #include <memory>
@@ -42,4 +42,4 @@ struct FunctionalizeRoutes {
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_DISPATCH_MODES_FUNCTIONALIZE_API_H_
+#endif  // SWITCHBOARD_DISPATCH_OBJECTS_FUNCTIONALIZE_API_H_

@@ -1,4 +1,4 @@
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 
 #include "switchboard/core/symbols/known.h"
 

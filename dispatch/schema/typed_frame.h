@@ -1,7 +1,7 @@
 // A typed call as compiled code sees it: type codes, and pointers to what they tell.
 
-#ifndef SWITCHBOARD_DISPATCH_TYPED_FRAME_H_
-#define SWITCHBOARD_DISPATCH_TYPED_FRAME_H_
+#ifndef SWITCHBOARD_DISPATCH_SCHEMA_TYPED_FRAME_H_
+#define SWITCHBOARD_DISPATCH_SCHEMA_TYPED_FRAME_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -104,4 +104,4 @@ decltype(auto) with_result(TypeCode code, void* result, F&& f) {
 }  // namespace internal
 }  // namespace sb
 
-#endif  // SWITCHBOARD_DISPATCH_TYPED_FRAME_H_
+#endif  // SWITCHBOARD_DISPATCH_SCHEMA_TYPED_FRAME_H_

@@ -1,7 +1,7 @@
 // Whether tensors share memory in a way that a write to one of them cannot survive.
 
-#ifndef SWITCHBOARD_CORE_MEMORY_OVERLAP_H_
-#define SWITCHBOARD_CORE_MEMORY_OVERLAP_H_
+#ifndef SWITCHBOARD_CORE_MEMORY_MEMORY_OVERLAP_H_
+#define SWITCHBOARD_CORE_MEMORY_MEMORY_OVERLAP_H_
 
 #include <cstdint>
 
@@ -24,4 +24,4 @@ void check_no_overlap(const Tensor& written, const Tensor& read);
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_CORE_MEMORY_OVERLAP_H_
+#endif  // SWITCHBOARD_CORE_MEMORY_MEMORY_OVERLAP_H_

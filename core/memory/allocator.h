@@ -1,7 +1,7 @@
 // Where memory comes from: one allocator a device type, each counting what it has given out.
 
-#ifndef SWITCHBOARD_CORE_ALLOCATOR_H_
-#define SWITCHBOARD_CORE_ALLOCATOR_H_
+#ifndef SWITCHBOARD_CORE_MEMORY_ALLOCATOR_H_
+#define SWITCHBOARD_CORE_MEMORY_ALLOCATOR_H_
 
 #include <atomic>
 #include <cstddef>
@@ -121,4 +121,4 @@ inline Allocator* get_allocator(DeviceType type) {
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_CORE_ALLOCATOR_H_
+#endif  // SWITCHBOARD_CORE_MEMORY_ALLOCATOR_H_

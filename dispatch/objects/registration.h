@@ -7,8 +7,8 @@
 // Without a Library, what they register in the default dispatcher stays until the process ends.
 // With one, it goes with the Library. Thread-safe, but for the Library that is given.
 
-#ifndef SWITCHBOARD_DISPATCH_REGISTRATION_H_
-#define SWITCHBOARD_DISPATCH_REGISTRATION_H_
+#ifndef SWITCHBOARD_DISPATCH_OBJECTS_REGISTRATION_H_
+#define SWITCHBOARD_DISPATCH_OBJECTS_REGISTRATION_H_
 
 #include <concepts>
 #include <initializer_list>
@@ -21,7 +21,7 @@
 
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/objects/op_overload.h"
-#include "switchboard/dispatch/schema/qualified_name.h"
+#include "switchboard/dispatch/objects/qualified_name.h"
 
 namespace sb {
 
@@ -155,4 +155,4 @@ class DefineOp {
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_DISPATCH_REGISTRATION_H_
+#endif  // SWITCHBOARD_DISPATCH_OBJECTS_REGISTRATION_H_

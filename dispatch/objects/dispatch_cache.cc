@@ -1,4 +1,4 @@
-#include "switchboard/dispatch/dispatch_cache.h"
+#include "switchboard/dispatch/objects/dispatch_cache.h"
 
 #include <algorithm>
 #include <mutex>

@@ -1,4 +1,4 @@
-#include "switchboard/dispatch/registration.h"
+#include "switchboard/dispatch/objects/registration.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,14 +1,14 @@
-#include "switchboard/dispatch/kernel_from_library.h"
+#include "switchboard/dispatch/plugins/kernel_from_library.h"
 
 #include <atomic>
 #include <utility>
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/load_library.h"
+#include "switchboard/dispatch/plugins/load_library.h"
 #include "switchboard/dispatch/operator_handle.h"
 
-namespace sb::internal {
+namespace sb {
 namespace {
 
 using BoxedFunction = void (*)(const OperatorHandle&, DispatchKeySet, Stack*);
@@ -26,7 +26,7 @@ struct LibraryKernel final : KernelState {
     if (const BoxedFunction known = function.load(std::memory_order_acquire)) return known;
     try {
       // Threads that come here together find the same function.
-      const auto found = reinterpret_cast<BoxedFunction>(symbol_of_library(path, symbol));
+      const auto found = reinterpret_cast<BoxedFunction>(internal::symbol_of_library(path, symbol));
       function.store(found, std::memory_order_release);
       return found;
     } catch (const Error& error) {
@@ -41,11 +41,16 @@ struct LibraryKernel final : KernelState {
 
 }  // namespace
 
-KernelFunction make_kernel_from_library(std::string path, std::string symbol) {
+void impl_from_library(Library& m, std::string_view op, DispatchKey key, std::string path,
+                       std::string symbol, SourceLocation where) {
+  SB_CHECK(functionality_of(key) == DispatchKey::Dense, m.to_string(), ": '", op, "' [",
+           to_string(key),
+           "]: a kernel of a shared object goes to the key of a dense backend; name one, as CPU",
+           "\nat: ", to_string(where));
   KernelFunction kernel;
   kernel.state = make_intrusive<LibraryKernel>(std::move(path), std::move(symbol));
   kernel.entries = {nullptr, &LibraryKernel::call, kernel.state.get()};
-  return kernel;
+  m.impl(op, key, std::move(kernel), where);
 }
 
-}  // namespace sb::internal
+}  // namespace sb

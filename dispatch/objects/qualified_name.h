@@ -1,7 +1,7 @@
 // Names of operators as users write them: with their namespace.
 
-#ifndef SWITCHBOARD_DISPATCH_SCHEMA_QUALIFIED_NAME_H_
-#define SWITCHBOARD_DISPATCH_SCHEMA_QUALIFIED_NAME_H_
+#ifndef SWITCHBOARD_DISPATCH_OBJECTS_QUALIFIED_NAME_H_
+#define SWITCHBOARD_DISPATCH_OBJECTS_QUALIFIED_NAME_H_
 
 #include <string_view>
 
@@ -16,4 +16,4 @@ OperatorName parse_qualified_name(std::string_view text);
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_DISPATCH_SCHEMA_QUALIFIED_NAME_H_
+#endif  // SWITCHBOARD_DISPATCH_OBJECTS_QUALIFIED_NAME_H_

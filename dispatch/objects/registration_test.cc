@@ -1,4 +1,4 @@
-#include "switchboard/dispatch/registration.h"
+#include "switchboard/dispatch/objects/registration.h"
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
@@ -167,7 +167,7 @@ TEST_CASE("a Meta kernel may not hide a composite one, unless the library may ov
   CHECK_THROWS_WITH(
       other.impl("f", K::Meta, first),
       Contains("demo::f [Meta]: the kernel would hide the CompositeImplicitAutograd one; ") &&
-          Contains("\nCompositeImplicitAutograd: dispatch/registration_test.cc:"));
+          Contains("\nCompositeImplicitAutograd: dispatch/objects/registration_test.cc:"));
   CHECK(keys_of(f) == Keys{K::CompositeImplicitAutograd});
   other.allow_override().impl("f", K::Meta, first);
   CHECK(keys_of(f) == Keys{K::Meta, K::CompositeImplicitAutograd});
@@ -218,8 +218,8 @@ TEST_CASE("a fact is kept once for each operator and type, until its handle goes
   CHECK(registry.names() == std::vector<std::string>{"demo::f", "demo::f.out"});
   CHECK_THROWS_WITH(registry.add("demo::f", FakeImpl{3}),
                     Contains("demo::f: a fact of this type is already registered; ") &&
-                        Contains("\nregistered at: dispatch/registration_test.cc:") &&
-                        Contains("\nand again at: dispatch/registration_test.cc:"));
+                        Contains("\nregistered at: dispatch/objects/registration_test.cc:") &&
+                        Contains("\nand again at: dispatch/objects/registration_test.cc:"));
   CHECK_THROWS_AS(registry.add("f", FakeImpl{3}), ValueError);
 
   const std::shared_ptr<const FakeImpl> held = registry.find<FakeImpl>("demo::f");

@@ -1,7 +1,7 @@
 // What an operator does at each key, once it has been found out.
 
-#ifndef SWITCHBOARD_DISPATCH_DISPATCH_CACHE_H_
-#define SWITCHBOARD_DISPATCH_DISPATCH_CACHE_H_
+#ifndef SWITCHBOARD_DISPATCH_OBJECTS_DISPATCH_CACHE_H_
+#define SWITCHBOARD_DISPATCH_OBJECTS_DISPATCH_CACHE_H_
 
 #include <atomic>
 #include <cstdint>
@@ -65,4 +65,4 @@ class DispatchCache {
 }  // namespace internal
 }  // namespace sb
 
-#endif  // SWITCHBOARD_DISPATCH_DISPATCH_CACHE_H_
+#endif  // SWITCHBOARD_DISPATCH_OBJECTS_DISPATCH_CACHE_H_

@@ -1,4 +1,4 @@
-#include "switchboard/dispatch/schema/qualified_name.h"
+#include "switchboard/dispatch/objects/qualified_name.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "switchboard/dispatch/computed_table.h"
+#include "switchboard/dispatch/inspect/computed_table.h"
 
 #include "absl/strings/str_format.h"
 #include "switchboard/core/str_cat.h"

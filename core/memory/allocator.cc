@@ -1,4 +1,4 @@
-#include "switchboard/core/allocator.h"
+#include "switchboard/core/memory/allocator.h"
 
 #include <cstring>
 
