@@ -45,8 +45,8 @@ bool needs_grad_in(const T& argument) {
 // Adds to a node an edge for each tensor of an argument, one that leads nowhere for an absent one.
 template <class T>
 void add_edges_of(const T& argument, GradNode* node) {
-  visit_tensor_places(
-      argument, [node](const Tensor* t) { node->add_edge(t ? gradient_edge(*t) : Edge()); });
+  visit_tensor_places(argument,
+                      [node](const Tensor* t) { node->add_edge(t ? gradient_edge(*t) : Edge()); });
 }
 
 // set_history() for each tensor of a result; `which` has a bit for each of several results that has

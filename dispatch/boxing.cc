@@ -63,8 +63,7 @@ IValue box_argument(TypeCode code, const void* argument) {
 void unbox_results(absl::Span<const TypeCode> codes, Stack* stack, void* const* places) {
   IValue* value = stack->data() + (stack->size() - codes.size());
   for (size_t i = 0; i < codes.size(); ++i) {
-    with_result(codes[i], places[i],
-                [&](auto& result) { unbox(std::move(value[i]), &result); });
+    with_result(codes[i], places[i], [&](auto& result) { unbox(std::move(value[i]), &result); });
   }
   stack->resize(stack->size() - codes.size());
 }

@@ -159,7 +159,7 @@ concept SchemaReturn = requires {
 // Scalar, int64_t and not `const int64_t&`. Others with the same type codes are called differently.
 namespace internal {
 template <class R>
-inline constexpr bool is_exact_return = SchemaReturn<R> && std::is_same_v<R, std::decay_t<R>>;
+inline constexpr bool is_exact_return = SchemaReturn<R>&& std::is_same_v<R, std::decay_t<R>>;
 template <>
 inline constexpr bool is_exact_return<void> = true;
 template <class... R>
@@ -171,7 +171,7 @@ inline constexpr bool is_exact_argument<A> =
     std::is_same_v<A, argument_type<CodeOfArgument<std::decay_t<A>>::value>>;
 }  // namespace internal
 template <class R, class... A>
-concept ExactSignature = internal::is_exact_return<R> && (internal::is_exact_argument<A> && ...);
+concept ExactSignature = internal::is_exact_return<R> &&(internal::is_exact_argument<A>&&...);
 
 // The type codes of a C++ function, to compare with a schema at run time. kDeepType stands for
 // IValue, which fits every type without a C++ type of its own.

@@ -20,10 +20,10 @@ class DirectPath {
   static constexpr size_t kMost = 8;
 
   // `tensors` are those among the arguments; there are no symbols. Changes the tensors and returns
-  // the unboxed kernel to run on them, at the key Meta, or changes nothing and returns nullptr: then
-  // comes DispatchMode::call(). Not asked while the call is observed, nor for operators with rules
-  // for modes. An active mode is still on the stack here; the kernel and adopt_direct() run without
-  // it.
+  // the unboxed kernel to run on them, at the key Meta, or changes nothing and returns nullptr:
+  // then comes DispatchMode::call(). Not asked while the call is observed, nor for operators with
+  // rules for modes. An active mode is still on the stack here; the kernel and adopt_direct() run
+  // without it.
   virtual const Kernel* enter_direct(const OperatorHandle& op,
                                      absl::Span<const Tensor* const> tensors) = 0;
   // The kernel gave this, among other results.

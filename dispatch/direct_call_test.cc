@@ -26,6 +26,7 @@ class Direct : public DispatchMode, private internal::DirectPath {
     op.redispatch_boxed(DispatchKey::Meta, stack);
   }
   std::string name() const override { return "Direct"; }
+
  private:
   internal::DirectPath* direct_path() override { return this; }
   const Kernel* enter_direct(const OperatorHandle& op,

@@ -23,7 +23,8 @@ bool holds_fake_object(const IValue& value) {
 
 // The kernels and rules of an operator, for one call.
 struct Candidates {
-  explicit Candidates(const OperatorHandle& op) : entry(op.entry()), base(find_operator_base(entry)) {}
+  explicit Candidates(const OperatorHandle& op)
+      : entry(op.entry()), base(find_operator_base(entry)) {}
 
   enum class Kind { None, Fallthrough, Kernel };
   Kind kernel_at(K key) const {

@@ -25,8 +25,9 @@ struct FakeObjectTest {
     m.impl("f", K::CPU, [](const OperatorHandle&, DispatchKeySet, Stack* stack) { *stack = {1}; });
   }
   RegistrationHandle rule(K key, int64_t result) {
-    return operator_base(f.handle().entry()).impl(
-        key, [result](DispatchKeySet, Stack* stack) { *stack = {result}; });
+    return operator_base(f.handle().entry()).impl(key, [result](DispatchKeySet, Stack* stack) {
+      *stack = {result};
+    });
   }
   int64_t call(const IValue& object) { return f.call({x, object})[0].to_int(); }
 

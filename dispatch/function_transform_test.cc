@@ -65,21 +65,25 @@ TEST_CASE("the transform on top sees a call first, and lowers it to the one belo
 
 TEST_CASE("an operator's rule for a type of transform runs instead of it, on the level below") {
   Fixture f;
-  const RegistrationHandle rule = operator_base(twice.handle().entry()).impl_transform(
-      TransformType::Vmap, [&](FunctionTransform& t, DispatchKeySet, Stack* stack) {
-        CHECK(current_transform() == &f.grad);
-        f.notes.push_back("rule for " + t.name());
-        twice.handle().call_boxed(stack);
-      });
+  const RegistrationHandle rule =
+      operator_base(twice.handle().entry())
+          .impl_transform(TransformType::Vmap,
+                          [&](FunctionTransform& t, DispatchKeySet, Stack* stack) {
+                            CHECK(current_transform() == &f.grad);
+                            f.notes.push_back("rule for " + t.name());
+                            twice.handle().call_boxed(stack);
+                          });
   FunctionTransformGuard a(&f.grad), b(&f.vmap);
   CHECK(f.call() == Notes{"rule for vmap", "grad"});
 }
 
 TEST_CASE("a transform is back after it threw") {
   Fixture f;
-  const RegistrationHandle rule = operator_base(twice.handle().entry()).impl_transform(
-      TransformType::Vmap,
-      [](FunctionTransform&, DispatchKeySet, Stack*) { throw ValueError("no"); });
+  const RegistrationHandle rule =
+      operator_base(twice.handle().entry())
+          .impl_transform(TransformType::Vmap, [](FunctionTransform&, DispatchKeySet, Stack*) {
+            throw ValueError("no");
+          });
   FunctionTransformGuard guard(&f.vmap);
   CHECK_THROWS_AS(f.call(), ValueError);
   CHECK(current_transform() == &f.vmap);

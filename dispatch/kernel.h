@@ -23,8 +23,8 @@ struct TypedFrame;
 // What a kernel with state keeps between calls: a functor, a lambda's captures.
 class KernelState : public IntrusiveTarget {
  public:
-  // A boxed kernel may take a typed call as it is, without a stack, and say so; then its boxed entry
-  // is not called.
+  // A boxed kernel may take a typed call as it is, without a stack, and say so; then its boxed
+  // entry is not called.
   virtual bool take_typed_call(OperatorEntry& /*op*/, DispatchKeySet /*keys*/,
                                const internal::TypedFrame& /*frame*/) const {
     return false;

@@ -395,8 +395,10 @@ TEST_CASE("a rule serves the mode that owns an argument, too, and goes with its 
   const Tensor x = tensor_with(tensor_key_set(DeviceType::CPU) | DispatchKey::Python);
   Decliner owner;
   x.impl()->set_mode_data(make_intrusive<OwnedBy>(&owner));
-  RegistrationHandle rule = operator_base(twice.handle().entry()).impl_mode<Decliner>(
-      [](Decliner&, DispatchKeySet, Stack* stack) { stack->back() = IValue(Tensor()); });
+  RegistrationHandle rule = operator_base(twice.handle().entry())
+                                .impl_mode<Decliner>([](Decliner&, DispatchKeySet, Stack* stack) {
+                                  stack->back() = IValue(Tensor());
+                                });
   CHECK_FALSE(twice(x).defined());
   rule.destroy();
   CHECK_THROWS_WITH(twice(x), "modes::twice: all modes that were asked declined: Decliner");

@@ -173,8 +173,10 @@ TEST_CASE_METHOD(OpOverloadTest,
   CHECK(f(cpu)[0].to_int() == 2);
   CHECK((*f.decompose({cpu}))[0].to_int() == 1);
   SECTION("a rule of the operator's own goes first") {
-    const RegistrationHandle rule = operator_base(f.handle().entry()).impl(
-        K::CompositeImplicitAutograd, [](DispatchKeySet, Stack* stack) { *stack = {IValue(3)}; });
+    const RegistrationHandle rule =
+        operator_base(f.handle().entry())
+            .impl(K::CompositeImplicitAutograd,
+                  [](DispatchKeySet, Stack* stack) { *stack = {IValue(3)}; });
     CHECK((*f.decompose({cpu}))[0].to_int() == 3);
   }
 }
@@ -208,8 +210,10 @@ TEST_CASE_METHOD(OpOverloadTest,
   CHECK_FALSE(f.kernel_for_dispatch_key_is_fallthrough(K::BackendSelect));  // not registered here
 
   SECTION("a rule of the operator's own counts as a kernel at its key") {
-    const RegistrationHandle rule = operator_base(f.handle().entry()).impl(
-        K::CUDA, [](DispatchKeySet, Stack* stack) { *stack = {IValue(3)}; });
+    const RegistrationHandle rule =
+        operator_base(f.handle().entry()).impl(K::CUDA, [](DispatchKeySet, Stack* stack) {
+          *stack = {IValue(3)};
+        });
     CHECK(f.has_kernel_for_dispatch_key(K::CUDA));
     CHECK(f.has_kernel_for_any_dispatch_key(K::CUDA));
   }

@@ -85,7 +85,8 @@ class OperatorBase {
   bool has_kernel_for_any_dispatch_key(DispatchKeySet keys) const;
   bool has_rule_for_mode(std::type_index mode) const;
   bool has_rule_for_transform(TransformType type) const;
-  // "CPU (ops/control_flow/cond.cc:31), Autograd (ops/control_flow/cond.cc:35); modes: sb::TracingMode (ops/control_flow/cond.cc:40)".
+  // "CPU (ops/control_flow/cond.cc:31), Autograd (ops/control_flow/cond.cc:35); modes:
+  // sb::TracingMode (ops/control_flow/cond.cc:40)".
   std::string describe_rules() const;
 
   // Forgets what the key, or every key, was found to do; the next call finds it out again.

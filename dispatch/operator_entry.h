@@ -78,11 +78,11 @@ struct TableHolder {
   std::atomic<const DispatchTable*> table_pointer;
 };
 
-// An entry is the place of an operator: of one name with one schema, which never changes once set. A
-// Dispatcher makes entries and keeps them, so that a handle never dangles and a program that defines
-// and removes without end does not grow. Between a removal and the next definition with that very
-// schema calls throw; each definition is a generation. What is not atomic is guarded by the
-// dispatcher's lock.
+// An entry is the place of an operator: of one name with one schema, which never changes once set.
+// A Dispatcher makes entries and keeps them, so that a handle never dangles and a program that
+// defines and removes without end does not grow. Between a removal and the next definition with
+// that very schema calls throw; each definition is a generation. What is not atomic is guarded by
+// the dispatcher's lock.
 class OperatorEntry : public TableHolder {
  public:
   OperatorEntry(Dispatcher& dispatcher, OperatorName name);
@@ -197,8 +197,8 @@ class OperatorEntry : public TableHolder {
   // Which arguments can hold tensors, as distances from the end of the stack.
   absl::InlinedVector<uint8_t, 8> tensor_arguments_;
   RegisteredKernels kernels_;
-  std::shared_ptr<const OwnedTable> table_;              // null until a call needs one
-  std::atomic<const DispatchTable*> resolved_{nullptr};  // of table_
+  std::shared_ptr<const OwnedTable> table_;                    // null until a call needs one
+  std::atomic<const DispatchTable*> resolved_{nullptr};        // of table_
   std::array<std::atomic<OperatorNote*>, kNumNotes> notes_{};  // owned
   std::atomic<uint32_t> generation_{0};
   std::atomic<Definition> definition_{Definition()};

@@ -18,13 +18,13 @@ inline constexpr TypeCode cpp_type_code = kDeepType;
 template <SchemaArgument T>
 inline constexpr TypeCode cpp_type_code<T> = CodeOfArgument<T>::value;
 template <class T>
-requires(!SchemaArgument<T> && SchemaReturn<T>) inline constexpr TypeCode cpp_type_code<T> =
-    CodeOfReturn<T>::value;
+requires(!SchemaArgument<T> &&
+         SchemaReturn<T>) inline constexpr TypeCode cpp_type_code<T> = CodeOfReturn<T>::value;
 
 // A C++ type of the schema's that never holds a tensor: a number, a list of them, a device.
 template <class T>
-concept NeverHoldsTensors = base_of(cpp_type_code<T>) != BaseType::Tensor &&
-                            cpp_type_code<T> != kDeepType;
+concept NeverHoldsTensors = base_of(cpp_type_code<T>)
+!= BaseType::Tensor&& cpp_type_code<T> != kDeepType;
 
 // Calls f(const Tensor*) for every place of a tensor in an argument or a result, in order: with
 // nullptr where an optional one is absent. A type that this does not know does not compile, so that

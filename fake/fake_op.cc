@@ -94,7 +94,8 @@ const FakeOp& make_fake_op(const OperatorHandle& op) {
 
   made->has_rules = !made->rules.empty() || made->is_lift;
 
-  if (!entry.find_note(NoteKind::Facts)) entry.set_note(NoteKind::Facts, std::make_unique<FakeOpNote>());
+  if (!entry.find_note(NoteKind::Facts))
+    entry.set_note(NoteKind::Facts, std::make_unique<FakeOpNote>());
   auto& note = static_cast<FakeOpNote&>(*entry.find_note(NoteKind::Facts));
   std::lock_guard<std::mutex> lock(make_mutex);
   std::shared_ptr<const FakeOp> old = std::exchange(note.owned, made);
