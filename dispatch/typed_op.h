@@ -97,9 +97,8 @@ struct TypedCall {
   [[gnu::cold]] static OperatorEntry& entry_of(const void* find) {
     return *static_cast<const Find*>(find)->entry();
   }
-  [[gnu::noinline, gnu::cold]] static R slow(OperatorEntry& (*entry_of)(const void*),
-                                             const void* find, const DispatchKeySet* keys,
-                                             A... args) {
+  [[gnu::noinline]] static R slow(OperatorEntry& (*entry_of)(const void*), const void* find,
+                                  const DispatchKeySet* keys, A... args) {
     OperatorEntry& entry = entry_of(find);
     const void* const arguments[] = {std::addressof(args)..., nullptr};
     if constexpr (std::is_void_v<R>) {

@@ -50,6 +50,7 @@ class ScopedStack {
 
   // The visible entry of the highest rank that was pushed last, or nullptr.
   Entry* top() const {
+    if (size_ == 1) return visible(*entries_) ? entries_ : nullptr;  // most often
     Entry* best = nullptr;
     for (Entry* e = entries_ + size_; e != entries_;) {
       --e;
