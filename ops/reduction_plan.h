@@ -4,6 +4,7 @@
 #ifndef SWITCHBOARD_OPS_REDUCTION_PLAN_H_
 #define SWITCHBOARD_OPS_REDUCTION_PLAN_H_
 
+#include "switchboard/dispatch/cpp_types.h"
 #include "switchboard/ops/output_plan.h"
 #include "switchboard/ops/reduce.h"
 

@@ -2,11 +2,13 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/cast.h"
+#include "switchboard/ops/copy.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/indexing/accumulate.h"
 #include "switchboard/ops/indexing/advanced_index.h"
 #include "switchboard/ops/indexing/masked.h"
 #include "switchboard/ops/indexing/offsets.h"
+#include "switchboard/ops/memory_overlap.h"
 
 namespace sb {
 namespace {

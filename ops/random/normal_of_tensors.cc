@@ -4,6 +4,7 @@
 #include "switchboard/ops/arithmetic.h"
 #include "switchboard/ops/comparison.h"
 #include "switchboard/ops/copy_to_out.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories.h"
 #include "switchboard/ops/item.h"
 #include "switchboard/ops/random/distributions.h"
