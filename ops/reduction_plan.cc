@@ -1,6 +1,6 @@
 #include "switchboard/ops/reduction_plan.h"
 
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/output_plan.h"
 
 namespace sb {
 

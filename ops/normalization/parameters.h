@@ -7,11 +7,10 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/tensor.h"
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/output_plan.h"
 #include "switchboard/ops/dims.h"
 #include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/optional_tensor.h"
-#include "switchboard/ops/output_plan.h"
 #include "switchboard/ops/size_lists.h"
 
 namespace sb::internal {

@@ -2,9 +2,8 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/define/structured.h"
-#include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/output_plan.h"
+#include "switchboard/ops/memory_format.h"
 #include "switchboard/ops/size_text.h"
 
 namespace sb::spatial {

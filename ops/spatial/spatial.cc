@@ -4,7 +4,6 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copy.h"
-#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/output_plan.h"
 #include "switchboard/ops/parallel.h"
 #include "switchboard/ops/resize.h"
