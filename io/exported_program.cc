@@ -72,8 +72,8 @@ struct ExportedProgram::Impl {
 
   // One value for each of the program's inputs, checked.
   std::vector<IValue> bind(std::vector<IValue> given) const {
-    SB_CHECK_TYPE(given.size() == inputs.size(), path, ": takes ", inputs.size(), " inputs",
-                  input_names(), ", got ", given.size());
+    SB_CHECK_TYPE(given.size() == inputs.size(), path, ": expected ", input_names(), ", got ",
+                  given.size(), given.size() == 1 ? " value" : " values");
     std::vector<IValue> values;
     size_t next = 0;
     for (size_t i = 0; i < program.inputs.size(); ++i) {
@@ -94,11 +94,12 @@ struct ExportedProgram::Impl {
     return values;
   }
 
+  // For messages: "the inputs (x float32[2, 3], n number)".
   std::string input_names() const {
     std::string names;
     for (const ExportedValue& input : inputs)
-      names += str_cat(names.empty() ? " (" : ", ", input.name, " ", input.type);
-    return names.empty() ? "" : names + ")";
+      names += str_cat(names.empty() ? "" : ", ", input.name, " ", input.type);
+    return names.empty() ? "no inputs" : str_cat("the inputs (", names, ")");
   }
 
   void check_input(const InputSpec& input, const IValue& value) const {

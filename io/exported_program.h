@@ -52,12 +52,13 @@ class ExportedProgram {
   // It runs where its parameters and buffers are; if it has none, where the first tensor that it is
   // given is. Devices that the program names become that one.
   //
-  // Buffers that the program writes to keep what was written for the next run, and inputs that it
-  // writes to are written to. If an operator throws, neither has changed, unless the program itself
-  // has in-place operators (those before run_decompositions() may).
+  // After a run, each buffer and input that the program mutates holds its new values; the next run
+  // goes on from there. If an operator throws, none has changed, unless the program itself has
+  // in-place operators (one before run_decompositions() may).
   //
   // Throws, before anything runs, NotImplementedError that lists every operator that is missing;
-  // TypeError for inputs of another number or kind; ValueError for inputs of another dtype, of
+  // TypeError for a node that does not fit its operator's schema, and for inputs of another number
+  // or kind; ValueError for inputs of another dtype, of
   // sizes that the program does not take or its guards exclude, and for a parameter without data.
   // Sizes that are symbols are not checked. Errors of operators come with the place of their node
   // before them: "net.pt2: models/model.json: graph_module/graph/nodes[3] (addmm_1): ".
@@ -82,9 +83,9 @@ class ExportedProgram {
   //   program.apply([&](const Tensor& t) { return fake.from_tensor(t, Device("cuda:0")); });
   // Throws what f throws, which leaves the program as it was.
   void apply(absl::FunctionRef<Tensor(const Tensor&)> f);
-  // Copies to a device those that are elsewhere; what shares memory shares it there, and what
-  // requires a gradient does so there. As `Module.to`. Throws what the copying throws, which leaves
-  // the program as it was.
+  // Moves every parameter, buffer and constant to a device. Those that share memory still do, and
+  // those that require a gradient still do; what parameters() gave before is no longer the
+  // program's. As `Module.to`. Throws what copying throws, which leaves the program as it was.
   void to(Device device);
 
   // The names of what the program needs and this process does not have: "torchvision::nms". It can

@@ -81,7 +81,7 @@ TEST_CASE("inputs that do not fit are refused before anything runs", "[io][expor
   CountingMode count;
   const ModeGuard guard(&count);
   CHECK_THAT(error_of([&] { program({}); }),
-             Contains("TypeError: net.pt2: takes 1 inputs (x float32[2, 3]), got 0"));
+             Contains("TypeError: net.pt2: expected the inputs (x float32[2, 3]), got 0 values"));
   CHECK_THAT(error_of([&] { program({1.5}); }),
              Contains("TypeError: net.pt2: input 'x': expected float32[2, 3], got Double"));
   CHECK_THAT(error_of([&] { program({Tensor()}); }), Contains("got an undefined tensor"));
