@@ -22,16 +22,6 @@ std::string names_of(const TensorMap& tensors) {
   return names.empty() ? "nothing" : names;
 }
 
-// Whether a tensor is what the program says; a size that is an expression may be any here.
-bool fits(const Tensor& tensor, const io::ValueMeta& meta) {
-  if (tensor.dtype() != meta.dtype || tensor.dim() != std::ssize(meta.sizes)) return false;
-  for (int64_t i = 0; i < tensor.dim(); ++i) {
-    const io::Expression& size = meta.sizes[static_cast<size_t>(i)];
-    if (size.is_constant() && size.constant() != tensor.size(i)) return false;
-  }
-  return true;
-}
-
 // The tensor of that name, which must be as the program says.
 Tensor find_checked(const TensorMap& tensors, const std::string& path, const std::string& name,
                     const io::ValueMeta& meta, const char* role) {
@@ -39,7 +29,7 @@ Tensor find_checked(const TensorMap& tensors, const std::string& path, const std
   SB_CHECK_VALUE(found != tensors.end(), path, ": no ", role, " ", io::quote(name), " (",
                  meta.describe(), "); the file has ", names_of(tensors));
   const Tensor& tensor = found->second;
-  SB_CHECK_VALUE(fits(tensor, meta), path, ": ", role, " ", io::quote(name), ": expected ",
+  SB_CHECK_VALUE(meta.admits(tensor), path, ": ", role, " ", io::quote(name), ": expected ",
                  meta.describe(), ", got ", tensor.describe());
   return tensor;
 }
@@ -131,12 +121,6 @@ TensorMap collect(const io::ModelArchive& archive, const std::vector<IValue>& va
 }
 
 }  // namespace
-
-bool is_tensor(const io::InputSpec& input) {
-  if (input.kind == io::InputKind::User) return std::holds_alternative<io::TensorRef>(input.value);
-  return input.kind == io::InputKind::Parameter || input.kind == io::InputKind::Buffer ||
-         input.kind == io::InputKind::TensorConstant;
-}
 
 std::vector<IValue> program_tensors(const io::ModelArchive& archive, const TensorSources& sources) {
   const Binder binder(archive, sources);

@@ -40,8 +40,6 @@ std::vector<std::string> output_names(const io::Program& program);
 
 // The metadata of an input that is a tensor, as the archive stores it or the program says.
 io::ValueMeta input_meta(const io::ModelArchive& archive, const io::InputSpec& input);
-// Whether it is a tensor.
-bool is_tensor(const io::InputSpec& input);
 
 // What --save-weights and --save-inputs write: by dotted name, and by the user's.
 TensorMap weights_by_name(const io::ModelArchive& archive, const std::vector<IValue>& values);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/devices/device_guard.h"
 #include "switchboard/dispatch/dispatcher.h"
@@ -70,7 +69,8 @@ Tensor to_cpu(const Tensor& tensor) {
   return copy;
 }
 
-Mover::Mover(const RunPlace& place, IntrusivePtr<ShapeEnv> env) : device_(place.device) {
+Mover::Mover(const RunPlace& place, IntrusivePtr<ShapeEnv> env)
+    : device_(place.device), copies_(place.device) {
   if (!place.fake) return;
   mode_.emplace(FakeTensorOptions{.shape_env = std::move(env)});
   guard_.emplace(*mode_);
@@ -78,13 +78,7 @@ Mover::Mover(const RunPlace& place, IntrusivePtr<ShapeEnv> env) : device_(place.
 
 Tensor Mover::move(const Tensor& tensor) {
   if (is_fake()) return mode_->from_tensor(tensor, {.device = device_, .static_shapes = true});
-  const auto [found, fresh] = moved_.try_emplace({tensor.storage().get(), tensor.dtype()});
-  if (fresh) {
-    const int64_t items = static_cast<int64_t>(tensor.storage()->nbytes() / tensor.itemsize());
-    found->second = empty_strided({items}, {1}, tensor.dtype());
-    copy_by_name(found->second, alias_with(tensor, {items}, {1}, 0));
-  }
-  return alias_with(found->second, tensor.sizes(), tensor.strides(), tensor.storage_offset());
+  return copies_.copy(tensor);
 }
 
 Tensor Mover::move_as(const Tensor& tensor, const io::TensorMeta& meta) {

@@ -3,15 +3,14 @@
 #ifndef SWITCHBOARD_TOOLS_RUN_PLACE_H_
 #define SWITCHBOARD_TOOLS_RUN_PLACE_H_
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "switchboard/core/tensor.h"
 #include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/io/exported/device_copies.h"
 #include "switchboard/io/exported/program.h"
 
 namespace sb::tools {
@@ -56,7 +55,7 @@ class Mover {
   Device device_;
   std::optional<FakeTensorMode> mode_;
   std::optional<FakeTensorModeGuard> guard_;
-  std::map<std::pair<const StorageImpl*, DType>, Tensor> moved_;
+  io::DeviceCopies copies_;
 };
 
 }  // namespace sb::tools

@@ -62,10 +62,10 @@ class Finder {
     const bool is_aten = op.ns() == "aten";
     const bool other_overload = !dispatcher_.overloads(op.name).empty();
     add(other_overload ? "overload" : "operator", op.to_string(), place,
-        is_aten && !decomposed_
-            ? "export with run_decompositions(), or define it and load it with --load"
-        : is_aten ? "define it in a library and load that with --load"
-                  : "load the library that defines it with --load");
+        is_aten && !decomposed_ ? "export with run_decompositions(), or define it in a library and "
+                                  "load that (sb --load, load_library())"
+        : is_aten               ? "define it in a library and load that (sb --load, load_library())"
+                                : "load the library that defines it (sb --load, load_library())");
   }
 
   void add(const char* kind, std::string name, std::string place, const char* advice) {

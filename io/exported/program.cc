@@ -38,6 +38,16 @@ TensorMeta ValueMeta::at(const SymbolValues& symbols) const {
   return meta;
 }
 
+bool ValueMeta::admits(const Tensor& tensor) const {
+  if (tensor.dtype() != dtype || tensor.dim() != std::ssize(sizes)) return false;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const SymInt given = tensor.sym_size(static_cast<int64_t>(i));
+    if (sizes[i].is_constant() && !given.is_symbolic() && given.expect_int() != sizes[i].constant())
+      return false;
+  }
+  return true;
+}
+
 std::string ValueMeta::describe() const {
   std::string text;
   for (const Expression& size : sizes) text += (text.empty() ? "" : ", ") + size.to_string();
@@ -104,6 +114,12 @@ void for_each_name(const Argument& argument, absl::FunctionRef<void(const std::s
 }
 
 std::string Node::target() const { return overload.empty() ? op : str_cat(op, ".", overload); }
+
+bool is_tensor(const InputSpec& input) {
+  if (input.kind == InputKind::User) return std::holds_alternative<TensorRef>(input.value);
+  return input.kind == InputKind::Parameter || input.kind == InputKind::Buffer ||
+         input.kind == InputKind::TensorConstant;
+}
 
 bool is_result(OutputKind kind) {
   return kind == OutputKind::User || kind == OutputKind::Loss ||

@@ -23,6 +23,7 @@
 #include "switchboard/core/device.h"
 #include "switchboard/core/dtype.h"
 #include "switchboard/core/layout.h"
+#include "switchboard/core/tensor.h"
 #include "switchboard/io/exported/expression.h"
 
 namespace sb::io {
@@ -54,6 +55,9 @@ struct ValueMeta {
   // With these numbers for the symbols, all of them plain. Throws ValueError for a symbol without a
   // number, RuntimeError for sizes that no tensor has.
   TensorMeta at(const SymbolValues& symbols = {}) const;
+  // Whether the tensor has this dtype and these sizes. A size that is an expression here, or a
+  // symbol there, may be any.
+  bool admits(const Tensor& tensor) const;
   std::string describe() const;  // "float32[s0, 3]"
   bool operator==(const ValueMeta&) const = default;
 };
@@ -229,6 +233,8 @@ struct InputSpec {
   // not use it by name. User: what it is in the graph, a TensorRef or a SymRef.
   Argument value;
 };
+// Whether it is bound to a tensor.
+bool is_tensor(const InputSpec& input);
 
 // As `torch.export.graph_signature.OutputKind`. The three mutations are to be written back to what
 // `target` names after the run.

@@ -18,8 +18,12 @@ def _headers(context, repository):
     return found
 
 def _linked(context, repository):
-    """Our archives, the names of Abseil's libraries, and the flags that both need."""
-    archives, abseil, flags = [], [], []
+    """What ours consists of and stands on, as linkers and pkg-config name it.
+
+    Returns our archives; the names of Abseil's libraries, which are also their packages; those of other
+    libraries by package ({"libzip": "zip"}); and the flags that all of these need.
+    """
+    archives, abseil, others, flags = [], [], {}, []
     for part in context.linker_inputs.to_list():
         if part.owner.workspace_name == _ABSEIL:
             if part.libraries:  # not headers alone
@@ -27,8 +31,11 @@ def _linked(context, repository):
         elif part.owner.workspace_name == repository:
             for library in part.libraries:
                 archives.append(library.pic_static_library or library.static_library)
+        elif part.libraries:
+            # //third_party names repositories after packages, and their targets after libraries.
+            others[part.owner.workspace_name] = part.owner.name
         flags.extend(part.user_link_flags)
-    return archives, abseil, [flag for i, flag in enumerate(flags) if flag not in flags[:i]]
+    return archives, abseil, others, [flag for i, flag in enumerate(flags) if flag not in flags[:i]]
 
 def _static_library(ctx, archives):
     """One archive of all."""
@@ -45,8 +52,8 @@ def _static_library(ctx, archives):
     )
     return library
 
-def _shared_library(ctx, archive, abseil, flags):
-    """A shared library of the whole archive; Abseil's are shared libraries, too."""
+def _shared_library(ctx, archive, libraries, flags):
+    """A shared library of the whole archive; those that it names are the system's."""
     toolchain = find_cpp_toolchain(ctx)
     features = cc_common.configure_features(ctx = ctx, cc_toolchain = toolchain)
     library = ctx.actions.declare_file("%s/libswitchboard.so.%s" % (ctx.label.name, ctx.attr.version))
@@ -62,7 +69,7 @@ def _shared_library(ctx, archive, abseil, flags):
             archive.path,
             "-Wl,--no-whole-archive",
             "-Wl,--no-undefined",
-        ] + ["-l" + name for name in abseil] + flags + ctx.fragments.cpp.linkopts,
+        ] + ["-l" + name for name in libraries] + flags + ctx.fragments.cpp.linkopts,
     )
     ctx.actions.run(
         executable = cc_common.get_tool_for_action(feature_configuration = features, action_name = action),
@@ -82,7 +89,7 @@ def _shared_library(ctx, archive, abseil, flags):
     )
     return library
 
-def _package(ctx, name, description, abseil, cflags, libs):
+def _package(ctx, name, description, requires, cflags, libs):
     """A file for pkg-config."""
     file = ctx.actions.declare_file("%s/%s.pc" % (ctx.label.name, name))
     ctx.actions.write(file, "\n".join([
@@ -90,7 +97,7 @@ def _package(ctx, name, description, abseil, cflags, libs):
         "Name: " + name,
         "Description: " + description,
         "Version: " + ctx.attr.version,
-        "Requires: " + ", ".join(["eigen3"] + abseil),
+        "Requires: " + ", ".join(["eigen3"] + requires),
         "Cflags: -I${prefix}/include " + " ".join(cflags),
         "Libs: " + " ".join(libs),
         "",
@@ -100,9 +107,9 @@ def _package(ctx, name, description, abseil, cflags, libs):
 def _sb_sdk_impl(ctx):
     info = _merged(ctx.attr.deps)
     headers = _headers(info.compilation_context, ctx.label.workspace_name)
-    archives, abseil, flags = _linked(info.linking_context, ctx.label.workspace_name)
+    archives, abseil, others, flags = _linked(info.linking_context, ctx.label.workspace_name)
     static = _static_library(ctx, archives)
-    shared = _shared_library(ctx, static, abseil, flags)
+    shared = _shared_library(ctx, static, abseil + others.values(), flags)
     cflags = ["-std=c++20"] + ["-D" + define for define in info.compilation_context.defines.to_list()]
 
     files = {"include/" + path: file for path, file in headers.items()}
@@ -121,7 +128,8 @@ def _sb_sdk_impl(ctx):
             ctx,
             "switchboard-static",
             "Switchboard as part of the program",
-            abseil,
+            # No header includes these: with the shared library, the loader finds them.
+            abseil + others.keys(),
             cflags,
             # Whole: operators register themselves, and nothing refers to them.
             ["-Wl,--whole-archive,${prefix}/lib/libswitchboard.a,--no-whole-archive"] + flags,
@@ -146,7 +154,7 @@ sb_sdk = rule(
     doc = """A tarball of headers, a static and a shared library, and files for pkg-config.
 
     The static library is made of the objects of ordinary builds, which .bazelrc makes
-    position-independent. Abseil and Eigen stay the system's.""",
+    position-independent. Abseil, Eigen and libzip stay the system's.""",
     attrs = {
         "deps": attr.label_list(providers = [CcInfo], doc = "What programs may name."),
         "version": attr.string(mandatory = True, doc = "The shared library's, too: no two fit each other."),

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Follows README's steps for a program without Bazel: unpacks //:sdk, compiles examples/quickstart.cc
-# by the line that is written there, and expects what Bazel's own quickstart prints. Once with the
-# shared library, once with the static one.
+# by the line that is written there, and expects what Bazel's own quickstart prints. The same for
+# examples/run_exported.cc. Once with the shared library, once with the static one.
 set -euo pipefail
 
 [[ -f switchboard-sdk.tar.gz ]] || { echo "no switchboard-sdk.tar.gz in $PWD" >&2; exit 1; }
@@ -12,23 +12,27 @@ ln -sf ../switchboard-sdk.tar.gz bazel-bin/
 # The lines behind "## Without Bazel" that are code, but for the build itself.
 steps=$(sed -n '/^## Without Bazel$/,/^## In/s/^    //p' README.md | grep -v '^\./bazelw')
 grep -q '^g++ ' <<<"$steps"
-# What it prints of the tables differs: the SDK has gradients.
+# What quickstart prints of the tables differs: the SDK has gradients.
 before_tables() { sed '/^Why/,$d'; }
-wanted=$(examples/quickstart | before_tables)
-[[ $wanted == cpu:* ]]
 
+# try PROGRAM STEPS: by these steps the program is compiled, and prints what Bazel's own does.
 try() {
-  local got
-  got=$(bash -eu -o pipefail -c "$1")
-  grep -q '^demo::blend$' <<<"$got"
+  local wanted got
+  wanted=$("examples/$1" | before_tables)
+  [[ -n $wanted ]]
+  got=$(bash -eu -o pipefail -c "$2")
+  [[ $1 != quickstart ]] || grep -q '^demo::blend$' <<<"$got"
   got=$(before_tables <<<"$got")
   if [[ $got != "$wanted" ]]; then
     diff <(echo "$wanted") <(echo "$got") || true
-    echo "quickstart printed something else after: $1" >&2
+    echo "$1 printed something else after: $2" >&2
     exit 1
   fi
-  rm quickstart
+  rm "$1"
 }
 
-try "$steps"
-try "${steps//--libs switchboard/--libs switchboard-static}"
+for program in quickstart run_exported; do
+  these=${steps//quickstart/$program}
+  try "$program" "$these"
+  try "$program" "${these//--libs switchboard/--libs switchboard-static}"
+done
