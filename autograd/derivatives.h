@@ -85,7 +85,7 @@ class DerivedNode final : public FormulaNode {
 
   std::string name() const override { return backward_name(Traits::schema.name); }
 
-  // Whether some input that has a formula requires a gradient.
+  // Returns whether some input that has a formula requires a gradient.
   template <class... A>
   static bool wanted(const A&... args) {
     const auto refs = std::tie(args...);

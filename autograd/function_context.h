@@ -60,8 +60,8 @@ class FunctionContext {
 
   // At any time.
 
-  // Whether the input requires a gradient; of a list of tensors, whether one of them does, or the
-  // one at `element`. Throws IndexError for an input or element that is not there.
+  // Returns whether the input requires a gradient; of a list of tensors, whether one of them does,
+  // or the one at `element`. Throws IndexError for an input or element that is not there.
   bool needs_input_grad(size_t input) const;
   bool needs_input_grad(size_t input, size_t element) const;
   // What was set under that name. Throws ValueError if nothing was.

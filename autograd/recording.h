@@ -34,7 +34,7 @@ inline DispatchKeySet keys_below_recording(DispatchKeySet keys) { return keys - 
 // "aten::mul.Tensor backward".
 std::string backward_name(std::string_view op);
 
-// Whether an argument holds a tensor that requires a gradient.
+// Returns whether an argument holds a tensor that requires a gradient.
 template <class T>
 bool needs_grad_in(const T& argument) {
   bool any = false;

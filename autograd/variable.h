@@ -51,7 +51,7 @@ Edge gradient_edge(const Tensor& tensor);
 using TensorHook = std::function<Tensor(const Tensor& grad)>;
 std::function<void()> register_hook(const Tensor& tensor, TensorHook hook);
 
-// Whether gradients of the dtype exist: floating point and complex numbers.
+// Returns whether gradients of the dtype exist: floating point and complex numbers.
 inline bool is_differentiable(DType dtype) { return is_floating_point(dtype) || is_complex(dtype); }
 
 // The tensor that `tensor` is a view of, as autograd saw it made; undefined if of none. As

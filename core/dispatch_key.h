@@ -196,13 +196,14 @@ constexpr bool is_alias_key(DispatchKey k) {
   return k >= DispatchKey::EndOfRuntimeKeys && k < DispatchKey::EndOfKeys;
 }
 
-// Whether k is one of the functionalities that exist once a backend (Dense, Quantized, ...).
+// Returns whether k is one of the functionalities that exist once a backend (Dense, Quantized,
+// ...).
 constexpr bool is_per_backend_functionality(DispatchKey k) {
   return k < DispatchKey::EndOfFunctionalities &&
          kFunctionalityLayout.backend_mask[static_cast<int>(k)] != 0;
 }
 
-// Whether a call can be sent to k: neither an alias nor a bare per-backend functionality.
+// Returns whether a call can be sent to k: neither an alias nor a bare per-backend functionality.
 // Undefined is a runtime key.
 constexpr bool is_runtime_key(DispatchKey k) {
   return k < DispatchKey::EndOfRuntimeKeys && !is_per_backend_functionality(k);

@@ -58,8 +58,8 @@ class DispatchKeySet {
 
   constexpr uint64_t bits() const { return bits_; }
   constexpr bool empty() const { return bits_ == 0; }
-  // Whether all bits of k's own set are here. As every set has the empty one, has(Undefined) is
-  // false by definition.
+  // Returns whether all bits of k's own set are here. As every set has the empty one,
+  // has(Undefined) is false by definition.
   constexpr bool has(DispatchKey k) const {
     const uint64_t b = bits_of(k);
     return b != 0 && (bits_ & b) == b;

@@ -81,7 +81,7 @@ class Scalar {
   // these do.
   SymInt to_sym_int() const;
   SymFloat to_sym_float() const;
-  // Whether it is the plain integer v. No guard, and no call: false where it may be.
+  // Returns whether it is the plain integer v. No guard, and no call: false where it may be.
   constexpr bool is(int64_t v) const { return tag_ == tag_of(DType::Int64) && value_.i == v; }
 
   // The value as T (bool, an integer, float, double, a complex, or a type made from float such as

@@ -98,7 +98,7 @@ class SizesAndStrides {
       stride *= s == 0 ? 1 : s;
     }
   }
-  // Whether `p` points into this object.
+  // Returns whether `p` points into this object.
   bool holds(const int64_t* p) const {
     return reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(inline_) < sizeof(inline_);
   }

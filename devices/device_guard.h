@@ -38,7 +38,8 @@ class DeviceGuardImpl {
   // These throw NotImplementedError where a device has no others, or no events.
   virtual Stream stream_from_pool(int8_t index, bool high_priority) const;
   virtual std::unique_ptr<EventImpl> make_event(EventFlag flag) const;
-  // Whether all work of a stream is done; and waits until it is, then throws as synchronize.
+  // Returns whether all work of a stream is done; and waits until it is, then throws as
+  // synchronize.
   virtual bool query_stream(Stream /*stream*/) const { return true; }
   virtual void synchronize_stream(Stream /*stream*/) const {}
 };

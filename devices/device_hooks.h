@@ -24,8 +24,8 @@ class DeviceHooks {
   virtual Generator default_generator(int8_t index);
   // A generator of its own, unseeded ones with seed 0. `index` exists.
   virtual Generator new_generator(int8_t index, uint64_t seed);
-  // Whether `data` is host memory that the device reads directly. For the device's own code:
-  // programs ask sb::is_pinned, for which the device registers a kernel (pin_memory.h).
+  // Returns whether `data` is host memory that the device reads directly. For the device's own
+  // code: programs ask sb::is_pinned, for which the device registers a kernel (pin_memory.h).
   virtual bool is_pinned(const void* /*data*/) { return false; }
 
   // What a tensor's backend metadata is in a file (saving/saving.h), and back. As

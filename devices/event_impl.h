@@ -22,7 +22,7 @@ class EventImpl {
   virtual void record(Stream stream) = 0;
   // The rest after a record(). `stream` waits for the mark before the work that it is given later.
   virtual void block(Stream stream) = 0;
-  // Whether the mark was passed; and waits until it is, then throws as synchronize(Device).
+  // Returns whether the mark was passed; and waits until it is, then throws as synchronize(Device).
   virtual bool query() const = 0;
   virtual void synchronize() const = 0;
   // Milliseconds between the passing of two marks of one device, both passed.

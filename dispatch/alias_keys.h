@@ -7,7 +7,7 @@
 
 namespace sb {
 
-// Whether the alias key stands for the runtime key.
+// Returns whether the alias key stands for the runtime key.
 bool alias_includes(DispatchKey alias, DispatchKey key);
 
 // The runtime keys whose kernels are "backend kernels" of an autograd key: X for AutogradX; the

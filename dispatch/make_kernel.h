@@ -94,7 +94,7 @@ decltype(auto) adapt_argument(const From& v) {
   }
 }
 
-// Whether a kernel parameter P can take what a schema's argument A gives.
+// True if a kernel parameter P can take what a schema's argument A gives.
 template <class A, class P>
 inline constexpr bool parameter_fits =
     (!std::is_lvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>)&&(

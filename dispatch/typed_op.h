@@ -282,7 +282,7 @@ class Op : public internal::CallsOf<Op<Tag>, Tag, internal::schema_literal<Tag>.
   // The operator for boxed calls.
   OperatorHandle handle() const { return OperatorHandle(entry()); }
 
-  // Whether an F can be a kernel of this operator.
+  // True if an F can be a kernel of this operator.
   template <class F>
   static constexpr bool fits = Traits::template Apply<internal::TypedKernels>::template fits<F>;
   // A kernel made for this operator. Does not compile unless `functor` fits the

@@ -64,7 +64,7 @@ class FakeConverter {
 
 // At most so many elements does a constant have. As `CONSTANT_NUMEL_LIMIT`.
 inline constexpr int64_t kMostConstantElements = 1;
-// Whether the tensor may be a constant: real, with data and small.
+// Returns whether the tensor may be a constant: real, with data and small.
 bool may_be_constant(const Tensor& real);
 
 // Makes `tensor`, which has no data, a fake tensor of the mode on `device`.

@@ -92,7 +92,7 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   Tensor convert_argument(const OperatorHandle& op, const FakeOp& facts, size_t index,
                           const Tensor& tensor, const Stack& stack);
   void record_creation(const Tensor& fake, const Creation& creation);
-  // Whether calls with nothing special among their arguments go straight to the shape rule.
+  // Returns whether calls with nothing special among their arguments go straight to the shape rule.
   bool goes_straight(const FakeOp& facts, const DispatchTable& table) const;
   // Makes a result of a Meta kernel a fake tensor, unless it is an argument.
   void adopt(const OperatorHandle& op, const KernelInvocation& invocation, const Tensor& result,
@@ -120,8 +120,8 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
 // The device with an index where the device type has several: "cuda" is the current one, or cuda:0.
 Device with_index(Device device);
 
-// Whether the Meta slot holds a CompositeImplicitAutograd kernel: that is the only one that fills
-// the NestedTensor slots too.
+// Returns whether the Meta slot holds a CompositeImplicitAutograd kernel: that is the only one that
+// fills the NestedTensor slots too.
 bool is_implicit_composite(const DispatchTable& table);
 
 }  // namespace sb::internal

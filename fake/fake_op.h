@@ -33,7 +33,7 @@ struct FakeOp {
   uint64_t rules_version = 0;
 };
 
-// Whether a `device` argument names a device that this program does not have.
+// Returns whether a `device` argument names a device that this program does not have.
 bool goes_elsewhere(const FakeOp& facts, absl::Span<const IValue> arguments);
 
 // Grows with each rule that comes or goes.

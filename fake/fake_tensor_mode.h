@@ -131,7 +131,7 @@ class FakeTensorModeGuard {
   ModeGuard guard_;
 };
 
-// Whether the tensor belongs to some fake mode.
+// Returns whether the tensor belongs to some fake mode.
 bool is_fake(const Tensor& tensor);
 // Its mode; nullptr for a tensor that is not fake. As `maybe_get_fake_mode`.
 DispatchMode* maybe_get_fake_mode(const Tensor& tensor);

@@ -14,7 +14,7 @@ enum class Overlap : uint8_t { No, Full, Partial, TooHard };
 
 // Full: the same elements in the same order.
 Overlap overlap_between(const Tensor& a, const Tensor& b);
-// Whether two elements of `t` surely have one address (an expanded dimension).
+// Returns whether two elements of `t` surely have one address (an expanded dimension).
 bool has_internal_overlap(const Tensor& t);
 
 // The checks of every operator that writes; they throw RuntimeError. As at::assert_no_*.

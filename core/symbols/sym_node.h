@@ -114,7 +114,7 @@ class SymNode : public IntrusiveTarget {
   // The same where they are not known, too: some number, that goes with those of the environment's
   // other expressions, so that strides order as sizes do. At least 0. Int.
   virtual int64_t stand_in() const { return 2; }
-  // Whether the other is the same expression. Records nothing.
+  // Returns whether the other is the same expression. Records nothing.
   virtual bool is_same(const SymNode& other) const { return this == &other; }
 
  private:

@@ -87,8 +87,8 @@ class HigherOrderTarget {
   virtual std::vector<IValue> run(
       std::vector<IValue> arguments,
       const std::vector<std::shared_ptr<const Graph>>& subgraphs) const = 0;
-  // Whether a call has effects beyond its results and those of its subgraphs: such calls are never
-  // dead code.
+  // Returns whether a call has effects beyond its results and those of its subgraphs: such calls
+  // are never dead code.
   virtual bool is_impure() const { return false; }
 };
 
@@ -134,8 +134,8 @@ class Node {
   const std::optional<NodeMeta>& meta() const { return meta_; }
   void set_meta(std::optional<NodeMeta> meta) { meta_ = std::move(meta); }
 
-  // Whether the node does more than give its value, so that it stays when nobody uses that: inputs,
-  // the output, operators that write to an argument, return nothing, draw random numbers
+  // Returns whether the node does more than give its value, so that it stays when nobody uses that:
+  // inputs, the output, operators that write to an argument, return nothing, draw random numbers
   // (nondeterministic_seeded) or were removed, and higher-order calls of which a part is so.
   bool is_impure() const;
 

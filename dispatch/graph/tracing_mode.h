@@ -61,7 +61,8 @@ class TracingMode : public DispatchMode {
   //   mode.track_results(node, results);
   Graph& graph() { return graph_; }
   const TraceOptions& options() const { return options_; }
-  // Whether a trace inside this one runs: then a rule passes the call on and records nothing.
+  // Returns whether a trace inside this one runs: then a rule passes the call on and records
+  // nothing.
   bool paused() const { return paused_; }
   // The value as an argument of a node. Tensors are their nodes, or become constants.
   GraphArg argument_of(const IValue& value);

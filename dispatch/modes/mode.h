@@ -43,7 +43,7 @@ class DispatchMode {
   virtual std::string name() const = 0;
   // The slot that the mode takes; nullopt for a user's mode.
   virtual std::optional<ModeKey> mode_key() const { return std::nullopt; }
-  // Whether it is the mode that may be alone on the pre-dispatch stack (pre_dispatch.h).
+  // Returns whether it is the mode that may be alone on the pre-dispatch stack (pre_dispatch.h).
   virtual bool is_schema_check() const { return false; }
 
  private:

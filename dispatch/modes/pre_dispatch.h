@@ -65,8 +65,8 @@ class PreDispatchModeGuard {
 
 namespace internal {
 
-// Whether calls that arrive at PreDispatch go to modes: there are some, and the thread excludes
-// neither PreDispatch nor Python, as it does where no mode may run.
+// Returns whether calls that arrive at PreDispatch go to modes: there are some, and the thread
+// excludes neither PreDispatch nor Python, as it does where no mode may run.
 bool pre_dispatch_modes_run();
 
 // Takes the top mode off for a scope; there must be one. At the end it takes its slot again, even

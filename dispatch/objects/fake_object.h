@@ -23,7 +23,7 @@ class FakeObject : public OpaqueObject {
   std::string class_name_;
 };
 
-// Whether some argument on the end of the stack is a FakeObject, in a list too.
+// Returns whether some argument on the end of the stack is a FakeObject, in a list too.
 bool has_fake_object(const OperatorHandle& op, const Stack& stack);
 
 // Calls an operator on fake stand-ins. Kernels do not run: at each key, highest first, the mode

@@ -79,9 +79,9 @@ class OperatorBase {
                                         const FunctionalizeRoutes& routes,
                                         SourceLocation where = SourceLocation::current());
 
-  // Whether there is a rule for exactly that key.
+  // Returns whether there is a rule for exactly that key.
   bool has_kernel_for_dispatch_key(DispatchKey key) const;
-  // Whether there is one for a key of the set. Rules for alias keys never count.
+  // Returns whether there is one for a key of the set. Rules for alias keys never count.
   bool has_kernel_for_any_dispatch_key(DispatchKeySet keys) const;
   bool has_rule_for_mode(std::type_index mode) const;
   bool has_rule_for_transform(TransformType type) const;

@@ -145,7 +145,7 @@ using argument_type = typename internal::CppType<code>::Argument;
 template <TypeCode code>
 using return_type = typename internal::CppType<code>::Return;
 
-// Whether T is the C++ type of some schema type.
+// True if T is the C++ type of some schema type.
 template <class T>
 concept SchemaArgument = requires {
   internal::CodeOfArgument<std::decay_t<T>>::value;
@@ -155,7 +155,7 @@ concept SchemaReturn = requires {
   internal::CodeOfReturn<std::decay_t<T>>::value;
 };
 
-// Whether a function R(A...) has exactly the C++ types of some schema's: `const Scalar&` and not
+// True if a function R(A...) has exactly the C++ types of some schema's: `const Scalar&` and not
 // Scalar, int64_t and not `const int64_t&`. Others with the same type codes are called differently.
 namespace internal {
 template <class R>

@@ -83,9 +83,10 @@ class FunctionSchema {
 
   // Index of the argument of that name, or nullopt.
   std::optional<size_t> find_argument(std::string_view name) const;
-  // Whether some argument is written to.
+  // Returns whether some argument is written to.
   bool is_mutable() const;
-  // Whether some argument has an alias annotation and none is written to. As `OpOverload.is_view`.
+  // Returns whether some argument has an alias annotation and none is written to. As
+  // `OpOverload.is_view`.
   bool is_view() const;
   // The schema as PyTorch prints it; parsing it again gives the same schema.
   std::string to_string() const;

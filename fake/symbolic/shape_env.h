@@ -133,9 +133,10 @@ class ShapeEnv : public IntrusiveTarget {
   // What the program rests on, a line each: sources that are plain or equal, ranges, guards with
   // who asked.
   std::vector<std::string> produce_guards() const;
-  // Whether these sizes satisfy all of that. Keys are sources ("x.size(0)") or symbols ("s0", and
-  // "u0", whose run-time checks then count too). Sources that are plain or share a symbol may be
-  // left out. Throws ValueError for a key that names nothing, and for a symbol without a value.
+  // Returns whether these sizes satisfy all of that. Keys are sources ("x.size(0)") or symbols
+  // ("s0", and "u0", whose run-time checks then count too). Sources that are plain or share a
+  // symbol may be left out. Throws ValueError for a key that names nothing, and for a symbol
+  // without a value.
   GuardsResult evaluate_guards(absl::Span<const std::pair<std::string, int64_t>> sizes) const;
   GuardsResult evaluate_guards(std::initializer_list<std::pair<std::string, int64_t>> sizes) const {
     return evaluate_guards(absl::MakeConstSpan(sizes.begin(), sizes.size()));

@@ -71,7 +71,7 @@ class OutputPlan {
              absl::Span<const Tensor* const> inputs, StructuredOptions options, bool inplace);
   // What the kernel writes to: out itself, or a tensor of its own.
   const Tensor& target() const { return target_; }
-  // Whether out's storage will have to grow, for which there may be no memory.
+  // Returns whether out's storage will have to grow, for which there may be no memory.
   bool must_grow() const;
   // Lets the kernel write to a tensor of its own, where out itself would do.
   void keep_apart();

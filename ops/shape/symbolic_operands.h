@@ -38,7 +38,7 @@ class SymbolicOperands {
   Tensor result(const Tensor& stand_in) const;
 
  private:
-  // Whether dimension d of the result, counted from the last, is broadcast from 1 in an operand.
+  // True if dimension d of the result, counted from the last, is broadcast from 1 in an operand.
   using Ones = absl::InlinedVector<bool, 6>;
   void broadcast(const Tensor& t, Ones* ones);
   Tensor stand_in(const Tensor& t, const Ones& ones) const;
