@@ -1,4 +1,4 @@
-// What the nodes of derive() have in common, whatever the operator.
+// The part of derive()'s nodes that does not depend on the operator.
 
 #ifndef SWITCHBOARD_AUTOGRAD_FORMULA_NODE_H_
 #define SWITCHBOARD_AUTOGRAD_FORMULA_NODE_H_

@@ -1,4 +1,4 @@
-// What the kernels at Autograd have in common, whatever they record.
+// Helpers that all recording kernels at Autograd share.
 
 #ifndef SWITCHBOARD_AUTOGRAD_RECORDING_H_
 #define SWITCHBOARD_AUTOGRAD_RECORDING_H_
@@ -86,7 +86,7 @@ void take_gradients(std::tuple<T...> grads, TensorVector* out, size_t first, siz
 // replaced.
 ViewReplay replay_by_calling(const OperatorHandle& op, Stack arguments);
 
-// How a view that is recorded now comes about.
+// Returns the origin of a view that is recorded now.
 ViewOrigin view_origin(bool one_of_several);
 
 // note_view() for the results of a view operator.

@@ -138,7 +138,7 @@ inline constexpr int kNumPerBackend = 0 SB_FORALL_FUNCTIONALITIES(SB_F, SB_P);
 inline constexpr int kNumSlots =
     1 + (kNumFunctionalities - internal::kNumPerBackend) + internal::kNumPerBackend * kNumBackends;
 
-// Where a functionality's slots lie: its first slot, and a mask that is all ones for a per-backend
+// Locates a functionality's slots: its first slot, and a mask that is all ones for a per-backend
 // functionality and zero for one that stands alone. Indexed by functionality; 0 is Undefined.
 struct FunctionalityLayout {
   uint8_t first_slot[kNumFunctionalities + 1];

@@ -13,7 +13,7 @@
 
 namespace sb {
 
-// Where a sequence of random bits is: the seed, and how many blocks of philox.h were taken.
+// A position in a sequence of random bits: the seed, and how many blocks of philox.h were taken.
 struct PhiloxState {
   uint64_t seed;
   uint64_t offset;

@@ -1,4 +1,4 @@
-// What a tensor is: a typed, strided view of a storage, with the dispatch keys that its calls
+// The tensor itself: a typed, strided view of a storage, with the dispatch keys that its calls
 // carry.
 
 #ifndef SWITCHBOARD_CORE_TENSOR_IMPL_H_
@@ -39,9 +39,9 @@ class VersionCounter : public IntrusiveTarget {
   std::atomic<const void*> last_writer_{nullptr};
 };
 
-// What other rooms attach to a tensor. Core only carries it: autograd's node and gradient, and what
-// the dispatch mode that owns the tensor knows of it (a fake tensor's mode). A tensor with mode
-// data has the Python key, so that its calls reach the mode.
+// Data that other rooms attach to a tensor. Core only carries it: autograd's node and gradient, and
+// what the dispatch mode that owns the tensor knows of it (a fake tensor's mode). A tensor with
+// mode data has the Python key, so that its calls reach the mode.
 class DispatchMode;
 class Tensor;
 class AutogradMeta : public IntrusiveTarget {
@@ -258,7 +258,7 @@ class TensorImpl : public IntrusiveTarget {
   bool is_conj() const { return key_set_.has(DispatchKey::Conjugate); }
   bool is_neg() const { return key_set_.has(DispatchKey::Negative); }
 
-  // How often the tensor, or a tensor that it shares its counter with, was written to.
+  // Counts the writes to the tensor, and to tensors that share its counter.
   uint32_t version() const {
     const VersionCounter* counter = version_.load(std::memory_order_acquire);
     return counter ? counter->value() : 0;
@@ -270,7 +270,7 @@ class TensorImpl : public IntrusiveTarget {
     else
       version_counter().bump(writer);
   }
-  // Who bumped last.
+  // The caller that bumped last.
   const void* last_writer() const {
     const VersionCounter* counter = version_.load(std::memory_order_acquire);
     return counter ? counter->last_writer() : nullptr;

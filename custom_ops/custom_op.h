@@ -31,7 +31,7 @@
 namespace sb {
 
 struct CustomOpOptions {
-  // What the arguments are called in a schema that is made from a function: see infer_schema().
+  // Names of the arguments, for a schema that is made from a function: see infer_schema().
   std::vector<std::string> arguments = {};
   // The tensors that the function writes to. Beside a schema: what the schema says, or nothing.
   std::vector<std::string> mutates_args = {};
@@ -105,7 +105,7 @@ class CustomOp {
                where);
     return *this;
   }
-  // What it gives on tensors without data.
+  // Adds the fake rule: the results on tensors without data.
   template <class F>
   CustomOp& register_fake(F rule, SourceLocation where = SourceLocation::current()) & {
     add_fake(internal::make_fresh_kernel(std::move(rule), op_.handle(), results_are_new_), where);

@@ -1,4 +1,4 @@
-// What alias keys stand for, and which backends lie behind an autograd key.
+// The runtime keys that an alias key stands for, and the backends behind an autograd key.
 
 #ifndef SWITCHBOARD_DISPATCH_ALIAS_KEYS_H_
 #define SWITCHBOARD_DISPATCH_ALIAS_KEYS_H_

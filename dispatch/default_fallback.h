@@ -7,7 +7,7 @@
 
 namespace sb::internal {
 
-// What calls do at a key that belongs to a package: modes at Python, the Python dispatcher at its
+// The fallback at a key that belongs to a package: modes at Python, the Python dispatcher at its
 // own. A constant of the program, made as it starts; there is one for a key.
 class DefaultFallback {
  public:

@@ -92,7 +92,7 @@ class Dispatcher {
   friend class OperatorEntry;
   friend class internal::DefaultFallback;
 
-  // What Library is made of; each returns an id that the matching remove takes. All throw and
+  // The primitives of Library: each returns an id that the matching remove takes. All throw and
   // change nothing on error.
   uint64_t open_library(LibraryKind kind, const std::string& ns, const SourceLocation& where);
   void close_library(LibraryKind kind, const std::string& ns, uint64_t library);

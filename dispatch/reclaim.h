@@ -1,4 +1,4 @@
-// When may a table or a kernel be destroyed that a call on another thread may be running on?
+// Destroys tables and kernels once no call on another thread can be using them.
 //
 // Registrations replace tables while other threads call. A call takes no lock and counts nothing
 // that threads share: it notes, in a word of its own thread, that a call is under way, before it
@@ -19,8 +19,8 @@
 
 namespace sb::internal {
 
-// How many calls are under way on this thread, one inside the other. The highest bit is set while
-// the thread is not known to retire(): until its first call, and while it ends.
+// Counts the calls under way on this thread, one inside the other. The highest bit is set while the
+// thread is not known to retire(): until its first call, and while it ends.
 inline constexpr uint32_t kUnknownThread = uint32_t{1} << 31;
 inline constinit thread_local std::atomic<uint32_t> calls_under_way{kUnknownThread};
 
@@ -54,7 +54,7 @@ void retire(std::shared_ptr<const void> object);
 // no lock of a dispatcher.
 void reclaim();
 
-// How many retired objects still wait; for tests.
+// Counts the retired objects that still wait; for tests.
 size_t retired_objects();
 
 }  // namespace sb::internal

@@ -1,4 +1,4 @@
-// What decides the result of a fake call, as words that can be compared.
+// Everything that decides the result of a fake call, as words that can be compared.
 
 #ifndef SWITCHBOARD_FAKE_CACHE_KEY_H_
 #define SWITCHBOARD_FAKE_CACHE_KEY_H_
@@ -30,7 +30,7 @@ class CacheKey {
 
   absl::Span<const uint64_t> words() const { return words_; }
   uint64_t hash() const { return hash_; }
-  // How often kernels had come and gone, of the words of a key.
+  // The count of registrations and removals among the words of a key.
   static uint64_t registrations(absl::Span<const uint64_t> words) { return words[kRegistrations]; }
 
  private:

@@ -42,7 +42,7 @@ struct FakeCacheInfo {
 
 namespace internal {
 
-// Why a call is not remembered. The texts are PyTorch's.
+// The reason why a call is not remembered. The texts are PyTorch's.
 enum class CacheBypass : uint8_t {
   DataDependentOutput,
   DynamicOutputShape,
@@ -65,7 +65,7 @@ enum class CacheBypass : uint8_t {
 inline constexpr size_t kCacheBypasses = static_cast<size_t>(CacheBypass::Full) + 1;
 std::string_view to_string(CacheBypass reason);
 
-// What a call gives. As `_DispatchCacheEntry`.
+// The remembered result of a call. As `_DispatchCacheEntry`.
 struct CacheEntry {
   std::vector<uint64_t> key;  // CacheKey::words
   uint64_t hash = 0;
@@ -96,7 +96,7 @@ class FakeDispatchCache : public IntrusiveTarget {
   FakeDispatchCache();
   ~FakeDispatchCache() override;
   static IntrusivePtr<FakeDispatchCache> create() { return make_intrusive<FakeDispatchCache>(); }
-  // What modes use that are given none.
+  // The cache of modes that are given none.
   static const IntrusivePtr<FakeDispatchCache>& process_wide();
 
   // As `FakeTensorMode.cache_info` and `cache_clear`, which sets the numbers to zero, too.

@@ -1,4 +1,4 @@
-// What kinds of arguments a call has: one look at each decides which way it goes.
+// The kinds of arguments that a call has: one look at each decides which way it goes.
 
 #ifndef SWITCHBOARD_FAKE_FAKE_ARGUMENTS_H_
 #define SWITCHBOARD_FAKE_FAKE_ARGUMENTS_H_

@@ -50,7 +50,7 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   FakeConverter& converter() { return converter_; }
   ShapeEnv* shape_env() const { return options_.shape_env.get(); }
   FakeDispatchCache& cache() const { return *options_.cache; }
-  // What the options and the ShapeEnv's settings say to results, in a number.
+  // Every setting of the options and the ShapeEnv that results depend on, in one number.
   uint64_t cache_settings() const { return cache_settings_; }
   uint64_t epoch() const { return epoch_; }
   void new_epoch() { ++epoch_; }
@@ -59,7 +59,7 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
     const IntrusivePtr<ModeData>& data = tensor.impl()->mode_data();
     return data && &data->mode() == this;
   }
-  // What the fake tensors without extras have.
+  // The mode data of all fake tensors without extras.
   IntrusivePtr<ModeData> data();
 
   // A fake tensor of that shape; contiguous without strides.

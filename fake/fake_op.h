@@ -1,4 +1,5 @@
-// What fake mode knows about an operator: found out at the first call, kept with the operator.
+// Facts about an operator that fake mode needs: found out at the first call, kept with the
+// operator.
 
 #ifndef SWITCHBOARD_FAKE_FAKE_OP_H_
 #define SWITCHBOARD_FAKE_FAKE_OP_H_
@@ -28,7 +29,8 @@ struct FakeOp {
   bool is_seeded = false;   // nondeterministic_seeded: two calls give two results
   bool returns_nothing = false;
 
-  // Where this was made for another definition of the operator, or other rules, it is made anew.
+  // Made anew when the operator has another definition, or other fake rules, than when this was
+  // made.
   uint64_t defined_order = 0;
   uint64_t rules_version = 0;
 };

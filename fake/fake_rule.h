@@ -1,4 +1,4 @@
-// What fake mode does for single operators, in place of their shape rule.
+// Fake rules: what fake mode runs for single operators in place of their shape rules.
 
 #ifndef SWITCHBOARD_FAKE_FAKE_RULE_H_
 #define SWITCHBOARD_FAKE_FAKE_RULE_H_

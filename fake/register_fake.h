@@ -1,4 +1,5 @@
-// What an operator gives on tensors without data, as `torch.library.register_fake` says it.
+// Registers a fake rule: the results of an operator on tensors without data. As
+// `torch.library.register_fake`.
 //
 //   register_fake("mylib::nonzero_rows", [](const Tensor& x) {
 //     const SymInt rows = fake_context().new_dynamic_size();
@@ -21,7 +22,8 @@
 
 namespace sb {
 
-// What a fake rule may ask of the call that it runs for. As `torch._library.fake_impl.FakeImplCtx`.
+// Answers the questions of a fake rule about the call that it runs for. As
+// `torch._library.fake_impl.FakeImplCtx`.
 class FakeContext {
  public:
   explicit FakeContext(const FakeCall& call) : call_(call) {}

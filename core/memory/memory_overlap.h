@@ -1,4 +1,4 @@
-// Whether tensors share memory in a way that a write to one of them cannot survive.
+// Checks for tensors that share memory in a way that a write to one of them cannot survive.
 
 #ifndef SWITCHBOARD_CORE_MEMORY_MEMORY_OVERLAP_H_
 #define SWITCHBOARD_CORE_MEMORY_MEMORY_OVERLAP_H_

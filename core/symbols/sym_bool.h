@@ -42,7 +42,7 @@ class SymBool {
   }
   std::string to_string() const;
 
-  // What SB_CHECK asks of its condition, so that it means `torch._check` for a symbolic one.
+  // SB_CHECK asks its condition by this, so that it means `torch._check` for a symbolic one.
   bool check_truth(std::string_view condition, SourceLocation where) const {
     return node_ ? node_->expect_true(where, condition) : value_;
   }

@@ -52,7 +52,7 @@ TableDump dump_tables(const Dispatcher& dispatcher);
 std::string to_string(const TableDump& dump);
 TableDump parse_table_dump(std::string_view text, const std::string& source);
 
-// What differs between two dumps.
+// A difference between two dumps.
 struct SlotChange {
   std::vector<DispatchKey> keys;  // those that changed in the same way, lowest first
   std::string before, after;      // "kernel ops/mm.cc:31 [math kernel, from ...]" or "nothing"

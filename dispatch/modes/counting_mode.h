@@ -1,4 +1,4 @@
-// How often is each operator called?
+// A mode that counts the calls of each operator.
 
 #ifndef SWITCHBOARD_DISPATCH_MODES_COUNTING_MODE_H_
 #define SWITCHBOARD_DISPATCH_MODES_COUNTING_MODE_H_

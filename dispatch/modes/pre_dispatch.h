@@ -45,8 +45,8 @@ DispatchMode* unset_pre_dispatch_schema_check();
 // `_pop_mode_from_pre_dispatch`.
 DispatchMode* pop_pre_dispatch_mode();
 
-// How many there are; the one with that key, or nullptr (ValueError for Fake); the top one, or
-// nullptr.
+// Return the number of modes; the one with that key, or nullptr (ValueError for Fake); the top one,
+// or nullptr.
 size_t pre_dispatch_stack_size();
 DispatchMode* get_pre_dispatch_mode(ModeKey key);
 DispatchMode* current_pre_dispatch_mode();

@@ -12,7 +12,7 @@
 
 namespace sb {
 
-// What stands for an object of a class while a program is traced or runs on fake tensors: of the
+// A stand-in for an object of a class while a program is traced or runs on fake tensors: of the
 // same class for schemas, but no kernel can use it. As `FakeScriptObject`.
 class FakeObject : public OpaqueObject {
  public:

@@ -1,5 +1,5 @@
-// What an operator does under modes, function transforms and the Python dispatcher, beside the
-// kernels in its table.
+// The own rules of an operator, beside the kernels in its table: mode rules, transform rules, and
+// key rules for the Python dispatcher.
 
 #ifndef SWITCHBOARD_DISPATCH_OBJECTS_OPERATOR_BASE_H_
 #define SWITCHBOARD_DISPATCH_OBJECTS_OPERATOR_BASE_H_
@@ -97,7 +97,7 @@ class OperatorBase {
   // Takes away all rules. Handles of them do nothing any more.
   void clear();
 
-  // What calls read. The caller holds a CallPin, for as long as it uses what it got; nullptr where
+  // Read by calls. The caller holds a CallPin, for as long as it uses what it got; nullptr where
   // there is none. KeyRules are those of one moment.
   class KeyRules;
   KeyRules key_rules() const;
@@ -134,14 +134,14 @@ class OperatorBase::KeyRules {
   const Tables* tables_;
 };
 
-// What an ordinary operator does under modes and transforms, beside its kernels. Lives as long as
-// the entry; find_operator_base() gives nullptr while nobody asked for it.
+// The own rules of an ordinary operator, beside its kernels. Lives as long as the entry;
+// find_operator_base() gives nullptr while nobody asked for it.
 OperatorBase& operator_base(OperatorEntry& op);
 OperatorBase* find_operator_base(const OperatorEntry& op);
 
 namespace internal {
 
-// A rule for a key, in the form of a kernel.
+// A key rule, in the form of a kernel.
 class OwnKernel final : public KernelState {
  public:
   explicit OwnKernel(OperatorBase::Rule rule) : rule_(std::move(rule)) {}

@@ -1,4 +1,4 @@
-// The Python dispatcher: while it is on, operators use the rules of their own before their tables.
+// The Python dispatcher: while it is on, operators use their key rules before their tables.
 
 #ifndef SWITCHBOARD_DISPATCH_OBJECTS_PYTHON_DISPATCHER_H_
 #define SWITCHBOARD_DISPATCH_OBJECTS_PYTHON_DISPATCHER_H_

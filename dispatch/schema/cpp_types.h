@@ -1,4 +1,4 @@
-// How schema types look in C++, in both directions: the argument and return types of a schema, and
+// The C++ types of schema types, in both directions: the argument and return types of a schema, and
 // the type code of a kernel's parameter.
 
 #ifndef SWITCHBOARD_DISPATCH_SCHEMA_CPP_TYPES_H_
