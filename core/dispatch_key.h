@@ -196,8 +196,8 @@ constexpr bool is_alias_key(DispatchKey k) {
   return k >= DispatchKey::EndOfRuntimeKeys && k < DispatchKey::EndOfKeys;
 }
 
-// Returns whether k is one of the functionalities that exist once a backend (Dense, Quantized,
-// ...).
+// Returns whether k is one of the functionalities that exist once for each backend (Dense,
+// Quantized, ...).
 constexpr bool is_per_backend_functionality(DispatchKey k) {
   return k < DispatchKey::EndOfFunctionalities &&
          kFunctionalityLayout.backend_mask[static_cast<int>(k)] != 0;

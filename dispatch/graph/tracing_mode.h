@@ -54,7 +54,7 @@ class TracingMode : public DispatchMode {
   // Ends the graph with these results and gives it away; the mode is then useless.
   Graph finish(const std::vector<Tensor>& results);
 
-  // For rules of higher-order operators, which record themselves:
+  // For the mode rules of higher-order operators, which record themselves:
   //
   //   Subgraph body{"body", share(mode.trace_subgraph(f, operands))};
   //   Node* node = mode.graph().call_higher_order(target, {mode.argument_of(pred), body});

@@ -63,9 +63,9 @@ class TraceCallback final : public TraceSink {
   std::function<void(const TraceEvent&)> function_;
 };
 
-// Writes a line a kernel, callers first, indented by depth. Thread-safe: `write` is called by one
-// thread at a time. With When::End, kernels that still run when the trace is destroyed are written
-// as "...  running".
+// Writes a line for each kernel, callers first, indented by depth. Thread-safe: `write` is called
+// by one thread at a time. With When::End, kernels that still run when the trace is destroyed are
+// written as "... running".
 class TextTrace final : public TraceSink {
  public:
   enum class When {

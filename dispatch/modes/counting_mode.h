@@ -34,7 +34,7 @@ class CountingMode : public DispatchMode {
   std::vector<std::pair<std::string, int64_t>> counts_by_argument_mode() const {
     return argument_modes_.values();
   }
-  // A line an operator, the most called first: "3  aten::add.Tensor".
+  // One line for each operator, the most called first: "3 aten::add.Tensor".
   std::string to_string() const;
   void reset();
 

@@ -110,14 +110,14 @@ class OpOverload {
   // NotImplemented). As `decompose`.
   std::optional<Arguments> decompose(Arguments positional, KeywordArguments keyword = {}) const;
 
-  // Returns whether a kernel is registered at exactly this key, runtime or alias; a rule counts
+  // Returns whether a kernel is registered at exactly this key, runtime or alias; a key rule counts
   // (OperatorBase).
   bool has_kernel_for_dispatch_key(DispatchKey key) const;
-  // Returns whether a kernel or rule is registered at a key of the set; those at alias keys never
-  // count.
+  // Returns whether a kernel or key rule is registered at a key of the set; those at alias keys
+  // never count.
   bool has_kernel_for_any_dispatch_key(DispatchKeySet keys) const;
   // Returns whether the computed table has a kernel for the key: alias keys and fallbacks count,
-  // rules do not. Throws ValueError for an alias key. As
+  // key rules do not. Throws ValueError for an alias key. As
   // `_dispatch_has_computed_kernel_for_dispatch_key`.
   bool has_computed_kernel_for_dispatch_key(DispatchKey key) const;
   // Returns whether the kernel that is registered at this key is a fallthrough; false where there
