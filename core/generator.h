@@ -19,10 +19,10 @@ struct PhiloxState {
   uint64_t offset;
 };
 
-// As `c10::GeneratorImpl`, for counter-based generators: who draws takes a range of counters, and
-// computes their bits where and when it likes. The same seed gives the same numbers, whatever the
-// device and the number of threads. A device derives from it to keep the state elsewhere. Users
-// hold `mutex` while they draw or change it.
+// As `c10::GeneratorImpl`, for counter-based generators: a caller that draws takes a range of
+// counters, and computes their bits where and when it likes. The same seed gives the same numbers,
+// whatever the device and the number of threads. A device derives from it to keep the state
+// elsewhere. Users hold `mutex` while they draw or change it.
 class GeneratorImpl : public IntrusiveTarget {
  public:
   explicit GeneratorImpl(Device device, uint64_t seed = 0) : device_(device), state_{seed, 0} {}

@@ -15,8 +15,8 @@
 
 namespace sb {
 
-// A counted reference to a TensorImpl, one word wide. Copies share the tensor: constness is of the
-// handle, not of the elements. A default Tensor is undefined: it has keys and nothing else.
+// A counted reference to a TensorImpl, one word wide. Copies share the tensor: const is about the
+// handle, not about the elements. A default Tensor is undefined: it has keys and nothing else.
 class Tensor {
  public:
   Tensor() noexcept : impl_(undefined_tensor_impl()) {}

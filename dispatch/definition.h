@@ -7,7 +7,7 @@
 
 namespace sb {
 
-// Does the schema tell everything about the memory that the operator's values share? As the
+// How much the schema tells about the memory that the operator's values share, as the
 // `alias_analysis` of `torch.library.Library.define`.
 enum class AliasAnalysis : uint8_t {
   FromSchema,    // "FROM_SCHEMA", or "": the annotations are the whole truth

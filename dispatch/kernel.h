@@ -55,7 +55,7 @@ using SourceLocation = std::source_location;
 // "ops/add.cc:31".
 std::string to_string(const SourceLocation& where);
 
-// A kernel with what registration needs to know of it.
+// A kernel, and what registration needs besides.
 struct KernelFunction {
   Kernel entries;
   IntrusivePtr<KernelState> state;          // keeps entries.state alive; may be null

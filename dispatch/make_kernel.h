@@ -49,7 +49,7 @@ struct FunctorState final : KernelState {
   mutable F functor;
 };
 
-// A captureless lambda needs no state: it is made anew at each call, for nothing.
+// A captureless lambda needs no state: constructing it at each call costs nothing.
 template <class F>
 inline constexpr bool is_stateless = std::is_empty_v<F>&& std::is_default_constructible_v<F>;
 

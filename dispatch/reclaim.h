@@ -2,13 +2,12 @@
 //
 // Registrations replace tables while other threads call. A call takes no lock and counts nothing
 // that threads share: it notes, in a word of its own thread, that a call is under way, before it
-// looks at anything that a registration could take away. Whoever takes something away hands it to
-// retire(), and it is destroyed once every thread was seen without a call under way. The price of
-// this is paid on that side: a barrier on all threads of the process (membarrier, of Linux 4.14),
-// at registrations that follow calls. Where the system has no such barrier, what is retired is
-// kept; so it is
-// once a thread has called an operator from the destructor of a pthread key, behind the destructors
-// of its thread_local variables.
+// looks at anything that a registration could take away. A registration hands what it takes away to
+// retire(), and it is destroyed once every thread was seen without a call under way. The price is
+// paid on that side: a barrier on all threads of the process (membarrier, of Linux 4.14), at
+// registrations that follow calls. Nothing more is destroyed where the system has no such barrier,
+// and once a thread has called an operator from the destructor of a pthread key, after its
+// thread_local variables are gone.
 
 #ifndef SWITCHBOARD_DISPATCH_RECLAIM_H_
 #define SWITCHBOARD_DISPATCH_RECLAIM_H_
@@ -46,8 +45,8 @@ class CallPin {
   CallPin& operator=(const CallPin&) = delete;
 };
 
-// Destroys `object` when no call that is under way now, on any thread, is any longer: at a later
-// reclaim(). No new call may find it. Thread-safe.
+// Destroys `object` at a later reclaim(), once every call that is now under way on any thread has
+// ended. No new call may find it. Thread-safe.
 void retire(std::shared_ptr<const void> object);
 
 // Destroys what has been retired and is out of use. Destructors run on this thread, which must hold

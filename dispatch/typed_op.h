@@ -31,8 +31,8 @@
 namespace sb {
 namespace internal {
 
-// Calls by a signature R(A...), of which nothing but the fast path is here: the slow one gets type
-// codes and pointers.
+// Calls by a signature R(A...). Only the fast path is here: the slow one gets type codes and
+// pointers.
 template <class R, class... A>
 struct TypedCall {
   using Unboxed = R (*)(const KernelState*, DispatchKeySet, A...);
@@ -288,7 +288,7 @@ class Op : public internal::CallsOf<Op<Tag>, Tag, internal::schema_literal<Tag>.
     }
   }
 
-  // Not private, nor is there a constructor, so that a declaration compiles in less time.
+  // Public, and without a constructor, so that a declaration compiles in less time.
   mutable std::atomic<TableHolder*> holder_{&internal::unbound_op};
 };
 
