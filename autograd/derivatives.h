@@ -319,7 +319,7 @@ struct LibraryHere {
 };
 
 // Gives an operator a derivative, and its in-place form if it was declared with one
-// (SB_STRUCTURED). An argument that no formula is for has none. `m` holds kernels of the operator's
+// (inplace_of). An argument that no formula is for has none. `m` holds kernels of the operator's
 // namespace.
 template <class Tag, class... F>
 void derive(LibraryHere m, const Op<Tag>& op, F... /*formulas*/) {

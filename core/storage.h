@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/device.h"
 #include "switchboard/core/intrusive_ptr.h"
+#include "switchboard/core/memory/allocator.h"
 
 namespace sb {
 

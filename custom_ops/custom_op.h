@@ -20,12 +20,12 @@
 #include <utility>
 #include <vector>
 
-#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/autograd/register_autograd.h"
 #include "switchboard/custom_ops/fresh_results.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/objects/op_overload.h"
 #include "switchboard/dispatch/objects/registration.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/fake/register_fake.h"
 
 namespace sb {

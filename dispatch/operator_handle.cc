@@ -1,8 +1,8 @@
 #include "switchboard/dispatch/operator_handle.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/dispatch/slow_call.h"
 
 namespace sb {

@@ -24,8 +24,8 @@
 #include "switchboard/dispatch/schema/boxing.h"
 #include "switchboard/dispatch/schema/default_arguments.h"
 #include "switchboard/dispatch/schema/schema_literal.h"
-#include "switchboard/dispatch/slow_call.h"
 #include "switchboard/dispatch/schema/typed_frame.h"
+#include "switchboard/dispatch/slow_call.h"
 #include "switchboard/dispatch/visit_tensors.h"
 
 namespace sb {

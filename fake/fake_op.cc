@@ -6,8 +6,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_join.h"
-#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/dispatch/reclaim.h"
 
 namespace sb {

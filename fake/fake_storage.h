@@ -3,8 +3,8 @@
 #ifndef SWITCHBOARD_FAKE_FAKE_STORAGE_H_
 #define SWITCHBOARD_FAKE_FAKE_STORAGE_H_
 
-#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/intrusive_ptr.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/storage.h"
 
 namespace sb::internal {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/intrusive_ptr.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/fake/creation.h"

@@ -1,5 +1,4 @@
 #include "switchboard/custom_ops/opcheck/opcheck.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/custom_ops/opcheck/checks.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 
 namespace sb {
 namespace {

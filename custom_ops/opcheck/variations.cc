@@ -3,11 +3,11 @@
 #include <random>
 #include <utility>
 
-#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/custom_ops/opcheck/checks.h"
 #include "switchboard/custom_ops/opcheck/opcheck.h"
 #include "switchboard/custom_ops/opcheck/vary.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 
 namespace sb {
 namespace {

@@ -1,7 +1,7 @@
 // The one file that says what the device is called, and hands its parts over.
 
-#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/device.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/storage.h"
 #include "switchboard/devices/dummy/allocator.h"
 #include "switchboard/devices/dummy/cpu_fallback.h"

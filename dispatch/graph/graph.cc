@@ -1,10 +1,10 @@
 #include "switchboard/dispatch/graph/graph.h"
-#include "switchboard/dispatch/schema/coerce_argument.h"
 
 #include "absl/strings/ascii.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/inspect/call_text.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/dispatch/schema/tag.h"
 
 namespace sb {

@@ -1,8 +1,8 @@
 #include "switchboard/dispatch/modes/direct_call.h"
 
 #include "catch2/catch.hpp"
-#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/objects/operator_base.h"

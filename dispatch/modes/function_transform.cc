@@ -4,8 +4,8 @@
 #include "switchboard/dispatch/default_fallback.h"
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/make_kernel.h"
-#include "switchboard/dispatch/modes/scoped_stack.h"
 #include "switchboard/dispatch/modes/operator_rules.h"
+#include "switchboard/dispatch/modes/scoped_stack.h"
 
 namespace sb {
 namespace {

@@ -7,9 +7,9 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/dispatch/default_fallback.h"
 #include "switchboard/dispatch/modes/direct_call.h"
+#include "switchboard/dispatch/modes/operator_rules.h"
 #include "switchboard/dispatch/modes/scoped_stack.h"
 #include "switchboard/dispatch/operator_entry.h"
-#include "switchboard/dispatch/modes/operator_rules.h"
 
 namespace sb {
 namespace {

@@ -8,8 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/plugins/load_library.h"
 #include "switchboard/dispatch/objects/higher_order_operator.h"
+#include "switchboard/dispatch/plugins/load_library.h"
 #include "switchboard/dispatch/schema/near_names.h"
 
 namespace sb {

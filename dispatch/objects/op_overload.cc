@@ -1,11 +1,11 @@
 #include "switchboard/dispatch/objects/op_overload.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/objects/fake_object.h"
 #include "switchboard/dispatch/objects/operator_base.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/dispatch/slow_call.h"
 
 namespace sb {

@@ -1,10 +1,10 @@
 #include "switchboard/dispatch/objects/op_overload_packet.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
 
 #include <mutex>
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 
 namespace sb {
 namespace {

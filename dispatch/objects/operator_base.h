@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "switchboard/core/dispatch_key_set.h"
-#include "switchboard/dispatch/objects/dispatch_cache.h"
 #include "switchboard/dispatch/kernel.h"
 #include "switchboard/dispatch/modes/function_transform.h"
-#include "switchboard/dispatch/objects/functionalize_api.h"
 #include "switchboard/dispatch/modes/operator_rules.h"
+#include "switchboard/dispatch/objects/dispatch_cache.h"
+#include "switchboard/dispatch/objects/functionalize_api.h"
 #include "switchboard/dispatch/registration_handle.h"
 
 namespace sb {

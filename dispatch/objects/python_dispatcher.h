@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "switchboard/dispatch/objects/dispatch_cache.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/objects/dispatch_cache.h"
 #include "switchboard/dispatch/objects/operator_base.h"
 #include "switchboard/dispatch/operator_handle.h"
 

@@ -5,8 +5,8 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/plugins/load_library.h"
 #include "switchboard/dispatch/operator_handle.h"
+#include "switchboard/dispatch/plugins/load_library.h"
 
 namespace sb {
 namespace {

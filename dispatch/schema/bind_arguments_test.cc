@@ -1,10 +1,11 @@
+#include "switchboard/dispatch/schema/bind_arguments.h"
+
 #include <limits>
 
 #include "catch2/catch.hpp"
-#include "switchboard/dispatch/schema/bind_arguments.h"
-#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/dispatch/schema/function_schema.h"
 #include "switchboard/dispatch/schema/schema_parser.h"
 

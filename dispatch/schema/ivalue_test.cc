@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "catch2/catch.hpp"
-#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/memory/allocator.h"
 
 namespace sb {
 namespace {

@@ -1,5 +1,4 @@
 #include "switchboard/dispatch/schema/schema_parser.h"
-#include "switchboard/dispatch/schema/coerce_argument.h"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/dispatch/schema/scalar_type_number.h"
 
 namespace sb {

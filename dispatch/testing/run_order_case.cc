@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/inspect/inspector.h"
+#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/dispatch/schema/schema_parser.h"
 #include "switchboard/dispatch/slow_call.h"
 #include "switchboard/dispatch/testing/order_case.h"

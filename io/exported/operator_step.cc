@@ -3,8 +3,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/dispatch/schema/function_schema.h"
 #include "switchboard/io/exported/autocast_policy.h"
 #include "switchboard/io/exported/node_step.h"

@@ -97,10 +97,10 @@ Tensor number(const Scalar& value) {
 // A question that reads no keys but asks about them stands at the keys of the lazy bits too.
 template <class Op, class F>
 void define_answers(Library& m, const Op& op, F answer) {
-  m.define(op);
-  m.impl(op, DispatchKey::CompositeImplicitAutograd, answer);
-  m.impl(op, DispatchKey::Conjugate, fallthrough);
-  m.impl(op, DispatchKey::Negative, fallthrough);
+  define(m, op)
+      .composed(answer)
+      .kernel(DispatchKey::Conjugate, fallthrough)
+      .kernel(DispatchKey::Negative, fallthrough);
 }
 template <class Op, class F>
 void define_question(Library& m, const Op& op, F answer) {
@@ -113,7 +113,6 @@ void define_question(Library& m, const Op& op, F answer) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto implicit_key = DispatchKey::CompositeImplicitAutograd;
   define(m, is_nonzero, Tag::data_dependent_output).composed(is_nonzero_kernel);
   define(m, is_pinned).composite_explicit([](const Tensor&, std::optional<Device>) {
     return false;
@@ -179,11 +178,11 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       {"Int", DType::Int32},     {"Long", DType::Int64},    {"Half", DType::Float16},
       {"Float", DType::Float32}, {"Double", DType::Float64}};
   for (const auto& [name, dtype] : kCasts) {
-    const OperatorHandle cast = m.define(std::string("aten::_cast_") + name +
-                                         "(Tensor self, bool non_blocking=False) -> Tensor");
-    m.impl(cast, implicit_key, [dtype = dtype](const Tensor& self, bool non_blocking) {
-      return to_dtype(self, dtype, non_blocking);
-    });
+    define(m,
+           std::string("aten::_cast_") + name + "(Tensor self, bool non_blocking=False) -> Tensor")
+        .composed([dtype = dtype](const Tensor& self, bool non_blocking) {
+          return to_dtype(self, dtype, non_blocking);
+        });
   }
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/checked_math.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"

@@ -79,10 +79,8 @@ struct ElementwiseKernel<Tensor, A...> {
   using Body = Tensor (*)(const Tensor& out, A...);
   struct Functional {
     Body body;
-    Tensor operator()(A... args) const {
-      static const Tensor none;  // saves making one for each call
-      return body(none, args...);
-    }
+    Tensor none = {};  // saves making one for each call
+    Tensor operator()(A... args) const { return body(none, args...); }
   };
   struct Inplace {
     Body body;

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "catch2/catch.hpp"
-#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"

@@ -5,6 +5,7 @@
 #define SWITCHBOARD_OPS_ELEMENTWISE_NUMBER_FORMS_H_
 
 #include "switchboard/ops/cpu/elementwise.h"
+#include "switchboard/ops/define/define.h"
 
 namespace sb {
 namespace internal {
@@ -52,21 +53,20 @@ struct NumberFormKeys {
 template <class Tag, class Target>
 void define_number_forms(Library& m, const Op<Tag>&, const Op<Target>&, NumberFormKeys keys = {},
                          SourceLocation where = SourceLocation::current()) {
-  const auto define = [&]<class Form, class To>(const Op<Form>& form, const Op<To>&,
-                                                DispatchKey key) {
+  const auto define_form = [&]<class Form, class To>(const Op<Form>& form, const Op<To>&,
+                                                     DispatchKey key) {
     using Kernel =
         typename Op<Form>::Traits::template Apply<internal::NumberForm<To>::template Kernel>;
-    m.define(form, {}, where);
-    m.impl(form, key, Kernel(), where);
+    define(m, form, {}, where).kernel(key, Kernel());
   };
-  define(internal::op_of<Tag>, internal::op_of<Target>, keys.functional);
+  define_form(internal::op_of<Tag>, internal::op_of<Target>, keys.functional);
   if constexpr (HasForm<InplaceForm, Tag>) {
-    define(internal::op_of<form_of<InplaceForm, Tag>>,
-           internal::op_of<form_of<InplaceForm, Target>>, keys.inplace);
+    define_form(internal::op_of<form_of<InplaceForm, Tag>>,
+                internal::op_of<form_of<InplaceForm, Target>>, keys.inplace);
   }
   if constexpr (HasForm<OutForm, Tag>) {
-    define(internal::op_of<form_of<OutForm, Tag>>, internal::op_of<form_of<OutForm, Target>>,
-           DispatchKey::CompositeExplicitAutograd);
+    define_form(internal::op_of<form_of<OutForm, Tag>>, internal::op_of<form_of<OutForm, Target>>,
+                DispatchKey::CompositeExplicitAutograd);
   }
 }
 

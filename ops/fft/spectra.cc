@@ -109,7 +109,7 @@ Tensor prepared(const char* op, Tensor x, const Axes& axes, bool complex) {
   return fill ? constant_pad_nd(x, SymIntArrayRef(missing), 0) : x;
 }
 
-void check_real_out(const char* op, const Tensor& self) {
+void check_real(const char* op, const Tensor& self) {
   SB_CHECK(!is_complex(self.dtype()), op, ": self: expected real numbers, got ", self.describe());
 }
 void check_some(const char* op, const Axes& axes) {
@@ -134,7 +134,7 @@ Tensor any_to_complex(const char* op, const Tensor& self, const Axes& axes, cons
 
 Tensor real_to_half(const char* op, const Tensor& self, const Axes& axes, const NormName& norm,
                     bool forward) {
-  check_real_out(op, self);
+  check_real(op, self);
   check_some(op, axes);
   const Tensor x = prepared(op, self, axes, false);
   const int64_t mode = norm_of(op, norm, forward);

@@ -121,7 +121,10 @@ SB_LIBRARY_FRAGMENT(aten, m) {
         const auto [result, lu, pivots, info] = _linalg_solve_ex(a, b, left, check);
         return {result, info};
       })
-      .out("out", {"result", "info"}, kStructuredOut);
+      .out("out", {"result", "info"},
+           {.dtype = OutDType::Exact,
+            .keep_strides = true,
+            .key = DispatchKey::CompositeExplicitAutograd});
   define(m, linalg_solve)
       .composed([](const Tensor& a, const Tensor& b, bool left) {
         const auto [result, info] = linalg_solve_ex(a, b, left, false);

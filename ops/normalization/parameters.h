@@ -7,7 +7,6 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/tensor.h"
-#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/memory_format.h"

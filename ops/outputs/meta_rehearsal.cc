@@ -1,7 +1,7 @@
 #include "switchboard/ops/outputs/meta_rehearsal.h"
 
-#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/outputs/map_tensors.h"

@@ -7,6 +7,7 @@
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/random/random_fill.h"

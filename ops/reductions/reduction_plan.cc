@@ -1,6 +1,6 @@
 #include "switchboard/ops/reductions/reduction_plan.h"
 
-#include "switchboard/ops/define/structured.h"
+#include "switchboard/ops/outputs/output_plan.h"
 
 namespace sb {
 

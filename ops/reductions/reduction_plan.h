@@ -4,6 +4,7 @@
 #ifndef SWITCHBOARD_OPS_REDUCTIONS_REDUCTION_PLAN_H_
 #define SWITCHBOARD_OPS_REDUCTIONS_REDUCTION_PLAN_H_
 
+#include "switchboard/dispatch/schema/cpp_types.h"
 #include "switchboard/ops/cpu/reduce.h"
 #include "switchboard/ops/outputs/output_plan.h"
 

@@ -276,16 +276,15 @@ Tensor over_dims(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
 }
 template <auto& op, auto& out_op, auto& over_dim>
 void define_over_dims(Library& m) {
-  m.define(op);
-  m.impl(op, DispatchKey::CompositeExplicitAutograd, over_dims<op, over_dim>);
-  m.define(out_op);
-  m.impl(out_op, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& self, OptionalIntArrayRef dim, bool keepdim, const Tensor& out) {
-           SB_CHECK(!out.defined() || out.dtype() == DType::Bool || out.dtype() == DType::UInt8,
-                    out_op.name(), ": out: expected bool or uint8, got ", out.describe());
-           copy_result_to_out(out_op.name(), op(self, dim, keepdim), out);
-           return out;
-         });
+  define(m, op)
+      .composite_explicit(over_dims<op, over_dim>)
+      .out(out_op,
+           [](const Tensor& self, OptionalIntArrayRef dim, bool keepdim, const Tensor& out) {
+             SB_CHECK(!out.defined() || out.dtype() == DType::Bool || out.dtype() == DType::UInt8,
+                      out_op.name(), ": out: expected bool or uint8, got ", out.describe());
+             copy_result_to_out(out_op.name(), op(self, dim, keepdim), out);
+             return out;
+           });
 }
 
 }  // namespace

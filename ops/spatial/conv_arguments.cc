@@ -2,7 +2,6 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/shape/memory_format.h"
 #include "switchboard/ops/shape/size_text.h"

@@ -3,7 +3,6 @@
 #ifndef SWITCHBOARD_OPS_SPATIAL_CONV_ARGUMENTS_H_
 #define SWITCHBOARD_OPS_SPATIAL_CONV_ARGUMENTS_H_
 
-#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/spatial/conv_shape.h"
 

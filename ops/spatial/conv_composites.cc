@@ -2,6 +2,7 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/memory_format.h"
 #include "switchboard/ops/spatial/convolution.h"
 #include "switchboard/ops/spatial/spatial.h"
@@ -92,20 +93,16 @@ Tensor conv_padding(const Tensor& input, const Tensor& weight, const std::option
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto composite = [&](const auto& op, auto body) {
-    m.define(op);
-    m.impl(op, DispatchKey::CompositeImplicitAutograd, body);
-  };
-  composite(conv1d, &conv<1>);
-  composite(conv2d, &conv<2>);
-  composite(conv3d, &conv<3>);
-  composite(conv1d_padding, &conv_padding<1>);
-  composite(conv2d_padding, &conv_padding<2>);
-  composite(conv3d_padding, &conv_padding<3>);
-  composite(_convolution_mode, &conv_mode);
-  composite(conv_transpose1d, &conv_transpose<1>);
-  composite(conv_transpose2d_input, &conv_transpose<2>);
-  composite(conv_transpose3d_input, &conv_transpose<3>);
+  define(m, conv1d).composed(&conv<1>);
+  define(m, conv2d).composed(&conv<2>);
+  define(m, conv3d).composed(&conv<3>);
+  define(m, conv1d_padding).composed(&conv_padding<1>);
+  define(m, conv2d_padding).composed(&conv_padding<2>);
+  define(m, conv3d_padding).composed(&conv_padding<3>);
+  define(m, _convolution_mode).composed(&conv_mode);
+  define(m, conv_transpose1d).composed(&conv_transpose<1>);
+  define(m, conv_transpose2d_input).composed(&conv_transpose<2>);
+  define(m, conv_transpose3d_input).composed(&conv_transpose<3>);
 }
 
 }  // namespace sb

@@ -93,14 +93,10 @@ Tensor without_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  const auto composite = [&](const auto& op, auto body) {
-    m.define(op);
-    m.impl(op, DispatchKey::CompositeImplicitAutograd, body);
-  };
-  composite(max_pool1d, &without_indices_1d);
-  composite(max_pool1d_with_indices, &with_indices_1d);
-  composite(max_pool2d, &without_indices<max_pool2d_with_indices>);
-  composite(max_pool3d, &without_indices<max_pool3d_with_indices>);
+  define(m, max_pool1d).composed(&without_indices_1d);
+  define(m, max_pool1d_with_indices).composed(&with_indices_1d);
+  define(m, max_pool2d).composed(&without_indices<max_pool2d_with_indices>);
+  define(m, max_pool3d).composed(&without_indices<max_pool3d_with_indices>);
   define(m, max_pool2d_with_indices)
       .structured<by_size_rule<max_pool_rule<2, int64_t>, max_pool_rule<2, SymInt>>,
                   max_pool_kernel<2>>()

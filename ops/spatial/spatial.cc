@@ -5,7 +5,6 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/parallel.h"
-#include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/shape/resize.h"
 

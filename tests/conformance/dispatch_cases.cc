@@ -1,5 +1,4 @@
 #include "switchboard/tests/conformance/dispatch_cases.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
 
 #include <map>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/tests/conformance/dispatch_values.h"
 
 namespace sb::conformance {

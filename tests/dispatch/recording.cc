@@ -1,8 +1,8 @@
 #include "switchboard/tests/dispatch/recording.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
 
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/inspect/inspector.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 
 namespace sb {
 

@@ -2,15 +2,15 @@
 
 #include <memory>
 
-#include "switchboard/dispatch/plugins/kernel_from_library.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/plugins/load_library.h"
 #include "switchboard/dispatch/objects/op_namespace.h"
 #include "switchboard/dispatch/objects/op_overload.h"
 #include "switchboard/dispatch/objects/op_overload_packet.h"
-#include "switchboard/dispatch/objects/simple_registry.h"
-#include "switchboard/dispatch/objects/registration.h"
 #include "switchboard/dispatch/objects/qualified_name.h"
+#include "switchboard/dispatch/objects/registration.h"
+#include "switchboard/dispatch/objects/simple_registry.h"
+#include "switchboard/dispatch/plugins/kernel_from_library.h"
+#include "switchboard/dispatch/plugins/load_library.h"
 #include "switchboard/dispatch/test_tensors.h"
 #include "switchboard/tests/errors/message.h"
 

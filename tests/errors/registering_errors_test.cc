@@ -3,9 +3,9 @@
 #include <memory>
 #include <utility>
 
-#include "switchboard/dispatch/plugins/kernel_from_library.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/objects/op_overload.h"
+#include "switchboard/dispatch/plugins/kernel_from_library.h"
 #include "switchboard/dispatch/test_tensors.h"
 #include "switchboard/tests/errors/message.h"
 

@@ -10,8 +10,8 @@
 #include "absl/flags/usage.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
-#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/tests/fuzz/random_calls.h"
 

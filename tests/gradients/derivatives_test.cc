@@ -5,12 +5,12 @@
 
 #include "absl/strings/str_join.h"
 #include "catch2/catch.hpp"
-#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/autograd/gradcheck.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/custom_ops/opcheck/checked_call.h"
 #include "switchboard/custom_ops/opcheck/tensor_form.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/gradients/sample.h"

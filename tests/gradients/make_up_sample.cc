@@ -1,12 +1,12 @@
 #include <map>
 
-#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/autograd/gradcheck_numbers.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/custom_ops/opcheck/checked_call.h"
 #include "switchboard/custom_ops/opcheck/tensor_form.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/tests/gradients/sample.h"
 
 namespace sb::test {

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "catch2/catch.hpp"
-#include "switchboard/dispatch/plugins/kernel_from_library.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/plugins/load_library.h"
 #include "switchboard/dispatch/objects/op_namespace.h"
 #include "switchboard/dispatch/objects/registration.h"
+#include "switchboard/dispatch/plugins/kernel_from_library.h"
+#include "switchboard/dispatch/plugins/load_library.h"
 #include "switchboard/dispatch/test_tensors.h"
 
 namespace sb {
@@ -145,7 +145,7 @@ TEST_CASE("a kernel may name a shared object, which the first call opens") {
     CHECK_THROWS_WITH(negate(x, 5), Contains("demo::negate: plugin 'tests/plugin/libmissing.so'"));
     Library other(d, Kind::Impl, "demo");
     impl_from_library(other.allow_override(), "negate", DispatchKey::CPU, plugin("kernel_plugin"),
-                                             "no_such_function");
+                      "no_such_function");
     CHECK_THROWS_WITH(negate(x, 5), Contains("no symbol 'no_such_function'"));
   }
   SECTION("only at the key of a dense backend, and only one there") {

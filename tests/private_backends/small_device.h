@@ -7,9 +7,9 @@
 #include <cstring>
 #include <utility>
 
-#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/devices/cpu_fallback.h"
 #include "switchboard/devices/device_guard.h"
 #include "switchboard/devices/device_hooks.h"

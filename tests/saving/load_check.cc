@@ -12,8 +12,8 @@
 #include <iterator>
 #include <string>
 
-#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/io/safetensors/saving.h"
 #include "switchboard/ops/copying/copy.h"

@@ -1,8 +1,8 @@
-#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/tools/plan/op_cost.h"
 
 #include "catch2/catch.hpp"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/tools/plan/saturating.h"
