@@ -92,9 +92,9 @@ class DerivedNode final : public FormulaNode {
     return (false || ... || wanted_by<F>(refs));
   }
 
-  // A node with its edges and what its formulas read, before the operator runs. With
-  // `overwrites_self`, it will write to its first argument. One function for an operator and its
-  // in-place form.
+  // Makes a node with its edges and the values that its formulas read, before the operator runs.
+  // With `overwrites_self`, it will write to its first argument. One function for an operator and
+  // its in-place form.
   template <class... A>
   [[gnu::noinline]] static IntrusivePtr<DerivedNode> make(bool overwrites_self, const A&... args) {
     IntrusivePtr<DerivedNode> node = make_intrusive<DerivedNode>();

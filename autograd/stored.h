@@ -187,8 +187,8 @@ struct StoredResult<std::vector<Tensor>> {
   std::vector<SavedTensor> tensors;
 };
 
-// In the place of what no formula reads. Numbered, so that each is a type of its own and takes no
-// room.
+// Stands for an argument that no formula reads. Numbered, so that each is a type of its own and
+// takes no room.
 template <size_t>
 struct NothingStored {
   void release() {}

@@ -18,8 +18,8 @@
 
 namespace sb {
 
-// As `Tensor.requires_grad`: true for what set_requires_grad marked, and for what was computed from
-// it while recording was on.
+// As `Tensor.requires_grad`: true for tensors that set_requires_grad marked, and for tensors that
+// were computed from these while recording was on.
 bool requires_grad(const Tensor& tensor);
 // Marks a leaf. Throws RuntimeError for tensors of a dtype that is neither floating point nor
 // complex, for inference tensors, and for unmarking what an operator computed.
@@ -32,8 +32,8 @@ Tensor grad_of(const Tensor& tensor);
 // Replaces it. An undefined `grad` takes it away. Throws RuntimeError where shape, dtype or device
 // are not the tensor's.
 void set_grad(const Tensor& tensor, const Tensor& grad);
-// Has backward() keep the gradient of a tensor that is no leaf too. As `Tensor.retain_grad`. Throws
-// RuntimeError if the tensor does not require one.
+// Makes backward() keep the gradient of a tensor that is not a leaf, too. As `Tensor.retain_grad`.
+// Throws RuntimeError if the tensor does not require one.
 void retain_grad(const Tensor& tensor);
 
 // The node that made the tensor; null for leaves. As `Tensor.grad_fn`. Of a view whose base was
@@ -41,7 +41,7 @@ void retain_grad(const Tensor& tensor);
 NodePtr grad_fn(const Tensor& tensor);
 // Returns the index of the tensor among the outputs of grad_fn().
 uint32_t output_number(const Tensor& tensor);
-// Returns the target of a gradient of the tensor: grad_fn(), or to the node that accumulates the
+// Returns the target of a gradient of the tensor: grad_fn(), or the node that accumulates the
 // gradient of a leaf. An empty edge where it requires none.
 Edge gradient_edge(const Tensor& tensor);
 

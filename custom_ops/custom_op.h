@@ -33,7 +33,7 @@ namespace sb {
 struct CustomOpOptions {
   // Names of the arguments, for a schema that is made from a function: see infer_schema().
   std::vector<std::string> arguments = {};
-  // The tensors that the function writes to. Beside a schema: what the schema says, or nothing.
+  // The tensors that the function writes to. With a schema: the same that the schema says, or none.
   std::vector<std::string> mutates_args = {};
   // It may write to any tensor. As `mutates_args="unknown"`; not beside a schema.
   bool mutates_unknown = false;

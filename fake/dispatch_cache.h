@@ -83,12 +83,12 @@ struct CacheEntry {
 
 }  // namespace internal
 
-// Whoever defines an operator, gives it another rule, or registers or takes back any kernel, makes
-// all that was remembered before worthless.
+// Defining an operator, giving it another fake rule, and registering or removing any kernel make
+// everything that was remembered before worthless.
 //
 // Thread-safe: modes of several threads may share one; looking something up takes no lock. Holds at
 // most kMostEntries; when it is full, it remembers nothing more until the next registration, and
-// then begins anew.
+// then starts over.
 class FakeDispatchCache : public IntrusiveTarget {
  public:
   static constexpr size_t kMostEntries = size_t{1} << 16;
@@ -103,7 +103,7 @@ class FakeDispatchCache : public IntrusiveTarget {
   FakeCacheInfo info() const;
   void clear();
 
-  // For the mode. What find() gives is alive to the end of the dispatcher's call.
+  // For the mode. The result of find() lives to the end of the dispatcher's call.
   const internal::CacheEntry* find(const internal::CacheKey& key);
   void insert(std::unique_ptr<const internal::CacheEntry> entry);
   void count_bypass(internal::CacheBypass reason) {

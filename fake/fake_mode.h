@@ -31,14 +31,14 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   // 2. a tensor of a mode that is not of this kind: declined, so that its mode acts;
   // 3. real arguments are converted or refused;
   // 4. where the data of all arguments is known, the results are computed;
-  // 5. what the operator writes to is known no more;
+  // 5. the data of tensors that the operator writes to is no longer known;
   // 6. the program itself runs, too, if the mode does so (real_run.h);
   // 7. the cache, if the operator is worth it;
-  // 8. rules, each of which may decline; for an operator that is composed of others, its own only;
+  // 8. fake rules, each of which may decline; an operator composed of others has only its own;
   // 9. a CompositeImplicitAutograd kernel runs with the mode active, and what it calls comes here;
   // 10. the Meta kernel, on arguments that are plain meta tensors for the time being; its results
   //     get the common device, or that of a `device` argument;
-  // 11. where there is none, and the operator returns and writes nothing: done; any other, or where
+  // 11. without one, an operator that returns and writes nothing is done; any other, or one where
   //     it throws NotImplementedError: the fallback kernel, or UnsupportedOperatorError.
   void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
   std::string name() const override { return "FakeTensorMode"; }

@@ -38,7 +38,7 @@ struct FakeOp {
 // Returns whether a `device` argument names a device that this program does not have.
 bool goes_elsewhere(const FakeOp& facts, absl::Span<const IValue> arguments);
 
-// Grows with each rule that comes or goes.
+// Grows with each fake rule that comes or goes.
 extern std::atomic<uint64_t> fake_rules_version;
 
 const FakeOp& make_fake_op(const OperatorHandle& op);
@@ -49,7 +49,7 @@ class FakeOpNote final : public OperatorNote {
   std::shared_ptr<const FakeOp> owned;
 };
 
-// The caller is inside of a call (CallPin), for as long as it uses what it gets.
+// The caller holds a CallPin for as long as it uses the result.
 inline const FakeOp& fake_op(const OperatorHandle& op) {
   const OperatorEntry& entry = op.entry();
   if (const OperatorNote* const note = entry.find_note(NoteKind::Facts)) {

@@ -112,7 +112,7 @@ class FakeTensorMode {
   ShapeEnv* shape_env() const;
   // Bytes that the storages of the mode's tensors would take on their devices, now and at most.
   AllocationStats& memory() const;
-  // From here on what nonzero() and others found in tensors before holds no more. As
+  // From here on, nothing that nonzero() and others found in tensors before holds any longer. As
   // `FakeTensorMode.epoch`.
   void new_epoch() const;
 

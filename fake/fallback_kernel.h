@@ -1,4 +1,4 @@
-// Operators without a shape rule: the real kernel, on zeros, says what the result is like.
+// Operators without a shape rule: the real kernel runs on zeros and shows what the result is like.
 
 #ifndef SWITCHBOARD_FAKE_FALLBACK_KERNEL_H_
 #define SWITCHBOARD_FAKE_FALLBACK_KERNEL_H_

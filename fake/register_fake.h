@@ -53,7 +53,8 @@ RegistrationHandle register_fake_kernel(const OperatorName& op, const KernelFunc
                                         SourceLocation where);
 
 // Puts a kernel at Meta that says that a fake rule is missing, or does nothing for an operator that
-// returns nothing. register_fake() goes over it; so its kernels for all devices do not run there.
+// returns nothing, so that the operator's kernels for all devices do not run there. register_fake()
+// replaces it.
 void expect_fake_rule(const OperatorName& op, Library& lib, SourceLocation where);
 // Returns whether that kernel is the newest at Meta.
 bool is_fake_rule_missing(const OperatorName& op, const Library& lib);

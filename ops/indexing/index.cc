@@ -1,7 +1,7 @@
 #include "switchboard/ops/indexing/index.h"
 
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/core/memory_overlap.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
 #include "switchboard/ops/define/define.h"
