@@ -22,7 +22,7 @@ class AccumulateGrad final : public GradNode {
   void release_resources() override { leaf_ = Tensor(); }
 
  private:
-  // What the hooks of the leaf make of its gradient.
+  // Returns the gradient after the hooks of the leaf have seen it.
   Tensor run_hooks(Tensor grad) const;
 
   Tensor leaf_;

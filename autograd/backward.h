@@ -1,4 +1,4 @@
-// Gradients of what a program computed.
+// Computes gradients of the results of a program.
 
 #ifndef SWITCHBOARD_AUTOGRAD_BACKWARD_H_
 #define SWITCHBOARD_AUTOGRAD_BACKWARD_H_

@@ -28,14 +28,14 @@ struct ResultGradients {
   absl::Span<const TensorPlace> results;
 };
 
-// What a backward gave.
+// The result of a backward.
 struct InputGradients {
   std::vector<IValue> values;
   // One for each input, that of a list a list; otherwise one for each place.
   bool by_input = false;
 };
 
-// How a parameter of a backward takes the gradients of one result.
+// Converts the gradients of one result to a parameter of a backward.
 template <class P>
 struct GradientParameter {
   static constexpr bool valid = false;
@@ -85,7 +85,7 @@ InputGradients input_gradients(const std::tuple<T...>& grads) {
 
 }  // namespace internal
 
-// What goes back: a function, lambda or functor.
+// The backward half: a function, lambda or functor.
 //
 //   Tensor backward(FunctionContext& ctx, const Tensor& grad);                      // one result
 //   std::vector<Tensor> backward(FunctionContext& ctx, const Tensor& g0, TensorList g1);  // two

@@ -7,8 +7,8 @@
 //     not_differentiable(m, argmax);
 //   }
 //
-// What formulas may name is in formula.h. One formula serves the operator and its in-place form;
-// it is made of operators that have derivatives themselves, and so it can be derived again.
+// formula.h lists the names that formulas may use. One formula serves the operator and its in-place
+// form; it is made of operators that have derivatives themselves, and so it can be derived again.
 
 #ifndef SWITCHBOARD_AUTOGRAD_DERIVATIVES_H_
 #define SWITCHBOARD_AUTOGRAD_DERIVATIVES_H_
@@ -85,16 +85,16 @@ class DerivedNode final : public FormulaNode {
 
   std::string name() const override { return backward_name(Traits::schema.name); }
 
-  // Whether some input that has a formula requires a gradient.
+  // Returns whether some input that has a formula requires a gradient.
   template <class... A>
   static bool wanted(const A&... args) {
     const auto refs = std::tie(args...);
     return (false || ... || wanted_by<F>(refs));
   }
 
-  // A node with its edges and what its formulas read, before the operator runs. With
-  // `overwrites_self`, it will write to its first argument. One function for an operator and its
-  // in-place form.
+  // Makes a node with its edges and the values that its formulas read, before the operator runs.
+  // With `overwrites_self`, it will write to its first argument. One function for an operator and
+  // its in-place form.
   template <class... A>
   [[gnu::noinline]] static IntrusivePtr<DerivedNode> make(bool overwrites_self, const A&... args) {
     IntrusivePtr<DerivedNode> node = make_intrusive<DerivedNode>();
@@ -104,8 +104,8 @@ class DerivedNode final : public FormulaNode {
     node->save_each(overwrites_self, used, metas, refs, std::make_index_sequence<kArguments>());
     return node;
   }
-  // What the operator gave was made by this node. Of several results, one whose gradient no formula
-  // reads has none.
+  // Makes this node the origin of the operator's results. Of several results, one whose gradient no
+  // formula reads has none.
   template <class R>
   void set_history_of(const R& results) {
     set_histories(results, NodePtr::share(this), kReturns == 1 ? ~uint32_t{0} : kGrads);

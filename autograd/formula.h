@@ -1,4 +1,5 @@
-// What a derivative's formula reads, found at compile time by name in the operator's schema.
+// The values that a derivative's formula reads, found at compile time by name in the operator's
+// schema.
 //
 // In `SB_GRAD(self, (grad, other), mul(grad, conj(other)))` the names stand for values:
 //
@@ -11,7 +12,7 @@
 //   needs              of the inputs that the formula is for, which of them want a gradient:
 //                      std::array<bool, N>
 //
-// What a formula names is saved with the node, and nothing else is.
+// The values that a formula names are saved with the node, and nothing else is.
 
 #ifndef SWITCHBOARD_AUTOGRAD_FORMULA_H_
 #define SWITCHBOARD_AUTOGRAD_FORMULA_H_

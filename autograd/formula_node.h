@@ -1,4 +1,4 @@
-// What the nodes of derive() have in common, whatever the operator.
+// The part of derive()'s nodes that does not depend on the operator.
 
 #ifndef SWITCHBOARD_AUTOGRAD_FORMULA_NODE_H_
 #define SWITCHBOARD_AUTOGRAD_FORMULA_NODE_H_
@@ -24,7 +24,7 @@ class FormulaNode : public GradNode {
   // release_saved(), with the mutex held.
   virtual void release_stored() = 0;
 
-  // Whether a gradient is wanted for an edge from `first` on.
+  // Returns whether a gradient is wanted for an edge from `first` on.
   bool wants_any_from(size_t first) const;
   // The same for `count` edges; `needs` says it for each, unless it is null.
   bool wants_any_of(size_t first, size_t count, bool* needs) const;

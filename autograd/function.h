@@ -84,11 +84,11 @@ std::vector<ResultSlot> slots_of(std::tuple<T...>& results) {
 //   calls is recorded in a pass with create_graph, so that it is derived again. It runs on the
 //   thread that goes backward; several may be in it at once.
 //
-// What forward() returns must not be held by somebody else, but for inputs: the results become
-// results of this Function. An input that is returned unchanged comes back as a view of itself; a
-// result that is a view of an input must not be written to in place, and neither must what it is a
-// view of: the gradient would pass by backward(). Inputs that forward() writes to are marked
-// (mark_dirty) and returned.
+// Nobody else may hold the results of forward(), but for inputs: the results become results of this
+// Function. An input that is returned unchanged comes back as a view of itself; a result that is a
+// view of an input must not be written to in place, and neither must what it is a view of: the
+// gradient would pass by backward(). Inputs that forward() writes to are marked (mark_dirty) and
+// returned.
 template <class F>
 class Function {
  public:

@@ -1,4 +1,4 @@
-// What the two halves of a Function tell each other.
+// The context by which the forward of a Function tells the backward what it needs.
 
 #ifndef SWITCHBOARD_AUTOGRAD_FUNCTION_CONTEXT_H_
 #define SWITCHBOARD_AUTOGRAD_FUNCTION_CONTEXT_H_
@@ -20,8 +20,8 @@ namespace internal {
 
 class FunctionNode;
 
-// Where the tensors of one argument, or of one result, are among the tensors of all of them. What
-// is neither a tensor nor a list of tensors takes a place, which stays empty.
+// Locates the tensors of one argument, or of one result, among the tensors of all of them. A value
+// that is neither a tensor nor a list of tensors takes a place, which stays empty.
 struct TensorPlace {
   enum class Kind : uint8_t { Tensor, List, Other };
   Kind kind = Kind::Other;
@@ -60,11 +60,11 @@ class FunctionContext {
 
   // At any time.
 
-  // Whether the input requires a gradient; of a list of tensors, whether one of them does, or the
-  // one at `element`. Throws IndexError for an input or element that is not there.
+  // Returns whether the input requires a gradient; of a list of tensors, whether one of them does,
+  // or the one at `element`. Throws IndexError for an input or element that is not there.
   bool needs_input_grad(size_t input) const;
   bool needs_input_grad(size_t input, size_t element) const;
-  // What was set under that name. Throws ValueError if nothing was.
+  // Returns the value that was set under that name. Throws ValueError if there is none.
   const IValue& get(std::string_view name) const;
 
   // In backward(): what was saved, with its place in the graph, so that backward can be derived

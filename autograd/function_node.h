@@ -23,7 +23,7 @@ struct ResultSlot {
   absl::Span<Tensor> tensors = {};
 };
 
-// What the calls of one Function have in common.
+// The data that all calls of one Function share.
 struct FunctionKind {
   std::string name;  // of their nodes
   BackwardFunction backward;
@@ -39,16 +39,16 @@ class FunctionNode final : public GradNode {
   void take_input(const Tensor& input);
   void take_input(TensorList inputs);
   void take_input(OptionalTensorList inputs);
-  // What a value holds: a tensor, a list of tensors, or something else.
+  // Takes an input: a tensor, a list of tensors, or something else.
   void take_input(const IValue& input);
   void take_other_input();
 
   FunctionContext& context() { return context_; }
 
-  // What `_wrap_outputs` does: says that this node made the results, which have no history or lose
-  // it. An input that was returned as it was becomes a view of itself, one that was marked dirty
-  // has been written to by this node, and what has no gradient is cut off. Throws RuntimeError for
-  // marks that do not fit; what forward() did stays done.
+  // As `_wrap_outputs`: says that this node made the results, which have no history or lose it. An
+  // input that was returned as it was becomes a view of itself, one that was marked dirty has been
+  // written to by this node, and what has no gradient is cut off. Throws RuntimeError for marks
+  // that do not fit; what forward() did stays done.
   void finish(absl::Span<const ResultSlot> results);
 
   std::string name() const override { return kind_->name; }

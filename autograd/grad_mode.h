@@ -1,4 +1,4 @@
-// Whether calls on this thread record what gradients need.
+// The thread's switch for recording what gradients need.
 
 #ifndef SWITCHBOARD_AUTOGRAD_GRAD_MODE_H_
 #define SWITCHBOARD_AUTOGRAD_GRAD_MODE_H_

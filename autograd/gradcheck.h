@@ -1,4 +1,4 @@
-// Are the gradients right? What backward gives, against finite differences.
+// Checks gradients: those of backward against finite differences.
 //
 //   Tensor x = ...;                                  // float64 or complex128
 //   set_requires_grad(x);
@@ -20,14 +20,14 @@
 
 namespace sb {
 
-// What gradcheck throws where gradients are wrong. As `GradcheckError`, a RuntimeError.
+// Thrown by gradcheck where gradients are wrong. As `GradcheckError`, a RuntimeError.
 class GradcheckError : public RuntimeError {
  public:
   using RuntimeError::RuntimeError;
 };
 
-// What is differentiated. It computes its results from the tensors that it is given, leaves these
-// as they are, and gives the same for the same.
+// The function to differentiate. It computes its results from the tensors that it is given, leaves
+// these as they are, and gives the same for the same.
 using DifferentiableFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 struct GradcheckOptions {
@@ -35,11 +35,12 @@ struct GradcheckOptions {
   // |analytic - numeric| may be atol + rtol * |numeric|.
   double atol = 1e-5;
   double rtol = 1e-3;
-  // How much results and gradients may differ from one run to the next.
+  // The most by which results and gradients may differ from one run to the next.
   double nondet_tol = 0;
 };
 
-// Where backward and finite differences differ: one element of an output by one of an input.
+// A place where backward and finite differences differ: one element of an output by one of an
+// input.
 struct GradMismatch {
   std::string input;  // "input 1"; in gradgradcheck also "grad output 0"
   std::vector<int64_t> input_element;
@@ -59,8 +60,9 @@ struct GradcheckReport {
   std::optional<GradMismatch> worst;  // of the mismatches
 
   bool passed() const { return error.empty() && mismatches == 0; }
-  // What is wrong, in one line: "3 of 12 derivatives are not those of finite differences; worst:
-  // output 0, element [1], by input 0, element [0, 1]: analytic 4, numeric 2". Empty if it passed.
+  // Describes the failure in one line: "3 of 12 derivatives are not those of finite differences;
+  // worst: output 0, element [1], by input 0, element [0, 1]: analytic 4, numeric 2". Empty if it
+  // passed.
   std::string to_string() const;
 };
 

@@ -1,4 +1,4 @@
-// What gradcheck needs of tensors: their elements as numbers, and back.
+// Elements of tensors as numbers, and back, for gradcheck.
 
 #ifndef SWITCHBOARD_AUTOGRAD_GRADCHECK_NUMBERS_H_
 #define SWITCHBOARD_AUTOGRAD_GRADCHECK_NUMBERS_H_

@@ -14,8 +14,8 @@
 
 namespace sb::internal {
 
-// What the inputs and outputs of the function are called, and whether outputs that require no
-// gradient may depend on inputs, as those may that an operator marks as not differentiable.
+// The names of the function's inputs and outputs, and a flag: outputs that require no gradient may
+// depend on inputs, as those may that an operator marks as not differentiable.
 struct GradcheckSubject {
   std::function<std::string(size_t)> input = [](size_t j) { return str_cat("input ", j); };
   std::function<std::string(size_t)> output = [](size_t i) { return str_cat("output ", i); };

@@ -1,4 +1,4 @@
-// What stands in the place of a formula for an argument whose derivative is not known.
+// Stands in the place of a formula for an argument whose derivative is not known.
 
 #ifndef SWITCHBOARD_AUTOGRAD_MISSING_GRADIENTS_H_
 #define SWITCHBOARD_AUTOGRAD_MISSING_GRADIENTS_H_

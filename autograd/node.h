@@ -25,7 +25,7 @@ class GradNode;
 // Gradients, one for each output or input of a node; an undefined one is a gradient of zeros.
 using TensorVector = absl::InlinedVector<Tensor, 2>;
 
-// Where a gradient goes: an input of a node, which is an output of the operator that the node
+// The target of a gradient: an input of a node, which is an output of the operator that the node
 // belongs to. Without a node: nowhere.
 struct Edge {
   IntrusivePtr<GradNode> node;
@@ -35,7 +35,7 @@ struct Edge {
   bool operator==(const Edge&) const = default;
 };
 
-// What a gradient must look like: shape, dtype and device of a tensor that is not kept.
+// The form that a gradient must have: shape, dtype and device of a tensor that is not kept.
 struct InputMetadata {
   SymDimVector sizes;
   DType dtype = DType::Float32;
@@ -66,7 +66,7 @@ class GradNode : public IntrusiveTarget {
   // Frees what was saved for apply(), which after this throws RuntimeError if it needs any of it.
   virtual void release_saved() {}
 
-  // What the engine calls: hooks around apply().
+  // Called by the engine: runs hooks around apply().
   TensorVector run(TensorVector grads);
 
   // Nodes made later on a thread have the higher number, and run first.
@@ -92,7 +92,8 @@ class GradNode : public IntrusiveTarget {
   std::mutex& mutex() { return mutex_; }
 
  protected:
-  // When only weak references are left: they would keep what the node holds, which may hold them.
+  // Runs when only weak references are left: they would keep what the node holds, which may hold
+  // them.
   void release_resources() override;
   void set_sequence(uint64_t sequence) { sequence_ = sequence; }
 

@@ -1,4 +1,4 @@
-// What the kernels at Autograd have in common, whatever they record.
+// Helpers that all recording kernels at Autograd share.
 
 #ifndef SWITCHBOARD_AUTOGRAD_RECORDING_H_
 #define SWITCHBOARD_AUTOGRAD_RECORDING_H_
@@ -34,7 +34,7 @@ inline DispatchKeySet keys_below_recording(DispatchKeySet keys) { return keys - 
 // "aten::mul.Tensor backward".
 std::string backward_name(std::string_view op);
 
-// Whether an argument holds a tensor that requires a gradient.
+// Returns whether an argument holds a tensor that requires a gradient.
 template <class T>
 bool needs_grad_in(const T& argument) {
   bool any = false;
@@ -86,7 +86,7 @@ void take_gradients(std::tuple<T...> grads, TensorVector* out, size_t first, siz
 // replaced.
 ViewReplay replay_by_calling(const OperatorHandle& op, Stack arguments);
 
-// How a view that is recorded now comes about.
+// Returns the origin of a view that is recorded now.
 ViewOrigin view_origin(bool one_of_several);
 
 // note_view() for the results of a view operator.

@@ -52,10 +52,10 @@ class CallValues {
   absl::Span<const std::string_view> names_;
 };
 
-// What runs when a call is recorded, after the operator: it puts into the context what backward
-// reads. A function, lambda or functor that takes (ctx, inputs, output), and for an operator with
-// keyword-only arguments (ctx, inputs, keyword_only_inputs, output), the last three as
-// `const CallValues&`. What it computes is not recorded.
+// Runs when a call is recorded, after the operator: it puts into the context what backward reads. A
+// function, lambda or functor that takes (ctx, inputs, output), and for an operator with
+// keyword-only arguments (ctx, inputs, keyword_only_inputs, output), the last three as `const
+// CallValues&`. What it computes is not recorded.
 class SetupContext {
  public:
   SetupContext() = default;

@@ -1,5 +1,5 @@
-// How a node keeps what its formulas read: each C++ type of an argument has a form that owns
-// itself.
+// Storage of the values that a node's formulas read: each C++ type of an argument has an owning
+// form.
 
 #ifndef SWITCHBOARD_AUTOGRAD_STORED_H_
 #define SWITCHBOARD_AUTOGRAD_STORED_H_
@@ -130,7 +130,7 @@ struct Stored<std::optional<std::string_view>> {
   std::optional<std::string> value;
 };
 
-// What an argument looks like, without the argument.
+// The metadata of an argument, without the argument.
 template <class T>
 struct StoredMeta;
 template <>
@@ -187,8 +187,8 @@ struct StoredResult<std::vector<Tensor>> {
   std::vector<SavedTensor> tensors;
 };
 
-// In the place of what no formula reads. Numbered, so that each is a type of its own and takes no
-// room.
+// Stands for an argument that no formula reads. Numbered, so that each is a type of its own and
+// takes no room.
 template <size_t>
 struct NothingStored {
   void release() {}
@@ -196,7 +196,7 @@ struct NothingStored {
 template <bool used, size_t I, class T>
 using StoredIf = std::conditional_t<used, T, NothingStored<I>>;
 
-// What a formula's function is given: lists as spans.
+// The parameter of a formula's function: lists become spans.
 template <class T>
 const T& as_argument(const T& v) {
   return v;

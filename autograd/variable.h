@@ -1,5 +1,5 @@
-// What autograd knows of a tensor: whether it requires a gradient, the node that made it, the
-// gradient that came to it, the tensor that it is a view of.
+// Autograd's view of a tensor: whether it requires a gradient, the node that made it, the gradient
+// that came to it, the tensor that it is a view of.
 //
 // The functions take any tensor; an undefined one requires nothing. Reading is safe from several
 // threads; changing is not.
@@ -18,8 +18,8 @@
 
 namespace sb {
 
-// As `Tensor.requires_grad`: true for what set_requires_grad marked, and for what was computed from
-// it while recording was on.
+// As `Tensor.requires_grad`: true for tensors that set_requires_grad marked, and for tensors that
+// were computed from these while recording was on.
 bool requires_grad(const Tensor& tensor);
 // Marks a leaf. Throws RuntimeError for tensors of a dtype that is neither floating point nor
 // complex, for inference tensors, and for unmarking what an operator computed.
@@ -27,22 +27,22 @@ void set_requires_grad(const Tensor& tensor, bool value = true);
 // As `Tensor.is_leaf`: no node made it.
 bool is_leaf(const Tensor& tensor);
 
-// What backward() accumulated; undefined before. As `Tensor.grad`.
+// Returns the gradient that backward() accumulated; undefined before. As `Tensor.grad`.
 Tensor grad_of(const Tensor& tensor);
 // Replaces it. An undefined `grad` takes it away. Throws RuntimeError where shape, dtype or device
 // are not the tensor's.
 void set_grad(const Tensor& tensor, const Tensor& grad);
-// Has backward() keep the gradient of a tensor that is no leaf too. As `Tensor.retain_grad`. Throws
-// RuntimeError if the tensor does not require one.
+// Makes backward() keep the gradient of a tensor that is not a leaf, too. As `Tensor.retain_grad`.
+// Throws RuntimeError if the tensor does not require one.
 void retain_grad(const Tensor& tensor);
 
 // The node that made the tensor; null for leaves. As `Tensor.grad_fn`. Of a view whose base was
 // written to since it was made, the node that makes the view anew from the base.
 NodePtr grad_fn(const Tensor& tensor);
-// Which output of grad_fn() the tensor is.
+// Returns the index of the tensor among the outputs of grad_fn().
 uint32_t output_number(const Tensor& tensor);
-// Where a gradient of the tensor goes: to grad_fn(), or to the node that accumulates the gradient
-// of a leaf. An empty edge where it requires none.
+// Returns the target of a gradient of the tensor: grad_fn(), or the node that accumulates the
+// gradient of a leaf. An empty edge where it requires none.
 Edge gradient_edge(const Tensor& tensor);
 
 // Sees each gradient of the tensor, and may give another one in its place (undefined: leave it). As
@@ -51,7 +51,7 @@ Edge gradient_edge(const Tensor& tensor);
 using TensorHook = std::function<Tensor(const Tensor& grad)>;
 std::function<void()> register_hook(const Tensor& tensor, TensorHook hook);
 
-// Whether gradients of the dtype exist: floating point and complex numbers.
+// Returns whether gradients of the dtype exist: floating point and complex numbers.
 inline bool is_differentiable(DType dtype) { return is_floating_point(dtype) || is_complex(dtype); }
 
 // The tensor that `tensor` is a view of, as autograd saw it made; undefined if of none. As
@@ -62,7 +62,7 @@ namespace internal {
 
 class AccumulateGrad;
 
-// How a view was made, which decides what writing to it may do.
+// The way in which a view was made, which decides what writing to it may do.
 enum class ViewOrigin : uint8_t {
   Recorded,        // by one operator that returns one view
   OneOfSeveral,    // by an operator that returns several views: unbind, split, chunk

@@ -1,5 +1,5 @@
-// Nodes of views: what a view gets when its base was written to, and what a base gets when a view
-// of it was.
+// Nodes of views: the one that a view gets after a write to its base, and the one that a base gets
+// after a write to a view of it.
 
 #ifndef SWITCHBOARD_AUTOGRAD_VIEW_NODES_H_
 #define SWITCHBOARD_AUTOGRAD_VIEW_NODES_H_

@@ -1,4 +1,4 @@
-// What a device may attach to its tensors. As `c10::BackendMeta`.
+// The base of metadata that a device attaches to its tensors. As `c10::BackendMeta`.
 
 #ifndef SWITCHBOARD_CORE_BACKEND_META_H_
 #define SWITCHBOARD_CORE_BACKEND_META_H_

@@ -76,7 +76,8 @@ void rename_private_backend(DeviceType type, std::string_view name);
 inline void rename_privateuse1_backend(std::string_view name) {
   rename_private_backend(DeviceType::PrivateUse1, name);
 }
-// Whether it has been renamed: to_string(type) is the name then, "privateuseone" and so on before.
+// Returns whether it has been renamed: to_string(type) is the name then, "privateuseone" and so on
+// before.
 bool is_renamed_private_backend(DeviceType type);
 
 }  // namespace sb

@@ -138,7 +138,7 @@ inline constexpr int kNumPerBackend = 0 SB_FORALL_FUNCTIONALITIES(SB_F, SB_P);
 inline constexpr int kNumSlots =
     1 + (kNumFunctionalities - internal::kNumPerBackend) + internal::kNumPerBackend * kNumBackends;
 
-// Where a functionality's slots lie: its first slot, and a mask that is all ones for a per-backend
+// Locates a functionality's slots: its first slot, and a mask that is all ones for a per-backend
 // functionality and zero for one that stands alone. Indexed by functionality; 0 is Undefined.
 struct FunctionalityLayout {
   uint8_t first_slot[kNumFunctionalities + 1];
@@ -196,13 +196,14 @@ constexpr bool is_alias_key(DispatchKey k) {
   return k >= DispatchKey::EndOfRuntimeKeys && k < DispatchKey::EndOfKeys;
 }
 
-// Whether k is one of the functionalities that exist once a backend (Dense, Quantized, ...).
+// Returns whether k is one of the functionalities that exist once for each backend (Dense,
+// Quantized, ...).
 constexpr bool is_per_backend_functionality(DispatchKey k) {
   return k < DispatchKey::EndOfFunctionalities &&
          kFunctionalityLayout.backend_mask[static_cast<int>(k)] != 0;
 }
 
-// Whether a call can be sent to k: neither an alias nor a bare per-backend functionality.
+// Returns whether a call can be sent to k: neither an alias nor a bare per-backend functionality.
 // Undefined is a runtime key.
 constexpr bool is_runtime_key(DispatchKey k) {
   return k < DispatchKey::EndOfRuntimeKeys && !is_per_backend_functionality(k);

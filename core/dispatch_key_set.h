@@ -58,8 +58,8 @@ class DispatchKeySet {
 
   constexpr uint64_t bits() const { return bits_; }
   constexpr bool empty() const { return bits_ == 0; }
-  // Whether all bits of k's own set are here. As every set has the empty one, has(Undefined) is
-  // false by definition.
+  // Returns whether all bits of k's own set are here. As every set has the empty one,
+  // has(Undefined) is false by definition.
   constexpr bool has(DispatchKey k) const {
     const uint64_t b = bits_of(k);
     return b != 0 && (bits_ & b) == b;
@@ -130,7 +130,7 @@ class DispatchKeySet {
 std::string to_string(DispatchKeySet set);
 std::ostream& operator<<(std::ostream& out, DispatchKeySet set);
 
-// What each backend adds to its tensors beside its own key: ADInplaceOrView and its autograd key
+// The keys that a backend adds to its tensors beside its own: ADInplaceOrView and its autograd key
 // (AutogradOther for backends without one), and its autocast key if it has one.
 DispatchKeySet autograd_keys_of(Backend b);
 DispatchKeySet autocast_keys_of(Backend b);
@@ -166,7 +166,7 @@ inline DispatchKeySet backend_key_set(DeviceType type) {
 // The device type of a backend key or of a runtime key on a backend; nullopt where there is none.
 std::optional<DeviceType> device_type_of(DispatchKey k);
 
-// What an undefined tensor carries: ADInplaceOrView and AutogradOther.
+// An undefined tensor carries ADInplaceOrView and AutogradOther.
 inline constexpr DispatchKeySet kUndefinedTensorKeys{DispatchKey::ADInplaceOrView,
                                                      DispatchKey::AutogradOther};
 

@@ -110,8 +110,8 @@ SB_TYPE(Bool, bool)
 template <class T>
 inline constexpr DType dtype_of = internal::DTypeOf<T>::value;
 
-// Whether a result of type `from` may be written to a tensor of type `to`: complex does not go to
-// real, float not to integral, nothing but bool to bool. As `torch.can_cast`.
+// Returns whether a result of type `from` may be written to a tensor of type `to`: complex does not
+// go to real, float not to integral, nothing but bool to bool. As `torch.can_cast`.
 bool can_cast(DType from, DType to);
 
 namespace internal {

@@ -61,8 +61,8 @@ template <class E, class... Parts>
   throw E(str_cat(parts...));
 }
 
-// What a check makes of its condition. A SymBool's check_truth() says true for what can be known at
-// run time only, and has it checked then; anything else is its truth.
+// Turns a check's condition into a bool. A SymBool's check_truth() says true for what can be known
+// at run time only, and has it checked then; anything else is its truth.
 template <class Condition>
 [[gnu::always_inline]] constexpr bool check_truth(
     const Condition& condition, const char* text,

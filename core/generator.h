@@ -13,16 +13,16 @@
 
 namespace sb {
 
-// Where a sequence of random bits is: the seed, and how many blocks of philox.h were taken.
+// A position in a sequence of random bits: the seed, and how many blocks of philox.h were taken.
 struct PhiloxState {
   uint64_t seed;
   uint64_t offset;
 };
 
-// As `c10::GeneratorImpl`, for counter-based generators: who draws takes a range of counters, and
-// computes their bits where and when it likes. The same seed gives the same numbers, whatever the
-// device and the number of threads. A device derives from it to keep the state elsewhere. Users
-// hold `mutex` while they draw or change it.
+// As `c10::GeneratorImpl`, for counter-based generators: a caller that draws takes a range of
+// counters, and computes their bits where and when it likes. The same seed gives the same numbers,
+// whatever the device and the number of threads. A device derives from it to keep the state
+// elsewhere. Users hold `mutex` while they draw or change it.
 class GeneratorImpl : public IntrusiveTarget {
  public:
   explicit GeneratorImpl(Device device, uint64_t seed = 0) : device_(device), state_{seed, 0} {}

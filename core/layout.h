@@ -1,4 +1,4 @@
-// How a tensor's elements lie in memory.
+// Layouts and memory formats: the order of a tensor's elements in memory.
 
 #ifndef SWITCHBOARD_CORE_LAYOUT_H_
 #define SWITCHBOARD_CORE_LAYOUT_H_

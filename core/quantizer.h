@@ -1,4 +1,4 @@
-// What the elements of a quantized tensor mean.
+// The scale and zero point that give the elements of a quantized tensor their meaning.
 
 #ifndef SWITCHBOARD_CORE_QUANTIZER_H_
 #define SWITCHBOARD_CORE_QUANTIZER_H_

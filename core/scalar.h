@@ -24,7 +24,7 @@ inline constexpr bool is_std_complex<std::complex<T>> = true;
 }  // namespace internal
 
 // As `c10::Scalar`: holds a bool, int64, double or complex double, and remembers which; or a symbol
-// for one of the first three, which counts as of that kind. Whoever reads a symbol's value guards.
+// for one of the first three, which counts as of that kind. Reading a symbol's value adds a guard.
 class Scalar {
  public:
   constexpr Scalar() : Scalar(int64_t{0}) {}
@@ -81,13 +81,13 @@ class Scalar {
   // these do.
   SymInt to_sym_int() const;
   SymFloat to_sym_float() const;
-  // Whether it is the plain integer v. No guard, and no call: false where it may be.
+  // Returns whether it is the plain integer v. No guard, and no call: false where it may be.
   constexpr bool is(int64_t v) const { return tag_ == tag_of(DType::Int64) && value_.i == v; }
 
   // The value as T (bool, an integer, float, double, a complex, or a type made from float such as
   // half). Conversions are C++'s, saturating nothing; a complex value with an imaginary part does
-  // not become real: throws RuntimeError. A symbol's value is relied on from then on: guards, as
-  // `where` asked.
+  // not become real: throws RuntimeError. Reading the value of a symbol adds a guard, which names
+  // `where`.
   template <class T>
   T to(SourceLocation where = SourceLocation::current()) const {
     if (is_symbolic()) [[unlikely]]

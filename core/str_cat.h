@@ -21,7 +21,7 @@ void append_part(std::string* text, int64_t part);
 void append_part(std::string* text, uint64_t part);
 void append_part(std::string* text, double part);
 
-// Whether Wide holds every T. Not of char, which might be meant as a number: Abseil refuses it.
+// True if Wide holds every T. Not of char, which might be meant as a number: Abseil refuses it.
 template <class T, class Wide>
 inline constexpr bool widens_to =
     std::is_arithmetic_v<T> && !std::is_same_v<T, char> &&

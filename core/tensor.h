@@ -15,8 +15,8 @@
 
 namespace sb {
 
-// A counted reference to a TensorImpl, one word wide. Copies share the tensor: constness is of the
-// handle, not of the elements. A default Tensor is undefined: it has keys and nothing else.
+// A counted reference to a TensorImpl, one word wide. Copies share the tensor: const is about the
+// handle, not about the elements. A default Tensor is undefined: it has keys and nothing else.
 class Tensor {
  public:
   Tensor() noexcept : impl_(undefined_tensor_impl()) {}
@@ -42,7 +42,7 @@ class Tensor {
 
   bool defined() const { return impl_ != undefined_tensor_impl(); }
   TensorImpl* impl() const { return impl_; }
-  // Whether both handles name the same tensor object.
+  // Returns whether both handles name the same tensor object.
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
   uint32_t use_count() const { return impl_->use_count(); }
 
@@ -86,7 +86,7 @@ class Tensor {
   }
 
   const Storage& storage() const { return impl_->storage(); }
-  // Whether both share memory's owner (views of one another or of one base).
+  // Returns whether both share memory's owner (views of one another or of one base).
   bool is_alias_of(const Tensor& other) const { return storage() && storage() == other.storage(); }
   // The address of element 0. Throws RuntimeError for tensors without data (meta, fake).
   void* data_ptr() const { return impl_->data(); }

@@ -1,4 +1,4 @@
-// What a tensor is: a typed, strided view of a storage, with the dispatch keys that its calls
+// The tensor itself: a typed, strided view of a storage, with the dispatch keys that its calls
 // carry.
 
 #ifndef SWITCHBOARD_CORE_TENSOR_IMPL_H_
@@ -39,15 +39,15 @@ class VersionCounter : public IntrusiveTarget {
   std::atomic<const void*> last_writer_{nullptr};
 };
 
-// What other rooms attach to a tensor. Core only carries it: autograd's node and gradient, and what
-// the dispatch mode that owns the tensor knows of it (a fake tensor's mode). A tensor with mode
-// data has the Python key, so that its calls reach the mode.
+// Data that other rooms attach to a tensor. Core only carries it: autograd's node and gradient, and
+// what the dispatch mode that owns the tensor knows of it (a fake tensor's mode). A tensor with
+// mode data has the Python key, so that its calls reach the mode.
 class DispatchMode;
 class Tensor;
 class AutogradMeta : public IntrusiveTarget {
  public:
-  // Has `copy`, a new tensor that stands for this one elsewhere, as a fake one does, require a
-  // gradient if this one does. No gradient goes from there to here.
+  // Makes `copy`, a new tensor that stands for this one elsewhere, as a fake one does, require a
+  // gradient if this one does. No gradient flows from it to this one.
   virtual void mark_copy(const Tensor& /*copy*/) const {}
 };
 class ModeData : public IntrusiveTarget {
@@ -98,7 +98,7 @@ class SizesAndStrides {
       stride *= s == 0 ? 1 : s;
     }
   }
-  // Whether `p` points into this object.
+  // Returns whether `p` points into this object.
   bool holds(const int64_t* p) const {
     return reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(inline_) < sizeof(inline_);
   }
@@ -194,8 +194,8 @@ class TensorImpl : public IntrusiveTarget {
 
   // The symbols, where there are any; nullptr for all other tensors.
   const SymbolicShape* symbolic_shape() const { return symbolic_shape_; }
-  // Gives the tensor a shape of symbols. What it had is what the symbols stand for at the moment,
-  // or, where they stand for nothing yet, a shape of that rank to go on with; see hint_sizes().
+  // Gives the tensor a shape of symbols. Its old shape has the numbers that the symbols stand for
+  // at the moment, or, where they stand for none yet, is some shape of that rank; see hint_sizes().
   void set_symbolic_shape(std::unique_ptr<SymbolicShape> shape) {
     forget_symbols();
     symbolic_shape_ = shape.release();
@@ -220,8 +220,8 @@ class TensorImpl : public IntrusiveTarget {
   // is known about `base`.
   void set_transposed(const TensorImpl& base, size_t dim0, size_t dim1);
 
-  // Facts about sizes and strides, computed when these are set.
-  // Of symbolic ones, as they are asked for: of those that hold for all sizes nothing is recorded.
+  // Facts about sizes and strides, computed when these are set. Those of symbolic sizes are
+  // computed when they are asked for; one that holds for all sizes records nothing.
   bool is_contiguous() const {
     if (symbolic_shape_) [[unlikely]]
       return is_symbolic_contiguous(MemoryFormat::Contiguous);
@@ -238,8 +238,8 @@ class TensorImpl : public IntrusiveTarget {
   const Storage& storage() const { return storage_; }
   void set_storage(Storage storage) { storage_ = std::move(storage); }
 
-  // The address of element 0. Throws RuntimeError for a tensor without data (meta, fake), saying
-  // which it is; tensors of no element give a null or unusable pointer.
+  // The address of element 0. Throws RuntimeError for a tensor without data (meta, fake), naming
+  // it; tensors without elements give a null or unusable pointer.
   void* data() const {
     char* const start = storage_ ? static_cast<char*>(storage_->data()) : nullptr;
     if (__builtin_expect(!start, 0)) {
@@ -258,7 +258,7 @@ class TensorImpl : public IntrusiveTarget {
   bool is_conj() const { return key_set_.has(DispatchKey::Conjugate); }
   bool is_neg() const { return key_set_.has(DispatchKey::Negative); }
 
-  // How often the tensor, or a tensor that it shares its counter with, was written to.
+  // Counts the writes to the tensor, and to tensors that share its counter.
   uint32_t version() const {
     const VersionCounter* counter = version_.load(std::memory_order_acquire);
     return counter ? counter->value() : 0;
@@ -270,7 +270,7 @@ class TensorImpl : public IntrusiveTarget {
     else
       version_counter().bump(writer);
   }
-  // Who bumped last.
+  // The caller that bumped last.
   const void* last_writer() const {
     const VersionCounter* counter = version_.load(std::memory_order_acquire);
     return counter ? counter->last_writer() : nullptr;
@@ -284,7 +284,7 @@ class TensorImpl : public IntrusiveTarget {
   void set_autograd_meta(IntrusivePtr<AutogradMeta> meta) { autograd_meta_ = std::move(meta); }
   const IntrusivePtr<ModeData>& mode_data() const { return mode_data_; }
   void set_mode_data(IntrusivePtr<ModeData> data) { mode_data_ = std::move(data); }
-  // Gives what was there.
+  // Returns the previous one.
   IntrusivePtr<ModeData> exchange_mode_data(IntrusivePtr<ModeData> data) {
     return std::exchange(mode_data_, std::move(data));
   }

@@ -31,9 +31,9 @@
 namespace sb {
 
 struct CustomOpOptions {
-  // What the arguments are called in a schema that is made from a function: see infer_schema().
+  // Names of the arguments, for a schema that is made from a function: see infer_schema().
   std::vector<std::string> arguments = {};
-  // The tensors that the function writes to. Beside a schema: what the schema says, or nothing.
+  // The tensors that the function writes to. With a schema: the same that the schema says, or none.
   std::vector<std::string> mutates_args = {};
   // It may write to any tensor. As `mutates_args="unknown"`; not beside a schema.
   bool mutates_unknown = false;
@@ -105,7 +105,7 @@ class CustomOp {
                where);
     return *this;
   }
-  // What it gives on tensors without data.
+  // Adds the fake rule: the results on tensors without data.
   template <class F>
   CustomOp& register_fake(F rule, SourceLocation where = SourceLocation::current()) & {
     add_fake(internal::make_fresh_kernel(std::move(rule), op_.handle(), results_are_new_), where);

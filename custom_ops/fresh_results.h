@@ -1,6 +1,6 @@
-// What a custom operator promises: its results are new tensors, which share no memory with its
-// arguments, nor with one another. A function that breaks this would change other tensors behind
-// autograd's back, and compilers'.
+// Checks the promise of a custom operator that its results are new tensors, which share no memory
+// with its arguments, nor with one another. A function that breaks this would change other tensors
+// behind autograd's back, and compilers'.
 
 #ifndef SWITCHBOARD_CUSTOM_OPS_FRESH_RESULTS_H_
 #define SWITCHBOARD_CUSTOM_OPS_FRESH_RESULTS_H_

@@ -12,7 +12,7 @@
 
 namespace sb {
 
-// What a function writes to: the arguments that are listed, or maybe any tensor.
+// The arguments that a function writes to: those that are listed, or maybe any tensor.
 enum class Mutation : uint8_t { Listed, Unknown };
 
 // "(Tensor x, float factor) -> Tensor" for Tensor(const Tensor&, double). As

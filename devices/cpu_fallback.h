@@ -12,8 +12,8 @@
 
 namespace sb {
 
-// How a device's bytes come and go. Implementations are thread-safe and return when the bytes are
-// there. Ranges are inside the storage.
+// Copies a device's bytes to the CPU and back. Implementations are thread-safe and return when the
+// bytes are there. Ranges are inside the storage.
 class HostTransfer {
  public:
   virtual ~HostTransfer() = default;

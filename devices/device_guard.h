@@ -13,7 +13,7 @@
 
 namespace sb {
 
-// What a device type does when it is asked for its devices, streams and events. As
+// A device type's answers about its devices, streams and events. As
 // `c10::impl::DeviceGuardImplInterface`. Implementations are thread-safe, live as long as the
 // process, and keep a current device for each thread, and a current stream for each device of it.
 // Unless said otherwise a device has one stream, whose work is done when its operator returns.
@@ -38,7 +38,8 @@ class DeviceGuardImpl {
   // These throw NotImplementedError where a device has no others, or no events.
   virtual Stream stream_from_pool(int8_t index, bool high_priority) const;
   virtual std::unique_ptr<EventImpl> make_event(EventFlag flag) const;
-  // Whether all work of a stream is done; and waits until it is, then throws as synchronize.
+  // query_stream returns whether all work of a stream is done; synchronize_stream waits until it
+  // is, then throws as synchronize.
   virtual bool query_stream(Stream /*stream*/) const { return true; }
   virtual void synchronize_stream(Stream /*stream*/) const {}
 };

@@ -1,4 +1,4 @@
-// One object a device type for what a device offers beside memory and kernels.
+// Hooks: one object for each device type, with what a device offers beside memory and kernels.
 
 #ifndef SWITCHBOARD_DEVICES_DEVICE_HOOKS_H_
 #define SWITCHBOARD_DEVICES_DEVICE_HOOKS_H_
@@ -24,11 +24,11 @@ class DeviceHooks {
   virtual Generator default_generator(int8_t index);
   // A generator of its own, unseeded ones with seed 0. `index` exists.
   virtual Generator new_generator(int8_t index, uint64_t seed);
-  // Whether `data` is host memory that the device reads directly. For the device's own code:
-  // programs ask sb::is_pinned, for which the device registers a kernel (pin_memory.h).
+  // Returns whether `data` is host memory that the device reads directly. For the device's own
+  // code: programs ask sb::is_pinned, for which the device registers a kernel (pin_memory.h).
   virtual bool is_pinned(const void* /*data*/) { return false; }
 
-  // What a tensor's backend metadata is in a file (saving/saving.h), and back. As
+  // A tensor's backend metadata, written to a file (io/safetensors/saving.h) and read back. As
   // `torch::jit::TensorBackendMetaRegistry`; the defaults write nothing, and read nothing. The
   // first is called for tensors that have some, the second with the entries, UTF-8 text, that it
   // wrote or that a hostile file says it wrote: it throws for those that make no sense.

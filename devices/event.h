@@ -37,7 +37,7 @@ class Event {
   // The stream waits for the event before the work that it is given from now on; it may be of
   // another device of the type.
   void block(Stream stream) const;
-  // Whether the work before the event is done.
+  // Returns whether the work before the event is done.
   bool query() const { return !impl_ || impl_->query(); }
   // Waits until it is, and throws the error of work that failed.
   void synchronize() const {

@@ -1,4 +1,4 @@
-// What a device's events are made of. Users have event.h.
+// The interface of a device's events. Users have event.h.
 
 #ifndef SWITCHBOARD_DEVICES_EVENT_IMPL_H_
 #define SWITCHBOARD_DEVICES_EVENT_IMPL_H_
@@ -22,7 +22,8 @@ class EventImpl {
   virtual void record(Stream stream) = 0;
   // The rest after a record(). `stream` waits for the mark before the work that it is given later.
   virtual void block(Stream stream) = 0;
-  // Whether the mark was passed; and waits until it is, then throws as synchronize(Device).
+  // query returns whether the mark was passed; synchronize waits until it is, then throws as
+  // synchronize(Device).
   virtual bool query() const = 0;
   virtual void synchronize() const = 0;
   // Milliseconds between the passing of two marks of one device, both passed.

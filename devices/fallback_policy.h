@@ -1,4 +1,4 @@
-// Which operators may run on the CPU for a device that has no kernel for them.
+// Decides which operators may run on the CPU for a device that has no kernel for them.
 
 #ifndef SWITCHBOARD_DEVICES_FALLBACK_POLICY_H_
 #define SWITCHBOARD_DEVICES_FALLBACK_POLICY_H_

@@ -1,4 +1,4 @@
-// What the CPU fallback did: calls, bytes and time, operator by operator.
+// Counts what the CPU fallback did: calls, bytes and time, operator by operator.
 
 #ifndef SWITCHBOARD_DEVICES_FALLBACK_STATS_H_
 #define SWITCHBOARD_DEVICES_FALLBACK_STATS_H_

@@ -31,8 +31,8 @@ class Stream {
   constexpr StreamId id() const { return id_; }
   constexpr bool operator==(const Stream&) const = default;
 
-  // Whether all work that it was given is done. RuntimeError, here and below, for a stream that
-  // does not exist.
+  // Returns whether all work that it was given is done. RuntimeError, here and below, for a stream
+  // that does not exist.
   bool query() const;
   // Waits until it is. Throws the error of work that failed (see Device errors below).
   void synchronize() const;

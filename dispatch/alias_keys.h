@@ -1,4 +1,4 @@
-// What alias keys stand for, and which backends lie behind an autograd key.
+// The runtime keys that an alias key stands for, and the backends behind an autograd key.
 
 #ifndef SWITCHBOARD_DISPATCH_ALIAS_KEYS_H_
 #define SWITCHBOARD_DISPATCH_ALIAS_KEYS_H_
@@ -7,7 +7,7 @@
 
 namespace sb {
 
-// Whether the alias key stands for the runtime key.
+// Returns whether the alias key stands for the runtime key.
 bool alias_includes(DispatchKey alias, DispatchKey key);
 
 // The runtime keys whose kernels are "backend kernels" of an autograd key: X for AutogradX; the

@@ -7,8 +7,8 @@
 
 namespace sb::internal {
 
-// What calls do at a key that belongs to a package: modes at Python, the Python dispatcher at its
-// own. A constant of the program, made as it starts; there is one for a key.
+// The fallback at a key that belongs to a package: modes at Python, the Python dispatcher at its
+// own. A constant of the program, made as it starts; a key has at most one.
 class DefaultFallback {
  public:
   DefaultFallback(DispatchKey key, KernelFunction kernel,

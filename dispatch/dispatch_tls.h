@@ -1,4 +1,4 @@
-// What the current thread adds to, and takes from, the keys of every call.
+// The keys that the current thread adds to every call, and those that it removes.
 
 #ifndef SWITCHBOARD_DISPATCH_DISPATCH_TLS_H_
 #define SWITCHBOARD_DISPATCH_DISPATCH_TLS_H_

@@ -52,8 +52,8 @@ class Dispatcher {
   // The operators of one name ("aten::add") that have a schema, in the order in which they were
   // defined.
   std::vector<OperatorHandle> overloads(std::string_view name) const;
-  // Changes with every operator that is defined or removed: what was looked up while it was the
-  // same is up to date.
+  // Changes with every operator that is defined or removed: a lookup is up to date as long as this
+  // is the same.
   uint64_t definitions() const { return definitions_.load(std::memory_order_acquire); }
   // Changes with every kernel and fallback that is registered or removed.
   uint64_t kernel_registrations() const {
@@ -64,7 +64,7 @@ class Dispatcher {
   // Names of operators of a namespace that have kernels but no schema, sorted.
   std::vector<std::string> dangling_ops(std::string_view ns) const;
 
-  // Calls f() under the lock that guards registrations, for what OperatorEntry shows only then. f
+  // Calls f() under the lock that guards registrations, so that it may read all of OperatorEntry. f
   // must not call an operator or register anything.
   template <class F>
   auto inspect(F&& f) const {
@@ -92,7 +92,7 @@ class Dispatcher {
   friend class OperatorEntry;
   friend class internal::DefaultFallback;
 
-  // What Library is made of; each returns an id that the matching remove takes. All throw and
+  // The primitives of Library: each returns an id that the matching remove takes. All throw and
   // change nothing on error.
   uint64_t open_library(LibraryKind kind, const std::string& ns, const SourceLocation& where);
   void close_library(LibraryKind kind, const std::string& ns, uint64_t library);
@@ -141,7 +141,7 @@ class Dispatcher {
   // Every file that calls an operator reads this header; the hash tables it need not.
   struct Tables;
   const std::unique_ptr<Tables> tables_;
-  // Of each key, newest last.
+  // The fallbacks of each key, newest last.
   std::array<std::vector<std::unique_ptr<RegisteredKernel>>,
              static_cast<size_t>(DispatchKey::EndOfRuntimeKeys)>
       fallbacks_;

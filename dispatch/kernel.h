@@ -20,7 +20,7 @@ namespace internal {
 struct TypedFrame;
 }
 
-// What a kernel with state keeps between calls: a functor, a lambda's captures.
+// The state that a kernel keeps between calls: a functor, a lambda's captures.
 class KernelState : public IntrusiveTarget {
  public:
   // A boxed kernel may take a typed call as it is, without a stack, and say so; then its boxed
@@ -50,13 +50,12 @@ struct Kernel {
 struct Fallthrough {};
 inline constexpr Fallthrough fallthrough{};
 
-// Where something was registered. File names are relative to the workspace, as the compiler saw
-// them.
+// The place of a registration. File names are relative to the workspace, as the compiler saw them.
 using SourceLocation = std::source_location;
 // "ops/add.cc:31".
 std::string to_string(const SourceLocation& where);
 
-// A kernel with what registration needs to know of it.
+// A kernel, and what registration needs besides.
 struct KernelFunction {
   Kernel entries;
   IntrusivePtr<KernelState> state;          // keeps entries.state alive; may be null

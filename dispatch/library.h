@@ -25,13 +25,13 @@ class StaticBlocks;  // static_library.h
 // "DEF", "IMPL" or "FRAGMENT"; ValueError naming anything else.
 LibraryKind parse_library_kind(std::string_view text);
 
-// As `torch.library.Library`. One DEF library may exist a namespace, which owns it; any number of
+// As `torch.library.Library`. A namespace has at most one DEF library, which owns it; any number of
 // FRAGMENT ones add operators to it, and IMPL ones hold only kernels. Namespace `_` takes fallbacks
 // only, in IMPL libraries. Each registration is undone when the Library closes, in any order with
 // others, and remembers the place in the source that made it.
 //
 // Registrations are visible to all threads at once; one Library is used from one thread at a time.
-// Everything throws RuntimeError (or what is said) and changes nothing when it is refused.
+// A refused call throws RuntimeError, unless another error is named, and changes nothing.
 class Library {
  public:
   using Kind = LibraryKind;
@@ -51,7 +51,7 @@ class Library {
   // RuntimeError if it does not parse or the operator has a schema already.
   OperatorHandle define(std::string_view schema, TagSet tags = {},
                         SourceLocation where = SourceLocation::current());
-  // The same, saying what the schema's annotations are worth: "" and "FROM_SCHEMA" (they tell
+  // The same, with the worth of the schema's annotations: "" and "FROM_SCHEMA" (they tell
   // everything) or "CONSERVATIVE"; RuntimeError for anything else.
   OperatorHandle define(std::string_view schema, std::string_view alias_analysis, TagSet tags = {},
                         SourceLocation where = SourceLocation::current());

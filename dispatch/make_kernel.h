@@ -49,7 +49,7 @@ struct FunctorState final : KernelState {
   mutable F functor;
 };
 
-// A captureless lambda needs no state: it is made anew at each call, for nothing.
+// A captureless lambda needs no state: constructing it at each call costs nothing.
 template <class F>
 inline constexpr bool is_stateless = std::is_empty_v<F>&& std::is_default_constructible_v<F>;
 
@@ -94,7 +94,7 @@ decltype(auto) adapt_argument(const From& v) {
   }
 }
 
-// Whether a kernel parameter P can take what a schema's argument A gives.
+// True if a kernel parameter P can take what a schema's argument A gives.
 template <class A, class P>
 inline constexpr bool parameter_fits =
     (!std::is_lvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>)&&(

@@ -1,4 +1,5 @@
-// The error of a call that finds no kernel: why it came there, what mends it, what there is.
+// The error of a call that finds no kernel: why the call came there, what would mend it, and what
+// is registered instead.
 
 #ifndef SWITCHBOARD_DISPATCH_NO_KERNEL_H_
 #define SWITCHBOARD_DISPATCH_NO_KERNEL_H_

@@ -28,7 +28,7 @@ class Dispatcher;
 // "(Tensor, int) -> (Tensor)".
 std::string to_string(const CppSignature& signature);
 
-// What a package above keeps with an operator.
+// Data that a package above keeps with an operator.
 class OperatorNote {
  public:
   virtual ~OperatorNote() = default;
@@ -42,15 +42,16 @@ class OperatorNote {
 enum class NoteKind : uint8_t { Rules, Facts };
 inline constexpr size_t kNumNotes = 2;
 
-// How a slot was decided: by which rule, with the kernel of which key (null if there is none).
+// How a slot was filled: the resolution rule that did, and the kernel of which key (null if there
+// is none).
 struct Resolution {
   ResolutionRule rule = ResolutionRule::Missing;
   DispatchKey source = DispatchKey::Undefined;  // the key that the kernel is registered at
   const RegisteredKernel* kernel = nullptr;
 };
 
-// What calls go by: a kernel for every runtime key, and for each backend the functionalities whose
-// kernel on it is not a fallthrough. Immutable once published.
+// The table that calls go by: a kernel for every runtime key, and for each backend the
+// functionalities whose kernel on it is not a fallthrough. Immutable once published.
 struct DispatchTable {
   std::array<Kernel, kNumSlots> slots{};
   std::array<DispatchKeySet, kNumBackends> masks{};
@@ -99,7 +100,7 @@ class OperatorEntry : public TableHolder {
   Definition definition() const { return definition_.load(std::memory_order_relaxed); }
   // Grows from one definition of the dispatcher to the next.
   uint64_t defined_order() const { return defined_order_.load(std::memory_order_relaxed); }
-  // How often the operator was defined and removed: odd while it is there.
+  // Counts how often the operator was defined and removed: odd while it is there.
   uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
   bool dead() const { return generation() % 2 == 0; }
 
@@ -143,7 +144,7 @@ class OperatorEntry : public TableHolder {
   // Throws TypeError unless the schema has exactly these C++ types.
   void check_signature(const CppSignature& signature) const;
 
-  // What follows is read under the dispatcher's lock: use Dispatcher::inspect.
+  // Everything below is read under the dispatcher's lock: use Dispatcher::inspect.
 
   // Computes one slot. `key` is a runtime key.
   Resolution resolve(DispatchKey key) const;
@@ -193,7 +194,7 @@ class OperatorEntry : public TableHolder {
   std::atomic<TagSet> tags_{TagSet()};
   size_t num_arguments_ = 0;
   size_t num_returns_ = 0;
-  // Which arguments can hold tensors, as distances from the end of the stack.
+  // The arguments that can hold tensors, as distances from the end of the stack.
   absl::InlinedVector<uint8_t, 8> tensor_arguments_;
   RegisteredKernels kernels_;
   std::shared_ptr<const OwnedTable> table_;                    // null until a call needs one

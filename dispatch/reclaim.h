@@ -1,14 +1,13 @@
-// When may a table or a kernel be destroyed that a call on another thread may be running on?
+// Destroys tables and kernels once no call on another thread can be using them.
 //
 // Registrations replace tables while other threads call. A call takes no lock and counts nothing
 // that threads share: it notes, in a word of its own thread, that a call is under way, before it
-// looks at anything that a registration could take away. Whoever takes something away hands it to
-// retire(), and it is destroyed once every thread was seen without a call under way. The price of
-// this is paid on that side: a barrier on all threads of the process (membarrier, of Linux 4.14),
-// at registrations that follow calls. Where the system has no such barrier, what is retired is
-// kept; so it is
-// once a thread has called an operator from the destructor of a pthread key, behind the destructors
-// of its thread_local variables.
+// looks at anything that a registration could take away. A registration hands what it takes away to
+// retire(), and it is destroyed once every thread was seen without a call under way. The price is
+// paid on that side: a barrier on all threads of the process (membarrier, of Linux 4.14), at
+// registrations that follow calls. Nothing more is destroyed where the system has no such barrier,
+// and once a thread has called an operator from the destructor of a pthread key, after its
+// thread_local variables are gone.
 
 #ifndef SWITCHBOARD_DISPATCH_RECLAIM_H_
 #define SWITCHBOARD_DISPATCH_RECLAIM_H_
@@ -19,8 +18,8 @@
 
 namespace sb::internal {
 
-// How many calls are under way on this thread, one inside the other. The highest bit is set while
-// the thread is not known to retire(): until its first call, and while it ends.
+// Counts the calls under way on this thread, one inside the other. The highest bit is set while the
+// thread is not known to retire(): until its first call, and while it ends.
 inline constexpr uint32_t kUnknownThread = uint32_t{1} << 31;
 inline constinit thread_local std::atomic<uint32_t> calls_under_way{kUnknownThread};
 
@@ -46,15 +45,15 @@ class CallPin {
   CallPin& operator=(const CallPin&) = delete;
 };
 
-// Destroys `object` when no call that is under way now, on any thread, is any longer: at a later
-// reclaim(). No new call may find it. Thread-safe.
+// Destroys `object` at a later reclaim(), once every call that is now under way on any thread has
+// ended. No new call may find it. Thread-safe.
 void retire(std::shared_ptr<const void> object);
 
 // Destroys what has been retired and is out of use. Destructors run on this thread, which must hold
 // no lock of a dispatcher.
 void reclaim();
 
-// How many retired objects still wait; for tests.
+// Counts the retired objects that still wait; for tests.
 size_t retired_objects();
 
 }  // namespace sb::internal

@@ -16,10 +16,10 @@ namespace sb {
 
 class FunctionSchema;
 
-// Of a fallback that is not for every operator: whether it serves one of that schema.
+// Says whether a fallback that is not for all operators serves one of that schema.
 using ServesSchema = bool (*)(const FunctionSchema&);
 
-// A kernel where it was registered.
+// A kernel, and the place of its registration.
 struct RegisteredKernel {
   KernelFunction function;
   SourceLocation where;

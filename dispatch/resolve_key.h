@@ -1,4 +1,4 @@
-// The rules that decide which key's kernel serves a key.
+// The resolution order: which key's kernel serves a key.
 
 #ifndef SWITCHBOARD_DISPATCH_RESOLVE_KEY_H_
 #define SWITCHBOARD_DISPATCH_RESOLVE_KEY_H_
@@ -12,7 +12,7 @@
 
 namespace sb {
 
-// Which rule filled a slot. The order of the enumerators is the order in which rules are tried.
+// The resolution rule that filled a slot. The order of the enumerators is the resolution order.
 enum class ResolutionRule : uint8_t {
   Kernel,                  // "kernel": registered at the key itself
   DefaultBackendKernel,    // "default backend kernel": CompositeExplicitAutograd[NonFunctional]
@@ -33,7 +33,7 @@ struct ResolvedKey {
   DispatchKey source;  // whose kernel it is; the key itself where there is none
 };
 
-// Whether a kernel for nested tensors gives way to a backend's own, as an implicit composite does.
+// Does a kernel for nested tensors give way to a backend's own, as an implicit composite does?
 // PyTorch's table and its `resolve_key` differ in this: the table uses it always.
 enum class NestedComposite : uint8_t { Always, WithoutBackendKernel };
 

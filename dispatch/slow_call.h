@@ -1,4 +1,4 @@
-// What a call does when it cannot go straight to an unboxed kernel.
+// The slow path of a call, which cannot go straight to an unboxed kernel.
 
 #ifndef SWITCHBOARD_DISPATCH_SLOW_CALL_H_
 #define SWITCHBOARD_DISPATCH_SLOW_CALL_H_
@@ -87,7 +87,7 @@ void run_boxed(OperatorEntry* entry, const Kernel& kernel, DispatchKeySet keys, 
 // of exactly these.
 void call_slow(OperatorEntry& entry, const DispatchKeySet* redispatch, const TypedFrame& frame);
 
-// What a typed handle holds until its first call.
+// Held by a typed handle until its first call.
 inline constinit TableHolder unbound_op{&kUnresolvedTable};
 
 // Finds the operator of a typed handle that is unbound, or whose operator was removed, in the

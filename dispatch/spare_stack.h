@@ -9,7 +9,7 @@
 
 namespace sb::internal {
 
-// How many empty stacks a thread keeps, and of which size.
+// The number of empty stacks that a thread keeps, and their size.
 inline constexpr size_t kSpareStacks = 4;
 inline constexpr size_t kSpareCapacity = 64;
 

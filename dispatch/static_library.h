@@ -1,5 +1,5 @@
-// How blocks of registrations (SB_LIBRARY) run: at program start, or one after the other when a
-// plugin has been loaded.
+// Runs blocks of registrations (SB_LIBRARY): at program start, or one after the other when a plugin
+// has been loaded.
 
 #ifndef SWITCHBOARD_DISPATCH_STATIC_LIBRARY_H_
 #define SWITCHBOARD_DISPATCH_STATIC_LIBRARY_H_

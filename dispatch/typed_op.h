@@ -1,13 +1,10 @@
-// Typed calls: an operator declared once, by its schema, is a C++ function
-// object.
+// Typed calls: an operator declared once, by its schema, is a C++ function object.
 //
-//   SB_OP(add, "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1)
-//   -> Tensor"); Tensor z = add(x, y);        // alpha takes the schema's
-//   default
+//   SB_OP(add, "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
+//   Tensor z = add(x, y);  // alpha takes the schema's default
 //
-// The declaration gives the C++ signature, the run-time schema
-// (Library::define) and the check that a kernel fits (Library::impl). The call
-// path has no allocation, lock, hash or string.
+// The declaration gives the C++ signature, the run-time schema (Library::define) and the check that
+// a kernel fits (Library::impl). The call path has no allocation, lock, hash or string.
 
 #ifndef SWITCHBOARD_DISPATCH_TYPED_OP_H_
 #define SWITCHBOARD_DISPATCH_TYPED_OP_H_
@@ -34,15 +31,15 @@
 namespace sb {
 namespace internal {
 
-// Calls by a signature R(A...), of which nothing but the fast path is here: the
-// slow one gets type codes and pointers.
+// Calls by a signature R(A...). Only the fast path is here: the slow one gets type codes and
+// pointers.
 template <class R, class... A>
 struct TypedCall {
   using Unboxed = R (*)(const KernelState*, DispatchKeySet, A...);
   static constexpr const CppSignature& types = cpp_signature<R, A...>;
 
-  // `Find` finds the operator when the fast path does not: it has a method
-  // entry() that returns it or throws.
+  // `Find` finds the operator when the fast path does not: it has a method entry() that returns it
+  // or throws.
   template <class Find>
   static R call(const TableHolder& holder, const Find& find, A... args) {
     CallPin pin;
@@ -135,9 +132,8 @@ struct OpTraits {
   using Apply = decltype(apply<T>(std::make_index_sequence<schema.num_arguments>()));
 };
 
-// A call that gives the first arguments, A...; the others take their defaults.
-// Each file that sees an operator instantiates the class, and the function if
-// it makes such a call.
+// A call that gives the first arguments, A...; the others take their defaults. Each file that sees
+// an operator instantiates the class, and the function if it makes such a call.
 template <class Op, class Tag, class R, class... A>
 struct CallWith {
   R operator()(A... args) const {
@@ -152,9 +148,8 @@ struct CallWith {
   }
 };
 
-// Where a schema's arguments are those of TensorOptions (dtype, layout, device,
-// pin_memory, each optional), the index of the first; num_arguments where they
-// are not.
+// Returns the index of the first of the arguments of TensorOptions (dtype, layout, device,
+// pin_memory, each optional), or num_arguments where the schema has none.
 consteval size_t find_options(const SchemaLiteral& schema) {
   for (size_t i = 0; i + 4 <= schema.num_arguments; ++i) {
     const SchemaLiteral::Value* const a = schema.arguments + i;
@@ -165,8 +160,7 @@ consteval size_t find_options(const SchemaLiteral& schema) {
   return schema.num_arguments;
 }
 
-// A call that gives the arguments before the options, A..., and a TensorOptions
-// for these.
+// A call that gives the arguments before the options, A..., and a TensorOptions for these.
 template <class Op, class Tag, class R, class... A>
 struct CallWithOptions {
   // A dtype alone goes by the ordinary call: it is the first of the options.
@@ -237,11 +231,10 @@ struct CallsOf<Op, Tag, all, all, all> {
 
 }  // namespace internal
 
-// An operator of the default dispatcher, found at its first call. Declare it
-// with SB_OP. Callable with all arguments of the schema, or without trailing
-// ones that have defaults; throws what kernels throw, RuntimeError if no such
-// operator is registered, NotImplementedError if it has no kernel for the
-// arguments. Thread-safe.
+// An operator of the default dispatcher, found at its first call. Declare it with SB_OP. Callable
+// with all arguments of the schema, or without trailing ones that have defaults; throws what
+// kernels throw, RuntimeError if no such operator is registered, NotImplementedError if it has no
+// kernel for the arguments. Thread-safe.
 template <class Tag>
 class Op : public internal::CallsOf<Op<Tag>, Tag, internal::schema_literal<Tag>.num_required(),
                                     internal::schema_literal<Tag>.num_arguments,
@@ -260,15 +253,13 @@ class Op : public internal::CallsOf<Op<Tag>, Tag, internal::schema_literal<Tag>.
   Return call(A&&... args) const {
     return Call::call(*holder_.load(std::memory_order_acquire), *this, std::forward<A>(args)...);
   }
-  // Enters the operator at the highest key of exactly `keys`; see
-  // OperatorHandle::redispatch_boxed.
+  // Enters the operator at the highest key of exactly `keys`; see OperatorHandle::redispatch_boxed.
   template <class... A>
   Return redispatch(DispatchKeySet keys, A&&... args) const {
     return Call::redispatch(*holder_.load(std::memory_order_acquire), *this, keys,
                             std::forward<A>(args)...);
   }
-  // The operator itself, found if need be. Throws RuntimeError if it is not
-  // registered.
+  // The operator itself, found if need be. Throws RuntimeError if it is not registered.
   OperatorEntry* entry() const {
     TableHolder* const held = holder_.load(std::memory_order_acquire);
     if (held != &internal::unbound_op) {
@@ -282,12 +273,12 @@ class Op : public internal::CallsOf<Op<Tag>, Tag, internal::schema_literal<Tag>.
   // The operator for boxed calls.
   OperatorHandle handle() const { return OperatorHandle(entry()); }
 
-  // Whether an F can be a kernel of this operator.
+  // True if an F can be a kernel of this operator.
   template <class F>
   static constexpr bool fits = Traits::template Apply<internal::TypedKernels>::template fits<F>;
-  // A kernel made for this operator. Does not compile unless `functor` fits the
-  // schema: parameters as the schema's C++ types, plain integers where it has
-  // symbolic ones, a leading DispatchKeySet if wanted.
+  // A kernel made for this operator. Does not compile unless `functor` fits the schema: parameters
+  // as the schema's C++ types, plain integers where it has symbolic ones, a leading DispatchKeySet
+  // if wanted.
   template <class F>
   static KernelFunction make_kernel(F functor) {
     if constexpr (std::is_same_v<F, Fallthrough> || internal::is_boxed_kernel<F>) {
@@ -297,8 +288,7 @@ class Op : public internal::CallsOf<Op<Tag>, Tag, internal::schema_literal<Tag>.
     }
   }
 
-  // Not private, nor is there a constructor, so that a declaration compiles in
-  // less time.
+  // Public, and without a constructor, so that a declaration compiles in less time.
   mutable std::atomic<TableHolder*> holder_{&internal::unbound_op};
 };
 

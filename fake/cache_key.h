@@ -1,4 +1,4 @@
-// What decides the result of a fake call, as words that can be compared.
+// Everything that decides the result of a fake call, as words that can be compared.
 
 #ifndef SWITCHBOARD_FAKE_CACHE_KEY_H_
 #define SWITCHBOARD_FAKE_CACHE_KEY_H_
@@ -12,25 +12,25 @@
 
 namespace sb::internal {
 
-// The operator, its rules, what the thread includes and excludes, the default dtype, how often
-// kernels came and went, and each argument: the metadata of tensors (dtype, sizes, strides, offset,
-// bytes of the storage, device, keys, whether it requires grad, whether it is a number, and which
-// arguments share a storage), and the values of all others with their types, so that 1 and 1.0
-// differ. The hash is computed once. As `_DispatchCacheKey`.
+// The operator, its fake rules, the keys that the thread includes and excludes, the default dtype,
+// how often kernels came and went, and each argument: the metadata of tensors (dtype, sizes,
+// strides, offset, bytes of the storage, device, keys, whether it requires grad, whether it is a
+// number, and which arguments share a storage), and the values of all others with their types, so
+// that 1 and 1.0 differ. The hash is computed once. As `_DispatchCacheKey`.
 class CacheKey {
  public:
   CacheKey() {}  // the words are not there yet
   CacheKey(const CacheKey&) = delete;
   CacheKey& operator=(const CacheKey&) = delete;
 
-  // Makes it that of a call. False where an argument is none of these: a generator, a storage, an
-  // object, a symbol.
+  // Makes it the key of a call. Returns false where an argument is none of these: a generator, a
+  // storage, an object, a symbol.
   bool assign(const OperatorHandle& op, uint64_t rules_version, uint64_t settings,
               absl::Span<const IValue> arguments);
 
   absl::Span<const uint64_t> words() const { return words_; }
   uint64_t hash() const { return hash_; }
-  // How often kernels had come and gone, of the words of a key.
+  // The count of registrations and removals among the words of a key.
   static uint64_t registrations(absl::Span<const uint64_t> words) { return words[kRegistrations]; }
 
  private:

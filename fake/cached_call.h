@@ -14,8 +14,8 @@ struct FakeArguments;
 struct FakeOp;
 
 // Gives what the cache remembers for the arguments on the end of the stack, or else runs the call
-// and has the cache remember it, if it can. What speaks against that is counted, and looked at only
-// where the cache has nothing. As `FakeTensorMode._cached_dispatch_impl`.
+// and has the cache remember it, if it can. Reasons against remembering are counted, and looked for
+// only where the cache has nothing. As `FakeTensorMode._cached_dispatch_impl`.
 void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                 const FakeArguments& arguments, Stack* stack, absl::FunctionRef<void()> run);
 

@@ -1,4 +1,4 @@
-// Which call made a fake tensor: kept where FakeTensorOptions::record_creation asks for it.
+// The call that made a fake tensor: kept where FakeTensorOptions::record_creation asks for it.
 
 #ifndef SWITCHBOARD_FAKE_CREATION_H_
 #define SWITCHBOARD_FAKE_CREATION_H_
@@ -20,7 +20,7 @@ struct Creation {
   // The call, its reason and line, and the functions on the stack, a line each.
   std::string to_string() const;
 
-  // What is under way on this thread.
+  // Describes the call that is under way on this thread.
   static Creation of_call(std::string call);
 };
 

@@ -42,7 +42,7 @@ struct FakeCacheInfo {
 
 namespace internal {
 
-// Why a call is not remembered. The texts are PyTorch's.
+// The reason why a call is not remembered. The texts are PyTorch's.
 enum class CacheBypass : uint8_t {
   DataDependentOutput,
   DynamicOutputShape,
@@ -65,7 +65,7 @@ enum class CacheBypass : uint8_t {
 inline constexpr size_t kCacheBypasses = static_cast<size_t>(CacheBypass::Full) + 1;
 std::string_view to_string(CacheBypass reason);
 
-// What a call gives. As `_DispatchCacheEntry`.
+// The remembered result of a call. As `_DispatchCacheEntry`.
 struct CacheEntry {
   std::vector<uint64_t> key;  // CacheKey::words
   uint64_t hash = 0;
@@ -83,12 +83,12 @@ struct CacheEntry {
 
 }  // namespace internal
 
-// Whoever defines an operator, gives it another rule, or registers or takes back any kernel, makes
-// all that was remembered before worthless.
+// Defining an operator, giving it another fake rule, and registering or removing any kernel make
+// everything that was remembered before worthless.
 //
 // Thread-safe: modes of several threads may share one; looking something up takes no lock. Holds at
 // most kMostEntries; when it is full, it remembers nothing more until the next registration, and
-// then begins anew.
+// then starts over.
 class FakeDispatchCache : public IntrusiveTarget {
  public:
   static constexpr size_t kMostEntries = size_t{1} << 16;
@@ -96,14 +96,14 @@ class FakeDispatchCache : public IntrusiveTarget {
   FakeDispatchCache();
   ~FakeDispatchCache() override;
   static IntrusivePtr<FakeDispatchCache> create() { return make_intrusive<FakeDispatchCache>(); }
-  // What modes use that are given none.
+  // The cache of modes that are given none.
   static const IntrusivePtr<FakeDispatchCache>& process_wide();
 
   // As `FakeTensorMode.cache_info` and `cache_clear`, which sets the numbers to zero, too.
   FakeCacheInfo info() const;
   void clear();
 
-  // For the mode. What find() gives is alive to the end of the dispatcher's call.
+  // For the mode. The result of find() lives to the end of the dispatcher's call.
   const internal::CacheEntry* find(const internal::CacheKey& key);
   void insert(std::unique_ptr<const internal::CacheEntry> entry);
   void count_bypass(internal::CacheBypass reason) {

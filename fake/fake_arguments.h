@@ -1,4 +1,4 @@
-// What kinds of arguments a call has: one look at each decides which way it goes.
+// The kinds of arguments that a call has: one look at each decides which way it goes.
 
 #ifndef SWITCHBOARD_FAKE_FAKE_ARGUMENTS_H_
 #define SWITCHBOARD_FAKE_FAKE_ARGUMENTS_H_
@@ -17,7 +17,7 @@ struct FakeArguments {
   bool symbolic = false;  // one has symbolic sizes, or is a symbol
   CommonDevice device;    // of those of the mode
 
-  // Whether there is more to it than fake tensors and numbers.
+  // Returns whether there is more to it than fake tensors and numbers.
   bool is_special() const { return foreign || extras || symbolic; }
 
   static FakeArguments of(const DispatchMode& mode, absl::Span<const IValue> arguments) {

@@ -26,7 +26,7 @@ class FakeConverter {
     tensors_.erase(TensorKey(real.impl(), number_of(device)));
   }
 
-  // Gives a fake tensor its data, which `real` is. Whoever writes to that storage calls forget().
+  // Gives a fake tensor the data of `real`. Code that writes to that storage calls forget().
   void make_constant(const Tensor& fake, const Tensor& real);
   // Makes all constants on that storage unknown. As `invalidate_constant_aliases`.
   void forget_constants(const Storage& storage);
@@ -62,9 +62,9 @@ class FakeConverter {
   size_t forget_at_ = 64;  // entries; doubles with what is left
 };
 
-// At most so many elements does a constant have. As `CONSTANT_NUMEL_LIMIT`.
+// A constant has at most so many elements. As `CONSTANT_NUMEL_LIMIT`.
 inline constexpr int64_t kMostConstantElements = 1;
-// Whether the tensor may be a constant: real, with data and small.
+// Returns whether the tensor may be a constant: real, with data and small.
 bool may_be_constant(const Tensor& real);
 
 // Makes `tensor`, which has no data, a fake tensor of the mode on `device`.

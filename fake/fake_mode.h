@@ -31,14 +31,14 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   // 2. a tensor of a mode that is not of this kind: declined, so that its mode acts;
   // 3. real arguments are converted or refused;
   // 4. where the data of all arguments is known, the results are computed;
-  // 5. what the operator writes to is known no more;
+  // 5. the data of tensors that the operator writes to is no longer known;
   // 6. the program itself runs, too, if the mode does so (real_run.h);
   // 7. the cache, if the operator is worth it;
-  // 8. rules, each of which may decline; for an operator that is composed of others, its own only;
+  // 8. fake rules, each of which may decline; an operator composed of others has only its own;
   // 9. a CompositeImplicitAutograd kernel runs with the mode active, and what it calls comes here;
   // 10. the Meta kernel, on arguments that are plain meta tensors for the time being; its results
   //     get the common device, or that of a `device` argument;
-  // 11. where there is none, and the operator returns and writes nothing: done; any other, or where
+  // 11. without one, an operator that returns and writes nothing is done; any other, or one where
   //     it throws NotImplementedError: the fallback kernel, or UnsupportedOperatorError.
   void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
   std::string name() const override { return "FakeTensorMode"; }
@@ -50,7 +50,7 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   FakeConverter& converter() { return converter_; }
   ShapeEnv* shape_env() const { return options_.shape_env.get(); }
   FakeDispatchCache& cache() const { return *options_.cache; }
-  // What the options and the ShapeEnv's settings say to results, in a number.
+  // Every setting of the options and the ShapeEnv that results depend on, in one number.
   uint64_t cache_settings() const { return cache_settings_; }
   uint64_t epoch() const { return epoch_; }
   void new_epoch() { ++epoch_; }
@@ -59,7 +59,7 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
     const IntrusivePtr<ModeData>& data = tensor.impl()->mode_data();
     return data && &data->mode() == this;
   }
-  // What the fake tensors without extras have.
+  // The mode data of all fake tensors without extras.
   IntrusivePtr<ModeData> data();
 
   // A fake tensor of that shape; contiguous without strides.
@@ -92,7 +92,7 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   Tensor convert_argument(const OperatorHandle& op, const FakeOp& facts, size_t index,
                           const Tensor& tensor, const Stack& stack);
   void record_creation(const Tensor& fake, const Creation& creation);
-  // Whether calls with nothing special among their arguments go straight to the shape rule.
+  // Returns whether calls with nothing special among their arguments go straight to the shape rule.
   bool goes_straight(const FakeOp& facts, const DispatchTable& table) const;
   // Makes a result of a Meta kernel a fake tensor, unless it is an argument.
   void adopt(const OperatorHandle& op, const KernelInvocation& invocation, const Tensor& result,
@@ -120,8 +120,8 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
 // The device with an index where the device type has several: "cuda" is the current one, or cuda:0.
 Device with_index(Device device);
 
-// Whether the Meta slot holds a CompositeImplicitAutograd kernel: that is the only one that fills
-// the NestedTensor slots too.
+// Returns whether the Meta slot holds a CompositeImplicitAutograd kernel: that is the only one that
+// fills the NestedTensor slots too.
 bool is_implicit_composite(const DispatchTable& table);
 
 }  // namespace sb::internal

@@ -1,4 +1,5 @@
-// What fake mode knows about an operator: found out at the first call, kept with the operator.
+// Facts about an operator that fake mode needs: found out at the first call, kept with the
+// operator.
 
 #ifndef SWITCHBOARD_FAKE_FAKE_OP_H_
 #define SWITCHBOARD_FAKE_FAKE_OP_H_
@@ -28,15 +29,16 @@ struct FakeOp {
   bool is_seeded = false;   // nondeterministic_seeded: two calls give two results
   bool returns_nothing = false;
 
-  // Where this was made for another definition of the operator, or other rules, it is made anew.
+  // Made anew when the operator has another definition, or other fake rules, than when this was
+  // made.
   uint64_t defined_order = 0;
   uint64_t rules_version = 0;
 };
 
-// Whether a `device` argument names a device that this program does not have.
+// Returns whether a `device` argument names a device that this program does not have.
 bool goes_elsewhere(const FakeOp& facts, absl::Span<const IValue> arguments);
 
-// Grows with each rule that comes or goes.
+// Grows with each fake rule that comes or goes.
 extern std::atomic<uint64_t> fake_rules_version;
 
 const FakeOp& make_fake_op(const OperatorHandle& op);
@@ -47,7 +49,7 @@ class FakeOpNote final : public OperatorNote {
   std::shared_ptr<const FakeOp> owned;
 };
 
-// The caller is inside of a call (CallPin), for as long as it uses what it gets.
+// The caller holds a CallPin for as long as it uses the result.
 inline const FakeOp& fake_op(const OperatorHandle& op) {
   const OperatorEntry& entry = op.entry();
   if (const OperatorNote* const note = entry.find_note(NoteKind::Facts)) {

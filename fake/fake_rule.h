@@ -1,4 +1,4 @@
-// What fake mode does for single operators, in place of their shape rule.
+// Fake rules: what fake mode runs for single operators in place of their shape rules.
 
 #ifndef SWITCHBOARD_FAKE_FAKE_RULE_H_
 #define SWITCHBOARD_FAKE_FAKE_RULE_H_
@@ -20,9 +20,8 @@ namespace internal {
 class FakeMode;
 }
 
-// A call that a rule may take. Its arguments are fake tensors of one mode, which is active neither
-// in the rule nor in what it calls: what operators of fake tensors call, they call in that mode all
-// the same.
+// A call that a fake rule may take. Its arguments are fake tensors of one mode, which is active
+// neither in the rule nor in what it calls; operators on fake tensors reach that mode all the same.
 class FakeCall {
  public:
   FakeCall(internal::FakeMode& mode, const OperatorHandle& op, Stack* stack)
@@ -72,11 +71,11 @@ class FakeCall {
 using FakeRule = std::function<bool(FakeCall& call)>;
 using FakeRulePredicate = std::function<bool(const OperatorHandle& op)>;
 
-// Registers a rule for one operator ("aten::nonzero", "aten::add.Tensor"), for several, or for all
-// that a predicate, asked once for an operator, holds for. The rule of an operator comes first,
-// then those by predicate in the order of their registration; the first that does not decline runs.
-// The rule goes with the handle. Throws RuntimeError, naming both places, where the operator has a
-// rule already. Thread-safe. As `register_op_impl`.
+// Registers a fake rule for one operator ("aten::nonzero", "aten::add.Tensor"), for several, or for
+// all that satisfy a predicate, which is asked once for each operator. The rule of an operator
+// comes first, then those by predicate in the order of their registration; the first that does not
+// decline runs. The rule goes with the handle. Throws RuntimeError, naming both places, where the
+// operator has a rule already. Thread-safe. As `register_op_impl`.
 RegistrationHandle register_fake_rule(std::string_view op, FakeRule rule,
                                       SourceLocation where = SourceLocation::current());
 RegistrationHandle register_fake_rule(std::initializer_list<std::string_view> ops, FakeRule rule,

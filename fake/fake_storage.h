@@ -9,7 +9,8 @@
 
 namespace sb::internal {
 
-// Gives null data and counts it. What it gives keeps it alive, as storages may outlive their mode.
+// Gives null data and counts it. The data keeps the allocator alive, as storages may outlive their
+// mode.
 class FakeAllocator : public Allocator, public IntrusiveTarget {
  public:
   // Throws RuntimeError where all that is given out would not fit int64.
@@ -19,7 +20,7 @@ class FakeAllocator : public Allocator, public IntrusiveTarget {
 
 // A fake storage of so many bytes; resizable like a real one.
 Storage make_fake_storage(FakeAllocator* allocator, size_t bytes);
-// Has the allocator count a storage without memory, which stays what it is otherwise.
+// Makes the allocator count a storage without memory, and changes nothing else about it.
 void count_storage(StorageImpl* storage, FakeAllocator* allocator);
 
 }  // namespace sb::internal

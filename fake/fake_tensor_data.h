@@ -1,4 +1,5 @@
-// What a fake tensor knows beside its shape: its mode, and what was found out about its data.
+// The data of a fake tensor beside its shape: its mode, and facts about the elements that it stands
+// for.
 
 #ifndef SWITCHBOARD_FAKE_FAKE_TENSOR_DATA_H_
 #define SWITCHBOARD_FAKE_FAKE_TENSOR_DATA_H_
@@ -43,7 +44,7 @@ class UnbackedMemo {
   uint64_t epoch_ = 0;
 };
 
-// What few tensors have.
+// Data that few fake tensors have.
 struct FakeExtras {
   Tensor constant;  // the data, where it is known
   IntrusivePtr<ConstantStorage> constant_storage;

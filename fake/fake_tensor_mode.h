@@ -1,5 +1,4 @@
-// What would happen? Tensors that have a device and no data, and the mode that runs programs on
-// them.
+// Fake tensors, which have a device and no data, and the mode that runs programs on them.
 
 #ifndef SWITCHBOARD_FAKE_FAKE_TENSOR_MODE_H_
 #define SWITCHBOARD_FAKE_FAKE_TENSOR_MODE_H_
@@ -31,42 +30,43 @@ struct FakeTensorOptions {
   // An operator of the namespaces that fallback_kernel.h names, without a shape rule, runs for real
   // on zeros; otherwise it is refused.
   bool allow_fallback_kernels = true;
-  // How many bytes these zeros may take; a call that needs more is refused.
+  // The most bytes that these zeros may take; a call that needs more is refused.
   int64_t fallback_bytes = int64_t{1} << 30;
   // Fake tensors on the meta device are allowed.
   bool allow_meta = false;
-  // Where sizes are symbols, and what data decides is one: item(), nonzero(). Without it sizes are
-  // numbers, and operators whose result depends on data are refused.
+  // With a ShapeEnv, sizes are symbols, and so is what data decides: item(), nonzero(). Without it
+  // sizes are numbers, and operators whose result depends on data are refused.
   IntrusivePtr<ShapeEnv> shape_env = nullptr;
   // from_tensor gives sizes that are numbers, unless it is told otherwise.
   bool static_shapes = false;
   // The program runs for real, too, beside the fake run, where its inputs are known: symbols for
   // what data decides get their values. As `propagate_real_tensors`.
   bool propagate_real_tensors = false;
-  // What is remembered, and where: in the cache of the process unless another is given.
+  // Chooses the calls that are remembered, and the cache: that of the process unless another is
+  // given.
   FakeCacheUse cache_use = FakeCacheUse::Costly;
   IntrusivePtr<FakeDispatchCache> cache = nullptr;
   // Each fake tensor knows the call that made it: see creation_of.
   bool record_creation = false;
 };
 
-// How a dimension of an input becomes a size; nullopt leaves it to the ShapeEnv.
+// Says how a dimension of an input becomes a size; nullopt leaves it to the ShapeEnv.
 struct SymbolicDim {
   std::optional<DimDynamic> kind = std::nullopt;
   std::optional<int64_t> min = std::nullopt;  // inclusive
   std::optional<int64_t> max = std::nullopt;
 };
 
-// How a real tensor becomes a fake one.
+// Options for making a fake tensor from a real one.
 struct FromTensorOptions {
   std::optional<Device> device = std::nullopt;  // another than the tensor's own
   // Overrides FakeTensorOptions::static_shapes.
   std::optional<bool> static_shapes = std::nullopt;
-  // What the tensor is called in guards: "x" gives the sizes "x.size(0)" and so on. Made up where
-  // it is empty.
+  // The tensor's name in guards: "x" gives the sizes "x.size(0)" and so on. Made up where it is
+  // empty.
   std::string source = {};
-  // How each dimension is: as many as the tensor has, or none, for the ShapeEnv's own choice. Not
-  // together with static shapes: ValueError.
+  // One entry for each dimension, or none for the ShapeEnv's own choice. Not together with static
+  // shapes: ValueError.
   std::vector<SymbolicDim> dims = {};
 };
 
@@ -112,7 +112,7 @@ class FakeTensorMode {
   ShapeEnv* shape_env() const;
   // Bytes that the storages of the mode's tensors would take on their devices, now and at most.
   AllocationStats& memory() const;
-  // From here on what nonzero() and others found in tensors before holds no more. As
+  // From here on, nothing that nonzero() and others found in tensors before holds any longer. As
   // `FakeTensorMode.epoch`.
   void new_epoch() const;
 
@@ -131,17 +131,17 @@ class FakeTensorModeGuard {
   ModeGuard guard_;
 };
 
-// Whether the tensor belongs to some fake mode.
+// Returns whether the tensor belongs to some fake mode.
 bool is_fake(const Tensor& tensor);
 // Its mode; nullptr for a tensor that is not fake. As `maybe_get_fake_mode`.
 DispatchMode* maybe_get_fake_mode(const Tensor& tensor);
 // The data of a fake tensor of one element, where the mode knows it; an undefined tensor otherwise.
 Tensor constant_of(const Tensor& fake);
-// What the program would have made in its place, in a mode with propagate_real_tensors; an
-// undefined tensor where that is not known.
+// Returns the tensor that the program would have made in its place, in a mode with
+// propagate_real_tensors; an undefined tensor where that is not known.
 Tensor real_of(const Tensor& fake);
-// What made a fake tensor of a mode that records it; nullptr otherwise. Valid as long as the
-// tensor.
+// Returns the call that made a fake tensor of a mode that records it; nullptr otherwise. Valid as
+// long as the tensor.
 const Creation* creation_of(const Tensor& fake);
 
 }  // namespace sb

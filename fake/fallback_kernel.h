@@ -1,4 +1,4 @@
-// Operators without a shape rule: the real kernel, on zeros, says what the result is like.
+// Operators without a shape rule: the real kernel runs on zeros and shows what the result is like.
 
 #ifndef SWITCHBOARD_FAKE_FALLBACK_KERNEL_H_
 #define SWITCHBOARD_FAKE_FALLBACK_KERNEL_H_
@@ -12,8 +12,8 @@ namespace sb::internal {
 class FakeMode;
 struct FakeOp;
 
-// Whether its namespace is one of those whose operators may run on zeros: aten, prims, debugprims,
-// quantized, torchvision's and torchaudio's.
+// Returns whether its namespace is one of those whose operators may run on zeros: aten, prims,
+// debugprims, quantized, torchvision's and torchaudio's.
 bool may_fall_back(const OperatorHandle& op);
 
 // Runs the operator for real, with all modes off, on tensors of zeros of the arguments' shapes: on

@@ -19,7 +19,7 @@ class RealRun {
  public:
   RealRun() = default;
   // Runs the call whose arguments are on the end of the stack. Throws what the operator throws.
-  // Where it cannot run, what it writes to is known no more.
+  // Where it cannot run, the tensors that it writes to are no longer known.
   RealRun(const OperatorHandle& op, const FakeOp& facts, Stack* stack);
 
   // Tells the fake results, in the order of the operator's.

@@ -1,4 +1,5 @@
-// What an operator gives on tensors without data, as `torch.library.register_fake` says it.
+// Registers a fake rule: the results of an operator on tensors without data. As
+// `torch.library.register_fake`.
 //
 //   register_fake("mylib::nonzero_rows", [](const Tensor& x) {
 //     const SymInt rows = fake_context().new_dynamic_size();
@@ -21,7 +22,8 @@
 
 namespace sb {
 
-// What a fake rule may ask of the call that it runs for. As `torch._library.fake_impl.FakeImplCtx`.
+// Answers the questions of a fake rule about the call that it runs for. As
+// `torch._library.fake_impl.FakeImplCtx`.
 class FakeContext {
  public:
   explicit FakeContext(const FakeCall& call) : call_(call) {}
@@ -51,9 +53,10 @@ RegistrationHandle register_fake_kernel(const OperatorName& op, const KernelFunc
                                         SourceLocation where);
 
 // Puts a kernel at Meta that says that a fake rule is missing, or does nothing for an operator that
-// returns nothing. register_fake() goes over it; so its kernels for all devices do not run there.
+// returns nothing, so that the operator's kernels for all devices do not run there. register_fake()
+// replaces it.
 void expect_fake_rule(const OperatorName& op, Library& lib, SourceLocation where);
-// Whether that kernel is the newest at Meta.
+// Returns whether that kernel is the newest at Meta.
 bool is_fake_rule_missing(const OperatorName& op, const Library& lib);
 }  // namespace internal
 

@@ -1,4 +1,4 @@
-// Where memory comes from: one allocator a device type, each counting what it has given out.
+// Allocators: one for each device type, which counts the memory that it has given out.
 
 #ifndef SWITCHBOARD_CORE_MEMORY_ALLOCATOR_H_
 #define SWITCHBOARD_CORE_MEMORY_ALLOCATOR_H_

@@ -1,5 +1,5 @@
-// Whether freed memory is kept for the next use. Not in sanitized builds, where a use after free is
-// to be seen.
+// A switch: freed memory is kept for the next use, but for sanitized builds, which should see a use
+// after free.
 
 #ifndef SWITCHBOARD_CORE_MEMORY_KEEP_BLOCKS_H_
 #define SWITCHBOARD_CORE_MEMORY_KEEP_BLOCKS_H_

@@ -15,7 +15,7 @@ namespace sb::internal {
 
 // From this size on malloc may give memory back when a block is freed.
 inline constexpr size_t kLargeBlock = size_t{64} << 10;
-// What the process keeps beyond what is in use.
+// The process keeps at most this much memory beyond what is in use.
 inline constexpr size_t kMostKept = size_t{256} << 20;
 
 // At least `bytes` bytes, aligned as malloc's; nullptr when there are none. `bytes` is at least

@@ -1,4 +1,4 @@
-// Whether tensors share memory in a way that a write to one of them cannot survive.
+// Checks for tensors that share memory in a way that a write to one of them cannot survive.
 
 #ifndef SWITCHBOARD_CORE_MEMORY_MEMORY_OVERLAP_H_
 #define SWITCHBOARD_CORE_MEMORY_MEMORY_OVERLAP_H_
@@ -14,7 +14,7 @@ enum class Overlap : uint8_t { No, Full, Partial, TooHard };
 
 // Full: the same elements in the same order.
 Overlap overlap_between(const Tensor& a, const Tensor& b);
-// Whether two elements of `t` surely have one address (an expanded dimension).
+// Returns whether two elements of `t` surely have one address (an expanded dimension).
 bool has_internal_overlap(const Tensor& t);
 
 // The checks of every operator that writes; they throw RuntimeError. As at::assert_no_*.

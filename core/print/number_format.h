@@ -1,4 +1,4 @@
-// How the numbers of one printed tensor are written, so that they line up.
+// The format of the numbers of one printed tensor, chosen so that they line up.
 
 #ifndef SWITCHBOARD_CORE_PRINT_NUMBER_FORMAT_H_
 #define SWITCHBOARD_CORE_PRINT_NUMBER_FORMAT_H_

@@ -42,7 +42,7 @@ class SymBool {
   }
   std::string to_string() const;
 
-  // What SB_CHECK asks of its condition, so that it means `torch._check` for a symbolic one.
+  // SB_CHECK asks its condition by this, so that it means `torch._check` for a symbolic one.
   bool check_truth(std::string_view condition, SourceLocation where) const {
     return node_ ? node_->expect_true(where, condition) : value_;
   }
@@ -85,7 +85,7 @@ void check(const SymBool& c, std::string_view message = {},
 
 inline bool has_hint(const SymBool& c) { return !c.is_symbolic() || c.node()->hint(); }
 std::optional<bool> hint(const SymBool& c);
-// Whether `c` holds for sure, without a guard: false where it is not known.
+// Returns whether `c` holds for sure, without a guard: false where it is not known.
 std::optional<bool> statically_known(const SymBool& c);
 
 // The same for plain truths, so that one text of a rule serves both.

@@ -172,9 +172,9 @@ inline int64_t guard_int(const SymInt& a, SourceLocation where = SourceLocation:
   return a.guard_int(where);
 }
 inline int64_t expect_int(const SymInt& a) { return a.expect_int(); }
-// Whether the sizes at hand give a number; not so for one that comes from data.
+// Returns whether the sizes at hand give a number; not so for one that comes from data.
 inline bool has_hint(const SymInt& a) { return !a.is_symbolic() || a.node()->hint(); }
-// That number. Records nothing, so decide by it only what is right for all sizes.
+// Returns that number. Records nothing, so decide by it only what is right for all sizes.
 std::optional<int64_t> hint(const SymInt& a);
 // The same where the sizes at hand do not give one: some number to go on with (SymNode::stand_in).
 inline int64_t stand_in(const SymInt& a) {

@@ -19,7 +19,7 @@ namespace sb {
 
 class SymNode;
 
-// What an expression stands for.
+// The type of number that an expression stands for.
 enum class SymKind : uint8_t { Int, Float, Bool };
 std::string_view to_string(SymKind kind);
 
@@ -108,13 +108,13 @@ class SymNode : public IntrusiveTarget {
   // The plain number, where the expression has become one meanwhile (a guard said s0 == 4). Records
   // nothing.
   virtual std::optional<SymValue> plain() const { return std::nullopt; }
-  // What the expression would be for the sizes at hand, where they are known. Records nothing, so
-  // decide by it only what is right for all sizes.
+  // Returns the value of the expression for the sizes at hand, where they are known. Records
+  // nothing, so decide by it only what is right for all sizes.
   virtual std::optional<SymValue> hint() const { return std::nullopt; }
   // The same where they are not known, too: some number, that goes with those of the environment's
   // other expressions, so that strides order as sizes do. At least 0. Int.
   virtual int64_t stand_in() const { return 2; }
-  // Whether the other is the same expression. Records nothing.
+  // Returns whether the other is the same expression. Records nothing.
   virtual bool is_same(const SymNode& other) const { return this == &other; }
 
  private:

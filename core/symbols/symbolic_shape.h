@@ -24,12 +24,12 @@ struct SymbolicShape {
 // The strides of a contiguous tensor of these sizes.
 SymDimVector contiguous_strides(SymIntArrayRef sizes);
 
-// Whether a tensor's elements lie one after the other, for all sizes, where its dimensions are
-// taken in this order, fastest first. Records nothing.
+// Returns whether a tensor's elements lie one after the other, for all sizes, where its dimensions
+// are taken in this order, fastest first. Records nothing.
 bool is_known_dense(const SymbolicShape& shape, absl::Span<const size_t> order);
-// Whether they do for the sizes at hand: asks about sizes and strides, one by one, where that does
-// not hold for all. Sizes that come from data count as neither 0 nor 1, and what they leave open
-// counts as not dense.
+// Returns whether they do for the sizes at hand: asks about sizes and strides, one by one, where
+// that does not hold for all. Sizes that come from data count as neither 0 nor 1, and what they
+// leave open counts as not dense.
 bool is_dense(const SymbolicShape& shape, absl::Span<const size_t> order);
 
 }  // namespace sb

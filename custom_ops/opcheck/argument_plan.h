@@ -62,7 +62,7 @@ struct ArgumentPlan {
   void lay_out(size_t tensor, std::vector<int64_t> sizes);
   // The same with its sizes and these strides and offset; gaps hold 99.
   void lay_out_strided(size_t tensor, const std::vector<int64_t>& strides, int64_t offset);
-  // Whether another tensor has the same memory.
+  // Returns whether another tensor has the same memory.
   bool shares_memory(size_t tensor) const;
   // Takes away tensors and memories that nothing names.
   void drop_unused();

@@ -48,17 +48,17 @@ struct CheckedCall {
   Run run_on(Stack given) const;
   std::vector<NamedTensor> tensors() const;
   bool any_requires_grad() const;
-  // Whether some tensor is written to.
+  // Returns whether some tensor is written to.
   bool writes() const;
-  // Why nobody can say what the call's writes leave: elements that are written to overlap, those of
-  // one tensor or of two. "" if they do not.
+  // The reason why nobody can say what the call's writes leave: elements that are written to
+  // overlap, those of one tensor or of two. "" if they do not.
   std::string unordered_writes() const;
-  // Whether tags say that the results may differ from one call to the next; `bitwise`: in the last
-  // bits, too.
+  // Returns whether tags say that the results may differ from one call to the next; `bitwise`: in
+  // the last bits, too.
   bool is_random(bool bitwise) const;
 };
 
-// What a check found.
+// The finding of a check.
 struct Finding {
   OpCheckResult::Outcome outcome = OpCheckResult::Outcome::Passed;
   std::string message;

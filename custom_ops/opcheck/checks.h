@@ -9,7 +9,7 @@
 
 namespace sb::internal {
 
-// What these throw is a failure, too: the operator, or its shape rule, threw it.
+// An exception that these throw is a failure, too: the operator, or its shape rule, threw it.
 Finding check_schema(const CheckedCall& call);
 Finding check_deterministic(const CheckedCall& call);
 Finding check_strides(const CheckedCall& call);

@@ -1,4 +1,4 @@
-// How two runs of one call differ, as text.
+// Describes how two runs of one call differ.
 
 #ifndef SWITCHBOARD_CUSTOM_OPS_OPCHECK_COMPARE_H_
 #define SWITCHBOARD_CUSTOM_OPS_OPCHECK_COMPARE_H_
@@ -21,10 +21,10 @@ struct Closeness {
   double rtol;
   double atol;
 };
-// What options say, or what is usual: as `torch.testing.assert_close`.
+// Returns the tolerances that the options set, or the usual ones: as `torch.testing.assert_close`.
 Closeness closeness(const OpCheckOptions& options, DType dtype);
 
-// What follows gives "" where nothing differs.
+// The functions below return "" where nothing differs.
 
 // "dtype float32, not float64", "sizes [2], not [3]".
 std::string differing_shape(const Tensor& expected, const Tensor& got);
@@ -36,8 +36,8 @@ inline std::string differing_element(const Tensor& expected, const Tensor& got) 
   return differing_element(expected, got, {0, 0});
 }
 
-// How tensors differ: dtype, sizes and elements, each named as in `expected`; and how many there
-// are. Other values than tensors: as text.
+// Describe differences of tensors (dtype, sizes and elements, each named as in `expected`) and of
+// their number. Values other than tensors are compared as text.
 std::string differing_results(const Run& expected, const Run& got, const OpCheckOptions& options,
                               bool exact = false);
 // The same for the arguments that were written to.
@@ -47,8 +47,8 @@ std::string differing_tensors(const std::vector<NamedTensor>& expected,
                               const std::vector<NamedTensor>& got, const OpCheckOptions& options,
                               bool exact = false);
 
-// Which results are which arguments, or share memory with them or with one another: "result 0
-// shares the storage of argument 0 'x' in the real run, and not in the fake one".
+// Describes which results are which arguments, or share memory with them or with one another:
+// "result 0 shares the storage of argument 0 'x' in the real run, and not in the fake one".
 std::string differing_sharing(const Run& expected, const Run& got, const Ways& ways);
 
 // "[0, 2]".

@@ -17,7 +17,7 @@ struct WrongOperator {
   // Defines the operator, and what goes with it, in a library of the namespace.
   std::function<void(Library&)> define;
   std::function<Arguments()> arguments;
-  // Whether these arguments show it; otherwise opcheck passes and a variation of them does.
+  // True if these arguments show it; otherwise opcheck passes and a variation of them does.
   bool shows;
   // Of opcheck, or of the variation; lines of sources are left out, "(gallery.cc)".
   std::string message;

@@ -1,4 +1,4 @@
-// Is an operator what its schema, its shape rule and its derivative say?
+// Checks that an operator does what its schema, its shape rule and its derivative say.
 //
 //   opcheck("mylib::scale", {x, 2.5});                     // throws at the first thing that is
 //   wrong for (const OpCheckResult& r : opcheck_results("mylib::scale", {x, 2.5}))
@@ -20,7 +20,7 @@
 
 namespace sb {
 
-// What opcheck throws for an operator that is wrong. As `torch.testing._internal.optests`'
+// Thrown by opcheck for an operator that is wrong. As `torch.testing._internal.optests`'
 // `OpCheckError`.
 SB_DEFINE_ERROR_KIND(OpCheckError);
 
@@ -46,13 +46,14 @@ SB_DEFINE_ERROR_KIND(OpCheckError);
 const std::vector<std::string>& opcheck_names();
 
 struct OpCheckOptions {
-  // Which checks; all of them where none is named. ValueError for a name that is none.
+  // The names of the checks to run; all of them where none is named. ValueError for a name that is
+  // none.
   std::vector<std::string> checks = {};
-  // How near results of two ways to run must be; by default what is usual for their dtype, as
+  // The tolerances for results of two ways to run; by default what is usual for their dtype, as
   // `torch.testing.assert_close`.
   std::optional<double> rtol = std::nullopt;
   std::optional<double> atol = std::nullopt;
-  // Where fake tensors are tried besides the arguments' own device.
+  // A device on which fake tensors are tried besides the arguments' own.
   std::optional<Device> other_device = Device(DeviceType::CUDA, 0);
   GradcheckOptions gradcheck = {};
   // Second derivatives too (gradgradcheck).

@@ -75,9 +75,9 @@ class DeviceMemory {
     absl::InlinedVector<internal::Block*, 4> blocks_;
   };
 
-  // Whether memory that no scope has opened is sealed: true at first, unless the environment says
-  // SB_DUMMY_SEALED=0. A change holds for all memory, at once. RuntimeError if the system refuses,
-  // and nothing changes.
+  // Sets and returns whether memory that no scope has opened is sealed: true at first, unless the
+  // environment says SB_DUMMY_SEALED=0. A change holds for all memory, at once. RuntimeError if the
+  // system refuses, and nothing changes.
   static void set_sealing(bool sealing);
   static bool sealing();
 

@@ -11,7 +11,7 @@ namespace sb::dummy {
 
 // Memory of the CPU, from the CPU's allocator and counted there. Thread-safe, as everything here.
 Allocator& pinned_allocator();
-// Whether an address lies in it.
+// Returns whether an address lies in it.
 bool is_pinned(const void* address);
 // Keeps the memory that an address lies in, also when it is freed meanwhile; null if it is not
 // pinned.

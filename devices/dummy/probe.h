@@ -24,7 +24,7 @@ void reset_counts();
 // The bytes in use on one device. RuntimeError unless it exists.
 const AllocationStats& allocation_stats(int8_t index);
 
-// Whether the tensor's memory is the device's and closed to host code.
+// Returns whether the tensor's memory is the device's and closed to host code.
 bool is_sealed(const Tensor& tensor);
 
 namespace internal {

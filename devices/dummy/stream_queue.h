@@ -36,7 +36,7 @@ class WorkErrors {
   std::atomic<bool> any_{false};
 };
 
-// Whether this thread runs the work of a stream. It must not wait for streams then.
+// Returns whether this thread runs the work of a stream. It must not wait for streams then.
 bool on_stream_thread();
 
 // Thread-safe. The thread starts with the first work.
@@ -48,7 +48,7 @@ class StreamQueue {
   // Appends work, known as `op` in messages; waits while thousands are queued. False, and `work` is
   // as it was, after finish(). RuntimeError where the system gives no thread.
   bool push(std::string op, Work& work);
-  // Whether all work so far has run, and is gone with what it held.
+  // Returns whether all work so far has run, and is gone with what it held.
   bool is_idle() const {
     return done_.load(std::memory_order_acquire) == pushed_.load(std::memory_order_acquire);
   }

@@ -15,10 +15,11 @@ namespace sb::dummy {
 // Of each device: the default stream, 0, and those of the pool.
 inline constexpr StreamId kStreamCount = 5;
 
-// Whether operators return when their work is done, as with CUDA_LAUNCH_BLOCKING=1; true at first,
-// unless the environment says SB_DUMMY_LAUNCH_BLOCKING=0. While it is false, the work runs on the
-// stream's thread, and its errors come with the next synchronisation. For all threads; work that
-// is under way stays so. Thread-safe, as everything here.
+// Sets and returns whether operators return only when their work is done, as with
+// CUDA_LAUNCH_BLOCKING=1; true at first, unless the environment says SB_DUMMY_LAUNCH_BLOCKING=0.
+// While it is false, the work runs on the stream's thread, and its errors come with the next
+// synchronisation. For all threads; work that is under way stays so. Thread-safe, as everything
+// here.
 void set_launch_blocking(bool blocking);
 bool launch_blocking();
 

@@ -35,7 +35,7 @@ class GraphArg {
  public:
   struct List {
     std::vector<GraphArg> items;
-    // What the list is when it is run: TensorList, OptionalTensorList or List.
+    // The type of the list when the graph runs: TensorList, OptionalTensorList or List.
     IValue::Tag tag = IValue::Tag::List;
   };
 
@@ -75,8 +75,8 @@ class GraphArg {
   std::variant<IValue, Node*, List, Subgraph> value_;
 };
 
-// What a node of a higher-order operator runs: the operator itself, or a rule of it. Whoever
-// defines such an operator implements this and adds nodes with Graph::call_higher_order.
+// The callee of a node of a higher-order operator: the operator itself, or one of its own rules.
+// Whoever defines such an operator implements this and adds nodes with Graph::call_higher_order.
 class HigherOrderTarget {
  public:
   virtual ~HigherOrderTarget() = default;
@@ -87,12 +87,12 @@ class HigherOrderTarget {
   virtual std::vector<IValue> run(
       std::vector<IValue> arguments,
       const std::vector<std::shared_ptr<const Graph>>& subgraphs) const = 0;
-  // Whether a call has effects beyond its results and those of its subgraphs: such calls are never
-  // dead code.
+  // Returns whether a call has effects beyond its results and those of its subgraphs: such calls
+  // are never dead code.
   virtual bool is_impure() const { return false; }
 };
 
-// What is known of a tensor without its data.
+// The metadata of a tensor, without its data.
 struct NodeMeta {
   DType dtype;
   std::vector<SymInt> sizes;
@@ -130,12 +130,12 @@ class Node {
   const HigherOrderTarget& higher_order() const { return *target_; }  // of a HigherOrder
   const Tensor& constant() const { return constant_; }                // of a Constant
   size_t item() const { return item_; }                               // of a GetItem
-  // What the value was like when the graph was made, if it is a tensor.
+  // The metadata that the value had when the graph was made; nullopt if it is no tensor.
   const std::optional<NodeMeta>& meta() const { return meta_; }
   void set_meta(std::optional<NodeMeta> meta) { meta_ = std::move(meta); }
 
-  // Whether the node does more than give its value, so that it stays when nobody uses that: inputs,
-  // the output, operators that write to an argument, return nothing, draw random numbers
+  // Returns whether the node does more than give its value, so that it stays when nobody uses that:
+  // inputs, the output, operators that write to an argument, return nothing, draw random numbers
   // (nondeterministic_seeded) or were removed, and higher-order calls of which a part is so.
   bool is_impure() const;
 
@@ -228,7 +228,7 @@ class Graph {
   // Throws RuntimeError unless the nodes that `node` uses are of this graph and come before it.
   void check_uses(const Node& node) const;
   void lint_node(const Node& node) const;
-  // What `argument` is when the nodes have these values.
+  // Returns the value of `argument` when the nodes have these values.
   static IValue value_of(const GraphArg& argument, const std::vector<IValue>& values);
   void check_inputs(const std::vector<IValue>& inputs) const;
   std::string text(const std::string& name) const;

@@ -54,14 +54,15 @@ class TracingMode : public DispatchMode {
   // Ends the graph with these results and gives it away; the mode is then useless.
   Graph finish(const std::vector<Tensor>& results);
 
-  // For rules of higher-order operators, which record themselves:
+  // For the mode rules of higher-order operators, which record themselves:
   //
   //   Subgraph body{"body", share(mode.trace_subgraph(f, operands))};
   //   Node* node = mode.graph().call_higher_order(target, {mode.argument_of(pred), body});
   //   mode.track_results(node, results);
   Graph& graph() { return graph_; }
   const TraceOptions& options() const { return options_; }
-  // Whether a trace inside this one runs: then a rule passes the call on and records nothing.
+  // Returns whether a trace inside this one runs: then a rule passes the call on and records
+  // nothing.
   bool paused() const { return paused_; }
   // The value as an argument of a node. Tensors are their nodes, or become constants.
   GraphArg argument_of(const IValue& value);

@@ -23,7 +23,7 @@ std::string value_text(const IValue& value, const std::function<std::string(cons
 // a symbol; "" for any other.
 std::string wrapped_number_text(const Tensor& tensor);
 
-// Whether both are the same value of the same type, and neither holds a tensor.
+// Returns whether both are the same value of the same type, and neither holds a tensor.
 bool is_same_constant(const IValue& a, const IValue& b);
 
 // The arguments of a call, as one writes them: "x, y, alpha=2". is_default(i) says which are left

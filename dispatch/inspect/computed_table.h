@@ -24,7 +24,7 @@ struct TableRow {
 // The operator's table, lowest key first. Takes the dispatcher's lock. Throws NotImplementedError
 // if the operator was removed.
 std::vector<TableRow> computed_table(const OperatorHandle& op);
-// The same as text, a line a key; keys without a kernel are left out unless `all`.
+// The same as text, one line for each key; keys without a kernel are left out unless `all`.
 std::string table_to_string(const OperatorHandle& op, bool all = false);
 
 namespace internal {

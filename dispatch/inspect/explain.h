@@ -1,4 +1,4 @@
-// Where a call would go, and why: as data, and as one stable text.
+// Explains where a call would go, and why: as data, and as one stable text.
 //
 //   std::cout << to_string(explain(add, x, y));
 //
@@ -58,7 +58,7 @@ struct ExplainedTensor {
   DispatchKeySet keys;
 };
 
-// How a call is resolved on this thread, at this moment.
+// The resolution of a call on this thread, at this moment.
 struct Explanation {
   std::string op;
   std::vector<ExplainedTensor> tensors;  // empty where only keys are given
@@ -66,13 +66,13 @@ struct Explanation {
   DispatchKeySet arguments;              // the union of their keys
   DispatchKeySet included;               // what the thread adds
   DispatchKeySet excluded;               // what it takes away
-  // What the operator's mask takes away: the functionalities that fall through on `mask_backend`,
-  // the arguments' highest.
+  // The keys that the operator's mask removes: the functionalities that fall through on
+  // `mask_backend`, the arguments' highest.
   DispatchKeySet fallthroughs;
   Backend mask_backend = Backend::CPU;
   DispatchKeySet call_keys;        // what is left: what the kernel gets
   std::vector<ExplainStep> steps;  // highest key first; the last one decided
-  // Where a redispatch with the keys below the taken one ends. nullopt if no kernel runs, and where
+  // The end of a redispatch with the keys below the taken one. nullopt if no kernel runs, and where
   // the taken key is Undefined, below which there is nothing.
   std::optional<ExplainStep> next;
 

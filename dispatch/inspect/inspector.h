@@ -1,5 +1,5 @@
-// Why a call goes where it goes: tables, explanations and traces, as data first and then as text.
-// Each header can be included by itself.
+// Shows why a call goes where it goes: tables, explanations and traces, as data first and then as
+// text. Each header can be included by itself.
 
 #ifndef SWITCHBOARD_DISPATCH_INSPECT_INSPECTOR_H_
 #define SWITCHBOARD_DISPATCH_INSPECT_INSPECTOR_H_

@@ -6,11 +6,11 @@
 //   slot<TAB>aten::mm<TAB>CPU<TAB>kernel<TAB>CPU<TAB>kernel<TAB>ops/mm.cc:31
 //   end<TAB>1<TAB>1
 //
-// One line an operator, sorted by name, then one for each of its slots that a rule fills, in the
-// order of DispatchKey: operator, key, rule, the key that the kernel is registered at, what is
-// there ("kernel", "fallthrough", or "none" for a slot that is ambiguous), and the kernel's place.
-// The last line counts operators and slots, so that a dump that was cut short is known for one.
-// Line feeds, tabs and backslashes in a field are written \n, \t and \\.
+// One line for each operator, sorted by name, then one for each of its slots that a resolution rule
+// fills, in the order of DispatchKey: operator, key, rule, the key that the kernel is registered
+// at, what is there ("kernel", "fallthrough", or "none" for a slot that is ambiguous), and the
+// kernel's place. The last line counts operators and slots, so that a dump that was cut short is
+// known for one. Line feeds, tabs and backslashes in a field are written \n, \t and \\.
 
 #ifndef SWITCHBOARD_DISPATCH_INSPECT_TABLE_DUMP_H_
 #define SWITCHBOARD_DISPATCH_INSPECT_TABLE_DUMP_H_
@@ -52,7 +52,7 @@ TableDump dump_tables(const Dispatcher& dispatcher);
 std::string to_string(const TableDump& dump);
 TableDump parse_table_dump(std::string_view text, const std::string& source);
 
-// What differs between two dumps.
+// A difference between two dumps.
 struct SlotChange {
   std::vector<DispatchKey> keys;  // those that changed in the same way, lowest first
   std::string before, after;      // "kernel ops/mm.cc:31 [math kernel, from ...]" or "nothing"

@@ -63,9 +63,9 @@ class TraceCallback final : public TraceSink {
   std::function<void(const TraceEvent&)> function_;
 };
 
-// Writes a line a kernel, callers first, indented by depth. Thread-safe: `write` is called by one
-// thread at a time. With When::End, kernels that still run when the trace is destroyed are written
-// as "...  running".
+// Writes a line for each kernel, callers first, indented by depth. Thread-safe: `write` is called
+// by one thread at a time. With When::End, kernels that still run when the trace is destroyed are
+// written as "... running".
 class TextTrace final : public TraceSink {
  public:
   enum class When {
@@ -107,7 +107,7 @@ class TraceCalls : public CallObserver {
   }
   ~TraceCalls() override;
 
-  // What the sink threw; null if nothing.
+  // The exception that the sink threw; null if there is none.
   std::exception_ptr sink_error() const;
 
   void enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel) override;
@@ -133,7 +133,7 @@ class TraceAllThreads {
   TraceAllThreads(const TraceAllThreads&) = delete;
   TraceAllThreads& operator=(const TraceAllThreads&) = delete;
 
-  // What the sink threw first; null if nothing.
+  // The first exception that the sink threw; null if there is none.
   std::exception_ptr sink_error() const;
 
  private:

@@ -1,4 +1,4 @@
-// How often is each operator called?
+// A mode that counts the calls of each operator.
 
 #ifndef SWITCHBOARD_DISPATCH_MODES_COUNTING_MODE_H_
 #define SWITCHBOARD_DISPATCH_MODES_COUNTING_MODE_H_
@@ -34,7 +34,7 @@ class CountingMode : public DispatchMode {
   std::vector<std::pair<std::string, int64_t>> counts_by_argument_mode() const {
     return argument_modes_.values();
   }
-  // A line an operator, the most called first: "3  aten::add.Tensor".
+  // One line for each operator, the most called first: "3 aten::add.Tensor".
   std::string to_string() const;
   void reset();
 

@@ -12,7 +12,7 @@
 
 namespace sb::internal {
 
-// What a mode implements (DispatchMode::direct_path) that does nothing but show a kernel the
+// Implemented by a mode (DispatchMode::direct_path) that does nothing but show a kernel the
 // arguments in another guise. A typed call then need not be put on a stack for it.
 class DirectPath {
  public:

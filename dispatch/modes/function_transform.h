@@ -17,8 +17,8 @@ enum class TransformType : uint8_t { Grad, Jvp, Functionalize, Vmap };
 std::string_view to_string(TransformType type);
 
 // A level of a transform. As `FuncTorchInterpreter`: while it is on top, calls of the thread reach
-// it by the key FuncTorchDynamicLayerFrontMode. An operator may have a rule of its own for a type
-// of transform (OperatorBase::impl_transform), which then runs instead.
+// it by the key FuncTorchDynamicLayerFrontMode. An operator may have a transform rule for a type of
+// transform (OperatorBase::impl_transform), which then runs instead.
 class FunctionTransform {
  public:
   virtual ~FunctionTransform() = default;
@@ -63,8 +63,8 @@ class LoweredTransform {
   uint64_t id_;
 };
 
-// The kernel at FuncTorchDynamicLayerFrontMode: the operator's rule for the transform on top, or
-// the transform itself, runs with that level taken away.
+// The kernel at FuncTorchDynamicLayerFrontMode: the operator's transform rule for the one on top,
+// or the transform itself, runs with that level taken away.
 void call_transform(const OperatorHandle& op, DispatchKeySet keys, Stack* stack);
 
 }  // namespace internal

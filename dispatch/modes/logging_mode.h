@@ -1,4 +1,4 @@
-// A log of calls, a line each.
+// A log of calls, one line for each.
 
 #ifndef SWITCHBOARD_DISPATCH_MODES_LOGGING_MODE_H_
 #define SWITCHBOARD_DISPATCH_MODES_LOGGING_MODE_H_

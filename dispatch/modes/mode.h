@@ -30,7 +30,7 @@ std::string_view to_string(ModeKey key);
 
 // As `TorchDispatchMode`. A mode is pushed on the thread's stack; each call that reaches the Python
 // key goes to the mode on top, which runs with itself popped, so that the calls it makes go to the
-// mode below, or to kernels. An operator may have a rule of its own for a type of mode
+// mode below, or to kernels. An operator may have a mode rule for a type of mode
 // (OperatorBase::impl_mode), which then runs instead.
 class DispatchMode {
  public:
@@ -43,7 +43,7 @@ class DispatchMode {
   virtual std::string name() const = 0;
   // The slot that the mode takes; nullopt for a user's mode.
   virtual std::optional<ModeKey> mode_key() const { return std::nullopt; }
-  // Whether it is the mode that may be alone on the pre-dispatch stack (pre_dispatch.h).
+  // Returns whether it is the mode that may be alone on the pre-dispatch stack (pre_dispatch.h).
   virtual bool is_schema_check() const { return false; }
 
  private:
@@ -52,9 +52,9 @@ class DispatchMode {
   virtual internal::DirectPath* direct_path() { return nullptr; }
 };
 
-// What a mode throws to decline a call: the modes that own arguments are asked next, in the order
-// of the arguments. As returning `NotImplemented` from `__torch_dispatch__`. If all decline, the
-// call throws TypeError; RuntimeError if a mode declines after it took arguments off the stack.
+// Thrown by a mode to decline a call: the modes that own arguments are asked next, in the order of
+// the arguments. As returning `NotImplemented` from `__torch_dispatch__`. If all decline, the call
+// throws TypeError; RuntimeError if a mode declines after it took arguments off the stack.
 class ModeDeclined : public NotImplementedError {
  public:
   ModeDeclined() : NotImplementedError("the mode declined the call") {}
@@ -145,7 +145,7 @@ class PoppedMode {
 // if arguments belong to different modes. `op` gives the operator's name, for that.
 DispatchMode* owner_of(absl::Span<const IValue> arguments, absl::FunctionRef<std::string()> op);
 
-// What an operator does under a mode: its rule for that type of mode, or else the mode itself.
+// Runs an operator under a mode: its mode rule for that type of mode, or else the mode itself.
 void run_mode(DispatchMode& mode, const OperatorHandle& op, DispatchKeySet keys, Stack* stack);
 
 // Runs a call in a mode, `run(mode)`. If it declines, the modes that own arguments, which are the
@@ -157,7 +157,7 @@ void run_or_ask_owners(DispatchMode& mode, const Stack& stack, size_t num_argume
                        absl::FunctionRef<void(DispatchMode&)> run);
 
 // The kernel at the Python key: calls the mode on top of the stack, or else the mode that owns one
-// of the arguments; or the operator's own rule for that type of mode.
+// of the arguments; or the operator's mode rule for that type of mode.
 void call_mode(const OperatorHandle& op, DispatchKeySet keys, Stack* stack);
 
 }  // namespace internal

@@ -1,4 +1,4 @@
-// Rules that an operator has for types of modes and of transforms.
+// The mode rules and transform rules of an operator, as modes and transforms see them.
 
 #ifndef SWITCHBOARD_DISPATCH_MODES_OPERATOR_RULES_H_
 #define SWITCHBOARD_DISPATCH_MODES_OPERATOR_RULES_H_
@@ -12,9 +12,9 @@
 
 namespace sb {
 
-// What modes and transforms ask of an operator before they handle its call themselves. OperatorBase
-// (operator_base.h) keeps the rules. The caller holds a CallPin for as long as it uses one; nullptr
-// where there is none.
+// Modes and transforms ask an operator for its rule before they handle its call themselves.
+// OperatorBase (operator_base.h) keeps the rules. The caller holds a CallPin for as long as it uses
+// one; nullptr where there is none.
 class OperatorRules : public OperatorNote {
  public:
   using ModeRule = std::function<void(DispatchMode& mode, DispatchKeySet keys, Stack* stack)>;

@@ -45,8 +45,8 @@ DispatchMode* unset_pre_dispatch_schema_check();
 // `_pop_mode_from_pre_dispatch`.
 DispatchMode* pop_pre_dispatch_mode();
 
-// How many there are; the one with that key, or nullptr (ValueError for Fake); the top one, or
-// nullptr.
+// Return the number of modes; the one with that key, or nullptr (ValueError for Fake); the top one,
+// or nullptr.
 size_t pre_dispatch_stack_size();
 DispatchMode* get_pre_dispatch_mode(ModeKey key);
 DispatchMode* current_pre_dispatch_mode();
@@ -65,8 +65,8 @@ class PreDispatchModeGuard {
 
 namespace internal {
 
-// Whether calls that arrive at PreDispatch go to modes: there are some, and the thread excludes
-// neither PreDispatch nor Python, as it does where no mode may run.
+// Returns whether calls that arrive at PreDispatch go to modes: there are some, and the thread
+// excludes neither PreDispatch nor Python, as it does where no mode may run.
 bool pre_dispatch_modes_run();
 
 // Takes the top mode off for a scope; there must be one. At the end it takes its slot again, even

@@ -1,4 +1,4 @@
-// Does an operator do what its schema says? Undeclared writes and undeclared sharing of memory.
+// A mode that finds operators that write, or share memory, without their schemas saying so.
 
 #ifndef SWITCHBOARD_DISPATCH_MODES_SCHEMA_CHECK_MODE_H_
 #define SWITCHBOARD_DISPATCH_MODES_SCHEMA_CHECK_MODE_H_
@@ -44,7 +44,7 @@ class SchemaCheckMode : public DispatchMode {
 
   // The operators whose calls went through, in order.
   const std::vector<std::string>& checked() const { return checked_; }
-  // What they declared and did, as "aten::add_.Tensor: argument 0 'self' was written to" and
+  // Lists what they declared and did, as "aten::add_.Tensor: argument 0 'self' was written to" and
   // "aten::view: result 0 shares the storage of argument 0 'self'".
   const std::vector<std::string>& notes() const { return notes_; }
 

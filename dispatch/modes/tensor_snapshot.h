@@ -26,10 +26,10 @@ class TensorSnapshot {
   const Tensor& tensor() const { return tensor_; }
   // The storage of then; null for an undefined tensor.
   const Storage& storage() const { return storage_; }
-  // What of the metadata is not as it was: "sizes were [2], are [3]". "" if nothing.
+  // Describes the metadata that changed: "sizes were [2], are [3]". "" if none did.
   std::string changed_metadata() const;
-  // What of the elements and their memory is not as it was, as far as one can tell: "elements
-  // differ". "" if nothing. Metadata must be as it was.
+  // Describes a change of the elements or their memory, as far as one can tell: "elements differ".
+  // "" if there is none. Metadata must be as it was.
   std::string changed_data(const ToCpu& to_cpu) const;
 
  private:

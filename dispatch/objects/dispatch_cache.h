@@ -1,4 +1,4 @@
-// What an operator does at each key, once it has been found out.
+// A cache of the kernel that an operator runs at each key.
 
 #ifndef SWITCHBOARD_DISPATCH_OBJECTS_DISPATCH_CACHE_H_
 #define SWITCHBOARD_DISPATCH_OBJECTS_DISPATCH_CACHE_H_

@@ -23,7 +23,7 @@ class OrderedEffectGuard {
   const OrderedEffectGuard* outer_;
 };
 
-// Whether this thread has marked the operator.
+// Returns whether this thread has marked the operator.
 bool has_ordered_effect(const OperatorHandle& op);
 
 }  // namespace sb

@@ -12,7 +12,7 @@
 
 namespace sb {
 
-// What stands for an object of a class while a program is traced or runs on fake tensors: of the
+// A stand-in for an object of a class while a program is traced or runs on fake tensors: of the
 // same class for schemas, but no kernel can use it. As `FakeScriptObject`.
 class FakeObject : public OpaqueObject {
  public:
@@ -23,7 +23,7 @@ class FakeObject : public OpaqueObject {
   std::string class_name_;
 };
 
-// Whether some argument on the end of the stack is a FakeObject, in a list too.
+// Returns whether some argument on the end of the stack is a FakeObject, in a list too.
 bool has_fake_object(const OperatorHandle& op, const Stack& stack);
 
 // Calls an operator on fake stand-ins. Kernels do not run: at each key, highest first, the mode

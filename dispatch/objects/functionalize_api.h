@@ -1,4 +1,4 @@
-// How one rule serves all routes on which calls are functionalised.
+// Lets one rule serve all routes on which calls are functionalised.
 
 #ifndef SWITCHBOARD_DISPATCH_OBJECTS_FUNCTIONALIZE_API_H_
 #define SWITCHBOARD_DISPATCH_OBJECTS_FUNCTIONALIZE_API_H_
@@ -15,7 +15,7 @@ namespace sb {
 
 class DispatchMode;
 
-// What a rule needs of its route. As `BaseFunctionalizeAPI`.
+// The services that a rule needs of its route. As `BaseFunctionalizeAPI`.
 class FunctionalizeApi {
  public:
   virtual ~FunctionalizeApi() = default;
@@ -31,8 +31,8 @@ class FunctionalizeApi {
 using FunctionalizeApiRule =
     std::function<void(const FunctionalizeApi& api, DispatchKeySet keys, Stack* stack)>;
 
-// How each route makes what its rules need; a route that is null is none. Whoever brings
-// functionalisation gives these.
+// A function for each route, which makes the services that its rules need; null where there is no
+// such route. The package that has functionalisation supplies them.
 struct FunctionalizeRoutes {
   std::function<std::unique_ptr<FunctionalizeApi>()> key = nullptr;
   std::optional<std::type_index> mode_type = std::nullopt;  // goes with `mode`

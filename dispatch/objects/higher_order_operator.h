@@ -13,14 +13,14 @@
 
 namespace sb {
 
-// The keys that higher-order operators pass over unless they have a rule for them.
+// The keys that higher-order operators pass over unless they have a key rule for them.
 inline constexpr DispatchKeySet kHigherOrderFallthroughKeys{
     DispatchKey::PythonDispatcher, DispatchKey::PythonTLSSnapshot, DispatchKey::ADInplaceOrView,
     DispatchKey::BackendSelect,    DispatchKey::AutocastCPU,       DispatchKey::AutocastCUDA};
 
 // As `torch._ops.HigherOrderOperator`: an operator of the namespace higher_order that has no
 // schema. Its arguments are any values, functions (Callable) among them; tensors are found in lists
-// too. It has the rules of OperatorBase and no kernels besides: neither a table nor backend
+// too. It has the own rules of OperatorBase, and nothing else: neither a table nor backend
 // fallbacks. A call goes to the highest key of
 //
 //   (keys of the tensors | thread's included) - thread's excluded, of those that it does not pass
@@ -29,11 +29,11 @@ inline constexpr DispatchKeySet kHigherOrderFallthroughKeys{
 // and there runs
 //
 // 1. what is cached for the key;
-// 2. at FuncTorchDynamicLayerFrontMode, the rule for the type of the transform on top;
-// 3. at Python, the rule for the type of the current mode, or of the mode that owns arguments;
-// 4. at PreDispatch, if pre-dispatch modes run, the rule for the type of the top one;
-// 5. the rule of resolve_key, which is cached then, but for PreDispatch. PreDispatch without modes
-//    or a rule passes the call on.
+// 2. at FuncTorchDynamicLayerFrontMode, the transform rule for the transform on top;
+// 3. at Python, the mode rule for the current mode, or for the mode that owns arguments;
+// 4. at PreDispatch, if pre-dispatch modes run, the mode rule for the top one;
+// 5. the key rule that resolve_key finds, which is then cached, but for PreDispatch. PreDispatch
+//    without modes or a key rule passes the call on.
 //
 // with the transform or mode popped. Where there is no rule the call throws NotImplementedError,
 // naming the operator, the key or mode, and the rules that there are.

@@ -54,10 +54,10 @@ class OpOverload {
   TagSet tags() const;
   bool has_tag(Tag tag) const { return tags().has(tag); }
   AliasAnalysis alias_analysis() const;
-  // Whether a block of the program or of a plugin defined it (SB_LIBRARY), rather than a Library
-  // that was opened at run time. As `_defined_in_python`, turned round.
+  // Returns whether a block of the program or of a plugin defined it (SB_LIBRARY), rather than a
+  // Library that was opened at run time. As `_defined_in_python`, turned round.
   bool is_defined_statically() const;
-  // Whether some argument is aliased and none is written to. As `is_view`.
+  // Returns whether some argument is aliased and none is written to. As `is_view`.
   bool is_view() const { return schema().is_view(); }
 
   // Calls with positional and named arguments, as bind_arguments takes them; gives the results.
@@ -104,22 +104,24 @@ class OpOverload {
   // or the slot is ambiguous. As `_op_dk`.
   AtKey at(DispatchKey key) const { return AtKey(handle_, key); }
 
-  // Whether the operator has a kernel that decompose() would run.
+  // Returns whether the operator has a kernel that decompose() would run.
   bool has_decomposition() const;
   // Runs the CompositeImplicitAutograd kernel, or returns nullopt where there is none (PyTorch:
   // NotImplemented). As `decompose`.
   std::optional<Arguments> decompose(Arguments positional, KeywordArguments keyword = {}) const;
 
-  // Whether a kernel is registered at exactly this key, runtime or alias; a rule counts
+  // Returns whether a kernel is registered at exactly this key, runtime or alias; a key rule counts
   // (OperatorBase).
   bool has_kernel_for_dispatch_key(DispatchKey key) const;
-  // Whether a kernel or rule is registered at a key of the set; those at alias keys never count.
+  // Returns whether a kernel or key rule is registered at a key of the set; those at alias keys
+  // never count.
   bool has_kernel_for_any_dispatch_key(DispatchKeySet keys) const;
-  // Whether the computed table has a kernel for the key: alias keys and fallbacks count, rules do
-  // not. Throws ValueError for an alias key. As `_dispatch_has_computed_kernel_for_dispatch_key`.
+  // Returns whether the computed table has a kernel for the key: alias keys and fallbacks count,
+  // key rules do not. Throws ValueError for an alias key. As
+  // `_dispatch_has_computed_kernel_for_dispatch_key`.
   bool has_computed_kernel_for_dispatch_key(DispatchKey key) const;
-  // Whether the kernel that is registered at this key is a fallthrough; false where there is none.
-  // As `_dispatch_kernel_for_dispatch_key_is_fallthrough`.
+  // Returns whether the kernel that is registered at this key is a fallthrough; false where there
+  // is none. As `_dispatch_kernel_for_dispatch_key_is_fallthrough`.
   bool kernel_for_dispatch_key_is_fallthrough(DispatchKey key) const;
 
   friend bool operator==(const OpOverload& a, const OpOverload& b) {

@@ -1,5 +1,5 @@
-// What an operator does under modes, function transforms and the Python dispatcher, beside the
-// kernels in its table.
+// The own rules of an operator, beside the kernels in its table: mode rules, transform rules, and
+// key rules for the Python dispatcher.
 
 #ifndef SWITCHBOARD_DISPATCH_OBJECTS_OPERATOR_BASE_H_
 #define SWITCHBOARD_DISPATCH_OBJECTS_OPERATOR_BASE_H_
@@ -27,20 +27,20 @@ namespace internal {
 class OwnKernel;
 }
 
-// As `torch._ops.OperatorBase`. Rules find the arguments on the end of the stack, all of the stack
-// for a higher-order operator, and put the results in their place.
+// As `torch._ops.OperatorBase`: the own rules of an operator. A rule finds the arguments on the end
+// of the stack (all of the stack for a higher-order operator), and puts the results in their place.
 //
-// - A rule for a key (impl) is a kernel of the operator's own, at a runtime or alias key. Ordinary
+// - A key rule (impl) is a kernel of the operator's own, at a runtime or alias key. Ordinary
 //   operators (operator_base()) use it while the Python dispatcher is on (python_dispatcher.h),
 //   higher-order ones always.
-// - A rule for a type of mode (impl_mode) runs instead of DispatchMode::call for exactly that type.
-//   Types that this library does not know may have rules.
-// - A rule for a type of transform (impl_transform) runs while such a one is on top.
+// - A mode rule (impl_mode) runs instead of DispatchMode::call, for exactly one type of mode. Types
+//   that this library does not know may have one.
+// - A transform rule (impl_transform) runs while a transform of its type is on top.
 //
-// Thread-safe: rules come and go while other threads call. Calls read without a lock, and run the
-// rules of before or of after. Registering throws RuntimeError, naming both places, if there is a
-// rule already, and ValueError for what cannot have one. A rule goes with the handle that
-// registering returns, which may outlive the operator.
+// Thread-safe: rules come and go while other threads call. Calls read without a lock, and run
+// either the old rules or the new ones. Registering throws RuntimeError, naming both places, if
+// there is a rule already, and ValueError for what cannot have one. A rule goes with the handle
+// that registering returns, which may outlive the operator.
 class OperatorBase {
  public:
   using Rule = std::function<void(DispatchKeySet keys, Stack* stack)>;
@@ -79,9 +79,9 @@ class OperatorBase {
                                         const FunctionalizeRoutes& routes,
                                         SourceLocation where = SourceLocation::current());
 
-  // Whether there is a rule for exactly that key.
+  // Returns whether there is a key rule for exactly that key.
   bool has_kernel_for_dispatch_key(DispatchKey key) const;
-  // Whether there is one for a key of the set. Rules for alias keys never count.
+  // Returns whether there is one for a key of the set. Key rules at alias keys never count.
   bool has_kernel_for_any_dispatch_key(DispatchKeySet keys) const;
   bool has_rule_for_mode(std::type_index mode) const;
   bool has_rule_for_transform(TransformType type) const;
@@ -97,7 +97,7 @@ class OperatorBase {
   // Takes away all rules. Handles of them do nothing any more.
   void clear();
 
-  // What calls read. The caller holds a CallPin, for as long as it uses what it got; nullptr where
+  // Read by calls. The caller holds a CallPin, for as long as it uses what it got; nullptr where
   // there is none. KeyRules are those of one moment.
   class KeyRules;
   KeyRules key_rules() const;
@@ -107,8 +107,8 @@ class OperatorBase {
   internal::DispatchCache& cache() const;
 
  protected:
-  // The keys that calls of the operator are masked with. A rule for a key that is not in the mask
-  // puts it there for as long as the rule lasts.
+  // The keys that calls of the operator are masked with. A key rule at a key that is not in the
+  // mask puts the key there for as long as the rule lasts.
   DispatchKeySet mask() const;
   void take_from_mask(DispatchKeySet keys);
 
@@ -134,14 +134,14 @@ class OperatorBase::KeyRules {
   const Tables* tables_;
 };
 
-// What an ordinary operator does under modes and transforms, beside its kernels. Lives as long as
-// the entry; find_operator_base() gives nullptr while nobody asked for it.
+// The own rules of an ordinary operator, beside its kernels. Lives as long as the entry;
+// find_operator_base() gives nullptr while nobody asked for it.
 OperatorBase& operator_base(OperatorEntry& op);
 OperatorBase* find_operator_base(const OperatorEntry& op);
 
 namespace internal {
 
-// A rule for a key, in the form of a kernel.
+// A key rule, in the form of a kernel.
 class OwnKernel final : public KernelState {
  public:
   explicit OwnKernel(OperatorBase::Rule rule) : rule_(std::move(rule)) {}

@@ -1,4 +1,4 @@
-// The Python dispatcher: while it is on, operators use the rules of their own before their tables.
+// The Python dispatcher: while it is on, operators use their key rules before their tables.
 
 #ifndef SWITCHBOARD_DISPATCH_OBJECTS_PYTHON_DISPATCHER_H_
 #define SWITCHBOARD_DISPATCH_OBJECTS_PYTHON_DISPATCHER_H_
@@ -13,16 +13,16 @@
 namespace sb {
 
 // Turns the Python dispatcher on for a scope of this thread. As `enable_python_dispatcher`. (The
-// name is that of its key: no Python is about.) What a call then does at its key k:
+// name is that of its key: no Python is involved.) At its key k, a call then runs:
 //
-// 1. k is Python: the operator's rule for the type of the current mode, else what the table has;
-// 2. k is PreDispatch and there are pre-dispatch modes: the top one;
-// 3. else the kernel of resolve_key(k), where rules that were registered at OperatorBase::impl
-//    count like the kernels of the table, and come first at the same key; else the backend
-//    fallback. It is found once a key and cached (cached_ops), but for PreDispatch.
+// 1. if k is Python, the operator's mode rule for the current mode, else the kernel of the table;
+// 2. if k is PreDispatch and there are pre-dispatch modes, the top one;
+// 3. else the kernel of resolve_key(k), for which key rules (OperatorBase::impl) count like kernels
+//    of the table, and come first at the same key; else the backend fallback. It is found once for
+//    each key and cached (cached_ops), but for PreDispatch.
 //
-// Kernels get the keys of the call without PythonDispatcher: what they redispatch goes straight to
-// the table, what they call anew comes here again.
+// Kernels get the keys of the call without PythonDispatcher: a redispatch goes straight to the
+// table, a new call comes here again.
 class EnablePythonDispatcher : IncludeKeysGuard {
  public:
   EnablePythonDispatcher();

@@ -25,8 +25,8 @@
 
 namespace sb {
 
-// Which operator: its qualified name, an overload, what SB_OP declared, or an object that has one
-// (a custom operator: anything with a qualified_name()). As `_op_identifier`.
+// Names an operator: by its qualified name, an overload, what SB_OP declared, or an object that has
+// one (a custom operator: anything with a qualified_name()). As `_op_identifier`.
 class OpIdentifier {
  public:
   template <class T>
@@ -54,8 +54,8 @@ OpOverload lookup_op(const OpIdentifier& op);
 // not a device type; a device with its index is none.
 DispatchKey device_type_to_key(std::string_view device_type);
 
-// Where kernels go: device types ("cpu") and dispatch keys ("AutogradCPU", DispatchKey::Meta), one
-// or a list of them, mixed.
+// The targets of kernels: device types ("cpu") and dispatch keys ("AutogradCPU",
+// DispatchKey::Meta), one or a list of them, mixed.
 class KernelTypes {
  public:
   class One {

@@ -114,7 +114,7 @@ IValue box(const OptionalSpan<Span>& v) {
   return v ? box(*v) : IValue();
 }
 
-// What a function returns, as its results one by one: pointers to them.
+// The results of a function, one by one, as pointers to them.
 template <class R>
 struct TypedResult {
   R value{};

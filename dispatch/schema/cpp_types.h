@@ -1,4 +1,4 @@
-// How schema types look in C++, in both directions: the argument and return types of a schema, and
+// The C++ types of schema types, in both directions: the argument and return types of a schema, and
 // the type code of a kernel's parameter.
 
 #ifndef SWITCHBOARD_DISPATCH_SCHEMA_CPP_TYPES_H_
@@ -145,7 +145,7 @@ using argument_type = typename internal::CppType<code>::Argument;
 template <TypeCode code>
 using return_type = typename internal::CppType<code>::Return;
 
-// Whether T is the C++ type of some schema type.
+// True if T is the C++ type of some schema type.
 template <class T>
 concept SchemaArgument = requires {
   internal::CodeOfArgument<std::decay_t<T>>::value;
@@ -155,7 +155,7 @@ concept SchemaReturn = requires {
   internal::CodeOfReturn<std::decay_t<T>>::value;
 };
 
-// Whether a function R(A...) has exactly the C++ types of some schema's: `const Scalar&` and not
+// True if a function R(A...) has exactly the C++ types of some schema's: `const Scalar&` and not
 // Scalar, int64_t and not `const int64_t&`. Others with the same type codes are called differently.
 namespace internal {
 template <class R>

@@ -1,4 +1,4 @@
-// Defaults of a schema literal as C++ values, at compile time.
+// The defaults of a schema literal as C++ values, at compile time.
 
 #ifndef SWITCHBOARD_DISPATCH_SCHEMA_DEFAULT_ARGUMENTS_H_
 #define SWITCHBOARD_DISPATCH_SCHEMA_DEFAULT_ARGUMENTS_H_

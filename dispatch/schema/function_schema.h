@@ -1,4 +1,4 @@
-// What an operator takes and returns, as its schema string says.
+// The schema of an operator: its arguments and returns, and how they alias.
 
 #ifndef SWITCHBOARD_DISPATCH_SCHEMA_FUNCTION_SCHEMA_H_
 #define SWITCHBOARD_DISPATCH_SCHEMA_FUNCTION_SCHEMA_H_
@@ -46,7 +46,7 @@ struct AliasInfo {
   std::vector<std::string> before;  // sorted; "*" is the wildcard
   std::vector<std::string> after;   // the same as before, unless an arrow says otherwise
   bool is_write = false;
-  // How many of the type's modifiers come before it: 0 in `Tensor(a)[]`, 1 in `Tensor[](a)`.
+  // The number of the type's modifiers before it: 0 in `Tensor(a)[]`, 1 in `Tensor[](a)`.
   size_t position = 0;
 
   // "a!" without the parentheses.
@@ -83,9 +83,10 @@ class FunctionSchema {
 
   // Index of the argument of that name, or nullopt.
   std::optional<size_t> find_argument(std::string_view name) const;
-  // Whether some argument is written to.
+  // Returns whether some argument is written to.
   bool is_mutable() const;
-  // Whether some argument has an alias annotation and none is written to. As `OpOverload.is_view`.
+  // Returns whether some argument has an alias annotation and none is written to. As
+  // `OpOverload.is_view`.
   bool is_view() const;
   // The schema as PyTorch prints it; parsing it again gives the same schema.
   std::string to_string() const;

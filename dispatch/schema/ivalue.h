@@ -133,7 +133,7 @@ class IValue {
   bool is_##name() const { return tag_ == Tag::name; }
   SB_FORALL_IVALUE_TAGS(SB_TAG)
 #undef SB_TAG
-  // Whether it is a number that is not known yet: SymInt, SymFloat or SymBool.
+  // Returns whether it is a number that is not known yet: SymInt, SymFloat or SymBool.
   bool is_symbolic() const { return tag_ >= Tag::SymInt && tag_ <= Tag::SymBool; }
   // Bool, Int, Double, Complex, or a symbol: what a Scalar can be made from.
   bool is_scalar() const {

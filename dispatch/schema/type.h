@@ -100,9 +100,9 @@ struct Type {
   bool is_optional() const {
     return !modifiers.empty() && modifiers.back().kind == TypeModifier::Optional;
   }
-  // Whether it is a list, or an optional list.
+  // Returns whether it is a list, or an optional list.
   bool is_list() const;
-  // Whether a value of it can hold a tensor: Tensor under any modifiers.
+  // Returns whether a value of it can hold a tensor: Tensor under any modifiers.
   bool has_tensor() const { return base == BaseType::Tensor; }
   // As the schema spells it: "Tensor?[]", "int[2]?".
   std::string to_string() const;

@@ -45,7 +45,7 @@ template <class F>
   for (; mask != 0; mask &= mask - 1) f(static_cast<size_t>(__builtin_ctzll(mask)));
 }
 
-// What the slow path knows of a C++ signature; there is one for each.
+// The slow path's description of a C++ signature; there is one for each.
 struct CallDescription {
   const CppSignature* types;
   ArgumentMask tensors;        // arguments that are a Tensor

@@ -36,7 +36,7 @@ OrderCase parse_order_case(const std::vector<std::string>& arguments);
 
 struct OrderResult {
   bool passed = false;
-  // What happened, line by line; where that is not what was expected, both, the first difference
+  // The calls that were made, line by line; where others were expected, both, the first difference
   // and the explanation of the call.
   std::string report;
 };

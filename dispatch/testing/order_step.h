@@ -36,7 +36,7 @@ std::string to_string(const OrderStep& step, std::string_view op);
 // Reads an expectation. Throws ValueError that names it and what is wrong with it.
 OrderStep parse_order_step(std::string_view text);
 
-// Whether what happened is what was expected of a call of `op`.
+// Returns whether what happened is what was expected of a call of `op`.
 bool matches(const OrderStep& expected, const OrderStep& actual, std::string_view op);
 
 }  // namespace sb

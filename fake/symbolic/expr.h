@@ -154,7 +154,7 @@ struct Number {
   int64_t i = 0;
   double d = 0;
 };
-// What values symbols have; nullopt where one has none.
+// The values of symbols; nullopt where one has none.
 using SymbolValues = absl::flat_hash_map<Expr, Number>;
 
 // The expression's value. nullopt where a symbol has none. Throws RuntimeError where a part

@@ -1,4 +1,4 @@
-// What a SymInt, SymFloat or SymBool of a ShapeEnv points to: an expression and its environment.
+// The node of a SymInt, SymFloat or SymBool of a ShapeEnv: an expression and its environment.
 
 #ifndef SWITCHBOARD_FAKE_SYMBOLIC_EXPR_SYM_NODE_H_
 #define SWITCHBOARD_FAKE_SYMBOLIC_EXPR_SYM_NODE_H_

@@ -1,4 +1,4 @@
-// What is known of symbols: ranges, which symbols are others, and conditions that hold.
+// Facts about symbols: their ranges, replacements by others, and conditions that hold.
 
 #ifndef SWITCHBOARD_FAKE_SYMBOLIC_FACTS_H_
 #define SWITCHBOARD_FAKE_SYMBOLIC_FACTS_H_
@@ -14,7 +14,7 @@
 
 namespace sb::symbolic {
 
-// Whether sizes that come from data count as at least 2.
+// Oblivious: sizes that come from data count as at least 2.
 enum class Sizes : uint8_t { Exact, Oblivious };
 
 // Grows only. Not thread-safe: ShapeEnv locks.
@@ -34,7 +34,7 @@ class Facts {
   // The expression with what is known put in; a constant where that decides it.
   Expr simplify(Expr e, Sizes sizes = Sizes::Exact);
   ValueRange range(Expr e, Sizes sizes = Sizes::Exact);
-  // What a symbol has been replaced by; null if it has not.
+  // Returns the replacement of a symbol; null if it has none.
   Expr replacement(Expr symbol) const;
 
  private:

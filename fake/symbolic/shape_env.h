@@ -35,7 +35,7 @@ class GuardOnDataDependentError : public RuntimeError {
   std::string_view kind() const noexcept override { return "GuardOnDataDependentError"; }
 };
 
-// How a dimension of an input becomes a size. As
+// Says how a dimension of an input becomes a size. As
 // `torch.fx.experimental.symbolic_shapes.DimDynamic`.
 enum class DimDynamic : uint8_t {
   Static,   // a plain integer
@@ -59,7 +59,7 @@ struct ShapeEnvSettings {
   }
 };
 
-// Who asked or made something: the operator that was running (SymReason), and a line.
+// The origin of a question or a symbol: the operator that was running (SymReason), and a line.
 struct SymOrigin {
   std::string reason;  // empty if no SymReason was in scope
   SourceLocation where;
@@ -73,14 +73,14 @@ struct Guard {
   SymOrigin origin;
   std::vector<std::pair<std::string, int64_t>> hints;  // of the symbols in it
 };
-// What must hold and can be checked only when the data is there.
+// A condition that must hold and can be checked only when the data is there.
 struct RuntimeAssert {
   std::string text;
   std::string message;  // of the check; may be empty
   SymOrigin origin;
   std::vector<std::string> symbols;
 };
-// What is known of a symbol. As its creation recorded it, and its range now.
+// Facts about a symbol: as its creation recorded them, and its range now.
 struct SymbolInfo {
   std::string name;
   SymKind kind = SymKind::Int;
@@ -130,12 +130,13 @@ class ShapeEnv : public IntrusiveTarget {
   std::vector<SymbolInfo> symbols() const;
   std::optional<SymbolInfo> symbol(std::string_view name) const;
 
-  // What the program rests on, a line each: sources that are plain or equal, ranges, guards with
-  // who asked.
+  // Lists what the program rests on, a line each: sources that are plain or equal, ranges, guards
+  // with who asked.
   std::vector<std::string> produce_guards() const;
-  // Whether these sizes satisfy all of that. Keys are sources ("x.size(0)") or symbols ("s0", and
-  // "u0", whose run-time checks then count too). Sources that are plain or share a symbol may be
-  // left out. Throws ValueError for a key that names nothing, and for a symbol without a value.
+  // Returns whether these sizes satisfy all of that. Keys are sources ("x.size(0)") or symbols
+  // ("s0", and "u0", whose run-time checks then count too). Sources that are plain or share a
+  // symbol may be left out. Throws ValueError for a key that names nothing, and for a symbol
+  // without a value.
   GuardsResult evaluate_guards(absl::Span<const std::pair<std::string, int64_t>> sizes) const;
   GuardsResult evaluate_guards(std::initializer_list<std::pair<std::string, int64_t>> sizes) const {
     return evaluate_guards(absl::MakeConstSpan(sizes.begin(), sizes.size()));

@@ -1,4 +1,4 @@
-// What an integer expression may be: every integer from `low` to `high`.
+// The range of an integer expression: every integer from `low` to `high`.
 
 #ifndef SWITCHBOARD_FAKE_SYMBOLIC_VALUE_RANGE_H_
 #define SWITCHBOARD_FAKE_SYMBOLIC_VALUE_RANGE_H_

@@ -34,7 +34,7 @@
 
 namespace sb {
 
-// What does not depend on the operator's type. `handle()` is the operator.
+// The part of a definition that does not depend on the operator's type. `handle()` is the operator.
 class AnyDefinition {
  public:
   const OperatorHandle& handle() const { return op_; }
@@ -69,7 +69,7 @@ namespace internal {
 OperatorHandle define_operator(Library& m, std::string_view schema, TagSet tags,
                                SourceLocation where);
 
-// How the forms of an operator are made, by what it is.
+// Tags for how the forms of an operator are made, by what it is.
 struct CopiedForms {};
 
 template <class R, class... A>

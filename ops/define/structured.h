@@ -147,7 +147,7 @@ struct Erased {
   }
 };
 
-// What a form's schema says: `self` that is written to, or outs behind the inputs.
+// Reads from a form's schema which argument is written to: `self`, or the outs behind the inputs.
 template <class Tag>
 constexpr FormKind form_kind() {
   const SchemaLiteral& schema = OpTraits<Tag>::schema;

@@ -1,4 +1,4 @@
-// How an out= form that computes apart gives its result to `out`.
+// Gives `out` the result of an out= form that computes apart.
 
 #ifndef SWITCHBOARD_OPS_OUTPUTS_COPY_TO_OUT_H_
 #define SWITCHBOARD_OPS_OUTPUTS_COPY_TO_OUT_H_
@@ -19,15 +19,15 @@ enum class OutDType : uint8_t {
   Cast,   // RuntimeError unless the result's can be cast to it (can_cast)
 };
 
-// What an out= form that copies asks of an out.
+// The demands of an out= form that copies on its `out`.
 struct OutOptions {
   OutDType dtype = OutDType::Any;
   // An out of another shape gets the strides of the result, too; else it becomes contiguous.
   bool keep_strides = false;
   // The result is broadcast to out, which keeps its shape: RuntimeError where it does not fit.
   bool keep_shape = false;
-  // Where the form stands, if not at CompositeImplicitAutograd for an operator that is composed,
-  // and at CompositeExplicitAutograd for others.
+  // The key of the form, if not CompositeImplicitAutograd for an operator that is composed, and at
+  // CompositeExplicitAutograd for others.
   std::optional<DispatchKey> key = std::nullopt;
   // Throws for what the operator refuses, before all else.
   void (*check)(std::string_view op, const Tensor& result, const Tensor& out) = nullptr;

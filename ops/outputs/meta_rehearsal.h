@@ -24,7 +24,7 @@ class MetaRehearsal {
 
   // The meta tensor of an argument, as the operator left it.
   const Tensor& after(const Tensor& argument) const { return tensors_.at(argument.impl()); }
-  // Whether the operator gave the argument another storage.
+  // Returns whether the operator gave the argument another storage.
   bool changed_storage(const Tensor& argument) const {
     return after(argument).storage() != storages_.at(argument.storage().get());
   }

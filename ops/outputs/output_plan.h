@@ -1,5 +1,5 @@
-// What a result of an operator will be, and how it is made, or written to a tensor that exists:
-// checks first, then memory, then elements.
+// Plans a result of an operator, and makes it, or writes it to a tensor that exists: checks first,
+// then memory, then elements.
 
 #ifndef SWITCHBOARD_OPS_OUTPUTS_OUTPUT_PLAN_H_
 #define SWITCHBOARD_OPS_OUTPUTS_OUTPUT_PLAN_H_
@@ -14,7 +14,7 @@
 
 namespace sb {
 
-// What a result will be. Empty strides are contiguous ones.
+// The metadata of a result before it exists. Empty strides stand for contiguous ones.
 template <SizeType Int>
 struct BasicTensorMeta {
   SizeVector<Int> sizes;
@@ -24,8 +24,8 @@ struct BasicTensorMeta {
 using TensorMeta = BasicTensorMeta<int64_t>;
 using SymTensorMeta = BasicTensorMeta<SymInt>;
 
-// What an out= form accepts. By default the rule's dtype and nothing else, and an `out` that shares
-// memory with an input is computed apart and copied.
+// The outs that an out= form accepts. By default the rule's dtype and nothing else, and an `out`
+// that shares memory with an input is computed apart and copied.
 struct StructuredOptions {
   bool cast_to_out = false;     // any dtype that the result can be cast to (can_cast)
   bool refuse_overlap = false;  // RuntimeError where out shares memory with an input
@@ -69,9 +69,9 @@ class OutputPlan {
   // refused, or where the kernel throws.
   OutputPlan(std::string_view op, const Tensor& out, const TensorMeta& meta, Device device,
              absl::Span<const Tensor* const> inputs, StructuredOptions options, bool inplace);
-  // What the kernel writes to: out itself, or a tensor of its own.
+  // The tensor that the kernel writes to: out itself, or one of its own.
   const Tensor& target() const { return target_; }
-  // Whether out's storage will have to grow, for which there may be no memory.
+  // Returns whether out's storage will have to grow, for which there may be no memory.
   bool must_grow() const;
   // Lets the kernel write to a tensor of its own, where out itself would do.
   void keep_apart();

@@ -117,7 +117,7 @@ auto by_size(bool symbolic, F&& f) {
     return f.template operator()<SymInt>();
   return f.template operator()<int64_t>();
 }
-// Whether one of them is symbolic.
+// Returns whether one of them is symbolic.
 template <class T>
 bool any_symbolic(const T&) {
   return false;

@@ -1,4 +1,4 @@
-// What operators that rearrange dimensions share.
+// Helpers that operators which rearrange dimensions share.
 
 #ifndef SWITCHBOARD_OPS_SHAPE_DIMS_H_
 #define SWITCHBOARD_OPS_SHAPE_DIMS_H_

@@ -1,4 +1,4 @@
-// What the operators that make tensors from nothing share.
+// Parameters that all factories share.
 
 #ifndef SWITCHBOARD_OPS_SHAPE_FACTORY_PARAMETERS_H_
 #define SWITCHBOARD_OPS_SHAPE_FACTORY_PARAMETERS_H_
@@ -10,7 +10,7 @@
 #include "switchboard/core/dtype.h"
 #include "switchboard/core/layout.h"
 
-// What every factory takes last, as PyTorch's `dtype=None, layout=None, device=None,
+// The last parameters of every factory, as PyTorch's `dtype=None, layout=None, device=None,
 // pin_memory=None`: parameters, to be forwarded under these names.
 #define SB_TENSOR_OPTIONS                                                                 \
   std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
@@ -18,7 +18,8 @@
 
 namespace sb {
 
-// Where they are registered: one kernel makes, by `empty`, the tensors of every backend.
+// The key at which factories are registered: one kernel makes, by `empty`, the tensors of every
+// backend.
 inline constexpr DispatchKey kFactory = DispatchKey::CompositeExplicitAutograd;
 
 }  // namespace sb

@@ -1,4 +1,4 @@
-// Which strides a tensor made after another one has.
+// The strides of a tensor that is made after another one.
 
 #ifndef SWITCHBOARD_OPS_SHAPE_MEMORY_FORMAT_H_
 #define SWITCHBOARD_OPS_SHAPE_MEMORY_FORMAT_H_

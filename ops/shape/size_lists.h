@@ -18,8 +18,8 @@ SizeVector<Int> size_vector(const Tensor& t) {
   return SizeVector<Int>(sizes.begin(), sizes.end());
 }
 
-// Whether two lists are equal: a condition for SB_CHECK, which then records one for each pair that
-// is not known to be equal.
+// Returns whether two lists are equal: a condition for SB_CHECK, which then records one for each
+// pair that is not known to be equal.
 template <SizeType Int>
 std::conditional_t<std::same_as<Int, int64_t>, bool, SymBool> equal_sizes(SizesRef<Int> a,
                                                                           SizesRef<Int> b) {
@@ -35,7 +35,7 @@ std::conditional_t<std::same_as<Int, int64_t>, bool, SymBool> equal_sizes(SizesR
   }
 }
 
-// Whether a is less, where sizes that data decides count as at least 2.
+// Returns whether a is less, where sizes that data decides count as at least 2.
 inline bool is_less(int64_t a, int64_t b) { return a < b; }
 inline bool is_less(const SymInt& a, const SymInt& b) { return guard_size_oblivious(a < b); }
 

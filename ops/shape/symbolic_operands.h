@@ -30,7 +30,7 @@ class SymbolicOperands {
   // RuntimeError where the shapes do not fit.
   SymbolicOperands(const Tensor& out, absl::Span<const Tensor* const> inputs, bool fixed_output);
 
-  // What stands for out (undefined if it is), and for input i.
+  // The stand-ins of out (undefined if it is) and of input i.
   const Tensor& out() const { return out_stand_in_; }
   const Tensor& input(size_t i) const { return input_stand_ins_[i]; }
 
@@ -38,7 +38,7 @@ class SymbolicOperands {
   Tensor result(const Tensor& stand_in) const;
 
  private:
-  // Whether dimension d of the result, counted from the last, is broadcast from 1 in an operand.
+  // True if dimension d of the result, counted from the last, is broadcast from 1 in an operand.
   using Ones = absl::InlinedVector<bool, 6>;
   void broadcast(const Tensor& t, Ones* ones);
   Tensor stand_in(const Tensor& t, const Ones& ones) const;

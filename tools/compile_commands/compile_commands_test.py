@@ -26,7 +26,7 @@ def for_clangd(text):
 
 
 expect("flags", "-std=c++20 -DA=1 -Wall", for_clangd(
-    "-std=c++20 -include precompiled/tests.h -fpch-deps -DA=1 -MD -MF a.d -frandom-seed=a.o -Wall -Werror "
+    "-std=c++20 -include common.h -fpch-deps -DA=1 -MD -MF a.d -frandom-seed=a.o -Wall -Werror "
     "--param=ggc-min-heapsize=2 -fno-canonical-system-headers -c a.cc -o a.o"))
 expect("folders", "-iquote. -iquote/out/bin -isystem/base/external/absl/include -I/usr/include", for_clangd(
     "-Ibazel-out/bin/core/_virtual_includes/tensor -iquote . -iquote bazel-out/bin -isystem external/absl/include "
