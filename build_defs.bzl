@@ -64,6 +64,14 @@ _CPU_VARIANTS = {
     ],
 }
 
+# For code that runs once for a graph or a file, not once for an element or a call: a third smaller,
+# and compiled in less time.
+_COLD_ROOMS = ["custom_ops", "io", "tools", "transforms"]
+_COLD_COPTS = select({
+    "//:optimized": ["-Os"],
+    "//conditions:default": [],
+})
+
 # Compiling a test takes longer than running it, hence no optimisation; and without that,
 # _FORTIFY_SOURCE warns.
 _TEST_COPTS = [
@@ -91,7 +99,11 @@ def _variant_copts(variant):
 
 def _copts(testonly):
     """What a library, program or test of our own is compiled with."""
-    return _sb_copts() + (_TEST_COPTS if testonly else [])
+    if testonly:
+        return _sb_copts() + _TEST_COPTS
+    package = native.package_name()
+    cold = package.partition("/")[0] in _COLD_ROOMS or package.endswith("/derivatives")
+    return _sb_copts() + (_COLD_COPTS if cold else [])
 
 def sb_cc_library(
         name,

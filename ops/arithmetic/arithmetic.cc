@@ -315,16 +315,16 @@ Tensor abs_body(const Tensor& out, const Tensor& self) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, add).elementwise<add_body>().inplace(add_).out(add_out);
-  define(m, sub).elementwise<sub_body>().inplace(sub_).out(sub_out);
-  define(m, mul).elementwise<mul_body>().inplace(mul_).out(mul_out);
-  define(m, div).elementwise<div_body>().inplace(div_).out(div_out);
+  define(m, add).elementwise<add_body>().out_and_inplace();
+  define(m, sub).elementwise<sub_body>().out_and_inplace();
+  define(m, mul).elementwise<mul_body>().out_and_inplace();
+  define(m, div).elementwise<div_body>().out_and_inplace();
   define(m, div_Tensor_mode)
       .elementwise<div_mode_body>()
       .inplace(div_Tensor_mode_)
       .out(div_Tensor_mode_out);
-  define(m, neg).elementwise<neg_body>().inplace(neg_).out(neg_out);
-  define(m, abs).elementwise<abs_body>().inplace(abs_).out(abs_out);
+  define(m, neg).elementwise<neg_body>().out_and_inplace();
+  define(m, abs).elementwise<abs_body>().out_and_inplace();
 
   // With a number: the same with a 0-dim tensor of it.
   define(m, add_Scalar)

@@ -105,32 +105,32 @@ Tensor number_body(const Tensor& out, const Tensor& self, const Scalar& other) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, eq).elementwise<binary_body<eq_arithmetic>>().inplace(eq_).out(eq_out);
+  define(m, eq).elementwise<binary_body<eq_arithmetic>>().out_and_inplace();
   define(m, eq_Scalar)
       .elementwise<number_body<eq_arithmetic>>()
       .inplace(eq_Scalar_)
       .out(eq_Scalar_out);
-  define(m, ne).elementwise<binary_body<ne_arithmetic>>().inplace(ne_).out(ne_out);
+  define(m, ne).elementwise<binary_body<ne_arithmetic>>().out_and_inplace();
   define(m, ne_Scalar)
       .elementwise<number_body<ne_arithmetic>>()
       .inplace(ne_Scalar_)
       .out(ne_Scalar_out);
-  define(m, lt).elementwise<binary_body<lt_arithmetic>>().inplace(lt_).out(lt_out);
+  define(m, lt).elementwise<binary_body<lt_arithmetic>>().out_and_inplace();
   define(m, lt_Scalar)
       .elementwise<number_body<lt_arithmetic>>()
       .inplace(lt_Scalar_)
       .out(lt_Scalar_out);
-  define(m, le).elementwise<binary_body<le_arithmetic>>().inplace(le_).out(le_out);
+  define(m, le).elementwise<binary_body<le_arithmetic>>().out_and_inplace();
   define(m, le_Scalar)
       .elementwise<number_body<le_arithmetic>>()
       .inplace(le_Scalar_)
       .out(le_Scalar_out);
-  define(m, gt).elementwise<binary_body<gt_arithmetic>>().inplace(gt_).out(gt_out);
+  define(m, gt).elementwise<binary_body<gt_arithmetic>>().out_and_inplace();
   define(m, gt_Scalar)
       .elementwise<number_body<gt_arithmetic>>()
       .inplace(gt_Scalar_)
       .out(gt_Scalar_out);
-  define(m, ge).elementwise<binary_body<ge_arithmetic>>().inplace(ge_).out(ge_out);
+  define(m, ge).elementwise<binary_body<ge_arithmetic>>().out_and_inplace();
   define(m, ge_Scalar)
       .elementwise<number_body<ge_arithmetic>>()
       .inplace(ge_Scalar_)

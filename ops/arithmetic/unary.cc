@@ -92,13 +92,13 @@ SB_LIBRARY_FRAGMENT(aten, m) {
     });
   }
 
-  define(m, exp).elementwise<unary_body<exp_arithmetic>>().inplace(exp_).out(exp_out);
-  define(m, log).elementwise<unary_body<log_arithmetic>>().inplace(log_).out(log_out);
-  define(m, sqrt).elementwise<unary_body<sqrt_arithmetic>>().inplace(sqrt_).out(sqrt_out);
-  define(m, rsqrt).elementwise<unary_body<rsqrt_arithmetic>>().inplace(rsqrt_).out(rsqrt_out);
-  define(m, sin).elementwise<unary_body<sin_arithmetic>>().inplace(sin_).out(sin_out);
-  define(m, cos).elementwise<unary_body<cos_arithmetic>>().inplace(cos_).out(cos_out);
-  define(m, tanh).elementwise<unary_body<tanh_arithmetic>>().inplace(tanh_).out(tanh_out);
+  define(m, exp).elementwise<unary_body<exp_arithmetic>>().out_and_inplace();
+  define(m, log).elementwise<unary_body<log_arithmetic>>().out_and_inplace();
+  define(m, sqrt).elementwise<unary_body<sqrt_arithmetic>>().out_and_inplace();
+  define(m, rsqrt).elementwise<unary_body<rsqrt_arithmetic>>().out_and_inplace();
+  define(m, sin).elementwise<unary_body<sin_arithmetic>>().out_and_inplace();
+  define(m, cos).elementwise<unary_body<cos_arithmetic>>().out_and_inplace();
+  define(m, tanh).elementwise<unary_body<tanh_arithmetic>>().out_and_inplace();
   define(m, sigmoid)
       .elementwise<unary_body<sigmoid_arithmetic>>()
       .inplace(sigmoid_)

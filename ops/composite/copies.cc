@@ -61,40 +61,40 @@ void narrow_copy_kernel(const Tensor& self, int64_t dim, const SymInt& start, co
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  extend(m, alias).view_copy();
-  extend(m, as_strided).view_copy();
-  extend(m, detach).view_copy();
-  extend(m, diagonal).view_copy();
-  extend(m, expand).view_copy();
-  extend(m, permute).view_copy();
-  extend(m, _reshape_alias).view_copy();
-  extend(m, select).view_copy();
-  extend(m, slice).view_copy();
-  extend(m, split).view_copy();
-  extend(m, split_with_sizes).view_copy();
-  extend(m, squeeze).view_copy();
-  extend(m, squeeze_dim).view_copy();
-  extend(m, squeeze_dims).view_copy();
-  extend(m, t).view_copy();
-  extend(m, transpose).view_copy();
-  extend(m, unbind).view_copy();
-  extend(m, unfold).view_copy();
-  extend(m, unsqueeze).view_copy();
+  define_view_copy(m, alias.schema());
+  define_view_copy(m, as_strided.schema());
+  define_view_copy(m, detach.schema());
+  define_view_copy(m, diagonal.schema());
+  define_view_copy(m, expand.schema());
+  define_view_copy(m, permute.schema());
+  define_view_copy(m, _reshape_alias.schema());
+  define_view_copy(m, select.schema());
+  define_view_copy(m, slice.schema());
+  define_view_copy(m, split.schema());
+  define_view_copy(m, split_with_sizes.schema());
+  define_view_copy(m, squeeze.schema());
+  define_view_copy(m, squeeze_dim.schema());
+  define_view_copy(m, squeeze_dims.schema());
+  define_view_copy(m, t.schema());
+  define_view_copy(m, transpose.schema());
+  define_view_copy(m, unbind.schema());
+  define_view_copy(m, unfold.schema());
+  define_view_copy(m, unsqueeze.schema());
   // A shape that no view has is copied, not refused.
-  extend(m, view).view_copy("aten::reshape");
-  extend(m, view_dtype).view_copy();
-  extend(m, _conj).view_copy();
-  extend(m, _neg_view).view_copy();
-  extend(m, view_as_real).view_copy();
-  extend(m, view_as_complex).view_copy();
-  extend(m, lift_fresh).view_copy();
+  define_view_copy(m, view.schema(), "aten::reshape");
+  define_view_copy(m, view_dtype.schema());
+  define_view_copy(m, _conj.schema());
+  define_view_copy(m, _neg_view.schema());
+  define_view_copy(m, view_as_real.schema());
+  define_view_copy(m, view_as_complex.schema());
+  define_view_copy(m, lift_fresh.schema());
   define(m, narrow_copy)
       .structured<by_size_rule<narrow_copy_rule<int64_t>, narrow_copy_rule<SymInt>>,
                   narrow_copy_kernel>()
       .out(narrow_copy_out);
 
-  extend(m, resize_).functional();
-  extend(m, resize_as_).functional();
+  define_functional(m, resize_.schema());
+  define_functional(m, resize_as_.schema());
 
   // They mark tensors from outside of a trace; outside of traces there is nothing to do.
   const auto same = [](const Tensor& self) { return self; };

@@ -143,9 +143,7 @@ auto on_clone_kernel(Dispatcher& dispatcher, std::string callee) {
 
 }  // namespace
 
-namespace internal {
-
-OperatorHandle define_operator(Library& m, std::string_view schema, TagSet tags,
+OperatorHandle internal::define_operator(Library& m, std::string_view schema, TagSet tags,
                                SourceLocation where) {
   const OperatorHandle op = m.define(schema, tags, where);
   if (tags.has(Tag::dynamic_output_shape)) {
@@ -159,8 +157,6 @@ OperatorHandle define_operator(Library& m, std::string_view schema, TagSet tags,
   }
   return op;
 }
-
-}  // namespace internal
 
 void AnyDefinition::add_own(DispatchKey key, KernelFunction kernel) {
   add(op_.schema().name.to_string(), key, std::move(kernel));
@@ -184,27 +180,28 @@ void AnyDefinition::define_out(std::string_view overload, std::vector<std::strin
            options);
 }
 
-void AnyDefinition::define_view_copy(std::string_view callee) {
-  const FunctionSchema& view = op_.schema();
+void define_view_copy(Library& m, std::string_view view_schema, std::string_view callee,
+                      SourceLocation where) {
+  const FunctionSchema view = parse_schema(view_schema);
   const std::string name = view.name.to_string();
   const FunctionSchema schema = functional_schema(view, view.name.name + "_copy");
   // As PyTorch, where one of these writes its parts as copy_ does.
   const OutOptions options =
       name == "aten::split.Tensor" ? OutOptions{.keep_shape = true} : kStructuredOut;
   // A backend that has functional operators only must not find a kernel made of views.
-  define(m_, schema.to_string(), Tag::view_copy, where_)
+  define(m, schema.to_string(), Tag::view_copy, where)
       .kernel(DispatchKey::CompositeExplicitAutogradNonFunctional,
-              view_copy_kernel(m_.dispatcher(), callee.empty() ? name : std::string(callee)))
+              view_copy_kernel(m.dispatcher(), callee.empty() ? name : std::string(callee)))
       .out(out_overload(schema), options);
 }
 
-void AnyDefinition::define_functional() {
-  const FunctionSchema& inplace = op_.schema();
+void define_functional(Library& m, std::string_view inplace_schema, SourceLocation where) {
+  const FunctionSchema inplace = parse_schema(inplace_schema);
   std::string name = inplace.name.name;
   name.pop_back();  // the underscore
   const FunctionSchema schema = functional_schema(inplace, std::move(name));
-  define(m_, schema.to_string(), {}, where_)
-      .composite_explicit(on_clone_kernel(m_.dispatcher(), inplace.name.to_string()))
+  define(m, schema.to_string(), {}, where)
+      .composite_explicit(on_clone_kernel(m.dispatcher(), inplace.name.to_string()))
       .out(out_overload(schema));
 }
 

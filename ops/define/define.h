@@ -34,6 +34,16 @@
 
 namespace sb {
 
+// Operators of other names that follow from an operator's schema, which may be registered later.
+//
+// Of the view "f.o": f_copy.o, which calls `callee` (the view itself if none is given) and copies
+// what still shares self's memory, and its out= form.
+void define_view_copy(Library& m, std::string_view view_schema, std::string_view callee = {},
+                      SourceLocation where = SourceLocation::current());
+// Of the in-place operator "f_.o": f.o, which calls it on a clone of self, and its out= form.
+void define_functional(Library& m, std::string_view inplace_schema,
+                       SourceLocation where = SourceLocation::current());
+
 // The part of a definition that does not depend on the operator's type. `handle()` is the operator.
 class AnyDefinition {
  public:
@@ -54,8 +64,6 @@ class AnyDefinition {
   void copy_out(const OperatorHandle& out, const OutOptions& options);
   void define_out(std::string_view overload, std::vector<std::string> names,
                   const OutOptions& options);
-  void define_view_copy(std::string_view callee);
-  void define_functional();
   void add_on_clone(std::string_view inplace);
 
   Library& m_;
@@ -254,15 +262,9 @@ class OpDefinition : public AnyDefinition {
   OpDefinition& out() { return out(Op<form_of<OutForm, Tag>>()); }
   OpDefinition& out(const OutOptions& options) { return out(Op<form_of<OutForm, Tag>>(), options); }
   OpDefinition& out_and_inplace() { return inplace().out(); }
-  // Of the view "f.o": f_copy.o, which calls `callee` (the view itself if none is given) and copies
-  // what still shares self's memory, and its out= form.
-  OpDefinition& view_copy(std::string_view callee = {}) {
-    define_view_copy(callee);
-    return *this;
-  }
-  // Of the in-place operator "f_.o": f.o, which calls it on a clone of self, and its out= form.
-  OpDefinition& functional() {
-    define_functional();
+  // See define_view_copy.
+  OpDefinition& view_copy() {
+    define_view_copy(m_, Tag::schema, {}, where_);
     return *this;
   }
 

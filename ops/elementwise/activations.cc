@@ -126,10 +126,10 @@ double inverse_alpha(const Scalar& alpha) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, silu).elementwise<regular<silu_arithmetic>>().inplace(silu_).out(silu_out);
-  define(m, mish).elementwise<regular<mish_arithmetic>>().inplace(mish_).out(mish_out);
+  define(m, silu).elementwise<regular<silu_arithmetic>>().out_and_inplace();
+  define(m, mish).elementwise<regular<mish_arithmetic>>().out_and_inplace();
   define(m, softplus).elementwise<regular<softplus_arithmetic>>().out(softplus_out);
-  define(m, elu).elementwise<regular<elu_arithmetic>>().inplace(elu_).out(elu_out);
+  define(m, elu).elementwise<regular<elu_arithmetic>>().out_and_inplace();
   define(m, hardsigmoid)
       .elementwise<regular<hardsigmoid_arithmetic>>()
       .inplace(hardsigmoid_)
@@ -150,7 +150,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .elementwise<regular<threshold_arithmetic>>()
       .inplace(threshold_)
       .out(threshold_out);
-  define(m, gelu).elementwise<gelu_body>().inplace(gelu_).out(gelu_out);
+  define(m, gelu).elementwise<gelu_body>().out_and_inplace();
   define(m, selu)
       .composed([](const Tensor& self) { return elu(self, kSeluAlpha, kSeluScale); })
       .inplace(selu_, [](const Tensor& self) { return elu_(self, kSeluAlpha, kSeluScale); });

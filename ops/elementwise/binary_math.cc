@@ -165,13 +165,13 @@ Tensor nextafter_body(const Tensor& out, const Tensor& self, const Tensor& other
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, atan2).elementwise<regular<atan2_arithmetic>>().inplace(atan2_).out(atan2_out);
-  define(m, hypot).elementwise<regular<hypot_arithmetic>>().inplace(hypot_).out(hypot_out);
+  define(m, atan2).elementwise<regular<atan2_arithmetic>>().out_and_inplace();
+  define(m, hypot).elementwise<regular<hypot_arithmetic>>().out_and_inplace();
   define(m, copysign)
       .elementwise<regular<copysign_arithmetic>>()
       .inplace(copysign_)
       .out(copysign_out);
-  define(m, xlogy).elementwise<regular<xlogy_arithmetic>>().inplace(xlogy_).out(xlogy_out);
+  define(m, xlogy).elementwise<regular<xlogy_arithmetic>>().out_and_inplace();
   define(m, special_xlog1py)
       .elementwise<regular<special_xlog1py_arithmetic>>()
       .out(special_xlog1py_out);
@@ -191,7 +191,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .elementwise<regular<heaviside_arithmetic, OneRealType>>()
       .inplace(heaviside_)
       .out(heaviside_out);
-  define(m, nextafter).elementwise<nextafter_body>().inplace(nextafter_).out(nextafter_out);
+  define(m, nextafter).elementwise<nextafter_body>().out_and_inplace();
   constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
   define_number_forms(m, copysign_Scalar, copysign);
   define_number_forms(m, xlogy_Scalar_Other, xlogy);

@@ -117,8 +117,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .elementwise<regular<bitwise_right_shift_arithmetic>>()
       .inplace(bitwise_right_shift_)
       .out(bitwise_right_shift_out);
-  define(m, gcd).elementwise<regular<gcd_arithmetic>>().inplace(gcd_).out(gcd_out);
-  define(m, lcm).elementwise<regular<lcm_arithmetic>>().inplace(lcm_).out(lcm_out);
+  define(m, gcd).elementwise<regular<gcd_arithmetic>>().out_and_inplace();
+  define(m, lcm).elementwise<regular<lcm_arithmetic>>().out_and_inplace();
   constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
   const auto define_number_first = [&](const auto& form, const auto& op) {
     define_number_forms(m, form, op);

@@ -124,14 +124,14 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .elementwise<regular<clamp_max_Tensor_arithmetic>>()
       .inplace(clamp_max_Tensor_)
       .out(clamp_max_Tensor_out);
-  define(m, clamp).elementwise<clamp_body>().inplace(clamp_).out(clamp_out);
-  define(m, clamp_min).elementwise<clamp_min_body>().inplace(clamp_min_).out(clamp_min_out);
-  define(m, clamp_max).elementwise<clamp_max_body>().inplace(clamp_max_).out(clamp_max_out);
+  define(m, clamp).elementwise<clamp_body>().out_and_inplace();
+  define(m, clamp_min).elementwise<clamp_min_body>().out_and_inplace();
+  define(m, clamp_max).elementwise<clamp_max_body>().out_and_inplace();
   define(m, clamp_Tensor)
       .elementwise<clamp_Tensor_body>()
       .inplace(clamp_Tensor_)
       .out(clamp_Tensor_out);
-  define(m, hardtanh).elementwise<hardtanh_body>().inplace(hardtanh_).out(hardtanh_out);
+  define(m, hardtanh).elementwise<hardtanh_body>().out_and_inplace();
   define(m, relu6)
       .composed([](const Tensor& self) { return hardtanh(self, 0, 6); })
       .inplace(relu6_, [](const Tensor& self) { return hardtanh_(self, 0, 6); });

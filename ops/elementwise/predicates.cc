@@ -137,7 +137,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, isneginf)
       .elementwise<regular<isneginf_arithmetic, BoolOutOnly<isneginf_arithmetic>>>()
       .out(isneginf_out);
-  define(m, nan_to_num).elementwise<nan_to_num_body>().inplace(nan_to_num_).out(nan_to_num_out);
+  define(m, nan_to_num).elementwise<nan_to_num_body>().out_and_inplace();
   define(m, isfinite).elementwise<isfinite_body>();
   define(m, isreal).elementwise<isreal_body>();
 

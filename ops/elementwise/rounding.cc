@@ -119,12 +119,12 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .elementwise<regular<trunc_arithmetic, NotComplex<trunc_arithmetic>>>()
       .inplace(trunc_)
       .out(trunc_out);
-  define(m, frac).elementwise<regular<frac_arithmetic>>().inplace(frac_).out(frac_out);
+  define(m, frac).elementwise<regular<frac_arithmetic>>().out_and_inplace();
   define(m, sign)
       .elementwise<regular<sign_arithmetic, NotComplex<sign_arithmetic>>>()
       .inplace(sign_)
       .out(sign_out);
-  define(m, sgn).elementwise<regular<sgn_arithmetic>>().inplace(sgn_).out(sgn_out);
+  define(m, sgn).elementwise<regular<sgn_arithmetic>>().out_and_inplace();
   define(m, signbit)
       .elementwise<regular<signbit_arithmetic, BoolOutOnly<signbit_arithmetic>>>()
       .out(signbit_out);

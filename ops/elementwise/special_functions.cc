@@ -169,9 +169,9 @@ Tensor polygamma_body(const Tensor& out, int64_t n, const Tensor& self) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, lgamma).elementwise<regular<lgamma_arithmetic>>().inplace(lgamma_).out(lgamma_out);
-  define(m, digamma).elementwise<regular<digamma_arithmetic>>().inplace(digamma_).out(digamma_out);
-  define(m, erfinv).elementwise<regular<erfinv_arithmetic>>().inplace(erfinv_).out(erfinv_out);
+  define(m, lgamma).elementwise<regular<lgamma_arithmetic>>().out_and_inplace();
+  define(m, digamma).elementwise<regular<digamma_arithmetic>>().out_and_inplace();
+  define(m, erfinv).elementwise<regular<erfinv_arithmetic>>().out_and_inplace();
   define(m, special_erfcx).elementwise<regular<special_erfcx_arithmetic>>().out(special_erfcx_out);
   define(m, special_ndtr).elementwise<regular<special_ndtr_arithmetic>>().out(special_ndtr_out);
   define(m, special_log_ndtr)
@@ -181,7 +181,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, special_spherical_bessel_j0)
       .elementwise<regular<special_spherical_bessel_j0_arithmetic>>()
       .out(special_spherical_bessel_j0_out);
-  define(m, i0).elementwise<regular<i0_arithmetic>>().inplace(i0_).out(i0_out);
+  define(m, i0).elementwise<regular<i0_arithmetic>>().out_and_inplace();
   define(m, special_bessel_j0)
       .elementwise<regular<special_bessel_j0_arithmetic>>()
       .out(special_bessel_j0_out);
@@ -216,8 +216,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, special_i1).elementwise<regular<special_i1_arithmetic>>().out(special_i1_out);
   define(m, special_i1e).elementwise<regular<special_i1e_arithmetic>>().out(special_i1e_out);
   define(m, special_ndtri).elementwise<regular<special_ndtri_arithmetic>>().out(special_ndtri_out);
-  define(m, igamma).elementwise<regular<igamma_arithmetic>>().inplace(igamma_).out(igamma_out);
-  define(m, igammac).elementwise<regular<igammac_arithmetic>>().inplace(igammac_).out(igammac_out);
+  define(m, igamma).elementwise<regular<igamma_arithmetic>>().out_and_inplace();
+  define(m, igammac).elementwise<regular<igammac_arithmetic>>().out_and_inplace();
   define(m, special_zeta).elementwise<regular<special_zeta_arithmetic>>().out(special_zeta_out);
   define(m, polygamma).elementwise<polygamma_body>().out(polygamma_out);
   define(m, polygamma_).composite_explicit([](const Tensor& self, int64_t n) {

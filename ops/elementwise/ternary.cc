@@ -82,7 +82,7 @@ void OneDType::operator()(const Tensor&, const Tensor& self, const Tensor& end,
 
 #ifndef SB_CPU_VARIANT
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, addcmul).elementwise<regular<addcmul_arithmetic>>().inplace(addcmul_).out(addcmul_out);
+  define(m, addcmul).elementwise<regular<addcmul_arithmetic>>().out_and_inplace();
   define(m, addcdiv)
       .elementwise<regular<addcdiv_arithmetic, NoIntegerDivision>>()
       .inplace(addcdiv_)

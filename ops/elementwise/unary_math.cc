@@ -92,24 +92,24 @@ Tensor logit_body(const Tensor& out, const Tensor& self, std::optional<double> e
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, acos).elementwise<regular<acos_arithmetic>>().inplace(acos_).out(acos_out);
-  define(m, asin).elementwise<regular<asin_arithmetic>>().inplace(asin_).out(asin_out);
-  define(m, atan).elementwise<regular<atan_arithmetic>>().inplace(atan_).out(atan_out);
-  define(m, tan).elementwise<regular<tan_arithmetic>>().inplace(tan_).out(tan_out);
-  define(m, log10).elementwise<regular<log10_arithmetic>>().inplace(log10_).out(log10_out);
-  define(m, exp2).elementwise<regular<exp2_arithmetic>>().inplace(exp2_).out(exp2_out);
-  define(m, expm1).elementwise<regular<expm1_arithmetic>>().inplace(expm1_).out(expm1_out);
-  define(m, log1p).elementwise<regular<log1p_arithmetic>>().inplace(log1p_).out(log1p_out);
-  define(m, erf).elementwise<regular<erf_arithmetic>>().inplace(erf_).out(erf_out);
-  define(m, erfc).elementwise<regular<erfc_arithmetic>>().inplace(erfc_).out(erfc_out);
-  define(m, acosh).elementwise<regular<acosh_arithmetic>>().inplace(acosh_).out(acosh_out);
-  define(m, asinh).elementwise<regular<asinh_arithmetic>>().inplace(asinh_).out(asinh_out);
-  define(m, atanh).elementwise<regular<atanh_arithmetic>>().inplace(atanh_).out(atanh_out);
-  define(m, cosh).elementwise<regular<cosh_arithmetic>>().inplace(cosh_).out(cosh_out);
-  define(m, sinh).elementwise<regular<sinh_arithmetic>>().inplace(sinh_).out(sinh_out);
-  define(m, log2).elementwise<regular<log2_arithmetic>>().inplace(log2_).out(log2_out);
-  define(m, sinc).elementwise<regular<sinc_arithmetic>>().inplace(sinc_).out(sinc_out);
-  define(m, logit).elementwise<logit_body>().inplace(logit_).out(logit_out);
+  define(m, acos).elementwise<regular<acos_arithmetic>>().out_and_inplace();
+  define(m, asin).elementwise<regular<asin_arithmetic>>().out_and_inplace();
+  define(m, atan).elementwise<regular<atan_arithmetic>>().out_and_inplace();
+  define(m, tan).elementwise<regular<tan_arithmetic>>().out_and_inplace();
+  define(m, log10).elementwise<regular<log10_arithmetic>>().out_and_inplace();
+  define(m, exp2).elementwise<regular<exp2_arithmetic>>().out_and_inplace();
+  define(m, expm1).elementwise<regular<expm1_arithmetic>>().out_and_inplace();
+  define(m, log1p).elementwise<regular<log1p_arithmetic>>().out_and_inplace();
+  define(m, erf).elementwise<regular<erf_arithmetic>>().out_and_inplace();
+  define(m, erfc).elementwise<regular<erfc_arithmetic>>().out_and_inplace();
+  define(m, acosh).elementwise<regular<acosh_arithmetic>>().out_and_inplace();
+  define(m, asinh).elementwise<regular<asinh_arithmetic>>().out_and_inplace();
+  define(m, atanh).elementwise<regular<atanh_arithmetic>>().out_and_inplace();
+  define(m, cosh).elementwise<regular<cosh_arithmetic>>().out_and_inplace();
+  define(m, sinh).elementwise<regular<sinh_arithmetic>>().out_and_inplace();
+  define(m, log2).elementwise<regular<log2_arithmetic>>().out_and_inplace();
+  define(m, sinc).elementwise<regular<sinc_arithmetic>>().out_and_inplace();
+  define(m, logit).elementwise<logit_body>().out_and_inplace();
 }
 
 }  // namespace

@@ -291,7 +291,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .structured<by_size_rule<addmm_rule<int64_t>, addmm_rule<SymInt>>, addmm_kernel>()
       .inplace(addmm_)
       .out(addmm_out);
-  define(m, addmv).structured<addmv_rule, addmv_kernel>().inplace(addmv_).out(addmv_out);
+  define(m, addmv).structured<addmv_rule, addmv_kernel>().out_and_inplace();
   define(m, baddbmm)
       .structured<by_size_rule<baddbmm_rule<int64_t>, baddbmm_rule<SymInt>>, baddbmm_kernel>()
       .inplace(baddbmm_)

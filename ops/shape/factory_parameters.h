@@ -18,10 +18,6 @@
 
 namespace sb {
 
-// The key at which factories are registered: one kernel makes, by `empty`, the tensors of every
-// backend.
-inline constexpr DispatchKey kFactory = DispatchKey::CompositeExplicitAutograd;
-
 }  // namespace sb
 
 #endif  // SWITCHBOARD_OPS_SHAPE_FACTORY_PARAMETERS_H_
