@@ -101,8 +101,7 @@ def _copts(testonly):
     """What a library, program or test of our own is compiled with."""
     if testonly:
         return _sb_copts() + _TEST_COPTS
-    package = native.package_name()
-    cold = package.partition("/")[0] in _COLD_ROOMS or package.endswith("/derivatives")
+    cold = native.package_name().partition("/")[0] in _COLD_ROOMS
     return _sb_copts() + (_COLD_COPTS if cold else [])
 
 def sb_cc_library(

@@ -144,7 +144,7 @@ auto on_clone_kernel(Dispatcher& dispatcher, std::string callee) {
 }  // namespace
 
 OperatorHandle internal::define_operator(Library& m, std::string_view schema, TagSet tags,
-                               SourceLocation where) {
+                                         SourceLocation where) {
   const OperatorHandle op = m.define(schema, tags, where);
   if (tags.has(Tag::dynamic_output_shape)) {
     m.impl(

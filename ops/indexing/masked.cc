@@ -243,9 +243,8 @@ void fill_masked(const Tensor& self, const Tensor& mask, int64_t dim, const Tens
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, masked_select, Tag::dynamic_output_shape)
-      .cpu(masked_select_cpu)
-      .out(masked_select_out, masked_select_out_cpu);
+  define(m, masked_select, Tag::dynamic_output_shape).cpu(masked_select_cpu);
+  define(m, masked_select_out, Tag::dynamic_output_shape).cpu(masked_select_out_cpu);
 
   define(m, nonzero_static)
       .cpu(nonzero_static_cpu)
@@ -256,7 +255,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, masked_scatter).composite_explicit(masked_scatter_functional).out(masked_scatter_out);
   define(m, masked_scatter_).cpu(masked_scatter_cpu).meta(masked_scatter_meta);
 
-  define(m, nonzero, Tag::dynamic_output_shape).cpu(nonzero_cpu).out(nonzero_out, nonzero_out_cpu);
+  define(m, nonzero, Tag::dynamic_output_shape).cpu(nonzero_cpu);
+  define(m, nonzero_out, Tag::dynamic_output_shape).cpu(nonzero_out_cpu);
   define(m, argwhere).composed([](const Tensor& self) -> Tensor { return nonzero(self); });
   define(m, nonzero_numpy).composed(nonzero_columns);
   define(m, where_condition).composed(nonzero_columns);
