@@ -18,7 +18,7 @@ using V = ExplainStep::Verdict;
 
 // The lines of this file move with every edit; their kernels' places become "here".
 std::string without_lines(const std::string& text) {
-  return std::regex_replace(text, std::regex(R"((dispatch/\w+\.cc):\d+ *)"), "$1:N ");
+  return std::regex_replace(text, std::regex(R"((dispatch/(?:\w+/)?\w+\.cc):\d+ *)"), "$1:N ");
 }
 
 class Demo {

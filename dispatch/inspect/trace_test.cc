@@ -63,7 +63,7 @@ std::string brief(const TraceEvent& event) {
 // Numbers that differ from run to run become N.
 std::string without_numbers(const std::string& text) {
   return std::regex_replace(
-      std::regex_replace(text, std::regex(R"((dispatch/\w+\.cc):\d+)"), "$1:N"),
+      std::regex_replace(text, std::regex(R"((dispatch/(?:\w+/)?\w+\.cc):\d+)"), "$1:N"),
       std::regex(R"(\d+\.\d+ us)"), "N us");
 }
 
