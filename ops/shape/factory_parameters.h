@@ -16,8 +16,6 @@
   std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
       std::optional<bool> pin_memory
 
-namespace sb {
-
-}  // namespace sb
+namespace sb {}  // namespace sb
 
 #endif  // SWITCHBOARD_OPS_SHAPE_FACTORY_PARAMETERS_H_

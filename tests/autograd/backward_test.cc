@@ -302,7 +302,8 @@ TEST_CASE("gradients are made where the tensors are") {
 TEST_CASE("explain shows the kernel that records") {
   const Tensor x = ones({});
   CHECK_THAT(to_string(explain(mul.handle(), x.key_set())),
-             Catch::Contains("AutogradCPU") && Catch::Contains("ops/arithmetic/derivatives/arithmetic.cc"));
+             Catch::Contains("AutogradCPU") &&
+                 Catch::Contains("ops/arithmetic/derivatives/arithmetic.cc"));
 }
 
 }  // namespace
