@@ -7,6 +7,7 @@ _HOUSE = "tests/layering/house/"
 
 # Stands for the derivatives of every family, which include both "ops" and "autograd".
 _DERIVATIVES = "ops/arithmetic/derivatives"
+_BELOW_DERIVATIVES = ["core", "dispatch", "ops", "autograd"]
 
 def _group(room):
     return "//tests/layering:above_" + room.replace("/", "_")
@@ -27,7 +28,7 @@ def _lower_rooms():
 def room():
     """The room of this package: a target "room", and for each other room "room_with_<other>"."""
     name = native.package_name()[len(_HOUSE):]
-    allowed = ["core", "dispatch", "ops", "autograd"] if name == _DERIVATIVES else _lower_rooms()[name]
+    allowed = _BELOW_DERIVATIVES if name == _DERIVATIVES else _lower_rooms()[name]
     seen_by = [":__subpackages__"] if name == _DERIVATIVES else [_group(name)]
     if name == "autograd":
         seen_by = seen_by + ["//tests/layering:derivatives"]
@@ -43,7 +44,7 @@ def room():
 
 def layering_tests():
     """For each two rooms a test that one sees the other, or that Bazel refuses it."""
-    for name, lower in list(_lower_rooms().items()) + [(_DERIVATIVES, ["core", "dispatch", "ops", "autograd"])]:
+    for name, lower in list(_lower_rooms().items()) + [(_DERIVATIVES, _BELOW_DERIVATIVES)]:
         for other in _lower_rooms():
             target = "//%s%s:room_with_%s" % (_HOUSE, name, other.replace("/", "_"))
             what = (name + "_" + other).replace("/", "_")
