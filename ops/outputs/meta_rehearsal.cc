@@ -14,7 +14,10 @@ std::optional<MetaRehearsal> MetaRehearsal::run(const OperatorHandle& op,
   MetaRehearsal rehearsal;
   Stack stack;
   for (const IValue& value : arguments) {
-    stack.push_back(map_tensors(value, [&](const Tensor& t) { return rehearsal.stand_in(t); }));
+    if (value.is_Storage())
+      stack.push_back(rehearsal.stand_in_storage(value.to_storage()));
+    else
+      stack.push_back(map_tensors(value, [&](const Tensor& t) { return rehearsal.stand_in(t); }));
   }
   NoModesGuard no_modes;
   ExcludeKeysGuard below(DispatchKeySet::full() - DispatchKeySet::below(DispatchKey::Python) -
@@ -33,15 +36,7 @@ Tensor MetaRehearsal::stand_in(const Tensor& tensor) {
   if (!tensor.defined()) return tensor;
   Tensor& stand_in = tensors_[tensor.impl()];
   if (stand_in.defined()) return stand_in;
-  Storage storage;
-  if (tensor.storage()) {
-    Storage& shared = storages_[tensor.storage().get()];
-    if (!shared) {
-      shared = make_storage(tensor.storage()->nbytes(), get_allocator(DeviceType::Meta),
-                            DeviceType::Meta);
-    }
-    storage = shared;
-  }
+  const Storage storage = stand_in_storage(tensor.storage());
   auto impl = make_intrusive<TensorImpl>(
       storage, tensor_key_set(DeviceType::Meta, tensor.impl()->is_inference()), tensor.dtype(),
       Device(DeviceType::Meta));
@@ -50,6 +45,21 @@ Tensor MetaRehearsal::stand_in(const Tensor& tensor) {
   impl->set_wrapped_number(tensor.impl()->is_wrapped_number());
   stand_in = Tensor(std::move(impl));
   return stand_in;
+}
+
+Storage MetaRehearsal::stand_in_storage(const Storage& storage) {
+  if (!storage) return storage;
+  Storage& stand_in = storages_[storage.get()];
+  if (!stand_in) {
+    stand_in = make_storage(storage->nbytes(), get_allocator(DeviceType::Meta), DeviceType::Meta);
+  }
+  return stand_in;
+}
+
+const StorageImpl* MetaRehearsal::storage_of(const Tensor& argument) const {
+  for (const auto& [storage, stand_in] : storages_)
+    if (stand_in == after(argument).storage()) return storage;
+  return nullptr;
 }
 
 }  // namespace sb

@@ -28,10 +28,14 @@ class MetaRehearsal {
   bool changed_storage(const Tensor& argument) const {
     return after(argument).storage() != storages_.at(argument.storage().get());
   }
+  // The storage of an argument, whose stand-in this argument now has; nullptr for one that the
+  // operator made.
+  const StorageImpl* storage_of(const Tensor& argument) const;
 
  private:
   MetaRehearsal() = default;
   Tensor stand_in(const Tensor& tensor);
+  Storage stand_in_storage(const Storage& storage);
 
   absl::flat_hash_map<const TensorImpl*, Tensor> tensors_;
   absl::flat_hash_map<const StorageImpl*, Storage> storages_;

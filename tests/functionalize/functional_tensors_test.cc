@@ -147,17 +147,38 @@ TEST_CASE("what an in-place operator refuses is refused when functionalised, and
   CHECK(holds(results[1], {1, 2, 3, 4}));
 }
 
-TEST_CASE("another storage in the place of a tensor's is refused by name") {
+TEST_CASE("set_ makes a tensor a view of another memory of the program") {
   const Route route = GENERATE(Route::Key, Route::Mode);
-  const std::string message =
-      ": another storage in the place of a functional tensor's cannot be functionalised";
+  const Tensor x = counting({2}, kCpu), other = counting({3}, kCpu);
+  const Tensors results = run(route,
+                              [](const Tensors& in) {
+                                const Tensor y = mul_Scalar(in[1], 2);
+                                set__source_Tensor(in[0], in[1]);
+                                add_Scalar_(in[0], 1);
+                                const Tensor z = zeros({1});
+                                set__source_Storage_storage_offset(z, y.storage(), 1, {2}, {1});
+                                mul_Scalar_(z, 10);
+                                const Tensor nothing = set_(zeros({4}));
+                                return Tensors{y, z, nothing};
+                              },
+                              {x, other});
+  CHECK(x.is_alias_of(other));
+  CHECK(holds(x, {2, 3, 4}));
+  CHECK(holds(other, {2, 3, 4}));
+  CHECK(holds(results[0], {2, 40, 60}));
+  CHECK(holds(results[1], {40, 60}));
+  CHECK(results[1].is_alias_of(results[0]));
+  CHECK(results[2].numel() == 0);
+}
+
+TEST_CASE("a storage that is no tensor's of the program is refused by name") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
   const Tensor other = counting({3}, kCpu);
   run(route,
       [&](const Tensors& in) {
-        CHECK_THROWS_AS(set_(in[0]), NotImplementedError);
-        CHECK_THROWS_WITH(set__source_Tensor(in[0], other), "aten::set_.source_Tensor" + message);
         CHECK_THROWS_WITH(set__source_Storage(in[0], other.storage()),
-                          "aten::set_.source_Storage: argument 1 'source'" + message);
+                          "functionalize: aten::set_.source_Storage: expected the storage of a "
+                          "tensor of the program, got one of its own");
         return Tensors{};
       },
       {counting({2}, kCpu)});
@@ -243,15 +264,27 @@ TEST_CASE("an operator without a functional form mutates a clone that nobody els
   CHECK(holds(x, {1, 2, 6, 8}));
 }
 
-TEST_CASE("an operator that reshapes in place without a functional form is refused by name") {
+TEST_CASE("an operator that reshapes in place without a functional form reshapes a clone") {
   CustomOps ops;
-  CHECK_THROWS_WITH(
-      functionalize([](const Tensors& in) {
-        CustomOps::call("grow_", {clone(in[0])});
-        return Tensors{};
-      })({counting({2}, kCpu)}),
-      "custom::grow_: it changed the shape or storage of an argument in place, and has no "
-      "functional form");
+  const Tensor x = counting({2}, kCpu);
+  functionalize([](const Tensors& in) {
+    CustomOps::call("grow_", {in[0]});
+    return Tensors{};
+  })({x});
+  const Tensor as_written = counting({2}, kCpu);
+  CustomOps::call("grow_", {as_written});
+  CHECK(x.sizes() == as_written.sizes());
+}
+
+TEST_CASE(
+    "an operator that reshapes a view in place without a functional form is refused by name") {
+  CustomOps ops;
+  CHECK_THROWS_WITH(functionalize([](const Tensors& in) {
+                      CustomOps::call("grow_", {slice(in[0], 0, 1, 3, 1)});
+                      return Tensors{};
+                    })({counting({4}, kCpu)}),
+                    Catch::Matchers::StartsWith("functionalize: custom::grow_: it changed the "
+                                                "shape of an argument in place"));
 }
 
 TEST_CASE("a custom view is replayed, and written back by where its elements lie") {

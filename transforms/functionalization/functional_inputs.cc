@@ -2,36 +2,104 @@
 
 #include <utility>
 
+#include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/set.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/functionalization/history.h"
 
 namespace sb {
+namespace {
+
+// What autograd knows the tensor's memory by.
+Tensor root_of(const Tensor& plain) {
+  const Tensor base = base_of(plain);
+  return base.defined() ? base : plain;
+}
+
+// All of the tensor's storage, as a view of it.
+Tensor whole_of(const Tensor& plain) {
+  return is_whole_storage(plain) ? without_bits(plain) : flat_storage(plain);
+}
+
+}  // namespace
+
+size_t FunctionalInputs::Memory::lineage_of(const Tensor& plain) {
+  const Tensor root = root_of(plain);
+  for (size_t i = 0; i < lineages.size(); ++i)
+    if (lineages[i].root.defined() && lineages[i].root.is_same(root)) return i;
+  const size_t lineage = lineages.empty() ? 0 : functional->add_lineage();
+  lineages.resize(lineage + 1);
+  lineages[lineage] = {root, plain, Tensor()};
+  return lineage;
+}
+
+const Tensor& FunctionalInputs::Memory::base(size_t lineage) {
+  if (lineages.size() <= lineage) lineages.resize(lineage + 1);
+  Lineage& l = lineages[lineage];
+  if (l.base.defined()) return l.base;
+  const GradModeGuard grad(true);
+  // By the input, not by the root, which a trace does not know.
+  l.base = l.first.defined() ? whole_of(l.first) : detach(whole_of(lineages[0].first));
+  // All lineages have the shape of the first.
+  const ViewForm form(functional->base(lineage));
+  if (l.base.dtype() != form.dtype || l.base.sizes() != form.sizes ||
+      l.base.strides() != form.strides) {
+    l.base = apply_chain(chain_to(l.base, form), l.base);
+  }
+  return l.base;
+}
 
 Tensor FunctionalInputs::wrap(const Tensor& plain) {
   const auto known = index_.find(plain.impl());
   if (known != index_.end()) return inputs_[known->second].functional;
-  BelowFunctionalization below(owner_);
-  Tensor functional;
   const auto found = plain.storage() ? storages_.find(plain.storage().get()) : storages_.end();
-  if (found == storages_.end()) {
-    functional = to_functional_tensor(plain, owner_);
-    const IntrusivePtr<FunctionalStorage>& storage =
-        functional_impl(functional)->functional_storage();
-    storages_.emplace(plain.storage().get(), memories_.size());
-    memories_.push_back({storage->base(), storage});
-  } else {
-    const IntrusivePtr<FunctionalStorage>& storage = memories_[found->second].functional;
-    storage->apply_updates();
-    const Tensor& base = storage->base();
-    ViewChain chain = chain_to(base, ViewForm(plain));
-    Tensor value = apply_chain(chain, base);
-    functional = Tensor(
-        make_intrusive<FunctionalTensorImpl>(storage, std::move(chain), std::move(value), owner_));
-  }
+  const Tensor functional =
+      found == storages_.end() ? wrap_first(plain) : wrap_another(plain, &memories_[found->second]);
   index_.emplace(plain.impl(), inputs_.size());
-  inputs_.push_back({plain, functional});
+  inputs_.push_back({plain, functional, Tensor()});
+  const Tensor grad = requires_grad(plain) ? grad_of(plain) : Tensor();
+  if (grad.defined()) {
+    const Tensor functional_grad = wrap(grad);
+    set_grad(functional, functional_grad);
+    inputs_[index_.at(plain.impl())].grad = functional_grad;
+  }
+  return functional;
+}
+
+Tensor FunctionalInputs::wrap_first(const Tensor& plain) {
+  const Tensor functional = to_functional_tensor(plain, owner_);
+  storages_.emplace(plain.storage().get(), memories_.size());
+  Memory& memory = memories_.emplace_back();
+  memory.functional = functional_impl(functional)->functional_storage();
+  memory.lineage_of(plain);
+  return functional;
+}
+
+Tensor FunctionalInputs::wrap_another(const Tensor& plain, Memory* memory) {
+  BelowFunctionalization below(owner_);
+  const GradModeGuard grad(true);
+  const IntrusivePtr<FunctionalStorage>& storage = memory->functional;
+  storage->apply_updates();
+  const size_t lineage = memory->lineage_of(plain);
+  ViewChain chain = chain_to(storage->base(lineage), ViewForm(plain));
+  Tensor value = plain;
+  if (storage->mutated()) {
+    SB_CHECK(!requires_grad(plain), "functionalize: ", plain.describe(),
+             " requires a gradient, and its memory was written to before it was used: pass it to "
+             "the program as an input");
+    value = apply_chain(chain, storage->base(lineage));
+  } else if (requires_grad(plain)) {
+    storage->set_history(lineage, chain, plain);
+  }
+  const Tensor functional(make_intrusive<FunctionalTensorImpl>(storage, lineage, std::move(chain),
+                                                               std::move(value), owner_));
+  internal::mirror_history(plain, functional);
+  const Tensor& first = memory->lineages[lineage].first;
+  if (!first.is_same(plain))
+    functional.impl()->share_version_counter(*inputs_[index_.at(first.impl())].functional.impl());
   return functional;
 }
 
@@ -46,8 +114,16 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
     if (is_ours(result)) sync(result);
   write_data();
   std::vector<Tensor> plain;  // views, so before the shapes of what they view change
-  for (const Tensor& result : results) plain.push_back(plain_result(result));
+  for (const Tensor& result : results) {
+    plain.push_back(plain_result(result));
+    SB_CHECK(!is_ours(result) || !requires_grad(result) || requires_grad(plain.back()) ||
+                 !internal::records_values(),
+             "functionalize: result ", plain.size() - 1, ", ", plain.back().describe(),
+             ", requires a gradient of tensors that the program itself has marked with "
+             "set_requires_grad, which does not leave the program");
+  }
   write_shapes();
+  write_grads();
   forget();
   return plain;
 }
@@ -57,7 +133,7 @@ bool FunctionalInputs::mutated() const {
     if (memory.functional->mutated()) return true;
   for (const Input& input : inputs_) {
     const FunctionalTensorImpl& now = *functional_impl(input.functional);
-    if (has_grown(input) || input.plain.sizes() != now.sizes() ||
+    if (has_moved(input) || input.plain.sizes() != now.sizes() ||
         input.plain.strides() != now.strides() ||
         input.plain.storage_offset() != now.storage_offset()) {
       return true;
@@ -66,16 +142,25 @@ bool FunctionalInputs::mutated() const {
   return false;
 }
 
-bool FunctionalInputs::has_grown(const Input& input) const {
-  return memory_of(input.plain).functional !=
-         functional_impl(input.functional)->functional_storage();
+bool FunctionalInputs::has_moved(const Input& input) const {
+  const auto found = storages_.find(input.plain.storage().get());
+  return found == storages_.end() || memories_[found->second].functional !=
+                                         functional_impl(input.functional)->functional_storage();
 }
 
-const FunctionalInputs::Memory& FunctionalInputs::memory_of(const Tensor& plain) const {
-  const auto found = storages_.find(plain.storage().get());
-  SB_CHECK(found != storages_.end(), "functionalize: ", plain.describe(),
-           ": an operator gave the tensor other memory, which its schema does not tell");
-  return memories_[found->second];
+bool FunctionalInputs::has_grown(const Input& input) const {
+  const auto found = storages_.find(input.plain.storage().get());
+  const FunctionalStorage* before =
+      functional_impl(input.functional)->functional_storage()->smaller();
+  for (; before; before = before->smaller())
+    if (before == memories_[found->second].functional.get()) return true;
+  return false;
+}
+
+FunctionalInputs::Memory* FunctionalInputs::find_memory(const FunctionalTensorImpl& functional) {
+  for (Memory& memory : memories_)
+    if (memory.functional == functional.functional_storage()) return &memory;
+  return nullptr;
 }
 
 void FunctionalInputs::forget() {
@@ -91,34 +176,67 @@ bool FunctionalInputs::is_ours(const Tensor& tensor) const {
 }
 
 void FunctionalInputs::write_data() {
-  for (const Memory& memory : memories_)
-    if (memory.functional->mutated()) copy_(memory.base, memory.functional->base());
+  for (Memory& memory : memories_) {
+    if (!memory.functional->mutated()) continue;
+    bool written = false;
+    for (size_t lineage = 0; lineage < memory.functional->num_lineages(); ++lineage) {
+      if (!memory.functional->recorded(lineage)) continue;
+      const GradModeGuard grad(true);
+      copy_(memory.base(lineage), memory.functional->base(lineage));
+      written = true;
+    }
+    if (written) continue;
+    const NoGradGuard no_grad;
+    copy_(memory.base(0), memory.functional->base(0));
+  }
 }
 
 void FunctionalInputs::write_shapes() {
   for (const Input& input : inputs_) {
     FunctionalTensorImpl& now = *functional_impl(input.functional);
     const Tensor& plain = input.plain;
-    const bool grown = memory_of(plain).functional != now.functional_storage();
-    if (grown) resize_(plain, now.sizes());
+    if (has_grown(input)) {
+      const GradModeGuard grad(now.functional_storage()->recorded(now.lineage()));
+      resize_(plain, now.sizes());
+      copy_(plain, now.value());
+      continue;
+    }
+    if (has_moved(input)) {
+      Memory* const memory = find_memory(now);
+      const Tensor source = memory ? memory->base(now.lineage()) : now.value();
+      set__source_Storage_storage_offset(plain, source.storage(), now.storage_offset(), now.sizes(),
+                                         now.strides());
+      continue;
+    }
     if (plain.sizes() != now.sizes() || plain.strides() != now.strides() ||
         plain.storage_offset() != now.storage_offset()) {
       as_strided_(plain, now.sizes(), now.strides(), now.storage_offset());
     }
-    if (grown) copy_(plain, now.value());
   }
 }
 
-Tensor FunctionalInputs::plain_result(const Tensor& result) const {
+void FunctionalInputs::write_grads() {
+  for (const Input& input : inputs_) {
+    const Tensor grad = grad_of(input.functional);
+    const bool is_what_it_was =
+        grad.defined() == input.grad.defined() && (!grad.defined() || grad.is_same(input.grad));
+    if (!is_what_it_was) set_grad(input.plain, grad.defined() ? plain_result(grad) : grad);
+    if (requires_grad(input.functional) && !requires_grad(input.plain) &&
+        is_leaf(input.functional)) {
+      set_requires_grad(input.plain);
+    }
+  }
+}
+
+Tensor FunctionalInputs::plain_result(const Tensor& result) {
   if (!is_ours(result)) return result;
   for (const Input& input : inputs_)
     if (input.functional.is_same(result)) return input.plain;
   FunctionalTensorImpl& impl = *functional_impl(result);
-  for (const Memory& memory : memories_) {
-    if (memory.functional == impl.functional_storage() && memory.functional->mutated())
-      return apply_chain(impl.chain(), memory.base);
-  }
-  return impl.value();
+  Memory* const memory = find_memory(impl);
+  if (!memory || !memory->functional->mutated()) return impl.value();
+  const GradModeGuard grad(true);
+  return apply_chain(impl.chain(), memory->base(impl.lineage()));
 }
 
 }  // namespace sb

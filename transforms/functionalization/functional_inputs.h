@@ -11,14 +11,16 @@
 namespace sb {
 
 // Makes functional tensors of plain ones: the same one of the same one, and views of one storage of
-// views of one storage. What is written to them is written to the plain tensors at the end. Keeps
-// the plain tensors alive. One thread at a time.
+// views of one storage. What is written to them is written to the plain tensors at the end, and
+// gradients that backward() has left on them become the plain ones'. To autograd they look as the
+// plain ones. Keeps the plain tensors alive. One thread at a time.
 class FunctionalInputs {
  public:
   explicit FunctionalInputs(IntrusivePtr<FunctionalOwner> owner = nullptr)
       : owner_(std::move(owner)) {}
 
-  // The functional tensor of a plain one. RuntimeError as to_functional_tensor.
+  // The functional tensor of a plain one. RuntimeError as to_functional_tensor, and for one that
+  // requires a gradient, of a memory that was written to by way of others.
   Tensor wrap(const Tensor& plain);
   // Whether the tensor's storage, or a part of it, has been wrapped.
   bool knows(const Tensor& plain) const { return storages_.contains(plain.storage().get()); }
@@ -27,7 +29,8 @@ class FunctionalInputs {
   // first and then shapes, and gives the plain tensors of its results: the input where the result
   // is one, a view of an input's memory where it is that, else the value. Results that are not
   // functional, or not of the same owner, stay. Forgets all inputs. The calls go through the
-  // dispatcher as any.
+  // dispatcher as any, and autograd records them where it recorded the writes. RuntimeError for a
+  // result that requires a gradient which has no way to the plain tensors.
   std::vector<Tensor> finish(const std::vector<Tensor>& results);
   // Whether there is something to write.
   bool mutated() const;
@@ -36,20 +39,35 @@ class FunctionalInputs {
   struct Input {
     Tensor plain;
     Tensor functional;
+    Tensor grad;  // functional, when it was wrapped
+  };
+  // How autograd knows a memory, by one lineage of its functional storage.
+  struct Lineage {
+    Tensor root;   // plain: no view of another
+    Tensor first;  // the first input of the lineage; undefined where the program made it
+    Tensor base;   // plain: all of the memory, as a view of the root; made when it is needed
   };
   struct Memory {
-    Tensor base;  // plain: all of the storage
     IntrusivePtr<FunctionalStorage> functional;
+    std::vector<Lineage> lineages;
+
+    size_t lineage_of(const Tensor& plain);
+    const Tensor& base(size_t lineage);
   };
-  // Throws RuntimeError where the tensor has another storage than when it was wrapped.
-  const Memory& memory_of(const Tensor& plain) const;
+  Tensor wrap_first(const Tensor& plain);
+  Tensor wrap_another(const Tensor& plain, Memory* memory);
+  // The memory that the functional tensor is a view of; null if the program made it.
+  Memory* find_memory(const FunctionalTensorImpl& functional);
   void forget();
-  // Whether the program gave the input more memory than it had.
+  // Whether the program gave the input another memory than it had, and whether that is the one that
+  // it had, made larger.
+  bool has_moved(const Input& input) const;
   bool has_grown(const Input& input) const;
   void write_data();
   void write_shapes();
+  void write_grads();
   bool is_ours(const Tensor& tensor) const;
-  Tensor plain_result(const Tensor& result) const;
+  Tensor plain_result(const Tensor& result);
 
   IntrusivePtr<FunctionalOwner> owner_;
   std::vector<Input> inputs_;  // in the order of their wrapping

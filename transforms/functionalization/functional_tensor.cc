@@ -3,7 +3,9 @@
 #include <atomic>
 #include <utility>
 
+#include "switchboard/autograd/grad_mode.h"
 #include "switchboard/core/error.h"
+#include "switchboard/transforms/functionalization/history.h"
 
 namespace sb {
 namespace {
@@ -17,15 +19,20 @@ DispatchKeySet functional_keys(const Tensor& value, bool has_owner) {
          DispatchKeySet(has_owner ? DispatchKey::Python : DispatchKey::Functionalize);
 }
 
+constexpr DispatchKeySet kGradKeys =
+    kAutogradFunctionalities | DispatchKeySet(DispatchKey::ADInplaceOrView);
+
 }  // namespace
 
 BelowFunctionalization::BelowFunctionalization(IntrusivePtr<FunctionalOwner> owner)
     // What stands above saw the call before it was functionalised. Observers see every call, and
-    // lazy bits are those of the values.
+    // lazy bits are those of the values, and so are gradients.
     : exclude_(
           DispatchKeySet::full() -
           DispatchKeySet::below(owner ? DispatchKey::ADInplaceOrView : DispatchKey::Functionalize) -
-          DispatchKeySet{DispatchKey::Observed, DispatchKey::Conjugate, DispatchKey::Negative}),
+          DispatchKeySet{DispatchKey::Observed, DispatchKey::Conjugate, DispatchKey::Negative} -
+          kGradKeys),
+      record_(internal::records_values() ? kGradKeys : DispatchKeySet()),
       owner_(std::move(owner)) {
   if (owner_) ++owner_->bypasses_;
 }
@@ -44,23 +51,45 @@ FunctionScope::~FunctionScope() { current_scope = previous_; }
 uint64_t FunctionScope::current() { return current_scope; }
 
 FunctionalStorage::FunctionalStorage(const Tensor& base)
-    : StorageImpl(DataPtr(nullptr, base.device()), base.nbytes(), nullptr), base_(base) {
+    : StorageImpl(DataPtr(nullptr, base.device()), base.nbytes(), nullptr), bases_({base}) {
   SB_ASSERT(is_whole_storage(base));
 }
 
-void FunctionalStorage::add_update(Tensor value, ViewChain chain) {
-  updates_.push_back({std::move(value), std::move(chain)});
+size_t FunctionalStorage::add_lineage() {
+  bases_.push_back(internal::with_history_of(Tensor(), bases_[0]));
+  return bases_.size() - 1;
+}
+
+void FunctionalStorage::set_history(size_t lineage, const ViewChain& chain, const Tensor& value) {
+  SB_ASSERT(!mutated());
+  Tensor& base = bases_[lineage];
+  base = with_strides(invert_chain(chain, base, value), base.strides());
+}
+
+void FunctionalStorage::add_update(Tensor value, ViewChain chain, size_t lineage) {
+  const bool recorded = is_grad_enabled() && internal::records_values();
+  updates_.push_back({std::move(value), std::move(chain), lineage, recorded});
+  if (recorded_.size() <= lineage) recorded_.resize(lineage + 1);
+  if (recorded) recorded_[lineage] = true;
   ++generation_;
+}
+
+void FunctionalStorage::Update::apply_to(std::vector<Tensor>* bases) const {
+  const GradModeGuard grad(recorded);
+  const Tensor& old = (*bases)[lineage];
+  Tensor data = with_strides(invert_chain(chain, old, value), old.strides());
+  std::vector<Tensor> updated(bases->size());
+  for (size_t i = 0; i < updated.size(); ++i) {
+    const bool has_it = i == lineage && recorded;
+    updated[i] = has_it ? data : internal::with_history_of((*bases)[i], data);
+  }
+  *bases = std::move(updated);
 }
 
 void FunctionalStorage::apply_updates() {
   size_t done = 0;
   try {
-    for (; done < updates_.size(); ++done) {
-      const Update& update = updates_[done];
-      const Tensor base = invert_chain(update.chain, base_, update.value);
-      base_ = with_strides(base, base_.strides());
-    }
+    for (; done < updates_.size(); ++done) updates_[done].apply_to(&bases_);
   } catch (...) {
     updates_.erase(updates_.begin(), updates_.begin() + static_cast<std::ptrdiff_t>(done));
     throw;
@@ -68,23 +97,25 @@ void FunctionalStorage::apply_updates() {
   updates_.clear();
 }
 
-Tensor FunctionalStorage::updated_base() const {
-  Tensor base = base_;
-  for (const Update& update : updates_)
-    base = with_strides(invert_chain(update.chain, base, update.value), base_.strides());
-  return base;
+Tensor FunctionalStorage::updated_base(size_t lineage) const {
+  std::vector<Tensor> bases = bases_;
+  for (const Update& update : updates_) update.apply_to(&bases);
+  return bases[lineage];
 }
 
 void FunctionalStorage::release_resources() {
-  base_ = Tensor();
+  bases_.clear();
   updates_.clear();
+  smaller_ = nullptr;
   StorageImpl::release_resources();
 }
 
-FunctionalTensorImpl::FunctionalTensorImpl(IntrusivePtr<FunctionalStorage> storage, ViewChain chain,
-                                           Tensor value, IntrusivePtr<FunctionalOwner> owner)
+FunctionalTensorImpl::FunctionalTensorImpl(IntrusivePtr<FunctionalStorage> storage, size_t lineage,
+                                           ViewChain chain, Tensor value,
+                                           IntrusivePtr<FunctionalOwner> owner)
     : TensorImpl(storage, functional_keys(value, owner != nullptr), value.dtype(), value.device()),
       functional_storage_(std::move(storage)),
+      lineage_(lineage),
       owner_(std::move(owner)),
       chain_(std::move(chain)),
       value_(std::move(value)),
@@ -121,7 +152,9 @@ const Tensor& FunctionalTensorImpl::value() {
   if (generation_ != functional_storage_->generation()) {
     BelowFunctionalization below(owner_);
     functional_storage_->apply_updates();
-    value_ = apply_chain(chain_, functional_storage_->base());
+    // A view has the history of what it views, whoever asks first.
+    const GradModeGuard grad(true);
+    value_ = apply_chain(chain_, functional_storage_->base(lineage_));
     generation_ = functional_storage_->generation();
   }
   return value_;
@@ -130,31 +163,38 @@ const Tensor& FunctionalTensorImpl::value() {
 Tensor FunctionalTensorImpl::captured_value() const {
   if (generation_ == functional_storage_->generation()) return value_;
   BelowFunctionalization below(owner_);
-  return apply_chain(chain_, functional_storage_->updated_base());
+  const GradModeGuard grad(true);
+  return apply_chain(chain_, functional_storage_->updated_base(lineage_));
 }
 
 void FunctionalTensorImpl::write(Tensor value) {
   // A view gets its value from the base at its next use, and its strides with it.
-  functional_storage_->add_update(std::move(value), chain_);
+  functional_storage_->add_update(std::move(value), chain_, lineage_);
 }
 
 void FunctionalTensorImpl::grow(const Tensor& value) {
   auto storage = make_intrusive<FunctionalStorage>(value);
-  mirror(value);
-  set_storage(storage);
-  storage->add_update(value, {});
-  ++storage->num_tensors_;
-  leave_storage();
-  functional_storage_ = std::move(storage);
-  chain_.clear();
-  value_ = value;
+  storage->add_update(value, {}, 0);
+  storage->smaller_ = functional_storage_;
+  set_storage_view(std::move(storage), 0, {}, value);
   generation_ = 0;
 }
 
-void FunctionalTensorImpl::set_view(ViewChain chain, Tensor value) {
+void FunctionalTensorImpl::set_view(ViewChain chain, Tensor value, size_t lineage) {
   mirror(value);
   chain_ = std::move(chain);
   value_ = std::move(value);
+  lineage_ = lineage;
+}
+
+void FunctionalTensorImpl::set_storage_view(IntrusivePtr<FunctionalStorage> storage, size_t lineage,
+                                            ViewChain chain, Tensor value) {
+  set_storage(storage);
+  ++storage->num_tensors_;
+  leave_storage();
+  functional_storage_ = std::move(storage);
+  generation_ = functional_storage_->generation();
+  set_view(std::move(chain), std::move(value), lineage);
 }
 
 FunctionalTensorImpl* functional_impl(const Tensor& tensor) {
@@ -164,23 +204,34 @@ FunctionalTensorImpl* functional_impl(const Tensor& tensor) {
   return possible ? dynamic_cast<FunctionalTensorImpl*>(tensor.impl()) : nullptr;
 }
 
+namespace internal {
+
+Tensor functional_of_result(const Tensor& value, IntrusivePtr<FunctionalOwner> owner) {
+  IntrusivePtr<FunctionalStorage> storage;
+  ViewChain chain;
+  BelowFunctionalization below(owner);
+  const GradModeGuard grad(true);
+  if (is_whole_storage(value)) {
+    storage = make_intrusive<FunctionalStorage>(without_bits(value));
+    chain = chain_to_bits(value.key_set());
+  } else {
+    storage = make_intrusive<FunctionalStorage>(flat_storage(value));
+    chain = chain_to(storage->base(), ViewForm(value));
+  }
+  return Tensor(make_intrusive<FunctionalTensorImpl>(std::move(storage), 0, std::move(chain), value,
+                                                     std::move(owner)));
+}
+
+}  // namespace internal
+
 Tensor to_functional_tensor(const Tensor& plain, IntrusivePtr<FunctionalOwner> owner) {
   SB_CHECK(plain.defined(), "to_functional_tensor: expected a tensor, got an undefined one");
   SB_CHECK(plain.storage(), "to_functional_tensor: ", plain.describe(), " has no storage");
   SB_CHECK(!is_functional_tensor(plain), "to_functional_tensor: ", plain.describe(),
            " is a functional tensor already");
-  IntrusivePtr<FunctionalStorage> storage;
-  ViewChain chain;
-  BelowFunctionalization below(owner);
-  if (is_whole_storage(plain)) {
-    storage = make_intrusive<FunctionalStorage>(without_bits(plain));
-    chain = chain_to_bits(plain.key_set());
-  } else {
-    storage = make_intrusive<FunctionalStorage>(flat_storage(plain));
-    chain = chain_to(storage->base(), ViewForm(plain));
-  }
-  return Tensor(make_intrusive<FunctionalTensorImpl>(std::move(storage), std::move(chain), plain,
-                                                     std::move(owner)));
+  Tensor functional = internal::functional_of_result(plain, std::move(owner));
+  internal::mirror_history(plain, functional);
+  return functional;
 }
 
 Tensor from_functional_tensor(const Tensor& tensor) {

@@ -25,7 +25,8 @@ class FunctionalOwner : public ModeData {
 };
 
 // For a scope, calls go to what lies below the functionalisation of one mode, or of the
-// Functionalize key where `owner` is null.
+// Functionalize key where `owner` is null. They are calls on values, which autograd records where
+// gradients are on: so gradients pass through a functionalised program. See history.h.
 class BelowFunctionalization {
  public:
   explicit BelowFunctionalization(IntrusivePtr<FunctionalOwner> owner);
@@ -35,6 +36,7 @@ class BelowFunctionalization {
 
  private:
   ExcludeKeysGuard exclude_;
+  UnexcludeKeysGuard record_;
   IntrusivePtr<FunctionalOwner> owner_;
 };
 
@@ -58,31 +60,46 @@ class FunctionScope {
 // What the views of one memory share: the value of all of it, and the writes that it has not taken
 // in yet. As `FunctionalStorageImpl`. It is the storage of functional tensors and holds no data.
 //
-// Invariant: the base is a whole storage (is_whole_storage) of the size that this storage has in
-// the program as written, so that offsets and strides mean the same in both.
+// Autograd may know one memory by several tensors that are no views of each other: x and
+// x.detach(). Each is a lineage here, which has a base of its own: all bases have the same
+// elements, and each its own history. A write changes the history of the lineage that it goes
+// through only.
+//
+// Invariant: a base is a whole storage (is_whole_storage) of the size that this storage has in the
+// program as written, so that offsets and strides mean the same in both.
 class FunctionalStorage : public StorageImpl {
  public:
-  // `base` is a whole storage.
+  // `base` is a whole storage, of the first lineage.
   explicit FunctionalStorage(const Tensor& base);
 
-  const Tensor& base() const { return base_; }
+  const Tensor& base(size_t lineage = 0) const { return bases_[lineage]; }
+  // A further lineage, which starts without a history. To be called below functionalisation.
+  size_t add_lineage();
+  // Takes the gradient of what `chain` makes of a lineage's base from `value`, which has the same
+  // elements. Only before the first write.
+  void set_history(size_t lineage, const ViewChain& chain, const Tensor& value);
+  size_t num_lineages() const { return bases_.size(); }
   // Counts writes.
   uint64_t generation() const { return generation_; }
-  // Whether a write changed the base since the storage was made.
+  // Returns whether a write changed the base since the storage was made.
   bool mutated() const { return generation_ != 0; }
+  // Returns whether a write through the lineage was one that autograd records.
+  bool recorded(size_t lineage) const { return lineage < recorded_.size() && recorded_[lineage]; }
 
   // Notes that the view which `chain` makes of the base now holds `value`.
-  void add_update(Tensor value, ViewChain chain);
-  // Takes the noted writes into the base. If it throws, those not yet taken in stay noted.
+  void add_update(Tensor value, ViewChain chain, size_t lineage);
+  // Takes the noted writes into the bases. If it throws, those not yet taken in stay noted.
   void apply_updates();
   // The base as apply_updates() would leave it. The calls are the caller's: nothing keeps their
   // results.
-  Tensor updated_base() const;
+  Tensor updated_base(size_t lineage) const;
 
   // The FunctionScope in which the storage was made.
   uint64_t scope() const { return scope_; }
   // How many functional tensors have this storage.
   size_t num_tensors() const { return num_tensors_; }
+  // The storage that it was before it grew; nullptr if it has not.
+  const FunctionalStorage* smaller() const { return smaller_.get(); }
 
  protected:
   void release_resources() override;
@@ -92,12 +109,19 @@ class FunctionalStorage : public StorageImpl {
   struct Update {
     Tensor value;
     ViewChain chain;
+    size_t lineage;
+    bool recorded;
+
+    // Replaces the bases of all lineages.
+    void apply_to(std::vector<Tensor>* bases) const;
   };
-  Tensor base_;
+  std::vector<Tensor> bases_;  // by lineage
+  std::vector<bool> recorded_;
   std::vector<Update> updates_;
   uint64_t generation_ = 0;
   const uint64_t scope_ = FunctionScope::current();
   size_t num_tensors_ = 0;
+  IntrusivePtr<FunctionalStorage> smaller_;
 };
 
 // As `FunctionalTensorWrapper`. Sizes, strides and offset are those of the program as written, and
@@ -106,8 +130,8 @@ class FunctionalTensorImpl : public TensorImpl {
  public:
   // A view of the storage's base. `owner` is that of the mode that the tensor belongs to; null for
   // one whose calls go to the Functionalize key.
-  FunctionalTensorImpl(IntrusivePtr<FunctionalStorage> storage, ViewChain chain, Tensor value,
-                       IntrusivePtr<FunctionalOwner> owner);
+  FunctionalTensorImpl(IntrusivePtr<FunctionalStorage> storage, size_t lineage, ViewChain chain,
+                       Tensor value, IntrusivePtr<FunctionalOwner> owner);
   ~FunctionalTensorImpl() override;
 
   // The value now, after every write to the memory through any view of it.
@@ -118,6 +142,7 @@ class FunctionalTensorImpl : public TensorImpl {
   const IntrusivePtr<FunctionalStorage>& functional_storage() const { return functional_storage_; }
   const IntrusivePtr<FunctionalOwner>& owner() const { return owner_; }
   const ViewChain& chain() const { return chain_; }
+  size_t lineage() const { return lineage_; }
 
   // What an in-place write does: takes a value of this tensor's dtype and shape.
   void write(Tensor value);
@@ -125,7 +150,10 @@ class FunctionalTensorImpl : public TensorImpl {
   // the one tensor of its storage, which gets another.
   void grow(const Tensor& value);
   // What an in-place view does: makes the tensor another view of its storage.
-  void set_view(ViewChain chain, Tensor value);
+  void set_view(ViewChain chain, Tensor value, size_t lineage);
+  // What set_ does: makes the tensor a view of another storage.
+  void set_storage_view(IntrusivePtr<FunctionalStorage> storage, size_t lineage, ViewChain chain,
+                        Tensor value);
   // The chain of a view of the same storage with other sizes, strides and offset.
   ViewChain chain_of(IntArrayRef sizes, IntArrayRef strides, int64_t offset) const {
     return chain_to(functional_storage_->base(), {dtype(), sizes, strides, offset, key_set()});
@@ -139,6 +167,7 @@ class FunctionalTensorImpl : public TensorImpl {
   void leave_storage();
 
   IntrusivePtr<FunctionalStorage> functional_storage_;
+  size_t lineage_;
   IntrusivePtr<FunctionalOwner> owner_;
   ViewChain chain_;
   Tensor value_;
@@ -153,8 +182,9 @@ inline bool is_functional_tensor(const Tensor& tensor) {
 
 // A functional tensor that starts with the value of a plain one, which it never writes to. As
 // `torch._to_functional_tensor`. Its calls go to the Functionalize key, or to the mode that `owner`
-// is of. Two that are made of views of one storage do not see each other's writes: see
-// FunctionalInputs. Throws RuntimeError for an undefined tensor or one without storage.
+// is of. It requires a gradient where `plain` does. Two that are made of views of one storage do
+// not see each other's writes: see FunctionalInputs. Throws RuntimeError for an undefined tensor or
+// one without storage.
 Tensor to_functional_tensor(const Tensor& plain, IntrusivePtr<FunctionalOwner> owner = nullptr);
 // The value of a functional tensor, with every write in it; a plain tensor itself. As
 // `torch._from_functional_tensor` after `torch._sync`.
@@ -164,6 +194,11 @@ void sync(const Tensor& tensor);
 
 // Whether the memory of a functional tensor was written to since it was made.
 bool was_mutated(const Tensor& functional);
+
+namespace internal {
+// to_functional_tensor() for what an operator gave, whose history is not yet made.
+Tensor functional_of_result(const Tensor& value, IntrusivePtr<FunctionalOwner> owner);
+}  // namespace internal
 
 }  // namespace sb
 

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/set.h"
 #include "switchboard/ops/factories/factories.h"
@@ -38,11 +39,7 @@ class WritingCall {
               std::vector<IValue> arguments)
       : context_(context), op_(op), schema_(op.schema()), arguments_(std::move(arguments)) {
     for (size_t i = 0; i < arguments_.size(); ++i) {
-      const Argument& argument = schema_.arguments[i];
-      SB_CHECK_NOT_IMPLEMENTED(
-          !arguments_[i].is_Storage(), op.name().to_string(), ": argument ", i, " '", argument.name,
-          "': another storage in the place of a functional tensor's cannot ", "be functionalised");
-      if (!argument.is_write()) continue;
+      if (!schema_.arguments[i].is_write()) continue;
       arguments_[i] = map_tensors(arguments_[i], [&](const Tensor& t) {
         const Tensor functional = context_.functional_for_write(op_, i, t);
         written_.push_back(functional);
@@ -52,19 +49,23 @@ class WritingCall {
   }
 
   std::vector<IValue> run() {
-    rehearse();
+    for (const Tensor& t : written_) layouts_.emplace_back(t);
     const std::optional<FunctionalForm> form = find_functional_form(op_);
-    if (form && form->op.schema().is_view()) {
-      view_in_place(*form);
-      return returns({});
-    }
-    if (op_ == resize_.handle() || op_ == resize_as_.handle()) {
-      resize(impl_of(0), layouts_[0]);
-      return returns({});
-    }
+    const bool is_view = form && form->op.schema().is_view();
     std::vector<IValue> others;
-    std::vector<Tensor> values = form ? compute(*form) : compute_on_clones(&others);
-    write(std::move(values));
+    if (!form && !op_.entry().has_tag(Tag::inplace_view)) {
+      write(compute_on_clones(&others));
+      return returns(std::move(others));
+    }
+    rehearse();
+    if (is_view)
+      view_in_place(*form);
+    else if (moved_)
+      move_to_other_storage();
+    else if (op_ == resize_.handle() || op_ == resize_as_.handle())
+      resize(impl_of(0), layouts_[0]);
+    else
+      write(form ? compute(*form) : compute_on_clones(&others));
     return returns(std::move(others));
   }
 
@@ -74,13 +75,55 @@ class WritingCall {
   // Learns from a run on meta tensors what the operator refuses and what shapes it leaves.
   void rehearse() {
     const std::optional<MetaRehearsal> rehearsal = MetaRehearsal::run(op_, arguments_);
-    rehearsed_ = rehearsal.has_value();
-    for (const Tensor& t : written_) {
-      SB_CHECK_NOT_IMPLEMENTED(!rehearsal || !rehearsal->changed_storage(t), op_.name().to_string(),
-                               ": another storage in the place of a functional tensor's cannot be ",
+    if (!rehearsal) return;
+    rehearsed_ = true;
+    for (size_t i = 0; i < written_.size(); ++i) {
+      layouts_[i] = Layout(rehearsal->after(written_[i]));
+      if (!rehearsal->changed_storage(written_[i])) continue;
+      SB_CHECK_NOT_IMPLEMENTED(written_.size() == 1, "functionalize: ", op_.name().to_string(),
+                               ": other storages in the place of several tensors' cannot be ",
                                "functionalised");
-      layouts_.emplace_back(rehearsal ? rehearsal->after(t) : t);
+      moved_ = true;
+      other_storage_ = rehearsal->storage_of(written_[i]);
     }
+  }
+
+  // set_: the tensor becomes a view of an argument's memory, or of a fresh one.
+  void move_to_other_storage() {
+    FunctionalTensorImpl& self = impl_of(0);
+    const Layout& layout = layouts_[0];
+    BelowFunctionalization below(context_.owner());
+    if (!other_storage_) {
+      SB_CHECK_NOT_IMPLEMENTED(layout.bytes == 0, "functionalize: ", op_.name().to_string(),
+                               ": a storage that is not large enough, and grows, cannot be ",
+                               "functionalised");
+      const Tensor value = new_empty(self.value(), layout.sizes);
+      self.set_storage_view(make_intrusive<FunctionalStorage>(value), 0, {}, value);
+      return;
+    }
+    size_t lineage = 0;
+    IntrusivePtr<FunctionalStorage> storage;
+    for (const IValue& argument : arguments_) {
+      if (argument.is_Storage()) {
+        const Storage given = argument.to_storage();
+        if (auto* const functional = dynamic_cast<FunctionalStorage*>(given.get()))
+          storage = IntrusivePtr<FunctionalStorage>::share(functional);
+      }
+      argument.for_each_tensor([&](const Tensor& t) {
+        if (!t.defined() || t.is_same(written_[0]) || t.storage().get() != other_storage_) return;
+        const Tensor source = context_.functional(t);
+        storage = functional_impl(source)->functional_storage();
+        lineage = functional_impl(source)->lineage();
+      });
+    }
+    SB_CHECK_NOT_IMPLEMENTED(
+        storage, "functionalize: ", op_.name().to_string(),
+        ": expected the storage of a tensor of the program, got one of its own");
+    storage->apply_updates();
+    ViewChain chain = chain_to(storage->base(lineage), {self.dtype(), layout.sizes, layout.strides,
+                                                        layout.offset, self.key_set()});
+    Tensor value = apply_chain(chain, storage->base(lineage));
+    self.set_storage_view(std::move(storage), lineage, std::move(chain), std::move(value));
   }
 
   std::vector<IValue> values_for(const FunctionalForm& form) const {
@@ -108,13 +151,8 @@ class WritingCall {
     step.arguments[0] = IValue();
     context_.redispatch(form.op, &stack);
     const Tensor value = stack.back().to_tensor();
-    ViewChain chain = self.chain();
-    if (form.op == as_strided.handle()) {
-      chain = self.chain_of(value.sizes(), value.strides(), value.storage_offset());
-    } else {
-      chain.push_back(std::move(step));
-    }
-    self.set_view(std::move(chain), value);
+    auto [chain, lineage] = view_of(self, std::move(step), value);
+    self.set_view(std::move(chain), value, lineage);
   }
 
   std::vector<Tensor> compute(const FunctionalForm& form) {
@@ -138,7 +176,6 @@ class WritingCall {
 
   // Where there is no functional form. The clones are the operator's to write to.
   std::vector<Tensor> compute_on_clones(std::vector<IValue>* others) {
-    for (size_t i = 0; i < written_.size(); ++i) check_layout_stays(i);
     BelowFunctionalization below(context_.owner());
     absl::flat_hash_map<const TensorImpl*, Tensor> clones;
     for (const Tensor& t : written_)
@@ -161,8 +198,16 @@ class WritingCall {
     for (size_t i = 0; i < written_.size(); ++i) {
       const Tensor& result = clones.at(written_[i].impl());
       SB_CHECK_NOT_IMPLEMENTED(
-          result.storage() == storages[i] && Layout(result) == before[i], op_.name().to_string(),
-          ": it changed the shape or storage of an argument in place, and has no functional form");
+          result.storage() == storages[i], "functionalize: ", op_.name().to_string(),
+          ": it changed the storage of an argument in place, and has no functional form");
+      if (Layout(result) != before[i]) {
+        SB_CHECK_NOT_IMPLEMENTED(
+            before[i] == layouts_[i], "functionalize: ", op_.name().to_string(),
+            ": it changed the shape of an argument in place that is a view of a part of its "
+            "memory, and has no functional form");
+        layouts_[i] = Layout(result);
+        rehearsed_ = true;
+      }
       results.push_back(result);
     }
     for (size_t i = 0; i < schema_.returns.size(); ++i) {
@@ -179,12 +224,6 @@ class WritingCall {
       });
     }
     return results;
-  }
-
-  void check_layout_stays(size_t i) const {
-    SB_CHECK_NOT_IMPLEMENTED(
-        layouts_[i] == Layout(written_[i]), op_.name().to_string(),
-        ": it changes the shape of an argument in place, and has no functional form");
   }
 
   // Makes each value one that its tensor can take, and then gives it to the tensor.
@@ -210,7 +249,7 @@ class WritingCall {
       }
       if (reshaped[i].defined()) {
         const Layout& l = layouts_[i];
-        impl.set_view(impl.chain_of(l.sizes, l.strides, l.offset), reshaped[i]);
+        impl.set_view(impl.chain_of(l.sizes, l.strides, l.offset), reshaped[i], impl.lineage());
       }
       impl.write(values[i]);
     }
@@ -252,7 +291,7 @@ class WritingCall {
   Tensor viewed_as(FunctionalTensorImpl& self, const Layout& layout) const {
     self.value();  // brings the base up to date
     return apply_chain(self.chain_of(layout.sizes, layout.strides, layout.offset),
-                       self.functional_storage()->base());
+                       self.functional_storage()->base(self.lineage()));
   }
 
   void resize(FunctionalTensorImpl& self, const Layout& layout) {
@@ -260,7 +299,8 @@ class WritingCall {
     if (!grows(0)) {
       BelowFunctionalization below(context_.owner());
       Tensor value = viewed_as(self, layout);
-      self.set_view(self.chain_of(layout.sizes, layout.strides, layout.offset), std::move(value));
+      self.set_view(self.chain_of(layout.sizes, layout.strides, layout.offset), std::move(value),
+                    self.lineage());
       return;
     }
     check_can_grow(self, layout);
@@ -299,6 +339,8 @@ class WritingCall {
   std::vector<Tensor> written_;  // every tensor that is written to; functional
   std::vector<Layout> layouts_;  // of each, afterwards
   bool rehearsed_ = false;
+  bool moved_ = false;  // the one tensor that is written to gets another storage
+  const StorageImpl* other_storage_ = nullptr;  // an argument's; null for a fresh one
 };
 
 }  // namespace

@@ -21,7 +21,9 @@ bool FunctionalizeContext::captured(const Tensor& tensor) const {
 }
 
 Tensor FunctionalizeContext::wrap(const Tensor& value) const {
-  return value.defined() ? to_functional_tensor(value, owner_) : value;
+  if (!value.defined()) return value;
+  SB_CHECK(value.storage(), "functionalize: ", value.describe(), " has no storage");
+  return internal::functional_of_result(value, owner_);
 }
 
 Tensor FunctionalizeContext::unwrap(const Tensor& tensor) const {
@@ -146,6 +148,25 @@ size_t viewed_argument(const OperatorHandle& op) {
   return *viewed;
 }
 
+}  // namespace
+
+ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const Tensor& value) {
+  if (step.op == as_strided.handle()) {
+    // It looks at the memory, whatever part of it the viewed tensor has.
+    return {viewed.chain_of(value.sizes(), value.strides(), value.storage_offset()),
+            viewed.lineage()};
+  }
+  if (step.op == detach.handle()) {
+    BelowFunctionalization below(viewed.owner());
+    return {viewed.chain(), viewed.functional_storage()->add_lineage()};
+  }
+  ViewChain chain = viewed.chain();
+  chain.push_back(std::move(step));
+  return {std::move(chain), viewed.lineage()};
+}
+
+namespace {
+
 void call_view(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
   const size_t viewed = viewed_argument(op);
   std::vector<IValue> arguments = take_arguments(op, stack);
@@ -164,17 +185,11 @@ void call_view(FunctionalizeContext& context, const OperatorHandle& op, Stack* s
       if (argument.defined()) return argument;
       if (!base || result.storage() != call.values[viewed].to_tensor().storage())
         return context.wrap(result);
-      ViewChain chain;
-      if (op == as_strided.handle()) {
-        // It looks at the memory, whatever part of it the viewed tensor has.
-        chain = base->chain_of(result.sizes(), result.strides(), result.storage_offset());
-      } else {
-        chain = base->chain();
-        chain.push_back({op, call.values, viewed, index});
-        chain.back().arguments[viewed] = IValue();
-      }
-      auto view = make_intrusive<FunctionalTensorImpl>(base->functional_storage(), std::move(chain),
-                                                       result, base->owner());
+      ViewStep step{op, call.values, viewed, index};
+      step.arguments[viewed] = IValue();
+      auto [chain, lineage] = view_of(*base, std::move(step), result);
+      auto view = make_intrusive<FunctionalTensorImpl>(base->functional_storage(), lineage,
+                                                       std::move(chain), result, base->owner());
       view->share_version_counter(*base);
       return Tensor(std::move(view));
     });
@@ -198,7 +213,9 @@ namespace {
 thread_local int running_programs = 0;
 }  // namespace
 
-RunningProgram::RunningProgram() { ++running_programs; }
+RunningProgram::RunningProgram() {
+  if (running_programs++ == 0) records_.emplace();
+}
 RunningProgram::~RunningProgram() { --running_programs; }
 bool RunningProgram::any() { return running_programs != 0; }
 

@@ -5,12 +5,14 @@
 #define SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONALIZATION_H_
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "switchboard/dispatch/objects/functionalize_api.h"
 #include "switchboard/dispatch/operator_handle.h"
 #include "switchboard/transforms/functionalization/functional_inputs.h"
 #include "switchboard/transforms/functionalization/functional_tensor.h"
+#include "switchboard/transforms/functionalization/history.h"
 
 namespace sb {
 
@@ -84,7 +86,18 @@ class RunningProgram {
 
   // Whether there is one on this thread.
   static bool any();
+
+ private:
+  std::optional<RecordsOfProgram> records_;  // of the outermost
 };
+
+// How a view is one of the storage of the functional tensor that it views.
+struct ViewOfStorage {
+  ViewChain chain;
+  size_t lineage;
+};
+// `value` is what the step made of the viewed tensor's value.
+ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const Tensor& value);
 
 // Whether a tensor belongs to a program around the one with this owner: that of the function of a
 // higher-order operator, which has captured it.

@@ -4,59 +4,18 @@
 #include <numeric>
 
 #include "switchboard/core/error.h"
-#include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
-#include "switchboard/ops/shape/dims.h"
-#include "switchboard/ops/views/scatter_views.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/functionalization/view_inverse.h"
 
 namespace sb {
 namespace {
-
-// Whether the step calls this operator.
-template <class Tag>
-bool is(const ViewStep& step, const Op<Tag>& op) {
-  return step.op == op.handle();
-}
-
-std::optional<SymInt> optional_index(const IValue& value) {
-  if (value.is_None()) return std::nullopt;
-  return value.to_sym_int();
-}
-
-// The elements of `view` in the shape of `base`: of views that keep every element, in order.
-Tensor in_shape_of(const Tensor& base, const Tensor& view) {
-  if (view.sizes() == base.sizes()) return view;
-  const bool fits = view_strides(view.sizes(), view.strides(), base.sizes()).has_value();
-  return sb::view(fits ? view : clone(view, MemoryFormat::Contiguous), base.sizes());
-}
-
-Tensor permuted_back(const Tensor& view, IntArrayRef dims) {
-  DimVector inverse(dims.size());
-  for (size_t i = 0; i < dims.size(); ++i) {
-    inverse[static_cast<size_t>(wrap_dim("permute", dims[i], view.dim()))] =
-        static_cast<int64_t>(i);
-  }
-  return permute(view, inverse);
-}
 
 ViewStep as_strided_step(IntArrayRef sizes, IntArrayRef strides, int64_t offset) {
   return ViewStep{as_strided.handle(),
                   {IValue(), std::vector<int64_t>(sizes.begin(), sizes.end()),
                    std::vector<int64_t>(strides.begin(), strides.end()), offset}};
-}
-
-// The part of a split along `dim` that is output number `output`, written back.
-Tensor part_written_back(const ViewStep& step, const Tensor& base, const Tensor& view,
-                         int64_t dim) {
-  std::vector<IValue> arguments = step.arguments;
-  arguments[step.viewed] = base;
-  step.op.call_boxed(&arguments);
-  const std::vector<Tensor> parts = flatten_tensors(arguments);
-  int64_t start = 0;
-  for (size_t i = 0; i < step.output; ++i) start += parts[i].size(dim);
-  return slice_scatter(base, view, dim, start, start + view.size(dim), 1);
 }
 
 // Whether two elements might have one place in memory: true unless strides, smallest first, each
@@ -75,26 +34,6 @@ bool may_overlap(const Tensor& t) {
     reach += t.stride(d) * (t.size(d) - 1);
   }
   return false;
-}
-
-// `base`, a whole storage, after `old`, a view of it, was overwritten with `view`: all at once, by
-// where the elements lie. Where a view repeats elements, a step back at a time would bring back old
-// ones.
-Tensor write_by_layout(const Tensor& base, const Tensor& old, const Tensor& view) {
-  // Only what writes one number everywhere may write to a dimension that repeats its elements.
-  Tensor once = view;
-  DimVector sizes(old.sizes().begin(), old.sizes().end());
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    if (old.strides()[d] != 0 || sizes[d] <= 1) continue;
-    once = slice(once, static_cast<int64_t>(d), 0, 1, 1);
-    sizes[d] = 1;
-  }
-  const ViewChain chain =
-      chain_to(base, {old.dtype(), sizes, old.strides(), old.storage_offset(), old.key_set()});
-  std::vector<Tensor> bases = {base};
-  for (const ViewStep& step : chain) bases.push_back(step.apply(bases.back()));
-  for (size_t i = chain.size(); i-- > 0;) once = chain[i].invert(bases[i], once);
-  return once;
 }
 
 }  // namespace
@@ -117,43 +56,24 @@ Tensor ViewStep::apply(const Tensor& base) const {
 }
 
 Tensor ViewStep::invert(const Tensor& base, const Tensor& view) const {
-  const std::vector<IValue>& a = arguments;
-  if (is(*this, slice)) {
-    return slice_scatter(base, view, a[1].to_int(), optional_index(a[2]), optional_index(a[3]),
-                         a[4].to_sym_int());
+  return internal::invert_view(*this, base, view);
+}
+
+Tensor write_by_layout(const Tensor& base, const Tensor& old, const Tensor& view) {
+  // Only what writes one number everywhere may write to a dimension that repeats its elements.
+  Tensor once = view;
+  DimVector sizes(old.sizes().begin(), old.sizes().end());
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (old.strides()[d] != 0 || sizes[d] <= 1) continue;
+    once = slice(once, static_cast<int64_t>(d), 0, 1, 1);
+    sizes[d] = 1;
   }
-  if (is(*this, select)) return select_scatter(base, view, a[1].to_int(), a[2].to_sym_int());
-  if (is(*this, unbind)) {
-    return select_scatter(base, view, a[1].to_int(), static_cast<int64_t>(output));
-  }
-  if (is(*this, split) || is(*this, split_with_sizes)) {
-    return part_written_back(*this, base, view, a[2].to_int());
-  }
-  if (is(*this, sb::transpose)) return sb::transpose(view, a[1].to_int(), a[2].to_int());
-  if (is(*this, t)) return t(view);
-  if (is(*this, permute)) return permuted_back(view, a[1].to_int_list());
-  if (is(*this, alias) || is(*this, detach)) return view;
-  if (is(*this, unsqueeze) || is(*this, squeeze) || is(*this, squeeze_dim) ||
-      is(*this, squeeze_dims) || is(*this, sb::view) || is(*this, _reshape_alias)) {
-    return in_shape_of(base, view);
-  }
-  if (is(*this, view_dtype)) {
-    if (view.itemsize() == base.itemsize()) return view_dtype(view, base.dtype());
-    // As a vector: dimensions of size 1 may have strides that elements of another size cannot.
-    const Tensor dense = view.is_contiguous() ? view : clone(view, MemoryFormat::Contiguous);
-    return sb::view(view_dtype(sb::view(dense, {view.numel()}), base.dtype()), base.sizes());
-  }
-  if (is(*this, _conj)) return conj_physical(view);
-  if (is(*this, _neg_view)) return neg(view);
-  if (is(*this, view_as_real)) return view_as_complex(clone(view, MemoryFormat::Contiguous));
-  if (is(*this, view_as_complex)) return view_as_real(resolve_conj(view));
-  // Any other: by where its elements lie.
-  const Tensor forward = apply(base);
-  SB_CHECK_NOT_IMPLEMENTED(forward.dtype() == base.dtype(), op.name().to_string(),
-                           ": a write to its result cannot be functionalised: it is ",
-                           forward.describe(), ", a view of ", base.describe());
-  return as_strided_scatter(base, view, forward.sizes(), forward.strides(),
-                            forward.storage_offset());
+  const ViewChain chain =
+      chain_to(base, {old.dtype(), sizes, old.strides(), old.storage_offset(), old.key_set()});
+  std::vector<Tensor> bases = {base};
+  for (const ViewStep& step : chain) bases.push_back(step.apply(bases.back()));
+  for (size_t i = chain.size(); i-- > 0;) once = chain[i].invert(bases[i], once);
+  return once;
 }
 
 Tensor apply_chain(const ViewChain& chain, const Tensor& base) {

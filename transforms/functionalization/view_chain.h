@@ -22,8 +22,7 @@ struct ViewStep {
   // The view of another tensor.
   Tensor apply(const Tensor& base) const;
   // `base` as it is after its view was overwritten with `view`; no operator that it calls mutates.
-  // Throws NotImplementedError where that is not known: a view of another dtype by an operator that
-  // is not ATen's.
+  // See view_inverse.h.
   Tensor invert(const Tensor& base, const Tensor& view) const;
 };
 
@@ -32,6 +31,10 @@ using ViewChain = std::vector<ViewStep>;
 
 Tensor apply_chain(const ViewChain& chain, const Tensor& base);
 Tensor invert_chain(const ViewChain& chain, const Tensor& base, const Tensor& view);
+// `base`, a whole storage, after `old`, a view of it, was overwritten with `view`: all at once, by
+// where the elements lie. Where a view repeats elements, a step back at a time would bring back old
+// ones.
+Tensor write_by_layout(const Tensor& base, const Tensor& old, const Tensor& view);
 
 // What a view of a whole storage looks like; the offset counts elements of `dtype` from the start
 // of the storage.

@@ -1,0 +1,120 @@
+// Gradients of functionalised programs are those of the programs as written.
+
+#include "catch2/catch.hpp"
+#include "switchboard/autograd/backward.h"
+#include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/variable.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/indexing/diagonal.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/views/views.h"
+#include "switchboard/tests/functionalize/programs.h"
+
+namespace sb::test {
+namespace {
+
+constexpr Device kCpu(DeviceType::CPU);
+
+// Inputs, gradients and second gradients of a program's first result.
+std::string gradients_of(const TensorFunction& f, bool second = true) {
+  const Tensor w = _to_copy(counting({2, 3}, kCpu), DType::Float64);
+  set_requires_grad(w);
+  const Tensor x = w * 1.0;
+  Tensors results = f({x});
+  const Tensor loss = sum_all(results[0] * results[0]) + sum_all(x * 3.0);
+  const Tensor first = grad({loss}, {w}, {}, {.create_graph = second})[0];
+  std::string text = text_of({results[0], x, first});
+  if (second) text += text_of(grad({sum_all(first * first)}, {w}));
+  return text;
+}
+
+void check_same_gradients(const TensorFunction& f, bool second = true) {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  INFO((route == Route::Key ? "by the key" : "by the mode"));
+  CHECK(gradients_of(functionalized(route, f), second) == gradients_of(f, second));
+}
+
+TEST_CASE("a gradient passes through a functionalised program") {
+  check_same_gradients([](const Tensors& in) { return Tensors{in[0] * in[0] + 1.0}; });
+}
+
+TEST_CASE("a gradient passes through writes to views") {
+  check_same_gradients([](const Tensors& in) {
+    const Tensor y = in[0] * in[0];
+    mul_Scalar_(select(y, 0, 1), 3.0);
+    mul_(diagonal(slice(y, 1, 1, 3, 1), 0, 0, 1), slice(select(in[0], 0, 0), 0, 0, 2, 1));
+    return Tensors{y};
+  });
+}
+
+TEST_CASE("a gradient passes through writes to an input, and the input has it afterwards") {
+  check_same_gradients([](const Tensors& in) {
+    mul_Scalar_(select(in[0], 0, 1), 3.0);
+    return Tensors{in[0] * 2.0};
+  });
+}
+
+TEST_CASE("a write that is not recorded leaves the gradient as it was") {
+  check_same_gradients([](const Tensors& in) {
+    const Tensor y = in[0] * 2.0;
+    {
+      const NoGradGuard no_grad;
+      mul_Scalar_(y, 5.0);
+      mul_Scalar_(in[0], 3.0);
+    }
+    return Tensors{y + in[0]};
+  });
+}
+
+TEST_CASE("a write to a detached tensor leaves the gradient of what it was detached from") {
+  check_same_gradients([](const Tensors& in) {
+    const Tensor y = in[0] * 2.0;
+    const Tensor d = detach(y);
+    mul_Scalar_(d, 5.0);
+    const Tensor e = detach(in[0] * 1.0);
+    mul_(e, in[0]);
+    return Tensors{y * 2.0 + e};
+  });
+}
+
+TEST_CASE("a leaf that requires a gradient cannot be written to by a functionalised program") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const Tensor w = counting({2}, kCpu);
+  set_requires_grad(w);
+  CHECK_THROWS_WITH(functionalized(route,
+                                   [](const Tensors& in) {
+                                     mul_Scalar_(in[0], 2.0);
+                                     return Tensors{};
+                                   })({w}),
+                    Catch::Matchers::Contains("a leaf that requires a gradient is written to"));
+}
+
+TEST_CASE("backward inside of a functionalised program adds to the gradients of its inputs") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const Tensor w = counting({2}, kCpu);
+  set_requires_grad(w);
+  const TensorFunction step = functionalized(route, [](const Tensors& in) {
+    backward(sum_all(in[0] * in[0]));
+    return Tensors{};
+  });
+  step({w});
+  CHECK(text_of({grad_of(w)}) == text_of({_to_copy(counting({2}, kCpu) * 2.0, DType::Float32)}));
+  step({w});
+  CHECK(text_of({grad_of(w)}) == text_of({_to_copy(counting({2}, kCpu) * 4.0, DType::Float32)}));
+}
+
+TEST_CASE("backward inside of a functionalised program does not pass a computed input in silence") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const Tensor w = counting({2}, kCpu);
+  set_requires_grad(w);
+  const TensorFunction step = functionalized(route, [](const Tensors& in) {
+    backward(sum_all(in[0] * in[0]));
+    return Tensors{};
+  });
+  CHECK_THROWS_WITH(step({w * 2.0}), Catch::Matchers::Contains("computed outside"));
+}
+
+}  // namespace
+}  // namespace sb::test
