@@ -265,14 +265,27 @@ TEST_CASE("a trace refuses a loop whose functions write to what is carried") {
   CHECK(numbers_in(inputs[1]) == Numbers{1});
 }
 
-TEST_CASE("a mode without a rule for while_loop is an error that names it") {
+TEST_CASE("modes that only watch count what all trips call") {
   CountingMode counting;
-  ModeGuard guard(&counting);
-  CHECK_THAT(message([&] {
-               doubled({tensor_of({}, {0}), tensor_of({1}, {1})});
-             }),
-             Contains("NotImplementedError: higher_order::while_loop: no rule for the mode ") &&
-                 Contains("sb::CountingMode"));
+  {
+    ModeGuard guard(&counting);
+    while_loop([](const Tensor& x) { return x < 3; }, [](const Tensor& x) { return x + 1; },
+               {tensor_of({}, {0})});
+  }
+  CHECK(counting.count("higher_order::while_loop") == 1);
+  CHECK(counting.count("aten::lt.Scalar") == 4);
+  CHECK(counting.count("aten::add.Scalar") == 3);
+}
+
+TEST_CASE("functions take the additional inputs behind the carried ones") {
+  const Maker make(GENERATE(Place::Cpu, Place::Dummy, Place::Fake));
+  const Program f = [](const Tensors& in) {
+    return while_loop([](const Tensor& x, const Tensor& most) { return x < most; },
+                      [](const Tensor& x, const Tensor&) { return x * 2; }, {in[0]}, {in[1]});
+  };
+  const Tensors inputs{make({}, {3}), make({}, {20})};
+  const std::string text = run_all_ways(f, inputs);
+  if (make.has_data()) CHECK_THAT(text, Contains("{24}"));
 }
 
 }  // namespace

@@ -1,11 +1,17 @@
 #include "switchboard/transforms/control_flow/control_flow.h"
 
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/outputs/output_plan.h"
 
@@ -143,12 +149,71 @@ void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, s
   }
 }
 
-OperatorBase::Rule below_autograd(const HigherOrderOperator& op) {
+namespace {
+
+// Refuses tensors that require gradients in the functions of a call that is not derived.
+class GradientWatch final : public DispatchMode {
+ public:
+  explicit GradientWatch(std::string who) : who_(std::move(who)) {}
+  void call(const OperatorHandle& op, DispatchKeySet, Stack* stack) override {
+    for (const IValue& value : absl::MakeConstSpan(*stack).last(op.entry().num_arguments()))
+      check(value, str_cat("captured by a function that calls ", op.name().to_string()));
+    op.call_boxed(stack);
+  }
+  std::string name() const override { return "GradientWatch"; }
+  bool only_watches() const override { return true; }
+  void watch_higher_order(std::string_view op, Stack* stack,
+                          absl::FunctionRef<void()> go_on) override {
+    for (const IValue& value : *stack)
+      check(value, str_cat("captured by a function that calls ", op));
+    go_on();
+  }
+  void check(const IValue& value, std::string_view where) const {
+    value.for_each_tensor([&](const Tensor& t) {
+      SB_CHECK_NOT_IMPLEMENTED(!requires_grad(t), who_, ": ", t.describe(), ", ", where,
+                               ", requires a gradient, which is not computed there; detach() it, "
+                               "call it under no_grad, or take the mode away");
+    });
+  }
+
+ private:
+  std::string who_;
+};
+
+// Whether what the call does is what the functions do, one call after the other.
+bool runs_plainly(DispatchKeySet keys, const Stack& stack) {
+  if (!keys.has(DispatchKey::Python)) return true;
+  bool owned = false;
+  for (const IValue& value : stack)
+    value.for_each_tensor([&](const Tensor& t) { owned = owned || t.impl()->mode_data(); });
+  return !owned && all_modes_only_watch();
+}
+
+}  // namespace
+
+OperatorBase::Rule autograd_rule(const HigherOrderOperator& op) {
   return [&op](DispatchKeySet keys, Stack* stack) {
-    const BelowAutogradGuard below;
-    op.redispatch_boxed(
-        (keys - kAutogradFunctionalities) & DispatchKeySet::below(DispatchKey::ADInplaceOrView),
-        stack);
+    const DispatchKeySet below =
+        (keys - kAutogradFunctionalities) & DispatchKeySet::below(DispatchKey::ADInplaceOrView);
+    // Values carry gradients below functionalisation.
+    const DispatchMode* const mode = current_mode();
+    const bool functional =
+        keys.has(DispatchKey::Functionalize) || (mode && mode->mode_key() == ModeKey::Functional);
+    if (functional || runs_plainly(keys, *stack)) return op.redispatch_boxed(below, stack);
+    const BelowAutogradGuard guard;
+    if (!is_grad_enabled()) return op.redispatch_boxed(below, stack);
+    const auto watch = std::make_shared<GradientWatch>(
+        str_cat(op.name(), ": under ", mode ? mode->name() : "the mode of its arguments"));
+    for (IValue& value : *stack) {
+      watch->check(value, "an argument");
+      value = Callable::map(value, [&](const IntrusivePtr<Callable>& f) {
+        return [f, watch](std::vector<IValue> arguments) {
+          const ModeGuard active(watch.get());
+          return (*f)(std::move(arguments));
+        };
+      });
+    }
+    op.redispatch_boxed(below, stack);
   };
 }
 

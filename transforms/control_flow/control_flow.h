@@ -58,8 +58,11 @@ enum class Strides : bool { Ignored, Compared };
 void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, std::string_view of,
                          const std::vector<Tensor>& expected, Strides strides);
 
-// The rule at Autograd: runs the operator, and what its functions call, below autograd.
-OperatorBase::Rule below_autograd(const HigherOrderOperator& op);
+// The rule at Autograd. Where no mode replaces or records the call, the operator is plain control
+// flow: what its functions call is recorded as it runs, captured tensors included. Under any other
+// mode the call is one that is not derived: it runs below autograd, and NotImplementedError, naming
+// the operator and the mode, refuses tensors that require gradients, given or captured.
+OperatorBase::Rule autograd_rule(const HigherOrderOperator& op);
 // The rule for functionalisation: the operator runs on values, below, with functions that mutate
 // nothing. RuntimeError if a result of a function shares memory with an argument of it;
 // NotImplementedError if a function writes to what it has not made. `function_names` are those of
