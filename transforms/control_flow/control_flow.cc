@@ -1,5 +1,7 @@
 #include "switchboard/transforms/control_flow/control_flow.h"
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -32,14 +34,6 @@ bool same_sizes(const Tensor& a, const Tensor& b) {
   return true;
 }
 
-bool same_strides(const Tensor& a, const Tensor& b) {
-  if (!a.is_symbolic() && a.numel() == 0) return true;
-  for (int64_t d = 0; d < a.dim(); ++d)
-    if (a.sym_size(d).maybe_int() != 1 && !same_number(a.sym_stride(d), b.sym_stride(d)))
-      return false;
-  return true;
-}
-
 std::string strides_text(const Tensor& t) {
   return str_cat(
       t.describe(), " with strides [",
@@ -50,8 +44,8 @@ std::string strides_text(const Tensor& t) {
 
 // RuntimeError if a result is a view of an argument, or the argument itself.
 void check_no_alias(std::string_view who, const std::vector<IValue>& arguments,
-                    const std::vector<IValue>& results) {
-  for (size_t r = 0; r < results.size(); ++r) {
+                    const std::vector<IValue>& results, size_t copied) {
+  for (size_t r = 0; r < std::min(copied, results.size()); ++r) {
     results[r].for_each_tensor([&](const Tensor& result) {
       for (size_t a = 0; a < arguments.size(); ++a) {
         arguments[a].for_each_tensor([&](const Tensor& argument) {
@@ -65,6 +59,14 @@ void check_no_alias(std::string_view who, const std::vector<IValue>& arguments,
 }
 
 }  // namespace
+
+bool same_strides(const Tensor& a, const Tensor& b) {
+  if (!a.is_symbolic() && a.numel() == 0) return true;
+  for (int64_t d = 0; d < a.dim(); ++d)
+    if (a.sym_size(d).maybe_int() != 1 && !same_number(a.sym_stride(d), b.sym_stride(d)))
+      return false;
+  return true;
+}
 
 FunctionArgument::FunctionArgument(std::string_view op, std::string_view name, const IValue& value)
     : name_(str_cat(op, ": ", name)), function_(Callable::find(value)) {
@@ -218,9 +220,11 @@ OperatorBase::Rule autograd_rule(const HigherOrderOperator& op) {
 }
 
 FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
-                                    std::vector<std::string> function_names) {
-  return [&op, names = std::move(function_names)](const FunctionalizeApi& api, DispatchKeySet,
-                                                  Stack* stack) {
+                                    std::vector<std::string> function_names,
+                                    std::function<size_t(const std::vector<IValue>&)> copied) {
+  return [&op, names = std::move(function_names), copied = std::move(copied)](
+             const FunctionalizeApi& api, DispatchKeySet, Stack* stack) {
+    const size_t first_copied = copied ? copied(*stack) : std::numeric_limits<size_t>::max();
     std::vector<IValue> values;
     size_t num_functions = 0;
     for (const IValue& argument : *stack) {
@@ -233,10 +237,11 @@ FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
           str_cat(op.name(), ": ",
                   num_functions < names.size() ? names[num_functions] : std::string("function"));
       ++num_functions;
-      values.push_back(Callable::make(
-          [who, f = api.functionalize(function->function())](std::vector<IValue> arguments) {
+      values.push_back(
+          Callable::make([who, first_copied, f = api.functionalize(function->function())](
+                             std::vector<IValue> arguments) {
             std::vector<IValue> results = f(arguments);
-            check_no_alias(who, arguments, results);
+            check_no_alias(who, arguments, results, first_copied);
             return results;
           }));
     }

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "switchboard/core/error.h"
-#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/indexing/flip.h"
 #include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/views/cat.h"
@@ -51,11 +50,16 @@ class ScanTarget final : public HigherOrderTarget {
   }
 };
 
-void trace_scan(TracingMode& mode, DispatchKeySet, Stack* stack) {
+void trace_scan(TracingMode& mode, DispatchKeySet keys, Stack* stack) {
   if (mode.paused()) return scan_op().call_boxed(stack);
   const ScanCall call(*stack);
   TracedFunctions traced = trace_functions(
       mode, {{call.combine_fn, "scan_combine_graph", call.inputs_at(call.init, 0)}});
+  if (auto fixed = fix_strides(mode, call.combine_fn, call.init, traced.results[0])) {
+    (*stack)[0] = std::move(fixed->function);
+    (*stack)[1] = std::move(fixed->carried);
+    return trace_scan(mode, keys, stack);
+  }
   call.take_slices(&traced.results[0]);
   std::vector<GraphArg> arguments{traced.graphs[0], mode.argument_of(call.init),
                                   mode.argument_of(call.xs),
@@ -69,7 +73,13 @@ HigherOrderOperator* make_scan() {
   op->impl(DispatchKey::CompositeExplicitAutograd, run_scan).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_scan).release();
-  op->impl_functionalize(functionalized(*op, {"combine_fn"}), functionalize_routes()).release();
+  op->impl_functionalize(
+        functionalized(*op, {"combine_fn"},
+                       [](const std::vector<IValue>& arguments) {
+                         return tensors_of(kScanName, "init", arguments.at(1)).size();
+                       }),
+        functionalize_routes())
+      .release();
   return op;
 }
 
@@ -85,8 +95,7 @@ ScanCall::ScanCall(const std::vector<IValue>& stack)
 
 std::vector<Tensor> ScanCall::inputs_at(const std::vector<Tensor>& carry, int64_t i) const {
   std::vector<Tensor> inputs = carry;
-  // Copies, as torch's: what combine_fn sees does not depend on how the xs lie in memory.
-  for (const Tensor& x : xs) inputs.push_back(clone(select(x, 0, i), MemoryFormat::Contiguous));
+  for (const Tensor& x : xs) inputs.push_back(select(x, 0, i));
   inputs.insert(inputs.end(), additional.begin(), additional.end());
   return inputs;
 }

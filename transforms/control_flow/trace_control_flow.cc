@@ -52,6 +52,31 @@ GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
   return mode.argument_of(tensors);
 }
 
+std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgument& function,
+                                        std::vector<Tensor> carried,
+                                        const std::vector<Tensor>& results) {
+  if (results.size() < carried.size()) return std::nullopt;
+  std::vector<bool> changed(carried.size());
+  bool any = false;
+  for (size_t i = 0; i < carried.size(); ++i) {
+    changed[i] = results[i].dim() == carried[i].dim() && !same_strides(results[i], carried[i]);
+    if (!changed[i]) continue;
+    any = true;
+    const ModeGuard active(&mode);
+    carried[i] = contiguous(carried[i]);
+  }
+  if (!any) return std::nullopt;
+  IValue fixed = Callable::make([function, changed](std::vector<IValue> values) {
+    std::vector<Tensor> inputs;
+    for (IValue& value : values) inputs.push_back(std::move(value).to_tensor());
+    std::vector<Tensor> given = function(inputs);
+    for (size_t i = 0; i < given.size() && i < changed.size(); ++i)
+      if (changed[i]) given[i] = contiguous(given[i]);
+    return values_of(given);
+  });
+  return FixedStrides{std::move(fixed), std::move(carried)};
+}
+
 void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* stack,
                     std::shared_ptr<const HigherOrderTarget> target,
                     std::vector<GraphArg> arguments) {

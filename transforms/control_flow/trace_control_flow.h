@@ -4,6 +4,7 @@
 #define SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_TRACE_CONTROL_FLOW_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,17 @@ TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToT
 // `tensors` and then what was captured, as an argument of a node.
 GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
                                 const TracedFunctions& traced);
+
+// A graph has strides burnt in, and a function that carries tensors from one trip to the next may
+// change theirs. Then both are made contiguous: the carried tensors, in the graph, and the results
+// of the function, of which the first are the next carried ones. nullopt where it changes none.
+struct FixedStrides {
+  IValue function;
+  std::vector<Tensor> carried;
+};
+std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgument& function,
+                                        std::vector<Tensor> carried,
+                                        const std::vector<Tensor>& results);
 
 // Runs the operator below the mode with the arguments on the stack, and records the call as a node
 // with these arguments. The results stand for items of the node.

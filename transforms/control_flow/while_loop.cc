@@ -45,7 +45,7 @@ class WhileLoopTarget final : public HigherOrderTarget {
   }
 };
 
-void trace_while_loop(TracingMode& mode, DispatchKeySet, Stack* stack) {
+void trace_while_loop(TracingMode& mode, DispatchKeySet keys, Stack* stack) {
   if (mode.paused()) return while_loop_op().call_boxed(stack);
   const WhileLoopCall call(*stack);
   const std::vector<Tensor> inputs = call.with_additional(call.carried);
@@ -53,6 +53,11 @@ void trace_while_loop(TracingMode& mode, DispatchKeySet, Stack* stack) {
       trace_functions(mode, {{call.cond_fn, "while_loop_cond_graph", inputs},
                              {call.body_fn, "while_loop_body_graph", inputs}});
   call.check_condition(traced.results[0]);
+  if (auto fixed = fix_strides(mode, call.body_fn, call.carried, traced.results[1])) {
+    (*stack)[1] = std::move(fixed->function);
+    (*stack)[2] = std::move(fixed->carried);
+    return trace_while_loop(mode, keys, stack);
+  }
   check_same_metadata(call.body_fn.name(), traced.results[1], kCarried, call.carried,
                       Strides::Compared);
   std::vector<GraphArg> arguments{traced.graphs[0], traced.graphs[1],
