@@ -1,6 +1,6 @@
 // Gradients pass through control flow, as through loops and ifs.
 
-#include "switchboard/autograd/backward.h"
+#include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/gradcheck.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/ops/arithmetic/operators.h"
@@ -109,6 +109,14 @@ TEST_CASE("under modes that replace calls nothing is cut in silence") {
                trace(captures, {tensor_of({2, 1}, {1, 2})});
              }),
              Contains("captured by a function that calls aten::mul.Tensor"));
+}
+
+TEST_CASE("under no_grad a trace takes tensors that require gradients") {
+  const NoGradGuard no_grad;
+  for (const Case& c : cases()) {
+    INFO(c.name);
+    CHECK(text_of(trace(c.program, leaves()).run(inputs())) == text_of(c.program(inputs())));
+  }
 }
 
 }  // namespace

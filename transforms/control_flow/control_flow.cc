@@ -7,13 +7,12 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
-#include "switchboard/autograd/grad_mode.h"
-#include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/outputs/output_plan.h"
 
@@ -66,6 +65,20 @@ bool same_strides(const Tensor& a, const Tensor& b) {
     if (a.sym_size(d).maybe_int() != 1 && !same_number(a.sym_stride(d), b.sym_stride(d)))
       return false;
   return true;
+}
+
+bool requires_gradient(const Tensor& tensor) {
+  if (!tensor.defined() || !tensor.impl()->autograd_meta()) return false;
+  const Tensor copy(tensor.impl()->shallow_copy());
+  tensor.impl()->autograd_meta()->mark_copy(copy);
+  return static_cast<bool>(copy.impl()->autograd_meta());
+}
+
+bool is_recorded(const Tensor& tensor) {
+  if (!requires_gradient(tensor)) return false;
+  const NoModesGuard no_modes;
+  const UnexcludeKeysGuard autograd(kAutogradFunctionalities);
+  return requires_gradient(clone(tensor));
 }
 
 FunctionArgument::FunctionArgument(std::string_view op, std::string_view name, const IValue& value)
@@ -172,7 +185,7 @@ class GradientWatch final : public DispatchMode {
   }
   void check(const IValue& value, std::string_view where) const {
     value.for_each_tensor([&](const Tensor& t) {
-      SB_CHECK_NOT_IMPLEMENTED(!requires_grad(t), who_, ": ", t.describe(), ", ", where,
+      SB_CHECK_NOT_IMPLEMENTED(!is_recorded(t), who_, ": ", t.describe(), ", ", where,
                                ", requires a gradient, which is not computed there; detach() it, "
                                "call it under no_grad, or take the mode away");
     });
@@ -203,7 +216,6 @@ OperatorBase::Rule autograd_rule(const HigherOrderOperator& op) {
         keys.has(DispatchKey::Functionalize) || (mode && mode->mode_key() == ModeKey::Functional);
     if (functional || runs_plainly(keys, *stack)) return op.redispatch_boxed(below, stack);
     const BelowAutogradGuard guard;
-    if (!is_grad_enabled()) return op.redispatch_boxed(below, stack);
     const auto watch = std::make_shared<GradientWatch>(
         str_cat(op.name(), ": under ", mode ? mode->name() : "the mode of its arguments"));
     for (IValue& value : *stack) {

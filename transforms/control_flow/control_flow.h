@@ -51,6 +51,11 @@ bool truth_of(std::string_view who, const Tensor& tensor);
 // first dimension, and agree in it. Of a size that is a symbol, what can be told.
 void check_slices(std::string_view op, const std::vector<Tensor>& xs);
 
+// Whether autograd derives by the tensor; and whether it would record a call on it now. A program
+// that has no autograd does not get it by this package, which asks the tensors.
+bool requires_gradient(const Tensor& tensor);
+bool is_recorded(const Tensor& tensor);
+
 // Whether two tensors of the same sizes have the same strides, where these matter.
 bool same_strides(const Tensor& a, const Tensor& b);
 

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/ops/copying/copy.h"
@@ -86,7 +85,7 @@ void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* sta
   // captured, and those are still what they were. Before dispatch it may have a history.
   for (IValue& value : *stack) {
     const Tensor& result = value.unchecked_tensor();
-    value = requires_grad(result) ? alias(result) : Tensor(result.impl()->shallow_copy());
+    value = requires_gradient(result) ? alias(result) : Tensor(result.impl()->shallow_copy());
   }
   mode.track_results(node, *stack);
 }
