@@ -128,6 +128,14 @@ Node* Graph::placeholder(std::string_view name, std::optional<NodeMeta> meta) {
   return node;
 }
 
+Node* Graph::late_placeholder(std::string_view name, std::optional<NodeMeta> meta) {
+  std::unique_ptr<Node> node(new Node(Node::Kind::Placeholder, unique_name(name)));
+  node->set_meta(std::move(meta));
+  nodes_.insert(nodes_.begin() + static_cast<std::ptrdiff_t>(num_inputs_), std::move(node));
+  for (size_t i = num_inputs_; i < nodes_.size(); ++i) nodes_[i]->index_ = i;
+  return nodes_[num_inputs_++].get();
+}
+
 Node* Graph::call(const OperatorHandle& op, std::vector<GraphArg> positional,
                   std::vector<std::pair<std::string, GraphArg>> keyword) {
   const FunctionSchema& schema = op.schema();

@@ -179,6 +179,8 @@ class Graph {
   // Adds a node at the end; all throw RuntimeError once there is an output. Names are made
   // identifiers and unique. With `meta`, the input must be a tensor; without, it may be any value.
   Node* placeholder(std::string_view name, std::optional<NodeMeta> meta = std::nullopt);
+  // Adds an input behind the others where there are nodes of other kinds already, an output too.
+  Node* late_placeholder(std::string_view name, std::optional<NodeMeta> meta = std::nullopt);
   // A call with positional and named arguments, completed by the schema's defaults. Constants are
   // coerced as in bind_arguments. TypeError that names the operator and the argument where they do
   // not fit the schema.
@@ -201,7 +203,8 @@ class Graph {
   size_t num_inputs() const { return num_inputs_; }
   bool has_output() const { return !nodes_.empty() && nodes_.back()->kind() == Node::Kind::Output; }
 
-  // The graph as code, in the form above; subgraphs follow, each under its name.
+  // The graph as code, in the form above; subgraphs follow, each once, under the path of their
+  // names: "true_graph", and "true_graph.body_graph" for one inside it.
   std::string to_string() const;
 
   // Runs the graph through the dispatcher, on whatever the inputs are (meta and fake tensors too)
@@ -231,7 +234,8 @@ class Graph {
   // Returns the value of `argument` when the nodes have these values.
   static IValue value_of(const GraphArg& argument, const std::vector<IValue>& values);
   void check_inputs(const std::vector<IValue>& inputs) const;
-  std::string text(const std::string& name) const;
+  // `path` comes before the names of subgraphs: "true_graph.".
+  std::string text(const std::string& name, const std::string& path) const;
 
   std::vector<std::unique_ptr<Node>> nodes_;
   size_t num_inputs_ = 0;

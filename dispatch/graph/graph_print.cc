@@ -9,12 +9,13 @@
 namespace sb {
 namespace {
 
-std::string argument_text(const GraphArg& argument) {
+// `path` comes before the names of subgraphs.
+std::string argument_text(const GraphArg& argument, const std::string& path = "") {
   if (const Node* const node = argument.node()) return node->name();
-  if (const Subgraph* const sub = argument.subgraph()) return sub->name;
+  if (const Subgraph* const sub = argument.subgraph()) return path + sub->name;
   if (const GraphArg::List* const list = argument.list()) {
     std::vector<std::string> items;
-    for (const GraphArg& item : list->items) items.push_back(argument_text(item));
+    for (const GraphArg& item : list->items) items.push_back(argument_text(item, path));
     return str_cat("[", absl::StrJoin(items, ", "), "]");
   }
   return value_text(*argument.constant(), [](const Tensor& t) {
@@ -23,9 +24,9 @@ std::string argument_text(const GraphArg& argument) {
   });
 }
 
-std::string arguments_in_order(const Node& node) {
+std::string arguments_in_order(const Node& node, const std::string& path = "") {
   std::vector<std::string> parts;
-  for (const GraphArg& argument : node.arguments()) parts.push_back(argument_text(argument));
+  for (const GraphArg& argument : node.arguments()) parts.push_back(argument_text(argument, path));
   return absl::StrJoin(parts, ", ");
 }
 
@@ -47,7 +48,7 @@ std::string call_text(const Node& node) {
   return schema.returns.empty() ? call : str_cat(node.name(), " = ", call);
 }
 
-std::string line_text(const Node& node) {
+std::string line_text(const Node& node, const std::string& path) {
   switch (node.kind()) {
     case Node::Kind::Placeholder:
       break;
@@ -56,8 +57,8 @@ std::string line_text(const Node& node) {
     case Node::Kind::Call:
       return call_text(node);
     case Node::Kind::HigherOrder:
-      return str_cat(node.name(), " = ", node.higher_order().name(), "(", arguments_in_order(node),
-                     ")");
+      return str_cat(node.name(), " = ", node.higher_order().name(), "(",
+                     arguments_in_order(node, path), ")");
     case Node::Kind::GetItem:
       return str_cat(node.name(), " = ", arguments_in_order(node), "[", node.item(), "]");
     case Node::Kind::Output:
@@ -69,7 +70,7 @@ std::string line_text(const Node& node) {
 
 }  // namespace
 
-std::string Graph::text(const std::string& name) const {
+std::string Graph::text(const std::string& name, const std::string& path) const {
   std::vector<std::string> inputs;
   for (size_t i = 0; i < num_inputs_; ++i) {
     const Node& input = *nodes_[i];
@@ -79,14 +80,17 @@ std::string Graph::text(const std::string& name) const {
   std::string out = str_cat(name, "(", absl::StrJoin(inputs, ", "), "):\n");
   std::string subgraphs;
   for (size_t i = num_inputs_; i < nodes_.size(); ++i) {
-    out += str_cat("  ", line_text(*nodes_[i]), "\n");
-    for (const GraphArg& argument : nodes_[i]->arguments())
-      if (const Subgraph* const sub = argument.subgraph())
-        subgraphs += str_cat("\n", sub->graph->text(sub->name));
+    out += str_cat("  ", line_text(*nodes_[i], path), "\n");
+    for (const GraphArg& argument : nodes_[i]->arguments()) {
+      const Subgraph* const sub = argument.subgraph();
+      if (!sub) continue;
+      const std::string name_of_sub = path + sub->name;
+      subgraphs += str_cat("\n", sub->graph->text(name_of_sub, name_of_sub + "."));
+    }
   }
   return out + subgraphs;
 }
 
-std::string Graph::to_string() const { return text("graph"); }
+std::string Graph::to_string() const { return text("graph", ""); }
 
 }  // namespace sb

@@ -99,12 +99,49 @@ GraphArg TracingMode::tensor_argument(const Tensor& tensor) {
   if (!tensor.defined()) return IValue(tensor);
   if (Node* const node = find(tensor)) return node;
   if (tensor.impl()->is_wrapped_number()) return IValue(tensor);
-  for (const TracingMode* outer = parent_; outer; outer = outer->parent_) {
-    const Node* const node = outer->find(tensor);
-    SB_CHECK(!node, "trace: the subgraph uses '", node->name(), "' (", tensor.describe(),
+  if (const Node* const outside = find_outside(tensor)) {
+    SB_CHECK(captured_, "trace: the subgraph uses '", outside->name(), "' (", tensor.describe(),
              ") of the graph around it, which is not among its inputs");
+    captured_->push_back(tensor);
+    return lift(tensor, str_cat("arg", graph_.num_inputs()));
   }
+  from_outside_.push_back(tensor);
   return graph_.constant(tensor);
+}
+
+const Node* TracingMode::find_outside(const Tensor& tensor) const {
+  for (const TracingMode* outer = parent_; outer; outer = outer->parent_)
+    if (const Node* const node = outer->find(tensor)) return node;
+  return nullptr;
+}
+
+Node* TracingMode::lift(const Tensor& tensor, const std::string& name) {
+  Node* const node = graph_.late_placeholder(name, NodeMeta::of(tensor));
+  track(tensor, node);
+  from_outside_.push_back(tensor);
+  return node;
+}
+
+// Memory tells it: what the function makes is new, and its inputs share memory with nothing else.
+void TracingMode::check_pure(const OperatorHandle& op, const std::vector<IValue>& arguments) {
+  if (options_.pure_function.empty() || !op.schema().is_mutable()) return;
+  const std::vector<Argument>& declared = op.schema().arguments;
+  for (size_t a = 0; a < declared.size(); ++a) {
+    if (!declared[a].is_write()) continue;
+    arguments[a].for_each_tensor([&](const Tensor& written) {
+      if (!written.defined()) return;
+      if (!find(written)) tensor_argument(written);
+      for (const Tensor& outside : from_outside_) {
+        if (!outside.is_same(written) && !outside.is_alias_of(written)) continue;
+        const Node* const node = find(outside);
+        const bool is_input = node && node->kind() == Node::Kind::Placeholder;
+        SB_THROW(RuntimeError, options_.pure_function, ": ", op.name().to_string(), " writes to ",
+                 is_input ? "the input '" : "the constant '",
+                 node ? node->name() : graph_.constant(outside)->name(),
+                 "'; it must write to a clone");
+      }
+    });
+  }
 }
 
 GraphArg TracingMode::argument_of(const IValue& value) {
@@ -147,6 +184,7 @@ void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   const auto first = stack->begin() + static_cast<ptrdiff_t>(base);
   const std::vector<IValue> arguments(first, stack->end());
   check_data_dependent(op, arguments);
+  check_pure(op, arguments);
   op.call_boxed(stack);
 
   std::vector<GraphArg> given;
@@ -162,9 +200,7 @@ Node* TracingMode::add_input(const Tensor& tensor, const std::string& name) {
   const Node* const known = find(tensor);
   SB_CHECK(!known, "trace: input ", graph_.num_inputs(), " '", name,
            "': the tensor is known already, as '", known->name(), "'");
-  Node* const node = graph_.placeholder(name, NodeMeta::of(tensor));
-  track(tensor, node);
-  return node;
+  return lift(tensor, name);
 }
 
 Graph TracingMode::finish(const std::vector<Tensor>& results) {
@@ -175,8 +211,8 @@ Graph TracingMode::finish(const std::vector<Tensor>& results) {
   return std::move(graph_);
 }
 
-Graph TracingMode::run(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
-                       const std::vector<Tensor>& inputs) {
+Graph TracingMode::record(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
+                          const std::vector<Tensor>& inputs) {
   const std::vector<std::string>& names = options_.input_names;
   SB_CHECK_VALUE(names.size() <= inputs.size(), "trace: got ", names.size(), " input names and ",
                  inputs.size(), " inputs");
@@ -184,6 +220,12 @@ Graph TracingMode::run(const std::function<std::vector<Tensor>(const std::vector
   for (size_t i = 0; i < inputs.size(); ++i) {
     given.push_back(find(inputs[i]) ? Tensor(inputs[i].impl()->shallow_copy()) : inputs[i]);
     add_input(given[i], i < names.size() ? names[i] : str_cat("arg", i));
+  }
+  if (captured_) {
+    for (const Tensor& tensor : *captured_) {
+      lift(find(tensor) ? Tensor(tensor.impl()->shallow_copy()) : tensor,
+           str_cat("arg", graph_.num_inputs()));
+    }
   }
   const std::vector<Tensor> results = [&] {
     Active active(this);
@@ -195,15 +237,16 @@ Graph TracingMode::run(const std::function<std::vector<Tensor>(const std::vector
 
 Graph TracingMode::trace_subgraph(
     const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
-    const std::vector<Tensor>& inputs, const TraceOptions& options) {
+    const std::vector<Tensor>& inputs, const TraceOptions& options, std::vector<Tensor>* captured) {
   TracingMode mode(options);
   mode.parent_ = this;
-  return mode.run(f, inputs);
+  mode.captured_ = captured;
+  return mode.record(f, inputs);
 }
 
 Graph trace(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
             const std::vector<Tensor>& inputs, const TraceOptions& options) {
-  return TracingMode(options).run(f, inputs);
+  return TracingMode(options).record(f, inputs);
 }
 
 }  // namespace sb

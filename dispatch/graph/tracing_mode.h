@@ -22,6 +22,9 @@ struct TraceOptions {
   // (Tag::data_dependent_output). Otherwise such a number is burnt in: the graph has what it was
   // while it was traced.
   bool refuse_data_dependent = true;
+  // Not empty: the name, for errors, of a function that must write to nothing but what it makes.
+  // A call that would is refused with RuntimeError before it runs.
+  std::string pure_function = "";
 };
 
 // Records each call that reaches it, and runs it below: on real tensors, or on fake ones. As
@@ -48,8 +51,8 @@ class TracingMode : public DispatchMode {
   std::string name() const override { return "TracingMode"; }
   std::optional<ModeKey> mode_key() const override { return ModeKey::Proxy; }
 
-  // Makes the tensor the next input. RuntimeError if it is undefined, or an input already: one
-  // tensor stands for one node.
+  // Makes the tensor the next input, also while the trace runs. RuntimeError if it is undefined, or
+  // known already: one tensor stands for one node.
   Node* add_input(const Tensor& tensor, const std::string& name);
   // Ends the graph with these results and gives it away; the mode is then useless.
   Graph finish(const std::vector<Tensor>& results);
@@ -75,21 +78,30 @@ class TracingMode : public DispatchMode {
   void track_results(Node* node, const std::vector<IValue>& results);
   void track_items(Node* node, const std::vector<IValue>& results);
   // Traces a function that the graph will call, apart from this trace, which records nothing of it.
-  // Constants of the subgraph may be real tensors only: RuntimeError, naming the node, if the
-  // function uses a tensor of this trace that is not among its inputs. The function runs: what it
-  // writes to its inputs, it writes.
+  // A tensor of this trace, or of one around it, that the function uses without having been given
+  // it is lifted: the subgraph gets an input for it, behind the others, and `captured` has it.
+  // Those that are in `captured` at the beginning get inputs in any case, so that several functions
+  // may take the same ones. Without `captured` it is a RuntimeError that names the node. Tensors
+  // that no trace knows are constants of the subgraph. The function runs: what it writes to its
+  // inputs, it writes.
   Graph trace_subgraph(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
-                       const std::vector<Tensor>& inputs, const TraceOptions& options = {});
+                       const std::vector<Tensor>& inputs, const TraceOptions& options = {},
+                       std::vector<Tensor>* captured = nullptr);
+  // Traces f on the inputs with this mode, as trace() does: how a function that looks at the trace
+  // while it runs gets one.
+  Graph record(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
+               const std::vector<Tensor>& inputs);
 
  private:
-  friend Graph trace(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
-                     const std::vector<Tensor>& inputs, const TraceOptions& options);
   class Active;
 
-  Graph run(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
-            const std::vector<Tensor>& inputs);
   GraphArg tensor_argument(const Tensor& tensor);
+  // The node of a tensor in the traces around this one, the next one first; nullptr.
+  const Node* find_outside(const Tensor& tensor) const;
+  // An input for a tensor that comes from outside.
+  Node* lift(const Tensor& tensor, const std::string& name);
   void track_value(Node* node, const IValue& value);
+  void check_pure(const OperatorHandle& op, const std::vector<IValue>& arguments);
   void check_data_dependent(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
 
   TraceOptions options_;
@@ -100,8 +112,10 @@ class TracingMode : public DispatchMode {
     Node* node;
   };
   absl::flat_hash_map<const TensorImpl*, Tracked> nodes_;
-  TracingMode* parent_ = nullptr;  // of a subgraph
-  bool paused_ = false;            // while a trace inside this one runs
+  TracingMode* parent_ = nullptr;            // of a subgraph
+  std::vector<Tensor>* captured_ = nullptr;  // the same
+  std::vector<Tensor> from_outside_;  // inputs, constants: what pure functions leave as it is
+  bool paused_ = false;               // while a trace inside this one runs
 };
 
 // Runs f once on the inputs and gives what it did as a graph. As `make_fx(f)(*inputs)`. A tensor

@@ -25,6 +25,12 @@ void CountingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) 
   op.call_boxed(stack);
 }
 
+void CountingMode::watch_higher_order(std::string_view op, Stack*,
+                                      absl::FunctionRef<void()> go_on) {
+  ops_[op].count();
+  go_on();
+}
+
 int64_t CountingMode::count(std::string_view op) { return ops_[op].value(); }
 
 int64_t CountingMode::total() const {

@@ -24,6 +24,10 @@ class CountingMode : public DispatchMode {
  public:
   void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
   std::string name() const override { return "CountingMode"; }
+  bool only_watches() const override { return true; }
+  // Counted by the operator's name, "higher_order::cond", beside the calls that its functions make.
+  void watch_higher_order(std::string_view op, Stack* stack,
+                          absl::FunctionRef<void()> go_on) override;
 
   // Calls of "aten::add.Tensor", and of all operators.
   int64_t count(std::string_view op);

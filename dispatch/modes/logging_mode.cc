@@ -76,12 +76,11 @@ void LoggingMode::write(const std::string& line) {
     lines_.push_back(indented);
 }
 
-void LoggingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
-  const size_t base = stack->size() - op.entry().num_arguments();
-  const std::string call = call_text(op, stack->data() + base);
+void LoggingMode::log(const std::string& call, const Stack& stack, size_t base,
+                      absl::FunctionRef<void()> go_on) {
   try {
     Deeper deeper(this);
-    op.call_boxed(stack);
+    go_on();
   } catch (const Error& error) {
     write(str_cat(call, " threw ", error.kind(), ": ", first_line(error.what())));
     throw;
@@ -90,9 +89,22 @@ void LoggingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
     throw;
   }
   std::vector<std::string> results;
-  for (size_t i = base; i < stack->size(); ++i)
-    results.push_back(value_text((*stack)[i], [&](const Tensor& t) { return result_text(t); }));
+  for (size_t i = base; i < stack.size(); ++i)
+    results.push_back(value_text(stack[i], [&](const Tensor& t) { return result_text(t); }));
   write(results.empty() ? call : str_cat(absl::StrJoin(results, ", "), " = ", call));
+}
+
+void LoggingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
+  const size_t base = stack->size() - op.entry().num_arguments();
+  log(call_text(op, stack->data() + base), *stack, base, [&] { op.call_boxed(stack); });
+}
+
+void LoggingMode::watch_higher_order(std::string_view op, Stack* stack,
+                                     absl::FunctionRef<void()> go_on) {
+  std::vector<std::string> arguments;
+  for (const IValue& argument : *stack)
+    arguments.push_back(value_text(argument, [&](const Tensor& t) { return tensor_text(t); }));
+  log(str_cat(op, "(", absl::StrJoin(arguments, ", "), ")"), *stack, 0, go_on);
 }
 
 std::string LoggingMode::to_string() const {

@@ -36,6 +36,10 @@ class LoggingMode : public DispatchMode {
 
   void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
   std::string name() const override { return "LoggingMode"; }
+  bool only_watches() const override { return true; }
+  // The line comes after, and left of, those of the calls that the functions make.
+  void watch_higher_order(std::string_view op, Stack* stack,
+                          absl::FunctionRef<void()> go_on) override;
 
   const std::vector<std::string>& lines() const { return lines_; }
   // The lines as one text.
@@ -54,6 +58,9 @@ class LoggingMode : public DispatchMode {
   std::pair<size_t, bool> number_of(const Tensor& tensor);
   void forget_dead();
   std::string call_text(const OperatorHandle& op, const IValue* arguments);
+  // Writes the call's line when go_on() is done, with what it left on the stack from `base` on.
+  void log(const std::string& call, const Stack& stack, size_t base,
+           absl::FunctionRef<void()> go_on);
   void write(const std::string& line);
 
   Sink sink_;

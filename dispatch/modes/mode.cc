@@ -115,6 +115,10 @@ std::string_view to_string(ModeKey key) {
   return "FAKE";
 }
 
+void DispatchMode::watch_higher_order(std::string_view, Stack*, absl::FunctionRef<void()> go_on) {
+  go_on();
+}
+
 ModeGuard::ModeGuard(DispatchMode* mode) : replaced_(0) {
   SB_CHECK_VALUE(mode, "ModeGuard: expected a mode, got null");
   if (const ModeStack::Entry* const there = in_the_way_of(*mode)) {
@@ -165,6 +169,15 @@ DispatchMode* current_mode() {
 }
 
 size_t mode_stack_size() { return mode_stack.num_visible(); }
+
+bool all_modes_only_watch() {
+  bool any = false, all = true;
+  mode_stack.for_each_visible([&](const DispatchMode& mode) {
+    any = true;
+    all = all && mode.only_watches();
+  });
+  return any && all;
+}
 
 DispatchMode* get_mode(ModeKey key) {
   const ModeStack::Entry* const there = mode_stack.top_of_rank(rank_of(key));

@@ -43,6 +43,14 @@ class DispatchMode {
   virtual std::string name() const = 0;
   // The slot that the mode takes; nullopt for a user's mode.
   virtual std::optional<ModeKey> mode_key() const { return std::nullopt; }
+  // Returns whether the mode lets every call go on as it came, and only looks. Higher-order
+  // operators then need no rule for it: the operator runs below the mode, and the functions that it
+  // takes with the mode active again.
+  virtual bool only_watches() const { return false; }
+  // Sees a call of a higher-order operator, which go_on() makes: the arguments on the stack, all of
+  // it, and then the results. Called where only_watches() is true.
+  virtual void watch_higher_order(std::string_view op, Stack* stack,
+                                  absl::FunctionRef<void()> go_on);
   // Returns whether it is the mode that may be alone on the pre-dispatch stack (pre_dispatch.h).
   virtual bool is_schema_check() const { return false; }
 
@@ -111,6 +119,8 @@ class UnsetFakeTemporarily {
 // to. A mode that runs, and modes that are replaced or taken away for a scope, do not count.
 DispatchMode* current_mode();
 size_t mode_stack_size();
+// Returns whether there are modes that a call could go to, and each of them only watches.
+bool all_modes_only_watch();
 
 // The infrastructure slots of this thread, without a scope. As `_get_dispatch_mode`,
 // `_set_dispatch_mode` and `_unset_dispatch_mode`.

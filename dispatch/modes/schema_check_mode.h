@@ -40,6 +40,8 @@ class SchemaCheckMode : public DispatchMode {
 
   void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
   std::string name() const override { return "SchemaCheckMode"; }
+  // Higher-order operators have no schema to check; what their functions call is checked.
+  bool only_watches() const override { return true; }
   bool is_schema_check() const override { return true; }
 
   // The operators whose calls went through, in order.

@@ -66,6 +66,12 @@ class ScopedStack {
     }
     return nullptr;
   }
+  // f(object) for each visible entry, in the order in which they were pushed.
+  template <class F>
+  void for_each_visible(F&& f) const {
+    for (const Entry* e = entries_; e != entries_ + size_; ++e)
+      if (visible(*e)) f(*e->object);
+  }
   size_t num_visible() const {
     return static_cast<size_t>(
         std::count_if(entries_, entries_ + size_, [this](const Entry& e) { return visible(e); }));

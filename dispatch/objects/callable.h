@@ -46,6 +46,17 @@ class Callable final : public OpaqueObject {
     return callable;
   }
 
+  // The value with f(function) in the place of each function in it, those in lists included. f
+  // takes an IntrusivePtr<Callable> and gives a Function.
+  template <class F>
+  static IValue map(const IValue& value, F&& f) {
+    if (const IntrusivePtr<Callable> function = find(value)) return make(f(function));
+    if (!value.is_List()) return value;
+    std::vector<IValue> items;
+    for (const IValue& item : value.to_list()) items.push_back(map(item, f));
+    return items;
+  }
+
  private:
   Function function_;
 };

@@ -4,8 +4,10 @@
 #include <cctype>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <typeinfo>
 
+#include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatch_tls.h"
@@ -50,20 +52,47 @@ DispatchKeySet keys_of(const std::vector<IValue>& arguments) {
            "); register one with impl_mode()\nregistered: ", op.describe_rules());
 }
 
-const OperatorBase::ModeRule& rule_for(const OperatorBase& op, const DispatchMode& mode) {
-  const OperatorBase::ModeRule* const rule = op.find_mode_rule(typeid(mode));
-  if (!rule) throw_no_mode_rule(op, mode);
-  return *rule;
+// Shows the call to a mode that was popped, and passes it on. `Guard` makes the mode active again.
+template <class Guard>
+void watch(const HigherOrderOperator& op, DispatchMode& mode, Stack* stack) {
+  for (IValue& value : *stack) {
+    value = Callable::map(value, [&mode](const IntrusivePtr<Callable>& f) {
+      return [&mode, f](std::vector<IValue> arguments) {
+        const Guard active(&mode);
+        return (*f)(std::move(arguments));
+      };
+    });
+  }
+  mode.watch_higher_order(op.name(), stack, [&] { op.call_boxed(stack); });
 }
 
 // Runs the rule for this mode; if that declines, those for the modes that own arguments.
-void run_rules(const OperatorBase& op, DispatchMode& mode, DispatchKeySet keys, Stack* stack) {
+template <class Guard>
+void run_rules(const HigherOrderOperator& op, DispatchMode& mode, DispatchKeySet keys,
+               Stack* stack) {
   internal::run_or_ask_owners(
       mode, *stack, stack->size(), [&] { return op.name(); },
-      [&](DispatchMode& m) { rule_for(op, m)(m, keys, stack); });
+      [&](DispatchMode& m) {
+        if (const OperatorBase::ModeRule* const rule = op.find_mode_rule(typeid(m)))
+          (*rule)(m, keys, stack);
+        else if (m.only_watches())
+          watch<Guard>(op, m, stack);
+        else
+          throw_no_mode_rule(op, m);
+      });
+}
+
+// The rule that makes the operator a composition of others, which modes and transforms without a
+// rule for it see in its place.
+const internal::OwnKernel* composition_of(const OperatorBase& op) {
+  return op.find_kernel(DispatchKey::CompositeImplicitAutograd);
 }
 
 void call_transform(const OperatorBase& op, DispatchKeySet keys, Stack* stack) {
+  if (const FunctionTransform* const top = current_transform()) {
+    const internal::OwnKernel* const composition = composition_of(op);
+    if (composition && !op.find_transform_rule(top->type())) return (*composition)(keys, stack);
+  }
   const internal::LoweredTransform lowered;
   FunctionTransform* const transform = lowered.transform();
   SB_CHECK(transform, op.name(),
@@ -76,18 +105,23 @@ void call_transform(const OperatorBase& op, DispatchKeySet keys, Stack* stack) {
   (*rule)(*transform, keys, stack);
 }
 
-void call_mode(const OperatorBase& op, DispatchKeySet keys, Stack* stack) {
-  const internal::PoppedMode popped;
-  DispatchMode* mode = popped.mode();
+void call_mode(const HigherOrderOperator& op, DispatchKeySet keys, Stack* stack) {
+  DispatchMode* mode = current_mode();
   if (!mode) mode = internal::owner_of(*stack, [&] { return op.name(); });
   SB_CHECK(mode, op.name(),
            ": entered at Python, but no mode is active and no argument belongs to one");
-  run_rules(op, *mode, keys, stack);
+  const internal::OwnKernel* const composition = composition_of(op);
+  if (composition && !op.find_mode_rule(typeid(*mode))) return (*composition)(keys, stack);
+  const internal::PoppedMode popped;
+  run_rules<ModeGuard>(op, *mode, keys, stack);
 }
 
-void call_pre_dispatch_mode(const OperatorBase& op, DispatchKeySet keys, Stack* stack) {
+void call_pre_dispatch_mode(const HigherOrderOperator& op, DispatchKeySet keys, Stack* stack) {
+  DispatchMode& mode = *current_pre_dispatch_mode();
+  const internal::OwnKernel* const composition = composition_of(op);
+  if (composition && !op.find_mode_rule(typeid(mode))) return (*composition)(keys, stack);
   const internal::PoppedPreDispatchMode popped;
-  run_rules(op, popped.mode(), keys, stack);
+  run_rules<PreDispatchModeGuard>(op, mode, keys, stack);
 }
 
 void run(const KernelFunction& kernel, DispatchKeySet keys, Stack* stack) {
@@ -96,8 +130,10 @@ void run(const KernelFunction& kernel, DispatchKeySet keys, Stack* stack) {
 
 }  // namespace
 
-HigherOrderOperator::HigherOrderOperator(std::string name)
-    : OperatorBase(str_cat("higher_order::", name)), opname_(std::move(name)) {
+HigherOrderOperator::HigherOrderOperator(std::string name, std::vector<std::string> parameters)
+    : OperatorBase(str_cat("higher_order::", name)),
+      opname_(std::move(name)),
+      parameters_(std::move(parameters)) {
   SB_CHECK_VALUE(is_identifier(opname_), "HigherOrderOperator: expected an identifier, got '",
                  opname_, "'");
   take_from_mask(kHigherOrderFallthroughKeys | DispatchKey::Observed);
@@ -130,6 +166,30 @@ DispatchKeySet HigherOrderOperator::call_keys(const std::vector<IValue>& argumen
 std::vector<IValue> HigherOrderOperator::operator()(std::vector<IValue> arguments) const {
   call_boxed(&arguments);
   return arguments;
+}
+
+std::vector<IValue> HigherOrderOperator::operator()(
+    std::vector<IValue> positional, std::vector<std::pair<std::string, IValue>> keyword) const {
+  if (keyword.empty()) return (*this)(std::move(positional));
+  SB_CHECK_TYPE(positional.size() <= parameters_.size(), name(), ": got ", positional.size(),
+                " positional arguments, it takes ", parameters_.size());
+  std::vector<std::optional<IValue>> given(parameters_.size());
+  for (size_t i = 0; i < positional.size(); ++i) given[i] = std::move(positional[i]);
+  for (auto& [key, value] : keyword) {
+    const auto found = std::find(parameters_.begin(), parameters_.end(), key);
+    SB_CHECK_TYPE(found != parameters_.end(), name(), ": unknown argument '", key,
+                  "'; it takes: ", absl::StrJoin(parameters_, ", "));
+    std::optional<IValue>& place = given[static_cast<size_t>(found - parameters_.begin())];
+    SB_CHECK_TYPE(!place, name(), ": argument ", found - parameters_.begin(), " '", key,
+                  "' given twice");
+    place = std::move(value);
+  }
+  std::vector<IValue> arguments;
+  for (size_t i = 0; i < given.size(); ++i) {
+    SB_CHECK_TYPE(given[i], name(), ": argument ", i, " '", parameters_[i], "' is missing");
+    arguments.push_back(*std::move(given[i]));
+  }
+  return (*this)(std::move(arguments));
 }
 
 std::vector<IValue> HigherOrderOperator::redispatch(DispatchKeySet keys,

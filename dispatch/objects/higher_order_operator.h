@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "switchboard/dispatch/objects/callable.h"
@@ -35,22 +36,38 @@ inline constexpr DispatchKeySet kHigherOrderFallthroughKeys{
 // 5. the key rule that resolve_key finds, which is then cached, but for PreDispatch. PreDispatch
 //    without modes or a key rule passes the call on.
 //
-// with the transform or mode popped. Where there is no rule the call throws NotImplementedError,
-// naming the operator, the key or mode, and the rules that there are.
+// with the transform or mode popped. Where there is no rule for a mode or transform,
+//
+// - an operator with a key rule at CompositeImplicitAutograd is what that calls: it runs, with the
+//   mode or transform as it was;
+// - a mode that only watches (DispatchMode::only_watches) sees the call, which goes on below it;
+// the
+//   functions among the arguments run with the mode active again.
+//
+// Any other call throws NotImplementedError, naming the operator, the key or mode, and the rules
+// that there are.
 //
 // Thread-safe as OperatorBase; calls on other threads must have ended before it is destroyed.
 class HigherOrderOperator final : public OperatorBase {
  public:
   // Registers the operator under that name: "cond". ValueError if it is no identifier, RuntimeError
-  // if the name is taken.
-  explicit HigherOrderOperator(std::string name);
+  // if the name is taken. `parameters` are the names of its arguments, by which calls may give
+  // them:
+  // {"pred", "true_fn", "false_fn", "operands"}.
+  explicit HigherOrderOperator(std::string name, std::vector<std::string> parameters = {});
   ~HigherOrderOperator();
 
   // name() is "higher_order::cond".
   std::string_view ns() const { return "higher_order"; }
   const std::string& opname() const { return opname_; }
 
+  const std::vector<std::string>& parameters() const { return parameters_; }
+
   std::vector<IValue> operator()(std::vector<IValue> arguments) const;
+  // The same with arguments by name behind the positional ones. TypeError, naming the argument, for
+  // one that is unknown, given twice or missing.
+  std::vector<IValue> operator()(std::vector<IValue> positional,
+                                 std::vector<std::pair<std::string, IValue>> keyword) const;
   // All of the stack are the arguments; they are replaced by the results.
   void call_boxed(Stack* stack) const;
   // Enters at the highest key of exactly `keys`: how rules pass a call on.
@@ -66,6 +83,7 @@ class HigherOrderOperator final : public OperatorBase {
 
  private:
   std::string opname_;
+  std::vector<std::string> parameters_;
 };
 
 // Every higher-order operator that there is, sorted by name; their names; the one of that name

@@ -35,17 +35,6 @@ int main() {
   // doc: begin
   sb::LoggingMode log;
   sb::ModeGuard guard(&log);
-  try {
-    apply_twice({add_one, x});
-  } catch (const sb::NotImplementedError& error) {
-    std::cout << error.what() << "\n";
-  }
-  const sb::RegistrationHandle logged = apply_twice.impl_mode<sb::LoggingMode>(
-      [&](sb::LoggingMode& mode, DispatchKeySet, Stack* stack) {
-        sb::ModeGuard again(&mode);  // what the function calls is logged, too
-        const auto f = Callable::from((*stack)[0]);
-        *stack = (*f)((*f)({(*stack)[1]}));
-      });
   apply_twice({add_one, x});
   std::cout << log.to_string();
   // doc: end

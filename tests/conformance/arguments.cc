@@ -32,6 +32,12 @@ class Builder {
   Builder(Place& place, const KnownTensors& known) : place_(place), known_(known) {}
 
   IValue value(const Json& json, const std::string& path) {
+    if (json.is_object() && json.contains("sym")) return integer(json["sym"]);
+    if (json.is_object() && json.contains("syms")) {
+      std::vector<SymInt> integers;
+      for (const Json& item : json["syms"]) integers.push_back(integer(item));
+      return integers;
+    }
     if (!is_tensor_value(json)) {
       IValue v = read_value(json);
       // Programs name the device that they run on.
@@ -78,7 +84,20 @@ class Builder {
     return tensors;
   }
 
-  const Tensor& known(const Json& ref) { return known_tensor(known_, ref.get<std::string>()); }
+  const Tensor& known(const Json& ref) const { return known_.at(ref.get<std::string>()); }
+
+  // An integer that depends on sizes: 3, ["size", "inputs.0", 1], ["+", X, X].
+  SymInt integer(const Json& json) const {
+    if (json.is_number_integer()) return SymInt(json.get<int64_t>());
+    const std::string what = json.at(0).get<std::string>();
+    if (what == "size") return known(json.at(1)).sym_size(json.at(2).get<int64_t>());
+    const SymInt a = integer(json.at(1)), b = integer(json.at(2));
+    if (what == "+") return a + b;
+    if (what == "-") return a - b;
+    if (what == "*") return a * b;
+    if (what == "//") return sym_floor_div(a, b);
+    throw MalformedCase(str_cat("an integer that is made by '", what, "'"));
+  }
 
   Tensor named(const std::string& path, Tensor tensor) {
     arguments.tensors.push_back({path, tensor});
@@ -106,15 +125,25 @@ const Tensor& Arguments::at(std::string_view path) const {
   throw MalformedCase(str_cat("no tensor argument ", path));
 }
 
-const Tensor& known_tensor(const KnownTensors& known, const std::string& path) {
-  const auto it = known.find(path);
-  if (it == known.end()) throw MalformedCase(str_cat("no tensor ", path));
+const Tensor& KnownTensors::at(std::string_view path) const {
+  constexpr std::string_view kOuter = "outer.";
+  if (outer_ && path.starts_with(kOuter)) return outer_->at(path.substr(kOuter.size()));
+  const auto it = tensors_.find(path);
+  if (it == tensors_.end()) throw MalformedCase(str_cat("no tensor ", path));
   return it->second;
 }
 
 Tensor build_tensor(const Json& json, Place& place) {
   const KnownTensors none;
   return Builder(place, none).tensor(json, "");
+}
+
+std::vector<Tensor> build_tensors(const Json& list, Place& place) {
+  const KnownTensors none;
+  Builder builder(place, none);
+  std::vector<Tensor> tensors;
+  for (const Json& json : list) tensors.push_back(builder.tensor(json, ""));
+  return tensors;
 }
 
 Arguments build_arguments(const Json& json, Place& place, const KnownTensors& known) {

@@ -27,7 +27,7 @@ struct CaseCall {
 // Unsupported: for operators that are not registered, dtypes and devices that do not exist, and
 // lazy bits that no kernel resolves.
 CaseCall prepare_call(const Json& json, Place& place, const Dispatcher& dispatcher,
-                      const KnownTensors& known = {});
+                      const KnownTensors& known = KnownTensors());
 
 // Whether an operator says with its error that it cannot do without elements.
 bool depends_on_data(const Error& error);

@@ -1,25 +1,16 @@
 #include "switchboard/tests/conformance/grads_cases.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "switchboard/autograd/backward.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/tests/conformance/call_check.h"
+#include "switchboard/tests/conformance/leaves.h"
+#include "switchboard/tests/conformance/program.h"
 
 namespace sb::conformance {
 namespace {
-
-// The tensors of results, those in lists included. None, and an undefined tensor, are no outputs.
-std::vector<Tensor> outputs_in(const std::vector<IValue>& results) {
-  std::vector<Tensor> outputs;
-  for (const IValue& value : results)
-    value.for_each_tensor([&](const Tensor& t) {
-      if (t.defined()) outputs.push_back(t);
-    });
-  return outputs;
-}
 
 // One case, run once.
 class GradsCase {
@@ -49,39 +40,30 @@ class GradsCase {
     const std::vector<IValue> results = make(&call);
     if (auto d = check.results(results)) return d;
     if (auto d = check.arguments()) return d;
-    if (auto d = go_backward(outputs_in(results))) return d;
+    if (auto d = go_backward(tensors_in(results))) return d;
     if (auto d = gradients(call.arguments.tensors)) return d;
     if (auto d = check.arguments()) return str_cat("after backward: ", *d);
     return std::nullopt;
   }
 
   Difference program() {
-    KnownTensors known;
-    std::vector<Arguments::Named> inputs;
-    for (const Json& input : json_.at("inputs")) {
-      inputs.push_back({str_cat("inputs.", inputs.size()), build_tensor(input, place_)});
-      known[inputs.back().path] = inputs.back().tensor;
-      make_leaf(inputs.back().path, inputs.back().tensor);
-    }
-    size_t number = 0;
-    for (const Json& step : json_.at("steps")) {
-      CaseCall call = prepare_call(step, place_, dispatcher_, known);
-      size_t i = 0;
-      for (const Tensor& t : outputs_in(make(&call)))
-        known[str_cat("steps.", number, ".", i++)] = t;
-      ++number;
-    }
+    const Leaves made = make_leaves(json_.at("inputs"), "inputs", place_, dispatcher_);
+    ProgramRunner runner(json_, place_, dispatcher_);
     std::vector<Tensor> outputs;
-    for (const Json& path : json_.at("outputs"))
-      outputs.push_back(known_tensor(known, path.get<std::string>()));
+    try {
+      outputs = runner.run(made.inputs);
+    } catch (const Error&) {
+      doing_ = runner.step();
+      throw;
+    }
     const Json& expected = json_.at("returns");
     if (expected.size() != outputs.size())
       throw MalformedCase("a program must have as many outputs as returns");
     for (size_t i = 0; i < outputs.size(); ++i)
-      if (auto d = compare(expected[i].at("tensor"), outputs[i]))
+      if (auto d = compare_tensor(expected[i].at("tensor"), outputs[i], place_, tolerance_))
         return str_cat("returns.", i, ": ", *d);
     if (auto d = go_backward(outputs)) return d;
-    return gradients(inputs);
+    return gradients(made.leaves);
   }
 
   // Arguments are built without operators, so that autograd takes them for no views: they may
@@ -100,52 +82,18 @@ class GradsCase {
   }
 
   Difference go_backward(const std::vector<Tensor>& outputs) {
-    const Json& grad_outputs = json_.at("grad_outputs");
-    if (grad_outputs.size() != outputs.size())
-      return str_cat("expected ", grad_outputs.size(), " outputs, got ", outputs.size());
-    std::vector<Tensor> roots, grads;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      if (grad_outputs[i].is_null()) {
-        if (!requires_grad(outputs[i])) continue;
-        return str_cat("output ", i, ": expected one without a gradient, got one that requires it");
-      }
-      roots.push_back(outputs[i]);
-      grads.push_back(build_tensor(grad_outputs[i], place_));
-    }
+    Roots roots;
+    if (auto d = find_roots(outputs, json_.at("grad_outputs"), place_, &roots)) return d;
     doing_ = "backward";
-    place_.run([&] { backward(roots, grads); });
+    place_.run([&] { backward(roots.tensors, roots.grads); });
     return std::nullopt;
   }
 
   // `tensors` are those that may have got a gradient.
   Difference gradients(const std::vector<Arguments::Named>& tensors) {
-    const Json& expected = json_.at("grads");
-    std::vector<Tensor> named;
-    for (const auto& [path, spec] : expected.items()) {
-      const auto at = std::find_if(tensors.begin(), tensors.end(),
-                                   [&path = path](const auto& t) { return t.path == path; });
-      if (at == tensors.end()) throw MalformedCase(str_cat("no tensor ", path));
-      named.push_back(at->tensor);
-      if (auto d = compare(spec, grad_of(at->tensor))) return str_cat("grads.", path, ": ", *d);
-    }
-    for (const auto& [path, tensor] : tensors) {
-      const auto is_it = [&tensor = tensor](const Tensor& t) { return t.is_same(tensor); };
-      if (std::any_of(named.begin(), named.end(), is_it)) continue;
-      if (const Tensor grad = grad_of(tensor); grad.defined())
-        return str_cat("grads.", path, ": expected none, got ", grad.describe());
-    }
-    return std::nullopt;
-  }
-
-  // dtype, shape and elements.
-  Difference compare(const Json& json, const Tensor& tensor) {
-    if (!tensor.defined()) return std::string("expected a tensor, got none");
-    const TensorSpec spec = read_tensor_spec(json);
-    const TensorState state = state_of(tensor, place_);
-    if (auto d = compare_dtype_and_shape(spec, state)) return d;
-    if (!place_.owns(tensor))
-      return str_cat("expected a tensor of ", place_.name(), ", got ", tensor.describe());
-    return compare_elements(spec, state, tolerance_);
+    return compare_gradients(
+        json_.at("grads"), tensors, [&](size_t i) { return grad_of(tensors[i].tensor); },
+        Unnamed::None, place_, tolerance_);
   }
 
   const Json& json_;

@@ -1,5 +1,6 @@
 // Runs conformance cases: ./bazelw run //tests:conformance -- FILE...
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -10,11 +11,16 @@
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
+#include "absl/strings/str_join.h"
+#include "switchboard/tests/conformance/compositions_cases.h"
 #include "switchboard/tests/conformance/runner.h"
 
 ABSL_FLAG(std::string, only, "*", "run cases whose id or operator matches this glob");
 ABSL_FLAG(bool, list, false, "print the ids of the cases and run nothing");
 ABSL_FLAG(bool, skips, false, "print each skipped case with its reason");
+ABSL_FLAG(
+    std::vector<std::string>, way, {},
+    "of programs that are run in several ways, these, separated by commas: eager, grads, ...");
 ABSL_FLAG(std::vector<std::string>, place, {"cpu"},
           "where tensors live, separated by commas: cpu, meta, dummy, fake, fake:cuda:0");
 
@@ -30,8 +36,8 @@ std::string from_working_directory(const std::string& path) {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "conformance [--only=GLOB] [--list] [--skips] [--place=cpu,meta,dummy,fake,fake:cuda:0] "
-      "FILE...");
+      "conformance [--only=GLOB] [--list] [--skips] [--way=WAY,...] "
+      "[--place=cpu,meta,dummy,fake,fake:cuda:0] FILE...");
   const std::vector<char*> files = absl::ParseCommandLine(argc, argv);
   if (files.size() < 2) {
     std::fprintf(stderr, "no files of cases given; see --help\n");
@@ -41,6 +47,14 @@ int main(int argc, char** argv) {
   options.only = absl::GetFlag(FLAGS_only);
   options.list = absl::GetFlag(FLAGS_list);
   options.show_skips = absl::GetFlag(FLAGS_skips);
+  options.ways = absl::GetFlag(FLAGS_way);
+  for (const std::string& way : options.ways) {
+    const auto known = sb::conformance::way_names();
+    if (std::ranges::find(known, way) != known.end()) continue;
+    std::fprintf(stderr, "no way '%s'; there are %s\n", way.c_str(),
+                 absl::StrJoin(known, ", ").c_str());
+    return 2;
+  }
   sb::conformance::Tally tally;
   for (const std::string& name : absl::GetFlag(FLAGS_place)) {
     const std::unique_ptr<sb::conformance::Place> place = sb::conformance::make_place(name);
@@ -55,5 +69,5 @@ int main(int argc, char** argv) {
     if (options.list) return 0;
   }
   std::cout << tally.to_string() << std::endl;
-  return tally.failed == 0 ? 0 : 1;
+  return tally.failed + tally.refused == 0 ? 0 : 1;
 }

@@ -14,15 +14,17 @@ namespace sb::conformance {
 using Difference = std::optional<std::string>;
 
 struct Outcome {
-  enum class Kind { Passed, Failed, Skipped };
+  // Refused: an error that says that Switchboard cannot do it, where it is to do it.
+  enum class Kind { Passed, Failed, Refused, Skipped };
   Kind kind = Kind::Passed;
-  std::string why;     // the first difference, or the reason for skipping
+  std::string why;     // the first difference, the error, or the reason for skipping
   std::string detail;  // what the reason is about: an operator's name, for example
 
   static Outcome passed() { return {}; }
   static Outcome failed(std::string difference) {
     return {Kind::Failed, std::move(difference), ""};
   }
+  static Outcome refused(std::string error) { return {Kind::Refused, std::move(error), ""}; }
   static Outcome skipped(std::string reason, std::string detail = "") {
     return {Kind::Skipped, std::move(reason), std::move(detail)};
   }

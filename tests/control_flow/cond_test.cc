@@ -300,15 +300,23 @@ TEST_CASE("a trace that a function throws in goes on as if the call had not been
   CHECK_THAT(g.to_string(), !Contains("cond"));
 }
 
-TEST_CASE("a mode without a rule for cond is an error that names it") {
-  CountingMode counting;
+class ReplacingMode : public DispatchMode {
+ public:
+  void call(const OperatorHandle& op, DispatchKeySet, Stack* stack) override {
+    op.call_boxed(stack);
+  }
+  std::string name() const override { return "ReplacingMode"; }
+};
+
+TEST_CASE("a mode that does not only watch and has no rule for cond is an error that names it") {
+  ReplacingMode mode;
   const Tensor pred = tensor_of({}, {1}, DType::Bool), x = tensor_of({1}, {1});
-  ModeGuard guard(&counting);
+  ModeGuard guard(&mode);
   CHECK_THAT(message([&] {
                plus_one_or_negated({pred, x});
              }),
              Contains("NotImplementedError: higher_order::cond: no rule for the mode ") &&
-                 Contains("sb::CountingMode") &&
+                 Contains("ReplacingMode") &&
                  Contains("modes: sb::TracingMode (transforms/control_flow/cond.cc:") &&
                  Contains("sb::internal::FakeMode (fake/control_flow_rules.cc:"));
 }
@@ -367,7 +375,7 @@ TEST_CASE("a trace refuses writes to tensors that a function captures") {
              Contains("aten::add_.Scalar writes to the constant '_tensor_constant0'"));
 }
 
-TEST_CASE("functions may use real tensors that they capture, but none of the trace around them") {
+TEST_CASE("real tensors that a function captures are constants of its graph") {
   const Tensor x = tensor_of({1}, {1}), outside = tensor_of({1}, {7});
   const Tensor pred = tensor_of({}, {1}, DType::Bool);
   const Program f = [&](const Tensors& in) {
@@ -376,14 +384,55 @@ TEST_CASE("functions may use real tensors that they capture, but none of the tra
   CHECK(run_all_ways(f, {pred, x}) == "float32[1] on cpu {2}");
   const Graph g = trace(f, {pred, x});
   CHECK(text_of(g.run({tensor_of({}, {0}, DType::Bool), x})) == "float32[1] on cpu {8}");
-  const Program bad = [](const Tensors& in) {
-    return cond(in[0], plus_one, [&](const Tensor& t) { return t + in[1]; }, {in[1] * 2});
+}
+
+TEST_CASE("tensors of the trace that functions capture become inputs of all their graphs") {
+  const Maker make(GENERATE(Place::Cpu, Place::Dummy, Place::Fake));
+  const Program f = [](const Tensors& in) {
+    const Tensor doubled = in[1] * 2;
+    return cond(
+        in[0], [&](const Tensor& t) { return t + in[1]; },
+        [&](const Tensor& t) { return t * doubled; }, {doubled});
   };
-  CHECK(text_of(bad({pred, x})) == "float32[1] on cpu {3}");
-  CHECK_THAT(message([&] {
-               trace(bad, {pred, x});
-             }),
-             Contains("the subgraph uses 'arg1' (float32[1] on cpu) of the graph around it"));
+  const Tensors inputs{make.pred(true), make({1}, {3})};
+  run_all_ways(f, inputs);
+  const Graph g = trace(f, inputs, {.input_names = {"p", "x"}});
+  CHECK_THAT(g.to_string(), Contains("cond(p, true_graph, false_graph, [mul, x, mul])"));
+  CHECK_THAT(g.to_string(), Contains("= aten::add.Tensor(arg0, arg1)") &&
+                                Contains("= aten::mul.Tensor(arg0, arg2)"));
+  if (!make.has_data()) return;
+  CHECK(numbers_in(g.run(inputs)[0]) == Numbers{9});
+  CHECK(numbers_in(g.run({make.pred(false), make({1}, {5})})[0]) == Numbers{100});
+}
+
+TEST_CASE("arguments of the operators may be given by name") {
+  const Tensor x = tensor_of({1}, {1}), pred = tensor_of({}, {0}, DType::Bool);
+  const IValue yes = tensor_callable("f", plus_one), no = tensor_callable("g", negated);
+  const std::vector<IValue> r =
+      cond_op()({pred}, {{"operands", Tensors{x}}, {"false_fn", no}, {"true_fn", yes}});
+  CHECK(text_of(r[0].to_tensor()) == "float32[1] on cpu {-1}");
+  CHECK(message([&] {
+          cond_op()({pred}, {{"pred", pred}});
+        }) == "TypeError: higher_order::cond: argument 0 'pred' given twice");
+  CHECK(message([&] {
+          cond_op()({pred}, {{"body", yes}});
+        }) ==
+        "TypeError: higher_order::cond: unknown argument 'body'; it takes: pred, true_fn, "
+        "false_fn, operands");
+  CHECK(message([&] {
+          cond_op()({pred}, {{"false_fn", no}});
+        }) == "TypeError: higher_order::cond: argument 1 'true_fn' is missing");
+}
+
+TEST_CASE("modes that only watch see the call and what its functions call") {
+  CountingMode counting;
+  const Tensor pred = tensor_of({}, {1}, DType::Bool), x = tensor_of({1}, {1});
+  {
+    ModeGuard guard(&counting);
+    CHECK(text_of(plus_one_or_negated({pred, x})) == "float32[1] on cpu {2}");
+  }
+  CHECK(counting.count("higher_order::cond") == 1);
+  CHECK(counting.count("aten::add.Scalar") == 1);
 }
 
 TEST_CASE("a traced function sees its operands' strides, so that its graph fits them") {

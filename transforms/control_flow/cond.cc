@@ -45,18 +45,20 @@ class CondTarget final : public HigherOrderTarget {
 void trace_cond(TracingMode& mode, DispatchKeySet, Stack* stack) {
   if (mode.paused()) return cond_op().call_boxed(stack);
   const CondCall call(*stack);
-  const TracedFunction yes = trace_function(mode, call.true_fn, "true_graph", call.operands);
-  const TracedFunction no = trace_function(mode, call.false_fn, "false_graph", call.operands);
-  check_same_metadata(call.false_fn.name(), no.results, "true_fn", yes.results, Strides::Compared);
-  std::vector<GraphArg> arguments{mode.argument_of(call.pred), yes.graph, no.graph,
-                                  mode.argument_of(call.operands)};
+  const TracedFunctions traced = trace_functions(
+      mode,
+      {{call.true_fn, "true_graph", call.operands}, {call.false_fn, "false_graph", call.operands}});
+  check_same_metadata(call.false_fn.name(), traced.results[1], "true_fn", traced.results[0],
+                      Strides::Compared);
+  std::vector<GraphArg> arguments{mode.argument_of(call.pred), traced.graphs[0], traced.graphs[1],
+                                  argument_with_captured(mode, call.operands, traced)};
   run_and_record(mode, cond_op(), stack, std::make_shared<CondTarget>(), std::move(arguments));
 }
 
 HigherOrderOperator* make_cond() {
-  auto* const op = new HigherOrderOperator("cond");
+  auto* const op = new HigherOrderOperator("cond", {"pred", "true_fn", "false_fn", "operands"});
   op->impl(DispatchKey::CompositeExplicitAutograd, run_cond).release();
-  op->impl(DispatchKey::Autograd, below_autograd(*op)).release();
+  op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_cond).release();
   op->impl_functionalize(functionalized(*op, {"true_fn", "false_fn"}), functionalize_routes())
       .release();

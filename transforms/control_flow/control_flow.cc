@@ -1,11 +1,18 @@
 #include "switchboard/transforms/control_flow/control_flow.h"
 
+#include <algorithm>
+#include <limits>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/outputs/output_plan.h"
 
@@ -26,14 +33,6 @@ bool same_sizes(const Tensor& a, const Tensor& b) {
   return true;
 }
 
-bool same_strides(const Tensor& a, const Tensor& b) {
-  if (!a.is_symbolic() && a.numel() == 0) return true;
-  for (int64_t d = 0; d < a.dim(); ++d)
-    if (a.sym_size(d).maybe_int() != 1 && !same_number(a.sym_stride(d), b.sym_stride(d)))
-      return false;
-  return true;
-}
-
 std::string strides_text(const Tensor& t) {
   return str_cat(
       t.describe(), " with strides [",
@@ -44,8 +43,8 @@ std::string strides_text(const Tensor& t) {
 
 // RuntimeError if a result is a view of an argument, or the argument itself.
 void check_no_alias(std::string_view who, const std::vector<IValue>& arguments,
-                    const std::vector<IValue>& results) {
-  for (size_t r = 0; r < results.size(); ++r) {
+                    const std::vector<IValue>& results, size_t copied) {
+  for (size_t r = 0; r < std::min(copied, results.size()); ++r) {
     results[r].for_each_tensor([&](const Tensor& result) {
       for (size_t a = 0; a < arguments.size(); ++a) {
         arguments[a].for_each_tensor([&](const Tensor& argument) {
@@ -59,6 +58,28 @@ void check_no_alias(std::string_view who, const std::vector<IValue>& arguments,
 }
 
 }  // namespace
+
+bool same_strides(const Tensor& a, const Tensor& b) {
+  if (!a.is_symbolic() && a.numel() == 0) return true;
+  for (int64_t d = 0; d < a.dim(); ++d)
+    if (a.sym_size(d).maybe_int() != 1 && !same_number(a.sym_stride(d), b.sym_stride(d)))
+      return false;
+  return true;
+}
+
+bool requires_gradient(const Tensor& tensor) {
+  if (!tensor.defined() || !tensor.impl()->autograd_meta()) return false;
+  const Tensor copy(tensor.impl()->shallow_copy());
+  tensor.impl()->autograd_meta()->mark_copy(copy);
+  return static_cast<bool>(copy.impl()->autograd_meta());
+}
+
+bool is_recorded(const Tensor& tensor) {
+  if (!requires_gradient(tensor)) return false;
+  const NoModesGuard no_modes;
+  const UnexcludeKeysGuard autograd(kAutogradFunctionalities);
+  return requires_gradient(clone(tensor));
+}
 
 FunctionArgument::FunctionArgument(std::string_view op, std::string_view name, const IValue& value)
     : name_(str_cat(op, ": ", name)), function_(Callable::find(value)) {
@@ -143,19 +164,79 @@ void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, s
   }
 }
 
-OperatorBase::Rule below_autograd(const HigherOrderOperator& op) {
+namespace {
+
+// Refuses tensors that require gradients in the functions of a call that is not derived.
+class GradientWatch final : public DispatchMode {
+ public:
+  explicit GradientWatch(std::string who) : who_(std::move(who)) {}
+  void call(const OperatorHandle& op, DispatchKeySet, Stack* stack) override {
+    for (const IValue& value : absl::MakeConstSpan(*stack).last(op.entry().num_arguments()))
+      check(value, str_cat("captured by a function that calls ", op.name().to_string()));
+    op.call_boxed(stack);
+  }
+  std::string name() const override { return "GradientWatch"; }
+  bool only_watches() const override { return true; }
+  void watch_higher_order(std::string_view op, Stack* stack,
+                          absl::FunctionRef<void()> go_on) override {
+    for (const IValue& value : *stack)
+      check(value, str_cat("captured by a function that calls ", op));
+    go_on();
+  }
+  void check(const IValue& value, std::string_view where) const {
+    value.for_each_tensor([&](const Tensor& t) {
+      SB_CHECK_NOT_IMPLEMENTED(!is_recorded(t), who_, ": ", t.describe(), ", ", where,
+                               ", requires a gradient, which is not computed there; detach() it, "
+                               "call it under no_grad, or take the mode away");
+    });
+  }
+
+ private:
+  std::string who_;
+};
+
+// Whether what the call does is what the functions do, one call after the other.
+bool runs_plainly(DispatchKeySet keys, const Stack& stack) {
+  if (!keys.has(DispatchKey::Python)) return true;
+  bool owned = false;
+  for (const IValue& value : stack)
+    value.for_each_tensor([&](const Tensor& t) { owned = owned || t.impl()->mode_data(); });
+  return !owned && all_modes_only_watch();
+}
+
+}  // namespace
+
+OperatorBase::Rule autograd_rule(const HigherOrderOperator& op) {
   return [&op](DispatchKeySet keys, Stack* stack) {
-    const BelowAutogradGuard below;
-    op.redispatch_boxed(
-        (keys - kAutogradFunctionalities) & DispatchKeySet::below(DispatchKey::ADInplaceOrView),
-        stack);
+    const DispatchKeySet below =
+        (keys - kAutogradFunctionalities) & DispatchKeySet::below(DispatchKey::ADInplaceOrView);
+    // Values carry gradients below functionalisation.
+    const DispatchMode* const mode = current_mode();
+    const bool functional =
+        keys.has(DispatchKey::Functionalize) || (mode && mode->mode_key() == ModeKey::Functional);
+    if (functional || runs_plainly(keys, *stack)) return op.redispatch_boxed(below, stack);
+    const BelowAutogradGuard guard;
+    const auto watch = std::make_shared<GradientWatch>(
+        str_cat(op.name(), ": under ", mode ? mode->name() : "the mode of its arguments"));
+    for (IValue& value : *stack) {
+      watch->check(value, "an argument");
+      value = Callable::map(value, [&](const IntrusivePtr<Callable>& f) {
+        return [f, watch](std::vector<IValue> arguments) {
+          const ModeGuard active(watch.get());
+          return (*f)(std::move(arguments));
+        };
+      });
+    }
+    op.redispatch_boxed(below, stack);
   };
 }
 
 FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
-                                    std::vector<std::string> function_names) {
-  return [&op, names = std::move(function_names)](const FunctionalizeApi& api, DispatchKeySet,
-                                                  Stack* stack) {
+                                    std::vector<std::string> function_names,
+                                    std::function<size_t(const std::vector<IValue>&)> copied) {
+  return [&op, names = std::move(function_names), copied = std::move(copied)](
+             const FunctionalizeApi& api, DispatchKeySet, Stack* stack) {
+    const size_t first_copied = copied ? copied(*stack) : std::numeric_limits<size_t>::max();
     std::vector<IValue> values;
     size_t num_functions = 0;
     for (const IValue& argument : *stack) {
@@ -168,10 +249,11 @@ FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
           str_cat(op.name(), ": ",
                   num_functions < names.size() ? names[num_functions] : std::string("function"));
       ++num_functions;
-      values.push_back(Callable::make(
-          [who, f = api.functionalize(function->function())](std::vector<IValue> arguments) {
+      values.push_back(
+          Callable::make([who, first_copied, f = api.functionalize(function->function())](
+                             std::vector<IValue> arguments) {
             std::vector<IValue> results = f(arguments);
-            check_no_alias(who, arguments, results);
+            check_no_alias(who, arguments, results, first_copied);
             return results;
           }));
     }

@@ -5,6 +5,7 @@
 #define SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_CONTROL_FLOW_H_
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,14 @@ bool truth_of(std::string_view who, const Tensor& tensor);
 // first dimension, and agree in it. Of a size that is a symbol, what can be told.
 void check_slices(std::string_view op, const std::vector<Tensor>& xs);
 
+// Whether autograd derives by the tensor; and whether it would record a call on it now. A program
+// that has no autograd does not get it by this package, which asks the tensors.
+bool requires_gradient(const Tensor& tensor);
+bool is_recorded(const Tensor& tensor);
+
+// Whether two tensors of the same sizes have the same strides, where these matter.
+bool same_strides(const Tensor& a, const Tensor& b);
+
 enum class Strides : bool { Ignored, Compared };
 // Throws RuntimeError, naming the result and both metadata, unless `got`, the results of the
 // function `who`, are as many tensors as `expected`, which are those `of`, with the same dtypes,
@@ -58,14 +67,19 @@ enum class Strides : bool { Ignored, Compared };
 void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, std::string_view of,
                          const std::vector<Tensor>& expected, Strides strides);
 
-// The rule at Autograd: runs the operator, and what its functions call, below autograd.
-OperatorBase::Rule below_autograd(const HigherOrderOperator& op);
+// The rule at Autograd. Where no mode replaces or records the call, the operator is plain control
+// flow: what its functions call is recorded as it runs, captured tensors included. Under any other
+// mode the call is one that is not derived: it runs below autograd, and NotImplementedError, naming
+// the operator and the mode, refuses tensors that require gradients, given or captured.
+OperatorBase::Rule autograd_rule(const HigherOrderOperator& op);
 // The rule for functionalisation: the operator runs on values, below, with functions that mutate
 // nothing. RuntimeError if a result of a function shares memory with an argument of it;
 // NotImplementedError if a function writes to what it has not made. `function_names` are those of
-// the arguments that are functions, in order.
-FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
-                                    std::vector<std::string> function_names);
+// the arguments that are functions, in order. Results from number `copied` on may share memory:
+// the operator gives copies of them. It gets the arguments.
+FunctionalizeApiRule functionalized(
+    const HigherOrderOperator& op, std::vector<std::string> function_names,
+    std::function<size_t(const std::vector<IValue>&)> copied = nullptr);
 
 }  // namespace sb::control_flow
 

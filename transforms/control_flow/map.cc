@@ -47,18 +47,21 @@ class MapTarget final : public HigherOrderTarget {
 void trace_map(TracingMode& mode, DispatchKeySet, Stack* stack) {
   if (mode.paused()) return map_impl_op().call_boxed(stack);
   const MapCall call(*stack);
-  const TracedFunction body = trace_function(mode, call.f, "body_graph", call.inputs_at(0));
-  std::vector<GraphArg> arguments{body.graph, mode.argument_of(call.xs),
-                                  mode.argument_of(call.args)};
+  const TracedFunctions traced = trace_functions(mode, {{call.f, "body_graph", call.inputs_at(0)}});
+  std::vector<GraphArg> arguments{traced.graphs[0], mode.argument_of(call.xs),
+                                  argument_with_captured(mode, call.args, traced)};
   run_and_record(mode, map_impl_op(), stack, std::make_shared<MapTarget>(), std::move(arguments));
 }
 
 HigherOrderOperator* make_map() {
-  auto* const op = new HigherOrderOperator("map_impl");
+  auto* const op = new HigherOrderOperator("map_impl", {"f", "xs", "pos_args"});
   op->impl(DispatchKey::CompositeExplicitAutograd, run_map).release();
-  op->impl(DispatchKey::Autograd, below_autograd(*op)).release();
+  op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_map).release();
-  op->impl_functionalize(functionalized(*op, {"f"}), functionalize_routes()).release();
+  op->impl_functionalize(
+        functionalized(*op, {"f"}, [](const std::vector<IValue>&) { return size_t{0}; }),
+        functionalize_routes())
+      .release();
   return op;
 }
 

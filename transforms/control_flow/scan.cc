@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "switchboard/core/error.h"
-#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/indexing/flip.h"
 #include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/views.h"
@@ -50,24 +50,36 @@ class ScanTarget final : public HigherOrderTarget {
   }
 };
 
-void trace_scan(TracingMode& mode, DispatchKeySet, Stack* stack) {
+void trace_scan(TracingMode& mode, DispatchKeySet keys, Stack* stack) {
   if (mode.paused()) return scan_op().call_boxed(stack);
   const ScanCall call(*stack);
-  const TracedFunction body =
-      trace_function(mode, call.combine_fn, "scan_combine_graph", call.inputs_at(call.init, 0));
-  std::vector<Tensor> results = body.results;
-  call.take_slices(&results);
-  std::vector<GraphArg> arguments{body.graph, mode.argument_of(call.init),
-                                  mode.argument_of(call.xs), mode.argument_of(call.additional)};
+  TracedFunctions traced = trace_functions(
+      mode, {{call.combine_fn, "scan_combine_graph", call.inputs_at(call.init, 0)}});
+  if (auto fixed = fix_strides(mode, call.combine_fn, call.init, traced.results[0])) {
+    (*stack)[0] = std::move(fixed->function);
+    (*stack)[1] = std::move(fixed->carried);
+    return trace_scan(mode, keys, stack);
+  }
+  call.take_slices(&traced.results[0]);
+  std::vector<GraphArg> arguments{traced.graphs[0], mode.argument_of(call.init),
+                                  mode.argument_of(call.xs),
+                                  argument_with_captured(mode, call.additional, traced)};
   run_and_record(mode, scan_op(), stack, std::make_shared<ScanTarget>(), std::move(arguments));
 }
 
 HigherOrderOperator* make_scan() {
-  auto* const op = new HigherOrderOperator("scan");
+  auto* const op =
+      new HigherOrderOperator("scan", {"combine_fn", "init", "xs", "additional_inputs"});
   op->impl(DispatchKey::CompositeExplicitAutograd, run_scan).release();
-  op->impl(DispatchKey::Autograd, below_autograd(*op)).release();
+  op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_scan).release();
-  op->impl_functionalize(functionalized(*op, {"combine_fn"}), functionalize_routes()).release();
+  op->impl_functionalize(
+        functionalized(*op, {"combine_fn"},
+                       [](const std::vector<IValue>& arguments) {
+                         return tensors_of(kScanName, "init", arguments.at(1)).size();
+                       }),
+        functionalize_routes())
+      .release();
   return op;
 }
 
@@ -83,8 +95,7 @@ ScanCall::ScanCall(const std::vector<IValue>& stack)
 
 std::vector<Tensor> ScanCall::inputs_at(const std::vector<Tensor>& carry, int64_t i) const {
   std::vector<Tensor> inputs = carry;
-  // Copies, as torch's: what combine_fn sees does not depend on how the xs lie in memory.
-  for (const Tensor& x : xs) inputs.push_back(clone(select(x, 0, i), MemoryFormat::Contiguous));
+  for (const Tensor& x : xs) inputs.push_back(select(x, 0, i));
   inputs.insert(inputs.end(), additional.begin(), additional.end());
   return inputs;
 }
@@ -100,10 +111,20 @@ std::vector<Tensor> ScanCall::take_slices(std::vector<Tensor>* results) const {
   return slices;
 }
 
-std::vector<Tensor> call_scan(IValue combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs) {
-  return tensors_of(
+std::vector<Tensor> call_scan(IValue combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs,
+                              std::vector<Tensor> additional, bool reverse) {
+  const size_t num_carried = init.size();
+  // As torch's: the operator itself knows one direction.
+  if (reverse) {
+    check_slices(kScanName, xs);
+    for (Tensor& x : xs) x = flip(x, {0});
+  }
+  std::vector<Tensor> results = tensors_of(
       kScanName, "results",
-      scan_op()({std::move(combine_fn), std::move(init), std::move(xs), std::vector<Tensor>{}}));
+      scan_op()({std::move(combine_fn), std::move(init), std::move(xs), std::move(additional)}));
+  if (reverse)
+    for (size_t i = num_carried; i < results.size(); ++i) results[i] = flip(results[i], {0});
+  return results;
 }
 
 }  // namespace control_flow

@@ -17,7 +17,9 @@ HigherOrderOperator& scan_op();
 
 // Calls combine_fn(carry..., xs[0][i], xs[1][i], ...) for each i of the first dimension of the xs,
 // in order. It gives the next carry, as many tensors as `init`, and then what is stacked along a
-// new first dimension. The result is the last carry and then the stacked tensors. As
+// new first dimension. It takes the additional inputs, which stay as they are, behind the slices.
+// With `reverse` it goes from the last slice to the first; what is stacked stays in the order of
+// the slices. The result is the last carry and then the stacked tensors. As
 // `torch._higher_order_ops.scan`. combine_fn is as in tensor_callable.h.
 //
 //   // Running sums of the rows of x, and their total.
@@ -30,7 +32,8 @@ HigherOrderOperator& scan_op();
 // slices change dtype, sizes or device. A trace records combine_fn once, and a fake mode runs it
 // once, for the first slice. What functions may not do is in cond.h.
 template <class F>
-std::vector<Tensor> scan(F combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs);
+std::vector<Tensor> scan(F combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs,
+                         std::vector<Tensor> additional_inputs = {}, bool reverse = false);
 
 namespace control_flow {
 
@@ -49,15 +52,17 @@ struct ScanCall {
   std::vector<Tensor> init, xs, additional;
 };
 
-std::vector<Tensor> call_scan(IValue combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs);
+std::vector<Tensor> call_scan(IValue combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs,
+                              std::vector<Tensor> additional, bool reverse);
 
 }  // namespace control_flow
 
 template <class F>
-std::vector<Tensor> scan(F combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs) {
+std::vector<Tensor> scan(F combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs,
+                         std::vector<Tensor> additional_inputs, bool reverse) {
   return control_flow::call_scan(
       tensor_callable("higher_order::scan: combine_fn", std::move(combine_fn)), std::move(init),
-      std::move(xs));
+      std::move(xs), std::move(additional_inputs), reverse);
 }
 
 }  // namespace sb

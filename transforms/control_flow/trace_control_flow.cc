@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/views/views.h"
 
@@ -19,64 +18,62 @@ Tensor copy_with_strides(const Tensor& t) {
   return as_strided(clone(memory), t.sizes(), t.strides(), 0);
 }
 
-// Whether what a schema returns may share memory with an argument.
-bool shares_memory(const Argument& argument, const FunctionSchema& schema) {
-  if (!argument.alias) return false;
-  for (const Return& r : schema.returns) {
-    if (!r.alias) continue;
-    for (const std::string& set : r.alias->before) {
-      for (const std::string& from : argument.alias->before)
-        if (set == from || set == "*" || from == "*") return true;
-      for (const std::string& from : argument.alias->after)
-        if (set == from || set == "*" || from == "*") return true;
-    }
-  }
-  return false;
-}
-
-// Throws if a call in the graph writes to an input, to a constant or to a view of one.
-void check_writes(const FunctionArgument& function, const Graph& graph) {
-  absl::flat_hash_map<const Node*, const Node*> outside;  // and what it is a view of
-  for (size_t i = 0; i < graph.size(); ++i) {
-    const Node& node = graph[i];
-    if (node.kind() == Node::Kind::Placeholder || node.kind() == Node::Kind::Constant) {
-      outside.emplace(&node, &node);
-    } else if (node.kind() == Node::Kind::GetItem) {
-      const auto found = outside.find(node.arguments()[0].node());
-      if (found == outside.end()) continue;
-      const Node* const root = found->second;  // a copy: adding may move the elements
-      outside.emplace(&node, root);
-    } else if (node.kind() == Node::Kind::Call) {
-      const FunctionSchema& schema = node.op().schema();
-      for (size_t a = 0; a < schema.arguments.size(); ++a) {
-        node.arguments()[a].for_each_node([&](const Node* used) {
-          const auto found = outside.find(used);
-          if (found == outside.end()) return;
-          const Node* const root = found->second;
-          SB_CHECK(!schema.arguments[a].is_write(), function.name(), ": ",
-                   node.op().name().to_string(), " writes to ",
-                   root->kind() == Node::Kind::Placeholder ? "the input '" : "the constant '",
-                   root->name(), "'; it must write to a clone");
-          if (shares_memory(schema.arguments[a], schema)) outside.emplace(&node, root);
-        });
-      }
-    }
-  }
-}
-
 }  // namespace
 
-TracedFunction trace_function(TracingMode& mode, const FunctionArgument& function,
-                              const std::string& graph_name, const std::vector<Tensor>& inputs) {
-  std::vector<Tensor> copies;
-  for (const Tensor& input : inputs) copies.push_back(copy_with_strides(input));
-  std::vector<Tensor> results;
-  const TraceOptions options{.refuse_data_dependent = mode.options().refuse_data_dependent};
-  const auto graph = std::make_shared<const Graph>(mode.trace_subgraph(
-      [&](const std::vector<Tensor>& given) { return results = function(given); }, copies,
-      options));
-  check_writes(function, *graph);
-  return {{graph_name, graph}, std::move(results)};
+TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToTrace>& functions) {
+  TracedFunctions traced;
+  std::vector<Graph> graphs;
+  for (const FunctionToTrace& f : functions) {
+    std::vector<Tensor> copies, results;
+    for (const Tensor& input : f.inputs) copies.push_back(copy_with_strides(input));
+    const TraceOptions options{.refuse_data_dependent = mode.options().refuse_data_dependent,
+                               .pure_function = f.function.name()};
+    graphs.push_back(mode.trace_subgraph(
+        [&](const std::vector<Tensor>& given) { return results = f.function(given); }, copies,
+        options, &traced.captured));
+    traced.results.push_back(std::move(results));
+  }
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    // What only later functions capture.
+    while (graphs[i].num_inputs() < functions[i].inputs.size() + traced.captured.size()) {
+      const Tensor& tensor = traced.captured[graphs[i].num_inputs() - functions[i].inputs.size()];
+      graphs[i].late_placeholder(str_cat("arg", graphs[i].num_inputs()), NodeMeta::of(tensor));
+    }
+    traced.graphs.push_back(
+        Subgraph{functions[i].graph_name, std::make_shared<const Graph>(std::move(graphs[i]))});
+  }
+  return traced;
+}
+
+GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
+                                const TracedFunctions& traced) {
+  tensors.insert(tensors.end(), traced.captured.begin(), traced.captured.end());
+  return mode.argument_of(tensors);
+}
+
+std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgument& function,
+                                        std::vector<Tensor> carried,
+                                        const std::vector<Tensor>& results) {
+  if (results.size() < carried.size()) return std::nullopt;
+  std::vector<bool> changed(carried.size());
+  bool any = false;
+  for (size_t i = 0; i < carried.size(); ++i) {
+    changed[i] = results[i].dim() == carried[i].dim() && !same_strides(results[i], carried[i]);
+    if (!changed[i]) continue;
+    any = true;
+    const ModeGuard active(&mode);
+    carried[i] = contiguous(carried[i]);
+  }
+  if (!any) return std::nullopt;
+  IValue fixed = Callable::make([function, changed](std::vector<IValue> values) {
+    std::vector<Tensor> inputs;
+    for (IValue& value : values) inputs.push_back(std::move(value).to_tensor());
+    std::vector<Tensor> given = function(inputs);
+    for (size_t i = 0; i < given.size() && i < changed.size(); ++i)
+      if (changed[i]) given[i] = contiguous(given[i]);
+    return values_of(given);
+  });
+  return FixedStrides{std::move(fixed), std::move(carried)};
 }
 
 void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* stack,
@@ -85,8 +82,11 @@ void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* sta
   op.call_boxed(stack);
   Node* const node = mode.graph().call_higher_order(std::move(target), std::move(arguments));
   // One tensor stands for one node. A result may be an operand or a tensor that a function
-  // captured, and those are still what they were.
-  for (IValue& result : *stack) result = Tensor(result.to_tensor().impl()->shallow_copy());
+  // captured, and those are still what they were. Before dispatch it may have a history.
+  for (IValue& value : *stack) {
+    const Tensor& result = value.unchecked_tensor();
+    value = requires_gradient(result) ? alias(result) : Tensor(result.impl()->shallow_copy());
+  }
   mode.track_results(node, *stack);
 }
 

@@ -1,9 +1,10 @@
-// How cond, while_loop and map record themselves.
+// How higher-order operators record themselves.
 
 #ifndef SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_TRACE_CONTROL_FLOW_H_
 #define SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_TRACE_CONTROL_FLOW_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,17 +13,40 @@
 
 namespace sb::control_flow {
 
-// A function as a subgraph, and what it gave for the inputs that it was traced with.
-struct TracedFunction {
-  Subgraph graph;
-  std::vector<Tensor> results;
+// A function that a graph is made of, the name of that graph, and what it is called with.
+struct FunctionToTrace {
+  const FunctionArgument& function;
+  std::string graph_name;
+  std::vector<Tensor> inputs;
 };
 
-// Traces a function, with copies of the inputs, so that functions of which only one is to run do
-// not change each other's data. Throws RuntimeError, naming the operator that does it, if the
-// function writes to its inputs or to a tensor that the graph holds as a constant.
-TracedFunction trace_function(TracingMode& mode, const FunctionArgument& function,
-                              const std::string& graph_name, const std::vector<Tensor>& inputs);
+// Functions as subgraphs, what they gave, and the tensors that they capture from the traces around
+// them: each subgraph has inputs for all of these, in this order, behind those of its function.
+struct TracedFunctions {
+  std::vector<GraphArg> graphs;
+  std::vector<std::vector<Tensor>> results;
+  std::vector<Tensor> captured;
+};
+
+// Traces functions, with copies of the inputs, so that functions of which only one is to run do not
+// change each other's data. Throws RuntimeError, naming the operator that would do it, if a
+// function writes to its inputs or to what it captures.
+TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToTrace>& functions);
+
+// `tensors` and then what was captured, as an argument of a node.
+GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
+                                const TracedFunctions& traced);
+
+// A graph has strides burnt in, and a function that carries tensors from one trip to the next may
+// change theirs. Then both are made contiguous: the carried tensors, in the graph, and the results
+// of the function, of which the first are the next carried ones. nullopt where it changes none.
+struct FixedStrides {
+  IValue function;
+  std::vector<Tensor> carried;
+};
+std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgument& function,
+                                        std::vector<Tensor> carried,
+                                        const std::vector<Tensor>& results);
 
 // Runs the operator below the mode with the arguments on the stack, and records the call as a node
 // with these arguments. The results stand for items of the node.

@@ -45,25 +45,33 @@ class WhileLoopTarget final : public HigherOrderTarget {
   }
 };
 
-void trace_while_loop(TracingMode& mode, DispatchKeySet, Stack* stack) {
+void trace_while_loop(TracingMode& mode, DispatchKeySet keys, Stack* stack) {
   if (mode.paused()) return while_loop_op().call_boxed(stack);
   const WhileLoopCall call(*stack);
   const std::vector<Tensor> inputs = call.with_additional(call.carried);
-  const TracedFunction condition =
-      trace_function(mode, call.cond_fn, "while_loop_cond_graph", inputs);
-  call.check_condition(condition.results);
-  const TracedFunction body = trace_function(mode, call.body_fn, "while_loop_body_graph", inputs);
-  check_same_metadata(call.body_fn.name(), body.results, kCarried, call.carried, Strides::Compared);
-  std::vector<GraphArg> arguments{condition.graph, body.graph, mode.argument_of(call.carried),
-                                  mode.argument_of(call.additional)};
+  const TracedFunctions traced =
+      trace_functions(mode, {{call.cond_fn, "while_loop_cond_graph", inputs},
+                             {call.body_fn, "while_loop_body_graph", inputs}});
+  call.check_condition(traced.results[0]);
+  if (auto fixed = fix_strides(mode, call.body_fn, call.carried, traced.results[1])) {
+    (*stack)[1] = std::move(fixed->function);
+    (*stack)[2] = std::move(fixed->carried);
+    return trace_while_loop(mode, keys, stack);
+  }
+  check_same_metadata(call.body_fn.name(), traced.results[1], kCarried, call.carried,
+                      Strides::Compared);
+  std::vector<GraphArg> arguments{traced.graphs[0], traced.graphs[1],
+                                  mode.argument_of(call.carried),
+                                  argument_with_captured(mode, call.additional, traced)};
   run_and_record(mode, while_loop_op(), stack, std::make_shared<WhileLoopTarget>(),
                  std::move(arguments));
 }
 
 HigherOrderOperator* make_while_loop() {
-  auto* const op = new HigherOrderOperator("while_loop");
+  auto* const op = new HigherOrderOperator(
+      "while_loop", {"cond_fn", "body_fn", "carried_inputs", "additional_inputs"});
   op->impl(DispatchKey::CompositeExplicitAutograd, run_while_loop).release();
-  op->impl(DispatchKey::Autograd, below_autograd(*op)).release();
+  op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_while_loop).release();
   op->impl_functionalize(functionalized(*op, {"cond_fn", "body_fn"}), functionalize_routes())
       .release();
@@ -89,10 +97,11 @@ void WhileLoopCall::check_condition(const std::vector<Tensor>& results) const {
            ": expected a bool tensor without dimensions, got ", results[0].describe());
 }
 
-std::vector<Tensor> call_while_loop(IValue cond_fn, IValue body_fn, std::vector<Tensor> carried) {
+std::vector<Tensor> call_while_loop(IValue cond_fn, IValue body_fn, std::vector<Tensor> carried,
+                                    std::vector<Tensor> additional) {
   return tensors_of(kWhileLoopName, "results",
                     while_loop_op()({std::move(cond_fn), std::move(body_fn), std::move(carried),
-                                     std::vector<Tensor>{}}));
+                                     std::move(additional)}));
 }
 
 }  // namespace control_flow

@@ -18,7 +18,8 @@ HigherOrderOperator& while_loop_op();
 
 // Replaces the carried tensors by body_fn(carried...) while cond_fn(carried...) holds, and gives
 // what they are in the end: copies of the inputs if it never holds. As `torch.while_loop`. The
-// functions are as in tensor_callable.h; cond_fn gives a bool tensor without dimensions.
+// functions are as in tensor_callable.h; cond_fn gives a bool tensor without dimensions. Both
+// take the additional inputs, which stay as they are, behind the carried ones.
 //
 //   std::vector<Tensor> r = while_loop([](const Tensor& i, const Tensor& x) { return i < 10; },
 //                                      [](const Tensor& i, const Tensor& x) {
@@ -30,7 +31,8 @@ HigherOrderOperator& while_loop_op();
 // (RuntimeError, naming the result and both). A trace records each function once, and a fake mode
 // runs each once: there the strides must agree too. What functions may not do is in cond.h.
 template <class C, class B>
-std::vector<Tensor> while_loop(C cond_fn, B body_fn, std::vector<Tensor> carried_inputs);
+std::vector<Tensor> while_loop(C cond_fn, B body_fn, std::vector<Tensor> carried_inputs,
+                               std::vector<Tensor> additional_inputs = {});
 
 namespace control_flow {
 
@@ -47,16 +49,18 @@ struct WhileLoopCall {
   std::vector<Tensor> carried, additional;
 };
 
-std::vector<Tensor> call_while_loop(IValue cond_fn, IValue body_fn, std::vector<Tensor> carried);
+std::vector<Tensor> call_while_loop(IValue cond_fn, IValue body_fn, std::vector<Tensor> carried,
+                                    std::vector<Tensor> additional);
 
 }  // namespace control_flow
 
 template <class C, class B>
-std::vector<Tensor> while_loop(C cond_fn, B body_fn, std::vector<Tensor> carried_inputs) {
+std::vector<Tensor> while_loop(C cond_fn, B body_fn, std::vector<Tensor> carried_inputs,
+                               std::vector<Tensor> additional_inputs) {
   return control_flow::call_while_loop(
       tensor_callable("higher_order::while_loop: cond_fn", std::move(cond_fn)),
       tensor_callable("higher_order::while_loop: body_fn", std::move(body_fn)),
-      std::move(carried_inputs));
+      std::move(carried_inputs), std::move(additional_inputs));
 }
 
 }  // namespace sb
