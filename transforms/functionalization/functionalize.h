@@ -11,7 +11,8 @@ namespace sb {
 // arrive below the Functionalize key without mutations: in-place operators, out= arguments and
 // writes to views have become new values. What f writes to its inputs, or to other plain tensors
 // that it uses, is copied to them at the end, by copy_. Results that share memory with an input do
-// so afterwards. As `torch.func.functionalize(f, remove='mutations')`.
+// so afterwards. Gradients pass, to results and to inputs that f wrote to. As
+// `torch.func.functionalize(f, remove='mutations')`.
 //
 //   TensorFunction g = functionalize(f);
 //   std::vector<Tensor> results = g({x, y});
