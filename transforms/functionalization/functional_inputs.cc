@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "switchboard/autograd/grad_mode.h"
-#include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/set.h"
@@ -13,9 +11,12 @@
 namespace sb {
 namespace {
 
+using internal::grad_hooks;
+using internal::GradScope;
+
 // What autograd knows the tensor's memory by.
 Tensor root_of(const Tensor& plain) {
-  const Tensor base = base_of(plain);
+  const Tensor base = grad_hooks->base_of(plain);
   return base.defined() ? base : plain;
 }
 
@@ -40,7 +41,7 @@ const Tensor& FunctionalInputs::Memory::base(size_t lineage) {
   if (lineages.size() <= lineage) lineages.resize(lineage + 1);
   Lineage& l = lineages[lineage];
   if (l.base.defined()) return l.base;
-  const GradModeGuard grad(true);
+  const GradScope grad(true);
   // By the input, not by the root, which a trace does not know.
   l.base = l.first.defined() ? whole_of(l.first) : detach(whole_of(lineages[0].first));
   // All lineages have the shape of the first.
@@ -60,10 +61,10 @@ Tensor FunctionalInputs::wrap(const Tensor& plain) {
       found == storages_.end() ? wrap_first(plain) : wrap_another(plain, &memories_[found->second]);
   index_.emplace(plain.impl(), inputs_.size());
   inputs_.push_back({plain, functional, Tensor()});
-  const Tensor grad = requires_grad(plain) ? grad_of(plain) : Tensor();
+  const Tensor grad = grad_hooks->requires_grad(plain) ? grad_hooks->grad_of(plain) : Tensor();
   if (grad.defined()) {
     const Tensor functional_grad = wrap(grad);
-    set_grad(functional, functional_grad);
+    grad_hooks->set_grad(functional, functional_grad);
     inputs_[index_.at(plain.impl())].grad = functional_grad;
   }
   return functional;
@@ -80,23 +81,23 @@ Tensor FunctionalInputs::wrap_first(const Tensor& plain) {
 
 Tensor FunctionalInputs::wrap_another(const Tensor& plain, Memory* memory) {
   BelowFunctionalization below(owner_);
-  const GradModeGuard grad(true);
+  const GradScope grad(true);
   const IntrusivePtr<FunctionalStorage>& storage = memory->functional;
   storage->apply_updates();
   const size_t lineage = memory->lineage_of(plain);
   ViewChain chain = chain_to(storage->base(lineage), ViewForm(plain));
   Tensor value = plain;
   if (storage->mutated()) {
-    SB_CHECK(!requires_grad(plain), "functionalize: ", plain.describe(),
+    SB_CHECK(!grad_hooks->requires_grad(plain), "functionalize: ", plain.describe(),
              " requires a gradient, and its memory was written to before it was used: pass it to "
              "the program as an input");
     value = apply_chain(chain, storage->base(lineage));
-  } else if (requires_grad(plain)) {
+  } else if (grad_hooks->requires_grad(plain)) {
     storage->set_history(lineage, chain, plain);
   }
   const Tensor functional(make_intrusive<FunctionalTensorImpl>(storage, lineage, std::move(chain),
                                                                std::move(value), owner_));
-  internal::mirror_history(plain, functional);
+  grad_hooks->mirror(plain, functional);
   const Tensor& first = memory->lineages[lineage].first;
   if (!first.is_same(plain))
     functional.impl()->share_version_counter(*inputs_[index_.at(first.impl())].functional.impl());
@@ -116,8 +117,8 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
   std::vector<Tensor> plain;  // views, so before the shapes of what they view change
   for (const Tensor& result : results) {
     plain.push_back(plain_result(result));
-    SB_CHECK(!is_ours(result) || !requires_grad(result) || requires_grad(plain.back()) ||
-                 !internal::records_values(),
+    SB_CHECK(!is_ours(result) || !grad_hooks->requires_grad(result) ||
+                 grad_hooks->requires_grad(plain.back()) || !internal::records_values(),
              "functionalize: result ", plain.size() - 1, ", ", plain.back().describe(),
              ", requires a gradient of tensors that the program itself has marked with "
              "set_requires_grad, which does not leave the program");
@@ -181,12 +182,12 @@ void FunctionalInputs::write_data() {
     bool written = false;
     for (size_t lineage = 0; lineage < memory.functional->num_lineages(); ++lineage) {
       if (!memory.functional->recorded(lineage)) continue;
-      const GradModeGuard grad(true);
+      const GradScope grad(true);
       copy_(memory.base(lineage), memory.functional->base(lineage));
       written = true;
     }
     if (written) continue;
-    const NoGradGuard no_grad;
+    const GradScope no_grad(false);
     copy_(memory.base(0), memory.functional->base(0));
   }
 }
@@ -196,7 +197,7 @@ void FunctionalInputs::write_shapes() {
     FunctionalTensorImpl& now = *functional_impl(input.functional);
     const Tensor& plain = input.plain;
     if (has_grown(input)) {
-      const GradModeGuard grad(now.functional_storage()->recorded(now.lineage()));
+      const GradScope grad(now.functional_storage()->recorded(now.lineage()));
       resize_(plain, now.sizes());
       copy_(plain, now.value());
       continue;
@@ -217,13 +218,14 @@ void FunctionalInputs::write_shapes() {
 
 void FunctionalInputs::write_grads() {
   for (const Input& input : inputs_) {
-    const Tensor grad = grad_of(input.functional);
+    const Tensor grad = grad_hooks->grad_of(input.functional);
     const bool is_what_it_was =
         grad.defined() == input.grad.defined() && (!grad.defined() || grad.is_same(input.grad));
-    if (!is_what_it_was) set_grad(input.plain, grad.defined() ? plain_result(grad) : grad);
-    if (requires_grad(input.functional) && !requires_grad(input.plain) &&
-        is_leaf(input.functional)) {
-      set_requires_grad(input.plain);
+    if (!is_what_it_was)
+      grad_hooks->set_grad(input.plain, grad.defined() ? plain_result(grad) : grad);
+    if (grad_hooks->requires_grad(input.functional) && !grad_hooks->requires_grad(input.plain) &&
+        grad_hooks->is_leaf(input.functional)) {
+      grad_hooks->set_requires_grad(input.plain);
     }
   }
 }
@@ -235,7 +237,7 @@ Tensor FunctionalInputs::plain_result(const Tensor& result) {
   FunctionalTensorImpl& impl = *functional_impl(result);
   Memory* const memory = find_memory(impl);
   if (!memory || !memory->functional->mutated()) return impl.value();
-  const GradModeGuard grad(true);
+  const GradScope grad(true);
   return apply_chain(impl.chain(), memory->base(impl.lineage()));
 }
 

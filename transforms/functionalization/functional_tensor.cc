@@ -3,7 +3,6 @@
 #include <atomic>
 #include <utility>
 
-#include "switchboard/autograd/grad_mode.h"
 #include "switchboard/core/error.h"
 #include "switchboard/transforms/functionalization/history.h"
 
@@ -67,7 +66,7 @@ void FunctionalStorage::set_history(size_t lineage, const ViewChain& chain, cons
 }
 
 void FunctionalStorage::add_update(Tensor value, ViewChain chain, size_t lineage) {
-  const bool recorded = is_grad_enabled() && internal::records_values();
+  const bool recorded = internal::grad_hooks->is_grad_enabled() && internal::records_values();
   updates_.push_back({std::move(value), std::move(chain), lineage, recorded});
   if (recorded_.size() <= lineage) recorded_.resize(lineage + 1);
   if (recorded) recorded_[lineage] = true;
@@ -75,7 +74,7 @@ void FunctionalStorage::add_update(Tensor value, ViewChain chain, size_t lineage
 }
 
 void FunctionalStorage::Update::apply_to(std::vector<Tensor>* bases) const {
-  const GradModeGuard grad(recorded);
+  const internal::GradScope grad(recorded);
   const Tensor& old = (*bases)[lineage];
   Tensor data = with_strides(invert_chain(chain, old, value), old.strides());
   std::vector<Tensor> updated(bases->size());
@@ -153,7 +152,7 @@ const Tensor& FunctionalTensorImpl::value() {
     BelowFunctionalization below(owner_);
     functional_storage_->apply_updates();
     // A view has the history of what it views, whoever asks first.
-    const GradModeGuard grad(true);
+    const internal::GradScope grad(true);
     value_ = apply_chain(chain_, functional_storage_->base(lineage_));
     generation_ = functional_storage_->generation();
   }
@@ -163,7 +162,7 @@ const Tensor& FunctionalTensorImpl::value() {
 Tensor FunctionalTensorImpl::captured_value() const {
   if (generation_ == functional_storage_->generation()) return value_;
   BelowFunctionalization below(owner_);
-  const GradModeGuard grad(true);
+  const internal::GradScope grad(true);
   return apply_chain(chain_, functional_storage_->updated_base(lineage_));
 }
 
@@ -210,7 +209,7 @@ Tensor functional_of_result(const Tensor& value, IntrusivePtr<FunctionalOwner> o
   IntrusivePtr<FunctionalStorage> storage;
   ViewChain chain;
   BelowFunctionalization below(owner);
-  const GradModeGuard grad(true);
+  const internal::GradScope grad(true);
   if (is_whole_storage(value)) {
     storage = make_intrusive<FunctionalStorage>(without_bits(value));
     chain = chain_to_bits(value.key_set());
@@ -230,7 +229,7 @@ Tensor to_functional_tensor(const Tensor& plain, IntrusivePtr<FunctionalOwner> o
   SB_CHECK(!is_functional_tensor(plain), "to_functional_tensor: ", plain.describe(),
            " is a functional tensor already");
   Tensor functional = internal::functional_of_result(plain, std::move(owner));
-  internal::mirror_history(plain, functional);
+  internal::grad_hooks->mirror(plain, functional);
   return functional;
 }
 

@@ -6,6 +6,7 @@
 
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/modes/grad_hooks.h"
 
 namespace sb::internal {
 
@@ -30,13 +31,19 @@ class RecordsOfProgram {
 // after a write that autograd did not see. `data` itself where neither requires a gradient.
 Tensor with_history_of(const Tensor& old, const Tensor& data);
 
-// Makes a functional tensor look to autograd as the plain one does that it stands for: a leaf, or
-// one that was computed. Backward that is run inside of the program stops there with an error in
-// the second case: what is outside would get no gradient.
-void mirror_history(const Tensor& plain, const Tensor& functional);
-// Where `plain` is a view of another tensor: makes `functional` a view of that one's functional
-// tensor, of the same kind.
-void mirror_view(const Tensor& plain, const Tensor& functional, const Tensor& functional_base);
+// Whether gradients are on, for a scope. As GradModeGuard.
+class GradScope {
+ public:
+  explicit GradScope(bool enabled) : previous_(grad_hooks->is_grad_enabled()) {
+    grad_hooks->set_grad_enabled(enabled);
+  }
+  ~GradScope() { grad_hooks->set_grad_enabled(previous_); }
+  GradScope(const GradScope&) = delete;
+  GradScope& operator=(const GradScope&) = delete;
+
+ private:
+  bool previous_;
+};
 
 }  // namespace sb::internal
 
