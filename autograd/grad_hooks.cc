@@ -1,5 +1,8 @@
 #include "switchboard/dispatch/modes/grad_hooks.h"
 
+#include <string>
+#include <utility>
+
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/node.h"
 #include "switchboard/autograd/variable.h"
@@ -15,16 +18,15 @@ class SameGradientNode final : public GradNode {
   TensorVector apply(TensorVector grads) override { return grads; }
 };
 
-// Stands, inside of a functionalised program, for what made its input.
-class OutsideNode final : public GradNode {
+// No gradient passes.
+class StopNode final : public GradNode {
  public:
-  std::string name() const override { return "an input that was computed outside"; }
-  TensorVector apply(TensorVector) override {
-    SB_THROW(NotImplementedError,
-             "backward: inside of a functionalised program a gradient reaches an input that was "
-             "computed outside of it, and does not go on; make the input a leaf, or run backward "
-             "outside");
-  }
+  explicit StopNode(std::string text) : text_(std::move(text)) {}
+  std::string name() const override { return "the end of a layer"; }
+  TensorVector apply(TensorVector) override { SB_THROW(NotImplementedError, text_); }
+
+ private:
+  std::string text_;
 };
 
 void pass_gradient(const Tensor& result, const Tensor& old) {
@@ -33,12 +35,8 @@ void pass_gradient(const Tensor& result, const Tensor& old) {
   set_history(result, node);
 }
 
-void mirror(const Tensor& plain, const Tensor& functional) {
-  if (!requires_grad(plain)) return;
-  if (is_leaf(plain))
-    set_requires_grad(functional);
-  else
-    set_history(functional, make_intrusive<OutsideNode>());
+void stop_gradient(const Tensor& tensor, std::string text) {
+  set_history(tensor, make_intrusive<StopNode>(std::move(text)));
 }
 
 constexpr GradHooks kHooks{
@@ -51,7 +49,7 @@ constexpr GradHooks kHooks{
     .grad_of = grad_of,
     .set_grad = set_grad,
     .pass_gradient = pass_gradient,
-    .mirror = mirror,
+    .stop_gradient = stop_gradient,
 };
 
 [[maybe_unused]] const bool registered = (grad_hooks = &kHooks, true);

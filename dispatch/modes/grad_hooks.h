@@ -4,12 +4,14 @@
 #ifndef SWITCHBOARD_DISPATCH_MODES_GRAD_HOOKS_H_
 #define SWITCHBOARD_DISPATCH_MODES_GRAD_HOOKS_H_
 
+#include <string>
+
 #include "switchboard/core/tensor.h"
 
 namespace sb::internal {
 
-// Functions of autograd/variable.h and autograd/grad_mode.h, and two for functional tensors. These
-// do nothing; autograd/grad_hooks.cc has the others.
+// Functions of autograd/variable.h and autograd/grad_mode.h, and two that make histories. These do
+// nothing; autograd/grad_hooks.cc has those that do.
 struct GradHooks {
   bool (*is_grad_enabled)() = [] { return true; };
   void (*set_grad_enabled)(bool) = [](bool) {};
@@ -22,10 +24,9 @@ struct GradHooks {
   // Sends the gradient of `result`, a fresh tensor, on to `old`, which requires one, as it is.
   void (*pass_gradient)(const Tensor& result, const Tensor& old) = [](const Tensor&,
                                                                       const Tensor&) {};
-  // Makes `functional` look as `plain` does: a leaf that requires a gradient, or one that was
-  // computed, where backward stops with an error.
-  void (*mirror)(const Tensor& plain, const Tensor& functional) = [](const Tensor&, const Tensor&) {
-  };
+  // Makes the tensor one that was computed, by what no gradient passes: backward that comes to it
+  // ends in a NotImplementedError of this text.
+  void (*stop_gradient)(const Tensor& tensor, std::string text) = [](const Tensor&, std::string) {};
 };
 
 inline constexpr GradHooks kNoGradHooks;

@@ -11,6 +11,7 @@
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/functionalize/programs.h"
+#include "switchboard/transforms/control_flow/cond.h"
 
 namespace sb::test {
 namespace {
@@ -18,22 +19,20 @@ namespace {
 constexpr Device kCpu(DeviceType::CPU);
 
 // Inputs, gradients and second gradients of a program's first result.
-std::string gradients_of(const TensorFunction& f, bool second = true) {
+std::string gradients_of(const TensorFunction& f) {
   const Tensor w = _to_copy(counting({2, 3}, kCpu), DType::Float64);
   set_requires_grad(w);
   const Tensor x = w * 1.0;
   Tensors results = f({x});
   const Tensor loss = sum_all(results[0] * results[0]) + sum_all(x * 3.0);
-  const Tensor first = grad({loss}, {w}, {}, {.create_graph = second})[0];
-  std::string text = text_of({results[0], x, first});
-  if (second) text += text_of(grad({sum_all(first * first)}, {w}));
-  return text;
+  const Tensor first = grad({loss}, {w}, {}, {.create_graph = true})[0];
+  return text_of({results[0], x, first}) + text_of(grad({sum_all(first * first)}, {w}));
 }
 
-void check_same_gradients(const TensorFunction& f, bool second = true) {
+void check_same_gradients(const TensorFunction& f) {
   const Route route = GENERATE(Route::Key, Route::Mode);
   INFO((route == Route::Key ? "by the key" : "by the mode"));
-  CHECK(gradients_of(functionalized(route, f), second) == gradients_of(f, second));
+  CHECK(gradients_of(functionalized(route, f)) == gradients_of(f));
 }
 
 TEST_CASE("a gradient passes through a functionalised program") {
@@ -91,14 +90,16 @@ TEST_CASE("a leaf that requires a gradient cannot be written to by a functionali
                     Catch::Matchers::Contains("a leaf that requires a gradient is written to"));
 }
 
+Tensors backward_of_squares(const Tensors& in) {
+  backward(sum_all(in[0] * in[0]));
+  return {};
+}
+
 TEST_CASE("backward inside of a functionalised program adds to the gradients of its inputs") {
   const Route route = GENERATE(Route::Key, Route::Mode);
   const Tensor w = counting({2}, kCpu);
   set_requires_grad(w);
-  const TensorFunction step = functionalized(route, [](const Tensors& in) {
-    backward(sum_all(in[0] * in[0]));
-    return Tensors{};
-  });
+  const TensorFunction step = functionalized(route, backward_of_squares);
   step({w});
   CHECK(text_of({grad_of(w)}) == text_of({_to_copy(counting({2}, kCpu) * 2.0, DType::Float32)}));
   step({w});
@@ -109,11 +110,38 @@ TEST_CASE("backward inside of a functionalised program does not pass a computed 
   const Route route = GENERATE(Route::Key, Route::Mode);
   const Tensor w = counting({2}, kCpu);
   set_requires_grad(w);
+  const TensorFunction step = functionalized(route, backward_of_squares);
+  CHECK_THROWS_WITH(step({w * 2.0}), Catch::Matchers::Contains("was computed outside"));
+}
+
+TEST_CASE("backward inside of a functionalised program does not pass cond in silence") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const Tensor w = counting({2}, kCpu);
+  set_requires_grad(w);
   const TensorFunction step = functionalized(route, [](const Tensors& in) {
-    backward(sum_all(in[0] * in[0]));
+    const auto triple = [](const Tensor& x) { return x * 3.0; };
+    backward(sum_all(cond(sum_all(in[0]) > 0, triple, triple, {in[0]})[0] * in[0]));
     return Tensors{};
   });
-  CHECK_THROWS_WITH(step({w * 2.0}), Catch::Matchers::Contains("computed outside"));
+  CHECK_THROWS_WITH(step({w}), Catch::Matchers::Contains("higher_order::cond") &&
+                                   Catch::Matchers::Contains("functionalization"));
+  CHECK(!grad_of(w).defined());
+}
+
+TEST_CASE(
+    "a result that requires a gradient of what the program marked itself is refused, and "
+    "nothing is written") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const Tensor x = counting({2}, kCpu);
+  CHECK_THROWS_WITH(functionalized(route,
+                                   [](const Tensors& in) {
+                                     const Tensor y = in[0] * 1.0;
+                                     set_requires_grad(y);
+                                     mul_Scalar_(in[0], 2.0);
+                                     return Tensors{y * 2.0};
+                                   })({x}),
+                    Catch::Matchers::Contains("marked with set_requires_grad"));
+  CHECK(text_of({x}) == text_of({counting({2}, kCpu)}));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/copying/copy.h"
@@ -65,20 +66,6 @@ bool same_strides(const Tensor& a, const Tensor& b) {
     if (a.sym_size(d).maybe_int() != 1 && !same_number(a.sym_stride(d), b.sym_stride(d)))
       return false;
   return true;
-}
-
-bool requires_gradient(const Tensor& tensor) {
-  if (!tensor.defined() || !tensor.impl()->autograd_meta()) return false;
-  const Tensor copy(tensor.impl()->shallow_copy());
-  tensor.impl()->autograd_meta()->mark_copy(copy);
-  return static_cast<bool>(copy.impl()->autograd_meta());
-}
-
-bool is_recorded(const Tensor& tensor) {
-  if (!requires_gradient(tensor)) return false;
-  const NoModesGuard no_modes;
-  const UnexcludeKeysGuard autograd(kAutogradFunctionalities);
-  return requires_gradient(clone(tensor));
 }
 
 FunctionArgument::FunctionArgument(std::string_view op, std::string_view name, const IValue& value)
@@ -184,8 +171,11 @@ class GradientWatch final : public DispatchMode {
     go_on();
   }
   void check(const IValue& value, std::string_view where) const {
+    const auto records = [](const Tensor& t) {
+      return internal::grad_hooks->is_grad_enabled() && internal::grad_hooks->requires_grad(t);
+    };
     value.for_each_tensor([&](const Tensor& t) {
-      SB_CHECK_NOT_IMPLEMENTED(!is_recorded(t), who_, ": ", t.describe(), ", ", where,
+      SB_CHECK_NOT_IMPLEMENTED(!records(t), who_, ": ", t.describe(), ", ", where,
                                ", requires a gradient, which is not computed there; detach() it, "
                                "call it under no_grad, or take the mode away");
     });
@@ -259,7 +249,16 @@ FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
     }
     api.redispatch([&] { op.call_boxed(&values); });
     stack->clear();
-    for (const IValue& result : values) stack->push_back(api.wrap(result));
+    for (const IValue& result : values) {
+      stack->push_back(api.wrap(result));
+      stack->back().for_each_tensor([&](const Tensor& t) {
+        if (!internal::grad_hooks->requires_grad(t)) return;
+        internal::grad_hooks->stop_gradient(
+            t, str_cat(op.name(),
+                       ": under functionalization: backward, run inside of the program, "
+                       "does not pass it; run backward outside"));
+      });
+    }
   };
 }
 

@@ -51,11 +51,6 @@ bool truth_of(std::string_view who, const Tensor& tensor);
 // first dimension, and agree in it. Of a size that is a symbol, what can be told.
 void check_slices(std::string_view op, const std::vector<Tensor>& xs);
 
-// Whether autograd derives by the tensor; and whether it would record a call on it now. A program
-// that has no autograd does not get it by this package, which asks the tensors.
-bool requires_gradient(const Tensor& tensor);
-bool is_recorded(const Tensor& tensor);
-
 // Whether two tensors of the same sizes have the same strides, where these matter.
 bool same_strides(const Tensor& a, const Tensor& b);
 
@@ -68,7 +63,8 @@ void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, s
                          const std::vector<Tensor>& expected, Strides strides);
 
 // The rule at Autograd. Where no mode replaces or records the call, the operator is plain control
-// flow: what its functions call is recorded as it runs, captured tensors included. Under any other
+// flow: what its functions call is recorded as it runs, captured tensors included. Under
+// functionalisation the values below are recorded so. Under any other
 // mode the call is one that is not derived: it runs below autograd, and NotImplementedError, naming
 // the operator and the mode, refuses tensors that require gradients, given or captured.
 OperatorBase::Rule autograd_rule(const HigherOrderOperator& op);

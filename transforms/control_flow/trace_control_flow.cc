@@ -4,6 +4,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/views/views.h"
 
@@ -85,7 +86,8 @@ void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* sta
   // captured, and those are still what they were. Before dispatch it may have a history.
   for (IValue& value : *stack) {
     const Tensor& result = value.unchecked_tensor();
-    value = requires_gradient(result) ? alias(result) : Tensor(result.impl()->shallow_copy());
+    value = internal::grad_hooks->requires_grad(result) ? alias(result)
+                                                        : Tensor(result.impl()->shallow_copy());
   }
   mode.track_results(node, *stack);
 }

@@ -97,7 +97,7 @@ Tensor FunctionalInputs::wrap_another(const Tensor& plain, Memory* memory) {
   }
   const Tensor functional(make_intrusive<FunctionalTensorImpl>(storage, lineage, std::move(chain),
                                                                std::move(value), owner_));
-  grad_hooks->mirror(plain, functional);
+  internal::mirror_history(plain, functional);
   const Tensor& first = memory->lineages[lineage].first;
   if (!first.is_same(plain))
     functional.impl()->share_version_counter(*inputs_[index_.at(first.impl())].functional.impl());
@@ -111,18 +111,17 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
     memory.functional->apply_updates();
   }
   for (const Input& input : inputs_) sync(input.functional);
-  for (const Tensor& result : results)
-    if (is_ours(result)) sync(result);
-  write_data();
-  std::vector<Tensor> plain;  // views, so before the shapes of what they view change
-  for (const Tensor& result : results) {
-    plain.push_back(plain_result(result));
-    SB_CHECK(!is_ours(result) || !grad_hooks->requires_grad(result) ||
-                 grad_hooks->requires_grad(plain.back()) || !internal::records_values(),
-             "functionalize: result ", plain.size() - 1, ", ", plain.back().describe(),
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!is_ours(results[i])) continue;
+    SB_CHECK(!grad_hooks->requires_grad(results[i]) || !internal::records_values() ||
+                 grad_hooks->requires_grad(functional_impl(results[i])->value()),
+             "functionalize: result ", i, ", ", results[i].describe(),
              ", requires a gradient of tensors that the program itself has marked with "
              "set_requires_grad, which does not leave the program");
   }
+  write_data();
+  std::vector<Tensor> plain;  // views, so before the shapes of what they view change
+  for (const Tensor& result : results) plain.push_back(plain_result(result));
   write_shapes();
   write_grads();
   forget();
@@ -144,18 +143,22 @@ bool FunctionalInputs::mutated() const {
 }
 
 bool FunctionalInputs::has_moved(const Input& input) const {
-  const auto found = storages_.find(input.plain.storage().get());
-  return found == storages_.end() || memories_[found->second].functional !=
-                                         functional_impl(input.functional)->functional_storage();
+  return memory_of(input.plain).functional !=
+         functional_impl(input.functional)->functional_storage();
 }
 
 bool FunctionalInputs::has_grown(const Input& input) const {
-  const auto found = storages_.find(input.plain.storage().get());
-  const FunctionalStorage* before =
-      functional_impl(input.functional)->functional_storage()->smaller();
-  for (; before; before = before->smaller())
-    if (before == memories_[found->second].functional.get()) return true;
-  return false;
+  const FunctionalStorage* const before = memory_of(input.plain).functional.get();
+  const FunctionalStorage* now = functional_impl(input.functional)->functional_storage()->smaller();
+  while (now && now != before) now = now->smaller();
+  return now != nullptr;
+}
+
+const FunctionalInputs::Memory& FunctionalInputs::memory_of(const Tensor& plain) const {
+  const auto found = storages_.find(plain.storage().get());
+  SB_CHECK(found != storages_.end(), "functionalize: ", plain.describe(),
+           ": an operator gave the tensor other memory, which its schema does not tell");
+  return memories_[found->second];
 }
 
 FunctionalInputs::Memory* FunctionalInputs::find_memory(const FunctionalTensorImpl& functional) {

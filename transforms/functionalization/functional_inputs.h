@@ -56,6 +56,8 @@ class FunctionalInputs {
   };
   Tensor wrap_first(const Tensor& plain);
   Tensor wrap_another(const Tensor& plain, Memory* memory);
+  // Throws RuntimeError where the tensor has another storage than when it was wrapped.
+  const Memory& memory_of(const Tensor& plain) const;
   // The memory that the functional tensor is a view of; null if the program made it.
   Memory* find_memory(const FunctionalTensorImpl& functional);
   void forget();

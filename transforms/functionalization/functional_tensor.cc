@@ -229,7 +229,7 @@ Tensor to_functional_tensor(const Tensor& plain, IntrusivePtr<FunctionalOwner> o
   SB_CHECK(!is_functional_tensor(plain), "to_functional_tensor: ", plain.describe(),
            " is a functional tensor already");
   Tensor functional = internal::functional_of_result(plain, std::move(owner));
-  internal::grad_hooks->mirror(plain, functional);
+  internal::mirror_history(plain, functional);
   return functional;
 }
 

@@ -202,7 +202,7 @@ class WritingCall {
           ": it changed the storage of an argument in place, and has no functional form");
       if (Layout(result) != before[i]) {
         SB_CHECK_NOT_IMPLEMENTED(
-            before[i] == layouts_[i], "functionalize: ", op_.name().to_string(),
+            before[i] == Layout(written_[i]), "functionalize: ", op_.name().to_string(),
             ": it changed the shape of an argument in place that is a view of a part of its "
             "memory, and has no functional form");
         layouts_[i] = Layout(result);

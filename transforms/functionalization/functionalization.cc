@@ -41,7 +41,16 @@ Tensor FunctionalizeContext::unwrap(const Tensor& tensor) const {
 }
 
 IValue FunctionalizeContext::wrap(const IValue& value) const {
-  return map_tensors(value, [&](const Tensor& t) { return wrap(t); });
+  return map_tensors(value, [&](const Tensor& t) {
+    const Tensor functional = wrap(t);
+    if (internal::grad_hooks->requires_grad(t)) {
+      internal::grad_hooks->stop_gradient(
+          functional,
+          "functionalize: backward, run inside of the program, comes to an operator that has a "
+          "rule of its own for functionalisation, and does not go on; run backward outside");
+    }
+    return functional;
+  });
 }
 
 IValue FunctionalizeContext::unwrap(const IValue& value) const {

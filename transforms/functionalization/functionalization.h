@@ -32,7 +32,7 @@ class FunctionalizeContext : public FunctionalizeApi {
   // written to its functional one; RuntimeError for one that has the Functionalize key by a
   // mistake.
   Tensor unwrap(const Tensor& tensor) const;
-  // The same for every tensor in a value.
+  // The same for every tensor in a value, of which backward inside of the program knows no more.
   IValue wrap(const IValue& value) const override;
   IValue unwrap(const IValue& value) const override;
   // Calls an operator on values, below functionalisation.

@@ -27,4 +27,13 @@ Tensor with_history_of(const Tensor& old, const Tensor& data) {
   return result;
 }
 
+void mirror_history(const Tensor& plain, const Tensor& functional) {
+  if (!grad_hooks->requires_grad(plain)) return;
+  if (grad_hooks->is_leaf(plain)) return grad_hooks->set_requires_grad(functional);
+  grad_hooks->stop_gradient(
+      functional,
+      "functionalize: backward, run inside of the program, comes to an input that was computed "
+      "outside of it, and does not go on; make the input a leaf, or run backward outside");
+}
+
 }  // namespace sb::internal

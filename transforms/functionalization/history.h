@@ -31,6 +31,11 @@ class RecordsOfProgram {
 // after a write that autograd did not see. `data` itself where neither requires a gradient.
 Tensor with_history_of(const Tensor& old, const Tensor& data);
 
+// Makes a functional tensor look to autograd as the plain one does that it stands for: a leaf that
+// requires a gradient, or one that was computed. In the second case backward that is run inside of
+// the program ends there in an error: what is outside would get no gradient.
+void mirror_history(const Tensor& plain, const Tensor& functional);
+
 // Whether gradients are on, for a scope. As GradModeGuard.
 class GradScope {
  public:
