@@ -40,9 +40,8 @@ inline constexpr DispatchKeySet kHigherOrderFallthroughKeys{
 //
 // - an operator with a key rule at CompositeImplicitAutograd is what that calls: it runs, with the
 //   mode or transform as it was;
-// - a mode that only watches (DispatchMode::only_watches) sees the call, which goes on below it;
-// the
-//   functions among the arguments run with the mode active again.
+// - a mode that only watches (DispatchMode::only_watches) sees the call, which goes on below it,
+//   and the functions among the arguments run with the mode active again.
 //
 // Any other call throws NotImplementedError, naming the operator, the key or mode, and the rules
 // that there are.
@@ -51,8 +50,7 @@ inline constexpr DispatchKeySet kHigherOrderFallthroughKeys{
 class HigherOrderOperator final : public OperatorBase {
  public:
   // Registers the operator under that name: "cond". ValueError if it is no identifier, RuntimeError
-  // if the name is taken. `parameters` are the names of its arguments, by which calls may give
-  // them:
+  // if the name is taken. `parameters` are the names by which calls may give the arguments:
   // {"pred", "true_fn", "false_fn", "operands"}.
   explicit HigherOrderOperator(std::string name, std::vector<std::string> parameters = {});
   ~HigherOrderOperator();
