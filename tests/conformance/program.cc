@@ -6,32 +6,13 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/objects/higher_order_operator.h"
 #include "switchboard/tests/conformance/call_check.h"
+#include "switchboard/transforms/control_flow/associative_scan.h"
+#include "switchboard/transforms/control_flow/cond.h"
+#include "switchboard/transforms/control_flow/map.h"
+#include "switchboard/transforms/control_flow/scan.h"
+#include "switchboard/transforms/control_flow/while_loop.h"
 
 namespace sb::conformance {
-namespace {
-
-// How a higher-order step becomes a call.
-struct HigherOrder {
-  std::string_view hop;
-  std::string_view name;  // of the operator
-  // Of the arguments, in order. One that a step does not have is an empty list.
-  std::vector<const char*> fields;
-};
-
-const HigherOrder& find_higher_order(const std::string& hop) {
-  static const auto* const all = new std::vector<HigherOrder>{
-      {"cond", "cond", {"pred", "true", "false", "operands"}},
-      {"while_loop", "while_loop", {"cond", "body", "carried", "additional"}},
-      {"map", "map_impl", {"f", "xs", "args"}},
-      {"scan", "scan", {"combine", "init", "xs", "additional"}},
-      {"associative_scan", "associative_scan", {"combine", "xs", "additional"}},
-  };
-  const auto found = std::ranges::find(*all, hop, &HigherOrder::hop);
-  if (found == all->end()) throw MalformedCase(str_cat("a step of unknown kind '", hop, "'"));
-  return *found;
-}
-
-}  // namespace
 
 std::vector<Tensor> tensors_in(const std::vector<IValue>& results) {
   std::vector<Tensor> tensors;
@@ -41,6 +22,45 @@ std::vector<Tensor> tensors_in(const std::vector<IValue>& results) {
     });
   return tensors;
 }
+
+namespace {
+
+// How a higher-order step becomes a call.
+struct HigherOrder {
+  std::string_view hop;
+  // Of the arguments, in order. One that a step does not have is an empty list.
+  std::vector<const char*> fields;
+  std::vector<Tensor> (*call)(std::vector<IValue> arguments, bool reverse);
+};
+
+template <HigherOrderOperator& (*op)()>
+std::vector<Tensor> call_op(std::vector<IValue> arguments, bool) {
+  return tensors_in(op()(std::move(arguments)));
+}
+
+std::vector<Tensor> scan(std::vector<IValue> a, bool reverse) {
+  return control_flow::call_scan(a[0], tensors_in({a[1]}), tensors_in({a[2]}), tensors_in({a[3]}),
+                                 reverse);
+}
+
+std::vector<Tensor> associative_scan(std::vector<IValue> a, bool reverse) {
+  return control_flow::call_associative_scan(a[0], tensors_in({a[1]}), reverse);
+}
+
+const HigherOrder& find_higher_order(const std::string& hop) {
+  static const auto* const all = new std::vector<HigherOrder>{
+      {"cond", {"pred", "true", "false", "operands"}, call_op<cond_op>},
+      {"while_loop", {"cond", "body", "carried", "additional"}, call_op<while_loop_op>},
+      {"map", {"f", "xs", "args"}, call_op<map_impl_op>},
+      {"scan", {"combine", "init", "xs", "additional"}, scan},
+      {"associative_scan", {"combine", "xs"}, associative_scan},
+  };
+  const auto found = std::ranges::find(*all, hop, &HigherOrder::hop);
+  if (found == all->end()) throw MalformedCase(str_cat("a step of unknown kind '", hop, "'"));
+  return *found;
+}
+
+}  // namespace
 
 std::vector<Tensor> ProgramRunner::run(const std::vector<Tensor>& inputs) {
   return run(program_, inputs, std::make_shared<KnownTensors>(), "");
@@ -77,27 +97,15 @@ std::vector<IValue> ProgramRunner::call(const Json& step, const Scope& scope) {
 
 std::vector<IValue> ProgramRunner::higher_order_call(const Json& step, const Scope& scope) {
   const HigherOrder& kind = find_higher_order(step.at("hop").get<std::string>());
-  HigherOrderOperator* const op = find_higher_order_op(kind.name);
-  if (!op)
-    throw Unsupported("the operator is not registered", str_cat("higher_order::", kind.name));
-  const bool reverse = step.value("reverse", false);
   std::vector<IValue> arguments;
   for (const char* field : kind.fields) {
-    IValue value =
-        step.contains(field) ? argument(step[field], scope) : IValue(std::vector<Tensor>{});
-    if (reverse && std::string_view(field) == "xs") value = flipped(tensors_in({value}));
-    arguments.push_back(std::move(value));
+    arguments.push_back(step.contains(field) ? argument(step[field], scope)
+                                             : IValue(std::vector<Tensor>{}));
   }
-  std::vector<IValue> results;
-  place_.run([&] { results = (*op)(std::exchange(arguments, {})); });
-  if (!reverse) return results;
-  // Rows come in the order of the slices, after what was carried.
-  const std::vector<Tensor> tensors = tensors_in(results);
-  const auto rows = tensors.begin() +
-                    static_cast<std::ptrdiff_t>(step.contains("init") ? step["init"].size() : 0);
-  results.assign(tensors.begin(), rows);
-  for (Tensor& t : flipped({rows, tensors.end()})) results.emplace_back(std::move(t));
-  return results;
+  std::vector<Tensor> results;
+  place_.run(
+      [&] { results = kind.call(std::exchange(arguments, {}), step.value("reverse", false)); });
+  return {results.begin(), results.end()};
 }
 
 IValue ProgramRunner::argument(const Json& field, const Scope& scope) {
@@ -112,14 +120,6 @@ IValue ProgramRunner::argument(const Json& field, const Scope& scope) {
         run(field, tensors_in(values), std::make_shared<KnownTensors>(scope), where);
     return std::vector<IValue>(results.begin(), results.end());
   });
-}
-
-std::vector<Tensor> ProgramRunner::flipped(const std::vector<Tensor>& tensors) {
-  const OperatorHandle flip = dispatcher_.find_op_or_throw("aten::flip");
-  std::vector<Tensor> results;
-  for (const Tensor& t : tensors)
-    results.push_back(place_.call(flip, {t, std::vector<int64_t>{0}}, {}).at(0).to_tensor());
-  return results;
 }
 
 }  // namespace sb::conformance

@@ -42,7 +42,6 @@ class ProgramRunner {
   std::vector<IValue> higher_order_call(const Json& step, const Scope& scope);
   // A field of a higher-order step: a path, a list of paths, or a sub-program.
   IValue argument(const Json& field, const Scope& scope);
-  std::vector<Tensor> flipped(const std::vector<Tensor>& tensors);
 
   const Json& program_;
   Place& place_;
