@@ -20,15 +20,6 @@
 
 namespace sb::internal {
 
-inline constexpr DispatchKeySet kRecordingKeys =
-    kAutogradFunctionalities | DispatchKeySet(DispatchKey::ADInplaceOrView);
-
-// For a kernel that has recorded, and counts writes and views itself: what it calls does neither.
-// As `at::AutoDispatchBelowADInplaceOrView`.
-class BelowRecordingGuard : ExcludeKeysGuard {
- public:
-  BelowRecordingGuard() : ExcludeKeysGuard(kRecordingKeys) {}
-};
 inline DispatchKeySet keys_below_recording(DispatchKeySet keys) { return keys - kRecordingKeys; }
 
 // Counts a write of the operator to the tensor. Throws RuntimeError that names the operator for an

@@ -97,6 +97,18 @@ class BelowAutogradGuard : ExcludeKeysGuard {
   BelowAutogradGuard() : ExcludeKeysGuard(kAutogradFunctionalities) {}
 };
 
+namespace internal {
+inline constexpr DispatchKeySet kRecordingKeys =
+    kAutogradFunctionalities | DispatchKeySet(DispatchKey::ADInplaceOrView);
+
+// For a kernel that has recorded, and counts writes and views itself, or whose writes are to what it
+// has just made: what it calls does neither. As `at::AutoDispatchBelowADInplaceOrView`.
+class BelowRecordingGuard : ExcludeKeysGuard {
+ public:
+  BelowRecordingGuard() : ExcludeKeysGuard(kRecordingKeys) {}
+};
+}  // namespace internal
+
 // Inference mode for a scope: ADInplaceOrView no longer included, all autograd excluded, and new
 // tensors are inference tensors, which have neither of these keys. As `c10::InferenceMode`. What is
 // made in it takes no part in autograd afterwards: outside of inference mode nothing may write to
