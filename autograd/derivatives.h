@@ -278,7 +278,7 @@ struct RecordingKernel {
         const BelowRecordingGuard below;
         return op_.redispatch(keys_below_recording(keys), args...);
       }();
-      if constexpr (kWrites) first(args...).impl()->bump_version(op_.entry());
+      if constexpr (kWrites) count_write(op_.entry(), first(args...));
       if constexpr (kViews) note_views<Tag>(first(args...), result, args...);
       if (node) {
         if constexpr (kWrites)

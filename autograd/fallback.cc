@@ -29,7 +29,8 @@ class NotImplementedNode final : public GradNode {
         [&] { return entry.has_schema() ? entry.describe_schema() : "nowhere any more"; });
     SB_THROW(RuntimeError, op_.name().to_string(),
              ": no derivative is registered; derive() it or register_autograd() one, "
-             "not_differentiable() if it has none\ndefined: ",
+             "not_differentiable() if it has none; or define it with Tag::derived_through, where "
+             "its kernel is composed of operators that have derivatives\ndefined: ",
              defined);
   }
 
@@ -83,9 +84,11 @@ class BoxedCall {
   Stack* stack_;
 };
 
-// The key of the backend's kernel, where that is composed of operators, which may have derivatives.
-// Keys between (modes, fake tensors) do not matter: their kernels see those operators too.
+// The key of the backend's kernel, where the operator says that it is composed of operators that
+// have derivatives, and that kernel is indeed the one at CompositeExplicitAutograd. Keys between
+// (modes, fake tensors) do not matter: their kernels see those operators too.
 std::optional<DispatchKey> composite_key(const OperatorHandle& op, DispatchKeySet keys) {
+  if (!op.entry().has_tag(Tag::derived_through)) return std::nullopt;
   const DispatchKey key = runtime_key(DispatchKey::Dense, keys.highest_backend());
   if (!keys.has(key)) return std::nullopt;
   const DispatchTable& table = op.entry().resolved_table();
@@ -94,7 +97,8 @@ std::optional<DispatchKey> composite_key(const OperatorHandle& op, DispatchKeySe
 }
 
 // At the autograd keys. As `torch::autograd::autogradNotImplementedFallback`, but that operators
-// composed of others (CompositeExplicitAutograd) are derived through those.
+// with Tag::derived_through are derived through those that they are composed of. All others are
+// opaque: what their kernels call is not recorded, and what they do by pointer could not be.
 void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   const BoxedCall call(op, stack);
   if (!is_grad_enabled() || !call.any_needs_grad()) {
@@ -163,11 +167,12 @@ void inplace_or_view_fallback(const OperatorHandle& op, DispatchKeySet keys, Sta
   const Tensor base = argument && argument->is_Tensor() ? argument->to_tensor() : Tensor();
   Stack kept;
   if (base.defined()) kept.assign(call.arguments().begin(), call.arguments().end());
+  for (const Tensor& t : written) check_no_inference(op.name(), t);
   {
     const BelowRecordingGuard below;
     op.redispatch_boxed(keys_below_recording(keys), stack);
   }
-  for (const Tensor& t : written) t.impl()->bump_version(&op.entry());
+  for (const Tensor& t : written) count_write(&op.entry(), t);
   if (!base.defined() || !written.empty()) return;
   const bool several =
       call.results().size() > 1 || (call.results().size() == 1 && !call.results()[0].is_Tensor());

@@ -9,6 +9,17 @@
 
 namespace sb::internal {
 
+void check_no_inference(const OperatorName& op, const Tensor& tensor) {
+  SB_CHECK(!tensor.impl()->is_inference() || is_inference_mode_enabled(), op.to_string(),
+           ": an inference tensor is written to outside of inference mode: ", tensor.describe(),
+           "; write to a clone of it");
+}
+
+void count_first_write(OperatorEntry* op, const Tensor& tensor) {
+  check_no_inference(op->name(), tensor);
+  tensor.impl()->bump_first_version(op);
+}
+
 std::string backward_name(std::string_view op) { return str_cat(op, " backward"); }
 
 void set_histories(const Tensor& t, const NodePtr& node, uint32_t which) {
@@ -40,7 +51,7 @@ ViewReplay replay_by_calling(const OperatorHandle& op, Stack arguments) {
 }
 
 ViewOrigin view_origin(bool one_of_several) {
-  if (!is_grad_enabled()) return ViewOrigin::WithoutGrad;
+  if (!is_grad_enabled() || is_inference_mode_enabled()) return ViewOrigin::WithoutGrad;
   return one_of_several ? ViewOrigin::OneOfSeveral : ViewOrigin::Recorded;
 }
 

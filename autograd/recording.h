@@ -20,16 +20,16 @@
 
 namespace sb::internal {
 
-inline constexpr DispatchKeySet kRecordingKeys =
-    kAutogradFunctionalities | DispatchKeySet(DispatchKey::ADInplaceOrView);
-
-// For a kernel that has recorded, and counts writes and views itself: what it calls does neither.
-// As `at::AutoDispatchBelowADInplaceOrView`.
-class BelowRecordingGuard : ExcludeKeysGuard {
- public:
-  BelowRecordingGuard() : ExcludeKeysGuard(kRecordingKeys) {}
-};
 inline DispatchKeySet keys_below_recording(DispatchKeySet keys) { return keys - kRecordingKeys; }
+
+// Counts a write of the operator to the tensor. Throws RuntimeError that names the operator for an
+// inference tensor outside of inference mode.
+void count_first_write(OperatorEntry* op, const Tensor& tensor);
+inline void count_write(OperatorEntry* op, const Tensor& tensor) {
+  if (!tensor.impl()->bump_counted_version(op)) count_first_write(op, tensor);
+}
+// Throws the same before anything is written.
+void check_no_inference(const OperatorName& op, const Tensor& tensor);
 
 // "aten::mul.Tensor backward".
 std::string backward_name(std::string_view op);

@@ -46,8 +46,7 @@ Tensor SavedTensor::unpack(GradNode& owner) const {
     now = *this;
   }
   if (now.state_ == State::Nothing) return {};
-  SB_CHECK(now.state_ != State::Released, owner.name(),
-           ": what was saved for it has been freed; call the first backward with retain_graph");
+  if (now.state_ >= State::Released) now.throw_not_there(owner);
   const Tensor& tensor = now.tensor_;
   if (!tensor.defined()) return tensor;
   if (tensor.version() != version_) now.throw_modified(owner);
@@ -60,6 +59,14 @@ Tensor SavedTensor::unpack(GradNode& owner) const {
     meta.output = output_;
   }
   return output;
+}
+
+void SavedTensor::throw_not_there(const GradNode& owner) const {
+  SB_CHECK(state_ != State::Released, owner.name(),
+           ": what was saved for it has been freed; call the first backward with retain_graph");
+  SB_THROW(
+      RuntimeError, owner.name(), ": it saved an inference tensor, ", tensor_.describe(),
+      ", whose writes nobody counts; give the operator a clone made outside of inference mode");
 }
 
 void SavedTensor::throw_modified(const GradNode& owner) const {

@@ -22,14 +22,16 @@ class SavedTensor {
   void save_input(const Tensor& input) {
     tensor_ = input;
     version_ = input.version();
-    state_ = State::Input;
+    const bool counted = input.key_set().has(DispatchKey::ADInplaceOrView);
+    state_ = counted ? State::Input : State::Inference;
   }
   // An output of `node`, after set_history() or rebase_history(). The tensor is not kept itself, as
   // it keeps the node.
   void save_output(const Tensor& output, const GradNode& node);
 
   // The tensor, with its place in the graph. `owner` is the node that saved it. Throws RuntimeError
-  // if the tensor was written to since, or the node's memory was freed.
+  // if the tensor was written to since, or the node's memory was freed, and for an inference
+  // tensor: nobody counts what is written to it.
   Tensor unpack(GradNode& owner) const;
   // Frees the tensor: unpack() throws from now on. The owner's mutex is held.
   void release() {
@@ -38,9 +40,10 @@ class SavedTensor {
   }
 
  private:
-  enum class State : uint8_t { Nothing, Input, Output, Released };
+  enum class State : uint8_t { Nothing, Input, Output, Released, Inference };
 
   [[noreturn, gnu::cold]] void throw_modified(const GradNode& owner) const;
+  [[noreturn, gnu::cold]] void throw_not_there(const GradNode& owner) const;
 
   Tensor tensor_;
   WeakIntrusivePtr<GradNode> maker_;  // of an output that `owner` did not make: it is a view's

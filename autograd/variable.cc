@@ -89,9 +89,9 @@ void set_requires_grad(const Tensor& tensor, bool value) {
   SB_CHECK(!value || is_differentiable(tensor.dtype()),
            "set_requires_grad: expected a floating point or complex dtype, got ",
            to_string(tensor.dtype()));
-  SB_CHECK(!value || !tensor.impl()->is_inference(),
+  SB_CHECK(!value || !tensor.impl()->is_inference() || is_inference_mode_enabled(),
            "set_requires_grad: expected a tensor made outside of inference mode, got ",
-           tensor.describe());
+           tensor.describe(), ", made inside; mark a clone of it");
   grad_meta(tensor).requires_grad = value;
 }
 

@@ -22,7 +22,8 @@ namespace sb {
 // were computed from these while recording was on.
 bool requires_grad(const Tensor& tensor);
 // Marks a leaf. Throws RuntimeError for tensors of a dtype that is neither floating point nor
-// complex, for inference tensors, and for unmarking what an operator computed.
+// complex, for inference tensors outside of inference mode, and for unmarking what an operator
+// computed.
 void set_requires_grad(const Tensor& tensor, bool value = true);
 // As `Tensor.is_leaf`: no node made it.
 bool is_leaf(const Tensor& tensor);

@@ -142,6 +142,8 @@ struct DeviceKeys {
   DispatchKeySet tensor[2][kNumDeviceTypes];  // [inference]
 };
 extern constinit const DeviceKeys kDeviceKeys;
+// The row of kDeviceKeys.tensor that new tensors of this thread take their keys from.
+inline constinit thread_local const DispatchKeySet* fresh_tensor_keys = kDeviceKeys.tensor[0];
 }  // namespace internal
 
 // The keys that a strided tensor on such a device carries. Devices without a backend of their own
@@ -149,6 +151,12 @@ extern constinit const DeviceKeys kDeviceKeys;
 // neither autograd key nor ADInplaceOrView.
 inline DispatchKeySet tensor_key_set(DeviceType type, bool inference = false) {
   return internal::kDeviceKeys.tensor[inference][static_cast<int>(type)];
+}
+
+// The same for a tensor that is made now: an inference tensor while the thread is in inference
+// mode.
+inline DispatchKeySet fresh_key_set(DeviceType type) {
+  return internal::fresh_tensor_keys[static_cast<int>(type)];
 }
 
 // The same for a quantized tensor: QuantizedCPU, say, in place of CPU.

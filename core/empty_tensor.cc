@@ -60,13 +60,13 @@ Tensor empty_strided_generic(IntArrayRef sizes, IntArrayRef strides, Allocator* 
 
 [[gnu::flatten]] Tensor empty_on(Device device, IntArrayRef sizes, DType dtype,
                                  MemoryFormat format) {
-  return make_empty(sizes, get_allocator(device.type), tensor_key_set(device.type), dtype, device,
+  return make_empty(sizes, get_allocator(device.type), fresh_key_set(device.type), dtype, device,
                     format);
 }
 
 Tensor empty_strided_on(Device device, IntArrayRef sizes, IntArrayRef strides, DType dtype) {
   return empty_strided_generic(sizes, strides, get_allocator(device.type),
-                               tensor_key_set(device.type), dtype, device);
+                               fresh_key_set(device.type), dtype, device);
 }
 
 Tensor alias_with(const Tensor& base, IntArrayRef sizes, IntArrayRef strides, int64_t offset) {

@@ -109,6 +109,11 @@ DType Scalar::dtype() const {
   }
 }
 
+void Scalar::throw_overflow(double value, double max) {
+  SB_THROW(RuntimeError, "value cannot be converted without overflow: ", Scalar(value).to_string(),
+           " is beyond ", Scalar(max).to_string(), ", the largest number of the type");
+}
+
 Scalar Scalar::operator-() const {
   if (is_symbolic() && !is_bool())
     return is_int() ? Scalar(-SymInt(sym_value())) : Scalar(-SymFloat(sym_value()));

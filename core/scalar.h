@@ -6,6 +6,7 @@
 #include <complex>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <ostream>
 #include <string>
 
@@ -85,8 +86,9 @@ class Scalar {
   constexpr bool is(int64_t v) const { return tag_ == tag_of(DType::Int64) && value_.i == v; }
 
   // The value as T (bool, an integer, float, double, a complex, or a type made from float such as
-  // half). Conversions are C++'s, saturating nothing; a complex value with an imaginary part does
-  // not become real: throws RuntimeError. Reading the value of a symbol adds a guard, which names
+  // half). Conversions are C++'s, saturating nothing. Throws RuntimeError for a complex value with
+  // an imaginary part that is to become real, and for a finite one beyond the range of half or
+  // bfloat16. Reading the value of a symbol adds a guard, which names
   // `where`.
   template <class T>
   T to(SourceLocation where = SourceLocation::current()) const {
@@ -145,9 +147,17 @@ class Scalar {
     } else if constexpr (internal::is_std_complex<T>) {
       return T(static_cast<typename T::value_type>(v));
     } else {
+      if constexpr (std::numeric_limits<T>::is_specialized) {
+        const double max = static_cast<float>(std::numeric_limits<T>::max());
+        const double number = static_cast<double>(v);
+        const bool infinite = number - number != 0;  // or no number
+        if (!infinite && (number > max || number < -max)) [[unlikely]]
+          throw_overflow(number, max);
+      }
       return T(static_cast<float>(v));
     }
   }
+  [[noreturn, gnu::cold]] static void throw_overflow(double value, double max);
 
   // The kind, and whether it is a symbol: in one byte, so that asking for both is one comparison.
   static constexpr uint8_t kSymbolic = 0x80;

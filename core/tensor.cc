@@ -20,6 +20,10 @@ void Tensor::throw_bad_dim(int64_t dim) const {
            rank - 1, "] for ", describe());
 }
 
+void Tensor::throw_no_strides() {
+  SB_THROW(RuntimeError, "strides: expected a tensor, got an undefined one");
+}
+
 void Tensor::throw_wrong_type(DType asked) const {
   SB_THROW(TypeError, "data: expected a tensor of ", to_string(asked), ", got ", describe());
 }

@@ -56,7 +56,12 @@ class Tensor {
   int64_t dim() const { return impl_->dim(); }
   // In elements.
   IntArrayRef sizes() const { return impl_->sizes(); }
-  IntArrayRef strides() const { return impl_->strides(); }
+  // Throws RuntimeError for an undefined tensor.
+  IntArrayRef strides() const {
+    if (!defined()) [[unlikely]]
+      throw_no_strides();
+    return impl_->strides();
+  }
   // Size and stride of a dimension; negative ones count from the end. Throw IndexError.
   int64_t size(int64_t dim) const { return sizes()[wrap(dim)]; }
   int64_t stride(int64_t dim) const { return strides()[wrap(dim)]; }
@@ -118,6 +123,7 @@ class Tensor {
     return static_cast<size_t>(dim < 0 ? dim + rank : dim);
   }
   [[noreturn, gnu::cold]] void throw_bad_dim(int64_t dim) const;
+  [[noreturn, gnu::cold]] static void throw_no_strides();
   [[noreturn, gnu::cold]] void throw_wrong_type(DType asked) const;
 
   TensorImpl* impl_;  // never null

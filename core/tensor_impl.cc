@@ -318,8 +318,14 @@ VersionCounter& TensorImpl::version_counter() const {
   return *counter;
 }
 
+void TensorImpl::bump_first_version(const void* writer) {
+  if (!is_inference()) return version_counter().bump(writer);
+  SB_CHECK(internal::fresh_tensor_keys == internal::kDeviceKeys.tensor[1],
+           "an inference tensor is written to outside of inference mode; write to a clone of it");
+}
+
 void TensorImpl::share_version_counter(const TensorImpl& other) {
-  if (!defined_ || !other.defined_) return;
+  if (!defined_ || !other.defined_ || other.is_inference()) return;
   VersionCounter& shared = other.version_counter();
   shared.retain();
   if (VersionCounter* old = version_.exchange(&shared, std::memory_order_acq_rel)) old->release();

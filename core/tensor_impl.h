@@ -252,7 +252,7 @@ class TensorImpl : public IntrusiveTarget {
   // A 0-dim tensor made from a number: it does not raise the result dtype within its category.
   bool is_wrapped_number() const { return wrapped_number_; }
   void set_wrapped_number(bool wrapped) { wrapped_number_ = wrapped; }
-  // Made in inference mode: has no autograd keys and no version.
+  // Made in inference mode: has no autograd keys and no version, and bump_version() throws.
   bool is_inference() const { return !key_set_.has(DispatchKey::ADInplaceOrView) && defined_; }
   // The lazy conjugate and negative bits are dispatch keys.
   bool is_conj() const { return key_set_.has(DispatchKey::Conjugate); }
@@ -263,13 +263,19 @@ class TensorImpl : public IntrusiveTarget {
     const VersionCounter* counter = version_.load(std::memory_order_acquire);
     return counter ? counter->value() : 0;
   }
-  // `writer` is the OperatorEntry of the operator that wrote, or null.
+  // `writer` is the OperatorEntry of the operator that wrote, or null. Throws RuntimeError for an
+  // inference tensor outside of inference mode; inside, nothing is counted for it.
   void bump_version(const void* writer = nullptr) {
-    if (VersionCounter* counter = version_.load(std::memory_order_acquire))
-      counter->bump(writer);
-    else
-      version_counter().bump(writer);
+    if (!bump_counted_version(writer)) bump_first_version(writer);
   }
+  // The two parts of that: false where nobody has asked for a counter yet; and what is then to do.
+  bool bump_counted_version(const void* writer) {
+    VersionCounter* const counter = version_.load(std::memory_order_acquire);
+    if (!counter) return false;
+    counter->bump(writer);
+    return true;
+  }
+  void bump_first_version(const void* writer);
   // The caller that bumped last.
   const void* last_writer() const {
     const VersionCounter* counter = version_.load(std::memory_order_acquire);

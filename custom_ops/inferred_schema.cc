@@ -1,21 +1,15 @@
 #include "switchboard/custom_ops/inferred_schema.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/schema/schema_parser.h"
 #include "switchboard/dispatch/schema/type.h"
 
 namespace sb {
 namespace {
-
-bool is_identifier(std::string_view text) {
-  const auto is_part = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
-  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-         std::all_of(text.begin(), text.end(), is_part);
-}
 
 std::string type_text(std::string_view op, std::string_view what, TypeCode code) {
   SB_CHECK_VALUE(code != kDeepType, op, ": ", what,

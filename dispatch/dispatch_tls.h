@@ -97,20 +97,43 @@ class BelowAutogradGuard : ExcludeKeysGuard {
   BelowAutogradGuard() : ExcludeKeysGuard(kAutogradFunctionalities) {}
 };
 
-// Inference mode for a scope: ADInplaceOrView no longer included, all autograd excluded. As
-// `c10::InferenceMode`, for the calls that are made; tensors made in it carry all their keys.
+namespace internal {
+inline constexpr DispatchKeySet kRecordingKeys =
+    kAutogradFunctionalities | DispatchKeySet(DispatchKey::ADInplaceOrView);
+
+// For a kernel that has recorded, and counts writes and views itself, or whose writes are to what it
+// has just made: what it calls does neither. As `at::AutoDispatchBelowADInplaceOrView`.
+class BelowRecordingGuard : ExcludeKeysGuard {
+ public:
+  BelowRecordingGuard() : ExcludeKeysGuard(kRecordingKeys) {}
+};
+}  // namespace internal
+
+// Inference mode for a scope: ADInplaceOrView no longer included, all autograd excluded, and new
+// tensors are inference tensors, which have neither of these keys. As `c10::InferenceMode`. What is
+// made in it takes no part in autograd afterwards: outside of inference mode nothing may write to
+// it or make it require a gradient.
 class InferenceModeGuard : BelowAutogradGuard {
  public:
-  InferenceModeGuard() : was_included_(dispatch_tls.included.has(DispatchKey::ADInplaceOrView)) {
+  InferenceModeGuard()
+      : was_included_(dispatch_tls.included.has(DispatchKey::ADInplaceOrView)),
+        fresh_before_(internal::fresh_tensor_keys) {
     dispatch_tls.included -= DispatchKey::ADInplaceOrView;
+    internal::fresh_tensor_keys = internal::kDeviceKeys.tensor[1];
   }
   ~InferenceModeGuard() {
     if (was_included_) dispatch_tls.included |= DispatchKey::ADInplaceOrView;
+    internal::fresh_tensor_keys = fresh_before_;
   }
 
  private:
   bool was_included_;
+  const DispatchKeySet* fresh_before_;
 };
+// As `torch.is_inference_mode_enabled()`.
+inline bool is_inference_mode_enabled() {
+  return internal::fresh_tensor_keys == internal::kDeviceKeys.tensor[1];
+}
 
 }  // namespace sb
 

@@ -8,6 +8,7 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/alias_keys.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/reclaim.h"
 
 namespace sb::internal {
 namespace {
@@ -43,16 +44,32 @@ std::string undefined_argument(const FunctionSchema& schema, const Stack& stack)
   return "";
 }
 
-// The highest key that the arguments have, the thread excludes and the operator has a kernel for;
-// Undefined if there is none. Where a call goes wrong below a guard, this is what it missed.
+// Whether the call that fails is the first on this thread's stack: nobody but the program has then
+// said what the thread excludes.
+bool is_outermost_call() {
+  return (calls_under_way.load(std::memory_order_relaxed) & ~kUnknownThread) <= 1;
+}
+
+// What the program may have excluded. Inside of another call that is not all that is excluded: a
+// kernel for a functionality excludes it, and all above it, before it goes on to a backend. Those
+// of backends are excluded by no kernel.
+DispatchKeySet excluded_by_program() {
+  const DispatchKeySet excluded = dispatch_tls.excluded() | DispatchKeySet::all_backends();
+  return is_outermost_call() ? excluded : excluded & DispatchKeySet::below(K::BackendSelect);
+}
+
+// The highest key that the arguments have, the program excludes and the operator has a kernel of
+// its own for; Undefined if there is none. Where a call goes wrong below a guard, this is what it
+// missed. Fallbacks do not count: they compute nothing.
 K excluded_kernel(const OperatorEntry& entry, DispatchKeySet arguments) {
-  std::vector<K> keys = arguments.keys();
+  std::vector<K> keys = (arguments & excluded_by_program()).keys();
   std::reverse(keys.begin(), keys.end());
   return entry.dispatcher().inspect([&] {
     for (const K key : keys) {
-      if (dispatch_tls.kept.has(key)) continue;
-      const RegisteredKernel* const kernel = entry.resolve(key).kernel;
-      if (kernel && !kernel->function.entries.is_fallthrough()) return key;
+      const Resolution found = entry.resolve(key);
+      if (found.kernel && found.rule != ResolutionRule::BackendFallback &&
+          !found.kernel->function.entries.is_fallthrough())
+        return key;
     }
     return K::Undefined;
   });

@@ -31,8 +31,8 @@ void OperatorHandle::redispatch_boxed(DispatchKeySet keys, Stack* stack) const {
   internal::run_boxed(entry_, entry_->resolved_table()[keys], keys, stack);
 }
 
-std::vector<IValue> OperatorHandle::call(
-    std::vector<IValue> positional, std::vector<std::pair<std::string, IValue>> keyword) const {
+Arguments OperatorHandle::call(std::vector<IValue> positional,
+                               std::vector<std::pair<std::string, IValue>> keyword) const {
   Stack stack = bind_arguments(schema(), std::move(positional), std::move(keyword));
   call_boxed(&stack);
   return stack;

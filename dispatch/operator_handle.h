@@ -36,8 +36,8 @@ class OperatorHandle {
 
   // For users and tools: binds positional and named arguments (bind_arguments), calls, and gives
   // the results.
-  std::vector<IValue> call(std::vector<IValue> positional,
-                           std::vector<std::pair<std::string, IValue>> keyword = {}) const;
+  Arguments call(std::vector<IValue> positional,
+                 std::vector<std::pair<std::string, IValue>> keyword = {}) const;
 
  private:
   OperatorEntry* entry_;

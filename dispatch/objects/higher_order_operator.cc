@@ -1,7 +1,6 @@
 #include "switchboard/dispatch/objects/higher_order_operator.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "switchboard/dispatch/modes/pre_dispatch.h"
 #include "switchboard/dispatch/reclaim.h"
 #include "switchboard/dispatch/resolve_key.h"
+#include "switchboard/dispatch/schema/schema_parser.h"
 
 namespace sb {
 namespace {
@@ -28,15 +28,6 @@ struct Registry {
 Registry& registry() {
   static Registry* const registry = new Registry;
   return *registry;
-}
-
-bool is_identifier(std::string_view name) {
-  const auto is_letter = [](char c) {
-    return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
-  };
-  return !name.empty() && is_letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
-    return is_letter(c) || std::isdigit(static_cast<unsigned char>(c));
-  });
 }
 
 DispatchKeySet keys_of(const std::vector<IValue>& arguments) {

@@ -56,9 +56,16 @@ bool OpOverload::is_defined_statically() const {
   return handle_.entry().definition().origin == DefinitionOrigin::Static;
 }
 
+void OpOverload::call_boxed(Stack* stack) const {
+  if (has_fake_object(handle_, *stack))
+    call_with_fake_objects(handle_, stack);
+  else
+    handle_.call_boxed(stack);
+}
+
 Arguments OpOverload::call(Arguments positional, KeywordArguments keyword) const {
   Stack stack = bind_arguments(schema(), std::move(positional), std::move(keyword));
-  internal::call_bound(*this, &stack);
+  call_boxed(&stack);
   return stack;
 }
 
@@ -152,17 +159,6 @@ bool OpOverload::has_computed_kernel_for_dispatch_key(DispatchKey key) const {
 bool OpOverload::kernel_for_dispatch_key_is_fallthrough(DispatchKey key) const {
   return registered_kernel(handle_, key).entries.is_fallthrough();
 }
-
-namespace internal {
-
-void call_bound(const OpOverload& op, Stack* stack) {
-  if (has_fake_object(op.handle(), *stack))
-    call_with_fake_objects(op.handle(), stack);
-  else
-    op.call_boxed(stack);
-}
-
-}  // namespace internal
 
 std::ostream& operator<<(std::ostream& out, const OpOverload& op) { return out << op.to_string(); }
 

@@ -18,7 +18,6 @@
 
 namespace sb {
 
-using Arguments = std::vector<IValue>;
 using KeywordArguments = std::vector<std::pair<std::string, IValue>>;
 
 // As `torch._ops.OpOverload`: immutable, one word, cheap to copy; two are equal if they are the
@@ -69,7 +68,7 @@ class OpOverload {
     return call(pack(std::forward<A>(args)...));
   }
   // The same with a stack of the schema's values; see OperatorHandle::call_boxed.
-  void call_boxed(Stack* stack) const { handle_.call_boxed(stack); }
+  void call_boxed(Stack* stack) const;
   // Enters at the highest key of exactly `keys`; see OperatorHandle::redispatch_boxed.
   Arguments redispatch(DispatchKeySet keys, Arguments positional,
                        KeywordArguments keyword = {}) const;
@@ -143,11 +142,6 @@ class OpOverload {
 
   OperatorHandle handle_;
 };
-
-namespace internal {
-// Calls with a stack of the schema's values, among which may be fake objects (fake_object.h).
-void call_bound(const OpOverload& op, Stack* stack);
-}  // namespace internal
 
 // to_string().
 std::ostream& operator<<(std::ostream& out, const OpOverload& op);

@@ -139,7 +139,7 @@ OpOverload OpOverloadPacket::resolve(const Arguments& positional,
 Arguments OpOverloadPacket::call(const Arguments& positional,
                                  const KeywordArguments& keyword) const {
   auto [op, stack] = bind(positional, keyword);
-  internal::call_bound(op, &stack);
+  op.call_boxed(&stack);
   return std::move(stack);
 }
 

@@ -3,19 +3,9 @@
 #include <string>
 
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/schema/schema_parser.h"
 
 namespace sb {
-namespace {
-
-bool is_identifier(std::string_view text) {
-  for (const char c : text) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    if (!letter && !(c >= '0' && c <= '9')) return false;
-  }
-  return !text.empty() && !(text[0] >= '0' && text[0] <= '9');
-}
-
-}  // namespace
 
 OperatorName parse_qualified_name(std::string_view text) {
   auto check = [&](bool good, std::string_view fault) {

@@ -209,26 +209,44 @@ std::complex<double> IValue::to_complex() const {
   return to_double();
 }
 
-std::string_view IValue::to_string_view() const { return object<std::string>(Tag::String); }
-IntArrayRef IValue::to_int_list() const { return object<std::vector<int64_t>>(Tag::IntList); }
-SymIntArrayRef IValue::to_sym_int_list() const {
+std::string_view IValue::to_string_view() const& { return object<std::string>(Tag::String); }
+IntArrayRef IValue::to_int_list() const& { return object<std::vector<int64_t>>(Tag::IntList); }
+SymIntArrayRef IValue::to_sym_int_list() const& {
   if (is_IntList()) return SymIntArrayRef(to_int_list());
   SB_CHECK_TYPE(is_SymIntList(), "expected IntList or SymIntList, got ", tag_name());
   return SymIntArrayRef(absl::Span<const SymInt>(object<std::vector<SymInt>>(Tag::SymIntList)));
 }
-absl::Span<const double> IValue::to_double_list() const {
+absl::Span<const double> IValue::to_double_list() const& {
   return object<std::vector<double>>(Tag::DoubleList);
 }
-const std::vector<bool>& IValue::to_bool_list() const {
+const std::vector<bool>& IValue::to_bool_list() const& {
   return object<std::vector<bool>>(Tag::BoolList);
 }
-TensorList IValue::to_tensor_list() const { return object<std::vector<Tensor>>(Tag::TensorList); }
-OptionalTensorList IValue::to_optional_tensor_list() const {
+TensorList IValue::to_tensor_list() const& { return object<std::vector<Tensor>>(Tag::TensorList); }
+OptionalTensorList IValue::to_optional_tensor_list() const& {
   return object<std::vector<std::optional<Tensor>>>(Tag::OptionalTensorList);
 }
-const std::vector<IValue>& IValue::to_list() const {
+const std::vector<IValue>& IValue::to_list() const& {
   return object<std::vector<IValue>>(Tag::List);
 }
+
+std::string IValue::to_string_view() && { return object<std::string>(Tag::String); }
+std::vector<int64_t> IValue::to_int_list() && { return object<std::vector<int64_t>>(Tag::IntList); }
+std::vector<SymInt> IValue::to_sym_int_list() && {
+  const SymIntArrayRef list = std::as_const(*this).to_sym_int_list();
+  return {list.begin(), list.end()};
+}
+std::vector<double> IValue::to_double_list() && {
+  return object<std::vector<double>>(Tag::DoubleList);
+}
+std::vector<bool> IValue::to_bool_list() && { return object<std::vector<bool>>(Tag::BoolList); }
+std::vector<Tensor> IValue::to_tensor_list() && {
+  return object<std::vector<Tensor>>(Tag::TensorList);
+}
+std::vector<std::optional<Tensor>> IValue::to_optional_tensor_list() && {
+  return object<std::vector<std::optional<Tensor>>>(Tag::OptionalTensorList);
+}
+std::vector<IValue> IValue::to_list() && { return object<std::vector<IValue>>(Tag::List); }
 
 sb::Generator IValue::to_generator() const {
   expect(Tag::Generator);

@@ -145,7 +145,8 @@ class IValue {
     return payload_.tensor;
   }
   // For a value that is_Tensor().
-  const Tensor& unchecked_tensor() const { return payload_.tensor; }
+  const Tensor& unchecked_tensor() const& { return payload_.tensor; }
+  const Tensor& unchecked_tensor() && = delete;
   Tensor to_tensor() && {
     expect(Tag::Tensor);
     tag_ = Tag::None;
@@ -183,14 +184,23 @@ class IValue {
   SymBool to_sym_bool() const;              // Bool or SymBool
   Scalar to_scalar() const;                 // Bool, Int, Double, Complex, or a symbol
   std::complex<double> to_complex() const;  // Complex, Double or Int
-  std::string_view to_string_view() const;
-  IntArrayRef to_int_list() const;         // IntList
-  SymIntArrayRef to_sym_int_list() const;  // IntList or SymIntList
-  absl::Span<const double> to_double_list() const;
-  const std::vector<bool>& to_bool_list() const;
-  TensorList to_tensor_list() const;
-  OptionalTensorList to_optional_tensor_list() const;
-  const std::vector<IValue>& to_list() const;
+  // Of a temporary, a copy: what these show lives as long as the value.
+  std::string_view to_string_view() const&;
+  std::string to_string_view() &&;
+  IntArrayRef to_int_list() const&;  // IntList
+  std::vector<int64_t> to_int_list() &&;
+  SymIntArrayRef to_sym_int_list() const&;  // IntList or SymIntList
+  std::vector<SymInt> to_sym_int_list() &&;
+  absl::Span<const double> to_double_list() const&;
+  std::vector<double> to_double_list() &&;
+  const std::vector<bool>& to_bool_list() const&;
+  std::vector<bool> to_bool_list() &&;
+  TensorList to_tensor_list() const&;
+  std::vector<Tensor> to_tensor_list() &&;
+  OptionalTensorList to_optional_tensor_list() const&;
+  std::vector<std::optional<Tensor>> to_optional_tensor_list() &&;
+  const std::vector<IValue>& to_list() const&;
+  std::vector<IValue> to_list() &&;
   sb::Generator to_generator() const;
   sb::Storage to_storage() const;
   IntrusivePtr<OpaqueObject> to_object() const;
@@ -256,6 +266,27 @@ static_assert(sizeof(IValue) == 16);
 // The arguments of a boxed call, and then its results. A kernel takes its arguments from the end
 // and puts its results in their place.
 using Stack = std::vector<IValue>;
+
+// The values that users give to a call and get from it. An element that is taken from a temporary
+// leaves it: `op(x)[0].to_tensor_list()` does not show what is gone.
+class Arguments : public std::vector<IValue> {
+ public:
+  using vector::vector;
+  Arguments(std::vector<IValue> values) : vector(std::move(values)) {}  // NOLINT: the same thing
+
+  IValue& operator[](size_t i) & { return vector::operator[](i); }
+  const IValue& operator[](size_t i) const& { return vector::operator[](i); }
+  IValue operator[](size_t i) && { return std::move(vector::operator[](i)); }
+  IValue& at(size_t i) & { return vector::at(i); }
+  const IValue& at(size_t i) const& { return vector::at(i); }
+  IValue at(size_t i) && { return std::move(vector::at(i)); }
+  IValue& front() & { return vector::front(); }
+  const IValue& front() const& { return vector::front(); }
+  IValue front() && { return std::move(vector::front()); }
+  IValue& back() & { return vector::back(); }
+  const IValue& back() const& { return vector::back(); }
+  IValue back() && { return std::move(vector::back()); }
+};
 
 }  // namespace sb
 

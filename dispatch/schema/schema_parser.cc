@@ -548,4 +548,12 @@ OperatorName OperatorName::parse(std::string_view text) {
   return Parser("operator name", text).operator_name();
 }
 
+bool is_identifier(std::string_view text) {
+  for (const char c : text) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    if (!letter && !(c >= '0' && c <= '9')) return false;
+  }
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9');
+}
+
 }  // namespace sb

@@ -17,6 +17,10 @@ namespace sb {
 // thread-safe.
 FunctionSchema parse_schema(std::string_view text);
 
+// Returns whether the text may be a name, or a part of one between its "::" and ".": letters, digits
+// and underscores, and no digit first.
+bool is_identifier(std::string_view text);
+
 }  // namespace sb
 
 #endif  // SWITCHBOARD_DISPATCH_SCHEMA_SCHEMA_PARSER_H_

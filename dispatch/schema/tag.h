@@ -11,10 +11,14 @@
 
 namespace sb {
 
-// As `torch.Tag`.
+// As `torch.Tag`, and derived_through, which is ours: the operator has no derivative of its own,
+// and autograd goes through its CompositeExplicitAutograd kernel, which is made of operators that
+// have. Without it such a kernel is opaque: backward through a call is an error that names the
+// operator.
 #define SB_FORALL_TAGS(X)     \
   X(core)                     \
   X(data_dependent_output)    \
+  X(derived_through)          \
   X(dynamic_output_shape)     \
   X(flexible_layout)          \
   X(generated)                \

@@ -90,16 +90,17 @@ std::optional<int64_t> bound_of(const IValue& value) {
 // token returns a copy of it.
 template <void (*check)(std::string_view op, absl::Span<const IValue> arguments)>
 void define_check(Library& m, const auto& op) {
-  define(m, op).composite_explicit([](const OperatorHandle& handle, DispatchKeySet, Stack* stack) {
-    const FunctionSchema& schema = handle.schema();
-    const size_t count = schema.arguments.size();
-    const auto arguments = absl::MakeConstSpan(*stack).last(count);
-    check(schema.name.name, arguments);
-    IValue token;
-    if (!schema.returns.empty()) token = clone(arguments.back().to_tensor());
-    stack->resize(stack->size() - count);
-    if (!schema.returns.empty()) stack->push_back(std::move(token));
-  });
+  define(m, op, Tag::derived_through)
+      .composite_explicit([](const OperatorHandle& handle, DispatchKeySet, Stack* stack) {
+        const FunctionSchema& schema = handle.schema();
+        const size_t count = schema.arguments.size();
+        const auto arguments = absl::MakeConstSpan(*stack).last(count);
+        check(schema.name.name, arguments);
+        IValue token;
+        if (!schema.returns.empty()) token = clone(arguments.back().to_tensor());
+        stack->resize(stack->size() - count);
+        if (!schema.returns.empty()) stack->push_back(std::move(token));
+      });
 }
 
 void check_scalar_arguments(std::string_view op, absl::Span<const IValue> arguments) {

@@ -121,7 +121,7 @@ Tensor traceable_logsumexp(const Tensor& query_given, const Tensor& key, bool is
 }  // namespace internal
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, _scaled_dot_product_flash_attention_for_cpu_backward)
+  define(m, _scaled_dot_product_flash_attention_for_cpu_backward, Tag::derived_through)
       .composite_explicit(flash_backward);
 }
 

@@ -208,8 +208,12 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, cartesian_prod).composed(cartesian_prod_kernel);
 
   const auto functional = DispatchKey::CompositeExplicitAutogradNonFunctional;
-  define(m, pixel_shuffle).kernel(functional, pixel_shuffle_kernel).out(pixel_shuffle_out);
-  define(m, pixel_unshuffle).kernel(functional, pixel_unshuffle_kernel).out(pixel_unshuffle_out);
+  define(m, pixel_shuffle, Tag::derived_through)
+      .kernel(functional, pixel_shuffle_kernel)
+      .out(pixel_shuffle_out);
+  define(m, pixel_unshuffle, Tag::derived_through)
+      .kernel(functional, pixel_unshuffle_kernel)
+      .out(pixel_unshuffle_out);
 }
 
 }  // namespace sb

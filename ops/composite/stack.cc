@@ -119,7 +119,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   };
   define(m, concat).composed(cat_new).out(concat_out, cat_to);
   define(m, concatenate).composed(cat_new).out(concatenate_out, cat_to);
-  define(m, _stack)
+  define(m, _stack, Tag::derived_through)
       .composite_explicit([](TensorList tensors, int64_t dim) { return stack(tensors, dim); })
       .out(_stack_out, [](TensorList tensors, int64_t dim, const Tensor& out) {
         return stack_out(tensors, dim, out);

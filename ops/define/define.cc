@@ -143,6 +143,10 @@ auto on_clone_kernel(Dispatcher& dispatcher, std::string callee) {
 
 }  // namespace
 
+// Families and whoever else adds to aten open fragments of it: this program's aten is here, and
+// nobody can own it again.
+SB_LIBRARY(aten, m) {}
+
 OperatorHandle internal::define_operator(Library& m, std::string_view schema, TagSet tags,
                                          SourceLocation where) {
   const OperatorHandle op = m.define(schema, tags, where);
@@ -189,7 +193,7 @@ void define_view_copy(Library& m, std::string_view view_schema, std::string_view
   const OutOptions options =
       name == "aten::split.Tensor" ? OutOptions{.keep_shape = true} : kStructuredOut;
   // A backend that has functional operators only must not find a kernel made of views.
-  define(m, schema.to_string(), Tag::view_copy, where)
+  define(m, schema.to_string(), {Tag::derived_through, Tag::view_copy}, where)
       .kernel(DispatchKey::CompositeExplicitAutogradNonFunctional,
               view_copy_kernel(m.dispatcher(), callee.empty() ? name : std::string(callee)))
       .out(out_overload(schema), options);

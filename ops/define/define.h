@@ -177,7 +177,8 @@ class OpDefinition : public AnyDefinition {
   OpDefinition& composed(F f) {
     return kernel(DispatchKey::CompositeImplicitAutograd, std::move(f));
   }
-  // The same for every device, with a derivative of its own: at CompositeExplicitAutograd.
+  // The same for every device, with a derivative of its own, or that of its parts where the
+  // operator has Tag::derived_through: at CompositeExplicitAutograd.
   template <class F>
   OpDefinition& composite_explicit(F f) {
     return kernel(DispatchKey::CompositeExplicitAutograd, std::move(f));

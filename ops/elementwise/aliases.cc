@@ -25,9 +25,10 @@ std::string renamed(std::string_view schema, std::string_view name) {
 // Defines `schema` as another form of calling what `find` finds, at each call.
 OpDefinition<void> define_found(Library& m, const std::string& schema, OperatorHandle find(),
                                 DispatchKey key) {
-  return define(m, schema).kernel(key, [find](const OperatorHandle&, DispatchKeySet, Stack* stack) {
-    find().call_boxed(stack);
-  });
+  return define(m, schema, Tag::derived_through)
+      .kernel(key, [find](const OperatorHandle&, DispatchKeySet, Stack* stack) {
+        find().call_boxed(stack);
+      });
 }
 
 // The same for a declared operator.

@@ -203,7 +203,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_number_forms(m, remainder_Scalar_Tensor, remainder);
   extend(m, remainder_Scalar_Tensor).out("Scalar_Tensor_out");
 
-  define(m, floor_divide)
+  define(m, floor_divide, Tag::derived_through)
       .composite_explicit([](const Tensor& self, const Tensor& other) {
         return div_Tensor_mode(self, other, "floor");
       })

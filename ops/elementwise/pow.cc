@@ -1,5 +1,6 @@
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <type_traits>
 
 #include "switchboard/ops/cpu/vector_math.h"
@@ -110,6 +111,23 @@ const ElementwiseOp& arithmetic_for(const Scalar& exponent, DType dtype) {
                      : pow_number_arithmetic;
 }
 
+// Whether float holds the exponent as it is: it decides the sign of a power of a negative number.
+bool is_exact_float(const Scalar& exponent) {
+  const double e = exponent.to<double>();
+  if (!std::isfinite(e)) return true;
+  constexpr double max = std::numeric_limits<float>::max();
+  return std::abs(e) <= max && static_cast<double>(static_cast<float>(e)) == e;
+}
+// As PyTorch, which computes float32 with the exponent in float64.
+Tensor pow_in_double(const Tensor& out, const Tensor& self, const Scalar& exponent, DType dtype) {
+  const Tensor result =
+      to_dtype(pow_Tensor_Scalar(to_dtype(self, DType::Float64), exponent), dtype);
+  if (!out.defined()) return result;
+  if (out.is_same(self)) return copy_(out, result);
+  copy_result_to_out("pow", result, out);
+  return out;
+}
+
 Tensor pow_Tensor_Scalar_body(const Tensor& out, const Tensor& self, const Scalar& exponent) {
   const bool integers =
       is_integral(self.dtype(), true) && (exponent.is_int() || exponent.is_bool());
@@ -120,7 +138,9 @@ Tensor pow_Tensor_Scalar_body(const Tensor& out, const Tensor& self, const Scala
     check(exponent.to_sym_int() >= 0, "pow: integers to negative integer powers are not allowed");
   const Tensor number = wrapped_scalar_tensor(exponent, self);
   const DType dtype = result_type({&self, &number});
-  check_scalar_fits(exponent, compute_dtype(dtype));
+  if (dtype == DType::Float32 && !exponent.is_symbolic() && !is_exact_float(exponent))
+    return pow_in_double(out, self, exponent, dtype);
+  check_scalar_fits(exponent, dtype == DType::Float16 ? dtype : compute_dtype(dtype));
   const Numbers numbers{{exponent}, 1};
   return elementwise(arithmetic_for(exponent, dtype), out,
                      self.dtype() == dtype ? self : to_dtype(self, dtype), &numbers);

@@ -70,7 +70,7 @@ std::tuple<Tensor, Tensor> prelu_gradients(const Tensor& grad_output, const Tens
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, prelu).composite_explicit(prelu_of).out(prelu_out);
-  define(m, prelu_backward).composite_explicit(prelu_gradients).out("out");
+  define(m, prelu_backward, Tag::derived_through).composite_explicit(prelu_gradients).out("out");
 }
 
 }  // namespace

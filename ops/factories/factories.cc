@@ -4,6 +4,7 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/memory/memory_overlap.h"
+#include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/cpu/cast.h"
 #include "switchboard/ops/define/define.h"
@@ -193,17 +194,24 @@ Tensor fill_resized(std::string_view op, IntArrayRef size, const Scalar& value, 
   return fill_(out, value);
 }
 
+// The writes of a factory to what it has just made are no writes of the program's: it guards them
+// from being counted, so that a new tensor is at version 0.
+
 Tensor zeros_any(SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+  const internal::BelowRecordingGuard fresh;
   return zero_(empty(size, dtype, layout, device, pin_memory, std::nullopt));
 }
 Tensor ones_any(SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+  const internal::BelowRecordingGuard fresh;
   return fill_(empty(size, dtype, layout, device, pin_memory, std::nullopt), 1);
 }
 Tensor full_any(SymIntArrayRef size, const Scalar& value, SB_TENSOR_OPTIONS) {
+  const internal::BelowRecordingGuard fresh;
   if (!dtype) dtype = value.dtype();
   return fill_(empty(size, dtype, layout, device, pin_memory, std::nullopt), value);
 }
 Tensor scalar_tensor_any(const Scalar& s, SB_TENSOR_OPTIONS) {
+  const internal::BelowRecordingGuard fresh;
   return fill_(empty(SymIntArrayRef(), dtype, layout, device, pin_memory, std::nullopt), s);
 }
 
@@ -228,6 +236,7 @@ Tensor empty_like_any(const Tensor& self, SB_TENSOR_OPTIONS,
 
 Tensor full_like_any(const Tensor& self, const Scalar& value, SB_TENSOR_OPTIONS,
                      std::optional<MemoryFormat> memory_format) {
+  const internal::BelowRecordingGuard fresh;
   return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), value);
 }
 Tensor full_like_out_any(const Tensor& self, const Scalar& value,
@@ -252,6 +261,7 @@ Tensor new_empty_strided_any(const Tensor& self, SymIntArrayRef size, SymIntArra
 }
 Tensor new_full_any(const Tensor& self, SymIntArrayRef size, const Scalar& value,
                     SB_TENSOR_OPTIONS) {
+  const internal::BelowRecordingGuard fresh;
   return fill_(new_empty_any(self, size, dtype, layout, device, pin_memory), value);
 }
 Tensor new_full_out_any(const Tensor& self, SymIntArrayRef size, const Scalar& value,
@@ -327,6 +337,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, zeros_like)
       .composite_explicit(
           [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
+            const internal::BelowRecordingGuard fresh;
             return zero_(empty_like(self, dtype, layout, device, pin_memory, format));
           })
       .out(zeros_like_out,
@@ -358,6 +369,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
            });
   define(m, new_zeros)
       .composite_explicit([](const Tensor& self, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+        const internal::BelowRecordingGuard fresh;
         return zero_(new_empty_any(self, size, dtype, layout, device, pin_memory));
       })
       .out(new_zeros_out, [](const Tensor& self, SymIntArrayRef size, const Tensor& out) {

@@ -4,6 +4,7 @@
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/memory/memory_overlap.h"
+#include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
@@ -139,6 +140,7 @@ Tensor arange_any(const Scalar& start, const Scalar& end, const Scalar& step, SB
   const SymInt size =
       is_symbolic_range(start, end, step) ? symbolic_range_length(start, end, step) : SymInt(0);
   const Tensor result = empty({size}, dtype, layout, device, pin_memory, std::nullopt);
+  const internal::BelowRecordingGuard fresh;
   return arange_start_out(start, end, step, result);
 }
 
@@ -272,6 +274,7 @@ Tensor eye_to(int64_t n, int64_t m, const Tensor& out) {
 Tensor eye_any(int64_t n, int64_t m, SB_TENSOR_OPTIONS) {
   SB_CHECK(n >= 0, "eye: argument n: expected 0 or more, got ", n);
   SB_CHECK(m >= 0, "eye: argument m: expected 0 or more, got ", m);
+  const internal::BelowRecordingGuard fresh;
   return eye_m_out(n, m, empty({0}, dtype, layout, device, pin_memory, std::nullopt));
 }
 
@@ -291,6 +294,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 
   define(m, linspace)
       .composite_explicit([](const Scalar& start, const Scalar& end, int64_t n, SB_TENSOR_OPTIONS) {
+        const internal::BelowRecordingGuard fresh;
         return linspace_out(
             start, end, n,
             empty_steps("linspace", start, end, n, dtype, layout, device, pin_memory));
@@ -299,6 +303,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, logspace)
       .composite_explicit(
           [](const Scalar& start, const Scalar& end, int64_t n, double base, SB_TENSOR_OPTIONS) {
+            const internal::BelowRecordingGuard fresh;
             return logspace_out(
                 start, end, n, base,
                 empty_steps("logspace", start, end, n, dtype, layout, device, pin_memory));

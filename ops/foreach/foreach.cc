@@ -177,12 +177,13 @@ FunctionSchema inplace_schema_of(FunctionSchema schema) {
 void define_foreach(Library& m, std::string_view schema, std::string_view element,
                     ForeachForms forms, SourceLocation where) {
   const OperatorName name = OperatorName::parse(element);
-  auto functional = define(m, schema, {}, where);
+  auto functional = define(m, schema, Tag::derived_through, where);
   const std::string& overload = functional.handle().name().overload;
   functional.composite_explicit(Foreach(m.dispatcher(), name, false))
       .out(overload.empty() ? "out" : overload + "_out");
   if (forms != ForeachForms::All) return;
-  define(m, inplace_schema_of(functional.handle().schema()).to_string(), {}, where)
+  define(m, inplace_schema_of(functional.handle().schema()).to_string(), Tag::derived_through,
+         where)
       .composite_explicit(Foreach(m.dispatcher(), name, true));
 }
 

@@ -133,7 +133,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
                   embedding_dense_backward_kernel>()
       .out(embedding_dense_backward_out, kCopiedOut);
   define(m, embedding_backward).composed(embedding_backward_kernel);
-  define(m, embedding_renorm).on_clone(embedding_renorm_).out(embedding_renorm_out);
+  define(m, embedding_renorm, Tag::derived_through)
+      .on_clone(embedding_renorm_)
+      .out(embedding_renorm_out);
   define(m, embedding_renorm_).cpu(embedding_renorm_cpu).meta(embedding_renorm_meta);
 }
 

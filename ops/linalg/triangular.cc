@@ -86,8 +86,10 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .cpu(solve_triangular_kernel<true>)
       .meta(solve_triangular_kernel<false>)
       .out(linalg_solve_triangular_out);
-  define(m, cholesky_solve).composite_explicit(cholesky_solve_any).out(cholesky_solve_out);
-  define(m, cholesky_inverse)
+  define(m, cholesky_solve, Tag::derived_through)
+      .composite_explicit(cholesky_solve_any)
+      .out(cholesky_solve_out);
+  define(m, cholesky_inverse, Tag::derived_through)
       .composite_explicit(cholesky_inverse_any)
       .out(cholesky_inverse_out, [](const Tensor& self, bool upper, const Tensor& out) {
         const ResultAndOut pair = {cholesky_inverse(self, upper), out};

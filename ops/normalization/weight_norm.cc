@@ -98,7 +98,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, _weight_norm_interface)
       .composite_explicit(weight_norm_interface)
       .out("out", {}, kStructuredOut);
-  define(m, _weight_norm_interface_backward)
+  define(m, _weight_norm_interface_backward, Tag::derived_through)
       .composite_explicit(weight_norm_backward)
       .out("out", {}, kStructuredOut);
   define(m, _weight_norm_differentiable_backward).composed(weight_norm_backward);

@@ -2,6 +2,7 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/memory/memory_overlap.h"
+#include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
@@ -72,6 +73,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   }
   define(m, bernoulli_p, Tag::nondeterministic_seeded)
       .composite_explicit([](const Tensor& self, double p, const OptionalGenerator& generator) {
+        const internal::BelowRecordingGuard fresh;
         return bernoulli_float_(drawn_like(self, MemoryFormat::Contiguous), p, generator);
       });
   define(m, bernoulli_float_out, Tag::nondeterministic_seeded)
@@ -85,11 +87,13 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, bernoulli_Tensor, Tag::nondeterministic_seeded)
       .composite_explicit(
           [](const Tensor& self, const Tensor& p, const OptionalGenerator& generator) {
+            const internal::BelowRecordingGuard fresh;
             return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Preserve), p, generator);
           })
       .out(bernoulli_Tensor_out);
   define(m, bernoulli, Tag::nondeterministic_seeded)
       .composite_explicit([](const Tensor& self, const OptionalGenerator& generator) {
+        const internal::BelowRecordingGuard fresh;
         return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Contiguous), self, generator);
       })
       .out(bernoulli_out);

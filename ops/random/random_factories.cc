@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/cpu/cast.h"
 #include "switchboard/ops/define/define.h"
@@ -20,15 +21,18 @@ namespace {
 using OptionalGenerator = std::optional<Generator>;
 
 Tensor rand_any(SymIntArrayRef size, const OptionalGenerator& generator, SB_TENSOR_OPTIONS) {
+  const internal::BelowRecordingGuard fresh;
   return uniform_(empty(size, dtype, layout, device, pin_memory, std::nullopt), 0, 1, generator);
 }
 Tensor normal_any(double mean, double std, SymIntArrayRef size, const OptionalGenerator& generator,
                   SB_TENSOR_OPTIONS) {
+  const internal::BelowRecordingGuard fresh;
   return normal_(empty(size, dtype, layout, device, pin_memory, std::nullopt), mean, std,
                  generator);
 }
 Tensor randint_any(int64_t low, int64_t high, SymIntArrayRef size,
                    const OptionalGenerator& generator, SB_TENSOR_OPTIONS) {
+  const internal::BelowRecordingGuard fresh;
   return random_from_(empty(size, dtype, layout, device, pin_memory, std::nullopt), low, high,
                       generator);
 }
@@ -75,6 +79,7 @@ Tensor randperm_any(int64_t n, const OptionalGenerator& generator, SB_TENSOR_OPT
   const SymInt size = n;
   const Tensor result = empty(SymIntArrayRef(&size, 1), dtype.value_or(DType::Int64), layout,
                               device, pin_memory, std::nullopt);
+  const internal::BelowRecordingGuard fresh;
   return randperm_generator_out(n, generator, result);
 }
 
@@ -139,24 +144,28 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, rand_like, Tag::nondeterministic_seeded)
       .composite_explicit(
           [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
+            const internal::BelowRecordingGuard fresh;
             return uniform_(like(self, SB_OPTION_NAMES, format));
           })
       .out("out");
   define(m, randn_like, Tag::nondeterministic_seeded)
       .composite_explicit(
           [](const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
+            const internal::BelowRecordingGuard fresh;
             return normal_(like(self, SB_OPTION_NAMES, format));
           })
       .out("out");
   define(m, randint_like, Tag::nondeterministic_seeded)
       .composite_explicit([](const Tensor& self, int64_t high, SB_TENSOR_OPTIONS,
                              std::optional<MemoryFormat> format) {
+        const internal::BelowRecordingGuard fresh;
         return random_from_(like(self, SB_OPTION_NAMES, format), 0, high);
       })
       .out("out");
   define(m, randint_like_low, Tag::nondeterministic_seeded)
       .composite_explicit([](const Tensor& self, int64_t low, int64_t high, SB_TENSOR_OPTIONS,
                              std::optional<MemoryFormat> format) {
+        const internal::BelowRecordingGuard fresh;
         return random_from_(like(self, SB_OPTION_NAMES, format), low, high);
       })
       .out("low_dtype_out");

@@ -151,8 +151,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .composed(LogSumExp::special)
       .out(special_logsumexp_out, LogSumExp::special_out);
   define(m, count_nonzero).composite_explicit(count).out("out");
-  define(m, _aminmax).composite_explicit(aminmax_all).out("out");
-  define(m, _aminmax_dim).composite_explicit(aminmax_dim).out("dim_out");
+  define(m, _aminmax, Tag::derived_through).composite_explicit(aminmax_all).out("out");
+  define(m, _aminmax_dim, Tag::derived_through).composite_explicit(aminmax_dim).out("dim_out");
 }
 
 }  // namespace sb

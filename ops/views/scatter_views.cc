@@ -76,7 +76,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   const auto all = DispatchKey::CompositeExplicitAutogradNonFunctional;
   define(m, slice_scatter).kernel(all, slice_scatter_kernel).out(slice_scatter_out);
   define(m, select_scatter).kernel(all, select_scatter_kernel).out(select_scatter_out);
-  define(m, as_strided_scatter).kernel(all, as_strided_scatter_kernel).out(as_strided_scatter_out);
+  define(m, as_strided_scatter, Tag::derived_through)
+      .kernel(all, as_strided_scatter_kernel)
+      .out(as_strided_scatter_out);
   define(m, copy).kernel(all, copy_kernel).out(copy_out);
   define(m, fill).composite_explicit(fill_kernel).out(fill_out);
   define(m, fill_Tensor).composite_explicit(fill_tensor_kernel).out(fill_Tensor_out);

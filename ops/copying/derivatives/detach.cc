@@ -49,7 +49,7 @@ Tensor resize_counted(DispatchKeySet keys, const Tensor& self, const A&... args)
   const SymIntArrayRef after = self.sym_sizes();
   const auto same = [](const SymInt& a, const SymInt& b) { return known(a == b); };
   if (!std::equal(after.begin(), after.end(), before.begin(), before.end(), same))
-    self.impl()->bump_version(Op<Tag>().entry());
+    internal::count_write(Op<Tag>().entry(), self);
   return self;
 }
 

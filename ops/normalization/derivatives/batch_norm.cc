@@ -67,7 +67,7 @@ struct RecordBatchNorm {
   template <size_t I, class T>
   static void count_write(const T& argument) {
     if constexpr (schema.arguments[I].is_written)
-      if (argument.defined()) argument.impl()->bump_version(Op<Tag>().entry());
+      if (argument.defined()) internal::count_write(Op<Tag>().entry(), argument);
   }
 };
 

@@ -33,7 +33,7 @@ struct InPlaceView {
         const internal::BelowRecordingGuard below;
         op.redispatch(internal::keys_below_recording(keys), self, rest...);
       }
-      self.impl()->bump_version(op.entry());
+      internal::count_write(op.entry(), self);
       const internal::GradMeta& from = internal::grad_meta(seen);
       internal::GradMeta& to = internal::grad_meta(self);
       if (records) {
