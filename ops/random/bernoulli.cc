@@ -64,16 +64,28 @@ Tensor drawn_like(const Tensor& self, MemoryFormat format) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, bernoulli_float_, Tag::nondeterministic_seeded);
+  // In the order in which PyTorch's packets try them: a tensor of one element is also a float.
   define(m, bernoulli_Tensor_, Tag::nondeterministic_seeded);
+  define(m, bernoulli_float_, Tag::nondeterministic_seeded);
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
     m.impl(bernoulli_float_, key, bernoulli_float_any);
     m.impl(bernoulli_Tensor_, key, bernoulli_tensor_any);
   }
+  define(m, bernoulli, Tag::nondeterministic_seeded)
+      .composite_explicit([](const Tensor& self, const OptionalGenerator& generator) {
+        return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Contiguous), self, generator);
+      })
+      .out(bernoulli_out);
   define(m, bernoulli_p, Tag::nondeterministic_seeded)
       .composite_explicit([](const Tensor& self, double p, const OptionalGenerator& generator) {
         return bernoulli_float_(drawn_like(self, MemoryFormat::Contiguous), p, generator);
       });
+  define(m, bernoulli_Tensor, Tag::nondeterministic_seeded)
+      .composite_explicit(
+          [](const Tensor& self, const Tensor& p, const OptionalGenerator& generator) {
+            return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Preserve), p, generator);
+          })
+      .out(bernoulli_Tensor_out);
   define(m, bernoulli_float_out, Tag::nondeterministic_seeded)
       .composite_explicit([](const Tensor& self, double p, const OptionalGenerator& generator,
                              const Tensor& out) {
@@ -82,17 +94,6 @@ SB_LIBRARY_FRAGMENT(aten, m) {
                            out);
         return out;
       });
-  define(m, bernoulli_Tensor, Tag::nondeterministic_seeded)
-      .composite_explicit(
-          [](const Tensor& self, const Tensor& p, const OptionalGenerator& generator) {
-            return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Preserve), p, generator);
-          })
-      .out(bernoulli_Tensor_out);
-  define(m, bernoulli, Tag::nondeterministic_seeded)
-      .composite_explicit([](const Tensor& self, const OptionalGenerator& generator) {
-        return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Contiguous), self, generator);
-      })
-      .out(bernoulli_out);
 }
 
 }  // namespace
