@@ -33,10 +33,7 @@ void throw_if_misfit(const OperatorEntry& entry, const Stack& stack) {
   if (entry.dead()) return;
   const FunctionSchema& schema = entry.schema();
   const IValue* const values = stack.data() + (stack.size() - schema.arguments.size());
-  for (size_t i = 0; i < schema.arguments.size(); ++i) {
-    IValue value = values[i];
-    coerce_at(schema, i, value);
-  }
+  for (size_t i = 0; i < schema.arguments.size(); ++i) check_stacked(schema, i, values[i]);
 }
 
 ObservedCall::ObservedCall(OperatorEntry* entry, DispatchKeySet keys, const Kernel& kernel)

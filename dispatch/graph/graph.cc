@@ -26,9 +26,9 @@ GraphArg fit_argument(const OperatorHandle& op, size_t index, GraphArg value) {
   };
   if (value.subgraph()) complain("a subgraph");
   if (const IValue* const constant = value.constant()) {
-    std::optional<IValue> fitting = coerce_argument(argument, *constant);
-    if (!fitting) complain(constant->tag_name());
-    return *std::move(fitting);
+    IValue fitting = *constant;
+    internal::coerce_at(op.schema(), index, fitting);
+    return fitting;
   }
   if (const GraphArg::List* const list = value.list()) {
     if (!argument.type.is_list()) complain("a list");

@@ -4,6 +4,7 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/graph/graph.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/dispatch/schema/coerce_argument.h"
 
 namespace sb {
 namespace {
@@ -12,6 +13,8 @@ std::vector<IValue> run_call(const OperatorHandle& op, std::vector<IValue> argum
   SB_CHECK_NOT_IMPLEMENTED(!op.entry().dead(), "operator ", op.name().to_string(), " was removed");
   SB_CHECK(arguments.size() == op.schema().arguments.size(), op.name().to_string(), ": expected ",
            op.schema().arguments.size(), " arguments, got ", arguments.size());
+  // A value that a node gave, or a list with one in it, may be of another type than a call takes.
+  for (size_t i = 0; i < arguments.size(); ++i) internal::coerce_at(op.schema(), i, arguments[i]);
   op.call_boxed(&arguments);
   return arguments;
 }

@@ -191,7 +191,7 @@ TEST_CASE("a builder's arguments are checked against the schema") {
   Node* x = g.placeholder("x");
   const OperatorHandle add = w.op("g::add");
   CHECK_THROWS_WITH(g.call(add, {x}), "g::add: argument 1 'y' is missing");
-  CHECK_THROWS_WITH(g.call(add, {x, 3}), "g::add: argument 1 'y': expected Tensor, got Int");
+  CHECK_THROWS_WITH(g.call(add, {x, 3}), "g::add: argument 1 'y': expected Tensor, got int");
   CHECK_THROWS_WITH(g.call(add, {x, std::vector<GraphArg>{x}}),
                     "g::add: argument 1 'y': expected Tensor, got a list");
   CHECK_THROWS_WITH(g.call(add, {x, x, 1.0, 2}),

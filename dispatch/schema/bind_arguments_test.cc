@@ -31,7 +31,7 @@ Tensor tensor() { return empty_on(DeviceType::CPU, {2}, DType::Float32); }
 // The value as one of the type, or nullopt.
 std::optional<IValue> coerce(std::string_view type, IValue value) {
   const FunctionSchema schema = parse_schema(str_cat("f(", type, " x) -> ()"));
-  return coerce_argument(schema.arguments[0], std::move(value));
+  return coerce_argument(schema, 0, std::move(value));
 }
 
 const FunctionSchema& add() {
@@ -115,21 +115,40 @@ TEST_CASE("a value of the right type is moved, not copied", "[dispatch][bind]") 
   CHECK(stack[0].to_tensor().use_count() == 1);
 }
 
-TEST_CASE("an int is a float, a complex or a Scalar; a bool is an int where a Scalar is wanted",
+TEST_CASE("numbers convert upwards: bool to int to float to complex, and never a float to an int",
           "[dispatch][bind]") {
+  CHECK(coerce("int", true)->to_int() == 1);
+  CHECK(coerce("SymInt", true)->to_int() == 1);
+  CHECK(coerce("float", true)->to_double() == 1.0);
   CHECK(coerce("float", 3)->is_Double());
   CHECK(coerce("float?", 3)->is_Double());
+  CHECK(coerce("complex", true)->is_Complex());
   CHECK(coerce("complex", 3)->is_Complex());
   CHECK(coerce("complex", 1.5)->is_Complex());
-  CHECK(coerce("Scalar", 3)->is_Int());
-  CHECK(coerce("Scalar", true)->to_int() == 1);
-  CHECK(coerce("Scalar", 1.5)->is_Double());
   CHECK(coerce("SymInt", 3)->is_Int());
   CHECK_FALSE(coerce("int", 3.0));
-  CHECK_FALSE(coerce("int", true));
-  CHECK_FALSE(coerce("bool", 1));
-  CHECK_FALSE(coerce("float", true));
+  CHECK_FALSE(coerce("SymInt", 3.0));
   CHECK_FALSE(coerce("float", std::complex<double>(1, 0)));
+}
+
+TEST_CASE("a Scalar is the number that was given, a bool too", "[dispatch][bind]") {
+  CHECK(coerce("Scalar", 3)->is_Int());
+  CHECK(coerce("Scalar", true)->is_Bool());
+  CHECK(coerce("Scalar?", true)->is_Bool());
+  CHECK(coerce("Scalar[]", std::vector<bool>{true})->to_list()[0].is_Bool());
+  CHECK(coerce("Scalar", 1.5)->is_Double());
+  CHECK_FALSE(coerce("Scalar", "1"));
+  CHECK_FALSE(coerce("Scalar", tensor()));
+}
+
+TEST_CASE("every number is a bool, and None is false", "[dispatch][bind]") {
+  CHECK(coerce("bool", 2)->to_bool());
+  CHECK_FALSE(coerce("bool", 0)->to_bool());
+  CHECK(coerce("bool", 0.5)->to_bool());
+  CHECK(coerce("bool", std::complex<double>(0, 1))->to_bool());
+  CHECK_FALSE(coerce("bool", IValue())->to_bool());
+  CHECK(coerce("bool?", IValue())->is_None());
+  CHECK_FALSE(coerce("bool", "True"));
 }
 
 TEST_CASE("a symbolic int stays one for SymInt and is guarded for int", "[dispatch][bind]") {
@@ -138,26 +157,29 @@ TEST_CASE("a symbolic int stays one for SymInt and is guarded for int", "[dispat
   const IValue sizes(std::vector<SymInt>{1, symbol()});
   CHECK(coerce("SymInt[]", sizes)->is_SymIntList());
   CHECK(coerce("int[]", sizes)->to_int_list() == IntArrayRef({1, 7}));
-  CHECK(coerce("SymInt[2]", symbol())->to_sym_int_list()[1].is_symbolic());
 }
 
-TEST_CASE("an optional takes None, nothing else does", "[dispatch][bind]") {
+TEST_CASE("an optional takes None; a Tensor that is none is undefined", "[dispatch][bind]") {
   CHECK(coerce("Tensor?", IValue())->is_None());
   CHECK(coerce("int[2]?", IValue())->is_None());
-  CHECK_FALSE(coerce("Tensor", IValue()));
+  CHECK_FALSE(coerce("Tensor", IValue())->to_tensor().defined());
+  CHECK_FALSE(coerce("Tensor[]", std::vector<IValue>{IValue()}));
   CHECK_FALSE(coerce("int[]", IValue()));
   CHECK_FALSE(coerce("Generator", IValue()));
 }
 
-TEST_CASE("one number fills a sized list, and no other", "[dispatch][bind]") {
+TEST_CASE("an int fills a sized list of ints and a float one of floats, and nothing else any other",
+          "[dispatch][bind]") {
   CHECK(coerce("int[2]", 3)->to_int_list() == IntArrayRef({3, 3}));
   CHECK(coerce("int[2]?", 3)->to_int_list() == IntArrayRef({3, 3}));
-  CHECK(coerce("float[3]", 1)->to_double_list().size() == 3);
-  CHECK(coerce("bool[3]", true)->to_bool_list().size() == 3);
+  CHECK(coerce("int[2]", true)->to_int_list() == IntArrayRef({1, 1}));
+  CHECK(coerce("float[3]", 1.5)->to_double_list().size() == 3);
   CHECK_FALSE(coerce("int[]", 3));
   CHECK_FALSE(coerce("int[2]", 1.5));
+  CHECK_FALSE(coerce("SymInt[2]", 3));
+  CHECK_FALSE(coerce("float[3]", 1));
+  CHECK_FALSE(coerce("bool[3]", true));
   CHECK_FALSE(coerce("Tensor[2]", tensor()));
-  CHECK_FALSE(coerce("str[2]", "a"));
 }
 
 TEST_CASE("a list given for a sized list keeps its length: operators check it",
@@ -191,9 +213,10 @@ TEST_CASE("a list converts where its elements do", "[dispatch][bind]") {
             ->to_list()[0]
             .is_IntList());
   CHECK_FALSE(coerce("int[]", std::vector<double>{1}));
-  CHECK_FALSE(coerce("int[]", std::vector<bool>{true}));
+  CHECK(coerce("int[]", std::vector<bool>{true})->to_int_list() == IntArrayRef({1}));
+  CHECK(coerce("float[]", std::vector<bool>{true})->to_double_list()[0] == 1.0);
   CHECK_FALSE(coerce("int[]", std::vector<IValue>{1, "a"}));
-  CHECK_FALSE(coerce("float[]", std::vector<bool>{true}));
+  CHECK(coerce("str[]", "ab")->to_list().size() == 2);
 }
 
 TEST_CASE("a list of tensors is a list of optional tensors, not the reverse", "[dispatch][bind]") {
@@ -207,14 +230,29 @@ TEST_CASE("a list of tensors is a list of optional tensors, not the reverse", "[
   CHECK_FALSE(coerce("Tensor[]", std::vector<int64_t>{1}));
 }
 
-TEST_CASE("strings and ints are not devices, dtypes, layouts or memory formats",
+TEST_CASE("a device may be a str; a dtype, layout or memory format an int, and the reverse",
           "[dispatch][bind]") {
   CHECK(coerce("Device", Device("cpu"))->is_Device());
+  CHECK(coerce("Device", "cuda:1")->to_device() == Device("cuda:1"));
+  CHECK_FALSE(coerce("Device", "nowhere"));
+  CHECK_FALSE(coerce("Device", 0));
   CHECK(coerce("ScalarType", DType::Int64)->is_DType());
-  CHECK_FALSE(coerce("Device", "cpu"));
-  CHECK_FALSE(coerce("ScalarType", 4));
-  CHECK_FALSE(coerce("Layout", 0));
-  CHECK_FALSE(coerce("MemoryFormat", 0));
+  CHECK(coerce("ScalarType", 4)->to_dtype() == DType::Int64);
+  CHECK(coerce("Layout", 0)->to_layout() == Layout::Strided);
+  CHECK(coerce("MemoryFormat", 2)->to_memory_format() == MemoryFormat::ChannelsLast);
+  CHECK_FALSE(coerce("ScalarType", 1000));
+  CHECK_FALSE(coerce("ScalarType", "int64"));
+  CHECK_FALSE(coerce("Layout", "strided"));
+  CHECK(coerce("int", DType::Int64)->to_int() == 4);
+  CHECK(coerce("int", Layout::Strided)->to_int() == 0);
+  CHECK(coerce("Scalar", DType::Float32)->to_int() == 6);
+  CHECK_FALSE(coerce("SymInt", DType::Int64));
+  CHECK_FALSE(coerce("int[]", std::vector<IValue>{DType::Int64}));
+}
+
+TEST_CASE("without operators no tensor is a number and no number a tensor", "[dispatch][bind]") {
+  CHECK_FALSE(coerce("int", tensor()));
+  CHECK_FALSE(coerce("Tensor", 3));
 }
 
 TEST_CASE("an object fits the class of its name only", "[dispatch][bind]") {
@@ -225,12 +263,10 @@ TEST_CASE("an object fits the class of its name only", "[dispatch][bind]") {
 }
 
 TEST_CASE("a sized list of absurd length is not filled", "[dispatch][bind]") {
-  Argument argument;
-  argument.name = "x";
-  argument.type.base = BaseType::Int;
+  FunctionSchema schema = parse_schema("f(int x) -> ()");
   for (const int64_t length : {std::numeric_limits<int64_t>::max(), int64_t{-1}}) {
-    argument.type.modifiers = {{TypeModifier::List, length}};
-    CHECK_FALSE(coerce_argument(argument, 1));
+    schema.arguments[0].type.modifiers = {{TypeModifier::List, length}};
+    CHECK_FALSE(coerce_argument(schema, 0, 1));
   }
 }
 

@@ -361,11 +361,7 @@ class Parser {
     skip_spaces();
     const size_t begin = pos_;
     IValue value = literal(argument.type);
-    // A bool stays one for a Scalar: it is what a C++ caller would give.
-    if (value.is_Bool() && argument.type.base == BaseType::Scalar && !argument.type.is_list())
-      argument.default_value = std::move(value);
-    else
-      argument.default_value = coerce_argument(argument, std::move(value));
+    argument.default_value = internal::coerce_default(argument.type, std::move(value));
     if (!argument.default_value) {
       fail(begin, str_cat("expected a default value of type ", argument.type.to_string(),
                           " but got ", text_.substr(begin, std::min<size_t>(pos_ - begin, 80))));

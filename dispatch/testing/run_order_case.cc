@@ -41,16 +41,18 @@ IValue parse_value(const Argument& argument, const std::string& text) {
 // Makes the arguments of the call, and refuses entries for arguments that are not there.
 class Arguments {
  public:
-  Arguments(const OrderCase& order, const FunctionSchema& schema) : order_(order) {
+  Arguments(const OrderCase& order, const FunctionSchema& schema)
+      : order_(order), schema_(schema) {
     refuse_unknown(order.tensors, "keys", schema);
     refuse_unknown(order.shapes, "shapes", schema);
     refuse_unknown(order.args, "args", schema);
-    for (const Argument& argument : schema.arguments) stack_.push_back(value_of(argument));
+    for (size_t i = 0; i < schema.arguments.size(); ++i) stack_.push_back(value_of(i));
   }
   Stack take() { return std::move(stack_); }
 
  private:
-  IValue value_of(const Argument& argument) const {
+  IValue value_of(size_t i) const {
+    const Argument& argument = schema_.arguments[i];
     const std::string& name = argument.name;
     if (const auto it = order_.args.find(name); it != order_.args.end()) {
       try {
@@ -62,15 +64,16 @@ class Arguments {
     const bool named = order_.tensors.contains(name);
     if (argument.type.has_tensor() && (named || !argument.default_value)) {
       const auto it = order_.tensors.find(named ? name : "*");
-      if (it != order_.tensors.end()) return tensors(argument, it->second);
+      if (it != order_.tensors.end()) return tensors(i, it->second);
     }
     if (argument.default_value) return *argument.default_value;
-    if (std::optional<IValue> none = coerce_argument(argument, IValue())) return *std::move(none);
+    if (argument.type.is_optional()) return IValue();
     SB_THROW(ValueError, order_.op, ": argument '", name, "' (", argument.type.to_string(),
              ") has no default, and neither keys nor args give it");
   }
 
-  IValue tensors(const Argument& argument, const std::vector<OrderCase::TensorKeys>& all) const {
+  IValue tensors(size_t i, const std::vector<OrderCase::TensorKeys>& all) const {
+    const Argument& argument = schema_.arguments[i];
     auto shape_of = [&]() -> std::vector<int64_t> {
       for (const std::string& name : {argument.name, std::string("*")})
         if (const auto it = order_.shapes.find(name); it != order_.shapes.end()) return it->second;
@@ -79,8 +82,8 @@ class Arguments {
     std::vector<IValue> made;
     for (const OrderCase::TensorKeys& keys : all) made.push_back(make_tensor(keys, shape_of()));
     std::optional<IValue> value;
-    if (made.size() == 1) value = coerce_argument(argument, made[0]);
-    if (!value) value = coerce_argument(argument, IValue(std::move(made)));
+    if (made.size() == 1) value = coerce_argument(schema_, i, made[0]);
+    if (!value) value = coerce_argument(schema_, i, IValue(std::move(made)));
     SB_CHECK_VALUE(value, order_.op, ": argument '", argument.name, "' is a ",
                    argument.type.to_string(), ", and takes no list of ", all.size(), " tensors");
     return *std::move(value);
@@ -94,6 +97,7 @@ class Arguments {
   }
 
   const OrderCase& order_;
+  const FunctionSchema& schema_;
   Stack stack_;
 };
 

@@ -14,12 +14,6 @@
 namespace sb::io {
 namespace {
 
-// Python's True is a number where the schema wants one.
-bool is_number(const Type& type) {
-  return !type.is_list() && (type.base == BaseType::Int || type.base == BaseType::SymInt ||
-                             type.base == BaseType::Float);
-}
-
 // Whether a node may name such an output for a result of that type.
 bool fits(const Argument& output, const Type& type) {
   if (std::holds_alternative<None>(output)) return true;
@@ -162,7 +156,6 @@ class OperatorStep : public NodeStep {
       numbers_.push_back({argument, value.to_scalar()});
       return Tensor();
     }
-    if (is_number(type) && value.is_Bool()) return static_cast<int64_t>(value.to_bool());
     return value;
   }
 

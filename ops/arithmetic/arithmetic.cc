@@ -5,6 +5,7 @@
 #include "switchboard/ops/cpu/array_loops.h"
 #ifndef SB_CPU_VARIANT
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/dispatch/schema/tensor_conversions.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
@@ -315,6 +316,8 @@ Tensor abs_body(const Tensor& out, const Tensor& self) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
+  take_numbers_for_tensors({"aten::add", "aten::add_", "aten::sub", "aten::sub_", "aten::mul",
+                            "aten::mul_", "aten::div", "aten::div_"});
   define(m, add).elementwise<add_body>().out_and_inplace();
   define(m, sub).elementwise<sub_body>().out_and_inplace();
   define(m, mul).elementwise<mul_body>().out_and_inplace();

@@ -4,6 +4,7 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/schema/tensor_conversions.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
@@ -126,6 +127,7 @@ Tensor to_any(const Tensor& self, std::optional<DType> dtype, std::optional<Layo
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
+  take_numbers_for_tensors({"aten::to", "aten::_to_copy", "aten::copy", "aten::copy_"});
   define(m, copy_).composite_explicit(copy_any);
   define(m, _copy_from);
   define(m, _copy_from_and_resize);

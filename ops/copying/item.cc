@@ -4,8 +4,10 @@
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/schema/tensor_conversions.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/views/views.h"
@@ -73,6 +75,12 @@ std::vector<IValue> to_list(const Tensor& self) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
+  // Where a call by values gives a tensor for a number or for a list, or a number for a tensor.
+  set_tensor_conversions({
+      .item = [](const Tensor& t) { return item.handle().call({t})[0]; },
+      .rows = [](const Tensor& t) { return unbind(t); },
+      .wrap = [](const Scalar& number) { return wrapped_scalar_tensor(number); },
+  });
   define(m, item, Tag::data_dependent_output);
   m.impl("item", DispatchKey::CompositeImplicitAutograd, item_kernel);
   define(m, _local_scalar_dense, Tag::data_dependent_output)

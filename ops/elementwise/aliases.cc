@@ -3,6 +3,7 @@
 #include <string>
 
 #include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/dispatch/schema/tensor_conversions.h"
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/arithmetic/unary.h"
 #include "switchboard/ops/cpu/elementwise.h"
@@ -94,6 +95,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
+  take_numbers_for_tensors({"aten::divide", "aten::divide_", "aten::multiply", "aten::multiply_",
+                            "aten::subtract", "aten::subtract_", "aten::true_divide",
+                            "aten::true_divide_"});
   define_alias(m, "absolute", abs);
   define_alias(m, "arccos", acos);
   define_alias(m, "arccosh", acosh);

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "switchboard/ops/cpu/vector_math.h"
+#include "switchboard/dispatch/schema/tensor_conversions.h"
 #include "switchboard/ops/elementwise/double_loops.h"
 #include "switchboard/ops/elementwise/regular.h"
 #ifndef SB_CPU_VARIANT
@@ -165,6 +166,7 @@ Tensor nextafter_body(const Tensor& out, const Tensor& self, const Tensor& other
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
+  take_numbers_for_tensors({"aten::floor_divide", "aten::floor_divide_"});
   define(m, atan2).elementwise<regular<atan2_arithmetic>>().out_and_inplace();
   define(m, hypot).elementwise<regular<hypot_arithmetic>>().out_and_inplace();
   define(m, copysign)

@@ -149,13 +149,13 @@ Tensor istft_of(const Tensor& self, int64_t n_fft, OptionalInt hop, OptionalInt 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, stft_center).composed(stft_of);
   define(m, stft).composed([](const Tensor& self, int64_t n_fft, OptionalInt hop_length,
                               OptionalInt win_length, const OptionalTensor& window, bool normalized,
                               std::optional<bool> onesided, std::optional<bool> return_complex) {
     return stft_center(self, n_fft, hop_length, win_length, window, /*center=*/false, "constant",
                        normalized, onesided, return_complex);
   });
+  define(m, stft_center).composed(stft_of);
   define(m, istft).composed(istft_of);
 }
 

@@ -3,6 +3,7 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/schema/tensor_conversions.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
@@ -114,6 +115,7 @@ Tensor imag_kernel(const Tensor& self) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
+  take_numbers_for_tensors({"aten::_conj"});
   define(m, conj).composed(conj_any);
   define(m, _conj).view(conj_view);
   define(m, conj_physical).composed(conj_physical_any);

@@ -65,24 +65,23 @@ Tensor drawn_like(const Tensor& self, MemoryFormat format) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, bernoulli_float_, Tag::nondeterministic_seeded);
+  // In the order in which PyTorch's packets try them: a tensor of one element is also a float.
   define(m, bernoulli_Tensor_, Tag::nondeterministic_seeded);
+  define(m, bernoulli_float_, Tag::nondeterministic_seeded);
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
     m.impl(bernoulli_float_, key, bernoulli_float_any);
     m.impl(bernoulli_Tensor_, key, bernoulli_tensor_any);
   }
+  define(m, bernoulli, Tag::nondeterministic_seeded)
+      .composite_explicit([](const Tensor& self, const OptionalGenerator& generator) {
+        const internal::BelowRecordingGuard fresh;
+        return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Contiguous), self, generator);
+      })
+      .out(bernoulli_out);
   define(m, bernoulli_p, Tag::nondeterministic_seeded)
       .composite_explicit([](const Tensor& self, double p, const OptionalGenerator& generator) {
         const internal::BelowRecordingGuard fresh;
         return bernoulli_float_(drawn_like(self, MemoryFormat::Contiguous), p, generator);
-      });
-  define(m, bernoulli_float_out, Tag::nondeterministic_seeded)
-      .composite_explicit([](const Tensor& self, double p, const OptionalGenerator& generator,
-                             const Tensor& out) {
-        copy_result_to_out("bernoulli",
-                           bernoulli_float_(drawn_like(self, MemoryFormat::Preserve), p, generator),
-                           out);
-        return out;
       });
   define(m, bernoulli_Tensor, Tag::nondeterministic_seeded)
       .composite_explicit(
@@ -91,12 +90,14 @@ SB_LIBRARY_FRAGMENT(aten, m) {
             return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Preserve), p, generator);
           })
       .out(bernoulli_Tensor_out);
-  define(m, bernoulli, Tag::nondeterministic_seeded)
-      .composite_explicit([](const Tensor& self, const OptionalGenerator& generator) {
-        const internal::BelowRecordingGuard fresh;
-        return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Contiguous), self, generator);
-      })
-      .out(bernoulli_out);
+  define(m, bernoulli_float_out, Tag::nondeterministic_seeded)
+      .composite_explicit([](const Tensor& self, double p, const OptionalGenerator& generator,
+                             const Tensor& out) {
+        copy_result_to_out("bernoulli",
+                           bernoulli_float_(drawn_like(self, MemoryFormat::Preserve), p, generator),
+                           out);
+        return out;
+      });
 }
 
 }  // namespace

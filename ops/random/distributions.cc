@@ -202,17 +202,6 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_distribution<random_from_body, random_from, random_from_>(m);
 
   define(m, normal_, Tag::nondeterministic_seeded).cpu_and_meta(InPlace<normal_body>::call);
-  define(m, normal_functional, Tag::nondeterministic_seeded)
-      .composite_explicit(
-          [](const Tensor& self, double mean, double std, const OptionalGenerator& generator) {
-            return normal_(clone(self), mean, std, generator);
-          });
-  define(m, normal_out, Tag::nondeterministic_seeded)
-      .composite_explicit([](const Tensor& self, double mean, double std,
-                             const OptionalGenerator& generator, const Tensor& out) {
-        copy_result_to_out("normal", normal_functional(self, mean, std, generator), out);
-        return out;
-      });
 }
 
 }  // namespace

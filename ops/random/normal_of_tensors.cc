@@ -3,6 +3,7 @@
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
@@ -95,6 +96,19 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_normal<TensorFloat, const Tensor&, double>(m, normal_Tensor_float);
   define_normal<FloatTensor, double, const Tensor&>(m, normal_float_Tensor);
   define_normal<TensorTensor, const Tensor&, const Tensor&>(m, normal_Tensor_Tensor);
+
+  // After these: a packet takes `normal(x, 1, out=o)` for one with means in x.
+  define(m, normal_functional, Tag::nondeterministic_seeded)
+      .composite_explicit(
+          [](const Tensor& self, double mean, double std, const OptionalGenerator& generator) {
+            return normal_(clone(self), mean, std, generator);
+          });
+  define(m, normal_out, Tag::nondeterministic_seeded)
+      .composite_explicit([](const Tensor& self, double mean, double std,
+                             const OptionalGenerator& generator, const Tensor& out) {
+        copy_result_to_out("normal", normal_functional(self, mean, std, generator), out);
+        return out;
+      });
 }
 
 }  // namespace

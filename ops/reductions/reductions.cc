@@ -312,14 +312,17 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, argmin)
       .cpu_and_meta(ArgExtremeForms<false>::functional)
       .out(argmin_out, ArgExtremeForms<false>::out);
+  // The out= forms of reducing all come after those over dimensions, as PyTorch's packets try them.
   using Any = Truth<Reduction::Any>;
-  define(m, any_all).cpu_and_meta(Any::all).out(any_all_out, Any::all_out);
+  auto any = define(m, any_all).cpu_and_meta(Any::all);
   define(m, any_dim).cpu_and_meta(Any::dim).out(any_dim_out, Any::dim_out);
-  using All = Truth<Reduction::All>;
-  define(m, all_all).cpu_and_meta(All::all).out(all_all_out, All::all_out);
-  define(m, all_dim).cpu_and_meta(All::dim).out(all_dim_out, All::dim_out);
   define_over_dims<any_dims, any_dims_out, any_dim>(m);
+  any.out(any_all_out, Any::all_out);
+  using All = Truth<Reduction::All>;
+  auto all = define(m, all_all).cpu_and_meta(All::all);
+  define(m, all_dim).cpu_and_meta(All::dim).out(all_dim_out, All::dim_out);
   define_over_dims<all_dims, all_dims_out, all_dim>(m);
+  all.out(all_all_out, All::all_out);
   define(m, sum_all_out).composite_explicit(out_by_copy<sum_all>);
   define(m, prod_all_out).composite_explicit(out_by_copy<prod_all>);
 }

@@ -1,0 +1,85 @@
+// What a call by values gives, its dtype above all, is what PyTorch's gives, by packets and
+// overloads.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/graph/graph.h"
+#include "switchboard/dispatch/objects/op_namespace.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/cpu/elementwise.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/tests/values/recorded_values.h"
+
+namespace sb::test {
+namespace {
+
+// What the call gives, or "refused" with the error.
+std::pair<Json, std::string> run(const OpOverloadPacket& packet, const std::string& way,
+                                 const Json& args) {
+  Arguments arguments;
+  for (const Json& value : args) arguments.push_back(value_of(value));
+  try {
+    const Arguments results =
+        way == "packet" ? packet.call(arguments) : packet[way].call(arguments);
+    return {results.size() == 1 ? json_of(results[0]) : json_of(IValue(results)), ""};
+  } catch (const Error& error) {
+    return {"refused", error.what()};
+  }
+}
+
+TEST_CASE("calls of packets and overloads give the recorded results", "[values]") {
+  int same = 0, absent = 0;
+  std::vector<std::string> wrong;
+  for (const Json& row : lines_of("results.jsonl")) {
+    const OpOverloadPacket packet(default_dispatcher(), row["op"].get<std::string>());
+    for (const Json& answer : row["answers"]) {
+      for (const std::string& way : answer["ways"].get<std::vector<std::string>>()) {
+        if (way != "packet" && !packet.find(way)) {
+          ++absent;
+          continue;
+        }
+        const auto [got, error] = run(packet, way, row["args"]);
+        const bool refused = answer.contains("refused");
+        if (refused ? got == "refused" : matches(answer["gives"], got)) {
+          ++same;
+        } else {
+          wrong.push_back(str_cat(packet.name(), " ", way, " ", row["args"].dump(), ": recorded ",
+                                  refused ? "refused" : answer["gives"].dump(), ", got ",
+                                  got.dump(), " ", error));
+        }
+      }
+    }
+  }
+  WARN(str_cat(same, " results as recorded; ", absent, " of overloads that are not here"));
+  for (const std::string& text : wrong) UNSCOPED_INFO(text);
+  CHECK(wrong.empty());
+}
+
+TEST_CASE("a typed call with a Scalar and calls by values have one dtype", "[values]") {
+  const auto check = [](const Tensor& x, const Scalar& number) {
+    const DType typed = mul_Scalar(x, number).dtype();
+    CHECK(typed == mul(x, wrapped_scalar_tensor(number)).dtype());
+    CHECK(typed == ops["aten"]["mul"](x, IValue(number))[0].to_tensor().dtype());
+    CHECK(typed == ops["aten"]["mul"](IValue(number), x)[0].to_tensor().dtype());
+    CHECK(typed == ops["aten"]["mul"]["Scalar"](x, IValue(number))[0].to_tensor().dtype());
+    CHECK(typed == ops["aten"]["mul"]["Tensor"](x, IValue(number))[0].to_tensor().dtype());
+    CHECK(typed == mul_Scalar.handle().call({x, IValue(number)})[0].to_tensor().dtype());
+    Graph graph;
+    graph.output({graph.call(mul_Scalar.handle(), {x, IValue(number)}),
+                  graph.call(mul.handle(), {x, IValue(number)})});
+    for (const Tensor& result : graph.run({})) CHECK(result.dtype() == typed);
+  };
+  for (const DType dtype : {DType::Bool, DType::UInt8, DType::Int32, DType::Float16, DType::Float32,
+                            DType::Complex64}) {
+    const Tensor x = ones({2}, dtype);
+    for (const Scalar& number : {Scalar(true), Scalar(2), Scalar(2.5)}) check(x, number);
+  }
+  CHECK(mul_Scalar(ones({2}, DType::Bool), true).dtype() == DType::Bool);
+}
+
+}  // namespace
+}  // namespace sb::test
