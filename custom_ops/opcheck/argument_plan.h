@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "switchboard/dispatch/schema/function_schema.h"
@@ -67,6 +68,18 @@ struct ArgumentPlan {
   // Takes away tensors and memories that nothing names.
   void drop_unused();
 };
+
+// A plan as C++: declarations of its tensors, each "  const Tensor x = ...;\n" by functions of
+// test_arguments.h, and an expression for each of its values.
+struct PlanCode {
+  std::string declarations;
+  std::vector<std::string> values;
+};
+PlanCode code_of(const FunctionSchema& schema, const ArgumentPlan& plan);
+// An expression of a value without tensors: "std::vector<int64_t>{1, 2}".
+std::string code_of(const IValue& value);
+// The text as a string literal.
+std::string string_code(std::string_view text);
 
 // The call in a line: "demo::f(float32[2, 3] strides [1, 2], 2, alpha=0.5)".
 std::string call_text(const FunctionSchema& schema, const ArgumentPlan& plan);

@@ -65,12 +65,13 @@ std::string memory_format_text(MemoryFormat format) {
   }
 }
 
-std::string string_text(std::string_view text) {
+}  // namespace
+
+std::string string_code(std::string_view text) {
   return str_cat("\"", absl::StrReplaceAll(std::string(text), {{"\\", "\\\\"}, {"\"", "\\\""}}),
                  "\"");
 }
 
-// An expression of the value.
 std::string code_of(const IValue& value) {
   using Tag = IValue::Tag;
   switch (value.tag()) {
@@ -85,11 +86,11 @@ std::string code_of(const IValue& value) {
                  ? number_text(value.to_complex())
                  : str_cat("std::complex<double>(", number_text(value.to_complex().real()), ", 0)");
     case Tag::String:
-      return string_text(value.to_string_view());
+      return string_code(value.to_string_view());
     case Tag::DType:
       return dtype_text(value.to_dtype());
     case Tag::Device:
-      return str_cat("Device(", string_text(sb::to_string(value.to_device())), ")");
+      return str_cat("Device(", string_code(sb::to_string(value.to_device())), ")");
     case Tag::Layout:
       return "Layout::Strided";
     case Tag::MemoryFormat:
@@ -116,6 +117,8 @@ std::string code_of(const IValue& value) {
   }
 }
 
+namespace {
+
 bool is_default(const Argument& argument, const ValuePlan& value) {
   return argument.default_value && value.kind == ValuePlan::Kind::Plain &&
          (is_same_constant(*argument.default_value, value.plain) ||
@@ -138,12 +141,26 @@ class TestWriter {
     }
   }
 
-  std::string lines() {
+  std::string lines() const { return declarations() + call_line(); }
+  std::string declarations() const {
     std::string text;
     for (size_t m = 0; m < plan_.memories.size(); ++m)
       if (!is_whole(m)) text += declaration(str_cat("memory", m), whole_text(m, {}));
     for (size_t t = 0; t < plan_.tensors.size(); ++t) text += tensor_line(t);
-    return text + call_line();
+    return text;
+  }
+
+  std::string value_code(const ValuePlan& value) const {
+    if (value.kind == ValuePlan::Kind::Plain) return code_of(value.plain);
+    std::vector<std::string> parts;
+    for (const std::optional<size_t>& t : value.tensors)
+      parts.push_back(t                                                ? names_.at(*t)
+                      : value.kind == ValuePlan::Kind::OptionalTensors ? "std::nullopt"
+                                                                       : "Tensor()");
+    if (value.kind == ValuePlan::Kind::Tensor) return parts[0];
+    const bool optional = value.kind == ValuePlan::Kind::OptionalTensors;
+    return str_cat("std::vector<", optional ? "std::optional<Tensor>" : "Tensor", ">{",
+                   joined(parts), "}");
   }
 
  private:
@@ -192,19 +209,6 @@ class TestWriter {
     return declaration(names_.at(i), value);
   }
 
-  std::string value_code(const ValuePlan& value) const {
-    if (value.kind == ValuePlan::Kind::Plain) return code_of(value.plain);
-    std::vector<std::string> parts;
-    for (const std::optional<size_t>& t : value.tensors)
-      parts.push_back(t                                                ? names_.at(*t)
-                      : value.kind == ValuePlan::Kind::OptionalTensors ? "std::nullopt"
-                                                                       : "Tensor()");
-    if (value.kind == ValuePlan::Kind::Tensor) return parts[0];
-    const bool optional = value.kind == ValuePlan::Kind::OptionalTensors;
-    return str_cat("std::vector<", optional ? "std::optional<Tensor>" : "Tensor", ">{",
-                   joined(parts), "}");
-  }
-
   std::string call_line() const {
     size_t count = 0;
     while (count < plan_.values.size() && !schema_.arguments[count].kwarg_only) ++count;
@@ -244,6 +248,14 @@ std::string comment(const std::string& message) {
 
 }  // namespace
 
+PlanCode code_of(const FunctionSchema& schema, const ArgumentPlan& plan) {
+  const TestWriter writer(schema, plan);
+  PlanCode code;
+  code.declarations = writer.declarations();
+  for (const ValuePlan& value : plan.values) code.values.push_back(writer.value_code(value));
+  return code;
+}
+
 std::string call_text(const FunctionSchema& schema, const ArgumentPlan& plan) {
   const auto tensor = [&](const std::optional<size_t>& i) -> std::string {
     if (!i) return "None";
@@ -279,7 +291,7 @@ std::string test_text(const FunctionSchema& schema, const ArgumentPlan& plan,
       "#include \"switchboard/custom_ops/opcheck/test_arguments.h\"\n"
       "\n"
       "TEST_CASE(",
-      string_text(str_cat(schema.name.to_string(), " passes opcheck: ", check)),
+      string_code(str_cat(schema.name.to_string(), " passes opcheck: ", check)),
       ") {\n"
       "  using namespace sb;\n",
       comment(message), TestWriter(schema, plan).lines(), "}\n");

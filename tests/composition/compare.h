@@ -1,0 +1,37 @@
+// What a run of a program left, and how two of them differ.
+
+#ifndef SWITCHBOARD_TESTS_COMPOSITION_COMPARE_H_
+#define SWITCHBOARD_TESTS_COMPOSITION_COMPARE_H_
+
+#include <string>
+
+#include "switchboard/tests/composition/layers.h"
+
+namespace sb::composition {
+
+struct Outcome {
+  std::string error;  // what was thrown; empty if nothing was
+  std::string kind;   // "RuntimeError"; empty for what is no sb::Error
+  Tensors results;
+  Tensors inputs;  // as the run left them
+
+  bool threw() const { return !error.empty(); }
+};
+
+// Runs the function on these inputs.
+Outcome run(const TensorFunction& f, const Tensors& inputs);
+
+struct Compared {
+  Keeps keeps;
+  bool metadata_only = false;  // fake tensors have nothing else
+  bool gradients = false;      // results are among others gradients, which are sums in some order
+};
+
+// "" where two runs that did not throw gave the same: dtypes, sizes and elements of results, whole
+// storages of inputs, which result is which input or shares memory with it, and what `compared`
+// says. Else the first difference: "result 0, element [1] is 3, not 2".
+std::string difference(const Outcome& expected, const Outcome& got, const Compared& compared);
+
+}  // namespace sb::composition
+
+#endif  // SWITCHBOARD_TESTS_COMPOSITION_COMPARE_H_

@@ -1,0 +1,176 @@
+#include "switchboard/tests/composition/judge.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "switchboard/autograd/variable.h"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/tests/composition/poison.h"
+
+namespace sb::composition {
+namespace {
+
+bool has(const LayerStack& stack, std::string_view name) {
+  return std::any_of(stack.begin(), stack.end(),
+                     [&](const Layer* layer) { return layer->name == name; });
+}
+
+// The first "ns::name" in the text, with its overload; "" if there is none.
+std::string operator_in(const std::string& text) {
+  const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (size_t at = text.find("::"); at != std::string::npos; at = text.find("::", at + 2)) {
+    size_t begin = at, end = at + 2;
+    while (begin > 0 && is_name(text[begin - 1])) --begin;
+    while (end < text.size() && is_name(text[end])) ++end;
+    if (begin == at || end == at + 2) continue;
+    const std::string ns = text.substr(begin, at - begin);
+    if (ns == "std" || ns == "sb") continue;
+    if (end + 1 < text.size() && text[end] == '.' && is_name(text[end + 1]))
+      for (++end; end < text.size() && is_name(text[end]);) ++end;
+    return text.substr(begin, end - begin);
+  }
+  return "";
+}
+
+Verdict verdict_of_error(const Outcome& got, const LayerStack& stack) {
+  Verdict verdict;
+  verdict.kind = Verdict::Kind::Failed;
+  verdict.message = str_cat("throws ", got.kind, ": ", got.error);
+  if (got.kind.empty() || got.kind == "IndexError" || got.kind == "TypeError") return verdict;
+  const std::string op = operator_in(got.error);
+  if (op.empty()) return verdict;
+  for (const Layer* layer : stack)
+    for (std::string_view word : layer->words)
+      if (absl::StrContains(absl::AsciiStrToLower(got.error), absl::AsciiStrToLower(std::string(word)))) {
+        verdict.kind = Verdict::Kind::Refused;
+        verdict.op = op;
+        verdict.layer = std::string(layer->name);
+        return verdict;
+      }
+  return verdict;
+}
+
+}  // namespace
+
+std::string to_string(const LayerStack& stack) {
+  std::string text;
+  for (const Layer* layer : stack) text += str_cat(text.empty() ? "" : ", ", layer->name);
+  return text;
+}
+
+LayerStack parse_stack(std::string_view text) {
+  LayerStack stack;
+  for (const std::string& name : std::vector<std::string>(
+           absl::StrSplit(absl::string_view(text.data(), text.size()), absl::ByAnyChar(", "),
+                          absl::SkipEmpty())))
+    stack.push_back(&find_layer(name));
+  return stack;
+}
+
+bool has_meaning(const LayerStack& stack) {
+  bool in_function = false;
+  for (size_t i = 0; i < stack.size(); ++i) {
+    if (std::count(stack.begin(), stack.end(), stack[i]) > 1) return false;
+    if (stack[i]->name == "fake" && i + 1 < stack.size()) return false;
+    if (i > 0 && stack[i]->pure_only)
+      for (size_t k = 0; k < i; ++k)
+        if (stack[k]->name == "grad") in_function = true;
+  }
+  return !in_function;
+}
+
+Judge::Judge(TensorFunction f, internal::ArgumentPlan inputs)
+    : f_(std::move(f)), inputs_(std::move(inputs)) {}
+
+Tensors Judge::make_inputs() const {
+  Tensors tensors;
+  for (IValue& value : inputs_.build()) tensors.push_back(std::move(value).to_tensor());
+  return tensors;
+}
+
+const Outcome& Judge::plain() {
+  if (!plain_) plain_ = run(f_, make_inputs());
+  return *plain_;
+}
+const Outcome& Judge::graded() {
+  if (!graded_) graded_ = run(find_layer("grad").wrap(f_, inputs_), make_inputs());
+  return *graded_;
+}
+
+bool Judge::is_determined() {
+  if (plain().threw()) return false;
+  poison_fresh_memory(0x3c);
+  const Outcome again = run(f_, make_inputs());
+  poison_fresh_memory(0xa7);
+  return !again.threw() && difference(plain(), again, {}).empty();
+}
+
+bool Judge::is_pure() {
+  const Outcome fresh{"", "", plain().results, make_inputs()};
+  const Outcome& run = plain();
+  for (size_t i = 0; i < run.results.size(); ++i) {
+    for (const Tensor& t : run.inputs)
+      if (run.results[i].is_alias_of(t)) return false;
+    for (size_t k = 0; k < i; ++k)
+      if (run.results[i].is_alias_of(run.results[k])) return false;
+  }
+  return difference({"", "", {}, fresh.inputs}, {"", "", {}, run.inputs}, {}).empty();
+}
+
+bool Judge::has_differentiable_input() const {
+  return std::any_of(inputs_.memories.begin(), inputs_.memories.end(),
+                     [](const auto& m) { return is_differentiable(m.dtype); });
+}
+
+Verdict Judge::judge(const LayerStack& stack) {
+  const bool graded_stack = has(stack, "grad");
+  Verdict verdict;
+  const bool pure_only =
+      std::any_of(stack.begin(), stack.end(), [](const Layer* layer) { return layer->pure_only; });
+  if ((graded_stack && !has_differentiable_input()) || (pure_only && !is_pure())) {
+    verdict.kind = Verdict::Kind::DoesNotApply;
+    return verdict;
+  }
+  Compared compared;
+  TensorFunction f = f_;
+  for (const Layer* layer : stack) {
+    f = layer->wrap(std::move(f), inputs_);
+    compared.keeps.strides = compared.keeps.strides && layer->keeps.strides;
+    compared.keeps.sharing_of_results =
+        compared.keeps.sharing_of_results && layer->keeps.sharing_of_results;
+  }
+  compared.metadata_only = has(stack, "fake");
+  compared.gradients = graded_stack;
+  Outcome got = run(f, make_inputs());
+  const bool only_grad = graded_stack && stack.size() == 1;
+  const Outcome& expected = graded_stack && !only_grad ? graded() : plain();
+  if (expected.threw()) {
+    // What is not written to any more may well have a gradient.
+    const bool may_do_better = has(stack, "functionalize") || has(stack, "functional_mode") ||
+                               has(stack, "fake");
+    if (got.threw() || may_do_better) return verdict;
+    verdict.kind = Verdict::Kind::Failed;
+    verdict.message = str_cat("does not throw; eager throws ", expected.kind, ": ", expected.error);
+    return verdict;
+  }
+  if (got.threw()) return verdict_of_error(got, stack);
+  if (only_grad) {
+    // The results come first. Recording changes nothing; the inputs were clones.
+    got.results.resize(expected.results.size());
+    compared.gradients = false;
+    compared.keeps.sharing_of_results = false;
+    Outcome results_only = expected;
+    results_only.inputs.clear();
+    got.inputs.clear();
+    verdict.message = difference(results_only, got, compared);
+  } else {
+    verdict.message = difference(expected, got, compared);
+  }
+  if (!verdict.message.empty()) verdict.kind = Verdict::Kind::Failed;
+  return verdict;
+}
+
+}  // namespace sb::composition

@@ -1,0 +1,58 @@
+// The law: a program under a stack of layers gives eager's answer, or an error that names the
+// operator and the layer.
+
+#ifndef SWITCHBOARD_TESTS_COMPOSITION_JUDGE_H_
+#define SWITCHBOARD_TESTS_COMPOSITION_JUDGE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "switchboard/tests/composition/compare.h"
+#include "switchboard/tests/composition/layers.h"
+
+namespace sb::composition {
+
+using LayerStack = std::vector<const Layer*>;  // from the inside out
+
+// "grad, functionalize".
+std::string to_string(const LayerStack& stack);
+LayerStack parse_stack(std::string_view text);
+// Whether the stack has a meaning: each layer once, fake outermost, and no gradient taken inside of
+// a body or of a custom operator, where nothing is recorded.
+bool has_meaning(const LayerStack& stack);
+
+struct Verdict {
+  enum class Kind : uint8_t { Passed, Failed, Refused, DoesNotApply };
+  Kind kind = Kind::Passed;
+  std::string message;   // what differs, or the error
+  std::string op, layer; // that a refusal names
+};
+
+// A function whose answers are known.
+class Judge {
+ public:
+  // The function is called again and again, with inputs made anew.
+  Judge(TensorFunction f, internal::ArgumentPlan inputs);
+
+  Verdict judge(const LayerStack& stack);
+  // Whether the function, run plainly once more with other bytes in fresh memory, does the same.
+  // Otherwise there is nothing to be compared with.
+  bool is_determined();
+  // Whether it writes to its inputs, or gives them or views of them or of one another.
+  bool is_pure();
+  bool has_differentiable_input() const;
+
+ private:
+  Tensors make_inputs() const;
+  const Outcome& plain();
+  const Outcome& graded();
+
+  TensorFunction f_;
+  internal::ArgumentPlan inputs_;
+  std::optional<Outcome> plain_, graded_;
+};
+
+}  // namespace sb::composition
+
+#endif  // SWITCHBOARD_TESTS_COMPOSITION_JUDGE_H_

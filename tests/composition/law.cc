@@ -1,0 +1,25 @@
+#include "switchboard/tests/composition/law.h"
+
+#include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/tests/composition/judge.h"
+
+namespace sb::composition {
+
+std::vector<Tensor> call(std::string_view op, std::vector<IValue> arguments,
+                         std::vector<std::pair<std::string, IValue>> keyword) {
+  std::vector<Tensor> results;
+  for (const IValue& value : default_dispatcher().find_op_or_throw(op).call(std::move(arguments),
+                                                                            std::move(keyword)))
+    value.for_each_tensor([&](const Tensor& t) { results.push_back(t); });
+  return results;
+}
+
+std::string broken_by(std::string_view layers, const TensorFunction& f,
+                      const std::vector<Tensor>& inputs) {
+  const Stack arguments(inputs.begin(), inputs.end());
+  const Verdict verdict =
+      Judge(f, internal::ArgumentPlan::of(arguments)).judge(parse_stack(layers));
+  return verdict.kind == Verdict::Kind::Failed ? verdict.message : "";
+}
+
+}  // namespace sb::composition

@@ -1,0 +1,79 @@
+#include "switchboard/autograd/backward.h"
+#include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/variable.h"
+#include "switchboard/custom_ops/custom_op.h"
+#include "switchboard/ops/views/views.h"
+#include "switchboard/tests/composition/layers.h"
+
+namespace sb::composition {
+namespace {
+
+// What composition_layer::program computes at present.
+thread_local const TensorFunction* current = nullptr;
+
+Tensors run_current(TensorList inputs) { return (*current)(Tensors(inputs.begin(), inputs.end())); }
+
+// Runs the program again, at the inputs that were saved, and derives that.
+std::vector<IValue> derive_current(FunctionContext& ctx, const Tensors& grads) {
+  const bool create_graph = is_grad_enabled();
+  const GradModeGuard on(true);
+  Tensors inputs, leaves, outputs, output_grads;
+  for (const Tensor& saved : ctx.saved_tensors()) {
+    Tensor input = saved;
+    if (is_differentiable(saved.dtype())) {
+      if (!requires_grad(input)) {
+        input = detach(input);
+        set_requires_grad(input);
+      }
+      leaves.push_back(input);
+    }
+    inputs.push_back(std::move(input));
+  }
+  const Tensors results = run_current(inputs);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!requires_grad(results[i]) || !grads[i].defined()) continue;
+    outputs.push_back(results[i]);
+    output_grads.push_back(grads[i]);
+  }
+  Tensors found(leaves.size());
+  if (!outputs.empty())
+    found = grad(outputs, leaves, output_grads,
+                 {.create_graph = create_graph, .allow_unused = true});
+  Tensors all;
+  size_t leaf = 0;
+  for (const Tensor& input : inputs)
+    all.push_back(is_differentiable(input.dtype()) ? found[leaf++] : Tensor());
+  return {IValue(std::move(all))};
+}
+
+const OpOverload& program_operator() {
+  static const OpOverload op =
+      custom_op("composition_layer::program", "(Tensor[] inputs) -> Tensor[]", run_current)
+          .register_fake(run_current)
+          .register_autograd(derive_current,
+                             [](FunctionContext& ctx, const CallValues& inputs, const CallValues&) {
+                               const TensorList list = inputs[0].to_tensor_list();
+                               ctx.save_for_backward({list.begin(), list.end()});
+                             })
+          .keep();
+  return op;
+}
+
+}  // namespace
+
+Layer custom_layer() {
+  program_operator();
+  return {.name = "custom",
+          .wrap = [](TensorFunction f, const internal::ArgumentPlan&) -> TensorFunction {
+            return [f = std::move(f)](const Tensors& inputs) {
+              current = &f;
+              const Arguments results = program_operator()(inputs);
+              const TensorList list = results[0].to_tensor_list();
+              return Tensors(list.begin(), list.end());
+            };
+          },
+          .pure_only = true,
+          .words = {"custom", "composition_layer"}};
+}
+
+}  // namespace sb::composition

@@ -1,0 +1,24 @@
+#include "switchboard/dispatch/inspect/trace.h"
+#include "switchboard/dispatch/modes/counting_mode.h"
+#include "switchboard/dispatch/modes/logging_mode.h"
+#include "switchboard/dispatch/modes/schema_check_mode.h"
+#include "switchboard/tests/composition/layers.h"
+
+namespace sb::composition {
+
+Layer watch_layer() {
+  return {.name = "watch",
+          .wrap = [](TensorFunction f, const internal::ArgumentPlan&) -> TensorFunction {
+            return [f = std::move(f)](const Tensors& inputs) {
+              LoggingMode logging;
+              CountingMode counting;
+              SchemaCheckMode checking;
+              const TraceCalls calls([](const std::string&) {});
+              const ModeGuard below(&checking), middle(&counting), above(&logging);
+              return f(inputs);
+            };
+          },
+          .words = {"LoggingMode", "CountingMode", "SchemaCheckMode"}};
+}
+
+}  // namespace sb::composition

@@ -1,0 +1,184 @@
+// Random programs under stacks of layers: see README.md.
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "switchboard/core/error.h"
+#include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/tests/composition/poison.h"
+#include "switchboard/tests/composition/print_cpp.h"
+#include "switchboard/tests/composition/report.h"
+#include "switchboard/tests/composition/trial.h"
+#include "switchboard/tests/composition/workers.h"
+
+ABSL_FLAG(uint64_t, programs, 1000, "how many");
+ABSL_FLAG(uint64_t, seed, 1, "which programs");
+ABSL_FLAG(uint64_t, first, 0, "the number of the first one");
+ABSL_FLAG(std::string, layers, "", "of which stacks are made; all of them by default");
+ABSL_FLAG(std::string, stack, "", "the only stack to run, from the inside out: 'grad, trace'");
+ABSL_FLAG(std::string, only, "", "operators whose name contains this");
+ABSL_FLAG(size_t, jobs, 1, "how many processes");
+ABSL_FLAG(size_t, small, 20, "how many failures are made small and printed");
+ABSL_FLAG(double, seconds, 0, "begin no program after so long; 0: make all");
+ABSL_FLAG(bool, print, false, "print the programs themselves");
+
+namespace sb::composition {
+namespace {
+
+std::string unescaped(const std::string& text) {
+  std::string out;
+  absl::CUnescape(text, &out);
+  return out;
+}
+
+int run_all() {
+  poison_fresh_memory(0xa7);
+  TrialOptions options;
+  options.seed = absl::GetFlag(FLAGS_seed);
+  options.layers = parse_stack(absl::GetFlag(FLAGS_layers));
+  options.stack = parse_stack(absl::GetFlag(FLAGS_stack));
+  if (options.layers.empty())
+    for (const Layer& layer : all_layers()) options.layers.push_back(&layer);
+  const Operators operators(absl::GetFlag(FLAGS_only));
+  std::printf("%s\n", operators.to_string().c_str());
+
+  Report report;
+  size_t printed = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  const double seconds = absl::GetFlag(FLAGS_seconds);
+  const auto elapsed = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const auto print_failure = [&](const std::string& stack, uint64_t number,
+                                 const std::string& text) {
+    std::printf("%s", absl::StrFormat("\nFAILED  --seed=%d --first=%d --programs=1 --stack='%s'\n%s", options.seed, number,
+                stack, text).c_str());
+    std::fflush(stdout);
+  };
+
+  Work work;
+  work.first = absl::GetFlag(FLAGS_first);
+  work.count = absl::GetFlag(FLAGS_programs);
+  work.jobs = std::max<size_t>(1, absl::GetFlag(FLAGS_jobs));
+  work.go_on = [&] { return seconds == 0 || elapsed() < seconds; };
+  const size_t most = absl::GetFlag(FLAGS_small);
+  std::set<std::string> seen;  // of this worker
+  size_t made_small = 0;
+  work.trial = [&](uint64_t number, char* place, const Say& say) {
+    if (seconds > 0 && elapsed() > seconds) return;
+    if (number == work.first) set_num_threads(1);
+    if (absl::GetFlag(FLAGS_print))
+      say("T\t" + absl::CEscape(test_code(program_of(operators, options, number), "eager",
+                                          absl::StrFormat("program %d", number), "")));
+    TrialEvents events;
+    events.begin = [&](const std::string& stack) {
+      std::snprintf(place, kPlaceSize, "%s", stack.c_str());
+    };
+    events.undetermined = [&] { say("U"); };
+    events.verdict = [&](const LayerStack& stack, const Verdict& verdict, const Program& program) {
+      const std::string layers = to_string(stack);
+      switch (verdict.kind) {
+        case Verdict::Kind::Passed:
+          return say("P\t" + layers);
+        case Verdict::Kind::DoesNotApply:
+          return say("D");
+        case Verdict::Kind::Refused:
+          return say("R\t" + layers + "\t" + verdict.op + "\t" + verdict.layer);
+        case Verdict::Kind::Failed:
+          break;
+      }
+      std::string kind, text;
+      if (made_small < most) {
+        const Smallest small = smallest(program, stack, verdict);
+        kind = small.kind;
+        if (seen.insert(kind).second) {
+          ++made_small;
+          text = test_code(small.program, to_string(small.stack),
+                           absl::StrFormat("program %d of seed %d under %s", number, options.seed,
+                                           to_string(small.stack)),
+                           small.message);
+        }
+      }
+      say("F\t" + layers + "\t" + std::to_string(number) + "\t" + absl::CEscape(kind) + "\t" +
+          absl::CEscape(text));
+    };
+    run_trial(operators, options, number, events);
+    say("E");
+  };
+  work.hear = [&](const std::string& line) {
+    const std::vector<std::string> parts = absl::StrSplit(line, '\t');
+    const auto count = [&](size_t which) { ++report.stacks[parts.at(1)][which]; };
+    switch (line[0]) {
+      case 'E':
+        ++report.programs;
+        break;
+      case 'U':
+        ++report.undetermined;
+        break;
+      case 'D':
+        ++report.not_applied;
+        break;
+      case 'P':
+        ++report.passed;
+        count(0);
+        break;
+      case 'R':
+        ++report.refused;
+        ++report.refusals[{parts.at(2), parts.at(3)}];
+        count(2);
+        break;
+      case 'T':
+        std::printf("%s\n", unescaped(parts.at(1)).c_str());
+        break;
+      case 'F': {
+        ++report.failed;
+        count(1);
+        const std::string kind = unescaped(parts.at(3));
+        if (!kind.empty() && ++report.failures[kind] == 1 && printed < most) {
+          ++printed;
+          print_failure(parts.at(1), std::stoull(parts.at(2)), unescaped(parts.at(4)));
+        }
+      }
+    }
+  };
+  work.crashed = [&](uint64_t number, const std::string& place, const std::string& how) {
+    if (!work.go_on() && how.find("Killed") != std::string::npos) return;  // the time is up
+    ++report.programs;
+    ++report.failed;
+    ++report.stacks[place][1];
+    print_failure(place, number, place.empty() ? "the generator " + how + "\n" : how + "\n");
+  };
+  run_in_workers(work);
+  if (!report.failures.empty()) {
+    std::printf("\nfailures that were made small, and how often:\n");
+    for (const auto& [kind, n] : report.failures) std::printf("%8d  %s\n", static_cast<int>(n), kind.c_str());
+  }
+  std::printf("%s", report.to_string().c_str());
+  std::printf("%.0f programs a second, %.0f seconds\n", static_cast<double>(report.programs) / elapsed(), elapsed());
+  return report.failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace sb::composition
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage("Runs random programs under stacks of layers.");
+  absl::ParseCommandLine(argc, argv);
+  try {
+    return sb::composition::run_all();
+  } catch (const sb::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  }
+}

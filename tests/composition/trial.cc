@@ -1,0 +1,114 @@
+#include "switchboard/tests/composition/trial.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "switchboard/core/str_cat.h"
+#include "switchboard/tests/composition/arguments.h"
+#include "switchboard/tests/composition/shrink.h"
+
+namespace sb::composition {
+namespace {
+
+uint64_t mixed(uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9u;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+uint64_t seed_of(const TrialOptions& options, uint64_t number) {
+  return mixed(mixed(options.seed) + number);
+}
+
+Judge judge_of(const Program& program) {
+  return Judge([&program](const Tensors& inputs) { return run_block(program.block, inputs); },
+               program.inputs);
+}
+
+// The message without its numbers, by which a failure is known when the program changes.
+std::string kind_of(const std::string& message) {
+  std::string kind;
+  for (char c : message)
+    if (std::string_view("0123456789.-, []").find(c) == std::string_view::npos) kind += c;
+  return kind;
+}
+
+std::optional<Verdict> failure(const Program& program, const LayerStack& stack) {
+  Judge judge = judge_of(program);
+  if (!judge.is_determined()) return std::nullopt;
+  Verdict verdict = judge.judge(stack);
+  if (verdict.kind != Verdict::Kind::Failed) return std::nullopt;
+  return verdict;
+}
+
+void add_names(const Block& block, std::string* names) {
+  for (const Step& step : block.steps) {
+    *names += str_cat(" ", step.name());
+    for (const Block& inner : step.blocks) add_names(inner, names);
+  }
+}
+
+}  // namespace
+
+Program program_of(const Operators& operators, const TrialOptions& options, uint64_t number) {
+  return generate(operators, seed_of(options, number));
+}
+
+std::vector<LayerStack> stacks_of(const TrialOptions& options, uint64_t number) {
+  if (!options.stack.empty()) return {options.stack};
+  std::vector<LayerStack> stacks;
+  for (const Layer* layer : options.layers) stacks.push_back({layer});
+  Random random(seed_of(options, number) + 1);
+  for (size_t size = 2; size <= std::min<size_t>(3, options.layers.size()); ++size)
+    for (int n = 0, tries = 0; n < 3 && tries < 50; ++tries) {
+      LayerStack stack;
+      for (size_t i = 0; i < size; ++i) stack.push_back(random.one_of(options.layers));
+      if (!has_meaning(stack)) continue;
+      stacks.push_back(std::move(stack));
+      ++n;
+    }
+  return stacks;
+}
+
+void run_trial(const Operators& operators, const TrialOptions& options, uint64_t number,
+               const TrialEvents& events) {
+  events.begin("");
+  const Program program = program_of(operators, options, number);
+  Judge judge = judge_of(program);
+  if (program.block.steps.empty() || !judge.is_determined()) {
+    events.undetermined();
+    return;
+  }
+  for (const LayerStack& stack : stacks_of(options, number)) {
+    events.begin(to_string(stack));
+    events.verdict(stack, judge.judge(stack), program);
+  }
+}
+
+Smallest smallest(const Program& program, const LayerStack& stack, const Verdict& verdict) {
+  const bool throws = verdict.message.starts_with("throws ");
+  const auto is_alike = [&](const std::optional<Verdict>& v) {
+    return v && v->message.starts_with("throws ") == throws;
+  };
+  LayerStack layers = stack;
+  for (size_t i = layers.size(); i-- > 0 && layers.size() > 1;) {
+    LayerStack fewer = layers;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    if (has_meaning(fewer) && is_alike(failure(program, fewer))) {
+      layers = std::move(fewer);
+      i = layers.size();
+    }
+  }
+  Smallest found;
+  found.program =
+      shrink(program, [&](const Program& p) { return is_alike(failure(p, layers)); });
+  found.stack = layers;
+  found.message = failure(found.program, layers).value_or(verdict).message;
+  std::string names;
+  add_names(found.program.block, &names);
+  found.kind = str_cat(to_string(layers), ":", names, ": ", kind_of(found.message));
+  return found;
+}
+
+}  // namespace sb::composition
