@@ -112,7 +112,11 @@ void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
   for (const Tensor& t : written) check_may_write(call.op_name(), t);
   // Before the call, which takes the arguments off the stack and may write to them.
   const NodePtr node = call.not_implemented();
-  for_each_tensor(call.arguments(), [&](const Tensor& t) { node->add_edge(gradient_edge(t)); });
+  std::vector<const TensorImpl*> given;
+  for_each_tensor(call.arguments(), [&](const Tensor& t) {
+    node->add_edge(gradient_edge(t));
+    given.push_back(t.impl());
+  });
   if (const auto composite = derived_through_key(op, keys)) {
     // In this scope autograd is not excluded: what the kernel calls is recorded. A result that
     // nothing recorded leads to the error.
@@ -133,10 +137,11 @@ void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
     else
       set_history(t, node);
   }
+  // A result that is an argument has its history: that of what was written to, or its own, as the
+  // derivative of what is handed back is 1.
   for_each_tensor(call.results(), [&](const Tensor& t) {
-    if (!t.defined()) return;
-    const auto is_t = [&](const Tensor& w) { return w.is_same(t); };
-    if (std::none_of(written.begin(), written.end(), is_t)) set_history(t, node);
+    if (t.defined() && std::find(given.begin(), given.end(), t.impl()) == given.end())
+      set_history(t, node);
   });
 }
 
