@@ -25,6 +25,7 @@
 #include "switchboard/ops/elementwise/special_functions.h"
 #include "switchboard/ops/elementwise/ternary.h"
 #include "switchboard/ops/elementwise/unary_math.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/testing/places.h"
 
