@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "switchboard/autograd/deep_stack.h"
 #include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/core/error.h"
@@ -214,9 +215,27 @@ void check_replacement(const GradNode& who, const Tensor& before, const Tensor& 
            before.describe(), ", got ", after.describe());
 }
 
+namespace {
+
+// How many passes run inside of one another on this thread: a node, or a hook, may run backward.
+constinit thread_local int passes_under_way = 0;
+// So many of them share a stack, as in PyTorch a thread.
+constexpr int kPassesOnAStack = 60;
+
+struct PassUnderWay {
+  PassUnderWay() { ++passes_under_way; }
+  ~PassUnderWay() { --passes_under_way; }
+};
+
+}  // namespace
+
 std::vector<Tensor> run_backward(const BackwardRun& run) {
   const GradModeGuard mode(run.create_graph);
-  return Task(run).execute();
+  const PassUnderWay pass;
+  if (passes_under_way % kPassesOnAStack != 0) return Task(run).execute();
+  std::vector<Tensor> captured;
+  run_on_new_stack([&] { captured = Task(run).execute(); });
+  return captured;
 }
 
 }  // namespace sb::internal

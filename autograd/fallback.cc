@@ -2,8 +2,9 @@
 // gradient is never lost in silence. And what ADInplaceOrView does for operators that write or give
 // views: it counts writes, and notes what is a view of what.
 
+#include "switchboard/autograd/fallback.h"
+
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,16 @@
 
 namespace sb {
 namespace internal {
+
+std::optional<DispatchKey> derived_through_key(const OperatorHandle& op, DispatchKeySet keys) {
+  if (!op.entry().has_tag(Tag::derived_through)) return std::nullopt;
+  const DispatchKey key = runtime_key(DispatchKey::Dense, keys.highest_backend());
+  if (!keys.has(key)) return std::nullopt;
+  const DispatchTable& table = op.entry().resolved_table();
+  if (table.rules[slot_of(key)] != ResolutionRule::DefaultBackendKernel) return std::nullopt;
+  return key;
+}
+
 namespace {
 
 // Backward through an operator that has no derivative: an error that says what to register.
@@ -84,18 +95,6 @@ class BoxedCall {
   Stack* stack_;
 };
 
-// The key of the backend's kernel, where the operator says that it is composed of operators that
-// have derivatives, and that kernel is indeed the one at CompositeExplicitAutograd. Keys between
-// (modes, fake tensors) do not matter: their kernels see those operators too.
-std::optional<DispatchKey> composite_key(const OperatorHandle& op, DispatchKeySet keys) {
-  if (!op.entry().has_tag(Tag::derived_through)) return std::nullopt;
-  const DispatchKey key = runtime_key(DispatchKey::Dense, keys.highest_backend());
-  if (!keys.has(key)) return std::nullopt;
-  const DispatchTable& table = op.entry().resolved_table();
-  if (table.rules[slot_of(key)] != ResolutionRule::DefaultBackendKernel) return std::nullopt;
-  return key;
-}
-
 // At the autograd keys. As `torch::autograd::autogradNotImplementedFallback`, but that operators
 // with Tag::derived_through are derived through those that they are composed of. All others are
 // opaque: what their kernels call is not recorded, and what they do by pointer could not be.
@@ -113,8 +112,12 @@ void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
   for (const Tensor& t : written) check_may_write(call.op_name(), t);
   // Before the call, which takes the arguments off the stack and may write to them.
   const NodePtr node = call.not_implemented();
-  for_each_tensor(call.arguments(), [&](const Tensor& t) { node->add_edge(gradient_edge(t)); });
-  if (const auto composite = composite_key(op, keys)) {
+  std::vector<const TensorImpl*> given;
+  for_each_tensor(call.arguments(), [&](const Tensor& t) {
+    node->add_edge(gradient_edge(t));
+    given.push_back(t.impl());
+  });
+  if (const auto composite = derived_through_key(op, keys)) {
     // In this scope autograd is not excluded: what the kernel calls is recorded. A result that
     // nothing recorded leads to the error.
     op.redispatch_boxed(DispatchKeySet(*composite), stack);
@@ -134,10 +137,11 @@ void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
     else
       set_history(t, node);
   }
+  // A result that is an argument has its history: that of what was written to, or its own, as the
+  // derivative of what is handed back is 1.
   for_each_tensor(call.results(), [&](const Tensor& t) {
-    if (!t.defined()) return;
-    const auto is_t = [&](const Tensor& w) { return w.is_same(t); };
-    if (std::none_of(written.begin(), written.end(), is_t)) set_history(t, node);
+    if (t.defined() && std::find(given.begin(), given.end(), t.impl()) == given.end())
+      set_history(t, node);
   });
 }
 

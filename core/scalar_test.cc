@@ -76,6 +76,18 @@ TEST_CASE("a scalar converts to every element type", "[core][scalar]") {
   CHECK(Scalar(std::complex<double>(1, 2)).to<std::complex<float>>() == std::complex<float>(1, 2));
 }
 
+TEST_CASE("a finite number that half or bfloat16 cannot hold is refused", "[core][scalar]") {
+  CHECK_THROWS_AS(Scalar(1e5).to<Half>(), RuntimeError);
+  CHECK_THROWS_AS(Scalar(-65505).to<Half>(), RuntimeError);
+  CHECK_THROWS_AS(Scalar(1e39).to<BFloat16>(), RuntimeError);
+  CHECK_THROWS_WITH(Scalar(1e5).to<Half>(),
+                    "value cannot be converted without overflow: 100000.0 is beyond 65504.0, the "
+                    "largest number of the type");
+  CHECK(static_cast<float>(Scalar(65504).to<Half>()) == 65504);
+  CHECK(std::isinf(static_cast<float>(Scalar(INFINITY).to<Half>())));
+  CHECK(std::isnan(static_cast<float>(Scalar(NAN).to<Half>())));
+}
+
 TEST_CASE("an imaginary part is not dropped in silence", "[core][scalar]") {
   CHECK_THROWS_AS(Scalar(std::complex<double>(1, 2)).to<double>(), RuntimeError);
   CHECK_THROWS_WITH(Scalar(std::complex<double>(1, 2)).to<int>(), Catch::Contains("(1+2j)"));

@@ -30,6 +30,19 @@ TEST_CASE("reserved, empty and fallback-only namespaces are refused where they d
   CHECK_THROWS_AS(fallbacks.impl("op", DispatchKey::CPU, first), RuntimeError);
 }
 
+TEST_CASE("a namespace is an identifier") {
+  Dispatcher d;
+  for (const char* ns : {"a b", "9a", "a.b", "a::b", "a-b", " a", "a ", "\xc3\xa9"}) {
+    for (const Kind kind : {Kind::Def, Kind::Fragment, Kind::Impl}) {
+      CHECK_THROWS_AS(Library(d, kind, ns), ValueError);
+      CHECK_THROWS_WITH(
+          Library(d, kind, ns),
+          Catch::Contains(std::string("expected an identifier as namespace, got '") + ns));
+    }
+  }
+  for (const char* ns : {"a", "A9", "_a", "a_b9"}) CHECK_NOTHROW(Library(d, Kind::Def, ns));
+}
+
 TEST_CASE("an IMPL library defines nothing, and names of other namespaces are refused") {
   Dispatcher d;
   Library impl(d, Kind::Impl, "demo");

@@ -3,6 +3,7 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/recording.h"
 #include "switchboard/autograd/variable.h"
+#include "switchboard/custom_ops/opcheck/autograd_kernel.h"
 #include "switchboard/custom_ops/opcheck/checks.h"
 #include "switchboard/custom_ops/opcheck/compare.h"
 #include "switchboard/dispatch/dispatcher.h"
@@ -10,52 +11,47 @@
 namespace sb::internal {
 namespace {
 
-// What the operator does at the autograd key of a backend.
-enum class AutogradKernel { None, Own, Composite, NotDifferentiable };
+// What a run recorded.
+struct Recorded {
+  std::string first;  // the name of a tensor with a new history: a result, or what is written to
+  bool any_differentiable = false;  // some of them could have one
+};
 
-bool is_composite(ResolutionRule rule) {
-  return rule == ResolutionRule::MathKernel || rule == ResolutionRule::NestedKernel;
-}
+Recorded run_recorded(const CheckedCall& call) {
+  const Stack given = copy_arguments(call.arguments, call.schema());
+  const std::vector<NamedTensor> arguments = Run{&call.schema(), given, {}}.argument_tensors();
+  std::vector<NodePtr> before;
+  for (const NamedTensor& a : arguments) before.push_back(grad_fn(a.tensor));
+  const Run run = call.run_on(given);
 
-AutogradKernel find_autograd_kernel(const OperatorHandle& op, DispatchKeySet keys) {
-  const DispatchKeySet autograd = keys & kAutogradFunctionalities;
-  if (autograd.empty()) return AutogradKernel::None;
-  Dispatcher& dispatcher = op.entry().dispatcher();
-  const Resolution found = dispatcher.resolve(op.entry(), (keys & autograd).highest_key());
-  if (is_composite(found.rule)) return AutogradKernel::Composite;
-  if (found.rule != ResolutionRule::Kernel && found.rule != ResolutionRule::AutogradKernel) {
-    // The fallback derives CompositeExplicitAutograd operators through their parts.
-    const DispatchKey backend = runtime_key(DispatchKey::Dense, keys.highest_backend());
-    const bool explicit_composite =
-        dispatcher.resolve(op.entry(), backend).rule == ResolutionRule::DefaultBackendKernel;
-    return explicit_composite ? AutogradKernel::Composite : AutogradKernel::None;
-  }
-  return dispatcher.inspect([&] { return found.kernel->function.entries.is_fallthrough(); })
-             ? AutogradKernel::NotDifferentiable
-             : AutogradKernel::Own;
-}
-
-// The first result that requires a gradient and is no argument.
-std::string first_recorded(const Run& run) {
-  const std::vector<NamedTensor> arguments = run.argument_tensors();
+  Recorded recorded;
+  const auto look_at = [&](const NamedTensor& t, bool is_new) {
+    recorded.any_differentiable |= is_differentiable(t.tensor.dtype());
+    if (recorded.first.empty() && is_new) recorded.first = t.name;
+  };
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].is_written) look_at(arguments[i], grad_fn(arguments[i].tensor) != before[i]);
   for (const NamedTensor& result : run.result_tensors()) {
     const bool is_argument =
         std::any_of(arguments.begin(), arguments.end(),
                     [&](const NamedTensor& a) { return a.tensor.is_same(result.tensor); });
-    if (!is_argument && requires_grad(result.tensor)) return result.name;
+    if (!is_argument) look_at(result, requires_grad(result.tensor));
   }
-  return "";
+  return recorded;
 }
 
-bool any_differentiable(const std::vector<NamedTensor>& tensors) {
-  return std::any_of(tensors.begin(), tensors.end(),
-                     [](const NamedTensor& t) { return is_differentiable(t.tensor.dtype()); });
-}
-
-// "demo::f(Tensor x) -> Tensor (ops/f.cc:30), kernels: CPU (ops/f.cc:31)".
+// "schema: demo::f(Tensor x) -> Tensor; kernels: CPU (ops/f.cc:31)".
 std::string describe(const OperatorHandle& op) {
   return str_cat("schema: ", op.schema().to_string(),
                  "; kernels: ", op.entry().dispatcher().describe_kernels(op.entry()));
+}
+
+// What to register for an operator that has no gradient.
+std::string_view advice(const CheckedCall& call) {
+  return call.schema().is_mutable()
+             ? "register a kernel at Autograd, or the gradient of an operator that writes to "
+               "nothing; not_differentiable() if it has none; "
+             : "derive() it or register_autograd() one, not_differentiable() if it has none; ";
 }
 
 }  // namespace
@@ -63,14 +59,12 @@ std::string describe(const OperatorHandle& op) {
 Finding check_autograd(const CheckedCall& call) {
   if (!call.any_requires_grad()) return skipped("no argument requires a gradient");
   const GradModeGuard on(true);
-  DispatchKeySet keys = call.op.entry().argument_keys(call.arguments);
-  const AutogradKernel kernel = find_autograd_kernel(call.op, keys);
-  if (kernel == AutogradKernel::Composite) return passed();
-  {
+  const AutogradKernel kernel = autograd_kernel(call);
+  if (kernel != AutogradKernel::Composite) {
     // Nothing that a backend's kernel calls is recorded here, but what records itself, as a
     // Function does, is.
     const BelowRecordingGuard below;
-    const std::string recorded = first_recorded(call.run());
+    const std::string recorded = run_recorded(call).first;
     if (!recorded.empty())
       return failed(call, recorded, " requires a gradient below autograd: a kernel of a backend ",
                     "records it; it belongs at Autograd; ", describe(call.op));
@@ -78,17 +72,22 @@ Finding check_autograd(const CheckedCall& call) {
   if (kernel == AutogradKernel::NotDifferentiable) return passed();
   if (kernel == AutogradKernel::None)
     return failed(call,
-                  "an argument requires a gradient, and there is no kernel at an autograd key: "
-                  "derive() it or register_autograd() one, not_differentiable() if it has none; ",
+                  "an argument requires a gradient, and there is no kernel at an autograd key: ",
+                  advice(call), describe(call.op));
+  const Recorded recorded = run_recorded(call);
+  if (!recorded.first.empty() || !recorded.any_differentiable) return passed();
+  if (kernel == AutogradKernel::Own)
+    return failed(call,
+                  "an argument requires a gradient, and no result does: the kernel at Autograd "
+                  "records nothing; not_differentiable() says that there is nothing to record; ",
                   describe(call.op));
-  const Run run = call.run();
-  const std::vector<NamedTensor> results = run.result_tensors();
-  const bool any = std::any_of(results.begin(), results.end(),
-                               [](const NamedTensor& t) { return requires_grad(t.tensor); });
-  if (any || !any_differentiable(results)) return passed();
+  // What it is composed of may well be constant: round, say. Or it reads by pointer.
+  const Finding constant = check_gradients(call);
+  if (constant.outcome != OpCheckResult::Outcome::Failed) return passed();
   return failed(call,
-                "an argument requires a gradient, and no result does: the kernel at Autograd "
-                "records nothing; not_differentiable() says that there is nothing to record; ",
+                "it is composed of other operators, and of these none records what an argument "
+                "that requires a gradient does to a result; what reads memory itself is no "
+                "composite; ",
                 describe(call.op));
 }
 

@@ -11,7 +11,7 @@ Finding check_schema(const CheckedCall& call) {
   // Whose name says so, and which composite operators call.
   options.may_alias = {"aten::_unsafe_view"};
   SchemaCheckMode mode(std::move(options));
-  Stack stack = copy_arguments(call.arguments);
+  Stack stack = copy_arguments(call.arguments, call.schema());
   const bool is_composite = call.op.entry().dispatcher().inspect(
       [&] { return !call.op.entry().kernels_at(DispatchKey::CompositeImplicitAutograd).empty(); });
   try {

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/node.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/memory/memory_overlap.h"
@@ -23,9 +25,19 @@ Tensor bytes_of(const Storage& storage) {
   return Tensor(std::move(impl));
 }
 
+// Gives back what it gets: makes a tensor one that was computed from a leaf.
+class FromLeafNode final : public GradNode {
+ public:
+  explicit FromLeafNode(const Tensor& leaf) { add_edge(gradient_edge(leaf)); }
+  std::string name() const override { return "an argument of opcheck"; }
+  TensorVector apply(TensorVector grads) override { return grads; }
+};
+
 class Copier {
  public:
-  explicit Copier(bool keep_grad) : keep_grad_(keep_grad) {}
+  // `written`: of the tensors that are copied.
+  explicit Copier(bool keep_grad, absl::flat_hash_set<const TensorImpl*> written = {})
+      : keep_grad_(keep_grad), written_(std::move(written)) {}
 
   Tensor copy(const Tensor& t) {
     Tensor& made = tensors_[t.impl()];
@@ -38,11 +50,18 @@ class Copier {
     impl->set_quantizer(t.impl()->quantizer());
     impl->share_version_counter(*bytes.impl());
     made = Tensor(std::move(impl));
-    if (keep_grad_ && requires_grad(t)) set_requires_grad(made);
+    if (keep_grad_ && requires_grad(t)) require_grad(made, written_.contains(t.impl()));
     return made;
   }
 
  private:
+  static void require_grad(const Tensor& made, bool is_written) {
+    if (!is_written) return set_requires_grad(made);
+    const Tensor leaf = empty_on(made.device(), made.sizes(), made.dtype());
+    set_requires_grad(leaf);
+    set_history(made, make_intrusive<FromLeafNode>(leaf));
+  }
+
   const Tensor& memory(const Storage& storage) {
     Tensor& made = storages_[storage.get()];
     if (made.defined()) return made;
@@ -54,6 +73,7 @@ class Copier {
   }
 
   bool keep_grad_;
+  absl::flat_hash_set<const TensorImpl*> written_;
   absl::flat_hash_map<const TensorImpl*, Tensor> tensors_;
   absl::flat_hash_map<const StorageImpl*, Tensor> storages_;
 };
@@ -125,15 +145,31 @@ std::vector<NamedTensor> Run::result_tensors() const {
   return tensors;
 }
 
-Stack copy_arguments(const Stack& arguments, bool keep_grad) {
-  Copier copier(keep_grad);
+namespace {
+
+Stack copy_with(Copier copier, const Stack& arguments) {
   Stack copies;
   for (const IValue& value : arguments)
     copies.push_back(map_tensors(value, [&](const Tensor& t) { return copier.copy(t); }));
   return copies;
 }
 
-Run CheckedCall::run(bool keep_grad) const { return run_on(copy_arguments(arguments, keep_grad)); }
+}  // namespace
+
+Stack copy_arguments(const Stack& arguments, bool keep_grad) {
+  return copy_with(Copier(keep_grad), arguments);
+}
+
+Stack copy_arguments(const Stack& arguments, const FunctionSchema& schema) {
+  absl::flat_hash_set<const TensorImpl*> written;
+  for (const NamedTensor& t : name_arguments(schema, arguments))
+    if (t.is_written) written.insert(t.tensor.impl());
+  return copy_with(Copier(true, std::move(written)), arguments);
+}
+
+Run CheckedCall::run(bool keep_grad) const {
+  return run_on(keep_grad ? copy_arguments(arguments, schema()) : copy_arguments(arguments, false));
+}
 
 Run CheckedCall::run_on(Stack given) const {
   Run run{&schema(), given, std::move(given)};

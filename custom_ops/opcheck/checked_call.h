@@ -34,6 +34,9 @@ struct Run {
 // gaps; what shared memory shares it again, and what was one tensor is one. Those that required a
 // gradient are leaves that do, unless `keep_grad` is false.
 Stack copy_arguments(const Stack& arguments, bool keep_grad = true);
+// The same for a call with this schema. A leaf that requires a gradient must not be written to, so
+// such arguments are given as a program has them: computed from a leaf.
+Stack copy_arguments(const Stack& arguments, const FunctionSchema& schema);
 
 struct CheckedCall {
   OperatorHandle op;
@@ -42,7 +45,7 @@ struct CheckedCall {
 
   const FunctionSchema& schema() const { return op.schema(); }
   std::string name() const { return op.name().to_string(); }
-  // Calls the operator on copies.
+  // Calls the operator on copies, of which those that are written to are no leaves.
   Run run(bool keep_grad = true) const;
   // On these very arguments.
   Run run_on(Stack given) const;

@@ -15,8 +15,8 @@ Finding check_deterministic(const CheckedCall& call);
 Finding check_strides(const CheckedCall& call);
 Finding check_autograd(const CheckedCall& call);
 Finding check_fake(const CheckedCall& call);
-Finding check_functional(const CheckedCall& call);
-Finding check_traced(const CheckedCall& call);
+Finding check_aot_dispatch_static(const CheckedCall& call);
+Finding check_aot_dispatch_dynamic(const CheckedCall& call);
 Finding check_gradients(const CheckedCall& call);
 
 // Runs the operator, and it throws something else than it should: an exception that is no

@@ -59,7 +59,8 @@ std::vector<WrongOperator> of_schemas() {
              like);
        },
        [] { return Arguments{x()}; }, true,
-       "opcheck: schema: wrong::undeclared_write: argument 0 'x' is not declared as written to, "
+       "opcheck: test_schema: wrong::undeclared_write: argument 0 'x' is not declared as written "
+       "to, "
        "and "
        "changed: elements differ; schema: wrong::undeclared_write(Tensor x) -> Tensor"},
       {"it returns a view that its schema does not mark", "wrong::undeclared_view",
@@ -68,7 +69,8 @@ std::vector<WrongOperator> of_schemas() {
          define_f(m, "undeclared_view(Tensor x) -> Tensor", first_row, first_row);
        },
        [] { return Arguments{x()}; }, true,
-       "opcheck: schema: wrong::undeclared_view: result 0 is not declared to alias argument 0 'x', "
+       "opcheck: test_schema: wrong::undeclared_view: result 0 is not declared to alias argument 0 "
+       "'x', "
        "and shares its storage; schema: wrong::undeclared_view(Tensor x) -> Tensor"},
       {"it returns its argument itself", "wrong::returns_input",
        [](Library& m) {
@@ -76,7 +78,8 @@ std::vector<WrongOperator> of_schemas() {
          define_f(m, "returns_input(Tensor(a) x) -> Tensor(a)", self, self);
        },
        [] { return Arguments{x()}; }, true,
-       "opcheck: schema: wrong::returns_input: result 0 is argument 0 'x' itself, which is not "
+       "opcheck: test_schema: wrong::returns_input: result 0 is argument 0 'x' itself, which is "
+       "not "
        "declared as written to: expected a view of it; schema: wrong::returns_input(Tensor(a) x) "
        "-> "
        "Tensor(a)"},
@@ -90,7 +93,8 @@ std::vector<WrongOperator> of_schemas() {
          define_f(m, "shared_results(Tensor x) -> (Tensor, Tensor)", both, both);
        },
        [] { return Arguments{x()}; }, true,
-       "opcheck: schema: wrong::shared_results: results 0 and 1 are not declared to alias, and "
+       "opcheck: test_schema: wrong::shared_results: results 0 and 1 are not declared to alias, "
+       "and "
        "share "
        "their storage; schema: wrong::shared_results(Tensor x) -> (Tensor, Tensor)"},
   };
@@ -108,7 +112,8 @@ std::vector<WrongOperator> of_kernels() {
              like);
        },
        [] { return Arguments{x()}; }, true,
-       "opcheck: deterministic: wrong::drifts: two runs with the same arguments differ: result 0, "
+       "opcheck: test_deterministic: wrong::drifts: two runs with the same arguments differ: "
+       "result 0, "
        "element [0, 0] is 4, not 3 in the second run"},
       {"it reads memory in order, whatever the strides", "wrong::ignores_strides",
        [](Library& m) {
@@ -125,7 +130,7 @@ std::vector<WrongOperator> of_kernels() {
              like_contiguous);
        },
        [] { return Arguments{x()}; }, false,
-       "strides: wrong::ignores_strides: result 0, element [1] is 1, not 2 as with contiguous "
+       "test_strides: wrong::ignores_strides: result 0, element [1] is 1, not 2 as with contiguous "
        "arguments; argument 0 'x' has strides [2]"},
       {"it throws where there are no elements", "wrong::no_zero_sizes",
        [](Library& m) {
@@ -190,7 +195,8 @@ std::vector<WrongOperator> of_derivatives() {
              no_context, m);
        },
        [] { return Arguments{leaf()}; }, true,
-       "opcheck: gradients: wrong::gradient_factor: gradcheck: 6 of 36 derivatives are not those "
+       "opcheck: test_gradients: wrong::gradient_factor: gradcheck: 6 of 36 derivatives are not "
+       "those "
        "of "
        "finite differences; worst: output 0, element [0, 0], by input 0, element [0, 0]: analytic "
        "3, numeric 2"},
@@ -205,14 +211,16 @@ std::vector<WrongOperator> of_derivatives() {
              no_context, m);
        },
        [] { return Arguments{leaf()}; }, true,
-       "opcheck: gradients: wrong::gradient_constant: gradcheck: where the gradient of output 0 is "
+       "opcheck: test_gradients: wrong::gradient_constant: gradcheck: where the gradient of output "
+       "0 is "
        "all zeros, that of input 0, element [0, 0], is 2: backward does not multiply by the "
        "gradient "
        "of the output"},
       {"it has no derivative", "wrong::no_gradient",
        [](Library& m) { define_f(m, "no_gradient(Tensor x) -> Tensor", twice, like); },
        [] { return Arguments{leaf()}; }, true,
-       "opcheck: autograd: wrong::no_gradient: an argument requires a gradient, and there is no "
+       "opcheck: test_autograd_registration: wrong::no_gradient: an argument requires a gradient, "
+       "and there is no "
        "kernel at an autograd key: derive() it or register_autograd() one, not_differentiable() if "
        "it has none; schema: wrong::no_gradient(Tensor x) -> Tensor; kernels: CPU (gallery.cc), "
        "Meta "
@@ -223,7 +231,8 @@ std::vector<WrongOperator> of_derivatives() {
          m.impl("gradient_lost", K::Autograd, [](const Tensor& x) { return twice(detach(x)); });
        },
        [] { return Arguments{leaf()}; }, true,
-       "opcheck: autograd: wrong::gradient_lost: an argument requires a gradient, and no result "
+       "opcheck: test_autograd_registration: wrong::gradient_lost: an argument requires a "
+       "gradient, and no result "
        "does: the kernel at Autograd records nothing; not_differentiable() says that there is "
        "nothing to record; schema: wrong::gradient_lost(Tensor x) -> Tensor; kernels: CPU "
        "(gallery.cc), Meta (gallery.cc), Autograd (gallery.cc)"},
@@ -234,7 +243,8 @@ std::vector<WrongOperator> of_derivatives() {
              [](const Tensor& x) { return RecordsTwice::apply(x); }, like);
        },
        [] { return Arguments{leaf()}; }, true,
-       "opcheck: autograd: wrong::gradient_at_cpu: result 0 requires a gradient below autograd: a "
+       "opcheck: test_autograd_registration: wrong::gradient_at_cpu: result 0 requires a gradient "
+       "below autograd: a "
        "kernel of a backend records it; it belongs at Autograd; schema: "
        "wrong::gradient_at_cpu(Tensor x) -> Tensor; kernels: CPU (gallery.cc), Meta (gallery.cc)"},
       {"its derivative reads data into a number", "wrong::gradient_reads_data",
@@ -256,7 +266,8 @@ std::vector<WrongOperator> of_derivatives() {
              m);
        },
        [] { return Arguments{leaf()}; }, true,
-       "opcheck: traced: wrong::gradient_reads_data: traced with its backward and run on other "
+       "opcheck: test_aot_dispatch_dynamic: wrong::gradient_reads_data: traced with its backward "
+       "and run on other "
        "data, "
        "result 1, element [0, 0] is 2, not 12"},
   };
@@ -272,11 +283,13 @@ std::vector<WrongOperator> of_fakes() {
              like);
        },
        [] { return Arguments{x()}; }, true,
-       "opcheck: fake: wrong::fake_sizes: on fake tensors, result 0 has sizes [2, 3], not [3, 2]"},
+       "opcheck: test_faketensor: wrong::fake_sizes: on fake tensors, result 0 has sizes [2, 3], "
+       "not [3, 2]"},
       {"its fake rule gives other strides", "wrong::fake_strides",
        [](Library& m) { define_f(m, "fake_strides(Tensor x) -> Tensor", twice, like_contiguous); },
        [] { return Arguments{transposed_x()}; }, true,
-       "opcheck: fake: wrong::fake_strides: on fake tensors, result 0 has strides [2, 1], not [1, "
+       "opcheck: test_faketensor: wrong::fake_strides: on fake tensors, result 0 has strides [2, "
+       "1], not [1, "
        "3]"},
       {"its fake rule gives another dtype", "wrong::fake_dtype",
        [](Library& m) {
@@ -285,7 +298,7 @@ std::vector<WrongOperator> of_fakes() {
              [](const Tensor& x) { return empty({}, x.dtype(), std::nullopt, x.device()); });
        },
        [] { return Arguments{x()}; }, false,
-       "fake: wrong::fake_dtype: on fake tensors, result 0 has dtype uint8, not int64"},
+       "test_faketensor: wrong::fake_dtype: on fake tensors, result 0 has dtype uint8, not int64"},
       {"its fake rule makes CPU tensors", "wrong::fake_device",
        [](Library& m) {
          define_f(m, "fake_device(Tensor x) -> Tensor", twice, like);
@@ -296,7 +309,8 @@ std::vector<WrongOperator> of_fakes() {
          }));
        },
        [] { return Arguments{x()}; }, true,
-       "opcheck: fake: wrong::fake_device: on fake tensors of cuda:0, result 0 has device cpu, not "
+       "opcheck: test_faketensor: wrong::fake_device: on fake tensors of cuda:0, result 0 has "
+       "device cpu, not "
        "cuda:0"},
       {"it has no fake rule", "wrong::no_fake",
        [](Library& m) {
@@ -304,7 +318,8 @@ std::vector<WrongOperator> of_fakes() {
          m.impl("no_fake", K::CPU, twice);
        },
        [] { return Arguments{x()}; }, true,
-       "opcheck: fake: wrong::no_fake: on fake tensors, the call throws NotImplementedError: "
+       "opcheck: test_faketensor: wrong::no_fake: on fake tensors, the call throws "
+       "NotImplementedError: "
        "wrong::no_fake: no shape rule for fake tensors, and no fallback: only operators of "
        "PyTorch's own namespaces may run on zeros; register a kernel for it at Meta, or a rule by "
        "register_fake_rule"},
@@ -315,7 +330,8 @@ std::vector<WrongOperator> of_fakes() {
              [](const Tensor& x) { return alias(x); });
        },
        [] { return Arguments{x()}; }, true,
-       "opcheck: fake: wrong::fake_view: on fake tensors, result 0 shares the storage of argument "
+       "opcheck: test_faketensor: wrong::fake_view: on fake tensors, result 0 shares the storage "
+       "of argument "
        "0 "
        "'x' in the fake run, and not in the real one"},
       {"its fake rule leaves alone an argument that it resizes", "wrong::fake_resize",
@@ -325,7 +341,8 @@ std::vector<WrongOperator> of_fakes() {
              [](const Tensor&) {});
        },
        [] { return Arguments{x()}; }, true,
-       "opcheck: fake: wrong::fake_resize: on fake tensors, argument 0 'x' has sizes [2, 3], not "
+       "opcheck: test_faketensor: wrong::fake_resize: on fake tensors, argument 0 'x' has sizes "
+       "[2, 3], not "
        "[1, "
        "2, 3]"},
   };
@@ -343,7 +360,8 @@ std::vector<WrongOperator> of_transforms() {
              like);
        },
        [] { return Arguments{x()}; }, true,
-       "opcheck: functional: wrong::scale_: functionalised, result 0, element [0, 0] is 3, not 2"},
+       "opcheck: test_aot_dispatch_dynamic: wrong::scale_: functionalised, result 0, element [0, "
+       "0] is 3, not 2"},
   };
 }
 

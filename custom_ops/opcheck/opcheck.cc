@@ -18,15 +18,25 @@ using Outcome = OpCheckResult::Outcome;
 struct Check {
   std::string name;
   Finding (*run)(const CheckedCall&);
+  bool by_default = true;
 };
 const std::vector<Check>& all_checks() {
   static const std::vector<Check> checks = {
-      {"schema", internal::check_schema},   {"deterministic", internal::check_deterministic},
-      {"strides", internal::check_strides}, {"autograd", internal::check_autograd},
-      {"fake", internal::check_fake},       {"functional", internal::check_functional},
-      {"traced", internal::check_traced},   {"gradients", internal::check_gradients},
+      {"test_schema", internal::check_schema},
+      {"test_deterministic", internal::check_deterministic},
+      {"test_strides", internal::check_strides},
+      {"test_autograd_registration", internal::check_autograd},
+      {"test_faketensor", internal::check_fake},
+      {"test_aot_dispatch_static", internal::check_aot_dispatch_static, false},
+      {"test_aot_dispatch_dynamic", internal::check_aot_dispatch_dynamic},
+      {"test_gradients", internal::check_gradients},
   };
   return checks;
+}
+
+bool is_wanted(const Check& check, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return check.by_default;
+  return std::find(wanted.begin(), wanted.end(), check.name) != wanted.end();
 }
 
 OpCheckResult make(const Check& check, const CheckedCall& call) {
@@ -43,9 +53,9 @@ OpCheckResult make(const Check& check, const CheckedCall& call) {
   return {check.name, finding.outcome, std::move(finding.message)};
 }
 
-CheckedCall checked_call(const OpIdentifier& op, const Arguments& arguments,
+CheckedCall checked_call(const OpToCheck& op, const Arguments& arguments,
                          const KeywordArguments& keyword, const OpCheckOptions& options) {
-  const OperatorHandle handle = lookup_op(op).handle();
+  const OperatorHandle handle = op.resolve(arguments, keyword).handle();
   CheckedCall call{handle, bind_arguments(handle.schema(), arguments, keyword), options};
   internal::check_has_data(call);
   return call;
@@ -75,9 +85,7 @@ std::vector<OpCheckResult> make_checks(const CheckedCall& call, bool all) {
   const GradModeGuard on(true);
   std::vector<OpCheckResult> results;
   for (const Check& check : all_checks()) {
-    const std::vector<std::string>& wanted = call.options.checks;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), check.name) == wanted.end())
-      continue;
+    if (!is_wanted(check, call.options.checks)) continue;
     results.push_back(make(check, call));
     if (!all && results.back().outcome == Outcome::Failed) break;
   }
@@ -95,6 +103,12 @@ const std::vector<std::string>& opcheck_names() {
   return names;
 }
 
+OpOverload OpToCheck::resolve(const Arguments& arguments, const KeywordArguments& keyword) const {
+  if (const auto* const packet = std::get_if<OpOverloadPacket>(&op_))
+    return packet->resolve(arguments, keyword);
+  return lookup_op(std::get<OpIdentifier>(op_));
+}
+
 std::string OpCheckResult::to_string() const {
   const std::string_view what = outcome == Outcome::Passed    ? "passed"
                                 : outcome == Outcome::Skipped ? "skipped"
@@ -102,7 +116,7 @@ std::string OpCheckResult::to_string() const {
   return message.empty() ? str_cat(check, ": ", what) : str_cat(check, ": ", what, ": ", message);
 }
 
-std::vector<OpCheckResult> opcheck_results(const OpIdentifier& op, const Arguments& arguments,
+std::vector<OpCheckResult> opcheck_results(const OpToCheck& op, const Arguments& arguments,
                                            const KeywordArguments& keyword,
                                            const OpCheckOptions& options) {
   const CheckedCall call = checked_call(op, arguments, keyword, options);
@@ -110,7 +124,7 @@ std::vector<OpCheckResult> opcheck_results(const OpIdentifier& op, const Argumen
   return internal::make_checks(call, true);
 }
 
-void opcheck(const OpIdentifier& op, const Arguments& arguments, const KeywordArguments& keyword,
+void opcheck(const OpToCheck& op, const Arguments& arguments, const KeywordArguments& keyword,
              const OpCheckOptions& options) {
   const CheckedCall call = checked_call(op, arguments, keyword, options);
   call.run();

@@ -2,7 +2,7 @@
 #include "switchboard/custom_ops/opcheck/opcheck.h"
 #include "switchboard/custom_ops/opcheck/test_arguments.h"
 
-TEST_CASE("printed::weighted passes opcheck: strides") {
+TEST_CASE("printed::weighted passes opcheck: test_strides") {
   using namespace sb;
   // printed::weighted: result 0, element [1] is 2, not 4 as with contiguous arguments; argument 0
   // 'x' has strides [2]

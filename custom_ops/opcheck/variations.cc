@@ -20,8 +20,8 @@ constexpr std::string_view kRefusal = "refusal";
 
 class Search {
  public:
-  Search(const OpIdentifier& op, const VariationOptions& options)
-      : op_(lookup_op(op).handle()), options_(options), random_(options.seed) {}
+  Search(OperatorHandle op, const VariationOptions& options)
+      : op_(std::move(op)), options_(options), random_(options.seed) {}
 
   std::optional<FailedVariation> run(const ArgumentPlan& given) {
     if (auto result = try_out(given, options_.opcheck)) return shrunk(given, std::move(*result));
@@ -112,19 +112,19 @@ class Search {
 
 }  // namespace
 
-std::optional<FailedVariation> find_failing_variation(const OpIdentifier& op,
+std::optional<FailedVariation> find_failing_variation(const OpToCheck& op,
                                                       const Arguments& arguments,
                                                       const KeywordArguments& keyword,
                                                       const VariationOptions& options) {
-  const OperatorHandle handle = lookup_op(op).handle();
+  const OperatorHandle handle = op.resolve(arguments, keyword).handle();
   const CheckedCall call{handle, bind_arguments(handle.schema(), arguments, keyword),
                          options.opcheck};
   internal::check_has_data(call);
   call.run();
-  return Search(op, options).run(ArgumentPlan::of(call.arguments));
+  return Search(handle, options).run(ArgumentPlan::of(call.arguments));
 }
 
-void opcheck_variations(const OpIdentifier& op, const Arguments& arguments,
+void opcheck_variations(const OpToCheck& op, const Arguments& arguments,
                         const KeywordArguments& keyword, const VariationOptions& options) {
   const std::optional<FailedVariation> failed =
       find_failing_variation(op, arguments, keyword, options);

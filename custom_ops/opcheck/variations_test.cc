@@ -48,7 +48,7 @@ TEST_CASE("a failure is made small, and written down as a test") {
   CHECK_NOTHROW(opcheck("printed::weighted", arguments, keyword));
   const auto failed = find_failing_variation("printed::weighted", arguments, keyword);
   REQUIRE(failed);
-  CHECK(failed->result.check == "strides");
+  CHECK(failed->result.check == "test_strides");
   CHECK(failed->call == "printed::weighted(float32[2] strides [2], [float32[]], factor=2.0)");
   // The test is compiled, and run with the operator as it should be: printed_case_test.cc.
   std::ifstream file("custom_ops/opcheck/printed_case_test.cc");
@@ -67,7 +67,8 @@ TEST_CASE("opcheck_variations throws the message, the call and the test") {
     opcheck_variations("printed::weighted", arguments, keyword);
     FAIL("nothing was thrown");
   } catch (const OpCheckError& error) {
-    CHECK_THAT(error.what(), Catch::StartsWith("opcheck: strides: printed::weighted: result 0, "));
+    CHECK_THAT(error.what(),
+               Catch::StartsWith("opcheck: test_strides: printed::weighted: result 0, "));
     CHECK_THAT(error.what(), Catch::Contains("\nwith printed::weighted(float32[2] strides [2], "));
     CHECK_THAT(error.what(), Catch::Contains("\n#include \"catch2/catch.hpp\"\n"));
   }
@@ -87,7 +88,7 @@ TEST_CASE("the same seed tries the same, and none tries nothing but the argument
   }
   CHECK_FALSE(find_failing_variation("printed::weighted", arguments, keyword, {.count = 0}));
   CHECK_FALSE(find_failing_variation("printed::weighted", arguments, keyword,
-                                     {.opcheck = {.checks = {"schema"}}}));
+                                     {.opcheck = {.checks = {"test_schema"}}}));
 }
 
 TEST_CASE("arguments that fail themselves are made small, too") {

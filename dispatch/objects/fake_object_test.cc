@@ -47,6 +47,18 @@ TEST_CASE_METHOD(FakeObjectTest, "a real object goes to kernels, its stand-in on
   CHECK(OpOverloadPacket(d, "demo::f").call({x, fake})[0].to_int() == 2);
 }
 
+TEST_CASE_METHOD(FakeObjectTest, "a boxed call with a stand-in goes to rules, never to a kernel") {
+  Stack stack{x, fake};
+  CHECK_THROWS_WITH(f.call_boxed(&stack), Contains("there is no rule for CPU"));
+  const RegistrationHandle backend = rule(K::CPU, 2);
+  stack = {x, fake};
+  f.call_boxed(&stack);
+  CHECK(stack[0].to_int() == 2);
+  stack = {x, real};
+  f.call_boxed(&stack);
+  CHECK(stack[0].to_int() == 1);
+}
+
 TEST_CASE_METHOD(FakeObjectTest, "without a rule the error explains what is missing") {
   CHECK_THROWS_AS(call(fake), RuntimeError);
   CHECK_THROWS_WITH(

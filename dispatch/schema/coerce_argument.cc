@@ -5,6 +5,7 @@
 
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/schema/scalar_type_number.h"
+#include "switchboard/dispatch/schema/schema_parser.h"
 #include "switchboard/dispatch/schema/tensor_conversions.h"
 
 namespace sb {
@@ -44,7 +45,8 @@ bool fits_base(const Type& type, const IValue& v) {
     case BaseType::Storage:
       return v.is_Storage();
     case BaseType::Class:
-      return v.is_Object() && v.to_object()->class_name() == type.class_name;
+      return stands_for_any_type(type.class_name) ||
+             (v.is_Object() && v.to_object()->class_name() == type.class_name);
   }
   return false;
 }

@@ -1,6 +1,11 @@
 #include "switchboard/dispatch/schema/ivalue.h"
 
+#include <concepts>
 #include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/empty_tensor.h"
@@ -23,6 +28,44 @@ class Queue : public OpaqueObject {
 };
 
 SymInt symbol() { return SymInt(make_intrusive<FiveNode>()); }
+
+// What a value shows lives as long as it does: of a temporary one gets a copy, or nothing at all.
+template <class T>
+concept GivesAway = requires(T value) {
+  { std::move(value).to_tensor_list() } -> std::same_as<std::vector<Tensor>>;
+  {
+    std::move(value).to_optional_tensor_list()
+    } -> std::same_as<std::vector<std::optional<Tensor>>>;
+  { std::move(value).to_int_list() } -> std::same_as<std::vector<int64_t>>;
+  { std::move(value).to_sym_int_list() } -> std::same_as<std::vector<SymInt>>;
+  { std::move(value).to_double_list() } -> std::same_as<std::vector<double>>;
+  { std::move(value).to_bool_list() } -> std::same_as<std::vector<bool>>;
+  { std::move(value).to_list() } -> std::same_as<std::vector<IValue>>;
+  { std::move(value).to_string_view() } -> std::same_as<std::string>;
+};
+template <class T>
+concept ShowsATensorThatGoes = requires(T value) {
+  std::move(value).unchecked_tensor();
+};
+static_assert(GivesAway<IValue>);
+static_assert(!ShowsATensorThatGoes<IValue>);
+static_assert(std::same_as<decltype(std::declval<IValue&>().to_tensor_list()), TensorList>);
+// So do the results of a call: an element that is taken from them leaves them.
+static_assert(std::same_as<decltype(std::declval<Arguments>()[0]), IValue>);
+static_assert(std::same_as<decltype(std::declval<Arguments>().at(0)), IValue>);
+static_assert(std::same_as<decltype(std::declval<Arguments>().front()), IValue>);
+static_assert(std::same_as<decltype(std::declval<Arguments>().back()), IValue>);
+static_assert(std::same_as<decltype(std::declval<const Arguments&>()[0]), const IValue&>);
+
+TEST_CASE("what is taken from a temporary value or from temporary results outlives them") {
+  const auto results = [] {
+    return Arguments{IValue(std::vector<int64_t>{1, 2}), IValue("linear")};
+  };
+  const auto list = results()[0].to_int_list();
+  const auto text = results().back().to_string_view();
+  CHECK(list == std::vector<int64_t>{1, 2});
+  CHECK(text == "linear");
+}
 
 TEST_CASE("a value remembers its kind and gives itself back", "[dispatch][ivalue]") {
   CHECK(IValue().is_None());

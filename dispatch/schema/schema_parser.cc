@@ -34,10 +34,9 @@ constexpr bool is_word(char c) { return kIsWord[static_cast<unsigned char>(c)]; 
 
 // Types of PyTorch's that are left out here on purpose.
 constexpr std::string_view kRefusedTypes[] = {
-    "Any",      "AnyClassType", "AnyEnumType", "AnyList",   "AnyTuple", "Await",
-    "Capsule",  "Dict",         "Dimname",     "Future",    "None",     "NoneType",
-    "Optional", "PyObject",     "QScheme",     "Quantizer", "RRef",     "Stream",
-    "SymBool",  "SymFloat",     "Tuple",       "Union",
+    "AnyClassType", "AnyEnumType", "AnyList", "AnyTuple", "Await",    "Capsule",  "Dict",
+    "Dimname",      "Future",      "None",    "NoneType", "Optional", "PyObject", "QScheme",
+    "Quantizer",    "RRef",        "Stream",  "SymBool",  "SymFloat", "Tuple",    "Union",
 };
 
 // Recursive descent over the text, without a token list. Spaces are skipped before a token.
@@ -250,6 +249,9 @@ class Parser {
       type.base = *found;
     } else if (base == "__torch__") {
       class_type(type, begin);
+    } else if (stands_for_any_type(base)) {
+      type.base = BaseType::Class;
+      type.class_name = base;
     } else {
       refuse_type(begin, base);
     }
@@ -278,9 +280,9 @@ class Parser {
     if (std::find(std::begin(kRefusedTypes), std::end(kRefusedTypes), name) !=
         std::end(kRefusedTypes))
       fail(pos, str_cat("type '", name, "' is not supported"));
-    // PyTorch takes an unknown word in lower case for the name of any type, as in `t[] list, t el`.
     if (name[0] >= 'a' && name[0] <= 'z')
-      fail(pos, str_cat("unknown type '", name, "' (type variables are not supported)"));
+      fail(pos, str_cat("unknown type '", name,
+                        "' (a type variable is one letter, with or without digits behind it)"));
     fail(pos, str_cat("unknown type '", name, "'"));
   }
 
@@ -542,6 +544,12 @@ FunctionSchema parse_schema(std::string_view text) { return Parser("schema", tex
 // Here because it is a part of the same grammar.
 OperatorName OperatorName::parse(std::string_view text) {
   return Parser("operator name", text).operator_name();
+}
+
+bool stands_for_any_type(std::string_view name) {
+  if (name == "Any") return true;
+  if (name.empty() || name[0] < 'a' || name[0] > 'z') return false;
+  return std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 bool is_identifier(std::string_view text) {

@@ -21,6 +21,10 @@ FunctionSchema parse_schema(std::string_view text);
 // and underscores, and no digit first.
 bool is_identifier(std::string_view text);
 
+// Returns whether a type of that name takes values of every type: "Any", or a type variable, which
+// is one letter with or without digits behind it. Such a Type is a Class of that name.
+bool stands_for_any_type(std::string_view name);
+
 }  // namespace sb
 
 #endif  // SWITCHBOARD_DISPATCH_SCHEMA_SCHEMA_PARSER_H_

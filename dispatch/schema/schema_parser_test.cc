@@ -427,11 +427,22 @@ TEST_CASE("a keyword-only or list argument may lack a default after one that has
   CHECK(error_in_argument("int a, *") == "");
 }
 
+TEST_CASE("Any and type variables stand for every type, and print as they were",
+          "[dispatch][parser]") {
+  for (const char* text :
+       {"demo::f(Any x) -> Any", "demo::f(Any[] x, Any? y=None) -> Any[]",
+        "demo::f(t[] list, t el) -> t[]", "demo::f(t[](a!) list, t1(b -> *) el) -> t[](a!)"}) {
+    CHECK(parse_schema(text).to_string() == text);
+  }
+  CHECK(parse_schema("f(t[](a!) list, t el) -> t[](a!)").is_mutable());
+  CHECK_FALSE(parse_schema("f(Any x) -> ()").arguments[0].type.has_tensor());
+}
+
 TEST_CASE("types that are left out are named", "[dispatch][parser]") {
-  for (const char* type : {"Dimname", "Stream", "Any", "Dict(str, int)", "QScheme", "Future(int)"})
+  for (const char* type : {"Dimname", "Stream", "AnyList", "Dict(str, int)", "QScheme", "Future(int)"})
     CHECK_THAT(error_in_argument(str_cat(type, " x")), Contains("is not supported"));
   CHECK_THAT(error_in_argument("(int, int) x"), Contains("tuple types are not supported"));
-  CHECK_THAT(error_in_argument("t x"), Contains("type variables are not supported"));
+  CHECK_THAT(error_in_argument("tensor x"), Contains("a type variable is one letter"));
   CHECK_THAT(error_in_argument("Foo x"), Contains("unknown type 'Foo'"));
   CHECK_THAT(error_in_argument("int a, ..."), Contains("a variable number of values"));
   CHECK_THAT(error_of("f(...) -> ()"), Contains("a variable number of values"));

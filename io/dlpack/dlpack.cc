@@ -168,7 +168,7 @@ Tensor from_dlpack(DLManagedTensor* managed) {
   SB_CHECK(given.ndim == 0 || given.shape, "from_dlpack: no sizes for ", given.ndim, " dimensions");
   const IntArrayRef sizes(given.shape, static_cast<size_t>(given.ndim));
 
-  auto impl = make_intrusive<TensorImpl>(nullptr, tensor_key_set(device.type), dtype, device);
+  auto impl = make_intrusive<TensorImpl>(nullptr, fresh_key_set(device.type), dtype, device);
   int64_t bytes = 0;
   try {
     if (given.strides)

@@ -231,7 +231,7 @@ class Loader {
   }
 
   static Tensor view_of(const Tensor& bytes, const PlannedTensor& tensor) {
-    auto impl = make_intrusive<TensorImpl>(bytes.storage(), tensor_key_set(bytes.device().type),
+    auto impl = make_intrusive<TensorImpl>(bytes.storage(), fresh_key_set(bytes.device().type),
                                            tensor.dtype, bytes.device());
     impl->set_sizes_and_strides(tensor.sizes, tensor.strides);
     impl->set_storage_offset(tensor.storage_offset);

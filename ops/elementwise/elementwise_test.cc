@@ -42,6 +42,26 @@ TEST_CASE("integers wrap in powers, products and shifts") {
               {2, -2147483648.0}));
 }
 
+TEST_CASE("an exponent is not rounded: it decides the sign of a power, and may be beyond float") {
+  const Tensor x = tensor_of({5}, {-2, 2, -1, 0, 0.5});
+  // Odd, and even once it is rounded to float; as many elements as a packet has, too.
+  CHECK(holds(pow_Tensor_Scalar(x, 16777217), {-kInfinity, kInfinity, -1, 0, 0}));
+  CHECK(holds(pow_Tensor_Scalar(x, -33554433.0), {0, 0, -1, kInfinity, kInfinity}));
+  CHECK(holds(pow_Tensor_Scalar(full({33}, -1.0), 16777217), std::vector<double>(33, -1)));
+  CHECK(holds(pow_Tensor_Scalar(x, 1e39), {kInfinity, kInfinity, 1, 0, 0}));
+  CHECK(holds(pow_Tensor_Scalar(x, -1e300), {0, 0, 1, kInfinity, kInfinity}));
+  CHECK(holds(pow_Tensor_Scalar(to_dtype(x, DType::Float64), 16777217),
+              {-kInfinity, kInfinity, -1, 0, 0}));
+  const Tensor y = clone(x);
+  CHECK(pow__Scalar(y, 16777217).is_same(y));
+  CHECK(holds(y, {-kInfinity, kInfinity, -1, 0, 0}));
+  // The smaller types refuse what they cannot hold, as in PyTorch.
+  CHECK_THROWS_AS(pow_Tensor_Scalar(to_dtype(x, DType::Float16), 70000), RuntimeError);
+  CHECK_THROWS_AS(pow_Tensor_Scalar(to_dtype(x, DType::BFloat16), 1e39), RuntimeError);
+  CHECK(holds(pow_Tensor_Scalar(to_dtype(x, DType::BFloat16), 70000),
+              {kInfinity, kInfinity, 1, 0, 0}));
+}
+
 TEST_CASE("gelu is within 4e-7 of |x|, and nothing where x is far below 0") {
   const int n = 20001;
   std::vector<double> values;

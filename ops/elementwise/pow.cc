@@ -111,12 +111,13 @@ const ElementwiseOp& arithmetic_for(const Scalar& exponent, DType dtype) {
                      : pow_number_arithmetic;
 }
 
-// Whether float holds the exponent as it is: it decides the sign of a power of a negative number.
-bool is_exact_float(const Scalar& exponent) {
+// Whether it is a whole number that float does not hold: it decides the sign of a power of a
+// negative number, and one beyond float's range is a number all the same.
+bool is_whole_beyond_float(const Scalar& exponent) {
   const double e = exponent.to<double>();
-  if (!std::isfinite(e)) return true;
+  if (!std::isfinite(e) || std::trunc(e) != e) return false;
   constexpr double max = std::numeric_limits<float>::max();
-  return std::abs(e) <= max && static_cast<double>(static_cast<float>(e)) == e;
+  return std::abs(e) > max || static_cast<double>(static_cast<float>(e)) != e;
 }
 // As PyTorch, which computes float32 with the exponent in float64.
 Tensor pow_in_double(const Tensor& out, const Tensor& self, const Scalar& exponent, DType dtype) {
@@ -138,7 +139,7 @@ Tensor pow_Tensor_Scalar_body(const Tensor& out, const Tensor& self, const Scala
     check(exponent.to_sym_int() >= 0, "pow: integers to negative integer powers are not allowed");
   const Tensor number = wrapped_scalar_tensor(exponent, self);
   const DType dtype = result_type({&self, &number});
-  if (dtype == DType::Float32 && !exponent.is_symbolic() && !is_exact_float(exponent))
+  if (dtype == DType::Float32 && !exponent.is_symbolic() && is_whole_beyond_float(exponent))
     return pow_in_double(out, self, exponent, dtype);
   check_scalar_fits(exponent, dtype == DType::Float16 ? dtype : compute_dtype(dtype));
   const Numbers numbers{{exponent}, 1};

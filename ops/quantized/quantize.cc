@@ -54,13 +54,15 @@ Tensor view_of_same_size(const Tensor& base, DType dtype, DispatchKeySet keys,
 
 // The elements of a quantized tensor as the plain integers that they are stored as. A view.
 Tensor stored(const Tensor& quantized) {
-  return view_of_same_size(quantized, stored_dtype(quantized.dtype()),
-                           tensor_key_set(quantized.device().type), nullptr);
+  return view_of_same_size(
+      quantized, stored_dtype(quantized.dtype()),
+      tensor_key_set(quantized.device().type, quantized.impl()->is_inference()), nullptr);
 }
 
 // A quantized view of plain integers.
 Tensor quantized_view(const Tensor& plain, DType dtype, IntrusivePtr<Quantizer> quantizer) {
-  return view_of_same_size(plain, dtype, quantized_key_set(plain.device().type),
+  return view_of_same_size(plain, dtype,
+                           quantized_key_set(plain.device().type, plain.impl()->is_inference()),
                            std::move(quantizer));
 }
 

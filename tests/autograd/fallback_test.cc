@@ -6,6 +6,7 @@
 #include "catch2/catch.hpp"
 #include "switchboard/autograd/backward.h"
 #include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/register_autograd.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
@@ -20,6 +21,7 @@ namespace sb {
 namespace {
 
 using Catch::Contains;
+using Catch::StartsWith;
 using test::tensor_of;
 using test::values_of;
 using Values = std::vector<double>;
@@ -41,12 +43,12 @@ SB_LIBRARY(fallback_test, m) {
     copy_(out, x);
     return out;
   });
-  // Composed of operators that have derivatives.
-  m.define(in_parts);
+  // Composed of operators that have derivatives, and says so.
+  m.define(in_parts, Tag::derived_through);
   m.impl(in_parts, DispatchKey::CompositeExplicitAutograd,
          [](const Tensor& x) { return add(mul(x, x), x); });
-  // Composed too, but of what nothing can record.
-  m.define(unrecorded);
+  // It says so too, but nothing can record what it calls.
+  m.define(unrecorded, Tag::derived_through);
   m.impl(unrecorded, DispatchKey::CompositeExplicitAutograd, [](const Tensor& x) {
     const NoGradGuard off;
     return mul(x, x);
@@ -69,7 +71,9 @@ TEST_CASE("an operator without a derivative runs, and backward through it names 
   CHECK(grad_fn(y)->name() == "fallback_test::bare backward");
   CHECK_THROWS_WITH(backward(sum(y)),
                     Contains("fallback_test::bare: no derivative is registered; derive() it or "
-                             "register_autograd() one, not_differentiable() if it has none\n"
+                             "register_autograd() one, not_differentiable() if it has none; or "
+                             "define it with Tag::derived_through, where its kernel is composed of "
+                             "operators that have derivatives\n"
                              "defined: "));
   CHECK_FALSE(grad_of(x).defined());
 }
@@ -83,6 +87,18 @@ TEST_CASE("the node of the error leads to the arguments, so that asking for thei
   GradOptions unused;
   unused.allow_unused = true;
   CHECK_THROWS_WITH(grad({sum(y)}, {x}, {}, unused), Contains("fallback_test::bare"));
+}
+
+TEST_CASE("an operator without a kernel says what to register, and blames nobody") {
+  Library m(Library::Kind::Fragment, "fallback_test");
+  const OperatorHandle op = m.define("nowhere(Tensor x) -> Tensor");
+  const RegistrationHandle gradient = register_autograd(
+      "fallback_test::nowhere", [](FunctionContext&, const Tensor& g) { return g; });
+  for (const Tensor& x : {leaf(), tensor_of({2}, {3, 4})})
+    CHECK_THROWS_WITH(op.call({x}),
+                      StartsWith("fallback_test::nowhere: no kernel for CPU (argument 0 'x' is on "
+                                 "cpu); register one at CPU or CompositeExplicitAutograd\n"
+                                 "registered: Autograd ("));
 }
 
 TEST_CASE("nothing is recorded where nothing asks for a gradient") {
@@ -109,7 +125,7 @@ TEST_CASE("an out= form of an operator without a derivative is refused") {
   CHECK(values_of(out) == Values{0, 0});
 }
 
-TEST_CASE("an operator composed of others has their derivatives") {
+TEST_CASE("an operator that says that it is derived through has the derivatives of its parts") {
   const Tensor x = leaf();
   backward(sum(in_parts(x)));
   CHECK(values_of(grad_of(x)) == Values{7, 9});
@@ -124,7 +140,7 @@ struct Seen final : DispatchMode {
   std::vector<std::string> names;
 };
 
-TEST_CASE("an operator composed of others has their derivatives under a mode too") {
+TEST_CASE("an operator that is derived through is so under a mode too") {
   const Tensor x = leaf();
   Seen seen;
   Tensor y;
@@ -137,7 +153,7 @@ TEST_CASE("an operator composed of others has their derivatives under a mode too
   CHECK(values_of(grad_of(x)) == Values{7, 9});
 }
 
-TEST_CASE("a composed operator of which nothing was recorded leads to the error") {
+TEST_CASE("an operator that is derived through, and records nothing, leads to the error") {
   const Tensor y = unrecorded(leaf());
   REQUIRE(requires_grad(y));
   CHECK_THROWS_WITH(backward(sum(y)), Contains("fallback_test::unrecorded: no derivative"));

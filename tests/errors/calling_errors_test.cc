@@ -117,6 +117,53 @@ TEST_CASE_METHOD(CallErrors, "no kernel: the thread is below autograd, where the
             at + ")");
 }
 
+TEST_CASE_METHOD(CallErrors, "no kernel: what a kernel excludes is not held against the program") {
+  // As every autograd kernel does, a fallback's too: it excludes autograd and goes on.
+  const std::string at = here();
+  m.impl("f", K::Autograd, [this](const Tensor& x) {
+    const BelowAutogradGuard below;
+    return f(x)[0].to_tensor();
+  });
+  CHECK(message([&] { f(cpu); }) ==
+        "NotImplementedError: demo::f: no kernel for CPU (argument 0 'x' is on cpu); register one "
+        "at CPU or CompositeExplicitAutograd\n"
+        "registered: Autograd (" +
+            at + ")");
+}
+
+TEST_CASE_METHOD(CallErrors, "no kernel: a kernel goes on by a redispatch") {
+  const std::string at = here();
+  m.impl("f", K::Autograd, [this](DispatchKeySet keys, const Tensor& x) {
+    return f.redispatch(keys - kAutogradFunctionalities, {x})[0].to_tensor();
+  });
+  CHECK(message([&] { f(cpu); }) ==
+        "NotImplementedError: demo::f: no kernel for CPU (argument 0 'x' is on cpu); register one "
+        "at CPU or CompositeExplicitAutograd\n"
+        "registered: Autograd (" +
+            at + ")");
+  // Below a guard of the program's, too: it is the kernel that has left autograd behind.
+  const ExcludeKeysGuard guard(K::Tracer);
+  CHECK(message([&] { f(cpu); }) ==
+        "NotImplementedError: demo::f: no kernel for CPU (argument 0 'x' is on cpu); register one "
+        "at CPU or CompositeExplicitAutograd\n"
+        "registered: Autograd (" +
+            at + ")");
+}
+
+TEST_CASE_METHOD(CallErrors, "no kernel: the operator that a kernel calls has none") {
+  const OpOverload g(m.define("g(Tensor x) -> Tensor"));
+  m.impl("g", K::CompositeImplicitAutograd, [this](const Tensor& x) { return f(x)[0].to_tensor(); });
+  const std::string at = here();
+  m.impl("f", K::Autograd, same);
+  const std::string text =
+      "NotImplementedError: demo::f: no kernel for CPU (argument 0 'x' is on cpu); register one "
+      "at CPU or CompositeExplicitAutograd\n"
+      "registered: Autograd (" +
+      at + ")";
+  const BelowAutogradGuard guard;
+  CHECK(message([&] { g(cpu); }) == text);
+}
+
 TEST_CASE_METHOD(CallErrors, "no kernel: the thread includes a key without one") {
   const std::string at = here();
   m.impl("f", K::CPU, same);

@@ -1,4 +1,4 @@
-// The operator in programs that are transformed: functionalised, and traced.
+// The operator in programs that are transformed: functionalised, and traced, as a compiler does.
 
 #include <algorithm>
 
@@ -6,8 +6,11 @@
 #include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/custom_ops/opcheck/checks.h"
 #include "switchboard/custom_ops/opcheck/compare.h"
+#include "switchboard/custom_ops/opcheck/compare_fakes.h"
 #include "switchboard/custom_ops/opcheck/tensor_form.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
+#include "switchboard/fake/fake_errors.h"
+#include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/transforms/functionalization/functionalize.h"
 
@@ -84,32 +87,82 @@ std::string reason_to_skip(const CheckedCall& call) {
   return call.is_random(false) ? "it is tagged as not deterministic" : call.unordered_writes();
 }
 
-}  // namespace
+// A function under symbolic sizes: what it gave, and gave up.
+struct SymbolicRun {
+  Tensors results;
+  std::string refusal;  // why nothing can be said: data decides, or a kernel wants numbers
+};
 
-Finding check_functional(const CheckedCall& call) {
-  if (const std::string reason = reason_to_skip(call); !reason.empty()) return skipped(reason);
-  const TensorFunction f = tensor_form(call);
-  const Run written = run_form(call, f);
-  const std::string text =
-      differing(call, written, run_form(call, functionalize(f)), "functionalised");
-  return text.empty() ? passed() : failed(call, text);
+// Traces it on fake tensors whose sizes are symbols.
+SymbolicRun trace_symbolic(const CheckedCall& call, const TensorFunction& f) {
+  FakeTensorOptions options;
+  options.cache_use = FakeCacheUse::Off;
+  options.shape_env = ShapeEnv::create();
+  FakeTensorMode fake(std::move(options));
+  const Stack real = copy_arguments(call.arguments, false);
+  Tensors fakes;
+  for (const Tensor& t : tensors_in(real)) fakes.push_back(fake.from_tensor(t));
+  SymbolicRun run;
+  const TensorFunction kept = [&](const Tensors& inputs) { return run.results = f(inputs); };
+  try {
+    const FakeTensorModeGuard active(fake);
+    trace(kept, fakes).lint();
+  } catch (const UnsupportedOperatorError& error) {
+    run.refusal = error.what();
+  } catch (const DataDependentOutputError& error) {
+    run.refusal = error.what();
+  } catch (const DynamicOutputShapeError& error) {
+    run.refusal = error.what();
+  }
+  return run;
 }
 
-Finding check_traced(const CheckedCall& call) {
-  if (const std::string reason = reason_to_skip(call); !reason.empty()) return skipped(reason);
+// How the results under symbolic sizes differ from real ones.
+std::string differing_symbolic(const CheckedCall& call, const TensorFunction& f,
+                               std::string_view way) {
+  const SymbolicRun symbolic = trace_symbolic(call, f);
+  if (!symbolic.refusal.empty()) return "";
+  const Tensors real = f(tensors_in(copy_arguments(call.arguments, false)));
+  std::vector<NamedTensor> expected, got;
+  for (const Tensor& t : real) expected.push_back({str_cat("result ", expected.size()), t});
+  for (const Tensor& t : symbolic.results) got.push_back({"", t});
+  const std::string text = differing_fakes(expected, got, std::nullopt);
+  return text.empty() ? "" : str_cat(way, ", ", text);
+}
+
+// The first difference between the program as written and what is made of it.
+std::string differing_static(const CheckedCall& call) {
   const TensorFunction f = tensor_form(call);
+  std::string text =
+      differing(call, run_form(call, f), run_form(call, functionalize(f)), "functionalised");
+  if (text.empty()) text = differing_graph(call, f, trace_form(call, functionalize(f)), "traced");
+  if (!text.empty() || !call.any_requires_grad()) return text;
+  const TensorFunction g = backward_form(call);
+  return differing_graph(call, g, trace_form(call, g), "traced with its backward");
+}
+
+std::string differing_dynamic(const CheckedCall& call) {
+  std::string text =
+      differing_symbolic(call, functionalize(tensor_form(call)), "traced with symbolic sizes");
+  if (!text.empty() || !call.any_requires_grad()) return text;
+  return differing_symbolic(call, backward_form(call),
+                            "traced with symbolic sizes and its backward");
+}
+
+Finding check(const CheckedCall& call, bool dynamic) {
+  if (const std::string reason = reason_to_skip(call); !reason.empty()) return skipped(reason);
   try {
-    const Graph graph = trace_form(call, functionalize(f));
-    std::string text = differing_graph(call, f, graph, "traced");
-    if (!text.empty()) return failed(call, text);
-    if (!call.any_requires_grad()) return passed();
-    const TensorFunction g = backward_form(call);
-    text = differing_graph(call, g, trace_form(call, g), "traced with its backward");
-    if (!text.empty()) return failed(call, text);
+    std::string text = differing_static(call);
+    if (text.empty() && dynamic) text = differing_dynamic(call);
+    return text.empty() ? passed() : failed(call, text);
   } catch (const DataDependentOutputError& error) {
     return skipped("a trace would burn data in: ", error.what());
   }
-  return passed();
 }
+
+}  // namespace
+
+Finding check_aot_dispatch_static(const CheckedCall& call) { return check(call, false); }
+Finding check_aot_dispatch_dynamic(const CheckedCall& call) { return check(call, true); }
 
 }  // namespace sb::internal
