@@ -58,6 +58,18 @@ bool is_composite(ResolutionRule rule) {
          rule == ResolutionRule::DefaultBackendKernel;
 }
 
+// What kernels at BackendSelect do: they go on with the backend that an argument names.
+void select_backend(CallPath& path, const PathCall& c) {
+  DeviceType type = DeviceType::CPU;
+  const FunctionSchema& schema = c.op.schema();
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    const IValue& value = c.arguments[c.arguments.size() - schema.arguments.size() + i];
+    if (schema.arguments[i].name == "device" && value.is_Device()) type = value.to_device().type;
+  }
+  path.enter(c.op, backend_key_set(type), c.arguments);
+}
+const ExplainConvention explain_select(DispatchKey::BackendSelect, select_backend);
+
 // Whether kernels at the key compute, and do not only do something with calls that pass.
 bool is_of_backend(DispatchKey key) { return functionality_of(key) < DispatchKey::BackendSelect; }
 

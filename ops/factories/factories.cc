@@ -5,7 +5,6 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/dispatch/dispatch_tls.h"
-#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/cpu/cast.h"
 #include "switchboard/ops/define/define.h"
@@ -142,15 +141,6 @@ Tensor empty_strided_select(SymIntArrayRef size, SymIntArrayRef stride, SB_TENSO
   return empty_strided.redispatch(keys_of_device(device), size, stride, dtype, layout, device,
                                   pin_memory);
 }
-
-const ExplainKernels explain_select(DispatchKey::BackendSelect, [](CallPath& path,
-                                                                   const PathCall& c) {
-  std::optional<Device> device;
-  const size_t n = c.op.schema().arguments.size();
-  for (const IValue& value : absl::MakeConstSpan(c.arguments).last(n))
-    if (value.is_Device()) device = value.to_device();
-  path.enter(c.op, keys_of_device(device), c.arguments);
-});
 
 void check_out(std::string_view op, const Tensor& out) {
   SB_CHECK(out.defined(), op, ": out: expected a tensor, got an undefined one");

@@ -17,7 +17,7 @@ namespace sb::test {
 // the one before, and the last one called the operator no further.
 enum class Explained : uint8_t {
   AsTraced,
-  Decided,    // the same, up to a kernel, mode or rule that the explanation says decides
+  Decided,  // the same, up to a kernel, mode or rule that the explanation says decides
   Otherwise,
 };
 
