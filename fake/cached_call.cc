@@ -110,6 +110,13 @@ void check_same(const OperatorHandle& op, const Tensor& remembered, const Tensor
 
 }  // namespace
 
+bool may_be_cached(const FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
+                   const FakeArguments& arguments) {
+  const FakeCacheUse use = mode.options().cache_use;
+  return use != FakeCacheUse::Off && (use != FakeCacheUse::Costly || is_costly(op, facts)) &&
+         !arguments.symbolic && !bypass_of(op, facts);
+}
+
 void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                 const FakeArguments& arguments, Stack* stack, absl::FunctionRef<void()> run) {
   const FakeCacheUse use = mode.options().cache_use;

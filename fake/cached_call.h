@@ -19,6 +19,10 @@ struct FakeOp;
 void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                 const FakeArguments& arguments, Stack* stack, absl::FunctionRef<void()> run);
 
+// Whether the cache may have an answer for such a call, or take it.
+bool may_be_cached(const FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
+                   const FakeArguments& arguments);
+
 }  // namespace sb::internal
 
 #endif  // SWITCHBOARD_FAKE_CACHED_CALL_H_

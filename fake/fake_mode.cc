@@ -8,6 +8,8 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/symbols/symbolic_number.h"
 #include "switchboard/dispatch/inspect/call_text.h"
+#include "switchboard/dispatch/modes/explain_mode.h"
+#include "switchboard/dispatch/reclaim.h"
 #include "switchboard/fake/cached_call.h"
 #include "switchboard/fake/fallback_kernel.h"
 #include "switchboard/fake/kernel_invocation.h"
@@ -149,6 +151,39 @@ void FakeMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   if (arguments.device.disagrees()) throw_devices_disagree(op, arguments_on(op, *stack));
   run_meta_or_fallback(op, facts, arguments.device.device(), stack);
 }
+
+void FakeMode::explain(CallPath& path, const PathCall& c) {
+  const CallPin pin;
+  const FakeOp& facts = fake_op(c.op);
+  const auto given = arguments_on(c.op, c.arguments);
+  const FakeArguments arguments = FakeArguments::of(*this, given);
+  const DispatchTable& table = c.op.entry().resolved_table();
+  if (!arguments.is_special() && goes_straight(facts, table)) {
+    if (arguments.device.disagrees()) return path.fails("the arguments are on different devices");
+    return path.enter(c.op, DispatchKey::Meta, c.arguments);
+  }
+  if (facts.is_lift && arguments.foreign) return;  // a copy of it becomes part of the program
+  const bool has_meta(table.slots[slot_of(DispatchKey::Meta)]);
+  const bool composite = has_meta && is_implicit_composite(table);
+  const bool has_rules = composite ? facts.first_rule_is_own : !facts.rules.empty();
+  // Data that is known gives the results, and so may rules, the cache and a fallback kernel.
+  if (arguments.extras || options_.propagate_real_tensors || has_rules || !has_meta ||
+      may_be_cached(*this, c.op, facts, arguments))
+    path.decides();
+  if (composite) {
+    const ModeGuard active(this);
+    path.enter(c.op, DispatchKey::Meta, c.arguments);
+  } else if (has_meta) {
+    path.enter(c.op, DispatchKey::Meta, c.arguments);
+  }
+}
+
+namespace {
+const ExplainMode explain_fake(typeid(FakeMode),
+                               [](CallPath& path, DispatchMode& mode, const PathCall& c) {
+                                 static_cast<FakeMode&>(mode).explain(path, c);
+                               });
+}  // namespace
 
 bool FakeMode::goes_straight(const FakeOp& facts, const DispatchTable& table) const {
   return !facts.has_rules && options_are_plain_ && table.slots[slot_of(DispatchKey::Meta)] &&

@@ -4,6 +4,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/modes/explain_mode.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/schema/tag.h"
 
@@ -11,6 +12,11 @@ namespace sb {
 namespace {
 
 thread_local TracingMode* innermost_trace = nullptr;
+
+const ExplainMode explain_trace(typeid(TracingMode),
+                                [](CallPath& path, DispatchMode&, const PathCall& c) {
+                                  path.call(c.op, c.arguments);
+                                });
 
 std::optional<NodeMeta> meta_of(const Tensor& tensor) {
   return tensor.defined() ? std::optional(NodeMeta::of(tensor)) : std::nullopt;

@@ -142,7 +142,9 @@ class FunctionalTensorImpl : public TensorImpl {
 
   // The value now, after every write to the memory through any view of it.
   const Tensor& value();
-  // The same without keeping it, for a function that has captured the tensor: what a trace records
+  // The value as it was when somebody last asked for it: of the same keys, dtype and device.
+  const Tensor& last_value() const { return value_; }
+  // The value now, without keeping it, for a function that has captured the tensor: what a trace records
   // for it is in the function's graph, and means nothing outside.
   Tensor captured_value() const;
   const IntrusivePtr<FunctionalStorage>& functional_storage() const { return functional_storage_; }

@@ -1,5 +1,6 @@
 #include "switchboard/transforms/functionalization/functional_write.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -368,6 +369,26 @@ class WritingCall {
 };
 
 }  // namespace
+
+void explain_writing(CallPath& path, const OperatorHandle& op,
+                     absl::FunctionRef<IValue(size_t)> value_of) {
+  const std::optional<FunctionalForm> form = find_functional_form(op);
+  // Where another storage takes the place of an argument's, no operator need be called.
+  const auto is_storage = [](const Argument& a) { return a.type.base == BaseType::Storage; };
+  const bool may_move =
+      op.entry().has_tag(Tag::inplace_view) && !(form && form->op.schema().is_view());
+  if (may_move || op == resize_.handle() || op == resize_as_.handle() ||
+      std::ranges::any_of(op.schema().arguments, is_storage))
+    return path.decides();
+  Stack values;
+  if (!form) {
+    for (size_t i = 0; i < op.schema().arguments.size(); ++i) values.push_back(value_of(i));
+    return path.call(op, values);
+  }
+  for (const std::optional<size_t> from : form->arguments)
+    values.push_back(from ? value_of(*from) : IValue());
+  path.call(form->op, values);
+}
 
 std::vector<IValue> call_writing(FunctionalizeContext& context, const OperatorHandle& op,
                                  std::vector<IValue> arguments) {

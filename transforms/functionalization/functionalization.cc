@@ -7,6 +7,7 @@
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/outputs/map_tensors.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/functionalization/functional_form.h"
 #include "switchboard/transforms/functionalization/functional_write.h"
 
 namespace sb {
@@ -222,6 +223,25 @@ void functionalize_call(FunctionalizeContext& context, const OperatorHandle& op,
   } else {
     call_pure(context, op, stack);
   }
+}
+
+void explain_functionalized(CallPath& path, const FunctionalizeContext& context,
+                            const PathCall& call) {
+  // What a call below is given. Values that are not up to date are not made so.
+  const auto value_of = [&](const IValue& argument) {
+    return map_tensors(argument, [&](const Tensor& t) {
+      return context.owns(t) || context.captured(t) ? functional_impl(t)->last_value() : t;
+    });
+  };
+  const size_t first = call.arguments.size() - call.op.entry().num_arguments();
+  const BelowFunctionalization below(context.owner());
+  if (!call.op.schema().is_mutable()) {
+    Stack values;
+    for (size_t i = first; i < call.arguments.size(); ++i)
+      values.push_back(value_of(call.arguments[i]));
+    return path.call(call.op, values);
+  }
+  explain_writing(path, call.op, [&](size_t i) { return value_of(call.arguments[first + i]); });
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/objects/functionalize_api.h"
 #include "switchboard/dispatch/operator_handle.h"
 #include "switchboard/transforms/functionalization/functional_inputs.h"
@@ -77,6 +78,10 @@ namespace internal {
 // no functional meaning: another storage in the place of an argument's, memory that grows under
 // several tensors, shapes changed by an operator that has no functional form.
 void functionalize_call(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack);
+
+// How a call goes on from there.
+void explain_functionalized(CallPath& path, const FunctionalizeContext& context,
+                            const PathCall& call);
 
 // For the time that a program runs functionalised. One inside of it is not functionalised again.
 class RunningProgram {
