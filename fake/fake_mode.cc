@@ -7,10 +7,13 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/symbols/symbolic_number.h"
+#include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/inspect/call_text.h"
+#include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/explain_mode.h"
 #include "switchboard/dispatch/reclaim.h"
 #include "switchboard/fake/cached_call.h"
+#include "switchboard/fake/fake_errors.h"
 #include "switchboard/fake/fallback_kernel.h"
 #include "switchboard/fake/kernel_invocation.h"
 #include "switchboard/fake/map_tensors.h"
@@ -186,7 +189,7 @@ const ExplainMode explain_fake(typeid(FakeMode),
 }  // namespace
 
 bool FakeMode::goes_straight(const FakeOp& facts, const DispatchTable& table) const {
-  return !facts.has_rules && options_are_plain_ && table.slots[slot_of(DispatchKey::Meta)] &&
+  return facts.goes_straight && options_are_plain_ && table.slots[slot_of(DispatchKey::Meta)] &&
          !is_implicit_composite(table);
 }
 
@@ -252,6 +255,25 @@ void FakeMode::call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeAr
   }
 }
 
+namespace {
+
+// A call with an ordered effect has none on fake tensors: true where it is passed over, as the only
+// kernel for Meta is the one for real tensors.
+bool pass_over_effect(const OperatorHandle& op, Stack* stack) {
+  if (!has_ordered_effect(op) ||
+      op.entry().dispatcher().resolve(op.entry(), DispatchKey::Meta).source !=
+          DispatchKey::CompositeExplicitAutograd)
+    return false;
+  SB_CHECK_KIND(UnsupportedOperatorError, op.schema().returns.empty(), op.name().to_string(),
+                ": the operator has an effect, which must not come about for fake tensors, and no "
+                "fake rule that gives its results without it; register_fake() one: ",
+                op.schema().to_string());
+  stack->resize(stack->size() - op.entry().num_arguments());
+  return true;
+}
+
+}  // namespace
+
 void FakeMode::run(const OperatorHandle& op, const FakeOp& facts, Stack* stack) {
   const DispatchTable& table = op.entry().resolved_table();
   const Kernel& meta = table.slots[slot_of(DispatchKey::Meta)];
@@ -262,6 +284,7 @@ void FakeMode::run(const OperatorHandle& op, const FakeOp& facts, Stack* stack) 
     if (composite && !(i == 0 && facts.first_rule_is_own)) break;
     if ((*facts.rules[i])(call)) return;
   }
+  if (!facts.is_builtin && pass_over_effect(op, stack)) return;
   if (composite) {
     ModeGuard active(this);
     op.redispatch_boxed(DispatchKey::Meta, stack);
@@ -413,7 +436,8 @@ void FakeMode::convert_arguments(const OperatorHandle& op, const FakeOp& facts, 
 
 bool FakeMode::compute_constants(const OperatorHandle& op, const FakeOp& facts,
                                  const FakeArguments& arguments, Stack* stack) {
-  if (facts.is_seeded || facts.sets_metadata || arguments.symbolic) return false;
+  if (facts.is_seeded || facts.sets_metadata || arguments.symbolic || has_ordered_effect(op))
+    return false;
   const auto given = arguments_on(op, *stack);
   if (goes_elsewhere(facts, given)) return false;
   Stack real(given.begin(), given.end());

@@ -1,9 +1,11 @@
 #include "switchboard/dispatch/graph/tracing_mode.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/explain_mode.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/schema/tag.h"
@@ -83,15 +85,30 @@ void TracingMode::track_value(Node* node, const IValue& value) {
       if (list[i]) track_value(graph_.get_item(node, i), *list[i]);
   } else if (value.is_List()) {
     track_items(node, value.to_list());
+  } else if (value.is_Object()) {
+    IntrusivePtr<OpaqueObject> object = value.to_object();
+    const OpaqueObject* const key = object.get();
+    objects_[key] = {std::move(object), node};
   }
 }
 
+namespace {
+
+// Whether there is something in a result that a trace knows again.
+bool can_track(const IValue& value) {
+  if (value.is_Object()) return true;
+  if (value.is_List())
+    return std::any_of(value.to_list().begin(), value.to_list().end(), can_track);
+  bool has_tensor = false;
+  value.for_each_tensor([&](const Tensor&) { has_tensor = true; });
+  return has_tensor;
+}
+
+}  // namespace
+
 void TracingMode::track_items(Node* node, const std::vector<IValue>& results) {
-  for (size_t i = 0; i < results.size(); ++i) {
-    bool has_tensor = false;
-    results[i].for_each_tensor([&](const Tensor&) { has_tensor = true; });
-    if (has_tensor) track_value(graph_.get_item(node, i), results[i]);
-  }
+  for (size_t i = 0; i < results.size(); ++i)
+    if (can_track(results[i])) track_value(graph_.get_item(node, i), results[i]);
 }
 
 void TracingMode::track_results(Node* node, const std::vector<IValue>& results) {
@@ -150,6 +167,21 @@ void TracingMode::check_pure(const OperatorHandle& op, const std::vector<IValue>
   }
 }
 
+GraphArg TracingMode::object_argument(const IValue& value) const {
+  const IntrusivePtr<OpaqueObject> object = value.to_object();
+  const auto found = objects_.find(object.get());
+  if (found != objects_.end()) return found->second.node;
+  for (const TracingMode* outer = parent_; outer; outer = outer->parent_) {
+    const auto outside = outer->objects_.find(object.get());
+    SB_CHECK_NOT_IMPLEMENTED(
+        outside == outer->objects_.end(),
+        options_.pure_function.empty() ? "trace: a subgraph" : options_.pure_function, ": uses '",
+        outside->second.node->name(), "' of the traced graph around it, ", value.to_string(),
+        "; only tensors can be captured");
+  }
+  return value;
+}
+
 GraphArg TracingMode::argument_of(const IValue& value) {
   if (value.is_Tensor()) return tensor_argument(value.unchecked_tensor());
   GraphArg::List list;
@@ -161,6 +193,8 @@ GraphArg TracingMode::argument_of(const IValue& value) {
       list.items.push_back(t ? tensor_argument(*t) : GraphArg());
   } else if (value.is_List()) {
     for (const IValue& item : value.to_list()) list.items.push_back(argument_of(item));
+  } else if (value.is_Object()) {
+    return object_argument(value);
   } else {
     return value;
   }
@@ -181,6 +215,18 @@ void TracingMode::check_data_dependent(const OperatorHandle& op,
   }
 }
 
+void TracingMode::check_effect(const OperatorHandle& op) const {
+  if (!options_.refuse_data_dependent) return;
+  for (const Return& result : op.schema().returns) {
+    const bool known = result.type.has_tensor() || result.type.base == BaseType::Class;
+    SB_CHECK_KIND(DataDependentOutputError, known, op.name().to_string(),
+                  ": the operator has an effect, so that what it gives may be another ",
+                  result.type.to_string(),
+                  " in each run, and would be burnt into the graph as a "
+                  "constant; TraceOptions::refuse_data_dependent = false allows that");
+  }
+}
+
 void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   if (paused_) {
     op.call_boxed(stack);
@@ -191,7 +237,10 @@ void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   const std::vector<IValue> arguments(first, stack->end());
   check_data_dependent(op, arguments);
   check_pure(op, arguments);
-  op.call_boxed(stack);
+  if (has_ordered_effect(op)) check_effect(op);
+  const bool passed_over =
+      !options_.run_effects && WithoutEffects::pass_over(options_.pure_function, op, stack);
+  if (!passed_over) op.call_boxed(stack);
 
   std::vector<GraphArg> given;
   given.reserve(arguments.size());
@@ -214,6 +263,7 @@ Graph TracingMode::finish(const std::vector<Tensor>& results) {
   for (const Tensor& result : results) returned.push_back(tensor_argument(result));
   graph_.output(std::move(returned));
   nodes_.clear();
+  objects_.clear();
   return std::move(graph_);
 }
 

@@ -19,12 +19,15 @@ struct TraceOptions {
   // Names of the inputs; "arg0", "arg1", ... where none is given.
   std::vector<std::string> input_names = {};
   // Refuses operators that make numbers of a traced tensor's data, as item does
-  // (Tag::data_dependent_output). Otherwise such a number is burnt in: the graph has what it was
-  // while it was traced.
+  // (Tag::data_dependent_output), and those with an ordered effect that give numbers. Otherwise
+  // such a number is burnt in: the graph has what it was while it was traced.
   bool refuse_data_dependent = true;
   // Not empty: the name, for errors, of a function that must write to nothing but what it makes.
   // A call that would is refused with RuntimeError before it runs.
   std::string pure_function = "";
+  // False for a function that is run again when it has been traced: then calls with an ordered
+  // effect are recorded and passed over, or refused, as WithoutEffects says.
+  bool run_effects = true;
 };
 
 // Records each call that reaches it, and runs it below: on real tensors, or on fake ones. As
@@ -34,7 +37,11 @@ struct TraceOptions {
 // A tensor is known by its identity. The result of an in-place operator is its input, which from
 // then on stands for the new node; a tensor that the trace does not know becomes a constant of the
 // graph, but numbers that were made tensors (x + 1) stay numbers. Numbers, shapes and branches that
-// the program took from its inputs are burnt in. A call that throws is not recorded.
+// the program took from its inputs are burnt in. A call that throws is not recorded. Objects of
+// classes are known as tensors are: one that a call made stands for its node, others are constants.
+//
+// Calls with an ordered effect (dispatch/modes/effects.h) are recorded in their order, so that each
+// run of the graph has the effects of the program. While it is traced it has them, too.
 //
 // For one thread at a time. Use trace(), or, to see more of it, activate it by hand:
 //
@@ -101,6 +108,9 @@ class TracingMode : public DispatchMode {
   // An input for a tensor that comes from outside.
   Node* lift(const Tensor& tensor, const std::string& name);
   void track_value(Node* node, const IValue& value);
+  GraphArg object_argument(const IValue& value) const;
+  // Refuses results of an operator with an effect that the graph cannot have.
+  void check_effect(const OperatorHandle& op) const;
   void check_pure(const OperatorHandle& op, const std::vector<IValue>& arguments);
   void check_data_dependent(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
 
@@ -112,6 +122,12 @@ class TracingMode : public DispatchMode {
     Node* node;
   };
   absl::flat_hash_map<const TensorImpl*, Tracked> nodes_;
+  // Objects that calls made; they are kept alive.
+  struct TrackedObject {
+    IntrusivePtr<OpaqueObject> object;
+    Node* node;
+  };
+  absl::flat_hash_map<const OpaqueObject*, TrackedObject> objects_;
   TracingMode* parent_ = nullptr;            // of a subgraph
   std::vector<Tensor>* captured_ = nullptr;  // the same
   std::vector<Tensor> from_outside_;  // inputs, constants: what pure functions leave as it is

@@ -1,9 +1,11 @@
 #include "switchboard/transforms/control_flow/trace_control_flow.h"
 
+#include <optional>
 #include <utility>
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/views/views.h"
@@ -28,7 +30,8 @@ TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToT
     std::vector<Tensor> copies, results;
     for (const Tensor& input : f.inputs) copies.push_back(copy_with_strides(input));
     const TraceOptions options{.refuse_data_dependent = mode.options().refuse_data_dependent,
-                               .pure_function = f.function.name()};
+                               .pure_function = f.function.name(),
+                               .run_effects = false};
     graphs.push_back(mode.trace_subgraph(
         [&](const std::vector<Tensor>& given) { return results = f.function(given); }, copies,
         options, &traced.captured));
@@ -80,7 +83,13 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
 void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* stack,
                     std::shared_ptr<const HigherOrderTarget> target,
                     std::vector<GraphArg> arguments) {
-  op.call_boxed(stack);
+  {
+    // In a function that is only recorded, its own functions are that, too.
+    WithoutEffects without(mode.options().pure_function);
+    std::optional<ModeGuard> active;
+    if (!mode.options().run_effects) active.emplace(&without);
+    op.call_boxed(stack);
+  }
   Node* const node = mode.graph().call_higher_order(std::move(target), std::move(arguments));
   // One tensor stands for one node. A result may be an operand or a tensor that a function
   // captured, and those are still what they were. Before dispatch it may have a history.

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/set.h"
@@ -52,10 +53,13 @@ class WritingCall {
 
   std::vector<IValue> run() {
     for (const Tensor& t : written_) layouts_.emplace_back(t);
-    const std::optional<FunctionalForm> form = find_functional_form(op_);
+    // An effect is the operator's own, and comes about once: no other form, and no rehearsal.
+    const bool has_effect = has_ordered_effect(op_);
+    const std::optional<FunctionalForm> form =
+        has_effect ? std::nullopt : find_functional_form(op_);
     const bool is_view = form && form->op.schema().is_view();
     std::vector<IValue> others;
-    if (!form && !op_.entry().has_tag(Tag::inplace_view)) {
+    if (!form && (has_effect || !op_.entry().has_tag(Tag::inplace_view))) {
       write(compute_on_clones(&others));
       return returns(std::move(others));
     }

@@ -4,6 +4,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/outputs/map_tensors.h"
 #include "switchboard/ops/views/views.h"
@@ -184,6 +185,9 @@ namespace {
 
 void call_view(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
   const size_t viewed = viewed_argument(op);
+  SB_CHECK_NOT_IMPLEMENTED(!has_ordered_effect(op), op.name().to_string(),
+                           ": the operator has an effect and gives a view, which functionalisation "
+                           "makes again whenever the viewed memory is written to");
   std::vector<IValue> arguments = take_arguments(op, stack);
   if (arguments[viewed].is_Tensor())
     arguments[viewed] = context.functional(arguments[viewed].to_tensor());

@@ -72,7 +72,8 @@ const FunctionalizeRoutes& functionalize_routes();
 namespace internal {
 
 // The general rule. Below it no operator mutates anything, but for one whose
-// functional form does not exist: that works on a clone. If it throws, no tensor has changed.
+// functional form does not exist: that works on a clone. If it throws, no tensor has changed. Each
+// call with an ordered effect (dispatch/modes/effects.h) is one call of that operator below.
 //
 // Throws what the operator itself would, and NotImplementedError, naming the operator, for what has
 // no functional meaning: another storage in the place of an argument's, memory that grows under
