@@ -20,6 +20,11 @@ bool FunctionalizeContext::captured(const Tensor& tensor) const {
   return impl && internal::is_captured(*impl, owner_);
 }
 
+void FunctionalizeContext::check_reach(const FunctionalTensorImpl& viewed,
+                                       const Tensor& value) const {
+  if (inputs_) inputs_->check_reach(viewed, value);
+}
+
 Tensor FunctionalizeContext::wrap(const Tensor& value) const {
   if (!value.defined()) return value;
   SB_CHECK(value.storage(), "functionalize: ", value.describe(), " has no storage");
@@ -197,6 +202,7 @@ void call_view(FunctionalizeContext& context, const OperatorHandle& op, Stack* s
       ViewStep step{op, call.values, viewed, index};
       step.arguments[viewed] = IValue();
       auto [chain, lineage] = view_of(*base, std::move(step), result);
+      if (op == as_strided.handle()) context.check_reach(*base, result);
       auto view = make_intrusive<FunctionalTensorImpl>(base->functional_storage(), lineage,
                                                        std::move(chain), result, base->owner());
       view->share_version_counter(*base);

@@ -26,6 +26,8 @@ class FunctionalizeContext : public FunctionalizeApi {
   bool owns(const Tensor& tensor) const;
   // Whether the tensor is a functional one of the program around the function that runs.
   bool captured(const Tensor& tensor) const;
+  // As FunctionalInputs::check_reach().
+  void check_reach(const FunctionalTensorImpl& viewed, const Tensor& value) const;
   // A functional tensor with this value.
   Tensor wrap(const Tensor& value) const;
   // The value with every write so far in it, of captured ones too. A plain tensor has what was
