@@ -103,9 +103,7 @@ struct Scope {
   Block block;
   std::shared_ptr<Frame> frame = std::make_shared<Frame>();
 
-  Ref last(size_t index = 0) const {
-    return {0, static_cast<int>(block.steps.size()) - 1, index};
-  }
+  Ref last(size_t index = 0) const { return {0, static_cast<int>(block.steps.size()) - 1, index}; }
 };
 
 class Generator {
@@ -219,13 +217,16 @@ class Generator {
       step.arguments.push_back(value_of(schema.arguments[i].default_value.value_or(IValue())));
     return accept(scope, std::move(step), nullptr);
   }
-  bool add_clone(Scope& scope, const Ref& ref) { return add_call(scope, "aten::clone", {value_of(ref)}); }
+  bool add_clone(Scope& scope, const Ref& ref) {
+    return add_call(scope, "aten::clone", {value_of(ref)});
+  }
 
   bool try_operator(Scope& scope, Class c) {
     const std::vector<OperatorHandle>& ops = operators_.of(c);
     if (ops.empty()) return false;
     const OperatorHandle& chosen = random_.one_of(ops);
-    std::optional<PickedArguments> picked = pick_arguments(chosen.schema(), live_in(scope), random_);
+    std::optional<PickedArguments> picked =
+        pick_arguments(chosen.schema(), live_in(scope), random_);
     if (!picked) return false;
     if (c == Class::Out) fit_outs(scope, chosen, &*picked);
     Step step;
@@ -337,13 +338,11 @@ class Generator {
   }
 
   bool add_cond(Scope& scope, size_t depth) {
-    std::optional<Live> pred = find(scope, [](const Tensor& t) {
-      return t.dtype() == DType::Bool && t.numel() == 1;
-    });
+    std::optional<Live> pred =
+        find(scope, [](const Tensor& t) { return t.dtype() == DType::Bool && t.numel() == 1; });
     if (!pred) {
-      const std::optional<Live> x = find(scope, [](const Tensor& t) {
-        return !is_complex(t.dtype()) && t.numel() > 0;
-      });
+      const std::optional<Live> x =
+          find(scope, [](const Tensor& t) { return !is_complex(t.dtype()) && t.numel() > 0; });
       if (!x || !add_call(scope, "aten::sum", {value_of(x->ref)})) return false;
       if (!add_call(scope, "aten::gt.Scalar", {value_of(scope.last()), value_of(IValue(1))}))
         return false;
@@ -501,10 +500,14 @@ Operators::Operators(const std::string& only) {
     }
     const auto is_out = [](const Argument& a) { return a.is_out(); };
     Class c = Class::Functional;
-    if (schema.name.ns() == "composition") c = Class::Custom;
-    else if (schema.is_view()) c = Class::View;
-    else if (std::any_of(schema.arguments.begin(), schema.arguments.end(), is_out)) c = Class::Out;
-    else if (schema.is_mutable()) c = Class::InPlace;
+    if (schema.name.ns() == "composition")
+      c = Class::Custom;
+    else if (schema.is_view())
+      c = Class::View;
+    else if (std::any_of(schema.arguments.begin(), schema.arguments.end(), is_out))
+      c = Class::Out;
+    else if (schema.is_mutable())
+      c = Class::InPlace;
     classes_[static_cast<size_t>(c)].push_back(op);
   }
 }
@@ -512,9 +515,9 @@ Operators::Operators(const std::string& only) {
 std::string Operators::to_string() const {
   const auto n = [&](Class c) { return of(c).size(); };
   return str_cat("operators: ", n(Class::View), " views, ", n(Class::InPlace), " in-place, ",
-                 n(Class::Out), " out=, ", n(Class::Functional),
-                 " functional, ", n(Class::Custom), " custom; left out: ", random_, " random ones, ",
-                 other_types_, " with arguments of other types");
+                 n(Class::Out), " out=, ", n(Class::Functional), " functional, ", n(Class::Custom),
+                 " custom; left out: ", random_, " random ones, ", other_types_,
+                 " with arguments of other types");
 }
 
 Program generate(const Operators& operators, uint64_t seed) {

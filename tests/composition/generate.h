@@ -14,8 +14,8 @@
 namespace sb::composition {
 
 // The operators that programs are made of: those with a schema, less those that are tagged
-// nondeterministic_seeded, and those with an argument that nothing can be picked for. In classes, by
-// their schemas.
+// nondeterministic_seeded, and those with an argument that nothing can be picked for. In classes,
+// by their schemas.
 class Operators {
  public:
   enum class Class : uint8_t { View, InPlace, Out, Functional, Custom };
@@ -25,6 +25,7 @@ class Operators {
   explicit Operators(const std::string& only);
 
   const std::vector<OperatorHandle>& of(Class c) const { return classes_[static_cast<size_t>(c)]; }
+  size_t left_out() const { return random_ + other_types_; }
   std::string to_string() const;
 
  private:
@@ -33,7 +34,8 @@ class Operators {
 };
 
 // What the program with this seed is. Every call in it succeeds, and no result depends on
-// uninitialised memory or on the order in which elements are written; fresh memory must be poisoned.
+// uninitialised memory or on the order in which elements are written; fresh memory must be
+// poisoned.
 Program generate(const Operators& operators, uint64_t seed);
 
 }  // namespace sb::composition

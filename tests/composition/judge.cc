@@ -20,7 +20,9 @@ bool has(const LayerStack& stack, std::string_view name) {
 
 // The first "ns::name" in the text, with its overload; "" if there is none.
 std::string operator_in(const std::string& text) {
-  const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  const auto is_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
   for (size_t at = text.find("::"); at != std::string::npos; at = text.find("::", at + 2)) {
     size_t begin = at, end = at + 2;
     while (begin > 0 && is_name(text[begin - 1])) --begin;
@@ -44,7 +46,8 @@ Verdict verdict_of_error(const Outcome& got, const LayerStack& stack) {
   if (op.empty()) return verdict;
   for (const Layer* layer : stack)
     for (std::string_view word : layer->words)
-      if (absl::StrContains(absl::AsciiStrToLower(got.error), absl::AsciiStrToLower(std::string(word)))) {
+      if (absl::StrContains(absl::AsciiStrToLower(got.error),
+                            absl::AsciiStrToLower(std::string(word)))) {
         verdict.kind = Verdict::Kind::Refused;
         verdict.op = op;
         verdict.layer = std::string(layer->name);
@@ -63,9 +66,8 @@ std::string to_string(const LayerStack& stack) {
 
 LayerStack parse_stack(std::string_view text) {
   LayerStack stack;
-  for (const std::string& name : std::vector<std::string>(
-           absl::StrSplit(absl::string_view(text.data(), text.size()), absl::ByAnyChar(", "),
-                          absl::SkipEmpty())))
+  for (const std::string& name : std::vector<std::string>(absl::StrSplit(
+           absl::string_view(text.data(), text.size()), absl::ByAnyChar(", "), absl::SkipEmpty())))
     stack.push_back(&find_layer(name));
   return stack;
 }
@@ -149,8 +151,8 @@ Verdict Judge::judge(const LayerStack& stack) {
   const Outcome& expected = graded_stack && !only_grad ? graded() : plain();
   if (expected.threw()) {
     // What is not written to any more may well have a gradient.
-    const bool may_do_better = has(stack, "functionalize") || has(stack, "functional_mode") ||
-                               has(stack, "fake");
+    const bool may_do_better =
+        has(stack, "functionalize") || has(stack, "functional_mode") || has(stack, "fake");
     if (got.threw() || may_do_better) return verdict;
     verdict.kind = Verdict::Kind::Failed;
     verdict.message = str_cat("does not throw; eager throws ", expected.kind, ": ", expected.error);

@@ -25,8 +25,8 @@ bool has_meaning(const LayerStack& stack);
 struct Verdict {
   enum class Kind : uint8_t { Passed, Failed, Refused, DoesNotApply };
   Kind kind = Kind::Passed;
-  std::string message;   // what differs, or the error
-  std::string op, layer; // that a refusal names
+  std::string message;    // what differs, or the error
+  std::string op, layer;  // that a refusal names
 };
 
 // A function whose answers are known.

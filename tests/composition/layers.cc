@@ -63,8 +63,8 @@ Copies copy_by_operators(const Tensors& inputs, const ArgumentPlan& plan) {
 
 const std::vector<Layer>& all_layers() {
   static const std::vector<Layer> layers = {
-      grad_layer(), functionalize_layer(), functional_mode_layer(), trace_layer(),
-      fake_layer(), watch_layer(),         body_layer(),            custom_layer()};
+      grad_layer(),  functionalize_layer(), functional_mode_layer(), trace_layer(), fake_layer(),
+      watch_layer(), body_layer(),          custom_layer()};
   return layers;
 }
 

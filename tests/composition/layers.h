@@ -25,29 +25,29 @@ struct Layer {
   // The function under the layer. `inputs` says how the inputs lie in memory.
   TensorFunction (*wrap)(TensorFunction f, const internal::ArgumentPlan& inputs);
   Keeps keeps = {};
-  // Its functions may not write to their inputs, nor give them, or views of them, or of one another,
-  // as results.
+  // Its functions may not write to their inputs, nor give them, or views of them, or of one
+  // another, as results.
   bool pure_only = false;
   // Words by which an error of the layer says that it is one.
   std::vector<std::string_view> words = {};
 };
 
-Layer grad_layer();            // results, then the gradients and second gradients of the inputs
-Layer functionalize_layer();   // functionalize()
-Layer functional_mode_layer(); // FunctionalMode
-Layer trace_layer();           // a graph, traced with other inputs
-Layer fake_layer();            // fake tensors, in their mode; outermost
-Layer watch_layer();           // modes that only watch
-Layer body_layer();            // the body of a cond, in that of a map
-Layer custom_layer();          // a custom operator
+Layer grad_layer();             // results, then the gradients and second gradients of the inputs
+Layer functionalize_layer();    // functionalize()
+Layer functional_mode_layer();  // FunctionalMode
+Layer trace_layer();            // a graph, traced with other inputs
+Layer fake_layer();             // fake tensors, in their mode; outermost
+Layer watch_layer();            // modes that only watch
+Layer body_layer();             // the body of a cond, in that of a map
+Layer custom_layer();           // a custom operator
 
 // All of them. The order in a stack is from the inside out.
 const std::vector<Layer>& all_layers();
 // Throws ValueError for a name that is none.
 const Layer& find_layer(std::string_view name);
 
-// Copies of inputs that lie in memory in the same way, by operators, so that whoever looks sees them
-// made: the memories first, which have the elements, and then the inputs.
+// Copies of inputs that lie in memory in the same way, by operators, so that whoever looks sees
+// them made: the memories first, which have the elements, and then the inputs.
 struct Copies {
   Tensors memories;
   Tensors inputs;

@@ -62,8 +62,10 @@ int run_all() {
   };
   const auto print_failure = [&](const std::string& stack, uint64_t number,
                                  const std::string& text) {
-    std::printf("%s", absl::StrFormat("\nFAILED  --seed=%d --first=%d --programs=1 --stack='%s'\n%s", options.seed, number,
-                stack, text).c_str());
+    std::printf("%s",
+                absl::StrFormat("\nFAILED  --seed=%d --first=%d --programs=1 --stack='%s'\n%s",
+                                options.seed, number, stack, text)
+                    .c_str());
     std::fflush(stdout);
   };
 
@@ -162,10 +164,12 @@ int run_all() {
   run_in_workers(work);
   if (!report.failures.empty()) {
     std::printf("\nfailures that were made small, and how often:\n");
-    for (const auto& [kind, n] : report.failures) std::printf("%8d  %s\n", static_cast<int>(n), kind.c_str());
+    for (const auto& [kind, n] : report.failures)
+      std::printf("%8d  %s\n", static_cast<int>(n), kind.c_str());
   }
   std::printf("%s", report.to_string().c_str());
-  std::printf("%.0f programs a second, %.0f seconds\n", static_cast<double>(report.programs) / elapsed(), elapsed());
+  std::printf("%.0f programs a second, %.0f seconds\n",
+              static_cast<double>(report.programs) / elapsed(), elapsed());
   return report.failed == 0 ? 0 : 1;
 }
 

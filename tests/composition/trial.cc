@@ -101,8 +101,7 @@ Smallest smallest(const Program& program, const LayerStack& stack, const Verdict
     }
   }
   Smallest found;
-  found.program =
-      shrink(program, [&](const Program& p) { return is_alike(failure(p, layers)); });
+  found.program = shrink(program, [&](const Program& p) { return is_alike(failure(p, layers)); });
   found.stack = layers;
   found.message = failure(found.program, layers).value_or(verdict).message;
   std::string names;

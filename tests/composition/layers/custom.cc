@@ -37,8 +37,8 @@ std::vector<IValue> derive_current(FunctionContext& ctx, const Tensors& grads) {
   }
   Tensors found(leaves.size());
   if (!outputs.empty())
-    found = grad(outputs, leaves, output_grads,
-                 {.create_graph = create_graph, .allow_unused = true});
+    found =
+        grad(outputs, leaves, output_grads, {.create_graph = create_graph, .allow_unused = true});
   Tensors all;
   size_t leaf = 0;
   for (const Tensor& input : inputs)

@@ -65,7 +65,8 @@ Tensors run(const TensorFunction& f, const internal::ArgumentPlan& plan, const T
 Layer grad_layer() {
   return {.name = "grad",
           .wrap = [](TensorFunction f, const internal::ArgumentPlan& plan) -> TensorFunction {
-            return [f = std::move(f), &plan](const Tensors& inputs) { return run(f, plan, inputs); };
+            return
+                [f = std::move(f), &plan](const Tensors& inputs) { return run(f, plan, inputs); };
           },
           .words = {"grad", "deriv", "backward", "differentia"}};
 }
