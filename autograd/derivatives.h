@@ -143,6 +143,9 @@ class DerivedNode final : public FormulaNode {
   }
 
   void apply_formulas(const TensorVector& grads, TensorVector* out) override {
+    // As PyTorch, which looks at every result that it saved, whichever formulas are wanted.
+    if constexpr (kResults != 0 && sizeof...(F) > 1)
+      load_results(std::make_index_sequence<kReturns>());
     size_t edge = 0, formula = 0;
     (apply_formula<F>(grads, out, &edge, &formula), ...);
   }
@@ -209,6 +212,15 @@ class DerivedNode final : public FormulaNode {
         [&] {
           if constexpr ((kResults >> I & 1) != 0)
             std::get<I>(results_).save(std::get<I>(results), *this);
+        }(),
+        ...);
+  }
+
+  template <size_t... I>
+  void load_results(std::index_sequence<I...>) {
+    (
+        [&] {
+          if constexpr ((kResults >> I & 1) != 0) (void)std::get<I>(results_).load(*this);
         }(),
         ...);
   }

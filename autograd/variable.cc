@@ -127,6 +127,26 @@ void retain_grad(const Tensor& tensor) {
   if (node && !meta.stop_retaining) retain(tensor, meta);
 }
 
+namespace {
+
+// For a view whose base was written to since: whether its node may be made anew. What several views
+// of one operator share, and what nobody recorded, is ambiguous; as PyTorch, an error.
+void check_may_be_anew(const Tensor& tensor, const GradMeta& meta) {
+  const std::string_view made = meta.view->origin == ViewOrigin::OneOfSeveral
+                                    ? "one of several views that an operator returned at once"
+                                : meta.view->origin == ViewOrigin::CustomFunction
+                                    ? "a view that a custom Function returned"
+                                : meta.view->origin == ViewOrigin::WithoutGrad
+                                    ? "a view made while gradients were not recorded"
+                                    : "";
+  SB_CHECK(made.empty(), "grad_fn: ", tensor.describe(), " is ", made, " (",
+           meta.grad_fn ? meta.grad_fn->name() : "recorded nowhere",
+           "), and its base, or another view of that, has been written to since; write to a clone, "
+           "or take the view after the write");
+}
+
+}  // namespace
+
 NodePtr grad_fn(const Tensor& tensor) {
   GradMeta* const meta = find_grad_meta(tensor);
   if (!meta) return nullptr;
@@ -137,14 +157,7 @@ NodePtr grad_fn(const Tensor& tensor) {
   const uint32_t version = tensor.version();
   if (view.version == version) return meta->grad_fn;
   // Somebody wrote to the base, or to another view of it.
-  const bool is_of_function =
-      view.origin == ViewOrigin::CustomFunction ||
-      (view.origin == ViewOrigin::OneOfSeveral &&
-       dynamic_cast<const internal::FunctionNode*>(meta->grad_fn.get()) != nullptr);
-  SB_CHECK(
-      !is_of_function, "grad_fn: ", tensor.describe(),
-      " is a view that a custom Function returned, and its base has been written to, which its "
-      "backward does not know of; write to a clone");
+  check_may_be_anew(tensor, *meta);
   if (view.replay) {
     const GradModeGuard on(true);
     const Tensor anew = view.replay(view.base);

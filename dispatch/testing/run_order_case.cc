@@ -39,9 +39,9 @@ IValue parse_value(const Argument& argument, const std::string& text) {
 }
 
 // Makes the arguments of the call, and refuses entries for arguments that are not there.
-class Arguments {
+class CaseArguments {
  public:
-  Arguments(const OrderCase& order, const FunctionSchema& schema)
+  CaseArguments(const OrderCase& order, const FunctionSchema& schema)
       : order_(order), schema_(schema) {
     refuse_unknown(order.tensors, "keys", schema);
     refuse_unknown(order.shapes, "shapes", schema);
@@ -164,7 +164,7 @@ std::string list(const char* title, const std::vector<OrderStep>& steps, const s
 OrderResult run_order_case(const OrderCase& order, Dispatcher& dispatcher) {
   const OperatorHandle op = dispatcher.find_op_or_throw(order.op);
   const std::string name = op.name().to_string();
-  Stack stack = Arguments(order, op.schema()).take();
+  Stack stack = CaseArguments(order, op.schema()).take();
 
   IncludeKeysGuard include(order.include);
   ExcludeKeysGuard exclude(order.exclude);

@@ -57,7 +57,7 @@ void define_number_forms(Library& m, const Op<Tag>&, const Op<Target>&, NumberFo
                                                      DispatchKey key) {
     using Kernel =
         typename Op<Form>::Traits::template Apply<internal::NumberForm<To>::template Kernel>;
-    define(m, form, Tag::derived_through, where).kernel(key, Kernel());
+    define(m, form, sb::Tag::derived_through, where).kernel(key, Kernel());
   };
   define_form(internal::op_of<Tag>, internal::op_of<Target>, keys.functional);
   if constexpr (HasForm<InplaceForm, Tag>) {

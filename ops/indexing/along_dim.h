@@ -11,6 +11,8 @@
 
 namespace sb {
 
+// The dtypes of indices.
+inline bool is_place_dtype(DType dtype) { return dtype == DType::Int64 || dtype == DType::Int32; }
 // `index` itself where it is int64, else a copy that is.
 Tensor as_int64(const Tensor& index);
 // The smallest and the largest element of an int64 tensor that is not empty.

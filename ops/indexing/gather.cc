@@ -19,7 +19,7 @@ DimVector copy_of(IntArrayRef sizes) { return DimVector(sizes.begin(), sizes.end
 // Whether an index with symbolic sizes fits self for all of them, so that the rule need not ask if
 // it has elements.
 bool is_known_to_fit(const Tensor& self, const Tensor& index, int64_t dim) {
-  if (index.dtype() != DType::Int64 || self.dim() != index.dim()) return false;
+  if (!is_place_dtype(index.dtype()) || self.dim() != index.dim()) return false;
   for (int64_t i = 0; i < index.dim(); ++i) {
     if (i != dim && !known(index.sym_size(i) <= self.sym_size(i))) return false;
   }
@@ -32,7 +32,8 @@ BasicTensorMeta<Int> gather_rule(const Tensor& self, int64_t dim, const Tensor& 
   BasicTensorMeta<Int> meta{size_vector<Int>(index), self.dtype()};
   if (std::same_as<Int, SymInt> && is_known_to_fit(self, index, d)) return meta;
   if (same_size(numel_of<Int>(index), Int(0))) return meta;  // of any shape and dtype
-  SB_CHECK(index.dtype() == DType::Int64, "gather: index: expected int64, got ", index.describe());
+  SB_CHECK(is_place_dtype(index.dtype()), "gather: index: expected int32 or int64, got ",
+           index.describe());
   const auto rank = [](const Tensor& t) { return std::max<int64_t>(t.dim(), 1); };
   SB_CHECK(rank(self) == rank(index), "gather: index: expected as many dimensions as ",
            self.describe(), ", got ", index.describe());
@@ -44,8 +45,9 @@ BasicTensorMeta<Int> gather_rule(const Tensor& self, int64_t dim, const Tensor& 
   }
   return meta;
 }
-void gather_kernel(const Tensor& self, int64_t dim, const Tensor& index, bool, const Tensor& out) {
+void gather_kernel(const Tensor& self, int64_t dim, const Tensor& places, bool, const Tensor& out) {
   if (out.numel() == 0) return;
+  const Tensor index = as_int64(places);
   const int64_t d = wrap_dim("gather", dim, self.dim());
   check_indices<RuntimeError>("gather", index, 0, self.dim() == 0 ? 1 : self.size(d));
   run_indexed(walk_along(self, d, index, IndexShape::Full, out), read_loop(self.itemsize()));
@@ -89,8 +91,8 @@ BasicTensorMeta<Int> index_select_rule(const Tensor& self, int64_t dim, const Te
   const int64_t d = wrap_dim("index_select", dim, self.dim());
   SB_CHECK_INDEX(index.dim() <= 1, "index_select: index: expected a vector, got ",
                  index.describe());
-  SB_CHECK(index.dtype() == DType::Int32 || index.dtype() == DType::Int64,
-           "index_select: index: expected int32 or int64, got ", index.describe());
+  SB_CHECK(is_place_dtype(index.dtype()), "index_select: index: expected int32 or int64, got ",
+           index.describe());
   BasicTensorMeta<Int> meta{size_vector<Int>(self), self.dtype()};
   if (self.dim() > 0) meta.sizes[static_cast<size_t>(d)] = numel_of<Int>(index);
   return meta;

@@ -41,8 +41,8 @@ BasicTensorMeta<Int> combine_rule(const char* op, const Tensor& self, int64_t di
                                   const Tensor& index, const Tensor& source) {
   const int64_t d = wrap_dim(op, dim, self.dim());
   SB_CHECK_INDEX(index.dim() <= 1, op, ": index: expected a vector, got ", index.describe());
-  SB_CHECK(index.dtype() == DType::Int64 || index.dtype() == DType::Int32, op,
-           ": index: expected int32 or int64, got ", index.describe());
+  SB_CHECK(is_place_dtype(index.dtype()), op, ": index: expected int32 or int64, got ",
+           index.describe());
   SB_CHECK(self.dtype() == source.dtype(), op, ": source: expected ", to_string(self.dtype()),
            ", got ", source.describe());
   SB_CHECK(d == 0 || d < source.dim(), op, ": source ", source.describe(), " has no dimension ", d);

@@ -120,11 +120,17 @@ void check_masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& 
   const SymDimVector common = broadcast_sizes<SymInt>(self.sym_sizes(), mask.sym_sizes());
   SB_CHECK(equal_sizes<SymInt>(common, self.sym_sizes()), "masked_scatter: mask ", mask.describe(),
            " does not broadcast to self, ", self.describe());
-  check_no_overlap(self, mask);
-  check_no_overlap(self, source);
 }
-Tensor masked_scatter_cpu(const Tensor& self, const Tensor& mask, const Tensor& source) {
-  check_masked_scatter(self, mask, source);
+// The tensor itself, or a copy of it where some of its elements may lie where `written` has others.
+Tensor apart_from(const Tensor& written, const Tensor& read) {
+  return overlap_between(written, read) == Overlap::No ? read : clone(read);
+}
+// PyTorch reads what it has just written where source and self overlap; here source and mask are
+// what they were before the call, as functionalization has them.
+Tensor masked_scatter_cpu(const Tensor& self, const Tensor& given_mask,
+                          const Tensor& given_source) {
+  check_masked_scatter(self, given_mask, given_source);
+  const Tensor mask = apart_from(self, given_mask), source = apart_from(self, given_source);
   check_mask_values("masked_scatter", mask);
   const int64_t count = count_true(self.sizes(), mask);
   SB_CHECK(count <= source.numel(), "masked_scatter: source has ", source.numel(),

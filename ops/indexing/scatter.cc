@@ -20,8 +20,8 @@ template <SizeType Int>
 BasicTensorMeta<Int> rule(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                           const Tensor* src) {
   const int64_t d = wrap_dim(op, dim, self.dim());
-  SB_CHECK(index.dtype() == DType::Int64 || is_empty<Int>(index), op,
-           ": index: expected int64, got ", index.describe());
+  SB_CHECK(is_place_dtype(index.dtype()) || is_empty<Int>(index), op,
+           ": index: expected int32 or int64, got ", index.describe());
   SB_CHECK(!src || src->dtype() == self.dtype(), op, ": src: expected ", to_string(self.dtype()),
            ", got ", to_string(src ? src->dtype() : self.dtype()));
   BasicTensorMeta<Int> meta{size_vector<Int>(self), self.dtype()};
@@ -81,13 +81,14 @@ template <auto& op, class... Rest>
 void check_scatter(const Tensor& self, int64_t dim, const Tensor& index, const Rest&...) {
   if (index.numel() == 0) return;
   const int64_t size = self.dim() == 0 ? 1 : self.size(from_first(dim, self));
-  check_indices<RuntimeError>(op.name(), index, 0, size);
+  check_indices<RuntimeError>(op.name(), as_int64(index), 0, size);
 }
 
 // Calls f(make_walk) where there is something to write.
 template <class F>
-void with_walk(const Tensor& out, int64_t dim, const Tensor& index, F&& f) {
-  if (index.numel() == 0) return;
+void with_walk(const Tensor& out, int64_t dim, const Tensor& places, F&& f) {
+  if (places.numel() == 0) return;
+  const Tensor index = as_int64(places);
   const int64_t d = from_first(dim, out);
   f([&](const Tensor& table, const Tensor& other) {
     IndexedWalk walk = walk_along(table, d, index, IndexShape::Full, other);

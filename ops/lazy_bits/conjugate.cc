@@ -89,10 +89,12 @@ Tensor view_as_complex_kernel(const Tensor& self) {
            "stride 1, got strides ", shape_text(self.sym_strides()));
   SymDimVector sizes(self.sym_sizes().begin(), self.sym_sizes().end() - 1);
   SymDimVector strides(self.sym_strides().begin(), self.sym_strides().end() - 1);
-  for (SymInt& stride : strides) {
-    SB_CHECK(stride % 2 == 0, "view_as_complex: expected even strides but for the last, got ",
+  for (size_t d = 0; d < strides.size(); ++d) {
+    // The stride of a dimension of size 1 is no step.
+    SB_CHECK(known(sizes[d] == 1) || strides[d] % 2 == 0,
+             "view_as_complex: expected even strides but for the last, got ",
              shape_text(self.sym_strides()));
-    stride /= 2;
+    strides[d] /= 2;
   }
   const SymInt offset = self.sym_storage_offset();
   SB_CHECK(offset % 2 == 0, "view_as_complex: expected an even storage offset, got ",

@@ -1,6 +1,7 @@
 // matmul and linear: compositions of the products in matmul.cc.
 
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
@@ -50,26 +51,55 @@ Tensor fold_batch(const Tensor& batched, const Tensor& other) {
                  [&]<class Int>() { return folded_batch<Int>(batched, other); });
 }
 
-// (*, n, k) @ (*, k, m), whose batch dimensions broadcast, as one batch of matrices.
+// (*, n, k) @ (*, k, m), whose batch dimensions broadcast, as one batch of matrices; one of them
+// may be a vector, (k).
 template <SizeType Int>
 Tensor batched_product(const Tensor& self, const Tensor& other) {
   const SizesRef<Int> a = sizes_of<Int>(self), b = sizes_of<Int>(other);
-  const SizesRef<Int> batch_a = a.first(a.size() - 2), batch_b = b.first(b.size() - 2);
+  const auto batch_of = [](SizesRef<Int> sizes) {
+    return sizes.first(sizes.size() > 1 ? sizes.size() - 2 : 0);
+  };
+  const SizesRef<Int> batch_a = batch_of(a), batch_b = batch_of(b);
   const SizeVector<Int> batch =
       broadcast_sizes<Int>(batch_a, batch_b, [&](const auto& same, size_t) {
         SB_CHECK(same, "matmul: batch dimensions ", shape_text(batch_a), " and ",
                  shape_text(batch_b), " do not broadcast");
       });
-  const Int count = product_of_sizes<Int>(batch);
-  const Int &n = a[a.size() - 2], &m = b.back();
-  const auto as_one_batch = [&](const Tensor& t, const Int& rows, const Int& columns) {
-    const SizeVector<Int> sizes = with_last<Int>(batch, {rows, columns});
-    return reshaped<Int>(expand(t, SizesRef<Int>(sizes)), {count, rows, columns});
+  const Int count = product_of_sizes<Int>(batch), one = 1;
+  const Int &n = a.size() > 1 ? a[a.size() - 2] : one, &k = b.size() > 1 ? b[b.size() - 2] : b[0],
+            &m = b.size() > 1 ? b.back() : one;
+  const auto as_one_batch = [&](const Tensor& t, std::initializer_list<Int> last) {
+    const SizeVector<Int> sizes = with_last<Int>(batch, last);
+    const SizeVector<Int> flat = with_last<Int>(SizesRef<Int>(&count, 1), last);
+    return reshaped<Int>(expand(t, SizesRef<Int>(sizes)), flat);
   };
-  const Tensor lhs = as_one_batch(self, n, a.back());
-  const Tensor rhs = as_one_batch(other, b[b.size() - 2], m);
-  const SizeVector<Int> result = with_last<Int>(batch, {n, m});
+  const Tensor lhs = as_one_batch(self, {n, a.back()});
+  // A vector broadcasts as a row, but stands for a column.
+  const Tensor rhs =
+      b.size() > 1 ? as_one_batch(other, {k, m}) : unsqueeze(as_one_batch(other, {k}), 2);
+  SizeVector<Int> result = batch;
+  if (a.size() > 1) result.push_back(n);
+  if (b.size() > 1) result.push_back(m);
   return _unsafe_view(bmm(lhs, rhs), SizesRef<Int>(result));
+}
+
+// Whether a batch and a matrix or a vector are multiplied as one product of matrices. As PyTorch:
+// where that copies nothing; or where the smaller one has a gradient, which would be one for each
+// of the batch.
+bool folds(const Tensor& self, const Tensor& other) {
+  const bool self_is_larger = self.dim() >= other.dim();
+  const Tensor larger = self_is_larger ? self : swap_last(other);
+  const Tensor& smaller = self_is_larger ? other : self;
+  if (larger.dim() < 3 || smaller.dim() > 2) return false;
+  if (internal::grad_hooks->requires_grad(smaller)) return true;
+  // The result would be that of a transposed product, and copied.
+  if (self.dim() == 2) return false;
+  const SymIntArrayRef sizes = larger.sym_sizes(), strides = larger.sym_strides();
+  for (const SymInt& size : sizes)
+    if (known(size == 0)) return true;
+  for (size_t d = 0; d + 2 < sizes.size(); ++d)
+    if (!known(strides[d] == strides[d + 1] * sizes[d + 1])) return false;
+  return true;
 }
 
 Tensor matmul_kernel(const Tensor& self, const Tensor& other) {
@@ -83,10 +113,10 @@ Tensor matmul_kernel(const Tensor& self, const Tensor& other) {
   if (a == 2 && b == 1) return mv(self, other);
   if (a == 1 && b == 2) return squeeze_dim(mm(unsqueeze(self, 0), other), 0);
   if (a == 2 && b == 2) return mm(self, other);
-  if (b <= 2) return fold_batch(self, other);
-  // The product transposed: (*, m, k) @ (k, n) gives (*, m, n).
-  if (a == 1) return fold_batch(swap_last(other), self);
-  if (a == 2) {
+  if (folds(self, other)) {
+    if (b <= 2) return fold_batch(self, other);
+    // The product transposed: (*, m, k) @ (k, n) gives (*, m, n).
+    if (a == 1) return fold_batch(swap_last(other), self);
     return contiguous(swap_last(fold_batch(swap_last(other), t(self))));
   }
   return by_size(any_symbolic(self, other),

@@ -66,11 +66,9 @@ std::array<BasicTensorMeta<Int>, 2> aminmax_rule(const Tensor& self, std::option
     SB_CHECK(numel_of<Int>(self) != 0, op, ": ", self.describe(), " has no element");
   }
   const IntArrayRef dims = dim ? IntArrayRef(&*dim, 1) : IntArrayRef();
-  BasicTensorMeta<Int> meta =
+  const BasicTensorMeta<Int> meta =
       ReductionPlan(op, Reduction::Min, self, dims, keepdim).meta_of<Int>(self.dtype());
   SB_CHECK(!is_complex(self.dtype()), op, ": not implemented for ", to_string(self.dtype()));
-  // Alone of all reductions, a dimension of a number is kept.
-  if (dim && keepdim && self.dim() == 0) meta.sizes = {1};
   return {meta, meta};
 }
 void aminmax_kernel(const Tensor& self, std::optional<int64_t> dim, bool keepdim, const Tensor& min,

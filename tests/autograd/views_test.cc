@@ -131,6 +131,27 @@ TEST_CASE("a view made under no_grad is not written to while gradients are recor
   CHECK_THROWS_WITH(mul_(v, select(x, 0, 1)), Catch::Contains("got one made under no_grad"));
 }
 
+TEST_CASE("one of several views that came at once is not used once its base was written to") {
+  const Tensor y = clone(leaf({2, 2}, {1, 2, 3, 4}));
+  const std::vector<Tensor> rows = unbind(y);
+  mul_(y, number(2));
+  CHECK_THROWS_WITH(mul(rows[0], number(3)),
+                    Catch::Contains("one of several views that an operator returned at once") &&
+                        Catch::Contains("written to since"));
+  const NoGradGuard off;
+  CHECK(values_of(mul(rows[0], number(3))) == Values{6, 12});
+}
+
+TEST_CASE("a view made under no_grad is not used once its base was written to") {
+  const Tensor y = clone(leaf({2, 2}, {1, 2, 3, 4}));
+  const Tensor row = [&] {
+    const NoGradGuard off;
+    return select(y, 0, 0);
+  }();
+  mul_(y, number(2));
+  CHECK_THROWS_WITH(mul(row, number(3)), Catch::Contains("made while gradients were not recorded"));
+}
+
 TEST_CASE("an element that a view has several times gets all of its gradients") {
   const Tensor x = leaf({2}, {1, 2});
   backward({as_strided(x, {3, 2}, {0, 1}, 0)},

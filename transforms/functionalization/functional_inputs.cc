@@ -75,6 +75,7 @@ Tensor FunctionalInputs::wrap_first(const Tensor& plain) {
   storages_.emplace(plain.storage().get(), memories_.size());
   Memory& memory = memories_.emplace_back();
   memory.functional = functional_impl(functional)->functional_storage();
+  memory.functional->mark_input();
   memory.lineage_of(plain);
   return functional;
 }

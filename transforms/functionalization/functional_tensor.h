@@ -94,6 +94,11 @@ class FunctionalStorage : public StorageImpl {
   // results.
   Tensor updated_base(size_t lineage) const;
 
+  // Says that the first base is the caller's memory: what it holds at the end is written to it.
+  void mark_input() { is_input_ = true; }
+  // Whether a value of this memory may be the caller's memory itself.
+  bool shows_input() const { return is_input_ && !mutated(); }
+
   // The FunctionScope in which the storage was made.
   uint64_t scope() const { return scope_; }
   // How many functional tensors have this storage.
@@ -119,6 +124,7 @@ class FunctionalStorage : public StorageImpl {
   std::vector<bool> recorded_;
   std::vector<Update> updates_;
   uint64_t generation_ = 0;
+  bool is_input_ = false;
   const uint64_t scope_ = FunctionScope::current();
   size_t num_tensors_ = 0;
   IntrusivePtr<FunctionalStorage> smaller_;

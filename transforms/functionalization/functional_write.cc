@@ -14,6 +14,7 @@
 #include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/functionalization/functional_form.h"
+#include "switchboard/transforms/functionalization/history.h"
 
 namespace sb::internal {
 namespace {
@@ -130,10 +131,33 @@ class WritingCall {
     std::vector<IValue> values;
     for (size_t i = 0; i < form.arguments.size(); ++i) {
       const std::optional<size_t> from = form.arguments[i];
-      values.push_back(from ? context_.unwrap(arguments_[*from])
+      values.push_back(from ? value_to_read(*from)
                             : option_of_out(form.op.schema().arguments[i].name));
     }
     return values;
+  }
+
+  // The value of an argument. Where it is written to, and autograd may save it, a copy of the
+  // caller's memory, which is written to in the end: as PyTorch's in-place operators save copies.
+  IValue value_to_read(size_t i) const {
+    const IValue value = context_.unwrap(arguments_[i]);
+    if (!schema_.arguments[i].is_write() || !records_gradients()) return value;
+    return map_tensors(arguments_[i], [&](const Tensor& t) {
+      const Tensor now = context_.unwrap(t);
+      const FunctionalTensorImpl* const impl = functional_impl(t);
+      if (!impl || !impl->functional_storage()->shows_input()) return now;
+      const BelowFunctionalization below(context_.owner());
+      return clone(now);
+    });
+  }
+  bool records_gradients() const {
+    if (!records_values() || !grad_hooks->is_grad_enabled()) return false;
+    bool any = false;
+    for (const IValue& argument : arguments_) {
+      context_.unwrap(argument).for_each_tensor(
+          [&](const Tensor& t) { any = any || (t.defined() && grad_hooks->requires_grad(t)); });
+    }
+    return any;
   }
 
   // What the functional form is told of the result, and the operator reads off its `out`.

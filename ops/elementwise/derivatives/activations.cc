@@ -10,6 +10,16 @@ namespace {
 
 double inverse(const Scalar& number) { return 1 / number.to<double>(); }
 
+// A derivative by self, and one by the result for the in-place form, as PyTorch; that refuses, in
+// backward, a negative alpha or slope, by which the result does not tell where self was negative.
+template <class Tag, class F, class G>
+void derive_both(LibraryHere m, const Op<Tag>& op, F, G) {
+  using Inplace = form_of<InplaceForm, Tag>;
+  internal::add_recording_kernel<Tag, internal::DerivedNode<Tag, F>>(m.library, op, m.where);
+  internal::add_recording_kernel<Inplace, internal::DerivedNode<Inplace, G>>(
+      m.library, Op<Inplace>(), m.where);
+}
+
 SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, gelu, SB_GRAD(self, (grad, self, approximate), gelu_backward(grad, self, approximate)));
   derive(m, silu, SB_GRAD(self, (grad, self), silu_backward(grad, self)));
@@ -17,16 +27,21 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(
       m, softplus,
       SB_GRAD(self, (grad, self, beta, threshold), softplus_backward(grad, self, beta, threshold)));
-  // By self and not by the result, which a negative alpha or slope would not tell from it.
-  derive(m, elu,
-         SB_GRAD(self, (grad, self, alpha, scale, input_scale),
-                 elu_backward(grad, alpha, scale, input_scale, false, self)));
-  derive(m, celu,
-         SB_GRAD(self, (grad, self, alpha),
-                 elu_backward(grad, alpha, 1.0, inverse(alpha), false, self)));
-  derive(m, leaky_relu,
-         SB_GRAD(self, (grad, self, negative_slope),
-                 leaky_relu_backward(grad, self, negative_slope, false)));
+  derive_both(m, elu,
+              SB_GRAD(self, (grad, self, alpha, scale, input_scale),
+                      elu_backward(grad, alpha, scale, input_scale, false, self)),
+              SB_GRAD(self, (grad, result, alpha, scale, input_scale),
+                      elu_backward(grad, alpha, scale, input_scale, true, result)));
+  derive_both(m, celu,
+              SB_GRAD(self, (grad, self, alpha),
+                      elu_backward(grad, alpha, 1.0, inverse(alpha), false, self)),
+              SB_GRAD(self, (grad, result, alpha),
+                      elu_backward(grad, alpha, 1.0, inverse(alpha), true, result)));
+  derive_both(m, leaky_relu,
+              SB_GRAD(self, (grad, self, negative_slope),
+                      leaky_relu_backward(grad, self, negative_slope, false)),
+              SB_GRAD(self, (grad, result, negative_slope),
+                      leaky_relu_backward(grad, result, negative_slope, true)));
   derive(m, hardsigmoid, SB_GRAD(self, (grad, self), hardsigmoid_backward(grad, self)));
   derive(m, hardswish, SB_GRAD(self, (grad, self), hardswish_backward(grad, self)));
   derive(m, hardshrink, SB_GRAD(self, (grad, self, lambd), hardshrink_backward(grad, self, lambd)));

@@ -26,7 +26,9 @@ Tensor angle_gradient(const Tensor& grad, const Tensor& self) {
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, angle, SB_GRAD(self, (grad, self), angle_gradient(grad, self)));
-  derive(m, complex, SB_GRAD(real, (grad), real(grad)), SB_GRAD(imag, (grad), imag(grad)));
+  // The parts are read by nobody here. PyTorch saves them, so writing to them is an error.
+  derive(m, complex, SB_GRAD(real, (grad, real), (void(real), sb::real(grad))),
+         SB_GRAD(imag, (grad, imag), (void(imag), sb::imag(grad))));
   derive(m, polar, SB_GRAD(abs, (grad, result), real(mul(conj(grad), sgn(result)))),
          SB_GRAD(angle, (grad, result), real(mul(conj(grad), times_i(result)))));
 }

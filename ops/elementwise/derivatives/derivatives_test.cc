@@ -299,9 +299,9 @@ TEST_CASE("activation functions") {
       ONE(log_sigmoid, kAny),
       ONE(glu, kAny),
       TWO(prelu, kAny, Numbers{0.3}),
-      CALL(elu_, kAny, elu_(mul_Scalar(in[0], 2), -0.7)),
+      CALL(elu_, kAny, elu_(mul_Scalar(in[0], 2), 0.7)),
       CALL(celu_, kAny, celu_(mul_Scalar(in[0], 2), 0.7)),
-      CALL(leaky_relu_, kAny, leaky_relu_(mul_Scalar(in[0], 2), -0.3)),
+      CALL(leaky_relu_, kAny, leaky_relu_(mul_Scalar(in[0], 2), 0.3)),
       CALL2(elu_backward, kAny, kOther, elu_backward(in[0], 0.7, 1.3, 0.9, true, in[1]))};
   for (const Row& row : rows) check(row);
 }

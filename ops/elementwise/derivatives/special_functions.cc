@@ -13,6 +13,7 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/elementwise/pow.h"
 #include "switchboard/ops/elementwise/rounding.h"
 #include "switchboard/ops/elementwise/select.h"
 
@@ -85,7 +86,7 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
 SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(
       m, erfinv,
-      SB_GRAD(self, (grad, result), mul(grad, mul_Scalar(exp(mul(result, result)), kSqrtPi / 2))));
+      SB_GRAD(self, (grad, self), mul(grad, mul_Scalar(exp(square(erfinv(self))), kSqrtPi / 2))));
   derive(m, special_erfcx,
          SB_GRAD(self, (grad, self, result),
                  mul(grad, sub_Scalar(mul_Scalar(mul(self, result), 2), 2 / kSqrtPi))));
@@ -93,9 +94,10 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, special_ndtri, SB_GRAD(self, (grad, result), div(grad, bell(result, 1 / kSqrtTwoPi))));
   // The density over the distribution, both times exp(x^2 / 2).
   derive(m, special_log_ndtr,
-         SB_GRAD(self, (grad, self),
-                 div(mul_Scalar(grad, 2 / kSqrtTwoPi),
-                     special_erfcx(mul_Scalar(self, -1 / std::numbers::sqrt2)))));
+         SB_GRAD(self, (grad, self, result),
+                 (void(result),  // as PyTorch saves it
+                  div(mul_Scalar(grad, 2 / kSqrtTwoPi),
+                      special_erfcx(mul_Scalar(self, -1 / std::numbers::sqrt2))))));
   derive(m, special_entr, SB_GRAD(self, (grad, self), neg(mul(grad, add_Scalar(log(self), 1)))));
 
   derive(m, i0, SB_GRAD(self, (grad, self), mul(grad, special_i1(self))));

@@ -27,10 +27,10 @@ SymInt size_along(const InputMetadata& meta, int64_t dim) {
 
 // The other half of the spectrum was dropped, and so has no gradient. The engine takes the real
 // part.
-Tensor real_signal_gradient(const Tensor& grad, const InputMetadata& self, IntArrayRef dims,
+Tensor real_signal_gradient(const Tensor& grad, const Tensor& self, IntArrayRef dims,
                             int64_t normalization, bool onesided) {
   const int64_t last = dims.back();
-  const SymInt missing = onesided ? size_along(self, last) - grad.sym_size(last) : SymInt(0);
+  const SymInt missing = onesided ? self.sym_size(last) - grad.sym_size(last) : SymInt(0);
   return _fft_c2c(filled_up(grad, last, 0, missing), dims, normalization, /*forward=*/false);
 }
 
@@ -53,8 +53,8 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
          SB_GRAD(self, (grad, dim, normalization, forward),
                  _fft_c2c(grad, dim, normalization, !forward)));
   derive(m, _fft_r2c,
-         SB_GRAD(self, (grad, self_meta, dim, normalization, onesided),
-                 real_signal_gradient(grad, self_meta, dim, normalization, onesided)));
+         SB_GRAD(self, (grad, self, dim, normalization, onesided),
+                 real_signal_gradient(grad, self, dim, normalization, onesided)));
   derive(m, _fft_c2r,
          SB_GRAD(self, (grad, self_meta, dim, normalization),
                  half_spectrum_gradient(grad, self_meta, dim, normalization)));

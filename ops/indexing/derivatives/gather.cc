@@ -12,10 +12,10 @@
 namespace sb {
 namespace {
 
-Tensor gather_gradient(const Tensor& grad, const InputMetadata& self, int64_t dim,
+Tensor gather_gradient(const Tensor& grad, const Tensor& self, int64_t dim,
                        const Tensor& index, bool sparse) {
   SB_CHECK_NOT_IMPLEMENTED(!sparse, "gather: sparse_grad: sparse gradients are not implemented");
-  return scatter_add_(new_zeros(grad, self.sizes), dim, index, grad);
+  return scatter_add_(new_zeros(grad, self.sym_sizes()), dim, index, grad);
 }
 
 Tensor index_select_gradient(const Tensor& grad, const InputMetadata& self, int64_t dim,
@@ -27,14 +27,14 @@ Tensor index_select_gradient(const Tensor& grad, const InputMetadata& self, int6
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, gather,
-         SB_GRAD(self, (grad, self_meta, dim, index, sparse_grad),
-                 gather_gradient(grad, self_meta, dim, index, sparse_grad)));
+         SB_GRAD(self, (grad, self, dim, index, sparse_grad),
+                 gather_gradient(grad, self, dim, index, sparse_grad)));
   derive(m, index_select,
          SB_GRAD(self, (grad, self_meta, dim, index),
                  index_select_gradient(grad, self_meta, dim, index)));
   derive(m, take,
-         SB_GRAD(self, (grad, self_meta, index),
-                 put_(new_zeros(grad, self_meta.sizes), index, grad, /*accumulate=*/true)));
+         SB_GRAD(self, (grad, self, index),
+                 put_(new_zeros(grad, self.sym_sizes()), index, grad, /*accumulate=*/true)));
 }
 
 }  // namespace

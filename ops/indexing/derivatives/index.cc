@@ -33,10 +33,9 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, _index_put_impl,
          SB_GRAD(self, (grad, indices, accumulate), replaced_gradient(grad, indices, accumulate)),
          SB_GRAD(values, (grad, indices), index(grad, indices)));
-  derive(
-      m, put,
-      SB_GRAD(self, (grad, index, accumulate), replaced_flat_gradient(grad, index, accumulate)),
-      SB_GRAD(source, (grad, index, source_meta), reshape(take(grad, index), source_meta.sizes)));
+  derive(m, put,
+         SB_GRAD(self, (grad, index, accumulate), replaced_flat_gradient(grad, index, accumulate)),
+         SB_GRAD(source, (grad, index, source), reshape(take(grad, index), source.sym_sizes())));
 }
 
 }  // namespace

@@ -25,13 +25,12 @@ DimVector missing_dims(int64_t self_rank, int64_t source_rank, int64_t dim) {
 }
 
 // The gradient of source, of its shape or one that it broadcasts to, from that of self's parts.
-Tensor fit_source(const Tensor& parts, const InputMetadata& source, int64_t dim) {
-  if (parts.dim() < source.dim()) return expand(parts, source.sizes);  // self is a number
+Tensor fit_source(const Tensor& parts, const Tensor& source, int64_t dim) {
+  if (parts.dim() < source.dim()) return expand(parts, source.sym_sizes());  // self is a number
   if (parts.dim() == source.dim()) return parts;
   return sum_dim(parts, missing_dims(parts.dim(), source.dim(), dim));
 }
-Tensor source_gradient(const Tensor& grad, int64_t dim, const Tensor& index,
-                       const InputMetadata& source) {
+Tensor source_gradient(const Tensor& grad, int64_t dim, const Tensor& index, const Tensor& source) {
   return fit_source(index_select(grad, dim, index), source, wrap_dim("index", dim, grad.dim()));
 }
 
@@ -60,22 +59,21 @@ std::array<Tensor, 2> index_reduce_gradients(const IndexedReduction& call, int64
                   const Scalar& value) { return index_fill(table, dim, index, value); }};
   std::array<Tensor, 2> grads = reduction_gradients(
       {call.grad, call.self, source, call.result, call.reduce, call.include_self}, places, needs);
-  if (needs[1]) grads[1] = fit_source(grads[1], InputMetadata(call.source), d);
+  if (needs[1]) grads[1] = fit_source(grads[1], call.source, d);
   return grads;
 }
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, index_add, SB_GRAD(self, (grad), grad),
-         SB_GRAD(source, (grad, dim, index, source_meta, alpha),
-                 internal::scaled(source_gradient(grad, dim, index, source_meta), alpha)));
+         SB_GRAD(source, (grad, dim, index, source, alpha),
+                 internal::scaled(source_gradient(grad, dim, index, source), alpha)));
   derive(
       m, index_reduce,
       SB_GRAD((self, source), (grad, self, dim, index, source, reduce, include_self, result, needs),
               index_reduce_gradients({grad, self, source, result, reduce, include_self}, dim, index,
                                      needs)));
   derive(m, index_copy, SB_GRAD(self, (grad, dim, index), index_fill(grad, dim, index, 0)),
-         SB_GRAD(source, (grad, dim, index, source_meta),
-                 source_gradient(grad, dim, index, source_meta)));
+         SB_GRAD(source, (grad, dim, index, source), source_gradient(grad, dim, index, source)));
   derive(m, index_fill, SB_GRAD(self, (grad, dim, index), index_fill(grad, dim, index, 0)));
   derive(m, index_fill_Tensor, SB_GRAD(self, (grad, dim, index), index_fill(grad, dim, index, 0)),
          SB_GRAD(value, (grad, dim, index), fill_value_gradient(grad, dim, index)));

@@ -16,8 +16,8 @@
 namespace sb {
 namespace {
 
-Tensor masked_select_gradient(const Tensor& grad, const InputMetadata& self, const Tensor& mask) {
-  const SymDimVector sizes = broadcast_sizes<SymInt>(self.sizes, mask.sym_sizes());
+Tensor masked_select_gradient(const Tensor& grad, const Tensor& self, const Tensor& mask) {
+  const SymDimVector sizes = broadcast_sizes<SymInt>(self.sym_sizes(), mask.sym_sizes());
   return masked_scatter_(new_zeros(grad, sizes), expand(mask, sizes), grad);
 }
 
@@ -34,7 +34,7 @@ Tensor masked_source_gradient(const Tensor& grad, const Tensor& mask, const Inpu
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, masked_select,
-         SB_GRAD(self, (grad, self_meta, mask), masked_select_gradient(grad, self_meta, mask)));
+         SB_GRAD(self, (grad, self, mask), masked_select_gradient(grad, self, mask)));
   derive(
       m, masked_scatter, SB_GRAD(self, (grad, mask), masked_fill(grad, mask, 0)),
       SB_GRAD(source, (grad, mask, source_meta), masked_source_gradient(grad, mask, source_meta)));

@@ -20,7 +20,8 @@ std::tuple<Tensor, Tensor> record_parts(DispatchKeySet keys, const Tensor& input
 SB_LIBRARY_IMPL(aten, Autograd, m) {
   m.impl(native_dropout, DispatchKey::Autograd, record_parts);
   derive(m, native_dropout_backward,
-         SB_GRAD(grad_output, (grad, mask, scale), native_dropout_backward(grad, mask, scale)),
+         SB_GRAD(grad_output, (grad, grad_output, mask, scale),
+                 (void(grad_output), native_dropout_backward(grad, mask, scale))),
          SB_GRAD(mask, (grad, grad_output, scale), mul_Scalar(mul(grad, grad_output), scale)));
 }
 

@@ -103,9 +103,12 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
          SB_GRAD(self, (grad, self_meta, dim, keepdim),
                  sum_gradient(shared(grad, self_meta, dims_or_all(dim)), self_meta,
                               dims_or_all(dim), keepdim)));
-  derive(m, prod_all, SB_GRAD(self, (grad, self), prod_all_gradient(grad, self)));
+  // `result` is read by nobody here. PyTorch saves it, so writing to it is an error.
+  derive(m, prod_all,
+         SB_GRAD(self, (grad, self, result), (void(result), prod_all_gradient(grad, self))));
   derive(m, prod_dim,
-         SB_GRAD(self, (grad, self, dim, keepdim), prod_dim_gradient(grad, self, dim, keepdim)));
+         SB_GRAD(self, (grad, self, dim, keepdim, result),
+                 (void(result), prod_dim_gradient(grad, self, dim, keepdim))));
 
   derive(m, amax,
          SB_GRAD(self, (grad, self, result, dim, keepdim),

@@ -83,9 +83,9 @@ Tensor logcumsumexp_gradient(const Tensor& grad, const Tensor& self, const Tenso
   return sub(part(positive), part(negative));
 }
 
-Tensor extreme_gradient(const Tensor& grad, const InputMetadata& self, int64_t dim,
+Tensor extreme_gradient(const Tensor& grad, const Tensor& self, int64_t dim,
                         const Tensor& indices) {
-  return scatter_add_(new_zeros(grad, self.sizes), dim, indices, grad);
+  return scatter_add_(new_zeros(grad, self.sym_sizes()), dim, indices, grad);
 }
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {
@@ -97,11 +97,9 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, _logcumsumexp,
          SB_GRAD(self, (grad, self, result, dim), logcumsumexp_gradient(grad, self, result, dim)));
   derive(m, cummax,
-         SB_GRAD(self, (grad, self_meta, dim, indices),
-                 extreme_gradient(grad, self_meta, dim, indices)));
+         SB_GRAD(self, (grad, self, dim, indices), extreme_gradient(grad, self, dim, indices)));
   derive(m, cummin,
-         SB_GRAD(self, (grad, self_meta, dim, indices),
-                 extreme_gradient(grad, self_meta, dim, indices)));
+         SB_GRAD(self, (grad, self, dim, indices), extreme_gradient(grad, self, dim, indices)));
 }
 
 }  // namespace
