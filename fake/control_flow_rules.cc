@@ -73,6 +73,21 @@ void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   *stack = control_flow::values_of(next);
 }
 
+// How many rows there are only the data tells.
+void stack_output_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
+  const control_flow::WhileLoopCall call(*stack, "higher_order::while_loop_stack_output");
+  SB_CHECK_KIND(DynamicOutputShapeError, mode.shape_env(),
+                "higher_order::while_loop_stack_output: the number of trips, the size of its "
+                "results, depends on the data; a fake mode with a ShapeEnv has a symbol for it");
+  const std::vector<Tensor> inputs = call.with_additional(call.carried);
+  call.check_condition(call_in(mode, call.cond_fn, inputs));
+  const std::vector<Tensor> next = call_in(mode, call.body_fn, inputs);
+  control_flow::check_same_metadata(call.body_fn.name(), next, "the carried inputs", call.carried,
+                                    Strides::Ignored);
+  *stack = control_flow::values_of(
+      stacked(mode, next, mode.shape_env()->create_unbacked_symint()));
+}
+
 void map_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   const control_flow::MapCall call(*stack);
   const std::vector<Tensor> inputs = [&] {
@@ -97,6 +112,7 @@ void scan_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
 [[maybe_unused]] const bool control_flow_registered = [] {
   cond_op().impl_mode<FakeMode>(cond_rule).release();
   while_loop_op().impl_mode<FakeMode>(while_loop_rule).release();
+  while_loop_stack_output_op().impl_mode<FakeMode>(stack_output_rule).release();
   map_impl_op().impl_mode<FakeMode>(map_rule).release();
   scan_op().impl_mode<FakeMode>(scan_rule).release();
   return true;

@@ -128,6 +128,7 @@ class Node {
 
   const OperatorHandle& op() const { return op_.value(); }            // of a Call
   const HigherOrderTarget& higher_order() const { return *target_; }  // of a HigherOrder
+  const std::shared_ptr<const HigherOrderTarget>& shared_higher_order() const { return target_; }
   const Tensor& constant() const { return constant_; }                // of a Constant
   size_t item() const { return item_; }                               // of a GetItem
   // The metadata that the value had when the graph was made; nullopt if it is no tensor.

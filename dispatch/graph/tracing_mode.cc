@@ -5,8 +5,10 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/explain_mode.h"
+#include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/schema/tag.h"
 
@@ -120,9 +122,10 @@ void TracingMode::track_results(Node* node, const std::vector<IValue>& results) 
 
 GraphArg TracingMode::tensor_argument(const Tensor& tensor) {
   if (!tensor.defined()) return IValue(tensor);
-  if (Node* const node = find(tensor)) return node;
+  if (Node* const node = find(tensor)) return node_for_use(tensor, node);
   if (tensor.impl()->is_wrapped_number()) return IValue(tensor);
-  if (const Node* const outside = find_outside(tensor)) {
+  const Node* const outside = find_outside(tensor);
+  if (outside || captures_all_) {
     SB_CHECK(captured_, "trace: the subgraph uses '", outside->name(), "' (", tensor.describe(),
              ") of the graph around it, which is not among its inputs");
     captured_->push_back(tensor);
@@ -130,6 +133,25 @@ GraphArg TracingMode::tensor_argument(const Tensor& tensor) {
   }
   from_outside_.push_back(tensor);
   return graph_.constant(tensor);
+}
+
+Node* TracingMode::node_for_use(const Tensor& tensor, Node* node) {
+  constexpr std::string_view kDetach = "aten::detach";
+  const auto is_detach = [&](const Node* n) {
+    return n->kind() == Node::Kind::Call && n->op().name().to_string() == kDetach;
+  };
+  if (!internal::grad_hooks->requires_grad(tensor)) {
+    if (!without_grad_.contains(node) || is_detach(node)) return node;
+    Node* const detached =
+        graph_.call_bound(default_dispatcher().find_op_or_throw(kDetach), {node});
+    detached->set_meta(node->meta());
+    track(tensor, detached);
+    return detached;
+  }
+  // A result that autograd saved: it keeps a detached one and gives that its history back.
+  if (is_detach(node) && !internal::grad_hooks->is_leaf(tensor))
+    while (is_detach(node)) node = node->arguments().front().node();
+  return node;
 }
 
 const Node* TracingMode::find_outside(const Tensor& tensor) const {
@@ -240,13 +262,37 @@ void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   if (has_ordered_effect(op)) check_effect(op);
   const bool passed_over =
       !options_.run_effects && WithoutEffects::pass_over(options_.pure_function, op, stack);
+  const bool without_grad = options_.keep_no_grad && !internal::grad_hooks->is_grad_enabled();
+  if (without_grad) check_no_grad_write(op, arguments);
   if (!passed_over) op.call_boxed(stack);
 
   std::vector<GraphArg> given;
   given.reserve(arguments.size());
   for (const IValue& argument : arguments) given.push_back(argument_of(argument));
   Node* const node = graph_.call_bound(op, std::move(given));
-  track_results(node, {stack->begin() + static_cast<ptrdiff_t>(base), stack->end()});
+  const std::vector<IValue> results(stack->begin() + static_cast<ptrdiff_t>(base), stack->end());
+  track_results(node, results);
+  if (!without_grad) return;
+  for (const IValue& result : results) {
+    result.for_each_tensor([&](const Tensor& t) {
+      if (t.defined() && (is_floating_point(t.dtype()) || is_complex(t.dtype())))
+        without_grad_.insert(find(t));
+    });
+  }
+}
+
+void TracingMode::check_no_grad_write(const OperatorHandle& op,
+                                      const std::vector<IValue>& arguments) const {
+  const std::vector<Argument>& declared = op.schema().arguments;
+  for (size_t a = 0; a < declared.size(); ++a) {
+    if (!declared[a].is_write()) continue;
+    arguments[a].for_each_tensor([&](const Tensor& t) {
+      SB_CHECK_NOT_IMPLEMENTED(
+          !internal::grad_hooks->requires_grad(t), options_.pure_function, ": ",
+          op.name().to_string(), " writes under no_grad to ", t.describe(),
+          ", which was computed from what requires a gradient; write to a clone of it");
+    });
+  }
 }
 
 Node* TracingMode::add_input(const Tensor& tensor, const std::string& name) {
@@ -298,6 +344,14 @@ Graph TracingMode::trace_subgraph(
   mode.parent_ = this;
   mode.captured_ = captured;
   return mode.record(f, inputs);
+}
+
+void TracingMode::resume(const std::function<void()>& f, std::vector<Tensor>* captured) {
+  captured_ = captured;
+  captures_all_ = true;
+  const Active active(this);
+  const ModeGuard guard(this);
+  f();
 }
 
 Graph trace(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "switchboard/dispatch/graph/graph.h"
 #include "switchboard/dispatch/modes/mode.h"
 
@@ -28,6 +29,10 @@ struct TraceOptions {
   // False for a function that is run again when it has been traced: then calls with an ordered
   // effect are recorded and passed over, or refused, as WithoutEffects says.
   bool run_effects = true;
+  // Detaches in the graph what the program computes while gradients are off, so that gradients of
+  // the graph stop where those of the program do. A write there to what has a history is refused
+  // with NotImplementedError.
+  bool keep_no_grad = false;
 };
 
 // Records each call that reaches it, and runs it below: on real tensors, or on fake ones. As
@@ -94,6 +99,10 @@ class TracingMode : public DispatchMode {
   Graph trace_subgraph(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
                        const std::vector<Tensor>& inputs, const TraceOptions& options = {},
                        std::vector<Tensor>* captured = nullptr);
+  // Runs f with this trace active and the one around it paused; may be called again, until
+  // finish(). Every tensor that f uses and the trace does not know, wherever it comes from, becomes
+  // an input and is added to `captured`.
+  void resume(const std::function<void()>& f, std::vector<Tensor>* captured);
   // Traces f on the inputs with this mode, as trace() does: how a function that looks at the trace
   // while it runs gets one.
   Graph record(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
@@ -103,6 +112,9 @@ class TracingMode : public DispatchMode {
   class Active;
 
   GraphArg tensor_argument(const Tensor& tensor);
+  // The node of a tensor, which is `node`, as an argument: with the history that autograd has given
+  // the tensor, or taken from it.
+  Node* node_for_use(const Tensor& tensor, Node* node);
   // The node of a tensor in the traces around this one, the next one first; nullptr.
   const Node* find_outside(const Tensor& tensor) const;
   // An input for a tensor that comes from outside.
@@ -112,6 +124,7 @@ class TracingMode : public DispatchMode {
   // Refuses results of an operator with an effect that the graph cannot have.
   void check_effect(const OperatorHandle& op) const;
   void check_pure(const OperatorHandle& op, const std::vector<IValue>& arguments);
+  void check_no_grad_write(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
   void check_data_dependent(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
 
   TraceOptions options_;
@@ -130,6 +143,8 @@ class TracingMode : public DispatchMode {
   absl::flat_hash_map<const OpaqueObject*, TrackedObject> objects_;
   TracingMode* parent_ = nullptr;            // of a subgraph
   std::vector<Tensor>* captured_ = nullptr;  // the same
+  bool captures_all_ = false;                // what no trace knows, too
+  absl::flat_hash_set<const Node*> without_grad_;  // made while gradients were off
   std::vector<Tensor> from_outside_;  // inputs, constants: what pure functions leave as it is
   bool paused_ = false;               // while a trace inside this one runs
 };

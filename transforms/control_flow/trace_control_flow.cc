@@ -11,24 +11,21 @@
 #include "switchboard/ops/views/views.h"
 
 namespace sb::control_flow {
-namespace {
 
-// A tensor of the same elements, sizes and strides in memory of its own.
-Tensor copy_with_strides(const Tensor& t) {
+Tensor own_copy(const Tensor& t) {
+  if (t.is_symbolic()) return clone(t);
   int64_t extent = t.numel() == 0 ? 0 : 1;
   for (int64_t d = 0; extent != 0 && d < t.dim(); ++d) extent += (t.size(d) - 1) * t.stride(d);
   const Tensor memory = as_strided(t, {extent}, {1}, t.storage_offset());
   return as_strided(clone(memory), t.sizes(), t.strides(), 0);
 }
 
-}  // namespace
-
 TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToTrace>& functions) {
   TracedFunctions traced;
   std::vector<Graph> graphs;
   for (const FunctionToTrace& f : functions) {
     std::vector<Tensor> copies, results;
-    for (const Tensor& input : f.inputs) copies.push_back(copy_with_strides(input));
+    for (const Tensor& input : f.inputs) copies.push_back(own_copy(input));
     const TraceOptions options{.refuse_data_dependent = mode.options().refuse_data_dependent,
                                .pure_function = f.function.name(),
                                .run_effects = false};

@@ -13,6 +13,9 @@
 
 namespace sb::control_flow {
 
+// A tensor of the same elements, sizes and strides in memory of its own.
+Tensor own_copy(const Tensor& t);
+
 // A function that a graph is made of, the name of that graph, and what it is called with.
 struct FunctionToTrace {
   const FunctionArgument& function;
