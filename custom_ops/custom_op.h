@@ -26,7 +26,7 @@
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/objects/op_overload.h"
 #include "switchboard/dispatch/objects/registration.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 #include "switchboard/fake/register_fake.h"
 
 namespace sb {

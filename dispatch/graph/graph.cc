@@ -5,8 +5,8 @@
 #include "switchboard/dispatch/inspect/call_text.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/operator_entry.h"
-#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/dispatch/schema/tag.h"
+#include "switchboard/dispatch/values/coerce_argument.h"
 
 namespace sb {
 namespace {

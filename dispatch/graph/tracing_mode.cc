@@ -260,10 +260,10 @@ void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   check_data_dependent(op, arguments);
   check_pure(op, arguments);
   if (has_ordered_effect(op)) check_effect(op);
-  const bool passed_over =
-      !options_.run_effects && WithoutEffects::pass_over(options_.pure_function, op, stack);
   const bool without_grad = options_.keep_no_grad && !internal::grad_hooks->is_grad_enabled();
   if (without_grad) check_no_grad_write(op, arguments);
+  const bool passed_over =
+      !options_.run_effects && WithoutEffects::pass_over(options_.pure_function, op, stack);
   if (!passed_over) op.call_boxed(stack);
 
   std::vector<GraphArg> given;

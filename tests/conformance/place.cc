@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 #include "switchboard/tests/explain/explained_calls.h"
 
 namespace sb::conformance {

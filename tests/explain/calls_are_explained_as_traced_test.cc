@@ -13,7 +13,7 @@
 #include "switchboard/dispatch/modes/counting_mode.h"
 #include "switchboard/dispatch/modes/logging_mode.h"
 #include "switchboard/dispatch/objects/python_dispatcher.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/tests/conformance/runner.h"

@@ -9,8 +9,8 @@
 #include "switchboard/dispatch/graph/graph.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/objects/op_namespace.h"
-#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/dispatch/schema/schema_parser.h"
+#include "switchboard/dispatch/values/coerce_argument.h"
 #include "switchboard/tests/values/recorded_values.h"
 
 namespace sb::test {
