@@ -203,7 +203,7 @@ const ExplainFallback explain_fallback(DispatchKey::Autograd, [](CallPath& path,
     if (call.has_out())
       return path.fails("an out= form records nothing, and an argument requires a gradient");
     const CallPin pin;
-    if (const auto composite = composite_key(c.op, c.keys))
+    if (const auto composite = derived_through_key(c.op, c.keys))
       return path.enter(c.op, *composite, c.arguments);
   }
   const BelowAutogradGuard below;
