@@ -51,8 +51,8 @@ void cpu_fallback(const OperatorHandle& op, Stack* stack, DeviceType type, HostT
 // How a call goes on from there, for its explanation (dispatch/inspect/call_path.h): beside the
 // fallback,
 //
-//   const ExplainFallback on_cpu(DispatchKey::PrivateUse1, [](CallPath& path, const PathCall& call) {
-//     explain_cpu_fallback(path, call, DeviceType::PrivateUse1);
+//   const ExplainFallback on_cpu(DispatchKey::PrivateUse1, [](CallPath& path, const PathCall& c) {
+//     explain_cpu_fallback(path, c, DeviceType::PrivateUse1);
 //   });
 void explain_cpu_fallback(CallPath& path, const PathCall& call, DeviceType type);
 

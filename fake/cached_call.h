@@ -4,6 +4,7 @@
 #define SWITCHBOARD_FAKE_CACHED_CALL_H_
 
 #include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
 #include "switchboard/dispatch/operator_handle.h"
 #include "switchboard/fake/dispatch_cache.h"
 
@@ -19,9 +20,9 @@ struct FakeOp;
 void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                 const FakeArguments& arguments, Stack* stack, absl::FunctionRef<void()> run);
 
-// Whether the cache may have an answer for such a call, or take it.
-bool may_be_cached(const FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
-                   const FakeArguments& arguments);
+// Whether run_cached() would give what the cache remembers, for these arguments.
+bool is_remembered(const FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
+                   const FakeArguments& arguments, absl::Span<const IValue> given);
 
 }  // namespace sb::internal
 

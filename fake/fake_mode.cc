@@ -171,19 +171,25 @@ void FakeMode::explain(CallPath& path, const PathCall& c) {
     if (arguments.device.disagrees()) return path.fails("the arguments are on different devices");
     return path.enter(c.op, DispatchKey::Meta, c.arguments);
   }
-  if (facts.is_lift && arguments.foreign) return;  // a copy of it becomes part of the program
+  // Each of these may give the results, or leave it to the next.
+  const auto decides = [&](const char* what) {
+    path.passes(c.op.name().to_string(), what);
+    path.decides();
+  };
+  if (facts.is_lift && arguments.foreign) return decides("copy of a literal");
+  if (arguments.extras || options_.propagate_real_tensors) decides("known data");
+  if (is_remembered(*this, c.op, facts, arguments, given))
+    return path.passes(c.op.name().to_string(), "remembered result");
   const bool has_meta(table.slots[slot_of(DispatchKey::Meta)]);
   const bool composite = has_meta && is_implicit_composite(table);
-  const bool has_rules = composite ? facts.first_rule_is_own : !facts.rules.empty();
-  // Data that is known gives the results, and so may rules, the cache and a fallback kernel.
-  if (arguments.extras || options_.propagate_real_tensors || has_rules || !has_meta ||
-      may_be_cached(*this, c.op, facts, arguments))
-    path.decides();
+  if (composite ? facts.first_rule_is_own : !facts.rules.empty()) decides("fake rule");
   if (composite) {
     const ModeGuard active(this);
     path.enter(c.op, DispatchKey::Meta, c.arguments);
   } else if (has_meta) {
     path.enter(c.op, DispatchKey::Meta, c.arguments);
+  } else if (!facts.returns_nothing || facts.mutates) {
+    decides("fallback kernel");
   }
 }
 

@@ -72,7 +72,6 @@ class CallPath {
   void add(PathStep step);
 
  private:
-
   std::vector<PathStep> steps_;
 };
 

@@ -47,7 +47,7 @@ std::vector<Passed> way(const OperatorHandle& op, const Tensor& x) {
 
 // What this file says of its fallback at Negative, and of its own kernels at Conjugate.
 const ExplainFallback at_negative(K::Negative, [](CallPath& path, const PathCall& c) {
-  const ExcludeKeysGuard exclude(K::AutogradCPU);
+  const ExcludeKeysGuard exclude(K::BackendSelect);
   path.call(c.op, {tensor_on(DeviceType::CPU)});
 });
 const ExplainKernels at_conjugate(K::Conjugate, [](CallPath& path, const PathCall& c) {
@@ -92,7 +92,8 @@ TEST_CASE("the way goes on as the owner of a fallback says, on the thread as it 
   Demo demo;
   const OperatorHandle f = demo.define("f(Tensor x) -> ()");
   demo.library().impl("f", K::CPU, &leave_none);
-  demo.library().impl("f", K::Autograd, &leave_none);
+  demo.library().impl("f", K::BackendSelect, &leave_none);
+  demo.library().impl("f", K::Autograd, fallthrough);
   demo.fallbacks().fallback(K::Negative, &leave_none);
   const Tensor x = with(tensor_on(DeviceType::CPU), K::Negative);
   const DispatchTls before = dispatch_tls;

@@ -14,8 +14,8 @@ namespace sb {
 using ExplainInMode = void (*)(CallPath& path, DispatchMode& mode, const PathCall& call);
 
 // Says how calls go on from modes of exactly that type. A constant of the program, made as it
-// starts; calls never read it. Of other modes, one that only watches passes calls on; what any other
-// does is its own affair, and it may pass them on.
+// starts; calls never read it. Of other modes, one that only watches passes calls on; what any
+// other does is its own affair, and it may pass them on.
 class ExplainMode {
  public:
   ExplainMode(std::type_index mode, ExplainInMode explain);

@@ -7,6 +7,7 @@
 //   copy is then written back to the argument, as lazily.
 
 #include <algorithm>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -117,7 +118,8 @@ Tensor copy_kernel(DispatchKeySet keys, const Tensor& self, const Tensor& src, b
 }
 
 // A view, and what changes metadata, gets its arguments as they are; whatever else goes on gets
-// them without the bit.
+// them without the bit. Tensors that are more than memory stay, and those below see by the keys of
+// the call that it is gone.
 template <DispatchKey bit>
 void explain_at(CallPath& path, const PathCall& c) {
   const DispatchKeySet below = c.keys & DispatchKeySet::below(bit);
@@ -126,8 +128,9 @@ void explain_at(CallPath& path, const PathCall& c) {
   Stack resolved;
   for (const IValue& value : c.arguments) {
     resolved.push_back(map_tensors(value, [](const Tensor& t) {
-      if (!t.key_set().has(bit)) return t;
-      Tensor plain(t.impl()->shallow_copy());
+      const TensorImpl& impl = *t.impl();
+      if (!t.key_set().has(bit) || typeid(impl) != typeid(TensorImpl)) return t;
+      Tensor plain(impl.shallow_copy());
       plain.impl()->set_key_set(t.key_set() - bit);
       return plain;
     }));

@@ -76,6 +76,8 @@ int main(int argc, char** argv) {
   std::cout << tally.to_string() << std::endl;
   if (absl::GetFlag(FLAGS_explain)) {
     for (const std::string& text : explained.texts()) std::cout << "not as explained:\n" << text;
+    for (const auto& [who, calls] : explained.deciders())
+      std::cout << "decides " << calls << ": " << who << "\n";
     std::cout << explained.to_string() << std::endl;
   }
   return tally.failed + tally.refused + explained.otherwise() == 0 ? 0 : 1;

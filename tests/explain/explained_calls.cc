@@ -37,32 +37,54 @@ bool is_event(const PathStep& step, const TraceEvent& event) {
          step.row.key == event.key && to_string(step.row.where) == event.where;
 }
 
+// Whether the kernel of event `at` called the operator at a key below its own.
+bool goes_down(const std::vector<TraceEvent>& trace, size_t at) {
+  for (const size_t child : children(trace, at)) {
+    if (trace[child].op == trace[at].op &&
+        functionality_of(trace[child].key) < functionality_of(trace[at].key))
+      return true;
+  }
+  return false;
+}
+
 // Of the step that is event `at`, and what comes after it.
 Explained follow(const std::vector<PathStep>& path, size_t step,
                  const std::vector<TraceEvent>& trace, size_t at) {
-  const std::vector<size_t> called = children(trace, at);
-  do {
-    if (path[step].onward == Onward::Decides) return Explained::Decided;
-    if (path[step].onward == Onward::Ends || path[step].onward == Onward::Fails) {
-      // Further down with the same operator would be further on.
-      for (const size_t child : called) {
-        if (trace[child].op == trace[at].op &&
-            functionality_of(trace[child].key) < functionality_of(trace[at].key))
-          return Explained::Otherwise;
-      }
-      return path[step].onward == Onward::Ends || trace[at].threw ? Explained::AsTraced
-                                                                  : Explained::Otherwise;
+  bool decided = false;  // before the next kernel
+  for (;;) {
+    switch (path[step].onward) {
+      case Onward::Ends:
+        if (decided) return Explained::Decided;
+        return goes_down(trace, at) ? Explained::Otherwise : Explained::AsTraced;
+      case Onward::Fails:
+        return trace[at].threw && !goes_down(trace, at) ? Explained::AsTraced
+                                                        : Explained::Otherwise;
+      case Onward::Decides:
+        decided = true;
+        if (step + 1 == path.size()) return Explained::Decided;
+        break;
+      case Onward::GoesOn:
+        break;
     }
-    ++step;
-  } while (path[step].kind != PathStep::Kind::Kernel);
-  if (!path[step].row.has_kernel || path[step].row.is_fallthrough)
-    return trace[at].threw ? Explained::AsTraced : Explained::Otherwise;
-  for (const size_t child : called) {
+    if (path[++step].kind == PathStep::Kind::Kernel) break;
+  }
+  for (const size_t child : children(trace, at)) {
     if (!is_event(path[step], trace[child])) continue;
     const Explained rest = follow(path, step, trace, child);
-    if (rest != Explained::Otherwise) return rest;
+    if (rest != Explained::Otherwise) return decided ? Explained::Decided : rest;
   }
-  return trace[at].threw ? Explained::AsTraced : Explained::Otherwise;
+  // An error may come before the next kernel; and who decides may do without it, but has no other.
+  if (trace[at].threw) return decided ? Explained::Decided : Explained::AsTraced;
+  return decided && !goes_down(trace, at) ? Explained::Decided : Explained::Otherwise;
+}
+
+std::string decider_in(const std::vector<PathStep>& path) {
+  for (const PathStep& step : path) {
+    if (step.onward != Onward::Decides) continue;
+    return str_cat(step.op, ": ",
+                   step.kind == PathStep::Kind::Kernel ? sb::to_string(step.row.key) : step.what);
+  }
+  return "";
 }
 
 std::string text_of(const std::vector<PathStep>& path, const std::vector<TraceEvent>& trace) {
@@ -103,6 +125,7 @@ void ExplainedCalls::call(const OperatorHandle& op, Stack* stack) {
       break;
     case Explained::Decided:
       ++decided_;
+      ++deciders_[decider_in(path)];
       break;
     case Explained::Otherwise:
       ++otherwise_;

@@ -4,6 +4,7 @@
 #define SWITCHBOARD_TESTS_EXPLAIN_EXPLAINED_CALLS_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -36,12 +37,15 @@ class ExplainedCalls {
   int64_t otherwise() const { return otherwise_; }
   // The first of the others: explanation and trace.
   const std::vector<std::string>& texts() const { return texts_; }
+  // Who decided, "aten::zeros: fake rule", with the number of calls.
+  const std::map<std::string, int64_t>& deciders() const { return deciders_; }
   // "12 calls explained as traced, 3 as far as their kernels do not decide, 0 otherwise".
   std::string to_string() const;
 
  private:
   int64_t as_traced_ = 0, decided_ = 0, otherwise_ = 0;
   std::vector<std::string> texts_;
+  std::map<std::string, int64_t> deciders_;
 };
 
 // While one is there, the programs of tests make their calls by it.

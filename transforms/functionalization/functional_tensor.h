@@ -144,8 +144,8 @@ class FunctionalTensorImpl : public TensorImpl {
   const Tensor& value();
   // The value as it was when somebody last asked for it: of the same keys, dtype and device.
   const Tensor& last_value() const { return value_; }
-  // The value now, without keeping it, for a function that has captured the tensor: what a trace records
-  // for it is in the function's graph, and means nothing outside.
+  // The value now, without keeping it, for a function that has captured the tensor: what a trace
+  // records for it is in the function's graph, and means nothing outside.
   Tensor captured_value() const;
   const IntrusivePtr<FunctionalStorage>& functional_storage() const { return functional_storage_; }
   const IntrusivePtr<FunctionalOwner>& owner() const { return owner_; }

@@ -231,10 +231,18 @@ void functionalize_call(FunctionalizeContext& context, const OperatorHandle& op,
 
 void explain_functionalized(CallPath& path, const FunctionalizeContext& context,
                             const PathCall& call) {
-  // What a call below is given. Values that are not up to date are not made so.
+  // What a call below is given. Values that are not up to date are not made so; lazy bits that were
+  // resolved on the way here are gone.
+  const DispatchKeySet gone =
+      DispatchKeySet{DispatchKey::Conjugate, DispatchKey::Negative} - call.keys;
   const auto value_of = [&](const IValue& argument) {
     return map_tensors(argument, [&](const Tensor& t) {
-      return context.owns(t) || context.captured(t) ? functional_impl(t)->last_value() : t;
+      if (!context.owns(t) && !context.captured(t)) return t;
+      const Tensor& value = functional_impl(t)->last_value();
+      if (!value.key_set().has_any(gone)) return value;
+      Tensor resolved(value.impl()->shallow_copy());
+      resolved.impl()->set_key_set(value.key_set() - gone);
+      return resolved;
     });
   };
   const size_t first = call.arguments.size() - call.op.entry().num_arguments();
