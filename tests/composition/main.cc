@@ -167,9 +167,10 @@ int run_all() {
     for (const auto& [kind, n] : report.failures)
       std::printf("%8d  %s\n", static_cast<int>(n), kind.c_str());
   }
+  const double took = elapsed();
+  std::printf("\n%.0f programs a second, %.0f seconds", static_cast<double>(report.programs) / took,
+              took);
   std::printf("%s", report.to_string().c_str());
-  std::printf("%.0f programs a second, %.0f seconds\n",
-              static_cast<double>(report.programs) / elapsed(), elapsed());
   return report.failed == 0 ? 0 : 1;
 }
 

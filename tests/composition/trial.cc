@@ -23,7 +23,7 @@ uint64_t seed_of(const TrialOptions& options, uint64_t number) {
 
 Judge judge_of(const Program& program) {
   return Judge([&program](const Tensors& inputs) { return run_block(program.block, inputs); },
-               program.inputs);
+               program.inputs, program.recorded);
 }
 
 // The message without its numbers, by which a failure is known when the program changes.
