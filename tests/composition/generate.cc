@@ -12,6 +12,7 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/composition/arguments.h"
+#include "switchboard/tests/composition/compare.h"
 #include "switchboard/tests/composition/inputs.h"
 #include "switchboard/tests/composition/layers.h"
 #include "switchboard/tests/composition/poison.h"
@@ -112,6 +113,16 @@ class Generator {
   Generator(const Operators& operators, uint64_t seed) : operators_(operators), random_(seed) {}
 
   Program make() {
+    // Few of those that autograd refuses.
+    for (;;) {
+      Program program = make_any();
+      if (!program.recorded || has_gradients(program) || random_.chance(15)) return program;
+    }
+  }
+
+ private:
+  Program make_any() {
+    program_ = Program();
     program_.inputs = random_inputs(random_);
     Scope top;
     top.block.inputs = program_.inputs.values.size();
@@ -123,7 +134,11 @@ class Generator {
     return std::move(program_);
   }
 
- private:
+  static bool has_gradients(const Program& program) {
+    const auto f = [&](const Tensors& inputs) { return run_block(program.block, inputs); };
+    return !run(grad_layer().wrap(f, program.inputs), program.make_inputs()).threw();
+  }
+
   // Views of copies, as layers make them: there are operators that do not take views.
   Tensors fresh_inputs() const {
     const Tensors given = program_.make_inputs();

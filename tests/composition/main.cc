@@ -96,7 +96,8 @@ int run_all() {
         case Verdict::Kind::DoesNotApply:
           return say("D");
         case Verdict::Kind::Refused:
-          return say("R\t" + layers + "\t" + verdict.op + "\t" + verdict.layer);
+          return say("R\t" + layers + "\t" + verdict.op + "\t" + verdict.layer + "\t" +
+                     absl::CEscape(verdict.message));
         case Verdict::Kind::Failed:
           break;
       }
@@ -137,8 +138,11 @@ int run_all() {
         break;
       case 'R':
         ++report.refused;
-        ++report.refusals[{parts.at(2), parts.at(3)}];
         count(2);
+        {
+          Report::Refusal& refusal = report.refusals[{parts.at(2), parts.at(3)}];
+          if (++refusal.count == 1) refusal.message = unescaped(parts.at(4)).substr(0, 300);
+        }
         break;
       case 'T':
         std::printf("%s\n", unescaped(parts.at(1)).c_str());
