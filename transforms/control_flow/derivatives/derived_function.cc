@@ -20,7 +20,8 @@ namespace sb::control_flow {
 namespace {
 
 TraceOptions options_for(const std::string& function) {
-  TraceOptions options{.pure_function = function, .keep_no_grad = true};
+  TraceOptions options{
+      .pure_function = function, .without_effects_in = function, .keep_no_grad = true};
   if (const auto* const around = dynamic_cast<const TracingMode*>(get_mode(ModeKey::Proxy)))
     options.refuse_data_dependent = around->options().refuse_data_dependent;
   return options;
