@@ -51,6 +51,8 @@ class Ready {
 class Task {
  public:
   explicit Task(const BackwardRun& run) : run_(run) {
+    if (run_.cut)
+      for (const Edge& capture : run_.captures) ends_.insert(capture.node.get());
     find_nodes();
     if (!run_.captures.empty()) find_needed();
   }
@@ -71,6 +73,11 @@ class Task {
   }
 
  private:
+  // The edges that the run may follow.
+  absl::Span<const Edge> edges_of(const GradNode& node) const {
+    return ends_.contains(&node) ? absl::Span<const Edge>() : node.edges();
+  }
+
   // How many gradients each node waits for.
   void find_nodes() {
     std::vector<GradNode*> stack;
@@ -79,7 +86,7 @@ class Task {
     while (!stack.empty()) {
       GradNode* const node = stack.back();
       stack.pop_back();
-      for (const Edge& edge : node->edges()) {
+      for (const Edge& edge : edges_of(*node)) {
         if (!edge) continue;
         const auto [it, fresh] = waiting_.try_emplace(edge.node.get(), 0);
         ++it->second;
@@ -103,7 +110,7 @@ class Task {
       if (seen.insert(root.node.get()).second) stack.push_back({root.node.get(), 0});
       while (!stack.empty()) {
         Frame& frame = stack.back();
-        const auto edges = frame.node->edges();
+        const auto edges = edges_of(*frame.node);
         if (frame.next < edges.size()) {
           GradNode* const child = edges[frame.next++].node.get();
           if (child && seen.insert(child).second) stack.push_back({child, 0});
@@ -140,6 +147,7 @@ class Task {
       grads.resize(node->num_inputs());
     }
     capture(*node, grads);
+    if (ends_.contains(node.get())) return;
     if (run_.captures.empty() || needed_.contains(node.get())) {
       TensorVector outputs = node->run(std::move(grads));
       if (!run_.keep_graph) node->release_saved();
@@ -170,6 +178,7 @@ class Task {
   }
 
   const BackwardRun& run_;
+  absl::flat_hash_set<const GradNode*> ends_;
   absl::flat_hash_map<const GradNode*, int> waiting_;
   absl::flat_hash_set<const GradNode*> needed_;
   absl::flat_hash_set<const GradNode*> queued_;

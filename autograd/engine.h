@@ -17,6 +17,7 @@ struct BackwardRun {
   bool keep_graph = false;     // what nodes saved stays
   bool create_graph = false;   // backward is recorded itself
   bool accumulate = false;     // with captures: their nodes run, and nothing is given
+  bool cut = false;            // nothing beyond the captures is looked at: others are not there
 };
 
 // Gives the gradients at the captures, before hooks of their nodes see them; undefined where none

@@ -13,7 +13,9 @@
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/reclaim.h"
 
 namespace sb {
 namespace internal {
@@ -192,6 +194,31 @@ void inplace_or_view_fallback(const OperatorHandle& op, DispatchKeySet keys, Sta
 bool writes_or_views(const FunctionSchema& schema) {
   return schema.is_mutable() || schema.is_view();
 }
+
+const ExplainFallback explain_fallback(DispatchKey::Autograd, [](CallPath& path,
+                                                                 const PathCall& c) {
+  Stack arguments = c.arguments;
+  const BoxedCall call(c.op, &arguments);
+  if (is_grad_enabled() && call.any_needs_grad()) {
+    if (call.has_out())
+      return path.fails("an out= form records nothing, and an argument requires a gradient");
+    const CallPin pin;
+    if (const auto composite = derived_through_key(c.op, c.keys))
+      return path.enter(c.op, *composite, c.arguments);
+  }
+  const BelowAutogradGuard below;
+  path.enter(c.op, c.keys - kAutogradFunctionalities, c.arguments);
+});
+
+// What derivatives do, and what the fallback at ADInplaceOrView does: their part, and go on below
+// both keys.
+void explain_recording(CallPath& path, const PathCall& c) {
+  const BelowRecordingGuard below;
+  path.enter(c.op, keys_below_recording(c.keys), c.arguments);
+}
+const ExplainConvention explain_derivatives(DispatchKey::Autograd, explain_recording);
+const ExplainFallback explain_counting(DispatchKey::ADInplaceOrView, explain_recording);
+const ExplainConvention explain_counted(DispatchKey::ADInplaceOrView, explain_recording);
 
 }  // namespace
 }  // namespace internal

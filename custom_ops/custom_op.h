@@ -23,9 +23,10 @@
 #include "switchboard/autograd/register_autograd.h"
 #include "switchboard/custom_ops/fresh_results.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/objects/op_overload.h"
 #include "switchboard/dispatch/objects/registration.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 #include "switchboard/fake/register_fake.h"
 
 namespace sb {
@@ -116,6 +117,12 @@ class CustomOp {
     sb::register_autograd(op_, std::move(backward), std::move(setup_context), library(), where);
     return *this;
   }
+  // Says that calls must neither be left out nor change places, or that they may although the
+  // schema tells otherwise: dispatch/modes/effects.h.
+  CustomOp& register_effect(Effect effect, SourceLocation where = SourceLocation::current()) & {
+    library().own(sb::register_effect(op_.handle(), effect, where));
+    return *this;
+  }
 
   template <class F>
   CustomOp&& register_kernel(const KernelTypes& types, F kernel,
@@ -138,6 +145,9 @@ class CustomOp {
   CustomOp&& register_autograd(BackwardFunction backward, SetupContext setup_context = {},
                                SourceLocation where = SourceLocation::current()) && {
     return std::move(register_autograd(std::move(backward), std::move(setup_context), where));
+  }
+  CustomOp&& register_effect(Effect effect, SourceLocation where = SourceLocation::current()) && {
+    return std::move(register_effect(effect, where));
   }
 
   // Leaves the operator and its registrations until the process ends. Registering through this
@@ -196,6 +206,10 @@ inline void register_autograd(CustomOp& op, BackwardFunction backward,
                               SetupContext setup_context = {},
                               SourceLocation where = SourceLocation::current()) {
   op.register_autograd(std::move(backward), std::move(setup_context), where);
+}
+inline void register_effect(CustomOp& op, Effect effect,
+                            SourceLocation where = SourceLocation::current()) {
+  op.register_effect(effect, where);
 }
 
 namespace internal {

@@ -15,6 +15,7 @@
 #include "switchboard/devices/device_hooks.h"
 #include "switchboard/devices/fallback_policy.h"
 #include "switchboard/devices/fallback_stats.h"
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/operator_entry.h"
 
 namespace sb {
@@ -396,7 +397,44 @@ class Fallback {
   absl::flat_hash_map<StorageImpl*, Storage> device_storages_;  // back; null: an argument's own
 };
 
+// The value with tensors of the CPU for those of the device: nobody reads their memory.
+IValue stand_in(const IValue& value, DeviceType type) {
+  const auto on_cpu = [type](const Tensor& t) {
+    return t.defined() && t.device().type == type ? tensor_like(t, t.storage(), DeviceType::CPU)
+                                                  : t;
+  };
+  if (value.is_Tensor()) return on_cpu(value.to_tensor());
+  if (value.is_TensorList()) {
+    std::vector<Tensor> list;
+    for (const Tensor& t : value.to_tensor_list()) list.push_back(on_cpu(t));
+    return list;
+  }
+  if (value.is_OptionalTensorList()) {
+    std::vector<std::optional<Tensor>> list;
+    for (const std::optional<Tensor>& t : value.to_optional_tensor_list())
+      list.push_back(t ? std::optional<Tensor>(on_cpu(*t)) : std::nullopt);
+    return list;
+  }
+  return value;
+}
+
 }  // namespace
+
+void explain_cpu_fallback(CallPath& path, const PathCall& call, DeviceType type) {
+  const std::string name = call.op.name().to_string();
+  if (!is_cpu_fallback_allowed_for(name)) return path.fails("the CPU fallback is forbidden");
+  const size_t n = call.op.schema().arguments.size();
+  Stack values;
+  bool has_tensor = false;
+  for (const IValue& value : absl::MakeConstSpan(call.arguments).last(n)) {
+    value.for_each_tensor([&](const Tensor&) { has_tensor = true; });
+    values.push_back(stand_in(value, type));
+  }
+  if (has_tensor)
+    path.call(call.op, values);
+  else
+    path.enter(call.op, DispatchKey::CPU, values);
+}
 
 void cpu_fallback(const OperatorHandle& op, Stack* stack, DeviceType type, HostTransfer& transfer) {
   Fallback(op, type, transfer).run(stack);

@@ -12,6 +12,9 @@
 
 namespace sb {
 
+class CallPath;
+struct PathCall;
+
 // Copies a device's bytes to the CPU and back. Implementations are thread-safe and return when the
 // bytes are there. Ranges are inside the storage.
 class HostTransfer {
@@ -44,6 +47,14 @@ class HostTransfer {
 // device; on the CPU may be 0-dim tensors that are only read and, as in indexing, the elements of a
 // `Tensor?[]`. If the operator throws, no argument is changed.
 void cpu_fallback(const OperatorHandle& op, Stack* stack, DeviceType type, HostTransfer& transfer);
+
+// How a call goes on from there, for its explanation (dispatch/inspect/call_path.h): beside the
+// fallback,
+//
+//   const ExplainFallback on_cpu(DispatchKey::PrivateUse1, [](CallPath& path, const PathCall& c) {
+//     explain_cpu_fallback(path, c, DeviceType::PrivateUse1);
+//   });
+void explain_cpu_fallback(CallPath& path, const PathCall& call, DeviceType type);
 
 }  // namespace sb
 

@@ -4,6 +4,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/devices/device_guard.h"
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/define/define.h"
 
@@ -29,6 +30,15 @@ bool select_is_pinned(const Tensor& self, std::optional<Device> device) {
   if (!self.is_cpu() || !type) return false;
   return is_pinned.redispatch(DispatchKeySet(dispatch_key_of(*type)), self, device);
 }
+
+const ExplainKernels explain_select(DispatchKey::BackendSelect, [](CallPath& path,
+                                                                   const PathCall& c) {
+  const auto arguments = absl::MakeConstSpan(c.arguments).last(2);
+  const std::optional<DeviceType> type =
+      type_of(arguments[1].is_Device() ? std::optional(arguments[1].to_device()) : std::nullopt);
+  if (type && arguments[0].to_tensor().is_cpu())
+    path.enter(c.op, dispatch_key_of(*type), c.arguments);
+});
 
 Tensor select_pin_memory(const Tensor& self, std::optional<Device> device) {
   SB_CHECK(self.defined(), "_pin_memory: argument 'self': got an undefined tensor");

@@ -2,8 +2,8 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/operator_entry.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/dispatch/slow_call.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 
 namespace sb {
 

@@ -7,8 +7,8 @@
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/no_kernel.h"
 #include "switchboard/dispatch/schema/boxing.h"
-#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/dispatch/spare_stack.h"
+#include "switchboard/dispatch/values/coerce_argument.h"
 #include "switchboard/dispatch/visit_tensors.h"
 
 namespace sb::internal {

@@ -175,7 +175,7 @@ bool CacheKey::assign(const OperatorHandle& op, uint64_t rules_version, uint64_t
   w[1] = op.entry().defined_order();
   w[2] = rules_version;
   w[3] = settings + (static_cast<uint64_t>(default_dtype()) << 56);
-  w[4] = dispatch_tls.included.bits();
+  w[4] = (dispatch_tls.included - DispatchKey::Observed).bits();  // a trace changes nothing
   w[5] = dispatch_tls.kept.bits();
   w[kRegistrations] = op.entry().dispatcher().kernel_registrations();
   for (const IValue& argument : arguments)

@@ -18,6 +18,16 @@ bool is_costly(const OperatorHandle& op, const FakeOp& facts) {
          is_implicit_composite(table);
 }
 
+// Whether the data of an argument is known.
+bool has_constant(const FakeArguments& arguments, absl::Span<const IValue> given) {
+  bool constant = false;
+  if (arguments.extras) {
+    for (const IValue& value : given)
+      value.for_each_tensor([&](const Tensor& t) { constant |= constant_of(t).defined(); });
+  }
+  return constant;
+}
+
 // What speaks against it, by the operator. As `_validate_cache_key`.
 std::optional<CacheBypass> bypass_of(const OperatorHandle& op, const FakeOp& facts) {
   OperatorEntry& entry = op.entry();
@@ -110,6 +120,17 @@ void check_same(const OperatorHandle& op, const Tensor& remembered, const Tensor
 
 }  // namespace
 
+bool is_remembered(const FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
+                   const FakeArguments& arguments, absl::Span<const IValue> given) {
+  const FakeCacheUse use = mode.options().cache_use;
+  if (use == FakeCacheUse::Off || use == FakeCacheUse::CrossCheck || arguments.symbolic ||
+      has_constant(arguments, given) || (use == FakeCacheUse::Costly && !is_costly(op, facts)))
+    return false;
+  CacheKey key;
+  return key.assign(op, facts.rules_version, mode.cache_settings(), given) &&
+         mode.cache().contains(key);
+}
+
 void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                 const FakeArguments& arguments, Stack* stack, absl::FunctionRef<void()> run) {
   const FakeCacheUse use = mode.options().cache_use;
@@ -123,12 +144,7 @@ void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
   if (arguments.symbolic) return bypass(CacheBypass::SymbolicShape);
   const size_t n = op.entry().num_arguments();
   const auto given = absl::MakeConstSpan(*stack).last(n);
-  bool constant = false;
-  if (arguments.extras) {
-    for (const IValue& value : given)
-      value.for_each_tensor([&](const Tensor& t) { constant |= constant_of(t).defined(); });
-  }
-  if (constant) return bypass(CacheBypass::ConstantAttribute);
+  if (has_constant(arguments, given)) return bypass(CacheBypass::ConstantAttribute);
   CacheKey key;
   if (!key.assign(op, facts.rules_version, mode.cache_settings(), given))
     return bypass(CacheBypass::OtherArgument);

@@ -4,6 +4,7 @@
 #define SWITCHBOARD_FAKE_CACHED_CALL_H_
 
 #include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
 #include "switchboard/dispatch/operator_handle.h"
 #include "switchboard/fake/dispatch_cache.h"
 
@@ -18,6 +19,10 @@ struct FakeOp;
 // only where the cache has nothing. As `FakeTensorMode._cached_dispatch_impl`.
 void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                 const FakeArguments& arguments, Stack* stack, absl::FunctionRef<void()> run);
+
+// Whether run_cached() would give what the cache remembers, for these arguments.
+bool is_remembered(const FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
+                   const FakeArguments& arguments, absl::Span<const IValue> given);
 
 }  // namespace sb::internal
 

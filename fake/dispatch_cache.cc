@@ -98,6 +98,10 @@ const internal::CacheEntry* FakeDispatchCache::find(const internal::CacheKey& ke
   return entry;
 }
 
+bool FakeDispatchCache::contains(const internal::CacheKey& key) const {
+  return published_.load(std::memory_order_acquire)->find(key.words(), key.hash()) != nullptr;
+}
+
 void FakeDispatchCache::insert(std::unique_ptr<const internal::CacheEntry> entry) {
   std::shared_ptr<Table> old;
   {

@@ -105,6 +105,8 @@ class FakeDispatchCache : public IntrusiveTarget {
 
   // For the mode. The result of find() lives to the end of the dispatcher's call.
   const internal::CacheEntry* find(const internal::CacheKey& key);
+  // Whether find() would find it; not counted.
+  bool contains(const internal::CacheKey& key) const;
   void insert(std::unique_ptr<const internal::CacheEntry> entry);
   void count_bypass(internal::CacheBypass reason) {
     bypasses_[static_cast<size_t>(reason)].fetch_add(1, std::memory_order_relaxed);

@@ -7,8 +7,13 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/symbols/symbolic_number.h"
+#include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/inspect/call_text.h"
+#include "switchboard/dispatch/modes/effects.h"
+#include "switchboard/dispatch/modes/explain_mode.h"
+#include "switchboard/dispatch/reclaim.h"
 #include "switchboard/fake/cached_call.h"
+#include "switchboard/fake/fake_errors.h"
 #include "switchboard/fake/fallback_kernel.h"
 #include "switchboard/fake/kernel_invocation.h"
 #include "switchboard/fake/map_tensors.h"
@@ -156,8 +161,47 @@ void FakeMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   run_meta_or_fallback(op, facts, arguments.device.device(), stack);
 }
 
+void FakeMode::explain(CallPath& path, const PathCall& c) {
+  const CallPin pin;
+  const FakeOp& facts = fake_op(c.op);
+  const auto given = arguments_on(c.op, c.arguments);
+  const FakeArguments arguments = FakeArguments::of(*this, given);
+  const DispatchTable& table = c.op.entry().resolved_table();
+  if (!arguments.is_special() && goes_straight(facts, table)) {
+    if (arguments.device.disagrees()) return path.fails("the arguments are on different devices");
+    return path.enter(c.op, DispatchKey::Meta, c.arguments);
+  }
+  // Each of these may give the results, or leave it to the next.
+  const auto decides = [&](const char* what) {
+    path.passes(c.op.name().to_string(), what);
+    path.decides();
+  };
+  if (facts.is_lift && arguments.foreign) return decides("copy of a literal");
+  if (arguments.extras || options_.propagate_real_tensors) decides("known data");
+  if (is_remembered(*this, c.op, facts, arguments, given))
+    return path.passes(c.op.name().to_string(), "remembered result");
+  const bool has_meta(table.slots[slot_of(DispatchKey::Meta)]);
+  const bool composite = has_meta && is_implicit_composite(table);
+  if (composite ? facts.first_rule_is_own : !facts.rules.empty()) decides("fake rule");
+  if (composite) {
+    const ModeGuard active(this);
+    path.enter(c.op, DispatchKey::Meta, c.arguments);
+  } else if (has_meta) {
+    path.enter(c.op, DispatchKey::Meta, c.arguments);
+  } else if (!facts.returns_nothing || facts.mutates) {
+    decides("fallback kernel");
+  }
+}
+
+namespace {
+const ExplainMode explain_fake(typeid(FakeMode),
+                               [](CallPath& path, DispatchMode& mode, const PathCall& c) {
+                                 static_cast<FakeMode&>(mode).explain(path, c);
+                               });
+}  // namespace
+
 bool FakeMode::goes_straight(const FakeOp& facts, const DispatchTable& table) const {
-  return !facts.has_rules && options_are_plain_ && table.slots[slot_of(DispatchKey::Meta)] &&
+  return facts.goes_straight && options_are_plain_ && table.slots[slot_of(DispatchKey::Meta)] &&
          !is_implicit_composite(table);
 }
 
@@ -223,6 +267,25 @@ void FakeMode::call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeAr
   }
 }
 
+namespace {
+
+// A call with an ordered effect has none on fake tensors: true where it is passed over, as the only
+// kernel for Meta is the one for real tensors.
+bool pass_over_effect(const OperatorHandle& op, Stack* stack) {
+  if (!has_ordered_effect(op) ||
+      op.entry().dispatcher().resolve(op.entry(), DispatchKey::Meta).source !=
+          DispatchKey::CompositeExplicitAutograd)
+    return false;
+  SB_CHECK_KIND(UnsupportedOperatorError, op.schema().returns.empty(), op.name().to_string(),
+                ": the operator has an effect, which must not come about for fake tensors, and no "
+                "fake rule that gives its results without it; register_fake() one: ",
+                op.schema().to_string());
+  stack->resize(stack->size() - op.entry().num_arguments());
+  return true;
+}
+
+}  // namespace
+
 void FakeMode::run(const OperatorHandle& op, const FakeOp& facts, Stack* stack) {
   const DispatchTable& table = op.entry().resolved_table();
   const Kernel& meta = table.slots[slot_of(DispatchKey::Meta)];
@@ -233,6 +296,7 @@ void FakeMode::run(const OperatorHandle& op, const FakeOp& facts, Stack* stack) 
     if (composite && !(i == 0 && facts.first_rule_is_own)) break;
     if ((*facts.rules[i])(call)) return;
   }
+  if (!facts.is_builtin && pass_over_effect(op, stack)) return;
   if (composite) {
     ModeGuard active(this);
     op.redispatch_boxed(DispatchKey::Meta, stack);
@@ -393,7 +457,8 @@ void FakeMode::convert_arguments(const OperatorHandle& op, const FakeOp& facts, 
 
 bool FakeMode::compute_constants(const OperatorHandle& op, const FakeOp& facts,
                                  const FakeArguments& arguments, Stack* stack) {
-  if (facts.is_seeded || facts.sets_metadata || arguments.symbolic) return false;
+  if (facts.is_seeded || facts.sets_metadata || arguments.symbolic || has_ordered_effect(op))
+    return false;
   const auto given = arguments_on(op, *stack);
   if (goes_elsewhere(facts, given)) return false;
   Stack real(given.begin(), given.end());

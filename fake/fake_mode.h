@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/modes/direct_call.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/fake/dispatch_cache.h"
@@ -41,6 +42,8 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   // 11. without one, an operator that returns and writes nothing is done; any other, or one where
   //     it throws NotImplementedError: the fallback kernel, or UnsupportedOperatorError.
   void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
+  // How a call goes on from there. Where a rule or the cache may give the results, it decides.
+  void explain(CallPath& path, const PathCall& call);
   std::string name() const override { return "FakeTensorMode"; }
   std::optional<ModeKey> mode_key() const override { return ModeKey::Fake; }
 

@@ -93,6 +93,9 @@ const FakeOp& make_fake_op(const OperatorHandle& op) {
   }
 
   made->has_rules = !made->rules.empty() || made->is_lift;
+  // PyTorch's own kernels at Meta have no effects; others are asked at each call, as effects come
+  // and go.
+  made->goes_straight = !made->has_rules && made->is_builtin;
 
   if (!entry.find_note(NoteKind::Facts))
     entry.set_note(NoteKind::Facts, std::make_unique<FakeOpNote>());

@@ -21,6 +21,7 @@ struct FakeOp {
   bool first_rule_is_own = false;                      // and not by predicate
   int device_argument = -1;                            // the place of `device`, or -1
   bool has_rules = false;      // or is one of those that fake mode does something for
+  bool goes_straight = false;  // no rules, and no effect to look for
   bool mutates = false;        // some argument is written to
   bool sets_metadata = false;  // inplace_view: an argument's shape or storage is changed
   bool is_view = false;

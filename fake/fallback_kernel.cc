@@ -12,6 +12,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/fake/common_device.h"
 #include "switchboard/fake/fake_errors.h"
 #include "switchboard/fake/fake_mode.h"
@@ -97,6 +98,7 @@ void run_fallback_kernel(FakeMode& mode, const OperatorHandle& op, const FakeOp&
   const size_t n = op.entry().num_arguments();
   if (!mode.options().allow_fallback_kernels) refuse("the mode allows none");
   if (!may_fall_back(op)) refuse("only operators of PyTorch's own namespaces may run on zeros");
+  if (has_ordered_effect(op)) refuse("it has an effect, which must not come about");
   if (facts.sets_metadata) refuse("it changes the shape or storage of an argument");
   const auto arguments = absl::MakeConstSpan(*stack).last(n);
   for (const IValue& value : arguments) {

@@ -21,11 +21,11 @@ bool may_fall_back(const OperatorHandle& op);
 // arguments, as fake tensors of the device that these agree on. As `run_fallback_kernel`.
 //
 // Throws UnsupportedOperatorError, which says what to register, where the mode allows no fallback
-// kernels, the operator is of none of the namespaces that may have them, sizes are symbolic, the
-// operator changes the shape or storage of an argument, or a result shares the storage of an
-// argument and is not that argument. Throws it too where the zeros would take more bytes than the
-// mode allows. `rule_said`: what the operator's own shape rule threw, for these errors; empty
-// without a rule.
+// kernels, the operator is of none of the namespaces that may have them, it has an ordered effect,
+// sizes are symbolic, the operator changes the shape or storage of an argument, or a result shares
+// the storage of an argument and is not that argument. Throws it too where the zeros would take
+// more bytes than the mode allows. `rule_said`: what the operator's own shape rule threw, for these
+// errors; empty without a rule.
 void run_fallback_kernel(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                          Stack* stack, std::string_view rule_said = {});
 

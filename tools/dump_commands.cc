@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "switchboard/dispatch/inspect/table_dump.h"
+#include "switchboard/dispatch/objects/inspect_higher_order.h"
 #include "switchboard/io/safetensors/input_file.h"
 #include "switchboard/tools/exit_status.h"
 
@@ -42,7 +43,9 @@ const CommandSpec& diff_spec() {
 }
 
 int dump_command(const CommandLine&, std::ostream& out) {
-  out << to_string(dump_tables(default_dispatcher()));
+  TableDump dump = dump_tables(default_dispatcher());
+  dump_higher_order_ops(&dump);
+  out << to_string(dump);
   return kHolds;
 }
 

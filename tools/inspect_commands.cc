@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/inspect/inspector.h"
+#include "switchboard/dispatch/objects/inspect_higher_order.h"
 #include "switchboard/io/safetensors/quote.h"
 #include "switchboard/tools/exit_status.h"
 
@@ -36,6 +37,25 @@ std::vector<std::string> names_matching(const Dispatcher& dispatcher, const std:
   return names;
 }
 
+// A line for each operator, higher-order ones too.
+std::vector<std::string> signatures_matching(const Dispatcher& dispatcher,
+                                             const std::string& glob) {
+  std::vector<std::string> lines;
+  for (const std::string& name : names_matching(dispatcher, glob))
+    lines.push_back(dispatcher.find_op_or_throw(name).schema().to_string());
+  for (const HigherOrderOperator* const op : all_higher_order_ops())
+    if (::fnmatch(glob.c_str(), op->name().c_str(), 0) == 0) lines.push_back(signature_text(*op));
+  return lines;
+}
+
+// The higher-order operator of a name that a user typed; nullptr if it is none.
+HigherOrderOperator* find_typed_higher_order_op(const std::string& text) {
+  constexpr std::string_view kNamespace = "higher_order::";
+  for (const std::string& name : candidates(text))
+    if (name.starts_with(kNamespace)) return find_higher_order_op(name.substr(kNamespace.size()));
+  return nullptr;
+}
+
 // The keys of "--keys CPU,AutogradCPU".
 DispatchKeySet parse_keys(const std::string& text) {
   DispatchKeySet keys;
@@ -60,6 +80,8 @@ OperatorHandle find_typed_op(const Dispatcher& dispatcher, const std::string& te
   for (const std::string& name : names)
     for (const std::string& overload : names_matching(dispatcher, name + ".*"))
       near += (near.empty() ? "" : ", ") + overload;
+  if (const HigherOrderOperator* const op = find_higher_order_op(text))
+    near += (near.empty() ? "" : ", ") + op->name();
   SB_THROW(RuntimeError, io::quote(text), ": no such operator; ",
            near.empty() ? "sb ops lists all" : "there is " + near);
 }
@@ -70,8 +92,9 @@ const CommandSpec& ops_spec() {
       "[GLOB]",
       0,
       1,
-      "Lists the operators and their schemas. GLOB is a shell pattern for names, such as\n"
-      "'aten::add*' or, in any namespace, '*softmax*'.",
+      "Lists the operators and their schemas, and the higher-order operators with the names of\n"
+      "their arguments. GLOB is a shell pattern for names, such as 'aten::add*' or, in any\n"
+      "namespace, '*softmax*'.",
       {}};
   return spec;
 }
@@ -83,7 +106,8 @@ const CommandSpec& table_spec() {
       1,
       1,
       "Prints the operator's computed table: for each key the kernel that a call runs, where it\n"
-      "was registered, and the rule that put it there.",
+      "was registered, and the rule that put it there. Of a higher-order operator, such as\n"
+      "higher_order::cond, its own rules: those at keys, and those for modes.",
       {{"all", "", "keys without a kernel too"}}};
   return spec;
 }
@@ -104,10 +128,9 @@ const CommandSpec& explain_spec() {
 
 int ops_command(const CommandLine& line, std::ostream& out) {
   const std::string glob = line.arguments().empty() ? "*" : line.arguments()[0];
-  const std::vector<std::string> names = names_matching(default_dispatcher(), glob);
-  for (const std::string& name : names)
-    out << default_dispatcher().find_op_or_throw(name).schema().to_string() << "\n";
-  if (!names.empty()) return kHolds;
+  const std::vector<std::string> lines = signatures_matching(default_dispatcher(), glob);
+  for (const std::string& line_of_op : lines) out << line_of_op << "\n";
+  if (!lines.empty()) return kHolds;
   out << "no operator matches " << io::quote(glob);
   if (glob.find_first_of("*?[:") == glob.npos) out << "; try 'sb ops \"*" << glob << "*\"'";
   out << "\n";
@@ -115,20 +138,27 @@ int ops_command(const CommandLine& line, std::ostream& out) {
 }
 
 int table_command(const CommandLine& line, std::ostream& out) {
-  const OperatorHandle op = find_typed_op(default_dispatcher(), line.arguments().at(0));
-  out << table_to_string(op, line.has("all"));
+  const std::string& name = line.arguments().at(0);
+  if (const HigherOrderOperator* const op = find_typed_higher_order_op(name))
+    out << table_to_string(*op, line.has("all"));
+  else
+    out << table_to_string(find_typed_op(default_dispatcher(), name), line.has("all"));
   return kHolds;
 }
 
 int explain_command(const CommandLine& line, std::ostream& out) {
-  const OperatorHandle op = find_typed_op(default_dispatcher(), line.arguments().at(0));
   SB_CHECK_VALUE(!line.has("keys") || !line.has("device"),
                  "explain: give --keys or --device, not both");
-  const std::optional<std::string> keys = line.find("keys");
-  const Explanation explanation = explain(
-      op, keys ? parse_keys(*keys) : tensor_key_set(Device(line.get("device", "cpu")).type));
-  out << to_string(explanation);
-  return explanation.runs() ? kHolds : kFails;
+  const std::string& name = line.arguments().at(0);
+  const std::optional<std::string> given = line.find("keys");
+  const auto print = [&](const auto& op) {
+    const auto explanation = explain(
+        op, given ? parse_keys(*given) : tensor_key_set(Device(line.get("device", "cpu")).type));
+    out << to_string(explanation);
+    return explanation.runs() ? kHolds : kFails;
+  };
+  if (const HigherOrderOperator* const op = find_typed_higher_order_op(name)) return print(*op);
+  return print(find_typed_op(default_dispatcher(), name));
 }
 
 }  // namespace sb::tools

@@ -222,6 +222,18 @@ TEST_CASE("an explanation ends with the kernel that runs", "[tools][sb]") {
   CHECK_THAT(sb("table aten.relu", 0), Contains("aten::relu"));
 }
 
+TEST_CASE("higher-order operators are listed, shown and explained as others are", "[tools][sb]") {
+  CHECK_THAT(sb("ops 'higher_order::c*'", 0),
+             Contains("higher_order::cond(pred, true_fn, false_fn, operands)"));
+  CHECK_THAT(sb("table higher_order.cond", 0),
+             Contains("CPU  ") && Contains("transforms/control_flow/cond.cc") &&
+                 Contains("mode sb::TracingMode") && !Contains("BackendSelect"));
+  CHECK_THAT(sb("explain higher_order::cond", 0),
+             Contains("left for the call   {AutogradCPU, CPU}") && Contains("AutogradCPU"));
+  CHECK_THAT(sb("table cond", 2), Contains("there is higher_order::cond"));
+  CHECK_THAT(sb("dump", 0), Contains("op\thigher_order::cond\t"));
+}
+
 TEST_CASE("a trace shows every kernel below its node, with its place and time", "[tools][sb]") {
   const std::string text = sb("trace " + kModel, 0);
   CHECK_THAT(text, Contains("on cpu\n") && Contains("addmm_1\n  aten::addmm  CPU  ops/"));

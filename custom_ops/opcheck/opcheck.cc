@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/custom_ops/opcheck/checks.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 
 namespace sb {
 namespace {

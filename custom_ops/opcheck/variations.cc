@@ -7,7 +7,7 @@
 #include "switchboard/custom_ops/opcheck/checks.h"
 #include "switchboard/custom_ops/opcheck/opcheck.h"
 #include "switchboard/custom_ops/opcheck/vary.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 
 namespace sb {
 namespace {

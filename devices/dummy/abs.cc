@@ -6,6 +6,7 @@
 #include "switchboard/devices/dummy/host_alias.h"
 #include "switchboard/devices/dummy/launch.h"
 #include "switchboard/devices/dummy/probe.h"
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/cpu/elementwise.h"
@@ -56,6 +57,10 @@ Tensor abs_inplace_kernel(const Tensor& self) {
   DeviceGuard guard(self.device());
   return sb::abs_.redispatch(kCpu, self);
 }
+
+const ExplainKernels explain_abs(DispatchKey::PrivateUse1, [](CallPath& path, const PathCall& c) {
+  path.enter(c.op, kCpu, c.arguments);
+});
 
 }  // namespace
 

@@ -18,6 +18,7 @@
 #include "switchboard/devices/device_guard.h"
 #include "switchboard/devices/dummy/launch.h"
 #include "switchboard/devices/dummy/probe.h"
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/shape/memory_format.h"
 
@@ -302,6 +303,13 @@ int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value,
 }
 
 }  // namespace
+
+// The CPU is asked for its choice first.
+const ExplainKernels explain_choice(DispatchKey::PrivateUse1,
+                                    [](CallPath& path, const PathCall& c) {
+                                      if (c.op == sb::_fused_sdp_choice.handle())
+                                        path.enter(c.op, DispatchKey::CPU, c.arguments);
+                                    });
 
 SB_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl(sb::_fused_sdp_choice, choose);

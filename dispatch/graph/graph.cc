@@ -3,9 +3,10 @@
 #include "absl/strings/ascii.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/inspect/call_text.h"
+#include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/operator_entry.h"
-#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/dispatch/schema/tag.h"
+#include "switchboard/dispatch/values/coerce_argument.h"
 
 namespace sb {
 namespace {
@@ -69,6 +70,7 @@ void Node::set_argument(size_t index, GraphArg argument) {
 }
 
 bool Node::is_impure() const {
+  if (token_ != 0) return true;
   switch (kind_) {
     case Kind::Placeholder:
     case Kind::Output:
@@ -83,7 +85,6 @@ bool Node::is_impure() const {
     case Kind::HigherOrder:
       break;
   }
-  if (target_->is_impure()) return true;
   for (const GraphArg& argument : arguments_) {
     const Subgraph* const sub = argument.subgraph();
     if (!sub) continue;
@@ -174,19 +175,23 @@ Node* Graph::call_bound(const OperatorHandle& op, std::vector<GraphArg> argument
       add(Node::Kind::Call, end == std::string::npos ? qualified : qualified.substr(end + 2),
           std::move(arguments));
   node->op_ = op;
+  if (has_ordered_effect(op)) node->token_ = ++num_tokens_;
   return node;
 }
 
 Node* Graph::call_higher_order(std::shared_ptr<const HigherOrderTarget> target,
                                std::vector<GraphArg> arguments) {
   SB_CHECK_VALUE(target, "graph: expected a higher-order operator, got null");
+  bool has_effect = target->is_impure();
   for (GraphArg& argument : arguments) {
     Subgraph* const sub = std::get_if<Subgraph>(&argument.value_);
     if (!sub) continue;
     sub->name = unique_name(sub->name);
+    has_effect = has_effect || sub->graph->num_tokens() != 0;
   }
   Node* const node = add(Node::Kind::HigherOrder, target->name(), std::move(arguments));
   node->target_ = std::move(target);
+  if (has_effect) node->token_ = ++num_tokens_;
   return node;
 }
 
@@ -260,9 +265,12 @@ void Graph::lint_node(const Node& node) const {
 
 void Graph::lint() const {
   SB_CHECK(has_output(), "graph: has no output");
+  size_t token = 0;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     SB_CHECK((nodes_[i]->kind_ == Node::Kind::Placeholder) == (i < num_inputs_), "graph: node '",
              nodes_[i]->name_, "': placeholders come before all other nodes");
+    SB_CHECK(nodes_[i]->token_ == 0 || nodes_[i]->token_ == ++token, "graph: node '",
+             nodes_[i]->name_, "': expected token ", token, ", got ", nodes_[i]->token_);
     lint_node(*nodes_[i]);
   }
 }

@@ -88,7 +88,7 @@ class HigherOrderTarget {
       std::vector<IValue> arguments,
       const std::vector<std::shared_ptr<const Graph>>& subgraphs) const = 0;
   // Returns whether a call has effects beyond its results and those of its subgraphs: such calls
-  // are never dead code.
+  // are never dead code, and stay in order.
   virtual bool is_impure() const { return false; }
 };
 
@@ -128,15 +128,22 @@ class Node {
 
   const OperatorHandle& op() const { return op_.value(); }            // of a Call
   const HigherOrderTarget& higher_order() const { return *target_; }  // of a HigherOrder
+  const std::shared_ptr<const HigherOrderTarget>& shared_higher_order() const { return target_; }
   const Tensor& constant() const { return constant_; }                // of a Constant
   size_t item() const { return item_; }                               // of a GetItem
   // The metadata that the value had when the graph was made; nullopt if it is no tensor.
   const std::optional<NodeMeta>& meta() const { return meta_; }
   void set_meta(std::optional<NodeMeta> meta) { meta_ = std::move(meta); }
 
+  // The place of the node among those with an ordered effect (dispatch/modes/effects.h): 1, 2, ...,
+  // as the effect tokens of `with_effects`; 0 for a node without one. Higher-order calls have one
+  // if their target or a node in a subgraph does. What held when the node was made counts.
+  size_t token() const { return token_; }
+
   // Returns whether the node does more than give its value, so that it stays when nobody uses that:
-  // inputs, the output, operators that write to an argument, return nothing, draw random numbers
-  // (nondeterministic_seeded) or were removed, and higher-order calls of which a part is so.
+  // inputs, the output, nodes with an ordered effect, operators that write to an argument, return
+  // nothing, draw random numbers (nondeterministic_seeded) or were removed, and higher-order calls
+  // of which a part is so.
   bool is_impure() const;
 
  private:
@@ -150,6 +157,7 @@ class Node {
   std::shared_ptr<const HigherOrderTarget> target_;
   Tensor constant_;
   size_t item_ = 0;
+  size_t token_ = 0;
   std::optional<NodeMeta> meta_;
   size_t index_ = 0;  // in the graph
 };
@@ -159,6 +167,7 @@ class Node {
 //   graph(x: float32[2, 3], y: float32[3]):
 //     add = aten::add.Tensor(x, y, alpha=2)
 //     relu = aten::relu(add)
+//     mylib::log(relu)  # token 1
 //     return (relu,)
 //
 // Running and printing do not change the graph and are safe from several threads, except where the
@@ -171,6 +180,7 @@ class Graph {
   Graph& operator=(Graph&& other) noexcept {
     nodes_ = std::exchange(other.nodes_, {});
     num_inputs_ = std::exchange(other.num_inputs_, 0);
+    num_tokens_ = std::exchange(other.num_tokens_, 0);
     names_ = std::exchange(other.names_, {});
     constants_ = std::exchange(other.constants_, {});
     return *this;
@@ -201,6 +211,8 @@ class Graph {
   const Node& operator[](size_t i) const { return *nodes_[i]; }
   Node* at(size_t i) { return nodes_.at(i).get(); }
   size_t num_inputs() const { return num_inputs_; }
+  // How many nodes have an ordered effect; the last of them has this token.
+  size_t num_tokens() const { return num_tokens_; }
   bool has_output() const { return !nodes_.empty() && nodes_.back()->kind() == Node::Kind::Output; }
 
   // The graph as code, in the form above; subgraphs follow, each once, under the path of their
@@ -217,8 +229,9 @@ class Graph {
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) const;
 
   // Throws RuntimeError, naming the node, unless the graph is well-formed: placeholders first and
-  // one output, last; every node used is of this graph and comes before its user; operators exist
-  // and have as many arguments; items are in range; names are unique; subgraphs are well-formed.
+  // one output, last; every node used is of this graph and comes before its user; tokens count up;
+  // operators exist and have as many arguments; items are in range; names are unique; subgraphs are
+  // well-formed.
   void lint() const;
 
   // Removes nodes that nobody uses and that are not impure, and says how many. Pointers to them
@@ -239,6 +252,7 @@ class Graph {
 
   std::vector<std::unique_ptr<Node>> nodes_;
   size_t num_inputs_ = 0;
+  size_t num_tokens_ = 0;
   absl::flat_hash_map<std::string, size_t> names_;  // and the last suffix that each was given
   absl::flat_hash_map<const TensorImpl*, Node*> constants_;
 };

@@ -4,7 +4,7 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/graph/graph.h"
 #include "switchboard/dispatch/operator_entry.h"
-#include "switchboard/dispatch/schema/coerce_argument.h"
+#include "switchboard/dispatch/values/coerce_argument.h"
 
 namespace sb {
 namespace {

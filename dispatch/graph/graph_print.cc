@@ -30,6 +30,11 @@ std::string arguments_in_order(const Node& node, const std::string& path = "") {
   return absl::StrJoin(parts, ", ");
 }
 
+// What orders the node among those with an effect.
+std::string token_text(const Node& node) {
+  return node.token() == 0 ? "" : str_cat("  # token ", node.token());
+}
+
 std::string call_text(const Node& node) {
   const OperatorHandle& op = node.op();
   const std::string name = op.name().to_string();
@@ -44,7 +49,7 @@ std::string call_text(const Node& node) {
   };
   const std::string arguments = arguments_text(
       schema, is_default, [&](size_t i) { return argument_text(node.arguments()[i]); });
-  const std::string call = str_cat(name, "(", arguments, ")");
+  const std::string call = str_cat(name, "(", arguments, ")", token_text(node));
   return schema.returns.empty() ? call : str_cat(node.name(), " = ", call);
 }
 
@@ -58,7 +63,7 @@ std::string line_text(const Node& node, const std::string& path) {
       return call_text(node);
     case Node::Kind::HigherOrder:
       return str_cat(node.name(), " = ", node.higher_order().name(), "(",
-                     arguments_in_order(node, path), ")");
+                     arguments_in_order(node, path), ")", token_text(node));
     case Node::Kind::GetItem:
       return str_cat(node.name(), " = ", arguments_in_order(node), "[", node.item(), "]");
     case Node::Kind::Output:

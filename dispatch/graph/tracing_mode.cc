@@ -1,9 +1,14 @@
 #include "switchboard/dispatch/graph/tracing_mode.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/modes/effects.h"
+#include "switchboard/dispatch/modes/explain_mode.h"
+#include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/schema/tag.h"
 
@@ -12,8 +17,20 @@ namespace {
 
 thread_local TracingMode* innermost_trace = nullptr;
 
+const ExplainMode explain_trace(typeid(TracingMode),
+                                [](CallPath& path, DispatchMode&, const PathCall& c) {
+                                  path.call(c.op, c.arguments);
+                                });
+
 std::optional<NodeMeta> meta_of(const Tensor& tensor) {
   return tensor.defined() ? std::optional(NodeMeta::of(tensor)) : std::nullopt;
+}
+
+// Whether calls with the tensor are functionalised before a trace sees them.
+bool is_functional(const Tensor& tensor) {
+  const ModeData* const data = tensor.impl()->mode_data().get();
+  return tensor.key_set().has(DispatchKey::Functionalize) ||
+         (data && data->mode().mode_key() == ModeKey::Functional);
 }
 
 }  // namespace
@@ -77,15 +94,30 @@ void TracingMode::track_value(Node* node, const IValue& value) {
       if (list[i]) track_value(graph_.get_item(node, i), *list[i]);
   } else if (value.is_List()) {
     track_items(node, value.to_list());
+  } else if (value.is_Object()) {
+    IntrusivePtr<OpaqueObject> object = value.to_object();
+    const OpaqueObject* const key = object.get();
+    objects_[key] = {std::move(object), node};
   }
 }
 
+namespace {
+
+// Whether there is something in a result that a trace knows again.
+bool can_track(const IValue& value) {
+  if (value.is_Object()) return true;
+  if (value.is_List())
+    return std::any_of(value.to_list().begin(), value.to_list().end(), can_track);
+  bool has_tensor = false;
+  value.for_each_tensor([&](const Tensor&) { has_tensor = true; });
+  return has_tensor;
+}
+
+}  // namespace
+
 void TracingMode::track_items(Node* node, const std::vector<IValue>& results) {
-  for (size_t i = 0; i < results.size(); ++i) {
-    bool has_tensor = false;
-    results[i].for_each_tensor([&](const Tensor&) { has_tensor = true; });
-    if (has_tensor) track_value(graph_.get_item(node, i), results[i]);
-  }
+  for (size_t i = 0; i < results.size(); ++i)
+    if (can_track(results[i])) track_value(graph_.get_item(node, i), results[i]);
 }
 
 void TracingMode::track_results(Node* node, const std::vector<IValue>& results) {
@@ -97,9 +129,10 @@ void TracingMode::track_results(Node* node, const std::vector<IValue>& results) 
 
 GraphArg TracingMode::tensor_argument(const Tensor& tensor) {
   if (!tensor.defined()) return IValue(tensor);
-  if (Node* const node = find(tensor)) return node;
+  if (Node* const node = find(tensor)) return node_for_use(tensor, node);
   if (tensor.impl()->is_wrapped_number()) return IValue(tensor);
-  if (const Node* const outside = find_outside(tensor)) {
+  const Node* const outside = find_outside(tensor);
+  if (outside || captures_all_) {
     SB_CHECK(captured_, "trace: the subgraph uses '", outside->name(), "' (", tensor.describe(),
              ") of the graph around it, which is not among its inputs");
     captured_->push_back(tensor);
@@ -107,6 +140,25 @@ GraphArg TracingMode::tensor_argument(const Tensor& tensor) {
   }
   from_outside_.push_back(tensor);
   return graph_.constant(tensor);
+}
+
+Node* TracingMode::node_for_use(const Tensor& tensor, Node* node) {
+  constexpr std::string_view kDetach = "aten::detach";
+  const auto is_detach = [&](const Node* n) {
+    return n->kind() == Node::Kind::Call && n->op().name().to_string() == kDetach;
+  };
+  if (!internal::grad_hooks->requires_grad(tensor)) {
+    if (!without_grad_.contains(node) || is_detach(node)) return node;
+    Node* const detached =
+        graph_.call_bound(default_dispatcher().find_op_or_throw(kDetach), {node});
+    detached->set_meta(node->meta());
+    track(tensor, detached);
+    return detached;
+  }
+  // A result that autograd saved: it keeps a detached one and gives that its history back.
+  if (is_detach(node) && !internal::grad_hooks->is_leaf(tensor))
+    while (is_detach(node)) node = node->arguments().front().node();
+  return node;
 }
 
 const Node* TracingMode::find_outside(const Tensor& tensor) const {
@@ -122,26 +174,46 @@ Node* TracingMode::lift(const Tensor& tensor, const std::string& name) {
   return node;
 }
 
-// Memory tells it: what the function makes is new, and its inputs share memory with nothing else.
-void TracingMode::check_pure(const OperatorHandle& op, const std::vector<IValue>& arguments) {
-  if (options_.pure_function.empty() || !op.schema().is_mutable()) return;
+void TracingMode::check_writes(const OperatorHandle& op, const std::vector<IValue>& arguments) {
+  if (!op.schema().is_mutable()) return;
   const std::vector<Argument>& declared = op.schema().arguments;
   for (size_t a = 0; a < declared.size(); ++a) {
     if (!declared[a].is_write()) continue;
-    arguments[a].for_each_tensor([&](const Tensor& written) {
-      if (!written.defined()) return;
-      if (!find(written)) tensor_argument(written);
-      for (const Tensor& outside : from_outside_) {
-        if (!outside.is_same(written) && !outside.is_alias_of(written)) continue;
-        const Node* const node = find(outside);
-        const bool is_input = node && node->kind() == Node::Kind::Placeholder;
-        SB_THROW(RuntimeError, options_.pure_function, ": ", op.name().to_string(), " writes to ",
-                 is_input ? "the input '" : "the constant '",
-                 node ? node->name() : graph_.constant(outside)->name(),
-                 "'; it must write to a clone");
-      }
-    });
+    arguments[a].for_each_tensor(
+        [&](const Tensor& written) { note_write(op.name().to_string(), written); });
   }
+}
+
+// Memory tells it: what the function makes is new, and its inputs share memory with nothing else.
+void TracingMode::note_write(std::string_view who, const Tensor& written) {
+  const bool pure = !options_.pure_function.empty();
+  if (!written.defined() || (!pure && !options_.before_write_outside)) return;
+  if (!find(written)) tensor_argument(written);
+  for (const Tensor& outside : from_outside_) {
+    if (!outside.is_same(written) && !outside.is_alias_of(written)) continue;
+    if (options_.before_write_outside) options_.before_write_outside(outside);
+    if (!pure) continue;
+    const Node* const node = find(outside);
+    const bool is_input = node && node->kind() == Node::Kind::Placeholder;
+    SB_THROW(RuntimeError, options_.pure_function, ": ", who, " writes to ",
+             is_input ? "the input '" : "the constant '",
+             node ? node->name() : graph_.constant(outside)->name(), "'; it must write to a clone");
+  }
+}
+
+GraphArg TracingMode::object_argument(const IValue& value) const {
+  const IntrusivePtr<OpaqueObject> object = value.to_object();
+  const auto found = objects_.find(object.get());
+  if (found != objects_.end()) return found->second.node;
+  for (const TracingMode* outer = parent_; outer; outer = outer->parent_) {
+    const auto outside = outer->objects_.find(object.get());
+    SB_CHECK_NOT_IMPLEMENTED(
+        outside == outer->objects_.end(),
+        options_.pure_function.empty() ? "trace: a subgraph" : options_.pure_function, ": uses '",
+        outside->second.node->name(), "' of the traced graph around it, ", value.to_string(),
+        "; only tensors can be captured");
+  }
+  return value;
 }
 
 GraphArg TracingMode::argument_of(const IValue& value) {
@@ -155,6 +227,8 @@ GraphArg TracingMode::argument_of(const IValue& value) {
       list.items.push_back(t ? tensor_argument(*t) : GraphArg());
   } else if (value.is_List()) {
     for (const IValue& item : value.to_list()) list.items.push_back(argument_of(item));
+  } else if (value.is_Object()) {
+    return object_argument(value);
   } else {
     return value;
   }
@@ -175,6 +249,18 @@ void TracingMode::check_data_dependent(const OperatorHandle& op,
   }
 }
 
+void TracingMode::check_effect(const OperatorHandle& op) const {
+  if (!options_.refuse_data_dependent) return;
+  for (const Return& result : op.schema().returns) {
+    const bool known = result.type.has_tensor() || result.type.base == BaseType::Class;
+    SB_CHECK_KIND(DataDependentOutputError, known, op.name().to_string(),
+                  ": the operator has an effect, so that what it gives may be another ",
+                  result.type.to_string(),
+                  " in each run, and would be burnt into the graph as a "
+                  "constant; TraceOptions::refuse_data_dependent = false allows that");
+  }
+}
+
 void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   if (paused_) {
     op.call_boxed(stack);
@@ -184,14 +270,41 @@ void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   const auto first = stack->begin() + static_cast<ptrdiff_t>(base);
   const std::vector<IValue> arguments(first, stack->end());
   check_data_dependent(op, arguments);
-  check_pure(op, arguments);
-  op.call_boxed(stack);
+  check_writes(op, arguments);
+  if (has_ordered_effect(op)) check_effect(op);
+  const bool without_grad = options_.keep_no_grad && !internal::grad_hooks->is_grad_enabled();
+  if (without_grad) check_no_grad_write(op, arguments);
+  const bool passed_over = !options_.without_effects_in.empty() &&
+                           WithoutEffects::pass_over(options_.without_effects_in, op, stack);
+  if (!passed_over) op.call_boxed(stack);
 
   std::vector<GraphArg> given;
   given.reserve(arguments.size());
   for (const IValue& argument : arguments) given.push_back(argument_of(argument));
   Node* const node = graph_.call_bound(op, std::move(given));
-  track_results(node, {stack->begin() + static_cast<ptrdiff_t>(base), stack->end()});
+  const std::vector<IValue> results(stack->begin() + static_cast<ptrdiff_t>(base), stack->end());
+  track_results(node, results);
+  if (!without_grad) return;
+  for (const IValue& result : results) {
+    result.for_each_tensor([&](const Tensor& t) {
+      if (t.defined() && (is_floating_point(t.dtype()) || is_complex(t.dtype())))
+        without_grad_.insert(find(t));
+    });
+  }
+}
+
+void TracingMode::check_no_grad_write(const OperatorHandle& op,
+                                      const std::vector<IValue>& arguments) const {
+  const std::vector<Argument>& declared = op.schema().arguments;
+  for (size_t a = 0; a < declared.size(); ++a) {
+    if (!declared[a].is_write()) continue;
+    arguments[a].for_each_tensor([&](const Tensor& t) {
+      SB_CHECK_NOT_IMPLEMENTED(
+          !internal::grad_hooks->requires_grad(t), options_.pure_function, ": ",
+          op.name().to_string(), " writes under no_grad to ", t.describe(),
+          ", which was computed from what requires a gradient; write to a clone of it");
+    });
+  }
 }
 
 Node* TracingMode::add_input(const Tensor& tensor, const std::string& name) {
@@ -208,6 +321,7 @@ Graph TracingMode::finish(const std::vector<Tensor>& results) {
   for (const Tensor& result : results) returned.push_back(tensor_argument(result));
   graph_.output(std::move(returned));
   nodes_.clear();
+  objects_.clear();
   return std::move(graph_);
 }
 
@@ -218,6 +332,10 @@ Graph TracingMode::record(const std::function<std::vector<Tensor>(const std::vec
                  inputs.size(), " inputs");
   std::vector<Tensor> given;
   for (size_t i = 0; i < inputs.size(); ++i) {
+    SB_CHECK_NOT_IMPLEMENTED(!inputs[i].defined() || !is_functional(inputs[i]), "trace: input ", i,
+                             ", ", inputs[i].describe(),
+                             ", belongs to a program that runs functionalised, and a trace sees "
+                             "what lies below that: trace outside of it");
     given.push_back(find(inputs[i]) ? Tensor(inputs[i].impl()->shallow_copy()) : inputs[i]);
     add_input(given[i], i < names.size() ? names[i] : str_cat("arg", i));
   }
@@ -241,7 +359,16 @@ Graph TracingMode::trace_subgraph(
   TracingMode mode(options);
   mode.parent_ = this;
   mode.captured_ = captured;
+  mode.captures_all_ = captures_all_ && captured;
   return mode.record(f, inputs);
+}
+
+void TracingMode::resume(const std::function<void()>& f, std::vector<Tensor>* captured) {
+  captured_ = captured;
+  captures_all_ = true;
+  const Active active(this);
+  const ModeGuard guard(this);
+  f();
 }
 
 Graph trace(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,

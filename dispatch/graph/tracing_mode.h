@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "switchboard/dispatch/graph/graph.h"
 #include "switchboard/dispatch/modes/mode.h"
 
@@ -19,12 +20,22 @@ struct TraceOptions {
   // Names of the inputs; "arg0", "arg1", ... where none is given.
   std::vector<std::string> input_names = {};
   // Refuses operators that make numbers of a traced tensor's data, as item does
-  // (Tag::data_dependent_output). Otherwise such a number is burnt in: the graph has what it was
-  // while it was traced.
+  // (Tag::data_dependent_output), and those with an ordered effect that give numbers. Otherwise
+  // such a number is burnt in: the graph has what it was while it was traced.
   bool refuse_data_dependent = true;
   // Not empty: the name, for errors, of a function that must write to nothing but what it makes.
   // A call that would is refused with RuntimeError before it runs.
   std::string pure_function = "";
+  // Not empty: the name, for errors, of a function that is run again when it has been traced. Its
+  // calls with an ordered effect are recorded and passed over, or refused, as WithoutEffects says.
+  std::string without_effects_in = "";
+  // Detaches in the graph what the program computes while gradients are off, so that gradients of
+  // the graph stop where those of the program do. A write there to what has a history is refused
+  // with NotImplementedError.
+  bool keep_no_grad = false;
+  // Not null: sees, before it is written to, a tensor of each memory that the program has not made:
+  // an input, or what it has from outside.
+  std::function<void(const Tensor&)> before_write_outside = nullptr;
 };
 
 // Records each call that reaches it, and runs it below: on real tensors, or on fake ones. As
@@ -34,7 +45,11 @@ struct TraceOptions {
 // A tensor is known by its identity. The result of an in-place operator is its input, which from
 // then on stands for the new node; a tensor that the trace does not know becomes a constant of the
 // graph, but numbers that were made tensors (x + 1) stay numbers. Numbers, shapes and branches that
-// the program took from its inputs are burnt in. A call that throws is not recorded.
+// the program took from its inputs are burnt in. A call that throws is not recorded. Objects of
+// classes are known as tensors are: one that a call made stands for its node, others are constants.
+//
+// Calls with an ordered effect (dispatch/modes/effects.h) are recorded in their order, so that each
+// run of the graph has the effects of the program. While it is traced it has them, too.
 //
 // For one thread at a time. Use trace(), or, to see more of it, activate it by hand:
 //
@@ -77,6 +92,9 @@ class TracingMode : public DispatchMode {
   // items too.
   void track_results(Node* node, const std::vector<IValue>& results);
   void track_items(Node* node, const std::vector<IValue>& results);
+  // Says that a call which the trace is about to record, of a higher-order operator, writes to the
+  // tensor.
+  void note_write(std::string_view who, const Tensor& written);
   // Traces a function that the graph will call, apart from this trace, which records nothing of it.
   // A tensor of this trace, or of one around it, that the function uses without having been given
   // it is lifted: the subgraph gets an input for it, behind the others, and `captured` has it.
@@ -87,6 +105,10 @@ class TracingMode : public DispatchMode {
   Graph trace_subgraph(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
                        const std::vector<Tensor>& inputs, const TraceOptions& options = {},
                        std::vector<Tensor>* captured = nullptr);
+  // Runs f with this trace active and the one around it paused; may be called again, until
+  // finish(). Every tensor that f uses and the trace does not know, wherever it comes from, becomes
+  // an input and is added to `captured`.
+  void resume(const std::function<void()>& f, std::vector<Tensor>* captured);
   // Traces f on the inputs with this mode, as trace() does: how a function that looks at the trace
   // while it runs gets one.
   Graph record(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
@@ -96,12 +118,19 @@ class TracingMode : public DispatchMode {
   class Active;
 
   GraphArg tensor_argument(const Tensor& tensor);
+  // The node of a tensor, which is `node`, as an argument: with the history that autograd has given
+  // the tensor, or taken from it.
+  Node* node_for_use(const Tensor& tensor, Node* node);
   // The node of a tensor in the traces around this one, the next one first; nullptr.
   const Node* find_outside(const Tensor& tensor) const;
   // An input for a tensor that comes from outside.
   Node* lift(const Tensor& tensor, const std::string& name);
   void track_value(Node* node, const IValue& value);
-  void check_pure(const OperatorHandle& op, const std::vector<IValue>& arguments);
+  GraphArg object_argument(const IValue& value) const;
+  // Refuses results of an operator with an effect that the graph cannot have.
+  void check_effect(const OperatorHandle& op) const;
+  void check_writes(const OperatorHandle& op, const std::vector<IValue>& arguments);
+  void check_no_grad_write(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
   void check_data_dependent(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
 
   TraceOptions options_;
@@ -112,8 +141,16 @@ class TracingMode : public DispatchMode {
     Node* node;
   };
   absl::flat_hash_map<const TensorImpl*, Tracked> nodes_;
-  TracingMode* parent_ = nullptr;            // of a subgraph
-  std::vector<Tensor>* captured_ = nullptr;  // the same
+  // Objects that calls made; they are kept alive.
+  struct TrackedObject {
+    IntrusivePtr<OpaqueObject> object;
+    Node* node;
+  };
+  absl::flat_hash_map<const OpaqueObject*, TrackedObject> objects_;
+  TracingMode* parent_ = nullptr;                  // of a subgraph
+  std::vector<Tensor>* captured_ = nullptr;        // the same
+  bool captures_all_ = false;                      // what no trace knows, too
+  absl::flat_hash_set<const Node*> without_grad_;  // made while gradients were off
   std::vector<Tensor> from_outside_;  // inputs, constants: what pure functions leave as it is
   bool paused_ = false;               // while a trace inside this one runs
 };

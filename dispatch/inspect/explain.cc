@@ -45,11 +45,7 @@ void look_up(const OperatorEntry& entry, Explanation& e) {
   // A fallthrough is looked up on the arguments' own highest backend, and a kernel on the highest
   // of all.
   e.mask_backend = e.arguments.highest_backend();
-  for (int f = kNumFunctionalities; f > 0; --f) {
-    const DispatchKey on_mask_backend = runtime_key(static_cast<DispatchKey>(f), e.mask_backend);
-    if (internal::table_row(entry, on_mask_backend).is_fallthrough)
-      e.fallthroughs |= on_mask_backend;
-  }
+  e.fallthroughs = internal::fallthroughs_on(entry, e.mask_backend);
   e.call_keys = all - e.excluded - e.fallthroughs;
   const DispatchKey decided = e.call_keys.highest_key();
   for (int f = kNumFunctionalities; f > static_cast<int>(functionality_of(decided)); --f) {
@@ -103,9 +99,9 @@ Explanation finish(const OperatorHandle& op, Explanation e) {
   return e;
 }
 
-void append_step(const ExplainStep& step, std::string* text) {
+void append_step(const ExplainStep& step, std::string_view verdict, std::string* text) {
   absl::StrAppendFormat(text, "    %-26s  %-22s  %-38s  %s\n", to_string(step.key),
-                        std::string(verdict_text(step)), internal::kernel_text(step.row),
+                        std::string(verdict), internal::kernel_text(step.row),
                         internal::rule_text(step.row));
 }
 
@@ -127,7 +123,11 @@ Explanation explain(const OperatorHandle& op, const Stack& arguments) {
     if (schema.arguments[i].type.has_tensor())
       add_tensors(arguments[arguments.size() - n + i], i, schema.arguments[i].name, e);
   }
-  return finish(op, std::move(e));
+  e = finish(op, std::move(e));
+  CallPath path;
+  path.enter(op, e.call_keys, arguments);
+  e.path = path.steps();
+  return e;
 }
 
 std::string to_string(const Explanation& e) {
@@ -146,11 +146,17 @@ std::string to_string(const Explanation& e) {
                                    to_string(runtime_key(DispatchKey::Dense, e.mask_backend))));
   line("left for the call", to_string(e.call_keys));
   text += "  looked at\n";
-  for (const ExplainStep& step : e.steps) append_step(step, &text);
-  if (e.next) {
-    text += "  below it\n";
-    append_step(*e.next, &text);
+  for (const ExplainStep& step : e.steps) {
+    const bool first_of_path = &step == &e.steps.back() && !e.path.empty() && e.runs();
+    append_step(step, first_of_path ? internal::verdict_text(e.path[0]) : verdict_text(step),
+                &text);
   }
+  std::string below;
+  if (e.from_keys && e.next)
+    append_step(*e.next, verdict_text(*e.next), &below);
+  else if (!e.from_keys)
+    below = internal::path_text(e.path, 1);
+  if (!below.empty()) text += str_cat("  below it\n", below);
   return text;
 }
 

@@ -12,13 +12,17 @@
 //       left for the call   {AutogradCPU, CPU}
 //     looked at
 //       AutocastCPU  excluded by the thread  fallthrough a.cc:9  [backend fallback]
-//       AutogradCPU  runs                    demo/f.cc:9         [autograd kernel, from Autograd]
+//       AutogradCPU  runs, and goes on       demo/f.cc:9         [autograd kernel, from Autograd]
 //     below it
 //       CPU          runs                    demo/f.cc:12        [kernel]
 //
-// Where the arguments are given as keys only, one line "arguments" stands for theirs. "below it" is
-// what a kernel enters that redispatches with the keys below its own; it is left out where no
-// kernel runs.
+// "below it" is the rest of the way (call_path.h), to the kernel that computes: through modes and
+// their rules, functionalisation, autograd and fallbacks. It is what a trace of the call shows.
+// Where a kernel, a mode or a rule "decides" by code of its own, what "may run" below is the usual
+// way, or nothing is said.
+//
+// Where the arguments are given as keys only, one line "arguments" stands for theirs, and "below
+// it" is what a kernel enters that redispatches with the keys below its own.
 //
 // Explaining calls no kernel and changes nothing. It takes the dispatcher's lock.
 
@@ -32,6 +36,7 @@
 #include <utility>
 #include <vector>
 
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/inspect/computed_table.h"
 #include "switchboard/dispatch/typed_op.h"
 
@@ -75,6 +80,8 @@ struct Explanation {
   // The end of a redispatch with the keys below the taken one. nullopt if no kernel runs, and where
   // the taken key is Undefined, below which there is nothing.
   std::optional<ExplainStep> next;
+  // The whole way from the taken key on; empty where only keys are given.
+  std::vector<PathStep> path;
 
   // The step that decided: the kernel that runs, or why there is none.
   const ExplainStep& decision() const { return steps.back(); }

@@ -54,9 +54,10 @@ TEST_CASE("the text of an explanation, whole") {
     left for the call   {AutogradCPU, AutogradOther, CPU}
   looked at
     AutocastCPU                 excluded by the thread  fallthrough dispatch/dispatcher.cc:N [backend fallback]
-    AutogradCPU                 runs                    dispatch/inspect/explain_test.cc:N [autograd kernel, from Autograd]
+    AutogradCPU                 runs, and decides       dispatch/inspect/explain_test.cc:N [autograd kernel, from Autograd]
   below it
-    AutogradOther               runs                    dispatch/inspect/explain_test.cc:N [autograd kernel, from Autograd]
+    AutogradOther               may run, and decides    dispatch/inspect/explain_test.cc:N [autograd kernel, from Autograd]
+    CPU                         may run                 dispatch/inspect/explain_test.cc:N [default backend kernel, from CompositeExplicitAutograd]
 )");
   CHECK(without_lines(to_string(explain(f, DispatchKeySet(K::FPGA) | K::Functionalize))) ==
         R"(demo::f

@@ -1,17 +1,33 @@
 #include "switchboard/dispatch/modes/function_transform.h"
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/default_fallback.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/make_kernel.h"
 #include "switchboard/dispatch/modes/operator_rules.h"
 #include "switchboard/dispatch/modes/scoped_stack.h"
+#include "switchboard/dispatch/reclaim.h"
 
 namespace sb {
 namespace {
 
 const internal::DefaultFallback front(DispatchKey::FuncTorchDynamicLayerFrontMode,
                                       make_kernel(&internal::call_transform));
+
+const ExplainFallback explain_front(
+    DispatchKey::FuncTorchDynamicLayerFrontMode, [](CallPath& path, const PathCall& c) {
+      const internal::LoweredTransform lowered;
+      const FunctionTransform* const transform = lowered.transform();
+      if (!transform) return path.fails("no function transform is active");
+      const internal::CallPin pin;
+      const OperatorRules* const rules = internal::find_rules(c.op.entry());
+      const bool has_rule = rules && rules->find_transform_rule(transform->type());
+      path.passes(c.op.name().to_string(),
+                  str_cat(has_rule ? "rule for the transform " : "transform ", transform->name()));
+      path.decides();
+    });
 
 constinit thread_local internal::ScopedStack<FunctionTransform> transforms;
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/dispatch/default_fallback.h"
 #include "switchboard/dispatch/modes/direct_call.h"
+#include "switchboard/dispatch/modes/explain_mode.h"
 #include "switchboard/dispatch/modes/operator_rules.h"
 #include "switchboard/dispatch/modes/scoped_stack.h"
 #include "switchboard/dispatch/operator_entry.h"
@@ -100,6 +101,21 @@ bool takes(DispatchMode& mode, const Stack& stack, absl::FunctionRef<std::string
              out->append(mode->name());
            }));
 }
+
+const ExplainFallback explain_python(DispatchKey::Python, [](CallPath& path, const PathCall& c) {
+  const internal::PoppedMode popped;
+  DispatchMode* mode = popped.mode();
+  try {
+    if (!mode) {
+      mode = internal::owner_of(arguments_on(c.arguments, c.op),
+                                [&] { return c.op.name().to_string(); });
+    }
+  } catch (const RuntimeError& error) {
+    return path.fails(error.what());
+  }
+  if (!mode) return path.fails("no mode is active and no argument belongs to one");
+  internal::explain_in_mode(path, *mode, c);
+});
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/default_fallback.h"
 #include "switchboard/dispatch/make_kernel.h"
+#include "switchboard/dispatch/modes/explain_mode.h"
 #include "switchboard/dispatch/operator_entry.h"
 
 namespace sb {
@@ -10,6 +11,14 @@ namespace {
 
 const internal::DefaultFallback pre_dispatch(DispatchKey::PreDispatch,
                                              make_kernel(&internal::call_pre_dispatch_mode));
+
+const ExplainFallback explain_pre_dispatch(DispatchKey::PreDispatch, [](CallPath& path,
+                                                                        const PathCall& c) {
+  if (!internal::pre_dispatch_modes_run())
+    return path.enter(c.op, c.keys - DispatchKey::PreDispatch, c.arguments);
+  const internal::PoppedPreDispatchMode popped;
+  internal::explain_in_mode(path, popped.mode(), c, /*rules=*/false);
+});
 
 constinit thread_local PreDispatchModes modes;
 constinit thread_local internal::PoppedPreDispatchMode* innermost_popped = nullptr;

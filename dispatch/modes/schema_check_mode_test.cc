@@ -279,10 +279,10 @@ TEST_CASE("memory that cannot be read is compared by a function, or else by its 
     DataPtr memory(
         data, data, [](void* p) { delete[] static_cast<float*>(p); },
         Device(DeviceType::PrivateUse1, 0));
-    const Tensor t(
-        make_intrusive<TensorImpl>(make_intrusive<StorageImpl>(std::move(memory), 8, nullptr),
-                                   DispatchKeySet{DispatchKey::PrivateUse1}, DType::Float32,
-                                   Device(DeviceType::PrivateUse1, 0)));
+    const Tensor t(make_intrusive<TensorImpl>(
+        make_intrusive<StorageImpl>(std::move(memory), 8, nullptr),
+        DispatchKeySet{DispatchKey::PrivateUse1, DispatchKey::ADInplaceOrView}, DType::Float32,
+        Device(DeviceType::PrivateUse1, 0)));
     t.impl()->set_sizes_contiguous({2});
     return t;
   };

@@ -161,7 +161,12 @@ std::vector<IValue> HigherOrderOperator::operator()(std::vector<IValue> argument
 
 std::vector<IValue> HigherOrderOperator::operator()(
     std::vector<IValue> positional, std::vector<std::pair<std::string, IValue>> keyword) const {
-  if (keyword.empty()) return (*this)(std::move(positional));
+  return (*this)(bind(std::move(positional), std::move(keyword)));
+}
+
+std::vector<IValue> HigherOrderOperator::bind(
+    std::vector<IValue> positional, std::vector<std::pair<std::string, IValue>> keyword) const {
+  if (keyword.empty()) return positional;
   SB_CHECK_TYPE(positional.size() <= parameters_.size(), name(), ": got ", positional.size(),
                 " positional arguments, it takes ", parameters_.size());
   std::vector<std::optional<IValue>> given(parameters_.size());
@@ -180,7 +185,7 @@ std::vector<IValue> HigherOrderOperator::operator()(
     SB_CHECK_TYPE(given[i], name(), ": argument ", i, " '", parameters_[i], "' is missing");
     arguments.push_back(*std::move(given[i]));
   }
-  return (*this)(std::move(arguments));
+  return arguments;
 }
 
 std::vector<IValue> HigherOrderOperator::redispatch(DispatchKeySet keys,

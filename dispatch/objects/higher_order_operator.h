@@ -66,6 +66,9 @@ class HigherOrderOperator final : public OperatorBase {
   // one that is unknown, given twice or missing.
   std::vector<IValue> operator()(std::vector<IValue> positional,
                                  std::vector<std::pair<std::string, IValue>> keyword) const;
+  // The arguments in their order, as such a call gives them.
+  std::vector<IValue> bind(std::vector<IValue> positional,
+                           std::vector<std::pair<std::string, IValue>> keyword) const;
   // All of the stack are the arguments; they are replaced by the results.
   void call_boxed(Stack* stack) const;
   // Enters at the highest key of exactly `keys`: how rules pass a call on.

@@ -5,8 +5,8 @@
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/objects/fake_object.h"
 #include "switchboard/dispatch/objects/operator_base.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/dispatch/slow_call.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 
 namespace sb {
 namespace {

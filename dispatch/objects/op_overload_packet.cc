@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 
 namespace sb {
 namespace {

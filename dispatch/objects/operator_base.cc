@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 
-#include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/reclaim.h"
@@ -247,26 +247,37 @@ bool OperatorBase::has_rule_for_transform(TransformType type) const {
   return tables().find(type) != nullptr;
 }
 
-std::string OperatorBase::describe_rules() const {
+std::vector<OperatorBase::RuleInfo> OperatorBase::rules() const {
   internal::CallPin pin;
   const Tables& t = tables();
-  const auto list = [](const auto& rules, auto&& what) {
-    std::vector<std::string> parts;
-    for (const auto& r : rules) parts.push_back(str_cat(what(r), " (", to_string(r.where), ")"));
-    return absl::StrJoin(parts, ", ");
-  };
-  std::vector<std::string> parts;
-  if (!t.keys.empty())
-    parts.push_back(list(t.keys, [](const auto& r) { return to_string(r.key); }));
-  if (!t.modes.empty()) {
-    parts.push_back(str_cat(
-        "modes: ", list(t.modes, [](const auto& r) { return internal::type_name(r.type); })));
+  using Kind = RuleInfo::Kind;
+  std::vector<RuleInfo> all;
+  for (const auto& r : t.keys)
+    all.push_back({Kind::Key, r.key, std::string(to_string(r.key)), r.where});
+  for (const auto& r : t.modes)
+    all.push_back({Kind::Mode, DispatchKey::Undefined, internal::type_name(r.type), r.where});
+  for (const auto& r : t.transforms) {
+    all.push_back(
+        {Kind::Transform, DispatchKey::Undefined, std::string(to_string(r.type)), r.where});
   }
-  if (!t.transforms.empty()) {
-    parts.push_back(str_cat("transforms: ",
-                            list(t.transforms, [](const auto& r) { return to_string(r.type); })));
+  return all;
+}
+
+std::string OperatorBase::describe_rules() const {
+  std::string text;
+  std::optional<RuleInfo::Kind> last;
+  for (const RuleInfo& rule : rules()) {
+    if (last != rule.kind) {
+      text += str_cat(last ? "; " : "", rule.kind == RuleInfo::Kind::Mode        ? "modes: "
+                                        : rule.kind == RuleInfo::Kind::Transform ? "transforms: "
+                                                                                 : "");
+    } else {
+      text += ", ";
+    }
+    last = rule.kind;
+    text += str_cat(rule.what, " (", to_string(rule.where), ")");
   }
-  return parts.empty() ? "nothing" : absl::StrJoin(parts, "; ");
+  return text.empty() ? "nothing" : text;
 }
 
 void OperatorBase::clear() {

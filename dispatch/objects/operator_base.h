@@ -85,6 +85,15 @@ class OperatorBase {
   bool has_kernel_for_any_dispatch_key(DispatchKeySet keys) const;
   bool has_rule_for_mode(std::type_index mode) const;
   bool has_rule_for_transform(TransformType type) const;
+  // A rule, for those who show them.
+  struct RuleInfo {
+    enum class Kind : uint8_t { Key, Mode, Transform } kind;
+    DispatchKey key;   // of a key rule; Undefined for others
+    std::string what;  // "CPU", "sb::TracingMode", "Vmap"
+    SourceLocation where;
+  };
+  // All of them, key rules first.
+  std::vector<RuleInfo> rules() const;
   // "CPU (transforms/control_flow/cond.cc:31), Autograd (transforms/control_flow/cond.cc:35);
   // modes: sb::TracingMode (transforms/control_flow/cond.cc:40)".
   std::string describe_rules() const;

@@ -9,7 +9,6 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/modes/mode.h"
-#include "switchboard/dispatch/objects/effects.h"
 #include "switchboard/dispatch/reclaim.h"
 #include "switchboard/dispatch/test_tensors.h"
 
@@ -280,25 +279,6 @@ TEST_CASE("rules come and go while four threads call: each call runs one whole r
   CHECK(by_rule > 0);
   internal::reclaim();
   CHECK(internal::retired_objects() == 0);
-}
-
-TEST_CASE("an ordered effect is marked on one thread and for a scope") {
-  Dispatcher dispatcher;
-  Library library(dispatcher, Library::Kind::Def, "demo");
-  const OperatorHandle print = library.define("print(Tensor x) -> ()");
-  const OperatorHandle other = library.define("other(Tensor x) -> ()");
-  CHECK_FALSE(has_ordered_effect(print));
-  {
-    OrderedEffectGuard outer(print);
-    {
-      OrderedEffectGuard inner(print), also(other);
-      CHECK(has_ordered_effect(other));
-    }
-    CHECK(has_ordered_effect(print));
-    CHECK_FALSE(has_ordered_effect(other));
-    std::thread([&] { CHECK_FALSE(has_ordered_effect(print)); }).join();
-  }
-  CHECK_FALSE(has_ordered_effect(print));
 }
 
 }  // namespace

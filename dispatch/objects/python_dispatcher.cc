@@ -7,12 +7,15 @@
 #include <typeinfo>
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/default_fallback.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/make_kernel.h"
+#include "switchboard/dispatch/modes/explain_mode.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/modes/pre_dispatch.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/dispatch/reclaim.h"
 #include "switchboard/dispatch/resolve_key.h"
 #include "switchboard/dispatch/slow_call.h"
 
@@ -91,6 +94,43 @@ bool has_mode_rule(const OperatorBase* base) {
   const DispatchMode* const current = current_mode();
   return base && current && base->find_mode_rule(typeid(*current));
 }
+
+// Whether a key rule of the operator serves the key.
+bool has_key_rule(const OperatorHandle& op, const OperatorBase& base, DispatchKey key) {
+  const OperatorEntry& entry = op.entry();
+  return entry.dispatcher().inspect([&] {
+    const OperatorBase::KeyRules rules = base.key_rules();
+    const std::optional<DispatchKey> found = internal::resolve_own_key(
+        base.name(), key,
+        [&](DispatchKey k) { return rules.find(k) || !entry.kernels_at(k).empty(); });
+    return found && rules.find(*found);
+  });
+}
+
+const ExplainFallback explain_python_dispatcher(
+    DispatchKey::PythonDispatcher, [](CallPath& path, const PathCall& c) {
+      const PathCall rest{c.op, c.keys - DispatchKey::PythonDispatcher, c.arguments};
+      const DispatchKey key = rest.keys.highest_key();
+      const internal::CallPin pin;
+      const OperatorBase* const base = find_operator_base(c.op.entry());
+      if (key == DispatchKey::Python && has_mode_rule(base)) {
+        const internal::PoppedMode popped;
+        return internal::explain_in_mode(path, *popped.mode(), rest);
+      }
+      if (key == DispatchKey::PreDispatch && internal::pre_dispatch_modes_run()) {
+        const internal::PoppedPreDispatchMode popped;
+        return internal::explain_in_mode(path, popped.mode(), rest, /*rules=*/false);
+      }
+      if (key != DispatchKey::Python && find_wrapper(key)) {
+        path.passes(c.op.name().to_string(), str_cat("wrapper of the kernels at ", to_string(key)));
+        path.decides();
+      }
+      if (key != DispatchKey::Python && base && has_key_rule(c.op, *base, key)) {
+        path.passes(c.op.name().to_string(), str_cat("rule for ", to_string(key)));
+        return path.decides();
+      }
+      path.enter(c.op, rest.keys, c.arguments);
+    });
 
 }  // namespace
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/dispatch/schema/scalar_type_number.h"
+#include "switchboard/dispatch/schema/typed_value.h"
 
 namespace sb {
 namespace {
@@ -363,8 +363,9 @@ class Parser {
     skip_spaces();
     const size_t begin = pos_;
     IValue value = literal(argument.type);
-    argument.default_value = internal::coerce_default(argument.type, std::move(value));
-    if (!argument.default_value) {
+    if (internal::widen_literal(argument.type, argument.type.modifiers.size(), &value)) {
+      argument.default_value = std::move(value);
+    } else {
       fail(begin, str_cat("expected a default value of type ", argument.type.to_string(),
                           " but got ", text_.substr(begin, std::min<size_t>(pos_ - begin, 80))));
     }

@@ -5,10 +5,10 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/inspect/inspector.h"
-#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/dispatch/schema/schema_parser.h"
 #include "switchboard/dispatch/slow_call.h"
 #include "switchboard/dispatch/testing/order_case.h"
+#include "switchboard/dispatch/values/coerce_argument.h"
 
 namespace sb {
 namespace {

@@ -8,6 +8,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/devices/cpu_fallback.h"
 #include "switchboard/devices/device_guard.h"
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/unary.h"
 #include "switchboard/ops/copying/copy.h"
@@ -125,6 +126,11 @@ SB_LIBRARY_IMPL(_, PrivateUse1, m) {
     sb::cpu_fallback(op, stack, kMine, transfer);
   });
 }
+// What `explain` says of it.
+const sb::ExplainFallback on_cpu(sb::DispatchKey::PrivateUse1,
+                                 [](sb::CallPath& path, const sb::PathCall& call) {
+                                   sb::explain_cpu_fallback(path, call, kMine);
+                                 });
 // Without this, no call gets past the autograd key of its tensors.
 SB_LIBRARY_IMPL(_, AutogradPrivateUse1, m) { m.fallback(sb::fallthrough); }
 // doc: end

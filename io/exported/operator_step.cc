@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
 #include "switchboard/dispatch/schema/function_schema.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 #include "switchboard/io/exported/autocast_policy.h"
 #include "switchboard/io/exported/node_step.h"
 #include "switchboard/io/safetensors/quote.h"

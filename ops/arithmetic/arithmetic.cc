@@ -5,7 +5,7 @@
 #include "switchboard/ops/cpu/array_loops.h"
 #ifndef SB_CPU_VARIANT
 #include "switchboard/core/empty_tensor.h"
-#include "switchboard/dispatch/schema/tensor_conversions.h"
+#include "switchboard/dispatch/values/tensor_conversions.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"

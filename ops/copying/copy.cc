@@ -4,7 +4,7 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/schema/tensor_conversions.h"
+#include "switchboard/dispatch/values/tensor_conversions.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"

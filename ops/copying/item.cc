@@ -4,7 +4,7 @@
 
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/schema/tensor_conversions.h"
+#include "switchboard/dispatch/values/tensor_conversions.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
 #include "switchboard/ops/cpu/elementwise.h"

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "switchboard/dispatch/values/tensor_conversions.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
-#include "switchboard/dispatch/schema/tensor_conversions.h"
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/arithmetic/unary.h"
 #include "switchboard/ops/cpu/elementwise.h"

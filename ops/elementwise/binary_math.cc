@@ -4,8 +4,8 @@
 #include <numbers>
 #include <type_traits>
 
+#include "switchboard/dispatch/values/tensor_conversions.h"
 #include "switchboard/ops/cpu/vector_math.h"
-#include "switchboard/dispatch/schema/tensor_conversions.h"
 #include "switchboard/ops/elementwise/double_loops.h"
 #include "switchboard/ops/elementwise/regular.h"
 #ifndef SB_CPU_VARIANT

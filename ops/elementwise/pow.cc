@@ -76,21 +76,21 @@ T one_over(const T& x) {
   return T(1) / x;
 }
 }  // namespace
-SB_ELEMENTWISE(pow_number_arithmetic, "pow", kUnaryFlags, pow_number_loops());
-SB_ELEMENTWISE(pow_0_arithmetic, "pow", kUnaryFlags,
+SB_ELEMENTWISE(pow_number_arithmetic, "pow", kSafeCastOutput, pow_number_loops());
+SB_ELEMENTWISE(pow_0_arithmetic, "pow", kSafeCastOutput,
                float_power_loops([](auto x) { return decltype(x)(1); }));
-SB_ELEMENTWISE(pow_1_arithmetic, "pow", kUnaryFlags, float_power_loops(Identity()));
-SB_ELEMENTWISE(pow_2_arithmetic, "pow", kUnaryFlags,
+SB_ELEMENTWISE(pow_1_arithmetic, "pow", kSafeCastOutput, float_power_loops(Identity()));
+SB_ELEMENTWISE(pow_2_arithmetic, "pow", kSafeCastOutput,
                float_power_loops([](const auto& x) { return x * x; }));
-SB_ELEMENTWISE(pow_3_arithmetic, "pow", kUnaryFlags,
+SB_ELEMENTWISE(pow_3_arithmetic, "pow", kSafeCastOutput,
                float_power_loops([](const auto& x) { return x * x * x; }));
-SB_ELEMENTWISE(pow_minus_1_arithmetic, "pow", kUnaryFlags,
+SB_ELEMENTWISE(pow_minus_1_arithmetic, "pow", kSafeCastOutput,
                float_power_loops([](const auto& x) { return one_over(x); }));
-SB_ELEMENTWISE(pow_minus_2_arithmetic, "pow", kUnaryFlags,
+SB_ELEMENTWISE(pow_minus_2_arithmetic, "pow", kSafeCastOutput,
                float_power_loops([](const auto& x) { return one_over(x * x); }));
-SB_ELEMENTWISE(pow_half_arithmetic, "pow", kUnaryFlags,
+SB_ELEMENTWISE(pow_half_arithmetic, "pow", kSafeCastOutput,
                float_power_loops([](const auto& x) { return std::sqrt(x); }));
-SB_ELEMENTWISE(pow_minus_half_arithmetic, "pow", kUnaryFlags,
+SB_ELEMENTWISE(pow_minus_half_arithmetic, "pow", kSafeCastOutput,
                float_power_loops([](const auto& x) { return one_over(std::sqrt(x)); }));
 
 #ifndef SB_CPU_VARIANT

@@ -31,9 +31,6 @@ SB_COMPLEX_FUNCTION(asin);
 SB_COMPLEX_FUNCTION(atan);
 SB_COMPLEX_FUNCTION(tan);
 SB_COMPLEX_FUNCTION(log10);
-SB_REAL_FUNCTION(exp2);
-SB_REAL_FUNCTION(expm1);
-SB_REAL_FUNCTION(log1p);
 SB_REAL_FUNCTION(erf);
 SB_REAL_FUNCTION(erfc);
 // PyTorch calls the standard library for these, so that this gives its results to the last bit.
@@ -51,6 +48,41 @@ SB_STANDARD_FUNCTION(sinh);
 #undef SB_STANDARD_FUNCTION
 
 namespace {
+// With loops for complex numbers beside those of vec.
+template <class Real, class Complex>
+constexpr LoopTable with_complex(Real real, Complex complex) {
+  LoopTable table = double_loops<1>(real);
+  set_element_loops<1>(&table, ComplexTypes(), complex);
+  return table;
+}
+constexpr LoopTable exp2_loops() {
+  return with_complex([](const auto& x) { return vec::exp2(x); },
+                      [](const auto& z) {
+                        using R = typename std::decay_t<decltype(z)>::value_type;
+                        return std::exp(z * std::numbers::ln2_v<R>);
+                      });
+}
+// Right near 0 too, as PyTorch's.
+constexpr LoopTable expm1_loops() {
+  return with_complex([](const auto& x) { return vec::expm1(x); },
+                      [](const auto& z) {
+                        using C = std::decay_t<decltype(z)>;
+                        const auto half = std::sin(z.imag() / 2);
+                        return C(std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half,
+                                 std::exp(z.real()) * std::sin(z.imag()));
+                      });
+}
+constexpr LoopTable log1p_loops() {
+  return with_complex([](const auto& x) { return vec::log1p(x); },
+                      [](const auto& z) {
+                        using C = std::decay_t<decltype(z)>;
+                        const auto x = z.real(), y = z.imag();
+                        const auto angle = std::atan2(y, x + 1);
+                        if (std::abs(z) >= 0.5f) return C(std::log(std::hypot(x + 1, y)), angle);
+                        const auto square = x * (2 + x) + y * y;  // of the length, less 1
+                        return C(square == 0 ? x : std::log1p(square) / 2, angle);
+                      });
+}
 constexpr LoopTable log2_loops() {
   LoopTable table = double_loops<1>([](const auto& x) { return vec::log2(x); });
   set_element_loops<1>(&table, ComplexTypes(), [](const auto& z) {
@@ -60,6 +92,9 @@ constexpr LoopTable log2_loops() {
   return table;
 }
 }  // namespace
+SB_ELEMENTWISE(exp2_arithmetic, "exp2", kFloatFlags, exp2_loops());
+SB_ELEMENTWISE(expm1_arithmetic, "expm1", kFloatFlags, expm1_loops());
+SB_ELEMENTWISE(log1p_arithmetic, "log1p", kFloatFlags, log1p_loops());
 SB_ELEMENTWISE(log2_arithmetic, "log2", kFloatFlags, log2_loops());
 
 // The product is rounded as it is in PyTorch: the sine of a multiple of pi shows it.

@@ -110,7 +110,6 @@ template <SizeType Int>
 BasicTensorMeta<Int> diag_rule(const Tensor& self, int64_t offset) {
   SB_CHECK(self.dim() == 1 || self.dim() == 2, "diag: expected a vector or a matrix, got ",
            self.describe());
-  SB_CHECK(self.dtype() != DType::Float16, "diag: not implemented for ", self.describe());
   if (self.dim() == 2) {
     const Diagonal<Int> d =
         find_diagonal<Int>(sizes_of<Int>(self)[0], sizes_of<Int>(self)[1], offset);
@@ -141,8 +140,7 @@ template <SizeType Int>
 BasicTensorMeta<Int> trace_rule(const Tensor& self) {
   SB_CHECK(self.dim() == 2, "trace: expected a matrix, got ", self.describe());
   const DType t = self.dtype();
-  SB_CHECK(t != DType::Bool && t != DType::Float16 && t != DType::BFloat16,
-           "trace: not implemented for ", self.describe());
+  SB_CHECK(t != DType::Bool, "trace: not implemented for ", self.describe());
   return {{}, is_integral(t) ? DType::Int64 : t};
 }
 void trace_kernel(const Tensor& self, const Tensor& out) {

@@ -34,9 +34,8 @@ std::array<BasicTensorMeta<Int>, 4> bag_rule(const Tensor& weight, const Tensor&
   const DType index = promote_types(indices.dtype(), offsets.dtype());
   SB_CHECK(is_index_dtype(index), op, ": indices and offsets: expected int32 or int64, got ",
            indices.describe(), " and ", offsets.describe());
-  SB_CHECK(weight.dtype() == DType::Float16 || weight.dtype() == DType::Float32 ||
-               weight.dtype() == DType::Float64,
-           op, ": weight: not implemented for ", weight.describe());
+  SB_CHECK(is_floating_point(weight.dtype()), op, ": weight: not implemented for ",
+           weight.describe());
   SB_CHECK(mode == BagMode::kSum || mode == BagMode::kMean || mode == BagMode::kMax, op,
            ": mode: expected 0 (sum), 1 (mean) or 2 (max), got ", mode);
   if (is_given(per_sample_weights)) {

@@ -24,9 +24,7 @@ TensorMeta dense_backward_rule(const Tensor& grad, const Tensor& indices, const 
   constexpr const char* op = "_embedding_bag_dense_backward";
   SB_CHECK(mode == BagMode::kSum || mode == BagMode::kMean || mode == BagMode::kMax, op,
            ": mode: expected 0 (sum), 1 (mean) or 2 (max), got ", mode);
-  SB_CHECK(grad.dtype() == DType::Float32 || grad.dtype() == DType::Float64 ||
-               (mode == BagMode::kMax && grad.dtype() == DType::Float16),
-           op, ": grad: not implemented for ", grad.describe());
+  SB_CHECK(is_floating_point(grad.dtype()), op, ": grad: not implemented for ", grad.describe());
   SB_CHECK_INDEX(grad.dim() == 2, op, ": grad: expected a matrix, got ", grad.describe());
   SB_CHECK(num_weights >= 0, op, ": num_weights: ", num_weights, " is negative");
   const TensorMeta meta{{num_weights, grad.sizes()[1]}, grad.dtype()};

@@ -3,7 +3,7 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/schema/tensor_conversions.h"
+#include "switchboard/dispatch/values/tensor_conversions.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"

@@ -7,11 +7,13 @@
 //   copy is then written back to the argument, as lazily.
 
 #include <algorithm>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
@@ -114,6 +116,31 @@ Tensor copy_kernel(DispatchKeySet keys, const Tensor& self, const Tensor& src, b
   }
   return self;
 }
+
+// A view, and what changes metadata, gets its arguments as they are; whatever else goes on gets
+// them without the bit. Tensors that are more than memory stay, and those below see by the keys of
+// the call that it is gone.
+template <DispatchKey bit>
+void explain_at(CallPath& path, const PathCall& c) {
+  const DispatchKeySet below = c.keys & DispatchKeySet::below(bit);
+  if (c.op.schema().is_view() || c.op.entry().has_tag(Tag::inplace_view))
+    return path.enter(c.op, below, c.arguments);
+  Stack resolved;
+  for (const IValue& value : c.arguments) {
+    resolved.push_back(map_tensors(value, [](const Tensor& t) {
+      const TensorImpl& impl = *t.impl();
+      if (!t.key_set().has(bit) || typeid(impl) != typeid(TensorImpl)) return t;
+      Tensor plain(impl.shallow_copy());
+      plain.impl()->set_key_set(t.key_set() - bit);
+      return plain;
+    }));
+  }
+  path.enter(c.op, below, resolved);
+}
+const ExplainFallback conjugate(DispatchKey::Conjugate, explain_at<DispatchKey::Conjugate>);
+const ExplainFallback negative(DispatchKey::Negative, explain_at<DispatchKey::Negative>);
+const ExplainKernels conjugate_copy(DispatchKey::Conjugate, explain_at<DispatchKey::Conjugate>);
+const ExplainKernels negative_copy(DispatchKey::Negative, explain_at<DispatchKey::Negative>);
 
 template <DispatchKey bit>
 void define_at(Library& m) {

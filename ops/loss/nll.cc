@@ -19,8 +19,7 @@ using OptionalTensor = std::optional<Tensor>;
 // What both directions and both ranks demand of dtypes, once the shapes fit.
 void check_dtypes(const char* op, const Tensor& self, const Tensor& target,
                   const OptionalTensor& weight) {
-  SB_CHECK(is_floating_point(self.dtype()) && self.dtype() != DType::Float16, op,
-           ": not implemented for ", to_string(self.dtype()));
+  SB_CHECK(is_floating_point(self.dtype()), op, ": not implemented for ", to_string(self.dtype()));
   const bool bytes = target.dtype() == DType::UInt8 && self.dim() != 4;  // not with images
   SB_CHECK(target.dtype() == DType::Int64 || bytes, op, ": target: expected int64, got ",
            target.describe());
@@ -128,6 +127,7 @@ template <class F>
 void visit_loss_dtype(DType dtype, F f) {
   if (dtype == DType::Float64) return f.template operator()<double>();
   if (dtype == DType::BFloat16) return f.template operator()<BFloat16>();
+  if (dtype == DType::Float16) return f.template operator()<Half>();
   f.template operator()<float>();
 }
 

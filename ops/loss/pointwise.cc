@@ -212,9 +212,6 @@ void check_known(const char* op, int64_t reduction) {
   SB_CHECK(reduction >= kReduceNone && reduction <= kReduceSum, op,
            ": reduction: expected 0 (none), 1 (mean) or 2 (sum), got ", reduction);
 }
-void check_not(const char* op, DType refused, DType dtype) {
-  SB_CHECK(dtype != refused, op, ": not implemented for ", to_string(dtype));
-}
 void check_same_dtype(const char* op, std::initializer_list<const Tensor*> tensors) {
   const Tensor& first = **tensors.begin();
   for (const Tensor* t : tensors) {
@@ -238,7 +235,6 @@ Tensor pointwise_loss(const ElementwiseOp& op, const Tensor& out, const Tensor& 
 
 Tensor mse_body(const Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction) {
   check_known("mse_loss", reduction);
-  check_not("mse_loss", DType::BFloat16, result_type({&self, &target}));
   return pointwise_loss(mse_arithmetic, out, self, target, reduction, nullptr);
 }
 Tensor smooth_l1_body(const Tensor& out, const Tensor& self, const Tensor& target,
@@ -287,15 +283,12 @@ double mean_factor(const Tensor& self, int64_t reduction) {
 Tensor mse_backward_body(const Tensor& grad_input, const Tensor& grad, const Tensor& self,
                          const Tensor& target, int64_t reduction) {
   check_same_dtype("mse_loss_backward", {&self, &target, &grad});
-  check_not("mse_loss_backward", DType::BFloat16, self.dtype());
-  check_not("mse_loss_backward", DType::Float16, self.dtype());
   const LossParams params{0, 2 * mean_factor(self, reduction)};
   return elementwise(mse_backward_arithmetic, gradient_of(grad_input, self), self, target, grad,
                      &params);
 }
 Tensor smooth_l1_backward_body(const Tensor& grad_input, const Tensor& grad, const Tensor& self,
                                const Tensor& target, int64_t reduction, double beta) {
-  check_not("smooth_l1_loss_backward", DType::Float16, result_type({&self, &target, &grad}));
   const LossParams params{beta, mean_factor(self, reduction)};
   return elementwise(smooth_l1_backward_arithmetic, gradient_of(grad_input, self), self, target,
                      grad, &params);
@@ -338,8 +331,7 @@ void check_cross_entropy(const char* op, const Tensor& self,
                          std::initializer_list<const Tensor*> others,
                          const std::optional<Tensor>& weight) {
   for (const Tensor* t : others) check_same_dtype(op, {&self, t});
-  SB_CHECK(self.dtype() == DType::Float32 || self.dtype() == DType::Float64, op,
-           ": not implemented for ", to_string(self.dtype()));
+  SB_CHECK(is_floating_point(self.dtype()), op, ": not implemented for ", to_string(self.dtype()));
   for (const Tensor* t : others) check_fits(op, self, *t);
   check_weight(op, self, weight);
 }

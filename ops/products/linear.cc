@@ -97,8 +97,12 @@ bool folds(const Tensor& self, const Tensor& other) {
   const SymIntArrayRef sizes = larger.sym_sizes(), strides = larger.sym_strides();
   for (const SymInt& size : sizes)
     if (known(size == 0)) return true;
-  for (size_t d = 0; d + 2 < sizes.size(); ++d)
-    if (!known(strides[d] == strides[d + 1] * sizes[d + 1])) return false;
+  for (size_t d = 0; d + 2 < sizes.size(); ++d) {
+    // A contiguous tensor has strides of max(size, 1), where sizes are symbols.
+    const SymInt next = strides[d + 1] * sizes[d + 1],
+                 least = strides[d + 1] * sym_max(sizes[d + 1], 1);
+    if (!known(strides[d] == next) && !known(strides[d] == least)) return false;
+  }
   return true;
 }
 

@@ -16,10 +16,8 @@ namespace {
 
 using OptionalGenerator = std::optional<Generator>;
 
-bool is_supported(DType t) { return is_any_real(t) && t != DType::Float16; }
-
 Tensor bernoulli_float_any(const Tensor& self, double p, const OptionalGenerator& generator) {
-  check_filled("bernoulli_", self, is_supported);
+  check_filled("bernoulli_", self, is_any_real);
   SB_CHECK(p >= 0 && p <= 1, "bernoulli_: argument p: expected a number in [0, 1], got ", p);
   random_fill("bernoulli_", self, generator,
               [=](absl::Span<const PhiloxBlock> blocks, double* out) {
@@ -31,7 +29,7 @@ Tensor bernoulli_float_any(const Tensor& self, double p, const OptionalGenerator
 // `p` broadcasts to `self`, as expand does, so that expand makes the check.
 Tensor bernoulli_tensor_any(const Tensor& self, const Tensor& p,
                             const OptionalGenerator& generator) {
-  check_filled("bernoulli_", self, is_supported);
+  check_filled("bernoulli_", self, is_any_real);
   SB_CHECK(p.defined() && is_floating_point(p.dtype()),
            "bernoulli_: argument p: expected a floating-point tensor, got ", p.describe());
   const bool on_one = p.device() == self.device() || (p.is_cpu() && p.dim() == 0);

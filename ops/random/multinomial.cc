@@ -20,7 +20,6 @@ TensorMeta multinomial_rule(const Tensor& self, int64_t num_samples, bool replac
                             const OptionalGenerator&) {
   SB_CHECK(is_floating_point(self.dtype()),
            "multinomial: argument self: expected a floating-point tensor, got ", self.describe());
-  SB_CHECK(self.dtype() != DType::Float16, "multinomial: not implemented for float16");
   SB_CHECK(self.dim() == 1 || self.dim() == 2,
            "multinomial: argument self: expected 1 or 2 dimensions, got ", self.describe());
   SB_CHECK(num_samples > 0, "multinomial: argument num_samples: expected more than 0, got ",

@@ -56,8 +56,7 @@ Tensor bincount_kernel(const Tensor& self, const std::optional<Tensor>& weights,
 }
 
 TensorMeta histc_rule(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
-  SB_CHECK(is_floating_point(self.dtype()) && self.dtype() != DType::Float16,
-           "histc: not implemented for ", to_string(self.dtype()));
+  SB_CHECK(is_floating_point(self.dtype()), "histc: not implemented for ", to_string(self.dtype()));
   SB_CHECK(bins > 0, "histc: bins: expected at least 1, got ", bins);
   const double low = min.to<double>();
   const double high = max.to<double>();

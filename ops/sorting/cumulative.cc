@@ -94,8 +94,8 @@ struct Cumulative {
   template <SizeType Int>
   static BasicTensorMeta<Int> rule(const Tensor& self, int64_t dim, std::optional<DType> dtype) {
     wrap_dim(F::op, dim, self.dim());
-    SB_CHECK((*dtype != DType::Bool && *dtype != DType::Float16) || is_trivial<Int>(self), F::op,
-             ": not implemented for ", to_string(*dtype));
+    SB_CHECK(*dtype != DType::Bool || is_trivial<Int>(self), F::op, ": not implemented for ",
+             to_string(*dtype));
     return same_shape<Int>(self, *dtype);
   }
   static void kernel(const Tensor& self, int64_t dim, std::optional<DType>, const Tensor& out) {
@@ -136,7 +136,7 @@ struct Cumulative {
 template <SizeType Int>
 BasicTensorMeta<Int> logcumsumexp_rule(const Tensor& self, int64_t dim) {
   wrap_dim("logcumsumexp", dim, self.dim());
-  SB_CHECK(is_floating_point(self.dtype()) && self.dtype() != DType::Float16,
+  SB_CHECK(is_floating_point(self.dtype()) || is_complex(self.dtype()),
            "logcumsumexp: not implemented for ", to_string(self.dtype()));
   return same_shape<Int>(self, self.dtype());
 }
@@ -148,9 +148,30 @@ double log_add_exp(double a, double b) {
   if (low == high && std::isinf(low)) return low;
   return high + std::log1p(std::exp(low - high));
 }
+// Of two complex numbers, the one with the larger real part taken out; infinities of it as numbers.
+std::complex<double> log_add_exp(std::complex<double> a, std::complex<double> b) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(a.real()) || std::isnan(b.real()) || std::isnan(a.imag()) || std::isnan(b.imag()))
+    return {nan, nan};
+  const auto [low, high] = a.real() < b.real() ? std::pair(a, b) : std::pair(b, a);
+  if (std::isinf(low.real()) && low.real() == high.real()) {
+    if (low.real() < 0) return low;
+    return std::log(std::exp(low) + std::exp(high));
+  }
+  if (std::isinf(low.real()) && low.real() < 0) return high;
+  return high + std::log(1.0 + std::exp(low - high));
+}
 void logcumsumexp_kernel(const Tensor& self, int64_t dim, const Tensor& out) {
+  if (is_complex(self.dtype())) {
+    scan<std::complex<double>>(
+        self, wrap_dim("logcumsumexp", dim, self.dim()), self.dtype(),
+        -std::numeric_limits<double>::infinity(), out,
+        [](std::complex<double> x, std::complex<double> y) { return log_add_exp(x, y); });
+    return;
+  }
   scan<double>(self, wrap_dim("logcumsumexp", dim, self.dim()), self.dtype(),
-               -std::numeric_limits<double>::infinity(), out, log_add_exp);
+               -std::numeric_limits<double>::infinity(), out,
+               [](double x, double y) { return log_add_exp(x, y); });
 }
 
 template <bool largest>
@@ -160,9 +181,8 @@ struct Extreme {
   template <SizeType Int>
   static std::array<BasicTensorMeta<Int>, 2> rule(const Tensor& self, int64_t dim) {
     if (self.dim() != 0) wrap_dim(op, dim, self.dim());  // as PyTorch, which asks no more of it
-    SB_CHECK(
-        (has_sort_keys(self.dtype()) && self.dtype() != DType::Float16) || is_trivial<Int>(self),
-        op, ": not implemented for ", to_string(self.dtype()));
+    SB_CHECK(has_sort_keys(self.dtype()) || is_trivial<Int>(self), op, ": not implemented for ",
+             to_string(self.dtype()));
     return {{same_shape<Int>(self, self.dtype()), same_shape<Int>(self, DType::Int64)}};
   }
   static void kernel(const Tensor& self, int64_t dim, const Tensor& values, const Tensor& indices) {

@@ -179,15 +179,13 @@ void bucketize_kernel(const Tensor& self, const Tensor& boundaries, bool out_int
 }
 
 void check_isin(DType dtype) {
-  SB_CHECK(dtype != DType::Bool && dtype != DType::BFloat16 && !is_complex(dtype),
-           "isin: not implemented for ", to_string(dtype));
+  SB_CHECK(dtype != DType::Bool && !is_complex(dtype), "isin: not implemented for ",
+           to_string(dtype));
 }
 template <SizeType Int>
 BasicTensorMeta<Int> isin_rule(const Tensor& elements, const Tensor& tests, bool, bool) {
   check_isin(elements.dtype());
   check_isin(tests.dtype());
-  SB_CHECK(elements.dtype() != DType::Float16 || same_size(numel_of<Int>(elements), Int(0)),
-           "isin: not implemented for float16");
   return {size_vector<Int>(elements), DType::Bool};
 }
 void isin_kernel(const Tensor& elements, const Tensor& tests, bool, bool invert,

@@ -47,8 +47,8 @@ ValuesAndIndices<Int> one_of_each_row(const char* op, const Tensor& self, int64_
 }
 
 void check_selectable(const char* op, DType dtype) {
-  SB_CHECK(has_sort_keys(dtype) && dtype != DType::Bool && dtype != DType::Float16, op,
-           ": not implemented for ", to_string(dtype));
+  SB_CHECK(has_sort_keys(dtype) && dtype != DType::Bool, op, ": not implemented for ",
+           to_string(dtype));
 }
 
 // Writes the element of each row that `select` gives the index of, given the row's keys.

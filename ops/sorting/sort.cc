@@ -77,8 +77,7 @@ Pair<Int> topk_rule(const Tensor& self, int64_t k, int64_t dim, bool, bool) {
   const int64_t d = wrap_dim("topk", dim, self.dim());
   const Int size = self.dim() == 0 ? Int(1) : sizes_of<Int>(self)[static_cast<size_t>(d)];
   SB_CHECK(sym_and(k >= 0, k <= size), "topk: k: expected 0 to ", size_text(size), ", got ", k);
-  SB_CHECK(self.dim() == 0 || (has_sort_keys(self.dtype()) && self.dtype() != DType::Bool &&
-                               self.dtype() != DType::Float16),
+  SB_CHECK(self.dim() == 0 || (has_sort_keys(self.dtype()) && self.dtype() != DType::Bool),
            "topk: not implemented for ", to_string(self.dtype()));
   SizeVector<Int> sizes = size_vector<Int>(self);
   if (!sizes.empty()) sizes[static_cast<size_t>(d)] = Int(k);

@@ -10,12 +10,12 @@
 namespace sb::composition {
 namespace {
 
-constexpr DType kDTypes[] = {DType::Float32, DType::Float64,   DType::Int64,      DType::Int32,
-                             DType::Bool,    DType::Float16,   DType::Complex64,  DType::Float32,
+constexpr DType kDTypes[] = {DType::Float32, DType::Float64,    DType::Int64,     DType::Int32,
+                             DType::Bool,    DType::Float16,    DType::Complex64, DType::Float32,
                              DType::UInt8,   DType::Complex128, DType::Float64};
-constexpr const char* kStrings[] = {"mean",     "none",     "sum",  "floor",  "trunc",   "constant",
-                                    "reflect",  "replicate", "tanh", "amax",  "amin",    "prod",
-                                    "same",     "valid",    "add",  "linear", "nearest", "ij"};
+constexpr const char* kStrings[] = {"mean",    "none",      "sum",  "floor",  "trunc",   "constant",
+                                    "reflect", "replicate", "tanh", "amax",   "amin",    "prod",
+                                    "same",    "valid",     "add",  "linear", "nearest", "ij"};
 
 class Picker {
  public:
@@ -127,7 +127,8 @@ class Picker {
     return random_.between(-r, r - 1);
   }
   int64_t pick_size() {
-    if (main() && !main_->sizes().empty() && random_.chance(50)) return random_.one_of(main_->sizes());
+    if (main() && !main_->sizes().empty() && random_.chance(50))
+      return random_.one_of(main_->sizes());
     return random_.between(0, 3);
   }
   int64_t pick_int(const std::string& name) {
@@ -177,7 +178,8 @@ class Picker {
         if (random_.chance(50)) list.insert(list.begin(), random_.between(1, 2));
         return list;
       default:
-        for (size_t n = main() && random_.chance(80) ? static_cast<size_t>(rank()) : random_.pick(3);
+        for (size_t n = main() && random_.chance(80) ? static_cast<size_t>(rank())
+                                                     : random_.pick(3);
              n > 0; --n)
           list.push_back(random_.between(0, 3));
         return list;
@@ -186,9 +188,8 @@ class Picker {
 
   std::optional<IValue> pick_plain(const Type& type, const std::string& name) {
     if (type.is_optional() && random_.chance(40)) return IValue();
-    const bool list = std::any_of(type.modifiers.begin(), type.modifiers.end(), [](const auto& m) {
-      return m.kind == TypeModifier::List;
-    });
+    const bool list = std::any_of(type.modifiers.begin(), type.modifiers.end(),
+                                  [](const auto& m) { return m.kind == TypeModifier::List; });
     std::optional<int64_t> length;
     for (const Type::Modifier& m : type.modifiers)
       if (m.length) length = m.length;

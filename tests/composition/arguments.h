@@ -41,8 +41,8 @@ struct PickedArguments {
   Stack stack;  // the same for the tensors as they are
 };
 
-// One value for each argument; nullopt where there is none of an argument's type. A fraction of what
-// is picked makes sense to the operator, which refuses the rest.
+// One value for each argument; nullopt where there is none of an argument's type. A fraction of
+// what is picked makes sense to the operator, which refuses the rest.
 std::optional<PickedArguments> pick_arguments(const FunctionSchema& schema,
                                               const std::vector<Live>& live, Random& random);
 

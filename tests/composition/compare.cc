@@ -29,7 +29,8 @@ Closeness closeness(DType dtype, bool gradients) {
 
 std::string difference_of(const std::string& name, const Tensor& a, const Tensor& b,
                           const Compared& c) {
-  if (a.defined() != b.defined()) return str_cat(name, a.defined() ? " is undefined" : " is defined");
+  if (a.defined() != b.defined())
+    return str_cat(name, a.defined() ? " is undefined" : " is defined");
   if (!a.defined()) return "";
   if (std::string text = internal::differing_shape(a, b); !text.empty())
     return str_cat(name, " has ", text);
@@ -41,8 +42,7 @@ std::string difference_of(const std::string& name, const Tensor& a, const Tensor
         return str_cat(name, " has strides ", list_text(b.strides()), ", not ",
                        list_text(a.strides()));
   if (c.metadata_only) return "";
-  if (std::string text =
-          internal::differing_element(a, b, closeness(a.dtype(), c.gradients));
+  if (std::string text = internal::differing_element(a, b, closeness(a.dtype(), c.gradients));
       !text.empty())
     return str_cat(name, ", ", text);
   return "";
@@ -108,7 +108,8 @@ std::string difference(const Outcome& expected, const Outcome& got, const Compar
       return str_cat(name, " has a storage of ", b.storage()->nbytes(), " bytes, not ",
                      a.storage()->nbytes());
     if (c.metadata_only) continue;
-    if (std::string text = difference_of(str_cat("the storage of ", name), whole(a), whole(b), exact);
+    if (std::string text =
+            difference_of(str_cat("the storage of ", name), whole(a), whole(b), exact);
         !text.empty())
       return text;
   }

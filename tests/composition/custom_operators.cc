@@ -47,9 +47,7 @@ const OpOverload kWrites =
 // Two results, one from a list; saved tensors.
 const OpOverload kProduct =
     custom_op("composition::product", "(Tensor x, Tensor y) -> (Tensor, Tensor)",
-              [](const Tensor& x, const Tensor& y) {
-                return std::tuple(mul(x, y), add(x, y));
-              })
+              [](const Tensor& x, const Tensor& y) { return std::tuple(mul(x, y), add(x, y)); })
         .register_fake([](const Tensor& x, const Tensor& y) {
           const Tensor r = add(x, y);
           return std::tuple(empty_like(r), empty_like(r));
@@ -57,7 +55,9 @@ const OpOverload kProduct =
         .register_autograd(
             [](FunctionContext& ctx, const Tensor& a, const Tensor& b) {
               const auto saved = ctx.saved_tensors();
-              const auto fit = [](const Tensor& g, const Tensor& t) { return sum_to_size(g, t.sizes()); };
+              const auto fit = [](const Tensor& g, const Tensor& t) {
+                return sum_to_size(g, t.sizes());
+              };
               return std::vector<Tensor>{fit(add(mul(a, saved[1]), b), saved[0]),
                                          fit(add(mul(a, saved[0]), b), saved[1])};
             },
@@ -76,7 +76,8 @@ SB_LIBRARY_FRAGMENT(composition, m) {
   };
   m.impl("sum_all", DispatchKey::CPU, sum_all);
   m.impl("sum_all", DispatchKey::Meta, [](TensorList xs) {
-    Tensor total = zeros({}, xs.empty() ? DType::Float32 : xs[0].dtype(), std::nullopt, DeviceType::Meta);
+    Tensor total =
+        zeros({}, xs.empty() ? DType::Float32 : xs[0].dtype(), std::nullopt, DeviceType::Meta);
     for (const Tensor& x : xs) total = add(total, sum(x));
     return total;
   });
@@ -100,10 +101,11 @@ SB_LIBRARY_FRAGMENT(composition, m) {
 
   // CompositeExplicitAutograd: in-place, out=, and a view.
   m.define("scale_(Tensor(a!) self, float by) -> Tensor(a!)");
-  m.impl("scale_", DispatchKey::CompositeExplicitAutograd, [](const Tensor& self, double by) -> Tensor {
-    mul_Scalar_(self, by);
-    return self;
-  });
+  m.impl("scale_", DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor& self, double by) -> Tensor {
+           mul_Scalar_(self, by);
+           return self;
+         });
   m.define("scaled.out(Tensor x, float by, *, Tensor(a!) out) -> Tensor(a!)");
   m.impl("scaled.out", DispatchKey::CompositeExplicitAutograd,
          [](const Tensor& x, double by, const Tensor& out) -> Tensor {

@@ -12,7 +12,9 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/composition/arguments.h"
+#include "switchboard/tests/composition/compare.h"
 #include "switchboard/tests/composition/inputs.h"
+#include "switchboard/tests/composition/layers.h"
 #include "switchboard/tests/composition/poison.h"
 
 namespace sb::composition {
@@ -103,9 +105,7 @@ struct Scope {
   Block block;
   std::shared_ptr<Frame> frame = std::make_shared<Frame>();
 
-  Ref last(size_t index = 0) const {
-    return {0, static_cast<int>(block.steps.size()) - 1, index};
-  }
+  Ref last(size_t index = 0) const { return {0, static_cast<int>(block.steps.size()) - 1, index}; }
 };
 
 class Generator {
@@ -113,17 +113,39 @@ class Generator {
   Generator(const Operators& operators, uint64_t seed) : operators_(operators), random_(seed) {}
 
   Program make() {
+    // Few of those that autograd refuses.
+    for (;;) {
+      Program program = make_any();
+      if (!program.recorded || has_gradients(program) || random_.chance(15)) return program;
+    }
+  }
+
+ private:
+  Program make_any() {
+    program_ = Program();
     program_.inputs = random_inputs(random_);
     Scope top;
     top.block.inputs = program_.inputs.values.size();
-    top.frame->inputs = program_.make_inputs();
+    program_.recorded = random_.chance(60);
+    top.frame->inputs = fresh_inputs();
     for (size_t n = 1 + random_.pick(4) + random_.pick(4); n > 0; --n) add_step(top, 0);
     pick_outputs(top);
     program_.block = std::move(top.block);
     return std::move(program_);
   }
 
- private:
+  static bool has_gradients(const Program& program) {
+    const auto f = [&](const Tensors& inputs) { return run_block(program.block, inputs); };
+    return !run(grad_layer().wrap(f, program.inputs), program.make_inputs()).threw();
+  }
+
+  // Views of copies, as layers make them: there are operators that do not take views.
+  Tensors fresh_inputs() const {
+    const Tensors given = program_.make_inputs();
+    if (program_.recorded) return copy_recorded(given, program_.inputs).copies.inputs;
+    return copy_by_operators(given, program_.inputs).inputs;
+  }
+
   // --- What there is ---
 
   static std::vector<Live> live_in(const Scope& scope) {
@@ -205,7 +227,7 @@ class Generator {
   // Takes back what a step did that was not accepted.
   void replay(Scope& scope) {
     scope.frame->results.clear();
-    if (!scope.outer) scope.frame->inputs = program_.make_inputs();
+    if (!scope.outer) scope.frame->inputs = fresh_inputs();
     for (const Step& step : scope.block.steps)
       scope.frame->results.push_back(run_step(step, scope.frame));
   }
@@ -219,13 +241,16 @@ class Generator {
       step.arguments.push_back(value_of(schema.arguments[i].default_value.value_or(IValue())));
     return accept(scope, std::move(step), nullptr);
   }
-  bool add_clone(Scope& scope, const Ref& ref) { return add_call(scope, "aten::clone", {value_of(ref)}); }
+  bool add_clone(Scope& scope, const Ref& ref) {
+    return add_call(scope, "aten::clone", {value_of(ref)});
+  }
 
   bool try_operator(Scope& scope, Class c) {
     const std::vector<OperatorHandle>& ops = operators_.of(c);
     if (ops.empty()) return false;
     const OperatorHandle& chosen = random_.one_of(ops);
-    std::optional<PickedArguments> picked = pick_arguments(chosen.schema(), live_in(scope), random_);
+    std::optional<PickedArguments> picked =
+        pick_arguments(chosen.schema(), live_in(scope), random_);
     if (!picked) return false;
     if (c == Class::Out) fit_outs(scope, chosen, &*picked);
     Step step;
@@ -337,13 +362,11 @@ class Generator {
   }
 
   bool add_cond(Scope& scope, size_t depth) {
-    std::optional<Live> pred = find(scope, [](const Tensor& t) {
-      return t.dtype() == DType::Bool && t.numel() == 1;
-    });
+    std::optional<Live> pred =
+        find(scope, [](const Tensor& t) { return t.dtype() == DType::Bool && t.numel() == 1; });
     if (!pred) {
-      const std::optional<Live> x = find(scope, [](const Tensor& t) {
-        return !is_complex(t.dtype()) && t.numel() > 0;
-      });
+      const std::optional<Live> x =
+          find(scope, [](const Tensor& t) { return !is_complex(t.dtype()) && t.numel() > 0; });
       if (!x || !add_call(scope, "aten::sum", {value_of(x->ref)})) return false;
       if (!add_call(scope, "aten::gt.Scalar", {value_of(scope.last()), value_of(IValue(1))}))
         return false;
@@ -491,6 +514,10 @@ Operators::Operators(const std::string& only) {
   for (const OperatorHandle& op : default_dispatcher().all_ops()) {
     const FunctionSchema& schema = op.schema();
     if (!absl::StrContains(schema.name.to_string(), only)) continue;
+    if (schema.name.ns() == "composition_layer") {
+      ++of_layers_;
+      continue;
+    }
     if (op.entry().has_tag(Tag::nondeterministic_seeded)) {
       ++random_;
       continue;
@@ -501,10 +528,14 @@ Operators::Operators(const std::string& only) {
     }
     const auto is_out = [](const Argument& a) { return a.is_out(); };
     Class c = Class::Functional;
-    if (schema.name.ns() == "composition") c = Class::Custom;
-    else if (schema.is_view()) c = Class::View;
-    else if (std::any_of(schema.arguments.begin(), schema.arguments.end(), is_out)) c = Class::Out;
-    else if (schema.is_mutable()) c = Class::InPlace;
+    if (schema.name.ns() == "composition")
+      c = Class::Custom;
+    else if (schema.is_view())
+      c = Class::View;
+    else if (std::any_of(schema.arguments.begin(), schema.arguments.end(), is_out))
+      c = Class::Out;
+    else if (schema.is_mutable())
+      c = Class::InPlace;
     classes_[static_cast<size_t>(c)].push_back(op);
   }
 }
@@ -512,9 +543,9 @@ Operators::Operators(const std::string& only) {
 std::string Operators::to_string() const {
   const auto n = [&](Class c) { return of(c).size(); };
   return str_cat("operators: ", n(Class::View), " views, ", n(Class::InPlace), " in-place, ",
-                 n(Class::Out), " out=, ", n(Class::Functional),
-                 " functional, ", n(Class::Custom), " custom; left out: ", random_, " random ones, ",
-                 other_types_, " with arguments of other types");
+                 n(Class::Out), " out=, ", n(Class::Functional), " functional, ", n(Class::Custom),
+                 " custom; left out: ", random_, " random ones, ", other_types_,
+                 " with arguments of other types, ", of_layers_, " of layers");
 }
 
 Program generate(const Operators& operators, uint64_t seed) {

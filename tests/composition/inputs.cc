@@ -60,7 +60,8 @@ class Inputs {
  private:
   TensorPlan shaped() {
     TensorPlan t;
-    for (size_t rank = random_.pick(8) < 6 ? 1 + random_.pick(2) : random_.pick(4); rank > 0; --rank)
+    for (size_t rank = random_.pick(8) < 6 ? 1 + random_.pick(2) : random_.pick(4); rank > 0;
+         --rank)
       t.sizes.push_back(random_.chance(12) ? 1 : random_.one_of(sizes_));
     std::vector<size_t> order(t.sizes.size());
     std::iota(order.begin(), order.end(), 0);

@@ -8,8 +8,8 @@ namespace sb::composition {
 std::vector<Tensor> call(std::string_view op, std::vector<IValue> arguments,
                          std::vector<std::pair<std::string, IValue>> keyword) {
   std::vector<Tensor> results;
-  for (const IValue& value : default_dispatcher().find_op_or_throw(op).call(std::move(arguments),
-                                                                            std::move(keyword)))
+  for (const IValue& value :
+       default_dispatcher().find_op_or_throw(op).call(std::move(arguments), std::move(keyword)))
     value.for_each_tensor([&](const Tensor& t) { results.push_back(t); });
   return results;
 }

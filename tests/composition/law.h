@@ -1,5 +1,5 @@
-// The law of compositions, for tests: a function of tensors under layers does what it does alone, or
-// throws an error that names the operator and the layer.
+// The law of compositions, for tests: a function of tensors under layers does what it does alone,
+// or throws an error that names the operator and the layer.
 
 #ifndef SWITCHBOARD_TESTS_COMPOSITION_LAW_H_
 #define SWITCHBOARD_TESTS_COMPOSITION_LAW_H_

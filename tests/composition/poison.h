@@ -13,8 +13,8 @@ namespace sb::composition {
 // once (RuntimeError), so that a program with a huge size only fails.
 void poison_fresh_memory(uint8_t byte);
 
-// Whether some element that the tensor reaches is still as it came from the allocator; `whole`: some
-// element of its storage. True by chance where an element's bytes happen to be those.
+// Whether some element that the tensor reaches is still as it came from the allocator; `whole`:
+// some element of its storage. True by chance where an element's bytes happen to be those.
 bool holds_fresh_memory(const Tensor& tensor, bool whole);
 
 }  // namespace sb::composition

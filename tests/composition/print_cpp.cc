@@ -24,9 +24,7 @@ class Printer {
     names_.resize(first);
     return text;
   }
-  std::string inputs_name() const {
-    return frames_.empty() ? "in" : str_cat("in", depth_of_next_);
-  }
+  std::string inputs_name() const { return frames_.empty() ? "in" : str_cat("in", depth_of_next_); }
 
  private:
   struct FrameNames {
@@ -49,7 +47,8 @@ class Printer {
   }
   std::string list(const Value& value) const {
     std::vector<std::string> all;
-    for (const std::optional<Ref>& ref : value.refs) all.push_back(ref ? text(*ref) : "std::nullopt");
+    for (const std::optional<Ref>& ref : value.refs)
+      all.push_back(ref ? text(*ref) : "std::nullopt");
     return str_cat("{", absl::StrJoin(all, ", "), "}");
   }
   std::string code(const Value& value) const {
@@ -105,11 +104,13 @@ class Printer {
     const auto arguments = [&](size_t i) { return list(step.arguments[i]); };
     switch (step.callee) {
       case Callee::Cond:
-        return str_cat("cond(", text(*step.arguments[0].refs[0]), ", ", all, ", ", arguments(1), ")");
+        return str_cat("cond(", text(*step.arguments[0].refs[0]), ", ", all, ", ", arguments(1),
+                       ")");
       case Callee::WhileLoop:
         return str_cat("while_loop(", all, ", ", arguments(0), ")");
       default:
-        return str_cat(to_string(step.callee), "(", all, ", ", arguments(0), ", ", arguments(1), ")");
+        return str_cat(to_string(step.callee), "(", all, ", ", arguments(0), ", ", arguments(1),
+                       ")");
     }
   }
 
@@ -145,17 +146,17 @@ std::string test_code(const Program& program, std::string_view layers, const std
       "#include \"switchboard/tests/composition/law.h\"\n";
   for (Callee callee : {Callee::Cond, Callee::WhileLoop, Callee::Map, Callee::Scan})
     if (has_callee(program.block, callee))
-      text += str_cat("#include \"switchboard/transforms/control_flow/", to_string(callee), ".h\"\n");
+      text +=
+          str_cat("#include \"switchboard/transforms/control_flow/", to_string(callee), ".h\"\n");
   const internal::PlanCode inputs =
       internal::code_of(schema_of_inputs(program.inputs.values.size()), program.inputs);
-  text += str_cat(
-      "\nTEST_CASE(", internal::string_code(title), ") {\n  using namespace sb;\n",
-      "  using composition::call;\n  using Tensors = std::vector<Tensor>;\n",
-      inputs.declarations, "  const auto f = [](const Tensors& in) {\n",
-      Printer().body(program.block, "    "), "  };\n  // ",
-      absl::StrReplaceAll(comment, {{"\n", " "}}), "\n  CHECK(composition::broken_by(",
-      internal::string_code(layers), ", f, {", absl::StrJoin(inputs.values, ", "),
-      "}) == \"\");\n}\n");
+  text += str_cat("\nTEST_CASE(", internal::string_code(title), ") {\n  using namespace sb;\n",
+                  "  using composition::call;\n  using Tensors = std::vector<Tensor>;\n",
+                  inputs.declarations, "  const auto f = [](const Tensors& in) {\n",
+                  Printer().body(program.block, "    "), "  };\n  // ",
+                  absl::StrReplaceAll(comment, {{"\n", " "}}), "\n  CHECK(composition::broken_by(",
+                  internal::string_code(layers), ", f, {", absl::StrJoin(inputs.values, ", "),
+                  "}) == \"\");\n}\n");
   return text;
 }
 

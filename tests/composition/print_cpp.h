@@ -10,8 +10,8 @@
 
 namespace sb::composition {
 
-// A test case, with the headers that it needs, which says that the program keeps the law under these
-// layers. The comment says what is wrong.
+// A test case, with the headers that it needs, which says that the program keeps the law under
+// these layers. The comment says what is wrong.
 std::string test_code(const Program& program, std::string_view layers, const std::string& title,
                       const std::string& comment);
 

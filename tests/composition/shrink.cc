@@ -11,8 +11,8 @@
 namespace sb::composition {
 namespace {
 
-// Replaces, in a block and those in it, what stands for results of the block's step `step`: each ref
-// r by f(r), where depth says how far inside of the block it is used. False if f gives nothing.
+// Replaces, in a block and those in it, what stands for results of the block's step `step`: each
+// ref r by f(r), where depth says how far inside of the block it is used. False if f gives nothing.
 template <class F>
 bool map_refs(Block& block, F&& f) {
   bool all = true;
@@ -238,7 +238,8 @@ class Shrink {
   static double size_of(const IValue& value) {
     if (value.is_None()) return 0;
     if (value.is_Bool()) return value.to_bool() ? 2 : 1;
-    if (value.is_Int()) return 1 + 2 * std::abs(static_cast<double>(value.to_int())) + (value.to_int() < 0);
+    if (value.is_Int())
+      return 1 + 2 * std::abs(static_cast<double>(value.to_int())) + (value.to_int() < 0);
     if (value.is_Double()) return 1.5 + 2 * std::abs(value.to_double()) + (value.to_double() < 0);
     if (value.is_IntList()) {
       double sum = 1;
@@ -279,7 +280,8 @@ class Shrink {
   bool simpler_tensors(const Step& step, size_t a, const Set& set) {
     const Value& now = step.arguments[a];
     if (step.op && step.op->schema().arguments[a].type.is_optional() && set(Value())) return true;
-    if (now.kind != Value::Kind::Tensor)
+    const bool is_pred = step.callee == Callee::Cond && a == 0;
+    if (now.kind != Value::Kind::Tensor && !is_pred)
       for (size_t k = 0; k < now.refs.size(); ++k) {
         Value value = now;
         value.refs.erase(value.refs.begin() + static_cast<std::ptrdiff_t>(k));
@@ -330,8 +332,7 @@ class Shrink {
   bool simpler_inputs() {
     const FunctionSchema schema = schema_of(program_.inputs.values.size());
     for (internal::ArgumentPlan& plan : internal::simplifications(schema, program_.inputs))
-      if (plan.values.size() == program_.inputs.values.size() &&
-          attempt([&](Program& p) {
+      if (plan.values.size() == program_.inputs.values.size() && attempt([&](Program& p) {
             p.inputs = std::move(plan);
             return true;
           }))

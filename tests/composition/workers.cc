@@ -96,8 +96,8 @@ void finish(const Work& work, Worker* worker, bool killed) {
 void run_in_workers(const Work& work) {
   std::vector<Worker> workers(work.jobs);
   for (size_t i = 0; i < workers.size(); ++i) {
-    void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     SB_CHECK(memory != MAP_FAILED, "no memory for a worker");
     workers[i].shared = new (memory) Shared();
     if (i < work.count)

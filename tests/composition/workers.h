@@ -15,7 +15,8 @@ using Say = std::function<void(const std::string& line)>;
 struct Work {
   uint64_t first = 0, count = 0;  // numbers of trials
   size_t jobs = 1;
-  // In a worker: one trial. `place` is where it says what it is about, for the case that it crashes.
+  // In a worker: one trial. `place` is where it says what it is about, for the case that it
+  // crashes.
   std::function<void(uint64_t number, char* place, const Say& say)> trial;
   // In the process that waits.
   std::function<void(const std::string& line)> hear;

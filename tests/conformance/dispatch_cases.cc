@@ -12,7 +12,7 @@
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 #include "switchboard/tests/conformance/dispatch_values.h"
 
 namespace sb::conformance {

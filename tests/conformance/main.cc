@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/tests/conformance/compositions_cases.h"
 #include "switchboard/tests/conformance/runner.h"
+#include "switchboard/tests/explain/explained_calls.h"
 
 ABSL_FLAG(std::string, only, "*", "run cases whose id or operator matches this glob");
 ABSL_FLAG(bool, list, false, "print the ids of the cases and run nothing");
@@ -21,6 +22,8 @@ ABSL_FLAG(bool, skips, false, "print each skipped case with its reason");
 ABSL_FLAG(
     std::vector<std::string>, way, {},
     "of programs that are run in several ways, these, separated by commas: eager, grads, ...");
+ABSL_FLAG(bool, explain, false,
+          "explain each call before it is made, and compare with the kernels that it then runs");
 ABSL_FLAG(std::vector<std::string>, place, {"cpu"},
           "where tensors live, separated by commas: cpu, meta, dummy, fake, fake:cuda:0");
 
@@ -36,7 +39,7 @@ std::string from_working_directory(const std::string& path) {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "conformance [--only=GLOB] [--list] [--skips] [--way=WAY,...] "
+      "conformance [--only=GLOB] [--list] [--skips] [--explain] [--way=WAY,...] "
       "[--place=cpu,meta,dummy,fake,fake:cuda:0] FILE...");
   const std::vector<char*> files = absl::ParseCommandLine(argc, argv);
   if (files.size() < 2) {
@@ -56,6 +59,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   sb::conformance::Tally tally;
+  sb::test::ExplainedCalls explained;
+  const sb::test::ExplainCallsGuard explain(absl::GetFlag(FLAGS_explain) ? &explained : nullptr);
   for (const std::string& name : absl::GetFlag(FLAGS_place)) {
     const std::unique_ptr<sb::conformance::Place> place = sb::conformance::make_place(name);
     if (!place) {
@@ -69,5 +74,11 @@ int main(int argc, char** argv) {
     if (options.list) return 0;
   }
   std::cout << tally.to_string() << std::endl;
-  return tally.failed + tally.refused == 0 ? 0 : 1;
+  if (absl::GetFlag(FLAGS_explain)) {
+    for (const std::string& text : explained.texts()) std::cout << "not as explained:\n" << text;
+    for (const auto& [who, calls] : explained.deciders())
+      std::cout << "decides " << calls << ": " << who << "\n";
+    std::cout << explained.to_string() << std::endl;
+  }
+  return tally.failed + tally.refused + explained.otherwise() == 0 ? 0 : 1;
 }

@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
+#include "switchboard/tests/explain/explained_calls.h"
 
 namespace sb::conformance {
 namespace {
@@ -50,6 +52,16 @@ std::map<std::string, PlaceFactory>& registered_places() {
 }
 
 }  // namespace
+
+std::vector<IValue> Place::call(const OperatorHandle& op, std::vector<IValue> positional,
+                                Keywords keyword) {
+  Stack stack;
+  run([&] {
+    stack = bind_arguments(op.schema(), std::move(positional), std::move(keyword));
+    test::call_explained(op, &stack);
+  });
+  return stack;
+}
 
 PlaceRegistration::PlaceRegistration(std::string_view name, PlaceFactory factory) {
   registered_places()[std::string(name)] = factory;

@@ -41,13 +41,10 @@ class Place {
   virtual void run(absl::FunctionRef<void()> part) { part(); }
 
   using Keywords = std::vector<std::pair<std::string, IValue>>;
-  // Calls the operator as a program in this place would.
+  // Calls the operator as a program in this place would; explained, where that is wanted
+  // (tests/explain).
   std::vector<IValue> call(const OperatorHandle& op, std::vector<IValue> positional,
-                           Keywords keyword) {
-    std::vector<IValue> results;
-    run([&] { results = op.call(std::move(positional), std::move(keyword)); });
-    return results;
-  }
+                           Keywords keyword);
 };
 
 // A place that programs can ask for by name, registered before main by what links it in.

@@ -2,7 +2,7 @@
 
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/inspect/inspector.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 
 namespace sb {
 

@@ -3,7 +3,7 @@
 // them.
 
 #include "catch2/catch.hpp"
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 #include "switchboard/tests/dispatch/recording.h"
 
 namespace sb {

@@ -10,7 +10,7 @@
 #include "switchboard/custom_ops/opcheck/checked_call.h"
 #include "switchboard/custom_ops/opcheck/tensor_form.h"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/gradients/sample.h"

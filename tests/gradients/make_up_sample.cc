@@ -6,7 +6,7 @@
 #include "switchboard/custom_ops/opcheck/checked_call.h"
 #include "switchboard/custom_ops/opcheck/tensor_form.h"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 #include "switchboard/tests/gradients/sample.h"
 
 namespace sb::test {

@@ -31,32 +31,45 @@ std::pair<Json, std::string> run(const OpOverloadPacket& packet, const std::stri
   }
 }
 
-TEST_CASE("calls of packets and overloads give the recorded results", "[values]") {
+struct Count {
   int same = 0, absent = 0;
   std::vector<std::string> wrong;
+};
+
+// `recorded`: the value; null where the call is refused.
+void check(const OpOverloadPacket& packet, const std::string& way, const Json& args,
+           const Json* recorded, Count* count) {
+  const auto [got, error] = run(packet, way, args);
+  if (recorded ? matches(*recorded, got) : got == "refused") {
+    ++count->same;
+    return;
+  }
+  count->wrong.push_back(str_cat(packet.name(), " ", way, " ", args.dump(), ": recorded ",
+                                 recorded ? recorded->dump() : "refused", ", got ", got.dump(), " ",
+                                 error));
+}
+
+TEST_CASE("calls of packets and overloads give the recorded results", "[values]") {
+  Count count;
   for (const Json& row : lines_of("results.jsonl")) {
-    const OpOverloadPacket packet(default_dispatcher(), row["op"].get<std::string>());
-    for (const Json& answer : row["answers"]) {
-      for (const std::string& way : answer["ways"].get<std::vector<std::string>>()) {
+    for (const std::string& op : row["ops"].get<std::vector<std::string>>()) {
+      const OpOverloadPacket packet(default_dispatcher(), "aten::" + op);
+      for (const std::string way : row["ways"]) {
         if (way != "packet" && !packet.find(way)) {
-          ++absent;
+          count.absent += static_cast<int>(row["gives"].size() + row["refused"].size());
           continue;
         }
-        const auto [got, error] = run(packet, way, row["args"]);
-        const bool refused = answer.contains("refused");
-        if (refused ? got == "refused" : matches(answer["gives"], got)) {
-          ++same;
-        } else {
-          wrong.push_back(str_cat(packet.name(), " ", way, " ", row["args"].dump(), ": recorded ",
-                                  refused ? "refused" : answer["gives"].dump(), ", got ",
-                                  got.dump(), " ", error));
-        }
+        for (const auto& [args, value] : row["gives"].items())
+          check(packet, way, numbered_values(args), &numbered_value(value), &count);
+        for (const std::string args : row["refused"])
+          check(packet, way, numbered_values(args), nullptr, &count);
       }
     }
   }
-  WARN(str_cat(same, " results as recorded; ", absent, " of overloads that are not here"));
-  for (const std::string& text : wrong) UNSCOPED_INFO(text);
-  CHECK(wrong.empty());
+  WARN(str_cat(count.same, " results as recorded; ", count.absent,
+               " of overloads that are not here"));
+  for (const std::string& text : count.wrong) UNSCOPED_INFO(text);
+  CHECK(count.wrong.empty());
 }
 
 TEST_CASE("a typed call with a Scalar and calls by values have one dtype", "[values]") {

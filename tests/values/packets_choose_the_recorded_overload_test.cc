@@ -14,14 +14,28 @@
 namespace sb::test {
 namespace {
 
+// Arguments by number, as the first line of the file has them.
+struct Call {
+  Arguments positional() const {
+    Arguments values;
+    for (const size_t n : numbers) values.push_back(value_of(numbered_value(n)));
+    return values;
+  }
+  KeywordArguments keyword() const {
+    KeywordArguments values;
+    for (const auto& [name, n] : names.items())
+      values.emplace_back(name, value_of(numbered_value(n)));
+    return values;
+  }
+
+  const Json& numbers;
+  const Json& names;
+};
+
 // The name of the overload, or "refused".
-std::string choice(const OpOverloadPacket& packet, const Json& positional, const Json& named) {
-  Arguments arguments;
-  for (const Json& value : positional) arguments.push_back(value_of(value));
-  KeywordArguments keyword;
-  for (const auto& [name, value] : named.items()) keyword.emplace_back(name, value_of(value));
+std::string choice(const OpOverloadPacket& packet, const Call& call) {
   try {
-    return std::string(packet.resolve(arguments, keyword).overload_name());
+    return std::string(packet.resolve(call.positional(), call.keyword()).overload_name());
   } catch (const TypeError&) {
     return "refused";
   }
@@ -39,44 +53,55 @@ bool has_other_schema(const OpOverloadPacket& packet, const Json& row, const std
   return false;
 }
 
-TEST_CASE("a packet chooses the recorded overload, and refuses what was refused", "[values]") {
-  const std::vector<Json> lines = lines_of("overloads.jsonl");
-  // The first line has the arguments, which the others name by number.
-  const Json& positional = lines[0]["positional"];
-  const Json& named = lines[0]["keyword"];
+struct Count {
   int same = 0, absent = 0, other_schema = 0;
   std::vector<std::string> wrong;
-  for (const Json& row : absl::MakeConstSpan(lines).subspan(1)) {
-    const OpOverloadPacket packet(default_dispatcher(), row["op"].get<std::string>());
-    const std::vector<std::string> here = packet.overloads();
-    if (here.empty()) continue;
-    const auto is_here = [&](const std::string& name) {
-      return std::ranges::find(here, name) != here.end();
-    };
-    const auto of = row["of"].get<std::vector<std::string>>();
-    const bool all_here = std::ranges::all_of(of, is_here);
-    for (const auto& [recorded, all] : row["picks"].items()) {
-      for (const Json& pick : all) {
-        const size_t p = pick.is_array() ? pick[0].get<size_t>() : pick.get<size_t>();
-        const size_t n = pick.is_array() ? pick[1].get<size_t>() : 0;
-        const std::string got = choice(packet, positional[p], named[n]);
+};
+
+// Of a packet: `row` says which overload it picks for which of the calls.
+void check(const OpOverloadPacket& packet, const Json& row, const Json& calls, Count* count) {
+  const std::vector<std::string> here = packet.overloads();
+  const auto is_here = [&](const std::string& name) {
+    return std::ranges::find(here, name) != here.end();
+  };
+  const bool all_here = std::ranges::all_of(row["of"].get<std::vector<std::string>>(), is_here);
+  for (const auto& [recorded, picks] : row["picks"].items()) {
+    for (const auto& [keyword, positional] : picks.items()) {
+      for (const size_t n : numbers_in(positional.get<std::string>())) {
+        if (here.empty()) {
+          ++count->absent;
+          continue;
+        }
+        const Call call{calls["positional"][n], calls["keyword"][std::stoul(keyword)]};
+        const std::string got = choice(packet, call);
         if (got == recorded) {
-          ++same;
+          ++count->same;
         } else if (!all_here && !is_here(recorded)) {
-          ++absent;
+          ++count->absent;
         } else if (has_other_schema(packet, row, got)) {
-          ++other_schema;
+          ++count->other_schema;
         } else {
-          wrong.push_back(str_cat(packet.name(), " ", positional[p].dump(), " ", named[n].dump(),
-                                  ": recorded ", recorded, ", got ", got));
+          count->wrong.push_back(str_cat(packet.name(), " values ", call.numbers.dump(), " ",
+                                         call.names.dump(), ": recorded ", recorded, ", got ",
+                                         got));
         }
       }
     }
   }
-  WARN(str_cat(same, " choices as recorded; ", absent, " of overloads that are not here, ",
-               other_schema, " of schemas that are older here"));
-  for (const std::string& text : wrong) UNSCOPED_INFO(text);
-  CHECK(wrong.empty());
+}
+
+TEST_CASE("a packet chooses the recorded overload, and refuses what was refused", "[values]") {
+  const std::vector<Json> lines = lines_of("overloads.jsonl");
+  Count count;
+  for (const Json& row : absl::MakeConstSpan(lines).subspan(1)) {
+    for (const std::string& op : row["ops"].get<std::vector<std::string>>())
+      check(OpOverloadPacket(default_dispatcher(), "aten::" + op), row, lines[0], &count);
+  }
+  WARN(str_cat(count.same, " choices as recorded; ", count.absent,
+               " of overloads that are not here, ", count.other_schema,
+               " of schemas that are older here"));
+  for (const std::string& text : count.wrong) UNSCOPED_INFO(text);
+  CHECK(count.wrong.empty());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_split.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/core/empty_tensor.h"
@@ -195,6 +196,29 @@ std::vector<Json> lines_of(const std::string& file) {
   std::vector<Json> lines;
   for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
   return lines;
+}
+
+const Json& numbered_value(size_t n) {
+  static const auto* const values = new std::vector<Json>(lines_of("values.jsonl"));
+  return values->at(n);
+}
+
+Json numbered_values(const std::string& numbers) {
+  Json values = Json::array();
+  for (const size_t n : numbers_in(numbers)) values.push_back(numbered_value(n));
+  return values;
+}
+
+std::vector<size_t> numbers_in(const std::string& text) {
+  std::vector<size_t> numbers;
+  const std::vector<std::string> parts = absl::StrSplit(text, ' ', absl::SkipEmpty());
+  for (const std::string& part : parts) {
+    const size_t dash = part.find('-');
+    const size_t first = std::stoul(part);
+    const size_t last = dash == std::string::npos ? first : std::stoul(part.substr(dash + 1));
+    for (size_t n = first; n <= last; ++n) numbers.push_back(n);
+  }
+  return numbers;
 }
 
 }  // namespace sb::test

@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_TESTS_VALUES_RECORDED_VALUES_H_
 #define SWITCHBOARD_TESTS_VALUES_RECORDED_VALUES_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,13 @@ bool matches(const Json& recorded, const Json& value);
 
 // The lines of a file of data/, each one JSON value.
 std::vector<Json> lines_of(const std::string& file);
+
+// The value of a number: line N of values.jsonl, from 0.
+const Json& numbered_value(size_t n);
+// The values of several: "3 11" are two of them.
+Json numbered_values(const std::string& numbers);
+// The numbers in a text: "3 5-7" are 3, 5, 6 and 7.
+std::vector<size_t> numbers_in(const std::string& text);
 
 }  // namespace sb::test
 

@@ -9,21 +9,39 @@
 #include "switchboard/dispatch/graph/graph.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/objects/op_namespace.h"
-#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/dispatch/schema/schema_parser.h"
+#include "switchboard/dispatch/values/coerce_argument.h"
 #include "switchboard/tests/values/recorded_values.h"
 
 namespace sb::test {
 namespace {
 
-// Every value for every type: what a kernel gets, or nothing.
-std::vector<Json> rows() { return lines_of("conversions.jsonl"); }
+// A value for an argument of a type, and what a kernel gets.
+struct Row {
+  std::string type;
+  const Json& value;
+  const Json* gives;  // null: it is refused
+};
+
+std::vector<Row> rows() {
+  std::vector<Row> rows;
+  for (const Json& line : lines_of("conversions.jsonl")) {
+    for (const std::string type : line["types"]) {
+      for (const size_t n : numbers_in(line["same"].get<std::string>()))
+        rows.push_back({type, numbered_value(n), &numbered_value(n)});
+      for (const size_t n : numbers_in(line["refused"].get<std::string>()))
+        rows.push_back({type, numbered_value(n), nullptr});
+      for (const auto& [n, gives] : line["gives"].items())
+        rows.push_back({type, numbered_value(std::stoul(n)), &numbered_value(gives)});
+    }
+  }
+  return rows;
+}
 
 // The rule by which a row is not followed here; "" where it is.
-std::string exception(const std::string& type, const Json& row) {
-  if ((type.starts_with("ScalarType") || type.starts_with("Layout") ||
-       type.starts_with("MemoryFormat")) &&
-      row.contains("gives"))
+std::string exception(const Row& row) {
+  if (row.gives && (row.type.starts_with("ScalarType") || row.type.starts_with("Layout") ||
+                    row.type.starts_with("MemoryFormat")))
     return "the number of a dtype, layout or format that does not exist here";
   return "";
 }
@@ -43,29 +61,26 @@ void report(const Count& count) {
 }
 
 // `given`: the value as the way of calling gives it to the kernel, or nullopt where it throws.
-void check(const Json& row, const std::optional<IValue>& given, Count* count) {
-  const std::string type = row["type"].get<std::string>();
+void check(const Row& row, const std::optional<IValue>& given, Count* count) {
   const Json got = given ? json_of(*given) : Json("refused");
-  const bool same = row.contains("refused") ? !given : given && matches(row["gives"], got);
-  if (same) {
+  if (row.gives ? given && matches(*row.gives, got) : !given) {
     ++count->same;
     return;
   }
-  const std::string rule = exception(type, row);
+  const std::string rule = exception(row);
   if (!rule.empty())
     ++count->excepted[rule];
   else
-    count->wrong.push_back(str_cat(type, " <- ", row["value"].dump(), ": recorded ",
-                                   row.value("gives", Json("refused")).dump(), ", got ",
+    count->wrong.push_back(str_cat(row.type, " <- ", row.value.dump(), ": recorded ",
+                                   row.gives ? row.gives->dump() : "refused", ", got ",
                                    got.dump()));
 }
 
 TEST_CASE("a value for an argument converts as recorded", "[values]") {
   Count count;
-  for (const Json& row : rows()) {
-    const FunctionSchema schema =
-        parse_schema(str_cat("f(", row["type"].get<std::string>(), " x) -> ()"));
-    check(row, coerce_argument(schema, 0, value_of(row["value"])), &count);
+  for (const Row& row : rows()) {
+    const FunctionSchema schema = parse_schema(str_cat("f(", row.type, " x) -> ()"));
+    check(row, coerce_argument(schema, 0, value_of(row.value)), &count);
   }
   report(count);
 }
@@ -75,12 +90,11 @@ TEST_CASE("packets, overloads, handles and graphs convert alike", "[values]") {
   std::map<std::string, std::string> names;
   std::optional<IValue> seen;
   Count count;
-  for (const Json& row : rows()) {
-    const std::string type = row["type"].get<std::string>();
-    auto& name = names[type];
+  for (const Row& row : rows()) {
+    auto& name = names[row.type];
     if (name.empty()) {
       name = str_cat("f", names.size());
-      lib.define(str_cat(name, "(", type, " x) -> ()"));
+      lib.define(str_cat(name, "(", row.type, " x) -> ()"));
       lib.impl(name, DispatchKey::CompositeExplicitAutograd,
                [&](const OperatorHandle&, DispatchKeySet, Stack* stack) {
                  seen = stack->back();
@@ -98,13 +112,13 @@ TEST_CASE("packets, overloads, handles and graphs convert alike", "[values]") {
       }
       return json_of(seen.value());
     };
-    const Json packets = by([&] { packet.call({value_of(row["value"])}); });
-    const Json overloads = by([&] { overload.call({value_of(row["value"])}); });
-    const Json keywords = by([&] { overload.call({}, {{"x", value_of(row["value"])}}); });
-    const Json handles = by([&] { overload.handle().call({value_of(row["value"])}); });
+    const Json packets = by([&] { packet.call({value_of(row.value)}); });
+    const Json overloads = by([&] { overload.call({value_of(row.value)}); });
+    const Json keywords = by([&] { overload.call({}, {{"x", value_of(row.value)}}); });
+    const Json handles = by([&] { overload.handle().call({value_of(row.value)}); });
     const Json constants = by([&] {
       Graph graph;
-      graph.call(overload, {value_of(row["value"])});
+      graph.call(overload, {value_of(row.value)});
       graph.output({});
       graph.run_values({});
     });
@@ -112,13 +126,13 @@ TEST_CASE("packets, overloads, handles and graphs convert alike", "[values]") {
       Graph graph;
       graph.call(overload, {graph.placeholder("x")});
       graph.output({});
-      graph.run_values({value_of(row["value"])});
+      graph.run_values({value_of(row.value)});
     });
     for (const Json& other : {overloads, keywords, handles, constants, nodes}) {
       if (other == packets)
         ++count.same;
       else
-        count.wrong.push_back(str_cat(type, " <- ", row["value"].dump(), ": a packet gives ",
+        count.wrong.push_back(str_cat(row.type, " <- ", row.value.dump(), ": a packet gives ",
                                       packets.dump(), ", another way ", other.dump()));
     }
   }

@@ -2,7 +2,7 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/tools/plan/saturating.h"

@@ -117,12 +117,20 @@ std::vector<IValue> values_of(const std::vector<Tensor>& tensors) {
   return {tensors.begin(), tensors.end()};
 }
 
-bool truth_of(std::string_view who, const Tensor& tensor) {
+namespace {
+template <class T>
+T value_of(std::string_view who, const Tensor& tensor) {
   try {
-    return item(tensor).to<bool>();
+    return item(tensor).to<T>();
   } catch (const Error& error) {
     rethrow_with_context(error, str_cat(who, ": "));
   }
+}
+}  // namespace
+
+bool truth_of(std::string_view who, const Tensor& tensor) { return value_of<bool>(who, tensor); }
+int64_t integer_of(std::string_view who, const Tensor& tensor) {
+  return value_of<int64_t>(who, tensor);
 }
 
 void check_slices(std::string_view op, const std::vector<Tensor>& xs) {
@@ -153,36 +161,42 @@ void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, s
 
 namespace {
 
-// Refuses tensors that require gradients in the functions of a call that is not derived.
+// Thrown out of a call of which a function has captured a tensor that requires a gradient. No
+// Error: programs that catch those do not see it.
+struct CapturedGradient {
+  std::string what;
+};
+
+bool records(const Tensor& t) { return internal::grad_hooks->requires_grad(t); }
+
+// Looks for such tensors while functions run.
 class GradientWatch final : public DispatchMode {
  public:
-  explicit GradientWatch(std::string who) : who_(std::move(who)) {}
   void call(const OperatorHandle& op, DispatchKeySet, Stack* stack) override {
     for (const IValue& value : absl::MakeConstSpan(*stack).last(op.entry().num_arguments()))
-      check(value, str_cat("captured by a function that calls ", op.name().to_string()));
+      check(value, op.name().to_string());
     op.call_boxed(stack);
   }
   std::string name() const override { return "GradientWatch"; }
   bool only_watches() const override { return true; }
   void watch_higher_order(std::string_view op, Stack* stack,
                           absl::FunctionRef<void()> go_on) override {
-    for (const IValue& value : *stack)
-      check(value, str_cat("captured by a function that calls ", op));
+    for (const IValue& value : *stack) check(value, op);
     go_on();
   }
-  void check(const IValue& value, std::string_view where) const {
-    const auto records = [](const Tensor& t) {
-      return internal::grad_hooks->is_grad_enabled() && internal::grad_hooks->requires_grad(t);
-    };
-    value.for_each_tensor([&](const Tensor& t) {
-      SB_CHECK_NOT_IMPLEMENTED(!records(t), who_, ": ", t.describe(), ", ", where,
-                               ", requires a gradient, which is not computed there; detach() it, "
-                               "call it under no_grad, or take the mode away");
-    });
+  std::vector<IValue> check_results(std::vector<IValue> results) const {
+    for (const IValue& value : results) check(value, "nothing");
+    return results;
   }
 
  private:
-  std::string who_;
+  static void check(const IValue& value, std::string_view op) {
+    value.for_each_tensor([&](const Tensor& t) {
+      if (records(t) && internal::grad_hooks->is_grad_enabled())
+        throw CapturedGradient{
+            str_cat(t.describe(), ", captured by a function that calls ", op, ",")};
+    });
+  }
 };
 
 // Whether what the call does is what the functions do, one call after the other.
@@ -192,6 +206,20 @@ bool runs_plainly(DispatchKeySet keys, const Stack& stack) {
   for (const IValue& value : stack)
     value.for_each_tensor([&](const Tensor& t) { owned = owned || t.impl()->mode_data(); });
   return !owned && all_modes_only_watch();
+}
+
+// Runs the operator at these keys, below autograd. Throws CapturedGradient.
+void watch_captured(const HigherOrderOperator& op, DispatchKeySet below, Stack* stack) {
+  const auto watch = std::make_shared<GradientWatch>();
+  for (IValue& value : *stack) {
+    value = Callable::map(value, [&](const IntrusivePtr<Callable>& f) {
+      return [f, watch](std::vector<IValue> arguments) {
+        const ModeGuard active(watch.get());
+        return watch->check_results((*f)(std::move(arguments)));
+      };
+    });
+  }
+  op.redispatch_boxed(below, stack);
 }
 
 }  // namespace
@@ -205,19 +233,29 @@ OperatorBase::Rule autograd_rule(const HigherOrderOperator& op) {
     const bool functional =
         keys.has(DispatchKey::Functionalize) || (mode && mode->mode_key() == ModeKey::Functional);
     if (functional || runs_plainly(keys, *stack)) return op.redispatch_boxed(below, stack);
-    const BelowAutogradGuard guard;
-    const auto watch = std::make_shared<GradientWatch>(
-        str_cat(op.name(), ": under ", mode ? mode->name() : "the mode of its arguments"));
-    for (IValue& value : *stack) {
-      watch->check(value, "an argument");
-      value = Callable::map(value, [&](const IntrusivePtr<Callable>& f) {
-        return [f, watch](std::vector<IValue> arguments) {
-          const ModeGuard active(watch.get());
-          return (*f)(std::move(arguments));
-        };
+    std::string what;
+    for (const IValue& value : *stack) {
+      value.for_each_tensor([&](const Tensor& t) {
+        if (records(t) && internal::grad_hooks->is_grad_enabled())
+          what = str_cat(t.describe(), ", an argument,");
       });
     }
-    op.redispatch_boxed(below, stack);
+    if (what.empty()) {
+      const BelowAutogradGuard guard;
+      if (!internal::grad_hooks->is_grad_enabled()) return op.redispatch_boxed(below, stack);
+      const Stack arguments = *stack;
+      try {
+        return watch_captured(op, below, stack);
+      } catch (const CapturedGradient& captured) {
+        what = captured.what;
+        *stack = arguments;
+      }
+    }
+    const std::string layer = str_cat("under ", mode ? mode->name() : "the mode of its arguments");
+    SB_CHECK_NOT_IMPLEMENTED(derived_call, op.name(), ": ", layer, ": ", what,
+                             " requires a gradient, which is not computed there, as the program "
+                             "does not link //transforms/control_flow/derivatives");
+    derived_call(op, layer, below, stack);
   };
 }
 
@@ -229,9 +267,20 @@ FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
     const size_t first_copied = copied ? copied(*stack) : std::numeric_limits<size_t>::max();
     std::vector<IValue> values;
     size_t num_functions = 0;
+    const auto function_of = [&](const IntrusivePtr<Callable>& function, std::string who) {
+      return Callable::make(
+          [who = std::move(who), first_copied,
+           f = api.functionalize(function->function())](std::vector<IValue> arguments) {
+            std::vector<IValue> results = f(arguments);
+            check_no_alias(who, arguments, results, first_copied);
+            return results;
+          });
+    };
     for (const IValue& argument : *stack) {
       const IntrusivePtr<Callable> function = Callable::find(argument);
-      if (!function) {
+      const bool of_functions = argument.is_List() && !argument.to_list().empty() &&
+                                Callable::find(argument.to_list()[0]);
+      if (!function && !of_functions) {
         values.push_back(api.unwrap(argument));
         continue;
       }
@@ -239,13 +288,14 @@ FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
           str_cat(op.name(), ": ",
                   num_functions < names.size() ? names[num_functions] : std::string("function"));
       ++num_functions;
-      values.push_back(
-          Callable::make([who, first_copied, f = api.functionalize(function->function())](
-                             std::vector<IValue> arguments) {
-            std::vector<IValue> results = f(arguments);
-            check_no_alias(who, arguments, results, first_copied);
-            return results;
-          }));
+      if (function) {
+        values.push_back(function_of(function, who));
+        continue;
+      }
+      std::vector<IValue> functions;
+      for (const IValue& item : argument.to_list())
+        functions.push_back(function_of(Callable::from(item), str_cat(who, " ", functions.size())));
+      values.emplace_back(std::move(functions));
     }
     api.redispatch([&] { op.call_boxed(&values); });
     stack->clear();

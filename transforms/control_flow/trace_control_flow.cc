@@ -1,23 +1,53 @@
 #include "switchboard/transforms/control_flow/trace_control_flow.h"
 
+#include <optional>
 #include <utility>
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/functionalization/view_chain.h"
 
 namespace sb::control_flow {
-namespace {
 
-// A tensor of the same elements, sizes and strides in memory of its own.
-Tensor copy_with_strides(const Tensor& t) {
+Tensor own_copy(const Tensor& t) {
+  if (t.is_symbolic()) return clone(t);
   int64_t extent = t.numel() == 0 ? 0 : 1;
   for (int64_t d = 0; extent != 0 && d < t.dim(); ++d) extent += (t.size(d) - 1) * t.stride(d);
   const Tensor memory = as_strided(t, {extent}, {1}, t.storage_offset());
   return as_strided(clone(memory), t.sizes(), t.strides(), 0);
 }
+
+namespace {
+
+// Undoes what functions that are traced write to memory that is not theirs: it is for the graph to
+// write there.
+class Undo {
+ public:
+  Undo() = default;
+  ~Undo() {
+    const NoModesGuard no_modes;
+    const internal::BelowRecordingGuard below;
+    for (const auto& [memory, saved] : saved_) copy_(memory, saved);
+  }
+  Undo(const Undo&) = delete;
+  Undo& operator=(const Undo&) = delete;
+
+  void save(const Tensor& tensor) {
+    for (const auto& [memory, saved] : saved_)
+      if (memory.is_alias_of(tensor)) return;
+    const NoModesGuard no_modes;
+    const internal::BelowRecordingGuard below;
+    const Tensor memory = flat_storage(tensor);
+    saved_.emplace_back(memory, clone(memory));
+  }
+
+ private:
+  std::vector<std::pair<Tensor, Tensor>> saved_;
+};
 
 }  // namespace
 
@@ -26,13 +56,30 @@ TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToT
   std::vector<Graph> graphs;
   for (const FunctionToTrace& f : functions) {
     std::vector<Tensor> copies, results;
-    for (const Tensor& input : f.inputs) copies.push_back(copy_with_strides(input));
-    const TraceOptions options{.refuse_data_dependent = mode.options().refuse_data_dependent,
-                               .pure_function = f.function.name()};
-    graphs.push_back(mode.trace_subgraph(
-        [&](const std::vector<Tensor>& given) { return results = f.function(given); }, copies,
-        options, &traced.captured));
+    for (const Tensor& input : f.inputs) copies.push_back(own_copy(input));
+    std::vector<bool> written(copies.size());
+    std::vector<Tensor> captured_written;
+    {
+      Undo undo;
+      const TraceOptions options{.refuse_data_dependent = mode.options().refuse_data_dependent,
+                                 .without_effects_in = f.function.name(),
+                                 .keep_no_grad = mode.options().keep_no_grad,
+                                 .before_write_outside = [&](const Tensor& tensor) {
+                                   for (size_t i = 0; i < copies.size(); ++i)
+                                     if (copies[i].is_same(tensor)) return void(written[i] = true);
+                                   captured_written.push_back(tensor);
+                                   undo.save(tensor);
+                                 }};
+      graphs.push_back(mode.trace_subgraph(
+          [&](const std::vector<Tensor>& given) { return results = f.function(given); }, copies,
+          options, &traced.captured));
+    }
     traced.results.push_back(std::move(results));
+    // The call does the same to its own tensors.
+    for (size_t i = 0; i < copies.size(); ++i)
+      if (written[i]) mode.note_write(f.function.name(), f.inputs[i]);
+    for (const Tensor& tensor : captured_written) mode.note_write(f.function.name(), tensor);
+    traced.written.push_back(std::move(written));
   }
   for (size_t i = 0; i < graphs.size(); ++i) {
     // What only later functions capture.
@@ -54,13 +101,17 @@ GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
 
 std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgument& function,
                                         std::vector<Tensor> carried,
-                                        const std::vector<Tensor>& results) {
+                                        const std::vector<Tensor>& results,
+                                        const std::vector<bool>& written) {
   if (results.size() < carried.size()) return std::nullopt;
   std::vector<bool> changed(carried.size());
   bool any = false;
   for (size_t i = 0; i < carried.size(); ++i) {
     changed[i] = results[i].dim() == carried[i].dim() && !same_strides(results[i], carried[i]);
     if (!changed[i]) continue;
+    SB_CHECK_NOT_IMPLEMENTED(!written[i], function.name(), ": under TracingMode: it writes to ",
+                             carried[i].describe(), ", argument ", i,
+                             ", and gives other strides for it; write to a clone");
     any = true;
     const ModeGuard active(&mode);
     carried[i] = contiguous(carried[i]);
@@ -80,7 +131,13 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
 void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* stack,
                     std::shared_ptr<const HigherOrderTarget> target,
                     std::vector<GraphArg> arguments) {
-  op.call_boxed(stack);
+  {
+    // In a function that is only recorded, its own functions are that, too.
+    WithoutEffects without(mode.options().without_effects_in);
+    std::optional<ModeGuard> active;
+    if (!mode.options().without_effects_in.empty()) active.emplace(&without);
+    op.call_boxed(stack);
+  }
   Node* const node = mode.graph().call_higher_order(std::move(target), std::move(arguments));
   // One tensor stands for one node. A result may be an operand or a tensor that a function
   // captured, and those are still what they were. Before dispatch it may have a history.

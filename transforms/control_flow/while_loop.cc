@@ -5,6 +5,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/outputs/output_plan.h"
+#include "switchboard/ops/views/cat.h"
 #include "switchboard/transforms/control_flow/trace_control_flow.h"
 #include "switchboard/transforms/functionalization/functionalization.h"
 
@@ -15,76 +16,115 @@ namespace {
 constexpr std::string_view kWhileLoopName = "higher_order::while_loop";
 constexpr std::string_view kCarried = "the carried inputs";
 
-void run_while_loop(DispatchKeySet, Stack* stack) {
-  const WhileLoopCall call(*stack);
+constexpr std::string_view kStackOutputName = "higher_order::while_loop_stack_output";
+
+// Calls trip(carried) after each trip; gives what is carried in the end.
+template <class F>
+std::vector<Tensor> run_loop(const WhileLoopCall& call, F trip) {
   std::vector<Tensor> carried = call.carried;
-  bool stepped = false;
   for (;;) {
     const std::vector<Tensor> inputs = call.with_additional(carried);
     const std::vector<Tensor> condition = call.cond_fn(inputs);
     call.check_condition(condition);
-    if (!truth_of(call.cond_fn.name(), condition[0])) break;
-    stepped = true;
+    if (!truth_of(call.cond_fn.name(), condition[0])) return carried;
     std::vector<Tensor> next = call.body_fn(inputs);
     check_same_metadata(call.body_fn.name(), next, kCarried, carried, Strides::Ignored);
     carried = std::move(next);
+    trip(carried);
   }
+}
+
+void run_while_loop(DispatchKeySet, Stack* stack) {
+  const WhileLoopCall call(*stack);
+  bool stepped = false;
+  std::vector<Tensor> carried = run_loop(call, [&](const std::vector<Tensor>&) { stepped = true; });
   // A later write to a result must not reach an input.
   if (!stepped)
     for (Tensor& tensor : carried) tensor = clone(tensor);
   *stack = values_of(carried);
 }
 
+void run_stack_output(DispatchKeySet, Stack* stack) {
+  const WhileLoopCall call(*stack, kStackOutputName);
+  std::vector<std::vector<Tensor>> columns(call.carried.size());
+  const auto add_row = [&](const std::vector<Tensor>& carried) {
+    for (size_t i = 0; i < carried.size(); ++i) columns[i].push_back(carried[i]);
+  };
+  const std::vector<Tensor> last = run_loop(call, add_row);
+  if (!columns.empty() && columns[0].empty()) add_row(last);
+  std::vector<Tensor> stacked;
+  for (const std::vector<Tensor>& rows : columns) stacked.push_back(sb::stack(rows, 0));
+  *stack = values_of(stacked);
+}
+
+// Both operators are traced alike.
 class WhileLoopTarget final : public HigherOrderTarget {
  public:
-  std::string name() const override { return "while_loop"; }
+  WhileLoopTarget(const HigherOrderOperator& op, bool rows_unseen)
+      : op_(op), rows_unseen_(rows_unseen) {}
+  std::string name() const override { return op_.opname(); }
   std::vector<IValue> run(std::vector<IValue> arguments,
                           const std::vector<std::shared_ptr<const Graph>>& graphs) const override {
-    return while_loop_op()({graph_callable(graphs.at(0)), graph_callable(graphs.at(1)),
-                            arguments.at(0), arguments.at(1)});
+    std::vector<IValue> given{graph_callable(graphs.at(0)), graph_callable(graphs.at(1)),
+                              arguments.at(0), arguments.at(1)};
+    if (rows_unseen_) given.emplace_back(true);
+    return op_(std::move(given));
   }
+
+ private:
+  const HigherOrderOperator& op_;
+  bool rows_unseen_;
 };
 
-void trace_while_loop(TracingMode& mode, DispatchKeySet keys, Stack* stack) {
-  if (mode.paused()) return while_loop_op().call_boxed(stack);
-  const WhileLoopCall call(*stack);
+void trace_loop(const HigherOrderOperator& op, TracingMode& mode, Stack* stack) {
+  if (mode.paused()) return op.call_boxed(stack);
+  const WhileLoopCall call(*stack, op.name());
   const std::vector<Tensor> inputs = call.with_additional(call.carried);
   const TracedFunctions traced =
       trace_functions(mode, {{call.cond_fn, "while_loop_cond_graph", inputs},
                              {call.body_fn, "while_loop_body_graph", inputs}});
   call.check_condition(traced.results[0]);
-  if (auto fixed = fix_strides(mode, call.body_fn, call.carried, traced.results[1])) {
+  if (auto fixed =
+          fix_strides(mode, call.body_fn, call.carried, traced.results[1], traced.written[1])) {
     (*stack)[1] = std::move(fixed->function);
     (*stack)[2] = std::move(fixed->carried);
-    return trace_while_loop(mode, keys, stack);
+    return trace_loop(op, mode, stack);
   }
   check_same_metadata(call.body_fn.name(), traced.results[1], kCarried, call.carried,
                       Strides::Compared);
   std::vector<GraphArg> arguments{traced.graphs[0], traced.graphs[1],
                                   mode.argument_of(call.carried),
                                   argument_with_captured(mode, call.additional, traced)};
-  run_and_record(mode, while_loop_op(), stack, std::make_shared<WhileLoopTarget>(),
+  run_and_record(mode, op, stack, std::make_shared<WhileLoopTarget>(op, call.rows_unseen),
                  std::move(arguments));
 }
 
-HigherOrderOperator* make_while_loop() {
+HigherOrderOperator* make_loop(std::string name, void (*run)(DispatchKeySet, Stack*),
+                               std::function<size_t(const std::vector<IValue>&)> copied) {
   auto* const op = new HigherOrderOperator(
-      "while_loop", {"cond_fn", "body_fn", "carried_inputs", "additional_inputs"});
-  op->impl(DispatchKey::CompositeExplicitAutograd, run_while_loop).release();
+      std::move(name), {"cond_fn", "body_fn", "carried_inputs", "additional_inputs"});
+  op->impl(DispatchKey::CompositeExplicitAutograd, run).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
-  op->impl_mode<TracingMode>(trace_while_loop).release();
-  op->impl_functionalize(functionalized(*op, {"cond_fn", "body_fn"}), functionalize_routes())
+  op->impl_mode<TracingMode>([op](TracingMode& mode, DispatchKeySet, Stack* stack) {
+      trace_loop(*op, mode, stack);
+    }).release();
+  op->impl_functionalize(functionalized(*op, {"cond_fn", "body_fn"}, std::move(copied)),
+                         functionalize_routes())
       .release();
   return op;
 }
 
 }  // namespace
 
-WhileLoopCall::WhileLoopCall(const std::vector<IValue>& stack)
-    : cond_fn(kWhileLoopName, "cond_fn", arguments_of(kWhileLoopName, stack, 4)[0]),
-      body_fn(kWhileLoopName, "body_fn", stack[1]),
-      carried(tensors_of(kWhileLoopName, "carried_inputs", stack[2])),
-      additional(tensors_of(kWhileLoopName, "additional_inputs", stack[3])) {}
+WhileLoopCall::WhileLoopCall(const std::vector<IValue>& stack, std::string_view op)
+    : cond_fn(op, "cond_fn", arguments_of(op, stack, stack.size() == 5 ? 5 : 4)[0]),
+      body_fn(op, "body_fn", stack[1]),
+      carried(tensors_of(op, "carried_inputs", stack[2])),
+      additional(tensors_of(op, "additional_inputs", stack[3])),
+      rows_unseen(stack.size() == 5 && stack[4].to_bool()) {
+  SB_CHECK_TYPE(stack.size() == 4 || op == kStackOutputName, op, ": expected 4 arguments, got ",
+                stack.size());
+}
 
 std::vector<Tensor> WhileLoopCall::with_additional(std::vector<Tensor> tensors) const {
   tensors.insert(tensors.end(), additional.begin(), additional.end());
@@ -108,13 +148,22 @@ std::vector<Tensor> call_while_loop(IValue cond_fn, IValue body_fn, std::vector<
 
 HigherOrderOperator& while_loop_op() {
   // Never destroyed: calls may come while the program ends.
-  static HigherOrderOperator* const op = control_flow::make_while_loop();
+  static HigherOrderOperator* const op =
+      control_flow::make_loop("while_loop", control_flow::run_while_loop, nullptr);
+  return *op;
+}
+
+HigherOrderOperator& while_loop_stack_output_op() {
+  static HigherOrderOperator* const op =
+      control_flow::make_loop("while_loop_stack_output", control_flow::run_stack_output,
+                              [](const std::vector<IValue>&) { return size_t{0}; });
   return *op;
 }
 
 namespace {
 // So that it is found by its name from the start.
 [[maybe_unused]] const HigherOrderOperator& while_loop_at_start = while_loop_op();
+[[maybe_unused]] const HigherOrderOperator& stack_output_at_start = while_loop_stack_output_op();
 }  // namespace
 
 }  // namespace sb

@@ -16,6 +16,13 @@ namespace sb {
 // gives new carried ones. As `torch.ops.higher_order.while_loop`.
 HigherOrderOperator& while_loop_op();
 
+// `higher_order::while_loop_stack_output(...)` of the same arguments: what is carried after each
+// trip, stacked along a new first dimension; of no trip the carried inputs, as one row. As
+// `torch.ops.higher_order.while_loop_stack_output`. A loop that a trace records runs as this where
+// a gradient will need what each trip began with. In a fake mode the number of rows is a symbol;
+// with `true` as fifth argument, of who shows them to nobody, one row stands for all.
+HigherOrderOperator& while_loop_stack_output_op();
+
 // Replaces the carried tensors by body_fn(carried...) while cond_fn(carried...) holds, and gives
 // what they are in the end: copies of the inputs if it never holds. As `torch.while_loop`. The
 // functions are as in tensor_callable.h; cond_fn gives a bool tensor without dimensions. Both
@@ -36,9 +43,10 @@ std::vector<Tensor> while_loop(C cond_fn, B body_fn, std::vector<Tensor> carried
 
 namespace control_flow {
 
-// The arguments of a call. Throws what is wrong with them.
+// The arguments of a call of either operator, `op`. Throws what is wrong with them.
 struct WhileLoopCall {
-  explicit WhileLoopCall(const std::vector<IValue>& stack);
+  explicit WhileLoopCall(const std::vector<IValue>& stack,
+                         std::string_view op = "higher_order::while_loop");
 
   // Carried tensors and then the additional ones: what the functions take.
   std::vector<Tensor> with_additional(std::vector<Tensor> carried) const;
@@ -47,6 +55,7 @@ struct WhileLoopCall {
 
   FunctionArgument cond_fn, body_fn;
   std::vector<Tensor> carried, additional;
+  bool rows_unseen;
 };
 
 std::vector<Tensor> call_while_loop(IValue cond_fn, IValue body_fn, std::vector<Tensor> carried,

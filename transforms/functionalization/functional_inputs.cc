@@ -25,6 +25,33 @@ Tensor whole_of(const Tensor& plain) {
   return is_whole_storage(plain) ? without_bits(plain) : flat_storage(plain);
 }
 
+// Calls f(i) for each place i of its memory, counted in elements, that the tensor has.
+template <class F>
+void for_each_place(const Tensor& t, F&& f) {
+  if (t.numel() == 0) return;
+  DimVector index(t.sizes().size(), 0);
+  int64_t place = t.storage_offset();
+  for (int64_t left = t.numel(); left > 0; --left) {
+    f(place);
+    for (size_t d = index.size(); d-- > 0;) {
+      place += t.strides()[d];
+      if (++index[d] < t.sizes()[d]) break;
+      place -= index[d] * t.strides()[d];
+      index[d] = 0;
+    }
+  }
+}
+
+// Whether every element of `part` is one of `of`, both of one memory.
+bool is_part(const Tensor& part, const Tensor& of) {
+  if (part.itemsize() != of.itemsize()) return false;
+  std::vector<bool> has(of.storage()->nbytes() / of.itemsize());
+  for_each_place(of, [&](int64_t i) { has[static_cast<size_t>(i)] = true; });
+  bool all = true;
+  for_each_place(part, [&](int64_t i) { all = all && has[static_cast<size_t>(i)]; });
+  return all;
+}
+
 }  // namespace
 
 size_t FunctionalInputs::Memory::lineage_of(const Tensor& plain) {
@@ -75,6 +102,7 @@ Tensor FunctionalInputs::wrap_first(const Tensor& plain) {
   storages_.emplace(plain.storage().get(), memories_.size());
   Memory& memory = memories_.emplace_back();
   memory.functional = functional_impl(functional)->functional_storage();
+  memory.functional->mark_input();
   memory.lineage_of(plain);
   return functional;
 }
@@ -126,6 +154,21 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
   write_grads();
   forget();
   return plain;
+}
+
+void FunctionalInputs::check_reach(const FunctionalTensorImpl& viewed, const Tensor& value) const {
+  for (const Memory& memory : memories_) {
+    if (memory.functional != viewed.functional_storage()) continue;
+    const size_t lineage = viewed.lineage();
+    const Tensor& input =
+        lineage < memory.lineages.size() ? memory.lineages[lineage].first : Tensor();
+    if (!input.defined() || !grad_hooks->requires_grad(input) || is_whole_storage(input)) return;
+    SB_CHECK_NOT_IMPLEMENTED(is_part(value, input),
+                             "functionalize: aten::as_strided: ", value.describe(),
+                             " has elements of the memory of an input, ", input.describe(),
+                             ", that the input itself has not, and that requires",
+                             " a gradient; pass the program a tensor of the whole memory");
+  }
 }
 
 bool FunctionalInputs::mutated() const {

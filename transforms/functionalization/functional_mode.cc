@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/modes/explain_mode.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/dispatch/reclaim.h"
 
 namespace sb {
 namespace internal {
@@ -114,6 +116,20 @@ class FunctionalModeImpl : public DispatchMode, public IntrusiveTarget {
 };
 
 namespace {
+
+const ExplainMode explain_functional_mode(typeid(FunctionalModeImpl), [](CallPath& path,
+                                                                         DispatchMode& mode,
+                                                                         const PathCall& c) {
+  auto& functional = static_cast<FunctionalModeImpl&>(mode);
+  const IntrusivePtr<FunctionalOwner> owner = functional.data();
+  const CallPin pin;
+  if (owner->bypassed()) return path.call(c.op, c.arguments);
+  if (is_implicit_composite(c.op, c.keys)) {
+    const ModeGuard active(&mode);
+    return path.enter(c.op, runtime_key(DispatchKey::Dense, c.keys.highest_backend()), c.arguments);
+  }
+  explain_functionalized(path, ModeContext(owner, functional.inputs()), c);
+});
 
 FunctionalModeData::FunctionalModeData(IntrusivePtr<FunctionalModeImpl> mode)
     : mode_(std::move(mode)) {}

@@ -94,6 +94,11 @@ class FunctionalStorage : public StorageImpl {
   // results.
   Tensor updated_base(size_t lineage) const;
 
+  // Says that the first base is the caller's memory: what it holds at the end is written to it.
+  void mark_input() { is_input_ = true; }
+  // Whether a value of this memory may be the caller's memory itself.
+  bool shows_input() const { return is_input_ && !mutated(); }
+
   // The FunctionScope in which the storage was made.
   uint64_t scope() const { return scope_; }
   // How many functional tensors have this storage.
@@ -119,6 +124,7 @@ class FunctionalStorage : public StorageImpl {
   std::vector<bool> recorded_;
   std::vector<Update> updates_;
   uint64_t generation_ = 0;
+  bool is_input_ = false;
   const uint64_t scope_ = FunctionScope::current();
   size_t num_tensors_ = 0;
   IntrusivePtr<FunctionalStorage> smaller_;
@@ -136,8 +142,10 @@ class FunctionalTensorImpl : public TensorImpl {
 
   // The value now, after every write to the memory through any view of it.
   const Tensor& value();
-  // The same without keeping it, for a function that has captured the tensor: what a trace records
-  // for it is in the function's graph, and means nothing outside.
+  // The value as it was when somebody last asked for it: of the same keys, dtype and device.
+  const Tensor& last_value() const { return value_; }
+  // The value now, without keeping it, for a function that has captured the tensor: what a trace
+  // records for it is in the function's graph, and means nothing outside.
   Tensor captured_value() const;
   const IntrusivePtr<FunctionalStorage>& functional_storage() const { return functional_storage_; }
   const IntrusivePtr<FunctionalOwner>& owner() const { return owner_; }

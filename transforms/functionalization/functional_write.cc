@@ -1,9 +1,11 @@
 #include "switchboard/transforms/functionalization/functional_write.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/set.h"
@@ -14,6 +16,7 @@
 #include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/functionalization/functional_form.h"
+#include "switchboard/transforms/functionalization/history.h"
 
 namespace sb::internal {
 namespace {
@@ -50,10 +53,13 @@ class WritingCall {
 
   std::vector<IValue> run() {
     for (const Tensor& t : written_) layouts_.emplace_back(t);
-    const std::optional<FunctionalForm> form = find_functional_form(op_);
+    // An effect is the operator's own, and comes about once: no other form, and no rehearsal.
+    const bool has_effect = has_ordered_effect(op_);
+    const std::optional<FunctionalForm> form =
+        has_effect ? std::nullopt : find_functional_form(op_);
     const bool is_view = form && form->op.schema().is_view();
     std::vector<IValue> others;
-    if (!form && !op_.entry().has_tag(Tag::inplace_view)) {
+    if (!form && (has_effect || !op_.entry().has_tag(Tag::inplace_view))) {
       write(compute_on_clones(&others));
       return returns(std::move(others));
     }
@@ -130,10 +136,33 @@ class WritingCall {
     std::vector<IValue> values;
     for (size_t i = 0; i < form.arguments.size(); ++i) {
       const std::optional<size_t> from = form.arguments[i];
-      values.push_back(from ? context_.unwrap(arguments_[*from])
+      values.push_back(from ? value_to_read(*from)
                             : option_of_out(form.op.schema().arguments[i].name));
     }
     return values;
+  }
+
+  // The value of an argument. Where it is written to, and autograd may save it, a copy of the
+  // caller's memory, which is written to in the end: as PyTorch's in-place operators save copies.
+  IValue value_to_read(size_t i) const {
+    const IValue value = context_.unwrap(arguments_[i]);
+    if (!schema_.arguments[i].is_write() || !records_gradients()) return value;
+    return map_tensors(arguments_[i], [&](const Tensor& t) {
+      const Tensor now = context_.unwrap(t);
+      const FunctionalTensorImpl* const impl = functional_impl(t);
+      if (!impl || !impl->functional_storage()->shows_input()) return now;
+      const BelowFunctionalization below(context_.owner());
+      return clone(now);
+    });
+  }
+  bool records_gradients() const {
+    if (!records_values() || !grad_hooks->is_grad_enabled()) return false;
+    bool any = false;
+    for (const IValue& argument : arguments_) {
+      context_.unwrap(argument).for_each_tensor(
+          [&](const Tensor& t) { any = any || (t.defined() && grad_hooks->requires_grad(t)); });
+    }
+    return any;
   }
 
   // What the functional form is told of the result, and the operator reads off its `out`.
@@ -344,6 +373,26 @@ class WritingCall {
 };
 
 }  // namespace
+
+void explain_writing(CallPath& path, const OperatorHandle& op,
+                     absl::FunctionRef<IValue(size_t)> value_of) {
+  const std::optional<FunctionalForm> form = find_functional_form(op);
+  // Where another storage takes the place of an argument's, no operator need be called.
+  const auto is_storage = [](const Argument& a) { return a.type.base == BaseType::Storage; };
+  const bool may_move =
+      op.entry().has_tag(Tag::inplace_view) && !(form && form->op.schema().is_view());
+  if (may_move || op == resize_.handle() || op == resize_as_.handle() ||
+      std::ranges::any_of(op.schema().arguments, is_storage))
+    return path.decides();
+  Stack values;
+  if (!form) {
+    for (size_t i = 0; i < op.schema().arguments.size(); ++i) values.push_back(value_of(i));
+    return path.call(op, values);
+  }
+  for (const std::optional<size_t> from : form->arguments)
+    values.push_back(from ? value_of(*from) : IValue());
+  path.call(form->op, values);
+}
 
 std::vector<IValue> call_writing(FunctionalizeContext& context, const OperatorHandle& op,
                                  std::vector<IValue> arguments) {

@@ -3,8 +3,10 @@
 #ifndef SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONAL_WRITE_H_
 #define SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONAL_WRITE_H_
 
+#include <cstddef>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "switchboard/transforms/functionalization/functionalization.h"
 
 namespace sb::internal {
@@ -14,6 +16,10 @@ namespace sb::internal {
 // functionalize_call.
 std::vector<IValue> call_writing(FunctionalizeContext& context, const OperatorHandle& op,
                                  std::vector<IValue> arguments);
+
+// How that call goes on: `value_of(i)` is what a call below is given for argument i.
+void explain_writing(CallPath& path, const OperatorHandle& op,
+                     absl::FunctionRef<IValue(size_t)> value_of);
 
 }  // namespace sb::internal
 

@@ -4,9 +4,11 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/outputs/map_tensors.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/functionalization/functional_form.h"
 #include "switchboard/transforms/functionalization/functional_write.h"
 
 namespace sb {
@@ -18,6 +20,11 @@ bool FunctionalizeContext::owns(const Tensor& tensor) const {
 bool FunctionalizeContext::captured(const Tensor& tensor) const {
   const FunctionalTensorImpl* const impl = functional_impl(tensor);
   return impl && internal::is_captured(*impl, owner_);
+}
+
+void FunctionalizeContext::check_reach(const FunctionalTensorImpl& viewed,
+                                       const Tensor& value) const {
+  if (inputs_) inputs_->check_reach(viewed, value);
 }
 
 Tensor FunctionalizeContext::wrap(const Tensor& value) const {
@@ -178,6 +185,9 @@ namespace {
 
 void call_view(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
   const size_t viewed = viewed_argument(op);
+  SB_CHECK_NOT_IMPLEMENTED(!has_ordered_effect(op), op.name().to_string(),
+                           ": the operator has an effect and gives a view, which functionalisation "
+                           "makes again whenever the viewed memory is written to");
   std::vector<IValue> arguments = take_arguments(op, stack);
   if (arguments[viewed].is_Tensor())
     arguments[viewed] = context.functional(arguments[viewed].to_tensor());
@@ -197,6 +207,7 @@ void call_view(FunctionalizeContext& context, const OperatorHandle& op, Stack* s
       ViewStep step{op, call.values, viewed, index};
       step.arguments[viewed] = IValue();
       auto [chain, lineage] = view_of(*base, std::move(step), result);
+      if (op == as_strided.handle()) context.check_reach(*base, result);
       auto view = make_intrusive<FunctionalTensorImpl>(base->functional_storage(), lineage,
                                                        std::move(chain), result, base->owner());
       view->share_version_counter(*base);
@@ -216,6 +227,33 @@ void functionalize_call(FunctionalizeContext& context, const OperatorHandle& op,
   } else {
     call_pure(context, op, stack);
   }
+}
+
+void explain_functionalized(CallPath& path, const FunctionalizeContext& context,
+                            const PathCall& call) {
+  // What a call below is given. Values that are not up to date are not made so; lazy bits that were
+  // resolved on the way here are gone.
+  const DispatchKeySet gone =
+      DispatchKeySet{DispatchKey::Conjugate, DispatchKey::Negative} - call.keys;
+  const auto value_of = [&](const IValue& argument) {
+    return map_tensors(argument, [&](const Tensor& t) {
+      if (!context.owns(t) && !context.captured(t)) return t;
+      const Tensor& value = functional_impl(t)->last_value();
+      if (!value.key_set().has_any(gone)) return value;
+      Tensor resolved(value.impl()->shallow_copy());
+      resolved.impl()->set_key_set(value.key_set() - gone);
+      return resolved;
+    });
+  };
+  const size_t first = call.arguments.size() - call.op.entry().num_arguments();
+  const BelowFunctionalization below(context.owner());
+  if (!call.op.schema().is_mutable()) {
+    Stack values;
+    for (size_t i = first; i < call.arguments.size(); ++i)
+      values.push_back(value_of(call.arguments[i]));
+    return path.call(call.op, values);
+  }
+  explain_writing(path, call.op, [&](size_t i) { return value_of(call.arguments[first + i]); });
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/objects/functionalize_api.h"
 #include "switchboard/dispatch/operator_handle.h"
 #include "switchboard/transforms/functionalization/functional_inputs.h"
@@ -26,6 +27,8 @@ class FunctionalizeContext : public FunctionalizeApi {
   bool owns(const Tensor& tensor) const;
   // Whether the tensor is a functional one of the program around the function that runs.
   bool captured(const Tensor& tensor) const;
+  // As FunctionalInputs::check_reach().
+  void check_reach(const FunctionalTensorImpl& viewed, const Tensor& value) const;
   // A functional tensor with this value.
   Tensor wrap(const Tensor& value) const;
   // The value with every write so far in it, of captured ones too. A plain tensor has what was
@@ -69,12 +72,17 @@ const FunctionalizeRoutes& functionalize_routes();
 namespace internal {
 
 // The general rule. Below it no operator mutates anything, but for one whose
-// functional form does not exist: that works on a clone. If it throws, no tensor has changed.
+// functional form does not exist: that works on a clone. If it throws, no tensor has changed. Each
+// call with an ordered effect (dispatch/modes/effects.h) is one call of that operator below.
 //
 // Throws what the operator itself would, and NotImplementedError, naming the operator, for what has
 // no functional meaning: another storage in the place of an argument's, memory that grows under
 // several tensors, shapes changed by an operator that has no functional form.
 void functionalize_call(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack);
+
+// How a call goes on from there.
+void explain_functionalized(CallPath& path, const FunctionalizeContext& context,
+                            const PathCall& call);
 
 // For the time that a program runs functionalised. One inside of it is not functionalised again.
 class RunningProgram {

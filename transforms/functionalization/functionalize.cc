@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/reclaim.h"
 #include "switchboard/transforms/functionalization/functional_mode.h"
 
 namespace sb {
@@ -54,6 +55,15 @@ void functionalize_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack* 
 }
 
 SB_LIBRARY_IMPL(_, Functionalize, m) { m.fallback(functionalize_kernel); }
+const ExplainFallback explain_functionalize(DispatchKey::Functionalize, [](CallPath& path,
+                                                                           const PathCall& c) {
+  const internal::CallPin pin;
+  if (internal::is_implicit_composite(c.op, c.keys)) {
+    const DispatchKey dense = runtime_key(DispatchKey::Dense, c.keys.highest_backend());
+    return path.enter(c.op, dense, c.arguments);
+  }
+  internal::explain_functionalized(path, KeyContext(), c);
+});
 
 }  // namespace
 

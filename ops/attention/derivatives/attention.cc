@@ -8,6 +8,7 @@
 
 #include "switchboard/autograd/derivatives.h"
 #include "switchboard/autograd/register_autograd.h"
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/ops/attention/flash_backward.h"
 #include "switchboard/ops/shape/optional_tensor.h"
 
@@ -22,6 +23,17 @@ int64_t choose_recorded(DispatchKeySet keys, const Tensor& query, const Tensor& 
   return _fused_sdp_choice.redispatch(internal::keys_below_recording(keys), query, key, value, mask,
                                       dropout_p, is_causal, scale, enable_gqa);
 }
+
+// The mask may settle the choice.
+const ExplainKernels explain_choice(DispatchKey::Autograd, [](CallPath& path, const PathCall& c) {
+  if (c.op == _fused_sdp_choice.handle()) {
+    const IValue& mask = c.arguments[c.arguments.size() - c.op.schema().arguments.size() + 3];
+    if (mask.is_Tensor() && mask.to_tensor().defined() && requires_grad(mask.to_tensor())) return;
+    return path.enter(c.op, internal::keys_below_recording(c.keys), c.arguments);
+  }
+  const internal::BelowRecordingGuard below;
+  path.enter(c.op, internal::keys_below_recording(c.keys), c.arguments);
+});
 
 std::array<Tensor, 3> flash_gradients(const Tensor& grad, const Tensor& query, const Tensor& key,
                                       const Tensor& value, double dropout_p, bool is_causal,

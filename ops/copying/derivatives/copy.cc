@@ -27,8 +27,8 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   // What was there before does not count any more.
   derive(m, copy_, SB_GRAD(self, (grad), zeros_like(grad)),
          SB_GRAD(src, (grad, src_meta), on_device_of(grad, src_meta)));
-  // As PyTorch, which makes this of src alone: self has no gradient, not one of zeros.
-  derive(m, copy, SB_GRAD(src, (grad, src_meta), on_device_of(grad, src_meta)));
+  derive(m, copy, SB_GRAD(self, (grad), zeros_like(grad)),
+         SB_GRAD(src, (grad, src_meta), on_device_of(grad, src_meta)));
   derive(m, fill_, SB_GRAD(self, (grad), zeros_like(grad)));
   derive(m, fill, SB_GRAD(self, (grad), zeros_like(grad)));
   derive(m, fill__Tensor, SB_GRAD(self, (grad), zeros_like(grad)),

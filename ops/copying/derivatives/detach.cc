@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "switchboard/autograd/derivatives.h"
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/ops/copying/set.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/views/views.h"
@@ -68,6 +69,15 @@ void refuse_self_and_source(Library& m, const Op<Tag>& op) {
   derive(m, op, SB_GRAD(self, (grad), no_gradient(Op<Tag>::name())),
          SB_GRAD(source, (grad), no_gradient(Op<Tag>::name())));
 }
+
+// Only what is resized goes on with ADInplaceOrView.
+const ExplainKernels explain_recording(DispatchKey::Autograd, [](CallPath& path,
+                                                                 const PathCall& c) {
+  const bool is_resized = c.op == resize_.handle() || c.op == resize_as_.handle();
+  if (is_resized) return path.enter(c.op, c.keys - kAutogradFunctionalities, c.arguments);
+  const internal::BelowRecordingGuard below;
+  path.enter(c.op, internal::keys_below_recording(c.keys), c.arguments);
+});
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {
   m.impl(detach, DispatchKey::Autograd, fallthrough);

@@ -25,6 +25,7 @@
 #include "switchboard/ops/elementwise/special_functions.h"
 #include "switchboard/ops/elementwise/ternary.h"
 #include "switchboard/ops/elementwise/unary_math.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/testing/places.h"
 
@@ -338,8 +339,15 @@ TEST_CASE("at corners, the gradients are PyTorch's") {
   CHECK(gradient(of_one<sinc>(), {0}) == Numbers{0});
   CHECK(gradient(of_one<special_i1>(), {0}) == Numbers{0.5});
   CHECK(gradient(of_one<special_i1e>(), {0}) == Numbers{0.5});
-  CHECK(gradient([](const Tensors& in) { return clamp(in[0], -1, 2); }, {-1, 2, 3}) ==
-        Numbers{1, 1, 0});
+  CHECK(gradient([](const Tensors& in) { return clamp(in[0], -1, 2); }, {-1, 0, 2, 3}) ==
+        Numbers{0, 1, 0, 0});
+  const auto limit = [](double number) { return full({}, number, DType::Float64); };
+  CHECK(gradient([&](const Tensors& in) { return clamp_Tensor(in[0], limit(-1), limit(2)); },
+                 {-1, 0, 2, 3}) == Numbers{0.5, 1, 0.5, 0});
+  CHECK(gradient([&](const Tensors& in) { return clamp_Tensor(limit(1), in[0], limit(1)); },
+                 {0, 1, 2}) == Numbers{0, 0, 0});
+  CHECK(gradient([&](const Tensors& in) { return clamp_Tensor(limit(1), in[0], limit(2)); },
+                 {0, 1, 1.5}) == Numbers{0, 0.5, 1});
   CHECK(gradient([](const Tensors& in) { return pow_Tensor_Scalar(in[0], 0); }, {0}) == Numbers{0});
   CHECK(gradient([](const Tensors& in) { return pow_Scalar(0, in[0]); }, {0, 2}) == Numbers{0, 0});
   CHECK(gradient([](const Tensors& in) { return copysign_Scalar(in[0], -1); }, {0}) == Numbers{0});

@@ -50,7 +50,7 @@ Tensor shared(const Tensor& grad, const InputMetadata& self, IntArrayRef dims) {
 Tensor product_gradient(const Tensor& grad, const Tensor& self, int64_t dim) {
   if (self.dim() == 0) return grad;
   const SymInt last = self.sym_size(dim) - 1;
-  if (guard_size_oblivious(last < 1)) return expand(grad, self.sym_sizes());
+  if (guard_size_oblivious(last < 0)) return expand(grad, self.sym_sizes());
   SymDimVector sizes(self.sym_sizes().begin(), self.sym_sizes().end());
   sizes[static_cast<size_t>(wrap_dim("prod", dim, self.dim()))] = 1;
   const Tensor one = ones(sizes, TensorOptions(self.dtype(), self.device()));

@@ -2,6 +2,7 @@
 // view, its base keeps its history, and only the view gets another.
 
 #include "switchboard/autograd/derivatives.h"
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
@@ -46,6 +47,14 @@ struct InPlaceView {
     }
   };
 };
+
+const ExplainKernels explain_in_place(DispatchKey::Autograd, [](CallPath& path, const PathCall& c) {
+  const Tensor& self = c.arguments[c.arguments.size() - c.op.schema().arguments.size()].to_tensor();
+  if (!(is_grad_enabled() && internal::needs_grad(self)) && !is_replayed(self))
+    return path.enter(c.op, c.keys - kAutogradFunctionalities, c.arguments);
+  const internal::BelowRecordingGuard below;
+  path.enter(c.op, internal::keys_below_recording(c.keys), c.arguments);
+});
 
 template <const auto& view, class Tag>
 void derive_in_place(Library& m, const Op<Tag>& op,

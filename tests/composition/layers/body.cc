@@ -17,7 +17,8 @@ Layer body_layer() {
                 for (Tensor& t : results) t = select(t, 0, 0);
                 return results;
               };
-              return cond(yes, in_map, [f](const Tensors& in) { return f(in); }, inputs);
+              return cond(
+                  yes, in_map, [f](const Tensors& in) { return f(in); }, inputs);
             };
           },
           .keeps = {.strides = false},

@@ -1,3 +1,5 @@
+#include <memory>
+
 #include "switchboard/autograd/backward.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
@@ -9,7 +11,7 @@ namespace sb::composition {
 namespace {
 
 // What composition_layer::program computes at present.
-thread_local const TensorFunction* current = nullptr;
+thread_local std::shared_ptr<const TensorFunction> current;
 
 Tensors run_current(TensorList inputs) { return (*current)(Tensors(inputs.begin(), inputs.end())); }
 
@@ -37,8 +39,8 @@ std::vector<IValue> derive_current(FunctionContext& ctx, const Tensors& grads) {
   }
   Tensors found(leaves.size());
   if (!outputs.empty())
-    found = grad(outputs, leaves, output_grads,
-                 {.create_graph = create_graph, .allow_unused = true});
+    found =
+        grad(outputs, leaves, output_grads, {.create_graph = create_graph, .allow_unused = true});
   Tensors all;
   size_t leaf = 0;
   for (const Tensor& input : inputs)
@@ -65,8 +67,9 @@ Layer custom_layer() {
   program_operator();
   return {.name = "custom",
           .wrap = [](TensorFunction f, const internal::ArgumentPlan&) -> TensorFunction {
-            return [f = std::move(f)](const Tensors& inputs) {
-              current = &f;
+            const auto shared = std::make_shared<const TensorFunction>(std::move(f));
+            return [shared](const Tensors& inputs) {
+              current = shared;
               const Arguments results = program_operator()(inputs);
               const TensorList list = results[0].to_tensor_list();
               return Tensors(list.begin(), list.end());

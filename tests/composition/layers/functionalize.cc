@@ -11,9 +11,8 @@ constexpr Keeps kKeeps = {.strides = false, .sharing_of_results = false};
 
 Layer functionalize_layer() {
   return {.name = "functionalize",
-          .wrap = [](TensorFunction f, const internal::ArgumentPlan&) {
-            return functionalize(std::move(f));
-          },
+          .wrap = [](TensorFunction f,
+                     const internal::ArgumentPlan&) { return functionalize(std::move(f)); },
           .keeps = kKeeps,
           .words = kWords};
 }

@@ -1,13 +1,13 @@
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 
 #include <limits>
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/schema/coerce_argument.h"
 #include "switchboard/dispatch/schema/function_schema.h"
 #include "switchboard/dispatch/schema/schema_parser.h"
+#include "switchboard/dispatch/values/coerce_argument.h"
 
 namespace sb {
 namespace {

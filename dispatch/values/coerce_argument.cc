@@ -1,4 +1,4 @@
-#include "switchboard/dispatch/schema/coerce_argument.h"
+#include "switchboard/dispatch/values/coerce_argument.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,146 +6,17 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/schema/scalar_type_number.h"
 #include "switchboard/dispatch/schema/schema_parser.h"
-#include "switchboard/dispatch/schema/tensor_conversions.h"
+#include "switchboard/dispatch/schema/typed_value.h"
+#include "switchboard/dispatch/values/tensor_conversions.h"
 
 namespace sb {
 namespace {
 
-// These work on the first `depth` modifiers of a type: all of them for a value, fewer for the
-// elements of a list.
-
-bool fits_base(const Type& type, const IValue& v) {
-  switch (type.base) {
-    case BaseType::Tensor:
-      return v.is_Tensor();
-    case BaseType::Int:
-      return v.is_Int();
-    case BaseType::SymInt:
-      return v.is_Int() || v.is_SymInt();
-    case BaseType::Float:
-      return v.is_Double();
-    case BaseType::Bool:
-      return v.is_Bool();
-    case BaseType::Complex:
-      return v.is_Complex();
-    case BaseType::Scalar:
-      return v.is_scalar();
-    case BaseType::Str:
-      return v.is_String();
-    case BaseType::DType:
-      return v.is_DType();
-    case BaseType::Layout:
-      return v.is_Layout();
-    case BaseType::MemoryFormat:
-      return v.is_MemoryFormat();
-    case BaseType::Device:
-      return v.is_Device();
-    case BaseType::Generator:
-      return v.is_Generator();
-    case BaseType::Storage:
-      return v.is_Storage();
-    case BaseType::Class:
-      return stands_for_any_type(type.class_name) ||
-             (v.is_Object() && v.to_object()->class_name() == type.class_name);
-  }
-  return false;
-}
-
-bool is_optional_at(const Type& type, size_t depth) {
-  return depth > 0 && type.modifiers[depth - 1].kind == TypeModifier::Optional;
-}
-
-// The tag of lists of such elements; List for those without a tag of their own.
-IValue::Tag list_tag(const Type& type, size_t element_depth) {
-  if (element_depth == 0) {
-    switch (type.base) {
-      case BaseType::Tensor:
-        return IValue::Tag::TensorList;
-      case BaseType::Int:
-      case BaseType::SymInt:
-        return IValue::Tag::IntList;
-      case BaseType::Float:
-        return IValue::Tag::DoubleList;
-      case BaseType::Bool:
-        return IValue::Tag::BoolList;
-      default:
-        return IValue::Tag::List;
-    }
-  }
-  if (element_depth == 1 && type.base == BaseType::Tensor && is_optional_at(type, 1))
-    return IValue::Tag::OptionalTensorList;
-  return IValue::Tag::List;
-}
-
-// Whether the value is one of the type as it stands.
-bool fits(const Type& type, size_t depth, const IValue& v) {
-  while (is_optional_at(type, depth)) {
-    if (v.is_None()) return true;
-    --depth;
-  }
-  if (depth == 0) return fits_base(type, v);
-  --depth;
-  const IValue::Tag tag = list_tag(type, depth);
-  if (tag != IValue::Tag::List)
-    return v.tag() == tag || (v.is_SymIntList() && type.base == BaseType::SymInt && depth == 0);
-  if (!v.is_List()) return false;
-  const std::vector<IValue>& list = v.to_list();
-  return std::all_of(list.begin(), list.end(),
-                     [&](const IValue& element) { return fits(type, depth, element); });
-}
-
-// The elements of a list of any tag; nullopt if it is none.
-std::optional<std::vector<IValue>> elements_of(const IValue& v) {
-  const auto copy = [](const auto& list) { return std::vector<IValue>(list.begin(), list.end()); };
-  switch (v.tag()) {
-    case IValue::Tag::IntList:
-      return copy(v.to_int_list());
-    case IValue::Tag::SymIntList:
-      return copy(v.to_sym_int_list());
-    case IValue::Tag::DoubleList:
-      return copy(v.to_double_list());
-    case IValue::Tag::BoolList:
-      return copy(v.to_bool_list());
-    case IValue::Tag::TensorList:
-      return copy(v.to_tensor_list());
-    case IValue::Tag::OptionalTensorList:
-      return copy(v.to_optional_tensor_list());
-    case IValue::Tag::List:
-      return v.to_list();
-    default:
-      return std::nullopt;
-  }
-}
-
-template <class T, class F>
-IValue pack_as(const std::vector<IValue>& elements, F&& element_value) {
-  std::vector<T> list;
-  list.reserve(elements.size());
-  for (const IValue& v : elements) list.push_back(element_value(v));
-  return IValue(std::move(list));
-}
-
-// A list of elements that fit already.
-IValue pack(const Type& type, size_t element_depth, std::vector<IValue> elements) {
-  switch (list_tag(type, element_depth)) {
-    case IValue::Tag::TensorList:
-      return pack_as<Tensor>(elements, [](const IValue& v) { return v.to_tensor(); });
-    case IValue::Tag::OptionalTensorList:
-      return pack_as<std::optional<Tensor>>(elements, [](const IValue& v) {
-        return v.is_None() ? std::nullopt : std::optional<Tensor>(v.to_tensor());
-      });
-    case IValue::Tag::IntList:
-      if (type.base == BaseType::SymInt)
-        return pack_as<SymInt>(elements, [](const IValue& v) { return v.to_sym_int(); });
-      return pack_as<int64_t>(elements, [](const IValue& v) { return v.to_int(); });
-    case IValue::Tag::DoubleList:
-      return pack_as<double>(elements, [](const IValue& v) { return v.to_double(); });
-    case IValue::Tag::BoolList:
-      return pack_as<bool>(elements, [](const IValue& v) { return v.to_bool(); });
-    default:
-      return IValue(std::move(elements));
-  }
-}
+using internal::elements_of;
+using internal::fits;
+using internal::is_optional_at;
+using internal::list_tag;
+using internal::pack;
 
 constexpr int64_t kNumLayouts = static_cast<int64_t>(Layout::Mkldnn) + 1;
 constexpr int64_t kNumFormats = static_cast<int64_t>(MemoryFormat::ChannelsLast3d) + 1;
@@ -167,8 +38,7 @@ std::optional<IValue> truncate(double v) {
 // Makes values those of a schema's types, as PyTorch does for `torch.ops`.
 class Coercion {
  public:
-  // For a call of the operator; without one, for the defaults that a schema itself writes.
-  explicit Coercion(const FunctionSchema* schema) : schema_(schema) {}
+  explicit Coercion(const FunctionSchema& schema) : schema_(schema) {}
 
   // Makes the value one of the type. False, with the value as it was, if it cannot be one.
   bool run(const Type& type, IValue& v) { return run(type, type.modifiers.size(), false, v); }
@@ -197,7 +67,7 @@ class Coercion {
   std::optional<std::vector<IValue>> elements(const Type& type, size_t element_depth,
                                               const IValue& v);
 
-  const FunctionSchema* schema_;
+  const FunctionSchema& schema_;
   std::string reason_;
 };
 
@@ -272,7 +142,7 @@ std::optional<IValue> Coercion::as_bool(const IValue& v) {
 std::optional<IValue> Coercion::as_tensor(const IValue& v) {
   if (v.is_None()) return IValue(Tensor());
   const TensorConversions* const conversions = tensor_conversions();
-  if (!v.is_scalar() || !conversions || !takes_numbers_for_tensors(schema_->name.name))
+  if (!v.is_scalar() || !conversions || !takes_numbers_for_tensors(schema_.name.name))
     return std::nullopt;
   return IValue(conversions->wrap(v.to_scalar()));
 }
@@ -288,9 +158,6 @@ std::optional<IValue> Coercion::as_device(const IValue& v) {
 }
 
 bool Coercion::convert_base(const Type& type, bool in_list, IValue& v) {
-  const bool widens = (type.base == BaseType::Float && v.is_Int()) ||
-                      (type.base == BaseType::Complex && (v.is_Int() || v.is_Double()));
-  if (!schema_ && !widens) return false;
   switch (type.base) {
     case BaseType::Tensor:
       return !in_list && assign(v, as_tensor(v));
@@ -334,7 +201,6 @@ std::optional<std::vector<IValue>> Coercion::elements(const Type& type, size_t e
   if (std::optional<std::vector<IValue>> list = elements_of(v)) return list;
   const bool generic = list_tag(type, element_depth) == IValue::Tag::List ||
                        list_tag(type, element_depth) == IValue::Tag::OptionalTensorList;
-  if (!schema_) return std::nullopt;
   if (v.is_String() && generic && type.base == BaseType::Str) {
     std::vector<IValue> letters;
     for (const char c : v.to_string_view()) letters.push_back(std::string(1, c));
@@ -351,9 +217,8 @@ bool Coercion::run_list(const Type& type, size_t element_depth, IValue& v) {
   std::optional<std::vector<IValue>> list = elements(type, element_depth, v);
   if (!list) {
     const std::optional<int64_t> length = type.modifiers[element_depth].length;
-    const bool repeats = schema_ ? (type.base == BaseType::Int && (v.is_Int() || v.is_Bool())) ||
-                                       (type.base == BaseType::Float && v.is_Double())
-                                 : v.is_scalar();
+    const bool repeats = (type.base == BaseType::Int && (v.is_Int() || v.is_Bool())) ||
+                         (type.base == BaseType::Float && v.is_Double());
     if (!repeats || element_depth != 0 || !length || *length < 0 || *length > kMaxSizedList ||
         !run(type, 0, true, v))
       return false;
@@ -440,16 +305,11 @@ std::string kind_of(const IValue& v, int depth = 0) {
 }  // namespace
 
 std::optional<IValue> coerce_argument(const FunctionSchema& schema, size_t i, IValue value) {
-  if (!Coercion(&schema).run(schema.arguments.at(i).type, value)) return std::nullopt;
+  if (!Coercion(schema).run(schema.arguments.at(i).type, value)) return std::nullopt;
   return value;
 }
 
 namespace internal {
-
-std::optional<IValue> coerce_default(const Type& type, IValue value) {
-  if (!Coercion(nullptr).run(type, value)) return std::nullopt;
-  return value;
-}
 
 std::string argument_text(const FunctionSchema& schema, size_t i) {
   return str_cat(schema.name.to_string(), ": argument ", i, " '", schema.arguments[i].name, "'");
@@ -458,7 +318,7 @@ std::string argument_text(const FunctionSchema& schema, size_t i) {
 void coerce_at(const FunctionSchema& schema, size_t i, IValue& v) {
   const Type& type = schema.arguments[i].type;
   if (fits(type, type.modifiers.size(), v)) return;
-  Coercion coercion(&schema);
+  Coercion coercion(schema);
   if (coercion.run(type, v)) return;
   SB_THROW(TypeError, argument_text(schema, i), ": expected ", type.to_string(), ", got ",
            kind_of(v),

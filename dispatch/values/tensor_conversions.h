@@ -1,7 +1,7 @@
 // What converting values from and to tensors needs of operators, which stand above this folder.
 
-#ifndef SWITCHBOARD_DISPATCH_SCHEMA_TENSOR_CONVERSIONS_H_
-#define SWITCHBOARD_DISPATCH_SCHEMA_TENSOR_CONVERSIONS_H_
+#ifndef SWITCHBOARD_DISPATCH_VALUES_TENSOR_CONVERSIONS_H_
+#define SWITCHBOARD_DISPATCH_VALUES_TENSOR_CONVERSIONS_H_
 
 #include <initializer_list>
 #include <string_view>
@@ -32,4 +32,4 @@ bool takes_numbers_for_tensors(std::string_view op);
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_DISPATCH_SCHEMA_TENSOR_CONVERSIONS_H_
+#endif  // SWITCHBOARD_DISPATCH_VALUES_TENSOR_CONVERSIONS_H_

@@ -1,7 +1,7 @@
 // Conversion of a value to the type of an argument.
 
-#ifndef SWITCHBOARD_DISPATCH_SCHEMA_COERCE_ARGUMENT_H_
-#define SWITCHBOARD_DISPATCH_SCHEMA_COERCE_ARGUMENT_H_
+#ifndef SWITCHBOARD_DISPATCH_VALUES_COERCE_ARGUMENT_H_
+#define SWITCHBOARD_DISPATCH_VALUES_COERCE_ARGUMENT_H_
 
 #include <optional>
 #include <string>
@@ -34,9 +34,6 @@ std::optional<IValue> coerce_argument(const FunctionSchema& schema, size_t i, IV
 
 namespace internal {
 
-// A literal of a schema as a default of that type: as above, but that of numbers only an int widens
-// to float, and these to complex.
-std::optional<IValue> coerce_default(const Type& type, IValue value);
 // "aten::add.Tensor: argument 1 'other'", for messages.
 std::string argument_text(const FunctionSchema& schema, size_t i);
 // Converts `v` to the type of argument i. TypeError that names both where it cannot be one.
@@ -47,4 +44,4 @@ void check_stacked(const FunctionSchema& schema, size_t i, const IValue& v);
 }  // namespace internal
 }  // namespace sb
 
-#endif  // SWITCHBOARD_DISPATCH_SCHEMA_COERCE_ARGUMENT_H_
+#endif  // SWITCHBOARD_DISPATCH_VALUES_COERCE_ARGUMENT_H_

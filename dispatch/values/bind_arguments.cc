@@ -1,9 +1,9 @@
-#include "switchboard/dispatch/schema/bind_arguments.h"
+#include "switchboard/dispatch/values/bind_arguments.h"
 
 #include <algorithm>
 
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/schema/coerce_argument.h"
+#include "switchboard/dispatch/values/coerce_argument.h"
 
 namespace sb {
 namespace {

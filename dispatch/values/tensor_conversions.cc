@@ -1,4 +1,4 @@
-#include "switchboard/dispatch/schema/tensor_conversions.h"
+#include "switchboard/dispatch/values/tensor_conversions.h"
 
 #include <atomic>
 #include <mutex>

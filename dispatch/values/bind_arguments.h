@@ -1,7 +1,7 @@
 // Calls by values: positional and named ones become the arguments of a schema.
 
-#ifndef SWITCHBOARD_DISPATCH_SCHEMA_BIND_ARGUMENTS_H_
-#define SWITCHBOARD_DISPATCH_SCHEMA_BIND_ARGUMENTS_H_
+#ifndef SWITCHBOARD_DISPATCH_VALUES_BIND_ARGUMENTS_H_
+#define SWITCHBOARD_DISPATCH_VALUES_BIND_ARGUMENTS_H_
 
 #include <string>
 #include <utility>
@@ -20,4 +20,4 @@ Stack bind_arguments(const FunctionSchema& schema, std::vector<IValue> positiona
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_DISPATCH_SCHEMA_BIND_ARGUMENTS_H_
+#endif  // SWITCHBOARD_DISPATCH_VALUES_BIND_ARGUMENTS_H_

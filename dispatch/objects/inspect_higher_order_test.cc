@@ -1,0 +1,110 @@
+#include "switchboard/dispatch/objects/inspect_higher_order.h"
+
+#include <regex>
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/modes/counting_mode.h"
+#include "switchboard/dispatch/objects/callable.h"
+#include "switchboard/dispatch/test_tensors.h"
+
+namespace sb {
+namespace {
+
+using K = DispatchKey;
+using Catch::Contains;
+
+// An operator with a rule for backends, and one at autograd.
+struct Twice {
+  Twice() : op("twice", {"f", "x"}) {
+    computing = op.impl(K::CompositeExplicitAutograd, [](DispatchKeySet, Stack*) {});
+    recording = op.impl(K::Autograd, [](DispatchKeySet, Stack*) {});
+  }
+  Stack arguments() const {
+    return {Callable::make([](std::vector<IValue> v) { return v; }), tensor_on(DeviceType::CPU)};
+  }
+
+  HigherOrderOperator op;
+  RegistrationHandle computing, recording;
+};
+
+std::vector<std::string> steps(const HigherOrderExplanation& e) {
+  std::vector<std::string> steps;
+  for (const PathStep& step : e.path)
+    steps.push_back(step.kind == PathStep::Kind::Other ? step.what
+                                                       : std::string(to_string(step.row.key)));
+  return steps;
+}
+
+TEST_CASE("a higher-order operator has a signature and a table of its own rules") {
+  const Twice twice;
+  CHECK(signature_text(twice.op) == "higher_order::twice(f, x)");
+  const std::string table = table_to_string(twice.op);
+  CHECK_THAT(table, Contains("CPU  ") && Contains("inspect_higher_order_test.cc:"));
+  CHECK_THAT(table, Contains("[default backend kernel, from CompositeExplicitAutograd]"));
+  CHECK_THAT(table, Contains("[autograd kernel, from Autograd]"));
+  CHECK_THAT(table, !Contains("BackendSelect"));
+  CHECK_THAT(table_to_string(twice.op, true), Contains("passed over"));
+}
+
+TEST_CASE("rules for modes are in the table of a higher-order operator") {
+  const Twice twice;
+  const RegistrationHandle rule =
+      const_cast<HigherOrderOperator&>(twice.op).impl_mode<CountingMode>(
+          [](CountingMode&, DispatchKeySet, Stack*) {});
+  CHECK_THAT(table_to_string(twice.op), Contains("mode sb::CountingMode"));
+}
+
+TEST_CASE("a call of a higher-order operator is explained to its rule and the functions given") {
+  const Twice twice;
+  const HigherOrderExplanation e = explain(twice.op, twice.arguments());
+  CHECK(e.runs());
+  CHECK(steps(e) == std::vector<std::string>{"AutogradCPU", "CPU", "function f"});
+  CHECK_THAT(to_string(e), Contains("left for the call   {AutogradCPU, CPU}") &&
+                               Contains("runs, and decides") && Contains("may run"));
+}
+
+TEST_CASE("arguments of a higher-order operator are explained by name too") {
+  const Twice twice;
+  const Stack given = twice.arguments();
+  CHECK(to_string(explain(twice.op, {given[0]}, {{"x", given[1]}})) ==
+        to_string(explain(twice.op, given)));
+  CHECK_THROWS_AS(explain(twice.op, {given[0]}, {{"y", given[1]}}), TypeError);
+}
+
+TEST_CASE("a mode that watches is passed, and one without a rule fails") {
+  const Twice twice;
+  CountingMode counting;
+  {
+    const ModeGuard guard(&counting);
+    CHECK(steps(explain(twice.op, twice.arguments()))[1] == "mode CountingMode");
+  }
+  struct Strict : DispatchMode {
+    void call(const OperatorHandle&, DispatchKeySet, Stack*) override {}
+    std::string name() const override { return "Strict"; }
+  } strict;
+  const ModeGuard guard(&strict);
+  const ExcludeKeysGuard no_autograd(kAutogradFunctionalities);
+  const HigherOrderExplanation e = explain(twice.op, twice.arguments());
+  CHECK_FALSE(e.runs());
+  CHECK(steps(e) == std::vector<std::string>{"mode Strict: no rule for the mode"});
+}
+
+TEST_CASE("a key without a rule fails") {
+  const HigherOrderOperator bare("bare", {"x"});
+  const HigherOrderExplanation e = explain(bare, DispatchKeySet(K::CPU));
+  CHECK_FALSE(e.runs());
+  CHECK_THAT(to_string(e), Contains("fails: no kernel"));
+}
+
+TEST_CASE("a dump of tables has the higher-order operators, and can be read back") {
+  const Twice twice;
+  TableDump dump;
+  dump_higher_order_ops(&dump);
+  REQUIRE(dump.contains("higher_order::twice"));
+  CHECK(dump["higher_order::twice"].slots.contains(K::AutogradCPU));
+  CHECK(parse_table_dump(to_string(dump), "a dump") == dump);
+}
+
+}  // namespace
+}  // namespace sb

@@ -1,0 +1,123 @@
+#include "switchboard/transforms/control_flow/derivatives/backward_scan.h"
+
+#include <utility>
+
+#include "switchboard/autograd/variable.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/control_flow/scan.h"
+
+namespace sb::control_flow {
+namespace {
+
+void append(Tensors* to, const Tensors& more) { to->insert(to->end(), more.begin(), more.end()); }
+
+Tensors defined_of(const Tensors& tensors) {
+  Tensors defined;
+  for (const Tensor& t : tensors)
+    if (t.defined()) defined.push_back(t);
+  return defined;
+}
+
+// Gradients of carried tensors that come from outside, one for each that `there` has true: adds
+// them to `grads`, which are those of the tensors in `which`.
+void join(const Tensors& others, const std::vector<bool>& there, const std::vector<size_t>& which,
+          Tensors* grads) {
+  size_t next = 0;
+  for (size_t i = 0; i < which.size(); ++i)
+    if (there[which[i]]) (*grads)[i] = (*grads)[i] + others[next++];
+}
+
+std::vector<bool> there(const Tensors& tensors, size_t size) {
+  std::vector<bool> flags(size);
+  for (size_t i = 0; i < tensors.size(); ++i) flags[i] = tensors[i].defined();
+  return flags;
+}
+
+}  // namespace
+
+Tensor first_gradient(const Tensor& grad, const Tensor& like) {
+  if (grad.defined()) return contiguous(grad);
+  return zeros_like(like, std::nullopt, std::nullopt, std::nullopt, std::nullopt,
+                    MemoryFormat::Contiguous);
+}
+
+BackwardStep::BackwardStep(DerivedFunction* of, const Tensors& given, size_t num_slices,
+                           const std::vector<bool>& wanted, const std::vector<bool>& stacked) {
+  for (size_t i = 0; i < given.size(); ++i)
+    if (is_differentiable(given[i].dtype())) carried.push_back(i);
+  std::vector<size_t> results = carried, inputs = carried;
+  for (const size_t i : places(stacked)) results.push_back(given.size() + i);
+  for (const size_t i : places(wanted)) inputs.push_back(given.size() + i);
+  DerivedFunction::Gradient gradient = of->differentiate(results, inputs);
+  std::vector<bool> kept(inputs.size(), true);
+  for (size_t i = carried.size(); i < inputs.size(); ++i) {
+    const size_t which = inputs[i] - given.size();
+    kept[i] = gradient.of_inputs[i].defined();
+    if (!kept[i]) continue;
+    if (which < num_slices)
+      slices.push_back(which);
+    else
+      fixed.push_back(which - num_slices);
+  }
+  function = std::make_shared<const FunctionArgument>("higher_order::scan", "combine_fn",
+                                                      of->function_of(std::move(gradient), kept));
+}
+
+GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
+                                    const GradientsOfRuns& gradients) {
+  const size_t num_carried = runs.carried.size(), num_slices = runs.slices.size();
+  Tensors init;
+  for (const size_t i : step.carried)
+    init.push_back(first_gradient(gradients.last[i], select(runs.carried[i], 0, 0)));
+  for (const size_t i : step.fixed) init.push_back(first_gradient(Tensor(), runs.fixed[i]));
+  const Tensors stacked = defined_of(gradients.stacked), next = defined_of(gradients.next),
+                rows = defined_of(gradients.rows);
+  Tensors xs = runs.carried;
+  for (const Tensors& more : {runs.slices, stacked, next, rows}) append(&xs, more);
+
+  const auto combine = [=, num_stacked = stacked.size(), num_next = next.size(),
+                        num_rows = rows.size(), num_fixed = runs.fixed.size(),
+                        is_next = there(gradients.next, num_carried),
+                        is_row = there(gradients.rows, num_carried)](const Tensors& in) {
+    auto at = in.begin();
+    const auto take = [&at](size_t count) {
+      const auto begin = at;
+      at += static_cast<std::ptrdiff_t>(count);
+      return Tensors(begin, at);
+    };
+    Tensors grads = take(step.carried.size());
+    const Tensors sums = take(step.fixed.size());
+    Tensors given = take(num_carried + num_slices);
+    const Tensors of_stacked = take(num_stacked), of_next = take(num_next), of_row = take(num_rows);
+    append(&given, take(num_fixed));
+    join(of_next, is_next, step.carried, &grads);
+    append(&given, grads);
+    append(&given, of_stacked);
+    const Tensors computed = (*step.function)(given);
+    at = computed.begin();
+    Tensors combined = take(step.carried.size());
+    const Tensors slices = take(step.slices.size());
+    join(of_row, is_row, step.carried, &combined);
+    for (const Tensor& sum : sums) combined.push_back(sum + *at++);
+    append(&combined, slices);
+    return combined;
+  };
+  const Tensors scanned = scan(combine, std::move(init), std::move(xs), runs.fixed,
+                               /*reverse=*/true);
+  auto at = scanned.begin();
+  const auto spread_next = [&](const std::vector<size_t>& which, size_t size) {
+    const auto begin = at;
+    at += static_cast<std::ptrdiff_t>(which.size());
+    return spread({begin, at}, which, size);
+  };
+  GradientsOfInputs found;
+  found.carried = spread_next(step.carried, num_carried);
+  found.fixed = spread_next(step.fixed, runs.fixed.size());
+  found.slices = spread_next(step.slices, num_slices);
+  return found;
+}
+
+}  // namespace sb::control_flow

@@ -1,0 +1,60 @@
+// The gradient of a function that runs again and again on what it carries: a scan from the last run
+// to the first.
+
+#ifndef SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_DERIVATIVES_BACKWARD_SCAN_H_
+#define SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_DERIVATIVES_BACKWARD_SCAN_H_
+
+#include <memory>
+#include <vector>
+
+#include "switchboard/transforms/control_flow/derivatives/call_node.h"
+#include "switchboard/transforms/control_flow/derivatives/derived_function.h"
+
+namespace sb::control_flow {
+
+// One step back through a function
+//
+//   (carried..., slices..., fixed...) -> (next carried..., stacked...)
+//
+// A gradient is carried back for each carried tensor that has one; slices have one each, and what
+// is fixed the sum.
+struct BackwardStep {
+  // `wanted` has an element for each of the slices and then for each of the fixed tensors;
+  // `stacked` says which of the stacked results have a gradient.
+  BackwardStep(DerivedFunction* of, const Tensors& carried, size_t num_slices,
+               const std::vector<bool>& wanted, const std::vector<bool>& stacked);
+
+  // Those of which it gives gradients, in the order in which it gives them.
+  std::vector<size_t> carried, slices, fixed;
+  // Of (carried..., slices..., fixed..., gradients of next carried..., of stacked...).
+  std::shared_ptr<const FunctionArgument> function;
+};
+
+// What a function was given when it ran again and again: one row for each run, and what is fixed.
+struct Runs {
+  Tensors carried, slices, fixed;
+};
+
+// Gradients of what came of the runs, for each carried tensor or stacked result; undefined ones
+// too.
+struct GradientsOfRuns {
+  Tensors last;     // of what is carried in the end
+  Tensors next;     // of what each run gave to be carried on: one row for each
+  Tensors rows;     // of what was carried to each: the same
+  Tensors stacked;  // of what else each gave: the same
+};
+
+// Of what the runs were given. Undefined where the step gives none.
+struct GradientsOfInputs {
+  Tensors carried, slices, fixed;
+};
+
+GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
+                                    const GradientsOfRuns& gradients);
+
+// A gradient to begin with: dense, of zeros where it is undefined.
+Tensor first_gradient(const Tensor& grad, const Tensor& like);
+
+}  // namespace sb::control_flow
+
+#endif  // SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_DERIVATIVES_BACKWARD_SCAN_H_
