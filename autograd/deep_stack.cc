@@ -60,9 +60,12 @@ class SanitizedSwitch {
 #elif defined(__SANITIZE_THREAD__)
   SanitizedSwitch() : caller_(__tsan_get_current_fiber()), own_(__tsan_create_fiber(0)) {}
   ~SanitizedSwitch() { __tsan_destroy_fiber(own_); }
-  void leave_for(const StackMemory&) { __tsan_switch_to_fiber(own_, 0); }
+  // Not instrumented: what is entered as one fiber must not be left as another.
+  [[gnu::no_sanitize("thread")]] void leave_for(const StackMemory&) {
+    __tsan_switch_to_fiber(own_, 0);
+  }
   void arrive() {}
-  void leave_for_caller() { __tsan_switch_to_fiber(caller_, 0); }
+  [[gnu::no_sanitize("thread")]] void leave_for_caller() { __tsan_switch_to_fiber(caller_, 0); }
   void return_to_caller() {}
 
  private:
@@ -84,7 +87,7 @@ struct Call {
 };
 constinit thread_local Call* starting = nullptr;
 
-void begin_call() {
+[[gnu::no_sanitize("thread")]] void begin_call() {
   Call& call = *starting;
   call.sanitized.arrive();
   try {
