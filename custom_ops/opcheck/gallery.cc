@@ -236,6 +236,39 @@ std::vector<WrongOperator> of_derivatives() {
        "does: the kernel at Autograd records nothing; not_differentiable() says that there is "
        "nothing to record; schema: wrong::gradient_lost(Tensor x) -> Tensor; kernels: CPU "
        "(gallery.cc), Meta (gallery.cc), Autograd (gallery.cc)"},
+      {"it writes to an argument, and its kernel at Autograd does not record it",
+       "wrong::write_lost",
+       [](Library& m) {
+         const OperatorHandle op = m.define("write_lost(Tensor(a!) x) -> ()");
+         const auto write = [](const Tensor& x) { mul_Scalar_(x, 2); };
+         m.impl(op, K::CPU, write);
+         m.impl(op, K::Meta, write);
+         m.impl(op, K::Autograd, [op](DispatchKeySet keys, const Tensor& x) {
+           const BelowAutogradGuard below;
+           Stack stack{x};
+           op.redispatch_boxed(keys - kAutogradFunctionalities, &stack);
+         });
+       },
+       [] { return Arguments{leaf()}; }, true,
+       "opcheck: test_autograd_registration: wrong::write_lost: an argument requires a gradient, "
+       "and no result does: the kernel at Autograd records nothing; not_differentiable() says that "
+       "there is nothing to record; schema: wrong::write_lost(Tensor(a!) x) -> (); kernels: CPU "
+       "(gallery.cc), Meta (gallery.cc), Autograd (gallery.cc)"},
+      {"it is composed, but reads memory itself", "wrong::composite_by_pointer",
+       [](Library& m) {
+         m.impl(m.define("composite_by_pointer(Tensor x) -> Tensor"), K::CompositeImplicitAutograd,
+                [](const Tensor& x) {
+                  const Tensor y = empty_like(x);
+                  if (x.is_cpu()) std::memcpy(y.data_ptr(), x.data_ptr(), x.storage()->nbytes());
+                  return y;
+                });
+       },
+       [] { return Arguments{leaf()}; }, true,
+       "opcheck: test_autograd_registration: wrong::composite_by_pointer: it is composed of other "
+       "operators, and of these none records what an argument that requires a gradient does to a "
+       "result; what reads memory itself is no composite; schema: "
+       "wrong::composite_by_pointer(Tensor x) -> Tensor; kernels: CompositeImplicitAutograd "
+       "(gallery.cc)"},
       {"its derivative stands at a backend's key", "wrong::gradient_at_cpu",
        [](Library& m) {
          define_f(
