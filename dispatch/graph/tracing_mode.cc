@@ -18,8 +18,11 @@ namespace {
 thread_local TracingMode* innermost_trace = nullptr;
 
 const ExplainMode explain_trace(typeid(TracingMode),
-                                [](CallPath& path, DispatchMode&, const PathCall& c) {
-                                  path.call(c.op, c.arguments);
+                                [](CallPath& path, DispatchMode& mode, const PathCall& c) {
+                                  const auto& trace = static_cast<const TracingMode&>(mode);
+                                  const bool runs = trace.paused() || trace.options().run_effects ||
+                                                    !WithoutEffects::concerns(c.op, c.arguments);
+                                  if (runs) path.call(c.op, c.arguments);
                                 });
 
 std::optional<NodeMeta> meta_of(const Tensor& tensor) {
