@@ -50,6 +50,12 @@ std::string render_call(const OperatorHandle& op, const Stack& stack) {
                       ")");
 }
 
+// Whether what serves meta tensors is a kernel for all devices, and no shape rule.
+bool is_for_all_devices(const OperatorHandle& op) {
+  return op.entry().resolved_table().rules[slot_of(DispatchKey::Meta)] ==
+         ResolutionRule::DefaultBackendKernel;
+}
+
 }  // namespace
 
 Device with_index(Device device) {
@@ -336,6 +342,15 @@ void FakeMode::run_meta_or_fallback(const OperatorHandle& op, const FakeOp& fact
     // Otherwise the rule's own words are what matters; or the arguments are gone.
     if (!internal::may_fall_back(op) || stack->size() != size) throw;
     said = error.what();
+  } catch (const RuntimeError& error) {
+    // It may have read memory, in words that do not name the operator.
+    if (!is_for_all_devices(op) || internal::may_fall_back(op) ||
+        std::string_view(error.what()).starts_with(op.name().name))
+      throw;
+    rethrow_with_context(error, absl::StrCat(op.name().to_string(),
+                                             ": its kernel for all devices refuses tensors without "
+                                             "data; register one at Meta, or a rule by "
+                                             "register_fake_rule: "));
   }
   if (facts.device_argument >= 0) (*stack)[device_at] = given;
   internal::run_fallback_kernel(*this, op, facts, stack, said);

@@ -113,21 +113,22 @@ SymbolicRun trace_symbolic(const CheckedCall& call, const TensorFunction& f) {
     run.refusal = error.what();
   } catch (const DynamicOutputShapeError& error) {
     run.refusal = error.what();
+  } catch (const GuardOnDataDependentError& error) {
+    run.refusal = error.what();
   }
   return run;
 }
 
 // How the results under symbolic sizes differ from real ones.
-std::string differing_symbolic(const CheckedCall& call, const TensorFunction& f,
-                               std::string_view way) {
+Finding check_symbolic(const CheckedCall& call, const TensorFunction& f, std::string_view way) {
   const SymbolicRun symbolic = trace_symbolic(call, f);
-  if (!symbolic.refusal.empty()) return "";
+  if (!symbolic.refusal.empty()) return skipped("not ", way, ": ", symbolic.refusal);
   const Tensors real = f(tensors_in(copy_arguments(call.arguments, false)));
   std::vector<NamedTensor> expected, got;
   for (const Tensor& t : real) expected.push_back({str_cat("result ", expected.size()), t});
   for (const Tensor& t : symbolic.results) got.push_back({"", t});
   const std::string text = differing_fakes(expected, got, std::nullopt);
-  return text.empty() ? "" : str_cat(way, ", ", text);
+  return text.empty() ? passed() : failed(call, way, ", ", text);
 }
 
 // The first difference between the program as written and what is made of it.
@@ -141,20 +142,20 @@ std::string differing_static(const CheckedCall& call) {
   return differing_graph(call, g, trace_form(call, g), "traced with its backward");
 }
 
-std::string differing_dynamic(const CheckedCall& call) {
-  std::string text =
-      differing_symbolic(call, functionalize(tensor_form(call)), "traced with symbolic sizes");
-  if (!text.empty() || !call.any_requires_grad()) return text;
-  return differing_symbolic(call, backward_form(call),
-                            "traced with symbolic sizes and its backward");
+Finding check_dynamic(const CheckedCall& call) {
+  const Finding forward =
+      check_symbolic(call, functionalize(tensor_form(call)), "traced with symbolic sizes");
+  if (forward.outcome != OpCheckResult::Outcome::Passed || !call.any_requires_grad())
+    return forward;
+  return check_symbolic(call, backward_form(call), "traced with symbolic sizes and its backward");
 }
 
 Finding check(const CheckedCall& call, bool dynamic) {
   if (const std::string reason = reason_to_skip(call); !reason.empty()) return skipped(reason);
   try {
-    std::string text = differing_static(call);
-    if (text.empty() && dynamic) text = differing_dynamic(call);
-    return text.empty() ? passed() : failed(call, text);
+    const std::string text = differing_static(call);
+    if (!text.empty()) return failed(call, text);
+    return dynamic ? check_dynamic(call) : passed();
   } catch (const DataDependentOutputError& error) {
     return skipped("a trace would burn data in: ", error.what());
   }

@@ -29,6 +29,13 @@ std::optional<NodeMeta> meta_of(const Tensor& tensor) {
   return tensor.defined() ? std::optional(NodeMeta::of(tensor)) : std::nullopt;
 }
 
+// Whether calls with the tensor are functionalised before a trace sees them.
+bool is_functional(const Tensor& tensor) {
+  const ModeData* const data = tensor.impl()->mode_data().get();
+  return tensor.key_set().has(DispatchKey::Functionalize) ||
+         (data && data->mode().mode_key() == ModeKey::Functional);
+}
+
 }  // namespace
 
 // Makes a trace the innermost one for a scope: the one around it, and the one that it is a subgraph
@@ -323,6 +330,10 @@ Graph TracingMode::record(const std::function<std::vector<Tensor>(const std::vec
                  inputs.size(), " inputs");
   std::vector<Tensor> given;
   for (size_t i = 0; i < inputs.size(); ++i) {
+    SB_CHECK_NOT_IMPLEMENTED(!inputs[i].defined() || !is_functional(inputs[i]), "trace: input ", i,
+                             ", ", inputs[i].describe(),
+                             ", belongs to a program that runs functionalised, and a trace sees "
+                             "what lies below that: trace outside of it");
     given.push_back(find(inputs[i]) ? Tensor(inputs[i].impl()->shallow_copy()) : inputs[i]);
     add_input(given[i], i < names.size() ? names[i] : str_cat("arg", i));
   }

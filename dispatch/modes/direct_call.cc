@@ -103,8 +103,8 @@ struct Leave {
 };
 
 // False if the kernel is not implemented for these arguments: the mode may know another way.
-[[gnu::always_inline]] inline bool run_and_leave(DirectPath* path, const Kernel& kernel,
-                                                 const TypedFrame& frame) {
+[[gnu::always_inline]] inline bool run_and_leave(OperatorEntry& op, DirectPath* path,
+                                                 const Kernel& kernel, const TypedFrame& frame) {
   const Leave leave{path};
   try {
     frame.enter(kernel, DispatchKey::Meta);
@@ -120,6 +120,12 @@ struct Leave {
     }
     return true;
   } catch (const NotImplementedError&) {
+    return false;
+  } catch (const RuntimeError&) {
+    // A kernel for all devices may be no shape rule: the mode says so.
+    if (op.resolved_table().rules[slot_of(DispatchKey::Meta)] !=
+        ResolutionRule::DefaultBackendKernel)
+      throw;
     return false;
   }
 }
@@ -145,9 +151,9 @@ class PythonKernel final : public KernelState {
     if (!path) return false;
     const Kernel* const kernel = path->enter_direct(OperatorHandle(&op), arguments.span());
     if (!kernel) return false;
-    if (!active) return run_and_leave(path, *kernel, frame);
+    if (!active) return run_and_leave(op, path, *kernel, frame);
     const PoppedMode popped;
-    return run_and_leave(path, *kernel, frame);
+    return run_and_leave(op, path, *kernel, frame);
   }
 };
 

@@ -89,11 +89,6 @@ DType common_dtype(const Tensor& a, const Tensor& b) {
   return result_type(both);
 }
 
-// A bool counts as an integer, as in PyTorch's calls by name.
-Tensor number(const Scalar& value) {
-  return wrapped_scalar_tensor(value.is_bool() ? Scalar(value.to<int64_t>()) : value);
-}
-
 // A question that reads no keys but asks about them stands at the keys of the lazy bits too.
 template <class Op, class F>
 void define_answers(Library& m, const Op& op, F answer) {
@@ -146,13 +141,13 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   });
   define(m, result_type_Tensor).composed(common_dtype);
   define(m, result_type_Scalar).composed([](const Tensor& tensor, const Scalar& other) {
-    return common_dtype(tensor, number(other));
+    return common_dtype(tensor, wrapped_scalar_tensor(other));
   });
   define(m, result_type_Scalar_Tensor).composed([](const Scalar& scalar, const Tensor& tensor) {
-    return common_dtype(number(scalar), tensor);
+    return common_dtype(wrapped_scalar_tensor(scalar), tensor);
   });
   define(m, result_type_Scalar_Scalar).composed([](const Scalar& a, const Scalar& b) {
-    return common_dtype(number(a), number(b));
+    return common_dtype(wrapped_scalar_tensor(a), wrapped_scalar_tensor(b));
   });
   define(m, can_cast_op).composed([](DType from, DType to) { return can_cast(from, to); });
   define(m, promote_types_op).composed([](DType a, DType b) { return promote_types(a, b); });

@@ -1,6 +1,8 @@
 #include "switchboard/ops/define/forms.h"
 
 #include "catch2/catch.hpp"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/library.h"
 
 namespace forms_test {
 
@@ -47,6 +49,13 @@ TEST_CASE("an operator's forms are found by its type", "[ops][define]") {
   static_assert(std::is_same_v<form_of<OutForm, odd_op>, odd_out_op>);
   static_assert(!HasForm<InplaceForm, split_op>);
   SUCCEED();
+}
+
+TEST_CASE("aten has an owner: nobody else defines it, and anybody may add to it", "[ops][define]") {
+  CHECK_THROWS_AS(Library(Library::Kind::Def, "aten"), RuntimeError);
+  CHECK_THROWS_WITH(Library(Library::Kind::Def, "aten"),
+                    Catch::Contains("aten") && Catch::Contains("FRAGMENT"));
+  CHECK_NOTHROW(Library(Library::Kind::Fragment, "aten"));
 }
 
 }  // namespace

@@ -8,6 +8,16 @@
 
 namespace sb {
 
+namespace {
+
+// Whether what serves meta tensors is a kernel for all devices, and no rule of the operator's.
+bool is_for_all_devices(const OperatorHandle& op) {
+  return op.entry().resolved_table().rules[slot_of(DispatchKey::Meta)] ==
+         ResolutionRule::DefaultBackendKernel;
+}
+
+}  // namespace
+
 std::optional<MetaRehearsal> MetaRehearsal::run(const OperatorHandle& op,
                                                 absl::Span<const IValue> arguments) {
   if (!op.entry().resolved_table().slots[slot_of(DispatchKey::Meta)]) return std::nullopt;
@@ -27,6 +37,10 @@ std::optional<MetaRehearsal> MetaRehearsal::run(const OperatorHandle& op,
   } catch (const DataDependentOutputError&) {
     return std::nullopt;
   } catch (const DynamicOutputShapeError&) {
+    return std::nullopt;
+  } catch (const RuntimeError&) {
+    // A kernel for all devices may read memory; what else it refuses, it refuses when it runs.
+    if (!is_for_all_devices(op)) throw;
     return std::nullopt;
   }
   return rehearsal;

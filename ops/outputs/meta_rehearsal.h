@@ -18,7 +18,7 @@ class MetaRehearsal {
  public:
   // Runs the operator's kernel at Meta, below all layers and modes. Throws what it throws: the
   // errors that mutating operators have and their functional forms have not. nullopt where nothing
-  // can be learned: no kernel at Meta, or a result that depends on data.
+  // can be learned: no kernel at Meta, one that reads memory, or a result that depends on data.
   static std::optional<MetaRehearsal> run(const OperatorHandle& op,
                                           absl::Span<const IValue> arguments);
 

@@ -12,7 +12,9 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/composition/arguments.h"
+#include "switchboard/tests/composition/compare.h"
 #include "switchboard/tests/composition/inputs.h"
+#include "switchboard/tests/composition/layers.h"
 #include "switchboard/tests/composition/poison.h"
 
 namespace sb::composition {
@@ -111,17 +113,39 @@ class Generator {
   Generator(const Operators& operators, uint64_t seed) : operators_(operators), random_(seed) {}
 
   Program make() {
+    // Few of those that autograd refuses.
+    for (;;) {
+      Program program = make_any();
+      if (!program.recorded || has_gradients(program) || random_.chance(15)) return program;
+    }
+  }
+
+ private:
+  Program make_any() {
+    program_ = Program();
     program_.inputs = random_inputs(random_);
     Scope top;
     top.block.inputs = program_.inputs.values.size();
-    top.frame->inputs = program_.make_inputs();
+    program_.recorded = random_.chance(60);
+    top.frame->inputs = fresh_inputs();
     for (size_t n = 1 + random_.pick(4) + random_.pick(4); n > 0; --n) add_step(top, 0);
     pick_outputs(top);
     program_.block = std::move(top.block);
     return std::move(program_);
   }
 
- private:
+  static bool has_gradients(const Program& program) {
+    const auto f = [&](const Tensors& inputs) { return run_block(program.block, inputs); };
+    return !run(grad_layer().wrap(f, program.inputs), program.make_inputs()).threw();
+  }
+
+  // Views of copies, as layers make them: there are operators that do not take views.
+  Tensors fresh_inputs() const {
+    const Tensors given = program_.make_inputs();
+    if (program_.recorded) return copy_recorded(given, program_.inputs).copies.inputs;
+    return copy_by_operators(given, program_.inputs).inputs;
+  }
+
   // --- What there is ---
 
   static std::vector<Live> live_in(const Scope& scope) {
@@ -203,7 +227,7 @@ class Generator {
   // Takes back what a step did that was not accepted.
   void replay(Scope& scope) {
     scope.frame->results.clear();
-    if (!scope.outer) scope.frame->inputs = program_.make_inputs();
+    if (!scope.outer) scope.frame->inputs = fresh_inputs();
     for (const Step& step : scope.block.steps)
       scope.frame->results.push_back(run_step(step, scope.frame));
   }
@@ -490,6 +514,10 @@ Operators::Operators(const std::string& only) {
   for (const OperatorHandle& op : default_dispatcher().all_ops()) {
     const FunctionSchema& schema = op.schema();
     if (!absl::StrContains(schema.name.to_string(), only)) continue;
+    if (schema.name.ns() == "composition_layer") {
+      ++of_layers_;
+      continue;
+    }
     if (op.entry().has_tag(Tag::nondeterministic_seeded)) {
       ++random_;
       continue;
@@ -517,7 +545,7 @@ std::string Operators::to_string() const {
   return str_cat("operators: ", n(Class::View), " views, ", n(Class::InPlace), " in-place, ",
                  n(Class::Out), " out=, ", n(Class::Functional), " functional, ", n(Class::Custom),
                  " custom; left out: ", random_, " random ones, ", other_types_,
-                 " with arguments of other types");
+                 " with arguments of other types, ", of_layers_, " of layers");
 }
 
 Program generate(const Operators& operators, uint64_t seed) {

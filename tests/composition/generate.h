@@ -13,9 +13,9 @@
 
 namespace sb::composition {
 
-// The operators that programs are made of: those with a schema, less those that are tagged
-// nondeterministic_seeded, and those with an argument that nothing can be picked for. In classes,
-// by their schemas.
+// The operators that programs are made of: all but those that are tagged nondeterministic_seeded,
+// those with an argument that nothing can be picked for, and the layers' own. In classes, by their
+// schemas.
 class Operators {
  public:
   enum class Class : uint8_t { View, InPlace, Out, Functional, Custom };
@@ -25,12 +25,12 @@ class Operators {
   explicit Operators(const std::string& only);
 
   const std::vector<OperatorHandle>& of(Class c) const { return classes_[static_cast<size_t>(c)]; }
-  size_t left_out() const { return random_ + other_types_; }
+  size_t left_out() const { return random_ + other_types_ + of_layers_; }
   std::string to_string() const;
 
  private:
   std::array<std::vector<OperatorHandle>, kClasses> classes_;
-  size_t random_ = 0, other_types_ = 0;
+  size_t random_ = 0, other_types_ = 0, of_layers_ = 0;
 };
 
 // What the program with this seed is. Every call in it succeeds, and no result depends on

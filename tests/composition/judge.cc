@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/tests/composition/poison.h"
 
 namespace sb::composition {
@@ -18,7 +19,8 @@ bool has(const LayerStack& stack, std::string_view name) {
                      [&](const Layer* layer) { return layer->name == name; });
 }
 
-// The first "ns::name" in the text, with its overload; "" if there is none.
+// The operator that the text names: "ns::name", with its overload, or in the beginning the name of
+// one of aten. "" if there is none.
 std::string operator_in(const std::string& text) {
   const auto is_name = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
@@ -34,6 +36,9 @@ std::string operator_in(const std::string& text) {
       for (++end; end < text.size() && is_name(text[end]);) ++end;
     return text.substr(begin, end - begin);
   }
+  const std::string first = "aten::" + text.substr(0, text.find(':'));
+  for (const OperatorHandle& op : default_dispatcher().all_ops())
+    if (op.name().name == first) return first;
   return "";
 }
 
@@ -75,6 +80,9 @@ LayerStack parse_stack(std::string_view text) {
 bool has_meaning(const LayerStack& stack) {
   bool in_function = false;
   for (size_t i = 0; i < stack.size(); ++i) {
+    if (stack[i]->name == "trace")
+      for (size_t k = i + 1; k < stack.size(); ++k)
+        if (stack[k]->name == "functionalize" || stack[k]->name == "functional_mode") return false;
     if (std::count(stack.begin(), stack.end(), stack[i]) > 1) return false;
     if (stack[i]->name == "fake" && i + 1 < stack.size()) return false;
     if (i > 0 && stack[i]->pure_only)
@@ -84,8 +92,8 @@ bool has_meaning(const LayerStack& stack) {
   return !in_function;
 }
 
-Judge::Judge(TensorFunction f, internal::ArgumentPlan inputs)
-    : f_(std::move(f)), inputs_(std::move(inputs)) {}
+Judge::Judge(TensorFunction f, internal::ArgumentPlan inputs, bool recorded)
+    : f_(std::move(f)), inputs_(std::move(inputs)), recorded_(recorded) {}
 
 Tensors Judge::make_inputs() const {
   Tensors tensors;
@@ -132,7 +140,8 @@ Verdict Judge::judge(const LayerStack& stack) {
   Verdict verdict;
   const bool pure_only =
       std::any_of(stack.begin(), stack.end(), [](const Layer* layer) { return layer->pure_only; });
-  if ((graded_stack && !has_differentiable_input()) || (pure_only && !is_pure())) {
+  const bool not_graded = !recorded_ || !has_differentiable_input();
+  if ((graded_stack && not_graded) || (pure_only && !is_pure())) {
     verdict.kind = Verdict::Kind::DoesNotApply;
     return verdict;
   }
@@ -146,14 +155,18 @@ Verdict Judge::judge(const LayerStack& stack) {
   }
   compared.metadata_only = has(stack, "fake");
   compared.gradients = graded_stack;
-  Outcome got = run(f, make_inputs());
+  const auto make_run = stack.empty() ? nullptr : stack.back()->inputs;
+  Outcome got = run(f, make_run ? make_run(make_inputs()) : make_inputs());
   const bool only_grad = graded_stack && stack.size() == 1;
   const Outcome& expected = graded_stack && !only_grad ? graded() : plain();
   if (expected.threw()) {
     // What is not written to any more may well have a gradient.
     const bool may_do_better =
         has(stack, "functionalize") || has(stack, "functional_mode") || has(stack, "fake");
-    if (got.threw() || may_do_better) return verdict;
+    if (got.threw() || may_do_better) {
+      verdict.kind = Verdict::Kind::DoesNotApply;
+      return verdict;
+    }
     verdict.kind = Verdict::Kind::Failed;
     verdict.message = str_cat("does not throw; eager throws ", expected.kind, ": ", expected.error);
     return verdict;

@@ -18,8 +18,9 @@ using LayerStack = std::vector<const Layer*>;  // from the inside out
 // "grad, functionalize".
 std::string to_string(const LayerStack& stack);
 LayerStack parse_stack(std::string_view text);
-// Whether the stack has a meaning: each layer once, fake outermost, and no gradient taken inside of
-// a body or of a custom operator, where nothing is recorded.
+// Whether the stack has a meaning: each layer once, fake outermost, no gradient taken inside of a
+// body or of a custom operator, where nothing is recorded, and no trace inside of
+// functionalisation, where trace() refuses its inputs.
 bool has_meaning(const LayerStack& stack);
 
 struct Verdict {
@@ -32,8 +33,9 @@ struct Verdict {
 // A function whose answers are known.
 class Judge {
  public:
-  // The function is called again and again, with inputs made anew.
-  Judge(TensorFunction f, internal::ArgumentPlan inputs);
+  // The function is called again and again, with inputs made anew. One that cannot be recorded
+  // does not go under gradients.
+  Judge(TensorFunction f, internal::ArgumentPlan inputs, bool recorded = true);
 
   Verdict judge(const LayerStack& stack);
   // Whether the function, run plainly once more with other bytes in fresh memory, does the same.
@@ -50,6 +52,7 @@ class Judge {
 
   TensorFunction f_;
   internal::ArgumentPlan inputs_;
+  bool recorded_;
   std::optional<Outcome> plain_, graded_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/views/views.h"
@@ -59,6 +61,23 @@ Copies copy_by_operators(const Tensors& inputs, const ArgumentPlan& plan) {
   for (const Tensor& memory : memories_of(inputs, plan)) copies.memories.push_back(clone(memory));
   copies.inputs = inputs_in(copies.memories, plan);
   return copies;
+}
+
+RecordedCopies copy_recorded(const Tensors& inputs, const ArgumentPlan& plan) {
+  const GradModeGuard on(true);
+  RecordedCopies recorded;
+  for (const Tensor& memory : memories_of(inputs, plan)) {
+    if (!is_differentiable(memory.dtype())) {
+      recorded.copies.memories.push_back(clone(memory));
+      continue;
+    }
+    const Tensor leaf = detach(memory);
+    set_requires_grad(leaf);
+    recorded.leaves.push_back(leaf);
+    recorded.copies.memories.push_back(clone(leaf));
+  }
+  recorded.copies.inputs = inputs_in(recorded.copies.memories, plan);
+  return recorded;
 }
 
 const std::vector<Layer>& all_layers() {

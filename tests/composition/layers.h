@@ -24,6 +24,8 @@ struct Layer {
   std::string_view name;
   // The function under the layer. `inputs` says how the inputs lie in memory.
   TensorFunction (*wrap)(TensorFunction f, const internal::ArgumentPlan& inputs);
+  // What the outermost layer runs on in the place of the inputs; null for the inputs themselves.
+  Tensors (*inputs)(const Tensors& inputs) = nullptr;
   Keeps keeps = {};
   // Its functions may not write to their inputs, nor give them, or views of them, or of one
   // another, as results.
@@ -53,6 +55,12 @@ struct Copies {
   Tensors inputs;
 };
 Copies copy_by_operators(const Tensors& inputs, const internal::ArgumentPlan& plan);
+// The same, recorded: the memories are clones of `leaves`, those of them that are differentiable.
+struct RecordedCopies {
+  Tensors leaves;
+  Copies copies;
+};
+RecordedCopies copy_recorded(const Tensors& inputs, const internal::ArgumentPlan& plan);
 // The memories of the inputs, each in one dimension, or with the shape of its only input where that
 // covers it.
 Tensors memories_of(const Tensors& inputs, const internal::ArgumentPlan& plan);

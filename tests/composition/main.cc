@@ -96,7 +96,8 @@ int run_all() {
         case Verdict::Kind::DoesNotApply:
           return say("D");
         case Verdict::Kind::Refused:
-          return say("R\t" + layers + "\t" + verdict.op + "\t" + verdict.layer);
+          return say("R\t" + layers + "\t" + verdict.op + "\t" + verdict.layer + "\t" +
+                     absl::CEscape(verdict.message));
         case Verdict::Kind::Failed:
           break;
       }
@@ -137,8 +138,11 @@ int run_all() {
         break;
       case 'R':
         ++report.refused;
-        ++report.refusals[{parts.at(2), parts.at(3)}];
         count(2);
+        {
+          Report::Refusal& refusal = report.refusals[{parts.at(2), parts.at(3)}];
+          if (++refusal.count == 1) refusal.message = unescaped(parts.at(4)).substr(0, 300);
+        }
         break;
       case 'T':
         std::printf("%s\n", unescaped(parts.at(1)).c_str());
@@ -167,9 +171,10 @@ int run_all() {
     for (const auto& [kind, n] : report.failures)
       std::printf("%8d  %s\n", static_cast<int>(n), kind.c_str());
   }
+  const double took = elapsed();
+  std::printf("\n%.0f programs a second, %.0f seconds", static_cast<double>(report.programs) / took,
+              took);
   std::printf("%s", report.to_string().c_str());
-  std::printf("%.0f programs a second, %.0f seconds\n",
-              static_cast<double>(report.programs) / elapsed(), elapsed());
   return report.failed == 0 ? 0 : 1;
 }
 

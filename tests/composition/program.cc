@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "switchboard/core/error.h"
 #include "switchboard/tests/explain/explained_calls.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/map.h"
@@ -83,9 +84,15 @@ Tensors run_step(const Step& step, const std::shared_ptr<const Frame>& frame) {
   switch (step.callee) {
     case Callee::Cond:
       return cond(list(0)[0], function(0), function(1), list(1));
-    case Callee::WhileLoop:
-      return while_loop([f = function(0)](const Tensors& inputs) { return f(inputs); }, function(1),
-                        list(0));
+    case Callee::WhileLoop: {
+      const auto condition = [f = function(0), trips = 0](const Tensors& inputs) mutable {
+        constexpr int kMostTrips = 20;
+        SB_CHECK(++trips <= kMostTrips, "higher_order::while_loop: more than ", kMostTrips,
+                 " trips");
+        return f(inputs);
+      };
+      return while_loop(condition, function(1), list(0));
+    }
     case Callee::Map:
       return map(function(0), list(0), list(1));
     case Callee::Scan:

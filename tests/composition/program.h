@@ -64,6 +64,9 @@ struct Step {
 struct Program {
   internal::ArgumentPlan inputs;  // each value is a tensor
   Block block;
+  // Whether it can be recorded for gradients: it ran so when it was made. One that was made without
+  // them has calls that autograd refuses, as out= is.
+  bool recorded = true;
 
   Tensors make_inputs() const;
 };

@@ -18,8 +18,9 @@ std::string Report::to_string() const {
   }
   if (refused > 0) {
     std::vector<std::pair<uint64_t, std::string>> rows;
-    for (const auto& [what, count] : refusals)
-      rows.emplace_back(count, what.first + " under " + what.second);
+    for (const auto& [what, refusal] : refusals)
+      rows.emplace_back(refusal.count,
+                        what.first + " under " + what.second + ": " + refusal.message);
     std::sort(rows.begin(), rows.end(), std::greater<>());
     text += "\nrefused, by operator and layer:\n";
     for (const auto& [count, what] : rows) text += absl::StrFormat("%8d  %s\n", count, what);

@@ -280,7 +280,8 @@ class Shrink {
   bool simpler_tensors(const Step& step, size_t a, const Set& set) {
     const Value& now = step.arguments[a];
     if (step.op && step.op->schema().arguments[a].type.is_optional() && set(Value())) return true;
-    if (now.kind != Value::Kind::Tensor)
+    const bool is_pred = step.callee == Callee::Cond && a == 0;
+    if (now.kind != Value::Kind::Tensor && !is_pred)
       for (size_t k = 0; k < now.refs.size(); ++k) {
         Value value = now;
         value.refs.erase(value.refs.begin() + static_cast<std::ptrdiff_t>(k));

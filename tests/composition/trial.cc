@@ -23,7 +23,7 @@ uint64_t seed_of(const TrialOptions& options, uint64_t number) {
 
 Judge judge_of(const Program& program) {
   return Judge([&program](const Tensors& inputs) { return run_block(program.block, inputs); },
-               program.inputs);
+               program.inputs, program.recorded);
 }
 
 // The message without its numbers, by which a failure is known when the program changes.
@@ -89,7 +89,9 @@ void run_trial(const Operators& operators, const TrialOptions& options, uint64_t
 Smallest smallest(const Program& program, const LayerStack& stack, const Verdict& verdict) {
   const bool throws = verdict.message.starts_with("throws ");
   const auto is_alike = [&](const std::optional<Verdict>& v) {
-    return v && v->message.starts_with("throws ") == throws;
+    if (!v || v->message.starts_with("throws ") != throws) return false;
+    // A smaller program must not be a wrong one that throws something else.
+    return !throws || kind_of(v->message) == kind_of(verdict.message);
   };
   LayerStack layers = stack;
   for (size_t i = layers.size(); i-- > 0 && layers.size() > 1;) {

@@ -16,6 +16,16 @@ TEST_CASE("recorded operator cases pass in every place, where the operator is re
   CHECK(tally.passed + tally.skipped > 50);
 }
 
+TEST_CASE("results have PyTorch's strides and offsets for every layout of the arguments") {
+  const std::string name = GENERATE("cpu", "meta", "fake");
+  std::ostringstream out;
+  Tally tally;
+  run_file("tests/conformance/data/layouts.jsonl", *make_place(name), {}, out, &tally);
+  INFO(name << ": " << tally.to_string() << "\n" << out.str());
+  CHECK(tally.failed == 0);
+  CHECK(tally.passed > 300);
+}
+
 TEST_CASE("recorded gradients pass in every place") {
   const std::string name = GENERATE("cpu", "meta", "dummy", "fake", "fake:cuda:0");
   std::ostringstream out;

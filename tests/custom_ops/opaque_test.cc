@@ -29,6 +29,7 @@ namespace sb {
 namespace {
 
 using Catch::Contains;
+using Catch::StartsWith;
 using test::tensor_of;
 using test::values_of;
 using Tensors = std::vector<Tensor>;
@@ -57,14 +58,15 @@ std::shared_ptr<void> define_at(DispatchKey key) {
   auto m = std::make_shared<Library>(Library::Kind::Def, "opaque");
   m->impl(m->define("triple(Tensor x) -> Tensor"), key, triple);
   m->impl(m->define("parts(Tensor x) -> Tensor"), key, triple_in_parts);
-  m->impl(m->define("triple_(Tensor(a!) x) -> ()"), key, triple_in_place);
+  m->impl(m->define("write_triple(Tensor(a!) x) -> ()"), key, triple_in_place);
   return m;
 }
 std::shared_ptr<void> define_custom(const CustomOpOptions& options) {
   auto all = std::make_shared<std::vector<CustomOp>>();
   all->push_back(custom_op("opaque::triple", "(Tensor x) -> Tensor", triple, options));
   all->push_back(custom_op("opaque::parts", "(Tensor x) -> Tensor", triple_in_parts, options));
-  all->push_back(custom_op("opaque::triple_", "(Tensor(a!) x) -> ()", triple_in_place, options));
+  all->push_back(
+      custom_op("opaque::write_triple", "(Tensor(a!) x) -> ()", triple_in_place, options));
   return all;
 }
 Style any_style() {
@@ -82,7 +84,7 @@ Tensor leaf() {
   return x;
 }
 Tensor call(const char* name, const Tensor& x) { return lookup_op(name)(x)[0].to_tensor(); }
-void write(const Tensor& x) { lookup_op("opaque::triple_")(x); }
+void write(const Tensor& x) { lookup_op("opaque::write_triple")(x); }
 
 // A program on the operators, and the one of them that backward comes to.
 struct Program {
@@ -103,7 +105,7 @@ std::vector<Program> programs() {
          write(y);
          return Tensors{y + in[0]};
        },
-       "opaque::triple_",
+       "opaque::write_triple",
        {4, 8}},
   };
 }
@@ -180,15 +182,38 @@ TEST_CASE("in a branch of a cond, opaque operators compute the same, and backwar
   check_error_of(p.op, branch({leaf()})[0]);
 }
 
-TEST_CASE("on fake tensors an opaque operator runs its fake rule, or is refused by name") {
+TEST_CASE("on fake tensors an opaque operator without a fake rule is refused by name") {
   const Style style = any_style();
   INFO(style.name);
   const auto operators = style.define();
-  const FakeTensorMode mode;
-  FakeTensorMode fake = mode;
+  FakeTensorMode fake;
   const Tensor x = fake.from_tensor(leaf());
-  CHECK_THROWS_WITH(call("opaque::triple", x), Contains("opaque::triple"));
-  CHECK_THROWS_WITH(write(x * 1.0), Contains("opaque::triple_"));
+  CHECK_THROWS_WITH(call("opaque::triple", x), StartsWith("opaque::triple: "));
+  CHECK_THROWS_WITH(call("opaque::parts", x), StartsWith("opaque::parts: "));
+  // One that returns nothing has nothing to give: what it writes keeps its shape.
+  const Tensor z = x * 1.0;
+  if (style.name == "a CustomOp for all devices" || style.name == "a CustomOp for one device") {
+    write(z);
+    CHECK(z.describe() == x.describe());
+  } else {
+    CHECK_THROWS_WITH(write(z), StartsWith("opaque::write_triple: "));
+  }
+}
+
+SB_OP(declared, "opaque_declared::triple(Tensor x) -> Tensor");
+SB_LIBRARY(opaque_declared, m) {
+  m.define(declared);
+  m.impl(declared, DispatchKey::CompositeExplicitAutograd, triple);
+}
+
+TEST_CASE("a typed call on fake tensors names the operator too") {
+  FakeTensorMode fake;
+  CHECK_THROWS_WITH(
+      declared(fake.from_tensor(tensor_of({2}, {1, 2}, DType::Float64))),
+      StartsWith("opaque_declared::triple: its kernel for all devices refuses tensors "
+                 "without data; register one at Meta, or a rule by "
+                 "register_fake_rule: "));
+  check_error_of("opaque_declared::triple", declared(leaf()));
 }
 
 TEST_CASE("with a fake rule the result is fake, and backward names the operator") {
@@ -203,7 +228,7 @@ TEST_CASE("with a fake rule the result is fake, and backward names the operator"
   check_error_of("opaque::triple", y);
   const Tensor z = x * 1.0;
   write(z);
-  check_error_of("opaque::triple_", z);
+  check_error_of("opaque::write_triple", z);
 }
 
 TEST_CASE("an operator that says that it is derived through has the derivatives of its parts") {

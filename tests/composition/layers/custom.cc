@@ -1,3 +1,5 @@
+#include <memory>
+
 #include "switchboard/autograd/backward.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
@@ -9,7 +11,7 @@ namespace sb::composition {
 namespace {
 
 // What composition_layer::program computes at present.
-thread_local const TensorFunction* current = nullptr;
+thread_local std::shared_ptr<const TensorFunction> current;
 
 Tensors run_current(TensorList inputs) { return (*current)(Tensors(inputs.begin(), inputs.end())); }
 
@@ -65,8 +67,9 @@ Layer custom_layer() {
   program_operator();
   return {.name = "custom",
           .wrap = [](TensorFunction f, const internal::ArgumentPlan&) -> TensorFunction {
-            return [f = std::move(f)](const Tensors& inputs) {
-              current = &f;
+            const auto shared = std::make_shared<const TensorFunction>(std::move(f));
+            return [shared](const Tensors& inputs) {
+              current = shared;
               const Arguments results = program_operator()(inputs);
               const TensorList list = results[0].to_tensor_list();
               return Tensors(list.begin(), list.end());

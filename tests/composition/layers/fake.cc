@@ -7,11 +7,16 @@ Layer fake_layer() {
   return {.name = "fake",
           .wrap = [](TensorFunction f, const internal::ArgumentPlan&) -> TensorFunction {
             return [f = std::move(f)](const Tensors& inputs) {
-              FakeTensorMode mode;
-              const FakeTensorModeGuard guard(mode);
-              return f(mode.from_tensors(inputs));
+              if (inputs.empty()) {
+                const FakeTensorMode mode;
+                const FakeTensorModeGuard guard(mode);
+                return f(inputs);
+              }
+              const ModeGuard guard(maybe_get_fake_mode(inputs[0]));
+              return f(inputs);
             };
           },
+          .inputs = [](const Tensors& inputs) { return FakeTensorMode().from_tensors(inputs); },
           .words = {"fake", "data", "shape rule"}};
 }
 

@@ -37,20 +37,10 @@ Tensors gradients(const Tensors& ts, const Tensors& leaves) {
 
 Tensors run(const TensorFunction& f, const internal::ArgumentPlan& plan, const Tensors& inputs) {
   const GradModeGuard on(true);
-  // Leaves are the memories of the inputs; the program has clones, which it may write to.
-  Tensors leaves, clones;
-  for (const Tensor& memory : memories_of(inputs, plan)) {
-    if (!is_differentiable(memory.dtype())) {
-      clones.push_back(clone(memory));
-      continue;
-    }
-    const Tensor leaf = detach(memory);
-    set_requires_grad(leaf);
-    leaves.push_back(leaf);
-    clones.push_back(clone(leaf));
-  }
-  Tensors results = f(inputs_in(clones, plan));
-  results.insert(results.end(), clones.begin(), clones.end());
+  // The program has clones, which it may write to.
+  const auto [leaves, copies] = copy_recorded(inputs, plan);
+  Tensors results = f(copies.inputs);
+  results.insert(results.end(), copies.memories.begin(), copies.memories.end());
   const Tensors first = gradients(results, leaves);
   const Tensors second = gradients(first, leaves);
   results.insert(results.end(), first.begin(), first.end());
