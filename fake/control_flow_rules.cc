@@ -8,6 +8,7 @@
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/map.h"
 #include "switchboard/transforms/control_flow/scan.h"
+#include "switchboard/transforms/control_flow/switch.h"
 #include "switchboard/transforms/control_flow/while_loop.h"
 
 namespace sb::internal {
@@ -53,6 +54,16 @@ void cond_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   *stack = control_flow::values_of(yes);
 }
 
+void switch_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
+  const control_flow::SwitchCall call(*stack);
+  const std::vector<Tensor> first = call_in(mode, call.branches[0], call.operands);
+  for (size_t i = 1; i < call.branches.size(); ++i)
+    control_flow::check_same_metadata(call.branches[i].name(),
+                                      call_in(mode, call.branches[i], call.operands), "branch 0",
+                                      first, Strides::Compared);
+  *stack = control_flow::values_of(first);
+}
+
 void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   const control_flow::WhileLoopCall call(*stack);
   const std::vector<Tensor> inputs = call.with_additional(call.carried);
@@ -73,19 +84,19 @@ void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   *stack = control_flow::values_of(next);
 }
 
-// How many rows there are only the data tells.
 void stack_output_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   const control_flow::WhileLoopCall call(*stack, "higher_order::while_loop_stack_output");
-  SB_CHECK_KIND(DynamicOutputShapeError, mode.shape_env(),
+  // How many trips there are only the data tells.
+  SB_CHECK_KIND(DynamicOutputShapeError, call.rows_unseen || mode.shape_env(),
                 "higher_order::while_loop_stack_output: the number of trips, the size of its "
                 "results, depends on the data; a fake mode with a ShapeEnv has a symbol for it");
+  const SymInt rows = call.rows_unseen ? SymInt(1) : mode.shape_env()->create_unbacked_symint();
   const std::vector<Tensor> inputs = call.with_additional(call.carried);
   call.check_condition(call_in(mode, call.cond_fn, inputs));
   const std::vector<Tensor> next = call_in(mode, call.body_fn, inputs);
   control_flow::check_same_metadata(call.body_fn.name(), next, "the carried inputs", call.carried,
                                     Strides::Ignored);
-  *stack = control_flow::values_of(
-      stacked(mode, next, mode.shape_env()->create_unbacked_symint()));
+  *stack = control_flow::values_of(stacked(mode, next, rows));
 }
 
 void map_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
@@ -111,6 +122,7 @@ void scan_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
 
 [[maybe_unused]] const bool control_flow_registered = [] {
   cond_op().impl_mode<FakeMode>(cond_rule).release();
+  switch_op().impl_mode<FakeMode>(switch_rule).release();
   while_loop_op().impl_mode<FakeMode>(while_loop_rule).release();
   while_loop_stack_output_op().impl_mode<FakeMode>(stack_output_rule).release();
   map_impl_op().impl_mode<FakeMode>(map_rule).release();

@@ -177,25 +177,30 @@ Node* TracingMode::lift(const Tensor& tensor, const std::string& name) {
   return node;
 }
 
-// Memory tells it: what the function makes is new, and its inputs share memory with nothing else.
-void TracingMode::check_pure(const OperatorHandle& op, const std::vector<IValue>& arguments) {
-  if (options_.pure_function.empty() || !op.schema().is_mutable()) return;
+void TracingMode::check_writes(const OperatorHandle& op, const std::vector<IValue>& arguments) {
+  if (!op.schema().is_mutable()) return;
   const std::vector<Argument>& declared = op.schema().arguments;
   for (size_t a = 0; a < declared.size(); ++a) {
     if (!declared[a].is_write()) continue;
-    arguments[a].for_each_tensor([&](const Tensor& written) {
-      if (!written.defined()) return;
-      if (!find(written)) tensor_argument(written);
-      for (const Tensor& outside : from_outside_) {
-        if (!outside.is_same(written) && !outside.is_alias_of(written)) continue;
-        const Node* const node = find(outside);
-        const bool is_input = node && node->kind() == Node::Kind::Placeholder;
-        SB_THROW(RuntimeError, options_.pure_function, ": ", op.name().to_string(), " writes to ",
-                 is_input ? "the input '" : "the constant '",
-                 node ? node->name() : graph_.constant(outside)->name(),
-                 "'; it must write to a clone");
-      }
-    });
+    arguments[a].for_each_tensor(
+        [&](const Tensor& written) { note_write(op.name().to_string(), written); });
+  }
+}
+
+// Memory tells it: what the function makes is new, and its inputs share memory with nothing else.
+void TracingMode::note_write(std::string_view who, const Tensor& written) {
+  const bool pure = !options_.pure_function.empty();
+  if (!written.defined() || (!pure && !options_.before_write_outside)) return;
+  if (!find(written)) tensor_argument(written);
+  for (const Tensor& outside : from_outside_) {
+    if (!outside.is_same(written) && !outside.is_alias_of(written)) continue;
+    if (options_.before_write_outside) options_.before_write_outside(outside);
+    if (!pure) continue;
+    const Node* const node = find(outside);
+    const bool is_input = node && node->kind() == Node::Kind::Placeholder;
+    SB_THROW(RuntimeError, options_.pure_function, ": ", who, " writes to ",
+             is_input ? "the input '" : "the constant '",
+             node ? node->name() : graph_.constant(outside)->name(), "'; it must write to a clone");
   }
 }
 
@@ -268,12 +273,12 @@ void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   const auto first = stack->begin() + static_cast<ptrdiff_t>(base);
   const std::vector<IValue> arguments(first, stack->end());
   check_data_dependent(op, arguments);
-  check_pure(op, arguments);
+  check_writes(op, arguments);
   if (has_ordered_effect(op)) check_effect(op);
   const bool without_grad = options_.keep_no_grad && !internal::grad_hooks->is_grad_enabled();
   if (without_grad) check_no_grad_write(op, arguments);
-  const bool passed_over =
-      !options_.run_effects && WithoutEffects::pass_over(options_.pure_function, op, stack);
+  const bool passed_over = !options_.without_effects_in.empty() &&
+                           WithoutEffects::pass_over(options_.without_effects_in, op, stack);
   if (!passed_over) op.call_boxed(stack);
 
   std::vector<GraphArg> given;
@@ -357,6 +362,7 @@ Graph TracingMode::trace_subgraph(
   TracingMode mode(options);
   mode.parent_ = this;
   mode.captured_ = captured;
+  mode.captures_all_ = captures_all_ && captured;
   return mode.record(f, inputs);
 }
 

@@ -26,13 +26,16 @@ struct TraceOptions {
   // Not empty: the name, for errors, of a function that must write to nothing but what it makes.
   // A call that would is refused with RuntimeError before it runs.
   std::string pure_function = "";
-  // False for a function that is run again when it has been traced: then calls with an ordered
-  // effect are recorded and passed over, or refused, as WithoutEffects says.
-  bool run_effects = true;
+  // Not empty: the name, for errors, of a function that is run again when it has been traced. Its
+  // calls with an ordered effect are recorded and passed over, or refused, as WithoutEffects says.
+  std::string without_effects_in = "";
   // Detaches in the graph what the program computes while gradients are off, so that gradients of
   // the graph stop where those of the program do. A write there to what has a history is refused
   // with NotImplementedError.
   bool keep_no_grad = false;
+  // Not null: sees, before it is written to, a tensor of each memory that the program has not made:
+  // an input, or what it has from outside.
+  std::function<void(const Tensor&)> before_write_outside = nullptr;
 };
 
 // Records each call that reaches it, and runs it below: on real tensors, or on fake ones. As
@@ -89,6 +92,9 @@ class TracingMode : public DispatchMode {
   // items too.
   void track_results(Node* node, const std::vector<IValue>& results);
   void track_items(Node* node, const std::vector<IValue>& results);
+  // Says that a call which the trace is about to record, of a higher-order operator, writes to the
+  // tensor.
+  void note_write(std::string_view who, const Tensor& written);
   // Traces a function that the graph will call, apart from this trace, which records nothing of it.
   // A tensor of this trace, or of one around it, that the function uses without having been given
   // it is lifted: the subgraph gets an input for it, behind the others, and `captured` has it.
@@ -123,7 +129,7 @@ class TracingMode : public DispatchMode {
   GraphArg object_argument(const IValue& value) const;
   // Refuses results of an operator with an effect that the graph cannot have.
   void check_effect(const OperatorHandle& op) const;
-  void check_pure(const OperatorHandle& op, const std::vector<IValue>& arguments);
+  void check_writes(const OperatorHandle& op, const std::vector<IValue>& arguments);
   void check_no_grad_write(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
   void check_data_dependent(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
 
@@ -141,9 +147,9 @@ class TracingMode : public DispatchMode {
     Node* node;
   };
   absl::flat_hash_map<const OpaqueObject*, TrackedObject> objects_;
-  TracingMode* parent_ = nullptr;            // of a subgraph
-  std::vector<Tensor>* captured_ = nullptr;  // the same
-  bool captures_all_ = false;                // what no trace knows, too
+  TracingMode* parent_ = nullptr;                  // of a subgraph
+  std::vector<Tensor>* captured_ = nullptr;        // the same
+  bool captures_all_ = false;                      // what no trace knows, too
   absl::flat_hash_set<const Node*> without_grad_;  // made while gradients were off
   std::vector<Tensor> from_outside_;  // inputs, constants: what pure functions leave as it is
   bool paused_ = false;               // while a trace inside this one runs

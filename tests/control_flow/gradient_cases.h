@@ -42,8 +42,14 @@ inline std::vector<GradientCase> gradient_cases() {
   add("cond that gives what it was given", [](const Tensors& in) {
     const Tensor y = in[0] * in[1];
     return cond(
-        sum(y) > 4, [](const Tensor& t) { return Tensors{t, t * 2}; },
-        [](const Tensor& t) { return Tensors{t * 3, t}; }, {y});
+        sum(y) > 4,
+        [](const Tensor& t) {
+          return Tensors{t, t * 2};
+        },
+        [](const Tensor& t) {
+          return Tensors{t * 3, t};
+        },
+        {y});
   });
   add("cond that captures alone", [](const Tensors& in) {
     const Tensor y = in[0] * in[1], z = in[0] + y;
@@ -51,8 +57,11 @@ inline std::vector<GradientCase> gradient_cases() {
         sum(in[0]) > 4, [&] { return Tensors{y * z}; }, [&] { return Tensors{z + 0}; });
   });
   add("map", [](const Tensors& in) {
-    return sb::map([&](const Tensor& row) { return Tensors{exp(row) * in[1], sum(row * in[1])}; },
-                   {in[0]});
+    return sb::map(
+        [&](const Tensor& row) {
+          return Tensors{exp(row) * in[1], sum(row * in[1])};
+        },
+        {in[0]});
   });
   add("map with what is given to each", [](const Tensors& in) {
     return sb::map([](const Tensor& row, const Tensor& x, const Tensor& w) { return row * x * w; },
@@ -76,12 +85,11 @@ inline std::vector<GradientCase> gradient_cases() {
   });
   add("while_loop that counts", [](const Tensors& in) {
     const Tensor none = sum(in[0]) * 0;
-    return while_loop(
-        [](const Tensor& i, const Tensor&, const Tensor& x) { return i < sum(x); },
-        [&](const Tensor& i, const Tensor& total, const Tensor& x) {
-          return Tensors{i + 1, total + exp(-i) * sum(x * in[1]), x * 0.9};
-        },
-        {none, none, in[0]});
+    return while_loop([](const Tensor& i, const Tensor&, const Tensor& x) { return i < sum(x); },
+                      [&](const Tensor& i, const Tensor& total, const Tensor& x) {
+                        return Tensors{i + 1, total + exp(-i) * sum(x * in[1]), x * 0.9};
+                      },
+                      {none, none, in[0]});
   });
   add("scan", [](const Tensors& in) {
     return scan(
@@ -118,18 +126,18 @@ inline std::vector<GradientCase> gradient_cases() {
   });
   add("while_loop in cond in while_loop", [](const Tensors& in) {
     const Tensor& w = in[1];
-    return while_loop(
-        [](const Tensor& x) { return sum(x) < 30; },
-        [&](const Tensor& x) {
-          return cond(
-              sum(x) > 8, [&](const Tensor& t) { return t * t + w * w; },
-              [&](const Tensor& t) {
-                return while_loop([](const Tensor& u) { return sum(u) < 9; },
+    return while_loop([](const Tensor& x) { return sum(x) < 30; },
+                      [&](const Tensor& x) {
+                        return cond(
+                            sum(x) > 8, [&](const Tensor& t) { return t * t + w * w; },
+                            [&](const Tensor& t) {
+                              return while_loop(
+                                  [](const Tensor& u) { return sum(u) < 9; },
                                   [&](const Tensor& u) { return u * 1.5 + w * w * t; }, {t * 1})[0];
-              },
-              {x});
-        },
-        {in[0]});
+                            },
+                            {x});
+                      },
+                      {in[0]});
   });
   return cases;
 }

@@ -92,25 +92,6 @@ TEST_CASE("a traced graph that holds control flow is derived") {
   }
 }
 
-TEST_CASE("under modes that replace calls nothing is cut in silence") {
-  for (const Case& c : cases()) {
-    INFO(c.name);
-    const Tensors in = leaves();
-    CHECK_THAT(message([&] { trace(c.program, in); }),
-               Contains("NotImplementedError: higher_order::") && Contains("under TracingMode") &&
-                   Contains("requires a gradient"));
-  }
-  const Tensor w = tensor_of({1}, {2});
-  set_requires_grad(w);
-  const Program captures = [&](const Tensors& in) {
-    return sb::map([&](const Tensor& row) { return row * w; }, in);
-  };
-  CHECK_THAT(message([&] {
-               trace(captures, {tensor_of({2, 1}, {1, 2})});
-             }),
-             Contains("captured by a function that calls aten::mul.Tensor"));
-}
-
 TEST_CASE("under no_grad a trace takes tensors that require gradients") {
   const NoGradGuard no_grad;
   for (const Case& c : cases()) {

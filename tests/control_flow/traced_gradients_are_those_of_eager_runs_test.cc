@@ -3,7 +3,6 @@
 
 #include "switchboard/autograd/gradcheck.h"
 #include "switchboard/tests/control_flow/gradient_cases.h"
-#include "switchboard/transforms/functionalization/functionalize.h"
 
 namespace sb::test {
 namespace {
@@ -36,13 +35,6 @@ TEST_CASE("second gradients") {
   }
 }
 
-TEST_CASE("gradients of functionalised programs") {
-  for (const GradientCase& c : gradient_cases()) {
-    INFO(c.name);
-    check_graphs_of(gradients_of(c.program), gradients_of(functionalize(c.program)));
-  }
-}
-
 TEST_CASE("a graph that was traced with gradients is derived when it runs") {
   for (const GradientCase& c : gradient_cases()) {
     INFO(c.name);
@@ -50,8 +42,7 @@ TEST_CASE("a graph that was traced with gradients is derived when it runs") {
     const Program run = [&](const Tensors& in) { return graph.run(in); };
     for (const Tensors& inputs : different_inputs()) {
       check_close(run(inputs), c.program(inputs));
-      check_close(gradients_of(run)(as_leaves(inputs)),
-                  gradients_of(c.program)(as_leaves(inputs)));
+      check_close(gradients_of(run)(as_leaves(inputs)), gradients_of(c.program)(as_leaves(inputs)));
     }
     CHECK(gradcheck_report(run, as_leaves(different_inputs()[1])).to_string() == "");
   }

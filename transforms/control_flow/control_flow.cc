@@ -117,12 +117,20 @@ std::vector<IValue> values_of(const std::vector<Tensor>& tensors) {
   return {tensors.begin(), tensors.end()};
 }
 
-bool truth_of(std::string_view who, const Tensor& tensor) {
+namespace {
+template <class T>
+T value_of(std::string_view who, const Tensor& tensor) {
   try {
-    return item(tensor).to<bool>();
+    return item(tensor).to<T>();
   } catch (const Error& error) {
     rethrow_with_context(error, str_cat(who, ": "));
   }
+}
+}  // namespace
+
+bool truth_of(std::string_view who, const Tensor& tensor) { return value_of<bool>(who, tensor); }
+int64_t integer_of(std::string_view who, const Tensor& tensor) {
+  return value_of<int64_t>(who, tensor);
 }
 
 void check_slices(std::string_view op, const std::vector<Tensor>& xs) {
@@ -153,8 +161,8 @@ void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, s
 
 namespace {
 
-// Thrown out of a call of which a function has captured a tensor that requires a gradient. No Error:
-// programs that catch those do not see it.
+// Thrown out of a call of which a function has captured a tensor that requires a gradient. No
+// Error: programs that catch those do not see it.
 struct CapturedGradient {
   std::string what;
 };
@@ -243,9 +251,8 @@ OperatorBase::Rule autograd_rule(const HigherOrderOperator& op) {
         *stack = arguments;
       }
     }
-    const std::string layer =
-        str_cat(op.name(), ": under ", mode ? mode->name() : "the mode of its arguments");
-    SB_CHECK_NOT_IMPLEMENTED(derived_call, layer, ": ", what,
+    const std::string layer = str_cat("under ", mode ? mode->name() : "the mode of its arguments");
+    SB_CHECK_NOT_IMPLEMENTED(derived_call, op.name(), ": ", layer, ": ", what,
                              " requires a gradient, which is not computed there, as the program "
                              "does not link //transforms/control_flow/derivatives");
     derived_call(op, layer, below, stack);
@@ -260,9 +267,20 @@ FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
     const size_t first_copied = copied ? copied(*stack) : std::numeric_limits<size_t>::max();
     std::vector<IValue> values;
     size_t num_functions = 0;
+    const auto function_of = [&](const IntrusivePtr<Callable>& function, std::string who) {
+      return Callable::make(
+          [who = std::move(who), first_copied,
+           f = api.functionalize(function->function())](std::vector<IValue> arguments) {
+            std::vector<IValue> results = f(arguments);
+            check_no_alias(who, arguments, results, first_copied);
+            return results;
+          });
+    };
     for (const IValue& argument : *stack) {
       const IntrusivePtr<Callable> function = Callable::find(argument);
-      if (!function) {
+      const bool of_functions = argument.is_List() && !argument.to_list().empty() &&
+                                Callable::find(argument.to_list()[0]);
+      if (!function && !of_functions) {
         values.push_back(api.unwrap(argument));
         continue;
       }
@@ -270,13 +288,14 @@ FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
           str_cat(op.name(), ": ",
                   num_functions < names.size() ? names[num_functions] : std::string("function"));
       ++num_functions;
-      values.push_back(
-          Callable::make([who, first_copied, f = api.functionalize(function->function())](
-                             std::vector<IValue> arguments) {
-            std::vector<IValue> results = f(arguments);
-            check_no_alias(who, arguments, results, first_copied);
-            return results;
-          }));
+      if (function) {
+        values.push_back(function_of(function, who));
+        continue;
+      }
+      std::vector<IValue> functions;
+      for (const IValue& item : argument.to_list())
+        functions.push_back(function_of(Callable::from(item), str_cat(who, " ", functions.size())));
+      values.emplace_back(std::move(functions));
     }
     api.redispatch([&] { op.call_boxed(&values); });
     stack->clear();

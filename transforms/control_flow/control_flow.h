@@ -5,6 +5,7 @@
 #define SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_CONTROL_FLOW_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -46,6 +47,8 @@ std::vector<IValue> values_of(const std::vector<Tensor>& tensors);
 // The one element of a bool tensor. Errors start with `who`: DataDependentOutputError where there
 // is no data to read.
 bool truth_of(std::string_view who, const Tensor& tensor);
+// The same for an integer.
+int64_t integer_of(std::string_view who, const Tensor& tensor);
 
 // RuntimeError unless the tensors that `op` takes slices of, its argument xs, are there, have a
 // first dimension, and agree in it. Of a size that is a symbol, what can be told.
@@ -65,13 +68,13 @@ void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, s
 // The rule at Autograd. Where no mode replaces or records the call, the operator is plain control
 // flow: what its functions call is recorded as it runs, captured tensors included. Under
 // functionalisation the values below are recorded so. Under any other mode the call runs below
-// autograd; where a tensor, given or captured, requires a gradient, it gets a node of its own, whose
-// backward calls the operator again (derivatives/). NotImplementedError, naming the operator, the
-// mode and the tensor, where the program does not link these.
+// autograd; where a tensor, given or captured, requires a gradient, it gets a node of its own,
+// whose backward calls the operator again (derivatives/). NotImplementedError, naming the operator,
+// the mode and the tensor, where the program does not link these.
 OperatorBase::Rule autograd_rule(const HigherOrderOperator& op);
 
 // Runs a call that is not plain control flow, and of which a tensor requires a gradient. `layer`
-// goes before errors: "higher_order::cond: under TracingMode"; `below` are the keys of the call
+// goes into errors: "under TracingMode"; `below` are the keys of the call
 // below autograd. derivatives/ sets it.
 using DerivedCall = void (*)(const HigherOrderOperator& op, const std::string& layer,
                              DispatchKeySet below, Stack* stack);

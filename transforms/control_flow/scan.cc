@@ -55,7 +55,8 @@ void trace_scan(TracingMode& mode, DispatchKeySet keys, Stack* stack) {
   const ScanCall call(*stack);
   TracedFunctions traced = trace_functions(
       mode, {{call.combine_fn, "scan_combine_graph", call.inputs_at(call.init, 0)}});
-  if (auto fixed = fix_strides(mode, call.combine_fn, call.init, traced.results[0])) {
+  if (auto fixed =
+          fix_strides(mode, call.combine_fn, call.init, traced.results[0], traced.written[0])) {
     (*stack)[0] = std::move(fixed->function);
     (*stack)[1] = std::move(fixed->carried);
     return trace_scan(mode, keys, stack);

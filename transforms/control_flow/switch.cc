@@ -30,10 +30,9 @@ IValue checked_index(const IValue& index) {
 
 void run_switch(DispatchKeySet, Stack* stack) {
   const SwitchCall call(*stack);
-  const int64_t index =
-      call.index.is_Int()
-          ? call.index.to_int()
-          : integer_of("higher_order::switch: index", call.index.unchecked_tensor());
+  const int64_t index = call.index.is_Int() ? call.index.to_int()
+                                            : integer_of("higher_order::switch: index",
+                                                         call.index.unchecked_tensor());
   SB_CHECK_INDEX(index >= 0 && static_cast<size_t>(index) < call.branches.size(), kSwitchName,
                  ": index: ", index, " is out of range: there are ", call.branches.size(),
                  " branches");
@@ -72,7 +71,7 @@ HigherOrderOperator* make_switch() {
   op->impl(DispatchKey::CompositeExplicitAutograd, run_switch).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_switch).release();
-  op->impl_functionalize(functionalized(*op, {"branches"}), functionalize_routes()).release();
+  op->impl_functionalize(functionalized(*op, {"branch"}), functionalize_routes()).release();
   return op;
 }
 
@@ -119,17 +118,15 @@ std::vector<Tensor> switch_on(const Tensor& index, std::vector<IValue> branches,
   if (branches.size() == 1)
     return control_flow::call_branch(0, std::move(branches), std::move(operands));
   const auto last = static_cast<int64_t>(branches.size()) - 1;
-  return control_flow::call_switch(clamp(index, 0, last), std::move(branches),
-                                   std::move(operands));
+  return control_flow::call_switch(clamp(index, 0, last), std::move(branches), std::move(operands));
 }
 
 std::vector<Tensor> switch_on(int64_t index, std::vector<IValue> branches,
                               std::vector<Tensor> operands) {
   control_flow::check_branches(branches);
   const auto last = static_cast<int64_t>(branches.size()) - 1;
-  return control_flow::call_branch(
-      static_cast<size_t>(std::clamp(index, int64_t{0}, last)), std::move(branches),
-      std::move(operands));
+  return control_flow::call_branch(static_cast<size_t>(std::clamp(index, int64_t{0}, last)),
+                                   std::move(branches), std::move(operands));
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/functionalization/view_chain.h"
 
 namespace sb::control_flow {
 
@@ -20,19 +21,65 @@ Tensor own_copy(const Tensor& t) {
   return as_strided(clone(memory), t.sizes(), t.strides(), 0);
 }
 
+namespace {
+
+// Undoes what functions that are traced write to memory that is not theirs: it is for the graph to
+// write there.
+class Undo {
+ public:
+  Undo() = default;
+  ~Undo() {
+    const NoModesGuard no_modes;
+    const internal::BelowRecordingGuard below;
+    for (const auto& [memory, saved] : saved_) copy_(memory, saved);
+  }
+  Undo(const Undo&) = delete;
+  Undo& operator=(const Undo&) = delete;
+
+  void save(const Tensor& tensor) {
+    for (const auto& [memory, saved] : saved_)
+      if (memory.is_alias_of(tensor)) return;
+    const NoModesGuard no_modes;
+    const internal::BelowRecordingGuard below;
+    const Tensor memory = flat_storage(tensor);
+    saved_.emplace_back(memory, clone(memory));
+  }
+
+ private:
+  std::vector<std::pair<Tensor, Tensor>> saved_;
+};
+
+}  // namespace
+
 TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToTrace>& functions) {
   TracedFunctions traced;
   std::vector<Graph> graphs;
   for (const FunctionToTrace& f : functions) {
     std::vector<Tensor> copies, results;
     for (const Tensor& input : f.inputs) copies.push_back(own_copy(input));
-    const TraceOptions options{.refuse_data_dependent = mode.options().refuse_data_dependent,
-                               .pure_function = f.function.name(),
-                               .run_effects = false};
-    graphs.push_back(mode.trace_subgraph(
-        [&](const std::vector<Tensor>& given) { return results = f.function(given); }, copies,
-        options, &traced.captured));
+    std::vector<bool> written(copies.size());
+    std::vector<Tensor> captured_written;
+    {
+      Undo undo;
+      const TraceOptions options{.refuse_data_dependent = mode.options().refuse_data_dependent,
+                                 .without_effects_in = f.function.name(),
+                                 .keep_no_grad = mode.options().keep_no_grad,
+                                 .before_write_outside = [&](const Tensor& tensor) {
+                                   for (size_t i = 0; i < copies.size(); ++i)
+                                     if (copies[i].is_same(tensor)) return void(written[i] = true);
+                                   captured_written.push_back(tensor);
+                                   undo.save(tensor);
+                                 }};
+      graphs.push_back(mode.trace_subgraph(
+          [&](const std::vector<Tensor>& given) { return results = f.function(given); }, copies,
+          options, &traced.captured));
+    }
     traced.results.push_back(std::move(results));
+    // The call does the same to its own tensors.
+    for (size_t i = 0; i < copies.size(); ++i)
+      if (written[i]) mode.note_write(f.function.name(), f.inputs[i]);
+    for (const Tensor& tensor : captured_written) mode.note_write(f.function.name(), tensor);
+    traced.written.push_back(std::move(written));
   }
   for (size_t i = 0; i < graphs.size(); ++i) {
     // What only later functions capture.
@@ -54,13 +101,17 @@ GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
 
 std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgument& function,
                                         std::vector<Tensor> carried,
-                                        const std::vector<Tensor>& results) {
+                                        const std::vector<Tensor>& results,
+                                        const std::vector<bool>& written) {
   if (results.size() < carried.size()) return std::nullopt;
   std::vector<bool> changed(carried.size());
   bool any = false;
   for (size_t i = 0; i < carried.size(); ++i) {
     changed[i] = results[i].dim() == carried[i].dim() && !same_strides(results[i], carried[i]);
     if (!changed[i]) continue;
+    SB_CHECK_NOT_IMPLEMENTED(!written[i], function.name(), ": under TracingMode: it writes to ",
+                             carried[i].describe(), ", argument ", i,
+                             ", and gives other strides for it; write to a clone");
     any = true;
     const ModeGuard active(&mode);
     carried[i] = contiguous(carried[i]);
@@ -82,9 +133,9 @@ void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* sta
                     std::vector<GraphArg> arguments) {
   {
     // In a function that is only recorded, its own functions are that, too.
-    WithoutEffects without(mode.options().pure_function);
+    WithoutEffects without(mode.options().without_effects_in);
     std::optional<ModeGuard> active;
-    if (!mode.options().run_effects) active.emplace(&without);
+    if (!mode.options().without_effects_in.empty()) active.emplace(&without);
     op.call_boxed(stack);
   }
   Node* const node = mode.graph().call_higher_order(std::move(target), std::move(arguments));

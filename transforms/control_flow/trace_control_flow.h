@@ -28,12 +28,12 @@ struct FunctionToTrace {
 struct TracedFunctions {
   std::vector<GraphArg> graphs;
   std::vector<std::vector<Tensor>> results;
+  std::vector<std::vector<bool>> written;  // which inputs each writes to
   std::vector<Tensor> captured;
 };
 
-// Traces functions, with copies of the inputs, so that functions of which only one is to run do not
-// change each other's data. Throws RuntimeError, naming the operator that would do it, if a
-// function writes to its inputs or to what it captures.
+// Traces functions, with copies of the inputs: what they write to these, and to what they capture,
+// is in their graphs, and undone here.
 TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToTrace>& functions);
 
 // `tensors` and then what was captured, as an argument of a node.
@@ -43,13 +43,15 @@ GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
 // A graph has strides burnt in, and a function that carries tensors from one trip to the next may
 // change theirs. Then both are made contiguous: the carried tensors, in the graph, and the results
 // of the function, of which the first are the next carried ones. nullopt where it changes none.
+// NotImplementedError where it writes to one of which it changes the strides.
 struct FixedStrides {
   IValue function;
   std::vector<Tensor> carried;
 };
 std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgument& function,
                                         std::vector<Tensor> carried,
-                                        const std::vector<Tensor>& results);
+                                        const std::vector<Tensor>& results,
+                                        const std::vector<bool>& written);
 
 // Runs the operator below the mode with the arguments on the stack, and records the call as a node
 // with these arguments. The results stand for items of the node.

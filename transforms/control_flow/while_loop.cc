@@ -37,8 +37,7 @@ std::vector<Tensor> run_loop(const WhileLoopCall& call, F trip) {
 void run_while_loop(DispatchKeySet, Stack* stack) {
   const WhileLoopCall call(*stack);
   bool stepped = false;
-  std::vector<Tensor> carried =
-      run_loop(call, [&](const std::vector<Tensor>&) { stepped = true; });
+  std::vector<Tensor> carried = run_loop(call, [&](const std::vector<Tensor>&) { stepped = true; });
   // A later write to a result must not reach an input.
   if (!stepped)
     for (Tensor& tensor : carried) tensor = clone(tensor);
@@ -61,16 +60,20 @@ void run_stack_output(DispatchKeySet, Stack* stack) {
 // Both operators are traced alike.
 class WhileLoopTarget final : public HigherOrderTarget {
  public:
-  explicit WhileLoopTarget(const HigherOrderOperator& op) : op_(op) {}
+  WhileLoopTarget(const HigherOrderOperator& op, bool rows_unseen)
+      : op_(op), rows_unseen_(rows_unseen) {}
   std::string name() const override { return op_.opname(); }
   std::vector<IValue> run(std::vector<IValue> arguments,
                           const std::vector<std::shared_ptr<const Graph>>& graphs) const override {
-    return op_({graph_callable(graphs.at(0)), graph_callable(graphs.at(1)), arguments.at(0),
-                arguments.at(1)});
+    std::vector<IValue> given{graph_callable(graphs.at(0)), graph_callable(graphs.at(1)),
+                              arguments.at(0), arguments.at(1)};
+    if (rows_unseen_) given.emplace_back(true);
+    return op_(std::move(given));
   }
 
  private:
   const HigherOrderOperator& op_;
+  bool rows_unseen_;
 };
 
 void trace_loop(const HigherOrderOperator& op, TracingMode& mode, Stack* stack) {
@@ -81,7 +84,8 @@ void trace_loop(const HigherOrderOperator& op, TracingMode& mode, Stack* stack) 
       trace_functions(mode, {{call.cond_fn, "while_loop_cond_graph", inputs},
                              {call.body_fn, "while_loop_body_graph", inputs}});
   call.check_condition(traced.results[0]);
-  if (auto fixed = fix_strides(mode, call.body_fn, call.carried, traced.results[1])) {
+  if (auto fixed =
+          fix_strides(mode, call.body_fn, call.carried, traced.results[1], traced.written[1])) {
     (*stack)[1] = std::move(fixed->function);
     (*stack)[2] = std::move(fixed->carried);
     return trace_loop(op, mode, stack);
@@ -91,7 +95,8 @@ void trace_loop(const HigherOrderOperator& op, TracingMode& mode, Stack* stack) 
   std::vector<GraphArg> arguments{traced.graphs[0], traced.graphs[1],
                                   mode.argument_of(call.carried),
                                   argument_with_captured(mode, call.additional, traced)};
-  run_and_record(mode, op, stack, std::make_shared<WhileLoopTarget>(op), std::move(arguments));
+  run_and_record(mode, op, stack, std::make_shared<WhileLoopTarget>(op, call.rows_unseen),
+                 std::move(arguments));
 }
 
 HigherOrderOperator* make_loop(std::string name, void (*run)(DispatchKeySet, Stack*),
@@ -112,10 +117,14 @@ HigherOrderOperator* make_loop(std::string name, void (*run)(DispatchKeySet, Sta
 }  // namespace
 
 WhileLoopCall::WhileLoopCall(const std::vector<IValue>& stack, std::string_view op)
-    : cond_fn(op, "cond_fn", arguments_of(op, stack, 4)[0]),
+    : cond_fn(op, "cond_fn", arguments_of(op, stack, stack.size() == 5 ? 5 : 4)[0]),
       body_fn(op, "body_fn", stack[1]),
       carried(tensors_of(op, "carried_inputs", stack[2])),
-      additional(tensors_of(op, "additional_inputs", stack[3])) {}
+      additional(tensors_of(op, "additional_inputs", stack[3])),
+      rows_unseen(stack.size() == 5 && stack[4].to_bool()) {
+  SB_CHECK_TYPE(stack.size() == 4 || op == kStackOutputName, op, ": expected 4 arguments, got ",
+                stack.size());
+}
 
 std::vector<Tensor> WhileLoopCall::with_additional(std::vector<Tensor> tensors) const {
   tensors.insert(tensors.end(), additional.begin(), additional.end());
@@ -145,9 +154,9 @@ HigherOrderOperator& while_loop_op() {
 }
 
 HigherOrderOperator& while_loop_stack_output_op() {
-  static HigherOrderOperator* const op = control_flow::make_loop(
-      "while_loop_stack_output", control_flow::run_stack_output,
-      [](const std::vector<IValue>&) { return size_t{0}; });
+  static HigherOrderOperator* const op =
+      control_flow::make_loop("while_loop_stack_output", control_flow::run_stack_output,
+                              [](const std::vector<IValue>&) { return size_t{0}; });
   return *op;
 }
 

@@ -19,7 +19,8 @@ HigherOrderOperator& while_loop_op();
 // `higher_order::while_loop_stack_output(...)` of the same arguments: what is carried after each
 // trip, stacked along a new first dimension; of no trip the carried inputs, as one row. As
 // `torch.ops.higher_order.while_loop_stack_output`. A loop that a trace records runs as this where
-// a gradient will need what each trip began with.
+// a gradient will need what each trip began with. In a fake mode the number of rows is a symbol;
+// with `true` as fifth argument, of who shows them to nobody, one row stands for all.
 HigherOrderOperator& while_loop_stack_output_op();
 
 // Replaces the carried tensors by body_fn(carried...) while cond_fn(carried...) holds, and gives
@@ -54,6 +55,7 @@ struct WhileLoopCall {
 
   FunctionArgument cond_fn, body_fn;
   std::vector<Tensor> carried, additional;
+  bool rows_unseen;
 };
 
 std::vector<Tensor> call_while_loop(IValue cond_fn, IValue body_fn, std::vector<Tensor> carried,

@@ -62,8 +62,8 @@ BackwardStep::BackwardStep(DerivedFunction* of, const Tensors& given, size_t num
     else
       fixed.push_back(which - num_slices);
   }
-  function = std::make_shared<const FunctionArgument>(
-      "higher_order::scan", "combine_fn", of->function_of(std::move(gradient), kept));
+  function = std::make_shared<const FunctionArgument>("higher_order::scan", "combine_fn",
+                                                      of->function_of(std::move(gradient), kept));
 }
 
 GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,

@@ -35,7 +35,8 @@ struct Runs {
   Tensors carried, slices, fixed;
 };
 
-// Gradients of what came of the runs, for each carried tensor or stacked result; undefined ones too.
+// Gradients of what came of the runs, for each carried tensor or stacked result; undefined ones
+// too.
 struct GradientsOfRuns {
   Tensors last;     // of what is carried in the end
   Tensors next;     // of what each run gave to be carried on: one row for each

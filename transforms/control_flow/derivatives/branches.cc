@@ -6,21 +6,22 @@
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/derivatives/call_node.h"
 #include "switchboard/transforms/control_flow/derivatives/derived_function.h"
+#include "switchboard/transforms/control_flow/switch.h"
 
 namespace sb::control_flow {
 namespace {
 
 // `again` calls the operator with functions and operands.
-using Again = std::function<Tensors(const Tensors& others, std::vector<IValue> functions,
-                                    Tensors operands)>;
+using Again =
+    std::function<Tensors(const Tensors& others, std::vector<IValue> functions, Tensors operands)>;
 
 Tensors derive_branches(const DerivedCallSite& call, const std::vector<FunctionArgument>& branches,
                         const Tensors& operands, Tensors others, Tensors results, Again again) {
   Tensors captured;
   std::vector<std::shared_ptr<DerivedFunction>> functions;
   for (const FunctionArgument& branch : branches) {
-    functions.push_back(std::make_shared<DerivedFunction>(
-        branch, call.layer, operands, which_require_grad(operands), &captured));
+    functions.push_back(std::make_shared<DerivedFunction>(branch, call.layer, operands,
+                                                          which_require_grad(operands), &captured));
   }
   std::vector<bool> derived(results.size());
   for (const auto& function : functions) {
@@ -55,8 +56,7 @@ Tensors derive_branches(const DerivedCallSite& call, const std::vector<FunctionA
       of_functions.push_back(functions[f]->function_of(std::move(gradients[f]), kept));
     Tensors operands = inputs;
     for (const size_t i : given) operands.push_back(grads[i]);
-    return spread(again(others, std::move(of_functions), std::move(operands)), come,
-                  inputs.size());
+    return spread(again(others, std::move(of_functions), std::move(operands)), come, inputs.size());
   };
   return record(call, std::move(recorded));
 }
@@ -74,7 +74,21 @@ void derive_cond(const DerivedCallSite& site, Stack* stack) {
       }));
 }
 
-[[maybe_unused]] const bool registered = register_derivative(cond_op(), derive_cond);
+void derive_switch(const DerivedCallSite& site, Stack* stack) {
+  const SwitchCall call(*stack);
+  Tensors results = site.run(site.op, *stack);
+  Tensors others;
+  if (call.index.is_Tensor()) others.push_back(call.index.to_tensor());
+  *stack = values_of(derive_branches(
+      site, call.branches, call.operands, others, std::move(results),
+      [index = call.index](const Tensors& saved, std::vector<IValue> functions, Tensors operands) {
+        return call_switch(saved.empty() ? index : IValue(saved[0]), std::move(functions),
+                           std::move(operands));
+      }));
+}
+
+[[maybe_unused]] const bool registered =
+    register_derivative(cond_op(), derive_cond) && register_derivative(switch_op(), derive_switch);
 
 }  // namespace
 }  // namespace sb::control_flow

@@ -25,7 +25,7 @@ Rules& rules() {
 void derive_call(const HigherOrderOperator& op, const std::string& layer, DispatchKeySet below,
                  Stack* stack) {
   const auto found = rules().find(&op);
-  SB_CHECK_NOT_IMPLEMENTED(found != rules().end(), layer,
+  SB_CHECK_NOT_IMPLEMENTED(found != rules().end(), op.name(), ": ", layer,
                            ": a tensor requires a gradient, and the operator has none there");
   found->second({op, layer, below}, stack);
 }
@@ -75,8 +75,9 @@ class CallNode final : public GradNode {
       backward = recorded_.backward;
     }
     const Tensors inputs = unpack(inputs_), others = unpack(others_), results = unpack(results_);
-    SB_CHECK(backward, name(), ": what was saved for it has been freed; call the first backward "
-                               "with retain_graph");
+    SB_CHECK(backward, name(),
+             ": what was saved for it has been freed; call the first backward "
+             "with retain_graph");
     const Tensors given = backward(inputs, others, results, grads);
     return {given.begin(), given.end()};
   }

@@ -20,7 +20,7 @@ using Tensors = std::vector<Tensor>;
 // A call that is derived.
 struct DerivedCallSite {
   const HigherOrderOperator& op;
-  std::string layer;     // "higher_order::cond: under TracingMode"
+  std::string layer;     // "under TracingMode", for errors
   DispatchKeySet below;  // autograd
   // Runs an operator with the arguments below autograd, under the modes of the call.
   Tensors run(const HigherOrderOperator& op, std::vector<IValue> arguments) const;
@@ -36,10 +36,10 @@ std::vector<bool> which_require_grad(const Tensors& tensors);
 
 // What a node is made of.
 struct Recorded {
-  Tensors inputs;       // that gradients go to
-  Tensors others;       // that backward needs besides
-  Tensors results;      // of the call and others that backward needs
-  size_t num_returned;  // how many of them the call gives
+  Tensors inputs;             // that gradients go to
+  Tensors others;             // that backward needs besides
+  Tensors results;            // of the call and others that backward needs
+  size_t num_returned;        // how many of them the call gives
   std::vector<bool> derived;  // which results were computed from what requires a gradient
   // The gradients of the inputs: undefined where nothing comes, or where none is wanted. It gets
   // the tensors above as they were; `grads` are the gradients of the results, undefined ones too.

@@ -20,7 +20,8 @@ namespace sb::control_flow {
 namespace {
 
 TraceOptions options_for(const std::string& function) {
-  TraceOptions options{.pure_function = function, .keep_no_grad = true};
+  TraceOptions options{
+      .pure_function = function, .without_effects_in = function, .keep_no_grad = true};
   if (const auto* const around = dynamic_cast<const TracingMode*>(get_mode(ModeKey::Proxy)))
     options.refuse_data_dependent = around->options().refuse_data_dependent;
   return options;
@@ -101,6 +102,17 @@ bool is_effect(const Node& node) {
          !node.op().schema().is_mutable();
 }
 
+// Makes an input a tensor that was computed, so that it is not an error of autograd's to write to
+// it. No backward goes beyond it.
+class InputNode final : public GradNode {
+ public:
+  std::string name() const override { return "an argument of a function"; }
+  TensorVector apply(TensorVector) override { return {}; }
+};
+
+// The function that is recorded now.
+thread_local DerivedFunction* recording = nullptr;
+
 }  // namespace
 
 BesideProgram::BesideProgram() {
@@ -114,18 +126,18 @@ std::vector<size_t> places(const std::vector<bool>& flags) {
   return found;
 }
 
-DerivedFunction::DerivedFunction(const FunctionArgument& f, std::string layer,
+DerivedFunction::DerivedFunction(const FunctionArgument& f, const std::string& layer,
                                  const std::vector<Tensor>& inputs, const std::vector<bool>& needed,
                                  std::vector<Tensor>* captured)
-    : name_(f.name()), layer_(std::move(layer)), trace_(options_for(name_)) {
+    : name_(str_cat(f.name(), ": ", layer)), trace_(options_for(name_)) {
   const BesideProgram beside;
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor stand_in;
     {
-      const BelowAutogradGuard below;
+      const internal::BelowRecordingGuard below;
       stand_in = own_copy(inputs[i]);
     }
-    if (needed[i]) set_requires_grad(stand_in);
+    if (needed[i]) internal::set_history(stand_in, make_intrusive<InputNode>());
     add_input(stand_in);
   }
   take_captured(*captured);
@@ -152,14 +164,19 @@ void DerivedFunction::take_captured(const std::vector<Tensor>& captured) {
 size_t DerivedFunction::go_on(const std::function<void()>& f, std::vector<Tensor>* captured) {
   const size_t begin = num_recorded();
   const GradModeGuard on(true);
+  struct Recording {
+    DerivedFunction* const outer;
+    ~Recording() { recording = outer; }
+  } const scope{std::exchange(recording, this)};
   trace_.resume(f, captured);
   return begin;
 }
 
-// Backward through a Function is in the trace as what it calls; what it would be derived as, is not.
+// Backward through a Function is in the trace as what it calls; what it would be derived as, is
+// not.
 void DerivedFunction::check_recorded() {
   const std::string random = random_operator(trace_.graph());
-  SB_CHECK_NOT_IMPLEMENTED(random.empty(), layer_, ": ", name_, ": ", random,
+  SB_CHECK_NOT_IMPLEMENTED(random.empty(), name_, ": ", random,
                            " draws random numbers, and a gradient would draw them again; draw "
                            "them outside of the function, or call it under no_grad");
   absl::flat_hash_set<std::string> derived_by_operator;
@@ -179,11 +196,13 @@ void DerivedFunction::check_recorded() {
     if (!seen.insert(node.get()).second) continue;
     if (dynamic_cast<const internal::FunctionNode*>(node.get()) &&
         !derived_by_operator.contains(node->name()))
-      derived_once_ = str_cat(layer_, ": ", name_, ": the second derivative of ", node->name(),
+      derived_once_ = str_cat(name_, ": the second derivative of ", node->name(),
                               " is not known there: it is a graph of what it called");
     for (const Edge& edge : node->edges())
       if (edge) waiting.push_back(edge.node);
   }
+  // What is in a function inside of another one is in that one's graph, too.
+  if (recording && !derived_once_.empty()) recording->derived_once_ = derived_once_;
 }
 
 bool DerivedFunction::derives(size_t result) const { return requires_grad(results_[result]); }
@@ -199,8 +218,7 @@ DerivedFunction::Gradient DerivedFunction::differentiate(const std::vector<size_
   for (const size_t i : results) {
     const BelowAutogradGuard below;
     of_results.push_back(ones_like(detach(results_[i])));
-    gradient.placeholders.push_back(
-        trace_.add_input(of_results.back(), str_cat("grad", i)));
+    gradient.placeholders.push_back(trace_.add_input(of_results.back(), str_cat("grad", i)));
   }
   for (size_t r = 0; r < results.size(); ++r) {
     Edge edge = gradient_edge(results_[results[r]]);
@@ -227,9 +245,9 @@ DerivedFunction::Gradient DerivedFunction::differentiate(const std::vector<size_
       },
       &others);
   gradient.end = num_recorded();
-  SB_CHECK_NOT_IMPLEMENTED(others.empty(), layer_, ": ", name_, ": its gradient uses ",
-                           others.front().describe(),
-                           ", which it has from outside and which the function itself does not use");
+  SB_CHECK_NOT_IMPLEMENTED(
+      others.empty(), name_, ": its gradient uses ", others.front().describe(),
+      ", which it has from outside and which the function itself does not use");
   return gradient;
 }
 
@@ -270,9 +288,8 @@ IValue DerivedFunction::function_of(Gradient gradient, const std::vector<bool>& 
                          derived_once = derived_once_](std::vector<IValue> values) {
     if (!derived_once.empty() && is_grad_enabled()) {
       for (const IValue& value : values) {
-        value.for_each_tensor([&](const Tensor& t) {
-          SB_CHECK_NOT_IMPLEMENTED(!requires_grad(t), derived_once);
-        });
+        value.for_each_tensor(
+            [&](const Tensor& t) { SB_CHECK_NOT_IMPLEMENTED(!requires_grad(t), derived_once); });
       }
     }
     return graph->run_values(std::move(values));

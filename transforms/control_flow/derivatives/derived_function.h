@@ -16,8 +16,8 @@
 
 namespace sb::control_flow {
 
-// For a scope, calls go to no mode but a fake one: what is prepared beside the program is no part of
-// it.
+// For a scope, calls go to no mode but a fake one: what is prepared beside the program is no part
+// of it.
 class BesideProgram {
  public:
   BesideProgram();
@@ -38,13 +38,14 @@ class BesideProgram {
 // that computes the function again as far as it has to. For any number of threads.
 class DerivedFunction {
  public:
-  // `layer` goes before errors. Those inputs require gradients for which `needed` is true. `captured`
+  // `layer` goes into errors. Those inputs require gradients for which `needed` is true. `captured`
   // has the tensors that functions use without having been given them: those that are there already
   // are inputs of this one in any case, and what it captures is added. Throws NotImplementedError
   // where the function draws random numbers, as its gradient would draw others; RuntimeError if it
   // writes to what it has not made; and what it throws.
-  DerivedFunction(const FunctionArgument& f, std::string layer, const std::vector<Tensor>& inputs,
-                  const std::vector<bool>& needed, std::vector<Tensor>* captured);
+  DerivedFunction(const FunctionArgument& f, const std::string& layer,
+                  const std::vector<Tensor>& inputs, const std::vector<bool>& needed,
+                  std::vector<Tensor>* captured);
 
   // Takes what functions that came later have captured as inputs, too.
   void take_captured(const std::vector<Tensor>& captured);
@@ -74,7 +75,7 @@ class DerivedFunction {
   void add_input(const Tensor& tensor);
   void check_recorded();
 
-  std::string name_, layer_;
+  std::string name_;  // for errors: "higher_order::cond: true_fn: under TracingMode"
   std::mutex mutex_;
   TracingMode trace_;
   std::vector<Tensor> inputs_;

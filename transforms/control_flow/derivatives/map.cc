@@ -1,13 +1,14 @@
 // map: the gradient is a map over the slices and the gradients of the results' slices. What every
 // slice is given gets the sum of its gradients.
 
+#include "switchboard/transforms/control_flow/map.h"
+
 #include <memory>
 #include <utility>
 
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/transforms/control_flow/derivatives/call_node.h"
 #include "switchboard/transforms/control_flow/derivatives/derived_function.h"
-#include "switchboard/transforms/control_flow/map.h"
 
 namespace sb::control_flow {
 namespace {

@@ -1,5 +1,7 @@
 // scan: keeps what each step began with, and goes back through them.
 
+#include "switchboard/transforms/control_flow/scan.h"
+
 #include <memory>
 #include <utility>
 
@@ -7,7 +9,6 @@
 #include "switchboard/transforms/control_flow/derivatives/backward_scan.h"
 #include "switchboard/transforms/control_flow/derivatives/call_node.h"
 #include "switchboard/transforms/control_flow/derivatives/derived_function.h"
-#include "switchboard/transforms/control_flow/scan.h"
 
 namespace sb::control_flow {
 namespace {
@@ -33,13 +34,13 @@ void derive_scan(const DerivedCallSite& site, Stack* stack) {
   // Each step gives what it was carried, too.
   const auto keeping = [f = call.combine_fn, num_carried](const Tensors& in) {
     Tensors results = f(in);
-    results.insert(results.end(), in.begin(), in.begin() + static_cast<std::ptrdiff_t>(num_carried));
+    results.insert(results.end(), in.begin(),
+                   in.begin() + static_cast<std::ptrdiff_t>(num_carried));
     return results;
   };
   Recorded recorded;
-  recorded.results =
-      site.run(site.op, {tensor_callable(call.combine_fn.name(), keeping), call.init, call.xs,
-                         call.additional});
+  recorded.results = site.run(site.op, {tensor_callable(call.combine_fn.name(), keeping), call.init,
+                                        call.xs, call.additional});
   const size_t num_returned = recorded.results.size() - num_carried;
   recorded.num_returned = num_returned;
   for (size_t i = 0; i < num_returned; ++i) recorded.derived.push_back(function->derives(i));

@@ -26,20 +26,9 @@ struct Trips {
   Tensor any;
 };
 
-// Whether nothing but fake tensors is to come of the call: nobody will run it again, or see how
-// many trips it makes.
-bool only_fake(const WhileLoopCall& call) {
-  if (get_mode(ModeKey::Proxy)) return false;
-  for (const Tensor& t : call.carried) {
-    const IntrusivePtr<ModeData>& owner = t.impl()->mode_data();
-    if (owner && owner->mode().mode_key() == ModeKey::Fake) return true;
-  }
-  return false;
-}
-
-Trips run_trips(const DerivedCallSite& site, const WhileLoopCall& call) {
+Trips run_trips(const DerivedCallSite& site, const WhileLoopCall& call, bool rows_unseen) {
   const BelowAutogradGuard guard;
-  const Tensor count = zeros({}, TensorOptions(DType::Int64, call.carried[0].device()));
+  const Tensor count = new_zeros(call.carried[0], {}, DType::Int64);
   const size_t num_carried = call.carried.size();
   // Both functions without the counter.
   const auto without = [num_carried](const Tensors& in) {
@@ -55,13 +44,10 @@ Trips run_trips(const DerivedCallSite& site, const WhileLoopCall& call) {
   };
   Tensors carried = call.carried;
   carried.push_back(count);
-  const bool fake = only_fake(call);
   Tensors stacks =
-      site.run(fake ? while_loop_op() : while_loop_stack_output_op(),
-               {tensor_callable(call.cond_fn.name(), cond_fn),
-                tensor_callable(call.body_fn.name(), body_fn), carried, call.additional});
-  if (fake)
-    for (Tensor& stack : stacks) stack = unsqueeze(stack, 0);
+      site.run(while_loop_stack_output_op(), {tensor_callable(call.cond_fn.name(), cond_fn),
+                                              tensor_callable(call.body_fn.name(), body_fn),
+                                              carried, call.additional, rows_unseen});
   const Tensor any = select(stacks.back(), 0, -1) > 0;
   stacks.pop_back();
   return {std::move(stacks), any};
@@ -92,7 +78,7 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
   const auto function = std::make_shared<DerivedFunction>(
       call.body_fn, site.layer, call.with_additional(call.carried), needed, &captured);
 
-  const Trips trips = run_trips(site, call);
+  const Trips trips = run_trips(site, call, last_row || call.rows_unseen);
   Recorded recorded;
   recorded.results = trips.stacks;
   if (last_row) {
@@ -123,12 +109,11 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
     const auto gradients_in = [=](const Tensors& in) {
       return spread({at(in, num_carried + num_fixed), in.end()}, given, 2 * num_carried);
     };
-    const BackwardStep step(function.get(), Tensors(operands.cbegin(), at(operands, num_carried)), 0,
-                            {at(wanted, num_carried), wanted.end()}, {});
+    const BackwardStep step(function.get(), Tensors(operands.cbegin(), at(operands, num_carried)),
+                            0, {at(wanted, num_carried), wanted.end()}, {});
     const auto back = [=](const Tensors& in) {
       const Tensors of_results = gradients_in(in);
-      const Tensors none(num_carried),
-          first(at(of_results, 0), at(of_results, num_carried));
+      const Tensors none(num_carried), first(at(of_results, 0), at(of_results, num_carried));
       const GradientsOfRuns gradients{last_row ? first : none,
                                       last_row ? none : first,
                                       {at(of_results, num_carried), of_results.end()},
@@ -157,7 +142,8 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
         all.push_back(sum.defined() ? clone(sum, MemoryFormat::Contiguous)
                                     : first_gradient(sum, select(in[i], 0, 0)));
       }
-      for (const size_t i : step.fixed) all.push_back(first_gradient(Tensor(), in[num_carried + i]));
+      for (const size_t i : step.fixed)
+        all.push_back(first_gradient(Tensor(), in[num_carried + i]));
       return all;
     };
     const Tensors found = cond(others[0], back, no_trip, operands);
