@@ -161,6 +161,18 @@ void FakeMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   run_meta_or_fallback(op, facts, arguments.device.device(), stack);
 }
 
+namespace {
+
+// Whether the operator has an ordered effect, and its only kernel for Meta is the one for real
+// tensors.
+bool has_effect_at_meta(const OperatorHandle& op) {
+  return has_ordered_effect(op) &&
+         op.entry().dispatcher().resolve(op.entry(), DispatchKey::Meta).source ==
+             DispatchKey::CompositeExplicitAutograd;
+}
+
+}  // namespace
+
 void FakeMode::explain(CallPath& path, const PathCall& c) {
   const CallPin pin;
   const FakeOp& facts = fake_op(c.op);
@@ -183,6 +195,7 @@ void FakeMode::explain(CallPath& path, const PathCall& c) {
   const bool has_meta(table.slots[slot_of(DispatchKey::Meta)]);
   const bool composite = has_meta && is_implicit_composite(table);
   if (composite ? facts.first_rule_is_own : !facts.rules.empty()) decides("fake rule");
+  if (!facts.is_builtin && has_effect_at_meta(c.op)) return;  // passed over
   if (composite) {
     const ModeGuard active(this);
     path.enter(c.op, DispatchKey::Meta, c.arguments);
@@ -269,13 +282,9 @@ void FakeMode::call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeAr
 
 namespace {
 
-// A call with an ordered effect has none on fake tensors: true where it is passed over, as the only
-// kernel for Meta is the one for real tensors.
+// A call with an ordered effect has none on fake tensors: true where it is passed over.
 bool pass_over_effect(const OperatorHandle& op, Stack* stack) {
-  if (!has_ordered_effect(op) ||
-      op.entry().dispatcher().resolve(op.entry(), DispatchKey::Meta).source !=
-          DispatchKey::CompositeExplicitAutograd)
-    return false;
+  if (!has_effect_at_meta(op)) return false;
   SB_CHECK_KIND(UnsupportedOperatorError, op.schema().returns.empty(), op.name().to_string(),
                 ": the operator has an effect, which must not come about for fake tensors, and no "
                 "fake rule that gives its results without it; register_fake() one: ",

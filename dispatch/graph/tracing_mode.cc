@@ -17,10 +17,13 @@ namespace {
 
 thread_local TracingMode* innermost_trace = nullptr;
 
-const ExplainMode explain_trace(typeid(TracingMode),
-                                [](CallPath& path, DispatchMode&, const PathCall& c) {
-                                  path.call(c.op, c.arguments);
-                                });
+const ExplainMode explain_trace(typeid(TracingMode), [](CallPath& path, DispatchMode& mode,
+                                                        const PathCall& c) {
+  const auto& trace = static_cast<const TracingMode&>(mode);
+  const bool runs = trace.paused() || trace.options().without_effects_in.empty() ||
+                    !WithoutEffects::concerns(c.op, c.arguments);
+  if (runs) path.call(c.op, c.arguments);
+});
 
 std::optional<NodeMeta> meta_of(const Tensor& tensor) {
   return tensor.defined() ? std::optional(NodeMeta::of(tensor)) : std::nullopt;

@@ -10,7 +10,10 @@
 //   });
 //
 // Without that, a kernel of a backend, and a composite one, is the end of the way; a fallback, and
-// a kernel at a key that is no backend's, decides by its own code.
+// a kernel at a key that is no backend's, decides by its own code. Where all kernels at a key do
+// the same, whoever the key belongs to says it once (ExplainConvention): those at autograd keys and
+// at ADInplaceOrView go on below both, those at BackendSelect with the device that is given. A
+// kernel there that does something else needs a line of its own.
 
 #ifndef SWITCHBOARD_DISPATCH_INSPECT_CALL_PATH_H_
 #define SWITCHBOARD_DISPATCH_INSPECT_CALL_PATH_H_

@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/modes/explain_mode.h"
 #include "switchboard/dispatch/operator_entry.h"
 
 namespace sb {
@@ -57,6 +58,12 @@ bool is_fake_call(const OperatorHandle& op, const Stack& stack) {
   return fake;
 }
 
+const ExplainMode explain_without_effects(typeid(WithoutEffects),
+                                          [](CallPath& path, DispatchMode&, const PathCall& c) {
+                                            if (!WithoutEffects::concerns(c.op, c.arguments))
+                                              path.call(c.op, c.arguments);
+                                          });
+
 }  // namespace
 
 bool has_ordered_effect(const OperatorHandle& op) {
@@ -97,8 +104,12 @@ void WithoutEffects::call(const OperatorHandle& op, DispatchKeySet, Stack* stack
   if (!pass_over(who_, op, stack)) op.call_boxed(stack);
 }
 
+bool WithoutEffects::concerns(const OperatorHandle& op, const Stack& stack) {
+  return has_ordered_effect(op) && !is_fake_call(op, stack);
+}
+
 bool WithoutEffects::pass_over(std::string_view who, const OperatorHandle& op, Stack* stack) {
-  if (!has_ordered_effect(op) || is_fake_call(op, *stack)) return false;
+  if (!concerns(op, *stack)) return false;
   SB_CHECK_NOT_IMPLEMENTED(op.schema().returns.empty(), op.name().to_string(), ": ", who,
                            " calls it and is traced, for which an operator with an effect must not "
                            "run, and only that would tell its results; trace on fake tensors");

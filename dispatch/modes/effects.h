@@ -66,6 +66,8 @@ class WithoutEffects final : public DispatchMode {
 
   // Passes over a call with an effect, or refuses it; false, and nothing done, for any other.
   static bool pass_over(std::string_view who, const OperatorHandle& op, Stack* stack);
+  // Whether it would pass over the call, or refuse it.
+  static bool concerns(const OperatorHandle& op, const Stack& stack);
 
  private:
   std::string who_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
+#include "switchboard/tests/explain/explained_calls.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/map.h"
 #include "switchboard/transforms/control_flow/scan.h"
@@ -102,7 +103,7 @@ Tensors run_step(const Step& step, const std::shared_ptr<const Frame>& frame) {
   Stack stack;
   stack.reserve(step.arguments.size());
   for (const Value& value : step.arguments) stack.push_back(value_in(value, *frame));
-  step.op->call_boxed(&stack);
+  test::call_explained(*step.op, &stack);
   Tensors results;
   for (const IValue& value : stack)
     value.for_each_tensor([&](const Tensor& t) { results.push_back(t); });

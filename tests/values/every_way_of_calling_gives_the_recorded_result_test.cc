@@ -9,6 +9,7 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/graph/graph.h"
 #include "switchboard/dispatch/objects/op_namespace.h"
+#include "switchboard/io/exported/graph_runner.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/ops/factories/factories.h"
@@ -72,6 +73,26 @@ TEST_CASE("calls of packets and overloads give the recorded results", "[values]"
   CHECK(count.wrong.empty());
 }
 
+// What an exported program gives that multiplies its input by a number.
+Tensor run_exported(const std::string& op, const Tensor& x, const Scalar& number) {
+  io::Argument argument = number.to<double>();
+  if (number.kind() == DType::Bool) argument = number.to<bool>();
+  if (number.kind() == DType::Int64) argument = number.to<int64_t>();
+  io::Node node;
+  node.op = op;
+  node.name = "y";
+  node.inputs = {{"self", io::TensorRef{"x"}}, {"other", argument}};
+  node.outputs = {io::TensorRef{"y"}};
+  io::Program program;
+  program.origin = "values.pt2";
+  program.inputs = {{io::InputKind::User, "x", "", false, io::TensorRef{"x"}}};
+  program.outputs = {{io::OutputKind::User, io::TensorRef{"y"}, ""}};
+  program.graph.inputs = {io::TensorRef{"x"}};
+  program.graph.outputs = {io::TensorRef{"y"}};
+  program.graph.nodes = {node};
+  return io::GraphRunner(program).run({x}, DeviceType::CPU)[0].to_tensor();
+}
+
 TEST_CASE("a typed call with a Scalar and calls by values have one dtype", "[values]") {
   const auto check = [](const Tensor& x, const Scalar& number) {
     const DType typed = mul_Scalar(x, number).dtype();
@@ -85,6 +106,8 @@ TEST_CASE("a typed call with a Scalar and calls by values have one dtype", "[val
     graph.output({graph.call(mul_Scalar.handle(), {x, IValue(number)}),
                   graph.call(mul.handle(), {x, IValue(number)})});
     for (const Tensor& result : graph.run({})) CHECK(result.dtype() == typed);
+    for (const char* op : {"aten::mul.Scalar", "aten::mul.Tensor"})
+      CHECK(run_exported(op, x, number).dtype() == typed);
   };
   for (const DType dtype : {DType::Bool, DType::UInt8, DType::Int32, DType::Float16, DType::Float32,
                             DType::Complex64}) {

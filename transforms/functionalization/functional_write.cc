@@ -376,11 +376,12 @@ class WritingCall {
 
 void explain_writing(CallPath& path, const OperatorHandle& op,
                      absl::FunctionRef<IValue(size_t)> value_of) {
-  const std::optional<FunctionalForm> form = find_functional_form(op);
+  const bool has_effect = has_ordered_effect(op);
+  const std::optional<FunctionalForm> form = has_effect ? std::nullopt : find_functional_form(op);
   // Where another storage takes the place of an argument's, no operator need be called.
   const auto is_storage = [](const Argument& a) { return a.type.base == BaseType::Storage; };
-  const bool may_move =
-      op.entry().has_tag(Tag::inplace_view) && !(form && form->op.schema().is_view());
+  const bool may_move = !has_effect && op.entry().has_tag(Tag::inplace_view) &&
+                        !(form && form->op.schema().is_view());
   if (may_move || op == resize_.handle() || op == resize_as_.handle() ||
       std::ranges::any_of(op.schema().arguments, is_storage))
     return path.decides();
