@@ -89,7 +89,7 @@ TEST_CASE("a graph prints as code, without default arguments") {
         "  pair = g::pair(add_2)\n"
         "  getitem = pair[1]\n"
         "  sum = g::sum([add, getitem])\n"
-        "  g::print(sum)\n"
+        "  g::print(sum)  # token 1\n"
         "  return (sum, add_1)\n");
 }
 
@@ -295,7 +295,7 @@ TEST_CASE("dead code goes; what writes, prints or draws random numbers stays") {
         "  _tensor_constant1 = self._tensor_constant1  # float32[]\n"
         "  add_3 = g::add(x, _tensor_constant1)\n"
         "  inc_ = g::inc_(add_3)\n"
-        "  g::print(add)\n"
+        "  g::print(add)  # token 1\n"
         "  draw = g::draw(x)\n"
         "  return (x,)\n");
   g.lint();

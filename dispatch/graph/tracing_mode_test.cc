@@ -66,7 +66,7 @@ TEST_CASE("a trace records the calls on its inputs, and runs again on others") {
   CHECK(g.to_string() ==
         "graph(x: float32[], arg1: float32[]):\n"
         "  make = traced::make()\n"
-        "  traced::nothing(make)\n"
+        "  traced::nothing(make)  # token 1\n"
         "  plus = traced::plus(x, arg1)\n"
         "  plus_1 = traced::plus(plus, make)\n"
         "  return (plus_1, arg1)\n");
@@ -150,7 +150,7 @@ TEST_CASE("a number that was made a tensor stays a number") {
         return Tensors{in[0]};
       },
       {number(1)});
-  CHECK_THAT(g.to_string(), Contains("  traced::nothing(2.5)\n"));
+  CHECK_THAT(g.to_string(), Contains("  traced::nothing(2.5)  # token 1\n"));
 }
 
 TEST_CASE("a number read from a tensor is burnt in, or refused") {

@@ -37,11 +37,15 @@ class Demo {
     library_.impl("under", DispatchKey::CPU, [](const Tensor& self, int64_t n) {
       return truth(*self.data<float>() < static_cast<float>(n));
     });
+    library_.define("note(int n) -> ()");
+    library_.impl("note", DispatchKey::CompositeExplicitAutograd,
+                  [this](int64_t n) { notes.push_back(n); });
     library_.define("records(Tensor self) -> Tensor");
     library_.impl("records", DispatchKey::CPU,
                   [](const Tensor&) { return number(is_grad_enabled() ? 1 : 0); });
   }
   Dispatcher dispatcher;
+  std::vector<int64_t> notes;
 
  private:
   Library library_;
@@ -237,6 +241,29 @@ TEST_CASE("a call with an effect runs its operator", "[io][higher_order]") {
   p.graph.nodes[0].inputs[1].value = OperatorRef{"torch.ops.demo.minus.default"};
   CHECK_THAT(error_of([&] { GraphRunner(p, demo.dispatcher); }),
              Contains("operator demo::minus, 1 time"));
+}
+
+TEST_CASE("effects come about in the order of the nodes, in functions too", "[io][higher_order]") {
+  const Demo demo;
+  const auto note = [](const char* token, int64_t n, const char* next) {
+    Node node = higher_order("higher_order::with_effects",
+                             {TensorRef{token}, OperatorRef{"torch.ops.demo.note.default"}, n});
+    node.outputs = {TokenRef{next}, None()};
+    return node;
+  };
+  const auto branch = [&](const char* name, int64_t n) {
+    return graph(name, {TensorRef{"t"}, TensorRef{"a"}}, {note("t", n, "u"), plus("a", n, "b")},
+                 TensorRef{"b"});
+  };
+  Node node = higher_order("higher_order::cond", {TensorRef{"p"}, branch("yes", 2), branch("no", 3),
+                                                  TensorRefs{{"token"}, {"x"}}});
+  Program p = program(node, {TensorRef{"token"}, TensorRef{"p"}, TensorRef{"x"}});
+  p.inputs[0].kind = InputKind::Token;
+  p.graph.nodes.insert(p.graph.nodes.begin(), note("token", 1, "t1"));
+  p.graph.nodes.push_back(note("t1", 4, "t2"));
+  CHECK(run(p, demo, {IValue(), truth(true), number(1)}) == 3);
+  CHECK(run(p, demo, {IValue(), truth(false), number(1)}) == 4);
+  CHECK(demo.notes == std::vector<int64_t>{1, 2, 4, 1, 3, 4});
 }
 
 }  // namespace

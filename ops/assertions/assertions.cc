@@ -1,6 +1,7 @@
 #include "switchboard/ops/assertions/assertions.h"
 
 #include <cstdint>
+#include <iostream>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -141,6 +142,10 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_check<check_range_arguments<RangeOf::Number>>(m, _functional_sym_constrain_range);
   define_check<check_range_arguments<RangeOf::Size>>(m, sym_constrain_range_for_size);
   define_check<check_range_arguments<RangeOf::Size>>(m, _functional_sym_constrain_range_for_size);
+
+  define(m, _print)
+      .composite_explicit([](std::string_view s) { std::cout << s << std::endl; })
+      .meta([](std::string_view) {});
 
   define(m, _assert_async);
   define(m, _assert_async_msg);

@@ -1,6 +1,6 @@
-// What a program relied on, as operators: torch.export writes them into graphs. They throw where it
-// does not hold. A symbolic number is checked as SB_CHECK checks one: at once where that is known,
-// else when the program runs.
+// What a program relied on, and what it said, as operators: torch.export writes them into graphs.
+// Assertions throw where they do not hold. A symbolic number is checked as SB_CHECK checks one: at
+// once where that is known, else when the program runs.
 
 #ifndef SWITCHBOARD_OPS_ASSERTIONS_ASSERTIONS_H_
 #define SWITCHBOARD_OPS_ASSERTIONS_ASSERTIONS_H_
@@ -36,8 +36,11 @@ SB_OP(sym_constrain_range,
 SB_OP(sym_constrain_range_for_size,
       "aten::sym_constrain_range_for_size(Scalar size, *, int? min=None, int? max=None) -> ()");
 
-// The same for graphs in which an operator without a result would be lost: they give a copy of
-// dep_token, which others depend on.
+// Prints the text and a line feed on the standard output; nothing while a program is fake.
+SB_OP(_print, "aten::_print(str s) -> ()");
+
+// The same as the assertions for graphs in which an operator without a result would be lost: they
+// give a copy of dep_token, which others depend on.
 SB_OP(_functional_assert_scalar,
       "aten::_functional_assert_scalar(Scalar self, str assert_msg, Tensor dep_token) -> Tensor");
 SB_OP(

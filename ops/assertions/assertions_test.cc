@@ -1,5 +1,8 @@
 #include "switchboard/ops/assertions/assertions.h"
 
+#include <iostream>
+#include <sstream>
+
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
@@ -90,6 +93,15 @@ TEST_CASE("functional assertions give a copy of their token") {
   }
   CHECK_THROWS_WITH(_functional_assert_scalar(0, "no", token), Contains("no"));
   CHECK_THROWS_AS(_functional_sym_constrain_range(5, 6, std::nullopt, token), RuntimeError);
+}
+
+TEST_CASE("text is printed as it is, with a line feed") {
+  std::ostringstream out;
+  std::streambuf* const before = std::cout.rdbuf(out.rdbuf());
+  _print("a");
+  _print("b c");
+  std::cout.rdbuf(before);
+  CHECK(out.str() == "a\nb c\n");
 }
 
 }  // namespace

@@ -23,11 +23,11 @@ TEST_CASE("each run of a graph has the effects of the program, and its text numb
   CHECK(log_of([&] { graph = trace(f, {x}); }) == "begin, y=2, 3, copied 2, 3, end");
   CHECK(graph.to_string() ==
         "graph(arg0: float32[2]):\n"
-        "  effects::note(\"begin\")  # token 1\n"
-        "  add = aten::add.Tensor(arg0, 1)\n"
-        "  effects::note_value(\"y\", add)  # token 2\n"
+        "  effects::note('begin')  # token 1\n"
+        "  add = aten::add.Scalar(arg0, 1)\n"
+        "  effects::note_value('y', add)  # token 2\n"
         "  copied = effects::copied(add)  # token 3\n"
-        "  effects::note(\"end\")  # token 4\n"
+        "  effects::note('end')  # token 4\n"
         "  return (copied,)\n");
   graph.lint();
   CHECK(graph.num_tokens() == 4);

@@ -1,6 +1,7 @@
 #include "catch2/catch.hpp"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/tests/effects/operators.h"
 #include "switchboard/transforms/control_flow/associative_scan.h"
@@ -60,23 +61,23 @@ TEST_CASE("of cond, the function that runs") {
   CHECK(log_of([&] { graph.run({numbers({-1})}); }) == "before, negative, after");
   CHECK(graph.to_string() ==
         "graph(arg0: float32[1]):\n"
-        "  effects::note(\"before\")  # token 1\n"
+        "  effects::note('before')  # token 1\n"
         "  sum = aten::sum(arg0)\n"
         "  gt = aten::gt.Scalar(sum, 0)\n"
         "  cond = cond(gt, true_graph, false_graph, [arg0])  # token 2\n"
         "  getitem = cond[0]\n"
-        "  effects::note(\"after\")  # token 3\n"
+        "  effects::note('after')  # token 3\n"
         "  return (getitem,)\n"
         "\n"
         "true_graph(arg0: float32[1]):\n"
-        "  effects::note(\"positive\")  # token 1\n"
-        "  effects::note_value(\"x\", arg0)  # token 2\n"
-        "  add = aten::add.Tensor(arg0, 1)\n"
+        "  effects::note('positive')  # token 1\n"
+        "  effects::note_value('x', arg0)  # token 2\n"
+        "  add = aten::add.Scalar(arg0, 1)\n"
         "  return (add,)\n"
         "\n"
         "false_graph(arg0: float32[1]):\n"
-        "  effects::note(\"negative\")  # token 1\n"
-        "  sub = aten::sub.Tensor(arg0, 1)\n"
+        "  effects::note('negative')  # token 1\n"
+        "  sub = aten::sub.Scalar(arg0, 1)\n"
         "  return (sub,)\n");
 }
 
@@ -116,7 +117,7 @@ TEST_CASE("of map and scan, once a slice, in order") {
               note_value("x", x);
               return Tensors{sum + x, sum * 2};
             },
-            {numbers({0})}, {in[0]});
+            {zeros({1})}, {in[0]});
       },
       {rows}, "x=1, x=2, x=3");
 }

@@ -35,7 +35,7 @@ TEST_CASE("effects see what was written before them, and nothing of what comes l
   check_same_effects(
       [](const Tensors& in) {
         note_value("a", in[0]);
-        add_(in[0], numbers({1}));
+        add_Scalar_(in[0], 1);
         note_value("b", in[0]);
         mul_(in[0], in[0]);
         copied(in[0]);
@@ -49,7 +49,7 @@ TEST_CASE("calls on objects stay in order") {
   check_same_effects(
       [&](const Tensors& in) {
         push(queue, in[0] + 0);
-        add_(in[0], numbers({1}));
+        add_Scalar_(in[0], 1);
         push(queue, in[0] + 0);
         pop(queue);
         note_value("left", pop(queue));

@@ -27,22 +27,27 @@ TraceOptions options_for(const std::string& function) {
   return options;
 }
 
-// The operator in the graph, or in one inside it, that draws random numbers; or empty.
-std::string random_operator(const Graph& graph) {
+// The operator in the graph, or in one inside it, of which this is true; or empty.
+std::string find_operator(const Graph& graph, bool (*is)(const Node& call)) {
   for (size_t i = 0; i < graph.size(); ++i) {
     const Node& node = graph[i];
-    if (node.kind() == Node::Kind::Call && node.op().entry().has_tag(Tag::nondeterministic_seeded))
-      return node.op().name().to_string();
+    if (node.kind() == Node::Kind::Call && is(node)) return node.op().name().to_string();
     for (const GraphArg& argument : node.arguments()) {
       if (!argument.subgraph()) continue;
-      if (std::string name = random_operator(*argument.subgraph()->graph); !name.empty())
+      if (std::string name = find_operator(*argument.subgraph()->graph, is); !name.empty())
         return name;
     }
   }
   return "";
 }
+bool is_random(const Node& call) { return call.op().entry().has_tag(Tag::nondeterministic_seeded); }
+// Whether it has an effect, and is there for something else, too.
+bool is_effect_of_use(const Node& call) {
+  const FunctionSchema& schema = call.op().schema();
+  return call.token() != 0 && (!schema.returns.empty() || schema.is_mutable());
+}
 
-// Copies nodes into another graph.
+// Copies nodes into another graph, without their effects, which have been had.
 class NodeCopier {
  public:
   explicit NodeCopier(Graph* to) : to_(to) {}
@@ -58,6 +63,7 @@ class NodeCopier {
         copy = to_->constant(from->constant());
         break;
       case Node::Kind::Call:
+        if (from->token() != 0) return;  // and nothing else: see check_recorded()
         copy = to_->call_bound(from->op(), arguments(*from));
         break;
       case Node::Kind::HigherOrder:
@@ -72,6 +78,8 @@ class NodeCopier {
   }
   GraphArg argument(const GraphArg& from) const {
     if (Node* const node = from.node()) return made_.at(node);
+    if (const Subgraph* const sub = from.subgraph())
+      return Subgraph{sub->name, without_effects(sub->graph)};
     const GraphArg::List* const list = from.list();
     if (!list) return from;
     GraphArg::List copy;
@@ -81,6 +89,21 @@ class NodeCopier {
   }
 
  private:
+  static std::shared_ptr<const Graph> without_effects(const std::shared_ptr<const Graph>& graph) {
+    if (graph->num_tokens() == 0) return graph;
+    auto copy = std::make_shared<Graph>();
+    NodeCopier copier(copy.get());
+    for (size_t i = 0; i < graph->size(); ++i) {
+      const Node& node = (*graph)[i];
+      if (node.kind() == Node::Kind::Placeholder)
+        copier.add_input(&node);
+      else if (node.kind() == Node::Kind::Output)
+        copy->output(copier.arguments(node));
+      else
+        copier.add(&node);
+    }
+    return copy;
+  }
   std::vector<GraphArg> arguments(const Node& from) const {
     std::vector<GraphArg> copies;
     for (const GraphArg& a : from.arguments()) copies.push_back(argument(a));
@@ -94,12 +117,6 @@ class NodeCopier {
 Tensor zeros_like_dense(const Tensor& t) {
   return zeros_like(detach(t), std::nullopt, std::nullopt, std::nullopt, std::nullopt,
                     MemoryFormat::Contiguous);
-}
-
-// Whether a node is there for its effect outside of the program alone, which has been had.
-bool is_effect(const Node& node) {
-  return node.kind() == Node::Kind::Call && node.op().schema().returns.empty() &&
-         !node.op().schema().is_mutable();
 }
 
 // Makes an input a tensor that was computed, so that it is not an error of autograd's to write to
@@ -175,10 +192,14 @@ size_t DerivedFunction::go_on(const std::function<void()>& f, std::vector<Tensor
 // Backward through a Function is in the trace as what it calls; what it would be derived as, is
 // not.
 void DerivedFunction::check_recorded() {
-  const std::string random = random_operator(trace_.graph());
+  const std::string random = find_operator(trace_.graph(), is_random);
   SB_CHECK_NOT_IMPLEMENTED(random.empty(), name_, ": ", random,
                            " draws random numbers, and a gradient would draw them again; draw "
                            "them outside of the function, or call it under no_grad");
+  const std::string effect = find_operator(trace_.graph(), is_effect_of_use);
+  SB_CHECK_NOT_IMPLEMENTED(effect.empty(), name_, ": ", effect,
+                           " has an effect, and a gradient would need what it computes again, "
+                           "without the effect; call it outside of the function, or under no_grad");
   absl::flat_hash_set<std::string> derived_by_operator;
   const Graph& graph = trace_.graph();
   for (size_t i = 0; i < graph.size(); ++i)
@@ -271,10 +292,7 @@ IValue DerivedFunction::function_of(Gradient gradient, const std::vector<bool>& 
   for (const Node* const placeholder : gradient.placeholders) copier.add_input(placeholder);
   const size_t inputs = trace_.graph().num_inputs();
   const auto copy = [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      const Node& node = trace_.graph()[inputs + i];
-      if (!is_effect(node)) copier.add(&node);
-    }
+    for (size_t i = begin; i < end; ++i) copier.add(&trace_.graph()[inputs + i]);
   };
   copy(0, end_);
   copy(gradient.begin, gradient.end);
