@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "switchboard/autograd/engine.h"
 #include "switchboard/autograd/function_node.h"
 #include "switchboard/autograd/recording.h"
@@ -26,15 +27,14 @@ TraceOptions options_for(const std::string& function) {
   return options;
 }
 
-// The operator in the graph, or in one inside it, that draws random numbers; or empty.
-std::string random_operator(const Graph& graph) {
+// The name of the first operator in the graph, or in one inside it, for which `is` holds; or empty.
+std::string find_operator(const Graph& graph, absl::FunctionRef<bool(const OperatorHandle&)> is) {
   for (size_t i = 0; i < graph.size(); ++i) {
     const Node& node = graph[i];
-    if (node.kind() == Node::Kind::Call && node.op().entry().has_tag(Tag::nondeterministic_seeded))
-      return node.op().name().to_string();
+    if (node.kind() == Node::Kind::Call && is(node.op())) return node.op().name().to_string();
     for (const GraphArg& argument : node.arguments()) {
       if (!argument.subgraph()) continue;
-      if (std::string name = random_operator(*argument.subgraph()->graph); !name.empty())
+      if (std::string name = find_operator(*argument.subgraph()->graph, is); !name.empty())
         return name;
     }
   }
@@ -174,7 +174,9 @@ size_t DerivedFunction::go_on(const std::function<void()>& f, std::vector<Tensor
 // Backward through a Function is in the trace as what it calls; what it would be derived as, is
 // not.
 void DerivedFunction::check_recorded() {
-  const std::string random = random_operator(trace_.graph());
+  const std::string random = find_operator(trace_.graph(), [](const OperatorHandle& op) {
+    return op.entry().has_tag(Tag::nondeterministic_seeded);
+  });
   SB_CHECK_NOT_IMPLEMENTED(random.empty(), name_, ": ", random,
                            " draws random numbers, and a gradient would draw them again; draw "
                            "them outside of the function, or call it under no_grad");
@@ -204,7 +206,36 @@ void DerivedFunction::check_recorded() {
   if (recording && !derived_once_.empty()) recording->derived_once_ = derived_once_;
 }
 
+void DerivedFunction::refuse_as_strided() {
+  const std::string found = find_operator(
+      trace_.graph(), [](const OperatorHandle& op) { return op == as_strided.handle(); });
+  SB_CHECK_NOT_IMPLEMENTED(found.empty(), name_, ": ", found,
+                           " looks at memory, which a gradient has no more as it was; use views "
+                           "that go by sizes");
+}
+
 bool DerivedFunction::derives(size_t result) const { return requires_grad(results_[result]); }
+
+std::vector<bool> DerivedFunction::inputs_of(size_t result) const {
+  std::vector<Edge> ends;
+  absl::flat_hash_set<const GradNode*> seen;
+  for (const Tensor& input : inputs_) {
+    ends.push_back(gradient_edge(input));
+    if (ends.back()) seen.insert(ends.back().node.get());
+  }
+  std::vector<bool> found(inputs_.size());
+  std::vector<Edge> waiting{gradient_edge(results_[result])};
+  while (!waiting.empty()) {
+    const Edge edge = std::move(waiting.back());
+    waiting.pop_back();
+    if (!edge) continue;
+    for (size_t i = 0; i < ends.size(); ++i)
+      if (ends[i] == edge) found[i] = true;
+    if (!seen.insert(edge.node.get()).second) continue;
+    for (const Edge& next : edge.node->edges()) waiting.push_back(next);
+  }
+  return found;
+}
 
 DerivedFunction::Gradient DerivedFunction::differentiate(const std::vector<size_t>& results,
                                                          const std::vector<size_t>& inputs) {
