@@ -12,6 +12,7 @@
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/elementwise/unary_math.h"
 #include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/views/views.h"
 #include "switchboard/tests/control_flow/places.h"
 #include "switchboard/transforms/control_flow/associative_scan.h"
 #include "switchboard/transforms/control_flow/cond.h"
@@ -90,6 +91,21 @@ inline std::vector<GradientCase> gradient_cases() {
                         return Tensors{i + 1, total + exp(-i) * sum(x * in[1]), x * 0.9};
                       },
                       {none, none, in[0]});
+  });
+  add("loops that carry what has no gradient, too", [](const Tensors& in) {
+    const Tensor one = detach(in[1]) * 0 + 1;
+    Tensors r = scan(
+        [](const Tensor& count, const Tensor& carry, const Tensor& x) {
+          return Tensors{count + 1, carry * x, count * 2, carry};
+        },
+        {one, in[1]}, {in[0]});
+    const Tensors loop = while_loop([](const Tensor& i, const Tensor&) { return sum(i) < 7; },
+                                    [](const Tensor& i, const Tensor& x) {
+                                      return Tensors{i + 1, x * i};
+                                    },
+                                    {one, in[0]});
+    r.insert(r.end(), loop.begin(), loop.end());
+    return r;
   });
   add("scan", [](const Tensors& in) {
     return scan(

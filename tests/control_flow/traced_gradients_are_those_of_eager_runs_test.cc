@@ -65,6 +65,9 @@ TEST_CASE("backward after the trace has ended goes through what it recorded") {
     const Tensors in = as_leaves(different_inputs()[1]);
     Tensors results;
     trace([&](const Tensors& given) { return results = c.program(given); }, in);
+    const Tensors eager = c.program(in);
+    for (size_t i = 0; i < eager.size(); ++i)
+      CHECK(requires_grad(results[i]) == requires_grad(eager[i]));
     check_close(gradients_of([&](const Tensors&) { return results; })(in),
                 gradients_of(c.program)(in));
   }

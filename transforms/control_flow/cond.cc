@@ -60,7 +60,8 @@ HigherOrderOperator* make_cond() {
   op->impl(DispatchKey::CompositeExplicitAutograd, run_cond).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_cond).release();
-  op->impl_functionalize(functionalized(*op, {"true_fn", "false_fn"}), functionalize_routes())
+  op->impl_functionalize(functionalized(*op, {"true_fn", "false_fn"}, FunctionCalls::OneOfThem),
+                         functionalize_routes())
       .release();
   return op;
 }

@@ -24,8 +24,8 @@ HigherOrderOperator& cond_op();
 // On kernels it reads pred and runs one function. A trace records both, as subgraphs, and a fake
 // mode runs both, so that pred needs no data there; what they give must then agree in number,
 // dtypes, sizes, strides and devices (RuntimeError, naming the function and the result).
-// Functionalisation refuses functions that write to what they have not made (NotImplementedError),
-// and results that share memory with an operand (RuntimeError). Gradients pass, where they are to
+// Functionalisation refuses functions that write to what they capture (NotImplementedError).
+// Gradients pass, where they are to
 // pass under a trace or a fake mode by derivatives/.
 //
 // Throws RuntimeError for a pred that is not one element of dtype bool and for undefined operands;

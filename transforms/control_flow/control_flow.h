@@ -80,13 +80,23 @@ using DerivedCall = void (*)(const HigherOrderOperator& op, const std::string& l
                              DispatchKeySet below, Stack* stack);
 inline constinit DerivedCall derived_call = nullptr;
 
+// How the functions of an operator are called.
+enum class FunctionCalls : uint8_t {
+  OneOfThem,      // with the tensors of the operator's lists, in order
+  AgainAndAgain,  // the same the first time, and then with what they gave, or other slices
+};
 // The rule for functionalisation: the operator runs on values, below, with functions that mutate
-// nothing. RuntimeError if a result of a function shares memory with an argument of it;
-// NotImplementedError if a function writes to what it has not made. `function_names` are those of
-// the arguments that are functions, in order. Results from number `copied` on may share memory:
-// the operator gives copies of them. It gets the arguments.
+// nothing. `function_names` are those of the arguments that are functions, in order; of a list of
+// functions, one name. Results from number `copied` on, which gets the arguments, are copies.
+//
+// Where one of the functions is called, what it writes to its operands is written to them after the
+// call; a result that is an operand, or a view of one, for whatever the data say, is that, too.
+// NotImplementedError for other writes to what functions have not made. Where only the data tell
+// whether a result is a view of an operand, or of what a function has captured, it is a copy, and
+// what one of both holds after a write to the other is not known: NotImplementedError for who reads
+// it.
 FunctionalizeApiRule functionalized(
-    const HigherOrderOperator& op, std::vector<std::string> function_names,
+    const HigherOrderOperator& op, std::vector<std::string> function_names, FunctionCalls calls,
     std::function<size_t(const std::vector<IValue>&)> copied = nullptr);
 
 }  // namespace sb::control_flow

@@ -58,9 +58,9 @@ HigherOrderOperator* make_map() {
   op->impl(DispatchKey::CompositeExplicitAutograd, run_map).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_map).release();
-  op->impl_functionalize(
-        functionalized(*op, {"f"}, [](const std::vector<IValue>&) { return size_t{0}; }),
-        functionalize_routes())
+  op->impl_functionalize(functionalized(*op, {"f"}, FunctionCalls::AgainAndAgain,
+                                        [](const std::vector<IValue>&) { return size_t{0}; }),
+                         functionalize_routes())
       .release();
   return op;
 }

@@ -75,7 +75,7 @@ HigherOrderOperator* make_scan() {
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_scan).release();
   op->impl_functionalize(
-        functionalized(*op, {"combine_fn"},
+        functionalized(*op, {"combine_fn"}, FunctionCalls::AgainAndAgain,
                        [](const std::vector<IValue>& arguments) {
                          return tensors_of(kScanName, "init", arguments.at(1)).size();
                        }),

@@ -71,7 +71,9 @@ HigherOrderOperator* make_switch() {
   op->impl(DispatchKey::CompositeExplicitAutograd, run_switch).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_switch).release();
-  op->impl_functionalize(functionalized(*op, {"branch"}), functionalize_routes()).release();
+  op->impl_functionalize(functionalized(*op, {"branch"}, FunctionCalls::OneOfThem),
+                         functionalize_routes())
+      .release();
   return op;
 }
 

@@ -108,7 +108,8 @@ HigherOrderOperator* make_loop(std::string name, void (*run)(DispatchKeySet, Sta
   op->impl_mode<TracingMode>([op](TracingMode& mode, DispatchKeySet, Stack* stack) {
       trace_loop(*op, mode, stack);
     }).release();
-  op->impl_functionalize(functionalized(*op, {"cond_fn", "body_fn"}, std::move(copied)),
+  op->impl_functionalize(functionalized(*op, {"cond_fn", "body_fn"}, FunctionCalls::AgainAndAgain,
+                                        std::move(copied)),
                          functionalize_routes())
       .release();
   return op;

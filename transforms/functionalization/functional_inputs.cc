@@ -1,5 +1,6 @@
 #include "switchboard/transforms/functionalization/functional_inputs.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "switchboard/core/error.h"
@@ -171,9 +172,14 @@ void FunctionalInputs::check_reach(const FunctionalTensorImpl& viewed, const Ten
   }
 }
 
-bool FunctionalInputs::mutated() const {
-  for (const Memory& memory : memories_)
-    if (memory.functional->mutated()) return true;
+bool FunctionalInputs::mutated(const std::vector<Tensor>& besides) const {
+  for (const Memory& memory : memories_) {
+    if (!memory.functional->mutated()) continue;
+    const bool is_besides = std::ranges::any_of(besides, [&](const Tensor& t) {
+      return functional_impl(t)->functional_storage() == memory.functional;
+    });
+    if (!is_besides) return true;
+  }
   for (const Input& input : inputs_) {
     const FunctionalTensorImpl& now = *functional_impl(input.functional);
     if (has_moved(input) || input.plain.sizes() != now.sizes() ||

@@ -37,8 +37,8 @@ class FunctionalInputs {
   // dispatcher as any, and autograd records them where it recorded the writes. RuntimeError for a
   // result that requires a gradient which has no way to the plain tensors.
   std::vector<Tensor> finish(const std::vector<Tensor>& results);
-  // Whether there is something to write.
-  bool mutated() const;
+  // Whether there is something to write, besides the elements of the memory of these.
+  bool mutated(const std::vector<Tensor>& besides = {}) const;
 
  private:
   struct Input {

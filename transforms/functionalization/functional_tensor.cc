@@ -71,6 +71,17 @@ void FunctionalStorage::add_update(Tensor value, ViewChain chain, size_t lineage
   if (recorded_.size() <= lineage) recorded_.resize(lineage + 1);
   if (recorded) recorded_[lineage] = true;
   ++generation_;
+  for (const Other& other : others_)
+    if (const IntrusivePtr<FunctionalStorage> storage = other.storage.lock())
+      storage->unknown_ = other.text;
+}
+
+void FunctionalStorage::may_be(const IntrusivePtr<FunctionalStorage>& other,
+                               const std::string& text) {
+  if (other.get() == this) return;
+  others_.push_back({WeakIntrusivePtr<FunctionalStorage>(other), text});
+  other->others_.push_back(
+      {WeakIntrusivePtr<FunctionalStorage>(IntrusivePtr<FunctionalStorage>::share(this)), text});
 }
 
 void FunctionalStorage::Update::apply_to(std::vector<Tensor>* bases) const {
@@ -148,6 +159,7 @@ void FunctionalTensorImpl::mirror(const Tensor& value) {
 }
 
 const Tensor& FunctionalTensorImpl::value() {
+  functional_storage_->check_known();
   if (generation_ != functional_storage_->generation()) {
     BelowFunctionalization below(owner_);
     functional_storage_->apply_updates();
@@ -160,6 +172,7 @@ const Tensor& FunctionalTensorImpl::value() {
 }
 
 Tensor FunctionalTensorImpl::captured_value() const {
+  functional_storage_->check_known();
   if (generation_ == functional_storage_->generation()) return value_;
   BelowFunctionalization below(owner_);
   const internal::GradScope grad(true);

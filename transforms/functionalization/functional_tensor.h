@@ -5,8 +5,10 @@
 #define SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONAL_TENSOR_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "switchboard/core/error.h"
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/transforms/functionalization/view_chain.h"
@@ -94,6 +96,13 @@ class FunctionalStorage : public StorageImpl {
   // results.
   Tensor updated_base(size_t lineage) const;
 
+  // Says that this memory and another are one in the program as written, or not, as only the data
+  // tell: after a write to one nobody knows what the other holds, and reading that throws
+  // NotImplementedError of this text.
+  void may_be(const IntrusivePtr<FunctionalStorage>& other, const std::string& text);
+  // Throws if a write to another memory may have been one to this.
+  void check_known() const { SB_CHECK_NOT_IMPLEMENTED(unknown_.empty(), unknown_); }
+
   // Says that the first base is the caller's memory: what it holds at the end is written to it.
   void mark_input() { is_input_ = true; }
   // Whether a value of this memory may be the caller's memory itself.
@@ -128,6 +137,12 @@ class FunctionalStorage : public StorageImpl {
   const uint64_t scope_ = FunctionScope::current();
   size_t num_tensors_ = 0;
   IntrusivePtr<FunctionalStorage> smaller_;
+  struct Other {
+    WeakIntrusivePtr<FunctionalStorage> storage;
+    std::string text;
+  };
+  std::vector<Other> others_;  // that may be this one
+  std::string unknown_;        // why nobody knows what it holds; or empty
 };
 
 // As `FunctionalTensorWrapper`. Sizes, strides and offset are those of the program as written, and

@@ -38,7 +38,7 @@ struct Layout {
 
 class WritingCall {
  public:
-  WritingCall(FunctionalizeContext& context, const OperatorHandle& op,
+  WritingCall(const FunctionalizeContext& context, const OperatorHandle& op,
               std::vector<IValue> arguments)
       : context_(context), op_(op), schema_(op.schema()), arguments_(std::move(arguments)) {
     for (size_t i = 0; i < arguments_.size(); ++i) {
@@ -361,7 +361,7 @@ class WritingCall {
     return results;
   }
 
-  FunctionalizeContext& context_;
+  const FunctionalizeContext& context_;
   const OperatorHandle op_;
   const FunctionSchema& schema_;
   std::vector<IValue> arguments_;
@@ -395,7 +395,7 @@ void explain_writing(CallPath& path, const OperatorHandle& op,
   path.call(form->op, values);
 }
 
-std::vector<IValue> call_writing(FunctionalizeContext& context, const OperatorHandle& op,
+std::vector<IValue> call_writing(const FunctionalizeContext& context, const OperatorHandle& op,
                                  std::vector<IValue> arguments) {
   return WritingCall(context, op, std::move(arguments)).run();
 }

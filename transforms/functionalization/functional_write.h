@@ -14,7 +14,7 @@ namespace sb::internal {
 // Computes what the operator would write, by its functional form or else on a clone, and gives it
 // to the functional tensors that it would write to. The results are what the operator returns. See
 // functionalize_call.
-std::vector<IValue> call_writing(FunctionalizeContext& context, const OperatorHandle& op,
+std::vector<IValue> call_writing(const FunctionalizeContext& context, const OperatorHandle& op,
                                  std::vector<IValue> arguments);
 
 // How that call goes on: `value_of(i)` is what a call below is given for argument i.

@@ -6,6 +6,7 @@
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/outputs/map_tensors.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/functionalization/functional_form.h"
@@ -143,7 +144,7 @@ class ValueCall {
   std::vector<std::pair<Tensor, Tensor>> given_;
 };
 
-void call_pure(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
+void call_pure(const FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
   ValueCall call(context, take_arguments(op, stack));
   Stack results = call.values;
   context.redispatch(op, &results);
@@ -183,7 +184,7 @@ ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const T
 
 namespace {
 
-void call_view(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
+void call_view(const FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
   const size_t viewed = viewed_argument(op);
   SB_CHECK_NOT_IMPLEMENTED(!has_ordered_effect(op), op.name().to_string(),
                            ": the operator has an effect and gives a view, which functionalisation "
@@ -219,7 +220,8 @@ void call_view(FunctionalizeContext& context, const OperatorHandle& op, Stack* s
 
 }  // namespace
 
-void functionalize_call(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
+void functionalize_call(const FunctionalizeContext& context, const OperatorHandle& op,
+                        Stack* stack) {
   if (op.schema().is_mutable()) {
     put_results(call_writing(context, op, take_arguments(op, stack)), stack);
   } else if (op.schema().is_view()) {
@@ -284,29 +286,77 @@ std::vector<Tensor> wrap_inputs(FunctionalInputs* functional_inputs, TensorList 
   return functional;
 }
 
+namespace {
+
+void note_effects(const std::vector<Tensor>& given, const std::vector<IValue>& results,
+                  FunctionEffects* effects) {
+  effects->written.assign(given.size(), Tensor());
+  for (size_t i = 0; i < given.size(); ++i)
+    if (was_mutated(given[i])) effects->written[i] = from_functional_tensor(given[i]);
+  for (size_t r = 0; r < results.size(); ++r) {
+    results[r].for_each_tensor([&](const Tensor& t) {
+      const FunctionalTensorImpl* const impl = functional_impl(t);
+      for (size_t i = 0; impl && i < given.size(); ++i) {
+        if (impl->functional_storage() != functional_impl(given[i])->functional_storage()) continue;
+        effects->shared.push_back({r,
+                                   i,
+                                   t.is_same(given[i]),
+                                   t.dtype(),
+                                   {t.sizes().begin(), t.sizes().end()},
+                                   {t.strides().begin(), t.strides().end()},
+                                   t.storage_offset(),
+                                   t.key_set()});
+        break;
+      }
+    });
+  }
+}
+
+}  // namespace
+
 std::vector<IValue> call_on_values(const Callable::Function& f, std::vector<IValue> arguments,
                                    FunctionalInputs* functional_inputs,
                                    const IntrusivePtr<FunctionalOwner>& owner) {
   const RunningProgram running;
-  for (IValue& argument : arguments)
-    argument = map_tensors(argument, [&](const Tensor& t) { return functional_inputs->wrap(t); });
-  std::vector<IValue> results = f(std::move(arguments));
-  SB_CHECK_NOT_IMPLEMENTED(!functional_inputs->mutated(),
-                           "functionalization: a function that an operator takes writes to its "
-                           "arguments, or to a tensor that it did not make");
+  FunctionEffects* const effects = FunctionEffects::current;
+  std::vector<Tensor> given;
+  for (IValue& argument : arguments) {
+    argument = map_tensors(argument, [&](const Tensor& t) {
+      given.push_back(functional_inputs->wrap(t));
+      return given.back();
+    });
+  }
+  std::vector<IValue> results = [&] {
+    const FunctionEffects::None none;
+    return f(std::move(arguments));
+  }();
+  if (effects) note_effects(given, results, effects);
+  SB_CHECK_NOT_IMPLEMENTED(!functional_inputs->mutated(effects ? given : std::vector<Tensor>()),
+                           effects ? str_cat(effects->who, ": under functionalization: it writes")
+                                   : "functionalization: a function that an operator takes writes",
+                           effects ? " to a tensor that it did not make"
+                                   : " to its arguments, or to a tensor that it did not make");
   for (IValue& result : results) {
     result = map_tensors(result, [&](const Tensor& t) {
       const FunctionalTensorImpl* const impl = functional_impl(t);
-      SB_CHECK(
-          !impl || !is_captured(*impl, owner),
-          "functionalization: a result of a function that an operator takes shares memory with "
-          "a tensor that it has captured, ",
-          t.describe(), "; it must be a clone");
+      if (impl && is_captured(*impl, owner)) {
+        SB_CHECK(
+            effects,
+            "functionalization: a result of a function that an operator takes shares memory with "
+            "a tensor that it has captured, ",
+            t.describe(), "; it must be a clone");
+        effects->given_captured.push_back(t);
+        const Tensor value = impl->captured_value();
+        BelowFunctionalization below(owner);
+        return sb::clone(value);
+      }
       return impl && impl->owner() == owner ? from_functional_tensor(t) : t;
     });
   }
   return results;
 }
+
+thread_local FunctionEffects* FunctionEffects::current = nullptr;
 
 bool is_implicit_composite(const OperatorHandle& op, DispatchKeySet keys) {
   const DispatchTable& table = op.entry().resolved_table();

@@ -6,6 +6,8 @@
 
 #include <functional>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "switchboard/dispatch/inspect/call_path.h"
@@ -78,7 +80,8 @@ namespace internal {
 // Throws what the operator itself would, and NotImplementedError, naming the operator, for what has
 // no functional meaning: another storage in the place of an argument's, memory that grows under
 // several tensors, shapes changed by an operator that has no functional form.
-void functionalize_call(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack);
+void functionalize_call(const FunctionalizeContext& context, const OperatorHandle& op,
+                        Stack* stack);
 
 // How a call goes on from there.
 void explain_functionalized(CallPath& path, const FunctionalizeContext& context,
@@ -114,6 +117,53 @@ bool is_captured(const FunctionalTensorImpl& tensor, const IntrusivePtr<Function
 // The inputs as functional tensors. Those that are functional and of the same owner stay.
 std::vector<Tensor> wrap_inputs(FunctionalInputs* functional_inputs, TensorList inputs,
                                 const IntrusivePtr<FunctionalOwner>& owner);
+
+// What functions that an operator takes do besides giving results, for the operator's rule. While
+// there is one, on a thread, a function may write to its arguments, and give what it has captured.
+struct FunctionEffects {
+  // `name` is that of the function, for errors.
+  explicit FunctionEffects(std::string name) : who(std::move(name)), outer(current) {
+    current = this;
+  }
+  ~FunctionEffects() { current = outer; }
+  FunctionEffects(const FunctionEffects&) = delete;
+  FunctionEffects& operator=(const FunctionEffects&) = delete;
+
+  const std::string who;
+  // Of the function that ran last: for each tensor among its arguments, what it holds now where the
+  // function wrote to it; undefined elsewhere.
+  std::vector<Tensor> written;
+  // Its results that share memory with an argument: by number, and how they look at it.
+  struct Shared {
+    size_t result, argument;
+    bool same;  // it is that very tensor
+    DType dtype;
+    std::vector<int64_t> sizes, strides;
+    int64_t offset;
+    DispatchKeySet keys;
+
+    bool operator==(const Shared&) const = default;
+  };
+  std::vector<Shared> shared;
+  // Tensors of the program around the function that share memory with its results, which have
+  // copies.
+  std::vector<Tensor> given_captured;
+
+  // For a scope there is none.
+  class None {
+   public:
+    None() : effects_(std::exchange(current, nullptr)) {}
+    ~None() { current = effects_; }
+    None(const None&) = delete;
+    None& operator=(const None&) = delete;
+
+   private:
+    FunctionEffects* effects_;
+  };
+
+  FunctionEffects* const outer;
+  static thread_local FunctionEffects* current;
+};
 
 // For FunctionalizeContext::functionalize: f on functional tensors of the arguments, and the values
 // of its results. The caller has made the route active for functional_inputs.

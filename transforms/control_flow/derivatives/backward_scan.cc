@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "switchboard/autograd/variable.h"
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/factories/factories.h"
@@ -44,17 +43,36 @@ Tensor first_gradient(const Tensor& grad, const Tensor& like) {
                     MemoryFormat::Contiguous);
 }
 
-BackwardStep::BackwardStep(DerivedFunction* of, const Tensors& given, size_t num_slices,
-                           const std::vector<bool>& wanted, const std::vector<bool>& stacked) {
-  for (size_t i = 0; i < given.size(); ++i)
-    if (is_differentiable(given[i].dtype())) carried.push_back(i);
+GradientFlow::GradientFlow(const DerivedFunction& function, size_t num_carried,
+                           std::vector<bool> requires_grad) {
+  std::vector<std::vector<bool>> inputs;
+  for (size_t i = 0; i < function.num_results(); ++i) inputs.push_back(function.inputs_of(i));
+  const auto comes = [&](size_t result) {
+    for (size_t i = 0; i < requires_grad.size(); ++i)
+      if (requires_grad[i] && inputs[result][i]) return true;
+    return false;
+  };
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t i = 0; i < num_carried; ++i)
+      if (!requires_grad[i] && comes(i)) more = requires_grad[i] = true;
+  }
+  carried.assign(requires_grad.begin(),
+                 requires_grad.begin() + static_cast<std::ptrdiff_t>(num_carried));
+  for (size_t i = 0; i < function.num_results(); ++i)
+    results.push_back(i < num_carried ? carried[i] : comes(i));
+}
+
+BackwardStep::BackwardStep(DerivedFunction* of, const std::vector<bool>& has, size_t num_slices,
+                           const std::vector<bool>& wanted, const std::vector<bool>& stacked)
+    : carried(places(has)) {
   std::vector<size_t> results = carried, inputs = carried;
-  for (const size_t i : places(stacked)) results.push_back(given.size() + i);
-  for (const size_t i : places(wanted)) inputs.push_back(given.size() + i);
+  for (const size_t i : places(stacked)) results.push_back(has.size() + i);
+  for (const size_t i : places(wanted)) inputs.push_back(has.size() + i);
   DerivedFunction::Gradient gradient = of->differentiate(results, inputs);
   std::vector<bool> kept(inputs.size(), true);
   for (size_t i = carried.size(); i < inputs.size(); ++i) {
-    const size_t which = inputs[i] - given.size();
+    const size_t which = inputs[i] - has.size();
     kept[i] = gradient.of_inputs[i].defined();
     if (!kept[i]) continue;
     if (which < num_slices)

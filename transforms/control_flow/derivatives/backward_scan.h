@@ -12,6 +12,16 @@
 
 namespace sb::control_flow {
 
+// What comes to have a gradient when a function runs again and again on what it carries.
+struct GradientFlow {
+  // `requires_grad` says which of the inputs of the first run require one: carried, slices, fixed.
+  GradientFlow(const DerivedFunction& function, size_t num_carried,
+               std::vector<bool> requires_grad);
+
+  std::vector<bool> carried;
+  std::vector<bool> results;
+};
+
 // One step back through a function
 //
 //   (carried..., slices..., fixed...) -> (next carried..., stacked...)
@@ -19,9 +29,9 @@ namespace sb::control_flow {
 // A gradient is carried back for each carried tensor that has one; slices have one each, and what
 // is fixed the sum.
 struct BackwardStep {
-  // `wanted` has an element for each of the slices and then for each of the fixed tensors;
-  // `stacked` says which of the stacked results have a gradient.
-  BackwardStep(DerivedFunction* of, const Tensors& carried, size_t num_slices,
+  // `has` says which carried tensors have one. `wanted` has an element for each of the slices and
+  // then for each of the fixed tensors; `stacked` says of which stacked results one has come.
+  BackwardStep(DerivedFunction* of, const std::vector<bool>& has, size_t num_slices,
                const std::vector<bool>& wanted, const std::vector<bool>& stacked);
 
   // Those of which it gives gradients, in the order in which it gives them.

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "switchboard/autograd/engine.h"
 #include "switchboard/autograd/function_node.h"
 #include "switchboard/autograd/recording.h"
@@ -27,8 +28,8 @@ TraceOptions options_for(const std::string& function) {
   return options;
 }
 
-// The operator in the graph, or in one inside it, of which this is true; or empty.
-std::string find_operator(const Graph& graph, bool (*is)(const Node& call)) {
+// The name of the first operator in the graph, or in one inside it, for which `is` holds; or empty.
+std::string find_operator(const Graph& graph, absl::FunctionRef<bool(const Node& call)> is) {
   for (size_t i = 0; i < graph.size(); ++i) {
     const Node& node = graph[i];
     if (node.kind() == Node::Kind::Call && is(node)) return node.op().name().to_string();
@@ -226,7 +227,36 @@ void DerivedFunction::check_recorded() {
   if (recording && !derived_once_.empty()) recording->derived_once_ = derived_once_;
 }
 
+void DerivedFunction::refuse_as_strided() {
+  const std::string found = find_operator(
+      trace_.graph(), [](const Node& call) { return call.op() == as_strided.handle(); });
+  SB_CHECK_NOT_IMPLEMENTED(found.empty(), name_, ": ", found,
+                           " looks at memory, which a gradient has no more as it was; use views "
+                           "that go by sizes");
+}
+
 bool DerivedFunction::derives(size_t result) const { return requires_grad(results_[result]); }
+
+std::vector<bool> DerivedFunction::inputs_of(size_t result) const {
+  std::vector<Edge> ends;
+  absl::flat_hash_set<const GradNode*> seen;
+  for (const Tensor& input : inputs_) {
+    ends.push_back(gradient_edge(input));
+    if (ends.back()) seen.insert(ends.back().node.get());
+  }
+  std::vector<bool> found(inputs_.size());
+  std::vector<Edge> waiting{gradient_edge(results_[result])};
+  while (!waiting.empty()) {
+    const Edge edge = std::move(waiting.back());
+    waiting.pop_back();
+    if (!edge) continue;
+    for (size_t i = 0; i < ends.size(); ++i)
+      if (ends[i] == edge) found[i] = true;
+    if (!seen.insert(edge.node.get()).second) continue;
+    for (const Edge& next : edge.node->edges()) waiting.push_back(next);
+  }
+  return found;
+}
 
 DerivedFunction::Gradient DerivedFunction::differentiate(const std::vector<size_t>& results,
                                                          const std::vector<size_t>& inputs) {

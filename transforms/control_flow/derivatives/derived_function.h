@@ -47,12 +47,17 @@ class DerivedFunction {
                   const std::vector<Tensor>& inputs, const std::vector<bool>& needed,
                   std::vector<Tensor>* captured);
 
+  // Refuses functions that look at memory by strides and an offset: for gradients that are called
+  // with other slices, or with what was kept, of other strides. NotImplementedError.
+  void refuse_as_strided();
   // Takes what functions that came later have captured as inputs, too.
   void take_captured(const std::vector<Tensor>& captured);
 
   size_t num_results() const { return results_.size(); }
   // Whether the result was computed from what requires a gradient.
   bool derives(size_t result) const;
+  // From which inputs, captured ones behind the others, it was computed so that a gradient passes.
+  std::vector<bool> inputs_of(size_t result) const;
 
   // A gradient that is being made.
   struct Gradient {

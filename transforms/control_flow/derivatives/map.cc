@@ -27,6 +27,7 @@ void derive_map(const DerivedCallSite& site, Stack* stack) {
     return std::make_shared<DerivedFunction>(call.f, site.layer, first, which_require_grad(given),
                                              &captured);
   }();
+  function->refuse_as_strided();
   Tensors inputs = std::move(given);
   inputs.insert(inputs.end(), captured.begin(), captured.end());
   Recorded recorded;

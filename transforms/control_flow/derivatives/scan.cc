@@ -31,6 +31,7 @@ void derive_scan(const DerivedCallSite& site, Stack* stack) {
     return std::make_shared<DerivedFunction>(call.combine_fn, site.layer, first, needed, &captured);
   }();
 
+  function->refuse_as_strided();
   // Each step gives what it was carried, too.
   const auto keeping = [f = call.combine_fn, num_carried](const Tensors& in) {
     Tensors results = f(in);
@@ -43,13 +44,14 @@ void derive_scan(const DerivedCallSite& site, Stack* stack) {
                                         call.xs, call.additional});
   const size_t num_returned = recorded.results.size() - num_carried;
   recorded.num_returned = num_returned;
-  for (size_t i = 0; i < num_returned; ++i) recorded.derived.push_back(function->derives(i));
-  for (size_t i = 0; i < num_carried; ++i) recorded.derived.push_back(needed[i]);
   recorded.inputs = call.init;
   for (const Tensors& list : {call.xs, call.additional, captured})
     recorded.inputs.insert(recorded.inputs.end(), list.begin(), list.end());
   const std::vector<bool> wanted = which_require_grad(recorded.inputs);
-  recorded.backward = [function, wanted, num_carried, num_xs, num_returned](
+  const GradientFlow flow(*function, num_carried, wanted);
+  recorded.derived = flow.results;
+  recorded.derived.insert(recorded.derived.end(), flow.carried.begin(), flow.carried.end());
+  recorded.backward = [function, wanted, has = flow.carried, num_carried, num_xs, num_returned](
                           const Tensors& inputs, const Tensors&, const Tensors& results,
                           const TensorVector& grads) {
     const auto at = [](const auto& list, size_t i) {
@@ -62,8 +64,7 @@ void derive_scan(const DerivedCallSite& site, Stack* stack) {
     gradients.last.assign(grads.begin(), at(grads, num_carried));
     gradients.stacked.assign(at(grads, num_carried), at(grads, num_returned));
     gradients.rows.assign(at(grads, num_returned), grads.end());
-    const BackwardStep step(function.get(), runs.carried, num_xs,
-                            {at(wanted, num_carried), wanted.end()},
+    const BackwardStep step(function.get(), has, num_xs, {at(wanted, num_carried), wanted.end()},
                             which_defined(gradients.stacked));
     const GradientsOfInputs found = run_backward_scan(step, runs, gradients);
     Tensors all = found.carried;

@@ -78,6 +78,7 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
   const auto function = std::make_shared<DerivedFunction>(
       call.body_fn, site.layer, call.with_additional(call.carried), needed, &captured);
 
+  function->refuse_as_strided();
   const Trips trips = run_trips(site, call, last_row || call.rows_unseen);
   Recorded recorded;
   recorded.results = trips.stacks;
@@ -87,13 +88,15 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
   }
   recorded.num_returned = num_carried;
   for (Tensor& rows : began_with(call, trips.stacks)) recorded.results.push_back(std::move(rows));
-  for (size_t i = 0; i < 2 * num_carried; ++i) recorded.derived.push_back(needed[i % num_carried]);
   recorded.others = {trips.any};
   recorded.inputs = call.with_additional(call.carried);
   recorded.inputs.insert(recorded.inputs.end(), captured.begin(), captured.end());
   const std::vector<bool> wanted = which_require_grad(recorded.inputs);
+  recorded.derived = GradientFlow(*function, num_carried, wanted).carried;
+  const std::vector<bool> has = recorded.derived;
+  recorded.derived.insert(recorded.derived.end(), has.begin(), has.end());
 
-  recorded.backward = [function, wanted, num_carried, last_row](
+  recorded.backward = [function, wanted, has, num_carried, last_row](
                           const Tensors& inputs, const Tensors& others, const Tensors& results,
                           const TensorVector& grads) {
     const auto at = [](const auto& list, size_t i) {
@@ -109,8 +112,7 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
     const auto gradients_in = [=](const Tensors& in) {
       return spread({at(in, num_carried + num_fixed), in.end()}, given, 2 * num_carried);
     };
-    const BackwardStep step(function.get(), Tensors(operands.cbegin(), at(operands, num_carried)),
-                            0, {at(wanted, num_carried), wanted.end()}, {});
+    const BackwardStep step(function.get(), has, 0, {at(wanted, num_carried), wanted.end()}, {});
     const auto back = [=](const Tensors& in) {
       const Tensors of_results = gradients_in(in);
       const Tensors none(num_carried), first(at(of_results, 0), at(of_results, num_carried));
