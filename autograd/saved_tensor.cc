@@ -1,5 +1,6 @@
 #include "switchboard/autograd/saved_tensor.h"
 
+#include <typeinfo>
 #include <utility>
 
 #include "switchboard/autograd/engine_operators.h"
@@ -15,9 +16,10 @@ namespace engine = internal::engine;
 namespace {
 
 // The same elements without a place in the graph, counting writes together with `tensor`. A mode
-// sees it made, or what backward does to it would be a constant to the mode.
+// sees it made, or what backward does to it would be a constant to the mode; and a tensor of a
+// class of its own, a functional one, keeps it only so.
 Tensor without_history(const Tensor& tensor) {
-  if (current_mode()) {
+  if (current_mode() || typeid(*tensor.impl()) != typeid(TensorImpl)) {
     Tensor copy = engine::detach(tensor);
     copy.impl()->share_version_counter(*tensor.impl());
     return copy;

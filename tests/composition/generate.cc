@@ -45,11 +45,12 @@ bool depends_on_order(const FunctionSchema& schema, const Stack& arguments) {
   struct Use {
     Tensor tensor;
     bool written;
+    size_t argument;
   };
   std::vector<Use> uses;
   for (size_t i = 0; i < arguments.size(); ++i)
     arguments[i].for_each_tensor([&](const Tensor& t) {
-      if (t.defined()) uses.push_back({t, schema.arguments[i].is_write()});
+      if (t.defined()) uses.push_back({t, schema.arguments[i].is_write(), i});
     });
   for (size_t i = 0; i < uses.size(); ++i) {
     if (!uses[i].written) continue;
@@ -58,6 +59,7 @@ bool depends_on_order(const FunctionSchema& schema, const Stack& arguments) {
     if (places.size() != written.size()) return true;
     for (size_t k = 0; k < uses.size(); ++k) {
       if (k == i || !uses[k].tensor.is_alias_of(uses[i].tensor)) continue;
+      if (schema.arguments[uses[i].argument].type.is_list()) return true;
       const std::vector<int64_t> other = bytes_of(uses[k].tensor);
       // Operators that cannot do this in place refuse it.
       if (other == written && !uses[k].written) continue;
@@ -67,6 +69,27 @@ bool depends_on_order(const FunctionSchema& schema, const Stack& arguments) {
     }
   }
   return false;
+}
+
+// The sizes of what is written to and lies on the memory of another argument: what an operator that
+// gives it another shape reads of that, nobody says.
+std::vector<std::vector<int64_t>> shapes_of_shared(const FunctionSchema& schema,
+                                                   const Stack& arguments) {
+  std::vector<Tensor> all;
+  for (const IValue& value : arguments)
+    value.for_each_tensor([&](const Tensor& t) {
+      if (t.defined()) all.push_back(t);
+    });
+  std::vector<std::vector<int64_t>> shapes;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!schema.arguments[i].is_out()) continue;
+    arguments[i].for_each_tensor([&](const Tensor& t) {
+      const auto shares = [&](const Tensor& other) { return t.defined() && other.is_alias_of(t); };
+      if (std::count_if(all.begin(), all.end(), shares) > 1)
+        shapes.emplace_back(t.sizes().begin(), t.sizes().end());
+    });
+  }
+  return shapes;
 }
 
 bool is_plain(const Tensor& t) {
@@ -203,6 +226,8 @@ class Generator {
       }
     }
     Tensors results;
+    const auto shapes = writes ? shapes_of_shared(step.op->schema(), *arguments)
+                               : std::vector<std::vector<int64_t>>();
     try {
       results = run_step(step, scope.frame);
     } catch (const Error&) {
@@ -211,6 +236,7 @@ class Generator {
     bool good = !results.empty() || writes;
     for (const Tensor& t : results) good = good && is_plain(t) && !holds_fresh_memory(t, false);
     if (good && writes) {
+      good = shapes == shapes_of_shared(step.op->schema(), *arguments);
       for (const IValue& value : *arguments)
         value.for_each_tensor([&](const Tensor& t) {
           good = good && (!t.defined() || (is_plain(t) && !holds_fresh_memory(t, true)));
@@ -252,16 +278,15 @@ class Generator {
     std::optional<PickedArguments> picked =
         pick_arguments(chosen.schema(), live_in(scope), random_);
     if (!picked) return false;
-    if (c == Class::Out) fit_outs(scope, chosen, &*picked);
+    if (c == Class::Out && !fit_outs(scope, chosen, &*picked)) return false;
     Step step;
     step.op = chosen;
     step.arguments = std::move(picked->values);
     return accept(scope, std::move(step), &picked->stack);
   }
   // Puts tensors in the place of out= arguments that have the shape of the results, where there are
-  // some.
-  void fit_outs(Scope& scope, const OperatorHandle& chosen, PickedArguments* picked) {
-    if (random_.chance(20)) return;
+  // some. False for what gives uninitialised memory, of which anything may become.
+  bool fit_outs(Scope& scope, const OperatorHandle& chosen, PickedArguments* picked) {
     const FunctionSchema& schema = chosen.schema();
     Stack stack = picked->stack;
     std::vector<size_t> outs;
@@ -274,8 +299,11 @@ class Generator {
     try {
       chosen.call_boxed(&stack);
     } catch (const Error&) {
-      return;
+      return true;
     }
+    for (size_t i : outs)
+      if (holds_fresh_memory(arguments[i].to_tensor(), false)) return false;
+    if (random_.chance(20)) return true;
     for (size_t i : outs) {
       const Tensor& made = arguments[i].to_tensor();
       const std::optional<Live> fits =
@@ -284,6 +312,7 @@ class Generator {
       picked->values[i].refs = {fits->ref};
       picked->stack[i] = fits->tensor;
     }
+    return true;
   }
 
   void add_step(Scope& scope, size_t depth) {

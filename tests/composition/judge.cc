@@ -92,8 +92,8 @@ bool has_meaning(const LayerStack& stack) {
   return !in_function;
 }
 
-Judge::Judge(TensorFunction f, internal::ArgumentPlan inputs, bool recorded)
-    : f_(std::move(f)), inputs_(std::move(inputs)), recorded_(recorded) {}
+Judge::Judge(TensorFunction f, internal::ArgumentPlan inputs, JudgeOptions options)
+    : f_(std::move(f)), inputs_(std::move(inputs)), options_(options) {}
 
 Tensors Judge::make_inputs() const {
   Tensors tensors;
@@ -140,7 +140,7 @@ Verdict Judge::judge(const LayerStack& stack) {
   Verdict verdict;
   const bool pure_only =
       std::any_of(stack.begin(), stack.end(), [](const Layer* layer) { return layer->pure_only; });
-  const bool not_graded = !recorded_ || !has_differentiable_input();
+  const bool not_graded = !options_.recorded || !has_differentiable_input();
   if ((graded_stack && not_graded) || (pure_only && !is_pure())) {
     verdict.kind = Verdict::Kind::DoesNotApply;
     return verdict;
@@ -153,6 +153,7 @@ Verdict Judge::judge(const LayerStack& stack) {
     compared.keeps.sharing_of_results =
         compared.keeps.sharing_of_results && layer->keeps.sharing_of_results;
   }
+  if (options_.loops && has(stack, "trace")) compared.keeps.strides = false;
   compared.metadata_only = has(stack, "fake");
   compared.gradients = graded_stack;
   const auto make_run = stack.empty() ? nullptr : stack.back()->inputs;

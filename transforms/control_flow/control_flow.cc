@@ -16,6 +16,7 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/outputs/output_plan.h"
+#include "switchboard/transforms/functionalization/functionalization.h"
 
 namespace sb::control_flow {
 namespace {
@@ -221,11 +222,32 @@ OperatorBase::Rule autograd_rule(const HigherOrderOperator& op) {
   };
 }
 
+namespace {
+
+// Whether nothing replaces or records what is called on the values of a call's arguments.
+bool is_plain_below(const FunctionalizeApi& api, const Stack& arguments) {
+  bool plain = true;
+  for (const IValue& argument : arguments) {
+    if (Callable::find(argument)) continue;
+    api.unwrap(argument).for_each_tensor(
+        [&](const Tensor& t) { plain = plain && !t.impl()->mode_data(); });
+  }
+  api.redispatch([&] { plain = plain && (!current_mode() || all_modes_only_watch()); });
+  return plain;
+}
+
+}  // namespace
+
 FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
                                     std::vector<std::string> function_names,
                                     std::function<size_t(const std::vector<IValue>&)> copied) {
   return [&op, names = std::move(function_names), copied = std::move(copied)](
              const FunctionalizeApi& api, DispatchKeySet, Stack* stack) {
+    if (is_plain_below(api, *stack)) {
+      dynamic_cast<const FunctionalizeContext&>(api).run_in_place(
+          [&] { op.redispatch_boxed(DispatchKeySet(DispatchKey::CPU), stack); });
+      return;
+    }
     const size_t first_copied = copied ? copied(*stack) : std::numeric_limits<size_t>::max();
     std::vector<IValue> values;
     size_t num_functions = 0;
@@ -242,17 +264,31 @@ FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
       values.push_back(
           Callable::make([who, first_copied, f = api.functionalize(function->function())](
                              std::vector<IValue> arguments) {
-            std::vector<IValue> results = f(arguments);
+            std::vector<IValue> results;
+            try {
+              results = f(arguments);
+            } catch (const Error& error) {
+              if (std::string_view(error.what()).starts_with("functionalization: "))
+                rethrow_with_context(error, str_cat(who, ": "));
+              throw;
+            }
             check_no_alias(who, arguments, results, first_copied);
             return results;
           }));
     }
+    bool requires_grad = false;  // or a value does
+    for (const IValue& argument : *stack)
+      argument.for_each_tensor([&](const Tensor& t) {
+        requires_grad = requires_grad || (internal::grad_hooks->is_grad_enabled() &&
+                                          internal::grad_hooks->requires_grad(t));
+      });
     api.redispatch([&] { op.call_boxed(&values); });
     stack->clear();
     for (const IValue& result : values) {
       stack->push_back(api.wrap(result));
       stack->back().for_each_tensor([&](const Tensor& t) {
-        if (!internal::grad_hooks->requires_grad(t)) return;
+        const bool may_require = is_floating_point(t.dtype()) || is_complex(t.dtype());
+        if (!internal::grad_hooks->requires_grad(t) && !(requires_grad && may_require)) return;
         internal::grad_hooks->stop_gradient(
             t, str_cat(op.name(),
                        ": under functionalization: backward, run inside of the program, "

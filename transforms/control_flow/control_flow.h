@@ -68,8 +68,9 @@ void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, s
 // mode the call is one that is not derived: it runs below autograd, and NotImplementedError, naming
 // the operator and the mode, refuses tensors that require gradients, given or captured.
 OperatorBase::Rule autograd_rule(const HigherOrderOperator& op);
-// The rule for functionalisation: the operator runs on values, below, with functions that mutate
-// nothing. RuntimeError if a result of a function shares memory with an argument of it;
+// The rule for functionalisation. Where nothing below replaces or records calls, the operator is
+// plain control flow on functional tensors. Else it runs on values, below, with functions that
+// mutate nothing. RuntimeError if a result of a function shares memory with an argument of it;
 // NotImplementedError if a function writes to what it has not made. `function_names` are those of
 // the arguments that are functions, in order. Results from number `copied` on may share memory:
 // the operator gives copies of them. It gets the arguments.

@@ -71,10 +71,12 @@ class FunctionalInputs {
   bool has_moved(const Input& input) const;
   bool has_grown(const Input& input) const;
   void write_data();
+  void write_to_inputs(Memory* memory, size_t lineage);
   void write_shapes();
   void write_grads();
   bool is_ours(const Tensor& tensor) const;
   Tensor plain_result(const Tensor& result);
+  Tensor view_of(const std::vector<Input>& grown, const Tensor& result);
 
   IntrusivePtr<FunctionalOwner> owner_;
   std::vector<Input> inputs_;  // in the order of their wrapping

@@ -129,10 +129,6 @@ class ValueCall {
       if (value.is_same(result)) return context_.functional(argument);
     return Tensor();
   }
-  Tensor wrap(const Tensor& result) const {
-    const Tensor argument = find_argument(result);
-    return argument.defined() ? argument : context_.wrap(result);
-  }
 
   std::vector<IValue> values;
 
@@ -141,16 +137,9 @@ class ValueCall {
   std::vector<std::pair<Tensor, Tensor>> given_;
 };
 
-void call_pure(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
-  ValueCall call(context, take_arguments(op, stack));
-  Stack results = call.values;
-  context.redispatch(op, &results);
-  for (IValue& r : results) r = map_tensors(r, [&](const Tensor& t) { return call.wrap(t); });
-  put_results(std::move(results), stack);
-}
-
-// The one argument that a view operator's results may share memory with.
-size_t viewed_argument(const OperatorHandle& op) {
+// The one argument that a view operator's results may share memory with; nullopt for an operator
+// that gives no views, as its schema says.
+std::optional<size_t> viewed_argument(const OperatorHandle& op) {
   const FunctionSchema& schema = op.schema();
   std::optional<size_t> viewed;
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
@@ -159,7 +148,13 @@ size_t viewed_argument(const OperatorHandle& op) {
                              ": a view of several tensors cannot be functionalised");
     viewed = i;
   }
-  return *viewed;
+  return viewed;
+}
+
+// Whether the argument is a tensor on whose memory the result lies.
+bool is_on_memory_of(const IValue& value, const Tensor& result) {
+  return value.is_Tensor() && value.to_tensor().defined() && result.defined() &&
+         value.to_tensor().storage() == result.storage();
 }
 
 }  // namespace
@@ -176,29 +171,41 @@ ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const T
   }
   ViewChain chain = viewed.chain();
   chain.push_back(std::move(step));
+  // Autograd does not see a write to integers that were made of what has gradients.
+  const auto has_gradients = [](DType d) { return is_floating_point(d) || is_complex(d); };
+  if (has_gradients(viewed.dtype()) && !has_gradients(value.dtype())) {
+    BelowFunctionalization below(viewed.owner());
+    return {std::move(chain), viewed.functional_storage()->add_lineage()};
+  }
   return {std::move(chain), viewed.lineage()};
 }
 
 namespace {
 
-void call_view(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
-  const size_t viewed = viewed_argument(op);
+// A call that writes to nothing. Its results may be views, of an argument that the schema says or,
+// as those of _unsafe_view, of another.
+void call_reading(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
   std::vector<IValue> arguments = take_arguments(op, stack);
-  if (arguments[viewed].is_Tensor())
-    arguments[viewed] = context.functional(arguments[viewed].to_tensor());
+  const std::optional<size_t> declared = viewed_argument(op);
+  if (declared && arguments[*declared].is_Tensor())
+    arguments[*declared] = context.functional(arguments[*declared].to_tensor());
   ValueCall call(context, arguments);
   Stack results = call.values;
   context.redispatch(op, &results);
-  FunctionalTensorImpl* const base =
-      arguments[viewed].is_Tensor() ? functional_impl(arguments[viewed].to_tensor()) : nullptr;
   size_t output = 0;
   for (IValue& r : results) {
     r = map_tensors(r, [&](const Tensor& result) {
       const size_t index = output++;
       const Tensor argument = call.find_argument(result);
       if (argument.defined()) return argument;
-      if (!base || result.storage() != call.values[viewed].to_tensor().storage())
+      size_t viewed = declared.value_or(0);
+      if (!declared)
+        while (viewed < call.values.size() && !is_on_memory_of(call.values[viewed], result))
+          ++viewed;
+      if (viewed >= call.values.size() || !is_on_memory_of(call.values[viewed], result))
         return context.wrap(result);
+      const Tensor of = context.functional(arguments[viewed].to_tensor());
+      FunctionalTensorImpl* const base = functional_impl(of);
       ViewStep step{op, call.values, viewed, index};
       step.arguments[viewed] = IValue();
       auto [chain, lineage] = view_of(*base, std::move(step), result);
@@ -217,10 +224,8 @@ void call_view(FunctionalizeContext& context, const OperatorHandle& op, Stack* s
 void functionalize_call(FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
   if (op.schema().is_mutable()) {
     put_results(call_writing(context, op, take_arguments(op, stack)), stack);
-  } else if (op.schema().is_view()) {
-    call_view(context, op, stack);
   } else {
-    call_pure(context, op, stack);
+    call_reading(context, op, stack);
   }
 }
 
