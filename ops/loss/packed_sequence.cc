@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/define/define.h"
@@ -31,9 +32,9 @@ std::vector<int64_t> numbers(const char* op, const char* name, const Tensor& t) 
   return numbers;
 }
 Tensor vector_like(const Tensor& t, const std::vector<int64_t>& values) {
-  const Tensor result = new_empty(t, {static_cast<int64_t>(values.size())});
+  const Tensor result = empty_on(DeviceType::CPU, {static_cast<int64_t>(values.size())}, t.dtype());
   std::copy(values.begin(), values.end(), result.data<int64_t>());
-  return result;
+  return clone(t.is_cpu() ? result : to(result, t.device()));
 }
 
 std::tuple<Tensor, Tensor> pack_kernel(const Tensor& input, const Tensor& lengths,

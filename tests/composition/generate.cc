@@ -71,8 +71,23 @@ bool depends_on_order(const FunctionSchema& schema, const Stack& arguments) {
   return false;
 }
 
+// What arguments that are written to are, but for their elements.
+using WrittenStates = std::vector<std::pair<uint64_t, std::vector<int64_t>>>;
+WrittenStates written_states(const FunctionSchema& schema, const Stack& arguments) {
+  WrittenStates states;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!schema.arguments[i].is_write()) continue;
+    arguments[i].for_each_tensor([&](const Tensor& t) {
+      if (t.defined())
+        states.emplace_back(t.version(), std::vector<int64_t>(t.sizes().begin(), t.sizes().end()));
+    });
+  }
+  return states;
+}
+
 // The sizes of what is written to and lies on the memory of another argument: what an operator that
-// gives it another shape reads of that, nobody says.
+// gives it another shape reads of that, nobody says. And the numbers of elements of all outs: what
+// is in the rest of the memory of one that becomes smaller, nobody says either.
 std::vector<std::vector<int64_t>> shapes_of_shared(const FunctionSchema& schema,
                                                    const Stack& arguments) {
   std::vector<Tensor> all;
@@ -87,6 +102,8 @@ std::vector<std::vector<int64_t>> shapes_of_shared(const FunctionSchema& schema,
       const auto shares = [&](const Tensor& other) { return t.defined() && other.is_alias_of(t); };
       if (std::count_if(all.begin(), all.end(), shares) > 1)
         shapes.emplace_back(t.sizes().begin(), t.sizes().end());
+      else if (t.defined() && t.numel() > 0)
+        shapes.push_back({t.numel()});
     });
   }
   return shapes;
@@ -228,9 +245,11 @@ class Generator {
     Tensors results;
     const auto shapes = writes ? shapes_of_shared(step.op->schema(), *arguments)
                                : std::vector<std::vector<int64_t>>();
+    const auto before = writes ? written_states(step.op->schema(), *arguments) : WrittenStates();
     try {
       results = run_step(step, scope.frame);
     } catch (const Error&) {
+      if (writes && written_states(step.op->schema(), *arguments) != before) replay(scope);
       return false;
     }
     bool good = !results.empty() || writes;
@@ -390,6 +409,18 @@ class Generator {
     return add_clone(scope, like) ? scope.last() : like;
   }
 
+  // A step may have given a tensor another shape after it was chosen.
+  static Tensors outputs_of(const Scope& scope) {
+    Tensors outputs;
+    for (const Ref& ref : scope.block.outputs) outputs.push_back(scope.frame->at(ref));
+    return outputs;
+  }
+  static bool are_like(const Tensors& a, const Tensors& b, bool strides) {
+    return std::equal(
+        a.begin(), a.end(), b.begin(), b.end(),
+        [&](const Tensor& x, const Tensor& y) { return same_metadata(x, y, strides); });
+  }
+
   bool add_cond(Scope& scope, size_t depth) {
     std::optional<Live> pred =
         find(scope, [](const Tensor& t) { return t.dtype() == DType::Bool && t.numel() == 1; });
@@ -423,6 +454,7 @@ class Generator {
     }
     for (Ref& output : no.block.outputs)
       if (random_.chance(70)) output = result_like(no, output, true);
+    if (!are_like(outputs_of(no), outputs_of(yes), true)) return false;
     Step step;
     step.callee = Callee::Cond;
     step.arguments = {list_of({pred->ref}), list_of(operands)};
@@ -462,6 +494,7 @@ class Generator {
       const Ref next = result_like(body, {0, Ref::kInputs, i}, false);
       body.block.outputs.push_back(own(body, next));
     }
+    if (!are_like(outputs_of(body), tensors, false)) return false;
     Step step;
     step.callee = Callee::WhileLoop;
     step.arguments = {list_of(carried)};
@@ -513,6 +546,7 @@ class Generator {
     if (random_.chance(40)) add_step(combine, depth + 1);
     combine.block.outputs.push_back(own(combine, result_like(combine, Ref(), false)));
     combine.block.outputs.push_back(own(combine, late_ref(combine)));
+    if (!are_like({outputs_of(combine)[0]}, {inputs[0]}, false)) return false;
     Step step;
     step.callee = Callee::Scan;
     step.arguments = {list_of({init}), list_of(xs)};

@@ -127,6 +127,9 @@ bool Judge::is_pure() {
     for (size_t k = 0; k < i; ++k)
       if (run.results[i].is_alias_of(run.results[k])) return false;
   }
+  // A write of what is there already is one, too.
+  for (size_t i = 0; i < run.inputs.size(); ++i)
+    if (run.inputs[i].version() != fresh.inputs[i].version()) return false;
   return difference({"", "", {}, fresh.inputs}, {"", "", {}, run.inputs}, {}).empty();
 }
 

@@ -148,7 +148,8 @@ void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, s
     SB_CHECK(a.dtype() == b.dtype() && same_sizes(a, b) && a.device() == b.device(), who,
              ": result ", i, ": expected ", a.describe(), ", as of ", of, ", got ", b.describe());
     SB_CHECK(strides == Strides::Ignored || same_strides(a, b), who, ": result ", i, ": expected ",
-             strides_text(a), ", as of ", of, ", got ", strides_text(b));
+             strides_text(a), ", as of ", of, ", got ", strides_text(b),
+             "; a graph, and fake tensors, have fixed strides");
   }
 }
 
@@ -236,6 +237,24 @@ bool is_plain_below(const FunctionalizeApi& api, const Stack& arguments) {
   return plain;
 }
 
+// NotImplementedError where a tensor requires a gradient of a leaf that the functionalised program
+// has made, which its value knows nothing of.
+void check_gradients_pass(const HigherOrderOperator& op, const IValue& argument,
+                          const IValue& value) {
+  if (!internal::grad_hooks->is_grad_enabled()) return;
+  std::vector<bool> passes;
+  value.for_each_tensor(
+      [&](const Tensor& t) { passes.push_back(internal::grad_hooks->requires_grad(t)); });
+  size_t i = 0;
+  argument.for_each_tensor([&](const Tensor& t) {
+    SB_CHECK_NOT_IMPLEMENTED(passes[i++] || !internal::grad_hooks->requires_grad(t), op.name(),
+                             ": under functionalization, with a mode below: ", t.describe(),
+                             " requires a gradient of a leaf that the program has made, which is "
+                             "not computed there; run "
+                             "backward outside of the program");
+  });
+}
+
 }  // namespace
 
 FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
@@ -276,19 +295,14 @@ FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
             return results;
           }));
     }
-    bool requires_grad = false;  // or a value does
-    for (const IValue& argument : *stack)
-      argument.for_each_tensor([&](const Tensor& t) {
-        requires_grad = requires_grad || (internal::grad_hooks->is_grad_enabled() &&
-                                          internal::grad_hooks->requires_grad(t));
-      });
+    for (size_t i = 0; i < stack->size(); ++i)
+      if (!Callable::find((*stack)[i])) check_gradients_pass(op, (*stack)[i], values[i]);
     api.redispatch([&] { op.call_boxed(&values); });
     stack->clear();
     for (const IValue& result : values) {
       stack->push_back(api.wrap(result));
       stack->back().for_each_tensor([&](const Tensor& t) {
-        const bool may_require = is_floating_point(t.dtype()) || is_complex(t.dtype());
-        if (!internal::grad_hooks->requires_grad(t) && !(requires_grad && may_require)) return;
+        if (!internal::grad_hooks->requires_grad(t)) return;
         internal::grad_hooks->stop_gradient(
             t, str_cat(op.name(),
                        ": under functionalization: backward, run inside of the program, "

@@ -140,7 +140,7 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
   }
   for (const Input& input : inputs_) sync(input.functional);
   for (size_t i = 0; i < results.size(); ++i) {
-    if (!is_ours(results[i])) continue;
+    if (!is_ours(results[i]) || results[i].numel() == 0) continue;
     SB_CHECK(!grad_hooks->requires_grad(results[i]) || !internal::records_values() ||
                  grad_hooks->requires_grad(functional_impl(results[i])->value()),
              "functionalize: result ", i, ", ", results[i].describe(),

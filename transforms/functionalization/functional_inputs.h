@@ -25,9 +25,9 @@ class FunctionalInputs {
   // Whether the tensor's storage, or a part of it, has been wrapped.
   bool knows(const Tensor& plain) const { return storages_.contains(plain.storage().get()); }
 
-  // Throws NotImplementedError where as_strided has made `value` of a view of an input that requires
-  // a gradient, and it has elements which that input has not: the way of their gradients is not
-  // known here.
+  // Throws NotImplementedError where as_strided has made `value` of a view of an input that
+  // requires a gradient, and it has elements which that input has not: the way of their gradients
+  // is not known here.
   void check_reach(const FunctionalTensorImpl& viewed, const Tensor& value) const;
 
   // Ends the program: writes to the plain tensors what it wrote to their functional ones, data

@@ -267,6 +267,7 @@ class WritingCall {
 
   // Makes each value one that its tensor can take, and then gives it to the tensor.
   void write(std::vector<Tensor> values) {
+    const GradScope grad(grad_hooks->is_grad_enabled() && !passes_by_autograd(op_));
     std::vector<Tensor> reshaped(values.size());  // the tensors' values before, in their new shapes
     {
       BelowFunctionalization below(context_.owner());
@@ -297,7 +298,9 @@ class WritingCall {
   // A tensor that requires a gradient goes on to do so after a write of what has none.
   Tensor with_gradient(const Tensor& value, size_t i) const {
     const auto requires_grad = [](const Tensor& t) { return grad_hooks->requires_grad(t); };
-    if (!grad_hooks->is_grad_enabled() || requires_grad(value) || grows(i)) return value;
+    if (!grad_hooks->is_grad_enabled() || requires_grad(value) || grows(i) ||
+        passes_by_autograd(op_))
+      return value;
     const Tensor& old = impl_of(i).value();
     return requires_grad(old) && old.sizes() == value.sizes() ? copy(old, value, false) : value;
   }

@@ -34,8 +34,17 @@ Tensor FunctionalizeContext::wrap(const Tensor& value) const {
 Tensor FunctionalizeContext::unwrap(const Tensor& tensor) const {
   if (!tensor.defined()) return tensor;
   if (captured(tensor)) {
-    BelowFunctionalization below(owner_);
-    return functional_impl(tensor)->captured_value();
+    const Tensor value = [&] {
+      BelowFunctionalization below(owner_);
+      return functional_impl(tensor)->captured_value();
+    }();
+    const internal::GradHooks& hooks = *internal::grad_hooks;
+    SB_CHECK_NOT_IMPLEMENTED(
+        !hooks.is_grad_enabled() || !hooks.requires_grad(tensor) || hooks.requires_grad(value),
+        "functionalization: a function that an operator takes has captured ", tensor.describe(),
+        ", which requires a gradient of a leaf that the program has made, which is not computed "
+        "there; run backward outside of the program");
+    return value;
   }
   if (owns(tensor)) return from_functional_tensor(tensor);
   SB_CHECK(!tensor.key_set().has(DispatchKey::Functionalize) || is_functional_tensor(tensor),
@@ -93,6 +102,11 @@ Tensor FunctionalizeContext::functional_for_write(const OperatorHandle& op, size
 }
 
 namespace internal {
+
+bool passes_by_autograd(const OperatorHandle& op) {
+  return op.entry().resolved_table().slots[slot_of(DispatchKey::AutogradCPU)].is_fallthrough();
+}
+
 namespace {
 
 // The arguments of a call, off the stack.
@@ -171,9 +185,8 @@ ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const T
   }
   ViewChain chain = viewed.chain();
   chain.push_back(std::move(step));
-  // Autograd does not see a write to integers that were made of what has gradients.
-  const auto has_gradients = [](DType d) { return is_floating_point(d) || is_complex(d); };
-  if (has_gradients(viewed.dtype()) && !has_gradients(value.dtype())) {
+  // Autograd does not see writes to views that are not differentiable.
+  if (passes_by_autograd(chain.back().op)) {
     BelowFunctionalization below(viewed.owner());
     return {std::move(chain), viewed.functional_storage()->add_lineage()};
   }
