@@ -10,6 +10,7 @@
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/modes/mode.h"
 
 namespace sb {
 namespace {
@@ -132,9 +133,14 @@ class AutogradKernel {
     for (const IValue& input : inputs.first(num_positional_)) node->take_input(input);
     const Stack kept(inputs.begin(), inputs.end());
     {
-      const NoGradGuard no_grad;
+      // Functionalisation makes the call again, for values, which are to be recorded as well.
+      const GradModeGuard grad(is_functionalized(keys));
       const BelowAutogradGuard below;
       op.redispatch_boxed(keys - kAutogradFunctionalities, stack);
+    }
+    {
+      const NoGradGuard no_grad;
+      const BelowAutogradGuard below;
       if (setup_) set_up(node->context(), kept, absl::MakeConstSpan(*stack).last(num_returns_));
     }
     StackResults results(absl::MakeSpan(*stack).last(num_returns_));
@@ -143,6 +149,10 @@ class AutogradKernel {
   }
 
  private:
+  static bool is_functionalized(DispatchKeySet keys) {
+    return keys.has(DispatchKey::Functionalize) ||
+           (keys.has(DispatchKey::Python) && get_mode(ModeKey::Functional));
+  }
   static bool any_needs_grad(absl::Span<const IValue> inputs) {
     bool any = false;
     for (const IValue& input : inputs)

@@ -1,8 +1,10 @@
 #include "switchboard/autograd/saved_tensor.h"
 
+#include <typeinfo>
 #include <utility>
 
 #include "switchboard/autograd/engine_operators.h"
+#include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/modes/mode.h"
@@ -15,9 +17,10 @@ namespace engine = internal::engine;
 namespace {
 
 // The same elements without a place in the graph, counting writes together with `tensor`. A mode
-// sees it made, or what backward does to it would be a constant to the mode.
+// sees it made, or what backward does to it would be a constant to the mode; and a tensor of a
+// class of its own, a functional one, keeps it only so.
 Tensor without_history(const Tensor& tensor) {
-  if (current_mode()) {
+  if (current_mode() || typeid(*tensor.impl()) != typeid(TensorImpl)) {
     Tensor copy = engine::detach(tensor);
     copy.impl()->share_version_counter(*tensor.impl());
     return copy;
@@ -52,11 +55,19 @@ Tensor SavedTensor::unpack(GradNode& owner) const {
   if (tensor.version() != version_) now.throw_modified(owner);
   if (now.state_ == State::Input) return tensor;
   Tensor output = without_history(tensor);
-  const NodePtr maker = owner_made_it_ ? NodePtr::share(&owner) : maker_.lock();
+  NodePtr maker = owner_made_it_ ? NodePtr::share(&owner) : maker_.lock();
+  const bool is_gone = !maker && maker_.address();
+  if (is_gone && is_grad_enabled()) {
+    // A view that was written to in place: the owner made what is in it.
+    SB_CHECK_NOT_IMPLEMENTED(owner.num_inputs() == 1, owner.name(),
+                             ": a second gradient by a result that was written to a view, which is "
+                             "gone, and by others: keep the view");
+    maker = NodePtr::share(&owner);
+  }
   if (maker) {
     internal::GradMeta& meta = internal::grad_meta(output);
     meta.grad_fn = maker;
-    meta.output = output_;
+    meta.output = is_gone ? 0 : output_;
   }
   return output;
 }

@@ -54,8 +54,9 @@ class SchemaCheckMode::Call {
       for (const Tensor& tensor : tensors_in(values[i]))
         arguments_.push_back({i, TensorSnapshot(tensor, mode_->options_.to_cpu)});
     const OperatorEntry& entry = op.entry();
-    may_return_input_ = entry.dispatcher().inspect(
-        [&] { return !entry.kernels_at(DispatchKey::CompositeImplicitAutograd).empty(); });
+    may_return_input_ = entry.has_tag(Tag::derived_through) || entry.dispatcher().inspect([&] {
+      return !entry.kernels_at(DispatchKey::CompositeImplicitAutograd).empty();
+    });
     const std::vector<std::string>& exempt = mode_->options_.may_alias;
     is_exempt_ = std::find(exempt.begin(), exempt.end(), name_) != exempt.end() ||
                  std::find(exempt.begin(), exempt.end(), op.name().name) != exempt.end();

@@ -29,7 +29,8 @@ struct SchemaCheckOptions {
 // - a result shares the storage of an argument and no alias set, `(a)`, that both have, nor a
 //   wildcard, `(*)`, says so; it may share it through another argument on the same storage;
 // - a result is an argument that is not declared as written: operators below autograd return views,
-//   not their inputs. CompositeImplicitAutograd ones may, as they belong above;
+//   not their inputs. Those that autograd goes through may, as they belong above: with a kernel at
+//   CompositeImplicitAutograd, or Tag::derived_through;
 // - two results share storage and no alias set says so.
 //
 // Meta and fake tensors have no data: only their metadata and storages are compared. A call

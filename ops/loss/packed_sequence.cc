@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/shape/dims.h"
@@ -23,13 +25,16 @@ std::vector<int64_t> numbers(const char* op, const char* name, const Tensor& t) 
   SB_CHECK(t.dim() == 1 && t.dtype() == DType::Int64, op, ": ", name,
            ": expected a vector of int64, got ", t.describe());
   const Tensor dense = contiguous(t.is_cpu() ? t : to(t, Device(DeviceType::CPU)));
-  if (dense.numel() == 0) return {};
-  return {dense.data<int64_t>(), dense.data<int64_t>() + dense.numel()};
+  // By operators, as the kernels are composed: the tensor may have no memory of its own.
+  std::vector<int64_t> numbers;
+  for (int64_t i = 0; i < dense.numel(); ++i)
+    numbers.push_back(item(select(dense, 0, i)).to<int64_t>());
+  return numbers;
 }
 Tensor vector_like(const Tensor& t, const std::vector<int64_t>& values) {
-  const Tensor result = new_empty(t, {static_cast<int64_t>(values.size())});
+  const Tensor result = empty_on(DeviceType::CPU, {static_cast<int64_t>(values.size())}, t.dtype());
   std::copy(values.begin(), values.end(), result.data<int64_t>());
-  return result;
+  return clone(t.is_cpu() ? result : to(result, t.device()));
 }
 
 std::tuple<Tensor, Tensor> pack_kernel(const Tensor& input, const Tensor& lengths,

@@ -1,13 +1,17 @@
 #include "switchboard/ops/outputs/copy_to_out.h"
 
 #include <algorithm>
+#include <typeinfo>
 
 #include "absl/container/inlined_vector.h"
 #include "switchboard/core/memory/memory_overlap.h"
+#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/set.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/resize.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 
@@ -29,6 +33,19 @@ void copy_symbolic_result(const Tensor& result, const Tensor& out, bool keep_str
         out.sym_storage_offset());
   }
   copy_(out, result);
+}
+
+// Whether who stands above kernels is to see what shape an out gets: a mode, or functionalisation,
+// whose tensors are of a class of their own.
+bool is_seen(const Tensor& out) {
+  return current_mode() || typeid(*out.impl()) != typeid(TensorImpl);
+}
+
+void resize_seen(const Tensor& out, IntArrayRef sizes, IntArrayRef strides) {
+  if (out.sizes() == sizes) return;
+  resize_(out, sizes);
+  if (!strides.empty() && out.strides() != strides)
+    as_strided_(out, sizes, strides, out.storage_offset());
 }
 
 }  // namespace
@@ -66,7 +83,7 @@ void copy_results_to_outs(std::string_view op, absl::Span<const ResultAndOut> pa
   for (const auto& [result, out] : pairs) {
     check_result_fits_out(op, result, out, options);
     symbolic |= any_symbolic(result, out);
-    if (symbolic || options.keep_shape) continue;
+    if (symbolic || options.keep_shape || is_seen(out)) continue;
     output_must_grow(out, result.sizes(), strides_of(result));  // throws where it cannot
   }
   if (options.keep_shape) {
@@ -84,10 +101,14 @@ void copy_results_to_outs(std::string_view op, absl::Span<const ResultAndOut> pa
   absl::InlinedVector<Tensor, 2> sources;
   for (const auto& [result, out] : pairs)
     sources.push_back(shares_memory_with_an_out(result) ? clone(result) : result);
-  for (const auto& [result, out] : pairs) reserve_output(out, result.sizes(), strides_of(result));
+  for (const auto& [result, out] : pairs)
+    if (!is_seen(out)) reserve_output(out, result.sizes(), strides_of(result));
   for (size_t i = 0; i < pairs.size(); ++i) {
     const auto& [result, out] = pairs[i];
-    resize_output(out, result.sizes(), strides_of(result));
+    if (is_seen(out))
+      resize_seen(out, result.sizes(), strides_of(result));
+    else
+      resize_output(out, result.sizes(), strides_of(result));
     copy_(out, sources[i]);
   }
 }

@@ -31,12 +31,11 @@ struct Triple : Function<Triple> {
 // custom_op(): all devices, with a fake rule and a gradient; and without a gradient.
 const OpOverload kTwice =
     custom_op("composition::twice", twice, {.arguments = {"x"}})
-        .register_fake([](const Tensor& x) { return empty_like(x); })
+        .register_fake(twice)
         .register_autograd([](FunctionContext&, const Tensor& grad) { return twice(grad); })
         .keep();
-const OpOverload kOpaque = custom_op("composition::opaque", twice, {.arguments = {"x"}})
-                               .register_fake([](const Tensor& x) { return empty_like(x); })
-                               .keep();
+const OpOverload kOpaque =
+    custom_op("composition::opaque", twice, {.arguments = {"x"}}).register_fake(twice).keep();
 // custom_op() that writes, with a schema and without a result.
 const OpOverload kWrites =
     custom_op("composition::add_to", "(Tensor(a!) x, Tensor y, *, float alpha=1.0) -> ()",

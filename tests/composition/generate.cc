@@ -45,11 +45,12 @@ bool depends_on_order(const FunctionSchema& schema, const Stack& arguments) {
   struct Use {
     Tensor tensor;
     bool written;
+    size_t argument;
   };
   std::vector<Use> uses;
   for (size_t i = 0; i < arguments.size(); ++i)
     arguments[i].for_each_tensor([&](const Tensor& t) {
-      if (t.defined()) uses.push_back({t, schema.arguments[i].is_write()});
+      if (t.defined()) uses.push_back({t, schema.arguments[i].is_write(), i});
     });
   for (size_t i = 0; i < uses.size(); ++i) {
     if (!uses[i].written) continue;
@@ -58,6 +59,7 @@ bool depends_on_order(const FunctionSchema& schema, const Stack& arguments) {
     if (places.size() != written.size()) return true;
     for (size_t k = 0; k < uses.size(); ++k) {
       if (k == i || !uses[k].tensor.is_alias_of(uses[i].tensor)) continue;
+      if (schema.arguments[uses[i].argument].type.is_list()) return true;
       const std::vector<int64_t> other = bytes_of(uses[k].tensor);
       // Operators that cannot do this in place refuse it.
       if (other == written && !uses[k].written) continue;
@@ -67,6 +69,44 @@ bool depends_on_order(const FunctionSchema& schema, const Stack& arguments) {
     }
   }
   return false;
+}
+
+// What arguments that are written to are, but for their elements.
+using WrittenStates = std::vector<std::pair<uint64_t, std::vector<int64_t>>>;
+WrittenStates written_states(const FunctionSchema& schema, const Stack& arguments) {
+  WrittenStates states;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!schema.arguments[i].is_write()) continue;
+    arguments[i].for_each_tensor([&](const Tensor& t) {
+      if (t.defined())
+        states.emplace_back(t.version(), std::vector<int64_t>(t.sizes().begin(), t.sizes().end()));
+    });
+  }
+  return states;
+}
+
+// The sizes of what is written to and lies on the memory of another argument: what an operator that
+// gives it another shape reads of that, nobody says. And the numbers of elements of all outs: what
+// is in the rest of the memory of one that becomes smaller, nobody says either.
+std::vector<std::vector<int64_t>> shapes_of_shared(const FunctionSchema& schema,
+                                                   const Stack& arguments) {
+  std::vector<Tensor> all;
+  for (const IValue& value : arguments)
+    value.for_each_tensor([&](const Tensor& t) {
+      if (t.defined()) all.push_back(t);
+    });
+  std::vector<std::vector<int64_t>> shapes;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!schema.arguments[i].is_out()) continue;
+    arguments[i].for_each_tensor([&](const Tensor& t) {
+      const auto shares = [&](const Tensor& other) { return t.defined() && other.is_alias_of(t); };
+      if (std::count_if(all.begin(), all.end(), shares) > 1)
+        shapes.emplace_back(t.sizes().begin(), t.sizes().end());
+      else if (t.defined() && t.numel() > 0)
+        shapes.push_back({t.numel()});
+    });
+  }
+  return shapes;
 }
 
 bool is_plain(const Tensor& t) {
@@ -203,14 +243,19 @@ class Generator {
       }
     }
     Tensors results;
+    const auto shapes = writes ? shapes_of_shared(step.op->schema(), *arguments)
+                               : std::vector<std::vector<int64_t>>();
+    const auto before = writes ? written_states(step.op->schema(), *arguments) : WrittenStates();
     try {
       results = run_step(step, scope.frame);
     } catch (const Error&) {
+      if (writes && written_states(step.op->schema(), *arguments) != before) replay(scope);
       return false;
     }
     bool good = !results.empty() || writes;
     for (const Tensor& t : results) good = good && is_plain(t) && !holds_fresh_memory(t, false);
     if (good && writes) {
+      good = shapes == shapes_of_shared(step.op->schema(), *arguments);
       for (const IValue& value : *arguments)
         value.for_each_tensor([&](const Tensor& t) {
           good = good && (!t.defined() || (is_plain(t) && !holds_fresh_memory(t, true)));
@@ -252,16 +297,15 @@ class Generator {
     std::optional<PickedArguments> picked =
         pick_arguments(chosen.schema(), live_in(scope), random_);
     if (!picked) return false;
-    if (c == Class::Out) fit_outs(scope, chosen, &*picked);
+    if (c == Class::Out && !fit_outs(scope, chosen, &*picked)) return false;
     Step step;
     step.op = chosen;
     step.arguments = std::move(picked->values);
     return accept(scope, std::move(step), &picked->stack);
   }
   // Puts tensors in the place of out= arguments that have the shape of the results, where there are
-  // some.
-  void fit_outs(Scope& scope, const OperatorHandle& chosen, PickedArguments* picked) {
-    if (random_.chance(20)) return;
+  // some. False for what gives uninitialised memory, of which anything may become.
+  bool fit_outs(Scope& scope, const OperatorHandle& chosen, PickedArguments* picked) {
     const FunctionSchema& schema = chosen.schema();
     Stack stack = picked->stack;
     std::vector<size_t> outs;
@@ -274,8 +318,11 @@ class Generator {
     try {
       chosen.call_boxed(&stack);
     } catch (const Error&) {
-      return;
+      return true;
     }
+    for (size_t i : outs)
+      if (holds_fresh_memory(arguments[i].to_tensor(), false)) return false;
+    if (random_.chance(20)) return true;
     for (size_t i : outs) {
       const Tensor& made = arguments[i].to_tensor();
       const std::optional<Live> fits =
@@ -284,6 +331,7 @@ class Generator {
       picked->values[i].refs = {fits->ref};
       picked->stack[i] = fits->tensor;
     }
+    return true;
   }
 
   void add_step(Scope& scope, size_t depth) {
@@ -361,6 +409,18 @@ class Generator {
     return add_clone(scope, like) ? scope.last() : like;
   }
 
+  // A step may have given a tensor another shape after it was chosen.
+  static Tensors outputs_of(const Scope& scope) {
+    Tensors outputs;
+    for (const Ref& ref : scope.block.outputs) outputs.push_back(scope.frame->at(ref));
+    return outputs;
+  }
+  static bool are_like(const Tensors& a, const Tensors& b, bool strides) {
+    return std::equal(
+        a.begin(), a.end(), b.begin(), b.end(),
+        [&](const Tensor& x, const Tensor& y) { return same_metadata(x, y, strides); });
+  }
+
   bool add_cond(Scope& scope, size_t depth) {
     std::optional<Live> pred =
         find(scope, [](const Tensor& t) { return t.dtype() == DType::Bool && t.numel() == 1; });
@@ -394,6 +454,7 @@ class Generator {
     }
     for (Ref& output : no.block.outputs)
       if (random_.chance(70)) output = result_like(no, output, true);
+    if (!are_like(outputs_of(no), outputs_of(yes), true)) return false;
     Step step;
     step.callee = Callee::Cond;
     step.arguments = {list_of({pred->ref}), list_of(operands)};
@@ -433,6 +494,7 @@ class Generator {
       const Ref next = result_like(body, {0, Ref::kInputs, i}, false);
       body.block.outputs.push_back(own(body, next));
     }
+    if (!are_like(outputs_of(body), tensors, false)) return false;
     Step step;
     step.callee = Callee::WhileLoop;
     step.arguments = {list_of(carried)};
@@ -484,6 +546,7 @@ class Generator {
     if (random_.chance(40)) add_step(combine, depth + 1);
     combine.block.outputs.push_back(own(combine, result_like(combine, Ref(), false)));
     combine.block.outputs.push_back(own(combine, late_ref(combine)));
+    if (!are_like({outputs_of(combine)[0]}, {inputs[0]}, false)) return false;
     Step step;
     step.callee = Callee::Scan;
     step.arguments = {list_of({init}), list_of(xs)};

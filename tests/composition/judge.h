@@ -30,12 +30,18 @@ struct Verdict {
   std::string op, layer;  // that a refusal names
 };
 
+struct JudgeOptions {
+  // One that cannot be recorded does not go under gradients.
+  bool recorded = true;
+  // Whether it has loops. What these carry has in a graph the strides that it begins with.
+  bool loops = false;
+};
+
 // A function whose answers are known.
 class Judge {
  public:
-  // The function is called again and again, with inputs made anew. One that cannot be recorded
-  // does not go under gradients.
-  Judge(TensorFunction f, internal::ArgumentPlan inputs, bool recorded = true);
+  // The function is called again and again, with inputs made anew.
+  Judge(TensorFunction f, internal::ArgumentPlan inputs, JudgeOptions options = {});
 
   Verdict judge(const LayerStack& stack);
   // Whether the function, run plainly once more with other bytes in fresh memory, does the same.
@@ -52,7 +58,7 @@ class Judge {
 
   TensorFunction f_;
   internal::ArgumentPlan inputs_;
-  bool recorded_;
+  JudgeOptions options_;
   std::optional<Outcome> plain_, graded_;
 };
 

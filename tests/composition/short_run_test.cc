@@ -29,7 +29,8 @@ TEST_CASE("Programs do under every stack of layers what they do eagerly, or are 
   for (uint64_t number = 0; number < kPrograms; ++number)
     run_trial(operators, options, number, events);
   CHECK(passed > kPrograms * 5);
-  CHECK(refused * 50 <= passed + refused);
+  // Most of them gradients of control flow under a mode that records it, and shapes that data says.
+  CHECK(refused * 25 <= passed + refused);
 }
 
 }  // namespace

@@ -21,9 +21,16 @@ uint64_t seed_of(const TrialOptions& options, uint64_t number) {
   return mixed(mixed(options.seed) + number);
 }
 
+bool has_loops(const Block& block) {
+  return std::any_of(block.steps.begin(), block.steps.end(), [](const Step& step) {
+    return step.callee == Callee::WhileLoop || step.callee == Callee::Scan ||
+           std::any_of(step.blocks.begin(), step.blocks.end(), has_loops);
+  });
+}
+
 Judge judge_of(const Program& program) {
   return Judge([&program](const Tensors& inputs) { return run_block(program.block, inputs); },
-               program.inputs, program.recorded);
+               program.inputs, {.recorded = program.recorded, .loops = has_loops(program.block)});
 }
 
 // The message without its numbers, by which a failure is known when the program changes.

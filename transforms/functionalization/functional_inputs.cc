@@ -141,7 +141,7 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
   }
   for (const Input& input : inputs_) sync(input.functional);
   for (size_t i = 0; i < results.size(); ++i) {
-    if (!is_ours(results[i])) continue;
+    if (!is_ours(results[i]) || results[i].numel() == 0) continue;
     SB_CHECK(!grad_hooks->requires_grad(results[i]) || !internal::records_values() ||
                  grad_hooks->requires_grad(functional_impl(results[i])->value()),
              "functionalize: result ", i, ", ", results[i].describe(),
@@ -151,7 +151,12 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
   write_data();
   std::vector<Tensor> plain;  // views, so before the shapes of what they view change
   for (const Tensor& result : results) plain.push_back(plain_result(result));
+  std::vector<Input> grown;
+  for (const Input& input : inputs_)
+    if (has_grown(input)) grown.push_back(input);
   write_shapes();
+  for (size_t i = 0; i < results.size(); ++i)
+    if (const Tensor view = view_of(grown, results[i]); view.defined()) plain[i] = view;
   write_grads();
   forget();
   return plain;
@@ -235,12 +240,28 @@ void FunctionalInputs::write_data() {
     for (size_t lineage = 0; lineage < memory.functional->num_lineages(); ++lineage) {
       if (!memory.functional->recorded(lineage)) continue;
       const GradScope grad(true);
-      copy_(memory.base(lineage), memory.functional->base(lineage));
+      const Tensor first =
+          lineage < memory.lineages.size() ? memory.lineages[lineage].first : Tensor();
+      if (first.defined() && grad_hooks->requires_grad(first) && !is_whole_storage(first))
+        write_to_inputs(&memory, lineage);
+      else
+        copy_(memory.base(lineage), memory.functional->base(lineage));
       written = true;
     }
     if (written) continue;
     const GradScope no_grad(false);
     copy_(memory.base(0), memory.functional->base(0));
+  }
+}
+
+// Autograd knows the memory by these tensors: a write to all of it would take away the gradient of
+// what they have not, which no program has written to (see check_reach).
+void FunctionalInputs::write_to_inputs(Memory* memory, size_t lineage) {
+  const Tensor& base = memory->functional->base(lineage);
+  for (const Input& input : inputs_) {
+    if (&memory_of(input.plain) != memory || memory->lineage_of(input.plain) != lineage) continue;
+    if (may_overlap(input.plain)) continue;  // no operator writes to it
+    copy_(input.plain, apply_chain(chain_to(base, ViewForm(input.plain)), base));
   }
 }
 
@@ -282,6 +303,23 @@ void FunctionalInputs::write_grads() {
   }
 }
 
+// A result that is a view of an input whose memory has grown, of that memory; else undefined.
+Tensor FunctionalInputs::view_of(const std::vector<Input>& grown, const Tensor& result) {
+  if (!is_ours(result)) return {};
+  const FunctionalTensorImpl& impl = *functional_impl(result);
+  for (const Input& input : grown) {
+    if (input.functional.is_same(result)) return {};
+    if (functional_impl(input.functional)->functional_storage() != impl.functional_storage())
+      continue;
+    const GradScope grad(true);
+    const Tensor memory = flat_storage(input.plain);
+    const Tensor base = apply_chain(
+        chain_to(memory, ViewForm(impl.functional_storage()->base(impl.lineage()))), memory);
+    return apply_chain(impl.chain(), base);
+  }
+  return {};
+}
+
 Tensor FunctionalInputs::plain_result(const Tensor& result) {
   if (!is_ours(result)) return result;
   for (const Input& input : inputs_)
@@ -290,6 +328,14 @@ Tensor FunctionalInputs::plain_result(const Tensor& result) {
   Memory* const memory = find_memory(impl);
   if (!memory || !memory->functional->mutated()) return impl.value();
   const GradScope grad(true);
+  // By an input that has its elements, if there is one: autograd knows no others.
+  for (const Input& input : inputs_) {
+    if (input.plain.storage() != memory->lineages[0].first.storage() ||
+        memory->lineage_of(input.plain) != impl.lineage() || !is_part(impl.value(), input.plain))
+      continue;
+    const Tensor flat = flat_storage(input.plain);
+    return apply_chain(chain_to(flat, ViewForm(impl.value())), flat);
+  }
   return apply_chain(impl.chain(), memory->base(impl.lineage()));
 }
 

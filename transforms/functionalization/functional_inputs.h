@@ -25,9 +25,9 @@ class FunctionalInputs {
   // Whether the tensor's storage, or a part of it, has been wrapped.
   bool knows(const Tensor& plain) const { return storages_.contains(plain.storage().get()); }
 
-  // Throws NotImplementedError where as_strided has made `value` of a view of an input that requires
-  // a gradient, and it has elements which that input has not: the way of their gradients is not
-  // known here.
+  // Throws NotImplementedError where as_strided has made `value` of a view of an input that
+  // requires a gradient, and it has elements which that input has not: the way of their gradients
+  // is not known here.
   void check_reach(const FunctionalTensorImpl& viewed, const Tensor& value) const;
 
   // Ends the program: writes to the plain tensors what it wrote to their functional ones, data
@@ -71,10 +71,12 @@ class FunctionalInputs {
   bool has_moved(const Input& input) const;
   bool has_grown(const Input& input) const;
   void write_data();
+  void write_to_inputs(Memory* memory, size_t lineage);
   void write_shapes();
   void write_grads();
   bool is_ours(const Tensor& tensor) const;
   Tensor plain_result(const Tensor& result);
+  Tensor view_of(const std::vector<Input>& grown, const Tensor& result);
 
   IntrusivePtr<FunctionalOwner> owner_;
   std::vector<Input> inputs_;  // in the order of their wrapping

@@ -14,6 +14,7 @@
 #include "switchboard/ops/outputs/meta_rehearsal.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/scatter_views.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/functionalization/functional_form.h"
 #include "switchboard/transforms/functionalization/history.h"
@@ -34,6 +35,20 @@ struct Layout {
         offset(t.storage_offset()),
         bytes(t.storage()->nbytes()) {}
   bool operator==(const Layout&) const = default;
+
+  // As an out= operator resizes.
+  void resize(IntArrayRef to, size_t itemsize) {
+    sizes.assign(to.begin(), to.end());
+    strides.resize(to.size());
+    int64_t stride = 1;
+    bool any = true;
+    for (size_t d = to.size(); d-- > 0;) {
+      strides[d] = stride;
+      stride *= std::max<int64_t>(to[d], 1);
+      any = any && to[d] > 0;
+    }
+    if (any) bytes = std::max(bytes, static_cast<size_t>(offset + stride) * itemsize);
+  }
 };
 
 class WritingCall {
@@ -257,11 +272,12 @@ class WritingCall {
 
   // Makes each value one that its tensor can take, and then gives it to the tensor.
   void write(std::vector<Tensor> values) {
+    const GradScope grad(grad_hooks->is_grad_enabled() && !passes_by_autograd(op_));
     std::vector<Tensor> reshaped(values.size());  // the tensors' values before, in their new shapes
     {
       BelowFunctionalization below(context_.owner());
       for (size_t i = 0; i < values.size(); ++i) {
-        values[i] = fitted(values[i], i);
+        values[i] = with_gradient(fitted(values[i], i), i);
         if (grows(i)) {
           check_can_grow(impl_of(i), layouts_[i]);
           values[i] = with_strides(values[i], layouts_[i].strides);
@@ -284,22 +300,47 @@ class WritingCall {
     }
   }
 
+  // A tensor that requires a gradient goes on to do so after a write of what has none.
+  Tensor with_gradient(const Tensor& value, size_t i) const {
+    const auto requires_grad = [](const Tensor& t) { return grad_hooks->requires_grad(t); };
+    if (!grad_hooks->is_grad_enabled() || requires_grad(value) || grows(i) ||
+        passes_by_autograd(op_))
+      return value;
+    const Tensor& old = impl_of(i).value();
+    return requires_grad(old) && old.sizes() == value.sizes() ? copy(old, value, false) : value;
+  }
+
   // The value in the dtype and shape that the tensor will have.
   Tensor fitted(Tensor value, size_t i) {
     const Tensor& tensor = written_[i];
     SB_CHECK(value.device() == tensor.device(), op_.name().to_string(), ": the result is on ",
              to_string(value.device()), ", and is written to ", tensor.describe());
     if (value.dtype() != tensor.dtype()) {
-      SB_CHECK(rehearsed_ || can_cast(value.dtype(), tensor.dtype()), op_.name().to_string(),
-               ": a result of ", to_string(value.dtype()), " cannot be written to ",
-               tensor.describe());
+      SB_CHECK(rehearsed_ || is_out(i) || can_cast(value.dtype(), tensor.dtype()),
+               op_.name().to_string(), ": a result of ", to_string(value.dtype()),
+               " cannot be written to ", tensor.describe());
       value = _to_copy(value, tensor.dtype());
     }
     Layout& layout = layouts_[i];
+    // What shape it has, data said.
+    if (!rehearsed_ && is_out(i) && value.sizes() != IntArrayRef(layout.sizes))
+      layout.resize(value.sizes(), value.itemsize());
     if (value.sizes() == IntArrayRef(layout.sizes)) return value;
     SB_CHECK(rehearsed_, op_.name().to_string(), ": a result of shape ", shape_text(value.sizes()),
              " cannot be written to ", tensor.describe());
     return expand(value, layout.sizes);
+  }
+
+  // Whether the operator takes what it writes to as an out=, which gets the shape of the result.
+  bool is_out(size_t i) const {
+    size_t k = 0;
+    for (size_t a = 0; a < arguments_.size(); ++a) {
+      if (!schema_.arguments[a].is_write()) continue;
+      const size_t first = k;
+      arguments_[a].for_each_tensor([&](const Tensor&) { ++k; });
+      if (first <= i && i < k) return schema_.arguments[a].is_out();
+    }
+    return false;
   }
 
   bool grows(size_t i) const { return layouts_[i].bytes > written_[i].storage()->nbytes(); }

@@ -37,8 +37,17 @@ Tensor FunctionalizeContext::wrap(const Tensor& value) const {
 Tensor FunctionalizeContext::unwrap(const Tensor& tensor) const {
   if (!tensor.defined()) return tensor;
   if (captured(tensor)) {
-    BelowFunctionalization below(owner_);
-    return functional_impl(tensor)->captured_value();
+    const Tensor value = [&] {
+      BelowFunctionalization below(owner_);
+      return functional_impl(tensor)->captured_value();
+    }();
+    const internal::GradHooks& hooks = *internal::grad_hooks;
+    SB_CHECK_NOT_IMPLEMENTED(
+        !hooks.is_grad_enabled() || !hooks.requires_grad(tensor) || hooks.requires_grad(value),
+        "functionalization: a function that an operator takes has captured ", tensor.describe(),
+        ", which requires a gradient of a leaf that the program has made, which is not computed "
+        "there; run backward outside of the program");
+    return value;
   }
   if (owns(tensor)) return from_functional_tensor(tensor);
   SB_CHECK(!tensor.key_set().has(DispatchKey::Functionalize) || is_functional_tensor(tensor),
@@ -96,6 +105,11 @@ Tensor FunctionalizeContext::functional_for_write(const OperatorHandle& op, size
 }
 
 namespace internal {
+
+bool passes_by_autograd(const OperatorHandle& op) {
+  return op.entry().resolved_table().slots[slot_of(DispatchKey::AutogradCPU)].is_fallthrough();
+}
+
 namespace {
 
 // The arguments of a call, off the stack.
@@ -132,10 +146,6 @@ class ValueCall {
       if (value.is_same(result)) return context_.functional(argument);
     return Tensor();
   }
-  Tensor wrap(const Tensor& result) const {
-    const Tensor argument = find_argument(result);
-    return argument.defined() ? argument : context_.wrap(result);
-  }
 
   std::vector<IValue> values;
 
@@ -144,16 +154,9 @@ class ValueCall {
   std::vector<std::pair<Tensor, Tensor>> given_;
 };
 
-void call_pure(const FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
-  ValueCall call(context, take_arguments(op, stack));
-  Stack results = call.values;
-  context.redispatch(op, &results);
-  for (IValue& r : results) r = map_tensors(r, [&](const Tensor& t) { return call.wrap(t); });
-  put_results(std::move(results), stack);
-}
-
-// The one argument that a view operator's results may share memory with.
-size_t viewed_argument(const OperatorHandle& op) {
+// The one argument that a view operator's results may share memory with; nullopt for an operator
+// that gives no views, as its schema says.
+std::optional<size_t> viewed_argument(const OperatorHandle& op) {
   const FunctionSchema& schema = op.schema();
   std::optional<size_t> viewed;
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
@@ -162,7 +165,13 @@ size_t viewed_argument(const OperatorHandle& op) {
                              ": a view of several tensors cannot be functionalised");
     viewed = i;
   }
-  return *viewed;
+  return viewed;
+}
+
+// Whether the argument is a tensor on whose memory the result lies.
+bool is_on_memory_of(const IValue& value, const Tensor& result) {
+  return value.is_Tensor() && value.to_tensor().defined() && result.defined() &&
+         value.to_tensor().storage() == result.storage();
 }
 
 }  // namespace
@@ -179,32 +188,43 @@ ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const T
   }
   ViewChain chain = viewed.chain();
   chain.push_back(std::move(step));
+  // Autograd does not see writes to views that are not differentiable.
+  if (passes_by_autograd(chain.back().op)) {
+    BelowFunctionalization below(viewed.owner());
+    return {std::move(chain), viewed.functional_storage()->add_lineage()};
+  }
   return {std::move(chain), viewed.lineage()};
 }
 
 namespace {
 
-void call_view(const FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
-  const size_t viewed = viewed_argument(op);
-  SB_CHECK_NOT_IMPLEMENTED(!has_ordered_effect(op), op.name().to_string(),
+// A call that writes to nothing. Its results may be views, of an argument that the schema says or,
+// as those of _unsafe_view, of another.
+void call_reading(const FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
+  std::vector<IValue> arguments = take_arguments(op, stack);
+  const std::optional<size_t> declared = viewed_argument(op);
+  SB_CHECK_NOT_IMPLEMENTED(!declared || !has_ordered_effect(op), op.name().to_string(),
                            ": the operator has an effect and gives a view, which functionalisation "
                            "makes again whenever the viewed memory is written to");
-  std::vector<IValue> arguments = take_arguments(op, stack);
-  if (arguments[viewed].is_Tensor())
-    arguments[viewed] = context.functional(arguments[viewed].to_tensor());
+  if (declared && arguments[*declared].is_Tensor())
+    arguments[*declared] = context.functional(arguments[*declared].to_tensor());
   ValueCall call(context, arguments);
   Stack results = call.values;
   context.redispatch(op, &results);
-  FunctionalTensorImpl* const base =
-      arguments[viewed].is_Tensor() ? functional_impl(arguments[viewed].to_tensor()) : nullptr;
   size_t output = 0;
   for (IValue& r : results) {
     r = map_tensors(r, [&](const Tensor& result) {
       const size_t index = output++;
       const Tensor argument = call.find_argument(result);
       if (argument.defined()) return argument;
-      if (!base || result.storage() != call.values[viewed].to_tensor().storage())
+      size_t viewed = declared.value_or(0);
+      if (!declared)
+        while (viewed < call.values.size() && !is_on_memory_of(call.values[viewed], result))
+          ++viewed;
+      if (viewed >= call.values.size() || !is_on_memory_of(call.values[viewed], result))
         return context.wrap(result);
+      const Tensor of = context.functional(arguments[viewed].to_tensor());
+      FunctionalTensorImpl* const base = functional_impl(of);
       ViewStep step{op, call.values, viewed, index};
       step.arguments[viewed] = IValue();
       auto [chain, lineage] = view_of(*base, std::move(step), result);
@@ -224,10 +244,8 @@ void functionalize_call(const FunctionalizeContext& context, const OperatorHandl
                         Stack* stack) {
   if (op.schema().is_mutable()) {
     put_results(call_writing(context, op, take_arguments(op, stack)), stack);
-  } else if (op.schema().is_view()) {
-    call_view(context, op, stack);
   } else {
-    call_pure(context, op, stack);
+    call_reading(context, op, stack);
   }
 }
 

@@ -171,6 +171,9 @@ std::vector<IValue> call_on_values(const Callable::Function& f, std::vector<IVal
                                    FunctionalInputs* functional_inputs,
                                    const IntrusivePtr<FunctionalOwner>& owner);
 
+// Whether autograd records nothing of the operator: it is not differentiable, and what it writes to
+// keeps the history that it has.
+bool passes_by_autograd(const OperatorHandle& op);
 // Whether calls with these argument keys run a CompositeImplicitAutograd kernel.
 bool is_implicit_composite(const OperatorHandle& op, DispatchKeySet keys);
 // Runs that kernel on functional tensors: what it calls is functionalised, one by one.

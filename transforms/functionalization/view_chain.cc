@@ -18,8 +18,8 @@ ViewStep as_strided_step(IntArrayRef sizes, IntArrayRef strides, int64_t offset)
                    std::vector<int64_t>(strides.begin(), strides.end()), offset}};
 }
 
-// Whether two elements might have one place in memory: true unless strides, smallest first, each
-// step over all that came before.
+}  // namespace
+
 bool may_overlap(const Tensor& t) {
   DimVector order;
   for (size_t d = 0; d < t.sizes().size(); ++d) {
@@ -35,8 +35,6 @@ bool may_overlap(const Tensor& t) {
   }
   return false;
 }
-
-}  // namespace
 
 std::vector<Tensor> flatten_tensors(absl::Span<const IValue> values) {
   std::vector<Tensor> tensors;

@@ -57,6 +57,9 @@ ViewChain chain_to_bits(DispatchKeySet keys);
 // A view of the elements as they lie in memory.
 Tensor without_bits(const Tensor& tensor);
 
+// Whether two elements might have one place in memory: true unless strides, smallest first, each
+// step over all that came before.
+bool may_overlap(const Tensor& tensor);
 // Whether the tensor's elements are its storage's bytes, each once.
 bool is_whole_storage(const Tensor& tensor);
 // The whole storage as a vector of the tensor's dtype, or of bytes where that leaves a remainder;

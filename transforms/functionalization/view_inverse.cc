@@ -81,8 +81,8 @@ class Inverses {
       set(op.handle(), std::move(inverse));
     };
     for (const auto& same : {alias.handle(), detach.handle()}) set(same, all_of);
-    for (const auto& shape : {sb::view.handle(), _reshape_alias.handle(), unsqueeze.handle(),
-                              squeeze.handle(), squeeze_dim.handle(), squeeze_dims.handle()}) {
+    for (const auto& shape : {sb::view.handle(), unsqueeze.handle(), squeeze.handle(),
+                              squeeze_dim.handle(), squeeze_dims.handle()}) {
       set(shape, in_shape_of_base);
     }
     add(slice, [](const ViewStep& s, const Tensor& base, const Tensor& view) {

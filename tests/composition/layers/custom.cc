@@ -26,6 +26,8 @@ std::vector<IValue> derive_current(FunctionContext& ctx, const Tensors& grads) {
       if (!requires_grad(input)) {
         input = detach(input);
         set_requires_grad(input);
+      } else {
+        input = alias(input);  // the same tensor may come twice
       }
       leaves.push_back(input);
     }

@@ -18,7 +18,8 @@ Layer watch_layer() {
               return f(inputs);
             };
           },
-          .words = {"LoggingMode", "CountingMode", "SchemaCheckMode"}};
+          // The errors of SchemaCheckMode end with the schema that is wrong.
+          .words = {"LoggingMode", "CountingMode", "SchemaCheckMode", "; schema: "}};
 }
 
 }  // namespace sb::composition

@@ -1,0 +1,190 @@
+// What broke the law once. Each case is a program that the random ones were made small to.
+
+#include "switchboard/tests/composition/law.h"
+
+#include "catch2/catch.hpp"
+#include "switchboard/core/error.h"
+#include "switchboard/custom_ops/opcheck/test_arguments.h"
+#include "switchboard/dispatch/graph/tracing_mode.h"
+#include "switchboard/tests/composition/judge.h"
+#include "switchboard/transforms/control_flow/cond.h"
+#include "switchboard/transforms/control_flow/scan.h"
+#include "switchboard/transforms/functionalization/functionalize.h"
+
+namespace sb::composition {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+Tensor number(double x) { return tensor_with({}, DType::Float32, {x}); }
+// A view of four elements, of a memory of six.
+Tensor part() { return view_of(tensor_with({6}, DType::Float32, {1, 2, 3, 4, 5, 6}), {4}, {1}, 1); }
+// "" where no stack breaks the law.
+std::string broken(const std::vector<std::string_view>& stacks, const TensorFunction& f,
+                   const Tensors& inputs) {
+  std::string text;
+  for (std::string_view layers : stacks)
+    if (const std::string message = broken_by(layers, f, inputs); !message.empty())
+      text += std::string(layers) + ": " + message + "\n";
+  return text;
+}
+const std::vector<std::string_view> kFunctional = {"functionalize", "functional_mode",
+                                                   "functionalize, trace", "functional_mode, fake"};
+const std::vector<std::string_view> kGradOutside = {"functionalize, grad", "functional_mode, grad"};
+const std::vector<std::string_view> kGradInside = {"grad, functionalize", "grad, functional_mode"};
+
+TEST_CASE("A result that is saved, of a functional tensor that was written to, stays functional") {
+  for (const char* op : {"aten::acos_", "aten::sqrt_", "aten::renorm_", "aten::sgn_"}) {
+    const auto f = [&](const Tensors& in) {
+      if (std::string_view(op) == "aten::renorm_") return call(op, {in[0], 2, 0, 1});
+      return call(op, {in[0]});
+    };
+    CHECK(broken(kGradInside, f, {tensor_with({2, 2}, DType::Float32, {0.5, 0.25, 0.75, 1})}) ==
+          "");
+  }
+}
+
+TEST_CASE("The gradient that a custom operator has passes through functionalisation") {
+  const auto f = [](const Tensors& in) { return call("composition::twice", {in[0]}); };
+  CHECK(broken(kGradOutside, f, {number(1)}) == "");
+  CHECK(broken(kGradInside, f, {number(1)}) == "");
+}
+
+TEST_CASE("A write without a gradient leaves a tensor the gradient that it has in the program") {
+  // This one is recorded as zero,
+  const auto gt = [](const Tensors& in) { return call("aten::gt_.Scalar", {in[0], 0.5}); };
+  CHECK(broken(kGradOutside, gt, {number(1)}) == "");
+  // and this one passes by autograd.
+  const auto either = [](const Tensors& in) { return call("aten::logical_or_", {in[0], in[0]}); };
+  CHECK(broken(kGradOutside, either, {number(1)}) == "");
+  // Nor does autograd see a write to the bits.
+  const auto bits = [](const Tensors& in) {
+    return call("aten::gcd_", {call("aten::view.dtype", {in[0], DType::Int32})[0], in[1]});
+  };
+  CHECK(broken(kGradOutside, bits, {number(1), tensor_with({}, DType::Int32, {6})}) == "");
+}
+
+TEST_CASE("A write to an input that is a view leaves the rest of its memory the gradient") {
+  for (const char* op : {"aten::gt_.Scalar", "aten::mul_.Scalar", "aten::div_.Scalar"}) {
+    const auto f = [&](const Tensors& in) { return call(op, {in[0], 2.0}); };
+    CHECK(broken(kGradOutside, f, {part()}) == "");
+  }
+}
+
+TEST_CASE("A result that is a view of the second input on a memory has its gradient") {
+  const Tensor memory = tensor_with({2}, DType::Float32, {1, 2});
+  const auto f = [](const Tensors& in) { return call("aten::pow_.Scalar", {in[1], 1}); };
+  CHECK(broken(kGradOutside, f, {view_of(memory, {0}, {2}), view_of(memory, {}, {}, 1)}) == "");
+}
+
+TEST_CASE("Backward inside of a functionalised program passes control flow") {
+  const auto branches = [](const Tensors& in) {
+    const Tensor pred = call("aten::gt.Scalar", {in[0], 0})[0];
+    const auto times_input = [&](const Tensors& of) {
+      return call("aten::mul.Tensor", {of[0], in[0]});
+    };
+    return cond(pred, times_input, [](const Tensors& of) { return Tensors{of[0]}; }, {in[0]});
+  };
+  CHECK(broken(kGradInside, branches, {number(3)}) == "");
+  CHECK(broken(kGradInside, branches, {number(-3)}) == "");
+  const auto sums = [](const Tensors& in) {
+    const auto add = [](const Tensors& of) {
+      const Tensor sum = call("aten::add.Tensor", {of[0], of[1]})[0];
+      return Tensors{sum, call("aten::mul.Tensor", {sum, of[0]})[0]};
+    };
+    return scan(add, {in[0]}, {in[1]});
+  };
+  CHECK(broken(kGradInside, sums, {number(2), tensor_with({3}, DType::Float32, {1, 2, 3})}) == "");
+}
+
+TEST_CASE("An out= form that is composed tells the layers what shape its out gets") {
+  for (const char* op : {"aten::linear.out", "aten::inner.out", "aten::linalg_matmul.out"}) {
+    const auto f = [&](const Tensors& in) { return call(op, {in[0], in[0]}, {{"out", in[1]}}); };
+    const Tensors inputs = {tensor_with({2}, DType::Float32, {1, 2}),
+                            tensor_with({0}, DType::Float32, {})};
+    CHECK(broken(kFunctional, f, inputs) == "");
+    CHECK(broken({"trace", "fake"}, f, inputs) == "");
+  }
+}
+
+TEST_CASE("An out= whose shape the data says is written to under functionalisation") {
+  const auto f = [](const Tensors& in) {
+    return call("aten::_unique.out", {in[0]}, {{"out0", in[1]}, {"out1", in[2]}});
+  };
+  CHECK(broken({"functionalize", "functional_mode"}, f,
+               {tensor_with({3}, DType::Float32, {1, 2, 1}), tensor_with({0}, DType::Float32, {}),
+                tensor_with({0}, DType::Int64, {})}) == "");
+}
+
+TEST_CASE("A view of an input whose memory has grown is one of that memory") {
+  const auto f = [](const Tensors& in) {
+    call("aten::new_ones.out", {in[1], std::vector<int64_t>{3}}, {{"out", in[0]}});
+    return call("aten::slice.Tensor", {in[0], 0, 1});
+  };
+  CHECK(broken({"functionalize", "functional_mode"}, f, {number(0), number(0)}) == "");
+}
+
+TEST_CASE("Views that no schema declares are views under functionalisation too") {
+  const auto f = [](const Tensors& in) {
+    const Tensor v = call("aten::_unsafe_view", {in[0], std::vector<int64_t>{4}})[0];
+    call("aten::mul_.Scalar", {in[0], 2});
+    call("aten::add_.Scalar", {v, 1});
+    return call("aten::unsafe_split.Tensor", {in[0], 1});
+  };
+  CHECK(broken({"functionalize", "functional_mode"}, f,
+               {tensor_with({2, 2}, DType::Float32, {1, 2, 3, 4})}) == "");
+}
+
+TEST_CASE("A composed operator reads the numbers of a functional tensor") {
+  const auto f = [](const Tensors& in) {
+    return call("aten::_pad_packed_sequence", {in[0], in[1], false, 0.0, 0});
+  };
+  CHECK(broken({"functionalize", "functional_mode", "functionalize, grad", "trace", "fake"}, f,
+               {tensor_with({3, 1}, DType::Float32, {1, 2, 3}),
+                tensor_with({2}, DType::Int64, {2, 1})}) == "");
+}
+
+TEST_CASE("A second gradient by a result that was written to a view, which is gone, is there") {
+  const auto f = [](const Tensors& in) {
+    const Tensor view = call("aten::unsqueeze", {in[0], 0})[0];
+    return call("aten::tanh_", {view});
+  };
+  const auto whole = [](const Tensors& in) {
+    const Tensors results = call("aten::tanh_", {in[0]});
+    return call("aten::unsqueeze", {results[0], 0});
+  };
+  for (const auto& program : {TensorFunction(f), TensorFunction(whole)})
+    CHECK(broken(kGradOutside, program, {number(0.5)}) == "");
+}
+
+TEST_CASE("An operator that autograd goes through may return its argument") {
+  const auto f = [](const Tensors& in) { return call("aten::lift_fresh", {in[0]}); };
+  CHECK(broken({"watch"}, f, {number(1)}) == "");
+}
+
+TEST_CASE("Below a trace, backward inside of a functionalised program is refused at control flow") {
+  const auto f = [](const Tensors& in) {
+    const auto same = [](const Tensors& of) { return Tensors{of[0], of[0]}; };
+    return scan(same, {}, {in[0]});
+  };
+  for (const char* layers : {"grad, functionalize, trace", "grad, functional_mode, trace"}) {
+    const Stack inputs = {tensor_with({1}, DType::Float32, {0})};
+    const Verdict v = Judge(f, internal::ArgumentPlan::of(inputs)).judge(parse_stack(layers));
+    CHECK(v.kind == Verdict::Kind::Refused);
+    CHECK(v.op == "higher_order::scan");
+  }
+}
+
+TEST_CASE("A trace inside of a functionalised program is refused") {
+  const auto f = functionalize([](const Tensors& in) {
+    const auto clone = [](const Tensors& of) { return call("aten::clone", {of[0]}); };
+    return trace(clone, in).run(in);
+  });
+  CHECK_THROWS_WITH(f({number(1)}),
+                    "trace: input 0, float32[] on cpu, belongs to a program that "
+                    "runs functionalised, and a trace sees what lies below that: "
+                    "trace outside of it");
+}
+
+}  // namespace
+}  // namespace sb::composition
