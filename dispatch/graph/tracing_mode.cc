@@ -212,9 +212,9 @@ GraphArg TracingMode::object_argument(const IValue& value) const {
     const auto outside = outer->objects_.find(object.get());
     SB_CHECK_NOT_IMPLEMENTED(
         outside == outer->objects_.end(),
-        options_.pure_function.empty() ? "trace: a subgraph" : options_.pure_function, ": uses '",
-        outside->second.node->name(), "' of the traced graph around it, ", value.to_string(),
-        "; only tensors can be captured");
+        options_.without_effects_in.empty() ? "trace: a subgraph" : options_.without_effects_in,
+        ": uses '", outside->second.node->name(), "' of the traced graph around it, ",
+        value.to_string(), "; only tensors can be captured");
   }
   return value;
 }

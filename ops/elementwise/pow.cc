@@ -129,6 +129,14 @@ Tensor pow_in_double(const Tensor& out, const Tensor& self, const Scalar& expone
   return out;
 }
 
+// Elements of 16 bits have exponents of 16 bits, as PyTorch's: whether they are odd hangs on it.
+Scalar rounded_to(DType dtype, const Scalar& exponent) {
+  if (exponent.is_symbolic() || exponent.is_complex()) return exponent;
+  if (dtype == DType::BFloat16) return static_cast<double>(exponent.to<BFloat16>());
+  if (dtype == DType::Float16) return static_cast<double>(exponent.to<Half>());
+  return exponent;
+}
+
 Tensor pow_Tensor_Scalar_body(const Tensor& out, const Tensor& self, const Scalar& exponent) {
   const bool integers =
       is_integral(self.dtype(), true) && (exponent.is_int() || exponent.is_bool());
@@ -142,7 +150,7 @@ Tensor pow_Tensor_Scalar_body(const Tensor& out, const Tensor& self, const Scala
   if (dtype == DType::Float32 && !exponent.is_symbolic() && is_whole_beyond_float(exponent))
     return pow_in_double(out, self, exponent, dtype);
   check_scalar_fits(exponent, dtype == DType::Float16 ? dtype : compute_dtype(dtype));
-  const Numbers numbers{{exponent}, 1};
+  const Numbers numbers{{rounded_to(dtype, exponent)}, 1};
   return elementwise(arithmetic_for(exponent, dtype), out,
                      self.dtype() == dtype ? self : to_dtype(self, dtype), &numbers);
 }
