@@ -141,7 +141,8 @@ void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, s
     SB_CHECK(a.dtype() == b.dtype() && same_sizes(a, b) && a.device() == b.device(), who,
              ": result ", i, ": expected ", a.describe(), ", as of ", of, ", got ", b.describe());
     SB_CHECK(strides == Strides::Ignored || same_strides(a, b), who, ": result ", i, ": expected ",
-             strides_text(a), ", as of ", of, ", got ", strides_text(b));
+             strides_text(a), ", as of ", of, ", got ", strides_text(b),
+             "; a graph, and fake tensors, have fixed strides");
   }
 }
 
