@@ -49,8 +49,8 @@ Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, Sour
 Library::Library(Dispatcher& dispatcher, Kind kind, std::string ns, std::optional<DispatchKey> key,
                  SourceLocation where)
     : dispatcher_(&dispatcher), kind_(kind), ns_(std::move(ns)), key_(key), where_(where) {
-  SB_CHECK_VALUE(is_identifier(ns_), to_string(),
-                 ": expected an identifier as namespace, got '", ns_, "'");
+  SB_CHECK_VALUE(is_identifier(ns_), to_string(), ": expected an identifier as namespace, got '",
+                 ns_, "'");
   SB_CHECK(ns_ != "_" || kind_ == Kind::Impl, to_string(),
            ": namespace '_' takes fallbacks only; open it as IMPL");
   SB_CHECK(!key_ || kind_ == Kind::Impl, to_string(),

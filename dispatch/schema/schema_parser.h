@@ -17,8 +17,8 @@ namespace sb {
 // thread-safe.
 FunctionSchema parse_schema(std::string_view text);
 
-// Returns whether the text may be a name, or a part of one between its "::" and ".": letters, digits
-// and underscores, and no digit first.
+// Returns whether the text may be a name, or a part of one between its "::" and ".": letters,
+// digits and underscores, and no digit first.
 bool is_identifier(std::string_view text);
 
 // Returns whether a type of that name takes values of every type: "Any", or a type variable, which

@@ -439,7 +439,8 @@ TEST_CASE("Any and type variables stand for every type, and print as they were",
 }
 
 TEST_CASE("types that are left out are named", "[dispatch][parser]") {
-  for (const char* type : {"Dimname", "Stream", "AnyList", "Dict(str, int)", "QScheme", "Future(int)"})
+  for (const char* type :
+       {"Dimname", "Stream", "AnyList", "Dict(str, int)", "QScheme", "Future(int)"})
     CHECK_THAT(error_in_argument(str_cat(type, " x")), Contains("is not supported"));
   CHECK_THAT(error_in_argument("(int, int) x"), Contains("tuple types are not supported"));
   CHECK_THAT(error_in_argument("tensor x"), Contains("a type variable is one letter"));

@@ -152,7 +152,8 @@ TEST_CASE_METHOD(CallErrors, "no kernel: a kernel goes on by a redispatch") {
 
 TEST_CASE_METHOD(CallErrors, "no kernel: the operator that a kernel calls has none") {
   const OpOverload g(m.define("g(Tensor x) -> Tensor"));
-  m.impl("g", K::CompositeImplicitAutograd, [this](const Tensor& x) { return f(x)[0].to_tensor(); });
+  m.impl("g", K::CompositeImplicitAutograd,
+         [this](const Tensor& x) { return f(x)[0].to_tensor(); });
   const std::string at = here();
   m.impl("f", K::Autograd, same);
   const std::string text =
