@@ -75,8 +75,9 @@ class Task {
  private:
   // The edges that the run may follow.
   absl::Span<const Edge> edges_of(const GradNode& node) const {
-    return ends_.contains(&node) ? absl::Span<const Edge>() : node.edges();
+    return is_end(node) ? absl::Span<const Edge>() : node.edges();
   }
+  bool is_end(const GradNode& node) const { return run_.cut && ends_.contains(&node); }
 
   // How many gradients each node waits for.
   void find_nodes() {
@@ -147,7 +148,7 @@ class Task {
       grads.resize(node->num_inputs());
     }
     capture(*node, grads);
-    if (ends_.contains(node.get())) return;
+    if (is_end(*node)) return;
     if (run_.captures.empty() || needed_.contains(node.get())) {
       TensorVector outputs = node->run(std::move(grads));
       if (!run_.keep_graph) node->release_saved();

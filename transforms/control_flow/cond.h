@@ -25,8 +25,7 @@ HigherOrderOperator& cond_op();
 // mode runs both, so that pred needs no data there; what they give must then agree in number,
 // dtypes, sizes, strides and devices (RuntimeError, naming the function and the result).
 // Functionalisation refuses functions that write to what they capture (NotImplementedError).
-// Gradients pass, where they are to
-// pass under a trace or a fake mode by derivatives/.
+// Gradients pass; under a trace or a fake mode by derivatives/, which runs each function once more.
 //
 // Throws RuntimeError for a pred that is not one element of dtype bool and for undefined operands;
 // NotImplementedError under modes that have no rule for it.
