@@ -9,6 +9,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/memory/allocator.h"
 #include "switchboard/dispatch/reclaim.h"
+#include "switchboard/ops/outputs/builtin.h"
 
 namespace sb {
 namespace internal {
@@ -66,8 +67,7 @@ const FakeOp& make_fake_op(const OperatorHandle& op) {
   made->is_view = schema.is_view();
   made->is_seeded = entry.has_tag(Tag::nondeterministic_seeded);
   made->is_lift = is_lift_op(op.name());
-  const std::string_view ns = op.name().ns();
-  made->is_builtin = ns == "aten" || ns == "prims" || ns == "prim";
+  made->is_builtin = is_builtin_namespace(op.name().ns());
   made->returns_nothing = schema.returns.empty();
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
     const BaseType base = schema.arguments[i].type.base;

@@ -4,16 +4,19 @@
 #include "switchboard/core/memory/allocator.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/ops/outputs/builtin.h"
 #include "switchboard/ops/outputs/map_tensors.h"
 
 namespace sb {
 
 namespace {
 
-// Whether what serves meta tensors is a kernel for all devices, and no rule of the operator's.
+// Whether what serves meta tensors is a user's kernel for all devices, and no rule of the
+// operator's: it may read memory.
 bool is_for_all_devices(const OperatorHandle& op) {
-  return op.entry().resolved_table().rules[slot_of(DispatchKey::Meta)] ==
-         ResolutionRule::DefaultBackendKernel;
+  return !is_builtin_namespace(op.name().ns()) &&
+         op.entry().resolved_table().rules[slot_of(DispatchKey::Meta)] ==
+             ResolutionRule::DefaultBackendKernel;
 }
 
 }  // namespace
@@ -39,7 +42,7 @@ std::optional<MetaRehearsal> MetaRehearsal::run(const OperatorHandle& op,
   } catch (const DynamicOutputShapeError&) {
     return std::nullopt;
   } catch (const RuntimeError&) {
-    // A kernel for all devices may read memory; what else it refuses, it refuses when it runs.
+    // What such a kernel refuses besides, it refuses when it runs.
     if (!is_for_all_devices(op)) throw;
     return std::nullopt;
   }
