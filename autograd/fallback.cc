@@ -210,17 +210,24 @@ const ExplainFallback explain_fallback(DispatchKey::Autograd, [](CallPath& path,
   path.enter(c.op, c.keys - kAutogradFunctionalities, c.arguments);
 });
 
-// What derivatives do, and what the fallback at ADInplaceOrView does: their part, and go on below
-// both keys.
+// Of an operator's own kernel: the folders of derivatives have nothing but such. Any other may do
+// what it likes.
+void explain_own_kernel(CallPath& path, const PathCall& c) {
+  const std::string_view file = path.steps().back().row.where.file_name();
+  if (file.find("derivatives/") == file.npos) path.decides();
+  explain_recording(path, c);
+}
+
+const ExplainConvention explain_derivatives(DispatchKey::Autograd, explain_own_kernel);
+const ExplainFallback explain_counting(DispatchKey::ADInplaceOrView, explain_recording);
+const ExplainConvention explain_counted(DispatchKey::ADInplaceOrView, explain_own_kernel);
+
+}  // namespace
+
 void explain_recording(CallPath& path, const PathCall& c) {
   const BelowRecordingGuard below;
   path.enter(c.op, keys_below_recording(c.keys), c.arguments);
 }
-const ExplainConvention explain_derivatives(DispatchKey::Autograd, explain_recording);
-const ExplainFallback explain_counting(DispatchKey::ADInplaceOrView, explain_recording);
-const ExplainConvention explain_counted(DispatchKey::ADInplaceOrView, explain_recording);
-
-}  // namespace
 }  // namespace internal
 
 SB_LIBRARY_IMPL(_, AutogradOther, m) {

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/operator_handle.h"
 
 namespace sb::internal {
@@ -15,6 +16,10 @@ namespace sb::internal {
 // those of the call; keys between (modes, fake tensors) do not matter: their kernels see the parts
 // too.
 std::optional<DispatchKey> derived_through_key(const OperatorHandle& op, DispatchKeySet keys);
+
+// How calls go on from a kernel that records, and from the fallback at ADInplaceOrView: below both
+// keys.
+void explain_recording(CallPath& path, const PathCall& call);
 
 }  // namespace sb::internal
 

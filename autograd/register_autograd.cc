@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_join.h"
+#include "switchboard/autograd/fallback.h"
 #include "switchboard/autograd/function_node.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/recording.h"
@@ -211,6 +212,7 @@ void register_autograd(const OpIdentifier& op, BackwardFunction backward,
   check_functions(schema, backward, setup_context);
   lib.impl(name, DispatchKey::Autograd,
            AutogradKernel(schema, std::move(backward), std::move(setup_context)), where);
+  explain_kernel(DispatchKey::Autograd, internal::explain_recording, where);
 }
 
 RegistrationHandle register_autograd(const OpIdentifier& op, BackwardFunction backward,

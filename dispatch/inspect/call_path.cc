@@ -18,7 +18,8 @@ constexpr size_t kMostSteps = 200;
 struct Said {
   DispatchKey key;
   bool of_fallback;
-  std::string_view file;  // empty: a convention
+  std::string file;   // empty: a convention
+  unsigned line = 0;  // 0: of all the file
   ExplainCall explain;
 };
 struct AllSaid {
@@ -33,7 +34,7 @@ AllSaid& all_said() {
 
 void say(Said said) {
   std::lock_guard<std::mutex> lock(all_said().mutex);
-  all_said().list.push_back(said);
+  all_said().list.push_back(std::move(said));
 }
 
 bool covers(DispatchKey said, DispatchKey slot) {
@@ -44,13 +45,15 @@ bool covers(DispatchKey said, DispatchKey slot) {
 ExplainCall find_said(const TableRow& row) {
   std::lock_guard<std::mutex> lock(all_said().mutex);
   const bool of_fallback = row.rule == ResolutionRule::BackendFallback;
-  ExplainCall convention = nullptr;
+  ExplainCall convention = nullptr, of_file = nullptr;
   for (const Said& said : all_said().list) {
     if (said.of_fallback != of_fallback || !covers(said.key, row.key)) continue;
-    if (said.file == row.where.file_name()) return said.explain;
     if (said.file.empty()) convention = said.explain;
+    if (said.file != row.where.file_name()) continue;
+    if (said.line == row.where.line()) return said.explain;
+    if (said.line == 0) of_file = said.explain;
   }
-  return convention;
+  return of_file ? of_file : convention;
 }
 
 bool is_composite(ResolutionRule rule) {
@@ -76,15 +79,25 @@ bool is_of_backend(DispatchKey key) { return functionality_of(key) < DispatchKey
 }  // namespace
 
 ExplainFallback::ExplainFallback(DispatchKey key, ExplainCall explain, SourceLocation where) {
-  say({key, true, where.file_name(), explain});
+  say({key, true, where.file_name(), 0, explain});
 }
 
 ExplainKernels::ExplainKernels(DispatchKey key, ExplainCall explain, SourceLocation where) {
-  say({key, false, where.file_name(), explain});
+  say({key, false, where.file_name(), 0, explain});
 }
 
 ExplainConvention::ExplainConvention(DispatchKey key, ExplainCall explain) {
-  say({key, false, "", explain});
+  say({key, false, "", 0, explain});
+}
+
+void explain_kernel(DispatchKey key, ExplainCall explain, SourceLocation where) {
+  {
+    std::lock_guard<std::mutex> lock(all_said().mutex);
+    for (const Said& said : all_said().list) {
+      if (said.line == where.line() && said.key == key && said.file == where.file_name()) return;
+    }
+  }
+  say({key, false, where.file_name(), where.line(), explain});
 }
 
 void CallPath::add(PathStep step) {

@@ -10,10 +10,10 @@
 //   });
 //
 // Without that, a kernel of a backend, and a composite one, is the end of the way; a fallback, and
-// a kernel at a key that is no backend's, decides by its own code. Where all kernels at a key do
-// the same, whoever the key belongs to says it once (ExplainConvention): those at autograd keys and
-// at ADInplaceOrView go on below both, those at BackendSelect with the device that is given. A
-// kernel there that does something else needs a line of its own.
+// a kernel at a key that is no backend's, decides by its own code. Where kernels at a key do the
+// same, whoever the key belongs to says it once (ExplainConvention): those at BackendSelect go on
+// with the device that is given, and derivatives (in folders of that name, and what
+// register_autograd() makes) below autograd and ADInplaceOrView.
 
 #ifndef SWITCHBOARD_DISPATCH_INSPECT_CALL_PATH_H_
 #define SWITCHBOARD_DISPATCH_INSPECT_CALL_PATH_H_
@@ -104,6 +104,10 @@ class ExplainKernels {
   ExplainKernels(const ExplainKernels&) = delete;
   ExplainKernels& operator=(const ExplainKernels&) = delete;
 };
+
+// The same for an operator's own kernel that a function registers at that very place, for its
+// caller. May be said again and again.
+void explain_kernel(DispatchKey key, ExplainCall explain, SourceLocation where);
 
 // The same for the operators' own kernels at a key wherever they are registered: what all do that
 // are put there. What ExplainKernels says of those of a file comes first.

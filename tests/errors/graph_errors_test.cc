@@ -30,7 +30,7 @@ TEST_CASE_METHOD(GraphErrors, "a node with an argument of the wrong type") {
   Node* const x = g.placeholder("x", NodeMeta::of(cpu));
   CHECK(message([&] {
           g.call(f, {x, "one"});
-        }) == "TypeError: demo::f: argument 1 'n': expected int, got String");
+        }) == "TypeError: demo::f: argument 1 'n': expected int, got str");
 }
 
 TEST_CASE_METHOD(GraphErrors,

@@ -74,12 +74,13 @@ TEST_CASE("calls of packets and overloads give the recorded results", "[values]"
 }
 
 // What an exported program gives that multiplies its input by a number.
-Tensor run_exported(const std::string& op, const Tensor& x, const Scalar& number) {
+Tensor run_exported(const std::string& overload, const Tensor& x, const Scalar& number) {
   io::Argument argument = number.to<double>();
   if (number.kind() == DType::Bool) argument = number.to<bool>();
   if (number.kind() == DType::Int64) argument = number.to<int64_t>();
   io::Node node;
-  node.op = op;
+  node.op = "aten::mul";
+  node.overload = overload;
   node.name = "y";
   node.inputs = {{"self", io::TensorRef{"x"}}, {"other", argument}};
   node.outputs = {io::TensorRef{"y"}};
@@ -106,8 +107,8 @@ TEST_CASE("a typed call with a Scalar and calls by values have one dtype", "[val
     graph.output({graph.call(mul_Scalar.handle(), {x, IValue(number)}),
                   graph.call(mul.handle(), {x, IValue(number)})});
     for (const Tensor& result : graph.run({})) CHECK(result.dtype() == typed);
-    for (const char* op : {"aten::mul.Scalar", "aten::mul.Tensor"})
-      CHECK(run_exported(op, x, number).dtype() == typed);
+    for (const char* overload : {"Scalar", "Tensor"})
+      CHECK(run_exported(overload, x, number).dtype() == typed);
   };
   for (const DType dtype : {DType::Bool, DType::UInt8, DType::Int32, DType::Float16, DType::Float32,
                             DType::Complex64}) {
