@@ -150,7 +150,9 @@ struct Scope {
 
 class Generator {
  public:
-  Generator(const Operators& operators, uint64_t seed) : operators_(operators), random_(seed) {}
+  Generator(const Operators& operators, uint64_t seed,
+            const std::function<void(const Step&)>& trying)
+      : operators_(operators), trying_(trying), random_(seed) {}
 
   Program make() {
     // Few of those that autograd refuses.
@@ -242,6 +244,7 @@ class Generator {
         if (depends_on_order(schema, *arguments)) return false;
       }
     }
+    if (trying_) trying_(step);
     Tensors results;
     const auto shapes = writes ? shapes_of_shared(step.op->schema(), *arguments)
                                : std::vector<std::vector<int64_t>>();
@@ -567,6 +570,7 @@ class Generator {
   }
 
   const Operators& operators_;
+  const std::function<void(const Step&)>& trying_;
   Random random_;
   Program program_;
 };
@@ -611,8 +615,9 @@ std::string Operators::to_string() const {
                  " with arguments of other types, ", of_layers_, " of layers");
 }
 
-Program generate(const Operators& operators, uint64_t seed) {
-  return Generator(operators, seed).make();
+Program generate(const Operators& operators, uint64_t seed,
+                 const std::function<void(const Step&)>& trying) {
+  return Generator(operators, seed, trying).make();
 }
 
 }  // namespace sb::composition

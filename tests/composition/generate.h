@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,9 @@ class Operators {
 // What the program with this seed is. Every call in it succeeds, and no result depends on
 // uninitialised memory or on the order in which elements are written; fresh memory must be
 // poisoned.
-Program generate(const Operators& operators, uint64_t seed);
+// `trying` hears of each step before it runs: it may crash.
+Program generate(const Operators& operators, uint64_t seed,
+                 const std::function<void(const Step&)>& trying = nullptr);
 
 }  // namespace sb::composition
 

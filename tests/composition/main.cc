@@ -36,6 +36,8 @@ ABSL_FLAG(bool, print, false, "print the programs themselves");
 namespace sb::composition {
 namespace {
 
+constexpr char kGenerating[] = "eager: ";
+
 std::string unescaped(const std::string& text) {
   std::string out;
   absl::CUnescape(text, &out);
@@ -86,6 +88,10 @@ int run_all() {
     TrialEvents events;
     events.begin = [&](const std::string& stack) {
       std::snprintf(place, kPlaceSize, "%s", stack.c_str());
+    };
+    // A crash there is one of the operator.
+    events.trying = [&](const Step& step) {
+      std::snprintf(place, kPlaceSize, "%s%s", kGenerating, step.name().c_str());
     };
     events.undetermined = [&] { say("U"); };
     events.verdict = [&](const LayerStack& stack, const Verdict& verdict, const Program& program) {
@@ -162,8 +168,9 @@ int run_all() {
     if (!work.go_on() && how.find("Killed") != std::string::npos) return;  // the time is up
     ++report.programs;
     ++report.failed;
-    ++report.stacks[place][1];
-    print_failure(place, number, place.empty() ? "the generator " + how + "\n" : how + "\n");
+    const bool generating = place.empty() || place.starts_with(kGenerating);
+    ++report.stacks[generating ? "none" : place][1];
+    print_failure(generating ? "" : place, number, place + " " + how + "\n");
   };
   run_in_workers(work);
   if (!report.failures.empty()) {

@@ -58,8 +58,9 @@ void add_names(const Block& block, std::string* names) {
 
 }  // namespace
 
-Program program_of(const Operators& operators, const TrialOptions& options, uint64_t number) {
-  return generate(operators, seed_of(options, number));
+Program program_of(const Operators& operators, const TrialOptions& options, uint64_t number,
+                   const std::function<void(const Step&)>& trying) {
+  return generate(operators, seed_of(options, number), trying);
 }
 
 std::vector<LayerStack> stacks_of(const TrialOptions& options, uint64_t number) {
@@ -80,8 +81,7 @@ std::vector<LayerStack> stacks_of(const TrialOptions& options, uint64_t number) 
 
 void run_trial(const Operators& operators, const TrialOptions& options, uint64_t number,
                const TrialEvents& events) {
-  events.begin("");
-  const Program program = program_of(operators, options, number);
+  const Program program = program_of(operators, options, number, events.trying);
   Judge judge = judge_of(program);
   if (program.block.steps.empty() || !judge.is_determined()) {
     events.undetermined();

@@ -22,13 +22,16 @@ struct TrialOptions {
 
 // What happens in a trial.
 struct TrialEvents {
-  // Before a stack is run: it may crash. "" before the program is generated.
+  // Before a stack is run: it may crash.
   std::function<void(const std::string& stack)> begin;
+  // Before a step runs, while the program is generated.
+  std::function<void(const Step&)> trying;
   std::function<void(const LayerStack&, const Verdict&, const Program&)> verdict;
   std::function<void()> undetermined;  // there is nothing to compare with
 };
 
-Program program_of(const Operators& operators, const TrialOptions& options, uint64_t number);
+Program program_of(const Operators& operators, const TrialOptions& options, uint64_t number,
+                   const std::function<void(const Step&)>& trying = nullptr);
 // Single layers, and some pairs and triples.
 std::vector<LayerStack> stacks_of(const TrialOptions& options, uint64_t number);
 void run_trial(const Operators& operators, const TrialOptions& options, uint64_t number,

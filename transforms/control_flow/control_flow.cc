@@ -329,9 +329,11 @@ class FunctionalCall {
       written_[i] = true;
     }
     if (more) throw MoreIsWritten();
+    // Dense, so that functions that write agree with those that do not.
     for (size_t i = 0; i < written_.size(); ++i)
       if (written_[i])
-        results->push_back(effects.written[i].defined() ? effects.written[i] : clone(given[i]));
+        results->push_back(clone(effects.written[i].defined() ? effects.written[i] : given[i],
+                                 MemoryFormat::Contiguous));
   }
 
   // What a carried tensor has to do with the operands.
@@ -466,13 +468,51 @@ bool is_list_of_functions(const IValue& value) {
 
 }  // namespace
 
+namespace {
+
+// Whether nothing replaces or records what is called on the values of a call's arguments.
+bool is_plain_below(const FunctionalizeApi& api, const Stack& arguments) {
+  bool plain = true;
+  for (const IValue& argument : arguments) {
+    if (Callable::find(argument) || is_list_of_functions(argument)) continue;
+    api.unwrap(argument).for_each_tensor(
+        [&](const Tensor& t) { plain = plain && !t.impl()->mode_data(); });
+  }
+  api.redispatch([&] { plain = plain && (!current_mode() || all_modes_only_watch()); });
+  return plain;
+}
+
+// NotImplementedError where a tensor requires a gradient of a leaf that the functionalised program
+// has made, which its value knows nothing of.
+void check_gradients_pass(const HigherOrderOperator& op, const IValue& argument,
+                          const IValue& value) {
+  if (!internal::grad_hooks->is_grad_enabled()) return;
+  std::vector<bool> passes;
+  value.for_each_tensor(
+      [&](const Tensor& t) { passes.push_back(internal::grad_hooks->requires_grad(t)); });
+  size_t i = 0;
+  argument.for_each_tensor([&](const Tensor& t) {
+    SB_CHECK_NOT_IMPLEMENTED(passes[i++] || !internal::grad_hooks->requires_grad(t), op.name(),
+                             ": under functionalization, with a mode below: ", t.describe(),
+                             " requires a gradient of a leaf that the program has made, which is "
+                             "not computed there; run backward outside of the program");
+  });
+}
+
+}  // namespace
+
 FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
                                     std::vector<std::string> function_names, FunctionCalls calls,
                                     std::function<size_t(const std::vector<IValue>&)> copied) {
   return [&op, names = std::move(function_names), calls, copied = std::move(copied)](
              const FunctionalizeApi& api, DispatchKeySet, Stack* stack) {
+    const auto& context = dynamic_cast<const FunctionalizeContext&>(api);
+    if (is_plain_below(api, *stack)) {
+      context.run_in_place([&] { op.redispatch_boxed(DispatchKeySet(DispatchKey::CPU), stack); });
+      return;
+    }
     FunctionalCall call(op, calls, copied ? copied(*stack) : std::numeric_limits<size_t>::max(),
-                        dynamic_cast<const FunctionalizeContext&>(api), *stack);
+                        context, *stack);
     std::vector<IValue> values;
     size_t num_functions = 0;
     for (const IValue& argument : *stack) {
@@ -490,6 +530,7 @@ FunctionalizeApiRule functionalized(const HigherOrderOperator& op,
         values.emplace_back(std::move(functions));
       } else {
         values.push_back(api.unwrap(argument));
+        check_gradients_pass(op, argument, values.back());
       }
     }
     *stack = call.run(values);

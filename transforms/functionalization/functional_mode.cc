@@ -33,6 +33,10 @@ class ModeContext : public FunctionalizeContext {
   ModeContext(IntrusivePtr<FunctionalOwner> owner, FunctionalInputs* inputs)
       : FunctionalizeContext(std::move(owner), inputs) {}
   Callable::Function functionalize(Callable::Function f) const override;
+  void run_in_place(const std::function<void()>& call) const override {
+    const ModeGuard active(&owner()->mode());
+    call();
+  }
 };
 
 // A mode that lets a call pass would get it again, for ever, because of a tensor of its own.

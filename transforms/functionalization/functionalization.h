@@ -48,6 +48,9 @@ class FunctionalizeContext : public FunctionalizeApi {
   // tensors that it has not made: nobody would see that. It may read those. RuntimeError where a
   // result is a functional tensor that f has captured, or a view of one.
   Callable::Function functionalize(Callable::Function f) const override = 0;
+  // Runs what calls operators on functional tensors, one by one, in the place of a call of the
+  // program.
+  virtual void run_in_place(const std::function<void()>& call) const = 0;
   const IntrusivePtr<FunctionalOwner>& owner() const { return owner_; }
   // The functional tensor of a plain one that the program uses without having been given it, so
   // that its writes are seen by all; a functional one itself.

@@ -42,6 +42,7 @@ class KeyContext : public FunctionalizeContext {
       return internal::call_on_values(f, std::move(arguments), &inputs, nullptr);
     };
   }
+  void run_in_place(const std::function<void()>& call) const override { call(); }
 };
 
 // The kernel at the Functionalize key, of every operator.
