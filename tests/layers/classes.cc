@@ -125,6 +125,10 @@ template <K key>
 bool is_pure_at(const OperatorHandle& op) {
   return is_ours(op) && is_pure(op) && kernel_of(op) == key;
 }
+bool is_pure_at_explicit(const OperatorHandle& op) {
+  return is_pure_at<K::CompositeExplicitAutograd>(op) ||
+         is_pure_at<K::CompositeExplicitAutogradNonFunctional>(op);
+}
 
 // The classes of operators.
 std::vector<OperatorClass> first_order() {
@@ -139,14 +143,12 @@ std::vector<OperatorClass> first_order() {
        }},
       {"composite explicit",
        [](const OperatorHandle& op) {
-         return is_pure_at<K::CompositeExplicitAutograd>(op) &&
-                !op.entry().has_tag(Tag::derived_through);
+         return is_pure_at_explicit(op) && !op.entry().has_tag(Tag::derived_through);
        },
        "aten::clone", [](const Tensors& in) { return call("aten::clone", {in[0] * in[1]}); }},
       {"composite explicit, derived through",
        [](const OperatorHandle& op) {
-         return is_pure_at<K::CompositeExplicitAutograd>(op) &&
-                op.entry().has_tag(Tag::derived_through);
+         return is_pure_at_explicit(op) && op.entry().has_tag(Tag::derived_through);
        },
        "aten::_stack",
        [](const Tensors& in) {

@@ -109,6 +109,10 @@ class Row {
       case Verdict::Kind::Refused:
         return message;
       case Verdict::Kind::DoesNotApply:
+        // What autograd refuses alone has no gradients to compare.
+        if (const Verdict alone = judge.judge(composition::parse_stack("grad"));
+            has(stack, "grad") && alone.kind == Verdict::Kind::Refused)
+          return one_line(alone.message);
         message = "the layers do not apply";
         break;
       case Verdict::Kind::Failed:

@@ -1,10 +1,13 @@
 #include "switchboard/transforms/functionalization/functionalization.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/modes/effects.h"
+#include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/outputs/map_tensors.h"
@@ -198,6 +201,39 @@ ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const T
 
 namespace {
 
+// NotImplementedError where an object would be given a value that does not know the gradient of the
+// program's tensor: whoever takes it out again would get none.
+void check_object_keeps_history(const OperatorHandle& op, const std::vector<IValue>& arguments,
+                                const std::vector<IValue>& values) {
+  if (!grad_hooks->is_grad_enabled()) return;
+  if (std::ranges::none_of(arguments, [](const IValue& v) { return v.is_Object(); })) return;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].is_Tensor()) continue;
+    const Tensor t = arguments[i].to_tensor();
+    SB_CHECK_NOT_IMPLEMENTED(!t.defined() || !grad_hooks->requires_grad(t) ||
+                                 grad_hooks->requires_grad(values[i].to_tensor()),
+                             op.name().to_string(), ": functionalize: an object would keep ",
+                             t.describe(),
+                             " without its gradient, which is that of a leaf that the program has "
+                             "made; run backward outside of the program");
+  }
+}
+
+// A value that requires a gradient, though no argument does, comes from what is no tensor: an
+// object that holds it. The program's history of it is not known.
+Tensor wrap_result(const FunctionalizeContext& context, const OperatorHandle& op,
+                   const Tensor& value, bool needs_grad) {
+  const Tensor functional = context.wrap(value);
+  if (!needs_grad && grad_hooks->is_grad_enabled() && grad_hooks->requires_grad(value)) {
+    grad_hooks->stop_gradient(
+        functional,
+        str_cat(op.name().to_string(),
+                ": functionalize: backward, run inside of the program, comes to a "
+                "tensor that an object held, and does not go on; run backward outside"));
+  }
+  return functional;
+}
+
 // A call that writes to nothing. Its results may be views, of an argument that the schema says or,
 // as those of _unsafe_view, of another.
 void call_reading(const FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
@@ -209,8 +245,14 @@ void call_reading(const FunctionalizeContext& context, const OperatorHandle& op,
   if (declared && arguments[*declared].is_Tensor())
     arguments[*declared] = context.functional(arguments[*declared].to_tensor());
   ValueCall call(context, arguments);
+  check_object_keeps_history(op, arguments, call.values);
   Stack results = call.values;
   context.redispatch(op, &results);
+  bool needs_grad = false;
+  for (const IValue& argument : arguments)
+    argument.for_each_tensor([&](const Tensor& t) {
+      needs_grad = needs_grad || (t.defined() && grad_hooks->requires_grad(t));
+    });
   size_t output = 0;
   for (IValue& r : results) {
     r = map_tensors(r, [&](const Tensor& result) {
@@ -222,7 +264,7 @@ void call_reading(const FunctionalizeContext& context, const OperatorHandle& op,
         while (viewed < call.values.size() && !is_on_memory_of(call.values[viewed], result))
           ++viewed;
       if (viewed >= call.values.size() || !is_on_memory_of(call.values[viewed], result))
-        return context.wrap(result);
+        return wrap_result(context, op, result, needs_grad);
       const Tensor of = context.functional(arguments[viewed].to_tensor());
       FunctionalTensorImpl* const base = functional_impl(of);
       ViewStep step{op, call.values, viewed, index};
