@@ -101,8 +101,8 @@ namespace internal {
 inline constexpr DispatchKeySet kRecordingKeys =
     kAutogradFunctionalities | DispatchKeySet(DispatchKey::ADInplaceOrView);
 
-// For a kernel that has recorded, and counts writes and views itself, or whose writes are to what it
-// has just made: what it calls does neither. As `at::AutoDispatchBelowADInplaceOrView`.
+// For a kernel that has recorded, and counts writes and views itself, or whose writes are to what
+// it has just made: what it calls does neither. As `at::AutoDispatchBelowADInplaceOrView`.
 class BelowRecordingGuard : ExcludeKeysGuard {
  public:
   BelowRecordingGuard() : ExcludeKeysGuard(kRecordingKeys) {}

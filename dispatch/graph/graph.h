@@ -129,8 +129,8 @@ class Node {
   const OperatorHandle& op() const { return op_.value(); }            // of a Call
   const HigherOrderTarget& higher_order() const { return *target_; }  // of a HigherOrder
   const std::shared_ptr<const HigherOrderTarget>& shared_higher_order() const { return target_; }
-  const Tensor& constant() const { return constant_; }                // of a Constant
-  size_t item() const { return item_; }                               // of a GetItem
+  const Tensor& constant() const { return constant_; }  // of a Constant
+  size_t item() const { return item_; }                 // of a GetItem
   // The metadata that the value had when the graph was made; nullopt if it is no tensor.
   const std::optional<NodeMeta>& meta() const { return meta_; }
   void set_meta(std::optional<NodeMeta> meta) { meta_ = std::move(meta); }

@@ -12,8 +12,8 @@
 namespace sb {
 namespace {
 
-Tensor gather_gradient(const Tensor& grad, const Tensor& self, int64_t dim,
-                       const Tensor& index, bool sparse) {
+Tensor gather_gradient(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index,
+                       bool sparse) {
   SB_CHECK_NOT_IMPLEMENTED(!sparse, "gather: sparse_grad: sparse gradients are not implemented");
   return scatter_add_(new_zeros(grad, self.sym_sizes()), dim, index, grad);
 }
