@@ -55,6 +55,24 @@ TEST_CASE("a gradient passes through writes to an input, and the input has it af
   });
 }
 
+TEST_CASE("a write through a view of an expanded input comes back to the input") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const auto run = [](const auto& transformed) {
+    const Tensor w = counting({4}, kCpu);
+    set_requires_grad(w);
+    const Tensor x = expand(w * 2.0, {2, 4});
+    const Tensors row = transformed([](const Tensors& in) {
+      const Tensor view = select(in[0], 0, 1);
+      view *= 3.0;
+      return Tensors{view};
+    })({x});
+    backward(sum_all(row[0]));
+    return text_of({row[0], x, grad_of(w)});
+  };
+  CHECK(run([&](const TensorFunction& f) { return functionalized(route, f); }) ==
+        run([](const TensorFunction& f) { return f; }));
+}
+
 TEST_CASE("a write that is not recorded leaves the gradient as it was") {
   check_same_gradients([](const Tensors& in) {
     const Tensor y = in[0] * 2.0;

@@ -260,8 +260,11 @@ void FunctionalInputs::write_to_inputs(Memory* memory, size_t lineage) {
   const Tensor& base = memory->functional->base(lineage);
   for (const Input& input : inputs_) {
     if (&memory_of(input.plain) != memory || memory->lineage_of(input.plain) != lineage) continue;
-    if (may_overlap(input.plain)) continue;  // no operator writes to it
-    copy_(input.plain, apply_chain(chain_to(base, ViewForm(input.plain)), base));
+    Tensor once = input.plain;  // each of its elements, where it has some several times
+    for (int64_t d = 0; d < once.dim(); ++d)
+      if (once.stride(d) == 0 && once.size(d) > 1) once = narrow(once, d, 0, 1);
+    if (may_overlap(once)) return void(copy_(memory->base(lineage), base));
+    copy_(once, apply_chain(chain_to(base, ViewForm(once)), base));
   }
 }
 
