@@ -1,6 +1,7 @@
 #include "catch2/catch.hpp"
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/copying/set.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/testing/places.h"
 #include "switchboard/ops/views/views.h"
@@ -91,6 +92,10 @@ TEST_CASE("the imaginary part of a conjugate is a negative view") {
   CHECK(values(x) == std::vector<Complex>{1. + 6. * i, 2. + 8. * i});
   CHECK(test::holds(clone(real(conj(x))), {1, 2}));
   CHECK_THROWS_AS(view_as_real(conj(x)), RuntimeError);
+}
+
+TEST_CASE("a bool tensor has no negative view") {
+  CHECK_THROWS_WITH(_neg_view(zeros({2}, DType::Bool)), Catch::Contains("expected numbers"));
 }
 
 TEST_CASE("a call that throws leaves a conjugate as it was") {

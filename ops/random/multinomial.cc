@@ -107,7 +107,9 @@ void multinomial_kernel(const Tensor& self, int64_t num_samples, bool replacemen
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, multinomial).structured<multinomial_rule, multinomial_kernel>().out(multinomial_out);
+  define(m, multinomial, Tag::nondeterministic_seeded)
+      .structured<multinomial_rule, multinomial_kernel>()
+      .out(multinomial_out);
 }
 
 }  // namespace

@@ -1,10 +1,15 @@
+#include <algorithm>
 #include <cmath>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/core/generator.h"
+#include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/dispatch/schema/tag.h"
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/random/bernoulli.h"
@@ -20,6 +25,18 @@ using test::values_of;
 
 std::vector<double> normals(uint64_t seed, const Tensor& into) {
   return values_of(normal_(into, 0, 1, make_cpu_generator(seed)));
+}
+
+TEST_CASE("every operator that takes a generator is tagged as drawing random numbers") {
+  std::string untagged;
+  for (const OperatorHandle& op : default_dispatcher().all_ops()) {
+    const std::vector<Argument>& arguments = op.schema().arguments;
+    const auto is_generator = [](const Argument& a) { return a.type.base == BaseType::Generator; };
+    if (std::ranges::any_of(arguments, is_generator) &&
+        !op.entry().has_tag(Tag::nondeterministic_seeded))
+      untagged += op.name().to_string() + "\n";
+  }
+  CHECK(untagged == "");
 }
 
 TEST_CASE("a seed gives the same numbers for any number of threads") {

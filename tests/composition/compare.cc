@@ -113,6 +113,7 @@ std::string difference(const Outcome& expected, const Outcome& got, const Compar
         !text.empty())
       return text;
   }
+  if (!c.keeps.sharing) return "";
   const std::vector<std::string> a = sharing(expected, c.keeps.sharing_of_results),
                                  b = sharing(got, c.keeps.sharing_of_results);
   if (const std::string fact = first_missing(a, b); !fact.empty()) return str_cat("not so: ", fact);

@@ -35,6 +35,9 @@ struct JudgeOptions {
   bool recorded = true;
   // Whether it has loops. What these carry has in a graph the strides that it begins with.
   bool loops = false;
+  // Whether it has branches. On fake tensors nobody knows which one is taken, and so what of the
+  // others a result shares memory with.
+  bool branches = false;
 };
 
 // A function whose answers are known.

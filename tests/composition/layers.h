@@ -16,8 +16,10 @@ namespace sb::composition {
 // What is kept of eager's answer besides elements, sizes and dtypes.
 struct Keeps {
   bool strides = true;
-  // Which results share memory with one another; which share it with inputs is always kept.
+  // Which results share memory with one another.
   bool sharing_of_results = true;
+  // Which results share memory at all.
+  bool sharing = true;
 };
 
 struct Layer {

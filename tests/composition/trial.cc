@@ -21,16 +21,20 @@ uint64_t seed_of(const TrialOptions& options, uint64_t number) {
   return mixed(mixed(options.seed) + number);
 }
 
-bool has_loops(const Block& block) {
-  return std::any_of(block.steps.begin(), block.steps.end(), [](const Step& step) {
-    return step.callee == Callee::WhileLoop || step.callee == Callee::Scan ||
-           std::any_of(step.blocks.begin(), step.blocks.end(), has_loops);
+bool has_callee(const Block& block, const std::set<Callee>& callees) {
+  return std::any_of(block.steps.begin(), block.steps.end(), [&](const Step& step) {
+    return callees.contains(step.callee) ||
+           std::any_of(step.blocks.begin(), step.blocks.end(),
+                       [&](const Block& inner) { return has_callee(inner, callees); });
   });
 }
 
 Judge judge_of(const Program& program) {
   return Judge([&program](const Tensors& inputs) { return run_block(program.block, inputs); },
-               program.inputs, {.recorded = program.recorded, .loops = has_loops(program.block)});
+               program.inputs,
+               {.recorded = program.recorded,
+                .loops = has_callee(program.block, {Callee::WhileLoop, Callee::Scan}),
+                .branches = has_callee(program.block, {Callee::Cond, Callee::WhileLoop})});
 }
 
 // The message without its numbers, by which a failure is known when the program changes.
