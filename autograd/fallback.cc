@@ -5,6 +5,7 @@
 #include "switchboard/autograd/fallback.h"
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "switchboard/autograd/recording.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/print/warning.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/library.h"
@@ -49,6 +52,28 @@ class NotImplementedNode final : public GradNode {
 
  private:
   OperatorHandle op_;  // its texts are made when somebody asks
+};
+
+std::atomic<AutogradFallbackMode> fallback_mode{AutogradFallbackMode::Error};
+
+void warn_of_backward(const OperatorHandle& op) {
+  warn(str_cat(op.name().to_string(),
+               ": no derivative is registered, and backward takes its results for constants; "
+               "derive() it, register_autograd() one, or not_differentiable() if it has none"));
+}
+
+// Backward through an operator that has no derivative where only a warning is asked for.
+class WarningNode final : public GradNode {
+ public:
+  explicit WarningNode(OperatorHandle op) : op_(std::move(op)) {}
+  std::string name() const override { return backward_name(op_.name().to_string()); }
+  TensorVector apply(TensorVector) override {
+    warn_of_backward(op_);
+    return TensorVector(edges().size());
+  }
+
+ private:
+  OperatorHandle op_;
 };
 
 void for_each_tensor(absl::Span<const IValue> values, const auto& f) {
@@ -97,6 +122,35 @@ class BoxedCall {
   Stack* stack_;
 };
 
+// The modes Nothing and Warn: the call goes on, and the kernel's own calls are recorded.
+void pass_on(const OperatorHandle& op, DispatchKeySet keys, Stack* stack, const BoxedCall& call,
+             AutogradFallbackMode mode) {
+  const bool warns = mode == AutogradFallbackMode::Warn;
+  const std::vector<Tensor> written = warns ? call.written() : std::vector<Tensor>();
+  NodePtr node;
+  if (warns) {
+    node = make_intrusive<WarningNode>(op);
+    for_each_tensor(call.arguments(), [&](const Tensor& t) { node->add_edge(gradient_edge(t)); });
+  }
+  op.redispatch_boxed(keys - kAutogradFunctionalities, stack);
+  if (!warns) return;
+  const auto say = [&](const Tensor& t) {
+    if (!t.defined() || !is_differentiable(t.dtype())) return;
+    if (needs_grad(t))
+      register_hook(t, [op](const Tensor&) {
+        warn_of_backward(op);
+        return Tensor();  // the gradient as it is
+      });
+    else
+      set_history(t, node);
+  };
+  for (const Tensor& t : written) say(t);
+  for_each_tensor(call.results(), [&](const Tensor& t) {
+    const auto is_t = [&](const Tensor& w) { return w.impl() == t.impl(); };
+    if (std::none_of(written.begin(), written.end(), is_t)) say(t);
+  });
+}
+
 // At the autograd keys. As `torch::autograd::autogradNotImplementedFallback`, but that operators
 // with Tag::derived_through are derived through those that they are composed of. All others are
 // opaque: what their kernels call is not recorded, and what they do by pointer could not be.
@@ -107,6 +161,9 @@ void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
     op.redispatch_boxed(keys - kAutogradFunctionalities, stack);
     return;
   }
+  const AutogradFallbackMode mode = autograd_fallback_mode();
+  if (mode != AutogradFallbackMode::Error && !op.entry().has_tag(Tag::derived_through))
+    return pass_on(op, keys, stack, call, mode);
   SB_CHECK(!call.has_out(), call.op_name(),
            ": an out= form records nothing, and an argument requires a gradient; call the operator "
            "without out, or under no_grad");
@@ -200,6 +257,9 @@ const ExplainFallback explain_fallback(DispatchKey::Autograd, [](CallPath& path,
   Stack arguments = c.arguments;
   const BoxedCall call(c.op, &arguments);
   if (is_grad_enabled() && call.any_needs_grad()) {
+    if (autograd_fallback_mode() != AutogradFallbackMode::Error &&
+        !c.op.entry().has_tag(Tag::derived_through))
+      return path.enter(c.op, c.keys - kAutogradFunctionalities, c.arguments);
     if (call.has_out())
       return path.fails("an out= form records nothing, and an argument requires a gradient");
     const CallPin pin;
@@ -229,6 +289,13 @@ void explain_recording(CallPath& path, const PathCall& c) {
   path.enter(c.op, keys_below_recording(c.keys), c.arguments);
 }
 }  // namespace internal
+
+AutogradFallbackMode autograd_fallback_mode() {
+  return internal::fallback_mode.load(std::memory_order_relaxed);
+}
+void set_autograd_fallback_mode(AutogradFallbackMode mode) {
+  internal::fallback_mode.store(mode, std::memory_order_relaxed);
+}
 
 SB_LIBRARY_IMPL(_, AutogradOther, m) {
   m.fallback_for(DispatchKey::AutogradOther, internal::has_gradients, internal::autograd_fallback);

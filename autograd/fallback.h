@@ -3,12 +3,28 @@
 #ifndef SWITCHBOARD_AUTOGRAD_FALLBACK_H_
 #define SWITCHBOARD_AUTOGRAD_FALLBACK_H_
 
+#include <cstdint>
 #include <optional>
 
 #include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/operator_handle.h"
 
-namespace sb::internal {
+namespace sb {
+
+// What a call does for an operator that has no derivative, where an argument requires a gradient.
+// Whatever the mode, an operator with Tag::derived_through is derived through what it is composed
+// of. As `torch._C._set_autograd_fallback_mode`, whose default is Nothing, and whose Error throws
+// in backward too.
+enum class AutogradFallbackMode : uint8_t {
+  Nothing,  // the call goes on below the autograd keys; what its kernel calls is recorded
+  Warn,     // the same, and backward through its results warns, and takes them for constants
+  Error,    // the default: backward through its results throws
+};
+AutogradFallbackMode autograd_fallback_mode();
+// For the whole process. Thread-safe.
+void set_autograd_fallback_mode(AutogradFallbackMode mode);
+
+namespace internal {
 
 // The key of the backend's kernel that the operator is derived through: where the operator says
 // that it is composed of operators that have derivatives (Tag::derived_through), and that kernel is
@@ -21,6 +37,7 @@ std::optional<DispatchKey> derived_through_key(const OperatorHandle& op, Dispatc
 // keys.
 void explain_recording(CallPath& path, const PathCall& call);
 
-}  // namespace sb::internal
+}  // namespace internal
+}  // namespace sb
 
 #endif  // SWITCHBOARD_AUTOGRAD_FALLBACK_H_

@@ -13,9 +13,13 @@ namespace sb {
 namespace {
 
 constexpr std::string_view kNames[kNumDeviceTypes] = {
-    "cpu",  "cuda", "hip",    "xla",   "mps",           "ipu",           "xpu",
-    "hpu",  "ve",   "lazy",   "meta",  "privateuseone", "privateusetwo", "privateusethree",
-    "fpga", "ort",  "vulkan", "metal", "mkldnn",
+    "cpu",           "cuda",          "hip",
+    "xla",           "mps",           "ipu",
+    "xpu",           "hpu",           "ve",
+    "lazy",          "mtia",          "maia",
+    "privateuseone", "privateusetwo", "privateusethree",
+    "meta",          "fpga",          "vulkan",
+    "metal",         "mkldnn",
 };
 
 constexpr int kPrivateBackends = 3;

@@ -5,8 +5,7 @@
 // (CPU is Dense on the CPU backend; AutogradCUDA is Autograd on CUDA). An *alias key* stands for a
 // set of runtime keys: kernels may be registered at it, and no tensor ever carries it.
 //
-// Names and priorities as PyTorch 1.13.1, plus PreDispatch and FuncTorchBatchedDecomposition
-// of 2.x.
+// Names and priorities as PyTorch 2.14, less the deprecated Named, and with Observed on top.
 
 #ifndef SWITCHBOARD_CORE_DISPATCH_KEY_H_
 #define SWITCHBOARD_CORE_DISPATCH_KEY_H_
@@ -31,32 +30,31 @@ namespace sb {
   X(prefix, HPU)                      \
   X(prefix, VE)                       \
   X(prefix, Lazy)                     \
-  X(prefix, Meta)                     \
+  X(prefix, MTIA)                     \
+  X(prefix, MAIA)                     \
   X(prefix, PrivateUse1)              \
   X(prefix, PrivateUse2)              \
-  X(prefix, PrivateUse3)
+  X(prefix, PrivateUse3)              \
+  X(prefix, Meta)
 
 // Functionalities, lowest priority first. P(name, prefix) is a per-backend one, whose runtime keys
 // are called prefix + backend; F(name) one that stands alone.
 #define SB_FORALL_FUNCTIONALITIES(F, P) \
   P(Dense, )                            \
   F(FPGA)                               \
-  F(ORT)                                \
   F(Vulkan)                             \
   F(Metal)                              \
   P(Quantized, Quantized)               \
   F(CustomRNGKeyId)                     \
   F(MkldnnCPU)                          \
   P(Sparse, Sparse)                     \
-  F(SparseCsrCPU)                       \
-  F(SparseCsrCUDA)                      \
+  P(SparseCsr, SparseCsr)               \
   P(NestedTensor, NestedTensor)         \
   F(BackendSelect)                      \
-  F(Python)                             \
   F(Fake)                               \
+  F(Python)                             \
   F(FuncTorchDynamicLayerBackMode)      \
   F(Functionalize)                      \
-  F(Named)                              \
   F(Conjugate)                          \
   F(Negative)                           \
   F(ZeroTensor)                         \
@@ -66,9 +64,17 @@ namespace sb {
   F(AutogradNestedTensor)               \
   F(Tracer)                             \
   F(AutocastCPU)                        \
+  F(AutocastMTIA)                       \
+  F(AutocastMAIA)                       \
   F(AutocastXPU)                        \
+  F(AutocastIPU)                        \
+  F(AutocastHPU)                        \
+  F(AutocastXLA)                        \
+  F(AutocastMPS)                        \
   F(AutocastCUDA)                       \
+  F(AutocastPrivateUse1)                \
   F(FuncTorchBatched)                   \
+  F(BatchedNestedTensor)                \
   F(FuncTorchVmapMode)                  \
   F(Batched)                            \
   F(VmapMode)                           \

@@ -20,11 +20,24 @@ constexpr DispatchKeySet compute_autocast_keys(Backend b) {
   switch (b) {
     case Backend::CPU:
       return DispatchKey::AutocastCPU;
+    case Backend::CUDA:
+      return DispatchKey::AutocastCUDA;
+    case Backend::XLA:
+      return DispatchKey::AutocastXLA;
+    case Backend::MPS:
+      return DispatchKey::AutocastMPS;
+    case Backend::IPU:
+      return DispatchKey::AutocastIPU;
     case Backend::XPU:
       return DispatchKey::AutocastXPU;
-    case Backend::CUDA:
-    case Backend::XLA:
-      return DispatchKey::AutocastCUDA;
+    case Backend::HPU:
+      return DispatchKey::AutocastHPU;
+    case Backend::MTIA:
+      return DispatchKey::AutocastMTIA;
+    case Backend::MAIA:
+      return DispatchKey::AutocastMAIA;
+    case Backend::PrivateUse1:
+      return DispatchKey::AutocastPrivateUse1;
     default:
       return kNoKeys;
   }
@@ -34,8 +47,6 @@ constexpr DispatchKey compute_dispatch_key(DeviceType type) {
   switch (type) {
     case DeviceType::FPGA:
       return DispatchKey::FPGA;
-    case DeviceType::ORT:
-      return DispatchKey::ORT;
     case DeviceType::Vulkan:
       return DispatchKey::Vulkan;
     case DeviceType::Metal:
@@ -46,7 +57,7 @@ constexpr DispatchKey compute_dispatch_key(DeviceType type) {
       return backend_key(static_cast<Backend>(type));
   }
 }
-static_assert(static_cast<int>(DeviceType::PrivateUse3) == kNumBackends - 1,
+static_assert(static_cast<int>(DeviceType::Meta) == kNumBackends - 1,
               "device types begin with the backends");
 
 constexpr DispatchKeySet compute_tensor_keys(DeviceType type, bool inference) {
@@ -127,18 +138,13 @@ std::optional<DeviceType> device_type_of(DispatchKey k) {
   switch (k) {
     case DispatchKey::FPGA:
       return DeviceType::FPGA;
-    case DispatchKey::ORT:
-      return DeviceType::ORT;
     case DispatchKey::Vulkan:
       return DeviceType::Vulkan;
     case DispatchKey::Metal:
       return DeviceType::Metal;
-    // Other layouts of memory that is the CPU's or CUDA's. As `c10::dispatchKeyToDeviceType`.
+    // Another layout of memory that is the CPU's. As `c10::dispatchKeyToDeviceType`.
     case DispatchKey::MkldnnCPU:
-    case DispatchKey::SparseCsrCPU:
       return DeviceType::CPU;
-    case DispatchKey::SparseCsrCUDA:
-      return DeviceType::CUDA;
     default:
       return std::nullopt;
   }

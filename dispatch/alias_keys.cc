@@ -5,11 +5,11 @@ namespace {
 
 using K = DispatchKey;
 
-// Dense, Quantized and Sparse on every backend, and the backends without a functionality family.
+// Dense, Quantized, Sparse and SparseCsr on every backend, and the backends without a functionality
+// family.
 constexpr DispatchKeySet kBackendKeys =
-    DispatchKeySet{K::Dense,     K::Quantized,    K::Sparse,       K::FPGA,
-                   K::ORT,       K::Vulkan,       K::Metal,        K::CustomRNGKeyId,
-                   K::MkldnnCPU, K::SparseCsrCPU, K::SparseCsrCUDA} |
+    DispatchKeySet{K::Dense,  K::Quantized, K::Sparse,         K::SparseCsr, K::FPGA,
+                   K::Vulkan, K::Metal,     K::CustomRNGKeyId, K::MkldnnCPU} |
     DispatchKeySet::all_backends();
 constexpr DispatchKeySet kNestedTensorKeys =
     DispatchKeySet(K::NestedTensor) | DispatchKeySet::all_backends();
@@ -51,9 +51,11 @@ bool alias_includes(DispatchKey alias, DispatchKey key) {
 DispatchKeySet backend_keys_behind(DispatchKey autograd_key) {
   if (autograd_key == K::AutogradOther) return kOtherBackendKeys;
   if (autograd_key == K::AutogradNestedTensor) return kNestedTensorKeys;
-  if (functionality_of(autograd_key) == K::AutogradFunctionality)
-    return runtime_key(K::Dense, *backend_of(autograd_key));
-  return {};
+  if (functionality_of(autograd_key) != K::AutogradFunctionality) return {};
+  const Backend backend = *backend_of(autograd_key);
+  // HIP's and VE's tensors carry AutogradOther. MTIA is as in PyTorch, which has it on no list.
+  if (backend == Backend::HIP || backend == Backend::VE || backend == Backend::MTIA) return {};
+  return runtime_key(K::Dense, backend);
 }
 
 }  // namespace sb

@@ -14,8 +14,11 @@ class CallObserver;  // slow_call.h
 // By default a thread includes BackendSelect and ADInplaceOrView and excludes the Autocast keys.
 inline constexpr DispatchKeySet kDefaultIncluded{DispatchKey::BackendSelect,
                                                  DispatchKey::ADInplaceOrView};
-inline constexpr DispatchKeySet kDefaultExcluded{DispatchKey::AutocastCPU, DispatchKey::AutocastXPU,
-                                                 DispatchKey::AutocastCUDA};
+inline constexpr DispatchKeySet kDefaultExcluded{
+    DispatchKey::AutocastCPU,        DispatchKey::AutocastMTIA, DispatchKey::AutocastMAIA,
+    DispatchKey::AutocastXPU,        DispatchKey::AutocastIPU,  DispatchKey::AutocastHPU,
+    DispatchKey::AutocastXLA,        DispatchKey::AutocastMPS,  DispatchKey::AutocastCUDA,
+    DispatchKey::AutocastPrivateUse1};
 
 // One word for what is added and one for what stays, so that a call computes its keys in two
 // instructions. `kept` is the complement of the excluded functionalities; exclusion beats

@@ -14,15 +14,19 @@
 namespace sb {
 namespace {
 
-// Where calls pass on to the backend unless somebody registers otherwise. AutogradMeta is on the
-// list as in 2.x; 1.13 forgets it.
-constexpr DispatchKey kFallthroughByDefault[] = {
-    DispatchKey::BackendSelect, DispatchKey::ADInplaceOrView,   DispatchKey::AutogradOther,
-    DispatchKey::AutogradCPU,   DispatchKey::AutogradCUDA,      DispatchKey::AutogradXLA,
-    DispatchKey::AutogradMPS,   DispatchKey::AutogradXPU,       DispatchKey::AutogradHPU,
-    DispatchKey::AutogradLazy,  DispatchKey::AutogradMeta,      DispatchKey::AutocastCPU,
-    DispatchKey::AutocastCUDA,  DispatchKey::FuncTorchVmapMode, DispatchKey::VmapMode,
+using K = DispatchKey;
+
+// Where calls pass on to the backend unless somebody registers otherwise.
+constexpr K kFallthroughByDefault[] = {
+    K::BackendSelect, K::ADInplaceOrView, K::AutocastCPU,  K::AutocastMTIA,      K::AutocastMAIA,
+    K::AutocastXPU,   K::AutocastMPS,     K::AutocastCUDA, K::FuncTorchVmapMode, K::VmapMode,
 };
+constexpr K kAutogradFallback[] = {
+    K::AutogradOther, K::AutogradCPU,  K::AutogradCUDA, K::AutogradXLA,
+    K::AutogradMPS,   K::AutogradXPU,  K::AutogradHPU,  K::AutogradLazy,
+    K::AutogradMTIA,  K::AutogradMAIA, K::AutogradMeta, K::AutogradPrivateUse1,
+};
+constexpr K kRefusedByDefault[] = {K::Meta, K::FuncTorchBatched, K::BatchedNestedTensor};
 
 // Those of the packages above, which new dispatchers get.
 struct DefaultFallbacks {
@@ -100,8 +104,12 @@ OperatorEntry* Dispatcher::find_locked(const OperatorName& name) const {
 
 Dispatcher::Dispatcher() : tables_(std::make_unique<Tables>()) {
   tables_->entries.reserve(kExpectedOperators);
-  for (DispatchKey key : kFallthroughByDefault)
+  for (K key : kFallthroughByDefault)
     add_default_fallback(key, {make_fallthrough_kernel(), SourceLocation::current()});
+  for (K key : kAutogradFallback)
+    add_default_fallback(key, {make_autograd_fallback(), SourceLocation::current()});
+  for (K key : kRefusedByDefault)
+    add_default_fallback(key, {make_refusal(), SourceLocation::current()});
   const DefaultFallbacks& packages = default_fallbacks();
   std::lock_guard<std::mutex> lock(packages.mutex);
   for (const RegisteredKernel& fallback : packages.list)
@@ -369,6 +377,9 @@ uint64_t Dispatcher::add_fallback(DispatchKey key, RegisteredKernel kernel, bool
   ReclaimAtEnd reclaim;
   std::lock_guard<std::mutex> lock(mutex_);
   auto& fallbacks = fallbacks_[static_cast<size_t>(key)];
+  // A backend from outside brings its own, and takes the default along when it goes.
+  if (key == K::AutogradPrivateUse1 && !kernel.serves)
+    std::erase_if(fallbacks, [](const auto& other) { return other->id == 0; });
   // One for every operator and one for some stand beside each other.
   for (const auto& other : fallbacks) {
     SB_CHECK(

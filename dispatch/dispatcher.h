@@ -30,10 +30,12 @@ std::string_view to_string(LibraryKind kind);
 // behind. Thread-safe: registration may happen while other threads call, and a call runs on the
 // table of before or after it, never between. Registration goes through Library.
 //
-// Every dispatcher starts with PyTorch's default fallbacks (fallthrough at BackendSelect,
-// ADInplaceOrView, the Autograd and Autocast keys that have one, FuncTorchVmapMode and VmapMode)
-// and with those of the packages that are linked (default_fallback.h): modes call the active one at
-// Python and PreDispatch. They cannot be removed, only covered by a library that allows overrides.
+// Every dispatcher starts with PyTorch's default fallbacks: fallthrough at BackendSelect,
+// ADInplaceOrView, the Autocast keys that have one, FuncTorchVmapMode and VmapMode; a redispatch
+// below autograd at the Autograd keys that have one; an error at Meta and the keys of vmap. And
+// with those of the packages that are linked (default_fallback.h): modes call the active one at
+// Python and PreDispatch. They cannot be removed, only covered by a library that allows overrides;
+// but the first that is registered at AutogradPrivateUse1 takes the place of the default for good.
 class Dispatcher {
  public:
   Dispatcher();

@@ -43,6 +43,8 @@ struct Kernel {
 
   explicit operator bool() const { return boxed != nullptr; }
   bool is_fallthrough() const;
+  bool is_autograd_fallback() const;
+  bool is_refusal() const;
 };
 
 // The kernel that makes a key transparent: calls pass on to the next key by mask and never enter
@@ -63,6 +65,16 @@ struct KernelFunction {
 };
 
 KernelFunction make_fallthrough_kernel();
+// The default at the autograd keys: redispatches below all of them. As `torch`'s fallback with the
+// mode "nothing". A call does not enter it where it would come out where a fallthrough does.
+KernelFunction make_autograd_fallback();
+// The default at keys which need a kernel for each operator: Meta, FuncTorchBatched. A call that
+// comes to it fails, as it does where there is no kernel at all.
+KernelFunction make_refusal();
+
+// Whether calls pass over the kernel that an operator has at `key`, without entering it.
+// `at_autograd_other` is the one at AutogradOther.
+bool is_passed_over(const Kernel& kernel, DispatchKey key, const Kernel& at_autograd_other);
 
 }  // namespace sb
 

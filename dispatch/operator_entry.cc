@@ -153,6 +153,7 @@ const DispatchTable& OperatorEntry::build_table() {
     owned->table.rules[slot_of(key)] = resolution.rule;
     if (!resolution.kernel) return;
     const RegisteredKernel& kernel = *resolution.kernel;
+    if (kernel.function.entries.is_refusal()) return;  // as a slot without a kernel
     Kernel& slot = owned->table.slots[slot_of(key)];
     if (kernel.fits_schema) {
       slot = kernel.function.entries;
@@ -161,8 +162,9 @@ const DispatchTable& OperatorEntry::build_table() {
       owned->states.push_back(make_intrusive<BoxedOnly>(kernel.function));
       slot = {nullptr, &BoxedOnly::call, owned->states.back().get()};
     }
-    if (slot.is_fallthrough() && key != DispatchKey::Undefined) {
-      // A fallthrough of a functionality without backends counts on every one.
+    const Kernel& at_other = owned->table.slots[slot_of(DispatchKey::AutogradOther)];
+    if (is_passed_over(slot, key, at_other) && key != DispatchKey::Undefined) {
+      // That of a functionality without backends counts on every one.
       const std::optional<Backend> backend = backend_of(key);
       for (int b = 0; b < kNumBackends; ++b) {
         if (!backend || static_cast<int>(*backend) == b)

@@ -51,18 +51,17 @@ struct Resolution {
 };
 
 // The table that calls go by: a kernel for every runtime key, and for each backend the
-// functionalities whose kernel on it is not a fallthrough. Immutable once published.
+// functionalities whose kernel on it calls do not pass over. Immutable once published.
 struct DispatchTable {
   std::array<Kernel, kNumSlots> slots{};
   std::array<DispatchKeySet, kNumBackends> masks{};
   std::array<ResolutionRule, kNumSlots> rules{};  // by which each slot was filled
 
   // The keys of a call whose arguments carry `arguments`: what the thread includes added, what it
-  // excludes and what falls through taken away. A fallthrough is looked up on the highest backend
-  // of the arguments.
+  // excludes and what calls pass over taken away. That is looked up on the highest backend of all.
   DispatchKeySet call_keys(DispatchKeySet arguments) const {
-    return (arguments | dispatch_tls.included) & dispatch_tls.kept &
-           masks[arguments.backend_index()];
+    const DispatchKeySet all = arguments | dispatch_tls.included;
+    return all & dispatch_tls.kept & masks[all.backend_index()];
   }
   const Kernel& operator[](DispatchKeySet keys) const { return slots[keys.slot()]; }
 };

@@ -137,6 +137,8 @@ void CallPath::enter(const OperatorHandle& op, DispatchKeySet keys, const Stack&
   if (!row.has_kernel || row.is_fallthrough) step.onward = PathStep::Onward::Fails;
   add(std::move(step));
   if (!row.has_kernel || row.is_fallthrough || is_composite(row.rule)) return;
+  if (row.is_autograd_fallback)
+    return enter(op, keys & DispatchKeySet::below(DispatchKey::AutogradOther), arguments);
   if (const ExplainCall explain = find_said(row)) {
     explain(*this, {op, keys, arguments});
   } else if (!is_of_backend(row.key)) {
@@ -199,18 +201,23 @@ std::string path_text(const std::vector<PathStep>& path, size_t first) {
   return text;
 }
 
-DispatchKeySet fallthroughs_on(const OperatorEntry& entry, Backend backend) {
+DispatchKeySet passed_over_on(const OperatorEntry& entry, Backend backend) {
+  const auto kernel_at = [&](DispatchKey key) {
+    const RegisteredKernel* const kernel = entry.resolve(key).kernel;
+    return kernel ? kernel->function.entries : Kernel();
+  };
+  const Kernel at_other = kernel_at(DispatchKey::AutogradOther);
   DispatchKeySet keys;
   for (int f = kNumFunctionalities; f > 0; --f) {
     const DispatchKey key = runtime_key(static_cast<DispatchKey>(f), backend);
-    if (table_row(entry, key).is_fallthrough) keys |= key;
+    if (is_passed_over(kernel_at(key), key, at_other)) keys |= key;
   }
   return keys;
 }
 
 DispatchKeySet call_keys(const OperatorEntry& entry, DispatchKeySet arguments) {
   const DispatchKeySet all = (arguments | dispatch_tls.included) - DispatchKey::Observed;
-  return all - dispatch_tls.excluded() - fallthroughs_on(entry, arguments.highest_backend());
+  return all - dispatch_tls.excluded() - passed_over_on(entry, all.highest_backend());
 }
 
 }  // namespace internal

@@ -123,8 +123,8 @@ namespace internal {
 std::string_view verdict_text(const PathStep& step, bool certain = true);
 // The lines of the steps from `first` on.
 std::string path_text(const std::vector<PathStep>& path, size_t first);
-// The functionalities whose kernels on a backend are fallthroughs; under the dispatcher's lock.
-DispatchKeySet fallthroughs_on(const OperatorEntry& entry, Backend backend);
+// The functionalities whose kernels on a backend calls pass over; under the dispatcher's lock.
+DispatchKeySet passed_over_on(const OperatorEntry& entry, Backend backend);
 // The keys of a call with these keys of arguments, by an operator's kernels of this moment; under
 // the dispatcher's lock.
 DispatchKeySet call_keys(const OperatorEntry& entry, DispatchKeySet arguments);

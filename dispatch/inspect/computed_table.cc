@@ -9,17 +9,22 @@ namespace internal {
 
 TableRow table_row(const OperatorEntry& entry, DispatchKey key) {
   const Resolution resolution = entry.resolve(key);
-  TableRow row{key, resolution.rule, resolution.source, resolution.kernel != nullptr, false, {}};
-  if (resolution.kernel) {
-    row.is_fallthrough = resolution.kernel->function.entries.is_fallthrough();
-    row.where = resolution.kernel->where;
-  }
+  TableRow row{key, resolution.rule, resolution.source, false, false, false, {}};
+  if (!resolution.kernel) return row;
+  const Kernel& kernel = resolution.kernel->function.entries;
+  row.has_kernel = !kernel.is_refusal();
+  row.is_fallthrough = kernel.is_fallthrough();
+  row.is_autograd_fallback = kernel.is_autograd_fallback();
+  row.where = resolution.kernel->where;
   return row;
 }
 
 std::string kernel_text(const TableRow& row) {
   if (!row.has_kernel) return "(none)";
-  return str_cat(row.is_fallthrough ? "fallthrough " : "", to_string(row.where));
+  const std::string_view what = row.is_fallthrough         ? "fallthrough "
+                                : row.is_autograd_fallback ? "autograd fallback "
+                                                           : "";
+  return str_cat(what, to_string(row.where));
 }
 
 std::string rule_text(const TableRow& row) {

@@ -18,7 +18,8 @@ struct TableRow {
   DispatchKey source;  // the key that the kernel is registered at; key itself if none
   bool has_kernel = false;
   bool is_fallthrough = false;
-  SourceLocation where;  // of the kernel, if there is one
+  bool is_autograd_fallback = false;  // the default, which goes below autograd
+  SourceLocation where;               // of the kernel, if there is one
 };
 
 // The operator's table, lowest key first. Takes the dispatcher's lock. Throws NotImplementedError
@@ -30,7 +31,7 @@ std::string table_to_string(const OperatorHandle& op, bool all = false);
 namespace internal {
 // One slot; under the dispatcher's lock (Dispatcher::inspect).
 TableRow table_row(const OperatorEntry& entry, DispatchKey key);
-// "ops/add.cc:31", "fallthrough autograd/fallback.cc:18" or "(none)".
+// "ops/add.cc:31", "fallthrough autograd/fallback.cc:18", "autograd fallback ..." or "(none)".
 std::string kernel_text(const TableRow& row);
 // "[math kernel, from CompositeImplicitAutograd]".
 std::string rule_text(const TableRow& row);

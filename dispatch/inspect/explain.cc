@@ -42,18 +42,15 @@ ExplainStep entered(const OperatorEntry& entry, DispatchKey key) {
 void look_up(const OperatorEntry& entry, Explanation& e) {
   entry.schema();  // throws for a removed operator
   const DispatchKeySet all = e.arguments | e.included;
-  // A fallthrough is looked up on the arguments' own highest backend, and a kernel on the highest
-  // of all.
-  e.mask_backend = e.arguments.highest_backend();
-  e.fallthroughs = internal::fallthroughs_on(entry, e.mask_backend);
+  e.mask_backend = all.highest_backend();
+  e.fallthroughs = internal::passed_over_on(entry, e.mask_backend);
   e.call_keys = all - e.excluded - e.fallthroughs;
   const DispatchKey decided = e.call_keys.highest_key();
   for (int f = kNumFunctionalities; f > static_cast<int>(functionality_of(decided)); --f) {
     const DispatchKeySet only(static_cast<DispatchKey>(f));
     if ((all & only).empty()) continue;
     const bool excluded = !(e.excluded & only).empty();
-    const DispatchKey key =
-        runtime_key(static_cast<DispatchKey>(f), excluded ? all.highest_backend() : e.mask_backend);
+    const DispatchKey key = runtime_key(static_cast<DispatchKey>(f), e.mask_backend);
     e.steps.push_back({key, excluded ? Verdict::Excluded : Verdict::Fallthrough,
                        internal::table_row(entry, key)});
   }

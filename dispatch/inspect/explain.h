@@ -71,8 +71,8 @@ struct Explanation {
   DispatchKeySet arguments;              // the union of their keys
   DispatchKeySet included;               // what the thread adds
   DispatchKeySet excluded;               // what it takes away
-  // The keys that the operator's mask removes: the functionalities that fall through on
-  // `mask_backend`, the arguments' highest.
+  // The keys that the operator's mask removes: the functionalities that calls pass over on
+  // `mask_backend`, the highest of the arguments and the thread.
   DispatchKeySet fallthroughs;
   Backend mask_backend = Backend::CPU;
   DispatchKeySet call_keys;        // what is left: what the kernel gets

@@ -17,7 +17,8 @@ namespace sb {
 // The keys that higher-order operators pass over unless they have a key rule for them.
 inline constexpr DispatchKeySet kHigherOrderFallthroughKeys{
     DispatchKey::PythonDispatcher, DispatchKey::PythonTLSSnapshot, DispatchKey::ADInplaceOrView,
-    DispatchKey::BackendSelect,    DispatchKey::AutocastCPU,       DispatchKey::AutocastCUDA};
+    DispatchKey::BackendSelect,    DispatchKey::AutocastCPU,       DispatchKey::AutocastCUDA,
+    DispatchKey::AutocastXPU};
 
 // As `torch._ops.HigherOrderOperator`: an operator of the namespace higher_order that has no
 // schema. Its arguments are any values, functions (Callable) among them; tensors are found in lists

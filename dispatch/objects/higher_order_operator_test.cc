@@ -122,8 +122,8 @@ TEST_CASE("the keys of a call are those of the tensors in all arguments, lists i
   const DispatchKeySet tensors = cpu.key_set() | meta.key_set() | sparse.key_set();
   CHECK(f.apply.call_keys(arguments) == tensors);
   {
-    IncludeKeysGuard include({K::Tracer, K::Named});
-    ExcludeKeysGuard exclude({K::Named, K::SparseCUDA});
+    IncludeKeysGuard include({K::Tracer, K::Conjugate});
+    ExcludeKeysGuard exclude({K::Conjugate, K::SparseCUDA});
     CHECK(f.apply.call_keys(arguments) == ((tensors | K::Tracer) - K::SparseCUDA));
     f.apply.fallthrough(K::Tracer);
     CHECK(f.apply.call_keys(arguments) == (tensors - K::SparseCUDA));
@@ -132,13 +132,13 @@ TEST_CASE("the keys of a call are those of the tensors in all arguments, lists i
 
 TEST_CASE("calls pass over these keys by default") {
   Fixture f;
-  CHECK(kHigherOrderFallthroughKeys == DispatchKeySet{K::PythonDispatcher, K::PythonTLSSnapshot,
-                                                      K::ADInplaceOrView, K::BackendSelect,
-                                                      K::AutocastCPU, K::AutocastCUDA});
+  CHECK(kHigherOrderFallthroughKeys ==
+        DispatchKeySet{K::PythonDispatcher, K::PythonTLSSnapshot, K::ADInplaceOrView,
+                       K::BackendSelect, K::AutocastCPU, K::AutocastCUDA, K::AutocastXPU});
   const RegistrationHandle rule = f.apply.impl(K::CPU, f.noting("cpu"));
   const RegistrationHandle autograd = f.apply.impl(K::AutogradCPU, f.noting("autograd"));
   IncludeKeysGuard include(kHigherOrderFallthroughKeys);
-  UnexcludeKeysGuard autocast({K::AutocastCPU, K::AutocastCUDA});
+  UnexcludeKeysGuard autocast({K::AutocastCPU, K::AutocastCUDA, K::AutocastXPU});
   CHECK((f.apply.call_keys({}) & kHigherOrderFallthroughKeys).empty());
   f.call(tensor_with(K::CPU));
   CHECK(f.notes == Notes{"cpu"});

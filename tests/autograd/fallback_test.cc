@@ -1,5 +1,7 @@
 // What happens to operators that have no derivative.
 
+#include "switchboard/autograd/fallback.h"
+
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "switchboard/autograd/register_autograd.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/print/warning.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
@@ -31,6 +34,7 @@ SB_OP(bare_, "fallback_test::bare_(Tensor(a!) x) -> Tensor(a!)");
 SB_OP(bare_out, "fallback_test::bare.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)");
 SB_OP(in_parts, "fallback_test::in_parts(Tensor x) -> Tensor");
 SB_OP(unrecorded, "fallback_test::unrecorded(Tensor x) -> Tensor");
+SB_OP(unknown_to_autograd, "fallback_test::unknown_to_autograd(Tensor x) -> Tensor");
 SB_OP(count, "fallback_test::size(Tensor x) -> int");
 
 SB_LIBRARY(fallback_test, m) {
@@ -52,6 +56,12 @@ SB_LIBRARY(fallback_test, m) {
   m.impl(unrecorded, DispatchKey::CompositeExplicitAutograd, [](const Tensor& x) {
     const NoGradGuard off;
     return mul(x, x);
+  });
+  // What it does, it does by pointer.
+  m.define(unknown_to_autograd);
+  m.impl(unknown_to_autograd, DispatchKey::CPU, [](const Tensor& x) {
+    const NoGradGuard off;
+    return clone(x);
   });
   m.define(count);
   m.impl(count, DispatchKey::CPU, [](const Tensor& x) { return x.numel(); });
@@ -157,6 +167,68 @@ TEST_CASE("an operator that is derived through, and records nothing, leads to th
   const Tensor y = unrecorded(leaf());
   REQUIRE(requires_grad(y));
   CHECK_THROWS_WITH(backward(sum(y)), Contains("fallback_test::unrecorded: no derivative"));
+}
+
+// Sets the mode, and collects the warnings.
+class InMode {
+ public:
+  explicit InMode(AutogradFallbackMode mode)
+      : before_(set_warning_handler([this](const std::string& text) { texts.push_back(text); })) {
+    set_autograd_fallback_mode(mode);
+  }
+  ~InMode() {
+    set_autograd_fallback_mode(AutogradFallbackMode::Error);
+    set_warning_handler(before_);
+  }
+  std::vector<std::string> texts;
+
+ private:
+  WarningHandler before_;
+};
+
+TEST_CASE("by default backward through an operator without a derivative is an error") {
+  CHECK(autograd_fallback_mode() == AutogradFallbackMode::Error);
+}
+
+TEST_CASE("in the mode nothing a call goes on, and what its kernel calls is recorded") {
+  const InMode mode(AutogradFallbackMode::Nothing);
+  const Tensor x = leaf();
+  CHECK(requires_grad(bare(x)));  // its kernel clones
+  const Tensor y = x * 2;
+  backward(sum(mul(bare(y), y)));
+  CHECK(values_of(grad_of(x)) == Values{24, 32});
+  CHECK(mode.texts.empty());
+}
+
+TEST_CASE("in the mode warn backward says whose derivative is missing, and goes on") {
+  const InMode mode(AutogradFallbackMode::Warn);
+  const Tensor x = leaf();
+  const Tensor y = unknown_to_autograd(x);
+  CHECK(requires_grad(y));
+  CHECK(mode.texts.empty());
+  backward(sum(add(y, mul(x, x))));
+  CHECK(values_of(grad_of(x)) == Values{6, 8});
+  REQUIRE(mode.texts.size() == 1);
+  CHECK_THAT(mode.texts[0],
+             StartsWith("fallback_test::unknown_to_autograd: no derivative is registered"));
+}
+
+TEST_CASE("in the mode warn what the kernel recorded is kept, with a warning") {
+  const InMode mode(AutogradFallbackMode::Warn);
+  const Tensor x = leaf();
+  backward(sum(bare(x)));
+  CHECK(values_of(grad_of(x)) == Values{1, 1});
+  CHECK(mode.texts.size() == 1);
+}
+
+TEST_CASE("whatever the mode, an operator that says so is derived through its parts") {
+  for (const auto which : {AutogradFallbackMode::Nothing, AutogradFallbackMode::Warn}) {
+    const InMode mode(which);
+    const Tensor x = leaf();
+    backward(sum(in_parts(x)));
+    CHECK(values_of(grad_of(x)) == Values{7, 9});
+    CHECK(mode.texts.empty());
+  }
 }
 
 }  // namespace

@@ -135,8 +135,9 @@ class World {
 
   std::string label_of(const RegisteredKernel& kernel) const {
     if (kernel.function.entries.is_fallthrough()) return "fallthrough";
+    if (kernel.function.entries.is_autograd_fallback()) return "autograd_fallback";
     const auto it = labels_.find(kernel.function.state.get());
-    return it == labels_.end() ? str_cat("a kernel of ", to_string(kernel.where)) : it->second;
+    return it == labels_.end() ? "framework" : it->second;
   }
 
   Difference open_library(const Json& step) {
@@ -216,13 +217,12 @@ class World {
     return dispatcher_.find_entry(OperatorName::parse(name));
   }
 
-  // The slots that cases list are those with a name in `expect`; all are given here.
   Json table(const std::string& name) const {
     const OperatorEntry* const entry = find_entry(name);
     if (!entry) return nullptr;
     Json rows = Json::object();
     dispatcher_.inspect([&] {
-      for (std::string_view key_name : kTableKeys) {
+      for (std::string_view key_name : table_keys()) {
         const Resolution r = entry->resolve(*find_dispatch_key(key_name));
         Json& row = rows[std::string(key_name)];
         if (r.rule == ResolutionRule::AmbiguousAutogradOther)
@@ -312,20 +312,6 @@ class World {
     if (auto d = expect_json(step["expect"]["highest"], highest)) return str_cat("highest: ", *d);
     return std::nullopt;
   }
-
-  static constexpr std::string_view kTableKeys[] = {
-      // clang-format off
-      "Undefined", "CPU", "CUDA", "XLA", "MPS", "IPU", "XPU", "HPU", "Lazy", "Meta", "PrivateUse1",
-      "PrivateUse2", "PrivateUse3", "FPGA", "Vulkan", "Metal", "QuantizedCPU", "QuantizedCUDA",
-      "QuantizedPrivateUse1", "CustomRNGKeyId", "MkldnnCPU", "SparseCPU", "SparseCUDA",
-      "SparseXLA", "SparsePrivateUse1", "SparseCsrCPU", "SparseCsrCUDA", "NestedTensorCPU",
-      "NestedTensorCUDA", "BackendSelect", "ADInplaceOrView", "AutogradOther", "AutogradCPU",
-      "AutogradCUDA", "AutogradXLA", "AutogradMPS", "AutogradIPU", "AutogradXPU", "AutogradHPU",
-      "AutogradLazy", "AutogradMeta", "AutogradPrivateUse1", "AutogradPrivateUse2",
-      "AutogradPrivateUse3", "AutogradNestedTensor", "AutocastCPU", "AutocastXPU", "AutocastCUDA",
-      "FuncTorchVmapMode", "VmapMode", "TESTING_ONLY_GenericWrapper", "TESTING_ONLY_GenericMode",
-      // clang-format on
-  };
 
   Dispatcher dispatcher_;
   std::vector<std::pair<std::string, std::unique_ptr<Library>>> libraries_;

@@ -87,21 +87,28 @@ DispatchKeySet keys_of_backend(const Json& json, DispatchKeySet (*of)(Backend),
   return backend ? of(*backend) : without_backend;
 }
 
-// The keys of the tables and those that only key sets list.
-constexpr std::string_view kListedKeys[] = {
-    // clang-format off
-    "CPU", "CUDA", "XLA", "MPS", "IPU", "XPU", "HPU", "Lazy", "Meta", "PrivateUse1", "PrivateUse2",
-    "PrivateUse3", "FPGA", "Vulkan", "Metal", "QuantizedCPU", "QuantizedCUDA",
-    "QuantizedPrivateUse1", "CustomRNGKeyId", "MkldnnCPU", "SparseCPU", "SparseCUDA", "SparseXLA",
-    "SparsePrivateUse1", "NestedTensorCPU", "NestedTensorCUDA", "BackendSelect", "ADInplaceOrView",
-    "AutogradOther", "AutogradCPU", "AutogradCUDA", "AutogradXLA", "AutogradMPS", "AutogradIPU",
-    "AutogradXPU", "AutogradHPU", "AutogradLazy", "AutogradMeta", "AutogradPrivateUse1",
-    "AutogradPrivateUse2", "AutogradPrivateUse3", "AutogradNestedTensor", "AutocastCPU",
-    "AutocastXPU", "AutocastCUDA", "FuncTorchVmapMode", "VmapMode", "TESTING_ONLY_GenericWrapper",
-    "TESTING_ONLY_GenericMode", "Python", "Functionalize", "Conjugate", "Negative", "ZeroTensor",
-    "Tracer", "FuncTorchBatched", "Batched", "FuncTorchGradWrapper", "PythonTLSSnapshot",
-    // clang-format on
+// The keys that only key sets list.
+constexpr std::string_view kOnlyInKeySets[] = {
+    "Python",
+    "FuncTorchDynamicLayerBackMode",
+    "Conjugate",
+    "Negative",
+    "ZeroTensor",
+    "Tracer",
+    "Batched",
+    "FuncTorchGradWrapper",
+    "DeferredInit",
+    "PythonTLSSnapshot",
+    "FuncTorchDynamicLayerFrontMode",
+    "PreDispatch",
 };
+
+bool is_listed(DispatchKey key) {
+  const auto has = [&](absl::Span<const std::string_view> names) {
+    return std::find(names.begin(), names.end(), canonical_name(key)) != names.end();
+  };
+  return key != DispatchKey::Undefined && (has(table_keys()) || has(kOnlyInKeySets));
+}
 
 }  // namespace
 
@@ -155,13 +162,31 @@ DispatchKeySet evaluate_key_set(const Json& expression) {
   throw MalformedCase(str_cat("a key set expression of unknown kind '", what, "'"));
 }
 
+absl::Span<const std::string_view> table_keys() {
+  static constexpr std::string_view kKeys[] = {
+      // clang-format off
+      "Undefined", "CPU", "CUDA", "XLA", "MPS", "IPU", "XPU", "HPU", "Lazy", "MTIA", "MAIA", "Meta",
+      "PrivateUse1", "PrivateUse2", "PrivateUse3", "FPGA", "Vulkan", "Metal", "QuantizedCPU",
+      "QuantizedCUDA", "QuantizedPrivateUse1", "QuantizedMeta", "CustomRNGKeyId", "MkldnnCPU",
+      "SparseCPU", "SparseCUDA", "SparseXLA", "SparsePrivateUse1", "SparseMeta", "SparseCsrCPU",
+      "SparseCsrCUDA", "SparseCsrXLA", "SparseCsrPrivateUse1", "SparseCsrMeta", "NestedTensorCPU",
+      "NestedTensorCUDA", "NestedTensorPrivateUse1", "NestedTensorMeta", "BackendSelect", "Fake",
+      "Functionalize", "ADInplaceOrView", "AutogradOther", "AutogradCPU", "AutogradCUDA",
+      "AutogradXLA", "AutogradMPS", "AutogradIPU", "AutogradXPU", "AutogradHPU", "AutogradLazy",
+      "AutogradMTIA", "AutogradMAIA", "AutogradMeta", "AutogradPrivateUse1", "AutogradPrivateUse2",
+      "AutogradPrivateUse3", "AutogradNestedTensor", "AutocastCPU", "AutocastMTIA", "AutocastMAIA",
+      "AutocastXPU", "AutocastIPU", "AutocastHPU", "AutocastXLA", "AutocastMPS", "AutocastCUDA",
+      "AutocastPrivateUse1", "FuncTorchBatched", "BatchedNestedTensor", "FuncTorchVmapMode",
+      "VmapMode", "TESTING_ONLY_GenericWrapper", "TESTING_ONLY_GenericMode",
+      // clang-format on
+  };
+  return kKeys;
+}
+
 Json listed_members(DispatchKeySet set) {
   std::vector<std::string> members;
-  for (DispatchKey key : set.keys()) {
-    const std::string_view name = canonical_name(key);
-    if (std::find(std::begin(kListedKeys), std::end(kListedKeys), name) != std::end(kListedKeys))
-      members.emplace_back(name);
-  }
+  for (DispatchKey key : set.keys())
+    if (is_listed(key)) members.emplace_back(canonical_name(key));
   std::sort(members.begin(), members.end());
   return members;
 }

@@ -20,6 +20,9 @@ DispatchKeySet read_keys(const Json& list);
 // An argument of a call.
 IValue read_dispatch_argument(const Json& json);
 
+// The runtime keys that tables list.
+absl::Span<const std::string_view> table_keys();
+
 // The value of a key set expression: ["union", E, E].
 DispatchKeySet evaluate_key_set(const Json& expression);
 // The members of a set that cases list, by name, sorted.

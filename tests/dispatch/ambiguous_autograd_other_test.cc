@@ -11,8 +11,8 @@ namespace {
 using K = DispatchKey;
 
 TEST_CASE("any backend behind AutogradOther makes it ambiguous") {
-  for (K backend : {K::SparseCPU, K::SparseCUDA, K::QuantizedCPU, K::FPGA, K::ORT, K::Vulkan,
-                    K::Metal, K::CustomRNGKeyId, K::MkldnnCPU, K::SparseCsrCPU, K::SparseCsrCUDA}) {
+  for (K backend : {K::SparseCPU, K::SparseCUDA, K::QuantizedCPU, K::FPGA, K::Vulkan, K::Metal,
+                    K::CustomRNGKeyId, K::MkldnnCPU, K::SparseCsrCPU, K::SparseCsrCUDA}) {
     Recorder f;
     f.ends_at({K::CompositeImplicitAutograd, backend});
     CHECK(f.rule(K::AutogradOther) == "ambiguous autogradother");

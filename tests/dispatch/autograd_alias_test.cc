@@ -20,7 +20,7 @@ TEST_CASE("it serves every autograd key, and nothing else") {
   CHECK(keys.size() == kNumBackends + 2);
   CHECK(keys.front() == K::AutogradOther);
   CHECK(keys.back() == K::AutogradNestedTensor);
-  for (K key : {K::AutogradCPU, K::AutogradMeta, K::AutogradPrivateUse1})
+  for (K key : {K::AutogradCPU, K::AutogradMeta, K::AutogradPrivateUse2})
     CHECK(f.rule(key) == "autograd kernel");
   CHECK(f.rule(K::ADInplaceOrView) == "backend fallback");
 }

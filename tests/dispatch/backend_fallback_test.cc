@@ -28,8 +28,8 @@ TEST_CASE("every kernel of the operator, at the key or at an alias of it, goes b
 
 TEST_CASE("it serves its own key only, not the autograd key above") {
   Recorder f;
-  f.fallback_at({K::PrivateUse1});
-  CHECK(f.rule(K::AutogradPrivateUse1) == "missing");
+  f.fallback_at({K::PrivateUse2});
+  CHECK(f.rule(K::AutogradPrivateUse2) == "missing");
 }
 
 TEST_CASE("operators defined later have it, and lose it with its library") {

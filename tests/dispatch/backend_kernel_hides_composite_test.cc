@@ -36,7 +36,7 @@ TEST_CASE("an explicit composite hides the implicit one at every autograd key") 
   Recorder f;
   f.ends_at({K::CompositeImplicitAutograd, K::CompositeExplicitAutograd});
   CHECK(f.rule(K::AutogradCUDA) == "backend fallback");
-  CHECK(f.rule(K::AutogradPrivateUse1) == "missing");
+  CHECK(f.rule(K::AutogradPrivateUse2) == "missing");
   CHECK(f.rule(K::NestedTensorCPU) == "missing");
 }
 

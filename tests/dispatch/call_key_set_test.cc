@@ -11,34 +11,27 @@ using K = DispatchKey;
 
 TEST_CASE("union, include, exclude, mask, highest") {
   Recorder f;
-  f.passes_at({K::Tracer, K::AutogradCPU, K::Named, K::ADInplaceOrView, K::BackendSelect});
+  f.passes_at({K::Tracer, K::AutogradCPU, K::Negative, K::ADInplaceOrView, K::BackendSelect});
   f.falls_through_at({K::Conjugate}).ends_at({K::CPU});
   const IValue xs = std::vector<Tensor>{tensor_with({K::CPU, K::AutogradCPU})};
-  const Tensor y = tensor_with({K::CPU, K::Conjugate, K::Named});
+  const Tensor y = tensor_with({K::CPU, K::Conjugate, K::Negative});
   CHECK(f.call({xs}) == Log{"AutogradCPU", "ADInplaceOrView", "BackendSelect", "CPU"});
-  // The union brings Named; Conjugate falls through.
-  CHECK(f.call({xs, y}) == Log{"AutogradCPU", "ADInplaceOrView", "Named", "BackendSelect", "CPU"});
+  // The union brings Negative; Conjugate falls through.
+  CHECK(f.call({xs, y}) ==
+        Log{"AutogradCPU", "ADInplaceOrView", "Negative", "BackendSelect", "CPU"});
   IncludeKeysGuard include(K::Tracer);
   CHECK(f.call({xs, y}) ==
-        Log{"Tracer", "AutogradCPU", "ADInplaceOrView", "Named", "BackendSelect", "CPU"});
+        Log{"Tracer", "AutogradCPU", "ADInplaceOrView", "Negative", "BackendSelect", "CPU"});
   ExcludeKeysGuard exclude({K::AutogradCPU, K::ADInplaceOrView});
-  CHECK(f.call({xs, y}) == Log{"Tracer", "Named", "BackendSelect", "CPU"});
+  CHECK(f.call({xs, y}) == Log{"Tracer", "Negative", "BackendSelect", "CPU"});
 }
 
 TEST_CASE("the higher of two functionalities runs first, for every pair that stands alone") {
-  const std::vector<K> ascending = {K::BackendSelect,
-                                    K::Functionalize,
-                                    K::Named,
-                                    K::Conjugate,
-                                    K::Negative,
-                                    K::ZeroTensor,
-                                    K::ADInplaceOrView,
-                                    K::Tracer,
-                                    K::FuncTorchBatched,
-                                    K::Batched,
-                                    K::DeferredInit,
-                                    K::PythonTLSSnapshot,
-                                    K::TESTING_ONLY_GenericMode};
+  const std::vector<K> ascending = {
+      K::BackendSelect, K::Functionalize,     K::Conjugate,
+      K::Negative,      K::ZeroTensor,        K::ADInplaceOrView,
+      K::Tracer,        K::FuncTorchBatched,  K::Batched,
+      K::DeferredInit,  K::PythonTLSSnapshot, K::TESTING_ONLY_GenericMode};
   Recorder f;
   for (K key : ascending) f.passes_at({key});
   f.ends_at({K::CPU});

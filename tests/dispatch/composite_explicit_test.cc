@@ -14,7 +14,7 @@ TEST_CASE("it serves every backend key") {
   f.ends_at({K::CompositeExplicitAutograd});
   for (K key :
        {K::CPU, K::Meta, K::XLA, K::QuantizedCPU, K::SparseCUDA, K::SparseCsrCPU, K::SparseCsrCUDA,
-        K::FPGA, K::ORT, K::Vulkan, K::Metal, K::CustomRNGKeyId, K::MkldnnCPU, K::Undefined})
+        K::FPGA, K::Vulkan, K::Metal, K::CustomRNGKeyId, K::MkldnnCPU, K::Undefined})
     CHECK(f.rule(key) == "default backend kernel");
 }
 
@@ -22,8 +22,8 @@ TEST_CASE("it serves no autograd key, no nested tensor, and no mode") {
   Recorder f;
   f.ends_at({K::CompositeExplicitAutograd});
   CHECK(f.rule(K::AutogradCPU) == "backend fallback");
-  for (K key : {K::AutogradPrivateUse1, K::NestedTensorCPU, K::AutogradNestedTensor, K::Tracer,
-                K::FuncTorchBatched, K::Functionalize})
+  for (K key : {K::AutogradPrivateUse2, K::NestedTensorCPU, K::AutogradNestedTensor, K::Tracer,
+                K::Batched, K::Functionalize})
     CHECK(f.rule(key) == "missing");
 }
 

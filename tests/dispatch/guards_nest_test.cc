@@ -19,9 +19,9 @@ TEST_CASE("an inner guard ends before the outer one") {
     IncludeKeysGuard outer(K::Tracer);
     const DispatchKeySet one = dispatch_tls.included;
     {
-      IncludeKeysGuard inner({K::Tracer, K::Named});
+      IncludeKeysGuard inner({K::Tracer, K::Conjugate});
       ExcludeKeysGuard exclude(K::Tracer);
-      CHECK(dispatch_tls.included.has(K::Named));
+      CHECK(dispatch_tls.included.has(K::Conjugate));
       CHECK(dispatch_tls.excluded().has(K::Tracer));
     }
     CHECK(dispatch_tls.included == one);

@@ -10,28 +10,25 @@ using Names = std::set<Name>;
 // --- Keys ---
 
 // Lowest priority first.
-const std::vector<Name> kBackends = {"CPU",  "CUDA",        "HIP",         "XLA",        "MPS",
-                                     "IPU",  "XPU",         "HPU",         "VE",         "Lazy",
-                                     "Meta", "PrivateUse1", "PrivateUse2", "PrivateUse3"};
-// Lowest first. PreDispatch is PyTorch 2.x's; Observed is Switchboard's own, and takes no kernel.
+const std::vector<Name> kBackends = {
+    "CPU", "CUDA", "HIP",  "XLA",  "MPS",         "IPU",         "XPU",         "HPU",
+    "VE",  "Lazy", "MTIA", "MAIA", "PrivateUse1", "PrivateUse2", "PrivateUse3", "Meta"};
+// Lowest first. Observed is Switchboard's own, and takes no kernel.
 const std::vector<Name> kFunctionalities = {"Dense",
                                             "FPGA",
-                                            "ORT",
                                             "Vulkan",
                                             "Metal",
                                             "Quantized",
                                             "CustomRNGKeyId",
                                             "MkldnnCPU",
                                             "Sparse",
-                                            "SparseCsrCPU",
-                                            "SparseCsrCUDA",
+                                            "SparseCsr",
                                             "NestedTensor",
                                             "BackendSelect",
-                                            "Python",
                                             "Fake",
+                                            "Python",
                                             "FuncTorchDynamicLayerBackMode",
                                             "Functionalize",
-                                            "Named",
                                             "Conjugate",
                                             "Negative",
                                             "ZeroTensor",
@@ -41,9 +38,17 @@ const std::vector<Name> kFunctionalities = {"Dense",
                                             "AutogradNestedTensor",
                                             "Tracer",
                                             "AutocastCPU",
+                                            "AutocastMTIA",
+                                            "AutocastMAIA",
                                             "AutocastXPU",
+                                            "AutocastIPU",
+                                            "AutocastHPU",
+                                            "AutocastXLA",
+                                            "AutocastMPS",
                                             "AutocastCUDA",
+                                            "AutocastPrivateUse1",
                                             "FuncTorchBatched",
+                                            "BatchedNestedTensor",
                                             "FuncTorchVmapMode",
                                             "Batched",
                                             "VmapMode",
@@ -56,7 +61,7 @@ const std::vector<Name> kFunctionalities = {"Dense",
                                             "PreDispatch",
                                             "PythonDispatcher",
                                             "Observed"};
-const Names kPerBackend = {"Dense", "Quantized", "Sparse", "NestedTensor", "Autograd"};
+const Names kPerBackend = {"Dense", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd"};
 
 // A runtime key is a functionality alone, or a per-backend functionality and a backend: Dense and
 // CPU are called CPU, Autograd and CPU are called AutogradCPU.
@@ -112,12 +117,11 @@ Name slot_of(const KeySet& set) {
 
 // --- Alias keys ---
 
-const Names kAlone = {"FPGA",           "ORT",       "Vulkan",       "Metal",
-                      "CustomRNGKeyId", "MkldnnCPU", "SparseCsrCPU", "SparseCsrCUDA"};
+const Names kAlone = {"FPGA", "Vulkan", "Metal", "CustomRNGKeyId", "MkldnnCPU"};
 
 Names backend_keys() {
   return join(on_every_backend("Dense"), on_every_backend("Quantized"), on_every_backend("Sparse"),
-              kAlone);
+              on_every_backend("SparseCsr"), kAlone);
 }
 Names autograd_keys() {
   return join(on_every_backend("Autograd"), Names{"AutogradOther", "AutogradNestedTensor"});
@@ -146,8 +150,11 @@ const Names& keys_of_alias(const Name& alias) {
 // "The backend keys behind an autograd key: AutogradX has X alone; ..."
 Names backend_keys_behind(const Name& key) {
   if (key == "AutogradOther")
-    return join(on_every_backend("Quantized"), on_every_backend("Sparse"), kAlone);
+    return join(on_every_backend("Quantized"), on_every_backend("Sparse"),
+                on_every_backend("SparseCsr"), kAlone);
   if (key == "AutogradNestedTensor") return on_every_backend("NestedTensor");
+  // "HIP, VE and MTIA have none."
+  if (Names{"AutogradHIP", "AutogradVE", "AutogradMTIA"}.contains(key)) return {};
   for (const Name& backend : kBackends)
     if (key == "Autograd" + backend) return {backend};
   return {};
@@ -209,14 +216,27 @@ void run_slot(const Table& table, const KeySet& set, const KeySet& arguments, co
               std::vector<std::string>& log) {
   const Name key = slot_of(set);
   const Slot& slot = table.at(key);
-  if (!slot.kernel) {
-    log.push_back(slot.rule == "missing" ? "missing" : "ambiguous");
+  if (!slot.kernel || slot.kernel->does == Does::Refuses) {
+    log.push_back(slot.rule == "ambiguous autogradother" ? "ambiguous" : "missing");
     return;
   }
   if (falls_through(slot)) {
     log.push_back("fallthrough");
     return;
   }
+  // "Below K" keeps the functionalities strictly lower than K's and every backend.
+  auto below = [&](const Name& functionality) {
+    KeySet kept{{}, set.backends};
+    for (const Name& f : kFunctionalities) {
+      if (f == functionality) break;
+      if (set.functionalities.contains(f)) kept.functionalities.insert(f);
+    }
+    return kept;
+  };
+  // The default at the autograd keys "redispatches with its key set less AutogradOther and
+  // everything above it", and is in no log.
+  if (slot.kernel->does == Does::GoesBelowAutograd)
+    return run_slot(table, below("AutogradOther"), arguments, thread, log);
   log.push_back(std::to_string(slot.kernel->label) + " for " + key);
   if (key == "Undefined" || slot.kernel->does == Does::Ends) return;
   const Name functionality = parts_of(key).functionality;
@@ -226,23 +246,17 @@ void run_slot(const Table& table, const KeySet& set, const KeySet& arguments, co
     run_call(table, arguments, inner, log);
     return;
   }
-  // "Below K" keeps the functionalities strictly lower than K's and every backend.
-  KeySet below{{}, set.backends};
-  for (const Name& f : kFunctionalities) {
-    if (f == functionality) break;
-    if (set.functionalities.contains(f)) below.functionalities.insert(f);
-  }
-  run_slot(table, below, arguments, thread, log);
+  run_slot(table, below(functionality), arguments, thread, log);
 }
 
 void run_call(const Table& table, const KeySet& arguments, const Thread& thread,
               std::vector<std::string>& log) {
   KeySet set = unite(arguments, thread.included);
   for (const Name& f : thread.excluded) set.functionalities.erase(f);
-  // "the slot asked is the one of the highest backend of the arguments, before TLS is added, or of
-  // CPU if there is none"
+  // "The mask of fallthroughs is that of the highest backend after TLS was added", or of CPU if
+  // there is none.
   static const Name cpu = "CPU";
-  const Name& backend = highest(kBackends, arguments.backends, cpu);
+  const Name& backend = highest(kBackends, set.backends, cpu);
   std::erase_if(set.functionalities,
                 [&](const Name& f) { return falls_through(table.at(runtime_key(f, backend))); });
   run_slot(table, set, arguments, thread, log);
@@ -253,10 +267,15 @@ void run_call(const Table& table, const KeySet& arguments, const Thread& thread,
 Registered defaults() {
   Registered registered;
   for (const char* key :
-       {"BackendSelect", "ADInplaceOrView", "AutogradOther", "AutogradCPU", "AutogradCUDA",
-        "AutogradXLA", "AutogradMPS", "AutogradXPU", "AutogradHPU", "AutogradLazy", "AutocastCPU",
-        "AutocastCUDA", "FuncTorchVmapMode", "VmapMode", "AutogradMeta"})
+       {"BackendSelect", "ADInplaceOrView", "AutocastCPU", "AutocastMTIA", "AutocastMAIA",
+        "AutocastXPU", "AutocastMPS", "AutocastCUDA", "FuncTorchVmapMode", "VmapMode"})
     registered.fallbacks[key] = {kDefaultLabel, Does::FallsThrough};
+  for (const char* key : {"AutogradOther", "AutogradCPU", "AutogradCUDA", "AutogradXLA",
+                          "AutogradMPS", "AutogradXPU", "AutogradHPU", "AutogradLazy",
+                          "AutogradMTIA", "AutogradMAIA", "AutogradMeta", "AutogradPrivateUse1"})
+    registered.fallbacks[key] = {kDefaultLabel, Does::GoesBelowAutograd};
+  for (const char* key : {"Meta", "FuncTorchBatched", "BatchedNestedTensor"})
+    registered.fallbacks[key] = {kDefaultLabel, Does::Refuses};
   // Those that call modes, transforms and rules.
   for (const char* key :
        {"Python", "PreDispatch", "PythonDispatcher", "FuncTorchDynamicLayerFrontMode"})

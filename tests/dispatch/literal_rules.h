@@ -24,6 +24,9 @@ enum class Does {
   Redispatches,  // below its own key, with the set that it got
   CallsAnew,     // with its own key excluded
   FallsThrough,
+  // Of fallbacks that are there from the start.
+  GoesBelowAutograd,
+  Refuses,
 };
 
 struct Kernel {
@@ -64,7 +67,9 @@ KeySet unite(KeySet a, const KeySet& b);
 // What a thread adds to, and takes from, its calls.
 struct Thread {
   KeySet included = set_of({"BackendSelect", "ADInplaceOrView"});
-  std::set<Name> excluded = {"AutocastCPU", "AutocastXPU", "AutocastCUDA"};
+  std::set<Name> excluded = {"AutocastCPU",  "AutocastMTIA",       "AutocastMAIA", "AutocastXPU",
+                             "AutocastIPU",  "AutocastHPU",        "AutocastXLA",  "AutocastMPS",
+                             "AutocastCUDA", "AutocastPrivateUse1"};
 };
 void enter_inference_mode(Thread& thread);
 

@@ -15,7 +15,7 @@ TEST_CASE("it serves nested tensors and their autograd key only") {
   for (K key :
        {K::NestedTensorCPU, K::NestedTensorCUDA, K::NestedTensorMeta, K::AutogradNestedTensor})
     CHECK(f.rule(key) == "nested kernel");
-  for (K key : {K::CPU, K::Undefined, K::AutogradPrivateUse1}) CHECK(f.rule(key) == "missing");
+  for (K key : {K::CPU, K::Undefined, K::AutogradPrivateUse2}) CHECK(f.rule(key) == "missing");
   CHECK(f.keys_by("nested kernel").size() == kNumBackends + 1);
 }
 

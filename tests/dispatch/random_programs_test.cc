@@ -75,7 +75,9 @@ const std::vector<Name> kKeys = {"CPU",
                                  "Tracer",
                                  "BackendSelect",
                                  "AutogradNestedTensor",
-                                 "Named",
+                                 "Conjugate",
+                                 "MTIA",
+                                 "AutogradMTIA",
                                  "AutocastCPU",
                                  "Functionalize",
                                  "ADInplaceOrView",
@@ -348,7 +350,7 @@ class Trial {
       rules_seen_.insert(slot.rule);
       Expected::Row row{slot.rule, slot.source};
       if (slot.kernel) {
-        row.has_kernel = true;
+        row.has_kernel = slot.kernel->does != Does::Refuses;
         row.falls_through = slot.kernel->does == Does::FallsThrough;
         row.label = slot.kernel->label;
       }

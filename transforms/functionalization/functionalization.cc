@@ -110,7 +110,8 @@ Tensor FunctionalizeContext::functional_for_write(const OperatorHandle& op, size
 namespace internal {
 
 bool passes_by_autograd(const OperatorHandle& op) {
-  return op.entry().resolved_table().slots[slot_of(DispatchKey::AutogradCPU)].is_fallthrough();
+  const Kernel& kernel = op.entry().resolved_table().slots[slot_of(DispatchKey::AutogradCPU)];
+  return kernel.is_fallthrough() || kernel.is_autograd_fallback();
 }
 
 namespace {

@@ -3,7 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/default_fallback.h"
+#include "switchboard/dispatch/make_kernel.h"
 #include "switchboard/dispatch/reclaim.h"
 #include "switchboard/transforms/functionalization/functional_mode.h"
 
@@ -55,7 +56,8 @@ void functionalize_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack* 
   internal::functionalize_call(context, op, stack);
 }
 
-SB_LIBRARY_IMPL(_, Functionalize, m) { m.fallback(functionalize_kernel); }
+const internal::DefaultFallback functionalize_fallback(DispatchKey::Functionalize,
+                                                       make_kernel(&functionalize_kernel));
 const ExplainFallback explain_functionalize(DispatchKey::Functionalize, [](CallPath& path,
                                                                            const PathCall& c) {
   const internal::CallPin pin;
