@@ -31,7 +31,7 @@ TableRow row_at(const OperatorBase& op, DispatchKey key) {
   const internal::ResolvedKey found =
       internal::resolve_key(key, internal::NestedComposite::WithoutBackendKernel,
                             [&](DispatchKey k) { return find(k) != rules.end(); });
-  TableRow row{key, found.rule, found.source, false, false, {}};
+  TableRow row{key, found.rule, found.source, false, false, false, {}};
   if (const auto rule = find(found.source); rule != rules.end()) {
     row.has_kernel = found.rule != ResolutionRule::AmbiguousAutogradOther;
     row.where = rule->where;
