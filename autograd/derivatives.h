@@ -317,6 +317,7 @@ template <class Tag, class NodeType>
 void add_recording_kernel(Library& m, const Op<Tag>& op, SourceLocation where) {
   using Kernel =
       typename OpTraits<Tag>::template Apply<RecordingKernel<Tag, NodeType>::template Of>;
+  note_derivatives(where);
   m.impl(op, DispatchKey::Autograd, Kernel(), where);
 }
 

@@ -270,15 +270,13 @@ const ExplainFallback explain_fallback(DispatchKey::Autograd, [](CallPath& path,
   path.enter(c.op, c.keys - kAutogradFunctionalities, c.arguments);
 });
 
-// Of an operator's own kernel: the folders of derivatives have nothing but such. Any other may do
-// what it likes.
+// Of an operator's own kernel that nobody has said more of: it may do what it likes.
 void explain_own_kernel(CallPath& path, const PathCall& c) {
-  const std::string_view file = path.steps().back().row.where.file_name();
-  if (file.find("derivatives/") == file.npos) path.decides();
+  path.decides();
   explain_recording(path, c);
 }
 
-const ExplainConvention explain_derivatives(DispatchKey::Autograd, explain_own_kernel);
+const ExplainConvention explain_others(DispatchKey::Autograd, explain_own_kernel);
 const ExplainFallback explain_counting(DispatchKey::ADInplaceOrView, explain_recording);
 const ExplainConvention explain_counted(DispatchKey::ADInplaceOrView, explain_own_kernel);
 

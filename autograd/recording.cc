@@ -1,8 +1,10 @@
 #include "switchboard/autograd/recording.h"
 
+#include <atomic>
 #include <memory>
 
 #include "switchboard/autograd/engine_operators.h"
+#include "switchboard/autograd/fallback.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/stored.h"
 #include "switchboard/core/str_cat.h"
@@ -18,6 +20,12 @@ void check_no_inference(const OperatorName& op, const Tensor& tensor) {
 void count_first_write(OperatorEntry* op, const Tensor& tensor) {
   check_no_inference(op->name(), tensor);
   tensor.impl()->bump_first_version(op);
+}
+
+void note_derivatives(const SourceLocation& where) {
+  static std::atomic<const char*> last{nullptr};  // many come from one file, one after the other
+  if (last.exchange(where.file_name(), std::memory_order_relaxed) != where.file_name())
+    explain_kernels(DispatchKey::Autograd, explain_recording, where);
 }
 
 std::string backward_name(std::string_view op) { return str_cat(op, " backward"); }

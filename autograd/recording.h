@@ -32,6 +32,9 @@ inline void count_write(OperatorEntry* op, const Tensor& tensor) {
 void check_no_inference(const OperatorName& op, const Tensor& tensor);
 
 // "aten::mul.Tensor backward".
+// Says how calls go on from the derivatives that are registered in the file of `where`.
+void note_derivatives(const SourceLocation& where);
+
 std::string backward_name(std::string_view op);
 
 // Returns whether an argument holds a tensor that requires a gradient.

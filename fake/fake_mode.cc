@@ -20,6 +20,7 @@
 #include "switchboard/fake/real_run.h"
 #include "switchboard/fake/symbolic_sizes.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/outputs/meta_rehearsal.h"
 
 namespace sb {
 namespace internal {
@@ -48,12 +49,6 @@ std::string render_call(const OperatorHandle& op, const Stack& stack) {
                                               [](const Tensor& t) { return t.describe(); });
                           }),
                       ")");
-}
-
-// Whether what serves meta tensors is a kernel for all devices, and no shape rule.
-bool is_for_all_devices(const OperatorHandle& op) {
-  return op.entry().resolved_table().rules[slot_of(DispatchKey::Meta)] ==
-         ResolutionRule::DefaultBackendKernel;
 }
 
 }  // namespace
@@ -344,7 +339,7 @@ void FakeMode::run_meta_or_fallback(const OperatorHandle& op, const FakeOp& fact
     said = error.what();
   } catch (const RuntimeError& error) {
     // It may have read memory, in words that do not name the operator.
-    if (!is_for_all_devices(op) || internal::may_fall_back(op) ||
+    if (!meta_runs_kernel_for_all_devices(op) || internal::may_fall_back(op) ||
         std::string_view(error.what()).starts_with(op.name().name))
       throw;
     rethrow_with_context(error, absl::StrCat(op.name().to_string(),

@@ -37,6 +37,16 @@ void say(Said said) {
   all_said().list.push_back(std::move(said));
 }
 
+void say_once(Said said) {
+  std::lock_guard<std::mutex> lock(all_said().mutex);
+  for (const Said& other : all_said().list) {
+    if (other.key == said.key && other.of_fallback == said.of_fallback && other.line == said.line &&
+        other.file == said.file)
+      return;
+  }
+  all_said().list.push_back(std::move(said));
+}
+
 bool covers(DispatchKey said, DispatchKey slot) {
   return said == slot || said == functionality_of(slot) ||
          (is_alias_key(said) && alias_includes(said, slot));
@@ -83,21 +93,19 @@ ExplainFallback::ExplainFallback(DispatchKey key, ExplainCall explain, SourceLoc
 }
 
 ExplainKernels::ExplainKernels(DispatchKey key, ExplainCall explain, SourceLocation where) {
-  say({key, false, where.file_name(), 0, explain});
+  explain_kernels(key, explain, where);
 }
 
 ExplainConvention::ExplainConvention(DispatchKey key, ExplainCall explain) {
   say({key, false, "", 0, explain});
 }
 
+void explain_kernels(DispatchKey key, ExplainCall explain, SourceLocation where) {
+  say_once({key, false, where.file_name(), 0, explain});
+}
+
 void explain_kernel(DispatchKey key, ExplainCall explain, SourceLocation where) {
-  {
-    std::lock_guard<std::mutex> lock(all_said().mutex);
-    for (const Said& said : all_said().list) {
-      if (said.line == where.line() && said.key == key && said.file == where.file_name()) return;
-    }
-  }
-  say({key, false, where.file_name(), where.line(), explain});
+  say_once({key, false, where.file_name(), where.line(), explain});
 }
 
 void CallPath::add(PathStep step) {

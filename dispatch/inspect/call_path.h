@@ -105,8 +105,9 @@ class ExplainKernels {
   ExplainKernels& operator=(const ExplainKernels&) = delete;
 };
 
-// The same for an operator's own kernel that a function registers at that very place, for its
-// caller. May be said again and again.
+// The same, for those who register kernels for their callers: of all that is registered in the
+// file of `where`, or at that very place. May be said again and again.
+void explain_kernels(DispatchKey key, ExplainCall explain, SourceLocation where);
 void explain_kernel(DispatchKey key, ExplainCall explain, SourceLocation where);
 
 // The same for the operators' own kernels at a key wherever they are registered: what all do that

@@ -9,17 +9,10 @@
 
 namespace sb {
 
-namespace {
-
-// Whether what serves meta tensors is a user's kernel for all devices, and no rule of the
-// operator's: it may read memory.
-bool is_for_all_devices(const OperatorHandle& op) {
-  return !is_builtin_namespace(op.name().ns()) &&
-         op.entry().resolved_table().rules[slot_of(DispatchKey::Meta)] ==
-             ResolutionRule::DefaultBackendKernel;
+bool meta_runs_kernel_for_all_devices(const OperatorHandle& op) {
+  return op.entry().resolved_table().rules[slot_of(DispatchKey::Meta)] ==
+         ResolutionRule::DefaultBackendKernel;
 }
-
-}  // namespace
 
 std::optional<MetaRehearsal> MetaRehearsal::run(const OperatorHandle& op,
                                                 absl::Span<const IValue> arguments) {
@@ -42,8 +35,8 @@ std::optional<MetaRehearsal> MetaRehearsal::run(const OperatorHandle& op,
   } catch (const DynamicOutputShapeError&) {
     return std::nullopt;
   } catch (const RuntimeError&) {
-    // What such a kernel refuses besides, it refuses when it runs.
-    if (!is_for_all_devices(op)) throw;
+    // What a user's kernel refuses besides, it refuses when it runs.
+    if (is_builtin_namespace(op.name().ns()) || !meta_runs_kernel_for_all_devices(op)) throw;
     return std::nullopt;
   }
   return rehearsal;

@@ -12,6 +12,10 @@
 
 namespace sb {
 
+// Whether what serves meta tensors is a kernel for all devices, and no shape rule: it may read
+// memory.
+bool meta_runs_kernel_for_all_devices(const OperatorHandle& op);
+
 // Holds a meta tensor for every tensor of a call, sharing storages as these do, on which the
 // operator has run.
 class MetaRehearsal {

@@ -14,6 +14,7 @@
 #include "switchboard/dispatch/schema/tag.h"
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/outputs/builtin.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/composition/law.h"
@@ -48,7 +49,7 @@ bool is_out(const OperatorHandle& op) {
 }
 bool is_ours(const OperatorHandle& op) {
   const std::string_view ns = op.name().ns();
-  return ns == "aten" || ns == "prims" || ns == "prim" || ns == "quantized";
+  return is_builtin_namespace(ns) || ns == "quantized";
 }
 // The key whose kernel runs for tensors on the CPU, below autograd; and with it.
 K kernel_of(const OperatorHandle& op) {

@@ -1,6 +1,7 @@
 // The derivative of log_sigmoid_forward. As in PyTorch, its buffer requires no gradient.
 
 #include "switchboard/autograd/derivatives.h"
+#include "switchboard/autograd/fallback.h"
 #include "switchboard/ops/elementwise/activation_gradients.h"
 #include "switchboard/ops/elementwise/activations.h"
 
@@ -23,6 +24,8 @@ std::tuple<Tensor, Tensor> record(DispatchKeySet keys, const Tensor& self) {
   std::get<1>(results).impl()->set_autograd_meta(nullptr);
   return results;
 }
+
+const ExplainKernels explain_record(DispatchKey::Autograd, internal::explain_recording);
 
 SB_LIBRARY_IMPL(aten, Autograd, m) { m.impl(log_sigmoid_forward, DispatchKey::Autograd, record); }
 
