@@ -51,14 +51,16 @@ constexpr Prefix kPrefixes[] = {
 #undef SB_P
 };
 
-// The names of a renamed backend's keys, in the order of kPrefixes: "dummy", "AutogradDummy", ...
-using KeyNames = std::array<std::string, std::size(kPrefixes)>;
+// The names of a renamed backend's keys, in the order of kPrefixes: "dummy", "AutogradDummy", ...;
+// and last that of its autocast key, which PrivateUse1 alone has.
+using KeyNames = std::array<std::string, std::size(kPrefixes) + 1>;
 
 KeyNames make_names(std::string_view backend) {
   std::string capitalised(backend);
   capitalised[0] = absl::ascii_toupper(static_cast<unsigned char>(capitalised[0]));
   KeyNames names;
-  for (size_t i = 0; i < names.size(); ++i) {
+  names.back() = "Autocast" + capitalised;
+  for (size_t i = 0; i < std::size(kPrefixes); ++i) {
     const std::string_view prefix = kPrefixes[i].name;
     names[i] = prefix.empty() ? std::string(backend) : std::string(prefix) + capitalised;
   }
@@ -92,6 +94,10 @@ std::optional<DispatchKey> find_renamed(std::string_view name) {
     if (!names) continue;
     const auto found = std::find(names->begin(), names->end(), name);
     if (found == names->end()) continue;
+    if (found == names->end() - 1) {
+      if (backend != Backend::PrivateUse1) continue;
+      return DispatchKey::AutocastPrivateUse1;
+    }
     return runtime_key(kPrefixes[found - names->begin()].functionality, backend);
   }
   return std::nullopt;
@@ -100,9 +106,11 @@ std::optional<DispatchKey> find_renamed(std::string_view name) {
 }  // namespace
 
 std::string_view to_string(DispatchKey k) {
-  const std::optional<Backend> backend = backend_of(k);
+  const bool is_autocast = k == DispatchKey::AutocastPrivateUse1;
+  const std::optional<Backend> backend = is_autocast ? Backend::PrivateUse1 : backend_of(k);
   const KeyNames* names = backend ? names_if_renamed(*backend) : nullptr;
   if (!names) return canonical_name(k);
+  if (is_autocast) return names->back();
   const auto* prefix =
       std::find_if(std::begin(kPrefixes), std::end(kPrefixes),
                    [&](const Prefix& p) { return p.functionality == functionality_of(k); });

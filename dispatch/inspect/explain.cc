@@ -138,8 +138,10 @@ std::string to_string(const Explanation& e) {
     line(str_cat("argument ", tensor.argument, " '", tensor.name, "'"), to_string(tensor.keys));
   if (!e.from_keys && e.tensors.empty()) line("arguments", "no tensors");
   line("thread includes", to_string(e.included));
-  line("thread excludes", to_string(e.excluded));
-  line("op falls through", str_cat(to_string(e.fallthroughs), " on ",
+  // Keys that the call has not, and that every thread excludes, say nothing of it.
+  const DispatchKeySet all = e.arguments | e.included;
+  line("thread excludes", to_string(e.excluded - (kDefaultExcluded - all)));
+  line("op falls through", str_cat(to_string(e.fallthroughs & all), " on ",
                                    to_string(runtime_key(DispatchKey::Dense, e.mask_backend))));
   line("left for the call", to_string(e.call_keys));
   text += "  looked at\n";

@@ -69,7 +69,8 @@ TEST_CASE("a dump holds every slot that a rule fills") {
   CHECK(f.slots.at(K::CPU).rule == ResolutionRule::Kernel);
   CHECK_THAT(f.slots.at(K::CPU).place, Contains("dispatch/inspect/table_dump_test.cc:"));
   CHECK(f.slots.at(K::CUDA).source == K::CompositeImplicitAutograd);
-  CHECK(f.slots.at(K::AutogradCPU).content == DumpedSlot::Content::Fallthrough);
+  CHECK(f.slots.at(K::BackendSelect).content == DumpedSlot::Content::Fallthrough);
+  CHECK(f.slots.at(K::AutogradCPU).content == DumpedSlot::Content::Kernel);
   CHECK(f.slots.at(K::AutogradOther).content == DumpedSlot::Content::None);
   CHECK_FALSE(f.slots.contains(K::Functionalize));
 }
@@ -136,9 +137,11 @@ TEST_CASE("slots that changed in the same way are one entry") {
   });
   const TableDiff diff = diff_tables(before, after);
   REQUIRE(diff.changed.size() == 1);
-  REQUIRE(diff.changed[0].slots.size() == 1);
+  // Meta had its default, the others nothing.
+  REQUIRE(diff.changed[0].slots.size() == 2);
   CHECK(diff.changed[0].slots[0].before == "nothing");
   CHECK(diff.changed[0].slots[0].keys.size() > 20);
+  CHECK(diff.changed[0].slots[1].keys == std::vector<K>{K::Meta});
 }
 
 TEST_CASE("a kernel that moved within its file is the same if lines are ignored") {

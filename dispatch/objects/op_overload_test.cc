@@ -134,8 +134,8 @@ TEST_CASE_METHOD(OpOverloadTest, "one key can be called whatever the arguments a
     CHECK(seen.highest_key() == K::CPU);
   }
   SECTION("without a kernel, at a fallthrough and at an ambiguous slot it throws") {
-    CHECK_THROWS_WITH(f.at(K::AutogradPrivateUse1)(cpu),
-                      Contains("demo::f: no kernel for AutogradPrivateUse1"));
+    CHECK_THROWS_WITH(f.at(K::AutogradPrivateUse2)(cpu),
+                      Contains("demo::f: no kernel for AutogradPrivateUse2"));
     CHECK_THROWS_WITH(f.at(K::CompositeImplicitAutograd)(cpu),
                       Contains("demo::f: no kernel for CompositeImplicitAutograd (") &&
                           Contains("\nregistered: CPU"));
@@ -202,7 +202,7 @@ TEST_CASE_METHOD(OpOverloadTest,
 
   CHECK(f.has_computed_kernel_for_dispatch_key(K::CUDA));
   CHECK(f.has_computed_kernel_for_dispatch_key(K::BackendSelect));  // the fallback
-  CHECK_FALSE(f.has_computed_kernel_for_dispatch_key(K::AutogradPrivateUse1));
+  CHECK_FALSE(f.has_computed_kernel_for_dispatch_key(K::AutogradPrivateUse2));
   CHECK_THROWS_AS(f.has_computed_kernel_for_dispatch_key(K::CompositeExplicitAutograd), ValueError);
 
   CHECK(f.kernel_for_dispatch_key_is_fallthrough(K::AutogradCPU));

@@ -18,7 +18,6 @@ TEST_CASE("it serves FuncTorchBatched and no other key") {
 
 TEST_CASE("a kernel at FuncTorchBatched goes before it, and it before a fallback") {
   Recorder f;
-  f.fallback_at({K::FuncTorchBatched});
   CHECK(f.rule(K::FuncTorchBatched) == "backend fallback");
   f.ends_at({K::FuncTorchBatchedDecomposition});
   CHECK(f.rule(K::FuncTorchBatched) == "batched kernel");

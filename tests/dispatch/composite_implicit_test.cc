@@ -21,7 +21,7 @@ TEST_CASE("alone, it serves backends, nested tensors and autograd keys") {
 TEST_CASE("it serves no functionality that is neither a backend nor autograd") {
   Recorder f;
   f.ends_at({K::CompositeImplicitAutograd});
-  for (K key : {K::Tracer, K::Functionalize, K::Conjugate, K::FuncTorchBatched})
+  for (K key : {K::Tracer, K::Functionalize, K::Conjugate, K::Batched})
     CHECK(f.rule(key) == "missing");
   for (K key : {K::ADInplaceOrView, K::BackendSelect}) CHECK(f.rule(key) == "backend fallback");
 }

@@ -18,12 +18,13 @@ TEST_CASE("the highest functionality decides, whatever the order of the argument
   CHECK(f.call({K::AutogradCPU, K::Tracer, K::CPU}) == Log{"Tracer"});
 }
 
-TEST_CASE("among backends the highest decides, and Meta is above CUDA above CPU") {
+TEST_CASE("among backends the highest decides, and Meta is above them all") {
   Recorder f;
   f.ends_at({K::CPU, K::CUDA, K::Meta, K::PrivateUse1});
   CHECK(f.call({K::CUDA, K::CPU}) == Log{"CUDA"});
   CHECK(f.call({K::CUDA, K::Meta, K::CPU}) == Log{"Meta"});
-  CHECK(f.call({K::PrivateUse1, K::Meta}) == Log{"PrivateUse1"});
+  CHECK(f.call({K::PrivateUse1, K::CUDA}) == Log{"PrivateUse1"});
+  CHECK(f.call({K::PrivateUse1, K::Meta}) == Log{"Meta"});
 }
 
 TEST_CASE("a functionality without backends takes no notice of them") {

@@ -27,7 +27,7 @@ struct CallErrors {
   OpOverload f{m.define("f(Tensor x) -> Tensor")};
   Tensor cpu = tensor_on(DeviceType::CPU);
   Tensor cuda = tensor_on(DeviceType::CUDA);
-  Tensor dummy = tensor_on(DeviceType::PrivateUse1);
+  Tensor dummy = tensor_on(DeviceType::PrivateUse2);
   std::string schema = "\nschema: demo::f(Tensor x) -> Tensor (" + defined_at + ")";
 };
 
@@ -65,12 +65,12 @@ TEST_CASE_METHOD(CallErrors, "no kernel: the second argument decides") {
 
 TEST_CASE_METHOD(CallErrors, "no kernel: a backend whose autograd key nobody falls through") {
   const std::string at = here();
-  m.impl("f", K::PrivateUse1, same);
+  m.impl("f", K::PrivateUse2, same);
   CHECK(message([&] { f(dummy); }) ==
-        "NotImplementedError: demo::f: no kernel for AutogradPrivateUse1 (argument 0 'x' has that "
-        "key); register one at AutogradPrivateUse1 or Autograd, or a fallback at "
-        "AutogradPrivateUse1\n"
-        "registered: PrivateUse1 (" +
+        "NotImplementedError: demo::f: no kernel for AutogradPrivateUse2 (argument 0 'x' has that "
+        "key); register one at AutogradPrivateUse2 or Autograd, or a fallback at "
+        "AutogradPrivateUse2\n"
+        "registered: PrivateUse2 (" +
             at + ")");
 }
 

@@ -137,7 +137,7 @@ TEST_CASE("a program's calls are explained as traced, under every layer", "[expl
 PathStep step(DispatchKey key, PathStep::Onward onward) {
   PathStep step;
   step.op = "demo::f";
-  step.row = {key, ResolutionRule::Kernel, key, true, false, SourceLocation::current()};
+  step.row = {key, ResolutionRule::Kernel, key, true, false, false, SourceLocation::current()};
   step.onward = onward;
   return step;
 }
