@@ -7,8 +7,8 @@
 //       argument 0 'x'      {AutocastCPU, AutogradCPU, ADInplaceOrView, CPU}
 //       argument 1 'ys[0]'  {AutocastCPU, AutogradCPU, ADInplaceOrView, CPU}
 //       thread includes     {ADInplaceOrView, BackendSelect}
-//       thread excludes     {AutocastCUDA, AutocastXPU, AutocastCPU}
-//       op falls through    {VmapMode, ..., ADInplaceOrView, BackendSelect} on CPU
+//       thread excludes     {AutocastCPU}
+//       op falls through    {AutocastCPU, ADInplaceOrView, BackendSelect} on CPU
 //       left for the call   {AutogradCPU, CPU}
 //     looked at
 //       AutocastCPU  excluded by the thread  fallthrough a.cc:9  [backend fallback]

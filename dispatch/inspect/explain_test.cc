@@ -49,8 +49,8 @@ TEST_CASE("the text of an explanation, whole") {
     argument 2 'ys[0]'  {AutocastCPU, AutogradCPU, ADInplaceOrView, CPU}
     argument 2 'ys[1]'  {AutogradOther, ADInplaceOrView}
     thread includes     {ADInplaceOrView, BackendSelect}
-    thread excludes     {AutocastCUDA, AutocastXPU, AutocastCPU}
-    op falls through    {VmapMode, FuncTorchVmapMode, AutocastCUDA, AutocastCPU, ADInplaceOrView, BackendSelect} on CPU
+    thread excludes     {AutocastCPU}
+    op falls through    {AutocastCPU, ADInplaceOrView, BackendSelect} on CPU
     left for the call   {AutogradCPU, AutogradOther, CPU}
   looked at
     AutocastCPU                 excluded by the thread  fallthrough dispatch/dispatcher.cc:N [backend fallback]
@@ -64,8 +64,8 @@ TEST_CASE("the text of an explanation, whole") {
   keys
     arguments           {Functionalize, FPGA}
     thread includes     {ADInplaceOrView, BackendSelect}
-    thread excludes     {AutocastCUDA, AutocastXPU, AutocastCPU}
-    op falls through    {VmapMode, FuncTorchVmapMode, AutocastCUDA, AutocastCPU, ADInplaceOrView, BackendSelect} on CPU
+    thread excludes     {}
+    op falls through    {ADInplaceOrView, BackendSelect} on CPU
     left for the call   {Functionalize, FPGA}
   looked at
     ADInplaceOrView             falls through           fallthrough dispatch/dispatcher.cc:N [backend fallback]
