@@ -55,8 +55,10 @@ void look_up(const OperatorEntry& entry, Explanation& e) {
                        internal::table_row(entry, key)});
   }
   e.steps.push_back(entered(entry, decided));
-  if (e.runs() && decided != DispatchKey::Undefined)
-    e.next = entered(entry, (e.call_keys & DispatchKeySet::below(decided)).highest_key());
+  if (!e.runs() || decided == DispatchKey::Undefined) return;
+  const DispatchKey last =
+      e.decision().row.is_autograd_fallback ? DispatchKey::AutogradOther : decided;
+  e.next = entered(entry, (e.call_keys & DispatchKeySet::below(last)).highest_key());
 }
 
 void add_tensors(const IValue& value, size_t argument, const std::string& name, Explanation& e) {

@@ -46,10 +46,10 @@ namespace sb {
 struct ExplainStep {
   enum class Verdict {
     Excluded,           // the thread excludes it
-    Fallthrough,        // its kernel is a fallthrough, looked up on the arguments' highest backend
+    Fallthrough,        // calls pass over its kernel
     Taken,              // its kernel runs
     Missing,            // there is no kernel, or an ambiguous one: the call fails
-    EntersFallthrough,  // a fallthrough of a backend that no argument has: the call fails
+    EntersFallthrough,  // a fallthrough at Undefined, which no mask takes away: the call fails
   };
   DispatchKey key;
   Verdict verdict;
