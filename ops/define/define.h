@@ -250,11 +250,11 @@ class OpDefinition : public AnyDefinition {
   // pin_memory) are left out: out says it. Without names, one out is called "out" and several
   // "out0", "out1", ... For a list of tensors there is a list of outs, and the form returns
   // nothing, as PyTorch's.
-  OpDefinition& out(std::string_view overload, const OutOptions& options = {}) {
+  OpDefinition& out(std::string_view overload, const OutOptions& options = kCopiedOut) {
     return out(overload, {}, options);
   }
   OpDefinition& out(std::string_view overload, std::vector<std::string> names,
-                    const OutOptions& options = {}) {
+                    const OutOptions& options = kCopiedOut) {
     define_out(overload, std::move(names), options);
     return *this;
   }

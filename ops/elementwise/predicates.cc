@@ -129,13 +129,15 @@ Tensor is_close(const Tensor& self, const Tensor& other, double rtol, double ato
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, isnan).elementwise<regular<isnan_arithmetic>>().out(isnan_out);
-  define(m, isinf).elementwise<regular<isinf_arithmetic>>().out(isinf_out);
+  define(m, isnan).elementwise<regular<isnan_arithmetic, BoolOut<isnan_arithmetic>>>().out(
+      isnan_out);
+  define(m, isinf).elementwise<regular<isinf_arithmetic, BoolOut<isinf_arithmetic>>>().out(
+      isinf_out);
   define(m, isposinf)
-      .elementwise<regular<isposinf_arithmetic, BoolOutOnly<isposinf_arithmetic>>>()
+      .elementwise<regular<isposinf_arithmetic, RealToBoolOut<isposinf_arithmetic>>>()
       .out(isposinf_out);
   define(m, isneginf)
-      .elementwise<regular<isneginf_arithmetic, BoolOutOnly<isneginf_arithmetic>>>()
+      .elementwise<regular<isneginf_arithmetic, RealToBoolOut<isneginf_arithmetic>>>()
       .out(isneginf_out);
   define(m, nan_to_num).elementwise<nan_to_num_body>().out_and_inplace();
   define(m, isfinite).elementwise<isfinite_body>();

@@ -83,13 +83,20 @@ struct NotComplex {
              ": argument self: complex tensors are not supported, got ", to_string(self.dtype()));
   }
 };
-// The same, and any `out` that is not bool.
+// For Check. Refuses any `out` that is not bool.
 template <const ElementwiseOp& arithmetic>
-struct BoolOutOnly {
-  void operator()(const Tensor& out, const Tensor& self) const {
-    NotComplex<arithmetic>()(out, self);
+struct BoolOut {
+  void operator()(const Tensor& out, const Tensor&) const {
     SB_CHECK(!out.defined() || out.dtype() == DType::Bool, arithmetic.name,
              ": argument out: expected bool, got ", to_string(out.dtype()));
+  }
+};
+// Refuses both.
+template <const ElementwiseOp& arithmetic>
+struct RealToBoolOut {
+  void operator()(const Tensor& out, const Tensor& self) const {
+    NotComplex<arithmetic>()(out, self);
+    BoolOut<arithmetic>()(out, self);
   }
 };
 

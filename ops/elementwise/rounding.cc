@@ -126,7 +126,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .out(sign_out);
   define(m, sgn).elementwise<regular<sgn_arithmetic>>().out_and_inplace();
   define(m, signbit)
-      .elementwise<regular<signbit_arithmetic, BoolOutOnly<signbit_arithmetic>>>()
+      .elementwise<regular<signbit_arithmetic, RealToBoolOut<signbit_arithmetic>>>()
       .out(signbit_out);
   define(m, round_decimals)
       .elementwise<round_decimals_body>()

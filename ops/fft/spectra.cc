@@ -51,7 +51,8 @@ void check_sizes(const char* op, const Axes& axes) {
 Axes one_axis(const char* op, const Tensor& self, std::optional<int64_t> n, int64_t dim) {
   check_defined(op, self);
   dim = wrap_dim(op, dim, self.dim());
-  SB_CHECK(self.dim() > 0, op, ": self: expected at least 1 dimension, got ", self.describe());
+  SB_CHECK_INDEX(self.dim() > 0, op, ": self: expected at least 1 dimension, got ",
+                 self.describe());
   Axes axes{{dim}, {n ? SymInt(*n) : self.sym_size(dim)}, n.has_value()};
   check_sizes(op, axes);
   return axes;
@@ -63,8 +64,8 @@ Axes many_axes(const char* op, const Tensor& self, OptionalIntArrayRef s, Option
   Axes axes;
   if (dim) {
     for (int64_t d : *dim) axes.dims.push_back(wrap_dim(op, d, rank));
-    SB_CHECK(rank > 0 || dim->empty(), op, ": self: expected at least 1 dimension, got ",
-             self.describe());
+    SB_CHECK_INDEX(rank > 0 || dim->empty(), op, ": self: expected at least 1 dimension, got ",
+                   self.describe());
     dim_set(op, *dim, rank);  // none twice
     SB_CHECK(!s || s->size() == dim->size(), op, ": s: expected as many lengths as dimensions, ",
              dim->size(), ", got ", s ? s->size() : 0);

@@ -57,8 +57,7 @@ Extent extent(bool lower, int64_t rows, int64_t cols, int64_t diagonal) {
 
 template <SizeType Int, bool lower>
 BasicTensorMeta<Int> triangle_rule(const Tensor& self, int64_t) {
-  SB_CHECK_INDEX(self.dim() >= 2, lower ? "tril" : "triu", ": expected matrices, got ",
-                 self.describe());
+  SB_CHECK(self.dim() >= 2, lower ? "tril" : "triu", ": expected matrices, got ", self.describe());
   return {size_vector<Int>(self), self.dtype()};
 }
 // `out` holds self's elements.

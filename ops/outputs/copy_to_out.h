@@ -34,7 +34,7 @@ struct OutOptions {
 };
 // As the out= kernels that PyTorch generates; as its composed ones that refuse another dtype; as
 // those of its structured operators.
-inline constexpr OutOptions kCopiedOut = {};
+inline constexpr OutOptions kCopiedOut = {.dtype = OutDType::Exact};
 inline constexpr OutOptions kExactOut = {.dtype = OutDType::Exact};
 inline constexpr OutOptions kStructuredOut = {.dtype = OutDType::Exact, .keep_strides = true};
 inline constexpr OutOptions kCastOut = {.dtype = OutDType::Cast};

@@ -22,7 +22,7 @@ Device check_arguments(std::string_view op, const TensorArguments& tensors) {
                to_string(first->device()), " and ", to_string(t->device()));
     }
   }
-  SB_CHECK(first, op, ": got no tensor to take the device from");
+  SB_CHECK_VALUE(first, op, ": got no tensor to take the device from");
   return first->device();
 }
 
@@ -57,8 +57,8 @@ void check_out(std::string_view op, const Tensor& out, DType dtype, Device devic
   SB_CHECK(out.device() == device, op, ": expected out tensor to be on device ", to_string(device),
            ", but got ", to_string(out.device()));
   if (options.cast_to_out) {
-    SB_CHECK(can_cast(dtype, out.dtype()), op, ": result type ", to_string(dtype),
-             " can't be cast to the desired output type ", to_string(out.dtype()));
+    SB_CHECK_TYPE(can_cast(dtype, out.dtype()), op, ": result type ", to_string(dtype),
+                  " can't be cast to the desired output type ", to_string(out.dtype()));
   } else {
     SB_CHECK(dtype == out.dtype(), op, ": expected out tensor to have dtype ", to_string(dtype),
              ", but got ", to_string(out.dtype()));

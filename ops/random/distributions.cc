@@ -94,7 +94,7 @@ void log_normal_body(const Tensor& self, double mean, double std,
 
 void exponential_body(const Tensor& self, double lambd, const OptionalGenerator& generator) {
   check_filled("exponential_", self, is_real_floating);
-  SB_CHECK(lambd >= 0, "exponential_: argument lambd: expected at least 0, got ", lambd);
+  SB_CHECK(lambd > 0, "exponential_: argument lambd: expected more than 0, got ", lambd);
   fill_with("exponential_", self, generator, [=](const PhiloxBlock& block) {
     return -std::log(to_positive_unit(block.low)) / lambd;
   });
@@ -103,6 +103,7 @@ void exponential_body(const Tensor& self, double lambd, const OptionalGenerator&
 void cauchy_body(const Tensor& self, double median, double sigma,
                  const OptionalGenerator& generator) {
   check_filled("cauchy_", self, is_real_floating);
+  SB_CHECK(sigma > 0, "cauchy_: argument sigma: expected more than 0, got ", sigma);
   fill_with("cauchy_", self, generator, [=](const PhiloxBlock& block) {
     return median + sigma * std::tan(std::numbers::pi * (to_unit(block.low) - 0.5));
   });

@@ -249,7 +249,7 @@ struct Truth {
 // As the out= forms that PyTorch generates: out takes any dtype, and has no say in the sum's.
 template <auto& functional>
 Tensor out_by_copy(const Tensor& self, std::optional<DType> dtype, const Tensor& out) {
-  copy_result_to_out(functional.name(), functional(self, dtype), out);
+  copy_result_to_out(functional.name(), functional(self, dtype), out, kCopiedOut);
   return out;
 }
 

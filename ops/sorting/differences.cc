@@ -74,8 +74,8 @@ Tensor diff_kernel(const Tensor& self, int64_t n, int64_t dim, const std::option
                    const std::optional<Tensor>& append) {
   check_has_dimension(self);
   const Tensor t = joined(self, dim, prepend, append);
+  SB_CHECK(n >= 0, "diff: argument n: expected at least 0, got ", n);
   if (n == 0) return clone(self);
-  if (n < 0) return t;  // as PyTorch
   return differences(t, most_steps(t, n, dim), wrap_dim("diff", dim, t.dim()));
 }
 

@@ -140,7 +140,7 @@ template <auto rule, auto out_rule, auto kernel, class Tag, class OutTag>
 void define_join(Library& m, const Op<Tag>& op, const Op<OutTag>& out) {
   define(m, op).template structured<rule, kernel>().kernel(
       DispatchKey::Undefined, [](TensorList, int64_t) -> Tensor {  // where an empty list goes
-        SB_THROW(RuntimeError, Op<Tag>::name(), ": expected a non-empty list of tensors");
+        SB_THROW(ValueError, Op<Tag>::name(), ": expected a non-empty list of tensors");
       });
   define(m, out).template structured<out_rule, kernel>(kOptions);
 }

@@ -129,7 +129,7 @@ Tensor unsafe_view_kernel(const Tensor& self, SymIntArrayRef size) {
   return view_of("_unsafe_view", self, size);
 }
 Tensor unsafe_view_out_kernel(const Tensor& self, IntArrayRef size, const Tensor& out) {
-  copy_result_to_out("_unsafe_view", view_of("_unsafe_view", self, size), out);
+  copy_result_to_out("_unsafe_view", view_of("_unsafe_view", self, size), out, kCopiedOut);
   return out;
 }
 
