@@ -129,13 +129,17 @@ void check_slices(std::string_view op, const std::vector<Tensor>& xs) {
 
 void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, std::string_view of,
                          const std::vector<Tensor>& expected, Strides strides) {
+  const std::string_view why = strides == Strides::Ignored
+                                   ? ""
+                                   : "; a graph, and fake tensors, stand for whatever the data say";
   SB_CHECK(got.size() == expected.size(), who, ": expected ", expected.size(),
-           " results, as many as ", of, ", got ", got.size());
+           " results, as many as ", of, ", got ", got.size(), why);
   for (size_t i = 0; i < got.size(); ++i) {
     const Tensor &a = expected[i], &b = got[i];
     SB_CHECK(a.dtype() == b.dtype() && same_sizes(a, b) && a.device() == b.device(), who,
-             ": result ", i, ": expected ", a.describe(), ", as of ", of, ", got ", b.describe());
-    SB_CHECK(strides == Strides::Ignored || same_strides(a, b), who, ": result ", i, ": expected ",
+             ": result ", i, ": expected ", a.describe(), ", as of ", of, ", got ", b.describe(),
+             why);
+    SB_CHECK(strides != Strides::Compared || same_strides(a, b), who, ": result ", i, ": expected ",
              strides_text(a), ", as of ", of, ", got ", strides_text(b),
              "; a graph, and fake tensors, have fixed strides");
   }
@@ -189,6 +193,20 @@ class GradientWatch final : public DispatchMode {
   }
 };
 
+// Whether functionalisation gets the call, now or when the modes above it have.
+bool is_functionalized(DispatchKeySet keys, const Stack& stack) {
+  if (keys.has(DispatchKey::Functionalize)) return true;
+  if (!keys.has(DispatchKey::Python)) return false;
+  bool any = get_mode(ModeKey::Functional) != nullptr;
+  for (const IValue& value : stack) {
+    value.for_each_tensor([&](const Tensor& t) {
+      const IntrusivePtr<ModeData>& data = t.impl()->mode_data();
+      any = any || (data && data->mode().mode_key() == ModeKey::Functional);
+    });
+  }
+  return any;
+}
+
 // Runs the operator at these keys, below autograd. Throws CapturedGradient.
 void watch_captured(const HigherOrderOperator& op, DispatchKeySet below, Stack* stack) {
   const auto watch = std::make_shared<GradientWatch>();
@@ -210,10 +228,9 @@ OperatorBase::Rule autograd_rule(const HigherOrderOperator& op) {
     const DispatchKeySet below =
         (keys - kAutogradFunctionalities) & DispatchKeySet::below(DispatchKey::ADInplaceOrView);
     // Values carry gradients below functionalisation.
+    if (is_functionalized(keys, *stack) || runs_plainly(keys, *stack))
+      return op.redispatch_boxed(below, stack);
     const DispatchMode* const mode = current_mode();
-    const bool functional =
-        keys.has(DispatchKey::Functionalize) || (mode && mode->mode_key() == ModeKey::Functional);
-    if (functional || runs_plainly(keys, *stack)) return op.redispatch_boxed(below, stack);
     std::string what;
     for (const IValue& value : *stack) {
       value.for_each_tensor([&](const Tensor& t) {

@@ -5,6 +5,7 @@
 #define SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_CONTROL_FLOW_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,7 +56,9 @@ void check_slices(std::string_view op, const std::vector<Tensor>& xs);
 // Whether two tensors of the same sizes have the same strides, where these matter.
 bool same_strides(const Tensor& a, const Tensor& b);
 
-enum class Strides : bool { Ignored, Compared };
+// Whether strides are compared; Varying ones are those of a graph or of fake tensors, too, and may
+// change from one trip to the next.
+enum class Strides : uint8_t { Ignored, Varying, Compared };
 // Throws RuntimeError, naming the result and both metadata, unless `got`, the results of the
 // function `who`, are as many tensors as `expected`, which are those `of`, with the same dtypes,
 // sizes and devices. Strides are compared where a graph is made of the call, which has them burnt

@@ -46,6 +46,7 @@ class FunctionalCall {
   // Runs the operator on the values until it is known what is written to. The results, as
   // functional tensors.
   std::vector<IValue> run(const std::vector<IValue>& values) {
+    const internal::RunningProgram running;
     std::vector<IValue> results;
     for (bool done = false; !done;) {
       results = values;

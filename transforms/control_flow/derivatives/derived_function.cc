@@ -160,7 +160,13 @@ DerivedFunction::DerivedFunction(const FunctionArgument& f, const std::string& l
   }
   take_captured(*captured);
   const size_t known = captured->size();
-  go_on([&] { results_ = f({inputs_.begin(), inputs_.begin() + inputs.size()}); }, captured);
+  go_on(
+      [&] {
+        results_ = f({inputs_.begin(), inputs_.begin() + inputs.size()});
+        // A result may be what no operator of the function was called with.
+        for (const Tensor& result : results_) trace_.argument_of(result);
+      },
+      captured);
   for (size_t i = known; i < captured->size(); ++i) {
     placeholders_.push_back(&trace_.graph()[inputs_.size()]);
     inputs_.push_back((*captured)[i]);
