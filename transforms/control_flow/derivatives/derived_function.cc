@@ -274,7 +274,9 @@ DerivedFunction::Gradient DerivedFunction::differentiate(const std::vector<size_
   std::vector<Tensor> of_results;
   for (const size_t i : results) {
     const BelowAutogradGuard below;
-    of_results.push_back(ones_like(detach(results_[i])));
+    // Gradients come dense, whatever strides the result has.
+    of_results.push_back(ones_like(detach(results_[i]), std::nullopt, std::nullopt, std::nullopt,
+                                   std::nullopt, MemoryFormat::Contiguous));
     gradient.placeholders.push_back(trace_.add_input(of_results.back(), str_cat("grad", i)));
   }
   for (size_t r = 0; r < results.size(); ++r) {
