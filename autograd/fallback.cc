@@ -26,7 +26,9 @@ namespace internal {
 std::optional<DispatchKey> derived_through_key(const OperatorHandle& op, DispatchKeySet keys) {
   if (!op.entry().has_tag(Tag::derived_through)) return std::nullopt;
   const DispatchKey key = runtime_key(DispatchKey::Dense, keys.highest_backend());
-  if (!keys.has(key)) return std::nullopt;
+  // Functional tensors have no such key, and functionalisation sees the parts.
+  if (!keys.has(key) && !keys.has_any({DispatchKey::Functionalize, DispatchKey::Python}))
+    return std::nullopt;
   const DispatchTable& table = op.entry().resolved_table();
   if (table.rules[slot_of(key)] != ResolutionRule::DefaultBackendKernel) return std::nullopt;
   return key;
@@ -170,12 +172,21 @@ void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
   const std::vector<Tensor> written = call.written();
   for (const Tensor& t : written) check_may_write(call.op_name(), t);
   // Before the call, which takes the arguments off the stack and may write to them.
-  const NodePtr node = call.not_implemented();
   std::vector<const TensorImpl*> given;
-  for_each_tensor(call.arguments(), [&](const Tensor& t) {
-    node->add_edge(gradient_edge(t));
-    given.push_back(t.impl());
-  });
+  for_each_tensor(call.arguments(), [&](const Tensor& t) { given.push_back(t.impl()); });
+  const auto make_node = [&] {
+    NodePtr node = call.not_implemented();
+    for_each_tensor(call.arguments(), [&](const Tensor& t) { node->add_edge(gradient_edge(t)); });
+    return node;
+  };
+  const NodePtr node = make_node();
+  std::vector<NodePtr> written_nodes;
+  std::vector<size_t> written_edges;
+  for (const Tensor& t : written) {
+    written_nodes.push_back(written_nodes.empty() ? node : make_node());
+    written_edges.push_back(
+        static_cast<size_t>(std::ranges::find(given, t.impl()) - given.begin()));
+  }
   if (const auto composite = derived_through_key(op, keys)) {
     // In this scope autograd is not excluded: what the kernel calls is recorded. A result that
     // nothing recorded leads to the error.
@@ -190,12 +201,9 @@ void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
     const BelowAutogradGuard below;
     op.redispatch_boxed(keys - kAutogradFunctionalities, stack);
   }
-  for (const Tensor& t : written) {
-    if (written.size() == 1)
-      rebase_history(t, node, 0);
-    else
-      set_history(t, node);
-  }
+  // Each its own, as a view's base has been written to as well.
+  for (size_t i = 0; i < written.size(); ++i)
+    rebase_history(written[i], written_nodes[i], written_edges[i]);
   // A result that is an argument has its history: that of what was written to, or its own, as the
   // derivative of what is handed back is 1.
   for_each_tensor(call.results(), [&](const Tensor& t) {

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/modes/grad_hooks.h"
 
 namespace sb {
 
@@ -172,6 +174,87 @@ void FunctionNode::save(absl::Span<Tensor* const> results) {
   }
 }
 
+// A functionalised call is one on values, too. Those are in no graph yet, as forward() runs while
+// nothing is recorded: they get a node of the same Function.
+void FunctionNode::record_values(absl::Span<const ResultSlot> slots) {
+  absl::flat_hash_map<const TensorImpl*, Tensor> values;
+  const auto value_of = [&](const Tensor& t) -> const Tensor& {
+    if (!t.defined()) return t;
+    const auto [found, is_new] = values.try_emplace(t.impl());
+    if (is_new) found->second = value_hooks->recorded_value(t);
+    return found->second.defined() ? found->second : t;
+  };
+  const auto has_value = [&](const Tensor& t) { return t.defined() && !value_of(t).is_same(t); };
+  const auto all = [&](std::vector<Tensor> tensors) {
+    for (Tensor& t : tensors) t = value_of(t);
+    return tensors;
+  };
+  const bool comes = std::any_of(given_.begin(), given_.end(), [&](const Input& input) {
+    return has_value(input.tensor) && needs_grad(value_of(input.tensor));
+  });
+  if (!comes) return;
+  std::vector<Tensor*> made;  // results that stand for values
+  for (const ResultSlot& slot : slots)
+    for (Tensor& t : slot.tensors)
+      if (has_value(t)) made.push_back(&t);
+  // A registered gradient has recorded them.
+  for (const Tensor* const result : made)
+    if (needs_grad(value_of(*result))) return;
+  for (const Tensor* const result : made) {
+    for (const Input& input : given_) {
+      SB_CHECK_NOT_IMPLEMENTED(
+          !input.tensor.defined() || !result->is_alias_of(input.tensor), kind_->name,
+          ": under functionalization: its forward gives ", result->describe(),
+          ", which shares memory with what it was given; it must give a clone");
+    }
+  }
+
+  const auto node = make_intrusive<FunctionNode>(kind_);
+  FunctionContext& context = node->context_;
+  context.inputs_ = context_.inputs_;
+  for (const Input& input : given_) {
+    if (input.edge) {
+      node->add_tensor(value_of(input.tensor));
+    } else {
+      context.needs_grad_.push_back(false);
+      node->given_.push_back({});
+    }
+  }
+  context.materialize_grads_ = context_.materialize_grads_;
+  context.to_save_ = all(context_.to_save_);
+  context.non_differentiable_ = all(context_.non_differentiable_);
+  for (const auto& [name, value] : context_.attributes_) {
+    if (value.is_Tensor()) {
+      context.attributes_.emplace_back(name, value_of(value.to_tensor()));
+      continue;
+    }
+    value.for_each_tensor([&](const Tensor& t) {
+      SB_CHECK_NOT_IMPLEMENTED(!has_value(t), kind_->name, ": under functionalization: it keeps ",
+                               t.describe(), " in a list, '", name,
+                               "'; it must keep it by save_for_backward");
+    });
+    context.attributes_.emplace_back(name, value);
+  }
+  std::vector<std::vector<Tensor>> tensors;
+  std::vector<ResultSlot> value_slots;
+  for (const ResultSlot& slot : slots)
+    tensors.push_back(all({slot.tensors.begin(), slot.tensors.end()}));
+  for (size_t i = 0; i < slots.size(); ++i)
+    value_slots.push_back({slots[i].kind, absl::MakeSpan(tensors[i])});
+  node->finish(value_slots);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    for (size_t k = 0; k < slots[i].tensors.size(); ++k) {
+      Tensor& result = slots[i].tensors[k];
+      if (!has_value(result)) continue;
+      const Tensor replaced = value_hooks->with_value(result, tensors[i][k]);
+      for (std::vector<Tensor>* const list : {&context_.to_save_, &context_.non_differentiable_})
+        for (Tensor& t : *list)
+          if (t.is_same(result)) t = replaced;
+      result = replaced;
+    }
+  }
+}
+
 void FunctionNode::finish(absl::Span<const ResultSlot> slots) {
   std::vector<Tensor*> results;  // by place; null for what is no tensor
   for (const ResultSlot& slot : slots) {
@@ -183,6 +266,7 @@ void FunctionNode::finish(absl::Span<const ResultSlot> slots) {
   }
   kind_->backward.check(kind_->name, results_);
   check_dirty(results);
+  if (recorded_) record_values(slots);
   for (const Tensor& t : context_.dirty_) t.impl()->bump_version();
   for (Tensor* const result : results) place_result(result);
   note_origin_of_views(results);

@@ -72,6 +72,7 @@ class FunctionNode final : public GradNode {
   void check_dirty(absl::Span<Tensor* const> results) const;
   void place_result(Tensor* result);
   void note_origin_of_views(absl::Span<Tensor* const> results);
+  void record_values(absl::Span<const ResultSlot> slots);
   void save(absl::Span<Tensor* const> results);
 
   void materialize(TensorVector* grads) const;

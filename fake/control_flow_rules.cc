@@ -72,7 +72,7 @@ void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   // must be the same from then on.
   const std::vector<Tensor> first = call_in(mode, call.body_fn, inputs);
   control_flow::check_same_metadata(call.body_fn.name(), first, "the carried inputs", call.carried,
-                                    Strides::Ignored);
+                                    Strides::Varying);
   std::vector<Tensor> next = first;
   for (size_t i = 0; i < first.size(); ++i) {
     if (control_flow::same_strides(first[i], call.carried[i])) continue;
@@ -95,7 +95,7 @@ void stack_output_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   call.check_condition(call_in(mode, call.cond_fn, inputs));
   const std::vector<Tensor> next = call_in(mode, call.body_fn, inputs);
   control_flow::check_same_metadata(call.body_fn.name(), next, "the carried inputs", call.carried,
-                                    Strides::Ignored);
+                                    Strides::Varying);
   *stack = control_flow::values_of(stacked(mode, next, rows));
 }
 

@@ -1,5 +1,5 @@
 // What transforms ask of autograd, where a program links it: without it nothing requires a
-// gradient.
+// gradient. And what autograd asks of transforms.
 
 #ifndef SWITCHBOARD_DISPATCH_MODES_GRAD_HOOKS_H_
 #define SWITCHBOARD_DISPATCH_MODES_GRAD_HOOKS_H_
@@ -32,6 +32,19 @@ struct GradHooks {
 inline constexpr GradHooks kNoGradHooks;
 // Set while the program starts.
 inline constinit const GradHooks* grad_hooks = &kNoGradHooks;
+
+// What autograd asks of transforms whose tensors stand for values, which it records as well.
+struct ValueHooks {
+  // The value of such a tensor; undefined for any other, and where values are not recorded.
+  Tensor (*recorded_value)(const Tensor&) = [](const Tensor&) { return Tensor(); };
+  // A tensor of the transform of `like` that stands for a value.
+  Tensor (*with_value)(const Tensor& like, const Tensor& value) =
+      [](const Tensor&, const Tensor& value) { return value; };
+};
+
+inline constexpr ValueHooks kNoValueHooks;
+// Set while the program starts.
+inline constinit const ValueHooks* value_hooks = &kNoValueHooks;
 
 }  // namespace sb::internal
 

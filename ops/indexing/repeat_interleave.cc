@@ -88,25 +88,29 @@ Tensor repeat_by_number(const Tensor& self, const SymInt& repeats, std::optional
       d + 1);
 }
 
+// The number of classes, which is that of the largest element and one where it is -1.
+int64_t classes_of(const Tensor& self, int64_t num_classes) {
+  SB_CHECK_KIND(DynamicOutputShapeError, !self.is_meta() && !self.is_symbolic(),
+                "one_hot: num_classes: without data, expected a positive number, got ",
+                num_classes);
+  if (self.numel() == 0) {
+    SB_CHECK(num_classes > 0, "one_hot: num_classes: expected a positive number for ",
+             self.describe(), ", got ", num_classes);
+    return num_classes;
+  }
+  SB_CHECK(item(min_all(self)).to<int64_t>() >= 0, "one_hot: self has a negative element");
+  const int64_t largest = item(max_all(self)).to<int64_t>();
+  SB_CHECK(num_classes == -1 || num_classes > largest, "one_hot: num_classes: ", num_classes,
+           " is not larger than the largest element, ", largest);
+  return num_classes == -1 ? checked_add(largest, 1) : num_classes;
+}
+
 Tensor one_hot_kernel(const Tensor& self, int64_t num_classes) {
   check_defined("one_hot", self);
   SB_CHECK(self.dtype() == DType::Int64, "one_hot: self: expected int64, got ", self.describe());
   SymDimVector sizes(self.sym_sizes().begin(), self.sym_sizes().end());
-  if (!needs_values(self)) {
-    // What the elements are will show.
-    SB_CHECK_KIND(DynamicOutputShapeError, num_classes > 0,
-                  "one_hot: num_classes: without data, expected a positive number, got ",
-                  num_classes);
-  } else if (self.numel() == 0) {
-    SB_CHECK(num_classes > 0, "one_hot: num_classes: expected a positive number for ",
-             self.describe(), ", got ", num_classes);
-  } else {
-    SB_CHECK(item(min_all(self)).to<int64_t>() >= 0, "one_hot: self has a negative element");
-    const int64_t largest = item(max_all(self)).to<int64_t>();
-    SB_CHECK(num_classes == -1 || num_classes > largest, "one_hot: num_classes: ", num_classes,
-             " is not larger than the largest element, ", largest);
-    if (num_classes == -1) num_classes = checked_add(largest, 1);
-  }
+  // Without data, what the elements are will show.
+  if (num_classes <= 0 || needs_values(self)) num_classes = classes_of(self, num_classes);
   sizes.push_back(num_classes);
   return scatter_value_(new_zeros(self, SymIntArrayRef(sizes)), -1, unsqueeze(self, -1), 1);
 }

@@ -3,6 +3,7 @@
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/outputs/copy_to_out.h"
@@ -141,12 +142,19 @@ Tensor reshape_alias_kernel(const Tensor& self, SymIntArrayRef size, SymIntArray
   return alias_with(self, size.expect_ints(), stride.expect_ints(), self.storage_offset());
 }
 
+// As `isTensorSubclassLike`.
+bool may_be_recorded(const Tensor& t) {
+  return t.key_set().has_any({DispatchKey::Python, DispatchKey::Functionalize}) || current_mode();
+}
+
 Tensor reshape_kernel(const Tensor& self, SymIntArrayRef shape) {
   check_defined("reshape", self);
   return by_size(any_symbolic(self, shape), [&]<class Int>() {
     const SizeVector<Int> sizes =
         infer_size_of<Int>("reshape", sizes_as<Int>(shape), numel_of<Int>(self));
     const std::optional<SizeVector<Int>> strides = view_strides_of<Int>(self, sizes);
+    // A graph would have the strides burnt in, and may run on a tensor with others.
+    if (strides && may_be_recorded(self)) return view(self, SizesRef<Int>(sizes));
     if (strides) return _reshape_alias(self, SizesRef<Int>(sizes), SizesRef<Int>(*strides));
     return _unsafe_view(clone(self, MemoryFormat::Contiguous), SizesRef<Int>(sizes));
   });

@@ -313,7 +313,9 @@ class Generator {
     Stack stack = picked->stack;
     std::vector<size_t> outs;
     for (size_t i = 0; i < stack.size(); ++i) {
-      if (!schema.arguments[i].is_out() || !stack[i].is_Tensor()) continue;
+      if (!schema.arguments[i].is_write()) continue;
+      // What is written to here is not the program's.
+      if (!schema.arguments[i].is_out() || !stack[i].is_Tensor()) return true;
       outs.push_back(i);
       stack[i] = empty({0}, stack[i].to_tensor().dtype());
     }

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "catch2/catch.hpp"
-#include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/tests/composition/poison.h"
 #include "switchboard/tests/composition/print_cpp.h"
@@ -54,15 +53,9 @@ TEST_CASE("Programs run, have results, and have operators of every kind in them"
       for (const Block& inner : step.blocks) self(self, inner, depth + 1);
     }
   };
-  int undetermined = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
     const Program program = generate(operators(), seed);
-    // One whose shapes depend on fresh memory may fail when it runs again.
-    try {
-      run_block(program.block, program.make_inputs());
-    } catch (const Error&) {
-      ++undetermined;
-    }
+    CHECK_NOTHROW(run_block(program.block, program.make_inputs()));
     CHECK_FALSE(program.block.outputs.empty());
     look(look, program.block, 0);
     for (size_t i = 0; i < program.inputs.tensors.size(); ++i) {
@@ -70,7 +63,6 @@ TEST_CASE("Programs run, have results, and have operators of every kind in them"
       shared |= program.inputs.shares_memory(i);
     }
   }
-  CHECK(undetermined <= 3);
   CHECK(classes.size() == Operators::kClasses);
   CHECK(callees.size() == 5);
   CHECK(nested);

@@ -175,6 +175,139 @@ TEST_CASE("Below a trace, backward inside of a functionalised program is refused
   }
 }
 
+TEST_CASE("A Function has its gradient under functionalisation, as an operator's kernel too") {
+  const auto f = [](const Tensors& in) {
+    const Tensor three = call("composition::triple", {in[0]})[0];
+    return Tensors{three, call("aten::mul.Tensor", {three, in[0]})[0]};
+  };
+  CHECK(broken(kGradOutside, f, {number(2)}) == "");
+  CHECK(broken(kGradInside, f, {number(2)}) == "");
+  CHECK(broken({"functionalize, grad, trace", "functionalize, trace, grad"}, f, {number(2)}) == "");
+}
+
+TEST_CASE("A write that autograd does not see is in a functionalised graph as such") {
+  const auto either = [](const Tensors& in) { return call("aten::logical_or_", {in[0], in[0]}); };
+  const auto detached = [](const Tensors& in) { return call("aten::detach_", {in[0]}); };
+  for (const auto& program : {TensorFunction(either), TensorFunction(detached)}) {
+    CHECK(broken(kGradOutside, program, {number(1)}) == "");
+    CHECK(broken({"functionalize, trace, grad", "functional_mode, trace, grad"}, program,
+                 {number(1)}) == "");
+  }
+}
+
+TEST_CASE("An operator that writes to a tensor twice does so under functionalisation") {
+  const auto twice = [](const Tensors& in) {
+    call("aten::_foreach_cosh_", {Tensors{in[0], in[0]}});
+    return Tensors{};
+  };
+  // Each reads what the other one writes.
+  const auto crosswise = [](const Tensors& in) {
+    const Tensor tail = call("aten::slice.Tensor", {in[0], 0, 1})[0];
+    const Tensor head = call("aten::slice.Tensor", {in[0], 0, 0, 3})[0];
+    call("aten::_foreach_add_.List", {Tensors{head, in[1]}, Tensors{in[1], tail}});
+    return Tensors{};
+  };
+  const Tensor three = tensor_with({3}, DType::Float32, {1, 2, 3});
+  CHECK(broken(kFunctional, twice, {part()}) == "");
+  CHECK(broken(kFunctional, crosswise, {part(), three}) == "");
+  CHECK(broken(kGradInside, twice, {part()}) == "");
+  CHECK(broken(kGradInside, crosswise, {part(), three}) == "");
+}
+
+TEST_CASE("A view has its base written to by an operator that writes to several tensors") {
+  const auto f = [](const Tensors& in) {
+    call("aten::_foreach_neg_", {Tensors{call("aten::clone", {in[0]})[0], in[0]}});
+    return Tensors{};
+  };
+  CHECK(broken({"grad"}, f, {part()}) == "");
+  CHECK(broken(kGradInside, f, {part()}) == "");
+}
+
+TEST_CASE("A tensor that gets another one's memory has it in a functionalised graph") {
+  const auto f = [](const Tensors& in) {
+    return call("aten::set_.source_Tensor_storage_offset",
+                {in[0], in[1], 1, std::vector<int64_t>{2}});
+  };
+  CHECK(broken(kFunctional, f, {number(0), tensor_with({3}, DType::Float32, {1, 2, 3})}) == "");
+}
+
+TEST_CASE("A write to a view that looks at the memory, not at a tensor, reaches all of it") {
+  const auto strided = [](const Tensors& in) {
+    return call("aten::_reshape_alias", {in[0], std::vector<int64_t>{2}, std::vector<int64_t>{2}});
+  };
+  const auto set = [](const Tensors& in) {
+    return call("aten::set.source_Tensor", {in[0], in[0]});
+  };
+  for (const auto& view : {TensorFunction(strided), TensorFunction(set)}) {
+    const auto f = [&](const Tensors& in) {
+      const Tensor v = view(in)[0];
+      call("aten::mul_.Scalar", {in[0], 2});
+      call("aten::add_.Scalar", {v, 1});
+      return call("aten::clone", {in[0]});
+    };
+    CHECK(broken({"functionalize", "functional_mode"}, f, {part()}) == "");
+  }
+}
+
+TEST_CASE("one_hot counts the classes of a functional tensor") {
+  const auto f = [](const Tensors& in) { return call("aten::one_hot", {in[0]}); };
+  CHECK(broken(kFunctional, f, {tensor_with({2}, DType::Int64, {0, 2})}) == "");
+}
+
+TEST_CASE("Modes that watch see control flow in functions of a functionalised program") {
+  const auto f = [](const Tensors& in) {
+    const Tensor pred = call("aten::gt.Scalar", {in[0], 0})[0];
+    const auto same = [](const Tensors& of) { return call("aten::clone", {of[0]}); };
+    const auto inner = [&](const Tensors& of) { return cond(pred, same, same, {of[0]}); };
+    return cond(pred, inner, inner, {in[0]});
+  };
+  CHECK(broken({"functional_mode, watch", "functional_mode, grad, watch",
+                "grad, watch, functional_mode", "functionalize, grad, watch"},
+               f, {number(1)}) == "");
+}
+
+TEST_CASE("A traced function may look at the memory around what it is given") {
+  const auto f = [](const Tensors& in) {
+    const auto second = [](const Tensors& of) {
+      const std::vector<int64_t> size{2}, stride{1};
+      return Tensors{of[0], call("aten::as_strided", {of[1], size, stride, 3})[0]};
+    };
+    return scan(second, {in[0]}, {in[1]});
+  };
+  const Stack inputs = {number(0), tensor_with({3, 2}, DType::Float32, {1, 2, 3, 4, 5, 6})};
+  const Tensors tensors{inputs[0].to_tensor(), inputs[1].to_tensor()};
+  CHECK(broken({"trace", "functionalize", "fake"}, f, tensors) == "");
+  // A graph without mutation has the slice alone.
+  const Verdict v =
+      Judge(f, internal::ArgumentPlan::of(inputs)).judge(parse_stack("functionalize, trace"));
+  CHECK(v.kind == Verdict::Kind::Refused);
+  CHECK(v.op == "higher_order::scan");
+}
+
+TEST_CASE("What a loop gives as it was captured has its gradient in a trace") {
+  const auto f = [](const Tensors& in) {
+    const auto captured = [&](const Tensors& of) { return Tensors{in[0], of[0]}; };
+    return scan(captured, {in[0]}, {in[0]});
+  };
+  CHECK(broken({"grad, trace", "trace, grad"}, f, {tensor_with({2}, DType::Float32, {1, 2})}) ==
+        "");
+}
+
+TEST_CASE("Below a trace, what a function captures of a leaf of the program is refused by name") {
+  const auto f = [](const Tensors& in) {
+    const Tensor pred = call("aten::gt.Scalar", {in[0], 0})[0];
+    const auto given = [&](const Tensors&) { return Tensors{in[0]}; };
+    const auto used = [&](const Tensors&) { return call("aten::neg", {in[0]}); };
+    return cond(pred, given, used, {});
+  };
+  for (const char* layers : {"grad, functionalize, trace", "grad, functional_mode, fake"}) {
+    const Stack inputs = {number(1)};
+    const Verdict v = Judge(f, internal::ArgumentPlan::of(inputs)).judge(parse_stack(layers));
+    CHECK(v.kind == Verdict::Kind::Refused);
+    CHECK(v.op == "higher_order::cond");
+  }
+}
+
 TEST_CASE("A trace inside of a functionalised program is refused") {
   const auto f = functionalize([](const Tensors& in) {
     const auto clone = [](const Tensors& of) { return call("aten::clone", {of[0]}); };

@@ -176,15 +176,20 @@ TEST_CASE("functions that give different tensors are refused by traces and fake 
     std::string error;
   };
   const std::vector<Case> cases{
-      {[](const Tensors&) { return Tensors{}; }, "expected 1 results, as many as true_fn, got 0"},
+      {[](const Tensors&) { return Tensors{}; },
+       "expected 1 results, as many as true_fn, got 0; a graph, and fake tensors, stand for "
+       "whatever the data say"},
       {[](const Tensors& in) {
          return Tensors{in[0], in[0]};
        },
-       "expected 1 results, as many as true_fn, got 2"},
+       "expected 1 results, as many as true_fn, got 2; a graph, and fake tensors, stand for "
+       "whatever the data say"},
       {[](const Tensors& in) { return Tensors{sum(in[0])}; },
-       "result 0: expected float32[2, 2] on DEVICE, as of true_fn, got float32[] on DEVICE"},
+       "result 0: expected float32[2, 2] on DEVICE, as of true_fn, got float32[] on DEVICE; "
+       "a graph, and fake tensors, stand for whatever the data say"},
       {[](const Tensors& in) { return Tensors{in[0] > 0}; },
-       "result 0: expected float32[2, 2] on DEVICE, as of true_fn, got bool[2, 2] on DEVICE"},
+       "result 0: expected float32[2, 2] on DEVICE, as of true_fn, got bool[2, 2] on "
+       "DEVICE; a graph, and fake tensors, stand for whatever the data say"},
       {[](const Tensors& in) { return Tensors{transpose(in[0] + 1, 0, 1)}; },
        "result 0: expected float32[2, 2] on DEVICE with strides [2, 1], as of true_fn, got "
        "float32[2, 2] on DEVICE with strides [1, 2]; a graph, and fake tensors, have fixed "
@@ -214,7 +219,8 @@ TEST_CASE("devices of results must agree") {
               [](const Tensors& in) { return Tensors{in[1] + 1}; }, {cpu, cuda});
         }) ==
         "RuntimeError: higher_order::cond: false_fn: result 0: expected float32[1] on cpu, as of "
-        "true_fn, got float32[1] on cuda:1");
+        "true_fn, got float32[1] on cuda:1; a graph, and fake tensors, stand for whatever the "
+        "data say");
 }
 
 TEST_CASE("wrong arguments of cond are errors that name them, eager and traced") {

@@ -135,7 +135,7 @@ TEST_CASE("what is wrong with a call is said by name") {
               {index_of(0)});
         }) ==
         "RuntimeError: higher_order::switch: branch 1: result 0: expected float32[2] on cpu, as of "
-        "branch 0, got bool[2] on cpu");
+        "branch 0, got bool[2] on cpu; a graph, and fake tensors, stand for whatever the data say");
   const auto parameters = switch_op().parameters();
   CHECK(parameters == std::vector<std::string>{"index", "branches", "operands"});
 }

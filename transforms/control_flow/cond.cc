@@ -4,6 +4,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/ops/outputs/output_plan.h"
+#include "switchboard/transforms/control_flow/functionalized.h"
 #include "switchboard/transforms/control_flow/trace_control_flow.h"
 #include "switchboard/transforms/functionalization/functionalization.h"
 

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,13 +56,19 @@ void check_slices(std::string_view op, const std::vector<Tensor>& xs);
 // Whether two tensors of the same sizes have the same strides, where these matter.
 bool same_strides(const Tensor& a, const Tensor& b);
 
-enum class Strides : bool { Ignored, Compared };
+// Whether strides are compared; Varying ones are those of a graph or of fake tensors, too, and may
+// change from one trip to the next.
+enum class Strides : uint8_t { Ignored, Varying, Compared };
 // Throws RuntimeError, naming the result and both metadata, unless `got`, the results of the
 // function `who`, are as many tensors as `expected`, which are those `of`, with the same dtypes,
 // sizes and devices. Strides are compared where a graph is made of the call, which has them burnt
 // in; those of dimensions without a second element do not matter.
 void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, std::string_view of,
                          const std::vector<Tensor>& expected, Strides strides);
+
+// Whether nothing replaces or records a call with these keys: then what it does is what its
+// functions do, one call after the other.
+bool runs_plainly(DispatchKeySet keys, const Stack& stack);
 
 // The rule at Autograd. Where no mode replaces or records the call, the operator is plain control
 // flow: what its functions call is recorded as it runs, captured tensors included. Under
@@ -79,25 +84,6 @@ OperatorBase::Rule autograd_rule(const HigherOrderOperator& op);
 using DerivedCall = void (*)(const HigherOrderOperator& op, const std::string& layer,
                              DispatchKeySet below, Stack* stack);
 inline constinit DerivedCall derived_call = nullptr;
-
-// How the functions of an operator are called.
-enum class FunctionCalls : uint8_t {
-  OneOfThem,      // with the tensors of the operator's lists, in order
-  AgainAndAgain,  // the same the first time, and then with what they gave, or other slices
-};
-// The rule for functionalisation: the operator runs on values, below, with functions that mutate
-// nothing. `function_names` are those of the arguments that are functions, in order; of a list of
-// functions, one name. Results from number `copied` on, which gets the arguments, are copies.
-//
-// Where one of the functions is called, what it writes to its operands is written to them after the
-// call; a result that is an operand, or a view of one, for whatever the data say, is that, too.
-// NotImplementedError for other writes to what functions have not made. Where only the data tell
-// whether a result is a view of an operand, or of what a function has captured, it is a copy, and
-// what one of both holds after a write to the other is not known: NotImplementedError for who reads
-// it.
-FunctionalizeApiRule functionalized(
-    const HigherOrderOperator& op, std::vector<std::string> function_names, FunctionCalls calls,
-    std::function<size_t(const std::vector<IValue>&)> copied = nullptr);
 
 }  // namespace sb::control_flow
 

@@ -7,6 +7,7 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/elementwise/clamp.h"
+#include "switchboard/transforms/control_flow/functionalized.h"
 #include "switchboard/transforms/control_flow/trace_control_flow.h"
 #include "switchboard/transforms/functionalization/functionalization.h"
 

@@ -9,6 +9,7 @@
 #include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/functionalization/functionalization.h"
 #include "switchboard/transforms/functionalization/view_chain.h"
 
 namespace sb::control_flow {
@@ -22,6 +23,16 @@ Tensor own_copy(const Tensor& t) {
 }
 
 namespace {
+
+// The same view of a copy of all of the tensor's memory: a function may look beyond what it is
+// given (aten::as_strided). One that is functionalised records what memory it finds, which differs
+// from one call of the function to the next.
+Tensor copy_to_trace(const Tensor& t) {
+  if (t.is_symbolic() || internal::RunningProgram::any()) return own_copy(t);
+  const auto numel = static_cast<int64_t>(t.storage()->nbytes() / t.itemsize());
+  const Tensor memory = as_strided(t, {numel}, {1}, 0);
+  return as_strided(clone(memory), t.sizes(), t.strides(), t.storage_offset());
+}
 
 // Undoes what functions that are traced write to memory that is not theirs: it is for the graph to
 // write there.
@@ -56,7 +67,7 @@ TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToT
   std::vector<Graph> graphs;
   for (const FunctionToTrace& f : functions) {
     std::vector<Tensor> copies, results;
-    for (const Tensor& input : f.inputs) copies.push_back(own_copy(input));
+    for (const Tensor& input : f.inputs) copies.push_back(copy_to_trace(input));
     std::vector<bool> written(copies.size());
     std::vector<Tensor> captured_written;
     {

@@ -6,6 +6,7 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/views/cat.h"
+#include "switchboard/transforms/control_flow/functionalized.h"
 #include "switchboard/transforms/control_flow/trace_control_flow.h"
 #include "switchboard/transforms/functionalization/functionalization.h"
 

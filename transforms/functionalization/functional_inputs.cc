@@ -88,7 +88,7 @@ Tensor FunctionalInputs::wrap(const Tensor& plain) {
   const Tensor functional =
       found == storages_.end() ? wrap_first(plain) : wrap_another(plain, &memories_[found->second]);
   index_.emplace(plain.impl(), inputs_.size());
-  inputs_.push_back({plain, functional, Tensor()});
+  inputs_.push_back({plain, functional, functional_impl(functional)->lineage(), Tensor()});
   const Tensor grad = grad_hooks->requires_grad(plain) ? grad_hooks->grad_of(plain) : Tensor();
   if (grad.defined()) {
     const Tensor functional_grad = wrap(grad);
@@ -162,15 +162,15 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
   return plain;
 }
 
-void FunctionalInputs::check_reach(const FunctionalTensorImpl& viewed, const Tensor& value) const {
+void FunctionalInputs::check_reach(std::string_view op, const FunctionalTensorImpl& viewed,
+                                   const Tensor& value) const {
   for (const Memory& memory : memories_) {
     if (memory.functional != viewed.functional_storage()) continue;
     const size_t lineage = viewed.lineage();
     const Tensor& input =
         lineage < memory.lineages.size() ? memory.lineages[lineage].first : Tensor();
     if (!input.defined() || !grad_hooks->requires_grad(input) || is_whole_storage(input)) return;
-    SB_CHECK_NOT_IMPLEMENTED(is_part(value, input),
-                             "functionalize: aten::as_strided: ", value.describe(),
+    SB_CHECK_NOT_IMPLEMENTED(is_part(value, input), "functionalize: ", op, ": ", value.describe(),
                              " has elements of the memory of an input, ", input.describe(),
                              ", that the input itself has not, and that requires",
                              " a gradient; pass the program a tensor of the whole memory");
@@ -249,8 +249,9 @@ void FunctionalInputs::write_data() {
       written = true;
     }
     if (written) continue;
+    // Autograd did not see the writes. The graph of a trace knows no other way to say so.
     const GradScope no_grad(false);
-    copy_(memory.base(0), memory.functional->base(0));
+    copy_(detach(memory.base(0)), memory.functional->base(0));
   }
 }
 
@@ -281,14 +282,15 @@ void FunctionalInputs::write_shapes() {
     if (has_moved(input)) {
       Memory* const memory = find_memory(now);
       const Tensor source = memory ? memory->base(now.lineage()) : now.value();
-      set__source_Storage_storage_offset(plain, source.storage(), now.storage_offset(), now.sizes(),
-                                         now.strides());
+      set__source_Tensor_storage_offset(plain, source, now.storage_offset(), now.sizes(),
+                                        now.strides());
       continue;
     }
     if (plain.sizes() != now.sizes() || plain.strides() != now.strides() ||
         plain.storage_offset() != now.storage_offset()) {
       as_strided_(plain, now.sizes(), now.strides(), now.storage_offset());
     }
+    if (now.lineage() != input.lineage) detach_(plain);
   }
 }
 

@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONAL_INPUTS_H_
 #define SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_FUNCTIONAL_INPUTS_H_
 
+#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -25,10 +26,11 @@ class FunctionalInputs {
   // Whether the tensor's storage, or a part of it, has been wrapped.
   bool knows(const Tensor& plain) const { return storages_.contains(plain.storage().get()); }
 
-  // Throws NotImplementedError where as_strided has made `value` of a view of an input that
+  // Throws NotImplementedError where the operator has made `value` of a view of an input that
   // requires a gradient, and it has elements which that input has not: the way of their gradients
   // is not known here.
-  void check_reach(const FunctionalTensorImpl& viewed, const Tensor& value) const;
+  void check_reach(std::string_view op, const FunctionalTensorImpl& viewed,
+                   const Tensor& value) const;
 
   // Ends the program: writes to the plain tensors what it wrote to their functional ones, data
   // first and then shapes, and gives the plain tensors of its results: the input where the result
@@ -44,7 +46,8 @@ class FunctionalInputs {
   struct Input {
     Tensor plain;
     Tensor functional;
-    Tensor grad;  // functional, when it was wrapped
+    size_t lineage;  // when it was wrapped: detach_ takes it off
+    Tensor grad;     // functional, then
   };
   // How autograd knows a memory, by one lineage of its functional storage.
   struct Lineage {

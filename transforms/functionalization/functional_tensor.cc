@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
+#include "switchboard/transforms/functionalization/functionalization.h"
 #include "switchboard/transforms/functionalization/history.h"
 
 namespace sb {
@@ -234,6 +235,24 @@ Tensor functional_of_result(const Tensor& value, IntrusivePtr<FunctionalOwner> o
                                                      std::move(owner)));
 }
 
+namespace {
+
+constexpr ValueHooks kValueHooks{
+    .recorded_value =
+        [](const Tensor& t) {
+          FunctionalTensorImpl* const impl = functional_impl(t);
+          if (!impl || !records_values()) return Tensor();
+          return is_captured(*impl, nullptr) ? impl->captured_value() : impl->value();
+        },
+    .with_value =
+        [](const Tensor& like, const Tensor& value) {
+          return functional_of_result(value, functional_impl(like)->owner());
+        },
+};
+
+[[maybe_unused]] const bool registered = (value_hooks = &kValueHooks, true);
+
+}  // namespace
 }  // namespace internal
 
 Tensor to_functional_tensor(const Tensor& plain, IntrusivePtr<FunctionalOwner> owner) {

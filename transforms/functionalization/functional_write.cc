@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/operator_entry.h"
@@ -69,9 +70,10 @@ class WritingCall {
   std::vector<IValue> run() {
     for (const Tensor& t : written_) layouts_.emplace_back(t);
     // An effect is the operator's own, and comes about once: no other form, and no rehearsal.
+    // Nor does one see what an operator writes in the end while it goes on to read or write it.
     const bool has_effect = has_ordered_effect(op_);
     const std::optional<FunctionalForm> form =
-        has_effect ? std::nullopt : find_functional_form(op_);
+        has_effect || writes_meet() ? std::nullopt : find_functional_form(op_);
     const bool is_view = form && form->op.schema().is_view();
     std::vector<IValue> others;
     if (!form && (has_effect || !op_.entry().has_tag(Tag::inplace_view))) {
@@ -92,6 +94,24 @@ class WritingCall {
 
  private:
   FunctionalTensorImpl& impl_of(size_t i) const { return *functional_impl(written_[i]); }
+
+  // Whether the operator writes to several tensors, and one of them shares memory with another
+  // argument, or comes twice.
+  bool writes_meet() const {
+    if (written_.size() < 2) return false;
+    size_t uses = 0;
+    absl::flat_hash_set<const StorageImpl*> memories;
+    for (const Tensor& t : written_) memories.insert(t.storage().get());
+    for (const IValue& argument : arguments_) {
+      argument.for_each_tensor([&](const Tensor& t) {
+        uses += t.defined() && memories.contains(functional_storage_of(t));
+      });
+    }
+    return uses > memories.size();
+  }
+  const StorageImpl* functional_storage_of(const Tensor& t) const {
+    return context_.functional(t).storage().get();
+  }
 
   // Learns from a run on meta tensors what the operator refuses and what shapes it leaves.
   void rehearse() {
@@ -218,12 +238,44 @@ class WritingCall {
     return results;
   }
 
+  // For arguments that share memory with what is written to, views of one clone of it.
+  void share_clones(absl::flat_hash_map<const TensorImpl*, Tensor>* clones) const {
+    struct Memory {
+      size_t lineage;
+      Tensor clone;
+    };
+    absl::flat_hash_map<const StorageImpl*, Memory> memories;
+    for (const Tensor& t : written_) {
+      const FunctionalTensorImpl& impl = *functional_impl(t);
+      const auto [found, is_new] =
+          memories.try_emplace(t.storage().get(), Memory{impl.lineage(), Tensor()});
+      if (!is_new) continue;
+      impl.functional_storage()->apply_updates();
+      found->second.clone = clone(impl.functional_storage()->base(impl.lineage()));
+    }
+    for (const IValue& argument : arguments_) {
+      argument.for_each_tensor([&](const Tensor& t) {
+        if (!t.defined()) return;
+        const Tensor functional = context_.functional(t);
+        const auto found = memories.find(functional.storage().get());
+        if (found == memories.end()) return;
+        const FunctionalTensorImpl& impl = *functional_impl(functional);
+        SB_CHECK_NOT_IMPLEMENTED(
+            impl.lineage() == found->second.lineage || !records_gradients(),
+            "functionalize: ", op_.name().to_string(), ": it writes to ", t.describe(),
+            " and to the same memory by a tensor that autograd does not know as a view of it");
+        (*clones)[t.impl()] = apply_chain(impl.chain(), found->second.clone);
+      });
+    }
+  }
+
   // Where there is no functional form. The clones are the operator's to write to.
   std::vector<Tensor> compute_on_clones(std::vector<IValue>* others) {
     BelowFunctionalization below(context_.owner());
     absl::flat_hash_map<const TensorImpl*, Tensor> clones;
     for (const Tensor& t : written_)
       if (!clones.contains(t.impl())) clones.emplace(t.impl(), clone(context_.unwrap(t)));
+    if (writes_meet()) share_clones(&clones);
     std::vector<Layout> before;
     std::vector<Storage> storages;
     for (const Tensor& t : written_) {

@@ -26,9 +26,9 @@ bool FunctionalizeContext::captured(const Tensor& tensor) const {
   return impl && internal::is_captured(*impl, owner_);
 }
 
-void FunctionalizeContext::check_reach(const FunctionalTensorImpl& viewed,
+void FunctionalizeContext::check_reach(const OperatorHandle& op, const FunctionalTensorImpl& viewed,
                                        const Tensor& value) const {
-  if (inputs_) inputs_->check_reach(viewed, value);
+  if (inputs_) inputs_->check_reach(op.name().to_string(), viewed, value);
 }
 
 Tensor FunctionalizeContext::wrap(const Tensor& value) const {
@@ -44,12 +44,7 @@ Tensor FunctionalizeContext::unwrap(const Tensor& tensor) const {
       BelowFunctionalization below(owner_);
       return functional_impl(tensor)->captured_value();
     }();
-    const internal::GradHooks& hooks = *internal::grad_hooks;
-    SB_CHECK_NOT_IMPLEMENTED(
-        !hooks.is_grad_enabled() || !hooks.requires_grad(tensor) || hooks.requires_grad(value),
-        "functionalization: a function that an operator takes has captured ", tensor.describe(),
-        ", which requires a gradient of a leaf that the program has made, which is not computed "
-        "there; run backward outside of the program");
+    internal::check_captured_gradient(tensor, value);
     return value;
   }
   if (owns(tensor)) return from_functional_tensor(tensor);
@@ -108,6 +103,31 @@ Tensor FunctionalizeContext::functional_for_write(const OperatorHandle& op, size
 }
 
 namespace internal {
+namespace {
+
+// The function that runs, for errors.
+thread_local std::string_view function_name;
+class FunctionName {
+ public:
+  explicit FunctionName(std::string_view name) : outer_(std::exchange(function_name, name)) {}
+  ~FunctionName() { function_name = outer_; }
+  FunctionName(const FunctionName&) = delete;
+  FunctionName& operator=(const FunctionName&) = delete;
+
+ private:
+  std::string_view outer_;
+};
+
+}  // namespace
+
+void check_captured_gradient(const Tensor& tensor, const Tensor& value) {
+  const GradHooks& hooks = *grad_hooks;
+  SB_CHECK_NOT_IMPLEMENTED(
+      !hooks.is_grad_enabled() || !hooks.requires_grad(tensor) || hooks.requires_grad(value),
+      function_name, ": under functionalization: it has captured ", tensor.describe(),
+      ", which requires a gradient of a leaf that the program has made, which is not computed "
+      "there; run backward outside of the program");
+}
 
 bool passes_by_autograd(const OperatorHandle& op) {
   const Kernel& kernel = op.entry().resolved_table().slots[slot_of(DispatchKey::AutogradCPU)];
@@ -180,9 +200,20 @@ bool is_on_memory_of(const IValue& value, const Tensor& result) {
 
 }  // namespace
 
+namespace {
+
+// Whether the view is one of the memory, whatever part of it the viewed tensor has; or cannot be
+// made again of another value, as it has its memory from a further argument, too.
+bool looks_at_memory(const ViewStep& step, const Tensor& value) {
+  return step.op == as_strided.handle() || step.op == _reshape_alias.handle() ||
+         std::ranges::any_of(step.arguments,
+                             [&](const IValue& other) { return is_on_memory_of(other, value); });
+}
+
+}  // namespace
+
 ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const Tensor& value) {
-  if (step.op == as_strided.handle()) {
-    // It looks at the memory, whatever part of it the viewed tensor has.
+  if (looks_at_memory(step, value)) {
     return {viewed.chain_of(value.sizes(), value.strides(), value.storage_offset()),
             viewed.lineage()};
   }
@@ -235,6 +266,24 @@ Tensor wrap_result(const FunctionalizeContext& context, const OperatorHandle& op
   return functional;
 }
 
+// NotImplementedError where a function looks beyond the memory of its argument: a trace has given
+// it a copy of the argument alone.
+void check_memory(const OperatorHandle& op, const std::vector<IValue>& arguments) {
+  if (function_name.empty() || op != as_strided.handle()) return;
+  const Tensor& self = arguments[0].unchecked_tensor();
+  if (!arguments[1].is_IntList() || !arguments[2].is_IntList()) return;
+  const IntArrayRef sizes = arguments[1].to_int_list(), strides = arguments[2].to_int_list();
+  if (sizes.size() != strides.size()) return;
+  int64_t last = arguments[3].is_None() ? self.storage_offset() : arguments[3].to_int();
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 0) return;
+    last += (sizes[d] - 1) * strides[d];
+  }
+  SB_CHECK_NOT_IMPLEMENTED(
+      static_cast<size_t>(last + 1) * self.itemsize() <= self.storage()->nbytes(), function_name,
+      ": under functionalization: aten::as_strided looks beyond the memory of ", self.describe());
+}
+
 // A call that writes to nothing. Its results may be views, of an argument that the schema says or,
 // as those of _unsafe_view, of another.
 void call_reading(const FunctionalizeContext& context, const OperatorHandle& op, Stack* stack) {
@@ -245,6 +294,7 @@ void call_reading(const FunctionalizeContext& context, const OperatorHandle& op,
                            "makes again whenever the viewed memory is written to");
   if (declared && arguments[*declared].is_Tensor())
     arguments[*declared] = context.functional(arguments[*declared].to_tensor());
+  check_memory(op, arguments);
   ValueCall call(context, arguments);
   check_object_keeps_history(op, arguments, call.values);
   Stack results = call.values;
@@ -270,8 +320,8 @@ void call_reading(const FunctionalizeContext& context, const OperatorHandle& op,
       FunctionalTensorImpl* const base = functional_impl(of);
       ViewStep step{op, call.values, viewed, index};
       step.arguments[viewed] = IValue();
+      if (looks_at_memory(step, result)) context.check_reach(op, *base, result);
       auto [chain, lineage] = view_of(*base, std::move(step), result);
-      if (op == as_strided.handle()) context.check_reach(*base, result);
       auto view = make_intrusive<FunctionalTensorImpl>(base->functional_storage(), lineage,
                                                        std::move(chain), result, base->owner());
       view->share_version_counter(*base);
@@ -380,6 +430,8 @@ std::vector<IValue> call_on_values(const Callable::Function& f, std::vector<IVal
                                    const IntrusivePtr<FunctionalOwner>& owner) {
   const RunningProgram running;
   FunctionEffects* const effects = FunctionEffects::current;
+  const FunctionName name(effects ? std::string_view(effects->who)
+                                  : "functionalization: a function");
   std::vector<Tensor> given;
   for (IValue& argument : arguments) {
     argument = map_tensors(argument, [&](const Tensor& t) {
@@ -408,6 +460,7 @@ std::vector<IValue> call_on_values(const Callable::Function& f, std::vector<IVal
             t.describe(), "; it must be a clone");
         effects->given_captured.push_back(t);
         const Tensor value = impl->captured_value();
+        check_captured_gradient(t, value);
         BelowFunctionalization below(owner);
         return sb::clone(value);
       }

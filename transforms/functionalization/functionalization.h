@@ -30,7 +30,8 @@ class FunctionalizeContext : public FunctionalizeApi {
   // Whether the tensor is a functional one of the program around the function that runs.
   bool captured(const Tensor& tensor) const;
   // As FunctionalInputs::check_reach().
-  void check_reach(const FunctionalTensorImpl& viewed, const Tensor& value) const;
+  void check_reach(const OperatorHandle& op, const FunctionalTensorImpl& viewed,
+                   const Tensor& value) const;
   // A functional tensor with this value.
   Tensor wrap(const Tensor& value) const;
   // The value with every write so far in it, of captured ones too. A plain tensor has what was
@@ -116,6 +117,10 @@ ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const T
 // Whether a tensor belongs to a program around the one with this owner: that of the function of a
 // higher-order operator, which has captured it.
 bool is_captured(const FunctionalTensorImpl& tensor, const IntrusivePtr<FunctionalOwner>& owner);
+
+// Throws NotImplementedError, naming the function that runs, where it has captured a tensor that
+// requires a gradient, of which the tensor's value knows nothing.
+void check_captured_gradient(const Tensor& tensor, const Tensor& value);
 
 // The inputs as functional tensors. Those that are functional and of the same owner stay.
 std::vector<Tensor> wrap_inputs(FunctionalInputs* functional_inputs, TensorList inputs,

@@ -13,10 +13,10 @@ namespace {
 
 void append(Tensors* to, const Tensors& more) { to->insert(to->end(), more.begin(), more.end()); }
 
-Tensors defined_of(const Tensors& tensors) {
+Tensors dense_of(const Tensors& grads) {
   Tensors defined;
-  for (const Tensor& t : tensors)
-    if (t.defined()) defined.push_back(t);
+  for (const Tensor& t : grads)
+    if (t.defined()) defined.push_back(contiguous(t));
   return defined;
 }
 
@@ -91,8 +91,8 @@ GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
   for (const size_t i : step.carried)
     init.push_back(first_gradient(gradients.last[i], select(runs.carried[i], 0, 0)));
   for (const size_t i : step.fixed) init.push_back(first_gradient(Tensor(), runs.fixed[i]));
-  const Tensors stacked = defined_of(gradients.stacked), next = defined_of(gradients.next),
-                rows = defined_of(gradients.rows);
+  const Tensors stacked = dense_of(gradients.stacked), next = dense_of(gradients.next),
+                rows = dense_of(gradients.rows);
   Tensors xs = runs.carried;
   for (const Tensors& more : {runs.slices, stacked, next, rows}) append(&xs, more);
 

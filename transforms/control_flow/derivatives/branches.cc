@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/derivatives/call_node.h"
 #include "switchboard/transforms/control_flow/derivatives/derived_function.h"
@@ -55,7 +56,7 @@ Tensors derive_branches(const DerivedCallSite& call, const std::vector<FunctionA
     for (size_t f = 0; f < functions.size(); ++f)
       of_functions.push_back(functions[f]->function_of(std::move(gradients[f]), kept));
     Tensors operands = inputs;
-    for (const size_t i : given) operands.push_back(grads[i]);
+    for (const size_t i : given) operands.push_back(contiguous(grads[i]));
     return spread(again(others, std::move(of_functions), std::move(operands)), come, inputs.size());
   };
   return record(call, std::move(recorded));

@@ -160,7 +160,13 @@ DerivedFunction::DerivedFunction(const FunctionArgument& f, const std::string& l
   }
   take_captured(*captured);
   const size_t known = captured->size();
-  go_on([&] { results_ = f({inputs_.begin(), inputs_.begin() + inputs.size()}); }, captured);
+  go_on(
+      [&] {
+        results_ = f({inputs_.begin(), inputs_.begin() + inputs.size()});
+        // A result may be what no operator of the function was called with.
+        for (const Tensor& result : results_) trace_.argument_of(result);
+      },
+      captured);
   for (size_t i = known; i < captured->size(); ++i) {
     placeholders_.push_back(&trace_.graph()[inputs_.size()]);
     inputs_.push_back((*captured)[i]);
@@ -268,7 +274,9 @@ DerivedFunction::Gradient DerivedFunction::differentiate(const std::vector<size_
   std::vector<Tensor> of_results;
   for (const size_t i : results) {
     const BelowAutogradGuard below;
-    of_results.push_back(ones_like(detach(results_[i])));
+    // Gradients come dense, whatever strides the result has.
+    of_results.push_back(ones_like(detach(results_[i]), std::nullopt, std::nullopt, std::nullopt,
+                                   std::nullopt, MemoryFormat::Contiguous));
     gradient.placeholders.push_back(trace_.add_input(of_results.back(), str_cat("grad", i)));
   }
   for (size_t r = 0; r < results.size(); ++r) {

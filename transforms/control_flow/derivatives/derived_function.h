@@ -66,7 +66,7 @@ class DerivedFunction {
     std::vector<const Node*> placeholders;
     size_t begin = 0, end = 0;  // of its nodes
   };
-  // The gradients of the inputs with these numbers by those of these results.
+  // The gradients of the inputs with these numbers by those of these results, which are dense.
   Gradient differentiate(const std::vector<size_t>& results, const std::vector<size_t>& inputs);
   // The function that computes those of its gradients for which `kept` is true: zeros where nothing
   // comes.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/transforms/control_flow/derivatives/call_node.h"
 #include "switchboard/transforms/control_flow/derivatives/derived_function.h"
@@ -50,7 +51,7 @@ void derive_map(const DerivedCallSite& site, Stack* stack) {
     if (come.empty()) return Tensors(inputs.size());
     const auto middle = inputs.begin() + static_cast<std::ptrdiff_t>(num_xs);
     Tensors xs(inputs.begin(), middle);
-    for (const size_t i : given) xs.push_back(grads[i]);
+    for (const size_t i : given) xs.push_back(contiguous(grads[i]));
     // The slices of both stand before what is the same for all; the gradient takes its own last.
     const FunctionArgument of_slices("higher_order::map_impl", "f",
                                      function->function_of(std::move(gradient), kept));

@@ -108,7 +108,7 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
     Tensors operands(at(results, num_carried), results.end());
     operands.insert(operands.end(), at(inputs, num_carried), inputs.end());
     const std::vector<size_t> given = defined_in(grads, 0, 2 * num_carried);
-    for (const size_t i : given) operands.push_back(grads[i]);
+    for (const size_t i : given) operands.push_back(contiguous(grads[i]));
     const auto gradients_in = [=](const Tensors& in) {
       return spread({at(in, num_carried + num_fixed), in.end()}, given, 2 * num_carried);
     };
