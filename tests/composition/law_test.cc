@@ -107,6 +107,11 @@ TEST_CASE("An out= form that is composed tells the layers what shape its out get
   }
 }
 
+TEST_CASE("An out= of as many elements as are made may keep its shape") {
+  const auto f = [](const Tensors& in) { return call("aten::arange.out", {1}, {{"out", in[0]}}); };
+  CHECK(broken(kFunctional, f, {number(5)}) == "");
+}
+
 TEST_CASE("An out= whose shape the data says is written to under functionalisation") {
   const auto f = [](const Tensors& in) {
     return call("aten::_unique.out", {in[0]}, {{"out0", in[1]}, {"out1", in[2]}});
@@ -229,6 +234,10 @@ TEST_CASE("A tensor that gets another one's memory has it in a functionalised gr
                 {in[0], in[1], 1, std::vector<int64_t>{2}});
   };
   CHECK(broken(kFunctional, f, {number(0), tensor_with({3}, DType::Float32, {1, 2, 3})}) == "");
+  const auto same = [](const Tensors& in) {
+    return call("aten::set_.source_Tensor", {in[0], call("aten::clone", {in[1]})[0]});
+  };
+  CHECK(broken(kFunctional, same, {number(0), part()}) == "");
 }
 
 TEST_CASE("A write to a view that looks at the memory, not at a tensor, reaches all of it") {
@@ -282,6 +291,17 @@ TEST_CASE("A traced function may look at the memory around what it is given") {
       Judge(f, internal::ArgumentPlan::of(inputs)).judge(parse_stack("functionalize, trace"));
   CHECK(v.kind == Verdict::Kind::Refused);
   CHECK(v.op == "higher_order::scan");
+}
+
+TEST_CASE("The gradient of a branch has the elements of the result, whatever strides that has") {
+  const auto f = [](const Tensors& in) {
+    const auto viewed = [](const Tensors& of) { return call("aten::view_as", {of[0], of[0]}); };
+    const auto same = [](const Tensors& of) { return Tensors{of[0]}; };
+    const Tensor pred = call("aten::gt.Scalar", {call("aten::sum", {in[0]})[0], 0})[0];
+    return cond(pred, viewed, same, {in[0]});
+  };
+  const Tensor memory = tensor_with({4}, DType::Float32, {1, 1, 1, 1});
+  CHECK(broken({"grad, trace", "trace, grad"}, f, {view_of(memory, {2, 2}, {1, 2})}) == "");
 }
 
 TEST_CASE("What a loop gives as it was captured has its gradient in a trace") {
