@@ -9,6 +9,7 @@
 #include "switchboard/tests/composition/judge.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/scan.h"
+#include "switchboard/transforms/control_flow/while_loop.h"
 #include "switchboard/transforms/functionalization/functionalize.h"
 
 namespace sb::composition {
@@ -311,6 +312,18 @@ TEST_CASE("What a loop gives as it was captured has its gradient in a trace") {
   };
   CHECK(broken({"grad, trace", "trace, grad"}, f, {tensor_with({2}, DType::Float32, {1, 2})}) ==
         "");
+}
+
+TEST_CASE("A loop on fake tensors of which only the data tell the strides is refused") {
+  const auto f = [](const Tensors& in) {
+    const auto never = [](const Tensors& of) { return call("aten::lt.Scalar", {of[0], 0}); };
+    const auto turned = [](const Tensors& of) { return Tensors{of[0], of[2], of[2]}; };
+    return while_loop(never, turned, {in[0], call("aten::transpose.int", {in[1], 0, 1})[0], in[1]});
+  };
+  const Stack inputs = {number(0), tensor_with({2, 2}, DType::Float32, {1, 2, 3, 4})};
+  const Verdict v = Judge(f, internal::ArgumentPlan::of(inputs)).judge(parse_stack("fake"));
+  CHECK(v.kind == Verdict::Kind::Refused);
+  CHECK(v.op == "higher_order::while_loop");
 }
 
 TEST_CASE("Below a trace, what a function captures of a leaf of the program is refused by name") {
