@@ -68,8 +68,8 @@ void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   const control_flow::WhileLoopCall call(*stack);
   const std::vector<Tensor> inputs = call.with_additional(call.carried);
   call.check_condition(call_in(mode, call.cond_fn, inputs));
-  // How often the loop goes round only the data tells; at least once, as far as strides go, which
-  // must be the same from then on.
+  // How often the loop goes round only the data tell; strides must be the same from the first trip
+  // on, and where there is none, which gives copies.
   const std::vector<Tensor> first = call_in(mode, call.body_fn, inputs);
   control_flow::check_same_metadata(call.body_fn.name(), first, "the carried inputs", call.carried,
                                     Strides::Varying);
@@ -81,6 +81,13 @@ void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
                                       Strides::Compared);
     break;
   }
+  std::vector<Tensor> copies;
+  {
+    const ModeGuard active(&mode);
+    for (const Tensor& tensor : call.carried) copies.push_back(clone(tensor));
+  }
+  control_flow::check_same_metadata(call.body_fn.name(), next, "a loop that does not go round",
+                                    copies, Strides::Compared);
   *stack = control_flow::values_of(next);
 }
 

@@ -49,7 +49,7 @@ std::string difference_of(const std::string& name, const Tensor& a, const Tensor
 }
 
 // Which results are which inputs, or other results, or share memory with them.
-std::vector<std::string> sharing(const Outcome& run, bool of_results) {
+std::vector<std::string> sharing(const Outcome& run, const Compared& c) {
   std::vector<std::string> facts;
   const auto note = [&](size_t i, const Tensor& other, const char* what, size_t k) {
     const Tensor& result = run.results[i];
@@ -58,9 +58,14 @@ std::vector<std::string> sharing(const Outcome& run, bool of_results) {
     else if (result.is_alias_of(other))
       facts.push_back(str_cat("result ", i, " shares memory with ", what, " ", k));
   };
+  const auto is_unknown = [&](size_t i) {
+    return i < c.sharing_unknown.size() && c.sharing_unknown[i];
+  };
   for (size_t i = 0; i < run.results.size(); ++i) {
+    if (is_unknown(i)) continue;
     for (size_t k = 0; k < run.inputs.size(); ++k) note(i, run.inputs[k], "input", k);
-    for (size_t k = 0; of_results && k < i; ++k) note(i, run.results[k], "result", k);
+    for (size_t k = 0; c.keeps.sharing_of_results && k < i; ++k)
+      if (!is_unknown(k)) note(i, run.results[k], "result", k);
   }
   return facts;
 }
@@ -113,9 +118,7 @@ std::string difference(const Outcome& expected, const Outcome& got, const Compar
         !text.empty())
       return text;
   }
-  if (!c.keeps.sharing) return "";
-  const std::vector<std::string> a = sharing(expected, c.keeps.sharing_of_results),
-                                 b = sharing(got, c.keeps.sharing_of_results);
+  const std::vector<std::string> a = sharing(expected, c), b = sharing(got, c);
   if (const std::string fact = first_missing(a, b); !fact.empty()) return str_cat("not so: ", fact);
   if (const std::string fact = first_missing(b, a); !fact.empty())
     return str_cat("only here: ", fact);

@@ -24,7 +24,9 @@ Outcome run(const TensorFunction& f, const Tensors& inputs);
 struct Compared {
   Keeps keeps;
   bool metadata_only = false;  // fake tensors have nothing else
-  bool gradients = false;      // results are among others gradients, which are sums in some order
+  // Of which results nothing is said of what they share memory with; of those beyond it is.
+  std::vector<bool> sharing_unknown = {};
+  bool gradients = false;  // results are among others gradients, which are sums in some order
 };
 
 // "" where two runs that did not throw gave the same: dtypes, sizes and elements of results, whole

@@ -157,7 +157,7 @@ Verdict Judge::judge(const LayerStack& stack) {
         compared.keeps.sharing_of_results && layer->keeps.sharing_of_results;
   }
   if (options_.loops && has(stack, "trace")) compared.keeps.strides = false;
-  if (options_.branches && has(stack, "fake")) compared.keeps.sharing = false;
+  if (has(stack, "fake")) compared.sharing_unknown = options_.of_branches;
   compared.metadata_only = has(stack, "fake");
   compared.gradients = graded_stack;
   const auto make_run = stack.empty() ? nullptr : stack.back()->inputs;

@@ -35,9 +35,9 @@ struct JudgeOptions {
   bool recorded = true;
   // Whether it has loops. What these carry has in a graph the strides that it begins with.
   bool loops = false;
-  // Whether it has branches. On fake tensors nobody knows which one is taken, and so what of the
-  // others a result shares memory with.
-  bool branches = false;
+  // Which results may come of branches; none by default. On fake tensors nobody knows which branch
+  // is taken, and so what these results share memory with.
+  std::vector<bool> of_branches = {};
 };
 
 // A function whose answers are known.

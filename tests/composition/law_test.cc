@@ -9,6 +9,7 @@
 #include "switchboard/tests/composition/judge.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/scan.h"
+#include "switchboard/transforms/control_flow/while_loop.h"
 #include "switchboard/transforms/functionalization/functionalize.h"
 
 namespace sb::composition {
@@ -105,6 +106,11 @@ TEST_CASE("An out= form that is composed tells the layers what shape its out get
     CHECK(broken(kFunctional, f, inputs) == "");
     CHECK(broken({"trace", "fake"}, f, inputs) == "");
   }
+}
+
+TEST_CASE("An out= of as many elements as are made may keep its shape") {
+  const auto f = [](const Tensors& in) { return call("aten::arange.out", {1}, {{"out", in[0]}}); };
+  CHECK(broken(kFunctional, f, {number(5)}) == "");
 }
 
 TEST_CASE("An out= whose shape the data says is written to under functionalisation") {
@@ -229,6 +235,10 @@ TEST_CASE("A tensor that gets another one's memory has it in a functionalised gr
                 {in[0], in[1], 1, std::vector<int64_t>{2}});
   };
   CHECK(broken(kFunctional, f, {number(0), tensor_with({3}, DType::Float32, {1, 2, 3})}) == "");
+  const auto same = [](const Tensors& in) {
+    return call("aten::set_.source_Tensor", {in[0], call("aten::clone", {in[1]})[0]});
+  };
+  CHECK(broken(kFunctional, same, {number(0), part()}) == "");
 }
 
 TEST_CASE("A write to a view that looks at the memory, not at a tensor, reaches all of it") {
@@ -284,6 +294,17 @@ TEST_CASE("A traced function may look at the memory around what it is given") {
   CHECK(v.op == "higher_order::scan");
 }
 
+TEST_CASE("The gradient of a branch has the elements of the result, whatever strides that has") {
+  const auto f = [](const Tensors& in) {
+    const auto viewed = [](const Tensors& of) { return call("aten::view_as", {of[0], of[0]}); };
+    const auto same = [](const Tensors& of) { return Tensors{of[0]}; };
+    const Tensor pred = call("aten::gt.Scalar", {call("aten::sum", {in[0]})[0], 0})[0];
+    return cond(pred, viewed, same, {in[0]});
+  };
+  const Tensor memory = tensor_with({4}, DType::Float32, {1, 1, 1, 1});
+  CHECK(broken({"grad, trace", "trace, grad"}, f, {view_of(memory, {2, 2}, {1, 2})}) == "");
+}
+
 TEST_CASE("What a loop gives as it was captured has its gradient in a trace") {
   const auto f = [](const Tensors& in) {
     const auto captured = [&](const Tensors& of) { return Tensors{in[0], of[0]}; };
@@ -291,6 +312,18 @@ TEST_CASE("What a loop gives as it was captured has its gradient in a trace") {
   };
   CHECK(broken({"grad, trace", "trace, grad"}, f, {tensor_with({2}, DType::Float32, {1, 2})}) ==
         "");
+}
+
+TEST_CASE("A loop on fake tensors of which only the data tell the strides is refused") {
+  const auto f = [](const Tensors& in) {
+    const auto never = [](const Tensors& of) { return call("aten::lt.Scalar", {of[0], 0}); };
+    const auto turned = [](const Tensors& of) { return Tensors{of[0], of[2], of[2]}; };
+    return while_loop(never, turned, {in[0], call("aten::transpose.int", {in[1], 0, 1})[0], in[1]});
+  };
+  const Stack inputs = {number(0), tensor_with({2, 2}, DType::Float32, {1, 2, 3, 4})};
+  const Verdict v = Judge(f, internal::ArgumentPlan::of(inputs)).judge(parse_stack("fake"));
+  CHECK(v.kind == Verdict::Kind::Refused);
+  CHECK(v.op == "higher_order::while_loop");
 }
 
 TEST_CASE("Below a trace, what a function captures of a leaf of the program is refused by name") {

@@ -18,8 +18,6 @@ struct Keeps {
   bool strides = true;
   // Which results share memory with one another.
   bool sharing_of_results = true;
-  // Which results share memory at all.
-  bool sharing = true;
 };
 
 struct Layer {

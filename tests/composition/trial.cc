@@ -29,12 +29,45 @@ bool has_callee(const Block& block, const std::set<Callee>& callees) {
   });
 }
 
+// Which outputs may come of a branch: results of branches, and of what was given such a result.
+std::vector<bool> outputs_of_branches(const Block& block) {
+  std::vector<bool> found(block.steps.size());
+  bool inputs = false;
+  for (size_t i = 0; i < block.steps.size(); ++i) {
+    Step step = block.steps[i];
+    const std::set<Callee> branching{Callee::Cond, Callee::WhileLoop};
+    bool any = branching.contains(step.callee);
+    for (const Block& inner : step.blocks) any = any || has_callee(inner, branching);
+    const auto of_this_block = [&](const auto& f) {
+      for_each_ref(step, [&](const Ref& ref, size_t depth) {
+        if (ref.depth == depth) f(ref);
+      });
+    };
+    of_this_block([&](const Ref& ref) {
+      any = any || (ref.step == Ref::kInputs ? inputs : found[static_cast<size_t>(ref.step)]);
+    });
+    found[i] = any;
+    // It may have given its memory to another argument.
+    if (!any || !step.op || !step.op->schema().is_mutable()) continue;
+    of_this_block([&](const Ref& ref) {
+      if (ref.step == Ref::kInputs)
+        inputs = true;
+      else
+        found[static_cast<size_t>(ref.step)] = true;
+    });
+  }
+  std::vector<bool> outputs;
+  for (const Ref& ref : block.outputs)
+    outputs.push_back(ref.step == Ref::kInputs ? inputs : found[static_cast<size_t>(ref.step)]);
+  return outputs;
+}
+
 Judge judge_of(const Program& program) {
   return Judge([&program](const Tensors& inputs) { return run_block(program.block, inputs); },
                program.inputs,
                {.recorded = program.recorded,
                 .loops = has_callee(program.block, {Callee::WhileLoop, Callee::Scan}),
-                .branches = has_callee(program.block, {Callee::Cond, Callee::WhileLoop})});
+                .of_branches = outputs_of_branches(program.block)});
 }
 
 // The message without its numbers, by which a failure is known when the program changes.

@@ -281,7 +281,9 @@ void FunctionalInputs::write_shapes() {
     }
     if (has_moved(input)) {
       Memory* const memory = find_memory(now);
-      const Tensor source = memory ? memory->base(now.lineage()) : now.value();
+      Tensor source = memory ? memory->base(now.lineage()) : now.value();
+      // Its offset counts from the source's first element.
+      if (!source.is_contiguous() || source.storage_offset() != 0) source = flat_storage(source);
       set__source_Tensor_storage_offset(plain, source, now.storage_offset(), now.sizes(),
                                         now.strides());
       continue;

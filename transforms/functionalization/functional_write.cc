@@ -52,6 +52,12 @@ struct Layout {
   }
 };
 
+int64_t numel_of(IntArrayRef sizes) {
+  int64_t numel = 1;
+  for (const int64_t size : sizes) numel *= size;
+  return numel;
+}
+
 class WritingCall {
  public:
   WritingCall(const FunctionalizeContext& context, const OperatorHandle& op,
@@ -380,6 +386,8 @@ class WritingCall {
     if (value.sizes() == IntArrayRef(layout.sizes)) return value;
     SB_CHECK(rehearsed_, op_.name().to_string(), ": a result of shape ", shape_text(value.sizes()),
              " cannot be written to ", tensor.describe());
+    // An out= of as many elements may keep its shape (arange.out).
+    if (value.numel() == numel_of(layout.sizes)) return reshape(value, layout.sizes);
     return expand(value, layout.sizes);
   }
 
@@ -400,10 +408,9 @@ class WritingCall {
   void check_can_grow(const FunctionalTensorImpl& self, const Layout& layout) const {
     SB_CHECK_NOT_IMPLEMENTED(self.functional_storage()->num_tensors() == 1, op_.name().to_string(),
                              ": memory that grows under several tensors cannot be functionalised");
-    int64_t numel = 1;
-    for (int64_t size : layout.sizes) numel *= size;
     SB_CHECK_NOT_IMPLEMENTED(
-        layout.offset == 0 && layout.bytes == static_cast<size_t>(numel) * itemsize(self.dtype()),
+        layout.offset == 0 &&
+            layout.bytes == static_cast<size_t>(numel_of(layout.sizes)) * itemsize(self.dtype()),
         op_.name().to_string(), ": a tensor of shape ", shape_text(layout.sizes), " with strides ",
         shape_text(layout.strides), " and offset ", layout.offset,
         " does not fill its memory: growing to it cannot be functionalised");
