@@ -97,14 +97,14 @@ Tensor prepared(const char* op, Tensor x, const Axes& axes, bool complex) {
   bool fill = false;
   for (size_t i = 0; i < axes.dims.size(); ++i) {
     const int64_t d = axes.dims[i];
-    const SymInt& size = axes.sizes[i];
-    if (same_size(x.sym_size(d), size)) continue;
-    if (is_less(size, x.sym_size(d))) {
-      x = slice(x, d, 0, size);
-    } else {
-      missing[2 * (rank - static_cast<size_t>(d)) - 1] = size - x.sym_size(d);
-      fill = true;
-    }
+    const SymInt &size = axes.sizes[i], own = x.sym_size(d);
+    if (known(own == size)) continue;
+    // Symbols take one way for all sizes, and ask nothing.
+    const SymInt kept = sym_min(own, size);
+    SymInt& lack = missing[2 * (rank - static_cast<size_t>(d)) - 1];
+    lack = size - kept;
+    fill = fill || !known(lack == 0);
+    if (!known(kept == own)) x = narrow(x, d, 0, kept);
   }
   return fill ? constant_pad_nd(x, SymIntArrayRef(missing), 0) : x;
 }

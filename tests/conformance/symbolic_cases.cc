@@ -129,13 +129,8 @@ class SymbolicCall {
   }
 
   std::optional<Outcome> pinned_size(const std::string& verdict) const {
-    const Json& classes = json_.at("classes");
-    const Json& varies = json_.at("varies");
-    const bool none_is_due = verdict == "kept" || verdict == "works";
-    for (size_t c = 0; c < classes.size(); ++c) {
-      const bool varying = std::ranges::find(varies, Json(c)) != varies.end();
-      if (!varying && !none_is_due) continue;
-      for (const Json& place : classes[c]) {
+    for (const Json& c : json_.at("varies")) {
+      for (const Json& place : json_.at("classes").at(c.get<size_t>())) {
         if (!size_at(place).maybe_int()) continue;
         if (verdict == "specialised" || verdict == "works, pinned" || verdict == "raised")
           return Outcome::skipped("pinned, as by PyTorch");
