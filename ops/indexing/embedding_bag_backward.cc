@@ -143,7 +143,8 @@ BasicTensorMeta<Int> sample_weights_rule(const Tensor& grad, const Tensor& weigh
   SB_CHECK(indices.is_contiguous() && offset2bag.is_contiguous(), op,
            ": indices and offset2bag: expected contiguous tensors");
   const Int bags = numel_of<Int>(offset2bag), count = numel_of<Int>(indices);
-  SB_CHECK(bags == count || same_size(bags, Int(0)), op,
+  const auto is_full = bags == count;
+  SB_CHECK(known(is_full) ? is_full : sym_or(is_full, bags == Int(0)), op,
            ": offset2bag: expected a bag for each of the indices, got ", offset2bag.describe());
   return {{count}, grad.dtype()};
 }

@@ -113,8 +113,12 @@ std::optional<SizeVector<Int>> view_strides_of(const Tensor& self, const SizeVec
     if (self.dim() == 0) return SymDimVector(sizes.size(), SymInt(1));
     // Says nothing of sizes: what is contiguous stays so.
     if (self.is_contiguous()) return contiguous_strides(sizes);
-    SB_CHECK(!same_size(self.sym_numel(), SymInt(0)), "view: ", self.describe(),
-             " may have no element");
+    if (same_size(self.sym_numel(), SymInt(0))) {
+      const bool same = self.sym_sizes().size() == sizes.size() &&
+                        known(equal_sizes<SymInt>(self.sym_sizes(), sizes));
+      return same ? SymDimVector(self.sym_strides().begin(), self.sym_strides().end())
+                  : contiguous_strides(sizes);
+    }
     return strides_by_chunk<SymInt>(self.sym_sizes(), self.sym_strides(), sizes);
   }
 }
