@@ -145,7 +145,7 @@ void ShapeEnv::note_settled(Expr condition, const SymOrigin& origin, bool reads)
           mark == marked_.end() ? "" : str_cat("; marked dynamic by ", to_string(mark->second)));
     }
     if (settings_.on_settle == OnSettle::Record)
-      settled_.push_back({info.name, info.sources, text, origin});
+      settled_.push_back({info.name, info.sources, text, reads, origin});
   }
 }
 

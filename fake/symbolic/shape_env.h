@@ -94,6 +94,7 @@ struct SettledSymbol {
   std::string symbol;
   std::vector<std::string> sources;  // the dimensions that are it
   std::string text;                  // "s0 == 5"
+  bool was_read = false;             // as a number, and not only found equal to one
   SymOrigin origin;
 };
 // A condition that must hold and can be checked only when the data is there.

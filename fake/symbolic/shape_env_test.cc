@@ -345,7 +345,9 @@ TEST_CASE("settings say what is done where a size becomes a number", "[fake][sym
   REQUIRE(env->settled().size() == 2);
   CHECK(env->settled()[0].symbol == "s0");
   CHECK(env->settled()[0].text == "s0 == 5");
+  CHECK(env->settled()[0].was_read);
   CHECK(env->settled()[0].origin.reason == "demo::narrow");
+  CHECK_FALSE(env->settled()[1].was_read);
   CHECK(env->settled()[1].sources == Texts{"x.size(1)"});
 }
 
