@@ -123,6 +123,13 @@ Tensor alias_with_symbols(const Tensor& base, SymIntArrayRef sizes, SymIntArrayR
 }
 
 Tensor alias_transposed(const Tensor& base, size_t dim0, size_t dim1) {
+  if (base.is_symbolic()) [[unlikely]] {
+    SymDimVector sizes(base.sym_sizes().begin(), base.sym_sizes().end());
+    SymDimVector strides(base.sym_strides().begin(), base.sym_strides().end());
+    std::swap(sizes[dim0], sizes[dim1]);
+    std::swap(strides[dim0], strides[dim1]);
+    return alias_with_symbols(base, sizes, strides, base.sym_storage_offset());
+  }
   IntrusivePtr<TensorImpl> view = make_view(*base.impl(), base.storage_offset());
   view->set_transposed(*base.impl(), dim0, dim1);
   return Tensor(std::move(view));

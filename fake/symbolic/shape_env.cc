@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "absl/strings/str_join.h"
 #include "switchboard/fake/symbolic/expr_sym_node.h"
 
 namespace sb {
@@ -129,8 +130,43 @@ bool ShapeEnv::suppressed() const {
   return false;
 }
 
-void ShapeEnv::record_guard(Expr condition, SymOrigin origin) {
+void ShapeEnv::note_settled(Expr condition, const SymOrigin& origin, bool reads) {
+  symbolic::Facts then = facts_;
+  then.learn(condition);
+  for (const Expr symbol : symbolic::symbols_of(condition)) {
+    if (!reads && !then.simplify(symbol)->is_const()) continue;
+    const SymbolInfo& info = symbol_of(symbol).info;
+    const std::string text = symbolic::to_string(condition);
+    const auto mark = marked_.find(symbol);
+    if (settings_.on_settle == OnSettle::Throw || mark != marked_.end()) {
+      SB_THROW(
+          SettledSymbolError, to_string(origin), ": settles ", info.name, " (",
+          absl::StrJoin(info.sources, ", "), "), so that ", text,
+          mark == marked_.end() ? "" : str_cat("; marked dynamic by ", to_string(mark->second)));
+    }
+    if (settings_.on_settle == OnSettle::Record)
+      settled_.push_back({info.name, info.sources, text, reads, origin});
+  }
+}
+
+void ShapeEnv::mark_dynamic(const SymInt& size, SourceLocation where) {
+  const std::lock_guard lock(mutex_);
+  SB_CHECK_VALUE(size.is_symbolic(), "mark_dynamic: expected a symbol, got ", size.to_string());
+  const Expr e = facts_.simplify(static_cast<const ExprSymNode*>(size.node())->expr());
+  SB_CHECK_VALUE(e->is_symbol() && !e->has_unbacked,
+                 "mark_dynamic: expected the size of an input, got ", symbolic::to_string(e));
+  marked_.emplace(e, origin_of(where));
+}
+
+std::vector<SettledSymbol> ShapeEnv::settled() const {
+  const std::lock_guard lock(mutex_);
+  return settled_;
+}
+
+void ShapeEnv::record_guard(Expr condition, SymOrigin origin, bool reads) {
   if (suppressed()) return;
+  if (settings_.on_settle != OnSettle::Allow || !marked_.empty())
+    note_settled(condition, origin, reads);
   guards_.push_back({condition, "", std::move(origin), symbolic::symbols_of(condition)});
   facts_.learn(condition);
   changed();
@@ -152,7 +188,7 @@ Number ShapeEnv::evaluate_number(Expr number, SourceLocation where) {
   const std::optional<Number> n = symbolic::evaluate(e, hints_);
   if (!n) throw_data_dependent(e, origin_of(where));
   const Expr value = e->kind == SymKind::Int ? pool_.constant(n->i) : pool_.constant_float(n->d);
-  record_guard(pool_.apply(SymOp::Eq, {e, value}), origin_of(where));
+  record_guard(pool_.apply(SymOp::Eq, {e, value}), origin_of(where), /*reads=*/true);
   return *n;
 }
 

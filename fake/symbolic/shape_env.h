@@ -43,6 +43,21 @@ enum class DimDynamic : uint8_t {
   Dynamic,  // a symbol of its own
 };
 
+// A symbol would become a number, where that was refused: it says which symbol, who asked, and, of
+// a size that was marked, where that was.
+class SettledSymbolError : public RuntimeError {
+ public:
+  using RuntimeError::RuntimeError;
+  std::string_view kind() const noexcept override { return "SettledSymbolError"; }
+};
+
+// What is done where a size at hand is settled: read as a number, or found equal to one.
+enum class OnSettle : uint8_t {
+  Allow,   // a guard says so
+  Record,  // so does ShapeEnv::settled()
+  Throw,   // SettledSymbolError, and nothing is recorded
+};
+
 // As ShapeEnv's settings. Equal ones give equal results, so that a cache key can hold them.
 struct ShapeEnvSettings {
   bool allow_scalar_outputs = true;            // item() gives a symbol
@@ -50,12 +65,13 @@ struct ShapeEnvSettings {
   bool assume_static_by_default = false;       // a dimension is Static unless it says otherwise
   bool specialize_zero_one = true;             // hints of 0 and 1 become plain; others are above 1
   bool duck_shape = true;                      // otherwise Duck is Dynamic
+  OnSettle on_settle = OnSettle::Allow;
 
   bool operator==(const ShapeEnvSettings&) const = default;
   template <class H>
   friend H AbslHashValue(H h, const ShapeEnvSettings& s) {
     return H::combine(std::move(h), s.allow_scalar_outputs, s.allow_dynamic_output_shape_ops,
-                      s.assume_static_by_default, s.specialize_zero_one, s.duck_shape);
+                      s.assume_static_by_default, s.specialize_zero_one, s.duck_shape, s.on_settle);
   }
 };
 
@@ -72,6 +88,14 @@ struct Guard {
   std::string text;  // what holds: "s0 == 2*s1"
   SymOrigin origin;
   std::vector<std::pair<std::string, int64_t>> hints;  // of the symbols in it
+};
+// A symbol that became a number, or that an expression which was read as one has in it.
+struct SettledSymbol {
+  std::string symbol;
+  std::vector<std::string> sources;  // the dimensions that are it
+  std::string text;                  // "s0 == 5"
+  bool was_read = false;             // as a number, and not only found equal to one
+  SymOrigin origin;
 };
 // A condition that must hold and can be checked only when the data is there.
 struct RuntimeAssert {
@@ -107,7 +131,13 @@ class ShapeEnv : public IntrusiveTarget {
   static IntrusivePtr<ShapeEnv> create(ShapeEnvSettings settings = {}) {
     return make_intrusive<ShapeEnv>(settings);
   }
+  using Options = ShapeEnvSettings;
   const ShapeEnvSettings& settings() const { return settings_; }
+
+  // Of the size of an input, whatever on_settle is: to settle it is a SettledSymbolError from now
+  // on. Throws ValueError where it is a number already, or only data will tell it. As
+  // `torch._dynamo.mark_dynamic`.
+  void mark_dynamic(const SymInt& size, SourceLocation where = SourceLocation::current());
 
   // The size of a dimension of an input: `hint` is the size at hand, `source` the dimension's name,
   // "x.size(0)". A plain integer for a Static one, and for 0 and 1 where the settings specialise
@@ -125,6 +155,8 @@ class ShapeEnv : public IntrusiveTarget {
   // Everything recorded, in order.
   std::vector<Guard> guards() const;
   std::vector<RuntimeAssert> runtime_asserts() const;
+  // With OnSettle::Record, what was settled, in order.
+  std::vector<SettledSymbol> settled() const;
   // Those that wait for this symbol.
   std::vector<RuntimeAssert> runtime_asserts(std::string_view symbol) const;
   std::vector<SymbolInfo> symbols() const;
@@ -206,7 +238,9 @@ class ShapeEnv : public IntrusiveTarget {
   const Symbol& symbol_of(Expr e) const { return symbols_[e->value]; }
   const Symbol* find_symbol(std::string_view name) const;
   bool suppressed() const;
-  void record_guard(Expr condition, SymOrigin origin);
+  // A number was read where `reads`.
+  void record_guard(Expr condition, SymOrigin origin, bool reads = false);
+  void note_settled(Expr condition, const SymOrigin& origin, bool reads);
   // The truth of a condition; guards.
   bool evaluate_condition(Expr condition, SourceLocation where);
   symbolic::Number evaluate_number(Expr e, SourceLocation where);
@@ -229,6 +263,8 @@ class ShapeEnv : public IntrusiveTarget {
   absl::flat_hash_map<int64_t, Expr> duck_;
   std::vector<Recorded> guards_;
   std::vector<Recorded> asserts_;
+  std::vector<SettledSymbol> settled_;
+  absl::flat_hash_map<Expr, SymOrigin> marked_;  // by mark_dynamic
   symbolic::SymbolValues hints_;
   symbolic::SymbolValues bound_;
   absl::flat_hash_map<char, int> counts_;  // of symbols, by first letter

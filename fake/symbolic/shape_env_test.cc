@@ -318,5 +318,54 @@ TEST_CASE("long chains of sizes and of questions take no time to speak of", "[fa
   CHECK(env->guards().size() < 5);
 }
 
+TEST_CASE("settings say what is done where a size becomes a number", "[fake][symbolic]") {
+  const auto how = GENERATE(OnSettle::Allow, OnSettle::Record, OnSettle::Throw);
+  const auto env = ShapeEnv::create({.on_settle = how});
+  const SymInt a = env->create_symint(5, "x.size(0)");
+  const SymInt b = env->create_symint(6, "x.size(1)");
+  const SymReason reason("demo::narrow");
+  // What leaves a symbol a symbol settles nothing.
+  CHECK(a < b);
+  CHECK(env->settled().empty());
+  if (how == OnSettle::Throw) {
+    CHECK_THROWS_AS(a.guard_int(), SettledSymbolError);
+    CHECK_THROWS_WITH(guard_bool(a == 5), Contains("demo::narrow (") &&
+                                              Contains("settles s0 (x.size(0)), so that s0 == 5"));
+    CHECK_THROWS_AS((a * b).guard_int(), SettledSymbolError);
+    CHECK(texts(*env) == Texts{"s0 < s1"});
+    return;
+  }
+  CHECK(a.guard_int() == 5);
+  CHECK(guard_bool(b + 1 == 7));
+  CHECK(texts(*env).size() == 3);
+  if (how == OnSettle::Allow) {
+    CHECK(env->settled().empty());
+    return;
+  }
+  REQUIRE(env->settled().size() == 2);
+  CHECK(env->settled()[0].symbol == "s0");
+  CHECK(env->settled()[0].text == "s0 == 5");
+  CHECK(env->settled()[0].was_read);
+  CHECK(env->settled()[0].origin.reason == "demo::narrow");
+  CHECK_FALSE(env->settled()[1].was_read);
+  CHECK(env->settled()[1].sources == Texts{"x.size(1)"});
+}
+
+TEST_CASE("to settle a size that was marked dynamic is an error that shows both places",
+          "[fake][symbolic]") {
+  const auto env = ShapeEnv::create();
+  const SymInt marked = env->create_symint(5, "x.size(0)");
+  const SymInt other = env->create_symint(6, "x.size(1)");
+  env->mark_dynamic(marked);
+  CHECK(other.guard_int() == 6);
+  const SymReason reason("demo::narrow");
+  CHECK_THROWS_WITH(marked.guard_int(), Contains("demo::narrow (") && Contains("settles s0") &&
+                                            Contains("; marked dynamic by ") &&
+                                            Contains("shape_env_test.cc"));
+  CHECK(texts(*env) == Texts{"s1 == 6"});
+  CHECK_THROWS_AS(env->mark_dynamic(env->create_unbacked_symint()), ValueError);
+  CHECK_THROWS_AS(env->mark_dynamic(4), ValueError);
+}
+
 }  // namespace
 }  // namespace sb

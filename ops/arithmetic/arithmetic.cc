@@ -12,6 +12,8 @@
 #include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/memory_format.h"
+#include "switchboard/ops/shape/resize.h"
+#include "switchboard/ops/shape/symbolic_operands.h"
 #endif
 
 namespace sb {
@@ -303,6 +305,12 @@ Tensor abs_body(const Tensor& out, const Tensor& self) {
   SB_CHECK(!out.defined() || can_cast(real, out.dtype()), "abs: result type ", to_string(real),
            " can't be cast to the desired output type ", to_string(out.dtype()));
   // As PyTorch: the strides of a new result are those of empty_like.
+  if (any_symbolic(self, out)) {
+    if (!out.defined())
+      return empty_with_symbols(self.sym_sizes(), internal::dense_strides_like(self), real);
+    resize_symbolic_output(out, self.sym_sizes());
+    return out;
+  }
   Tensor result = out;
   if (!out.defined()) {
     result = empty_strided_on(self.device(), self.sizes(), empty_like_strides(self), real);

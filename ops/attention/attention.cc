@@ -46,8 +46,8 @@ Tensor added_mask(const Tensor& mask, const Tensor& like) {
   return masked_fill(zeros(mask.sym_sizes(), like.dtype(), std::nullopt, mask.device()),
                      logical_not(mask), kMinusInfinity);
 }
-// The last size is part of a factor, and so a number.
-int64_t embedding_of(const Tensor& query) { return query.sym_size(-1).guard_int(); }
+// The root of the last size: a number, or a symbol where that is one.
+SymFloat root_of_embedding(const Tensor& query) { return sym_sqrt(sym_float(query.sym_size(-1))); }
 
 Tensor causal_mask(const Tensor& query, const Tensor& key) {
   return tril(
@@ -73,7 +73,7 @@ std::tuple<Tensor, Tensor> attention_with_weights(const Tensor& query, const Ten
   std::optional<Tensor> mask = given(attn_mask);
   check_inputs("_scaled_dot_product_attention", query, key, value, mask, is_causal);
   if (is_causal) mask = causal_mask(query, key);
-  const Tensor scaled = div_Scalar(query, std::sqrt(static_cast<double>(embedding_of(query))));
+  const Tensor scaled = div_Scalar(query, root_of_embedding(query));
   return attend(scaled, key, value, mask, dropout_p, /*zero_if_masked=*/false);
 }
 
@@ -106,10 +106,12 @@ Tensor run_flash(const Tensor& query, const Tensor& key, const Tensor& value,
 
 Tensor compose(const Tensor& query, const Tensor& key, const Tensor& value,
                const std::optional<Tensor>& mask, double dropout_p, std::optional<double> scale) {
-  const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(embedding_of(query))));
+  const bool is_negative = scale.value_or(0) < 0;
+  const SymFloat factor =
+      scale ? SymFloat(std::abs(*scale)) : SymFloat(1.0) / root_of_embedding(query);
   // Half of it for each side, lest products overflow.
-  const double root = std::sqrt(std::abs(factor));
-  return std::get<0>(attend(mul_Scalar(query, factor < 0 ? -root : root), mul_Scalar(key, root),
+  const SymFloat root = sym_sqrt(factor);
+  return std::get<0>(attend(mul_Scalar(query, is_negative ? -root : root), mul_Scalar(key, root),
                             value, mask, dropout_p, /*zero_if_masked=*/true));
 }
 

@@ -42,12 +42,14 @@ Tensor masked_scores(const Tensor& scores, const std::optional<Tensor>& mask, bo
 
 // What the weights are exponentials of, in the dtype of logsumexp.
 Tensor scores_of(const Tensor& query, const Tensor& key, bool is_causal,
-                 const std::optional<Tensor>& mask, double factor) {
+                 const std::optional<Tensor>& mask, const Scalar& factor) {
   const Tensor scores = mul_Scalar(matmul(query, transpose(key, -2, -1)), factor);
   return masked_scores(scores, mask, is_causal);
 }
-double factor_of(const Tensor& query, std::optional<double> scale) {
-  return scale.value_or(1 / std::sqrt(static_cast<double>(query.sym_size(-1).guard_int())));
+// A symbol where the last size of query is one.
+Scalar factor_of(const Tensor& query, std::optional<double> scale) {
+  if (scale) return *scale;
+  return SymFloat(1.0) / sym_sqrt(sym_float(query.sym_size(-1)));
 }
 // -infinity for a query that may look at nothing: its weights are 0 by any other number.
 Tensor finite_logsumexp(const Tensor& logsumexp) {
@@ -83,7 +85,7 @@ std::tuple<Tensor, Tensor, Tensor> flash_backward(const Tensor& grad_out, const 
   const Tensor query = wide(query_given), grad = wide(grad_out);
   const Tensor key = internal::repeat_heads(wide(key_given), query);
   const Tensor value = internal::repeat_heads(wide(value_given), query);
-  const double factor = factor_of(query, scale);
+  const Scalar factor = factor_of(query, scale);
   const Tensor weights = has_weights ? logsumexp
                                      : exp(sub(scores_of(query, key, is_causal, mask, factor),
                                                unsqueeze(finite_logsumexp(logsumexp), -1)));

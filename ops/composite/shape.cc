@@ -42,7 +42,7 @@ Tensor adjoint_matrix(const Tensor& self) {
 }
 Tensor reverse_dims(const Tensor& self) {
   check_defined("numpy_T", self);
-  DimVector dims(self.sizes().size());
+  DimVector dims(static_cast<size_t>(self.dim()));
   for (size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<int64_t>(dims.size() - 1 - d);
   return permute(self, dims);
 }

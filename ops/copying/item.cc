@@ -61,7 +61,8 @@ bool equal_meta(const Tensor&, const Tensor&) {
 bool is_same_size_kernel(const Tensor& self, const Tensor& other) {
   check_defined("is_same_size: self", self);
   check_defined("is_same_size: other", other);
-  return self.sizes() == other.sizes();
+  return std::ranges::equal(self.sym_sizes(), other.sym_sizes(),
+                            [](const SymInt& a, const SymInt& b) { return guard_bool(a == b); });
 }
 
 }  // namespace

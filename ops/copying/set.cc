@@ -4,9 +4,11 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/memory/allocator.h"
+#include "switchboard/core/symbols/symbolic_shape.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
+#include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/memory_format.h"
 #include "switchboard/ops/shape/resize.h"
@@ -24,11 +26,19 @@ void check_format(const char* op, std::optional<MemoryFormat> format, size_t ran
   SB_CHECK(fits, op, ": memory_format ", to_string(*format), " does not fit ", rank, " dimensions");
 }
 
-Tensor resize_to(const char* op, const Tensor& self, IntArrayRef size,
+Tensor resize_to(const char* op, const Tensor& self, SymIntArrayRef size,
                  std::optional<MemoryFormat> format) {
   check_defined(op, self);
   check_format(op, format, size.size());
-  const DimVector sizes(size.begin(), size.end());  // self may be the template
+  if (any_symbolic(self, size)) {
+    if (format)
+      set_symbolic_sizes(self, size, strides_in_format<SymInt>(size, *format));
+    else
+      resize_symbolic_output(self, size);
+    return self;
+  }
+  const IntArrayRef numbers = size.expect_ints();
+  const DimVector sizes(numbers.begin(), numbers.end());  // self may be the template
   if (!format) {
     if (self.sizes() != IntArrayRef(sizes)) resize_tensor(self, sizes);
     return self;
@@ -39,7 +49,7 @@ Tensor resize_to(const char* op, const Tensor& self, IntArrayRef size,
   return self;
 }
 
-Tensor resize_kernel(const Tensor& self, IntArrayRef size, std::optional<MemoryFormat> format) {
+Tensor resize_kernel(const Tensor& self, SymIntArrayRef size, std::optional<MemoryFormat> format) {
   return resize_to("resize_", self, size, format);
 }
 
@@ -47,7 +57,7 @@ Tensor resize_as_kernel(const Tensor& self, const Tensor& the_template,
                         std::optional<MemoryFormat> format) {
   check_defined("resize_as_: the_template", the_template);
   if (format == MemoryFormat::Preserve) format = suggest_memory_format(the_template);
-  return resize_to("resize_as_", self, the_template.sizes(), format);
+  return resize_to("resize_as_", self, the_template.sym_sizes(), format);
 }
 
 // A storage of at least `bytes` with the bytes of `source`: itself, or a copy.
@@ -67,48 +77,50 @@ Storage grow_copy(const Storage& source, size_t bytes) {
 }
 
 template <MakeRoom make_room>
-Tensor set_to(const Tensor& self, const Storage& source, int64_t offset, IntArrayRef size,
-              IntArrayRef stride) {
+Tensor set_to(const Tensor& self, const Storage& source, const SymInt& offset, SymIntArrayRef size,
+              SymIntArrayRef stride) {
   check_defined("set_", self);
   SB_CHECK(source, "set_: source: got no storage");
   SB_CHECK(source->device() == self.device(), "set_: source is on ", to_string(source->device()),
            ", self is ", self.describe());
-  const DimVector sizes(size.begin(), size.end());
-  DimVector strides(stride.begin(), stride.end());
-  if (stride.empty() && self.sizes() == IntArrayRef(sizes)) {
-    strides.assign(self.strides().begin(), self.strides().end());  // as a resize to the same sizes
-  } else if (stride.empty()) {
-    strides.resize(sizes.size());
-    int64_t next = 1;
-    for (size_t d = sizes.size(); d-- > 0;) {
-      strides[d] = next;
-      next = checked_mul(next, std::max<int64_t>(sizes[d], 1));
-    }
+  const SymDimVector sizes(size.begin(), size.end());
+  SymDimVector strides(stride.begin(), stride.end());
+  if (stride.empty()) {
+    // As a resize, which leaves the same sizes as they are.
+    const bool same = std::ranges::equal(
+        self.sym_sizes(), sizes, [](const SymInt& a, const SymInt& b) { return same_size(a, b); });
+    if (same)
+      strides.assign(self.sym_strides().begin(), self.sym_strides().end());
+    else
+      strides = contiguous_strides(SymIntArrayRef(sizes));
   }
-  const int64_t needed =
-      checked_storage_bytes(sizes, strides, offset, static_cast<int64_t>(self.itemsize()));
+  // What symbols stand for, where there are some.
+  DimVector size_numbers, stride_numbers;
+  for (const SymInt& s : sizes) size_numbers.push_back(stand_in(s));
+  for (const SymInt& s : strides) stride_numbers.push_back(stand_in(s));
+  const int64_t needed = checked_storage_bytes(size_numbers, stride_numbers, stand_in(offset),
+                                               static_cast<int64_t>(self.itemsize()));
   const Storage kept = make_room(source, static_cast<size_t>(needed));  // may be self's own
-  self.impl()->set_sizes_and_strides(sizes, strides);
+  self.impl()->set_sym_sizes_and_strides(sizes, strides, offset);
   self.impl()->set_storage(kept);
-  self.impl()->set_storage_offset(offset);
   return self;
 }
 
 template <MakeRoom make_room>
 Tensor set_to_tensor(const Tensor& self, const Tensor& source) {
   check_defined("set_: source", source);
-  return set_to<make_room>(self, source.storage(), source.storage_offset(), source.sizes(),
-                           source.strides());
+  return set_to<make_room>(self, source.storage(), source.sym_storage_offset(), source.sym_sizes(),
+                           source.sym_strides());
 }
 
 // The offset counts from the source's first element.
-Tensor set_to_tensor_part(const Tensor& self, const Tensor& source, int64_t storage_offset,
-                          IntArrayRef size, IntArrayRef stride) {
+Tensor set_to_tensor_part(const Tensor& self, const Tensor& source, const SymInt& storage_offset,
+                          SymIntArrayRef size, SymIntArrayRef stride) {
   check_defined("set_: source", source);
   SB_CHECK(source.is_contiguous(), "set_: source: expected a contiguous tensor, got ",
            source.describe());
-  return set_to<grow>(self, source.storage(), checked_add(source.storage_offset(), storage_offset),
-                      size, stride);
+  return set_to<grow>(self, source.storage(), source.sym_storage_offset() + storage_offset, size,
+                      stride);
 }
 
 // All of the storage, as a vector.
@@ -116,13 +128,13 @@ Tensor set_to_storage(const Tensor& self, const Storage& source) {
   check_defined("set_", self);
   SB_CHECK(source, "set_: source: got no storage");
   const int64_t numel = static_cast<int64_t>(source->nbytes() / self.itemsize());
-  return set_to<grow>(self, source, 0, {numel}, {});
+  return set_to<grow>(self, source, 0, {SymInt(numel)}, {});
 }
 
 Tensor set_to_nothing(const Tensor& self) {
   check_defined("set_", self);
   const DeviceType type = self.device().type;
-  return set_to<grow>(self, make_storage(0, get_allocator(type), type), 0, {0}, {});
+  return set_to<grow>(self, make_storage(0, get_allocator(type), type), 0, {SymInt(0)}, {});
 }
 
 // The functional forms.
@@ -152,8 +164,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .composite_explicit(on_clone<set_to_storage, const Storage&>)
       .out("source_Storage_out");
   define(m, set_source_Storage_storage_offset)
-      .composite_explicit(
-          on_clone<set_to<grow_copy>, const Storage&, int64_t, IntArrayRef, IntArrayRef>)
+      .composite_explicit(on_clone<set_to<grow_copy>, const Storage&, const SymInt&, SymIntArrayRef,
+                                   SymIntArrayRef>)
       .out("source_Storage_storage_offset_out");
 }
 

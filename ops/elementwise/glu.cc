@@ -119,6 +119,12 @@ std::tuple<Tensor, Tensor> log_sigmoid_to(const Tensor& self, const Tensor& outp
                                           const Tensor& buffer) {
   check_defined("log_sigmoid", self);
   check_defined("log_sigmoid", buffer);
+  if (any_symbolic(self, buffer)) {
+    structured_form<kLogSigmoidRule, log_sigmoid_kernel>(log_sigmoid_forward_out, with_data)(
+        self, output, buffer);
+    set_symbolic_sizes(buffer, self.sym_sizes());
+    return {output, buffer};
+  }
   const bool direct = buffer.is_contiguous() || buffer.sizes() != self.sizes();
   const Tensor target = direct ? buffer : empty_on(buffer.device(), self.sizes(), buffer.dtype());
   structured_form<kLogSigmoidRule, log_sigmoid_kernel>(log_sigmoid_forward_out, with_data)(

@@ -173,13 +173,20 @@ Tensor pow_Scalar_out_form(const Scalar& self, const Tensor& exponent, const Ten
       self.is_complex() ? self.to<std::complex<double>>() == 1.0 : self.to<double>() == 1.0;
   if (!is_one) {
     const Tensor number = wrapped_scalar_tensor(self, exponent);
+    if (any_symbolic(exponent, out)) {
+      resize_symbolic_output(out, exponent.sym_sizes());
+      return pow_Scalar_body(out, number, exponent);
+    }
     if (!out.defined() || out.sizes() == exponent.sizes())
       return pow_Scalar_body(out, number, exponent);
     const Tensor result = empty_on(exponent.device(), exponent.sizes(), out.dtype());
     copy_result_to_out("pow", pow_Scalar_body(result, number, exponent), out);
     return out;
   }
-  resize_output(out, exponent.sizes());
+  if (any_symbolic(exponent, out))
+    resize_symbolic_output(out, exponent.sym_sizes());
+  else
+    resize_output(out, exponent.sizes());
   return fill_(out, 1);
 }
 

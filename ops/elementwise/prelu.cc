@@ -11,6 +11,7 @@
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/memory_format.h"
+#include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
@@ -22,21 +23,22 @@ Tensor weight_for(const char* op, const Tensor& self, const Tensor& weight) {
   check_defined(op, weight);
   SB_CHECK(weight.dim() <= 1, op, ": argument weight: expected one number or one dimension, got ",
            weight.dim(), " dimensions");
-  const bool one_number = weight.numel() == 1;
+  const SymInt count = weight.sym_numel();
+  const bool one_number = same_size(count, 1);
   SB_CHECK(one_number || self.dim() > 0, op,
            ": argument self: expected dimensions, got a 0-dim tensor");
-  const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
-  SB_CHECK(one_number || channels == weight.numel(), op, ": argument weight: expected ", channels,
-           " numbers, one for each channel, got ", weight.numel());
+  const SymInt channels = self.dim() > 1 ? self.sym_size(1) : SymInt(1);
+  SB_CHECK(one_number ? SymBool(true) : channels == count, op, ": argument weight: expected ",
+           channels.to_string(), " numbers, one for each channel, got ", count.to_string());
   SB_CHECK(self.dtype() == weight.dtype(), op, ": argument weight: expected ",
            to_string(self.dtype()), ", got ", to_string(weight.dtype()));
   // Last, as in PyTorch: what is of the wrong shape is refused for that.
   SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()), op, ": not implemented for ",
                            to_string(self.dtype()));
   if (one_number) return view(weight, {});
-  DimVector shape(static_cast<size_t>(self.dim()), 1);
+  SymDimVector shape(static_cast<size_t>(self.dim()), SymInt(1));
   shape[1] = channels;
-  return view(weight, shape);
+  return view(weight, SymIntArrayRef(shape));
 }
 
 Tensor is_positive(const Tensor& self) { return gt_Scalar(self, 0); }
@@ -53,14 +55,16 @@ std::tuple<Tensor, Tensor> prelu_gradients(const Tensor& grad_output, const Tens
   SB_CHECK(grad_output.dtype() == self.dtype(), "prelu_backward: argument grad_output: expected ",
            to_string(self.dtype()), ", got ", grad_output.describe());
   const Tensor w = weight_for("prelu_backward", self, weight);
-  SB_CHECK(grad_output.sizes() == self.sizes(),
-           "prelu_backward: argument grad_output: expected shape ", shape_text(self.sizes()),
-           ", got ", grad_output.describe());
+  by_size(any_symbolic(grad_output, self), [&]<class Int>() {
+    SB_CHECK(equal_sizes<Int>(sizes_of<Int>(grad_output), sizes_of<Int>(self)),
+             "prelu_backward: argument grad_output: expected shape ",
+             shape_text(sizes_of<Int>(self)), ", got ", grad_output.describe());
+  });
   const Tensor positive = is_positive(self);
   const Tensor to_self =
       contiguous(where(positive, grad_output, mul(grad_output, w)), suggest_memory_format(self));
   const Tensor parts = where_ScalarSelf(positive, 0, mul(self, grad_output));
-  if (w.dim() == 0) return {to_self, view(sum_all(parts), weight.sizes())};
+  if (w.dim() == 0) return {to_self, view(sum_all(parts), weight.sym_sizes())};
   std::vector<int64_t> dims;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (d != 1) dims.push_back(d);

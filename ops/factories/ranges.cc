@@ -256,10 +256,18 @@ Tensor empty_steps(const char* op, const Scalar& start, const Scalar& end, int64
   return empty({n}, dtype, layout, device, pin_memory, std::nullopt);
 }
 
-Tensor eye_to(int64_t n, int64_t m, const Tensor& out) {
+void check_eye(const SymInt& rows, const SymInt& cols) {
+  SB_CHECK(rows >= 0, "eye: argument n: expected 0 or more, got ", rows.to_string());
+  SB_CHECK(cols >= 0, "eye: argument m: expected 0 or more, got ", cols.to_string());
+}
+Tensor eye_to(const SymInt& rows, const SymInt& cols, const Tensor& out) {
   SB_CHECK(out.defined(), "eye: out: expected a tensor, got an undefined one");
-  SB_CHECK(n >= 0, "eye: argument n: expected 0 or more, got ", n);
-  SB_CHECK(m >= 0, "eye: argument m: expected 0 or more, got ", m);
+  check_eye(rows, cols);
+  if (out.is_meta() && (rows.is_symbolic() || cols.is_symbolic() || out.is_symbolic())) {
+    resize_symbolic_output(out, {rows, cols});
+    return out;
+  }
+  const int64_t n = rows.guard_int(), m = cols.guard_int();
   resize_output(out, {n, m});
   if (out.is_meta() || out.numel() == 0) return out;
   zero_(out);
@@ -271,9 +279,8 @@ Tensor eye_to(int64_t n, int64_t m, const Tensor& out) {
   return out;
 }
 
-Tensor eye_any(int64_t n, int64_t m, SB_TENSOR_OPTIONS) {
-  SB_CHECK(n >= 0, "eye: argument n: expected 0 or more, got ", n);
-  SB_CHECK(m >= 0, "eye: argument m: expected 0 or more, got ", m);
+Tensor eye_any(const SymInt& n, const SymInt& m, SB_TENSOR_OPTIONS) {
+  check_eye(n, m);
   const internal::BelowRecordingGuard fresh;
   return eye_m_out(n, m, empty({0}, dtype, layout, device, pin_memory, std::nullopt));
 }
@@ -310,13 +317,13 @@ SB_LIBRARY_FRAGMENT(aten, m) {
           });
   define(m, logspace_out).cpu_and_meta(logspace_to);
 
-  define(m, eye).composite_explicit([](int64_t n, SB_TENSOR_OPTIONS) {
+  define(m, eye).composite_explicit([](const SymInt& n, SB_TENSOR_OPTIONS) {
     return eye_any(n, n, dtype, layout, device, pin_memory);
   });
   define(m, eye_m).composite_explicit(eye_any);
   define(m, eye_out)
-      .cpu([](int64_t n, const Tensor& out) { return eye_to(n, n, out); })
-      .meta([](int64_t n, const Tensor& out) { return eye_to(n, n, out); });
+      .cpu([](const SymInt& n, const Tensor& out) { return eye_to(n, n, out); })
+      .meta([](const SymInt& n, const Tensor& out) { return eye_to(n, n, out); });
   define(m, eye_m_out).cpu_and_meta(eye_to);
 }
 

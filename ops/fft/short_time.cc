@@ -33,13 +33,14 @@ void check_window(const char* op, const Tensor& self, const OptionalTensor& wind
   if (!is_given(window)) return;
   SB_CHECK(window->device() == self.device(), op, ": window: expected a tensor on ",
            "the device of self = ", self.describe(), ", got ", window->describe());
-  SB_CHECK(window->dim() == 1 && window->size(0) == win_length, op, ": window: expected shape [",
-           win_length, "], got ", window->describe());
+  SB_CHECK(window->dim() == 1, op, ": window: expected one dimension, got ", window->describe());
+  SB_CHECK(window->sym_size(0) == win_length, op, ": window: expected shape [", win_length,
+           "], got ", window->describe());
 }
 
-// The window with zeros around.
-Tensor centered(const Tensor& window, int64_t n_fft) {
-  const int64_t missing = n_fft - window.size(0);
+// A window of win_length with zeros around.
+Tensor centered(const Tensor& window, int64_t win_length, int64_t n_fft) {
+  const int64_t missing = n_fft - win_length;
   return missing == 0 ? window : constant_pad_nd(window, {missing / 2, missing - missing / 2}, 0);
 }
 
@@ -59,18 +60,19 @@ Tensor stft_of(const Tensor& self, int64_t n_fft, OptionalInt hop, OptionalInt w
 
   Tensor x = self.dim() == 1 ? unsqueeze(self, 0) : self;
   if (center) x = squeeze_dim(pad(unsqueeze(x, 0), {n_fft / 2, n_fft / 2}, pad_mode, {}), 0);
-  const int64_t points = x.size(1);
-  SB_CHECK(n_fft <= points, op, ": n_fft: expected at most ", points, ", the points of the signal",
-           center ? " with its padding" : "", ", got ", n_fft);
-  const int64_t frames = 1 + (points - n_fft) / hop_length;
-  const int64_t step = x.stride(1);
-  x = as_strided(x, {x.size(0), frames, n_fft},
-                 {x.stride(0), frames == 1 ? step : checked_mul(hop_length, step), step},
-                 std::nullopt);
+  const SymInt points = x.sym_size(1);
+  SB_CHECK(points >= n_fft, op, ": n_fft: expected at most ", points.to_string(),
+           ", the points of the signal", center ? " with its padding" : "", ", got ", n_fft);
+  const SymInt frames = (points - n_fft) / hop_length + 1;
+  const SymInt step = x.sym_strides()[1];
+  x = as_strided(
+      x, SymIntArrayRef{x.sym_size(0), frames, n_fft},
+      SymIntArrayRef{x.sym_strides()[0], known(frames == 1) ? step : step * hop_length, step},
+      std::nullopt);
   if (is_given(window)) {
-    x = mul(x, centered(*window, n_fft));
+    x = mul(x, centered(*window, win_length, n_fft));
   } else if (win_length < n_fft) {
-    x = mul(x, centered(new_ones(self, {win_length}, {}, {}, {}, {}), n_fft));
+    x = mul(x, centered(new_ones(self, {win_length}, {}, {}, {}, {}), win_length, n_fft));
   }
 
   const bool complex = is_complex(x.dtype());
@@ -87,10 +89,10 @@ Tensor stft_of(const Tensor& self, int64_t n_fft, OptionalInt hop, OptionalInt w
 }
 
 // Sums of what frames, (batch, frames, points), have for the points of a signal.
-Tensor overlap_added(const Tensor& frames, int64_t length, int64_t hop_length) {
-  const int64_t n_fft = frames.size(2);
-  const Tensor sums =
-      col2im(transpose(frames, 1, 2), {1, length}, {1, n_fft}, {1, 1}, {0, 0}, {1, hop_length});
+Tensor overlap_added(const Tensor& frames, const SymInt& length, int64_t n_fft,
+                     int64_t hop_length) {
+  const Tensor sums = col2im(transpose(frames, 1, 2), SymIntArrayRef{1, length}, {1, n_fft}, {1, 1},
+                             {0, 0}, {1, hop_length});
   return squeeze_dim(squeeze_dim(sums, 2), 1);
 }
 
@@ -103,16 +105,17 @@ Tensor istft_of(const Tensor& self, int64_t n_fft, OptionalInt hop, OptionalInt 
   const int64_t rank = complex ? self.dim() : self.dim() - 1;
   SB_CHECK_INDEX(rank >= 2, op, ": self: expected 2 or 3 dimensions of complex numbers, got ",
                  self.describe());
-  SB_CHECK(rank <= 3 && (complex || self.size(-1) == 2), op,
+  SB_CHECK(rank <= 3 && (complex || guard_bool(self.sym_size(-1) == 2)), op,
            ": self: expected 2 or 3 dimensions of complex numbers, got ", self.describe());
-  SB_CHECK(self.numel() != 0, op, ": self: expected elements, got ", self.describe());
+  SB_CHECK(self.sym_numel() != 0, op, ": self: expected elements, got ", self.describe());
   // A copy can be viewed so, whatever self's strides.
   Tensor x = complex ? self : view_as_complex(clone(self, MemoryFormat::Contiguous));
-  const int64_t frames = x.size(-1), frequencies = x.size(-2);
-  const bool onesided = onesided_or_not.value_or(frequencies != n_fft);
+  const SymInt frames = x.sym_size(-1), frequencies = x.sym_size(-2);
+  const bool onesided = onesided_or_not ? *onesided_or_not : guard_bool(frequencies != n_fft);
   const int64_t expected = onesided ? n_fft / 2 + 1 : n_fft;
-  SB_CHECK(n_fft > 0 && frequencies == expected, op, ": self: expected ", expected,
-           " frequencies, got ", frequencies);
+  SB_CHECK(n_fft > 0, op, ": n_fft: expected a positive number, got ", n_fft);
+  SB_CHECK(frequencies == expected, op, ": self: expected ", expected, " frequencies, got ",
+           frequencies.to_string());
   const int64_t hop_length = hop.value_or(n_fft >> 2), win_length = win.value_or(n_fft);
   SB_CHECK(0 < hop_length && hop_length <= win_length, op,
            ": hop_length: expected from 1 to win_length = ", win_length, ", got ", hop_length);
@@ -129,21 +132,26 @@ Tensor istft_of(const Tensor& self, int64_t n_fft, OptionalInt hop, OptionalInt 
 
   const Tensor weights = centered(
       is_given(window) ? *window : new_ones(self, {win_length}, to_real(x.dtype()), {}, {}, {}),
-      n_fft);
-  const int64_t whole = checked_add(n_fft, checked_mul(hop_length, frames - 1));
+      win_length, n_fft);
+  const SymInt whole = (frames - 1) * hop_length + n_fft;
   const int64_t start = center ? n_fft / 2 : 0;
-  const int64_t end = length ? checked_add(start, *length) : center ? -(n_fft / 2) : whole;
-  const Tensor signal = slice(overlap_added(mul(x, weights), whole, hop_length), 1, start, end);
-  const Tensor squares = expand(mul(weights, weights), {1, frames, n_fft});
-  const Tensor weight = slice(overlap_added(squares, whole, hop_length), 1, start, end);
-  SB_CHECK(weight.numel() != 0, op, ": expected at least one point between ", start, " and ", end,
-           " of ", whole);
+  const SymInt end = length   ? SymInt(checked_add(start, *length))
+                     : center ? SymInt(-(n_fft / 2))
+                              : whole;
+  const auto between = [&](const Tensor& t) {
+    return slice(overlap_added(t, whole, n_fft, hop_length), 1, start, end);
+  };
+  const Tensor signal = between(mul(x, weights));
+  const Tensor weight = between(expand(mul(weights, weights), SymIntArrayRef{1, frames, n_fft}));
+  SB_CHECK(weight.sym_numel() != 0, op, ": expected at least one point between ", start, " and ",
+           end.to_string(), " of ", whole.to_string());
   SB_CHECK(!has_data(weight) || !(item(min_all(abs(weight))).to<double>() < 1e-11), op,
            ": the windows weigh nothing at some point of the signal");
 
   Tensor result = div(signal, weight);
   if (rank == 2) result = squeeze_dim(result, 0);
-  return end > whole ? constant_pad_nd(result, {0, end - whole}, 0) : result;
+  const bool lacks_points = length && asked_or_false(end > whole);
+  return lacks_points ? constant_pad_nd(result, SymIntArrayRef{0, end - whole}, 0) : result;
 }
 
 }  // namespace

@@ -96,18 +96,25 @@ Tensor prepared(const char* op, Tensor x, const Axes& axes, bool complex) {
   const auto rank = static_cast<size_t>(x.dim());
   SymDimVector missing(2 * rank, 0);
   bool fill = false;
+  std::vector<size_t> cut;
   for (size_t i = 0; i < axes.dims.size(); ++i) {
     const int64_t d = axes.dims[i];
-    const SymInt& size = axes.sizes[i];
-    if (same_size(x.sym_size(d), size)) continue;
-    if (is_less(size, x.sym_size(d))) {
-      x = slice(x, d, 0, size);
-    } else {
-      missing[2 * (rank - static_cast<size_t>(d)) - 1] = size - x.sym_size(d);
-      fill = true;
+    const SymInt &size = axes.sizes[i], own = x.sym_size(d);
+    if (known(own == size)) continue;
+    if (known(own >= size)) {
+      x = narrow(x, d, 0, size);
+      continue;
     }
+    // Symbols that may be either are filled up and then cut, which asks nothing.
+    const bool is_short = known(own <= size);
+    missing[2 * (rank - static_cast<size_t>(d)) - 1] =
+        is_short ? size - own : sym_max(size - own, SymInt(0));
+    if (!is_short) cut.push_back(i);
+    fill = true;
   }
-  return fill ? constant_pad_nd(x, SymIntArrayRef(missing), 0) : x;
+  if (fill) x = constant_pad_nd(x, SymIntArrayRef(missing), 0);
+  for (const size_t i : cut) x = narrow(x, axes.dims[i], 0, axes.sizes[i]);
+  return x;
 }
 
 void check_real(const char* op, const Tensor& self) {

@@ -65,6 +65,12 @@ class Elements {
     return true;
   }
 
+  bool are_symbolic() const {
+    for (size_t i = 0; i < size(); ++i)
+      if (any_symbolic(self(i))) return true;
+    return false;
+  }
+
  private:
   void check_list(const std::string& argument, size_t i) const {
     if (!is_listed(arguments_[i])) return;
@@ -134,7 +140,8 @@ class Foreach {
   }
 
   static void write(const OperatorHandle& element, const Elements& elements) {
-    if (!elements.are_alike()) {
+    // Tensors with symbols hold nothing that a call which throws could leave half written.
+    if (!elements.are_symbolic() && !elements.are_alike()) {
       for (size_t i = 0; i < elements.size(); ++i)
         MetaRehearsal::run(element, elements.arguments(element, i));
     }

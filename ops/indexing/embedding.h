@@ -58,11 +58,11 @@ SB_OP(embedding_bag_padding_idx,
 // The gradients of weight and of per_sample_weights, from that of the bags and the other results.
 SB_OP(_embedding_bag_dense_backward,
       "aten::_embedding_bag_dense_backward(Tensor grad, Tensor indices, Tensor offset2bag, Tensor "
-      "bag_size, Tensor maximum_indices, int num_weights, bool scale_grad_by_freq, int mode, "
+      "bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, "
       "Tensor? per_sample_weights, int padding_idx=-1) -> Tensor");
 SB_OP(_embedding_bag_backward,
       "aten::_embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor "
-      "offset2bag, Tensor bag_size, Tensor maximum_indices, int num_weights, bool "
+      "offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool "
       "scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, int padding_idx=-1) "
       "-> Tensor");
 SB_OP(

@@ -11,46 +11,55 @@
 #include "switchboard/ops/indexing/embedding.h"
 #include "switchboard/ops/indexing/repeat_interleave.h"
 #include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {
 
-TensorMeta dense_backward_rule(const Tensor& grad, const Tensor& indices, const Tensor& offset2bag,
-                               const Tensor& bag_size, const Tensor& maximum_indices,
-                               int64_t num_weights, bool, int64_t mode,
-                               const std::optional<Tensor>& per_sample_weights, int64_t) {
+template <SizeType Int>
+BasicTensorMeta<Int> dense_backward_rule(const Tensor& grad, const Tensor& indices,
+                                         const Tensor& offset2bag, const Tensor& bag_size,
+                                         const Tensor& maximum_indices, const Int& num_weights,
+                                         bool, int64_t mode,
+                                         const std::optional<Tensor>& per_sample_weights, int64_t) {
   constexpr const char* op = "_embedding_bag_dense_backward";
   SB_CHECK(mode == BagMode::kSum || mode == BagMode::kMean || mode == BagMode::kMax, op,
            ": mode: expected 0 (sum), 1 (mean) or 2 (max), got ", mode);
   SB_CHECK(is_floating_point(grad.dtype()), op, ": grad: not implemented for ", grad.describe());
   SB_CHECK_INDEX(grad.dim() == 2, op, ": grad: expected a matrix, got ", grad.describe());
-  SB_CHECK(num_weights >= 0, op, ": num_weights: ", num_weights, " is negative");
-  const TensorMeta meta{{num_weights, grad.sizes()[1]}, grad.dtype()};
+  SB_CHECK(num_weights >= 0, op, ": num_weights: ", size_text(num_weights), " is negative");
+  const BasicTensorMeta<Int> meta{{num_weights, sizes_of<Int>(grad)[1]}, grad.dtype()};
   if (mode == BagMode::kMax) {
     SB_CHECK_INDEX(maximum_indices.dim() == 2 && bag_size.dim() == 1, op,
                    ": expected a matrix of maximum_indices and a vector bag_size, got ",
                    maximum_indices.describe(), " and ", bag_size.describe());
-    SB_CHECK_INDEX(bag_size.numel() == maximum_indices.sizes()[0] &&
-                       bag_size.numel() == grad.sizes()[0] &&
-                       grad.sizes()[1] == maximum_indices.sizes()[1],
+    const Int bags = numel_of<Int>(bag_size);
+    const Int expected[] = {bags, sizes_of<Int>(grad)[1]};
+    SB_CHECK_INDEX(equal_sizes<Int>(sizes_of<Int>(maximum_indices), expected) &
+                       equal_sizes<Int>(sizes_of<Int>(grad), expected),
                    op, ": maximum_indices ", maximum_indices.describe(), ", bag_size ",
                    bag_size.describe(), " and grad ", grad.describe(), " do not belong together");
     return meta;
   }
-  SB_CHECK_INDEX(
-      indices.dim() == 1 && offset2bag.dim() == 1 && indices.numel() <= offset2bag.numel(), op,
-      ": expected vectors with a bag for each of the indices, got ", indices.describe(), " and ",
-      offset2bag.describe());
+  const auto check_bags = [&](const auto& fits) {
+    SB_CHECK_INDEX(fits, op, ": expected vectors with a bag for each of the indices, got ",
+                   indices.describe(), " and ", offset2bag.describe());
+  };
+  check_bags(indices.dim() == 1 && offset2bag.dim() == 1);
+  check_bags(numel_of<Int>(indices) <= numel_of<Int>(offset2bag));
   SB_CHECK(is_index_dtype(indices.dtype()) && offset2bag.dtype() == indices.dtype() &&
                bag_size.dtype() == indices.dtype(),
            op, ": indices, offset2bag and bag_size: expected one dtype, int32 or int64, got ",
            indices.describe(), ", ", offset2bag.describe(), " and ", bag_size.describe());
   if (is_given(per_sample_weights)) {
-    SB_CHECK_INDEX(per_sample_weights->dim() == 1 && per_sample_weights->numel() >= indices.numel(),
-                   op, ": per_sample_weights: expected a number for each of the indices, got ",
-                   per_sample_weights->describe());
+    const auto check_weights = [&](const auto& fits) {
+      SB_CHECK_INDEX(fits, op, ": per_sample_weights: expected a number for each of the indices, ",
+                     "got ", per_sample_weights->describe());
+    };
+    check_weights(per_sample_weights->dim() == 1);
+    check_weights(numel_of<Int>(*per_sample_weights) >= numel_of<Int>(indices));
     SB_CHECK(per_sample_weights->dtype() == grad.dtype(), op, ": per_sample_weights: expected ",
              to_string(grad.dtype()), ", got ", per_sample_weights->describe());
   }
@@ -74,7 +83,7 @@ void max_backward(const Tensor& grad, const Tensor& bag_size, const Tensor& maxi
 }
 
 void dense_backward_kernel(const Tensor& grad, const Tensor& indices, const Tensor& offset2bag,
-                           const Tensor& bag_size, const Tensor& maximum_indices, int64_t,
+                           const Tensor& bag_size, const Tensor& maximum_indices, const SymInt&,
                            bool scale_grad_by_freq, int64_t mode,
                            const std::optional<Tensor>& per_sample_weights, int64_t padding_idx,
                            const Tensor& out) {
@@ -112,15 +121,18 @@ void dense_backward_kernel(const Tensor& grad, const Tensor& indices, const Tens
   add_rows(out, grad, moves);
 }
 
-TensorMeta sample_weights_rule(const Tensor& grad, const Tensor& weight, const Tensor& indices,
-                               const Tensor& offsets, const Tensor& offset2bag, int64_t mode,
-                               int64_t) {
+template <SizeType Int>
+BasicTensorMeta<Int> sample_weights_rule(const Tensor& grad, const Tensor& weight,
+                                         const Tensor& indices, const Tensor& offsets,
+                                         const Tensor& offset2bag, int64_t mode, int64_t) {
   constexpr const char* op = "_embedding_bag_per_sample_weights_backward";
   SB_CHECK(mode == BagMode::kSum, op, ": mode: expected 0 (sum), got ", mode);
-  SB_CHECK(grad.dim() == 2 && weight.dim() == 2 && indices.dim() == 1 &&
-               grad.sizes()[1] == weight.sizes()[1],
-           op, ": expected two matrices of equally many columns and a vector, got ",
-           grad.describe(), ", ", weight.describe(), " and ", indices.describe());
+  const auto check_shapes = [&](const auto& fit) {
+    SB_CHECK(fit, op, ": expected two matrices of equally many columns and a vector, got ",
+             grad.describe(), ", ", weight.describe(), " and ", indices.describe());
+  };
+  check_shapes(grad.dim() == 2 && weight.dim() == 2 && indices.dim() == 1);
+  check_shapes(sizes_of<Int>(grad)[1] == sizes_of<Int>(weight)[1]);
   SB_CHECK((grad.dtype() == DType::Float32 || grad.dtype() == DType::Float64) &&
                weight.dtype() == grad.dtype(),
            op, ": expected grad and weight of one dtype, float32 or float64, got ", grad.describe(),
@@ -130,9 +142,11 @@ TensorMeta sample_weights_rule(const Tensor& grad, const Tensor& weight, const T
            offsets.describe());
   SB_CHECK(indices.is_contiguous() && offset2bag.is_contiguous(), op,
            ": indices and offset2bag: expected contiguous tensors");
-  SB_CHECK(offset2bag.numel() == 0 || offset2bag.numel() == indices.numel(), op,
+  const Int bags = numel_of<Int>(offset2bag), count = numel_of<Int>(indices);
+  const auto is_full = bags == count;
+  SB_CHECK(known(is_full) ? is_full : sym_or(is_full, bags == Int(0)), op,
            ": offset2bag: expected a bag for each of the indices, got ", offset2bag.describe());
-  return {{indices.numel()}, grad.dtype()};
+  return {{count}, grad.dtype()};
 }
 void sample_weights_kernel(const Tensor& grad, const Tensor& weight, const Tensor& indices,
                            const Tensor& offsets, const Tensor& offset2bag, int64_t,
@@ -170,7 +184,7 @@ void sample_weights_kernel(const Tensor& grad, const Tensor& weight, const Tenso
 
 Tensor bag_backward_kernel(const Tensor& grad, const Tensor& indices, const Tensor& offsets,
                            const Tensor& offset2bag, const Tensor& bag_size,
-                           const Tensor& maximum_indices, int64_t num_weights,
+                           const Tensor& maximum_indices, const SymInt& num_weights,
                            bool scale_grad_by_freq, int64_t mode, bool sparse,
                            const std::optional<Tensor>& per_sample_weights, int64_t padding_idx) {
   constexpr const char* op = "_embedding_bag_backward";
@@ -182,12 +196,13 @@ Tensor bag_backward_kernel(const Tensor& grad, const Tensor& indices, const Tens
   SB_CHECK(indices.is_contiguous() && offsets.is_contiguous(), op,
            ": indices and offsets: expected contiguous tensors");
   Tensor bags = offset2bag;
-  if (indices.numel() != 0 && offset2bag.numel() == 0) {
+  // Where there are no indices, either way gives no bags.
+  if (same_size(offset2bag.sym_numel(), 0) && !same_size(indices.sym_numel(), 0)) {
     // A bag's size is the distance to the next offset.
-    const int64_t n = offsets.size(0);
-    const Tensor end = full({1}, indices.size(0), offsets.dtype(), std::nullopt, offsets.device());
+    const SymInt n = offsets.sym_size(0), count = indices.sym_size(0);
+    const Tensor end = full({1}, count, offsets.dtype(), std::nullopt, offsets.device());
     const Tensor next = cat({slice(offsets, 0, 1, n), end});
-    bags = to_dtype(repeat_interleave_Tensor(sub(next, offsets), indices.size(0)), offsets.dtype());
+    bags = to_dtype(repeat_interleave_Tensor(sub(next, offsets), count), offsets.dtype());
   } else {
     SB_CHECK(is_index_dtype(offset2bag.dtype()) && offset2bag.is_contiguous(), op,
              ": offset2bag: expected a contiguous tensor of int32 or int64, got ",
@@ -201,10 +216,12 @@ Tensor bag_backward_kernel(const Tensor& grad, const Tensor& indices, const Tens
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, _embedding_bag_dense_backward)
-      .structured<dense_backward_rule, dense_backward_kernel>()
+      .structured<by_size_rule<dense_backward_rule<int64_t>, dense_backward_rule<SymInt>>,
+                  dense_backward_kernel>()
       .out("out");
   define(m, _embedding_bag_per_sample_weights_backward)
-      .structured<sample_weights_rule, sample_weights_kernel>()
+      .structured<by_size_rule<sample_weights_rule<int64_t>, sample_weights_rule<SymInt>>,
+                  sample_weights_kernel>()
       .out("out");
   define(m, _embedding_bag_backward).composed(bag_backward_kernel);
 }

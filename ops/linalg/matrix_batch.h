@@ -13,6 +13,7 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 
@@ -32,16 +33,22 @@ inline void check_square(const char* op, const Tensor& t) {
 }
 
 inline IntArrayRef batch_sizes(const Tensor& t) { return t.sizes().first(t.sizes().size() - 2); }
+inline SymIntArrayRef sym_batch_sizes(const Tensor& t) {
+  return t.sym_sizes().first(t.sym_sizes().size() - 2);
+}
+// What the batches of both broadcast to.
+inline SymDimVector broadcast_batches(const Tensor& a, const Tensor& b) {
+  return broadcast_sizes<SymInt>(sym_batch_sizes(a), sym_batch_sizes(b));
+}
 // The sizes of the batch, and then `last`.
 inline SymDimVector sym_batch_and(const Tensor& t, std::initializer_list<SymInt> last) {
   SymDimVector sizes(t.sym_sizes().begin(), t.sym_sizes().end() - 2);
   sizes.insert(sizes.end(), last.begin(), last.end());
   return sizes;
 }
-// A new tensor of self's batch, one after the other, with column-major matrices.
-inline Tensor empty_matrices(const Tensor& like, const SymInt& rows, const SymInt& cols,
-                             DType dtype) {
-  const SymDimVector sizes = sym_batch_and(like, {rows, cols});
+// A new batch of column-major matrices, one after the other.
+inline Tensor empty_column_major(const SymDimVector& sizes, DType dtype, Device device) {
+  const SymInt &rows = sizes[sizes.size() - 2], &cols = sizes[sizes.size() - 1];
   SymDimVector strides(sizes.size());
   const auto counted = [](const SymInt& size) { return sym_max(size, SymInt(1)); };
   SymInt step = counted(rows) * counted(cols);
@@ -53,7 +60,12 @@ inline Tensor empty_matrices(const Tensor& like, const SymInt& rows, const SymIn
   }
   const SymIntArrayRef all_sizes = sizes, all_strides = strides;
   if (any_symbolic(all_sizes)) return empty_with_symbols(all_sizes, all_strides, dtype);
-  return empty_strided_on(like.device(), all_sizes.expect_ints(), all_strides.expect_ints(), dtype);
+  return empty_strided_on(device, all_sizes.expect_ints(), all_strides.expect_ints(), dtype);
+}
+// The same of self's batch.
+inline Tensor empty_matrices(const Tensor& like, const SymInt& rows, const SymInt& cols,
+                             DType dtype) {
+  return empty_column_major(sym_batch_and(like, {rows, cols}), dtype, like.device());
 }
 inline Tensor empty_matrices(const Tensor& like, const SymInt& rows, const SymInt& cols) {
   return empty_matrices(like, rows, cols, like.dtype());

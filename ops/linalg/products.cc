@@ -251,22 +251,33 @@ Tensor bilinear_kernel(const Tensor& input1, const Tensor& input2, const Tensor&
   check_defined("bilinear: input1", input1);
   check_defined("bilinear: input2", input2);
   check_defined("bilinear: weight", weight);
-  SB_CHECK(input1.dim() == input2.dim() && input1.dim() >= 1 && weight.dim() == 3 &&
-               input1.sizes().first(input1.sizes().size() - 1) ==
-                   input2.sizes().first(input2.sizes().size() - 1) &&
-               input1.size(-1) == weight.size(1) && input2.size(-1) == weight.size(2),
-           "bilinear: ", input1.describe(), ", ", input2.describe(), " and weight ",
-           weight.describe(), " do not fit");
+  const auto check = [&](const SymBool& fits) {
+    SB_CHECK(fits, "bilinear: ", input1.describe(), ", ", input2.describe(), " and weight ",
+             weight.describe(), " do not fit");
+  };
+  check(input1.dim() == input2.dim() && input1.dim() >= 1 && weight.dim() == 3);
+  const auto batch_of = [](const Tensor& t) {
+    return t.sym_sizes().first(t.sym_sizes().size() - 1);
+  };
+  check(equal_sizes<SymInt>(batch_of(input1), batch_of(input2)));
+  check(input1.sym_size(-1) == weight.sym_size(1));
+  check(input2.sym_size(-1) == weight.sym_size(2));
   const bool has_bias = is_given(bias);
-  SB_CHECK(!has_bias || (bias->dim() == 1 && bias->size(0) == weight.size(0)),
-           "bilinear: bias: expected ", weight.size(0), " elements");
-  DimVector sizes(input1.sizes().begin(), input1.sizes().end());
-  sizes.back() = weight.size(0);
-  const int64_t rows = checked_numel(input1.sizes().first(input1.sizes().size() - 1));
+  const SymInt outputs = weight.sym_size(0);
+  if (has_bias) {
+    SB_CHECK(bias->dim() == 1, "bilinear: bias: expected one dimension");
+    SB_CHECK(bias->sym_size(0) == outputs, "bilinear: bias: expected ", outputs.to_string(),
+             " elements");
+  }
+  SymDimVector sizes(input1.sym_sizes().begin(), input1.sym_sizes().end());
+  sizes.back() = outputs;
+  const SymInt rows = sym_product(batch_of(input1));
+  const auto as_rows = [&](const Tensor& t) {
+    return reshape(t, SymIntArrayRef{rows, t.sym_size(-1)});
+  };
   const Tensor product =
-      reshape(_trilinear(reshape(input1, {rows, input1.size(-1)}), weight,
-                         reshape(input2, {rows, input2.size(-1)}), {1, 3}, {0}, {1, 2}, {2, 3}),
-              sizes);
+      reshape(_trilinear(as_rows(input1), weight, as_rows(input2), {1, 3}, {0}, {1, 2}, {2, 3}),
+              SymIntArrayRef(sizes));
   return has_bias ? add(product, *bias) : product;
 }
 

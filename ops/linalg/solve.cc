@@ -13,7 +13,9 @@ using Four = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 
 bool has_vectors(const Tensor& a, const Tensor& b) {
   return b.dim() == 1 ||
-         (b.dim() == a.dim() - 1 && b.sizes() == a.sizes().first(a.sizes().size() - 1));
+         (b.dim() == a.dim() - 1 &&
+          std::ranges::equal(b.sym_sizes(), a.sym_sizes().first(a.sym_sizes().size() - 1),
+                             [](const SymInt& x, const SymInt& y) { return same_size(x, y); }));
 }
 
 // Solves M X = X, or M^T X = X, in place; lu and pivots are the factors of M.
@@ -56,12 +58,11 @@ class BroadcastIndex {
 };
 
 // A tensor of these sizes, as a batch of column-major matrices where they are two or more.
-Tensor empty_column_major(const Tensor& like, IntArrayRef sizes) {
-  if (sizes.size() < 2) return empty_on(like.device(), sizes, like.dtype());
-  DimVector swapped(sizes.begin(), sizes.end());
-  std::swap(swapped[sizes.size() - 1], swapped[sizes.size() - 2]);
-  return alias_transposed(empty_on(like.device(), swapped, like.dtype()), sizes.size() - 2,
-                          sizes.size() - 1);
+Tensor empty_vectors(const Tensor& like, const SymDimVector& sizes) {
+  if (sizes.size() >= 2) return empty_column_major(sizes, like.dtype(), like.device());
+  const SymIntArrayRef all = sizes;
+  if (any_symbolic(all)) return empty_with_symbols(all, {}, like.dtype());
+  return empty_on(like.device(), all.expect_ints(), like.dtype());
 }
 
 template <bool with_data>
@@ -75,19 +76,22 @@ Four solve_kernel(const Tensor& a, const Tensor& b, bool left, bool check) {
   const bool vectors = has_vectors(a, b);
   SB_CHECK(left || !vectors, op, ": B: expected matrices where left is false, got ", b.describe());
   const Tensor matrices = vectors ? unsqueeze(b, -1) : b;
-  SB_CHECK(matrices.dim() >= 2 && matrices.size(left ? -2 : -1) == a.size(-1), op,
-           ": B: expected matrices of ", a.size(-1), left ? " rows" : " columns", ", got ",
-           b.describe());
-  const auto batch = broadcast_shapes(batch_sizes(a), batch_sizes(matrices));
-  DimVector sizes(batch.begin(), batch.end());
-  const int64_t n = a.size(-1), count = matrices.size(left ? -1 : -2);
-  sizes.insert(sizes.end(), {n, count});
+  const SymInt n = a.sym_size(-1);
+  const auto check_length = [&](const SymBool& fits) {
+    SB_CHECK(fits, op, ": B: expected matrices of ", n.to_string(), left ? " rows" : " columns",
+             ", got ", b.describe());
+  };
+  check_length(matrices.dim() >= 2);
+  check_length(matrices.sym_size(left ? -2 : -1) == n);
+  const SymDimVector batch = broadcast_batches(a, matrices);
+  SymDimVector sizes = batch;
+  sizes.insert(sizes.end(), {n, matrices.sym_size(left ? -1 : -2)});
   // X, or its transposed, whose columns are what is solved for.
-  const Tensor columns = empty_column_major(a, sizes);
+  const Tensor columns = empty_column_major(sizes, a.dtype(), a.device());
   Tensor result = left ? columns : alias_transposed(columns, batch.size(), batch.size() + 1);
   if (vectors) {
     sizes.pop_back();
-    result = empty_column_major(a, sizes);
+    result = empty_vectors(a, sizes);
   }
 
   const bool of_transposed = a.is_contiguous() && !is_complex(a.dtype());
@@ -97,12 +101,12 @@ Four solve_kernel(const Tensor& a, const Tensor& b, bool left, bool check) {
   check_errors("linalg.solve", info, check);
   if (with_data && columns.numel() != 0) {
     copy_elements(left ? columns : result, matrices);
-    const BroadcastIndex factors_of(batch_sizes(a), batch);
+    const BroadcastIndex factors_of(batch_sizes(a), SymIntArrayRef(batch).expect_ints());
     const Tensor factors = lu, swaps = pivots;
     visit_matrix_type(a.dtype(), [&]<class T>() {
       for (int64_t i = 0; i < num_matrices(columns); ++i) {
         const int64_t k = factors_of(i);
-        solve_in_place<T>(matrix_at<T>(factors, k), swaps.data<int32_t>() + k * n,
+        solve_in_place<T>(matrix_at<T>(factors, k), swaps.data<int32_t>() + k * a.size(-1),
                           of_transposed == left, matrix_at<T>(columns, i));
       }
     });

@@ -24,16 +24,19 @@ void solve_triangle(const Eigen::Map<ColumnMajor<T>>& a, bool upper, bool unit,
 // With left alone: X A = B is A^T X^T = B^T.
 template <bool with_data>
 Tensor solve_left_triangle(const Tensor& a, const Tensor& b, bool upper, bool unitriangular) {
-  const auto batch = broadcast_shapes(batch_sizes(a), batch_sizes(b));
-  DimVector a_sizes(batch.begin(), batch.end()), b_sizes = a_sizes;
-  a_sizes.insert(a_sizes.end(), {a.size(-2), a.size(-1)});
-  b_sizes.insert(b_sizes.end(), {b.size(-2), b.size(-1)});
-  const Tensor wide = expand(b, b_sizes);
-  const Tensor result = empty_matrices(wide, b.size(-2), b.size(-1));
+  const SymDimVector batch = broadcast_batches(a, b);
+  const auto broadcast = [&](const Tensor& t) {
+    SymDimVector sizes = batch;
+    sizes.insert(sizes.end(), {t.sym_size(-2), t.sym_size(-1)});
+    return expand(t, SymIntArrayRef(sizes));
+  };
+  const Tensor wide = broadcast(b);
+  const Tensor result = empty_matrices(wide, b.sym_size(-2), b.sym_size(-1));
   if (!with_data || result.numel() == 0) return result;
   copy_elements(result, wide);
-  const Tensor factors = empty_matrices(expand(a, a_sizes), a.size(-2), a.size(-1));
-  copy_elements(factors, expand(a, a_sizes));
+  const Tensor wide_a = broadcast(a);
+  const Tensor factors = empty_matrices(wide_a, a.size(-2), a.size(-1));
+  copy_elements(factors, wide_a);
   visit_matrix_type(a.dtype(), [&]<class T>() {
     for (int64_t i = 0; i < num_matrices(result); ++i)
       solve_triangle<T>(matrix_at<T>(factors, i), upper, unitriangular, matrix_at<T>(result, i));
@@ -49,8 +52,8 @@ Tensor solve_triangular_kernel(const Tensor& a, const Tensor& b, bool upper, boo
   check_matrices(op, b);
   SB_CHECK(a.dtype() == b.dtype() && a.device() == b.device(), op,
            ": B: expected the dtype and device of A = ", a.describe(), ", got ", b.describe());
-  SB_CHECK(b.size(left ? -2 : -1) == a.size(-1), op, ": B: expected matrices of ", a.size(-1),
-           left ? " rows" : " columns", ", got ", b.describe());
+  SB_CHECK(b.sym_size(left ? -2 : -1) == a.sym_size(-1), op, ": B: expected matrices of ",
+           a.sym_size(-1).to_string(), left ? " rows" : " columns", ", got ", b.describe());
   if (left) return solve_left_triangle<with_data>(a, b, upper, unitriangular);
   const auto turned = [](const Tensor& t) {
     const auto rank = static_cast<size_t>(t.dim());
@@ -58,7 +61,7 @@ Tensor solve_triangular_kernel(const Tensor& a, const Tensor& b, bool upper, boo
   };
   const Tensor x =
       turned(solve_left_triangle<with_data>(turned(a), turned(b), !upper, unitriangular));
-  const Tensor result = empty_matrices(x, x.size(-2), x.size(-1));
+  const Tensor result = empty_matrices(x, x.sym_size(-2), x.sym_size(-1));
   if (with_data) copy_elements(result, x);
   return result;
 }
@@ -75,8 +78,8 @@ Tensor cholesky_solve_any(const Tensor& self, const Tensor& factor, bool upper) 
 
 Tensor cholesky_inverse_any(const Tensor& self, bool upper) {
   check_square("cholesky_inverse", self);
-  return cholesky_solve(eye(self.size(-1), self.dtype(), std::nullopt, self.device(), std::nullopt),
-                        self, upper);
+  return cholesky_solve(
+      eye(self.sym_size(-1), self.dtype(), std::nullopt, self.device(), std::nullopt), self, upper);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/statistics/norm.h"
 #include "switchboard/ops/views/views.h"
 
@@ -142,9 +143,9 @@ Tensor cosine_similarity_kernel(const Tensor& x1, const Tensor& x2, int64_t dim,
   const DType dtype = result_type({&x1, &x2});
   SB_CHECK(is_floating_point(dtype), "cosine_similarity: expected a floating-point dtype, got ",
            to_string(dtype));
-  const auto sizes = broadcast_shapes(x1.sizes(), x2.sizes());
+  const SymDimVector sizes = broadcast_sizes<SymInt>(x1.sym_sizes(), x2.sym_sizes());
   const auto unit = [&](const Tensor& x) {
-    const Tensor t = expand(to_dtype(x, dtype), IntArrayRef(sizes));
+    const Tensor t = expand(to_dtype(x, dtype), SymIntArrayRef(sizes));
     const Tensor squares = sum(mul(t, t), {dim}, true);
     return div(t, clamp_min(sqrt(squares), eps));
   };

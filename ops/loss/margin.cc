@@ -9,6 +9,7 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 namespace {
@@ -16,16 +17,27 @@ namespace {
 using OptionalTensor = std::optional<Tensor>;
 
 // self as rows of classes; one element is a row of one class.
-int64_t row_count(const Tensor& self) { return self.dim() == 2 ? self.size(0) : 1; }
-int64_t class_count(const Tensor& self) { return self.dim() == 0 ? 1 : self.size(-1); }
+template <SizeType Int>
+Int rows_of(const Tensor& self) {
+  return self.dim() == 2 ? sizes_of<Int>(self)[0] : Int(1);
+}
+template <SizeType Int>
+Int classes_of(const Tensor& self) {
+  return self.dim() == 0 ? Int(1) : sizes_of<Int>(self).back();
+}
 
+template <SizeType Int>
 void check_rows(const char* op, const Tensor& self) {
-  SB_CHECK(self.dim() <= 2 && class_count(self) != 0, op,
-           ": self: expected [classes] or [batch, classes], got ", self.describe());
+  const auto check_shape = [&](const auto& fits) {
+    SB_CHECK(fits, op, ": self: expected [classes] or [batch, classes], got ", self.describe());
+  };
+  check_shape(self.dim() <= 2);
+  check_shape(classes_of<Int>(self) != 0);
   SB_CHECK(self.dtype() == DType::Float32 || self.dtype() == DType::Float64, op,
            ": not implemented for ", to_string(self.dtype()));
 }
-DimVector to_vector(IntArrayRef list) { return DimVector(list.begin(), list.end()); }
+int64_t row_count(const Tensor& self) { return rows_of<int64_t>(self); }
+int64_t class_count(const Tensor& self) { return classes_of<int64_t>(self); }
 
 // The elements one behind the other.
 template <class T>
@@ -52,22 +64,28 @@ void write_reduced(const std::vector<double>& losses, bool each, int64_t reducti
 
 constexpr const char* kMulti = "multi_margin_loss";
 
-TensorMeta multi_rule(const Tensor& self, const Tensor& target, const Scalar& p,
-                      const Scalar& margin, const OptionalTensor& weight, int64_t reduction) {
-  check_rows(kMulti, self);
+template <SizeType Int>
+BasicTensorMeta<Int> multi_rule(const Tensor& self, const Tensor& target, const Scalar& p,
+                                const Scalar& margin, const OptionalTensor& weight,
+                                int64_t reduction) {
+  check_rows<Int>(kMulti, self);
   margin.to<double>();
   const int64_t power = p.to<int64_t>();
   SB_CHECK(power == 1 || power == 2, kMulti, ": p: expected 1 or 2, got ", p.to_string());
-  SB_CHECK(target.dim() <= 1 && target.numel() == row_count(self), kMulti,
-           ": target: expected one class for each row of ", self.describe(), ", got ",
-           target.describe());
+  const auto check_target = [&](const auto& fits) {
+    SB_CHECK(fits, kMulti, ": target: expected one class for each row of ", self.describe(),
+             ", got ", target.describe());
+  };
+  check_target(target.dim() <= 1);
+  check_target(numel_of<Int>(target) == rows_of<Int>(self));
   check_dtype(kMulti, "target", target, DType::Int64);
   if (is_given(weight)) {
     check_dtype(kMulti, "weight", *weight, self.dtype());
-    SB_CHECK(weight->numel() >= class_count(self), kMulti, ": weight: expected one for each of ",
-             class_count(self), " classes, got ", weight->describe());
+    const Int classes = classes_of<Int>(self);
+    SB_CHECK(numel_of<Int>(*weight) >= classes, kMulti, ": weight: expected one for each of ",
+             size_text(classes), " classes, got ", weight->describe());
   }
-  return {reduction == kReduceNone ? to_vector(target.sizes()) : DimVector(), self.dtype()};
+  return {reduction == kReduceNone ? size_vector<Int>(target) : SizeVector<Int>(), self.dtype()};
 }
 
 // Calls f(row, class, target, excess, weight) for the classes within the margin.
@@ -106,9 +124,13 @@ void multi_kernel(const Tensor& self, const Tensor& target, const Scalar& p, con
 }
 
 // grad_output has an element for each row, or one for all.
+template <SizeType Int>
 void check_gradient(const char* op, const Tensor& grad, const Tensor& self, int64_t reduction) {
   check_dtype(op, "grad_output", grad, self.dtype());
-  SB_CHECK(grad.numel() == 1 || (reduction == kReduceNone && grad.numel() == row_count(self)), op,
+  const Int count = numel_of<Int>(grad);
+  const auto each = count == rows_of<Int>(self), one = count == 1;
+  const bool of_each = reduction == kReduceNone;
+  SB_CHECK(of_each && !known(one) ? sym_or(each, one) : one, op,
            ": grad_output: expected one element, or one for each row of ", self.describe(),
            ", got ", grad.describe());
 }
@@ -126,12 +148,14 @@ class RowGradients {
   double factor_;
 };
 
-TensorMeta multi_backward_rule(const Tensor& grad, const Tensor& self, const Tensor& target,
-                               const Scalar& p, const Scalar& margin, const OptionalTensor& weight,
-                               int64_t reduction) {
-  multi_rule(self, target, p, margin, weight, reduction);
-  check_gradient(kMulti, grad, self, reduction);
-  return {to_vector(self.sizes()), self.dtype()};
+template <SizeType Int>
+BasicTensorMeta<Int> multi_backward_rule(const Tensor& grad, const Tensor& self,
+                                         const Tensor& target, const Scalar& p,
+                                         const Scalar& margin, const OptionalTensor& weight,
+                                         int64_t reduction) {
+  multi_rule<Int>(self, target, p, margin, weight, reduction);
+  check_gradient<Int>(kMulti, grad, self, reduction);
+  return {size_vector<Int>(self), self.dtype()};
 }
 void multi_backward_kernel(const Tensor& grad, const Tensor& self, const Tensor& target,
                            const Scalar& p, const Scalar& margin, const OptionalTensor& weight,
@@ -151,16 +175,23 @@ void multi_backward_kernel(const Tensor& grad, const Tensor& self, const Tensor&
 
 constexpr const char* kLabels = "multilabel_margin_loss";
 
-std::array<TensorMeta, 2> labels_rule(const Tensor& self, const Tensor& target, int64_t reduction) {
-  check_rows(kLabels, self);
-  SB_CHECK(target.dim() <= self.dim() && target.numel() == self.numel() &&
-               (self.dim() < 2 || target.sizes() == self.sizes()),
-           kLabels, ": target: expected the shape of ", self.describe(), ", got ",
-           target.describe());
+template <SizeType Int>
+std::array<BasicTensorMeta<Int>, 2> labels_rule(const Tensor& self, const Tensor& target,
+                                                int64_t reduction) {
+  check_rows<Int>(kLabels, self);
+  const auto check_target = [&](const auto& fits) {
+    SB_CHECK(fits, kLabels, ": target: expected the shape of ", self.describe(), ", got ",
+             target.describe());
+  };
+  check_target(target.dim() <= self.dim());
+  if (self.dim() < 2)
+    check_target(numel_of<Int>(target) == numel_of<Int>(self));
+  else
+    check_target(equal_sizes<Int>(sizes_of<Int>(target), sizes_of<Int>(self)));
   check_dtype(kLabels, "target", target, DType::Int64);
-  TensorMeta output{{}, self.dtype()};
-  if (reduction == kReduceNone && self.dim() == 2) output.sizes = {self.size(0)};
-  return {{output, TensorMeta{to_vector(target.sizes()), self.dtype()}}};
+  BasicTensorMeta<Int> output{{}, self.dtype()};
+  if (reduction == kReduceNone && self.dim() == 2) output.sizes = {sizes_of<Int>(self)[0]};
+  return {{output, BasicTensorMeta<Int>{size_vector<Int>(target), self.dtype()}}};
 }
 
 // The right classes of each row, the same one perhaps twice.
@@ -214,14 +245,17 @@ void labels_kernel(const Tensor& self, const Tensor& target, int64_t reduction,
   write_reduced(losses, output.dim() != 0, reduction, output);
 }
 
-TensorMeta labels_backward_rule(const Tensor& grad, const Tensor& self, const Tensor& target,
-                                int64_t reduction, const Tensor& is_target) {
-  labels_rule(self, target, reduction);
-  SB_CHECK(is_target.sizes() == target.sizes(), kLabels, ": is_target: expected the shape of ",
-           target.describe(), ", got ", is_target.describe());
+template <SizeType Int>
+BasicTensorMeta<Int> labels_backward_rule(const Tensor& grad, const Tensor& self,
+                                          const Tensor& target, int64_t reduction,
+                                          const Tensor& is_target) {
+  labels_rule<Int>(self, target, reduction);
+  SB_CHECK(equal_sizes<Int>(sizes_of<Int>(is_target), sizes_of<Int>(target)), kLabels,
+           ": is_target: expected the shape of ", target.describe(), ", got ",
+           is_target.describe());
   check_dtype(kLabels, "is_target", is_target, self.dtype());
-  check_gradient(kLabels, grad, self, reduction);
-  return {to_vector(self.sizes()), self.dtype()};
+  check_gradient<Int>(kLabels, grad, self, reduction);
+  return {size_vector<Int>(self), self.dtype()};
 }
 void labels_backward_kernel(const Tensor& grad, const Tensor& self, const Tensor& target,
                             int64_t reduction, const Tensor& is_target, const Tensor& grad_input) {
@@ -242,15 +276,19 @@ void labels_backward_kernel(const Tensor& grad, const Tensor& self, const Tensor
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, multi_margin_loss).structured<multi_rule, multi_kernel>().out(multi_margin_loss_out);
+  define(m, multi_margin_loss)
+      .structured<by_size_rule<multi_rule<int64_t>, multi_rule<SymInt>>, multi_kernel>()
+      .out(multi_margin_loss_out);
   define(m, multi_margin_loss_backward)
-      .structured<multi_backward_rule, multi_backward_kernel>()
+      .structured<by_size_rule<multi_backward_rule<int64_t>, multi_backward_rule<SymInt>>,
+                  multi_backward_kernel>()
       .out(multi_margin_loss_backward_out);
   define(m, multilabel_margin_loss_forward)
-      .structured<labels_rule, labels_kernel>()
+      .structured<by_size_rule<labels_rule<int64_t>, labels_rule<SymInt>>, labels_kernel>()
       .out(multilabel_margin_loss_forward_out);
   define(m, multilabel_margin_loss_backward)
-      .structured<labels_backward_rule, labels_backward_kernel>()
+      .structured<by_size_rule<labels_backward_rule<int64_t>, labels_backward_rule<SymInt>>,
+                  labels_backward_kernel>()
       .out(multilabel_margin_loss_backward_out);
   define(m, multilabel_margin_loss)
       .composed([](const Tensor& self, const Tensor& target, int64_t reduction) {

@@ -9,6 +9,7 @@
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/views.h"
 
@@ -145,21 +146,24 @@ Tensor pad_sequence_kernel(TensorList sequences, bool batch_first, double paddin
   SB_CHECK(!sequences.empty(), op, ": sequences: got an empty list");
   SB_CHECK_INDEX(sequences[0].dim() >= 1, op, ": sequences: expected a dimension, got ",
                  sequences[0].describe());
-  const IntArrayRef rest = sequences[0].sizes().subspan(1);
-  int64_t longest = 0;
+  const SymIntArrayRef rest = sequences[0].sym_sizes().subspan(1);
+  SymInt longest = 0;
   for (const Tensor& t : sequences) {
-    SB_CHECK(t.dim() >= 1 && t.sizes().subspan(1) == rest, op,
-             ": sequences: expected the trailing sizes of ", sequences[0].describe(), ", got ",
-             t.describe());
-    longest = std::max(longest, t.size(0));
+    const auto check = [&](const SymBool& fits) {
+      SB_CHECK(fits, op, ": sequences: expected the trailing sizes of ", sequences[0].describe(),
+               ", got ", t.describe());
+    };
+    check(t.dim() >= 1);
+    check(equal_sizes<SymInt>(t.sym_sizes().subspan(1), rest));
+    longest = sym_max(longest, t.sym_size(0));
   }
-  DimVector sizes = {longest, static_cast<int64_t>(sequences.size())};
+  SymDimVector sizes = {longest, static_cast<int64_t>(sequences.size())};
   if (batch_first) std::swap(sizes[0], sizes[1]);
   sizes.insert(sizes.end(), rest.begin(), rest.end());
-  const Tensor padded = new_full(sequences[0], sizes, padding_value);
+  const Tensor padded = new_full(sequences[0], SymIntArrayRef(sizes), padding_value);
   for (size_t i = 0; i < sequences.size(); ++i) {
     const Tensor column = select(padded, batch_first ? 0 : 1, static_cast<int64_t>(i));
-    copy_(slice(column, 0, 0, sequences[i].size(0), 1), sequences[i]);
+    copy_(narrow(column, 0, 0, sequences[i].sym_size(0)), sequences[i]);
   }
   return padded;
 }

@@ -17,6 +17,7 @@
 #include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/optional_tensor.h"
+#include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/views/views.h"
 #endif
 
@@ -273,11 +274,15 @@ Tensor huber_out_composite(const Tensor& self, const Tensor& target, int64_t red
 // Where the derivative goes: grad_input, or a contiguous tensor like self.
 Tensor gradient_of(const Tensor& grad_input, const Tensor& self) {
   if (grad_input.defined()) return grad_input;
-  return internal::make_result({DimVector(self.sizes().begin(), self.sizes().end()), self.dtype()},
-                               self.device());
+  return by_size(any_symbolic(self), [&]<class Int>() {
+    return internal::make_result(BasicTensorMeta<Int>{size_vector<Int>(self), self.dtype()},
+                                 self.device());
+  });
 }
+// Nothing is computed where sizes are symbols.
 double mean_factor(const Tensor& self, int64_t reduction) {
-  return reduction == kReduceMean ? 1.0 / static_cast<double>(self.numel()) : 1.0;
+  const bool counts = reduction == kReduceMean && !self.is_symbolic();
+  return counts ? 1.0 / static_cast<double>(self.numel()) : 1.0;
 }
 
 Tensor mse_backward_body(const Tensor& grad_input, const Tensor& grad, const Tensor& self,
@@ -303,26 +308,41 @@ Tensor huber_backward_body(const Tensor& grad_input, const Tensor& grad, const T
 
 // Dimensions of size 1 do not count where binary_cross_entropy compares shapes.
 void check_fits(const char* op, const Tensor& self, const Tensor& other) {
-  const auto squeezed = [](const Tensor& t) {
-    DimVector sizes;
-    for (int64_t size : t.sizes()) {
-      if (size != 1) sizes.push_back(size);
-    }
-    return sizes;
-  };
-  const DimVector own = squeezed(self);
-  SB_CHECK(IntArrayRef(broadcast_shapes(own, squeezed(other))) == IntArrayRef(own), op, ": ",
-           other.describe(), " does not broadcast to ", self.describe());
+  by_size(any_symbolic(self, other), [&]<class Int>() {
+    const auto squeezed = [](const Tensor& t) {
+      SizeVector<Int> sizes;
+      for (const Int& size : sizes_of<Int>(t)) {
+        if (!is_one(size)) sizes.push_back(size);
+      }
+      return sizes;
+    };
+    const SizeVector<Int> own = squeezed(self), last = squeezed(other);
+    const auto check = [&](const auto& fits) {
+      SB_CHECK(fits, op, ": ", other.describe(), " does not broadcast to ", self.describe());
+    };
+    check(last.size() <= own.size());
+    check(equal_sizes<Int>(SizesRef<Int>(own).last(last.size()), SizesRef<Int>(last)));
+  });
 }
 void check_weight(const char* op, const Tensor& self, const std::optional<Tensor>& weight) {
   if (!is_given(weight)) return;
-  SB_CHECK(IntArrayRef(broadcast_shapes(self.sizes(), weight->sizes())) == self.sizes(), op,
-           ": weight: ", weight->describe(), " does not broadcast to ", self.describe());
+  by_size(any_symbolic(self, *weight), [&]<class Int>() {
+    const SizesRef<Int> own = sizes_of<Int>(self), sizes = sizes_of<Int>(*weight);
+    const auto check = [&](const auto& fits) {
+      SB_CHECK(fits, op, ": weight: ", weight->describe(), " does not broadcast to ",
+               self.describe());
+    };
+    check(sizes.size() <= own.size());
+    for (size_t i = 1; i <= sizes.size(); ++i) {
+      const Int& size = sizes[sizes.size() - i];
+      if (!is_one(size)) check(size == own[own.size() - i]);
+    }
+  });
   SB_CHECK(can_cast(promote_types(self.dtype(), weight->dtype()), self.dtype()), op,
            ": result type of ", weight->describe(), " can't be cast to ", to_string(self.dtype()));
 }
 void check_probabilities(const Tensor& self) {
-  if (!self.is_cpu() || self.numel() == 0) return;
+  if (!self.is_cpu() || self.is_symbolic() || self.numel() == 0) return;
   bool bad = false;
   elementwise(probability_arithmetic, Tensor(), self, &bad);
   SB_CHECK(!bad, "binary_cross_entropy: self: expected elements between 0 and 1");
@@ -365,7 +385,7 @@ Tensor cross_entropy_backward_body(const Tensor& grad_input, const Tensor& grad,
   elementwise(cross_entropy_backward_arithmetic, squeeze(result), squeeze(self), squeeze(target),
               squeeze(grad));
   if (is_given(weight)) mul_(result, *weight);
-  if (reduction == kReduceMean) div_Scalar_(result, self.numel());
+  if (reduction == kReduceMean) div_Scalar_(result, self.sym_numel());
   return given_or(op, result, grad_input);
 }
 

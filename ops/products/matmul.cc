@@ -8,6 +8,7 @@
 #include "switchboard/ops/cpu/gemm.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
@@ -185,27 +186,34 @@ void addmm_kernel(const Tensor& self, const Tensor& mat1, const Tensor& mat2, co
 
 // As PyTorch: `self` may have another dtype, and is converted. Where `mat` has no element and beta
 // is not 0, the result is beta * self, in self's own shape: even if that is one element for many.
-TensorMeta addmv_rule(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
-                      const Scalar& alpha) {
+template <SizeType Int>
+BasicTensorMeta<Int> addmv_rule(const Tensor& self, const Tensor& mat, const Tensor& vec,
+                                const Scalar& beta, const Scalar& alpha) {
   SB_CHECK(mat.dim() == 2 && vec.dim() == 1 && self.dim() <= 1,
            "addmv: expected a vector, a matrix and a vector, got ", self.describe(), ", ",
            mat.describe(), " and ", vec.describe());
-  const int64_t rows = mat.sizes()[0];
-  if (mat.sizes()[1] != vec.numel() || (rows != self.numel() && self.numel() != 1)) {
+  const auto check_fits = [&](const auto& fits) {
+    const auto text = [&] {
+      return str_cat("addmv: ", self.describe(), ", ", mat.describe(), " and ", vec.describe(),
+                     " do not fit");
+    };
     // PyTorch's own message fails where self has no dimension.
-    SB_CHECK_INDEX(self.dim() != 0, "addmv: ", self.describe(), ", ", mat.describe(), " and ",
-                   vec.describe(), " do not fit");
-    SB_THROW(RuntimeError, "addmv: ", self.describe(), ", ", mat.describe(), " and ",
-             vec.describe(), " do not fit");
-  }
+    if (self.dim() == 0)
+      SB_CHECK_INDEX(fits, text());
+    else
+      SB_CHECK(fits, text());
+  };
+  const Int rows = sizes_of<Int>(mat)[0], own = numel_of<Int>(self);
+  check_fits(sizes_of<Int>(mat)[1] == sizes_of<Int>(vec)[0]);
+  if (!is_one(own)) check_fits(rows == own);
   check_operands("addmv", mat, vec);
   check_factor("addmv", "beta", beta, vec.dtype());
   check_factor("addmv", "alpha", alpha, vec.dtype());
-  TensorMeta meta{{rows}, vec.dtype()};
-  if (mat.numel() == 0 && !is_zero(beta)) {
+  BasicTensorMeta<Int> meta{{rows}, vec.dtype()};
+  if (!is_zero(beta) && same_size(numel_of<Int>(mat), Int(0))) {
     SB_CHECK(can_cast(self.dtype(), vec.dtype()), "addmv: result type ", to_string(self.dtype()),
              " can't be cast to the desired output type ", to_string(vec.dtype()));
-    meta.sizes.assign(self.sizes().begin(), self.sizes().end());
+    meta.sizes = size_vector<Int>(self);
   }
   return meta;
 }
@@ -291,7 +299,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .structured<by_size_rule<addmm_rule<int64_t>, addmm_rule<SymInt>>, addmm_kernel>()
       .inplace(addmm_)
       .out(addmm_out);
-  define(m, addmv).structured<addmv_rule, addmv_kernel>().out_and_inplace();
+  define(m, addmv)
+      .structured<by_size_rule<addmv_rule<int64_t>, addmv_rule<SymInt>>, addmv_kernel>()
+      .out_and_inplace();
   define(m, baddbmm)
       .structured<by_size_rule<baddbmm_rule<int64_t>, baddbmm_rule<SymInt>>, baddbmm_kernel>()
       .inplace(baddbmm_)

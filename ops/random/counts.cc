@@ -11,6 +11,7 @@
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/random/random_fill.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 namespace {
@@ -44,7 +45,9 @@ double draw_gamma(ElementBits& bits, double shape) {
 
 // A result of the dtype of `like`, from the parameters as float64; `draw` gives the float64 result.
 template <class Draw>
-Tensor sample(const Tensor& like, IntArrayRef sizes, const Draw& draw) {
+Tensor sample(const Tensor& like, SymIntArrayRef all_sizes, const Draw& draw) {
+  if (any_symbolic(all_sizes)) return empty_with_symbols(all_sizes, {}, like.dtype());
+  const IntArrayRef sizes = all_sizes.expect_ints();
   const Tensor result = empty_on(like.device(), sizes, like.dtype());
   if (like.is_meta() || result.numel() == 0) return result;
   const Tensor drawn = empty_on(DeviceType::CPU, sizes, DType::Float64);
@@ -55,7 +58,7 @@ Tensor sample(const Tensor& like, IntArrayRef sizes, const Draw& draw) {
 
 Tensor poisson_any(const Tensor& self, const OptionalGenerator& generator) {
   check_parameter("poisson", "self", self);
-  return sample(self, self.sizes(), [&](const Tensor& drawn) {
+  return sample(self, self.sym_sizes(), [&](const Tensor& drawn) {
     const Tensor rates = cast_copy(self, DType::Float64);
     const double* const rate = rates.data<double>();
     for (int64_t i = 0; i < rates.numel(); ++i) {
@@ -76,10 +79,10 @@ Tensor binomial_any(const Tensor& count, const Tensor& prob, const OptionalGener
   SB_CHECK(count.dtype() == prob.dtype() && count.device() == prob.device(),
            "binomial: expected count and prob of one dtype and device, got ", count.describe(),
            " and ", prob.describe());
-  const auto sizes = broadcast_shapes(count.sizes(), prob.sizes());
+  const SymDimVector sizes = broadcast_sizes<SymInt>(count.sym_sizes(), prob.sym_sizes());
   return sample(count, sizes, [&](const Tensor& drawn) {
-    const Tensor counts = empty_on(DeviceType::CPU, sizes, DType::Float64);
-    const Tensor probs = empty_on(DeviceType::CPU, sizes, DType::Float64);
+    const Tensor counts = empty_on(DeviceType::CPU, drawn.sizes(), DType::Float64);
+    const Tensor probs = empty_on(DeviceType::CPU, drawn.sizes(), DType::Float64);
     copy_elements(counts, count);
     copy_elements(probs, prob);
     const double *const n = counts.data<double>(), *const p = probs.data<double>();
@@ -111,7 +114,7 @@ Tensor gammas(const char* op, const Tensor& self, const OptionalGenerator& gener
 
 Tensor gamma_any(const Tensor& self, const OptionalGenerator& generator) {
   check_parameter("_standard_gamma", "self", self);
-  return sample(self, self.sizes(),
+  return sample(self, self.sym_sizes(),
                 [&](const Tensor& drawn) { gammas("_standard_gamma", self, generator, drawn); });
 }
 
@@ -120,7 +123,7 @@ Tensor dirichlet_any(const Tensor& self, const OptionalGenerator& generator) {
   check_parameter("_sample_dirichlet", "self", self);
   SB_CHECK(self.dim() > 0, "_sample_dirichlet: argument self: expected dimensions, got ",
            self.describe());
-  return sample(self, self.sizes(), [&](const Tensor& drawn) {
+  return sample(self, self.sym_sizes(), [&](const Tensor& drawn) {
     gammas("_sample_dirichlet", self, generator, drawn);
     const int64_t n = self.size(-1);
     double* const out = drawn.data<double>();

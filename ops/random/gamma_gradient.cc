@@ -10,6 +10,7 @@
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
 #include "unsupported/Eigen/SpecialFunctions"
 
 namespace sb {
@@ -28,6 +29,10 @@ Tensor standard_gamma_grad(const Tensor& self, const Tensor& output) {
                output.device() == self.device(),
            op, ": expected self and output of one floating-point dtype and device, got ",
            self.describe(), " and ", output.describe());
+  if (any_symbolic(self, output)) {
+    return empty_with_symbols(broadcast_sizes<SymInt>(self.sym_sizes(), output.sym_sizes()), {},
+                              self.dtype());
+  }
   const auto sizes = broadcast_shapes(self.sizes(), output.sizes());
   const Tensor result = empty_on(self.device(), sizes, self.dtype());
   if (result.is_meta() || result.numel() == 0) return result;

@@ -1,8 +1,12 @@
 #include "switchboard/ops/shape/resize.h"
 
+#include <algorithm>
+
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_join.h"
 #include "switchboard/core/checked_math.h"
+#include "switchboard/core/symbols/known.h"
+#include "switchboard/core/symbols/symbolic_shape.h"
 
 namespace sb {
 
@@ -51,6 +55,22 @@ void resize_tensor(const Tensor& t, IntArrayRef sizes, IntArrayRef strides) {
     t.impl()->set_sizes_contiguous(sizes);
   else
     t.impl()->set_sizes_and_strides(sizes, strides);
+}
+
+void set_symbolic_sizes(const Tensor& t, SymIntArrayRef sizes, SymIntArrayRef strides) {
+  // They may be those of `t` itself.
+  const SymDimVector own(sizes.begin(), sizes.end());
+  const SymDimVector laid_out = strides.empty() ? contiguous_strides(SymIntArrayRef(own))
+                                                : SymDimVector(strides.begin(), strides.end());
+  t.impl()->set_sym_sizes_and_strides(own, laid_out, t.sym_storage_offset());
+}
+
+bool resize_symbolic_output(const Tensor& out, SymIntArrayRef sizes) {
+  SB_CHECK(out.defined(), "out: got an undefined tensor");
+  const bool same = std::ranges::equal(
+      out.sym_sizes(), sizes, [](const SymInt& a, const SymInt& b) { return same_size(a, b); });
+  if (!same) set_symbolic_sizes(out, sizes);
+  return !same;
 }
 
 bool output_must_grow(const Tensor& out, IntArrayRef sizes, IntArrayRef strides) {

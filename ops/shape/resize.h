@@ -16,6 +16,10 @@ void resize_tensor(const Tensor& t, IntArrayRef sizes, IntArrayRef strides = {})
 // included. Whether it resized. As `at::native::resize_output`.
 bool resize_output(const Tensor& out, IntArrayRef sizes, IntArrayRef strides = {});
 
+// Both for sizes that may be symbols, on the meta device; the first sets the strides, too.
+void set_symbolic_sizes(const Tensor& t, SymIntArrayRef sizes, SymIntArrayRef strides = {});
+bool resize_symbolic_output(const Tensor& out, SymIntArrayRef sizes);
+
 // Makes the checks of resize_output, and returns whether it will grow the storage. Only want of
 // memory makes it throw then.
 bool output_must_grow(const Tensor& out, IntArrayRef sizes, IntArrayRef strides = {});

@@ -12,54 +12,62 @@ namespace {
 
 using namespace spatial;
 
-ConvShape shape_of(const char* op, const Size3& space, IntArrayRef kernel_size,
-                   IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
+template <SizeType Int>
+BasicConvShape<Int> shape_of(const char* op, const Space<Int>& space, IntArrayRef kernel_size,
+                             IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
   for (const IntArrayRef list : {kernel_size, dilation, padding, stride}) {
     SB_CHECK(list.size() == 2, op, ": expected lists of 2 elements, got ", shape_text(list));
   }
-  ConvShape s{};
+  BasicConvShape<Int> s{};
   s.input = space;
-  s.kernel = list_argument(op, "kernel_size", kernel_size, 2);
+  const Size3 kernel = list_argument(op, "kernel_size", kernel_size, 2);
+  s.kernel = {Int(1), Int(kernel[1]), Int(kernel[2])};
   s.dilation = list_argument(op, "dilation", dilation, 2);
   s.padding = list_argument(op, "padding", padding, 2);
   s.stride = list_argument(op, "stride", stride, 2);
-  s.kernel[0] = s.dilation[0] = s.stride[0] = s.output[0] = 1;
+  s.dilation[0] = s.stride[0] = 1;
+  s.output[0] = 1;
   s.padding[0] = 0;
   for (size_t d = 1; d < 3; ++d) {
-    SB_CHECK(s.kernel[d] > 0 && s.dilation[d] > 0 && s.padding[d] >= 0 && s.stride[d] > 0, op,
+    SB_CHECK(kernel[d] > 0 && s.dilation[d] > 0 && s.padding[d] >= 0 && s.stride[d] > 0, op,
              ": expected positive kernel_size, dilation and stride and no negative padding, got ",
              shape_text(kernel_size), ", ", shape_text(dilation), ", ", shape_text(stride), " and ",
              shape_text(padding));
-    const int64_t reach = checked_add(checked_mul(s.dilation[d], s.kernel[d] - 1), 1);
-    const int64_t room = checked_add(space[d], checked_mul(2, s.padding[d])) - reach;
+    const int64_t reach = checked_add(checked_mul(s.dilation[d], kernel[d] - 1), 1);
+    const Int room = sum_of(space[d], Int(checked_mul(2, s.padding[d]))) - reach;
     SB_CHECK(room >= 0, op, ": kernel_size ", shape_text(kernel_size), " with dilation ",
              shape_text(dilation), " does not fit");
     s.output[d] = room / s.stride[d] + 1;
   }
-  checked_numel({s.kernel[1], s.kernel[2], s.output[1], s.output[2]});
+  const Int all[] = {s.kernel[1], s.kernel[2], s.output[1], s.output[2]};
+  product_of_sizes<Int>(all);
   return s;
 }
 
-ConvShape im2col_shape(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
-                       IntArrayRef padding, IntArrayRef stride) {
-  check_batched_or_not("im2col", self, 2);
-  ConvShape s =
-      shape_of("im2col", space_of(self.sizes(), 2), kernel_size, dilation, padding, stride);
-  s.in_channels = self.size(-3);
+template <SizeType Int>
+BasicConvShape<Int> im2col_shape(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
+                                 IntArrayRef padding, IntArrayRef stride) {
+  check_batched_or_not<Int>("im2col", self, 2);
+  const SizesRef<Int> sizes = sizes_of<Int>(self);
+  BasicConvShape<Int> s =
+      shape_of<Int>("im2col", space_of<Int>(sizes, 2), kernel_size, dilation, padding, stride);
+  s.in_channels = sizes[sizes.size() - 3];
   return s;
 }
-TensorMeta im2col_rule(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
-                       IntArrayRef padding, IntArrayRef stride) {
-  const ConvShape s = im2col_shape(self, kernel_size, dilation, padding, stride);
+template <SizeType Int>
+BasicTensorMeta<Int> im2col_rule(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
+                                 IntArrayRef padding, IntArrayRef stride) {
+  const BasicConvShape<Int> s = im2col_shape<Int>(self, kernel_size, dilation, padding, stride);
   computed_in("im2col", self.dtype());
-  DimVector sizes = {checked_mul(s.in_channels, volume(s.kernel)), volume(s.output)};
-  if (self.dim() == 4) sizes.insert(sizes.begin(), self.size(0));
+  SizeVector<Int> sizes = {product_of(s.in_channels, product_of_sizes<Int>(s.kernel)),
+                           product_of_sizes<Int>(s.output)};
+  if (self.dim() == 4) sizes.insert(sizes.begin(), sizes_of<Int>(self)[0]);
   return {std::move(sizes), self.dtype()};
 }
 void im2col_kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
                    IntArrayRef padding, IntArrayRef stride, const Tensor& out) {
   if (out.numel() == 0) return;
-  const ConvShape s = im2col_shape(self, kernel_size, dilation, padding, stride);
+  const ConvShape s = im2col_shape<int64_t>(self, kernel_size, dilation, padding, stride);
   const DenseOutput dense(out, self.dtype());
   const Tensor input = dense_input(self, self.dtype());
   const int64_t outputs = volume(s.output), items = out.numel() / (s.depth() * outputs);
@@ -76,33 +84,47 @@ void im2col_kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dila
   dense.finish();
 }
 
-ConvShape col2im_shape(const Tensor& self, SymIntArrayRef output_size, IntArrayRef kernel_size,
-                       IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
+template <SizeType Int>
+BasicConvShape<Int> col2im_shape(const Tensor& self, SizesRef<Int> space, IntArrayRef kernel_size,
+                                 IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
   const char* op = "col2im";
-  const DimVector space = guarded(output_size);
-  SB_CHECK(space.size() == 2 && space[0] > 0 && space[1] > 0, op,
-           ": output_size: expected 2 positive sizes, got ", shape_text(space));
-  check_batched_or_not(op, self, 1);
-  ConvShape s = shape_of(op, space_of(space, 2), kernel_size, dilation, padding, stride);
-  SB_CHECK(self.size(-2) % volume(s.kernel) == 0 && self.size(-1) == volume(s.output), op,
-           ": expected a multiple of ", volume(s.kernel), " rows and ", volume(s.output),
-           " columns, got ", self.describe());
-  s.in_channels = self.size(-2) / volume(s.kernel);
+  const auto check_space = [&](const auto& fits) {
+    SB_CHECK(fits, op, ": output_size: expected 2 positive sizes, got ", shape_text(space));
+  };
+  check_space(space.size() == 2);
+  for (const Int& size : space) check_space(size > 0);
+  check_batched_or_not<Int>(op, self, 1);
+  BasicConvShape<Int> s =
+      shape_of<Int>(op, space_of<Int>(space, 2), kernel_size, dilation, padding, stride);
+  const SizesRef<Int> sizes = sizes_of<Int>(self);
+  const Int &rows = sizes[sizes.size() - 2], &columns = sizes[sizes.size() - 1];
+  const Int kernel = product_of_sizes<Int>(s.kernel), outputs = product_of_sizes<Int>(s.output);
+  const auto check_columns = [&](const auto& fits) {
+    SB_CHECK(fits, op, ": expected a multiple of ", size_text(kernel), " rows and ",
+             size_text(outputs), " columns, got ", self.describe());
+  };
+  check_columns(rows % kernel == 0);
+  check_columns(columns == outputs);
+  s.in_channels = rows / kernel;
   return s;
 }
-TensorMeta col2im_rule(const Tensor& self, SymIntArrayRef output_size, IntArrayRef kernel_size,
-                       IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
-  const ConvShape s = col2im_shape(self, output_size, kernel_size, dilation, padding, stride);
+template <SizeType Int>
+BasicTensorMeta<Int> col2im_rule(const Tensor& self, SymIntArrayRef output_size,
+                                 IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding,
+                                 IntArrayRef stride) {
+  const auto s =
+      col2im_shape<Int>(self, sizes_as<Int>(output_size), kernel_size, dilation, padding, stride);
   computed_in("col2im", self.dtype());
-  DimVector sizes = {s.in_channels, s.input[1], s.input[2]};
-  if (self.dim() == 3) sizes.insert(sizes.begin(), self.size(0));
+  SizeVector<Int> sizes = {s.in_channels, s.input[1], s.input[2]};
+  if (self.dim() == 3) sizes.insert(sizes.begin(), sizes_of<Int>(self)[0]);
   return {std::move(sizes), self.dtype()};
 }
 void col2im_kernel(const Tensor& self, SymIntArrayRef output_size, IntArrayRef kernel_size,
                    IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride,
                    const Tensor& out) {
   if (out.numel() == 0) return;
-  const ConvShape s = col2im_shape(self, output_size, kernel_size, dilation, padding, stride);
+  const ConvShape s = col2im_shape<int64_t>(self, output_size.expect_ints(), kernel_size, dilation,
+                                            padding, stride);
   const DType dtype = computed_in("col2im", self.dtype());
   const DenseOutput dense(out, dtype);
   const Tensor input = dense_input(self, dtype);
@@ -126,8 +148,12 @@ void col2im_kernel(const Tensor& self, SymIntArrayRef output_size, IntArrayRef k
 SB_LIBRARY_FRAGMENT(aten, m) {
   // The out= forms convert.
   constexpr StructuredOptions options = {.cast_to_out = true};
-  define(m, im2col).structured<im2col_rule, im2col_kernel>(options).out(im2col_out);
-  define(m, col2im).structured<col2im_rule, col2im_kernel>(options).out(col2im_out);
+  define(m, im2col)
+      .structured<by_size_rule<im2col_rule<int64_t>, im2col_rule<SymInt>>, im2col_kernel>(options)
+      .out(im2col_out);
+  define(m, col2im)
+      .structured<by_size_rule<col2im_rule<int64_t>, col2im_rule<SymInt>>, col2im_kernel>(options)
+      .out(col2im_out);
 }
 
 }  // namespace sb

@@ -16,30 +16,36 @@ void check_length(const char* op, const char* name, IntArrayRef list, int n) {
            " elements, got ", shape_text(list));
 }
 
-template <int n>
-std::array<TensorMeta, 2> fractional_rule(const Tensor& self, IntArrayRef kernel_size,
-                                          IntArrayRef output_size, const Tensor& random_samples) {
+template <int n, SizeType Int>
+std::array<BasicTensorMeta<Int>, 2> fractional_rule(const Tensor& self, IntArrayRef kernel_size,
+                                                    IntArrayRef output_size,
+                                                    const Tensor& random_samples) {
   const char* op = "fractional_max_pool";
-  check_batched_or_not(op, self, n);
+  check_batched_or_not<Int>(op, self, n);
   check_length(op, "kernel_size", kernel_size, n);
   check_length(op, "output_size", output_size, n);
   computed_in_float(op, self.dtype());
   check_dtype(op, "random_samples", random_samples, self.dtype());
-  const Size3 in = space_of(self.sizes(), n), out = space_of(output_size, n);
+  const Space<Int> in = space_of<Int>(sizes_of<Int>(self), n);
+  const Size3 out = space_of(output_size, n);
   const Size3 kernel = space_of(kernel_size, n);
   // As PyTorch, which wants room for a window more in three dimensions, though it needs none.
   const int64_t spare = n == 3 ? 1 : 0;
   for (size_t d = 0; d < 3; ++d) {
-    SB_CHECK(kernel[d] > 0 && out[d] > 0 && kernel[d] <= in[d] &&
-                 out[d] <= in[d] - kernel[d] + 1 - spare,
-             op, ": ", shape_text(output_size), " windows of ", shape_text(kernel_size),
-             " do not fit ", self.describe());
+    const auto check_fits = [&](const auto& fits) {
+      SB_CHECK(fits, op, ": ", shape_text(output_size), " windows of ", shape_text(kernel_size),
+               " do not fit ", self.describe());
+    };
+    check_fits(kernel[d] > 0 && out[d] > 0);
+    check_fits(in[d] >= kernel[d]);
+    check_fits(in[d] - kernel[d] + 1 - spare >= out[d]);
   }
-  const int64_t planes = self.numel() / volume(in);
-  SB_CHECK(random_samples.numel() >= planes * n, op, ": random_samples: expected ", n,
-           " numbers for each of ", planes, " planes, got ", random_samples.describe());
-  const DimVector sizes = with_space(self.sizes(), out, n);
-  return {TensorMeta{sizes, self.dtype()}, TensorMeta{sizes, DType::Int64}};
+  const SizesRef<Int> like = sizes_of<Int>(self);
+  const Int planes = product_of_sizes<Int>(like.first(like.size() - n));
+  SB_CHECK(numel_of<Int>(random_samples) >= planes * n, op, ": random_samples: expected ", n,
+           " numbers for each of ", size_text(planes), " planes, got ", random_samples.describe());
+  const SizeVector<Int> sizes = with_space<Int>(like, {out[0], out[1], out[2]}, n);
+  return {BasicTensorMeta<Int>{sizes, self.dtype()}, BasicTensorMeta<Int>{sizes, DType::Int64}};
 }
 
 // Windows spread evenly, with a random start. The last always ends where the input does.
@@ -98,21 +104,23 @@ void fractional_kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef,
   dense_indices.finish();
 }
 
-template <int n>
-TensorMeta fractional_backward_rule(const Tensor& grad_output, const Tensor& self,
-                                    IntArrayRef kernel_size, IntArrayRef output_size,
-                                    const Tensor& indices) {
+template <int n, SizeType Int>
+BasicTensorMeta<Int> fractional_backward_rule(const Tensor& grad_output, const Tensor& self,
+                                              IntArrayRef kernel_size, IntArrayRef output_size,
+                                              const Tensor& indices) {
   const char* op = "fractional_max_pool_backward";
-  check_batched_or_not(op, self, n);
+  check_batched_or_not<Int>(op, self, n);
   check_length(op, "kernel_size", kernel_size, n);
   check_length(op, "output_size", output_size, n);
-  const DimVector sizes = with_space(self.sizes(), space_of(output_size, n), n);
+  const Size3 out = space_of(output_size, n);
+  const SizesRef<Int> like = sizes_of<Int>(self);
+  const SizeVector<Int> sizes = with_space<Int>(like, {out[0], out[1], out[2]}, n);
   check_dtype(op, "grad_output", grad_output, self.dtype());
   check_dtype(op, "indices", indices, DType::Int64);
-  check_sizes(op, "grad_output", grad_output, sizes);
-  check_sizes(op, "indices", indices, sizes);
+  check_sizes<Int>(op, "grad_output", grad_output, sizes);
+  check_sizes<Int>(op, "indices", indices, sizes);
   computed_in_float(op, self.dtype());
-  return {{self.sizes().begin(), self.sizes().end()}, self.dtype()};
+  return {{like.begin(), like.end()}, self.dtype()};
 }
 template <int n>
 void fractional_backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef,
@@ -120,16 +128,18 @@ void fractional_backward_kernel(const Tensor& grad_output, const Tensor& self, I
   max_backward("fractional_max_pool_backward", grad_output, self, indices, grad_input, n);
 }
 
-template <int n>
-TensorMeta unpool(const Tensor& self, const Tensor& indices, IntArrayRef output_size) {
+template <int n, SizeType Int>
+BasicTensorMeta<Int> unpool(const Tensor& self, const Tensor& indices, SizesRef<Int> output_size) {
   const char* op = "max_unpool";
-  check_batched_or_not(op, self, n);
-  check_length(op, "output_size", output_size, n);
+  check_batched_or_not<Int>(op, self, n);
+  SB_CHECK(output_size.size() == static_cast<size_t>(n), op, ": output_size: expected ", n,
+           " elements, got ", shape_text(output_size));
   check_dtype(op, "indices", indices, DType::Int64);
-  check_sizes(op, "indices", indices, self.sizes());
+  check_sizes<Int>(op, "indices", indices, sizes_of<Int>(self));
   computed_in_float(op, self.dtype());
-  DimVector sizes = with_space(self.sizes(), space_of(output_size, n), n);
-  return pool_laid_out_like(n, self, sizes, self.dtype());
+  const SizeVector<Int> sizes =
+      with_space<Int>(sizes_of<Int>(self), space_of<Int>(output_size, n), n);
+  return pool_laid_out_like<Int>(n, self, sizes, self.dtype());
 }
 template <int n>
 void unpool_kernel(const Tensor& self, const Tensor& indices, const Tensor& out) {
@@ -144,46 +154,59 @@ void unpool_kernel(const Tensor& self, const Tensor& indices, const Tensor& out)
   dense.finish();
 }
 
-TensorMeta unpool2d_rule(const Tensor& self, const Tensor& indices, IntArrayRef output_size) {
-  return unpool<2>(self, indices, output_size);
+template <SizeType Int>
+BasicTensorMeta<Int> unpool2d_rule(const Tensor& self, const Tensor& indices,
+                                   SymIntArrayRef output_size) {
+  return unpool<2, Int>(self, indices, sizes_as<Int>(output_size));
 }
-void unpool2d_kernel(const Tensor& self, const Tensor& indices, IntArrayRef, const Tensor& out) {
+void unpool2d_kernel(const Tensor& self, const Tensor& indices, SymIntArrayRef, const Tensor& out) {
   unpool_kernel<2>(self, indices, out);
 }
 // Neither stride nor padding counts; they are checked as PyTorch does.
-TensorMeta unpool3d_rule(const Tensor& self, const Tensor& indices, IntArrayRef output_size,
-                         IntArrayRef stride, IntArrayRef padding) {
+template <SizeType Int>
+BasicTensorMeta<Int> unpool3d_rule(const Tensor& self, const Tensor& indices,
+                                   SymIntArrayRef output_size, IntArrayRef stride,
+                                   IntArrayRef padding) {
   check_length("max_unpool3d", "stride", stride, 3);
   check_length("max_unpool3d", "padding", padding, 3);
   for (const int64_t s : stride) {
     SB_CHECK(s > 0, "max_unpool3d: stride: expected more than 0, got ", shape_text(stride));
   }
-  return unpool<3>(self, indices, output_size);
+  return unpool<3, Int>(self, indices, sizes_as<Int>(output_size));
 }
-void unpool3d_kernel(const Tensor& self, const Tensor& indices, IntArrayRef, IntArrayRef,
+void unpool3d_kernel(const Tensor& self, const Tensor& indices, SymIntArrayRef, IntArrayRef,
                      IntArrayRef, const Tensor& out) {
   unpool_kernel<3>(self, indices, out);
 }
+
+constexpr auto kUnpool2d = by_size_rule<unpool2d_rule<int64_t>, unpool2d_rule<SymInt>>;
+constexpr auto kUnpool3d = by_size_rule<unpool3d_rule<int64_t>, unpool3d_rule<SymInt>>;
 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, fractional_max_pool2d)
-      .structured<fractional_rule<2>, fractional_kernel<2>>()
+      .structured<by_size_rule<fractional_rule<2, int64_t>, fractional_rule<2, SymInt>>,
+                  fractional_kernel<2>>()
       .out(fractional_max_pool2d_out);
   define(m, fractional_max_pool3d)
-      .structured<fractional_rule<3>, fractional_kernel<3>>()
+      .structured<by_size_rule<fractional_rule<3, int64_t>, fractional_rule<3, SymInt>>,
+                  fractional_kernel<3>>()
       .out(fractional_max_pool3d_out);
   define(m, fractional_max_pool2d_backward)
-      .structured<fractional_backward_rule<2>, fractional_backward_kernel<2>>()
+      .structured<
+          by_size_rule<fractional_backward_rule<2, int64_t>, fractional_backward_rule<2, SymInt>>,
+          fractional_backward_kernel<2>>()
       .out(fractional_max_pool2d_backward_out);
   define(m, fractional_max_pool3d_backward)
-      .structured<fractional_backward_rule<3>, fractional_backward_kernel<3>>()
+      .structured<
+          by_size_rule<fractional_backward_rule<3, int64_t>, fractional_backward_rule<3, SymInt>>,
+          fractional_backward_kernel<3>>()
       .out(fractional_max_pool3d_backward_out);
-  define(m, max_unpool2d).structured<unpool2d_rule, unpool2d_kernel>();
-  define_restrided_out<max_unpool2d, unpool2d_rule, unpool2d_kernel>(m, max_unpool2d_out);
-  define(m, max_unpool3d).structured<unpool3d_rule, unpool3d_kernel>();
-  define_restrided_out<max_unpool3d, unpool3d_rule, unpool3d_kernel>(m, max_unpool3d_out);
+  define(m, max_unpool2d).structured<kUnpool2d, unpool2d_kernel>();
+  define_restrided_out<max_unpool2d, kUnpool2d, unpool2d_kernel>(m, max_unpool2d_out);
+  define(m, max_unpool3d).structured<kUnpool3d, unpool3d_kernel>();
+  define_restrided_out<max_unpool3d, kUnpool3d, unpool3d_kernel>(m, max_unpool3d_out);
 }
 
 }  // namespace sb

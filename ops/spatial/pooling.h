@@ -127,10 +127,10 @@ SB_OP(fractional_max_pool3d_backward_out,
 // The elements of self at `indices` of the planes of a result of output_size, with zeros elsewhere.
 // The last of several elements of one index stays. RuntimeError for an index outside.
 SB_OP(max_unpool2d,
-      "aten::max_unpool2d(Tensor self, Tensor indices, int[2] output_size) -> Tensor");
+      "aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor");
 SB_OP(max_unpool2d_out, out_of(max_unpool2d, "out"));
 SB_OP(max_unpool3d,
-      "aten::max_unpool3d(Tensor self, Tensor indices, int[3] output_size, int[3] stride, int[3] "
+      "aten::max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] "
       "padding) -> Tensor");
 SB_OP(max_unpool3d_out, out_of(max_unpool3d, "out"));
 

@@ -75,6 +75,13 @@ void give_restrided(std::string_view op, const Tensor& result, const Tensor& out
   SB_CHECK(out.defined() && out.dtype() == result.dtype() && out.device() == result.device(), op,
            ": out: expected ", to_string(result.dtype()), " on ", sb::to_string(result.device()),
            ", got ", out.defined() ? out.describe() : "an undefined tensor");
+  if (any_symbolic(result, out)) {
+    if (result.dim() > 3)
+      set_symbolic_sizes(out, result.sym_sizes(), result.sym_strides());
+    else
+      resize_symbolic_output(out, result.sym_sizes());
+    return;
+  }
   // Fewer dimensions have no memory format to be given: out keeps its strides where it fits.
   if (result.dim() > 3 || out.sizes() != result.sizes()) {
     resize_tensor(out, result.sizes(), result.strides());

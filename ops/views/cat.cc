@@ -148,10 +148,12 @@ void define_join(Library& m, const Op<Tag>& op, const Op<OutTag>& out) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_join<by_size_rule<cat_rule<int64_t>, cat_rule<SymInt>>, cat_out_rule<int64_t>, cat_kernel>(
-      m, cat, cat_out);
-  define_join<by_size_rule<stack_rule<int64_t>, stack_rule<SymInt>>, stack_out_rule<int64_t>,
-              stack_kernel>(m, stack, stack_out);
+  define_join<by_size_rule<cat_rule<int64_t>, cat_rule<SymInt>>,
+              by_size_rule<cat_out_rule<int64_t>, cat_out_rule<SymInt>>, cat_kernel>(m, cat,
+                                                                                     cat_out);
+  define_join<by_size_rule<stack_rule<int64_t>, stack_rule<SymInt>>,
+              by_size_rule<stack_out_rule<int64_t>, stack_out_rule<SymInt>>, stack_kernel>(
+      m, stack, stack_out);
 }
 
 }  // namespace sb

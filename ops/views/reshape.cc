@@ -48,6 +48,16 @@ SizeVector<Int> infer_size_of(const char* op, SizesRef<Int> sizes, const Int& nu
   return result;
 }
 
+// Whether dimensions of `taken` elements are not yet all of a chunk. What only data tells is taken
+// to be so unless they are equal for sure: whether they are in the end is asked then.
+bool lacks(int64_t taken, int64_t chunk) { return taken < chunk; }
+bool lacks(const SymInt& taken, const SymInt& chunk) {
+  if (known(taken == chunk)) return false;
+  const SymBool less = taken < chunk;
+  if (has_hint(less)) return guard_bool(less);
+  return statically_known(less).value_or(true);
+}
+
 // As `at::detail::computeStride`, for a tensor that has elements.
 template <SizeType Int>
 std::optional<SizeVector<Int>> strides_by_chunk(SizesRef<Int> sizes, SizesRef<Int> strides,
@@ -64,7 +74,7 @@ std::optional<SizeVector<Int>> strides_by_chunk(SizesRef<Int> sizes, SizesRef<In
       continue;
     }
     Int taken = 1;
-    while (to > 0 && (is_one(new_sizes[to - 1]) || is_less(taken, chunk))) {
+    while (to > 0 && (is_one(new_sizes[to - 1]) || lacks(taken, chunk))) {
       --to;
       result[to] = product_of(taken, base);
       taken = taken * new_sizes[to];
@@ -104,8 +114,12 @@ std::optional<SizeVector<Int>> view_strides_of(const Tensor& self, const SizeVec
     if (self.dim() == 0) return SymDimVector(sizes.size(), SymInt(1));
     // Says nothing of sizes: what is contiguous stays so.
     if (self.is_contiguous()) return contiguous_strides(sizes);
-    SB_CHECK(!same_size(self.sym_numel(), SymInt(0)), "view: ", self.describe(),
-             " may have no element");
+    if (same_size(self.sym_numel(), SymInt(0))) {
+      const bool same = self.sym_sizes().size() == sizes.size() &&
+                        known(equal_sizes<SymInt>(self.sym_sizes(), sizes));
+      return same ? SymDimVector(self.sym_strides().begin(), self.sym_strides().end())
+                  : contiguous_strides(sizes);
+    }
     return strides_by_chunk<SymInt>(self.sym_sizes(), self.sym_strides(), sizes);
   }
 }

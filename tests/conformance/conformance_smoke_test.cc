@@ -37,6 +37,15 @@ TEST_CASE("recorded gradients pass in every place") {
   CHECK(tally.passed > 50);
 }
 
+TEST_CASE("recorded calls with symbolic sizes pass in every way") {
+  std::ostringstream out;
+  Tally tally;
+  run_file("tests/conformance/data/symbolic.jsonl", *make_place("cpu"), {}, out, &tally);
+  INFO(tally.to_string() << "\n" << out.str());
+  CHECK(tally.failed == 0);
+  CHECK(tally.passed > 250);
+}
+
 std::string run_text(const std::string& lines, const Options& options, Tally* tally) {
   std::istringstream in(lines);
   std::ostringstream out;

@@ -35,10 +35,6 @@ class FakePlace : public Place {
 const PlaceRegistration on_cpu("fake", []() -> std::unique_ptr<Place> {
   return std::make_unique<FakePlace>("fake", Device(DeviceType::CPU));
 });
-// The same, but for cases with symbolic sizes, which are what only data tells.
-const PlaceRegistration unbacked("unbacked", []() -> std::unique_ptr<Place> {
-  return std::make_unique<FakePlace>("unbacked", Device(DeviceType::CPU));
-});
 const PlaceRegistration on_gpu("fake:cuda:0", []() -> std::unique_ptr<Place> {
   return std::make_unique<FakePlace>("fake:cuda:0", Device(DeviceType::CUDA, 0));
 });

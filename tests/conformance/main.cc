@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/tests/conformance/compositions_cases.h"
 #include "switchboard/tests/conformance/runner.h"
+#include "switchboard/tests/conformance/symbolic_cases.h"
 #include "switchboard/tests/explain/explained_calls.h"
 
 ABSL_FLAG(std::string, only, "*", "run cases whose id or operator matches this glob");
@@ -52,7 +53,9 @@ int main(int argc, char** argv) {
   options.show_skips = absl::GetFlag(FLAGS_skips);
   options.ways = absl::GetFlag(FLAGS_way);
   for (const std::string& way : options.ways) {
-    const auto known = sb::conformance::way_names();
+    std::vector<std::string> known = sb::conformance::way_names();
+    for (const std::string& symbolic : sb::conformance::symbolic_way_names())
+      if (std::ranges::find(known, symbolic) == known.end()) known.push_back(symbolic);
     if (std::ranges::find(known, way) != known.end()) continue;
     std::fprintf(stderr, "no way '%s'; there are %s\n", way.c_str(),
                  absl::StrJoin(known, ", ").c_str());

@@ -94,10 +94,6 @@ std::string Tally::to_string() const {
 
 Outcome run_case(const Json& json, Place& place) {
   if (json.contains("grad_outputs")) return run_grads_case(json, place);
-  if (json.contains("bindings")) {
-    return run_symbolic_case(json,
-                             place.name() == "unbacked" ? Symbols::Unbacked : Symbols::Backed);
-  }
   if (json.contains("op")) return run_ops_case(json, place);
   if (json.contains("steps"))
     return place.name() == "cpu" ? run_dispatch_case(json)
@@ -135,14 +131,17 @@ void run_cases(std::istream& in, const std::string& file, Place& place, const Op
       out << id << "\n";
       continue;
     }
-    if (!json.contains("expect")) {
+    const auto is_wanted = [&](const std::string& way) {
+      return options.ways.empty() || std::ranges::find(options.ways, way) != options.ways.end();
+    };
+    if (json.contains("bindings")) {
+      for (const std::string& way : symbolic_way_names())
+        if (is_wanted(way)) run(way, [&] { return run_symbolic_case(json, way); });
+    } else if (json.contains("expect")) {
+      for (const auto& [way, expectation] : json["expect"].items())
+        if (is_wanted(way)) run(way, [&] { return run_composition_case(json, way, place); });
+    } else {
       run("", [&] { return run_case(json, place); });
-      continue;
-    }
-    for (const auto& [way, expectation] : json["expect"].items()) {
-      if (!options.ways.empty() && std::ranges::find(options.ways, way) == options.ways.end())
-        continue;
-      run(way, [&] { return run_composition_case(json, way, place); });
     }
   }
 }

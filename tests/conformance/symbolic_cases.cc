@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "absl/strings/str_join.h"
+#include "switchboard/autograd/backward.h"
+#include "switchboard/autograd/variable.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/fake/fake_tensor_mode.h"
@@ -41,12 +43,36 @@ std::vector<Int> strides_at(const Ints& order_of, const std::vector<Int>& sizes)
   return strides;
 }
 
+// Which sizes only data will tell.
+enum class Unbacked : uint8_t { None, First, All };
+
+struct Way {
+  std::string_view name;
+  Unbacked unbacked = Unbacked::None;
+  std::string_view recorded_as = {};  // of unbacked ones
+  bool checked = false;               // stated to be at least 2
+  bool backward = false;
+};
+constexpr Way kWays[] = {
+    {.name = "symbolic"},
+    {.name = "backward", .backward = true},
+    {.name = "unbacked", .unbacked = Unbacked::All, .recorded_as = "all checked", .checked = true},
+    {.name = "unbacked_bare", .unbacked = Unbacked::All, .recorded_as = "all"},
+    {.name = "unbacked_first",
+     .unbacked = Unbacked::First,
+     .recorded_as = "first checked",
+     .checked = true},
+    {.name = "unbacked_first_bare", .unbacked = Unbacked::First, .recorded_as = "first"},
+};
+
 class SymbolicCall {
  public:
-  SymbolicCall(const Json& json, const OperatorHandle& op, Symbols symbols)
+  SymbolicCall(const Json& json, const OperatorHandle& op, const Way& way,
+               const Dispatcher& dispatcher)
       : json_(json),
         op_(op),
-        symbols_(symbols),
+        way_(way),
+        dispatcher_(dispatcher),
         env_(ShapeEnv::create({.duck_shape = false})),
         mode_({.shape_env = env_}) {
     // Integers may be made of the sizes of tensors that come after them.
@@ -63,25 +89,19 @@ class SymbolicCall {
   }
 
   Outcome check() {
-    const std::string verdict = recorded_verdict();
-    if (symbols_ == Symbols::Unbacked && verdict != "works")
-      return Outcome::skipped("data decides, as in PyTorch");
-    std::vector<IValue> results;
+    const std::optional<std::string> verdict = recorded_verdict();
+    if (!verdict) return Outcome::skipped("not recorded in this way");
+    const bool torch_refuses = *verdict == "raised" || *verdict == "data dependent";
     try {
       FakeTensorModeGuard active(mode_);
-      results = op_.call(positional_, keyword_);
+      if (way_.backward) make_leaves();
+      for (const IValue& result : op_.call(positional_, keyword_)) flatten(result);
+      if (way_.backward) go_backward();
     } catch (const Error& error) {
-      if (verdict == "raised") return Outcome::skipped("refused, as by PyTorch");
+      if (torch_refuses) return Outcome::skipped("refused, as by PyTorch");
       return Outcome::failed(str_cat("raised ", error.kind(), ": ", error.what(), guards_text()));
     }
-    for (const Json& index : json_.at("varies")) {
-      for (const Json& place : json_.at("classes").at(index.get<size_t>())) {
-        if (!size_at(place).maybe_int()) continue;
-        if (verdict == "specialised") return Outcome::skipped("pinned, as by PyTorch");
-        return Outcome::failed(str_cat("pinned ", place.dump(), guards_text()));
-      }
-    }
-    for (const IValue& result : results) flatten(result);
+    if (std::optional<Outcome> pinned = pinned_size(*verdict)) return *pinned;
     for (const Json& binding : json_.at("bindings")) {
       if (Difference d = at(binding.at("sizes").get<Ints>(), binding.at("returns"))) {
         return Outcome::failed(str_cat("at ", binding.at("sizes").dump(), ": ", *d, guards_text()));
@@ -91,11 +111,69 @@ class SymbolicCall {
   }
 
  private:
-  std::string recorded_verdict() const {
-    const Json& torch = json_.at("torch");
-    return symbols_ == Symbols::Backed
-               ? torch.at("symbolic").at("verdict").get<std::string>()
-               : torch.at("unbacked").at("all checked").at("verdict").get<std::string>();
+  // "kept", "works", ...; nullopt where PyTorch was not asked.
+  std::optional<std::string> recorded_verdict() const {
+    const Json* torch = &json_.at("torch");
+    const auto enter = [&](std::string_view name) {
+      const auto found = torch->find(name);
+      torch = found == torch->end() ? nullptr : &*found;
+      return torch != nullptr;
+    };
+    if (way_.unbacked == Unbacked::None) {
+      if (!enter(way_.backward ? "backward" : "symbolic")) return std::nullopt;
+    } else if (!enter("unbacked") || !enter(way_.recorded_as)) {
+      return std::nullopt;
+    }
+    const std::string verdict = torch->at("verdict").get<std::string>();
+    return verdict == "no input" ? std::nullopt : std::optional(verdict);
+  }
+
+  std::optional<Outcome> pinned_size(const std::string& verdict) const {
+    for (const Json& c : json_.at("varies")) {
+      for (const Json& place : json_.at("classes").at(c.get<size_t>())) {
+        if (!size_at(place).maybe_int()) continue;
+        if (verdict == "specialised" || verdict == "works, pinned" || verdict == "raised")
+          return Outcome::skipped("pinned, as by PyTorch");
+        return Outcome::failed(str_cat("pinned ", place.dump(), guards_text()));
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Floating-point arguments get gradients.
+  void make_leaves() {
+    for (const auto& [path, value] : tensors_) {
+      const auto make_leaf = [&](const Tensor& t) {
+        if (!t.defined() || !(is_floating_point(t.dtype()) || is_complex(t.dtype()))) return;
+        set_requires_grad(t);
+        leaves_.push_back(t);
+      };
+      if (value.is_Tensor()) make_leaf(value.to_tensor());
+      if (value.is_TensorList())
+        for (const Tensor& t : value.to_tensor_list()) make_leaf(t);
+    }
+  }
+
+  // As from the sum of all results: a gradient of ones, expanded.
+  void go_backward() {
+    const OperatorHandle new_ones = op_named("aten::new_ones"), expand = op_named("aten::expand");
+    std::vector<Tensor> roots, grads;
+    for (const IValue& result : results_) {
+      if (!result.is_Tensor() || !result.to_tensor().defined()) continue;
+      const Tensor& t = result.to_tensor();
+      if (!requires_grad(t)) continue;
+      const SymIntArrayRef sizes = t.sym_sizes();
+      const Tensor one = new_ones.call({t, std::vector<SymInt>()}, {})[0].to_tensor();
+      roots.push_back(t);
+      grads.push_back(
+          expand.call({one, std::vector<SymInt>(sizes.begin(), sizes.end())}, {})[0].to_tensor());
+    }
+    if (!roots.empty()) backward(roots, grads, {.inputs = leaves_});
+  }
+  OperatorHandle op_named(std::string_view name) const {
+    const std::optional<OperatorHandle> op = dispatcher_.find_op(name);
+    if (!op) throw Unsupported("the operator is not registered", std::string(name));
+    return *op;
   }
 
   template <class F>
@@ -125,7 +203,7 @@ class SymbolicCall {
     Json with_offset = json;
     with_offset["offset"] = 0;
     const TensorSpec spec = read_tensor_spec(with_offset);
-    if (symbols_ == Symbols::Unbacked) return build_unbacked(spec, path);
+    if (way_.unbacked != Unbacked::None) return build_unbacked(spec, path);
     const Tensor real = empty_strided_on(DeviceType::CPU, spec.shape, spec.stride, spec.dtype);
     const Tensor fake = mode_.from_tensor(
         real, {.source = path,
@@ -143,7 +221,12 @@ class SymbolicCall {
     std::vector<SymInt> sizes;
     for (size_t d = 0; d < spec.shape.size(); ++d) {
       const std::optional<size_t> c = class_of(path, d);
-      sizes.push_back(c ? symbol_of_class(*c) : SymInt(spec.shape[d]));
+      if (c && (*c == 0 || way_.unbacked == Unbacked::All)) {
+        sizes.push_back(symbol_of_class(*c));
+      } else {
+        sizes.push_back(
+            env_->create_symint(spec.shape[d], source_of(path, d), DimDynamic::Dynamic));
+      }
     }
     const std::vector<SymInt> strides = strides_at(spec.stride, sizes);
     inputs_.push_back({path, spec.shape, spec.stride, sizes, strides});
@@ -151,6 +234,9 @@ class SymbolicCall {
         empty_with_symbols(SymIntArrayRef(absl::MakeConstSpan(sizes)),
                            SymIntArrayRef(absl::MakeConstSpan(strides)), spec.dtype);
     return mode_.from_meta(meta, Device(DeviceType::CPU));
+  }
+  static std::string source_of(const std::string& path, size_t d) {
+    return str_cat(path, ".size(", d, ")");
   }
   std::optional<size_t> class_of(const std::string& path, size_t d) const {
     const Json& classes = json_.at("classes");
@@ -163,7 +249,7 @@ class SymbolicCall {
     const auto [it, is_new] = of_class_.try_emplace(c);
     if (is_new) {
       it->second = env_->create_unbacked_symint();
-      constrain_range_for_size(it->second, 2);
+      constrain_range_for_size(it->second, way_.checked ? 2 : 0);
     }
     return it->second;
   }
@@ -217,24 +303,25 @@ class SymbolicCall {
       const symbolic::Expr e = static_cast<const ExprSymNode*>(symbol.node())->expr();
       if (!e->is_symbol() || values.contains(e)) return;
       values[e] = {.i = value};
-      sources.emplace_back(symbols_ == Symbols::Backed ? std::move(source) : *e->name, value);
+      sources.emplace_back(e->has_unbacked ? *e->name : std::move(source), value);
     };
     for (const Input& in : inputs_) {
       Ints sizes = in.shape;
       for (size_t d = 0; d < sizes.size(); ++d) {
         const auto found = of_class.find({in.path, d});
         if (found != of_class.end()) sizes[d] = found->second;
-        bind(in.sizes[d], str_cat(in.path, ".size(", d, ")"), sizes[d]);
+        bind(in.sizes[d], source_of(in.path, d), sizes[d]);
       }
       const Ints strides = strides_at(in.stride, sizes);
       for (size_t d = 0; d < sizes.size(); ++d)
         bind(in.strides[d], str_cat(in.path, ".stride(", d, ")"), strides[d]);
     }
     // Symbols that the operator made have no values here.
-    if (env_->symbols().size() == values.size() || symbols_ == Symbols::Backed) {
+    if (env_->symbols().size() == values.size() || way_.unbacked == Unbacked::None) {
       const GuardsResult guards = env_->evaluate_guards(sources);
       if (!guards) return str_cat("refused: ", guards.failed, " by ", sb::to_string(guards.origin));
     }
+    if (way_.backward) return gradients(values);
     if (op_.schema().returns.empty()) return std::nullopt;  // what it wrote to keeps its shape
     if (returns.size() != results_.size())
       return str_cat("expected ", returns.size(), " results, got ", results_.size());
@@ -243,6 +330,27 @@ class SymbolicCall {
         return str_cat("result ", i, ": ", *d);
     }
     return std::nullopt;
+  }
+
+  // A gradient has the sizes of what it is of.
+  Difference gradients(const symbolic::SymbolValues& values) const {
+    for (const Tensor& leaf : leaves_) {
+      const Tensor grad = grad_of(leaf);
+      if (!grad.defined()) continue;
+      const SymIntArrayRef expected = leaf.sym_sizes(), actual = grad.sym_sizes();
+      bool same = expected.size() == actual.size();
+      for (size_t d = 0; same && d < expected.size(); ++d)
+        same = evaluated(expected[d], values) == evaluated(actual[d], values);
+      if (!same || grad.dtype() != leaf.dtype())
+        return str_cat("a gradient of ", sb::to_string(grad.dtype()), " ", text(actual), " for ",
+                       sb::to_string(leaf.dtype()), " ", text(expected));
+    }
+    return std::nullopt;
+  }
+
+  static std::string text(SymIntArrayRef list) {
+    return absl::StrJoin(list, ", ",
+                         [](std::string* out, const SymInt& s) { *out += s.to_string(); });
   }
 
   static int64_t evaluated(const SymInt& n, const symbolic::SymbolValues& values) {
@@ -272,10 +380,6 @@ class SymbolicCall {
       for (size_t d = 0; d < shape.size(); ++d) same &= shape[d] == 1 || strides[d] == stride[d];
     }
     if (same) return std::nullopt;
-    const auto text = [](const SymIntArrayRef list) {
-      return absl::StrJoin(list, ", ",
-                           [](std::string* out, const SymInt& s) { *out += s.to_string(); });
-    };
     return str_cat("expected [", absl::StrJoin(shape, ", "), "] with strides [",
                    absl::StrJoin(stride, ", "), "], got [", absl::StrJoin(sizes, ", "), "] with [",
                    absl::StrJoin(strides, ", "), "] from [", text(t.sym_sizes()), "] with [",
@@ -291,7 +395,8 @@ class SymbolicCall {
 
   const Json& json_;
   const OperatorHandle op_;
-  const Symbols symbols_;
+  const Way& way_;
+  const Dispatcher& dispatcher_;
   std::map<size_t, SymInt> of_class_;
   const IntrusivePtr<ShapeEnv> env_;
   FakeTensorMode mode_;
@@ -300,16 +405,25 @@ class SymbolicCall {
   std::vector<IValue> positional_;
   Place::Keywords keyword_;
   std::vector<IValue> results_;
+  std::vector<Tensor> leaves_;
 };
 
 }  // namespace
 
-Outcome run_symbolic_case(const Json& json, Symbols symbols, const Dispatcher& dispatcher) {
+std::vector<std::string> symbolic_way_names() {
+  std::vector<std::string> names;
+  for (const Way& way : kWays) names.emplace_back(way.name);
+  return names;
+}
+
+Outcome run_symbolic_case(const Json& json, const std::string& name, const Dispatcher& dispatcher) {
   return outcome_of([&]() -> Outcome {
-    const std::string name = json.at("op").get<std::string>();
-    const std::optional<OperatorHandle> op = dispatcher.find_op(name);
-    if (!op) throw Unsupported("the operator is not registered", name);
-    return SymbolicCall(json, *op, symbols).check();
+    const auto way = std::ranges::find(kWays, name, &Way::name);
+    if (way == std::end(kWays)) throw Unsupported("no such way", name);
+    const std::string op_name = json.at("op").get<std::string>();
+    const std::optional<OperatorHandle> op = dispatcher.find_op(op_name);
+    if (!op) throw Unsupported("the operator is not registered", op_name);
+    return SymbolicCall(json, *op, *way, dispatcher).check();
   });
 }
 

@@ -27,8 +27,8 @@ Tensor weight_gradient(const Tensor& grad, const InputMetadata& weight, const Te
                        bool sparse, const std::optional<Tensor>& per_sample_weights,
                        int64_t padding_idx) {
   return _embedding_bag_backward(grad, contiguous(indices), contiguous(offsets), offset2bag,
-                                 bag_size, maximum_indices, weight.sizes[0].guard_int(),
-                                 scale_grad_by_freq, mode, sparse, per_sample_weights, padding_idx);
+                                 bag_size, maximum_indices, weight.sizes[0], scale_grad_by_freq,
+                                 mode, sparse, per_sample_weights, padding_idx);
 }
 
 // The two gradients are sums over the indices: what belongs to each of them.
@@ -55,7 +55,7 @@ struct DenseBackward {
   const Tensor& grad;
   const Tensor& bag_size;
   const Tensor& maximum_indices;
-  int64_t num_weights;
+  SymInt num_weights;
   bool scale_grad_by_freq;
   int64_t mode;
 

@@ -8,17 +8,10 @@
 namespace sb {
 namespace {
 
-Tensor unfold_gradient(const Tensor& grad, const InputMetadata& self, int64_t dim, int64_t size,
-                       int64_t step) {
-  DimVector sizes;
-  for (const SymInt& s : self.sizes) sizes.push_back(s.guard_int());
-  return unfold_backward(grad, sizes, dim, size, step);
-}
-
 SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, unfold,
          SB_GRAD(self, (grad, self_meta, dimension, size, step),
-                 unfold_gradient(grad, self_meta, dimension, size, step)));
+                 unfold_backward(grad, self_meta.sizes, dimension, size, step)));
   derive(m, unfold_backward,
          SB_GRAD(grad_in, (grad, dim, size, step), unfold(grad, dim, size, step)));
   derive(m, select_backward, SB_GRAD(grad_output, (grad, dim, index), select(grad, dim, index)));

@@ -65,7 +65,7 @@ Tensor qr_gradient(const Tensor& grad_q, const Tensor& grad_r, std::string_view 
 // The exponential of [[A, E], [0, A]] has the change of A's exponential by E in the upper right;
 // the gradient is the same of A^H.
 Tensor exponential_gradient(const Tensor& grad, const Tensor& self) {
-  const int64_t n = self.size(-1);
+  const SymInt n = self.sym_size(-1);
   const Tensor a = mH(self);
   const Tensor above[] = {a, grad}, below[] = {zeros_like(a), a};
   const Tensor blocks[] = {cat(above, -1), cat(below, -1)};

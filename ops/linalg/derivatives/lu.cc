@@ -17,6 +17,7 @@
 #include "switchboard/ops/linalg/derivatives/matrix_gradients.h"
 #include "switchboard/ops/linalg/factorizations.h"
 #include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/sorting/sort.h"
 #include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/scatter_views.h"
@@ -99,7 +100,7 @@ Tensor step_from_singular(const Tensor& a, const Tensor& det) {
 // grad * conj(det) A^-H: the cofactors, which exist for singular matrices, too. The determinant is
 // computed again, by the factors that solving finds: then errors of both cancel.
 Tensor det_gradient(const Tensor& grad, const Tensor& a, const Tensor& result) {
-  if (a.size(-1) == 0) return zeros_like(a);
+  if (same_size(a.sym_size(-1), 0)) return zeros_like(a);
   const Tensor moved = add(a, step_from_singular(a, result));
   const Tensor scale = mul(conjugate(grad), det(moved));
   return mH(solve_left(moved, times_each(scale, identity_like(moved))));

@@ -30,10 +30,10 @@ Tensor logits_by_self(const Tensor& grad, const Tensor& self, const Tensor& targ
   } else {
     slope = sub(sigmoid(self), target);
   }
-  return spread(times_weight(mul(slope, grad), weight), target.numel(), reduction);
+  return spread(times_weight(mul(slope, grad), weight), target.sym_numel(), reduction);
 }
 Tensor logits_by_target(const Tensor& grad, const Tensor& self, const OptionalTensor& weight,
-                        const OptionalTensor& pos_weight, int64_t count, int64_t reduction) {
+                        const OptionalTensor& pos_weight, const SymInt& count, int64_t reduction) {
   const Tensor slope = is_given(pos_weight)
                            ? sub(log_sigmoid(neg(self)), mul(log_sigmoid(self), *pos_weight))
                            : neg(self);
@@ -43,18 +43,18 @@ Tensor logits_by_weight(const Tensor& grad, const Tensor& self, const Tensor& ta
                         const OptionalTensor& pos_weight, int64_t reduction) {
   const Tensor loss =
       binary_cross_entropy_with_logits(self, target, std::nullopt, pos_weight, kReduceNone);
-  return spread(mul(loss, grad), target.numel(), reduction);
+  return spread(mul(loss, grad), target.sym_numel(), reduction);
 }
 Tensor logits_by_pos_weight(const Tensor& grad, const Tensor& self, const Tensor& target,
                             const OptionalTensor& weight, int64_t reduction) {
   const Tensor slope = neg(mul(target, log_sigmoid(self)));
-  return spread(times_weight(mul(slope, grad), weight), target.numel(), reduction);
+  return spread(times_weight(mul(slope, grad), weight), target.sym_numel(), reduction);
 }
 
 // soft_margin_loss is the mean or the sum of log(1 + exp(-target * self)), in which the two may
 // change places: `first` is the one whose gradient it is. The loss has self's shape.
-Tensor soft_margin_by(const Tensor& grad, const Tensor& first, const Tensor& second, int64_t count,
-                      int64_t reduction) {
+Tensor soft_margin_by(const Tensor& grad, const Tensor& first, const Tensor& second,
+                      const SymInt& count, int64_t reduction) {
   return soft_margin_loss_backward(spread(grad, count, reduction), first, second, kReduceSum);
 }
 
@@ -62,21 +62,21 @@ Tensor soft_margin_by(const Tensor& grad, const Tensor& first, const Tensor& sec
 Tensor soft_margin_slope(const Tensor& grad, const Tensor& self, const Tensor& target,
                          int64_t reduction) {
   const Tensor slope = neg(mul(target, sigmoid(neg(mul(target, self)))));
-  return spread(mul(grad, slope), self.numel(), reduction);
+  return spread(mul(grad, slope), self.sym_numel(), reduction);
 }
 // ... by self, and by target.
 Tensor soft_margin_second(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
                           const Tensor& target, int64_t reduction) {
   const Tensor share = sigmoid(mul(target, self));
   const Tensor slope = mul(mul(target, target), mul(share, rsub_Scalar(share, 1)));
-  return spread(mul(mul(grad, grad_output), slope), self.numel(), reduction);
+  return spread(mul(mul(grad, grad_output), slope), self.sym_numel(), reduction);
 }
 Tensor soft_margin_second_by_target(const Tensor& grad, const Tensor& grad_output,
                                     const Tensor& self, const Tensor& target, int64_t reduction) {
   const Tensor product = mul(target, self);
   const Tensor share = sigmoid(neg(product));
   const Tensor slope = sub(mul(mul(product, share), rsub_Scalar(share, 1)), share);
-  return spread(mul(mul(grad, grad_output), slope), self.numel(), reduction);
+  return spread(mul(mul(grad, grad_output), slope), self.sym_numel(), reduction);
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
          SB_GRAD(self, (grad, self, target, weight, pos_weight, reduction),
                  logits_by_self(grad, self, target, weight, pos_weight, reduction)),
          SB_GRAD(target, (grad, self, target, weight, pos_weight, reduction),
-                 logits_by_target(grad, self, weight, pos_weight, target.numel(), reduction)),
+                 logits_by_target(grad, self, weight, pos_weight, target.sym_numel(), reduction)),
          SB_GRAD(weight, (grad, self, target, pos_weight, reduction),
                  logits_by_weight(grad, self, target, pos_weight, reduction)),
          SB_GRAD(pos_weight, (grad, self, target, weight, reduction),
@@ -94,9 +94,9 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
 
   derive(m, soft_margin_loss,
          SB_GRAD(self, (grad, self, target, reduction),
-                 soft_margin_by(grad, self, target, self.numel(), reduction)),
+                 soft_margin_by(grad, self, target, self.sym_numel(), reduction)),
          SB_GRAD(target, (grad, self, target, reduction),
-                 soft_margin_by(grad, target, self, self.numel(), reduction)));
+                 soft_margin_by(grad, target, self, self.sym_numel(), reduction)));
   derive(m, soft_margin_loss_backward,
          SB_GRAD(grad_output, (grad, self, target, reduction),
                  soft_margin_slope(grad, self, target, reduction)),

@@ -39,7 +39,7 @@ struct ComparedTensors {
 
 // The gradient of each of so many elements from that of what they were reduced to, or of each as it
 // is where nothing was.
-inline Tensor spread(const Tensor& grad, int64_t count, int64_t reduction) {
+inline Tensor spread(const Tensor& grad, const SymInt& count, int64_t reduction) {
   return reduction == kReduceMean ? div_Scalar(grad, count) : grad;
 }
 inline Tensor times_weight(const Tensor& grad, const std::optional<Tensor>& weight) {

@@ -34,19 +34,19 @@ Tensor distance(const Tensor& self, const Tensor& target) { return abs(sub(self,
 // Of the operators named *_backward, by self. The one by target is its opposite.
 Tensor mse_second(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
                   int64_t reduction) {
-  return spread(mul_Scalar(mul(grad, grad_output), 2), self.numel(), reduction);
+  return spread(mul_Scalar(mul(grad, grad_output), 2), self.sym_numel(), reduction);
 }
 Tensor smooth_l1_second(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
                         const Tensor& target, int64_t reduction, double beta) {
   const Tensor product = mul(grad, grad_output);
   if (beta == 0) return zeros_like(product);
   const Tensor inside = lt_Scalar(distance(self, target), beta);
-  return spread(div_Scalar(mul(product, inside), beta), self.numel(), reduction);
+  return spread(div_Scalar(mul(product, inside), beta), self.sym_numel(), reduction);
 }
 Tensor huber_second(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
                     const Tensor& target, int64_t reduction, double delta) {
   const Tensor inside = lt_Scalar(distance(self, target), delta);
-  return spread(mul(mul(grad, grad_output), inside), self.numel(), reduction);
+  return spread(mul(mul(grad, grad_output), inside), self.sym_numel(), reduction);
 }
 
 // self * (1 - self), and never 0, lest what is divided by it overflows. As PyTorch, which keeps
@@ -62,19 +62,19 @@ Tensor shifted_variance(const Tensor& self) {
 Tensor cross_entropy_by_target(const Tensor& grad, const Tensor& self, const Tensor& target,
                                const OptionalTensor& weight, int64_t reduction) {
   const Tensor odds = sub(log(rsub_Scalar(self, 1)), log(self));
-  return spread(times_weight(mul(odds, grad), weight), target.numel(), reduction);
+  return spread(times_weight(mul(odds, grad), weight), target.sym_numel(), reduction);
 }
 Tensor cross_entropy_by_weight(const Tensor& grad, const Tensor& self, const Tensor& target,
                                int64_t reduction) {
   const Tensor loss = binary_cross_entropy(self, target, std::nullopt, kReduceNone);
-  return spread(mul(loss, grad), self.numel(), reduction);
+  return spread(mul(loss, grad), self.sym_numel(), reduction);
 }
 
 // Of binary_cross_entropy_backward.
 Tensor cross_entropy_second_by_output(const Tensor& grad, const Tensor& self, const Tensor& target,
                                       const OptionalTensor& weight, int64_t reduction) {
   const Tensor slope = div(sub(self, target), shifted_variance(self));
-  return spread(times_weight(mul(slope, grad), weight), self.numel(), reduction);
+  return spread(times_weight(mul(slope, grad), weight), self.sym_numel(), reduction);
 }
 Tensor cross_entropy_second(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
                             const Tensor& target, const OptionalTensor& weight, int64_t reduction) {
@@ -82,13 +82,13 @@ Tensor cross_entropy_second(const Tensor& grad, const Tensor& grad_output, const
   const Tensor slope = add(sub(squares, mul_Scalar(mul(self, target), 2)), target);
   const Tensor least = shifted_variance(self);
   const Tensor second = mul(div(slope, mul(least, least)), mul(grad, grad_output));
-  return spread(times_weight(second, weight), self.numel(), reduction);
+  return spread(times_weight(second, weight), self.sym_numel(), reduction);
 }
 Tensor cross_entropy_second_by_target(const Tensor& grad, const Tensor& grad_output,
                                       const Tensor& self, const OptionalTensor& weight,
                                       int64_t reduction) {
   const Tensor second = neg(div(mul(grad, grad_output), variance(self)));
-  return spread(times_weight(second, weight), self.numel(), reduction);
+  return spread(times_weight(second, weight), self.sym_numel(), reduction);
 }
 
 }  // namespace

@@ -20,11 +20,7 @@ Tensor at_indices(const Tensor& grad, const Tensor& indices, int64_t dims) {
 
 // Space has the last dimensions of `meta`, as a pooling's size list.
 SymIntArrayRef space_of_2d(const InputMetadata& meta) { return SymIntArrayRef(meta.sizes).last(2); }
-DimVector space_of_3d(const InputMetadata& meta) {
-  DimVector sizes;
-  for (const SymInt& size : SymIntArrayRef(meta.sizes).last(3)) sizes.push_back(size.guard_int());
-  return sizes;
-}
+SymIntArrayRef space_of_3d(const InputMetadata& meta) { return SymIntArrayRef(meta.sizes).last(3); }
 
 // Gradients of the backward of a pooling that gives indices.
 template <auto& backward, int dims>
