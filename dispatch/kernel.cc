@@ -29,12 +29,6 @@ void enter_refusal(const Kernel&, const OperatorHandle& op, DispatchKeySet keys,
   internal::throw_no_kernel(op.entry(), keys, *stack);
 }
 
-KernelFunction boxed_kernel(BoxedEntry entry) {
-  KernelFunction kernel;
-  kernel.entries.boxed = entry;
-  return kernel;
-}
-
 }  // namespace
 
 bool Kernel::is_fallthrough() const { return boxed == &enter_fallthrough; }
@@ -45,9 +39,9 @@ std::string to_string(const SourceLocation& where) {
   return str_cat(where.file_name(), ":", where.line());
 }
 
-KernelFunction make_fallthrough_kernel() { return boxed_kernel(&enter_fallthrough); }
-KernelFunction make_autograd_fallback() { return boxed_kernel(&enter_autograd_fallback); }
-KernelFunction make_refusal() { return boxed_kernel(&enter_refusal); }
+KernelFunction make_fallthrough_kernel() { return {{nullptr, &enter_fallthrough}, nullptr}; }
+KernelFunction make_autograd_fallback() { return {{nullptr, &enter_autograd_fallback}, nullptr}; }
+KernelFunction make_refusal() { return {{nullptr, &enter_refusal}, nullptr}; }
 
 bool is_passed_over(const Kernel& kernel, DispatchKey key, const Kernel& at_autograd_other) {
   if (kernel.is_fallthrough()) return true;

@@ -129,9 +129,10 @@ SB_OP(fractional_max_pool3d_backward_out,
 SB_OP(max_unpool2d,
       "aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor");
 SB_OP(max_unpool2d_out, out_of(max_unpool2d, "out"));
-SB_OP(max_unpool3d,
-      "aten::max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] "
-      "padding) -> Tensor");
+SB_OP(
+    max_unpool3d,
+    "aten::max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] "
+    "padding) -> Tensor");
 SB_OP(max_unpool3d_out, out_of(max_unpool3d, "out"));
 
 }  // namespace sb

@@ -23,10 +23,11 @@ namespace sb::conformance {
 std::vector<std::string> symbolic_way_names();
 
 // Calls the case's operator on fake tensors of such sizes. It must not fail, and must pin no size
-// for which the case has another value (`varies`). At every binding the guards must hold, and dtypes, size and stride expressions of the results must give
-// what is recorded, and so must the sizes of gradients; strides of dimensions of size 1, and of
-// tensors without elements, mean nothing. Skipped: what both refuse or pin, what was not recorded,
-// operators and dtypes that do not exist here.
+// for which the case has another value (`varies`). At every binding the guards must hold, and
+// dtypes, size and stride expressions of the results must give what is recorded, and so must the
+// sizes of gradients; strides of dimensions of size 1, and of tensors without elements, mean
+// nothing. Skipped: what both refuse or pin, what was not recorded, operators and dtypes that do
+// not exist here.
 Outcome run_symbolic_case(const Json& json, const std::string& way,
                           const Dispatcher& dispatcher = default_dispatcher());
 
