@@ -2,6 +2,7 @@
 // whatever the data would have decided.
 
 #include "switchboard/core/error.h"
+#include "switchboard/fake/call_function.h"
 #include "switchboard/fake/fake_mode.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/views/views.h"
@@ -12,13 +13,8 @@
 #include "switchboard/transforms/control_flow/while_loop.h"
 
 namespace sb::internal {
-namespace {
 
-using control_flow::FunctionArgument;
-using control_flow::Strides;
-
-// What the function gives with the mode active, all of it fake.
-std::vector<Tensor> call_in(FakeMode& mode, const FunctionArgument& function,
+std::vector<Tensor> call_in(FakeMode& mode, const control_flow::FunctionArgument& function,
                             const std::vector<Tensor>& inputs) {
   const ModeGuard active(&mode);
   std::vector<Tensor> results = function(inputs);
@@ -29,6 +25,11 @@ std::vector<Tensor> call_in(FakeMode& mode, const FunctionArgument& function,
   }
   return results;
 }
+
+namespace {
+
+using control_flow::FunctionArgument;
+using control_flow::Strides;
 
 // As many of each slice, along a new first dimension.
 std::vector<Tensor> stacked(FakeMode& mode, const std::vector<Tensor>& slices,

@@ -186,7 +186,7 @@ Node* Graph::call_higher_order(std::shared_ptr<const HigherOrderTarget> target,
   for (GraphArg& argument : arguments) {
     Subgraph* const sub = std::get_if<Subgraph>(&argument.value_);
     if (!sub) continue;
-    sub->name = unique_name(sub->name);
+    if (!sub->shared) sub->name = unique_name(sub->name);
     has_effect = has_effect || sub->graph->num_tokens() != 0;
   }
   Node* const node = add(Node::Kind::HigherOrder, target->name(), std::move(arguments));

@@ -27,6 +27,8 @@ class Node;
 struct Subgraph {
   std::string name;  // "true_graph": the graph that takes it in makes it unique
   std::shared_ptr<const Graph> graph;
+  // Of an earlier node of the same graph, whose name it has: printed once.
+  bool shared = false;
 };
 
 // An argument of a node: a constant, the value of another node, a list of arguments, or, for a

@@ -1,5 +1,6 @@
 // Graphs as code.
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_join.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/graph/graph.h"
@@ -84,11 +85,12 @@ std::string Graph::text(const std::string& name, const std::string& path) const 
   }
   std::string out = str_cat(name, "(", absl::StrJoin(inputs, ", "), "):\n");
   std::string subgraphs;
+  absl::flat_hash_set<std::string_view> printed;
   for (size_t i = num_inputs_; i < nodes_.size(); ++i) {
     out += str_cat("  ", line_text(*nodes_[i], path), "\n");
     for (const GraphArg& argument : nodes_[i]->arguments()) {
       const Subgraph* const sub = argument.subgraph();
-      if (!sub) continue;
+      if (!sub || !printed.insert(sub->name).second) continue;
       const std::string name_of_sub = path + sub->name;
       subgraphs += str_cat("\n", sub->graph->text(name_of_sub, name_of_sub + "."));
     }

@@ -1,23 +1,19 @@
 // cond and switch: the gradient is the gradient of the branch that was taken.
 
+#include "switchboard/transforms/control_flow/derivatives/branches.h"
+
 #include <memory>
 #include <utility>
 
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/transforms/control_flow/cond.h"
-#include "switchboard/transforms/control_flow/derivatives/call_node.h"
 #include "switchboard/transforms/control_flow/derivatives/derived_function.h"
 #include "switchboard/transforms/control_flow/switch.h"
 
 namespace sb::control_flow {
-namespace {
-
-// `again` calls the operator with functions and operands.
-using Again =
-    std::function<Tensors(const Tensors& others, std::vector<IValue> functions, Tensors operands)>;
 
 Tensors derive_branches(const DerivedCallSite& call, const std::vector<FunctionArgument>& branches,
-                        const Tensors& operands, Tensors others, Tensors results, Again again) {
+                        const Tensors& operands, Tensors others, Tensors results, CallAgain again) {
   Tensors captured;
   std::vector<std::shared_ptr<DerivedFunction>> functions;
   for (const FunctionArgument& branch : branches) {
@@ -61,6 +57,8 @@ Tensors derive_branches(const DerivedCallSite& call, const std::vector<FunctionA
   };
   return record(call, std::move(recorded));
 }
+
+namespace {
 
 void derive_cond(const DerivedCallSite& site, Stack* stack) {
   const CondCall call(*stack);

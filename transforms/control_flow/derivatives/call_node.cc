@@ -126,7 +126,7 @@ Tensors DerivedCallSite::run(const HigherOrderOperator& which,
 }
 
 bool register_derivative(const HigherOrderOperator& op, DeriveRule rule) {
-  return rules().emplace(&op, rule).second;
+  return rules().emplace(&op, std::move(rule)).second;
 }
 
 std::vector<bool> which_require_grad(const Tensors& tensors) {

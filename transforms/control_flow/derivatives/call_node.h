@@ -27,7 +27,7 @@ struct DerivedCallSite {
 };
 
 // How a call is derived: the rule of an operator. Replaces the arguments by the results.
-using DeriveRule = void (*)(const DerivedCallSite& call, Stack* stack);
+using DeriveRule = std::function<void(const DerivedCallSite& call, Stack* stack)>;
 // For static objects: the rule of each operator, once.
 bool register_derivative(const HigherOrderOperator& op, DeriveRule rule);
 
