@@ -8,6 +8,7 @@
 #include "switchboard/dispatch/inspect/call_text.h"
 #include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/transforms/control_flow/functionalized.h"
 #include "switchboard/transforms/control_flow/trace_control_flow.h"
 #include "switchboard/transforms/functionalization/functionalization.h"
 
