@@ -101,6 +101,13 @@ TEST_CASE("modes that only watch see the call, and what its function calls") {
   }
 }
 
+TEST_CASE("a graph of constants gives what the graph gives") {
+  const Tensors inputs = different_inputs()[0];
+  const Program program = [](const Tensors& in) { return Tensors{exp(in[0]) * 2}; };
+  const auto graph = std::make_shared<const Graph>(trace(program, inputs));
+  CHECK(text_of(run_const_graph(graph, inputs)) == text_of(program(inputs)));
+}
+
 TEST_CASE("it is found by its name, with its arguments") {
   for (const Region& region : regions()) CHECK(find_higher_order_op(region.name));
   CHECK(find_higher_order_op("invoke_subgraph")->parameters() ==

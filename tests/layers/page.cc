@@ -172,8 +172,8 @@ std::string others() {
   for (const std::string& name : higher_order_op_names())
     if (std::none_of(operator_classes().begin(), operator_classes().end(),
                      [&](const OperatorClass& c) { return !c.has && c.op == name; }))
-      names.push_back(str_cat("`", name, "`"));
-  return absl::StrJoin(names, ", ");
+      names.push_back(str_cat("- `", name, "`\n"));
+  return absl::StrJoin(names, "");
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ Page make_page() {
       "taken inside of what is functionalised.\n\n";
   add_table(stacks, &rows, &page);
   if (const std::string names = others(); !names.empty())
-    page.text += str_cat("\nHigher-order operators without a row: ", names, ".\n");
+    page.text += str_cat("\nHigher-order operators without a row:\n\n", names);
   return page;
 }
 
