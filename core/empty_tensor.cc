@@ -122,14 +122,17 @@ Tensor alias_with_symbols(const Tensor& base, SymIntArrayRef sizes, SymIntArrayR
   return Tensor(std::move(view));
 }
 
+[[gnu::cold, gnu::noinline]] static Tensor swap_symbols(const Tensor& base, size_t a, size_t b) {
+  SymDimVector sizes(base.sym_sizes().begin(), base.sym_sizes().end());
+  SymDimVector strides(base.sym_strides().begin(), base.sym_strides().end());
+  std::swap(sizes[a], sizes[b]);
+  std::swap(strides[a], strides[b]);
+  return alias_with_symbols(base, sizes, strides, base.sym_storage_offset());
+}
+
 Tensor alias_transposed(const Tensor& base, size_t dim0, size_t dim1) {
-  if (base.is_symbolic()) [[unlikely]] {
-    SymDimVector sizes(base.sym_sizes().begin(), base.sym_sizes().end());
-    SymDimVector strides(base.sym_strides().begin(), base.sym_strides().end());
-    std::swap(sizes[dim0], sizes[dim1]);
-    std::swap(strides[dim0], strides[dim1]);
-    return alias_with_symbols(base, sizes, strides, base.sym_storage_offset());
-  }
+  if (base.impl()->symbolic_shape()) [[unlikely]]
+    return swap_symbols(base, dim0, dim1);
   IntrusivePtr<TensorImpl> view = make_view(*base.impl(), base.storage_offset());
   view->set_transposed(*base.impl(), dim0, dim1);
   return Tensor(std::move(view));
