@@ -130,9 +130,13 @@ void pass_on(const OperatorHandle& op, DispatchKeySet keys, Stack* stack, const 
   const bool warns = mode == AutogradFallbackMode::Warn;
   const std::vector<Tensor> written = warns ? call.written() : std::vector<Tensor>();
   NodePtr node;
+  std::vector<const TensorImpl*> given;
   if (warns) {
     node = make_intrusive<WarningNode>(op);
-    for_each_tensor(call.arguments(), [&](const Tensor& t) { node->add_edge(gradient_edge(t)); });
+    for_each_tensor(call.arguments(), [&](const Tensor& t) {
+      node->add_edge(gradient_edge(t));
+      given.push_back(t.impl());
+    });
   }
   op.redispatch_boxed(keys - kAutogradFunctionalities, stack);
   if (!warns) return;
@@ -147,9 +151,9 @@ void pass_on(const OperatorHandle& op, DispatchKeySet keys, Stack* stack, const 
       set_history(t, node);
   };
   for (const Tensor& t : written) say(t);
+  // A result that is an argument has its own history.
   for_each_tensor(call.results(), [&](const Tensor& t) {
-    const auto is_t = [&](const Tensor& w) { return w.impl() == t.impl(); };
-    if (std::none_of(written.begin(), written.end(), is_t)) say(t);
+    if (std::find(given.begin(), given.end(), t.impl()) == given.end()) say(t);
   });
 }
 

@@ -35,6 +35,7 @@ SB_OP(bare_out, "fallback_test::bare.out(Tensor x, *, Tensor(a!) out) -> Tensor(
 SB_OP(in_parts, "fallback_test::in_parts(Tensor x) -> Tensor");
 SB_OP(unrecorded, "fallback_test::unrecorded(Tensor x) -> Tensor");
 SB_OP(unknown_to_autograd, "fallback_test::unknown_to_autograd(Tensor x) -> Tensor");
+SB_OP(second, "fallback_test::second(Tensor x, Tensor(a) y) -> Tensor(a)");
 SB_OP(count, "fallback_test::size(Tensor x) -> int");
 
 SB_LIBRARY(fallback_test, m) {
@@ -63,6 +64,8 @@ SB_LIBRARY(fallback_test, m) {
     const NoGradGuard off;
     return clone(x);
   });
+  m.define(second);
+  m.impl(second, DispatchKey::CPU, [](const Tensor&, const Tensor& y) { return y; });
   m.define(count);
   m.impl(count, DispatchKey::CPU, [](const Tensor& x) { return x.numel(); });
 }
@@ -219,6 +222,14 @@ TEST_CASE("in the mode warn what the kernel recorded is kept, with a warning") {
   backward(sum(bare(x)));
   CHECK(values_of(grad_of(x)) == Values{1, 1});
   CHECK(mode.texts.size() == 1);
+}
+
+TEST_CASE("in the mode warn an argument that is handed back keeps its own history") {
+  const InMode mode(AutogradFallbackMode::Warn);
+  const Tensor x = leaf(), plain = tensor_of({2}, {1, 1}, DType::Float64);
+  CHECK(second(x, plain).is_same(plain));
+  CHECK_FALSE(requires_grad(plain));
+  CHECK(mode.texts.empty());
 }
 
 TEST_CASE("whatever the mode, an operator that says so is derived through its parts") {
