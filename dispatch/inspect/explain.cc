@@ -42,15 +42,14 @@ ExplainStep entered(const OperatorEntry& entry, DispatchKey key) {
 void look_up(const OperatorEntry& entry, Explanation& e) {
   entry.schema();  // throws for a removed operator
   const DispatchKeySet all = e.arguments | e.included;
-  e.mask_backend = all.highest_backend();
-  e.fallthroughs = internal::passed_over_on(entry, e.mask_backend);
+  e.fallthroughs = internal::passed_over_on(entry, all.highest_backend());
   e.call_keys = all - e.excluded - e.fallthroughs;
   const DispatchKey decided = e.call_keys.highest_key();
   for (int f = kNumFunctionalities; f > static_cast<int>(functionality_of(decided)); --f) {
     const DispatchKeySet only(static_cast<DispatchKey>(f));
     if ((all & only).empty()) continue;
     const bool excluded = !(e.excluded & only).empty();
-    const DispatchKey key = runtime_key(static_cast<DispatchKey>(f), e.mask_backend);
+    const DispatchKey key = runtime_key(static_cast<DispatchKey>(f), all.highest_backend());
     e.steps.push_back({key, excluded ? Verdict::Excluded : Verdict::Fallthrough,
                        internal::table_row(entry, key)});
   }
@@ -143,8 +142,9 @@ std::string to_string(const Explanation& e) {
   // Keys that the call has not, and that every thread excludes, say nothing of it.
   const DispatchKeySet all = e.arguments | e.included;
   line("thread excludes", to_string(e.excluded - (kDefaultExcluded - all)));
-  line("op falls through", str_cat(to_string(e.fallthroughs & all), " on ",
-                                   to_string(runtime_key(DispatchKey::Dense, e.mask_backend))));
+  line("op falls through",
+       str_cat(to_string(e.fallthroughs & all), " on ",
+               to_string(runtime_key(DispatchKey::Dense, all.highest_backend()))));
   line("left for the call", to_string(e.call_keys));
   text += "  looked at\n";
   for (const ExplainStep& step : e.steps) {

@@ -72,9 +72,8 @@ struct Explanation {
   DispatchKeySet included;               // what the thread adds
   DispatchKeySet excluded;               // what it takes away
   // The keys that the operator's mask removes: the functionalities that calls pass over on
-  // `mask_backend`, the highest of the arguments and the thread.
+  // the highest backend of the arguments and the thread.
   DispatchKeySet fallthroughs;
-  Backend mask_backend = Backend::CPU;
   DispatchKeySet call_keys;        // what is left: what the kernel gets
   std::vector<ExplainStep> steps;  // highest key first; the last one decided
   // The end of a redispatch with the keys below the taken one. nullopt if no kernel runs, and where
