@@ -55,6 +55,12 @@ TEST_CASE("autocast is excluded until it is turned on") {
   CHECK(f.call(tensor_key_set(DeviceType::CPU)) == Log{"AutocastCPU", "CPU"});
 }
 
+TEST_CASE("what is excluded from the start are the autocast keys of all backends") {
+  DispatchKeySet keys;
+  for (int b = 0; b < kNumBackends; ++b) keys |= autocast_keys_of(static_cast<Backend>(b));
+  CHECK(keys == kDefaultExcluded);
+}
+
 TEST_CASE("a redispatch does not look at what is excluded") {
   Recorder f;
   f.ends_at({K::CPU});
