@@ -255,13 +255,13 @@ void c2r_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, con
 SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, _fft_c2c)
       .structured<by_size_rule<c2c_rule<int64_t>, c2c_rule<SymInt>>, c2c_kernel>()
-      .out(_fft_c2c_out, OutOptions{});
+      .out(_fft_c2c_out, kConvertedOut);
   define(m, _fft_r2c)
       .structured<by_size_rule<r2c_rule<int64_t>, r2c_rule<SymInt>>, r2c_kernel>()
-      .out(_fft_r2c_out, OutOptions{});
+      .out(_fft_r2c_out, kConvertedOut);
   define(m, _fft_c2r)
       .structured<by_size_rule<c2r_rule<int64_t>, c2r_rule<SymInt>>, c2r_kernel>()
-      .out(_fft_c2r_out, OutOptions{});
+      .out(_fft_c2r_out, kConvertedOut);
 }
 
 }  // namespace sb

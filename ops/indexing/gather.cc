@@ -82,7 +82,7 @@ Tensor take_along_dim_kernel(const Tensor& self, const Tensor& indices,
 // As gather.out, which takes no other dtype.
 Tensor take_along_dim_out_kernel(const Tensor& self, const Tensor& indices,
                                  std::optional<int64_t> dim, const Tensor& out) {
-  copy_result_to_out("take_along_dim", take_along_dim(self, indices, dim), out, kExactOut);
+  copy_result_to_out("take_along_dim", take_along_dim(self, indices, dim), out, kCopiedOut);
   return out;
 }
 

@@ -62,7 +62,7 @@ template <auto& power>
 Tensor power_out(const Tensor& self, int64_t n, const Tensor& out) {
   const uint64_t exponent = n < 0 ? 0 - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);
   const bool copied = n == 0 || n == 1 || (exponent >= 4 && std::has_single_bit(exponent));
-  copy_result_to_out("linalg_matrix_power", power(self, n), out, copied ? kCastOut : kExactOut);
+  copy_result_to_out("linalg_matrix_power", power(self, n), out, copied ? kCastOut : kCopiedOut);
   return out;
 }
 

@@ -298,12 +298,12 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, vdot)
       .composite_explicit(vdot_kernel)
       .out(vdot_out, {.dtype = OutDType::Exact, .key = DispatchKey::CompositeImplicitAutograd});
-  define(m, tensordot).composed(tensordot_kernel).out(tensordot_out, kExactOut);
+  define(m, tensordot).composed(tensordot_kernel).out(tensordot_out, kCopiedOut);
   define(m, inner)
       .composed(inner_kernel)
       .out(inner_out, [](const Tensor& self, const Tensor& other, const Tensor& out) {
         if (self.dim() == 0 || other.dim() == 0) return mul_out(self, other, out);
-        copy_result_to_out("inner", inner(self, other), out, kExactOut);
+        copy_result_to_out("inner", inner(self, other), out, kCopiedOut);
         return out;
       });
   define(m, kron)
@@ -314,10 +314,10 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       });
   define(m, linalg_matmul)
       .composed([](const Tensor& self, const Tensor& other) { return matmul(self, other); })
-      .out(linalg_matmul_out, kExactOut);
-  define(m, linalg_vecdot).composed(vecdot_kernel).out(linalg_vecdot_out, kExactOut);
-  define(m, linalg_multi_dot).composed(multi_dot_kernel).out(linalg_multi_dot_out, kExactOut);
-  define(m, chain_matmul).composed(chain_matmul_kernel).out(chain_matmul_out, kExactOut);
+      .out(linalg_matmul_out, kCopiedOut);
+  define(m, linalg_vecdot).composed(vecdot_kernel).out(linalg_vecdot_out, kCopiedOut);
+  define(m, linalg_multi_dot).composed(multi_dot_kernel).out(linalg_multi_dot_out, kCopiedOut);
+  define(m, chain_matmul).composed(chain_matmul_kernel).out(chain_matmul_out, kCopiedOut);
   define(m, linalg_cross)
       .composite_explicit(cross_kernel)
       .out(linalg_cross_out,
@@ -326,7 +326,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .composed([](const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
         return linalg_cross(self, other, cross_dim(self, dim));
       })
-      .out(cross_out, kExactOut);
+      .out(cross_out, kCopiedOut);
   define(m, _int_mm)
       .composite_explicit(int_mm_kernel)
       .out(_int_mm_out, {.dtype = OutDType::Exact, .key = DispatchKey::CompositeImplicitAutograd});

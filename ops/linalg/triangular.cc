@@ -91,7 +91,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .out(linalg_solve_triangular_out);
   define(m, cholesky_solve, Tag::derived_through)
       .composite_explicit(cholesky_solve_any)
-      .out(cholesky_solve_out, OutOptions{});
+      .out(cholesky_solve_out, kConvertedOut);
   define(m, cholesky_inverse, Tag::derived_through)
       .composite_explicit(cholesky_inverse_any)
       .out(cholesky_inverse_out, [](const Tensor& self, bool upper, const Tensor& out) {

@@ -32,10 +32,10 @@ struct OutOptions {
   // Throws for what the operator refuses, before all else.
   void (*check)(std::string_view op, const Tensor& result, const Tensor& out) = nullptr;
 };
-// As the out= kernels that PyTorch generates; as its composed ones that refuse another dtype; as
+// As the out= kernels that PyTorch generates; as those that it wrote by hand and that convert; as
 // those of its structured operators.
 inline constexpr OutOptions kCopiedOut = {.dtype = OutDType::Exact};
-inline constexpr OutOptions kExactOut = {.dtype = OutDType::Exact};
+inline constexpr OutOptions kConvertedOut = {};
 inline constexpr OutOptions kStructuredOut = {.dtype = OutDType::Exact, .keep_strides = true};
 inline constexpr OutOptions kCastOut = {.dtype = OutDType::Cast};
 

@@ -75,7 +75,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
         const internal::BelowRecordingGuard fresh;
         return bernoulli_Tensor_(drawn_like(self, MemoryFormat::Contiguous), self, generator);
       })
-      .out(bernoulli_out, OutOptions{});
+      .out(bernoulli_out, kConvertedOut);
   define(m, bernoulli_p, Tag::nondeterministic_seeded)
       .composite_explicit([](const Tensor& self, double p, const OptionalGenerator& generator) {
         const internal::BelowRecordingGuard fresh;

@@ -115,10 +115,12 @@ Tensor nuclear_dim(const Tensor& self, IntArrayRef dim, bool keepdim) {
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   // Those of linalg demand the result's own dtype.
-  define(m, linalg_matrix_norm).composed(matrix).out(linalg_matrix_norm_out, kExactOut);
-  define(m, linalg_matrix_norm_str).composed(matrix_str).out(linalg_matrix_norm_str_out, kExactOut);
-  define(m, linalg_norm).composed(norm_of).out(linalg_norm_out, kExactOut);
-  define(m, linalg_norm_str).composed(norm_of_str).out(linalg_norm_str_out, kExactOut);
+  define(m, linalg_matrix_norm).composed(matrix).out(linalg_matrix_norm_out, kCopiedOut);
+  define(m, linalg_matrix_norm_str)
+      .composed(matrix_str)
+      .out(linalg_matrix_norm_str_out, kCopiedOut);
+  define(m, linalg_norm).composed(norm_of).out(linalg_norm_out, kCopiedOut);
+  define(m, linalg_norm_str).composed(norm_of_str).out(linalg_norm_str_out, kCopiedOut);
   define(m, frobenius_norm).composed(frobenius);
   define(m, frobenius_norm_dim).composed(frobenius_dim).out(frobenius_norm_dim_out);
   define(m, nuclear_norm).composed(nuclear).out(nuclear_norm_out);
