@@ -16,7 +16,7 @@ SB_LIBRARY(demo, m) {
   // doc: begin
   define(m, rms)
       .composed([](const sb::Tensor& self) { return sb::sqrt(sb::mean_all(self * self)); })
-      .out("out", sb::kExactOut);
+      .out("out", sb::kCopiedOut);
   // doc: end
 }
 
