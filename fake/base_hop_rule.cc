@@ -1,7 +1,8 @@
-// What an operator that calls one function does in a fake mode: the function runs on fake tensors.
+// What operators that call one function, or others, do in a fake mode: these run on fake tensors.
 
 #include "switchboard/fake/call_function.h"
 #include "switchboard/transforms/higher_order/base_hop.h"
+#include "switchboard/transforms/higher_order/composed_hop.h"
 
 namespace sb::internal {
 namespace {
@@ -13,6 +14,17 @@ namespace {
           // Holds the call's tensors to the end, and these the mode.
           const higher_order::BaseHopCall call(hop, *stack);
           *stack = control_flow::values_of(call_in(mode, call.function, call.operands));
+        })
+        .release();
+  });
+  higher_order::for_each_composed_hop([](const higher_order::ComposedHop& hop) {
+    hop.op()
+        .impl_mode<FakeMode>([&hop](FakeMode& mode, DispatchKeySet, Stack* stack) {
+          const Stack arguments = std::move(*stack);
+          stack->clear();
+          if (hop.options().is_effect) return;
+          const ModeGuard active(&mode);
+          *stack = hop.options().compose(arguments);
         })
         .release();
   });

@@ -18,9 +18,17 @@
 #include "switchboard/transforms/control_flow/map.h"
 #include "switchboard/transforms/control_flow/scan.h"
 #include "switchboard/transforms/control_flow/while_loop.h"
+#include "switchboard/transforms/higher_order/hints_wrapper.h"
+#include "switchboard/transforms/higher_order/invoke_subgraph.h"
+#include "switchboard/transforms/higher_order/out_dtype.h"
+#include "switchboard/transforms/higher_order/print.h"
+#include "switchboard/transforms/higher_order/run_const_graph.h"
+#include "switchboard/transforms/higher_order/strict_mode.h"
 
 namespace sb::io {
 namespace {
+
+using higher_order::BaseHop;
 
 // An argument of a higher-order operator, or an element of one that is a list.
 struct Operand {
@@ -115,7 +123,7 @@ class Arguments {
       } else if constexpr (std::is_same_v<T, None>) {
         operands.push_back({});
       } else if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, double> ||
-                           std::is_same_v<T, bool>) {
+                           std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
         operands.push_back({std::nullopt, value});
       } else {
         SB_THROW(NotImplementedError, node_.target(), ": argument ", i, ": a ", kind_of(argument),
@@ -284,6 +292,98 @@ RunFunction make_scan(const Node& node, const Arguments& arguments) {
   };
 }
 
+// A graph that is called once.
+RunFunction make_region(const BaseHop& hop, const Node& node, const Arguments& arguments,
+                        Operands operands, std::vector<IValue> settings) {
+  const GraphFunction f(arguments.graph(0), node.target());
+  return [&hop, f, operands = std::move(operands), settings = std::move(settings)](
+             absl::Span<const IValue> values, const RunContext& context) {
+    const std::vector<IValue> inputs = values_of(operands, values);
+    return f.results(elements_of(hop.op()(hop.arguments(
+        f.callable(inputs, context), tensors_among(inputs).to_tensor_list(), settings))));
+  };
+}
+
+// strict_mode(graph, operands)
+RunFunction make_strict_mode(const Node& node, const Arguments& arguments) {
+  arguments.expect(2, 2);
+  return make_region(strict_mode_hop(), node, arguments, arguments.list(1), {});
+}
+
+// run_const_graph(graph, operands)
+RunFunction make_run_const_graph(const Node& node, const Arguments& arguments) {
+  arguments.expect(2, 2);
+  return make_region(run_const_graph_hop(), node, arguments, arguments.list(1), {});
+}
+
+// invoke_subgraph(graph, identifier, operands...)
+RunFunction make_invoke_subgraph(const Node& node, const Arguments& arguments) {
+  arguments.expect(2, kAnyNumber);
+  const IValue identifier =
+      arguments.is_none(1) ? IValue() : IValue(arguments.get<std::string>(1, "a string"));
+  return make_region(invoke_subgraph_hop(), node, arguments, arguments.rest(2), {identifier});
+}
+
+// A named argument's value, where it is a constant.
+IValue constant_of(const Node& node, const NamedArgument& argument) {
+  IValue value;
+  const auto visitor = [&]<class T>(const T& v) {
+    if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, double> ||
+                  std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
+      value = v;
+    else
+      SB_THROW(NotImplementedError, node.target(), ": ", quote(argument.name), ": a ",
+               kind_of(argument.value), " is not supported");
+  };
+  std::visit(visitor, argument.value);
+  return value;
+}
+
+// hints_wrapper(graph, operands, {}, hints=...)
+RunFunction make_hints_wrapper(const Node& node, const Arguments& arguments) {
+  SB_CHECK_TYPE(node.inputs.size() == 4 && node.inputs[3].name == "hints", node.target(),
+                ": expected 3 arguments and hints, the node has ", node.inputs.size());
+  SB_CHECK_NOT_IMPLEMENTED(arguments.get<ArgumentMap>(2, "a dict")->empty(), node.target(),
+                           ": named arguments of its function are not supported");
+  Hints hints;
+  for (const NamedArgument& hint : *arguments.get<ArgumentMap>(3, "a dict"))
+    hints.emplace_back(hint.name, constant_of(node, hint));
+  return make_region(hints_wrapper_hop(), node, arguments, arguments.list(1),
+                     {std::vector<IValue>(), hints_value(hints)});
+}
+
+// out_dtype(operator, dtype, arguments...)
+RunFunction make_out_dtype(const Node& node, const Arguments& arguments) {
+  arguments.expect(2, kAnyNumber);
+  const std::string& target = arguments.get<OperatorRef>(0, "an operator").target;
+  const std::optional<std::string> name = operator_name(target);
+  SB_CHECK_NOT_IMPLEMENTED(name, node.target(), ": ", quote(target), " is no operator");
+  return [name = *name, dtype = arguments.get<DType>(1, "a dtype"), operands = arguments.rest(2)](
+             absl::Span<const IValue> values, const RunContext&) -> Stack {
+    return out_dtype_op()({name, dtype, values_of(operands, values)});
+  };
+}
+
+// print(format, values..., name=value...)
+RunFunction make_print(const Node& node, const Arguments& arguments) {
+  SB_CHECK_TYPE(!node.inputs.empty(), node.target(), ": expected a format");
+  Operands operands;
+  std::vector<std::pair<std::string, Operand>> named;
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    if (node.inputs[i].name.empty())
+      operands.push_back(arguments.operand(i));
+    else
+      named.emplace_back(node.inputs[i].name, arguments.operand(i));
+  }
+  return [format = arguments.get<std::string>(0, "a string"), operands, named,
+          count = node.outputs.size()](absl::Span<const IValue> values, const RunContext&) {
+    std::vector<std::pair<std::string, IValue>> kwargs;
+    for (const auto& [name, operand] : named) kwargs.emplace_back(name, operand.in(values));
+    sb::print(format, values_of(operands, values), kwargs);
+    return Stack(count);
+  };
+}
+
 // wrap_with_set_grad_enabled(enabled, graph, operands...)
 RunFunction make_set_grad_enabled(const Node&, const Arguments& arguments) {
   arguments.expect(2, kAnyNumber);
@@ -358,8 +458,14 @@ struct Maker {
 };
 constexpr Maker kMakers[] = {
     {"higher_order::cond", make_cond},
+    {"higher_order::hints_wrapper", make_hints_wrapper},
+    {"higher_order::invoke_subgraph", make_invoke_subgraph},
     {"higher_order::map_impl", make_map},
+    {"higher_order::out_dtype", make_out_dtype},
+    {"higher_order::print", make_print},
+    {"higher_order::run_const_graph", make_run_const_graph},
     {"higher_order::scan", make_scan},
+    {"higher_order::strict_mode", make_strict_mode},
     {"higher_order::while_loop", make_while_loop},
     {"higher_order::with_effects", make_with_effects},
     {"higher_order::wrap_with_autocast", make_autocast},

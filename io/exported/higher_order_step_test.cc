@@ -139,6 +139,27 @@ TEST_CASE("a region without gradients is one", "[io][higher_order]") {
   CHECK(is_grad_enabled());
 }
 
+TEST_CASE("a region calls its graph, with the numbers that it is given", "[io][higher_order]") {
+  const Demo demo;
+  const GraphRef body =
+      graph("body", {TensorRef{"a"}, SymRef{"k"}}, {plus("a", SymRef{"k"}, "b")}, TensorRef{"b"});
+  const auto check = [&](Node node) {
+    const Program p = program(std::move(node), {TensorRef{"x"}, SymRef{"n"}});
+    CHECK(run(p, demo, {number(2), int64_t{40}}) == 42);
+  };
+  const SymInts operands{SymRef{"x"}, SymRef{"n"}};
+  check(higher_order("higher_order::strict_mode", {body, operands}));
+  check(higher_order("higher_order::run_const_graph", {body, operands}));
+  check(higher_order("higher_order::invoke_subgraph",
+                     {body, std::string("subgraph_0"), TensorRef{"x"}, SymRef{"n"}}));
+  const auto dict = [](std::vector<NamedArgument> items) {
+    return std::make_shared<const std::vector<NamedArgument>>(std::move(items));
+  };
+  Node hints = higher_order("higher_order::hints_wrapper", {body, operands, dict({})});
+  hints.inputs.push_back({"hints", dict({{"level", int64_t{3}}, {"name", std::string("fast")}})});
+  check(hints);
+}
+
 TEST_CASE("numbers reach the graphs as they are", "[io][higher_order]") {
   const Demo demo;
   const Program p = program(

@@ -63,8 +63,8 @@ std::unique_ptr<NodeStep> make_operator_step(const Node& node, OperatorHandle op
 IValue ivalue_of(const SymValue& value);
 // A function of numbers: see sym_function.h.
 std::unique_ptr<NodeStep> make_sym_function_step(const Node& node, const Places& places);
-// A higher-order operator: cond, while_loop, map_impl, scan, a call with an effect, or a region
-// with gradients or autocast on or off. Throws NotImplementedError, naming it, for any other.
+// A higher-order operator: cond, while_loop, map_impl, scan, a call with an effect, print,
+// out_dtype or a region. Throws NotImplementedError, naming it, for any other.
 std::unique_ptr<NodeStep> make_higher_order_step(const Node& node, const Dispatcher& dispatcher,
                                                  const Places& places);
 // Whether make_higher_order_step knows "higher_order::cond".

@@ -10,6 +10,7 @@
 
 #include "switchboard/tests/control_flow/gradient_cases.h"
 #include "switchboard/transforms/higher_order/derivatives/checkpoint.h"
+#include "switchboard/transforms/higher_order/foreach_map.h"
 #include "switchboard/transforms/higher_order/hints_wrapper.h"
 #include "switchboard/transforms/higher_order/invoke_subgraph.h"
 #include "switchboard/transforms/higher_order/run_const_graph.h"
@@ -39,6 +40,10 @@ inline std::vector<Region> regions() {
        [](Program f, Tensors x) { return invoke_subgraph(std::move(f), "block", std::move(x)); }},
       {"wrap_activation_checkpoint",
        [](Program f, Tensors x) { return wrap_activation_checkpoint(std::move(f), std::move(x)); }},
+      {"foreach_map",
+       [](Program f, Tensors x) {
+         return foreach_map_hop()(tensor_callable("subgraph", std::move(f)), std::move(x));
+       }},
       {"run_const_graph",
        [](Program f, Tensors x) {
          return run_const_graph_hop()(tensor_callable("graph", std::move(f)), std::move(x));

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "switchboard/core/str_cat.h"
 #include "switchboard/transforms/control_flow/control_flow.h"
 #include "switchboard/transforms/control_flow/tensor_callable.h"
 
@@ -41,6 +42,13 @@ template <class C, class B>
 std::vector<Tensor> while_loop(C cond_fn, B body_fn, std::vector<Tensor> carried_inputs,
                                std::vector<Tensor> additional_inputs = {});
 
+// The same loop; gives what is carried after each trip, stacked along a new first dimension. As
+// `while_loop_stack_output`.
+template <class C, class B>
+std::vector<Tensor> while_loop_stack_output(C cond_fn, B body_fn,
+                                            std::vector<Tensor> carried_inputs,
+                                            std::vector<Tensor> additional_inputs = {});
+
 namespace control_flow {
 
 // The arguments of a call of either operator, `op`. Throws what is wrong with them.
@@ -70,6 +78,19 @@ std::vector<Tensor> while_loop(C cond_fn, B body_fn, std::vector<Tensor> carried
       tensor_callable("higher_order::while_loop: cond_fn", std::move(cond_fn)),
       tensor_callable("higher_order::while_loop: body_fn", std::move(body_fn)),
       std::move(carried_inputs), std::move(additional_inputs));
+}
+
+template <class C, class B>
+std::vector<Tensor> while_loop_stack_output(C cond_fn, B body_fn,
+                                            std::vector<Tensor> carried_inputs,
+                                            std::vector<Tensor> additional_inputs) {
+  constexpr const char* kName = "higher_order::while_loop_stack_output";
+  return control_flow::tensors_of(
+      kName, "results",
+      while_loop_stack_output_op()(
+          {tensor_callable(str_cat(kName, ": cond_fn"), std::move(cond_fn)),
+           tensor_callable(str_cat(kName, ": body_fn"), std::move(body_fn)),
+           std::move(carried_inputs), std::move(additional_inputs)}));
 }
 
 }  // namespace sb

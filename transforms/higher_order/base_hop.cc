@@ -1,7 +1,6 @@
 #include "switchboard/transforms/higher_order/base_hop.h"
 
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "switchboard/core/error.h"
@@ -11,22 +10,12 @@
 #include "switchboard/transforms/control_flow/functionalized.h"
 #include "switchboard/transforms/control_flow/trace_control_flow.h"
 #include "switchboard/transforms/functionalization/functionalization.h"
+#include "switchboard/transforms/higher_order/all_hops.h"
 
 namespace sb::higher_order {
 namespace {
 
 using control_flow::FunctionArgument;
-
-struct Registry {
-  std::recursive_mutex mutex;
-  std::vector<const BaseHop*> hops;
-  std::vector<std::function<void(const BaseHop&)>> rules;
-};
-// Never destroyed: operators are static objects.
-Registry& registry() {
-  static Registry* const registry = new Registry;
-  return *registry;
-}
 
 void run_around(const BaseHop& hop, const std::vector<IValue>& arguments,
                 absl::FunctionRef<void()> call) {
@@ -178,9 +167,7 @@ BaseHop::BaseHop(BaseHopOptions options)
                                       control_flow::FunctionCalls::OneOfThem),
          functionalize_routes())
       .release();
-  const std::lock_guard<std::recursive_mutex> lock(registry().mutex);
-  registry().hops.push_back(this);
-  for (const auto& give_rule : registry().rules) give_rule(*this);
+  AllHops<BaseHop>::get().add(*this);
 }
 
 std::vector<IValue> BaseHop::arguments(IValue function, std::vector<Tensor> operands,
@@ -214,9 +201,7 @@ BaseHopCall::BaseHopCall(const BaseHop& hop, const std::vector<IValue>& stack)
 }
 
 void for_each_base_hop(std::function<void(const BaseHop&)> give_rule) {
-  const std::lock_guard<std::recursive_mutex> lock(registry().mutex);
-  for (const BaseHop* const hop : registry().hops) give_rule(*hop);
-  registry().rules.push_back(std::move(give_rule));
+  AllHops<BaseHop>::get().add(std::move(give_rule));
 }
 
 }  // namespace sb::higher_order

@@ -68,6 +68,7 @@ class NodeCopier {
         copy = to_->call_bound(from->op(), arguments(*from));
         break;
       case Node::Kind::HigherOrder:
+        if (from->higher_order().is_impure()) return;  // it is there for its effect alone
         copy = to_->call_higher_order(from->shared_higher_order(), arguments(*from));
         break;
       case Node::Kind::GetItem:
