@@ -6,6 +6,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/schema/schema_parser.h"
+#include "switchboard/dispatch/values/check_tags.h"
 
 namespace sb {
 namespace {
@@ -70,7 +71,7 @@ Library::Library(Library&& other) noexcept
       key_(other.key_),
       where_(other.where_),
       id_(std::exchange(other.id_, 0)),
-      allow_override_(other.allow_override_),
+      override_(other.override_),
       origin_(other.origin_),
       registrations_(std::move(other.registrations_)) {}
 
@@ -110,6 +111,7 @@ OperatorHandle Library::define(std::string_view schema_text, TagSet tags,
            ": an IMPL library defines no operators; open a DEF or FRAGMENT one", at_text(where));
   FunctionSchema schema = parse_schema(schema_text);
   schema.name = qualified(std::move(schema.name));
+  internal::check_tags(schema, tags, origin_ == DefinitionOrigin::Static);
   OperatorEntry* const entry =
       dispatcher_->define(std::move(schema), where, tags, {alias_analysis, origin_});
   registrations_.emplace_back(entry);
@@ -152,13 +154,10 @@ void Library::add_kernel(std::string_view op, DispatchKey key, KernelFunction ke
   SB_CHECK(key != DispatchKey::Observed, to_string(), kNotObserved, at_text(where));
   SB_CHECK(!key_ || kind_ != Kind::Impl || *key_ == key, to_string(), ": impl at another key, ",
            sb::to_string(key), "; open a library without a key", at_text(where));
-  RegisteredKernel registered;
-  registered.function = std::move(kernel);
-  registered.where = where;
+  RegisteredKernel registered{std::move(kernel), where, key};
   registered.library = id_;
-  registered.key = key;
   const OperatorName name = qualified(OperatorName::parse(op));
-  if (key == DispatchKey::Meta && !allow_override_) {
+  if (key == DispatchKey::Meta && override_ != Override::All) {
     dispatcher_->inspect([&] {
       const OperatorEntry* const entry = dispatcher_->find_locked(name);
       if (!entry) return;
@@ -170,7 +169,7 @@ void Library::add_kernel(std::string_view op, DispatchKey key, KernelFunction ke
     });
   }
   registrations_.emplace_back(
-      dispatcher_->add_kernel(name, std::move(registered), allow_override_));
+      dispatcher_->add_kernel(name, std::move(registered), override_ != Override::None));
 }
 
 void Library::add_kernels(std::string_view op, const std::vector<DispatchKey>& keys,
@@ -205,8 +204,8 @@ void Library::add_fallback(DispatchKey key, KernelFunction kernel, SourceLocatio
   registered.where = where;
   registered.library = id_;
   registered.serves = serves;
-  registrations_.emplace_back(
-      Fallback{key, dispatcher_->add_fallback(key, std::move(registered), allow_override_)});
+  registrations_.emplace_back(Fallback{
+      key, dispatcher_->add_fallback(key, std::move(registered), override_ == Override::All)});
 }
 
 void Library::undo(Dispatcher& dispatcher, std::vector<Registration>& registrations,

@@ -48,7 +48,8 @@ class Library {
   Library& operator=(Library&&) = delete;
 
   // Registers an operator. `schema` is "name.overload(...) -> ..." with or without the namespace.
-  // RuntimeError if it does not parse or the operator has a schema already.
+  // RuntimeError if it does not parse or the operator has a schema already, ValueError if it is not
+  // what its tags say (values/check_tags.h).
   OperatorHandle define(std::string_view schema, TagSet tags = {},
                         SourceLocation where = SourceLocation::current());
   // The same, with the worth of the schema's annotations: "" and "FROM_SCHEMA" (they tell
@@ -73,10 +74,10 @@ class Library {
   }
 
   // Registers a kernel at a key, runtime or alias: a function, a lambda, a functor, a boxed one, or
-  // `fallthrough`. RuntimeError if its type does not agree with the schema, whichever comes first;
-  // if another kernel is there already; or if a Meta kernel would hide a
-  // CompositeImplicitAutograd one: such an operator decomposes, and it is what it calls that needs
-  // Meta kernels (see allow_override).
+  // `fallthrough`. The newest kernel at a key runs, and when its library closes, the one before.
+  // RuntimeError if its type does not agree with the schema, whichever comes first, or if a Meta
+  // kernel would hide a CompositeImplicitAutograd one: such an operator decomposes, and it is what
+  // it calls that needs Meta kernels. See allow_override().
   template <class F>
   void impl(std::string_view op, DispatchKey key, F kernel,
             SourceLocation where = SourceLocation::current()) {
@@ -142,10 +143,12 @@ class Library {
   // Ties a registration elsewhere (SimpleRegistry) to this library: it is undone when this closes.
   void own(RegistrationHandle handle);
 
-  // Lets later impl() and fallback() calls put a kernel over one that is there; closing the library
-  // brings the old one back.
+  // Whether later calls put a kernel over one that is there. Unless told, impl() does, except in
+  // the blocks of a program (SB_LIBRARY), whose order nobody knows, and fallback() does not. Told
+  // false, both throw RuntimeError instead; told true, both do, and so does a Meta kernel over a
+  // CompositeImplicitAutograd one.
   Library& allow_override(bool allow = true) {
-    allow_override_ = allow;
+    override_ = allow ? Override::All : Override::None;
     return *this;
   }
 
@@ -190,7 +193,7 @@ class Library {
   std::optional<DispatchKey> key_;
   SourceLocation where_;
   uint64_t id_ = 0;  // 0: closed
-  bool allow_override_ = false;
+  enum class Override : uint8_t { None, Kernels, All } override_ = Override::Kernels;
   DefinitionOrigin origin_ = DefinitionOrigin::RunTime;
   std::vector<Registration> registrations_;
 };

@@ -24,6 +24,7 @@ std::vector<std::unique_ptr<Library>> StaticBlocks::fill(const std::vector<Stati
     try {
       libraries.push_back(std::make_unique<Library>(block.kind, block.ns, block.key, block.where));
       libraries.back()->origin_ = DefinitionOrigin::Static;
+      libraries.back()->allow_override(false);
       block.fill(*libraries.back());
     } catch (const std::exception& error) {
       while (!libraries.empty()) libraries.pop_back();

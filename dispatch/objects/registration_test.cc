@@ -102,6 +102,7 @@ TEST_CASE("impl() registers at every key or, if one is refused, at none") {
   Library m(d, Kind::Fragment, "demo");
   const OpOverload f = define("demo::f", "(Tensor x) -> Tensor", {}, &m);
   impl("demo::f", "meta", first, &m);
+  m.allow_override(false);
   CHECK_THROWS_WITH(impl("demo::f", {"cpu", "meta", "cuda"}, first, &m),
                     Contains("demo::f [Meta]") && Contains("already registered"));
   CHECK(keys_of(f) == Keys{K::Meta});
@@ -160,7 +161,8 @@ TEST_CASE("a definition and its kernels may be one expression") {
   CHECK(f.has_tag(Tag::core));
 }
 
-TEST_CASE("a Meta kernel may not hide a composite one, unless the library may override") {
+TEST_CASE(
+    "a Meta kernel may not hide a composite one, unless the library says that it may override") {
   Dispatcher d;
   Library m(d, Kind::Def, "demo"), other(d, Kind::Impl, "demo");
   const OpOverload f(m.define("f(Tensor x) -> Tensor", first));
@@ -169,6 +171,7 @@ TEST_CASE("a Meta kernel may not hide a composite one, unless the library may ov
       Contains("demo::f [Meta]: the kernel would hide the CompositeImplicitAutograd one; ") &&
           Contains("\nCompositeImplicitAutograd: dispatch/objects/registration_test.cc:"));
   CHECK(keys_of(f) == Keys{K::CompositeImplicitAutograd});
+  CHECK_THROWS_AS(other.allow_override(false).impl("f", K::Meta, first), RuntimeError);
   other.allow_override().impl("f", K::Meta, first);
   CHECK(keys_of(f) == Keys{K::Meta, K::CompositeImplicitAutograd});
   // An explicit composite kernel gives no shapes by itself.

@@ -15,19 +15,26 @@ namespace sb {
 // and autograd goes through its CompositeExplicitAutograd kernel, which is made of operators that
 // have. Without it such a kernel is opaque: backward through a call is an error that names the
 // operator.
-#define SB_FORALL_TAGS(X)     \
-  X(core)                     \
-  X(data_dependent_output)    \
-  X(derived_through)          \
-  X(dynamic_output_shape)     \
-  X(flexible_layout)          \
-  X(generated)                \
-  X(inplace_view)             \
-  X(needs_fixed_stride_order) \
-  X(nondeterministic_bitwise) \
-  X(nondeterministic_seeded)  \
-  X(pointwise)                \
-  X(pt2_compliant_tag)        \
+#define SB_FORALL_TAGS(X)       \
+  X(core)                       \
+  X(data_dependent_output)      \
+  X(derived_through)            \
+  X(dynamic_output_shape)       \
+  X(flexible_layout)            \
+  X(generated)                  \
+  X(inplace)                    \
+  X(inplace_view)               \
+  X(maybe_aliasing_or_mutating) \
+  X(needs_contiguous_strides)   \
+  X(needs_exact_strides)        \
+  X(needs_fixed_stride_order)   \
+  X(nondeterministic_bitwise)   \
+  X(nondeterministic_seeded)    \
+  X(out)                        \
+  X(out_variant)                \
+  X(pointwise)                  \
+  X(pt2_compliant_tag)          \
+  X(reduction)                  \
   X(view_copy)
 
 enum class Tag : uint8_t {

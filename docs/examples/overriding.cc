@@ -1,4 +1,4 @@
-// A second kernel at one key: refused, unless it is meant.
+// A second kernel at one key: over the first, unless that is not meant.
 
 #include <iostream>
 
@@ -19,14 +19,14 @@ int main() {
   library.impl(version, DispatchKey::CPU, [](const Tensor&) { return int64_t{1}; });
   {
     sb::Library mine(sb::Library::Kind::Impl, "demo");
+    mine.impl(version, DispatchKey::CPU, [](const Tensor&) { return int64_t{2}; });
+    std::cout << "overridden: version " << version(x) << "\n";
     try {
-      mine.impl(version, DispatchKey::CPU, [](const Tensor&) { return int64_t{2}; });
+      mine.allow_override(false).impl(version, DispatchKey::CPU,
+                                      [](const Tensor&) { return int64_t{3}; });
     } catch (const sb::RuntimeError& error) {
       std::cout << error.what() << "\n";
     }
-    mine.allow_override();
-    mine.impl(version, DispatchKey::CPU, [](const Tensor&) { return int64_t{2}; });
-    std::cout << "overridden: version " << version(x) << "\n";
   }
   std::cout << "afterwards: version " << version(x) << "\n";
   // doc: end

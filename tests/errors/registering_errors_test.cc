@@ -216,7 +216,8 @@ TEST_CASE_METHOD(RegisterErrors, "a boxed kernel for a name without a schema") {
 
 // --- kernels ---
 
-TEST_CASE_METHOD(RegisterErrors, "a second kernel at a key") {
+TEST_CASE_METHOD(RegisterErrors, "a second kernel at a key, by a library that may not override") {
+  kernels->allow_override(false);
   const std::string text = refusal(d, [&] {
     at = here();
     kernels->impl("f", K::CPU, same);
@@ -229,6 +230,7 @@ TEST_CASE_METHOD(RegisterErrors, "a second kernel at a key") {
 }
 
 TEST_CASE_METHOD(RegisterErrors, "one kernel at several keys, one of which is taken") {
+  kernels->allow_override(false);
   const std::string text = refusal(d, [&] {
     at = here();
     kernels->impl_at("f", {K::Meta, K::CPU, K::CUDA}, same);

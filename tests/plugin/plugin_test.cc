@@ -144,17 +144,18 @@ TEST_CASE("a kernel may name a shared object, which the first call opens") {
     impl_from_library(m, "negate", DispatchKey::CPU, "tests/plugin/libmissing.so", "negate_boxed");
     CHECK_THROWS_WITH(negate(x, 5), Contains("demo::negate: plugin 'tests/plugin/libmissing.so'"));
     Library other(d, Kind::Impl, "demo");
-    impl_from_library(other.allow_override(), "negate", DispatchKey::CPU, plugin("kernel_plugin"),
+    impl_from_library(other, "negate", DispatchKey::CPU, plugin("kernel_plugin"),
                       "no_such_function");
     CHECK_THROWS_WITH(negate(x, 5), Contains("no symbol 'no_such_function'"));
   }
-  SECTION("only at the key of a dense backend, and only one there") {
+  SECTION("only at the key of a dense backend, and only one there where none may override") {
     for (DispatchKey key : {DispatchKey::AutogradCPU, DispatchKey::SparseCPU,
                             DispatchKey::CompositeExplicitAutograd, DispatchKey::BackendSelect}) {
       CHECK_THROWS_WITH(impl_from_library(m, "negate", key, "x.so", "f"),
                         Contains("dense backend") && Contains(std::string(to_string(key))));
     }
     impl_from_library(m, "negate", DispatchKey::CPU, "x.so", "f");
+    m.allow_override(false);
     CHECK_THROWS_WITH(impl_from_library(m, "negate", DispatchKey::CPU, "y.so", "g"),
                       Contains("already registered"));
   }
