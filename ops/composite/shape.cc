@@ -205,7 +205,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, sum_to_size).composed(sum_to_size_kernel);
   define(m, meshgrid).composed(meshgrid_kernel);
   define(m, meshgrid_indexing).composed(meshgrid_indexing_kernel);
-  define(m, cartesian_prod).composed(cartesian_prod_kernel);
+  define(m, cartesian_prod, Tag::maybe_aliasing_or_mutating).composed(cartesian_prod_kernel);
 
   const auto functional = DispatchKey::CompositeExplicitAutogradNonFunctional;
   define(m, pixel_shuffle, Tag::derived_through)

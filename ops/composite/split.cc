@@ -125,7 +125,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
         return apart(split_with_sizes(self, split_sizes, dim));
       })
       .out("out");
-  define(m, unsafe_chunk).composed(unsafe_chunk_kernel);
+  define(m, unsafe_chunk, Tag::maybe_aliasing_or_mutating).composed(unsafe_chunk_kernel);
 }
 
 }  // namespace sb

@@ -100,9 +100,9 @@ Tensor block_diag_kernel(TensorList tensors) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, atleast_1d).composed(atleast_kernel<1>);
-  define(m, atleast_2d).composed(atleast_kernel<2>);
-  define(m, atleast_3d).composed(atleast_kernel<3>);
+  define(m, atleast_1d, Tag::maybe_aliasing_or_mutating).composed(atleast_kernel<1>);
+  define(m, atleast_2d, Tag::maybe_aliasing_or_mutating).composed(atleast_kernel<2>);
+  define(m, atleast_3d, Tag::maybe_aliasing_or_mutating).composed(atleast_kernel<3>);
   define(m, atleast_1d_Sequence).composed(atleast_all<1>);
   define(m, atleast_2d_Sequence).composed(atleast_all<2>);
   define(m, atleast_3d_Sequence).composed(atleast_all<3>);

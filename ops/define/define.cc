@@ -141,6 +141,20 @@ auto on_clone_kernel(Dispatcher& dispatcher, std::string callee) {
   };
 }
 
+// Tag::inplace and Tag::out of an operator of ATen, which follow from its schema. As `torchgen`'s
+// kinds of schemas.
+TagSet with_form_tags(std::string_view schema_text, TagSet tags) {
+  if (schema_text.find('!') == std::string_view::npos) return tags;
+  const FunctionSchema schema = parse_schema(schema_text);
+  if (schema.name.ns() != "aten") return tags;
+  const Argument& first = schema.arguments.front();
+  if (std::ranges::any_of(schema.arguments, [](const Argument& a) { return a.is_out(); }))
+    tags |= Tag::out;
+  else if (first.is_write() && schema.name.name.back() == '_')
+    tags |= Tag::inplace;
+  return tags;
+}
+
 }  // namespace
 
 // Families and whoever else adds to aten open fragments of it: this program's aten is here, and
@@ -149,7 +163,7 @@ SB_LIBRARY(aten, m) {}
 
 OperatorHandle internal::define_operator(Library& m, std::string_view schema, TagSet tags,
                                          SourceLocation where) {
-  const OperatorHandle op = m.define(schema, tags, where);
+  const OperatorHandle op = m.define(schema, with_form_tags(schema, tags), where);
   if (tags.has(Tag::dynamic_output_shape)) {
     m.impl(
         op, DispatchKey::Meta,
@@ -168,7 +182,7 @@ void AnyDefinition::add_own(DispatchKey key, KernelFunction kernel) {
 }
 
 OperatorHandle AnyDefinition::define_form(std::string_view schema) {
-  return m_.define(schema, op_.entry().tags(), where_);
+  return m_.define(schema, with_form_tags(schema, op_.entry().tags()), where_);
 }
 
 void AnyDefinition::copy_out(const OperatorHandle& out, const OutOptions& options) {

@@ -120,7 +120,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   take_numbers_for_tensors({"aten::_conj"});
   define(m, conj).composed(conj_any);
   define(m, _conj).view(conj_view);
-  define(m, conj_physical).composed(conj_physical_any);
+  define(m, conj_physical, Tag::maybe_aliasing_or_mutating).composed(conj_physical_any);
   define(m, conj_physical_).composite_explicit(conj_physical_in_place);
   define(m, _conj_physical).composite_explicit(conj_physical_new).out("out");
   define(m, _neg_view).view([](const Tensor& self) {

@@ -66,16 +66,16 @@ std::tuple<Tensor, Tensor> native_dropout_kernel(const Tensor& input, double p,
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, dropout, Tag::nondeterministic_seeded)
+  define(m, dropout, {Tag::maybe_aliasing_or_mutating, Tag::nondeterministic_seeded})
       .composed(&dropout_kernel<Variant{}>)
       .inplace(dropout_, &dropout_kernel<Variant{.inplace = true}>);
-  define(m, feature_dropout, Tag::nondeterministic_seeded)
+  define(m, feature_dropout, {Tag::maybe_aliasing_or_mutating, Tag::nondeterministic_seeded})
       .composed(&dropout_kernel<Variant{.features = true}>)
       .inplace(feature_dropout_, &dropout_kernel<Variant{.features = true, .inplace = true}>);
-  define(m, alpha_dropout, Tag::nondeterministic_seeded)
+  define(m, alpha_dropout, {Tag::maybe_aliasing_or_mutating, Tag::nondeterministic_seeded})
       .composed(&dropout_kernel<Variant{.alpha = true}>)
       .inplace(alpha_dropout_, &dropout_kernel<Variant{.alpha = true, .inplace = true}>);
-  define(m, feature_alpha_dropout, Tag::nondeterministic_seeded)
+  define(m, feature_alpha_dropout, {Tag::maybe_aliasing_or_mutating, Tag::nondeterministic_seeded})
       .composed(&dropout_kernel<Variant{.features = true, .alpha = true}>)
       .inplace(feature_alpha_dropout_,
                &dropout_kernel<Variant{.features = true, .alpha = true, .inplace = true}>);

@@ -118,8 +118,8 @@ Tensor instance(const Tensor& input, const OptionalTensor& weight, const Optiona
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, batch_norm).composed(composite);
-  define(m, _batch_norm_impl_index).composed(impl_index);
+  define(m, batch_norm, Tag::maybe_aliasing_or_mutating).composed(composite);
+  define(m, _batch_norm_impl_index, Tag::maybe_aliasing_or_mutating).composed(impl_index);
   define(m, _batch_norm_impl_index_backward).composed(impl_index_backward);
   define(m, instance_norm).composed(instance);
 }

@@ -276,7 +276,7 @@ Tensor over_dims(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
 }
 template <auto& op, auto& out_op, auto& over_dim>
 void define_over_dims(Library& m) {
-  define(m, op)
+  define(m, op, Tag::reduction)
       .composite_explicit(over_dims<op, over_dim>)
       .out(out_op,
            [](const Tensor& self, OptionalIntArrayRef dim, bool keepdim, const Tensor& out) {
@@ -291,36 +291,36 @@ void define_over_dims(Library& m) {
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   using Sum = Accumulate<Reduction::Sum>;
-  define(m, sum_all).cpu_and_meta(Sum::all);
-  define(m, sum_dim).cpu_and_meta(Sum::dims).out(sum_dim_out, Sum::dims_out);
+  define(m, sum_all, Tag::reduction).cpu_and_meta(Sum::all);
+  define(m, sum_dim, Tag::reduction).cpu_and_meta(Sum::dims).out(sum_dim_out, Sum::dims_out);
   using Prod = Accumulate<Reduction::Prod>;
-  define(m, prod_all).cpu_and_meta(Prod::all);
-  define(m, prod_dim).cpu_and_meta(Prod::dim).out(prod_dim_out, Prod::dim_out);
-  define(m, mean_all).cpu_and_meta(Mean::all);
-  define(m, mean_dim).cpu_and_meta(Mean::dims).out(mean_dim_out, Mean::dims_out);
+  define(m, prod_all, Tag::reduction).cpu_and_meta(Prod::all);
+  define(m, prod_dim, Tag::reduction).cpu_and_meta(Prod::dim).out(prod_dim_out, Prod::dim_out);
+  define(m, mean_all, Tag::reduction).cpu_and_meta(Mean::all);
+  define(m, mean_dim, Tag::reduction).cpu_and_meta(Mean::dims).out(mean_dim_out, Mean::dims_out);
   using Max = Extreme<true>;
-  define(m, amax).cpu_and_meta(Max::dims).out(amax_out, Max::dims_out);
-  define(m, max_all).cpu_and_meta(Max::all);
-  define(m, max_dim).cpu_and_meta(Max::dim).out(max_dim_out, Max::dim_out);
+  define(m, amax, Tag::reduction).cpu_and_meta(Max::dims).out(amax_out, Max::dims_out);
+  define(m, max_all, Tag::reduction).cpu_and_meta(Max::all);
+  define(m, max_dim, Tag::reduction).cpu_and_meta(Max::dim).out(max_dim_out, Max::dim_out);
   using Min = Extreme<false>;
-  define(m, amin).cpu_and_meta(Min::dims).out(amin_out, Min::dims_out);
-  define(m, min_all).cpu_and_meta(Min::all);
-  define(m, min_dim).cpu_and_meta(Min::dim).out(min_dim_out, Min::dim_out);
-  define(m, argmax)
+  define(m, amin, Tag::reduction).cpu_and_meta(Min::dims).out(amin_out, Min::dims_out);
+  define(m, min_all, Tag::reduction).cpu_and_meta(Min::all);
+  define(m, min_dim, Tag::reduction).cpu_and_meta(Min::dim).out(min_dim_out, Min::dim_out);
+  define(m, argmax, Tag::reduction)
       .cpu_and_meta(ArgExtremeForms<true>::functional)
       .out(argmax_out, ArgExtremeForms<true>::out);
-  define(m, argmin)
+  define(m, argmin, Tag::reduction)
       .cpu_and_meta(ArgExtremeForms<false>::functional)
       .out(argmin_out, ArgExtremeForms<false>::out);
   // The out= forms of reducing all come after those over dimensions, as PyTorch's packets try them.
   using Any = Truth<Reduction::Any>;
-  auto any = define(m, any_all).cpu_and_meta(Any::all);
-  define(m, any_dim).cpu_and_meta(Any::dim).out(any_dim_out, Any::dim_out);
+  auto any = define(m, any_all, Tag::reduction).cpu_and_meta(Any::all);
+  define(m, any_dim, Tag::reduction).cpu_and_meta(Any::dim).out(any_dim_out, Any::dim_out);
   define_over_dims<any_dims, any_dims_out, any_dim>(m);
   any.out(any_all_out, Any::all_out);
   using All = Truth<Reduction::All>;
-  auto all = define(m, all_all).cpu_and_meta(All::all);
-  define(m, all_dim).cpu_and_meta(All::dim).out(all_dim_out, All::dim_out);
+  auto all = define(m, all_all, Tag::reduction).cpu_and_meta(All::all);
+  define(m, all_dim, Tag::reduction).cpu_and_meta(All::dim).out(all_dim_out, All::dim_out);
   define_over_dims<all_dims, all_dims_out, all_dim>(m);
   all.out(all_all_out, All::all_out);
   define(m, sum_all_out).composite_explicit(out_by_copy<sum_all>);

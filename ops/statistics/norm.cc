@@ -159,19 +159,21 @@ Tensor dist_of(const Tensor& self, const Tensor& other, const Scalar& p) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, linalg_vector_norm)
+  define(m, linalg_vector_norm, Tag::reduction)
       .structured<by_size_rule<vector_rule<int64_t>, vector_rule<SymInt>>, vector_kernel>()
       .out(linalg_vector_norm_out);
-  define(m, norm_dim).cpu_and_meta(Norm::dims).out(norm_dim_out, Norm::dims_out);
-  define(m, norm_dim_dtype)
+  define(m, norm_dim, Tag::reduction).cpu_and_meta(Norm::dims).out(norm_dim_out, Norm::dims_out);
+  define(m, norm_dim_dtype, Tag::reduction)
       .cpu_and_meta(Norm::dims_dtype)
       .out(norm_dim_dtype_out, Norm::dims_dtype_out);
   define(m, renorm)
       .structured<by_size_rule<renorm_rule<int64_t>, renorm_rule<SymInt>>, renorm_kernel>()
       .inplace(renorm_)
       .out(renorm_out);
-  define(m, norm_Scalar).composite_explicit(Norm::all).out("Scalar_out");
-  define(m, norm_ScalarOpt_dtype).composite_explicit(Norm::all_dtype).out("ScalarOpt_dtype_out");
+  define(m, norm_Scalar, Tag::reduction).composite_explicit(Norm::all).out("Scalar_out");
+  define(m, norm_ScalarOpt_dtype, Tag::reduction)
+      .composite_explicit(Norm::all_dtype)
+      .out("ScalarOpt_dtype_out");
   define(m, dist).composite_explicit(dist_of).out("out");
 }
 

@@ -135,12 +135,14 @@ std::tuple<Tensor, Tensor> aminmax_dim(const Tensor& self, int64_t dim, bool kee
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, nansum).cpu_and_meta(NanSum::functional).out(nansum_out, NanSum::out);
-  define(m, aminmax)
+  define(m, nansum, Tag::reduction).cpu_and_meta(NanSum::functional).out(nansum_out, NanSum::out);
+  define(m, aminmax, Tag::reduction)
       .structured<by_size_rule<aminmax_rule<int64_t>, aminmax_rule<SymInt>>, aminmax_kernel>()
       .out(aminmax_out);
-  define(m, logsumexp).cpu_and_meta(LogSumExp::functional).out(logsumexp_out, LogSumExp::out);
-  define(m, count_nonzero_dims)
+  define(m, logsumexp, Tag::reduction)
+      .cpu_and_meta(LogSumExp::functional)
+      .out(logsumexp_out, LogSumExp::out);
+  define(m, count_nonzero_dims, Tag::reduction)
       .structured<by_size_rule<count_rule<int64_t>, count_rule<SymInt>>, count_kernel>()
       .out("dim_IntList_out");
 
@@ -148,7 +150,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, special_logsumexp)
       .composed(LogSumExp::special)
       .out(special_logsumexp_out, LogSumExp::special_out);
-  define(m, count_nonzero).composite_explicit(count).out("out");
+  define(m, count_nonzero, Tag::reduction).composite_explicit(count).out("out");
   define(m, _aminmax, Tag::derived_through).composite_explicit(aminmax_all).out("out");
   define(m, _aminmax_dim, Tag::derived_through).composite_explicit(aminmax_dim).out("dim_out");
 }

@@ -69,15 +69,15 @@ struct Spread {
 // The overloads that say `unbiased` are composed of those that say by how much.
 template <auto& all, auto& dims, auto& correction, class S>
 void define_overloads(Library& m, S) {
-  define(m, all).composed(S::template all<correction>);
-  define(m, dims).composed(S::template dims<correction>);
+  define(m, all, Tag::reduction).composed(S::template all<correction>);
+  define(m, dims, Tag::reduction).composed(S::template dims<correction>);
 }
 template <auto& dims_out, auto& correction, auto& correction_out, class S>
 void define_out_overloads(Library& m, S) {
-  define(m, correction)
+  define(m, correction, Tag::reduction)
       .cpu_and_meta(S::with_correction)
       .out(correction_out, S::with_correction_out);
-  define(m, dims_out).composed(S::template dims_out<correction_out>);
+  define(m, dims_out, Tag::reduction).composed(S::template dims_out<correction_out>);
 }
 
 }  // namespace
@@ -90,9 +90,13 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_overloads<std_all, std_dim, std_correction>(m, deviation);
   define_out_overloads<std_dim_out, std_correction, std_correction_out>(m, deviation);
   define_overloads<var_mean_all, var_mean_dim, var_mean_correction>(m, variance);
-  define(m, var_mean_correction).cpu_and_meta(variance.and_mean).out("correction_out");
+  define(m, var_mean_correction, Tag::reduction)
+      .cpu_and_meta(variance.and_mean)
+      .out("correction_out");
   define_overloads<std_mean_all, std_mean_dim, std_mean_correction>(m, deviation);
-  define(m, std_mean_correction).cpu_and_meta(deviation.and_mean).out("correction_out");
+  define(m, std_mean_correction, Tag::reduction)
+      .cpu_and_meta(deviation.and_mean)
+      .out("correction_out");
 }
 
 }  // namespace sb
