@@ -6,9 +6,9 @@
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/schema/function_schema.h"
 #include "switchboard/dispatch/values/bind_arguments.h"
-#include "switchboard/io/exported/autocast_policy.h"
 #include "switchboard/io/exported/node_step.h"
 #include "switchboard/io/safetensors/quote.h"
+#include "switchboard/ops/autocast/autocast_policy.h"
 #include "switchboard/ops/cpu/elementwise.h"
 
 namespace sb::io {

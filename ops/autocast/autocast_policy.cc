@@ -1,4 +1,4 @@
-#include "switchboard/io/exported/autocast_policy.h"
+#include "switchboard/ops/autocast/autocast_policy.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,8 +6,10 @@
 
 #include "switchboard/dispatch/dispatcher.h"
 
-namespace sb::io {
+namespace sb {
 namespace {
+
+constexpr std::string_view kAten = "aten::";
 
 // In the order of their names.
 constexpr std::string_view kLowerPrecision[] = {
@@ -131,6 +133,84 @@ constexpr std::string_view kFloat32[] = {
     "view_as_complex",
 };
 
+// Those that have a policy on other devices alone.
+constexpr std::string_view kElsewhere[] = {
+    "_cudnn_rnn",
+    "_scaled_dot_product_flash_attention",
+    "_thnn_fused_gru_cell",
+    "_thnn_fused_lstm_cell",
+    "_upsample_bicubic2d_aa",
+    "_upsample_bilinear2d_aa",
+    "_upsample_nearest_exact1d",
+    "_upsample_nearest_exact2d",
+    "_upsample_nearest_exact3d",
+    "acos",
+    "addcdiv",
+    "addcmul",
+    "addmv",
+    "addr",
+    "asin",
+    "atan2",
+    "bilinear",
+    "chain_matmul",
+    "convolution",
+    "cosh",
+    "cosine_similarity",
+    "cross",
+    "cudnn_convolution",
+    "cudnn_convolution_transpose",
+    "cumprod",
+    "cumsum",
+    "dist",
+    "dot",
+    "einsum",
+    "erfinv",
+    "exp",
+    "expm1",
+    "frobenius_norm",
+    "group_norm",
+    "gru_cell",
+    "index_put",
+    "layer_norm",
+    "linalg_matrix_norm",
+    "linalg_multi_dot",
+    "linalg_vector_norm",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "log_softmax",
+    "logsumexp",
+    "lstm_cell",
+    "mv",
+    "native_layer_norm",
+    "norm",
+    "nuclear_norm",
+    "pdist",
+    "pow",
+    "reciprocal",
+    "renorm",
+    "rms_norm",
+    "rnn_relu_cell",
+    "rnn_tanh_cell",
+    "rsqrt",
+    "scatter_add",
+    "sinh",
+    "softmax",
+    "softplus",
+    "sum",
+    "tan",
+    "tensordot",
+    "upsample_bicubic2d",
+    "upsample_bilinear2d",
+    "upsample_linear1d",
+    "upsample_nearest1d",
+    "upsample_nearest2d",
+    "upsample_nearest3d",
+    "upsample_trilinear3d",
+    "vdot",
+};
+
 template <size_t N>
 bool has(const std::string_view (&names)[N], std::string_view name) {
   return std::ranges::binary_search(names, name);
@@ -152,12 +232,16 @@ Tensor cast(const Tensor& tensor, DType dtype) {
 }  // namespace
 
 AutocastPolicy autocast_policy(std::string_view op) {
-  constexpr std::string_view kAten = "aten::";
   if (!op.starts_with(kAten)) return AutocastPolicy::None;
   op.remove_prefix(kAten.size());
   if (has(kLowerPrecision, op)) return AutocastPolicy::LowerPrecision;
   if (has(kFloat32, op)) return AutocastPolicy::Float32;
   return has(kPromote, op) ? AutocastPolicy::Promote : AutocastPolicy::None;
+}
+
+bool has_autocast_policy_somewhere(std::string_view op) {
+  return autocast_policy(op) != AutocastPolicy::None ||
+         (op.starts_with(kAten) && has(kElsewhere, op.substr(kAten.size())));
 }
 
 void cast_arguments(AutocastPolicy policy, DType dtype, Stack* arguments) {
@@ -185,4 +269,4 @@ void cast_arguments(AutocastPolicy policy, DType dtype, Stack* arguments) {
   }
 }
 
-}  // namespace sb::io
+}  // namespace sb
