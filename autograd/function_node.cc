@@ -8,6 +8,7 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/modes/grad_hooks.h"
 
 namespace sb {
@@ -302,9 +303,14 @@ TensorVector FunctionNode::apply(TensorVector grads) {
 TensorVector FunctionNode::gradients_of_edges(InputGradients given) const {
   const std::vector<TensorPlace>& inputs = context_.inputs_;
   const size_t expected = given.by_input ? inputs.size() : context_.needs_grad_.size();
+  size_t fewest = expected;
+  if (num_passed_ && *num_passed_ < inputs.size())
+    fewest = given.by_input ? *num_passed_ : inputs[*num_passed_].first;
   while (given.values.size() > expected && is_nothing(given.values.back())) given.values.pop_back();
-  SB_CHECK(given.values.size() == expected, kind_->name, ": expected ", expected,
+  SB_CHECK(given.values.size() == expected || given.values.size() == fewest, kind_->name,
+           ": expected ", fewest == expected ? "" : str_cat(fewest, " or "), expected,
            " gradients, one for each input, got ", given.values.size());
+  given.values.resize(expected);
   TensorVector grads;
   const auto take = [&](const IValue& value, size_t i) {
     SB_CHECK_TYPE(value.is_None() || value.is_Tensor(), kind_->name, ": gradient ", i,

@@ -42,6 +42,9 @@ class FunctionNode final : public GradNode {
   // Takes an input: a tensor, a list of tensors, or something else.
   void take_input(const IValue& input);
   void take_other_input();
+  // Says that only the first `count` inputs were passed, and the others are defaults: backward may
+  // leave out gradients for these.
+  void set_num_passed(size_t count) { num_passed_ = count; }
 
   FunctionContext& context() { return context_; }
 
@@ -82,6 +85,7 @@ class FunctionNode final : public GradNode {
   FunctionContext context_;
   const bool grad_enabled_;
   bool recorded_ = false;
+  std::optional<size_t> num_passed_;
   std::vector<TensorPlace> results_;
   std::vector<bool> is_tensor_;  // results, by place
   std::vector<Input> given_;     // by place; until finish()

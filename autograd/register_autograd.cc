@@ -11,6 +11,7 @@
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/inspect/call_text.h"
 #include "switchboard/dispatch/modes/mode.h"
 
 namespace sb {
@@ -33,17 +34,37 @@ size_t num_positional(const FunctionSchema& schema) {
   return static_cast<size_t>(first - schema.arguments.begin());
 }
 
+// How many of the positional arguments differ from their defaults, or come before one that does.
+size_t num_passed(const FunctionSchema& schema, absl::Span<const IValue> positional) {
+  size_t n = positional.size();
+  while (n > 0 && schema.arguments[n - 1].default_value &&
+         is_same_constant(positional[n - 1], *schema.arguments[n - 1].default_value))
+    --n;
+  return n;
+}
+
+// A view of its only tensor, as its only result.
+bool is_view_of_one(const FunctionSchema& schema) {
+  const auto is_tensor = [](const auto& a) { return a.type.has_tensor(); };
+  return schema.is_view() && schema.returns.size() == 1 && is_tensor(schema.returns[0]) &&
+         std::count_if(schema.arguments.begin(), schema.arguments.end(), is_tensor) == 1;
+}
+
 // Refuses what cannot have a gradient in this way. As `is_functional_schema` and
 // `has_kwarg_only_tensors`.
-void check_schema(const FunctionSchema& schema) {
+void check_schema(const FunctionSchema& schema, TagSet tags) {
   const std::string op = schema.name.to_string();
+  SB_CHECK(!tags.has(Tag::out), "register_autograd: ", op,
+           ": an out= form has no gradient; register that of the functional operator: ",
+           schema.to_string());
   const auto has_alias = [](const auto& a) { return a.alias.has_value(); };
-  SB_CHECK(std::none_of(schema.arguments.begin(), schema.arguments.end(), has_alias) &&
-               std::none_of(schema.returns.begin(), schema.returns.end(), has_alias) &&
-               !schema.returns.empty(),
-           "register_autograd: ", op,
+  const bool is_functional =
+      std::none_of(schema.arguments.begin(), schema.arguments.end(), has_alias) &&
+      std::none_of(schema.returns.begin(), schema.returns.end(), has_alias) &&
+      !schema.returns.empty();
+  SB_CHECK(is_functional || is_view_of_one(schema), "register_autograd: ", op,
            ": expected an operator that returns something, writes to no argument and returns no "
-           "view of one, got ",
+           "view, unless it is of one tensor and the only result, got ",
            schema.to_string(), "; define a functional operator and register its gradient");
   for (const Argument& argument : schema.arguments) {
     SB_CHECK_NOT_IMPLEMENTED(!argument.kwarg_only || !argument.type.has_tensor(),
@@ -132,6 +153,7 @@ class AutogradKernel {
     }
     const auto node = make_intrusive<FunctionNode>(kind_);
     for (const IValue& input : inputs.first(num_positional_)) node->take_input(input);
+    node->set_num_passed(num_passed(op.schema(), inputs.first(num_positional_)));
     const Stack kept(inputs.begin(), inputs.end());
     {
       // Functionalisation makes the call again, for values, which are to be recorded as well.
@@ -202,7 +224,7 @@ void register_autograd(const OpIdentifier& op, BackwardFunction backward,
   const std::string name = op.name().to_string();
   const OpOverload found(lib.dispatcher().find_op_or_throw(name));
   const FunctionSchema& schema = found.schema();
-  check_schema(schema);
+  check_schema(schema, found.tags());
   SB_CHECK(!found.has_kernel_for_dispatch_key(DispatchKey::CompositeImplicitAutograd),
            "register_autograd: ", name,
            ": the operator has a CompositeImplicitAutograd kernel, which is derived through the "

@@ -91,16 +91,17 @@ class SetupContext {
 
 // Gives an operator a gradient: a kernel at Autograd that records a node where recording is on and
 // an input requires a gradient, and calls the operator below autograd. The operator exists already.
-// `backward` gives a gradient for each input, that is for each positional argument. Both functions
-// may run on several threads at once.
+// `backward` gives a gradient for each input, that is for each positional argument; it may leave
+// out those behind the last that is not its default. Both functions may run on several threads at
+// once. The newest gradient counts, and when it goes, the one before.
 //
-// Throws RuntimeError with the schema for an operator that writes to its arguments, returns views
-// of them, or returns nothing, and for one that is composed of others (CompositeImplicitAutograd),
-// which have gradients; NotImplementedError with the schema for one with keyword-only tensors;
-// RuntimeError for a `backward` or `setup_context` whose parameters do not fit the schema, and
-// where the operator has a kernel at Autograd already; what lookup_op() throws. A call throws what
-// the functions throw, backward RuntimeError that names the operator for the wrong number of
-// gradients.
+// Throws RuntimeError with the schema for an operator that writes to its arguments or is an out=
+// form, returns views of them (except one view of its only tensor), or returns nothing, and for one
+// that is composed of others (CompositeImplicitAutograd), which have gradients;
+// NotImplementedError with the schema for one with keyword-only tensors; RuntimeError for a
+// `backward` or `setup_context` whose parameters do not fit the schema; what lookup_op() throws. A
+// call throws what the functions throw, backward RuntimeError that names the operator for the wrong
+// number of gradients.
 //
 // The gradient goes with the handle, or, in the second form, with the library.
 RegistrationHandle register_autograd(const OpIdentifier& op, BackwardFunction backward,

@@ -216,7 +216,7 @@ TEST_CASE("a wrong number of gradients is an error that names the operator and b
       ops.m);
   const auto run = [&](size_t count) {
     n = count;
-    return error_of([&] { backward(sum(ops.call(ops.scale, {leaf()}))); });
+    return error_of([&] { backward(sum(ops.call(ops.scale, {leaf(), 2.0}))); });
   };
   CHECK(run(1) == "reg_test::scale backward: expected 2 gradients, one for each input, got 1");
   CHECK(run(3) == "reg_test::scale backward: expected 2 gradients, one for each input, got 3");
@@ -225,10 +225,54 @@ TEST_CASE("a wrong number of gradients is an error that names the operator and b
         "float32[2] on cpu");
 }
 
+TEST_CASE("gradients of arguments that were not passed may be left out") {
+  TestOps ops;
+  size_t n = 1;
+  register_autograd(
+      "reg_test::scale",
+      [&n](FunctionContext&, const Tensor& grad) {
+        std::vector<Tensor> grads(n);
+        if (n > 0) grads[0] = times(grad, 3);
+        return grads;
+      },
+      {}, ops.m);
+  const auto run = [&](std::vector<IValue> arguments) {
+    return error_of([&] { backward(sum(ops.call(ops.scale, std::move(arguments)))); });
+  };
+  const Tensor x = leaf();
+  CHECK(run({x}) == "no error");
+  CHECK(run({x, 3.0}) == "no error");  // as if it had not been passed
+  CHECK(grad_values(x) == Floats{6, 6});
+  CHECK(run({leaf(), 2.0}) ==
+        "reg_test::scale backward: expected 2 gradients, one for each input, got 1");
+  n = 0;
+  CHECK(run({leaf()}) ==
+        "reg_test::scale backward: expected 1 or 2 gradients, one for each input, got 0");
+}
+
+TEST_CASE("the newest gradient counts, and the one before when it goes") {
+  TestOps ops;
+  const auto gradient = [](double factor) {
+    return [factor](FunctionContext&, const Tensor& grad) { return times(grad, factor); };
+  };
+  register_autograd("reg_test::scale", gradient(3), {}, ops.m);
+  const auto derived = [&] {
+    const Tensor x = leaf();
+    backward(sum(ops.call(ops.scale, {x})));
+    return grad_values(x);
+  };
+  {
+    const RegistrationHandle newer = register_autograd("reg_test::scale", gradient(4));
+    CHECK(derived() == Floats{4, 4});
+  }
+  CHECK(derived() == Floats{3, 3});
+}
+
 TEST_CASE("what cannot have a gradient in this way is refused, with its schema") {
   TestOps ops;
   ops.m.define("writes(Tensor(a!) x) -> ()");
-  ops.m.define("views(Tensor(a) x) -> Tensor(a)");
+  ops.m.define("views(Tensor(a) x, Tensor y) -> Tensor(a)");
+  ops.m.define("out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", Tag::out);
   ops.m.define("nothing(Tensor x) -> ()");
   ops.m.define("keyword(Tensor x, *, Tensor? w=None) -> Tensor");
   const auto refused = [](const char* op) {
@@ -237,13 +281,14 @@ TEST_CASE("what cannot have a gradient in this way is refused, with its schema")
     });
   };
   const std::string expected =
-      "expected an operator that returns something, writes to no argument and returns no view of "
-      "one, got ";
+      "expected an operator that returns something, writes to no argument and returns no view, "
+      "unless it is of one tensor and the only result, got ";
   CHECK(refused("reg_test::writes") ==
         "register_autograd: reg_test::writes: " + expected +
             "reg_test::writes(Tensor(a!) x) -> (); define a functional operator and register its "
             "gradient");
-  CHECK_THAT(refused("reg_test::views"), Contains("reg_test::views(Tensor(a) x) -> Tensor(a);"));
+  CHECK_THAT(refused("reg_test::views"), Contains("reg_test::views(Tensor(a) x, Tensor y) -> Tensor(a);"));
+  CHECK_THAT(refused("reg_test::out"), Contains("reg_test::out: an out= form has no gradient"));
   CHECK_THAT(refused("reg_test::nothing"), Contains("reg_test::nothing(Tensor x) -> ();"));
   CHECK(refused("reg_test::keyword") ==
         "register_autograd: reg_test::keyword: expected positional tensors only, got 'w', which is "
