@@ -13,6 +13,7 @@
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/inspect/call_text.h"
 #include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/objects/library_handle.h"
 
 namespace sb {
 namespace {
@@ -239,10 +240,10 @@ void register_autograd(const OpIdentifier& op, BackwardFunction backward,
 
 RegistrationHandle register_autograd(const OpIdentifier& op, BackwardFunction backward,
                                      SetupContext setup_context, SourceLocation where) {
-  auto lib = std::make_shared<Library>(Library::Kind::Fragment, std::string(op.name().ns()),
+  auto lib = std::make_unique<Library>(Library::Kind::Fragment, std::string(op.name().ns()),
                                        std::nullopt, where);
   register_autograd(op, std::move(backward), std::move(setup_context), *lib, where);
-  return RegistrationHandle([lib] { lib->close(); });
+  return internal::library_handle(std::move(lib));
 }
 
 }  // namespace sb

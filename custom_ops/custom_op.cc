@@ -1,9 +1,11 @@
 #include "switchboard/custom_ops/custom_op.h"
 
 #include <algorithm>
+#include <map>
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/print/warning.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/custom_ops/inferred_schema.h"
 #include "switchboard/dispatch/objects/qualified_name.h"
@@ -18,11 +20,46 @@ std::unique_ptr<Library> open_library(std::string_view name, SourceLocation wher
                                    where);
 }
 
-// Whether the schema says nothing of results that share memory.
-bool returns_new_tensors(const FunctionSchema& schema) {
-  return std::none_of(schema.returns.begin(), schema.returns.end(),
-                      [](const Return& r) { return r.alias.has_value(); });
+TagSet with_pt2_tag(TagSet tags) { return tags |= Tag::pt2_compliant_tag; }
+
+// A key that device types stand for.
+bool is_backend_key(DispatchKey key) {
+  return is_runtime_key(key) && backend_of(key) && functionality_of(key) == DispatchKey::Dense;
 }
+
+bool has_tensors(const FunctionSchema& schema) {
+  return std::any_of(schema.arguments.begin(), schema.arguments.end(),
+                     [](const Argument& a) { return a.type.has_tensor(); });
+}
+
+// The kernel at BackendSelect of an operator without tensors: goes to the device that an argument
+// names.
+class SelectBackend {
+ public:
+  static SelectBackend of(const FunctionSchema& schema) {
+    const std::optional<size_t> device = schema.find_argument("device");
+    SB_CHECK_VALUE(
+        device && schema.arguments[*device].type.code() == type_code(BaseType::Device),
+        schema.name.to_string(),
+        ": a kernel for some devices of an operator without tensor arguments: expected an argument "
+        "'Device device', which tells whose kernel runs: ",
+        schema.to_string());
+    return SelectBackend(schema.arguments.size() - *device);
+  }
+
+  void operator()(const OperatorHandle& op, DispatchKeySet, Stack* stack) const {
+    const Device device = (*stack)[stack->size() - from_end_].to_device();
+    const DispatchKey key = dispatch_key_of(device.type);
+    SB_CHECK(op.entry().resolved_table().slots[slot_of(key)], op.name().to_string(),
+             ": no kernel for the device of its argument 'device', ", to_string(device),
+             "; register_kernel() one");
+    op.redispatch_boxed(DispatchKeySet(key), stack);
+  }
+
+ private:
+  explicit SelectBackend(size_t from_end) : from_end_(from_end) {}
+  size_t from_end_;
+};
 
 void check_options(const FunctionSchema& schema, const CustomOpOptions& options) {
   const std::string op = schema.name.to_string();
@@ -47,35 +84,112 @@ void check_options(const FunctionSchema& schema, const CustomOpOptions& options)
 
 }  // namespace
 
+struct CustomOp::State {
+  // The kernels of one key.
+  struct Device {
+    bool has_kernel = false;
+    bool enabled = true;
+    std::unique_ptr<Library> function_over_it;  // while it is not
+  };
+
+  State(std::string_view op, SourceLocation where)
+      : name(op), library(open_library(op, where)), expected_fake(open_library(op, where)) {}
+
+  // Puts the function over what is there, or takes it away.
+  void place(DispatchKey key, Device& device, SourceLocation where) {
+    std::unique_ptr<Library> over;
+    if (!device.enabled && device.has_kernel) {
+      over = open_library(name, where);
+      over->impl(name, key, *function, where);
+    }
+    device.function_over_it = std::move(over);
+  }
+  void set_enabled(DispatchKey key, bool enabled, SourceLocation where) {
+    Device& device = devices[key];
+    if (device.enabled == enabled) return;
+    device.enabled = enabled;
+    place(key, device, where);
+  }
+
+  const std::string name;
+  std::unique_ptr<Library> library;
+  std::unique_ptr<Library> expected_fake;  // what stands for a fake rule that is missing
+  std::optional<KernelFunction> function;  // that the operator was made with
+  std::map<DispatchKey, Device> devices;
+  bool selects_backend = false;
+};
+
 CustomOp::CustomOp(std::string_view name, std::string_view schema, const CustomOpOptions& options,
                    SourceLocation where)
-    : library_(open_library(name, where)),
-      op_(define(name, schema, options.tags, library_.get(), where)),
-      results_are_new_(returns_new_tensors(op_.schema())) {
+    : state_(std::make_shared<State>(name, where)),
+      op_(define(name, schema, with_pt2_tag(options.tags), state_->library.get(), where)),
+      promise_(internal::result_promise(op_.schema(), options.tags)) {
   check_options(op_.schema(), options);
-  expected_fake_ = open_library(name, where);
-  internal::expect_fake_rule(op_.handle().name(), *expected_fake_, where);
+  internal::expect_fake_rule(op_.handle().name(), *state_->expected_fake, where);
 }
 
 void CustomOp::add_kernel(const KernelTypes& types, const KernelFunction& kernel,
                           SourceLocation where) {
-  library().impl_at(qualified_name(), types.keys(), kernel, where);
-  // It decides for tensors without data, too.
+  State& s = state();
   const std::vector<DispatchKey>& keys = types.keys();
+  if (std::any_of(keys.begin(), keys.end(), is_backend_key) && !has_tensors(schema()) &&
+      !s.selects_backend) {
+    const SelectBackend select = SelectBackend::of(schema());
+    s.library->impl_at(qualified_name(), keys, kernel, where);
+    s.library->impl(qualified_name(), DispatchKey::BackendSelect, select, where);
+    s.selects_backend = true;
+  } else {
+    s.library->impl_at(qualified_name(), keys, kernel, where);
+  }
+  for (const DispatchKey key : keys) {
+    State::Device& device = s.devices[key];
+    device.has_kernel = true;
+    s.place(key, device, where);
+  }
+  // It decides for tensors without data, too.
   if (std::find(keys.begin(), keys.end(), DispatchKey::CompositeImplicitAutograd) != keys.end())
-    expected_fake_ = nullptr;
+    s.expected_fake = nullptr;
 }
 
-void CustomOp::add_fake(const KernelFunction& rule, SourceLocation where) {
-  internal::register_fake_kernel(op_.handle().name(), rule, library(), where);
+void CustomOp::add_function(const CustomOpOptions& options, KernelFunction function,
+                            SourceLocation where) {
+  add_kernel(options.device_types.value_or(DispatchKey::CompositeExplicitAutograd), function,
+             where);
+  state().function = std::move(function);
 }
 
-Library& CustomOp::library() const {
-  SB_CHECK(library_, qualified_name(),
+RegistrationHandle CustomOp::set_kernel_enabled(const KernelTypes& types, bool enabled,
+                                                SourceLocation where) {
+  State& s = state();
+  SB_CHECK(s.function.has_value(), qualified_name(),
+           ": set_kernel_enabled: the operator was made without a function, which would run in the "
+           "place of its kernels");
+  std::vector<std::pair<DispatchKey, bool>> before;
+  for (const DispatchKey key : types.keys()) {
+    const State::Device& device = s.devices[key];
+    const std::string what = str_cat(qualified_name(), ": set_kernel_enabled: ", to_string(key));
+    if (!device.has_kernel)
+      warn(what + " has no kernel");
+    else if (device.enabled == enabled)
+      warn(what + (enabled ? " is enabled already" : " is disabled already"));
+    before.emplace_back(key, device.enabled);
+    s.set_enabled(key, enabled, where);
+  }
+  return RegistrationHandle([weak = std::weak_ptr<State>(state_), before, where] {
+    const std::shared_ptr<State> there = weak.lock();
+    if (!there) return;
+    for (const auto& [key, was_enabled] : before) there->set_enabled(key, was_enabled, where);
+  });
+}
+
+CustomOp::State& CustomOp::state() const {
+  SB_CHECK(state_, qualified_name(),
            ": the object that the operator was made with was moved from, or left it (keep()), and "
            "registers nothing more");
-  return *library_;
+  return *state_;
 }
+
+Library& CustomOp::library() const { return *state().library; }
 
 void CustomOp::check_results(size_t got, size_t expected) const {
   SB_CHECK_TYPE(got == expected, qualified_name(), ": the call was to give ", expected,
@@ -83,8 +197,10 @@ void CustomOp::check_results(size_t got, size_t expected) const {
 }
 
 OpOverload CustomOp::keep() && {
-  internal::keep_open(std::move(library_));
-  if (expected_fake_) internal::keep_open(std::move(expected_fake_));
+  State& s = state();
+  internal::keep_open(std::move(s.library));
+  if (s.expected_fake) internal::keep_open(std::move(s.expected_fake));
+  state_ = nullptr;
   return op_;
 }
 

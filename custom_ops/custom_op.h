@@ -22,9 +22,11 @@
 
 #include "switchboard/autograd/register_autograd.h"
 #include "switchboard/custom_ops/fresh_results.h"
+#include "switchboard/custom_ops/register_autocast.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/objects/op_overload.h"
+#include "switchboard/dispatch/objects/register_torch_dispatch.h"
 #include "switchboard/dispatch/objects/registration.h"
 #include "switchboard/dispatch/values/bind_arguments.h"
 #include "switchboard/fake/register_fake.h"
@@ -40,6 +42,9 @@ struct CustomOpOptions {
   bool mutates_unknown = false;
   // The devices that the function is for: all of them, unless some are named.
   std::optional<KernelTypes> device_types = std::nullopt;
+  // pt2_compliant_tag is always among them. What inplace and out ask of the schema is in
+  // dispatch/values/check_tags.h; such an operator has a fake rule by itself, and its kernels
+  // return the very arguments that they write to.
   TagSet tags = {};
 };
 
@@ -50,9 +55,8 @@ struct CustomOpOptions {
 // Its kernels are opaque: nobody looks at the operators that they call. So they never run for fake
 // tensors or for those on the meta device, where a call throws UnsupportedOperatorError until there
 // is a fake rule, unless the operator returns nothing; and backward through a call throws
-// RuntimeError until there is a gradient. Results of C++ functions are new tensors: a call throws
-// RuntimeError where one shares memory with an argument or another result, unless the schema says
-// so.
+// RuntimeError until there is a gradient. Results are new tensors: a call throws RuntimeError where
+// one shares memory with an argument or another result, unless the schema says so.
 //
 // One object is used by one thread at a time; calls and registrations of other threads go on
 // meanwhile. Each of the functions that register is called on the object itself or in a chain after
@@ -63,6 +67,14 @@ class CustomOp {
   // Defines the operator, without a kernel. Throws as custom_op().
   CustomOp(std::string_view name, std::string_view schema, const CustomOpOptions& options = {},
            SourceLocation where = SourceLocation::current());
+  // The same with its function: what custom_op() makes.
+  template <class F>
+  requires(!std::is_same_v<F, CustomOpOptions>)
+      CustomOp(std::string_view name, std::string_view schema, F function,
+               const CustomOpOptions& options, SourceLocation where)
+      : CustomOp(name, schema, options, where) {
+    add_function(options, checked(std::move(function)), where);
+  }
   CustomOp(CustomOp&&) = default;
   CustomOp& operator=(CustomOp&&) = default;
 
@@ -87,7 +99,9 @@ class CustomOp {
   }
 
   // A kernel for these device types, "cuda" or {"cpu", "cuda"}, or keys; without any, for all
-  // devices.
+  // devices. The newest of a device runs. An operator without tensor arguments takes the device
+  // from its argument `Device device`: ValueError if it has none and device types are named; a call
+  // throws RuntimeError for a device without a kernel.
   template <class F>
   CustomOp& register_kernel(const KernelTypes& types, F kernel,
                             SourceLocation where = SourceLocation::current()) & {
@@ -101,20 +115,32 @@ class CustomOp {
   template <class F>
   CustomOp& impl(const KernelTypes& types, F kernel,
                  SourceLocation where = SourceLocation::current()) & {
-    add_kernel(types,
-               internal::make_fresh_kernel(std::move(kernel), op_.handle(), results_are_new_),
-               where);
+    add_kernel(types, checked(std::move(kernel)), where);
     return *this;
   }
-  // Adds the fake rule: the results on tensors without data.
+  // Adds the fake rule: the results on tensors without data. The newest runs.
   template <class F>
   CustomOp& register_fake(F rule, SourceLocation where = SourceLocation::current()) & {
-    add_fake(internal::make_fresh_kernel(std::move(rule), op_.handle(), results_are_new_), where);
+    library().own(internal::register_fake_kernel(op_.handle().name(), checked(std::move(rule)),
+                                                 library().dispatcher(), /*allow_override=*/true,
+                                                 where));
     return *this;
   }
   CustomOp& register_autograd(BackwardFunction backward, SetupContext setup_context = {},
                               SourceLocation where = SourceLocation::current()) & {
     sb::register_autograd(op_, std::move(backward), std::move(setup_context), library(), where);
+    return *this;
+  }
+  // What it does under autocast: register_autocast.h.
+  CustomOp& register_autocast(std::string_view device_type, DType cast_inputs,
+                              SourceLocation where = SourceLocation::current()) & {
+    sb::register_autocast(op_, device_type, cast_inputs, library(), where);
+    return *this;
+  }
+  // A rule for a type of mode: dispatch/objects/register_torch_dispatch.h.
+  template <class Mode, class F>
+  CustomOp& register_torch_dispatch(F rule, SourceLocation where = SourceLocation::current()) & {
+    sb::register_torch_dispatch<Mode>(op_, std::move(rule), library(), where);
     return *this;
   }
   // Says that calls must neither be left out nor change places, or that they may although the
@@ -146,24 +172,47 @@ class CustomOp {
                                SourceLocation where = SourceLocation::current()) && {
     return std::move(register_autograd(std::move(backward), std::move(setup_context), where));
   }
+  CustomOp&& register_autocast(std::string_view device_type, DType cast_inputs,
+                               SourceLocation where = SourceLocation::current()) && {
+    return std::move(register_autocast(device_type, cast_inputs, where));
+  }
+  template <class Mode, class F>
+  CustomOp&& register_torch_dispatch(F rule, SourceLocation where = SourceLocation::current()) && {
+    return std::move(register_torch_dispatch<Mode>(std::move(rule), where));
+  }
   CustomOp&& register_effect(Effect effect, SourceLocation where = SourceLocation::current()) && {
     return std::move(register_effect(effect, where));
   }
+
+  // As long as the handle lives, the kernels of these device types do not run (or, with `enabled`,
+  // run again), those that are registered meanwhile neither: the function that the operator was
+  // made with runs in their place. Then each is as it was before, so that scopes nest. Warns where
+  // nothing changes, or a type has no kernel. Throws RuntimeError for an operator that was made
+  // without a function.
+  RegistrationHandle set_kernel_enabled(const KernelTypes& types, bool enabled = true,
+                                        SourceLocation where = SourceLocation::current());
 
   // Leaves the operator and its registrations until the process ends. Registering through this
   // object throws RuntimeError afterwards.
   OpOverload keep() &&;
 
  private:
+  struct State;
+
+  template <class F>
+  KernelFunction checked(F function) const {
+    return internal::make_checked_kernel(std::move(function), op_.handle(), promise_);
+  }
   void add_kernel(const KernelTypes& types, const KernelFunction& kernel, SourceLocation where);
-  void add_fake(const KernelFunction& rule, SourceLocation where);
+  // The kernel that the operator is made with.
+  void add_function(const CustomOpOptions& options, KernelFunction function, SourceLocation where);
+  State& state() const;
   Library& library() const;
   void check_results(size_t got, size_t expected) const;
 
-  std::unique_ptr<Library> library_;
-  std::unique_ptr<Library> expected_fake_;  // what stands for a fake rule that is missing
+  std::shared_ptr<State> state_;  // null: moved from
   OpOverload op_;
-  bool results_are_new_;
+  internal::ResultPromise promise_;
 };
 
 // An operator by its qualified name, "mylib::twice", with the function that computes it. As
@@ -207,6 +256,15 @@ inline void register_autograd(CustomOp& op, BackwardFunction backward,
                               SourceLocation where = SourceLocation::current()) {
   op.register_autograd(std::move(backward), std::move(setup_context), where);
 }
+inline void register_autocast(CustomOp& op, std::string_view device_type, DType cast_inputs,
+                              SourceLocation where = SourceLocation::current()) {
+  op.register_autocast(device_type, cast_inputs, where);
+}
+template <class Mode, class F>
+void register_torch_dispatch(CustomOp& op, F rule,
+                             SourceLocation where = SourceLocation::current()) {
+  op.register_torch_dispatch<Mode>(std::move(rule), where);
+}
 inline void register_effect(CustomOp& op, Effect effect,
                             SourceLocation where = SourceLocation::current()) {
   op.register_effect(effect, where);
@@ -221,10 +279,7 @@ std::string schema_of_kernel(std::string_view op, const KernelFunction& kernel,
 template <class F>
 CustomOp custom_op(std::string_view name, std::string_view schema, F function,
                    const CustomOpOptions& options, SourceLocation where) {
-  CustomOp op(name, schema, options, where);
-  op.register_kernel(options.device_types.value_or(DispatchKey::CompositeExplicitAutograd),
-                     std::move(function), where);
-  return op;
+  return {name, schema, std::move(function), options, where};
 }
 
 template <class F>

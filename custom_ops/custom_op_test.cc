@@ -12,6 +12,7 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/print/warning.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
@@ -232,8 +233,195 @@ TEST_CASE("a kernel is for some devices, or for all that have none") {
   CHECK(values(op(ones({1}))) == Floats{2});
   CHECK(op.op().has_kernel_for_dispatch_key(DispatchKey::CompositeExplicitAutograd));
   CHECK(op.op().has_kernel_for_dispatch_key(DispatchKey::XPU));
-  CHECK_THAT(error_of([&] { op.register_kernel("cuda", twice_cpu); }),
-             Contains("already registered"));
+}
+
+TEST_CASE("what is registered again for an object replaces what was there") {
+  CustomOp op = custom_op("custom_test::again", twice_cpu);
+  const auto giving = [](double factor) {
+    return [factor](const Tensor& x) { return times(x, factor); };
+  };
+  op.register_kernel("cpu", giving(3)).register_kernel("cpu", giving(4));
+  const Tensor x = leaf();
+  CHECK(values(op(x)) == Floats{4, 4});
+  const auto gradient = [](double factor) {
+    return [factor](FunctionContext&, const Tensor& grad) { return times(grad, factor); };
+  };
+  op.register_autograd(gradient(5)).register_autograd(gradient(6));
+  backward(sum(op(x)));
+  CHECK(values(grad_of(x)) == Floats{6, 6});
+  op.register_fake(fake_twice).register_fake([](const Tensor& t) {
+    return empty({7}, t.dtype(), std::nullopt, t.device());
+  });
+  FakeTensorMode fake;
+  CHECK(op(fake.from_tensor(ones({2}))).describe() == "float32[7] on cpu");
+}
+
+TEST_CASE("a kernel may be disabled for a scope, in which the operator's function runs") {
+  CustomOp op = custom_op("custom_test::switched", twice_cpu);
+  const Tensor x = ones({1});
+  const auto giving = [](double factor) {
+    return [factor](const Tensor& t) { return times(t, factor); };
+  };
+  const auto value = [&] { return values(op(x)).front(); };
+  op.register_kernel("cpu", giving(5));
+  CHECK(value() == 5);
+  {
+    const RegistrationHandle off = op.set_kernel_enabled("cpu", false);
+    CHECK(value() == 2);
+    op.register_kernel("cpu", giving(6));  // stays disabled
+    CHECK(value() == 2);
+    {
+      const RegistrationHandle on = op.set_kernel_enabled("cpu");
+      CHECK(value() == 6);
+    }
+    CHECK(value() == 2);
+  }
+  CHECK(value() == 6);
+}
+
+TEST_CASE("disabling a kernel that is not there, or twice, warns") {
+  std::vector<std::string> warnings;
+  const WarningHandler before =
+      set_warning_handler([&](const std::string& text) { warnings.push_back(text); });
+  CustomOp op = custom_op("custom_test::warns", twice_cpu);
+  {
+    const RegistrationHandle none = op.set_kernel_enabled("cuda", false);
+    CHECK(warnings.back() == "custom_test::warns: set_kernel_enabled: CUDA has no kernel");
+    op.register_kernel("cuda", twice_cpu);
+    const RegistrationHandle same = op.set_kernel_enabled("cuda", false);
+    CHECK(warnings.back() == "custom_test::warns: set_kernel_enabled: CUDA is disabled already");
+  }
+  CHECK(warnings.size() == 2);
+  set_warning_handler(before);
+  CustomOp without("custom_test::without", "(Tensor x) -> Tensor");
+  CHECK_THAT(error_of([&] { without.set_kernel_enabled("cpu", false).destroy(); }),
+             Contains("custom_test::without: set_kernel_enabled: the operator was made without"));
+}
+
+TEST_CASE("an operator without tensors takes the device from its argument") {
+  const auto on_cpu = [](int64_t n, Device) { return ones({n}); };
+  CustomOp op = custom_op("custom_test::make", "(int n, Device device) -> Tensor", on_cpu,
+                          {.device_types = "cpu"});
+  CHECK(values(op(2, Device("cpu"))) == Floats{1, 1});
+  CHECK(error_of([&] { op(2, kCuda); }) ==
+        "custom_test::make: no kernel for the device of its argument 'device', cuda:0; "
+        "register_kernel() one");
+  op.register_kernel("cuda", [](int64_t n, Device) { return zeros({n}); });
+  CHECK(values(op(1, kCuda)) == Floats{0});
+  CHECK_THAT(error_of([] {
+               custom_op("custom_test::nowhere", "(int n) -> Tensor",
+                         [](int64_t n) { return ones({n}); }, {.device_types = "cpu"});
+             }),
+             Contains("custom_test::nowhere: a kernel for some devices of an operator without "
+                      "tensor arguments: expected an argument 'Device device'"));
+  CHECK_FALSE(exists("custom_test::nowhere"));
+}
+
+TEST_CASE("every operator of an object is tagged as one that compilers may take") {
+  const CustomOp op = custom_op("custom_test::tagged", twice_cpu, {.tags = Tag::pointwise});
+  CHECK(op.op().has_tag(Tag::pt2_compliant_tag));
+  CHECK(op.op().has_tag(Tag::pointwise));
+}
+
+TEST_CASE("one that is tagged inplace returns its first argument itself") {
+  bool right = true;
+  const CustomOp op =
+      custom_op("custom_test::fill_",
+                [&](const Tensor& x, double v) {
+                  *x.data<float>() = static_cast<float>(v);
+                  return right ? x : view(x, {-1});
+                },
+                {.arguments = {"x", "value"}, .mutates_args = {"x"}, .tags = Tag::inplace});
+  CHECK(op.schema().to_string() == "custom_test::fill_(Tensor(a0!) x, float value) -> Tensor(a0!)");
+  const Tensor x = ones({1});
+  const uint32_t version = x.version();
+  CHECK(op(x, 3.0).is_same(x));
+  CHECK(values(x) == Floats{3});
+  CHECK(x.version() == version + 1);
+  right = false;
+  CHECK(error_of([&] { op(x, 3.0); }) ==
+        "custom_test::fill_: result 0 is not argument 'x'; expected the very tensors that are "
+        "written to from an operator that is tagged inplace: "
+        "custom_test::fill_(Tensor(a0!) x, float value) -> Tensor(a0!)");
+  FakeTensorMode fake;
+  const Tensor y = fake.from_tensor(ones({1}));
+  CHECK(op(y, 3.0).is_same(y));  // needs no rule
+}
+
+TEST_CASE("one that is tagged out returns what it writes to, and has no gradient") {
+  bool right = true;
+  CustomOp op =
+      custom_op("custom_test::split_sign",
+                [&](const Tensor& x, const Tensor& p, const Tensor& q) {
+                  *p.data<float>() = *x.data<float>();
+                  *q.data<float>() = -*x.data<float>();
+                  return right ? std::tuple(p, q) : std::tuple(q, p);
+                },
+                {.arguments = {"x", "p", "q"}, .mutates_args = {"p", "q"}, .tags = Tag::out});
+  CHECK(op.schema().to_string() ==
+        "custom_test::split_sign(Tensor x, *, Tensor(a0!) p, Tensor(a1!) q) -> "
+        "(Tensor(a0!), Tensor(a1!))");
+  const Tensor p = ones({1}), q = ones({1});
+  const auto call = [&](const Tensor& x) { return op.op().call({x}, {{"p", p}, {"q", q}}); };
+  CHECK(call(ones({1}))[1].to_tensor().is_same(q));
+  CHECK(values(q) == Floats{-1});
+  right = false;
+  CHECK_THAT(error_of([&] { call(ones({1})); }), Contains("result 0 is not argument 'p'"));
+  Tensor needs = ones({1});
+  set_requires_grad(needs);
+  CHECK_THAT(error_of([&] { call(needs); }),
+             Contains("an out= form records nothing, and an argument requires a gradient"));
+  CHECK_THAT(error_of([&] { op.register_autograd(twice_backward); }),
+             Contains("register_autograd: custom_test::split_sign: an out= form has no gradient"));
+  FakeTensorMode fake;
+  const Tensor f = fake.from_tensor(ones({1})), g = fake.from_tensor(ones({1}));
+  CHECK(op.op().call({f}, {{"p", f}, {"q", g}})[1].to_tensor().is_same(g));
+}
+
+TEST_CASE("tags of boxed kernels are held to as well") {
+  CustomOp op("custom_test::boxed_", "(Tensor(a!) x) -> Tensor(a!)", {.tags = Tag::inplace});
+  op.register_kernel([](const OperatorHandle&, DispatchKeySet, Stack* stack) {
+    stack->back() = IValue(clone(stack->back().to_tensor()));
+  });
+  CHECK_THAT(error_of([&] { op(ones({1})); }), Contains("result 0 is not argument 'x'"));
+}
+
+TEST_CASE("a view of one tensor may have a gradient of its own") {
+  CustomOp op = custom_op("custom_test::view", "(Tensor(a) x) -> Tensor(a)",
+                          [](const Tensor& x) { return view(x, {-1}); });
+  op.register_autograd([](FunctionContext&, const Tensor& grad) {
+    return times(view(grad, {2, 1}), 3);
+  });
+  Tensor x = ones({2, 1});
+  set_requires_grad(x);
+  const Tensor y = op(x);
+  CHECK(y.is_alias_of(x));
+  CHECK(base_of(y).is_same(x));
+  backward(sum(y));
+  CHECK(values(grad_of(x)) == Floats{3, 3});
+}
+
+TEST_CASE("an operator may have a rule for a type of mode") {
+  struct Watcher final : DispatchMode {
+    void call(const OperatorHandle& op, DispatchKeySet, Stack* stack) override {
+      op.call_boxed(stack);
+    }
+    std::string name() const override { return "Watcher"; }
+    int seen = 0;
+  };
+  const CustomOp op =
+      custom_op("custom_test::watched", twice_cpu)
+          .register_torch_dispatch<Watcher>([](Watcher& mode, DispatchKeySet, Stack* stack) {
+            ++mode.seen;
+            stack->back() = IValue(zeros({1}));
+          });
+  Watcher mode;
+  {
+    const ModeGuard active(&mode);
+    CHECK(values(op(ones({1}))) == Floats{0});
+  }
+  CHECK(mode.seen == 1);
+  CHECK(values(op(ones({1}))) == Floats{2});
 }
 
 TEST_CASE("without a fake rule or a gradient, an error says what to register") {

@@ -17,11 +17,17 @@ std::string type_text(std::string_view op, std::string_view what, TypeCode code)
   return to_string(code);
 }
 
+constexpr std::string_view kTensor = "Tensor";
+std::string alias_text(size_t set) { return str_cat("(a", set, "!)"); }
+
 }  // namespace
 
 std::string infer_schema(std::string_view op, const CppSignature& signature,
                          const std::vector<std::string>& names,
-                         const std::vector<std::string>& mutates_args, Mutation mutation) {
+                         const std::vector<std::string>& mutates_args, Mutation mutation,
+                         TagSet tags) {
+  SB_CHECK_VALUE(!tags.has(Tag::inplace) || !tags.has(Tag::out), op,
+                 ": expected one of the tags inplace and out, got both");
   const size_t n = signature.arguments.size();
   SB_CHECK_VALUE(names.empty() || names.size() == n, op, ": expected names of ", n,
                  " arguments, got ", names.size());
@@ -41,8 +47,12 @@ std::string infer_schema(std::string_view op, const CppSignature& signature,
     SB_CHECK_VALUE(!is_listed || is_tensor, op, ": mutates_args: expected tensors, got '", name,
                    "', a ", type);
     if (is_listed || (is_tensor && mutation == Mutation::Unknown)) {
-      constexpr std::string_view kTensor = "Tensor";
-      type.insert(kTensor.size(), str_cat("(a", written++, "!)"));
+      if (tags.has(Tag::out) && written == 0) arguments.push_back("*");
+      type.insert(kTensor.size(), alias_text(written++));
+    } else {
+      SB_CHECK_VALUE(!tags.has(Tag::out) || written == 0, op,
+                     ": tagged out: expected the arguments that are written to last, got '", name,
+                     "' behind them");
     }
     arguments.push_back(str_cat(type, " ", name));
   }
@@ -52,8 +62,13 @@ std::string infer_schema(std::string_view op, const CppSignature& signature,
                    "'; there are: ", absl::StrJoin(known, ", "));
   }
   std::vector<std::string> returns;
-  for (TypeCode code : signature.returns)
-    returns.push_back(type_text(op, str_cat("result ", returns.size()), code));
+  for (TypeCode code : signature.returns) {
+    std::string type = type_text(op, str_cat("result ", returns.size()), code);
+    const bool is_argument = tags.has(Tag::inplace) || tags.has(Tag::out);
+    if (is_argument && type == kTensor && returns.size() < written)
+      type += alias_text(returns.size());
+    returns.push_back(std::move(type));
+  }
   const std::string results = absl::StrJoin(returns, ", ");
   return str_cat("(", absl::StrJoin(arguments, ", "), ") -> ",
                  returns.size() == 1 ? results : str_cat("(", results, ")"));

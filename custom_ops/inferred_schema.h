@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "switchboard/dispatch/schema/cpp_types.h"
+#include "switchboard/dispatch/schema/tag.h"
 
 namespace sb {
 
@@ -21,10 +22,14 @@ enum class Mutation : uint8_t { Listed, Unknown };
 // Throws ValueError, beginning with `op`, for a number of names that is not that of the arguments,
 // for a name that is twice there or is no identifier, for what is written to and is no tensor or
 // not there, and for an argument or a result of type IValue, which may be anything.
+//
+// Of an operator that is tagged inplace, the result is the first argument, which must be written
+// to; of one that is tagged out, the results are the arguments that are written to: the last ones,
+// which become keyword-only. What then does not fit the tag, defining the operator refuses.
 std::string infer_schema(std::string_view op, const CppSignature& signature,
                          const std::vector<std::string>& names = {},
                          const std::vector<std::string>& mutates_args = {},
-                         Mutation mutation = Mutation::Listed);
+                         Mutation mutation = Mutation::Listed, TagSet tags = {});
 
 }  // namespace sb
 

@@ -19,6 +19,7 @@
 #include "switchboard/fake/map_tensors.h"
 #include "switchboard/fake/real_run.h"
 #include "switchboard/fake/symbolic_sizes.h"
+#include "switchboard/fake/trivial_rule.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/outputs/meta_rehearsal.h"
 
@@ -311,7 +312,7 @@ void FakeMode::run(const OperatorHandle& op, const FakeOp& facts, Stack* stack) 
   } else if (facts.returns_nothing && !facts.mutates) {
     // There is nothing that it could have done.
     stack->resize(stack->size() - op.entry().num_arguments());
-  } else {
+  } else if (facts.is_builtin || !run_trivial_rule(op, stack)) {
     internal::run_fallback_kernel(*this, op, facts, stack);
   }
 }

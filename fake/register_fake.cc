@@ -1,13 +1,17 @@
 #include "switchboard/fake/register_fake.h"
 
 #include <limits>
+#include <map>
 #include <memory>
+#include <mutex>
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/objects/library_handle.h"
 #include "switchboard/fake/fake_errors.h"
 #include "switchboard/fake/fake_mode.h"
 #include "switchboard/fake/symbolic/shape_env.h"
+#include "switchboard/fake/trivial_rule.h"
 
 namespace sb {
 namespace {
@@ -64,6 +68,7 @@ bool run_fake_rule(FakeCall& call) {
 struct MissingRule {
   void operator()(const OperatorHandle& op, DispatchKeySet, Stack* stack) const {
     const FunctionSchema& schema = op.schema();
+    if (internal::run_trivial_rule(op, stack)) return;
     SB_CHECK_KIND(UnsupportedOperatorError, schema.returns.empty(), op.name().to_string(),
                   ": no fake rule, and the operator's kernels do not run on tensors without data; "
                   "register_fake() one: ",
@@ -72,10 +77,38 @@ struct MissingRule {
   }
 };
 
-// What a library registered, as long as the handle lives.
-RegistrationHandle as_handle(Library lib) {
-  auto shared = std::make_shared<Library>(std::move(lib));
-  return RegistrationHandle([shared] { shared->close(); });
+// Has fake mode run the kernel at Meta of an operator as a rule, as long as a handle lives. All
+// rules of an operator share that.
+RegistrationHandle run_rules_of(const OperatorName& op, SourceLocation where) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& running = *new std::map<std::string, std::weak_ptr<RegistrationHandle>>;
+  const std::string name = op.to_string();
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::shared_ptr<RegistrationHandle> shared = running[name].lock();
+  if (!shared) {
+    shared = std::make_shared<RegistrationHandle>(register_fake_rule(name, run_fake_rule, where));
+    running[name] = shared;
+  }
+  return RegistrationHandle([shared]() mutable {
+    const std::lock_guard<std::mutex> last(mutex);
+    shared = nullptr;
+  });
+}
+
+// Refuses a rule for an operator whose calls on tensors without data are served already.
+void check_nothing_at_meta(const OperatorName& op, Dispatcher& dispatcher, SourceLocation where) {
+  const std::optional<OperatorHandle> found = dispatcher.find_op(op);
+  if (!found) return;
+  const BoxedEntry missing = make_kernel(MissingRule()).entries.boxed;
+  dispatcher.inspect([&] {
+    for (const DispatchKey key : {DispatchKey::Meta, DispatchKey::CompositeImplicitAutograd}) {
+      const auto kernels = found->entry().kernels_at(key);
+      SB_CHECK(kernels.empty() || kernels.back().function.entries.boxed == missing,
+               "register_fake: ", op.to_string(), ": expected no fake rule and no kernel at ",
+               to_string(key), ", got one at ", to_string(kernels.back().where),
+               "\nand another at: ", to_string(where));
+    }
+  });
 }
 
 }  // namespace
@@ -104,40 +137,22 @@ const FakeContext& fake_context() {
 
 namespace internal {
 
-void register_fake_kernel(const OperatorName& op, const KernelFunction& rule, Library& lib,
-                          SourceLocation where) {
-  const std::string name = op.to_string();
-  // Undone if the kernel is refused.
-  RegistrationHandle fake_rule = register_fake_rule(name, run_fake_rule, where);
-  if (is_fake_rule_missing(op, lib)) {
-    Library over(lib.dispatcher(), Library::Kind::Fragment, std::string(op.ns()), std::nullopt,
-                 where);
-    over.allow_override().impl(name, DispatchKey::Meta, rule, where);
-    lib.own(as_handle(std::move(over)));
-  } else {
-    lib.impl(name, DispatchKey::Meta, rule, where);
-  }
-  lib.own(std::move(fake_rule));
-}
-
 RegistrationHandle register_fake_kernel(const OperatorName& op, const KernelFunction& rule,
+                                        Dispatcher& dispatcher, bool allow_override,
                                         SourceLocation where) {
-  Library lib(Library::Kind::Fragment, std::string(op.ns()), std::nullopt, where);
-  register_fake_kernel(op, rule, lib, where);
-  return as_handle(std::move(lib));
+  if (!allow_override) check_nothing_at_meta(op, dispatcher, where);
+  // Both are undone if the kernel is refused.
+  RegistrationHandle running = run_rules_of(op, where);
+  auto lib = std::make_unique<Library>(dispatcher, Library::Kind::Fragment, std::string(op.ns()),
+                                       std::nullopt, where);
+  // Not over an implicit composite, which impl() refuses.
+  lib->impl(op.to_string(), DispatchKey::Meta, rule, where);
+  lib->own(std::move(running));
+  return library_handle(std::move(lib));
 }
 
 void expect_fake_rule(const OperatorName& op, Library& lib, SourceLocation where) {
   lib.impl(op.to_string(), DispatchKey::Meta, MissingRule(), where);
-}
-
-bool is_fake_rule_missing(const OperatorName& op, const Library& lib) {
-  const BoxedEntry missing = make_kernel(MissingRule()).entries.boxed;
-  const std::optional<OperatorHandle> found = lib.dispatcher().find_op(op.to_string());
-  return found && lib.dispatcher().inspect([&] {
-    const auto kernels = found->entry().kernels_at(DispatchKey::Meta);
-    return !kernels.empty() && kernels.back().function.entries.boxed == missing;
-  });
 }
 
 }  // namespace internal

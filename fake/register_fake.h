@@ -47,17 +47,13 @@ class FakeContext {
 const FakeContext& fake_context();
 
 namespace internal {
-void register_fake_kernel(const OperatorName& op, const KernelFunction& rule, Library& lib,
-                          SourceLocation where);
 RegistrationHandle register_fake_kernel(const OperatorName& op, const KernelFunction& rule,
+                                        Dispatcher& dispatcher, bool allow_override,
                                         SourceLocation where);
 
-// Puts a kernel at Meta that says that a fake rule is missing, or does nothing for an operator that
-// returns nothing, so that the operator's kernels for all devices do not run there. register_fake()
-// replaces it.
+// Puts a kernel at Meta that says that a fake rule is missing, so that the operator's kernels for
+// all devices do not run there; or gives the results where the schema tells them (trivial_rule.h).
 void expect_fake_rule(const OperatorName& op, Library& lib, SourceLocation where);
-// Returns whether that kernel is the newest at Meta.
-bool is_fake_rule_missing(const OperatorName& op, const Library& lib);
 }  // namespace internal
 
 // Gives an operator a fake rule: a function with the operator's own signature, which runs instead
@@ -66,19 +62,22 @@ bool is_fake_rule_missing(const OperatorName& op, const Library& lib);
 // arguments are fake tensors, on the devices that they pretend to be on, and what it makes is fake,
 // too.
 //
-// The rule goes with the handle, or, in the second form, with the library. Throws RuntimeError
-// where the operator has a kernel at Meta or a fake rule already, where it is composed of others
-// (CompositeImplicitAutograd), whose rules serve it, and for a rule of another type than the
-// operator's. A call throws RuntimeError where the rule gives a tensor that is not fake.
+// The rule goes with the handle, or, in the second form, with the library. The newest rule runs,
+// instead of a kernel at Meta, too; when it goes, the one before. Throws RuntimeError where the
+// operator is composed of others (CompositeImplicitAutograd), whose rules serve it; for a rule of
+// another type than the operator's; and, if `allow_override` is false, where it has a fake rule or
+// a kernel at Meta. A call throws RuntimeError where the rule gives a tensor that is not fake.
 template <class F>
-RegistrationHandle register_fake(const OpIdentifier& op, F rule,
+RegistrationHandle register_fake(const OpIdentifier& op, F rule, bool allow_override = true,
                                  SourceLocation where = SourceLocation::current()) {
-  return internal::register_fake_kernel(op.name(), make_kernel(std::move(rule)), where);
+  return internal::register_fake_kernel(op.name(), make_kernel(std::move(rule)),
+                                        default_dispatcher(), allow_override, where);
 }
 template <class F>
-void register_fake(const OpIdentifier& op, F rule, Library& lib,
+void register_fake(const OpIdentifier& op, F rule, Library& lib, bool allow_override = true,
                    SourceLocation where = SourceLocation::current()) {
-  internal::register_fake_kernel(op.name(), make_kernel(std::move(rule)), lib, where);
+  lib.own(internal::register_fake_kernel(op.name(), make_kernel(std::move(rule)), lib.dispatcher(),
+                                         allow_override, where));
 }
 
 }  // namespace sb

@@ -102,24 +102,83 @@ TEST_CASE("a fake rule that calls its own operator is found out") {
              Contains("fake_rule_test::pairs: fake rules call each other 100 deep"));
 }
 
-TEST_CASE("a second fake rule is refused, and so is one beside a kernel at Meta") {
+TEST_CASE("the newest fake rule runs, and the one before when it goes, whichever goes first") {
   TestOps ops;
-  register_fake("fake_rule_test::pairs", pairs_rule, ops.m);
-  CHECK_THAT(error_of([&] { register_fake("fake_rule_test::pairs", pairs_rule, ops.m); }),
-             Contains("register_fake_test.cc"));
+  const auto rule_giving = [](int64_t size) {
+    return [size](const Tensor& x, int64_t) {
+      return empty({size}, x.dtype(), std::nullopt, x.device());
+    };
+  };
+  const auto size = [&] { return ops.call(ops.fake_ones()).size(0); };
+  RegistrationHandle first = register_fake("fake_rule_test::pairs", rule_giving(1));
+  RegistrationHandle second = register_fake("fake_rule_test::pairs", rule_giving(2));
+  CHECK(size() == 2);
+  {
+    Library library(Library::Kind::Impl, "fake_rule_test");
+    register_fake("fake_rule_test::pairs", rule_giving(3), library);
+    CHECK(size() == 3);
+    first.destroy();
+    CHECK(size() == 3);
+  }
+  CHECK(size() == 2);
+  second.destroy();
+  CHECK_THROWS_AS(size(), UnsupportedOperatorError);
+}
+
+TEST_CASE("a fake rule goes over a kernel at Meta") {
+  TestOps ops;
+  ops.m.impl("pairs", DispatchKey::Meta, [](const Tensor& x, int64_t) { return empty_like(x); });
+  CHECK(ops.call(ops.fake_ones()).dim() == 1);
+  {
+    const RegistrationHandle rule = register_fake("fake_rule_test::pairs", pairs_rule);
+    CHECK(ops.call(ops.fake_ones()).dim() == 2);
+  }
+  CHECK(ops.call(ops.fake_ones()).dim() == 1);
+}
+
+TEST_CASE("a rule that may not override is refused where a rule or a kernel at Meta is") {
+  TestOps ops;
+  const auto refused = [&](const char* op, auto rule) {
+    return error_of([&] { register_fake(op, rule, ops.m, /*allow_override=*/false); });
+  };
+  CHECK(refused("fake_rule_test::pairs", pairs_rule) == "no error");
+  CHECK_THAT(refused("fake_rule_test::pairs", pairs_rule),
+             Contains("register_fake: fake_rule_test::pairs: expected no fake rule and no kernel "
+                      "at Meta, got one at fake/register_fake_test.cc"));
   ops.m.define("other(Tensor x) -> Tensor");
   ops.m.impl("other", DispatchKey::Meta, [](const Tensor& x) { return empty_like(x); });
   const auto rule = [](const Tensor& x) { return empty_like(x); };
-  CHECK_THAT(error_of([&] { register_fake("fake_rule_test::other", rule, ops.m); }),
-             Contains("already registered"));
+  CHECK_THAT(refused("fake_rule_test::other", rule), Contains("no kernel at Meta"));
+}
+
+TEST_CASE("an operator that is composed of others takes no fake rule, overriding or not") {
+  TestOps ops;
+  const auto rule = [](const Tensor& x) { return empty_like(x); };
   ops.m.define("composed(Tensor x) -> Tensor");
   ops.m.impl("composed", DispatchKey::CompositeImplicitAutograd,
              [](const Tensor& x) { return add(x, x); });
-  CHECK_THAT(error_of([&] { register_fake("fake_rule_test::composed", rule, ops.m); }),
-             Contains("CompositeImplicitAutograd"));
-  CHECK_THROWS_AS(register_fake(
-                      "fake_rule_test::pairs", [](int64_t) {}, ops.m),
-                  Error);
+  for (const bool allow_override : {true, false}) {
+    CHECK_THAT(
+        error_of([&] { register_fake("fake_rule_test::composed", rule, ops.m, allow_override); }),
+        Contains("CompositeImplicitAutograd"));
+  }
+}
+
+TEST_CASE("an operator whose schema tells its results needs no fake rule") {
+  TestOps ops;
+  const Tensor x = ops.fake_ones(), y = ops.fake_ones();
+  const OperatorHandle writes = ops.m.define("writes(Tensor(a!) x) -> ()");
+  CHECK(writes.call({x}).empty());
+  const OperatorHandle inplace =
+      ops.m.define("fill_(Tensor(a!) x, float v) -> Tensor(a!)", Tag::inplace);
+  CHECK(inplace.call({x, 1.0})[0].to_tensor().is_same(x));
+  const OperatorHandle out = ops.m.define(
+      "two(Tensor x, *, Tensor(a!) p, Tensor(b!) q) -> (Tensor(a!), Tensor(b!))", Tag::out);
+  const Arguments results = OpOverload(out).call({x}, {{"p", x}, {"q", y}});
+  CHECK(results[0].to_tensor().is_same(x));
+  CHECK(results[1].to_tensor().is_same(y));
+  const OperatorHandle untagged = ops.m.define("add_(Tensor(a!) x) -> Tensor(a!)");
+  CHECK_THROWS_AS(untagged.call({x}), UnsupportedOperatorError);
 }
 
 TEST_CASE("a refused rule leaves nothing behind") {
@@ -127,7 +186,7 @@ TEST_CASE("a refused rule leaves nothing behind") {
   CHECK_THROWS_AS(register_fake(
                       "fake_rule_test::pairs", [](double) { return 1.0; }, ops.m),
                   RuntimeError);
-  CHECK_NOTHROW(register_fake("fake_rule_test::pairs", pairs_rule, ops.m));
+  CHECK_NOTHROW(register_fake("fake_rule_test::pairs", pairs_rule, ops.m, false));
   CHECK(ops.call(ops.fake_ones()).dim() == 2);
 }
 
@@ -192,9 +251,9 @@ TEST_CASE("an operator that waits for its rule says so, and a rule goes over tha
         "fake_rule_test::pairs: no fake rule, and the operator's kernels do not run on tensors "
         "without data; register_fake() one: fake_rule_test::pairs(Tensor x, int n=2) -> Tensor");
   {
-    const RegistrationHandle handle = register_fake("fake_rule_test::pairs", pairs_rule);
+    const RegistrationHandle handle = register_fake("fake_rule_test::pairs", pairs_rule, false);
     CHECK(ops.call(ops.fake_ones()).dim() == 2);
-    CHECK_THROWS_AS(register_fake("fake_rule_test::pairs", pairs_rule), RuntimeError);
+    CHECK_THROWS_AS(register_fake("fake_rule_test::pairs", pairs_rule, false), RuntimeError);
   }
   CHECK_THROWS_AS(ops.call(ops.fake_ones()), UnsupportedOperatorError);
 }
