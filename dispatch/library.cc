@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
@@ -79,14 +80,9 @@ Library::~Library() { close(); }
 
 OperatorName Library::qualified(OperatorName name) const {
   const std::string_view ns = name.ns();
-  if (ns.empty()) {
-    std::string full;
-    full.reserve(ns_.size() + 2 + name.name.size());
-    name.name = std::move(full.append(ns_).append("::").append(name.name));
-    return name;
-  }
-  SB_CHECK(ns == ns_, to_string(), ": '", name.to_string(),
+  SB_CHECK(ns.empty() || ns == ns_, to_string(), ": '", name.to_string(),
            "' is of another namespace; open a library of that one");
+  if (ns.empty()) name.name = absl::StrCat(ns_, "::", name.name);
   return name;
 }
 
@@ -126,16 +122,12 @@ OperatorHandle Library::define_with_kernel(std::string_view schema, KernelFuncti
              "' has no arguments, and a boxed kernel does not tell them; write its schema",
              at_text(where));
     int i = 0;
-    text +=
-        str_cat("(",
-                absl::StrJoin(kernel.signature->arguments, ", ",
-                              [&](std::string* out, TypeCode code) {
-                                *out += str_cat(sb::to_string(code), " _", i++);
-                              }),
-                ") -> (",
-                absl::StrJoin(kernel.signature->returns, ", ",
-                              [](std::string* out, TypeCode code) { *out += sb::to_string(code); }),
-                ")");
+    const auto type = [](std::string* out, TypeCode code) { *out += sb::to_string(code); };
+    const auto argument = [&](std::string* out, TypeCode code) {
+      *out += str_cat(sb::to_string(code), " _", i++);
+    };
+    text += str_cat("(", absl::StrJoin(kernel.signature->arguments, ", ", argument), ") -> (",
+                    absl::StrJoin(kernel.signature->returns, ", ", type), ")");
   }
   const OperatorHandle op = define(text, TagSet(), where);
   add_kernel(op.name().to_string(), default_key(), std::move(kernel), where);
@@ -199,9 +191,7 @@ void Library::add_fallback(DispatchKey key, KernelFunction kernel, SourceLocatio
   SB_CHECK_TYPE(!kernel.signature, to_string(),
                 ": a fallback serves every operator; expected a boxed kernel, got one of type ",
                 sb::to_string(*kernel.signature), at_text(where));
-  RegisteredKernel registered;
-  registered.function = std::move(kernel);
-  registered.where = where;
+  RegisteredKernel registered{std::move(kernel), where, key};
   registered.library = id_;
   registered.serves = serves;
   registrations_.emplace_back(Fallback{
