@@ -4,6 +4,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/fake/call_function.h"
 #include "switchboard/fake/fake_mode.h"
+#include "switchboard/fake/merge_branches.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/control_flow/cond.h"
@@ -28,8 +29,8 @@ std::vector<Tensor> call_in(FakeMode& mode, const control_flow::FunctionArgument
 
 namespace {
 
+using control_flow::Agree;
 using control_flow::FunctionArgument;
-using control_flow::Strides;
 
 // As many of each slice, along a new first dimension.
 std::vector<Tensor> stacked(FakeMode& mode, const std::vector<Tensor>& slices,
@@ -49,20 +50,18 @@ std::vector<Tensor> stacked(FakeMode& mode, const std::vector<Tensor>& slices,
 
 void cond_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   const control_flow::CondCall call(*stack);
-  const std::vector<Tensor> yes = call_in(mode, call.true_fn, call.operands);
-  const std::vector<Tensor> no = call_in(mode, call.false_fn, call.operands);
-  control_flow::check_same_metadata(call.false_fn.name(), no, "true_fn", yes, Strides::Compared);
-  *stack = control_flow::values_of(yes);
+  *stack = control_flow::values_of(
+      merge_branches(mode, {{"true_fn", call_in(mode, call.true_fn, call.operands)},
+                            {call.false_fn.name(), call_in(mode, call.false_fn, call.operands)}}));
 }
 
 void switch_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   const control_flow::SwitchCall call(*stack);
-  const std::vector<Tensor> first = call_in(mode, call.branches[0], call.operands);
-  for (size_t i = 1; i < call.branches.size(); ++i)
-    control_flow::check_same_metadata(call.branches[i].name(),
-                                      call_in(mode, call.branches[i], call.operands), "branch 0",
-                                      first, Strides::Compared);
-  *stack = control_flow::values_of(first);
+  std::vector<BranchResults> branches;
+  for (const FunctionArgument& branch : call.branches)
+    branches.push_back({branch.name(), call_in(mode, branch, call.operands)});
+  branches[0].name = "branch 0";
+  *stack = control_flow::values_of(merge_branches(mode, branches));
 }
 
 void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
@@ -73,13 +72,13 @@ void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   // on, and where there is none, which gives copies.
   const std::vector<Tensor> first = call_in(mode, call.body_fn, inputs);
   control_flow::check_same_metadata(call.body_fn.name(), first, "the carried inputs", call.carried,
-                                    Strides::Varying);
+                                    Agree::GraphSizes);
   std::vector<Tensor> next = first;
   for (size_t i = 0; i < first.size(); ++i) {
     if (control_flow::same_strides(first[i], call.carried[i])) continue;
     next = call_in(mode, call.body_fn, call.with_additional(first));
     control_flow::check_same_metadata(call.body_fn.name(), next, "the first trip", first,
-                                      Strides::Compared);
+                                      Agree::GraphStrides);
     break;
   }
   std::vector<Tensor> copies;
@@ -88,7 +87,7 @@ void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
     for (const Tensor& tensor : call.carried) copies.push_back(clone(tensor));
   }
   control_flow::check_same_metadata(call.body_fn.name(), next, "a loop that does not go round",
-                                    copies, Strides::Compared);
+                                    copies, Agree::GraphStrides);
   *stack = control_flow::values_of(next);
 }
 
@@ -103,7 +102,7 @@ void stack_output_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   call.check_condition(call_in(mode, call.cond_fn, inputs));
   const std::vector<Tensor> next = call_in(mode, call.body_fn, inputs);
   control_flow::check_same_metadata(call.body_fn.name(), next, "the carried inputs", call.carried,
-                                    Strides::Varying);
+                                    Agree::GraphSizes);
   *stack = control_flow::values_of(stacked(mode, next, rows));
 }
 

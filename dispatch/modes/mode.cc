@@ -135,6 +135,11 @@ void DispatchMode::watch_higher_order(std::string_view, Stack*, absl::FunctionRe
   go_on();
 }
 
+void DispatchMode::call_higher_order(const HigherOrderOperator&, DispatchKeySet, Stack*) {
+  SB_THROW(NotImplementedError, "the mode ", name(),
+           " says that it handles higher-order operators, and has no call_higher_order()");
+}
+
 ModeGuard::ModeGuard(DispatchMode* mode) : replaced_(0) {
   SB_CHECK_VALUE(mode, "ModeGuard: expected a mode, got null");
   if (const ModeStack::Entry* const there = in_the_way_of(*mode)) {

@@ -17,6 +17,9 @@
 #include "switchboard/dispatch/operator_handle.h"
 
 namespace sb {
+
+class HigherOrderOperator;  // dispatch/objects
+
 namespace internal {
 class DirectPath;
 class PythonKernel;
@@ -51,6 +54,11 @@ class DispatchMode {
   // it, and then the results. Called where only_watches() is true.
   virtual void watch_higher_order(std::string_view op, Stack* stack,
                                   absl::FunctionRef<void()> go_on);
+  // Returns whether the mode handles calls of higher-order operators that have no rule for it; else
+  // they are refused. As `supports_higher_order_operators`.
+  virtual bool supports_higher_order_operators() const { return false; }
+  // Handles such a call: replaces the arguments, all of the stack, by the results.
+  virtual void call_higher_order(const HigherOrderOperator& op, DispatchKeySet keys, Stack* stack);
   // Returns whether it is the mode that may be alone on the pre-dispatch stack (pre_dispatch.h).
   virtual bool is_schema_check() const { return false; }
 

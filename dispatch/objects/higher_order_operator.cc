@@ -40,7 +40,9 @@ DispatchKeySet keys_of(const std::vector<IValue>& arguments) {
 [[noreturn, gnu::cold]] void throw_no_mode_rule(const OperatorBase& op, const DispatchMode& mode) {
   SB_THROW(NotImplementedError, op.name(), ": no rule for the mode ", mode.name(), " (",
            internal::type_name(typeid(mode)),
-           "); register one with impl_mode()\nregistered: ", op.describe_rules());
+           "); register one with impl_mode(), or let the mode say supports_higher_order_operators()"
+           "\nregistered: ",
+           op.describe_rules());
 }
 
 // Shows the call to a mode that was popped, and passes it on. `Guard` makes the mode active again.
@@ -68,6 +70,8 @@ void run_rules(const HigherOrderOperator& op, DispatchMode& mode, DispatchKeySet
           (*rule)(m, keys, stack);
         else if (m.only_watches())
           watch<Guard>(op, m, stack);
+        else if (m.supports_higher_order_operators())
+          m.call_higher_order(op, keys, stack);
         else
           throw_no_mode_rule(op, m);
       });

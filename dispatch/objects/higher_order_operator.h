@@ -42,7 +42,8 @@ inline constexpr DispatchKeySet kHigherOrderFallthroughKeys{
 // - an operator with a key rule at CompositeImplicitAutograd is what that calls: it runs, with the
 //   mode or transform as it was;
 // - a mode that only watches (DispatchMode::only_watches) sees the call, which goes on below it,
-//   and the functions among the arguments run with the mode active again.
+//   and the functions among the arguments run with the mode active again;
+// - a mode that supports_higher_order_operators() handles the call itself.
 //
 // Any other call throws NotImplementedError, naming the operator, the key or mode, and the rules
 // that there are.
@@ -87,6 +88,16 @@ class HigherOrderOperator final : public OperatorBase {
   std::string opname_;
   std::vector<std::string> parameters_;
 };
+
+// The mode's own handler, call_higher_order(), becomes the operator's rule for that type of mode,
+// whether or not it supports others. As `redirect_to_mode`.
+template <class Mode>
+RegistrationHandle redirect_to_mode(HigherOrderOperator& op,
+                                    SourceLocation where = SourceLocation::current()) {
+  return op.impl_mode<Mode>([&op](Mode& mode, DispatchKeySet keys,
+                                  Stack* stack) { mode.call_higher_order(op, keys, stack); },
+                            where);
+}
 
 // Every higher-order operator that there is, sorted by name; their names; the one of that name
 // ("cond"), or nullptr. Operators are owned by whoever made them.

@@ -274,7 +274,9 @@ TEST_CASE("a mode that the operator has no rule for is an error, and stays activ
   CHECK(message([&] { f.call(tensor_with(K::CPU)); }) ==
         str_cat("NotImplementedError: higher_order::apply: no rule for the mode SlotMode (",
                 internal::type_name(typeid(SlotMode)),
-                "); register one with impl_mode()\nregistered: CPU (", here(line + 1), ")"));
+                "); register one with impl_mode(), or let the mode say "
+                "supports_higher_order_operators()\nregistered: CPU (",
+                here(line + 1), ")"));
   CHECK(current_mode() == &mode);
   {
     IncludeKeysGuard python(K::Python);
@@ -284,6 +286,37 @@ TEST_CASE("a mode that the operator has no rule for is an error, and stays activ
           "RuntimeError: higher_order::apply: entered at Python, but no mode is active and no "
           "argument belongs to one");
   }
+}
+
+TEST_CASE("a mode may handle the operators that have no rule for it") {
+  Fixture f;
+  const RegistrationHandle cpu = f.apply.impl(K::CPU, f.noting("cpu"));
+  struct Handles : DispatchMode {
+    explicit Handles(bool all) : all(all) {}
+    void call(const OperatorHandle&, DispatchKeySet, Stack*) override {}
+    std::string name() const override { return "Handles"; }
+    bool supports_higher_order_operators() const override { return all; }
+    void call_higher_order(const HigherOrderOperator& op, DispatchKeySet, Stack* stack) override {
+      CHECK(current_mode() == nullptr);
+      handled += op.opname();
+      op.call_boxed(stack);
+    }
+    const bool all;
+    std::string handled;
+  } every(true), none(false);
+  {
+    const ModeGuard guard(&every);
+    f.call(tensor_with(K::CPU));
+    CHECK(every.handled == "apply");
+  }
+  const ModeGuard guard(&none);
+  CHECK_THROWS_AS(f.call(tensor_with(K::CPU)), NotImplementedError);
+  {
+    const RegistrationHandle rule = redirect_to_mode<Handles>(f.apply);
+    f.call(tensor_with(K::CPU));
+    CHECK(none.handled == "apply");
+  }
+  CHECK_THROWS_AS(f.call(tensor_with(K::CPU)), NotImplementedError);
 }
 
 TEST_CASE("a tensor's own mode is asked where none is active") {

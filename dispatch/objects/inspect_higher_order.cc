@@ -131,8 +131,10 @@ class Way {
     const std::string place = place_of_rule(op_, RuleKind::Mode, internal::type_name(typeid(mode)));
     if (!place.empty()) return add_mode_rule("mode", mode.name(), place);
     path.passes(op_.name(), str_cat("mode ", mode.name()));
-    if (!mode.only_watches()) return path.fails("no rule for the mode");
-    enter(call_keys());
+    if (mode.only_watches()) return enter(call_keys());
+    if (!mode.supports_higher_order_operators()) return path.fails("no rule for the mode");
+    path.decides();
+    add_functions();
   }
   void enter_mode() {
     DispatchMode* mode = current_mode();

@@ -90,6 +90,20 @@ TEST_CASE("a mode that watches is passed, and one without a rule fails") {
   CHECK(steps(e) == std::vector<std::string>{"mode Strict: no rule for the mode"});
 }
 
+TEST_CASE("a mode that handles higher-order operators decides") {
+  const Twice twice;
+  struct Handles : DispatchMode {
+    void call(const OperatorHandle&, DispatchKeySet, Stack*) override {}
+    std::string name() const override { return "Handles"; }
+    bool supports_higher_order_operators() const override { return true; }
+  } handles;
+  const ModeGuard guard(&handles);
+  const ExcludeKeysGuard no_autograd(kAutogradFunctionalities);
+  const HigherOrderExplanation e = explain(twice.op, twice.arguments());
+  CHECK(e.runs());
+  CHECK(steps(e) == std::vector<std::string>{"mode Handles", "function f"});
+}
+
 TEST_CASE("a key without a rule fails") {
   const HigherOrderOperator bare("bare", {"x"});
   const HigherOrderExplanation e = explain(bare, DispatchKeySet(K::CPU));

@@ -4,7 +4,7 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/io/exported/autocast_policy.h"
+#include "switchboard/ops/autocast/autocast_policy.h"
 #include "switchboard/io/exported/graph_runner.h"
 #include "switchboard/io/exported/test_support.h"
 

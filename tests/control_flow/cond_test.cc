@@ -4,6 +4,7 @@
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/control_flow/places.h"
 
@@ -45,6 +46,14 @@ TEST_CASE("cond is found by its name, and takes a predicate of any shape with on
   };
   CHECK(run(true) == "float32[1] on cpu {6}");
   CHECK(run(false) == "float32[1] on cpu {-5}");
+}
+
+TEST_CASE("a predicate of any dtype holds unless it is zero") {
+  const Tensor x = tensor_of({1}, {5});
+  const auto run = [&](const Tensor& pred) { return run_all_ways(plus_one_or_negated, {pred, x}); };
+  CHECK(run(tensor_of({}, {2})) == str_cat(x.describe(), " {6}"));
+  CHECK(run(tensor_of({}, {-0.0})) == str_cat(x.describe(), " {-5}"));
+  CHECK(run(tensor_of({1}, {-3}, DType::Int64)) == str_cat(x.describe(), " {6}"));
 }
 
 TEST_CASE("the functions of cond give any number of tensors, and may take none") {
@@ -208,6 +217,46 @@ TEST_CASE("functions that give different tensors are refused by traces and fake 
   }
 }
 
+TEST_CASE("where sizes may be symbols, those in which functions differ become one") {
+  FakeTensorMode fake({.shape_env = ShapeEnv::create()});
+  const Tensor pred = fake.from_tensor(tensor_of({}, {1}, DType::Bool));
+  const Tensor x = fake.from_tensor(tensor_of({2, 2}, {1, 2, 3, 4}));
+  const auto rows = [](int64_t n) {
+    return [n](const Tensor& t) { return cat(std::vector<Tensor>(static_cast<size_t>(n), t)); };
+  };
+  const auto y = cond(pred, rows(2), rows(3), {x})[0];
+  CHECK(y.describe() == "float32[u0, 2] on cpu");
+  const SymbolInfo u0 = *fake.shape_env()->symbol("u0");
+  CHECK((u0.range.low == 4 && u0.range.high == 6));
+  CHECK(cond(pred, rows(2),
+             [](const Tensor& t) {
+               return cat({t, t + 1});
+             },
+             {x})[0]
+            .describe() == "float32[4, 2] on cpu");
+
+  const auto error = [&](auto no) {
+    return message([&] { cond(pred, [](const Tensor& t) { return t + 1; }, no, {x}); });
+  };
+  CHECK(error([](const Tensor& t) { return sum(t); }) ==
+        "RuntimeError: higher_order::cond: false_fn: result 0: expected float32[2, 2] on cpu, as "
+        "of true_fn, or other sizes, got float32[] on cpu");
+  CHECK(error([](const Tensor& t) {
+          return transpose(cat({t, t}), 0, 1);
+        }) ==
+        "RuntimeError: higher_order::cond: false_fn: result 0: expected dimensions in memory in "
+        "the order of true_fn, without gaps, as sizes differ; got float32[2, 4] on cpu with "
+        "strides [1, 2]");
+
+  // A graph takes either.
+  const Program program = [&](const Tensors& in) { return cond(in[0], rows(1), rows(3), {in[1]}); };
+  const Graph graph = trace(program, {pred, x});
+  const Tensor one = tensor_of({1, 2}, {1, 2});
+  CHECK(text_of(graph.run({tensor_of({}, {1}, DType::Bool), one})[0]) ==
+        "float32[1, 2] on cpu {1, 2}");
+  CHECK(graph.run({tensor_of({}, {0}, DType::Bool), one})[0].describe() == "float32[3, 2] on cpu");
+}
+
 TEST_CASE("devices of results must agree") {
   FakeTensorMode fake;
   const Tensor cpu = fake.from_tensor(tensor_of({1}, {1}));
@@ -245,14 +294,9 @@ TEST_CASE("wrong arguments of cond are errors that name them, eager and traced")
   check({Tensor(), f, g, Tensors{x}},
         str_cat("RuntimeError: ", name, "pred: expected a tensor, got an undefined one"));
   check({x, f, g, Tensors{x}},
-        str_cat("RuntimeError: ", name,
-                "pred: expected one element of dtype bool, got float32[2] on cpu"));
-  check({tensor_of({}, {1}), f, g, Tensors{x}},
-        str_cat("RuntimeError: ", name,
-                "pred: expected one element of dtype bool, got float32[] on cpu"));
-  check({tensor_of({2}, {1, 1}, DType::Bool), f, g, Tensors{x}},
-        str_cat("RuntimeError: ", name,
-                "pred: expected one element of dtype bool, got bool[2] on cpu"));
+        str_cat("RuntimeError: ", name, "pred: expected one element, got float32[2] on cpu"));
+  check({tensor_of({0}, {}, DType::Bool), f, g, Tensors{x}},
+        str_cat("RuntimeError: ", name, "pred: expected one element, got bool[0] on cpu"));
   check({yes, 3, g, Tensors{x}},
         str_cat("TypeError: ", name, "true_fn: expected a Callable, got Int"));
   check({yes, f, x, Tensors{x}},

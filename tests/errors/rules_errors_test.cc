@@ -125,7 +125,8 @@ TEST_CASE("a higher-order operator without a rule for the mode") {
   CHECK(message([&] { apply({tensor_with(K::CPU)}); }) ==
         "NotImplementedError: higher_order::errors_apply: no rule for the mode TestMode (" +
             internal::type_name(typeid(TestMode)) +
-            "); register one with impl_mode()\nregistered: nothing");
+            "); register one with impl_mode(), or let the mode say "
+            "supports_higher_order_operators()\nregistered: nothing");
   CHECK(current_mode() == &mode);
 }
 

@@ -16,6 +16,7 @@
 #include "switchboard/transforms/higher_order/run_const_graph.h"
 #include "switchboard/transforms/higher_order/strict_mode.h"
 #include "switchboard/transforms/higher_order/wrap.h"
+#include "switchboard/transforms/higher_order/wrap_with_autocast.h"
 
 namespace sb::test {
 
@@ -35,6 +36,10 @@ inline std::vector<Region> regions() {
       {"wrap_with_set_grad_enabled",
        [](Program f, Tensors x) {
          return wrap_with_set_grad_enabled(true, std::move(f), std::move(x));
+       }},
+      {"wrap_with_autocast",
+       [](Program f, Tensors x) {
+         return wrap_with_autocast("cpu", std::nullopt, true, std::move(f), std::move(x));
        }},
       {"invoke_subgraph",
        [](Program f, Tensors x) { return invoke_subgraph(std::move(f), "block", std::move(x)); }},

@@ -37,7 +37,7 @@ void run_associative_scan(DispatchKeySet, Stack* stack) {
     const std::vector<Tensor> next = combine_fn(inputs);
     check_same_metadata(combine_fn.name(), next, "the slices",
                         {inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(n)},
-                        Strides::Ignored);
+                        Agree::Sizes);
     // Each is carried on and stacked.
     std::vector<IValue> both = values_of(next);
     both.insert(both.end(), next.begin(), next.end());

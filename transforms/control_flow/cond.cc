@@ -20,8 +20,7 @@ IValue checked_pred(const IValue& pred) {
                 pred.tag_name());
   const Tensor& tensor = pred.unchecked_tensor();
   SB_CHECK(tensor.defined(), kCondName, ": pred: expected a tensor, got an undefined one");
-  SB_CHECK(tensor.dtype() == DType::Bool && tensor.numel() == 1, kCondName,
-           ": pred: expected one element of dtype bool, got ", tensor.describe());
+  SB_CHECK(tensor.numel() == 1, kCondName, ": pred: expected one element, got ", tensor.describe());
   return pred;
 }
 
@@ -49,8 +48,7 @@ void trace_cond(TracingMode& mode, DispatchKeySet, Stack* stack) {
   const TracedFunctions traced = trace_functions(
       mode,
       {{call.true_fn, "true_graph", call.operands}, {call.false_fn, "false_graph", call.operands}});
-  check_same_metadata(call.false_fn.name(), traced.results[1], "true_fn", traced.results[0],
-                      Strides::Compared);
+  check_branch(call.false_fn.name(), traced.results[1], "true_fn", traced.results[0]);
   std::vector<GraphArg> arguments{mode.argument_of(call.pred), traced.graphs[0], traced.graphs[1],
                                   argument_with_captured(mode, call.operands, traced)};
   run_and_record(mode, cond_op(), stack, std::make_shared<CondTarget>(), std::move(arguments));

@@ -11,8 +11,8 @@
 
 namespace sb {
 
-// `higher_order::cond(pred, true_fn, false_fn, operands)`: a bool or a bool tensor, two Callables
-// and a list of tensors. As `torch.ops.higher_order.cond`.
+// `higher_order::cond(pred, true_fn, false_fn, operands)`: a bool or a tensor of one element, two
+// Callables and a list of tensors. As `torch.ops.higher_order.cond`.
 HigherOrderOperator& cond_op();
 
 // true_fn(operands...) if pred holds, else false_fn(operands...). As `torch.cond`. The functions
@@ -23,11 +23,12 @@ HigherOrderOperator& cond_op();
 //
 // On kernels it reads pred and runs one function. A trace records both, as subgraphs, and a fake
 // mode runs both, so that pred needs no data there; what they give must then agree in number,
-// dtypes, sizes, strides and devices (RuntimeError, naming the function and the result).
+// dtypes, sizes, strides and devices (RuntimeError, naming the function and the result). In a fake
+// mode with a ShapeEnv sizes may differ: they are symbols then.
 // Functionalisation refuses functions that write to what they capture (NotImplementedError).
 // Gradients pass; under a trace or a fake mode by derivatives/, which runs each function once more.
 //
-// Throws RuntimeError for a pred that is not one element of dtype bool and for undefined operands;
+// Throws RuntimeError for a pred that is not one element and for undefined operands;
 // NotImplementedError under modes that have no rule for it.
 template <class T, class F>
 std::vector<Tensor> cond(const Tensor& pred, T true_fn, F false_fn,
@@ -42,7 +43,7 @@ namespace control_flow {
 struct CondCall {
   explicit CondCall(const std::vector<IValue>& stack);
 
-  IValue pred;  // a bool, or one element of dtype bool
+  IValue pred;  // a bool, or one element, which holds unless it is 0
   FunctionArgument true_fn, false_fn;
   std::vector<Tensor> operands;
 };

@@ -127,21 +127,27 @@ void check_slices(std::string_view op, const std::vector<Tensor>& xs) {
   }
 }
 
+void check_same_strides(std::string_view who, size_t i, const Tensor& got, std::string_view of,
+                        const Tensor& expected) {
+  SB_CHECK(same_strides(expected, got), who, ": result ", i, ": expected ", strides_text(expected),
+           ", as of ", of, ", got ", strides_text(got),
+           "; a graph, and fake tensors, have fixed strides");
+}
+
 void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, std::string_view of,
-                         const std::vector<Tensor>& expected, Strides strides) {
-  const std::string_view why = strides == Strides::Ignored
+                         const std::vector<Tensor>& expected, Agree agree) {
+  const std::string_view why = agree < Agree::GraphSizes
                                    ? ""
                                    : "; a graph, and fake tensors, stand for whatever the data say";
   SB_CHECK(got.size() == expected.size(), who, ": expected ", expected.size(),
            " results, as many as ", of, ", got ", got.size(), why);
   for (size_t i = 0; i < got.size(); ++i) {
     const Tensor &a = expected[i], &b = got[i];
-    SB_CHECK(a.dtype() == b.dtype() && same_sizes(a, b) && a.device() == b.device(), who,
-             ": result ", i, ": expected ", a.describe(), ", as of ", of, ", got ", b.describe(),
-             why);
-    SB_CHECK(strides != Strides::Compared || same_strides(a, b), who, ": result ", i, ": expected ",
-             strides_text(a), ", as of ", of, ", got ", strides_text(b),
-             "; a graph, and fake tensors, have fixed strides");
+    SB_CHECK(a.dtype() == b.dtype() && a.device() == b.device() &&
+                 (agree == Agree::DTypes || same_sizes(a, b)),
+             who, ": result ", i, ": expected ", a.describe(), ", as of ", of, ", got ",
+             b.describe(), why);
+    if (agree == Agree::GraphStrides) check_same_strides(who, i, b, of, a);
   }
 }
 

@@ -56,15 +56,17 @@ void check_slices(std::string_view op, const std::vector<Tensor>& xs);
 // Whether two tensors of the same sizes have the same strides, where these matter.
 bool same_strides(const Tensor& a, const Tensor& b);
 
-// Whether strides are compared; Varying ones are those of a graph or of fake tensors, too, and may
-// change from one trip to the next.
-enum class Strides : uint8_t { Ignored, Varying, Compared };
+// What tensors must agree in: dtypes and devices, then sizes, then strides. Those of a graph, or of
+// fake tensors, stand for whatever the data say.
+enum class Agree : uint8_t { DTypes, Sizes, GraphSizes, GraphStrides };
 // Throws RuntimeError, naming the result and both metadata, unless `got`, the results of the
-// function `who`, are as many tensors as `expected`, which are those `of`, with the same dtypes,
-// sizes and devices. Strides are compared where a graph is made of the call, which has them burnt
-// in; those of dimensions without a second element do not matter.
+// function `who`, are as many tensors as `expected`, which are those `of`, and agree with them.
+// Strides of dimensions without a second element do not matter.
 void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, std::string_view of,
-                         const std::vector<Tensor>& expected, Strides strides);
+                         const std::vector<Tensor>& expected, Agree agree);
+// The same for the strides alone, of result `i`.
+void check_same_strides(std::string_view who, size_t i, const Tensor& got, std::string_view of,
+                        const Tensor& expected);
 
 // Whether nothing replaces or records a call with these keys: then what it does is what its
 // functions do, one call after the other.

@@ -27,7 +27,7 @@ void run_map(DispatchKeySet, Stack* stack) {
       first = results;
       columns.resize(results.size());
     } else {
-      check_same_metadata(call.f.name(), results, "the first slice", first, Strides::Ignored);
+      check_same_metadata(call.f.name(), results, "the first slice", first, Agree::Sizes);
     }
     for (size_t r = 0; r < results.size(); ++r) columns[r].push_back(results[r]);
   }

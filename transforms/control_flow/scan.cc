@@ -32,8 +32,7 @@ void run_scan(DispatchKeySet, Stack* stack) {
       first = slices;
       columns.resize(slices.size());
     } else {
-      check_same_metadata(call.combine_fn.name(), slices, "the first slice", first,
-                          Strides::Ignored);
+      check_same_metadata(call.combine_fn.name(), slices, "the first slice", first, Agree::Sizes);
     }
     for (size_t r = 0; r < slices.size(); ++r) columns[r].push_back(slices[r]);
   }
@@ -109,7 +108,7 @@ std::vector<Tensor> ScanCall::take_slices(std::vector<Tensor>* results) const {
   std::vector<Tensor> slices(std::make_move_iterator(middle),
                              std::make_move_iterator(results->end()));
   results->erase(middle, results->end());
-  check_same_metadata(combine_fn.name(), *results, "init", init, Strides::Ignored);
+  check_same_metadata(combine_fn.name(), *results, "init", init, Agree::Sizes);
   return slices;
 }
 

@@ -104,6 +104,14 @@ TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToT
   return traced;
 }
 
+void check_branch(std::string_view who, const std::vector<Tensor>& got, std::string_view of,
+                  const std::vector<Tensor>& expected) {
+  const auto is_of_mode = [](const Tensor& t) { return t.impl()->mode_data() != nullptr; };
+  check_same_metadata(
+      who, got, of, expected,
+      std::ranges::any_of(expected, is_of_mode) ? Agree::DTypes : Agree::GraphStrides);
+}
+
 GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
                                 const TracedFunctions& traced) {
   tensors.insert(tensors.end(), traced.captured.begin(), traced.captured.end());

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "switchboard/dispatch/graph/tracing_mode.h"
@@ -35,6 +36,11 @@ struct TracedFunctions {
 // Traces functions, with copies of the inputs: what they write to these, and to what they capture,
 // is in their graphs, and undone here.
 TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToTrace>& functions);
+
+// check_same_metadata() of what two functions give, one of which runs. What the tensors of a mode
+// below must agree in is for its own rule to say.
+void check_branch(std::string_view who, const std::vector<Tensor>& got, std::string_view of,
+                  const std::vector<Tensor>& expected);
 
 // `tensors` and then what was captured, as an argument of a node.
 GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,

@@ -29,7 +29,7 @@ std::vector<Tensor> run_loop(const WhileLoopCall& call, F trip) {
     call.check_condition(condition);
     if (!truth_of(call.cond_fn.name(), condition[0])) return carried;
     std::vector<Tensor> next = call.body_fn(inputs);
-    check_same_metadata(call.body_fn.name(), next, kCarried, carried, Strides::Ignored);
+    check_same_metadata(call.body_fn.name(), next, kCarried, carried, Agree::DTypes);
     carried = std::move(next);
     trip(carried);
   }
@@ -92,7 +92,7 @@ void trace_loop(const HigherOrderOperator& op, TracingMode& mode, Stack* stack) 
     return trace_loop(op, mode, stack);
   }
   check_same_metadata(call.body_fn.name(), traced.results[1], kCarried, call.carried,
-                      Strides::Compared);
+                      Agree::GraphStrides);
   std::vector<GraphArg> arguments{traced.graphs[0], traced.graphs[1],
                                   mode.argument_of(call.carried),
                                   argument_with_captured(mode, call.additional, traced)};

@@ -35,9 +35,9 @@ HigherOrderOperator& while_loop_stack_output_op();
 //                                      },
 //                                      {i, x});
 //
-// What the body gives must agree with what it took in number, dtypes, sizes and devices
-// (RuntimeError, naming the result and both). A trace records each function once, and a fake mode
-// runs each once: there the strides must agree too. What functions may not do is in cond.h.
+// What the body gives must agree with what it took in number, dtypes and devices (RuntimeError,
+// naming the result and both). A trace records each function once, and a fake mode runs each once:
+// there sizes and strides must agree too. What functions may not do is in cond.h.
 template <class C, class B>
 std::vector<Tensor> while_loop(C cond_fn, B body_fn, std::vector<Tensor> carried_inputs,
                                std::vector<Tensor> additional_inputs = {});

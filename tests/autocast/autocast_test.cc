@@ -4,10 +4,12 @@
 #include "switchboard/autograd/backward.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/transforms/higher_order/wrap_with_autocast.h"
 
 namespace sb {
 namespace {
@@ -74,6 +76,23 @@ TEST_CASE("autocast is for some device types and two dtypes") {
                     "autocast: expected bfloat16 or float16, got float32");
   CHECK_FALSE(is_autocast_enabled(DeviceType::CPU));
   CHECK(autocast_dtype(DeviceType::CPU) == DType::BFloat16);
+}
+
+TEST_CASE("a region of a graph turns it on when the graph runs, and its gradients go back") {
+  const auto program = [](const std::vector<Tensor>& in) {
+    return wrap_with_autocast("cpu", std::nullopt, true, [](const Tensor& x) { return mm(x, x); },
+                              {in[0]});
+  };
+  const Tensor x = of(DType::Float32);
+  CHECK(program({x})[0].dtype() == DType::BFloat16);
+  const Graph graph = trace(program, {x});
+  CHECK_THAT(graph.to_string(), Contains("wrap_with_autocast('cpu', None, True, True, wrap_body"));
+  CHECK(graph.run({x})[0].dtype() == DType::BFloat16);
+  set_requires_grad(x);
+  CHECK(grad({sum(graph.run({x})[0])}, {x})[0].dtype() == DType::Float32);
+  CHECK_THROWS_WITH(wrap_with_autocast_hop()(Callable::make([](auto v) { return v; }), {x},
+                                             {"cpu", 3, true, true}),
+                    "higher_order::wrap_with_autocast: dtype: expected a dtype or None, got Int");
 }
 
 }  // namespace

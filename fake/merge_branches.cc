@@ -1,0 +1,101 @@
+#include "switchboard/fake/merge_branches.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "switchboard/core/error.h"
+#include "switchboard/fake/symbolic/shape_env.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/control_flow/control_flow.h"
+
+namespace sb::internal {
+namespace {
+
+using control_flow::Agree;
+
+// Nothing is asked: sizes that may differ are a new one.
+bool is_same_size(const SymInt& a, const SymInt& b) {
+  return statically_known(a == b).value_or(false);
+}
+
+// A size of each branch.
+SymInt merged_size(ShapeEnv& env, const std::vector<SymInt>& sizes) {
+  const auto is_first = [&](const SymInt& size) { return is_same_size(size, sizes[0]); };
+  if (std::ranges::all_of(sizes, is_first)) return sizes[0];
+  const SymInt symbol = env.create_unbacked_symint();
+  std::vector<int64_t> numbers;
+  for (const SymInt& size : sizes)
+    if (const std::optional<int64_t> number = size.maybe_int()) numbers.push_back(*number);
+  if (numbers.size() == sizes.size()) {
+    const auto [least, greatest] = std::ranges::minmax(numbers);
+    constrain_range_for_size(symbol, least, greatest);
+  } else {
+    constrain_range_for_size(symbol);
+  }
+  return symbol;
+}
+
+// The dimensions as they lie in memory, slowest first.
+std::vector<int64_t> layout_of(const Tensor& t) {
+  std::vector<int64_t> order(static_cast<size_t>(t.dim()));
+  std::iota(order.begin(), order.end(), 0);
+  if (t.is_contiguous()) return order;
+  const SymIntArrayRef strides = t.sym_strides();
+  std::ranges::stable_sort(order, [&](int64_t a, int64_t b) {
+    return (strides[static_cast<size_t>(a)] > strides[static_cast<size_t>(b)]).guard_bool();
+  });
+  return order;
+}
+
+// Of tensors of one rank, `first` among them.
+Tensor merged(ShapeEnv& env, const std::vector<BranchResults>& branches, size_t i) {
+  const Tensor& first = branches[0].tensors[i];
+  for (const BranchResults& branch : branches)
+    SB_CHECK(branch.tensors[i].dim() == first.dim(), branch.name, ": result ", i, ": expected ",
+             first.describe(), ", as of ", branches[0].name, ", or other sizes, got ",
+             branch.tensors[i].describe());
+  std::vector<SymInt> sizes;
+  bool same = true;
+  for (int64_t d = 0; d < first.dim(); ++d) {
+    std::vector<SymInt> of_branches;
+    for (const BranchResults& branch : branches)
+      of_branches.push_back(branch.tensors[i].sym_size(d));
+    sizes.push_back(merged_size(env, of_branches));
+    same = same && is_same_size(sizes.back(), of_branches[0]);
+  }
+  if (same) {
+    for (const BranchResults& branch : branches)
+      control_flow::check_same_strides(branch.name, i, branch.tensors[i], branches[0].name, first);
+    return first;
+  }
+  const std::vector<int64_t> layout = layout_of(first);
+  for (const BranchResults& branch : branches) {
+    const Tensor& t = branch.tensors[i];
+    SB_CHECK(permute(t, layout).is_contiguous(), branch.name, ": result ", i,
+             ": expected dimensions in memory in the order of ", branches[0].name,
+             ", without gaps, as sizes differ; got ", t.describe(), " with strides ",
+             shape_text(t.sym_strides()));
+  }
+  return empty_permuted(sizes, layout, first.dtype(), std::nullopt, first.device());
+}
+
+}  // namespace
+
+std::vector<Tensor> merge_branches(FakeMode& mode, const std::vector<BranchResults>& branches) {
+  const BranchResults& first = branches.front();
+  const ModeGuard active(&mode);
+  const auto check = [&](const BranchResults& branch, Agree agree) {
+    check_same_metadata(branch.name, branch.tensors, first.name, first.tensors, agree);
+  };
+  for (const BranchResults& branch : branches)
+    check(branch, mode.shape_env() ? Agree::DTypes : Agree::GraphStrides);
+  if (!mode.shape_env()) return first.tensors;
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < first.tensors.size(); ++i)
+    results.push_back(merged(*mode.shape_env(), branches, i));
+  return results;
+}
+
+}  // namespace sb::internal
