@@ -17,9 +17,9 @@ namespace sb {
 namespace {
 
 using internal::element_index;
+using internal::GradcheckNumbers;
 using internal::GradcheckSubject;
 using internal::largest_difference;
-using internal::Numbers;
 using internal::numbers_of;
 using internal::plain_tensor_like;
 using internal::tensor_like;
@@ -73,8 +73,8 @@ class Gradcheck {
   // The derivatives of one output by the real parts of one input's elements, and by the imaginary
   // ones: for each element of the input, those of the output's elements.
   struct Differences {
-    std::vector<Numbers> by_real;
-    std::vector<Numbers> by_imaginary;
+    std::vector<GradcheckNumbers> by_real;
+    std::vector<GradcheckNumbers> by_imaginary;
   };
 
   void check() {
@@ -131,7 +131,7 @@ class Gradcheck {
 
   // The outputs at the inputs with one element moved.
   Tensors moved(size_t w, size_t element, Number by) const {
-    Numbers values = values_[w];
+    GradcheckNumbers values = values_[w];
     values[element] += by;
     Tensors inputs = leaves_;
     inputs[wanted_[w]] = tensor_like(input(w), values);
@@ -149,7 +149,7 @@ class Gradcheck {
     }
   }
   void difference(const std::vector<size_t>& outputs, size_t w, size_t e, Number step,
-                  std::vector<Numbers> Differences::*part) {
+                  std::vector<GradcheckNumbers> Differences::*part) {
     const Tensors above = moved(w, e, step), below = moved(w, e, -step);
     for (size_t k = 0; k < outputs.size(); ++k) {
       const size_t i = outputs[k];
@@ -159,8 +159,8 @@ class Gradcheck {
                subject_.output(i), " is not ", results_[i].describe(), " any more when ",
                name_input(w, e), " moves");
       }
-      Numbers slope = numbers_of(above[i]);
-      const Numbers low = numbers_of(below[i]);
+      GradcheckNumbers slope = numbers_of(above[i]);
+      const GradcheckNumbers low = numbers_of(below[i]);
       for (size_t n = 0; n < slope.size(); ++n) slope[n] = (slope[n] - low[n]) / (2 * options_.eps);
       (differences_[k][w].*part).push_back(std::move(slope));
     }
@@ -177,7 +177,7 @@ class Gradcheck {
       }
     }
   }
-  void check_zero_slope(size_t i, size_t w, size_t e, const Numbers& slope) {
+  void check_zero_slope(size_t i, size_t w, size_t e, const GradcheckNumbers& slope) {
     for (size_t n = 0; n < slope.size(); ++n) {
       ++report_.compared;
       expect(std::abs(slope[n]) <= options_.atol, subject_.output(i),
@@ -188,7 +188,7 @@ class Gradcheck {
   }
 
   // The gradients of the inputs that require one, where that of output i is `seed`.
-  Tensors backward_from(size_t i, const Numbers& seed) const {
+  Tensors backward_from(size_t i, const GradcheckNumbers& seed) const {
     Tensors leaves;
     for (size_t j : wanted_) leaves.push_back(leaves_[j]);
     GradOptions options;
@@ -199,12 +199,12 @@ class Gradcheck {
 
   // Gives whether backward came to an input.
   bool check_zero_gradient(size_t i) const {
-    const Tensors grads = backward_from(i, Numbers(size_of(i)));
+    const Tensors grads = backward_from(i, GradcheckNumbers(size_of(i)));
     bool reached = false;
     for (size_t w = 0; w < grads.size(); ++w) {
       if (!grads[w].defined()) continue;
       reached = true;
-      const Numbers values = numbers_of(grads[w]);
+      const GradcheckNumbers values = numbers_of(grads[w]);
       for (size_t e = 0; e < values.size(); ++e)
         expect(values[e] == Number(), "where the gradient of ", subject_.output(i),
                " is all zeros, that of ", name_input(w, e), ", is ", text_of(values[e]),
@@ -220,11 +220,11 @@ class Gradcheck {
     for (size_t n = 0; n < size_of(i); ++n) {
       for (const bool imaginary : {false, true}) {
         if (imaginary && !is_complex(results_[i].dtype())) continue;
-        Numbers seed(size_of(i));
+        GradcheckNumbers seed(size_of(i));
         seed[n] = imaginary ? Number(0, kSeed) : Number(kSeed);
         const Tensors grads = backward_from(i, seed), again = backward_from(i, seed);
         for (size_t w = 0; w < grads.size(); ++w) {
-          Numbers analytic(values_[w].size());
+          GradcheckNumbers analytic(values_[w].size());
           if (grads[w].defined() && again[w].defined()) {
             check_repeatable(w, grads[w], again[w]);
             analytic = numbers_of(grads[w]);
@@ -242,7 +242,7 @@ class Gradcheck {
   }
 
   // One component of an output's n-th element by all elements of an input.
-  void compare(size_t i, size_t n, bool imaginary, size_t w, const Numbers& grads,
+  void compare(size_t i, size_t n, bool imaginary, size_t w, const GradcheckNumbers& grads,
                const Differences& d) {
     const auto part = [&](Number z) { return imaginary ? z.imag() : z.real(); };
     for (size_t e = 0; e < values_[w].size(); ++e) {
@@ -268,10 +268,10 @@ class Gradcheck {
   const DifferentiableFunction& f_;
   const GradcheckOptions& options_;
   const GradcheckSubject& subject_;
-  std::vector<size_t> wanted_;   // the inputs that require a gradient
-  std::vector<Numbers> values_;  // of these
-  Tensors leaves_;               // the inputs; copies of those that require a gradient
-  Tensors results_;              // of the first run
+  std::vector<size_t> wanted_;            // the inputs that require a gradient
+  std::vector<GradcheckNumbers> values_;  // of these
+  Tensors leaves_;                        // the inputs; copies of those that require a gradient
+  Tensors results_;                       // of the first run
   std::vector<std::vector<Differences>> differences_;  // by output, and place in wanted_
   GradcheckReport report_;
   double worst_ = 0;

@@ -20,7 +20,7 @@ using Number = std::complex<double>;
 bool is_nan(Number z) { return std::isnan(z.real()) || std::isnan(z.imag()); }
 
 // As copy_ reads and writes every dtype, device and lazy bit.
-void write(const Tensor& t, const Numbers& numbers) {
+void write(const Tensor& t, const GradcheckNumbers& numbers) {
   const NoGradGuard off;
   const Tensor z = empty_on(DeviceType::CPU, t.sizes(), DType::Complex128);
   if (!numbers.empty()) std::copy(numbers.begin(), numbers.end(), z.data<Number>());
@@ -29,22 +29,22 @@ void write(const Tensor& t, const Numbers& numbers) {
 
 }  // namespace
 
-Numbers numbers_of(const Tensor& t) {
+GradcheckNumbers numbers_of(const Tensor& t) {
   const NoGradGuard off;
   const Tensor z = empty_on(DeviceType::CPU, t.sizes(), DType::Complex128);
   engine::copy_(z, t);
   const Number* const p = z.numel() > 0 ? z.data<Number>() : nullptr;
-  return Numbers(p, p + z.numel());
+  return GradcheckNumbers(p, p + z.numel());
 }
 
-Tensor tensor_like(const Tensor& like, const Numbers& numbers) {
+Tensor tensor_like(const Tensor& like, const GradcheckNumbers& numbers) {
   const Tensor t = empty_strided_on(like.device(), like.sizes(), like.strides(), like.dtype());
   write(t, numbers);
   if (requires_grad(like)) set_requires_grad(t);
   return t;
 }
 
-Tensor plain_tensor_like(const Tensor& like, const Numbers& numbers) {
+Tensor plain_tensor_like(const Tensor& like, const GradcheckNumbers& numbers) {
   const Tensor t = empty_on(like.device(), like.sizes(), like.dtype());
   write(t, numbers);
   return t;
@@ -52,7 +52,7 @@ Tensor plain_tensor_like(const Tensor& like, const Numbers& numbers) {
 
 double largest_difference(const Tensor& a, const Tensor& b) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const Numbers x = numbers_of(a), y = numbers_of(b);
+  const GradcheckNumbers x = numbers_of(a), y = numbers_of(b);
   double largest = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     if (x[i] == y[i] || (is_nan(x[i]) && is_nan(y[i]))) continue;

@@ -14,13 +14,13 @@
 namespace sb::internal {
 
 // The elements of a tensor in the order of its indices.
-using Numbers = std::vector<std::complex<double>>;
+using GradcheckNumbers = std::vector<std::complex<double>>;
 
-Numbers numbers_of(const Tensor& t);
+GradcheckNumbers numbers_of(const Tensor& t);
 // A leaf of these elements; sizes, strides, dtype, device and requires_grad are those of `like`.
-Tensor tensor_like(const Tensor& like, const Numbers& numbers);
+Tensor tensor_like(const Tensor& like, const GradcheckNumbers& numbers);
 // The same, contiguous, and requiring no gradient.
-Tensor plain_tensor_like(const Tensor& like, const Numbers& numbers);
+Tensor plain_tensor_like(const Tensor& like, const GradcheckNumbers& numbers);
 
 // The largest distance between elements of tensors of one shape; NaN is NaN, and infinitely far
 // from everything else.

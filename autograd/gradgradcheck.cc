@@ -19,7 +19,7 @@ Tensor random_like(const Tensor& output, std::mt19937_64& random) {
     const double u = static_cast<double>(random() >> 11) * 0x1p-53;
     return u < 0.5 ? u - 1 : u;
   };
-  internal::Numbers numbers(static_cast<size_t>(output.numel()));
+  internal::GradcheckNumbers numbers(static_cast<size_t>(output.numel()));
   for (Number& z : numbers) z = Number(draw(), is_complex(output.dtype()) ? draw() : 0);
   const Tensor t = internal::plain_tensor_like(output, numbers);
   set_requires_grad(t);

@@ -32,8 +32,8 @@ struct FakeTensorOptions {
   bool allow_fallback_kernels = true;
   // The most bytes that these zeros may take; a call that needs more is refused.
   int64_t fallback_bytes = int64_t{1} << 30;
-  // Fake tensors on the meta device are allowed.
-  bool allow_meta = false;
+  // Fake tensors on the meta device are allowed. As `fake_tensor_allow_meta`.
+  bool allow_meta = true;
   // With a ShapeEnv, sizes are symbols, and so is what data decides: item(), nonzero(). Without it
   // sizes are numbers, and operators whose result depends on data are refused.
   IntrusivePtr<ShapeEnv> shape_env = nullptr;
@@ -94,7 +94,7 @@ class FakeTensorMode {
   // requires a gradient where the real one does, and is a leaf where that is one.
   // Throws UnsupportedFakeTensorError for a tensor that has no storage, and so no fake (a
   // functional one), RuntimeError for a tensor that is fake already and of another mode, and
-  // ValueError for the meta device.
+  // ValueError for the meta device, unless the mode allows it.
   Tensor from_tensor(const Tensor& real, std::optional<Device> device = std::nullopt);
   Tensor from_tensor(const Tensor& real, const FromTensorOptions& how);
   // The fake tensors of all of them, in their order. As `FakeCopyMode` does for the tensors of a

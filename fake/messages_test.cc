@@ -104,13 +104,13 @@ TEST_CASE("from_tensor refuses a fake tensor of another mode, and names the mode
                         "mode, got float32[2] on cuda:0 of another mode, FakeTensorMode");
 }
 
-TEST_CASE("from_tensor refuses the meta device, asked for or the tensor's own") {
-  Fixture f;
+TEST_CASE("from_tensor refuses the meta device, asked for or the tensor's own, if it is forbidden") {
+  FakeTensorMode strict({.allow_meta = false});
   const std::string text = "FakeTensorMode.from_tensor: expected another device than meta for ";
   const std::string allow = " (FakeTensorOptions::allow_meta allows it)";
   const Tensor meta = empty_on(DeviceType::Meta, {2}, DType::Float32);
-  refuses<ValueError>([&] { f.fake.from_tensor(meta); }, text + "float32[2] on meta" + allow);
-  refuses<ValueError>([&] { f.fake.from_tensor(zeros({2}), kMeta); },
+  refuses<ValueError>([&] { strict.from_tensor(meta); }, text + "float32[2] on meta" + allow);
+  refuses<ValueError>([&] { strict.from_tensor(zeros({2}), kMeta); },
                       text + "float32[2] on cpu" + allow);
 }
 
@@ -194,8 +194,8 @@ TEST_CASE("devices that do not agree are shown by argument") {
 
 // Results.
 
-TEST_CASE("a factory makes no fake tensor on the meta device") {
-  const FakeTensorModeGuard active{FakeTensorMode()};
+TEST_CASE("a factory makes no fake tensor on the meta device, if it is forbidden") {
+  const FakeTensorModeGuard active{FakeTensorMode({.allow_meta = false})};
   refuses<ValueError>([&] { empty({2}, kMeta); },
                       "aten::empty.memory_format: argument device: expected another device than "
                       "meta (FakeTensorOptions::allow_meta allows it)");

@@ -34,12 +34,13 @@ std::vector<IValue> call(std::string_view op, std::vector<IValue> positional,
 }
 const Tensor& tensor(const IValue& value) { return value.to_tensor(); }
 
-TEST_CASE("a fake tensor is of no meta device, unless the mode allows it") {
+TEST_CASE("a fake tensor may be of the meta device, unless the mode forbids it") {
   Fixture f;
   const Tensor meta = empty({2}, DType::Float32, std::nullopt, Device(DeviceType::Meta));
-  CHECK_THROWS_AS(f.fake.from_tensor(meta), ValueError);
-  FakeTensorMode lenient({.allow_meta = true});
-  CHECK(lenient.from_tensor(meta).device().is_meta());
+  const Tensor fake = f.fake.from_tensor(meta);
+  CHECK(is_fake(fake + fake));
+  CHECK((fake + fake).device().is_meta());
+  CHECK_THROWS_AS(FakeTensorMode({.allow_meta = false}).from_tensor(meta), ValueError);
 }
 
 TEST_CASE("a meta tensor becomes the same fake tensor of a device each time") {

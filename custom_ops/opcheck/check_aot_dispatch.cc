@@ -32,7 +32,7 @@ Stack with_other_data(const CheckedCall& call) {
     if (is_shared || !(is_floating_point(t.dtype()) || is_complex(t.dtype())) ||
         has_internal_overlap(t))
       continue;
-    Numbers numbers = numbers_of(t);
+    GradcheckNumbers numbers = numbers_of(t);
     std::reverse(numbers.begin(), numbers.end());
     copy_(t, plain_tensor_like(t, numbers));
   }

@@ -182,9 +182,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .structured<by_size_rule<diag_rule<int64_t>, diag_rule<SymInt>>, diag_kernel>()
       .out(diag_out);
   define(m, diagflat).composed(diagflat_kernel);
-  define(m, trace)
+  define(m, matrix_trace)
       .structured<by_size_rule<trace_rule<int64_t>, trace_rule<SymInt>>, trace_kernel>()
-      .out(trace_out, kCopiedOut);
+      .out(matrix_trace_out, kCopiedOut);
 }
 
 }  // namespace sb

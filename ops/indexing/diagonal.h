@@ -33,8 +33,8 @@ SB_OP(diag_out, out_of(diag, "out"));
 // self made flat as the diagonal of a matrix.
 SB_OP(diagflat, "aten::diagflat(Tensor self, int offset=0) -> Tensor");
 // The sum of the diagonal of a matrix; that of integers is int64.
-SB_OP(trace, "aten::trace(Tensor self) -> Tensor");
-SB_OP(trace_out, out_of(trace, "out"));
+SB_OP(matrix_trace, "aten::trace(Tensor self) -> Tensor");  // trace() makes graphs
+SB_OP(matrix_trace_out, out_of(matrix_trace, "out"));
 
 // Writes the number to each element whose indices are all equal; with `wrap` to every one of a tall
 // matrix whose place differs by a multiple of the width plus one, as `numpy.fill_diagonal` does.

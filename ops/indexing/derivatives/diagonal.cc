@@ -33,7 +33,7 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   // The argument `diagonal` is a number.
   derive(m, diag,
          SB_GRAD(self, (grad, self_meta, diagonal), diag_gradient(grad, self_meta, diagonal)));
-  derive(m, trace, SB_GRAD(self, (grad, self_meta), trace_gradient(grad, self_meta)));
+  derive(m, matrix_trace, SB_GRAD(self, (grad, self_meta), trace_gradient(grad, self_meta)));
 }
 
 }  // namespace
