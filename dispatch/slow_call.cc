@@ -9,6 +9,7 @@
 #include "switchboard/dispatch/schema/boxing.h"
 #include "switchboard/dispatch/spare_stack.h"
 #include "switchboard/dispatch/values/coerce_argument.h"
+#include "switchboard/dispatch/values/observed_values.h"
 #include "switchboard/dispatch/visit_tensors.h"
 
 namespace sb::internal {
@@ -18,6 +19,7 @@ void run_boxed(OperatorEntry* entry, const Kernel& kernel, DispatchKeySet keys, 
   if (!kernel) throw_no_kernel(*entry, keys, *stack);
   if (!dispatch_tls.observer && !entry->dispatcher().observer()) [[likely]]
     return run_unobserved(entry, kernel, keys, stack);
+  const ShowValues values(stack);
   const ObservedCall observed(entry, keys, kernel);
   run_unobserved(entry, kernel, keys, stack);
 }
@@ -96,6 +98,7 @@ void call_slow(OperatorEntry& entry, const DispatchKeySet* redispatch, const Typ
       redispatch ? *redispatch : table.call_keys(keys_of_arguments(frame)) - DispatchKey::Observed;
   const Kernel& kernel = table[keys];
   if (kernel.unboxed) {
+    const ShowValues values(frame);
     const ObservedCall observed(&entry, keys, kernel);
     frame.enter(kernel, keys);
     return;

@@ -7,6 +7,7 @@
 #include "switchboard/dispatch/objects/operator_base.h"
 #include "switchboard/dispatch/slow_call.h"
 #include "switchboard/dispatch/values/bind_arguments.h"
+#include "switchboard/dispatch/values/observed_values.h"
 
 namespace sb {
 namespace {
@@ -104,7 +105,8 @@ void OpOverload::AtKey::call_boxed(Stack* stack) const {
   // Who watches is told the key that was asked for, which need not be the highest of the call's.
   const DispatchKeySet shown =
       is_alias_key(key_) ? keys : (keys & DispatchKeySet::below(key_)) | key_;
-  internal::ObservedCall observed(&entry, shown, kernel);
+  const internal::ShowValues values(stack);
+  const internal::ObservedCall observed(&entry, shown, kernel);
   internal::run_unobserved(&entry, kernel, keys, stack);
 }
 

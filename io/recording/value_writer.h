@@ -1,0 +1,71 @@
+// Values of calls as bytes, with what is said once of the tensors in them.
+
+#ifndef SWITCHBOARD_IO_RECORDING_VALUE_WRITER_H_
+#define SWITCHBOARD_IO_RECORDING_VALUE_WRITER_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "switchboard/dispatch/schema/cpp_types.h"
+#include "switchboard/dispatch/schema/ivalue.h"
+#include "switchboard/io/recording/recording.h"
+#include "switchboard/io/recording/recording_file.h"
+#include "switchboard/io/recording/wire.h"
+
+namespace sb::internal {
+
+// Of one thread.
+class ValueWriter {
+ public:
+  explicit ValueWriter(RecordingFile* file) : file_(*file) {}
+
+  io::wire::Writer& out() { return out_; }
+  // The number of a text, with the text if it is new.
+  void string(std::string_view text);
+  void value(const IValue& value);
+  // An argument or a result in its C++ type.
+  void typed_value(TypeCode code, const void* value);
+  void typed_result(TypeCode code, void* value);
+  void generator(const Generator& generator);
+  // The number of a storage that was written before; 0 for none.
+  uint64_t storage_id(const Tensor& tensor);
+
+ private:
+  // A tensor as it was last written.
+  struct Known {
+    const TensorImpl* impl = nullptr;
+    uint64_t id = 0;
+    uint64_t meta = 0;  // a hash of everything that describes it
+    const StorageImpl* storage = nullptr;
+    size_t nbytes = 0;
+    uint64_t hash = 0;
+    uint32_t version = 0;
+  };
+  struct Visitor;
+
+  void tensor(const Tensor& tensor);
+  void tensor_anew(const Tensor& tensor, Known* known, uint64_t meta);
+  void meta(const Tensor& tensor, uint64_t fingerprint);
+  void other(io::RecordedValue::Kind kind, size_t room = 0);
+  void integer(int64_t v);
+  void real(double v);
+  void symbol(std::string_view text);
+  void list(io::RecordedValue::Kind kind, size_t count);
+  void text_value(io::RecordedValue::Kind kind, std::string_view text);
+
+  RecordingFile& file_;
+  io::wire::Writer out_;
+  uint64_t last_tensor_ = 0, last_storage_ = 0;
+  // Addresses are known for an epoch of the file's table.
+  uint64_t epoch_ = 0;
+  std::array<Known, 1024> known_{};
+  absl::flat_hash_map<std::string, uint32_t> strings_;
+  absl::flat_hash_map<uint64_t, uint32_t> metas_;
+};
+
+}  // namespace sb::internal
+
+#endif  // SWITCHBOARD_IO_RECORDING_VALUE_WRITER_H_
