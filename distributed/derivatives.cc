@@ -149,8 +149,6 @@ SB_LIBRARY_IMPL(_c10d_functional, Autograd, m) {
                  reduce_scatter_gradients(grads, inputs_meta, reduce_op, group_size, group_name)));
   derive(m, broadcast,
          SB_GRAD(input, (grad, src, group_name), broadcast_gradient(grad, src, group_name)));
-  // It gives the tensor that it takes, with its history.
-  not_differentiable(m, wait_tensor);
   for (const std::string_view op :
        {isend.name(), irecv.name(), kBatchP2pOps.substr(0, kBatchP2pOps.find('('))})
     m.impl(op, DispatchKey::Autograd, refuse_gradients);

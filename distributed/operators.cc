@@ -11,6 +11,8 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/modes/effects.h"
+#include "switchboard/dispatch/objects/functionalize_api.h"
+#include "switchboard/dispatch/objects/operator_base.h"
 #include "switchboard/distributed/call.h"
 #include "switchboard/distributed/collectives.h"
 #include "switchboard/distributed/point_to_point.h"
@@ -19,6 +21,7 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/functionalization/functionalization.h"
 
 namespace sb {
 namespace {
@@ -285,6 +288,21 @@ void batch_p2p_kernel(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
                              tensors, in[4].to_string_view()));
 }
 
+// For operators that write to arguments of which their schemas do not say so.
+void refuse_functionalization(Library& m, const OperatorHandle& op) {
+  const auto refuse = [name = op.name().to_string()] {
+    SB_THROW(NotImplementedError, name,
+             ": functionalize: it writes to a tensor, which its schema does not say; call it "
+             "outside of the program");
+  };
+  m.impl(op, DispatchKey::Functionalize,
+         [refuse](const OperatorHandle&, DispatchKeySet, Stack*) { refuse(); });
+  m.own(operator_base(op.entry())
+            .impl_functionalize(
+                [refuse](const FunctionalizeApi&, DispatchKeySet, Stack*) { refuse(); },
+                functionalize_routes()));
+}
+
 // A collective that neither is left out nor changes places with another: the other ranks count on
 // it.
 template <class OpTag, class F>
@@ -373,8 +391,9 @@ SB_LIBRARY(_c10d_functional, m) {
     return input;
   });
 
+  // Composed of nothing, so that the result is the argument under every layer, with its history.
   m.define(wait_tensor, Tag::pt2_compliant_tag);
-  m.impl(wait_tensor, DispatchKey::CompositeExplicitAutograd,
+  m.impl(wait_tensor, DispatchKey::CompositeImplicitAutograd,
          [](const Tensor& tensor) { return tensor; });
 
   collective(m, isend, isend_kernel);
@@ -383,6 +402,8 @@ SB_LIBRARY(_c10d_functional, m) {
   m.own(register_effect(batch, Effect::Ordered));
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta})
     m.impl(batch, key, batch_p2p_kernel);
+  refuse_functionalization(m, irecv.handle());
+  refuse_functionalization(m, batch);
 }
 
 // Older programs call these, which have gradients like the others.
