@@ -23,6 +23,7 @@ SB_ROOMS = [
     ["custom_ops"],
     ["devices"],
     ["io", "devices/dummy"],
+    ["distributed"],
 ]
 
 # Folders of //ops whose operators have derivatives: //ops/<family>/derivatives.
@@ -66,7 +67,7 @@ _CPU_VARIANTS = {
 
 # For code that runs once for a graph or a file, not once for an element or a call: a third smaller,
 # and compiled in less time.
-_COLD_ROOMS = ["custom_ops", "io", "tools", "transforms"]
+_COLD_ROOMS = ["custom_ops", "distributed", "io", "tools", "transforms"]
 _COLD_COPTS = select({
     "//:optimized": ["-Os"],
     "//conditions:default": [],

@@ -1,0 +1,83 @@
+// One call of a collective, as the ranks of its group compare it.
+
+#ifndef SWITCHBOARD_DISTRIBUTED_CALL_H_
+#define SWITCHBOARD_DISTRIBUTED_CALL_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "switchboard/core/source_location.h"
+#include "switchboard/core/tensor.h"
+#include "switchboard/dispatch/schema/ivalue.h"
+#include "switchboard/distributed/engine.h"
+#include "switchboard/distributed/group.h"
+
+namespace sb {
+
+// What all ranks of a group must say alike: operator, options, dtypes and sizes.
+class Call {
+ public:
+  // `group_name` is a name or a Group. Throws RuntimeError, naming the operator, for a group that
+  // is not known here or that this rank is not in. Without data, where shapes alone are asked for,
+  // there need be no such group.
+  Call(std::string_view op, const IValue& group_name, bool has_data = true);
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // Null for a call without data of a group that is not known.
+  const GroupPtr& group() const { return group_; }
+  // Of the group, which is known.
+  int64_t size() const { return group_->size(); }
+  int64_t rank() const { return group_->rank(); }
+
+  // Adds a tensor whose dtype and sizes, from dimension `from` on, are the same everywhere.
+  void add(const Tensor& tensor, size_t from = 0);
+  // Adds an option: "sum", "src=1".
+  void add(std::string_view option);
+
+  // "_c10d_functional::all_reduce: rank 1 of group '0': ", which errors begin with.
+  std::string blame() const;
+
+  // Compares this call with those of the other ranks, and throws DistError on all of them where
+  // they part, naming who calls what where. To be called once, before data is exchanged. Returns
+  // whether there is data: without it nothing is sent.
+  bool agree();
+  // Exchanges data. After agree().
+  void exchange(absl::Span<const ConstBytes> sends, absl::Span<const Bytes> receives) const;
+  Meeting meeting() const;
+
+ private:
+  const std::string op_;
+  const bool has_data_;
+  GroupPtr group_;
+  std::string text_;
+  std::string place_;
+  uint64_t number_ = 0;
+  std::function<std::string()> describe_;
+};
+
+// The group that a value is or names; null where it is not known here.
+GroupPtr find_group(const IValue& group_name);
+
+// The lines of the program that call collectives on this thread, for errors: the innermost counts.
+class CallPlaceGuard {
+ public:
+  explicit CallPlaceGuard(SourceLocation where);
+  ~CallPlaceGuard();
+  CallPlaceGuard(const CallPlaceGuard&) = delete;
+  CallPlaceGuard& operator=(const CallPlaceGuard&) = delete;
+
+  // " at train.cc:12", or "" where no line is known.
+  static std::string describe();
+
+ private:
+  const SourceLocation where_;
+  const CallPlaceGuard* const outer_;
+};
+
+}  // namespace sb
+
+#endif  // SWITCHBOARD_DISTRIBUTED_CALL_H_

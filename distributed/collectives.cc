@@ -1,0 +1,142 @@
+#include "switchboard/distributed/collectives.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/error.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/views/views.h"
+
+namespace sb {
+namespace {
+
+// An all_reduce of at most so many bytes goes to everyone at once.
+constexpr size_t kSmallBytes = 4096;
+
+using Sends = absl::InlinedVector<ConstBytes, 8>;
+using Receives = absl::InlinedVector<Bytes, 8>;
+
+Bytes bytes_of(const Tensor& t) {
+  if (t.numel() == 0) return {};
+  return absl::MakeSpan(static_cast<std::byte*>(t.data_ptr()), t.nbytes());
+}
+
+// The parts of a tensor's bytes, one behind the other.
+Receives split_bytes(const Tensor& t, absl::Span<const size_t> sizes) {
+  Receives parts;
+  Bytes rest = bytes_of(t);
+  for (size_t size : sizes) {
+    parts.push_back(rest.first(size));
+    rest.remove_prefix(size);
+  }
+  return parts;
+}
+Receives split_evenly(const Tensor& t, int64_t n) {
+  return split_bytes(
+      t, std::vector<size_t>(static_cast<size_t>(n), t.nbytes() / static_cast<size_t>(n)));
+}
+
+Tensor empty_vector(int64_t numel, const Tensor& like) {
+  return empty_on(like.device(), {numel}, like.dtype());
+}
+
+// What each rank has of this rank's part, where `sends` has a part for each.
+std::vector<Tensor> exchange_parts(const Call& call, const Sends& sends, const Tensor& like,
+                                   int64_t numel) {
+  std::vector<Tensor> parts;
+  Receives receives;
+  for (int64_t r = 0; r < call.size(); ++r) {
+    parts.push_back(empty_vector(numel, like));
+    receives.push_back(bytes_of(parts.back()));
+  }
+  call.exchange(sends, receives);
+  return parts;
+}
+
+}  // namespace
+
+void run_all_reduce(const Call& call, ReduceOp op, const Tensor& data) {
+  const int64_t n = call.size();
+  if (n == 1) return;
+  const Tensor flat = view(data, {-1});
+  if (data.nbytes() <= kSmallBytes) {
+    const Sends sends(static_cast<size_t>(n), bytes_of(flat));
+    copy_(flat, reduce_tree(op, exchange_parts(call, sends, data, flat.numel())));
+    return;
+  }
+  // The first ranks have one element more.
+  std::vector<int64_t> counts;
+  std::vector<size_t> sizes;
+  for (int64_t r = 0; r < n; ++r) {
+    counts.push_back(flat.numel() / n + (r < flat.numel() % n ? 1 : 0));
+    sizes.push_back(static_cast<size_t>(counts.back()) * data.itemsize());
+  }
+  const Receives parts = split_bytes(flat, sizes);
+  const Tensor mine = reduce_tree(op, exchange_parts(call, Sends(parts.begin(), parts.end()), data,
+                                                     counts[static_cast<size_t>(call.rank())]));
+  call.exchange(Sends(static_cast<size_t>(n), bytes_of(mine)), parts);
+}
+
+void run_all_gather(const Call& call, const Tensor& input, const Tensor& out) {
+  call.exchange(Sends(static_cast<size_t>(call.size()), bytes_of(input)),
+                split_evenly(out, call.size()));
+}
+
+void run_reduce_scatter(const Call& call, ReduceOp op, const Tensor& input, const Tensor& out) {
+  const Receives parts = split_evenly(input, call.size());
+  copy_(view(out, {-1}),
+        reduce_tree(op, exchange_parts(call, Sends(parts.begin(), parts.end()), out, out.numel())));
+}
+
+void run_all_to_all(const Call& call, const Tensor& input, IntArrayRef input_rows,
+                    const Tensor& out, IntArrayRef output_rows) {
+  const size_t n = static_cast<size_t>(call.size());
+  // What every rank sends and takes: [rank][0: to, 1: from][rank].
+  std::vector<int64_t> all(n * 2 * n);
+  std::vector<int64_t> mine(input_rows.begin(), input_rows.end());
+  mine.insert(mine.end(), output_rows.begin(), output_rows.end());
+  const auto bytes = [](std::vector<int64_t>& v, size_t first, size_t count) {
+    return absl::MakeSpan(reinterpret_cast<std::byte*>(v.data() + first), count * sizeof(int64_t));
+  };
+  Receives rows;
+  for (size_t r = 0; r < n; ++r) rows.push_back(bytes(all, r * 2 * n, 2 * n));
+  call.exchange(Sends(n, bytes(mine, 0, 2 * n)), rows);
+  for (size_t from = 0; from < n; ++from) {
+    for (size_t to = 0; to < n; ++to) {
+      const int64_t sent = all[from * 2 * n + to], taken = all[to * 2 * n + n + from];
+      if (sent != taken)
+        SB_THROW(DistError, call.blame(), "rank ", call.group()->ranks()[from], " sends ", sent,
+                 " rows to rank ", call.group()->ranks()[to], ", which expects ", taken);
+    }
+  }
+  const auto sizes = [&](const Tensor& t, IntArrayRef counts) {
+    const int64_t total = t.size(0);
+    std::vector<size_t> list;
+    for (int64_t count : counts)
+      list.push_back(
+          total == 0 ? 0 : t.nbytes() / static_cast<size_t>(total) * static_cast<size_t>(count));
+    return list;
+  };
+  const Receives sends = split_bytes(input, sizes(input, input_rows));
+  call.exchange(Sends(sends.begin(), sends.end()), split_bytes(out, sizes(out, output_rows)));
+}
+
+void run_broadcast(const Call& call, int64_t src, const Tensor& data) {
+  const size_t n = static_cast<size_t>(call.size());
+  Sends sends(n);
+  Receives receives(n);
+  // The source keeps what it has: nobody sends to it.
+  if (call.rank() == src) {
+    for (size_t r = 0; r < n; ++r)
+      if (r != static_cast<size_t>(src)) sends[r] = bytes_of(data);
+  } else {
+    receives[static_cast<size_t>(src)] = bytes_of(data);
+  }
+  call.exchange(sends, receives);
+}
+
+}  // namespace sb
