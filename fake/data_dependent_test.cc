@@ -14,6 +14,7 @@
 #include "switchboard/ops/indexing/masked.h"
 #include "switchboard/ops/indexing/repeat_interleave.h"
 #include "switchboard/ops/sorting/unique.h"
+#include "switchboard/ops/testing/places.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
@@ -197,6 +198,17 @@ TEST_CASE("with real tensors beside it, the run knows what its symbols stand for
   CHECK(real_of(found).sizes() == IntArrayRef({3, 1}));
   CHECK(real_of(add(found, found)).sizes() == IntArrayRef({3, 1}));
   CHECK_FALSE(real_of(zeros({1})).defined());
+}
+
+TEST_CASE("the real tensors beside a run are copies, which share memory as the tensors do") {
+  FakeTensorMode fake({.propagate_real_tensors = true});
+  const Tensor real = zeros({2, 2}), row = select(real, 0, 1);
+  const Tensor x = fake.from_tensor(real), y = fake.from_tensor(row);
+  fill_(y, 3);
+  add_(x, ones({2, 2}));
+  CHECK(test::values_of(real) == std::vector<double>{0, 0, 0, 0});
+  CHECK(test::values_of(real_of(x)) == std::vector<double>{1, 1, 4, 4});
+  CHECK(test::values_of(real_of(y)) == std::vector<double>{4, 4});
 }
 
 }  // namespace

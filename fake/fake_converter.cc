@@ -3,7 +3,11 @@
 #include <algorithm>
 
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/fake/fake_errors.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb::internal {
 namespace {
@@ -62,6 +66,24 @@ Tensor FakeConverter::convert(const Tensor& real, Device device,
                             TensorEntry{WeakIntrusivePtr<TensorImpl>(real.impl()),
                                         WeakIntrusivePtr<TensorImpl>(fake.impl())});
   return fake;
+}
+
+Tensor FakeConverter::copy_of(const Tensor& real, Device device) {
+  IntrusivePtr<TensorImpl> impl = real.impl()->shallow_copy();
+  impl->set_autograd_meta(nullptr);
+  StorageEntry& entry = storages_[StorageKey(real.storage().get(), number_of(device))];
+  Storage copy = entry.copy.lock();
+  if (!copy) {
+    const NoModesGuard no_modes;
+    const BelowAutogradGuard no_autograd;
+    const ExcludeKeysGuard as_stored(DispatchKeySet(DispatchKey::Conjugate) |
+                                     DispatchKey::Negative);
+    const auto size = static_cast<int64_t>(real.storage()->nbytes() / itemsize(real.dtype()));
+    copy = clone(as_strided(Tensor(impl), {size}, {1}, 0)).storage();
+    entry.copy = WeakIntrusivePtr<StorageImpl>(copy);
+  }
+  impl->set_storage(std::move(copy));
+  return Tensor(std::move(impl));
 }
 
 void FakeConverter::make_constant(const Tensor& fake, const Tensor& real) {

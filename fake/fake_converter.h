@@ -26,6 +26,10 @@ class FakeConverter {
     tensors_.erase(TensorKey(real.impl(), number_of(device)));
   }
 
+  // A tensor as `real`, which has a fake on that device, in memory that only this converter's
+  // copies share, as the tensors share theirs.
+  Tensor copy_of(const Tensor& real, Device device);
+
   // Gives a fake tensor the data of `real`. Code that writes to that storage calls forget().
   void make_constant(const Tensor& fake, const Tensor& real);
   // Makes all constants on that storage unknown. As `invalidate_constant_aliases`.
@@ -46,6 +50,7 @@ class FakeConverter {
   struct StorageEntry {
     WeakIntrusivePtr<StorageImpl> real;
     WeakIntrusivePtr<StorageImpl> fake;
+    WeakIntrusivePtr<StorageImpl> copy;
     WeakIntrusivePtr<TensorImpl> view;  // a fake tensor on it, with which new ones count writes
   };
   Storage convert_storage(const Storage& real, Device device);

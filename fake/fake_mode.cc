@@ -13,6 +13,7 @@
 #include "switchboard/dispatch/modes/explain_mode.h"
 #include "switchboard/dispatch/reclaim.h"
 #include "switchboard/fake/cached_call.h"
+#include "switchboard/fake/call_arguments.h"
 #include "switchboard/fake/fake_errors.h"
 #include "switchboard/fake/fallback_kernel.h"
 #include "switchboard/fake/kernel_invocation.h"
@@ -23,36 +24,7 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/outputs/meta_rehearsal.h"
 
-namespace sb {
-namespace internal {
-namespace {
-
-absl::Span<IValue> arguments_on(const OperatorHandle& op, Stack* stack) {
-  return absl::MakeSpan(*stack).last(op.entry().num_arguments());
-}
-absl::Span<const IValue> arguments_on(const OperatorHandle& op, const Stack& stack) {
-  return absl::MakeConstSpan(stack).last(op.entry().num_arguments());
-}
-
-// "aten::add.Tensor(float32[2] on cuda:0, other=float32[2])": the call as errors show it.
-std::string render_call(const OperatorHandle& op, const Stack& stack) {
-  const auto arguments = arguments_on(op, stack);
-  const FunctionSchema& schema = op.schema();
-  return absl::StrCat(op.name().to_string(), "(",
-                      arguments_text(
-                          schema,
-                          [&](size_t i) {
-                            const std::optional<IValue>& value = schema.arguments[i].default_value;
-                            return value && is_same_constant(*value, arguments[i]);
-                          },
-                          [&](size_t i) {
-                            return value_text(arguments[i],
-                                              [](const Tensor& t) { return t.describe(); });
-                          }),
-                      ")");
-}
-
-}  // namespace
+namespace sb::internal {
 
 Device with_index(Device device) {
   if (device.has_index() || device.is_cpu() || device.is_meta()) return device;
@@ -83,11 +55,6 @@ uint64_t settings_number(const FakeTensorOptions& options) {
   return number;
 }
 
-void keep_requires_grad(const Tensor& real, const Tensor& fake) {
-  const IntrusivePtr<AutogradMeta>& meta = real.impl()->autograd_meta();
-  if (meta && !fake.impl()->autograd_meta()) meta->mark_copy(fake);
-}
-
 }  // namespace
 
 FakeMode::FakeMode(FakeTensorOptions options)
@@ -101,42 +68,6 @@ IntrusivePtr<ModeData> FakeMode::data() {
   IntrusivePtr<ModeData> data = make_intrusive<FakeTensorData>(IntrusivePtr<FakeMode>::share(this));
   data_ = WeakIntrusivePtr<ModeData>(data);
   return data;
-}
-
-Tensor FakeMode::from_tensor(const Tensor& real, const FromTensorOptions& how) {
-  SB_CHECK(real.defined(), "FakeTensorMode.from_tensor: expected a tensor, got an undefined one");
-  if (owns(real)) return real;
-  SB_CHECK(!real.impl()->mode_data(),
-           "FakeTensorMode.from_tensor: expected a real tensor or a fake one of this mode, got ",
-           real.describe(), " of another mode, ", real.impl()->mode_data()->mode().name());
-  const Device target = with_index(how.device.value_or(real.device()));
-  SB_CHECK_VALUE(options_.allow_meta || !target.is_meta(),
-                 "FakeTensorMode.from_tensor: expected another device than meta for ",
-                 real.describe(), " (FakeTensorOptions::allow_meta allows it)");
-  const bool is_static = how.static_shapes.value_or(options_.static_shapes);
-  SB_CHECK_VALUE(!how.static_shapes.value_or(false) || how.dims.empty(),
-                 "FakeTensorMode.from_tensor: dims: expected none for static shapes, got ",
-                 how.dims.size());
-  SB_CHECK_VALUE(how.dims.empty() || how.dims.size() == static_cast<size_t>(real.dim()),
-                 "FakeTensorMode.from_tensor: dims: expected one for each dimension of ",
-                 real.describe(), ", got ", how.dims.size());
-  const Tensor known = converter_.find(real, target);
-  if (known.defined()) return known;
-  const Tensor fake = converter_.convert(real, target, data());
-  if (options_.shape_env && !is_static) {
-    try {
-      make_symbolic(*options_.shape_env, fake, how);
-    } catch (...) {
-      converter_.forget(real, target);
-      throw;
-    }
-  }
-  keep_requires_grad(real, fake);
-  if (options_.propagate_real_tensors) extras_of(fake).real = real;
-  if (options_.record_creation) {
-    record_creation(fake, Creation::of_call(absl::StrCat("from_tensor(", real.describe(), ")")));
-  }
-  return fake;
 }
 
 Tensor FakeMode::empty(SymIntArrayRef sizes, SymIntArrayRef strides, DType dtype, Device device) {
@@ -398,184 +329,9 @@ IntrusivePtr<ModeData> FakeMode::data_of(absl::Span<const IValue> arguments) {
   return data();
 }
 
-bool FakeMode::lift(Stack* stack) {
-  const Tensor real = stack->back().to_tensor();
-  if (!real.defined() || real.impl()->mode_data()) return false;
-  // A copy, as the program may write to what it made of its literal.
-  const auto copy = [](const Tensor& t) {
-    const NoModesGuard no_modes;
-    return clone(t);
-  };
-  const Tensor own = may_be_constant(real) ? copy(real) : real;
-  const Tensor fake = converter_.convert(own, with_index(real.device()), data());
-  if (may_be_constant(real)) converter_.make_constant(fake, own);
-  if (options_.propagate_real_tensors) extras_of(fake).real = own;
-  stack->back() = IValue(fake);
-  return true;
-}
-
-Tensor FakeMode::convert_argument(const OperatorHandle& op, const FakeOp& facts, size_t index,
-                                  const Tensor& tensor, const Stack& stack) {
-  if (!tensor.defined() || owns(tensor)) return tensor;
-  const auto where = [&] {
-    return absl::StrCat(op.name().to_string(), ": argument ", index, " '",
-                        op.schema().arguments[index].name, "': ");
-  };
-  if (const IntrusivePtr<ModeData>& other = tensor.impl()->mode_data()) {
-    // Its mode may know what to do.
-    if (!dynamic_cast<const FakeTensorData*>(other.get())) throw ModeDeclined();
-    SB_THROW(RuntimeError, where(), "expected a fake tensor of this mode, got one of another, in ",
-             render_call(op, stack));
-  }
-  if (symbolic_number_of(tensor)) {
-    return converter_.convert(tensor, Device(DeviceType::CPU), data());
-  }
-  SB_CHECK(!tensor.is_meta() || options_.allow_meta, where(),
-           "expected a fake tensor, got a meta one, ", tensor.describe(), ", in ",
-           render_call(op, stack));
-  const bool is_number = tensor.impl()->is_wrapped_number();
-  if (!is_number) {
-    SB_CHECK(!facts.sets_metadata, where(),
-             "expected a fake tensor, as the operator changes its "
-             "arguments' shape or storage, got a real one, ",
-             tensor.describe(), ", in ", render_call(op, stack));
-    SB_CHECK(options_.allow_non_fake_inputs, where(), "expected a fake tensor, got a real one, ",
-             tensor.describe(), ", in ", render_call(op, stack),
-             "; convert it with FakeTensorMode::from_tensor, or allow_non_fake_inputs");
-  }
-  const Tensor fake = converter_.convert(tensor, with_index(tensor.device()), data());
-  keep_requires_grad(tensor, fake);
-  if (is_number) converter_.make_constant(fake, tensor);
-  return fake;
-}
-
-void FakeMode::convert_arguments(const OperatorHandle& op, const FakeOp& facts, Stack* stack) {
-  // Apart until all are converted: the call stays as it was where one is refused.
-  const auto given = arguments_on(op, *stack);
-  Stack converted(given.begin(), given.end());
-  for (size_t i = 0; i < converted.size(); ++i) {
-    map_tensors(converted[i],
-                [&](const Tensor& t) { return convert_argument(op, facts, i, t, *stack); });
-  }
-  std::ranges::move(converted, arguments_on(op, stack).begin());
-}
-
-bool FakeMode::compute_constants(const OperatorHandle& op, const FakeOp& facts,
-                                 const FakeArguments& arguments, Stack* stack) {
-  if (facts.is_seeded || facts.sets_metadata || arguments.symbolic || has_ordered_effect(op))
-    return false;
-  const auto given = arguments_on(op, *stack);
-  if (goes_elsewhere(facts, given)) return false;
-  Stack real(given.begin(), given.end());
-  std::vector<std::pair<Tensor, Tensor>> fake_of;  // by the constant
-  bool all = true;
-  for (IValue& value : real) {
-    map_tensors(value, [&](const Tensor& fake) {
-      const Tensor constant = fake.defined() ? constant_of(fake) : Tensor();
-      all = all && (constant.defined() || !fake.defined());
-      fake_of.emplace_back(constant, fake);
-      return constant;
-    });
-  }
-  if (!all) return false;
-  {
-    const NoModesGuard no_modes;
-    op.call_boxed(&real);
-  }
-  // The results are known only if all are small.
-  bool small = true;
-  for_each_tensor(real, [&](const Tensor& t) { small = small && may_be_constant(t); });
-  if (!small) {
-    for_each_tensor(real, [&](const Tensor& t) {
-      if (t.defined() && t.storage()) converter_.forget_constants(t.storage());
-    });
-    return false;
-  }
-  for (IValue& value : real) {
-    map_tensors(value, [&](const Tensor& result) {
-      for (const auto& [constant, fake] : fake_of)
-        if (constant.is_same(result)) return fake;
-      const Tensor fake = converter_.convert(result, with_index(result.device()), data());
-      converter_.make_constant(fake, result);
-      return fake;
-    });
-  }
-  stack->resize(stack->size() - op.entry().num_arguments());
-  std::ranges::move(real, std::back_inserter(*stack));
-  return true;
-}
-
-void FakeMode::forget_written_constants(const OperatorHandle& op, const Stack& stack) {
-  const auto arguments = arguments_on(op, stack);
-  const FunctionSchema& schema = op.schema();
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (!schema.arguments[i].is_write()) continue;
-    arguments[i].for_each_tensor([&](const Tensor& t) {
-      if (const Tensor constant = constant_of(t); constant.defined())
-        converter_.forget_constants(constant.storage());
-    });
-  }
-}
-
 void FakeMode::record_creation(const Tensor& fake, const Creation& creation) {
   FakeExtras& extras = extras_of(fake);
   if (!extras.creation) extras.creation = std::make_unique<Creation>(creation);
 }
 
-}  // namespace internal
-
-FakeTensorMode::FakeTensorMode(FakeTensorOptions options)
-    : impl_(make_intrusive<internal::FakeMode>(std::move(options))) {}
-
-FakeTensorMode::FakeTensorMode(const FakeTensorMode& other) = default;
-FakeTensorMode& FakeTensorMode::operator=(const FakeTensorMode& other) = default;
-FakeTensorMode::~FakeTensorMode() = default;
-
-Tensor FakeTensorMode::from_tensor(const Tensor& real, std::optional<Device> device) {
-  return impl_->from_tensor(real, {.device = device});
-}
-Tensor FakeTensorMode::from_tensor(const Tensor& real, const FromTensorOptions& how) {
-  return impl_->from_tensor(real, how);
-}
-std::vector<Tensor> FakeTensorMode::from_tensors(absl::Span<const Tensor> real,
-                                                 std::optional<Device> device) {
-  std::vector<Tensor> fake;
-  for (const Tensor& t : real) fake.push_back(from_tensor(t, device));
-  return fake;
-}
-Tensor FakeTensorMode::from_meta(const Tensor& meta, Device device) {
-  SB_CHECK_VALUE(meta.defined() && meta.is_meta(),
-                 "FakeTensorMode.from_meta: expected a meta tensor, got ", meta.describe());
-  return impl_->from_tensor(meta, {.device = device, .static_shapes = true});
-}
-
-DispatchMode* FakeTensorMode::mode() const { return impl_.get(); }
-const FakeTensorOptions& FakeTensorMode::options() const { return impl_->options(); }
-ShapeEnv* FakeTensorMode::shape_env() const { return impl_->shape_env(); }
-AllocationStats& FakeTensorMode::memory() const { return impl_->memory(); }
-void FakeTensorMode::new_epoch() const { impl_->new_epoch(); }
-
-bool is_fake(const Tensor& tensor) { return internal::find_fake_data(tensor) != nullptr; }
-
-DispatchMode* maybe_get_fake_mode(const Tensor& tensor) {
-  internal::FakeTensorData* const data = internal::find_fake_data(tensor);
-  return data ? &data->mode() : nullptr;
-}
-
-Tensor constant_of(const Tensor& fake) {
-  const internal::FakeExtras* const extras = internal::find_extras(fake);
-  if (!extras || !extras->constant_storage || !extras->constant_storage->valid) return Tensor();
-  return extras->constant;
-}
-
-Tensor real_of(const Tensor& fake) {
-  const internal::FakeExtras* const extras = internal::find_extras(fake);
-  return extras ? extras->real : Tensor();
-}
-
-const Creation* creation_of(const Tensor& fake) {
-  const internal::FakeExtras* const extras = internal::find_extras(fake);
-  return extras ? extras->creation.get() : nullptr;
-}
-
-}  // namespace sb
+}  // namespace sb::internal

@@ -104,7 +104,8 @@ TEST_CASE("from_tensor refuses a fake tensor of another mode, and names the mode
                         "mode, got float32[2] on cuda:0 of another mode, FakeTensorMode");
 }
 
-TEST_CASE("from_tensor refuses the meta device, asked for or the tensor's own, if it is forbidden") {
+TEST_CASE(
+    "from_tensor refuses the meta device, asked for or the tensor's own, if it is forbidden") {
   FakeTensorMode strict({.allow_meta = false});
   const std::string text = "FakeTensorMode.from_tensor: expected another device than meta for ";
   const std::string allow = " (FakeTensorOptions::allow_meta allows it)";

@@ -58,8 +58,8 @@ SymBool sym_not(const SymBool& a);
 inline SymBool operator&(const SymBool& a, const SymBool& b) { return sym_and(a, b); }
 inline SymBool operator|(const SymBool& a, const SymBool& b) { return sym_or(a, b); }
 inline SymBool operator!(const SymBool& a) { return sym_not(a); }
-// Of two symbolic truths: nothing is asked, and both sides run. With a bool on either side the other
-// is asked, as in any condition.
+// Of two symbolic truths: nothing is asked, and both sides run. With a bool on either side the
+// other is asked, as in any condition.
 template <std::same_as<SymBool> A, std::same_as<SymBool> B>
 SymBool operator&&(const A& a, const B& b) {
   return sym_and(a, b);

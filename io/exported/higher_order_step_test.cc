@@ -4,9 +4,9 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
-#include "switchboard/ops/autocast/autocast_policy.h"
 #include "switchboard/io/exported/graph_runner.h"
 #include "switchboard/io/exported/test_support.h"
+#include "switchboard/ops/autocast/autocast_policy.h"
 
 namespace sb::io {
 namespace {

@@ -287,7 +287,8 @@ TEST_CASE("what cannot have a gradient in this way is refused, with its schema")
         "register_autograd: reg_test::writes: " + expected +
             "reg_test::writes(Tensor(a!) x) -> (); define a functional operator and register its "
             "gradient");
-  CHECK_THAT(refused("reg_test::views"), Contains("reg_test::views(Tensor(a) x, Tensor y) -> Tensor(a);"));
+  CHECK_THAT(refused("reg_test::views"),
+             Contains("reg_test::views(Tensor(a) x, Tensor y) -> Tensor(a);"));
   CHECK_THAT(refused("reg_test::out"), Contains("reg_test::out: an out= form has no gradient"));
   CHECK_THAT(refused("reg_test::nothing"), Contains("reg_test::nothing(Tensor x) -> ();"));
   CHECK(refused("reg_test::keyword") ==
