@@ -275,10 +275,10 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& tra
       if (trace.headings) *trace.headings << "on " << place.name << "\n";
       std::optional<TraceCalls> tracer;
       if (trace.sink) tracer.emplace(*trace.sink);
+      CallCounter counter;
       std::optional<Recording> recording;
       if (!trace.recording.empty())
         recording.emplace(trace.recording, RecordingOptions{.elements = trace.elements});
-      CallCounter counter;
       reset_fallback_stats(place.device.type);
       outputs = plan.runner.run(inputs, place.device, &checker);
       if (recording) recording->close();
