@@ -54,7 +54,10 @@ CommandLine CommandLine::parse(const CommandSpec& spec, absl::Span<const std::st
       continue;
     }
     const size_t equals = word.find('=');
-    const std::string name = word.starts_with("--") ? word.substr(2, equals - 2) : "";
+    // The one short flag, as compilers have it.
+    const std::string name = word == "-o"             ? "out"
+                             : word.starts_with("--") ? word.substr(2, equals - 2)
+                                                      : "";
     const FlagSpec* flag = find_spec(spec, name);
     SB_CHECK_VALUE(flag, spec.name, ": unknown flag ", io::quote(word), "; see sb ", spec.name,
                    " --help");
