@@ -17,6 +17,7 @@
 #include "switchboard/tools/exit_status.h"
 #include "switchboard/tools/guards_command.h"
 #include "switchboard/tools/inspect_commands.h"
+#include "switchboard/tools/page_command.h"
 #include "switchboard/tools/plan_command.h"
 #include "switchboard/tools/run_command.h"
 #include "switchboard/tools/trace_command.h"
@@ -49,7 +50,8 @@ std::vector<Command> commands() {
           {table_spec(), table_command},
           {explain_spec(), explain_command},
           {dump_spec(), dump_command},
-          {diff_spec(), diff_command}};
+          {diff_spec(), diff_command},
+          {page_spec(), page_command}};
 }
 
 std::string help() {
@@ -66,7 +68,8 @@ std::string help() {
       "why\n"
       "  sb explain OP [--keys K,K]         where a call goes, key by key\n"
       "  sb dump                            all tables, to keep in a file\n"
-      "  sb diff OLD NEW                    what changed between two dumps\n\n"
+      "  sb diff OLD NEW                    what changed between two dumps\n"
+      "  sb page [RUN.sbr] -o page.html     tables, calls and memory, to look at in a browser\n\n"
       "sb COMMAND --help says more. To begin with: sb run examples/digits_mlp --device all\n";
   return text;
 }
