@@ -10,9 +10,13 @@
 #include "switchboard/dispatch/objects/inspect_higher_order.h"
 #include "switchboard/io/safetensors/quote.h"
 #include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/inspect_json.h"
+#include "switchboard/tools/terminal.h"
 
 namespace sb::tools {
 namespace {
+
+const FlagSpec kJson{"json", "", "for programs: as JSON"};
 
 // The names that a user may have meant: "add.Tensor" is aten::add.Tensor, "aten.mm" is aten::mm,
 // and "aten.add.Tensor", with two dots, can only be aten::add.Tensor.
@@ -95,7 +99,7 @@ const CommandSpec& ops_spec() {
       "Lists the operators and their schemas, and the higher-order operators with the names of\n"
       "their arguments. GLOB is a shell pattern for names, such as 'aten::add*' or, in any\n"
       "namespace, '*softmax*'.",
-      {}};
+      {kJson}};
   return spec;
 }
 
@@ -108,7 +112,7 @@ const CommandSpec& table_spec() {
       "Prints the operator's computed table: for each key the kernel that a call runs, where it\n"
       "was registered, and the rule that put it there. Of a higher-order operator, such as\n"
       "higher_order::cond, its own rules: those at keys, and those for modes.",
-      {{"all", "", "keys without a kernel too"}}};
+      {{"all", "", "keys without a kernel too"}, kJson}};
   return spec;
 }
 
@@ -122,13 +126,18 @@ const CommandSpec& explain_spec() {
       "over or taken, the kernel's source line, and what a redispatch below it would enter. Exit\n"
       "status 1 if no kernel runs.",
       {{"keys", "K,K", "the keys of the arguments together, such as CPU,AutogradCPU"},
-       {"device", "D", "the keys of a tensor on that device instead (cpu)"}}};
+       {"device", "D", "the keys of a tensor on that device instead (cpu)"},
+       kJson}};
   return spec;
 }
 
 int ops_command(const CommandLine& line, std::ostream& out) {
   const std::string glob = line.arguments().empty() ? "*" : line.arguments()[0];
   const std::vector<std::string> lines = signatures_matching(default_dispatcher(), glob);
+  if (line.has("json")) {
+    out << signatures_json(lines);
+    return lines.empty() ? kFails : kHolds;
+  }
   for (const std::string& line_of_op : lines) out << line_of_op << "\n";
   if (!lines.empty()) return kHolds;
   out << "no operator matches " << io::quote(glob);
@@ -139,10 +148,14 @@ int ops_command(const CommandLine& line, std::ostream& out) {
 
 int table_command(const CommandLine& line, std::ostream& out) {
   const std::string& name = line.arguments().at(0);
-  if (const HigherOrderOperator* const op = find_typed_higher_order_op(name))
-    out << table_to_string(*op, line.has("all"));
-  else
-    out << table_to_string(find_typed_op(default_dispatcher(), name), line.has("all"));
+  const bool all = line.has("all"), json = line.has("json");
+  if (const HigherOrderOperator* const op = find_typed_higher_order_op(name)) {
+    out << (json ? table_json(*op) : styled(table_to_string(*op, all), terminal_style(out)));
+  } else {
+    const OperatorHandle handle = find_typed_op(default_dispatcher(), name);
+    out << (json ? table_json(handle, all)
+                 : styled(table_to_string(handle, all), terminal_style(out)));
+  }
   return kHolds;
 }
 
@@ -154,7 +167,8 @@ int explain_command(const CommandLine& line, std::ostream& out) {
   const auto print = [&](const auto& op) {
     const auto explanation = explain(
         op, given ? parse_keys(*given) : tensor_key_set(Device(line.get("device", "cpu")).type));
-    out << to_string(explanation);
+    out << (line.has("json") ? explanation_json(explanation)
+                             : styled(to_string(explanation), terminal_style(out)));
     return explanation.runs() ? kHolds : kFails;
   };
   if (const HigherOrderOperator* const op = find_typed_higher_order_op(name)) return print(*op);

@@ -9,23 +9,6 @@ namespace {
 
 using Verdict = ExplainStep::Verdict;
 
-std::string_view verdict_text(const ExplainStep& step) {
-  switch (step.verdict) {
-    case Verdict::Excluded:
-      return "excluded by the thread";
-    case Verdict::Fallthrough:
-      return "falls through";
-    case Verdict::Taken:
-      return "runs";
-    case Verdict::Missing:
-      return step.row.rule == ResolutionRule::AmbiguousAutogradOther ? "fails: ambiguous"
-                                                                     : "fails: no kernel";
-    case Verdict::EntersFallthrough:
-      return "fails: a fallthrough";
-  }
-  return "";
-}
-
 // What happens to a call that enters `key`.
 ExplainStep entered(const OperatorEntry& entry, DispatchKey key) {
   const TableRow row = internal::table_row(entry, key);
@@ -104,6 +87,23 @@ void append_step(const ExplainStep& step, std::string_view verdict, std::string*
 }
 
 }  // namespace
+
+std::string_view verdict_text(const ExplainStep& step) {
+  switch (step.verdict) {
+    case Verdict::Excluded:
+      return "excluded by the thread";
+    case Verdict::Fallthrough:
+      return "falls through";
+    case Verdict::Taken:
+      return "runs";
+    case Verdict::Missing:
+      return step.row.rule == ResolutionRule::AmbiguousAutogradOther ? "fails: ambiguous"
+                                                                     : "fails: no kernel";
+    case Verdict::EntersFallthrough:
+      return "fails: a fallthrough";
+  }
+  return "";
+}
 
 Explanation explain(const OperatorHandle& op, DispatchKeySet arguments) {
   Explanation e = start(op);

@@ -32,6 +32,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -111,6 +112,9 @@ requires(sizeof...(A) >= internal::OpTraits<Tag>::schema.num_required() &&
   }
   (std::index_sequence_for<A...>());
 }
+
+// "excluded by the thread", "falls through", "runs", "fails: no kernel", as the text form says it.
+std::string_view verdict_text(const ExplainStep& step);
 
 // The text form, documented above. It ends with a line feed.
 std::string to_string(const Explanation& explanation);

@@ -1,0 +1,29 @@
+// What the inspector knows, as JSON: `sb table --json`, `sb explain --json`, `sb ops --json`.
+
+#ifndef SWITCHBOARD_TOOLS_INSPECT_JSON_H_
+#define SWITCHBOARD_TOOLS_INSPECT_JSON_H_
+
+#include <string>
+#include <vector>
+
+#include "switchboard/dispatch/inspect/inspector.h"
+#include "switchboard/dispatch/objects/inspect_higher_order.h"
+
+namespace sb::tools {
+
+// All end with a line feed. A slot is {key, rule, source, kernel, fallthrough, reason}: the key
+// that the kernel is registered at, and its source line, which is null if there is none.
+
+// {operator, schema, slots}; keys without a kernel are left out unless `all`.
+std::string table_json(const OperatorHandle& op, bool all);
+std::string table_json(const HigherOrderOperator& op);
+// {operator, runs, keys: {arguments, included, excluded, fallthroughs, call}, looked_at: slots,
+// each with its verdict, below: the same}.
+std::string explanation_json(const Explanation& explanation);
+std::string explanation_json(const HigherOrderExplanation& explanation);
+// Lists of {operator, schema}, from lines "aten::f(Tensor self) -> Tensor".
+std::string signatures_json(const std::vector<std::string>& signatures);
+
+}  // namespace sb::tools
+
+#endif  // SWITCHBOARD_TOOLS_INSPECT_JSON_H_
