@@ -20,6 +20,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/distributed/engine.h"
 #include "switchboard/distributed/mpi/mpi_functions.h"
 #include "switchboard/distributed/text_line.h"
 #include "switchboard/distributed/world.h"
@@ -285,23 +286,17 @@ const SbMpiFunctions* load(const MpiOptions& options) {
     if (access(file.c_str(), R_OK) != 0) continue;
     // Open MPI's own plugins take its symbols from the process.
     void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
-    if (!library) SB_THROW(RuntimeError, "start_mpi: ", dlerror());
+    if (!library) SB_THROW(RuntimeError, "run_mpi: ", dlerror());
     const auto entry = reinterpret_cast<SbMpiEntry>(dlsym(library, "sb_mpi_functions"));
-    SB_CHECK(entry, "start_mpi: ", file, " has no sb_mpi_functions");
+    SB_CHECK(entry, "run_mpi: ", file, " has no sb_mpi_functions");
     return entry();
   }
-  SB_THROW(RuntimeError, "start_mpi: found none of ", absl::StrJoin(files, ", "),
+  SB_THROW(RuntimeError, "run_mpi: found none of ", absl::StrJoin(files, ", "),
            "; build //distributed/mpi:libsb_mpich.so or //distributed/mpi:libsb_openmpi.so, and "
            "name it by SB_MPI_LIBRARY");
 }
 
 }  // namespace
-
-std::shared_ptr<Engine> start_mpi(const MpiOptions& options) {
-  return std::make_shared<MpiEngine>(load(options), options.timeout);
-}
-
-bool under_mpirun() { return std::getenv("OMPI_COMM_WORLD_SIZE") || std::getenv("PMI_SIZE"); }
 
 int run_mpi(const std::function<void()>& program, const MpiOptions& options) {
   std::shared_ptr<MpiEngine> engine;

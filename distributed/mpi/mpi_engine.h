@@ -8,10 +8,7 @@
 #define SWITCHBOARD_DISTRIBUTED_MPI_MPI_ENGINE_H_
 
 #include <functional>
-#include <memory>
 #include <string>
-
-#include "switchboard/distributed/engine.h"
 
 namespace sb {
 
@@ -25,16 +22,10 @@ struct MpiOptions {
   std::string library;
 };
 
-// Loads MPI and starts it; once in a process. Throws RuntimeError, naming what was looked for,
-// where there is no such object, or what it lacks.
-std::shared_ptr<Engine> start_mpi(const MpiOptions& options = {});
-
-// Whether an mpirun started this process.
-bool under_mpirun();
-
 // Runs a program as one rank, in a world of all processes that mpirun started, and ends MPI. An
 // error is printed with its rank and ends the waits of the other ranks with DistError. Returns 0
-// where no rank failed, and else 1 on all of them.
+// where no rank failed, and else 1 on all of them; 1 also where there is no such shared object, or
+// MPI does not start. Once in a process.
 int run_mpi(const std::function<void()>& program, const MpiOptions& options = {});
 
 }  // namespace sb
