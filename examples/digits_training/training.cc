@@ -4,6 +4,7 @@
 
 #include "switchboard/autograd/backward.h"
 #include "switchboard/autograd/grad_mode.h"
+#include "switchboard/core/generator.h"
 #include "switchboard/io/safetensors/saving.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
@@ -54,19 +55,21 @@ Tensor training_step(Model& model, Optimizer& optimizer, const Tensor& images,
 }
 
 Report train(Model& model, const std::string& optimizer_name, const Data& data, int epochs,
-             const std::function<void(const Epoch&)>& progress) {
+             const std::function<void(const Epoch&)>& progress, const Step& step) {
   const std::unique_ptr<Optimizer> optimizer = make_optimizer(optimizer_name, model.parameters());
   const sb::Device device = data.train_images.device();
+  const sb::Generator generator = sb::make_cpu_generator(0);
   Report report;
   for (int epoch = 1; epoch <= epochs; ++epoch) {
-    const Tensor order = sb::to(epoch == 1 ? sb::arange(kTrain) : sb::randperm(kTrain), device);
+    const Tensor order =
+        sb::to(epoch == 1 ? sb::arange(kTrain) : sb::randperm_generator(kTrain, generator), device);
     double total = 0;
     int64_t steps = 0;
     for (int64_t begin = 0; begin < kTrain; begin += kBatch, ++steps) {
       const Tensor batch = sb::narrow(order, 0, begin, std::min(kBatch, kTrain - begin));
       const Tensor images = sb::index_select(data.train_images, 0, batch);
       const Tensor labels = sb::index_select(data.train_labels, 0, batch);
-      const double value = number(training_step(model, *optimizer, images, labels));
+      const double value = number(step(model, *optimizer, images, labels));
       total += value;
       if (report.first_losses.size() < kFirstSteps) report.first_losses.push_back(value);
     }

@@ -26,6 +26,9 @@ Data read_digits(const std::string& path, sb::Device device);
 sb::Tensor training_step(Model& model, Optimizer& optimizer, const sb::Tensor& images,
                          const sb::Tensor& labels);
 
+using Step = std::function<sb::Tensor(Model&, Optimizer&, const sb::Tensor& images,
+                                      const sb::Tensor& labels)>;
+
 struct Epoch {
   int number;       // from 1
   double loss;      // mean of its steps
@@ -36,10 +39,10 @@ struct Report {
   double accuracy = 0;
 };
 
-// Trains for some epochs in batches of 32: the first in the order of the data, the others shuffled.
-// Calls `progress` after each epoch.
+// Trains for some epochs in batches of 32: the first in the order of the data, the others shuffled,
+// the same way in each run. Calls `progress` after each epoch.
 Report train(Model& model, const std::string& optimizer, const Data& data, int epochs,
-             const std::function<void(const Epoch&)>& progress);
+             const std::function<void(const Epoch&)>& progress, const Step& step = training_step);
 
 }  // namespace digits
 

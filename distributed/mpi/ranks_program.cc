@@ -1,0 +1,107 @@
+// What mpi_test.sh runs, on processes or threads: ranks_program WHAT [--threads N]
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "switchboard/core/error.h"
+#include "switchboard/distributed/digest.h"
+#include "switchboard/distributed/functional_collectives.h"
+#include "switchboard/distributed/mpi/mpi_engine.h"
+#include "switchboard/distributed/one_process/run_ranks.h"
+#include "switchboard/distributed/world.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/views/views.h"
+
+namespace {
+
+using sb::Tensor;
+
+// Prints the bits of rank 0's result, so that engines can be compared.
+void print(const char* what, const Tensor& t) {
+  sb::Digest digest;
+  digest.add(std::string_view(static_cast<const char*>(t.data_ptr()), t.nbytes()));
+  if (sb::get_rank() == 0)
+    std::printf("%s %016llx\n", what, static_cast<unsigned long long>(digest.value()));
+}
+
+// Numbers whose sums are not exact.
+Tensor numbers(int64_t n, sb::DType dtype = sb::DType::Float32) {
+  const Tensor x = sb::add_Scalar(sb::arange(n, dtype), 1);
+  return sb::div_Scalar(x, static_cast<double>(3 * sb::get_rank() + 7));
+}
+
+void collectives() {
+  const int64_t n = sb::get_world_size();
+  for (const int64_t size : {int64_t{0}, int64_t{1}, int64_t{100}, int64_t{400'003}})
+    print("all_reduce", sb::all_reduce(numbers(size), "sum"));
+  print("avg", sb::all_reduce(numbers(1000, sb::DType::Float64), "avg"));
+  print("max", sb::all_reduce(numbers(1000), "max"));
+  print("all_gather", sb::all_gather_tensor(numbers(1000), 0));
+  print("reduce_scatter", sb::reduce_scatter_tensor(numbers(1000 * n), "sum", 0));
+  print("all_to_all", sb::all_to_all_single(numbers(1000 * n)));
+  print("broadcast", sb::broadcast(numbers(1000), n - 1));
+  const sb::GroupPtr first = sb::new_group({0});
+  print("group", sb::get_rank() == 0 ? sb::all_reduce(numbers(10), "sum", first) : numbers(10));
+  if (n > 1) {
+    const sb::GroupPtr ends = sb::new_group({n - 1, 0});
+    if (ends->rank() >= 0) print("pair", sb::all_gather_tensor(numbers(10), 0, ends));
+  }
+  const Tensor in = sb::empty({200'000});
+  sb::send(numbers(200'000), (sb::get_rank() + 1) % n);
+  sb::receive(in, (sb::get_rank() + n - 1) % n);
+  print("message", in);
+  sb::barrier();
+}
+
+const std::map<std::string, std::function<void()>> programs = {
+    {"collectives", collectives},
+    {"diverge",
+     [] {
+       sb::all_reduce(numbers(10), "sum");
+       sb::get_rank() == 1 ? sb::broadcast(numbers(10), 0) : sb::all_reduce(numbers(10), "sum");
+     }},
+    {"throw",
+     [] {
+       if (sb::get_rank() == 1) SB_THROW(IndexError, "nothing there");
+       sb::barrier();
+     }},
+    {"end",
+     [] {
+       if (sb::get_rank() != 1) sb::barrier();
+     }},
+    {"late",
+     [] {
+       if (sb::get_rank() == 1) sleep(4);
+       sb::barrier();
+     }},
+    {"die",
+     [] {
+       if (sb::get_rank() == 1) std::raise(SIGKILL);
+       sb::barrier();
+     }},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto program = programs.find(argc > 1 ? argv[1] : "");
+  if (program == programs.end()) {
+    std::fprintf(stderr, "usage: ranks_program WHAT [--threads N]\n");
+    return 2;
+  }
+  if (argc == 4 && std::string_view(argv[2]) == "--threads") {
+    sb::run_ranks(std::atoi(argv[3]), program->second);
+    return 0;
+  }
+  return sb::run_mpi(program->second, {.timeout = 2, .library = ""});
+}
