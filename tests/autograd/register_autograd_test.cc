@@ -103,6 +103,24 @@ TEST_CASE("a gradient goes with the library that it is registered in") {
              Contains("no derivative is registered"));
 }
 
+TEST_CASE("a tensor that the context keeps under a name must not be written to before backward") {
+  TestOps ops;
+  register_autograd(
+      OpOverload(ops.scale),
+      [](FunctionContext& ctx, const Tensor& grad) -> std::vector<Tensor> {
+        return {mul(grad, ctx.get("x").to_tensor()), Tensor()};
+      },
+      [](FunctionContext& ctx, const CallValues& inputs, const CallValues&) {
+        ctx.set("x", inputs["x"]);
+      },
+      ops.m);
+  const Tensor x = leaf(), y = times(x, 2), z = ops.call(ops.scale, {y});
+  mul_Scalar_(y, 3);
+  CHECK(error_of([&] { backward(sum(z)); }) ==
+        "reg_test::scale backward: the tensor that was set as 'x' has been modified by an inplace "
+        "operation; write to a clone, or after backward");
+}
+
 TEST_CASE("a graph that was recorded outlives the registration") {
   TestOps ops;
   const Tensor x = leaf();
@@ -287,7 +305,8 @@ TEST_CASE("what cannot have a gradient in this way is refused, with its schema")
         "register_autograd: reg_test::writes: " + expected +
             "reg_test::writes(Tensor(a!) x) -> (); define a functional operator and register its "
             "gradient");
-  CHECK_THAT(refused("reg_test::views"), Contains("reg_test::views(Tensor(a) x, Tensor y) -> Tensor(a);"));
+  CHECK_THAT(refused("reg_test::views"),
+             Contains("reg_test::views(Tensor(a) x, Tensor y) -> Tensor(a);"));
   CHECK_THAT(refused("reg_test::out"), Contains("reg_test::out: an out= form has no gradient"));
   CHECK_THAT(refused("reg_test::nothing"), Contains("reg_test::nothing(Tensor x) -> ();"));
   CHECK(refused("reg_test::keyword") ==

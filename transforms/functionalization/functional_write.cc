@@ -101,10 +101,10 @@ class WritingCall {
  private:
   FunctionalTensorImpl& impl_of(size_t i) const { return *functional_impl(written_[i]); }
 
-  // Whether the operator writes to several tensors, and one of them shares memory with another
-  // argument, or comes twice.
-  bool writes_meet() const {
-    if (written_.size() < 2) return false;
+  // Whether the operator writes to several tensors, and one of them is met again.
+  bool writes_meet() const { return written_.size() > 1 && meets_what_it_writes(); }
+  // Whether a tensor that is written to shares memory with another argument, or comes twice.
+  bool meets_what_it_writes() const {
     size_t uses = 0;
     absl::flat_hash_set<const StorageImpl*> memories;
     for (const Tensor& t : written_) memories.insert(t.storage().get());
@@ -281,7 +281,7 @@ class WritingCall {
     absl::flat_hash_map<const TensorImpl*, Tensor> clones;
     for (const Tensor& t : written_)
       if (!clones.contains(t.impl())) clones.emplace(t.impl(), clone(context_.unwrap(t)));
-    if (writes_meet()) share_clones(&clones);
+    if (meets_what_it_writes()) share_clones(&clones);
     std::vector<Layout> before;
     std::vector<Storage> storages;
     for (const Tensor& t : written_) {
