@@ -343,8 +343,6 @@ TEST_CASE("functions that do not fit the schema are found out when they are regi
   CHECK_THAT(error_of([&] { register_autograd("reg_test::scale", one, four, ops.m); }),
              Contains("expected (ctx, inputs, output), as the operator has no keyword-only"));
   CHECK(error_of([&] { register_autograd("reg_test::scale", one, three, ops.m); }) == "no error");
-  CHECK_THAT(error_of([&] { register_autograd("reg_test::scale", one, three, ops.m); }),
-             Contains("register_autograd_test.cc"));  // both places
 }
 
 TEST_CASE("a kernel that returns its argument does not lose the registered gradient") {

@@ -4,12 +4,15 @@
 #include "switchboard/custom_ops/custom_op.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/ops/autocast/autocast.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/random/random_factories.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/questions/programs.h"
 #include "switchboard/tests/questions/question.h"
+#include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/functionalization/functional_mode.h"
 #include "switchboard/transforms/functionalization/functionalize.h"
 #include "switchboard/transforms/higher_order/derivatives/checkpoint.h"
@@ -290,6 +293,52 @@ SB_QUESTION("It draws random numbers. Are they the same in backward?", .both = "
       wrap_activation_checkpoint([](const Tensor& t) { return t * rand_like(t) * t; }, {x})[0];
   const Values twice = values_of(y * 2);
   CHECK(gradient(y, x) == twice);
+}
+
+SB_QUESTION(
+    "It was called under autocast, and backward runs outside. In which dtype is it computed "
+    "again?",
+    .both = "In that of the first time: the autocast of then is on again.") {
+  const Tensor w = test::tensor_of({1, 1}, {1.001});
+  const auto derived = [&](const std::function<Tensor(const Tensor&)>& f) {
+    const Tensor x = test::tensor_of({1, 1}, {1.001});
+    set_requires_grad(x);
+    Tensor y;
+    {
+      const AutocastGuard autocast("cpu");
+      y = f(x);
+    }
+    return gradient(y, x);
+  };
+  const auto product = [&](const Tensor& x) { return mm(x, w); };
+  CHECK(derived([&](const Tensor& x) { return wrap_activation_checkpoint(product, {x})[0]; }) ==
+        derived(product));
+}
+
+SB_QUESTION(
+    "A branch is given a tensor that it also has from outside, writes to the one and reads "
+    "the other. What do layers make of it?",
+    .pytorch =
+        "Eagerly and in a graph it reads the write; functionalised, RuntimeError "
+        "about the mode of a tensor.",
+    .here =
+        "It reads the write; a graph of the functionalised program is refused, by the "
+        "name of the branch.",
+    .better = "The error says what to change.") {
+  const Program f = [](const Tensors& in) {
+    const Tensor y = in[1] * 1;
+    const auto body = [&](const Tensor& a) {
+      add_Scalar_(a, 1);
+      return y * 1;
+    };
+    return cond(in[0], body, body, {y});
+  };
+  const auto inputs = [] { return Tensors{truth(true), numbers({1})}; };
+  CHECK(values_of(f(inputs())[0]) == Values{2});
+  CHECK(values_of(functionalize(f)(inputs())[0]) == Values{2});
+  CHECK(values_of(trace(f, inputs()).run(inputs())[0]) == Values{2});
+  CHECK_THAT(error_of([&] { trace(functionalize(f), inputs()); }),
+             StartsWith("NotImplementedError: higher_order::cond: true_fn"));
 }
 
 }  // namespace

@@ -120,11 +120,12 @@ SB_QUESTION("A composite operator has a kernel at SparseCPU, too. What does Auto
 }
 
 SB_QUESTION(
-    "May a kernel be registered at Python, at Dense, at AutogradFunctionality, or at a key "
-    "that is none?",
-    .pytorch = "At the first three, where no call looks for one.",
-    .here = "Not at a building block, and not at what is no key.",
-    .better = "A kernel that can never run is a mistake.") {
+    "May a kernel be registered at a building block of keys (Dense, AutogradFunctionality), or at "
+    "a key that is none?",
+    .pytorch = "At the first, without a word; not at the second.", .here = "At neither.",
+    .better =
+        "Tensors have the keys that are made of the blocks, so that such a kernel "
+        "would never run.") {
   F f;
   for (const K key : {K::Dense, K::AutogradFunctionality}) {
     INFO(to_string(key));

@@ -40,8 +40,8 @@ SB_QUESTION("A kernel closes the library that it is of. What does the call give?
 
 SB_QUESTION("An overload is called after its library is gone. What happens?",
             .pytorch =
-                "An internal assertion about a schema, without the operator's name; with "
-                "other contents of the freed memory, a segmentation fault.",
+                "An internal assertion about a schema, without the operator's name, or a "
+                "segmentation fault; both were seen.",
             .here = "NotImplementedError that names the operator.",
             .better = "Nothing that was freed is read, and the error names what is missing.") {
   std::optional<F> f(std::in_place);
@@ -61,8 +61,10 @@ SB_QUESTION("And a packet that was looked up before?", .pytorch = "The same inte
   CHECK_THAT(error_of([&] { packet(numbers({1})); }), StartsWith("NotImplementedError: q::f"));
 }
 
-SB_QUESTION("And a typed handle, which keeps the operator's table (in C++)?",
-            .pytorch = "It reads an operator that was freed.",
+SB_QUESTION("And a typed handle of C++, which keeps the operator's table?",
+            .pytorch =
+                "(C++ alone: a handle is to be used as long as its operator is there, which "
+                "nobody checks.)",
             .here = "RuntimeError that names the operator; it works again once that is defined.",
             .better = "A handle notices that its table is no longer the operator's.") {
   std::optional<F> f(std::in_place);
@@ -116,7 +118,7 @@ SB_QUESTION("A library is closed while another thread is in its kernel. What doe
 SB_QUESTION(
     "An operator is defined anew with another schema. What does an overload object of the "
     "old one call?",
-    .pytorch = "The new operator, if the memory happens to be that of the old one.",
+    .pytorch = "The new operator, with its schema.",
     .here = "NotImplementedError; one that is defined anew with the same schema it calls.",
     .better = "Whoever holds an overload holds that signature.") {
   std::optional<F> f(std::in_place);

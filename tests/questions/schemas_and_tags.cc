@@ -68,8 +68,8 @@ SB_QUESTION("A positional argument without a default behind one that has one?",
 
 SB_QUESTION("Which names may an operator not have?",
             .both =
-                "Those that begin with a digit, hold '-', a second '.', or other signs, and "
-                "the overload 'default'. Words of C++ and Python are names.") {
+                "Those that begin with a digit, hold '-', a second '.', or other signs, and the "
+                "overload 'default'. self and from are names.") {
   for (const char* name : {"1f", "f-g", "f.g.h", "f.default", "f.", ""}) {
     INFO(name);
     CHECK_THAT(defined(std::string(name) + "(Tensor x) -> Tensor"), Contains("Error: "));

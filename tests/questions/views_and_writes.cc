@@ -148,8 +148,8 @@ SB_QUESTION(
 }
 
 SB_QUESTION("A view of what is written to is given as the argument that is read, functionalised?",
-            .pytorch = "As with the same tensor, it reads what was there before.",
-            .here = "As eagerly.", .better = "The same.") {
+            .pytorch = "It reads what was there before (3 for 4), without a word.",
+            .here = "As eagerly.", .better = "As with the same tensor.") {
   const CustomOp op =
       custom_op("q::f", "(Tensor(a!) x, Tensor y) -> ()", [](const Tensor& x, const Tensor& y) {
         add_(x, y * 1);
@@ -160,8 +160,27 @@ SB_QUESTION("A view of what is written to is given as the argument that is read,
     op.call<void>(part(y, 0, 2), part(y, 1, 3));
     return Tensors{y};
   };
-  const std::vector<Values> values = every_way(program, {1, 1, 1});
-  CHECK(values == std::vector<Values>(4, values[0]));
+  CHECK(every_way(program, {1, 1, 1}) == four_times({4, 3, 1}));
+}
+
+SB_QUESTION(
+    "An operator throws after it has written, the program goes on, and is functionalised. "
+    "Is the write there?",
+    .pytorch = "Eagerly yes, functionalised no, without a word.", .here = "Yes, in both.",
+    .better = "No layer changes a result.") {
+  const CustomOp op = custom_op("q::f", "(Tensor(a!) x) -> ()", [](const Tensor& x) {
+    add_Scalar_(x, 1);
+    SB_THROW(ValueError, "no");
+  });
+  const Program program = [&](const Tensors& in) {
+    const Tensor y = in[0] * 1;
+    CHECK(error_of([&] { op.call<void>(y); }) == "ValueError: no");
+    return Tensors{y * 1};
+  };
+  const auto run = [](const Program& f) { return values_of(f({numbers({1})})[0]); };
+  CHECK(run(program) == Values{2});
+  CHECK(run(functionalize(program)) == Values{2});
+  CHECK(run(FunctionalMode().functionalize(program)) == Values{2});
 }
 
 SB_QUESTION("Two views that overlap are written to by one operator, functionalised?",

@@ -25,9 +25,13 @@ struct Extent {
   int64_t begin, end;
 };
 
-// Whether views of one memory are copied as views of one.
+// Whether the tensors are copied as views of one memory. Functions that are functionalised record
+// how views lie in it, which may differ when the graph runs: they share what is the same view.
 bool share_memory(const Tensor& a, const Tensor& b) {
-  return a.is_alias_of(b) && a.dtype() == b.dtype() && a.key_set() == b.key_set();
+  if (!a.is_alias_of(b) || a.dtype() != b.dtype() || a.key_set() != b.key_set()) return false;
+  return !internal::RunningProgram::any() ||
+         (a.sizes() == b.sizes() && a.strides() == b.strides() &&
+          a.storage_offset() == b.storage_offset());
 }
 
 }  // namespace
@@ -43,8 +47,8 @@ namespace {
 
 // Views of copies of all of the tensors' memory: a function may look beyond what it is given
 // (aten::as_strided). One that is functionalised records what memory it finds, which differs from
-// one call of the function to the next, and gets the elements that its inputs have. Where inputs
-// share memory the copies do: what the function writes to one, it reads from the other.
+// one call of the function to the next, and gets the elements that its inputs have. Copies share
+// memory where inputs do: what the function writes to one, it reads from the other.
 std::vector<Tensor> copies_to_trace(const std::vector<Tensor>& inputs) {
   std::vector<Tensor> copies, memories(inputs.size());
   std::vector<int64_t> begins(inputs.size());
