@@ -157,6 +157,17 @@ void pass_on(const OperatorHandle& op, DispatchKeySet keys, Stack* stack, const 
   });
 }
 
+// A result on the memory of an argument, of which neither the schema nor what the kernel called has
+// spoken: a write to it would change the argument, and not the argument's history.
+void note_hidden_view(const std::vector<Tensor>& arguments, const Tensor& result) {
+  const GradMeta* const meta = find_grad_meta(result);
+  if ((meta && meta->view) || !result.storage()) return;
+  for (const Tensor& t : arguments) {
+    if (!t.defined() || t.storage() != result.storage()) continue;
+    return note_view(t, result, ViewOrigin::CustomFunction);
+  }
+}
+
 // At the autograd keys. As `torch::autograd::autogradNotImplementedFallback`, but that operators
 // with Tag::derived_through are derived through those that they are composed of. All others are
 // opaque: what their kernels call is not recorded, and what they do by pointer could not be.
@@ -177,7 +188,11 @@ void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
   for (const Tensor& t : written) check_may_write(call.op_name(), t);
   // Before the call, which takes the arguments off the stack and may write to them.
   std::vector<const TensorImpl*> given;
-  for_each_tensor(call.arguments(), [&](const Tensor& t) { given.push_back(t.impl()); });
+  std::vector<Tensor> arguments;
+  for_each_tensor(call.arguments(), [&](const Tensor& t) {
+    given.push_back(t.impl());
+    arguments.push_back(t);
+  });
   const auto make_node = [&] {
     NodePtr node = call.not_implemented();
     for_each_tensor(call.arguments(), [&](const Tensor& t) { node->add_edge(gradient_edge(t)); });
@@ -211,8 +226,9 @@ void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
   // A result that is an argument has its history: that of what was written to, or its own, as the
   // derivative of what is handed back is 1.
   for_each_tensor(call.results(), [&](const Tensor& t) {
-    if (t.defined() && std::find(given.begin(), given.end(), t.impl()) == given.end())
-      set_history(t, node);
+    if (!t.defined() || std::find(given.begin(), given.end(), t.impl()) != given.end()) return;
+    set_history(t, node);
+    note_hidden_view(arguments, t);
   });
 }
 
@@ -243,11 +259,17 @@ void inplace_or_view_fallback(const OperatorHandle& op, DispatchKeySet keys, Sta
   Stack kept;
   if (base.defined()) kept.assign(call.arguments().begin(), call.arguments().end());
   for (const Tensor& t : written) check_no_inference(op.name(), t);
-  {
+  const auto count_writes = [&] {
+    for (const Tensor& t : written) count_write(&op.entry(), t);
+  };
+  try {
     const BelowRecordingGuard below;
     op.redispatch_boxed(keys_below_recording(keys), stack);
+  } catch (...) {
+    count_writes();  // it may have written before it threw
+    throw;
   }
-  for (const Tensor& t : written) count_write(&op.entry(), t);
+  count_writes();
   if (!base.defined() || !written.empty()) return;
   const bool several =
       call.results().size() > 1 || (call.results().size() == 1 && !call.results()[0].is_Tensor());

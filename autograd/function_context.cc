@@ -6,6 +6,16 @@
 #include "switchboard/core/error.h"
 
 namespace sb {
+namespace {
+
+// Grows with each write to a tensor of the value.
+uint32_t version_of(const IValue& value) {
+  uint32_t sum = 0;
+  value.for_each_tensor([&](const Tensor& t) { sum += t.defined() ? t.version() : 0; });
+  return sum;
+}
+
+}  // namespace
 
 void FunctionContext::check_open(std::string_view what) const {
   SB_CHECK(open_, node_->name(), ": ", what,
@@ -19,12 +29,14 @@ void FunctionContext::save_for_backward(std::vector<Tensor> tensors) {
 
 void FunctionContext::set(std::string_view name, IValue value) {
   check_open("set");
-  for (auto& [known, old] : attributes_) {
-    if (known != name) continue;
-    old = std::move(value);
+  const uint32_t version = version_of(value);
+  for (Attribute& a : attributes_) {
+    if (a.name != name) continue;
+    a.value = std::move(value);
+    a.version = version;
     return;
   }
-  attributes_.emplace_back(name, std::move(value));
+  attributes_.push_back({std::string(name), std::move(value), version});
 }
 
 void FunctionContext::mark_dirty(std::vector<Tensor> inputs) {
@@ -62,8 +74,13 @@ bool FunctionContext::needs_input_grad(size_t input, size_t element) const {
 }
 
 const IValue& FunctionContext::get(std::string_view name) const {
-  for (const auto& [known, value] : attributes_)
-    if (known == name) return value;
+  for (const Attribute& a : attributes_) {
+    if (a.name != name) continue;
+    SB_CHECK(version_of(a.value) == a.version, node_->name(), ": the tensor that was set as '",
+             name,
+             "' has been modified by an inplace operation; write to a clone, or after backward");
+    return a.value;
+  }
   SB_THROW(ValueError, node_->name(), ": nothing was set under the name '", name, "'");
 }
 

@@ -44,10 +44,10 @@ class FunctionContext {
   // Before forward() returns. All of these throw RuntimeError afterwards.
 
   // Keeps tensors for backward(): inputs, outputs and others; undefined ones are kept as such. What
-  // was saved before is replaced. Tensors that are kept as attributes instead are not noticed when
-  // they are written to, and an output that is kept so is never freed.
+  // was saved before is replaced. An output that is kept as an attribute instead is never freed.
   void save_for_backward(std::vector<Tensor> tensors);
-  // Keeps a value under a name: `ctx.scale = 2` is ctx.set("scale", 2).
+  // Keeps a value under a name: `ctx.scale = 2` is ctx.set("scale", 2). Of a tensor get() throws
+  // RuntimeError once it was written to.
   void set(std::string_view name, IValue value);
   // Says which inputs forward() writes to; it must return them. Each counts as written to once
   // more.
@@ -64,7 +64,8 @@ class FunctionContext {
   // or the one at `element`. Throws IndexError for an input or element that is not there.
   bool needs_input_grad(size_t input) const;
   bool needs_input_grad(size_t input, size_t element) const;
-  // Returns the value that was set under that name. Throws ValueError if there is none.
+  // Returns the value that was set under that name. Throws ValueError if there is none,
+  // RuntimeError for a tensor that was written to since.
   const IValue& get(std::string_view name) const;
 
   // In backward(): what was saved, with its place in the graph, so that backward can be derived
@@ -85,7 +86,12 @@ class FunctionContext {
   bool materialize_grads_ = true;
   std::vector<internal::TensorPlace> inputs_;
   std::vector<bool> needs_grad_;  // by place
-  std::vector<std::pair<std::string, IValue>> attributes_;
+  struct Attribute {
+    std::string name;
+    IValue value;
+    uint32_t version;  // of the tensors, in sum
+  };
+  std::vector<Attribute> attributes_;
   // Until forward() has returned.
   std::vector<Tensor> to_save_;
   std::vector<Tensor> dirty_;

@@ -224,9 +224,9 @@ void FunctionNode::record_values(absl::Span<const ResultSlot> slots) {
   context.materialize_grads_ = context_.materialize_grads_;
   context.to_save_ = all(context_.to_save_);
   context.non_differentiable_ = all(context_.non_differentiable_);
-  for (const auto& [name, value] : context_.attributes_) {
+  for (const auto& [name, value, version] : context_.attributes_) {
     if (value.is_Tensor()) {
-      context.attributes_.emplace_back(name, value_of(value.to_tensor()));
+      context.set(name, value_of(value.to_tensor()));
       continue;
     }
     value.for_each_tensor([&](const Tensor& t) {
@@ -234,7 +234,7 @@ void FunctionNode::record_values(absl::Span<const ResultSlot> slots) {
                                t.describe(), " in a list, '", name,
                                "'; it must keep it by save_for_backward");
     });
-    context.attributes_.emplace_back(name, value);
+    context.attributes_.push_back({name, value, version});
   }
   std::vector<std::vector<Tensor>> tensors;
   std::vector<ResultSlot> value_slots;

@@ -10,6 +10,7 @@
 #include "switchboard/dispatch/objects/library_handle.h"
 #include "switchboard/fake/fake_errors.h"
 #include "switchboard/fake/fake_mode.h"
+#include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/fake/symbolic/shape_env.h"
 #include "switchboard/fake/trivial_rule.h"
 
@@ -63,6 +64,60 @@ bool run_fake_rule(FakeCall& call) {
   }
   return true;
 }
+
+// A fake rule as the kernel at Meta, held to what a rule may do: it leaves the shapes of arguments
+// that the schema does not write to, and of meta tensors it makes meta tensors.
+class HeldRule final : public KernelState {
+ public:
+  static KernelFunction hold(const KernelFunction& rule) {
+    const auto held = make_intrusive<HeldRule>(rule);
+    KernelFunction function;
+    function.entries = {nullptr, &call, held.get()};
+    function.state = held;
+    function.signature = rule.signature;
+    return function;
+  }
+  explicit HeldRule(const KernelFunction& rule) : rule_(rule) {}
+
+ private:
+  struct Shape {
+    Tensor tensor;
+    std::string before;
+  };
+
+  static void call(const Kernel& kernel, const OperatorHandle& op, DispatchKeySet keys,
+                   Stack* stack) {
+    const KernelFunction& rule = static_cast<const HeldRule*>(kernel.state)->rule_;
+    const FunctionSchema& schema = op.schema();
+    std::vector<Shape> shapes;
+    bool any_meta = false;
+    const auto arguments = absl::MakeConstSpan(*stack).last(schema.arguments.size());
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      arguments[i].for_each_tensor([&](const Tensor& t) {
+        if (!t.defined()) return;
+        any_meta = any_meta || (t.is_meta() && !is_fake(t));
+        if (!schema.arguments[i].is_write()) shapes.push_back({t, t.describe()});
+      });
+    }
+    rule.entries.boxed(rule.entries, op, keys, stack);
+    for (const Shape& shape : shapes) {
+      SB_CHECK(shape.tensor.describe() == shape.before, op.name().to_string(),
+               ": the fake rule has changed the shape of an argument, ", shape.before, " to ",
+               shape.tensor.describe(), ", which the schema does not say: ", schema.to_string());
+    }
+    if (!any_meta) return;
+    for (const IValue& result : absl::MakeConstSpan(*stack).last(schema.returns.size())) {
+      result.for_each_tensor([&](const Tensor& t) {
+        SB_CHECK(!t.defined() || t.is_meta(), op.name().to_string(),
+                 ": expected meta tensors from its fake rule for arguments on the meta device, "
+                 "got ",
+                 t.describe(), ", whose elements nobody computed");
+      });
+    }
+  }
+
+  KernelFunction rule_;
+};
 
 // What stands at Meta for an operator that is to have a rule.
 struct MissingRule {
@@ -146,7 +201,7 @@ RegistrationHandle register_fake_kernel(const OperatorName& op, const KernelFunc
   auto lib = std::make_unique<Library>(dispatcher, Library::Kind::Fragment, std::string(op.ns()),
                                        std::nullopt, where);
   // Not over an implicit composite, which impl() refuses.
-  lib->impl(op.to_string(), DispatchKey::Meta, rule, where);
+  lib->impl(op.to_string(), DispatchKey::Meta, HeldRule::hold(rule), where);
   lib->own(std::move(running));
   return library_handle(std::move(lib));
 }

@@ -9,6 +9,7 @@
 #include "switchboard/fake/symbolic/shape_env.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {
@@ -92,6 +93,29 @@ TEST_CASE("a fake rule cannot read elements, nor give a real tensor") {
   CHECK(error_of([&] { ops.call(ops.fake_ones()); }) ==
         "fake_rule_test::pairs: expected fake tensors from its fake rule, got float32[2] on cpu, "
         "which is not one of the mode");
+}
+
+TEST_CASE("a fake rule gives meta tensors for meta tensors") {
+  TestOps ops;
+  register_fake(
+      "fake_rule_test::pairs", [](const Tensor&, int64_t) { return ones({2}); }, ops.m);
+  const Tensor meta = empty({2}, DType::Float32, std::nullopt, Device("meta"));
+  CHECK(error_of([&] { ops.call(meta); }) ==
+        "fake_rule_test::pairs: expected meta tensors from its fake rule for arguments on the meta "
+        "device, got float32[2] on cpu, whose elements nobody computed");
+}
+
+TEST_CASE("a fake rule leaves the shapes of arguments that the schema does not write to") {
+  TestOps ops;
+  register_fake(
+      "fake_rule_test::pairs",
+      [](const Tensor& x, int64_t) {
+        unsqueeze_(x, 0);
+        return empty_like(x);
+      },
+      ops.m);
+  CHECK_THAT(error_of([&] { ops.call(ops.fake_ones()); }),
+             Contains("fake_rule_test::pairs: the fake rule has changed the shape of an argument"));
 }
 
 TEST_CASE("a fake rule that calls its own operator is found out") {

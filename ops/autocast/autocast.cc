@@ -1,5 +1,6 @@
 #include "switchboard/ops/autocast/autocast.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/autocast/autocast_policy.h"
+#include "switchboard/ops/autocast/autocast_state.h"
 
 namespace sb {
 namespace {
@@ -37,7 +39,7 @@ constexpr std::array<DType, kNumDevices> default_dtypes() {
   for (size_t i = 0; i < kNumDevices; ++i) dtypes[i] = kDevices[i].dtype;
   return dtypes;
 }
-constinit thread_local std::array<DType, kNumDevices> dtypes = default_dtypes();
+constinit thread_local std::array<DType, kNumDevices> thread_dtypes = default_dtypes();
 
 std::optional<size_t> find(DeviceType type) {
   for (size_t i = 0; i < kNumDevices; ++i)
@@ -92,11 +94,11 @@ bool is_autocast_enabled(DeviceType device_type) {
   return !dispatch_tls.excluded().has(key);
 }
 
-DType autocast_dtype(DeviceType device_type) { return dtypes[index_of(device_type)]; }
+DType autocast_dtype(DeviceType device_type) { return thread_dtypes[index_of(device_type)]; }
 
 AutocastGuard::AutocastGuard(std::string_view device_type, std::optional<DType> dtype, bool enabled)
     : key_(autocast_key_of(device_type)),
-      dtype_(&dtypes[index_of(device_type)]),
+      dtype_(&thread_dtypes[index_of(device_type)]),
       outer_dtype_(*dtype_) {
   const DType wanted = dtype.value_or(*dtype_);
   SB_CHECK_VALUE(wanted == DType::BFloat16 || wanted == DType::Float16,
@@ -109,6 +111,20 @@ AutocastGuard::AutocastGuard(std::string_view device_type, std::optional<DType> 
 }
 
 AutocastGuard::~AutocastGuard() { *dtype_ = outer_dtype_; }
+
+AutocastState AutocastState::now() {
+  return {kDefaultExcluded - dispatch_tls.excluded(), {thread_dtypes.begin(), thread_dtypes.end()}};
+}
+
+AutocastStateGuard::AutocastStateGuard(const AutocastState& state)
+    : outer_dtypes_(thread_dtypes.begin(), thread_dtypes.end()),
+      on_(state.on),
+      off_(kDefaultExcluded - state.on) {
+  std::copy(state.dtypes.begin(), state.dtypes.end(), thread_dtypes.begin());
+}
+AutocastStateGuard::~AutocastStateGuard() {
+  std::copy(outer_dtypes_.begin(), outer_dtypes_.end(), thread_dtypes.begin());
+}
 
 SB_LIBRARY_IMPL(_, AutocastCPU, m) {
   m.fallback_for(K::AutocastCPU, has_cpu_policy, cast_and_call);

@@ -132,6 +132,30 @@ TEST_CASE("what an operator without a derivative wrote to leads to the error") {
   CHECK_THROWS_WITH(bare_(x), Contains("a leaf that requires a gradient is written to"));
 }
 
+TEST_CASE(
+    "a write to a view that nobody has spoken of is refused, where a gradient would be wrong") {
+  Library m(default_dispatcher(), Library::Kind::Fragment, "fallback_test");
+  const OperatorHandle same = m.define("same_memory(Tensor x) -> Tensor");
+  m.impl("same_memory", DispatchKey::CPU,
+         [](const Tensor& x) { return Tensor(x.impl()->shallow_copy()); });
+  const Tensor x = mul_Scalar(leaf(), 1);
+  const Tensor view = same.call({x})[0].to_tensor();
+  CHECK_THROWS_AS(mul_Scalar_(view, 5), RuntimeError);
+  CHECK(values_of(x) == values_of(view));
+}
+
+TEST_CASE("a write counts although the operator threw after it") {
+  Library m(default_dispatcher(), Library::Kind::Fragment, "fallback_test");
+  const OperatorHandle fails = m.define("fails(Tensor(a!) x) -> ()");
+  m.impl("fails", DispatchKey::CPU, [](const Tensor& x) {
+    *x.data<double>() = 5;
+    SB_THROW(ValueError, "no");
+  });
+  const Tensor x = tensor_of({2}, {1, 2}, DType::Float64);
+  CHECK_THROWS_AS(fails.call({x}), ValueError);
+  CHECK(x.version() == 1);
+}
+
 TEST_CASE("an out= form of an operator without a derivative is refused") {
   const Tensor out = zeros({2}, DType::Float64);
   CHECK_THROWS_WITH(bare_out(leaf(), out), Contains("an out= form records nothing"));

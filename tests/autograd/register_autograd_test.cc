@@ -103,6 +103,24 @@ TEST_CASE("a gradient goes with the library that it is registered in") {
              Contains("no derivative is registered"));
 }
 
+TEST_CASE("a tensor that the context keeps under a name must not be written to before backward") {
+  TestOps ops;
+  register_autograd(
+      OpOverload(ops.scale),
+      [](FunctionContext& ctx, const Tensor& grad) -> std::vector<Tensor> {
+        return {mul(grad, ctx.get("x").to_tensor()), Tensor()};
+      },
+      [](FunctionContext& ctx, const CallValues& inputs, const CallValues&) {
+        ctx.set("x", inputs["x"]);
+      },
+      ops.m);
+  const Tensor x = leaf(), y = times(x, 2), z = ops.call(ops.scale, {y});
+  mul_Scalar_(y, 3);
+  CHECK(error_of([&] { backward(sum(z)); }) ==
+        "reg_test::scale backward: the tensor that was set as 'x' has been modified by an inplace "
+        "operation; write to a clone, or after backward");
+}
+
 TEST_CASE("a graph that was recorded outlives the registration") {
   TestOps ops;
   const Tensor x = leaf();
@@ -325,8 +343,6 @@ TEST_CASE("functions that do not fit the schema are found out when they are regi
   CHECK_THAT(error_of([&] { register_autograd("reg_test::scale", one, four, ops.m); }),
              Contains("expected (ctx, inputs, output), as the operator has no keyword-only"));
   CHECK(error_of([&] { register_autograd("reg_test::scale", one, three, ops.m); }) == "no error");
-  CHECK_THAT(error_of([&] { register_autograd("reg_test::scale", one, three, ops.m); }),
-             Contains("register_autograd_test.cc"));  // both places
 }
 
 TEST_CASE("a kernel that returns its argument does not lose the registered gradient") {

@@ -60,6 +60,30 @@ const auto same = [](const Tensor& t) { return t; };
 const auto row = [](const Tensor& t) { return select(t, 0, 1); };
 const auto twice = [](const Tensor& t) { return t * 2; };
 
+TEST_CASE("a branch that writes to one of two operands that share memory") {
+  const auto add_to_first = [](const Tensor& a, const Tensor& b) {
+    a += 1;
+    return b * 2;
+  };
+  check([&](const Tensors& in) {  // one tensor twice
+    const Tensor y = in[1] * 1;
+    return Tensors{cond(in[0], add_to_first, add_to_first, {y, y})[0], y};
+  });
+  const Program parts = [&](const Tensors& in) {
+    const Tensor y = in[1] * 1;
+    return Tensors{cond(in[0], add_to_first, add_to_first, {select(y, 0, 1), select(y, 1, 1)})[0],
+                   y};
+  };
+  for (const Route route : {Route::Key, Route::Mode}) {
+    const Program functional = functionalized(route, parts);
+    CHECK(run(functional, with_pred(true)) == run(parts, with_pred(true)));
+    CHECK_THROWS_WITH(
+        trace(functional, with_pred(true)),
+        Contains("higher_order::cond: true_fn: under functionalization: it writes to argument 0") &&
+            Contains("which shares memory with"));
+  }
+}
+
 TEST_CASE("a result that is an operand, or a view of one, in both branches is that") {
   check([](const Tensors& in) { return cond(in[0], same, same, {in[1]}); });
   check([](const Tensors& in) { return cond(in[0], row, row, {in[1]}); });

@@ -37,7 +37,9 @@ class FunctionalCall {
     return Callable::make([this, who = std::move(who), f = context_.functionalize(f->function())](
                               std::vector<IValue> arguments) {
       FunctionEffects effects(who);
+      const std::vector<uint64_t> reads = captured_reads();
       std::vector<IValue> results = f(arguments);
+      check_captured(effects, who, reads);
       note(effects, who, arguments, &results);
       return results;
     });
@@ -64,6 +66,44 @@ class FunctionalCall {
   }
 
  private:
+  // How often the memory of each operand was read by functions that had captured it.
+  std::vector<uint64_t> captured_reads() const {
+    std::vector<uint64_t> reads;
+    for (const Tensor& t : operands_) {
+      const FunctionalTensorImpl* const impl = functional_impl(t);
+      reads.push_back(impl ? impl->functional_storage()->captured_reads() : 0);
+    }
+    return reads;
+  }
+
+  // NotImplementedError where a function has captured what it is also given and writes to: it would
+  // read what was there before.
+  void check_captured(const FunctionEffects& effects, const std::string& who,
+                      const std::vector<uint64_t>& before) const {
+    const std::vector<uint64_t> now = captured_reads();
+    for (size_t i = 0; i < std::min(now.size(), effects.written.size()); ++i) {
+      SB_CHECK_NOT_IMPLEMENTED(!effects.written[i].defined() || now[i] == before[i], who,
+                               ": under functionalization: it writes to argument ", i, ", ",
+                               operands_[i].describe(),
+                               ", and reads the same memory by a tensor that it has captured; give "
+                               "it that tensor as an operand");
+    }
+  }
+
+  // NotImplementedError where an operand that is written to shares memory with another one that is
+  // not the same view of it: how views lie in their memory may differ when a graph runs.
+  void check_apart(const std::string& who, size_t written) const {
+    const Tensor& a = operands_[written];
+    for (const Tensor& b : operands_) {
+      const bool apart = !b.is_alias_of(a) ||
+                         (a.sizes() == b.sizes() && a.dtype() == b.dtype() &&
+                          a.strides() == b.strides() && a.storage_offset() == b.storage_offset());
+      SB_CHECK_NOT_IMPLEMENTED(apart, who, ": under functionalization: it writes to argument ",
+                               written, ", ", a.describe(), ", which shares memory with ",
+                               b.describe(), "; give it clones");
+    }
+  }
+
   void note(const FunctionEffects& effects, const std::string& who,
             const std::vector<IValue>& arguments, std::vector<IValue>* results) {
     std::vector<Tensor> given;
@@ -83,6 +123,7 @@ class FunctionalCall {
     bool more = false;
     for (size_t i = 0; i < effects.written.size(); ++i) {
       if (!effects.written[i].defined()) continue;
+      check_apart(who, i);
       SB_CHECK_NOT_IMPLEMENTED(calls_ == FunctionCalls::OneOfThem, who,
                                ": under functionalization: it writes to argument ", i, ", ",
                                given[i].describe(), "; it must write to a clone");

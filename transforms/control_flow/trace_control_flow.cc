@@ -1,5 +1,6 @@
 #include "switchboard/transforms/control_flow/trace_control_flow.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -14,24 +15,69 @@
 
 namespace sb::control_flow {
 
+namespace {
+
+// The elements of its storage between which a tensor lies.
+struct Extent {
+  explicit Extent(const Tensor& t) : begin(t.storage_offset()), end(begin + (t.numel() != 0)) {
+    for (int64_t d = 0; t.numel() != 0 && d < t.dim(); ++d) end += (t.size(d) - 1) * t.stride(d);
+  }
+  int64_t begin, end;
+};
+
+// Whether the tensors are copied as views of one memory. Functions that are functionalised record
+// how views lie in it, which may differ when the graph runs: they share what is the same view.
+bool share_memory(const Tensor& a, const Tensor& b) {
+  if (!a.is_alias_of(b) || a.dtype() != b.dtype() || a.key_set() != b.key_set()) return false;
+  return !internal::RunningProgram::any() ||
+         (a.sizes() == b.sizes() && a.strides() == b.strides() &&
+          a.storage_offset() == b.storage_offset());
+}
+
+}  // namespace
+
 Tensor own_copy(const Tensor& t) {
   if (t.is_symbolic()) return clone(t);
-  int64_t extent = t.numel() == 0 ? 0 : 1;
-  for (int64_t d = 0; extent != 0 && d < t.dim(); ++d) extent += (t.size(d) - 1) * t.stride(d);
-  const Tensor memory = as_strided(t, {extent}, {1}, t.storage_offset());
+  const Extent extent(t);
+  const Tensor memory = as_strided(t, {extent.end - extent.begin}, {1}, extent.begin);
   return as_strided(clone(memory), t.sizes(), t.strides(), 0);
 }
 
 namespace {
 
-// The same view of a copy of all of the tensor's memory: a function may look beyond what it is
-// given (aten::as_strided). One that is functionalised records what memory it finds, which differs
-// from one call of the function to the next.
-Tensor copy_to_trace(const Tensor& t) {
-  if (t.is_symbolic() || internal::RunningProgram::any()) return own_copy(t);
-  const auto numel = static_cast<int64_t>(t.storage()->nbytes() / t.itemsize());
-  const Tensor memory = as_strided(t, {numel}, {1}, 0);
-  return as_strided(clone(memory), t.sizes(), t.strides(), t.storage_offset());
+// Views of copies of all of the tensors' memory: a function may look beyond what it is given
+// (aten::as_strided). One that is functionalised records what memory it finds, which differs from
+// one call of the function to the next, and gets the elements that its inputs have. Copies share
+// memory where inputs do: what the function writes to one, it reads from the other.
+std::vector<Tensor> copies_to_trace(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> copies, memories(inputs.size());
+  std::vector<int64_t> begins(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& t = inputs[i];
+    if (t.is_symbolic()) {
+      copies.push_back(clone(t));
+      continue;
+    }
+    size_t first = 0;  // of those that share its memory
+    while (first < i && (!memories[first].defined() || !share_memory(inputs[first], t))) ++first;
+    if (first == i) {
+      Extent extent(t);
+      if (!internal::RunningProgram::any()) {
+        extent.begin = 0;
+        extent.end = static_cast<int64_t>(t.storage()->nbytes() / t.itemsize());
+      }
+      for (size_t other = i + 1; other < inputs.size(); ++other) {
+        if (inputs[other].is_symbolic() || !share_memory(inputs[other], t)) continue;
+        extent.begin = std::min(extent.begin, Extent(inputs[other]).begin);
+        extent.end = std::max(extent.end, Extent(inputs[other]).end);
+      }
+      memories[i] = clone(as_strided(t, {extent.end - extent.begin}, {1}, extent.begin));
+      begins[i] = extent.begin;
+    }
+    copies.push_back(
+        as_strided(memories[first], t.sizes(), t.strides(), t.storage_offset() - begins[first]));
+  }
+  return copies;
 }
 
 // Undoes what functions that are traced write to memory that is not theirs: it is for the graph to
@@ -66,8 +112,7 @@ TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToT
   TracedFunctions traced;
   std::vector<Graph> graphs;
   for (const FunctionToTrace& f : functions) {
-    std::vector<Tensor> copies, results;
-    for (const Tensor& input : f.inputs) copies.push_back(copy_to_trace(input));
+    std::vector<Tensor> copies = copies_to_trace(f.inputs), results;
     std::vector<bool> written(copies.size());
     std::vector<Tensor> captured_written;
     {

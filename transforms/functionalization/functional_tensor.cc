@@ -174,6 +174,7 @@ const Tensor& FunctionalTensorImpl::value() {
 
 Tensor FunctionalTensorImpl::captured_value() const {
   functional_storage_->check_known();
+  ++functional_storage_->captured_reads_;
   if (generation_ == functional_storage_->generation()) return value_;
   BelowFunctionalization below(owner_);
   const internal::GradScope grad(true);

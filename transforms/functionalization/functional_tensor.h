@@ -108,6 +108,9 @@ class FunctionalStorage : public StorageImpl {
   // Whether a value of this memory may be the caller's memory itself.
   bool shows_input() const { return is_input_ && !mutated(); }
 
+  // Counts how often functions that operators take have read the memory without being given it.
+  uint64_t captured_reads() const { return captured_reads_; }
+
   // The FunctionScope in which the storage was made.
   uint64_t scope() const { return scope_; }
   // How many functional tensors have this storage.
@@ -133,6 +136,7 @@ class FunctionalStorage : public StorageImpl {
   std::vector<bool> recorded_;
   std::vector<Update> updates_;
   uint64_t generation_ = 0;
+  uint64_t captured_reads_ = 0;
   bool is_input_ = false;
   const uint64_t scope_ = FunctionScope::current();
   size_t num_tensors_ = 0;

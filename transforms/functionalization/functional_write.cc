@@ -83,7 +83,15 @@ class WritingCall {
     const bool is_view = form && form->op.schema().is_view();
     std::vector<IValue> others;
     if (!form && (has_effect || !op_.entry().has_tag(Tag::inplace_view))) {
-      write(compute_on_clones(&others));
+      std::vector<Tensor> values;
+      try {
+        values = compute_on_clones(&others);
+      } catch (...) {
+        // As eagerly: what it wrote before it threw is written.
+        if (!clones_.empty()) write(std::move(clones_));
+        throw;
+      }
+      write(std::move(values));
       return returns(std::move(others));
     }
     rehearse();
@@ -101,10 +109,10 @@ class WritingCall {
  private:
   FunctionalTensorImpl& impl_of(size_t i) const { return *functional_impl(written_[i]); }
 
-  // Whether the operator writes to several tensors, and one of them shares memory with another
-  // argument, or comes twice.
-  bool writes_meet() const {
-    if (written_.size() < 2) return false;
+  // Whether the operator writes to several tensors, and one of them is met again.
+  bool writes_meet() const { return written_.size() > 1 && meets_what_it_writes(); }
+  // Whether a tensor that is written to shares memory with another argument, or comes twice.
+  bool meets_what_it_writes() const {
     size_t uses = 0;
     absl::flat_hash_set<const StorageImpl*> memories;
     for (const Tensor& t : written_) memories.insert(t.storage().get());
@@ -281,7 +289,7 @@ class WritingCall {
     absl::flat_hash_map<const TensorImpl*, Tensor> clones;
     for (const Tensor& t : written_)
       if (!clones.contains(t.impl())) clones.emplace(t.impl(), clone(context_.unwrap(t)));
-    if (writes_meet()) share_clones(&clones);
+    if (meets_what_it_writes()) share_clones(&clones);
     std::vector<Layout> before;
     std::vector<Storage> storages;
     for (const Tensor& t : written_) {
@@ -295,10 +303,11 @@ class WritingCall {
         return found == clones.end() ? context_.unwrap(t) : found->second;
       }));
     }
+    for (const Tensor& t : written_) clones_.push_back(clones.at(t.impl()));
     op_.call_boxed(&stack);
-    std::vector<Tensor> results;
+    const std::vector<Tensor> results = std::exchange(clones_, {});
     for (size_t i = 0; i < written_.size(); ++i) {
-      const Tensor& result = clones.at(written_[i].impl());
+      const Tensor& result = results[i];
       SB_CHECK_NOT_IMPLEMENTED(
           result.storage() == storages[i], "functionalize: ", op_.name().to_string(),
           ": it changed the storage of an argument in place, and has no functional form");
@@ -310,7 +319,6 @@ class WritingCall {
         layouts_[i] = Layout(result);
         rehearsed_ = true;
       }
-      results.push_back(result);
     }
     for (size_t i = 0; i < schema_.returns.size(); ++i) {
       others->push_back(map_tensors(stack[i], [&](const Tensor& t) {
@@ -467,6 +475,7 @@ class WritingCall {
   std::vector<IValue> arguments_;
   std::vector<Tensor> written_;  // every tensor that is written to; functional
   std::vector<Layout> layouts_;  // of each, afterwards
+  std::vector<Tensor> clones_;   // while the operator runs: what it writes to in their places
   bool rehearsed_ = false;
   bool moved_ = false;  // the one tensor that is written to gets another storage
   const StorageImpl* other_storage_ = nullptr;  // an argument's; null for a fresh one

@@ -15,6 +15,7 @@
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/ops/autocast/autocast_state.h"
 #include "switchboard/transforms/control_flow/derivatives/call_node.h"
 
 namespace sb {
@@ -115,8 +116,8 @@ class RandomState {
 
 // The gradients of the inputs: those of what the function gives when it is called again.
 Tensors call_again(const control_flow::FunctionArgument& function,
-                   const std::vector<uint8_t>& random_state, const Tensors& operands,
-                   const Tensors& inputs, const TensorVector& grads) {
+                   const std::vector<uint8_t>& random_state, const AutocastState& autocast_state,
+                   const Tensors& operands, const Tensors& inputs, const TensorVector& grads) {
   internal::BackwardRun run;
   run.create_graph = is_grad_enabled();
   run.keep_graph = run.create_graph;
@@ -125,6 +126,7 @@ Tensors call_again(const control_flow::FunctionArgument& function,
   {
     const GradModeGuard on(true);
     const RandomState state(random_state);
+    const AutocastStateGuard autocast(autocast_state);
     WithoutEffects without(function.name());
     const ModeGuard active(&without);
     results = function(operands);
@@ -172,10 +174,11 @@ void run_checkpoint(const higher_order::BaseHop& hop, DispatchKeySet below, Stac
   for (const Tensor& result : results)
     recorded.derived.push_back(is_differentiable(result.dtype()));
   recorded.results = std::move(results);
-  recorded.backward = [function = call.function, operands = call.operands, random_state](
-                          const Tensors& inputs, const Tensors&, const Tensors&,
-                          const TensorVector& grads) {
-    return call_again(function, random_state, operands, inputs, grads);
+  recorded.backward = [function = call.function, operands = call.operands, random_state,
+                       autocast_state = AutocastState::now()](const Tensors& inputs, const Tensors&,
+                                                              const Tensors&,
+                                                              const TensorVector& grads) {
+    return call_again(function, random_state, autocast_state, operands, inputs, grads);
   };
   *stack = control_flow::values_of(
       control_flow::record({hop.op(), "in eager mode", below}, std::move(recorded)));
