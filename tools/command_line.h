@@ -38,9 +38,9 @@ struct CommandSpec {
 
 class CommandLine {
  public:
-  // Reads "--name value", "--name=value", "-n value" and "--switch", before, between and after the arguments; a
-  // bare "--" ends the flags. Every command has the switch "help", and with it may lack arguments.
-  // Throws ValueError for what `spec` does not have, and for a flag given twice.
+  // Reads "--name value", "--name=value", "-n value" and "--switch", before, between and after the
+  // arguments; a bare "--" ends the flags. Every command has the switch "help", and with it may
+  // lack arguments. Throws ValueError for what `spec` does not have, and for a flag given twice.
   static CommandLine parse(const CommandSpec& spec, absl::Span<const std::string> words);
 
   const std::vector<std::string>& arguments() const { return arguments_; }

@@ -17,8 +17,8 @@ namespace sb::tools {
 // {operator, schema, slots}; keys without a kernel are left out unless `all`.
 std::string table_json(const OperatorHandle& op, bool all);
 std::string table_json(const HigherOrderOperator& op);
-// {operator, runs, keys: {arguments, included, excluded, fallthroughs, call}, looked_at: slots, each
-// with its verdict, below: the same}.
+// {operator, runs, keys: {arguments, included, excluded, fallthroughs, call}, looked_at: slots,
+// each with its verdict, below: the same}.
 std::string explanation_json(const Explanation& explanation);
 std::string explanation_json(const HigherOrderExplanation& explanation);
 // Lists of {operator, schema}, from lines "aten::f(Tensor self) -> Tensor".

@@ -20,8 +20,9 @@ script bazelw <<'END'
 case "$*" in
   *needs-libtorch*) echo //bench:torch ;;
   *needs-fuzzer*) echo //tests:fuzzer ;;
+  *needs-browser*) echo //tests/page:page_test ;;
   *refused*) echo //tests:refused ;;
-  query*) printf '%s\n' //bench:torch //tests:fuzzer //tests:refused //tests:slow_test ;;
+  query*) printf '%s\n' //bench:torch //tests:fuzzer //tests:refused //tests:slow_test //tests/page:page_test ;;
   *) echo "bazel $*" ;;
 esac
 END
@@ -34,7 +35,7 @@ touch include/ATen/ATen.h
 expect "manual with libtorch" "bazel build //bench:torch //tests:slow_test" "$(LIBTORCH=$PWD .ci/manual | head -n 1)"
 
 # The last line counts tests, and checks that failed.
-names=(packages format markdown shell unused headers layering manual embed clang networks sanitizers)
+names=(packages format markdown shell unused headers layering manual page embed clang networks sanitizers)
 for name in "${names[@]}"; do echo "echo ran $name \$*" | script ".ci/$name"; done
 script bazelw <<'END'
 echo '//core:a_test      (cached) PASSED in 0.2s'
@@ -42,7 +43,7 @@ echo '//core:b_test               PASSED in 0.1s'
 END
 got=$(.ci/run)
 expect "last line" "2 passed, 0 failed" "$(tail -n 1 <<<"$got")"
-expect "checks" "packages format markdown shell unused headers layering manual" \
+expect "checks" "packages format markdown shell unused headers layering manual page" \
   "$(sed -n 's/^ran \([a-z]*\)$/\1/p' <<<"$got" | xargs)"
 expect "thorough checks" "${names[*]}" "$(.ci/run --thorough | sed -n 's/^ran \([a-z]*\).*/\1/p' | xargs)"
 
