@@ -1,8 +1,6 @@
 #include "switchboard/dispatch/slow_call.h"
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/no_kernel.h"
@@ -100,8 +98,7 @@ void call_slow(OperatorEntry& entry, const DispatchKeySet* redispatch, const Typ
   if (kernel.unboxed) {
     const ShowValues values(frame);
     const ObservedCall observed(&entry, keys, kernel);
-    frame.enter(kernel, keys);
-    return;
+    return frame.enter(kernel, keys);
   }
   if (kernel.state && kernel.state->take_typed_call(entry, keys, frame)) return;
   call_by_stack(entry, kernel, keys, frame);

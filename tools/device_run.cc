@@ -15,6 +15,7 @@
 #include "switchboard/fake/symbolic/shape_env.h"
 #include "switchboard/tools/peak_memory.h"
 #include "switchboard/tools/program_tensors.h"
+#include "switchboard/tools/progress.h"
 
 namespace sb::tools {
 namespace {
@@ -39,6 +40,29 @@ class PeaksElsewhere {
 
  private:
   std::vector<std::pair<std::string, PeakMemory>> peaks_;
+};
+
+// Shows how far a run is, node by node, and hands on what it is told. The graphs of branches and
+// loops are part of their nodes.
+class RunProgress : public io::RunObserver {
+ public:
+  RunProgress(const std::string& place, const io::Graph& graph, bool shown, io::RunObserver& next)
+      : graph_(graph), next_(next) {
+    if (shown) progress_.emplace(str_cat("nodes on ", place), graph.nodes.size());
+  }
+  void on_node(const io::Graph& graph, size_t node) override {
+    if (progress_ && &graph == &graph_) progress_->set(node);
+    next_.on_node(graph, node);
+  }
+  void on_value(const io::Graph& graph, size_t node, const std::string& name,
+                const IValue& value) override {
+    next_.on_value(graph, node, name, value);
+  }
+
+ private:
+  const io::Graph& graph_;
+  io::RunObserver& next_;
+  std::optional<Progress> progress_;
 };
 
 bool is_result_tensor(const io::OutputSpec& output) {
@@ -109,7 +133,8 @@ void time_runs(const RunPlan& plan, const std::vector<IValue>& inputs, Device de
   if (plan.repeats == 0) return;
   std::vector<double> times;
   double least_cpu = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < plan.repeats; ++i) {
+  Progress progress(str_cat("runs on ", report.place), static_cast<uint64_t>(plan.repeats));
+  for (int i = 0; i < plan.repeats; ++i, progress.advance()) {
     const auto begin = std::chrono::steady_clock::now();
     const double cpu_begin = cpu_milliseconds();
     plan.runner.run(inputs, device);
@@ -280,7 +305,10 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& tra
       if (!trace.recording.empty())
         recording.emplace(trace.recording, RecordingOptions{.elements = trace.elements});
       reset_fallback_stats(place.device.type);
-      outputs = plan.runner.run(inputs, place.device, &checker);
+      {
+        RunProgress progress(place.name, program.graph, !trace.sink && !trace.headings, checker);
+        outputs = plan.runner.run(inputs, place.device, &progress);
+      }
       if (recording) recording->close();
       report.kernels = counter.counts();
       if (!place.fake) report.fallbacks = fallback_stats(place.device.type);

@@ -15,6 +15,7 @@
 #include "switchboard/tools/plan/plan_report.h"
 #include "switchboard/tools/plan/planner.h"
 #include "switchboard/tools/program_tensors.h"
+#include "switchboard/tools/progress.h"
 
 namespace sb::tools {
 namespace {
@@ -22,16 +23,20 @@ namespace {
 // How far the CPU's count may be from the plan's.
 constexpr double kCheckTolerance = 0.01;
 
-// Tells the planner which node runs.
+// Tells the planner which node runs, and shows how far the plan is.
 class Labeller : public io::RunObserver {
  public:
-  explicit Labeller(plan::Planner& planner) : planner_(planner) {}
+  Labeller(plan::Planner& planner, const io::Graph& graph)
+      : planner_(planner), graph_(graph), progress_("nodes planned", graph.nodes.size()) {}
   void on_node(const io::Graph& graph, size_t node) override {
+    if (&graph == &graph_) progress_.set(node);
     planner_.set_label(label_of(graph.nodes[node]));
   }
 
  private:
   plan::Planner& planner_;
+  const io::Graph& graph_;
+  Progress progress_;
 };
 
 // The name that a user knows the input by: a weight's is dotted.
@@ -46,7 +51,7 @@ plan::Plan plan_on(const RunPlace& place, const RunPlan& run) {
   plan::Planner planner;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].is_Tensor()) planner.add_input(inputs[i].to_tensor(), name_of(program.inputs[i]));
-  Labeller labeller(planner);
+  Labeller labeller(planner, program.graph);
   const ModeGuard guard(&planner);
   const std::vector<IValue> outputs = run.runner.run(inputs, place.device, &labeller);
   return planner.finish();

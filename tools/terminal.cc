@@ -115,4 +115,27 @@ std::string styled(const std::string& text, TerminalStyle style) {
   return out;
 }
 
+std::string styled_trace(const std::string& line, TerminalStyle style) {
+  constexpr size_t kPlaces[] = {44, 62, 110};  // where the key, the kernel and the time begin
+  const Line parts = cells_of(line);
+  if (!style.columns || parts.cells.size() < 3) return line;
+  std::string out(parts.indent, ' ');
+  size_t width = parts.indent;
+  for (size_t c = 0; c < parts.cells.size(); ++c) {
+    const std::string& cell = parts.cells[c];
+    const std::string_view code = cell == "threw" ? "\033[31m"
+                                  : c == 0        ? kBold
+                                  : c == 1        ? "\033[34m"
+                                  : c == 2        ? kFaint
+                                                  : "";
+    out += !style.colours || code.empty() ? cell : std::string(code) + cell + std::string(kPlain);
+    width += width_of(cell);
+    if (c + 1 == parts.cells.size()) break;
+    const size_t next = std::max(width + 2, c < std::size(kPlaces) ? kPlaces[c] : 0);
+    out += std::string(next - width, ' ');
+    width = next;
+  }
+  return out;
+}
+
 }  // namespace sb::tools

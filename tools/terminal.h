@@ -22,6 +22,10 @@ TerminalStyle terminal_style(const std::ostream& out);
 // colour is that of the resolution rule "[...]" that ends a line, and of what a verdict says.
 std::string styled(const std::string& text, TerminalStyle style);
 
+// A line of a trace, "  aten::mm  CPU  ops/mm.cc:31  2.1 us", in that style: the cells of all lines
+// begin at the same places, as far as they fit.
+std::string styled_trace(const std::string& line, TerminalStyle style);
+
 }  // namespace sb::tools
 
 #endif  // SWITCHBOARD_TOOLS_TERMINAL_H_

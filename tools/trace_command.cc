@@ -1,16 +1,20 @@
 #include "switchboard/tools/trace_command.h"
 
 #include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <vector>
 
+#include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/inspect/chrome_trace.h"
 #include "switchboard/tools/device_run.h"
 #include "switchboard/tools/exit_status.h"
 #include "switchboard/tools/model_files.h"
 #include "switchboard/tools/program_tensors.h"
+#include "switchboard/tools/terminal.h"
 
 namespace sb::tools {
 namespace {
@@ -28,6 +32,42 @@ class Tee final : public TraceSink {
 
  private:
   std::vector<TraceSink*> sinks_;
+};
+
+// Keeps every event, in the order in which kernels ended.
+class JsonTrace final : public TraceSink {
+ public:
+  void begin(const std::string& place) { place_ = place; }
+  void kernel_ended(const TraceEvent& event) override {
+    const auto microseconds = [](TraceClock::duration duration) {
+      return std::chrono::duration<double, std::micro>(duration).count();
+    };
+    events_.push_back({{"place", place_},
+                       {"operator", event.op},
+                       {"key", to_string(event.key)},
+                       {"kernel", event.where},
+                       {"depth", event.depth},
+                       {"thread", event.thread},
+                       {"start_us", microseconds(event.start - begin_)},
+                       {"us", microseconds(event.duration)},
+                       {"threw", event.threw}});
+  }
+  void end(const DeviceReport& report) {
+    places_.push_back({{"place", report.place},
+                       {"faults", report.faults},
+                       {"error", report.error ? nlohmann::ordered_json(*report.error)
+                                              : nlohmann::ordered_json()}});
+  }
+  std::string text() const {
+    const nlohmann::ordered_json all = {{"places", places_}, {"kernels", events_}};
+    return all.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
+
+ private:
+  const TraceClock::time_point begin_ = TraceClock::now();
+  std::string place_;
+  nlohmann::ordered_json places_ = nlohmann::ordered_json::array();
+  nlohmann::ordered_json events_ = nlohmann::ordered_json::array();
 };
 
 int64_t count_kernels(const DeviceReport& report) {
@@ -53,7 +93,8 @@ const CommandSpec& trace_spec() {
        {"training", "", "the same as --form training"},
        {"random-weights", "SEED", "make the weights, and the inputs, that the model lacks"},
        {"out", "F", "write a trace for ui.perfetto.dev or chrome://tracing instead of text"},
-       {"text", "", "with --out, print the text too"}}};
+       {"text", "", "with --out, print the text too"},
+       {"json", "", "for programs: print JSON instead"}}};
   return spec;
 }
 
@@ -74,16 +115,24 @@ int trace_command(const CommandLine& line, std::ostream& out) {
   const std::optional<std::string> path = line.find("out");
   std::optional<ChromeTrace> file;
   if (path) file.emplace(*path);
-  TextTrace text([&](const std::string& kernel) { out << "  " << kernel << "\n"; });
-  const bool print = !file || line.has("text");
+  const TerminalStyle style = terminal_style(out);
+  TextTrace text(
+      [&](const std::string& kernel) { out << styled_trace("  " + kernel, style) << "\n"; });
+  const bool as_json = line.has("json");
+  SB_CHECK_VALUE(!as_json || !line.has("text"), "trace: give --json or --text, not both");
+  const bool print = !as_json && (!file || line.has("text"));
+  JsonTrace json;
   Tee tee;
   if (file) tee.add(&*file);
   if (print) tee.add(&text);
+  if (as_json) tee.add(&json);
 
   int status = kHolds;
   std::string summary;
   for (const RunPlace& place : places) {
+    json.begin(place.name);
     const DeviceRun run = run_on(place, plan, {&tee, print ? &out : nullptr});
+    json.end(run.report);
     summary += str_cat(place.name, ": ", with_separators(count_kernels(run.report)), " kernels\n");
     for (const std::string& fault : run.report.faults) summary += str_cat("  ", fault, "\n");
     if (run.report.error) summary += str_cat("  ", *run.report.error, "\n");
@@ -92,9 +141,10 @@ int trace_command(const CommandLine& line, std::ostream& out) {
                                                            : kFails;
     status = std::max(status, own);
   }
-  out << summary;
+  out << (as_json ? json.text() : summary);
   if (!file) return status;
   file->close();
+  if (as_json) return status;
   out << *path << ": open it in ui.perfetto.dev or chrome://tracing\n";
   return status;
 }

@@ -21,22 +21,24 @@ case "$*" in
   *needs-libtorch*) echo //bench:torch ;;
   *needs-fuzzer*) echo //tests:fuzzer ;;
   *needs-mpi*) echo //tests:ranks_test ;;
+  *needs-browser*) echo //tests/page:page_test ;;
   *refused*) echo //tests:refused ;;
-  query*) printf '%s\n' //bench:torch //tests:fuzzer //tests:ranks_test //tests:refused //tests:slow_test ;;
+  query*) printf '%s\n' //bench:torch //tests:fuzzer //tests:ranks_test //tests:refused //tests:slow_test //tests/page:page_test ;;
   *) echo "bazel $*" ;;
 esac
 END
 expect "manual" "manual: skipped, there is no libtorch in $PWD: //bench:torch
 manual: skipped, they are .ci/mpi's: //tests:ranks_test
+manual: skipped, they are .ci/page's: //tests/page:page_test
 bazel build //tests:slow_test
 manual: skipped, only with --thorough: //tests:fuzzer
-manual: 1 built, 3 skipped, 1 that Bazel refuses" "$(LIBTORCH=$PWD .ci/manual)"
+manual: 1 built, 4 skipped, 1 that Bazel refuses" "$(LIBTORCH=$PWD .ci/manual)"
 mkdir -p include/ATen
 touch include/ATen/ATen.h
 expect "manual with libtorch" "bazel build //bench:torch //tests:slow_test" "$(LIBTORCH=$PWD .ci/manual | grep ^bazel)"
 
 # The last line counts tests, and checks that failed.
-names=(packages format markdown shell unused headers layering mpi manual embed clang networks sanitizers)
+names=(packages format markdown shell unused headers layering mpi manual page embed clang networks sanitizers)
 for name in "${names[@]}"; do echo "echo ran $name \$*" | script ".ci/$name"; done
 script bazelw <<'END'
 echo '//core:a_test      (cached) PASSED in 0.2s'
@@ -44,7 +46,7 @@ echo '//core:b_test               PASSED in 0.1s'
 END
 got=$(.ci/run)
 expect "last line" "2 passed, 0 failed" "$(tail -n 1 <<<"$got")"
-expect "checks" "packages format markdown shell unused headers layering mpi manual" \
+expect "checks" "packages format markdown shell unused headers layering mpi manual page" \
   "$(sed -n 's/^ran \([a-z]*\)$/\1/p' <<<"$got" | xargs)"
 expect "thorough checks" "${names[*]}" "$(.ci/run --thorough | sed -n 's/^ran \([a-z]*\).*/\1/p' | xargs)"
 

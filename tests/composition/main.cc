@@ -21,6 +21,7 @@
 #include "switchboard/tests/composition/report.h"
 #include "switchboard/tests/composition/trial.h"
 #include "switchboard/tests/composition/workers.h"
+#include "switchboard/tools/progress.h"
 
 ABSL_FLAG(uint64_t, programs, 1000, "how many");
 ABSL_FLAG(uint64_t, seed, 1, "which programs");
@@ -62,8 +63,12 @@ int run_all() {
   const auto elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
+  tools::Progress progress(
+      seconds > 0 ? "seconds of random programs" : "random programs",
+      seconds > 0 ? static_cast<uint64_t>(seconds) : absl::GetFlag(FLAGS_programs));
   const auto print_failure = [&](const std::string& stack, uint64_t number,
                                  const std::string& text) {
+    progress.clear();
     std::printf("%s",
                 absl::StrFormat("\nFAILED  --seed=%d --first=%d --programs=1 --stack='%s'\n%s",
                                 options.seed, number, stack, text)
@@ -131,6 +136,7 @@ int run_all() {
     switch (line[0]) {
       case 'E':
         ++report.programs;
+        progress.set(seconds > 0 ? static_cast<uint64_t>(elapsed()) : report.programs);
         break;
       case 'U':
         ++report.undetermined;
@@ -173,6 +179,7 @@ int run_all() {
     print_failure(generating ? "" : place, number, place + " " + how + "\n");
   };
   run_in_workers(work);
+  progress.clear();
   if (!report.failures.empty()) {
     std::printf("\nfailures that were made small, and how often:\n");
     for (const auto& [kind, n] : report.failures)

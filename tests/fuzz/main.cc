@@ -14,6 +14,7 @@
 #include "switchboard/core/memory/allocator.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/tests/fuzz/random_calls.h"
+#include "switchboard/tools/progress.h"
 
 ABSL_FLAG(double, seconds, 20, "how long to go on");
 ABSL_FLAG(uint64_t, seed, 1, "of the first call; call i has seed + i");
@@ -76,6 +77,9 @@ int main(int argc, char** argv) {
   }
   const auto end = std::chrono::steady_clock::now() +
                    std::chrono::duration<double>(absl::GetFlag(FLAGS_seconds));
+  const auto begin = std::chrono::steady_clock::now();
+  sb::tools::Progress progress("seconds of random calls",
+                               static_cast<uint64_t>(absl::GetFlag(FLAGS_seconds)));
   uint64_t calls = 0, succeeded = 0;
   int faults = 0;
   for (uint64_t seed = absl::GetFlag(FLAGS_seed);
@@ -88,11 +92,15 @@ int main(int argc, char** argv) {
     if (absl::GetFlag(FLAGS_verbose)) print_current();
     const sb::fuzz::Outcome outcome = sb::fuzz::random_call(op, mixed(seed + 1));
     succeeded += outcome.succeeded;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    progress.set(static_cast<uint64_t>(elapsed.count()));
     if (outcome.fault.empty()) continue;
     ++faults;
+    progress.clear();
     std::printf("FAULT %s\n  %s\n  %s\n", current.c_str(), outcome.call.c_str(),
                 outcome.fault.c_str());
   }
+  progress.clear();
   std::printf("%d calls of %d operators, %d succeeded, %d faults\n", static_cast<int>(calls),
               static_cast<int>(ops.size()), static_cast<int>(succeeded), faults);
   return faults == 0 ? 0 : 1;

@@ -98,7 +98,7 @@ double train(const std::string& path, bool faulty) {
 void train_often(const std::string& path, bool faulty) {
   double least = train(path, faulty);
   const std::string again = path + ".again";
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 100; ++i) {
     const double took = train(again, faulty);
     if (took < least) std::filesystem::rename(again, path);
     least = std::min(least, took);

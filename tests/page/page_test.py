@@ -298,13 +298,16 @@ class Looks(Page):
         return pixels.read(target)
 
     def test_views(self):
-        for name, page, shown in (("tables", "train", "op=aten%3A%3Aaddmm&key=AutogradCPU&q=mm"), ("calls", "train", "view=calls"),
+        for name, page, shown in (("tables", "train", "op=aten%3A%3Aaddmm&key=AutogradCPU&q=mm"), ("calls", "train", "view=calls&from=0&to=1300000"),
                                   ("memory", "train", "view=memory"), ("two-runs", "two", "view=calls")):
             self.open(page, shown)
             if self.browser.run("return document.documentElement.dataset.theme") != "light":
                 self.browser.click("#theme")
             if name == "two-runs":
                 self.browser.click('[data-go="0"]')
+            if name == "calls":
+                self.browser.keys("/")
+                self.browser.keys("addmm dummy", Keys.ENTER, Keys.ENTER, Keys.ESCAPE)
             image = self.picture(name)
             self.assertEqual((image.width, image.height), self.size)
             colours = image.shares()

@@ -55,7 +55,7 @@ function callDetails(tables, runs, run, event) {
        el('p', {class: 'why'}, reasonOf(tables, site)),
        el('dl', null, ...fact('kernel', place(site.where)), ...fact('rule', site.reason.replace(/^\[|\]$/g, '')),
           ...fact('keys of the call', site.keys), ...fact('time', `${timeText(run.duration(event))}, ${timeText(Math.max(0, run.self[event]))} of it its own`),
-          ...fact('from the start', timeText(run.start[event], run.length / 1e4))),
+          ...fact('from the start', timeText(run.sinceStart(run.start[event]), run.length / 1e4))),
        cell && el('p', null, el('button', {class: 'go', id: 'to-cell', onclick: () => update({view: 'tables', op: site.op, key: site.key, q: '', at: '', kinds: ''}, {step: true})},
                                 'Its cell in the tables →'))),
   ];
@@ -84,7 +84,7 @@ function runDetails(runs, run) {
   const sites = run.sites.filter((site) => site.calls).sort((a, b) => b.own - a.own), most = sites.length ? sites[0].own : 1;
   return [
     el('header', null, el('p', {class: 'namespace'}, 'recording'), el('h2', null, run.name),
-       el('p', {class: 'signature'}, `${counted(run.count, 'kernel')}, ${counted(sites.length, 'different one')}, ${timeText(run.length)}`)),
+       el('p', {class: 'signature'}, `${counted(run.count, 'kernel')}, ${counted(sites.length, 'different one')}, ${timeText(run.sinceStart(run.length))}`)),
     run.fault && el('p', {class: 'warning'}, run.fault),
     el('section', null, el('h3', null, 'Where the time went'), el('div', {class: 'lines'}, sites.slice(0, 60).map((site) =>
         el('button', {class: 'line', onclick: () => {
@@ -104,7 +104,7 @@ function storageDetails(tables, runs, run, id) {
        el('p', {class: 'why'}, maker < 0 ? 'No recorded call made it: a weight or an input of the program.'
           : `Made by ${run.sites[run.site[maker]].op}, and used by ${counted(memory.uses[id], 'kernel')} after that.`),
        el('dl', null, ...fact('bytes', grouped(storage.bytes)), ...fact('at offset', grouped(memory.offsets[id])),
-          ...fact('needed', `${timeText(memory.born[id], run.length / 1e4)} to ${timeText(memory.dies[id], run.length / 1e4)}`)),
+          ...fact('needed', `${timeText(run.sinceStart(memory.born[id]), run.length / 1e4)} to ${timeText(run.sinceStart(memory.dies[id]), run.length / 1e4)}`)),
        id === memory.peakStorage && el('p', {class: 'peak-note'}, `With it the memory in use is at its peak, ${bytesText(memory.peak)}.`),
        maker >= 0 && el('p', null, el('button', {class: 'go', id: 'to-maker', onclick: () => update({view: 'calls', call: maker, storage: ''}, {step: true})}, 'The call that made it →'))),
   ];
@@ -117,10 +117,10 @@ function memoryDetails(runs, run) {
   const memory = run.memory ||= new MemoryOf(run), alive = memory.aliveAt(memory.peakTime), most = alive.length ? run.storages[alive[0]].bytes : 1;
   return [
     el('header', null, el('p', {class: 'namespace'}, 'peak'), el('h2', null, bytesText(memory.peak)),
-       el('p', {class: 'signature'}, `at ${timeText(memory.peakTime, run.length / 1e4)}, in ${counted(alive.length, 'storage')}`)),
+       el('p', {class: 'signature'}, `at ${timeText(run.sinceStart(memory.peakTime), run.length / 1e4)}, in ${counted(alive.length, 'storage')}`)),
     el('section', null, el('h3', null, 'What was there'), el('div', {class: 'lines'}, alive.slice(0, 60).map((id) =>
         el('button', {class: 'line', onclick: () => update({storage: id}, {step: true})}, el('i', {class: `cell ${memory.kindOf(id)}`}),
            el('b', null, memory.nameOf(id)), el('em', null, bytesText(run.storages[id].bytes)), bar(run.storages[id].bytes / most),
-           el('span', {class: 'place-text'}, id === memory.peakStorage ? 'made at the peak' : memory.isInput[id] ? 'weight or input' : `made at ${timeText(memory.born[id])}`))))),
+           el('span', {class: 'place-text'}, id === memory.peakStorage ? 'made at the peak' : memory.isInput[id] ? 'weight or input' : `made at ${timeText(run.sinceStart(memory.born[id]))}`))))),
   ];
 }

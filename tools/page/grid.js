@@ -36,7 +36,7 @@ class Grid {
     this.body.addEventListener('click', (event) => this.onClick(event));
     this.body.addEventListener('pointermove', (event) => this.onHover(event));
     this.body.addEventListener('pointerleave', () => { this.hover(null); showTip(0, 0, null); });
-    byId('tables').append(el('div', {class: 'view-head'}, this.lead, el('div', {class: 'controls'}, this.kinds, this.range)),
+    byId('tables').append(el('div', {class: 'view-head'}, el('div', {class: 'controls'}, this.lead, this.range), this.kinds),
                           this.scroller, this.none);
     new ResizeObserver(() => this.draw()).observe(this.scroller);
   }

@@ -90,7 +90,10 @@ function addRun(array, name) {
 }
 
 function runsChanged() {
-  for (const run of runs) run.difference = run.differenceText = undefined;
+  for (const run of runs) {
+    run.difference = run.differenceText = undefined;
+    run.shift(-run.origin);
+  }
   if (runs.length === 2) compare();
   else if (runs.length && runs[0].fault) notice(true, runs[0].fault);
   showRuns();
@@ -107,6 +110,11 @@ function compare() {
   const event = first.a === undefined ? first.b : first.a, run = first.a === undefined ? b : a, site = run.sites[run.site[event]];
   const text = `${first.what}${first.detail ? ` (${first.detail})` : ''}`;
   a.differenceText = b.differenceText = text;
+  // One above the other.
+  if (first.a !== undefined && first.b !== undefined) {
+    const later = a.start[first.a] - b.start[first.b];
+    (later > 0 ? b : a).shift(Math.abs(later));
+  }
   notice(false, el('span', null, el('b', null, 'First difference: '), `call ${grouped(event)}, ${site.op} at ${site.key}: ${text}.`),
          ...[a, b].map((which, index) => which.difference !== undefined &&
              el('button', {class: 'go', 'data-go': index, onclick: () => update({view: 'calls', run: index, call: which.difference}, {step: true})}, `Show it in ${'AB'[index]} →`)).filter(Boolean));

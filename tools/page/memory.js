@@ -29,7 +29,7 @@ function lifetimesOf(run) {
       const storage = run.tensorStorage[run.numbers[i]];
       ++uses[storage];
       if (isNaN(born[storage]) && run.parent[event] < 0) {
-        born[storage] = dies[storage] = 0;
+        born[storage] = dies[storage] = run.origin;
         isInput[storage] = 1;
       } else if (isNaN(born[storage])) {  // the kernel that calls this one made it by itself
         born[storage] = dies[storage] = run.start[event];
@@ -195,7 +195,7 @@ class Memory {
     this.lead.replaceChildren(
         el('b', null, counted(made.length, 'storage')), ` made by calls of ${run.name}, over ${counted(memory.ids.length - made.length, 'input')}. `,
         'Above, the bytes in use; below, each storage from the call that made it to the last that uses it. Its height is its size; its colour, the rule that chose its kernel.');
-    this.peak.replaceChildren(memory.peakStorage < 0 ? '' : `Peak: ${bytesText(memory.peak)} at ${timeText(memory.peakTime)}, when ${memory.nameOf(memory.peakStorage)} made ${bytesText(run.storages[memory.peakStorage].bytes)} →`);
+    this.peak.replaceChildren(memory.peakStorage < 0 ? '' : `Peak: ${bytesText(memory.peak)} at ${timeText(run.sinceStart(memory.peakTime))}, when ${memory.nameOf(memory.peakStorage)} made ${bytesText(run.storages[memory.peakStorage].bytes)} →`);
     this.chart.schedule();
   }
 

@@ -325,6 +325,7 @@ class Recording {
     this.lanes = null;
     this.bytes = null;
     // The recording begins with its first call.
+    this.origin = 0;
     const origin = count ? this.start[0] : 0;
     this.length = 0;
     this.self = new Float64Array(count);
@@ -357,6 +358,21 @@ class Recording {
     const colons = site.op.indexOf('::');
     site.short = colons < 0 ? site.op : site.op.slice(colons + 2);
     site.label = `${site.short}  ${site.key}`;
+  }
+
+  // Moves the run in time, so that it can be drawn beside another.
+  shift(time) {
+    this.origin += time;
+    this.length += time;
+    for (let i = 0; i < this.count; ++i) {
+      this.start[i] += time;
+      this.end[i] += time;
+    }
+    this.threads = this.memory = undefined;
+  }
+  // Since its first call.
+  sinceStart(time) {
+    return time - this.origin;
   }
 
   duration(event) {

@@ -40,7 +40,10 @@ class Tables {
       if (!words.every((word) => this.lower[row].includes(word))) continue;
       if (!accepts || columns.some((column) => accepts(this.cell(row, column)))) rows.push(row);
     }
-    return rows;
+    if (!words.length) return rows;
+    // Those that begin with the first word stand before those that have it somewhere.
+    const begins = (row) => this.lower[row].startsWith(words[0]) || this.lower[row].slice(this.lower[row].indexOf('::') + 2).startsWith(words[0]);
+    return rows.filter(begins).concat(rows.filter((row) => !begins(row)));
   }
 
   // Neighbouring keys at which an operator has the same cell: [{first, last, cell}].
