@@ -301,11 +301,15 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& tra
       std::optional<TraceCalls> tracer;
       if (trace.sink) tracer.emplace(*trace.sink);
       CallCounter counter;
+      std::optional<Recording> recording;
+      if (!trace.recording.empty())
+        recording.emplace(trace.recording, RecordingOptions{.elements = trace.elements});
       reset_fallback_stats(place.device.type);
       {
         RunProgress progress(place.name, program.graph, !trace.sink && !trace.headings, checker);
         outputs = plan.runner.run(inputs, place.device, &progress);
       }
+      if (recording) recording->close();
       report.kernels = counter.counts();
       if (!place.fake) report.fallbacks = fallback_stats(place.device.type);
       report.faults = checker.faults();

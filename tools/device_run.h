@@ -11,6 +11,7 @@
 #include "switchboard/io/exported/graph_runner.h"
 #include "switchboard/io/exported/model_archive.h"
 #include "switchboard/io/exported/symbol_rules.h"
+#include "switchboard/io/recording/record.h"
 #include "switchboard/tools/comparison.h"
 #include "switchboard/tools/run_place.h"
 #include "switchboard/tools/run_report.h"
@@ -37,10 +38,12 @@ struct DeviceRun {
   bool unsupported = false;     // it failed for want of a kernel, not for what it was given
 };
 
-// Where the kernels of a run are shown; null for nowhere.
+// Where the kernels of a run are shown, and kept; null for nowhere.
 struct RunTrace {
   TraceSink* sink = nullptr;         // gets every kernel of the program
   std::ostream* headings = nullptr;  // gets a line a device and a line a node, before its kernels
+  std::string recording = {};        // the file of a recording of the program's calls; empty: none
+  RecordingOptions::Elements elements = RecordingOptions::Elements::None;  // in it
 };
 
 // The program's inputs at the mover's place: copies, or in a fake place what stands for them, with

@@ -1,9 +1,11 @@
 #include "switchboard/tools/dump_commands.h"
 
+#include <optional>
 #include <ostream>
 
 #include "switchboard/dispatch/inspect/table_dump.h"
 #include "switchboard/dispatch/objects/inspect_higher_order.h"
+#include "switchboard/io/recording/diff.h"
 #include "switchboard/io/safetensors/input_file.h"
 #include "switchboard/tools/exit_status.h"
 
@@ -37,8 +39,12 @@ const CommandSpec& diff_spec() {
       2,
       "Compares two files that 'sb dump' wrote: operators that went (-), came (+) and changed "
       "(~),\n"
-      "slot by slot. Exit status: 0 if they are the same, 1 if they differ, 2 for bad input.",
-      {{"ignore-lines", "", "a kernel that moved within its file has not changed"}}};
+      "slot by slot; or two that 'sb record' wrote: the first call that differs, and why. Exit\n"
+      "status: 0 if they are the same, 1 if they differ, 2 for bad input.",
+      {{"ignore-lines", "", "a kernel that moved within its file has not changed"},
+       {"ignore-kernels", "", "of recordings, compare what the program called, whatever ran there"},
+       {"ignore-devices", "", "of recordings, devices may differ"},
+       {"ignore-strides", "", "of recordings, strides may differ"}}};
   return spec;
 }
 
@@ -49,7 +55,28 @@ int dump_command(const CommandLine&, std::ostream& out) {
   return kHolds;
 }
 
+namespace {
+
+int diff_recordings(const CommandLine& line, std::ostream& out) {
+  const io::RecordedRun first = io::read_recording(line.arguments().at(0));
+  const io::RecordedRun second = io::read_recording(line.arguments().at(1));
+  for (const io::RecordedRun* run : {&first, &second})
+    if (!run->fault.empty()) out << run->fault << "\n";
+  const std::optional<io::RunDifference> difference =
+      io::diff_runs(first, second,
+                    {.ignore_lines = line.has("ignore-lines"),
+                     .ignore_kernels = line.has("ignore-kernels"),
+                     .ignore_devices = line.has("ignore-devices"),
+                     .ignore_strides = line.has("ignore-strides")});
+  if (!difference) return kHolds;
+  out << io::to_string(first, second, *difference);
+  return kFails;
+}
+
+}  // namespace
+
 int diff_command(const CommandLine& line, std::ostream& out) {
+  if (io::is_recording(line.arguments().at(0))) return diff_recordings(line, out);
   const TableDump before = read_dump(line.arguments().at(0));
   const TableDump after = read_dump(line.arguments().at(1));
   const TableDiff diff = diff_tables(before, after, line.has("ignore-lines"));

@@ -15,10 +15,13 @@
 #include "switchboard/tools/command_line.h"
 #include "switchboard/tools/dump_commands.h"
 #include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/extract_command.h"
 #include "switchboard/tools/guards_command.h"
 #include "switchboard/tools/inspect_commands.h"
 #include "switchboard/tools/page_command.h"
 #include "switchboard/tools/plan_command.h"
+#include "switchboard/tools/record_command.h"
+#include "switchboard/tools/replay_command.h"
 #include "switchboard/tools/run_command.h"
 #include "switchboard/tools/trace_command.h"
 
@@ -51,6 +54,9 @@ std::vector<Command> commands() {
           {explain_spec(), explain_command},
           {dump_spec(), dump_command},
           {diff_spec(), diff_command},
+          {record_spec(), record_command},
+          {replay_spec(), replay_command},
+          {extract_spec(), extract_command},
           {page_spec(), page_command}};
 }
 
@@ -68,8 +74,13 @@ std::string help() {
       "why\n"
       "  sb explain OP [--keys K,K]         where a call goes, key by key\n"
       "  sb dump                            all tables, to keep in a file\n"
-      "  sb diff OLD NEW                    what changed between two dumps\n"
-      "  sb page [RUN.sbr] -o page.html     tables, calls and memory, to look at in a browser\n\n"
+      "  sb diff OLD NEW                    what changed between two dumps, or where two "
+      "recordings "
+      "part\n"
+      "  sb record MODEL [-o F]             keep every call of a program, at every key, in a file\n"
+      "  sb replay RECORDING                make them again, without the program, and compare\n"
+      "  sb extract RECORDING CALL          one call as a program of a page\n"
+      "  sb page [RECORDING] -o page.html   tables, calls and memory, to look at in a browser\n\n"
       "sb COMMAND --help says more. To begin with: sb run examples/digits_mlp --device all\n";
   return text;
 }

@@ -58,7 +58,7 @@ void CallWriter::enter(const OperatorEntry& op, DispatchKeySet keys,
   guarded([&] {
     const ObservedValues given = observed_values;
     CallSite& site = sites_.find(op, keys, kernel);
-    if (running_.empty()) write_context();
+    write_context();
     if (site.seeded) [[unlikely]]
       write_default_generator();
     running_.push_back({&site, std::uncaught_exceptions(), {}});
@@ -74,7 +74,8 @@ void CallWriter::enter(const OperatorEntry& op, DispatchKeySet keys,
     write_enter(site, given);
     out.reserve(Writer::kLongest);
     write_time(file_.now());
-    if (file_.bits() >= RecordedBits::Inputs && running_.size() == 1)
+    if (file_.bits() == RecordedBits::All ||
+        (file_.bits() == RecordedBits::Inputs && running_.size() == 1))
       write_contents(given, running_.back(), false);
     if (out.size() >= kChunkBytes) flush();
   });

@@ -60,7 +60,7 @@ class CallWriter {
   SiteTable sites_;
   std::vector<Running> running_;
   std::vector<std::pair<Context, uint32_t>> contexts_;
-  std::optional<Context> context_;  // of the last call that the program made
+  std::optional<Context> context_;  // of the last call
   uint64_t last_time_ = 0;
   std::exception_ptr error_;
 };

@@ -113,7 +113,7 @@ class Recording::AllThreads final : public Session {
     void close() {
       std::exception_ptr error;
       const std::lock_guard lock(mutex_);
-      for (auto& [thread, writer] : writers_) {
+      for (const std::unique_ptr<Writer>& writer : writers_) {
         const std::lock_guard writing(writer->mutex);
         writer->closed = true;
         writer->calls.finish();
@@ -132,9 +132,9 @@ class Recording::AllThreads final : public Session {
       thread_local std::pair<uint64_t, Writer*> mine{0, nullptr};
       if (mine.first != id_) [[unlikely]] {
         const std::lock_guard lock(mutex_);
-        std::unique_ptr<Writer>& writer = writers_[std::this_thread::get_id()];
-        if (!writer) writer = std::make_unique<Writer>(&file_);
-        mine = {id_, writer.get()};
+        Writer*& writer = by_thread_[std::this_thread::get_id()];
+        if (!writer) writer = writers_.emplace_back(std::make_unique<Writer>(&file_)).get();
+        mine = {id_, writer};
       }
       return *mine.second;
     }
@@ -142,7 +142,8 @@ class Recording::AllThreads final : public Session {
     RecordingFile file_;
     const uint64_t id_;
     std::mutex mutex_;
-    absl::flat_hash_map<std::thread::id, std::unique_ptr<Writer>> writers_;
+    std::vector<std::unique_ptr<Writer>> writers_;
+    absl::flat_hash_map<std::thread::id, Writer*> by_thread_;
   };
 
   Dispatcher& dispatcher_;

@@ -129,6 +129,7 @@ class Parser {
   RecordedRun run_;
   size_t at_ = 0;
   std::vector<ThreadState> threads_;
+  absl::flat_hash_map<uint32_t, uint32_t> thread_places_;  // in threads_, by number in the file
   std::vector<LocalContents> contents_;
   Interned<std::string> strings_;
   Interned<RecordedSite> sites_;
@@ -170,10 +171,10 @@ void Parser::read_chunks() {
     SB_CHECK_VALUE(wire::hash_bytes(payload.data(), length) == hash,
                    "the chunk's bytes are not those that were written");
     if (words[1] == wire::kEndOfFile) return;
-    SB_CHECK_VALUE(words[1] <= threads_.size() + 1, "expected a thread of ", threads_.size() + 1,
-                   ", got ", words[1]);
-    if (words[1] > threads_.size()) threads_.emplace_back().thread = words[1];
-    read_records(threads_[words[1] - 1], payload);
+    const auto [it, added] =
+        thread_places_.try_emplace(words[1], static_cast<uint32_t>(threads_.size()));
+    if (added) threads_.emplace_back().thread = it->second + 1;
+    read_records(threads_[it->second], payload);
     at_ += wire::kChunkHeader + length;
   }
 }

@@ -123,7 +123,7 @@ struct RecordedEvent {
   uint64_t first_result = 0, first_written = 0, end_written = 0;
 };
 
-// What a thread was set to as the program made a call.
+// What a thread was set to as a call was made.
 struct RecordedContext {
   std::vector<std::string> included, excluded;  // functionalities of keys
   bool grad = true;                             // gradients are recorded

@@ -1,0 +1,289 @@
+#include "switchboard/io/recording/recorded_values.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "switchboard/autograd/variable.h"
+#include "switchboard/core/error.h"
+#include "switchboard/core/memory/allocator.h"
+#include "switchboard/io/recording/call_tree.h"
+#include "switchboard/io/safetensors/quote.h"
+
+namespace sb::io {
+namespace {
+
+using Kind = RecordedValue::Kind;
+using Values = absl::Span<const RecordedValue>;
+
+// Past this, a file that names a huge storage is refused and not obeyed.
+constexpr uint64_t kMaxStorage = uint64_t{1} << 40;
+
+// Calls f(value with its elements) for each of several values.
+template <class F>
+void for_each_value(Values values, F&& f) {
+  while (!values.empty()) {
+    const size_t n = extent(values);
+    f(values.first(n));
+    values.remove_prefix(n);
+  }
+}
+
+Device device_of(const RecordedMeta& meta) {
+  const size_t colon = meta.device.find(':');
+  SB_CHECK(find_device_type(meta.device.substr(0, colon)), "a tensor on ", quote(meta.device),
+           ", a device that is not here");
+  return Device(meta.device);
+}
+
+}  // namespace
+
+DispatchKeySet parse_key_set(std::string_view text) {
+  DispatchKeySet keys;
+  SB_CHECK_VALUE(text.size() >= 2 && text.front() == '{' && text.back() == '}',
+                 "expected a set of keys, got ", quote(text));
+  text = text.substr(1, text.size() - 2);
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(", "), text.size());
+    keys |= parse_dispatch_key(text.substr(0, end));
+    text.remove_prefix(std::min(end + 2, text.size()));
+  }
+  return keys;
+}
+
+RecordedValues::RecordedValues(const RecordedRun& run) : run_(run) {
+  for (uint32_t i = 0; i < run.events.size(); ++i)
+    // Of all depths: what a mode passes on is called below it.
+    for (const RecordedValue& value : run.arguments(run.events[i]))
+      if (value.kind == Kind::Tensor) {
+        last_use_[run.tensor(value).id] = i;
+        last_storage_use_[run.tensor(value).storage] = i;
+      }
+  for (const auto& [id, event] : last_use_) by_last_use_.emplace_back(event, id);
+  for (const auto& [id, event] : last_storage_use_) storages_by_last_use_.emplace_back(event, id);
+  std::sort(by_last_use_.begin(), by_last_use_.end());
+  std::sort(storages_by_last_use_.begin(), storages_by_last_use_.end());
+}
+
+void RecordedValues::forget_after(uint32_t event) {
+  const auto forget = [event](auto& by_last_use, size_t& next, auto& known) {
+    for (; next < by_last_use.size() && by_last_use[next].first <= event; ++next)
+      known.erase(by_last_use[next].second);
+  };
+  forget(by_last_use_, forgotten_, tensors_);
+  forget(storages_by_last_use_, forgotten_storages_, storages_);
+}
+
+void RecordedValues::apply_contents(uint32_t event) {
+  for (; next_contents_ < run_.contents.size() && run_.contents[next_contents_].event <= event;
+       ++next_contents_) {
+    const RecordedContents& contents = run_.contents[next_contents_];
+    if (contents.after) continue;
+    Storage& storage = storages_[contents.storage];
+    if (!storage || storage->nbytes() < contents.bytes.size())
+      storage =
+          make_storage(contents.bytes.size(), get_allocator(DeviceType::CPU), DeviceType::CPU);
+    std::memcpy(storage->data(), contents.bytes.data(), contents.bytes.size());
+  }
+}
+
+Stack RecordedValues::arguments(uint32_t event) {
+  Stack stack;
+  for_each_value(run_.arguments(run_.events[event]), [&](Values v) {
+    try {
+      stack.push_back(value(v));
+    } catch (const Error& error) {
+      rethrow_with_context(error, "argument " +
+                                      argument_text(run_.site(run_.events[event]).schema,
+                                                    static_cast<uint32_t>(stack.size())) +
+                                      ": ");
+    }
+  });
+  return stack;
+}
+
+IValue RecordedValues::value(Values values) {
+  const RecordedValue& v = values[0];
+  const auto text = [&]() -> const std::string& { return run_.strings[v.index()]; };
+  switch (v.kind) {
+    case Kind::None:
+      return {};
+    case Kind::Tensor:
+      return tensor(run_.tensor(v));
+    case Kind::Int:
+      return v.number;
+    case Kind::Bool:
+      return v.number != 0;
+    case Kind::Double:
+      return v.real();
+    case Kind::Complex: {
+      const auto& [real, imaginary] = run_.complexes[v.index()];
+      return std::complex<double>(real, imaginary);
+    }
+    case Kind::String:
+      return text();
+    case Kind::DType: {
+      const std::optional<DType> dtype = find_dtype(text());
+      SB_CHECK(dtype, "no dtype ", quote(text()));
+      return *dtype;
+    }
+    case Kind::Device:
+      return Device(text());
+    case Kind::Layout: {
+      const std::optional<Layout> layout = find_layout(text());
+      SB_CHECK(layout, "no layout ", quote(text()));
+      return *layout;
+    }
+    case Kind::MemoryFormat: {
+      const std::optional<MemoryFormat> format = find_memory_format(text());
+      SB_CHECK(format, "no memory format ", quote(text()));
+      return *format;
+    }
+    case Kind::Symbol:
+      SB_THROW(RuntimeError, "a symbol, ", quote(text()), ", which the file does not hold");
+    case Kind::Opaque:
+      SB_THROW(RuntimeError, "an object, ", quote(text()), ", which the file does not hold");
+    case Kind::Generator: {
+      const RecordedGenerator& recorded = run_.generators[v.index()];
+      SB_CHECK(recorded.device == "cpu", "a generator on ", recorded.device);
+      const Generator generator =
+          recorded.is_default ? default_cpu_generator() : make_cpu_generator(0);
+      const std::lock_guard lock(generator->mutex);
+      generator->set_state(recorded.state);
+      return generator;
+    }
+    case Kind::Storage: {
+      const auto found = storages_.find(static_cast<uint64_t>(v.number));
+      SB_CHECK(found != storages_.end(), "a storage, which the file does not hold");
+      return found->second;
+    }
+    default:
+      break;
+  }
+  std::vector<int64_t> ints;
+  std::vector<double> doubles;
+  std::vector<bool> bools;
+  std::vector<Tensor> tensors;
+  std::vector<std::optional<Tensor>> optional_tensors;
+  std::vector<IValue> any;
+  for_each_value(values.subspan(1, extent(values) - 1), [&](Values element) {
+    IValue e = value(element);
+    switch (v.kind) {
+      case Kind::IntList:
+        return ints.push_back(e.to_int());
+      case Kind::DoubleList:
+        return doubles.push_back(e.to_double());
+      case Kind::BoolList:
+        return bools.push_back(e.to_bool());
+      case Kind::TensorList:
+        return tensors.push_back(e.to_tensor());
+      case Kind::OptionalTensorList:
+        optional_tensors.push_back(e.is_None() ? std::nullopt : std::optional(e.to_tensor()));
+        return;
+      default:
+        return any.push_back(std::move(e));
+    }
+  });
+  switch (v.kind) {
+    case Kind::IntList:
+      return ints;
+    case Kind::DoubleList:
+      return doubles;
+    case Kind::BoolList:
+      return bools;
+    case Kind::TensorList:
+      return tensors;
+    case Kind::OptionalTensorList:
+      return optional_tensors;
+    default:
+      return any;
+  }
+}
+
+Tensor RecordedValues::tensor(const RecordedTensor& recorded) {
+  if (!recorded.defined()) return {};
+  const auto known = tensors_.find(recorded.id);
+  if (known == tensors_.end()) return tensors_.emplace(recorded.id, make(recorded)).first->second;
+  // Autograd's own marks come without a call.
+  const Tensor& tensor = known->second;
+  const bool wanted = run_.meta(recorded).requires_grad;
+  if (requires_grad(tensor) != wanted && is_leaf(tensor)) set_requires_grad(tensor, wanted);
+  return tensor;
+}
+
+Storage RecordedValues::storage(const RecordedTensor& recorded, Device device) {
+  Storage& storage = storages_[recorded.storage];
+  if (storage) return storage;
+  const uint64_t nbytes = run_.storages.at(recorded.storage).nbytes;
+  SB_CHECK(nbytes <= kMaxStorage, "a storage of ", nbytes, " bytes");
+  SB_CHECK(device.is_meta() || nbytes == 0 || run_.has_contents,
+           "a tensor whose elements the file does not hold; record them (Elements::Inputs)");
+  storage = make_storage(nbytes, get_allocator(device.type), device.type);
+  return storage;
+}
+
+Tensor RecordedValues::make(const RecordedTensor& recorded) {
+  const RecordedMeta& meta = run_.meta(recorded);
+  SB_CHECK(meta.symbols.empty(), "a tensor of sizes ", meta.symbols,
+           ", which are no numbers in the file");
+  DispatchKeySet keys = parse_key_set(meta.keys);
+  Device device = device_of(meta);
+  if (meta.fake) {
+    keys = internal::kDeviceKeys.tensor[0][static_cast<size_t>(DeviceType::Meta)];
+    device = DeviceType::Meta;
+  } else {
+    SB_CHECK(device.is_cpu() || device.is_meta(), "a tensor on ", meta.device,
+             ", whose elements the file does not hold");
+  }
+  SB_CHECK(recorded.storage != 0, "a tensor without a storage, which only its mode can make");
+  Tensor tensor(make_intrusive<TensorImpl>(storage(recorded, device), keys, meta.dtype, device));
+  tensor.impl()->set_sizes_and_strides(meta.sizes, meta.strides);
+  tensor.impl()->set_storage_offset(meta.offset);
+  if (device.is_cpu() && tensor.numel() != 0) {
+    // A damaged file must not lead a kernel out of its memory.
+    int64_t last = meta.offset;
+    for (size_t d = 0; d < meta.sizes.size(); ++d) last += (meta.sizes[d] - 1) * meta.strides[d];
+    SB_CHECK(meta.offset >= 0 && last >= 0 &&
+                 static_cast<uint64_t>(last) < tensor.storage()->nbytes() / tensor.itemsize(),
+             "a tensor that reaches out of its storage");
+  }
+  if (meta.wrapped_number) tensor.impl()->set_wrapped_number(true);
+  if (meta.fake) tensor = fake_mode().from_meta(tensor, device_of(meta));
+  if (meta.requires_grad) set_requires_grad(tensor);
+  return tensor;
+}
+
+FakeTensorMode& RecordedValues::fake_mode() {
+  if (!fake_) fake_.emplace();
+  return *fake_;
+}
+
+void RecordedValues::note(uint32_t event, const Stack& arguments, const Stack& results) {
+  const RecordedEvent& e = run_.events[event];
+  size_t i = 0;
+  for_each_value(run_.results(e), [&](Values v) {
+    if (i < results.size()) note_value(v, results[i++]);
+  });
+  i = 0;
+  const std::vector<uint32_t>& written = run_.site(e).written;
+  for_each_value(run_.written(e), [&](Values v) {
+    if (i < written.size() && written[i] < arguments.size()) note_value(v, arguments[written[i]]);
+    ++i;
+  });
+}
+
+void RecordedValues::note_value(Values values, const IValue& value) {
+  std::vector<Tensor> tensors;
+  value.for_each_tensor([&](const Tensor& t) { tensors.push_back(t); });
+  size_t i = 0;
+  for (const RecordedValue& v : values)
+    if (v.kind == Kind::Tensor && i < tensors.size()) note_tensor(run_.tensor(v), tensors[i++]);
+}
+
+void RecordedValues::note_tensor(const RecordedTensor& recorded, const Tensor& tensor) {
+  if (!recorded.defined() || !tensor.defined()) return;
+  if (last_use_.contains(recorded.id)) tensors_[recorded.id] = tensor;
+  if (tensor.storage() && last_storage_use_.contains(recorded.storage))
+    storages_[recorded.storage] = tensor.storage();
+}
+
+}  // namespace sb::io
