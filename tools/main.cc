@@ -79,7 +79,7 @@ std::string help() {
       "  sb record MODEL [-o F]             keep every call of a program, at every key, in a file\n"
       "  sb replay RECORDING                make them again, without the program, and compare\n"
       "  sb extract RECORDING CALL          one call as a program of a page\n"
-      "  sb page [RUN.sbr] -o page.html     tables, calls and memory, to look at in a browser\n\n"
+      "  sb page [RECORDING] -o page.html   tables, calls and memory, to look at in a browser\n\n"
       "sb COMMAND --help says more. To begin with: sb run examples/digits_mlp --device all\n";
   return text;
 }
