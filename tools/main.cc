@@ -12,6 +12,7 @@
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/io/safetensors/quote.h"
 #include "switchboard/tools/check_command.h"
+#include "switchboard/tools/check_ranks_command.h"
 #include "switchboard/tools/command_line.h"
 #include "switchboard/tools/dump_commands.h"
 #include "switchboard/tools/exit_status.h"
@@ -45,6 +46,7 @@ std::vector<Command> commands() {
           {trace_spec(), trace_command},
           {plan_spec(), without_gradients<plan_command>},
           {guards_spec(), without_gradients<guards_command>},
+          {check_ranks_spec(), check_ranks_command},
           {ops_spec(), ops_command},
           {table_spec(), table_command},
           {explain_spec(), explain_command},
@@ -61,6 +63,7 @@ std::string help() {
       "  sb plan MODEL [--device D]         FLOPs, memory and an arena, for a device that is not "
       "here\n"
       "  sb guards MODEL                    the batch sizes that a program takes, and why\n"
+      "  sb check-ranks MODEL --ranks N     where the ranks of a program would part or hang\n"
       "  sb ops [GLOB]                      list operators\n"
       "  sb table OP                        the computed table: which kernel at which key, and "
       "why\n"
