@@ -121,10 +121,14 @@ void Call::exchange(absl::Span<const ConstBytes> sends, absl::Span<const Bytes> 
 
 CallPlaceGuard::CallPlaceGuard(SourceLocation where)
     : where_(where), outer_(std::exchange(innermost_place, this)) {}
+CallPlaceGuard::CallPlaceGuard(std::string place)
+    : place_(std::move(place)), outer_(std::exchange(innermost_place, this)) {}
 CallPlaceGuard::~CallPlaceGuard() { innermost_place = outer_; }
 
 std::string CallPlaceGuard::describe() {
-  if (!innermost_place || innermost_place->where_.line() == 0) return "";
+  if (!innermost_place) return "";
+  if (!innermost_place->place_.empty()) return " at " + innermost_place->place_;
+  if (innermost_place->where_.line() == 0) return "";
   return str_cat(" at ", innermost_place->where_.file_name(), ":",
                  static_cast<uint64_t>(innermost_place->where_.line()));
 }

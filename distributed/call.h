@@ -66,6 +66,8 @@ GroupPtr find_group(const IValue& group_name);
 class CallPlaceGuard {
  public:
   explicit CallPlaceGuard(SourceLocation where);
+  // A place of another kind, "model.pt2: nodes[3] (all_reduce)".
+  explicit CallPlaceGuard(std::string place);
   ~CallPlaceGuard();
   CallPlaceGuard(const CallPlaceGuard&) = delete;
   CallPlaceGuard& operator=(const CallPlaceGuard&) = delete;
@@ -75,6 +77,7 @@ class CallPlaceGuard {
 
  private:
   const SourceLocation where_;
+  const std::string place_;
   const CallPlaceGuard* const outer_;
 };
 

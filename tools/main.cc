@@ -2,16 +2,22 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/distributed/mpi/mpi_engine.h"
+#include "switchboard/distributed/one_process/run_ranks.h"
+#include "switchboard/distributed/world.h"
 #include "switchboard/io/safetensors/quote.h"
 #include "switchboard/tools/check_command.h"
+#include "switchboard/tools/check_ranks_command.h"
 #include "switchboard/tools/command_line.h"
 #include "switchboard/tools/dump_commands.h"
 #include "switchboard/tools/exit_status.h"
@@ -49,6 +55,7 @@ std::vector<Command> commands() {
           {trace_spec(), trace_command},
           {plan_spec(), without_gradients<plan_command>},
           {guards_spec(), without_gradients<guards_command>},
+          {check_ranks_spec(), check_ranks_command},
           {ops_spec(), ops_command},
           {table_spec(), table_command},
           {explain_spec(), explain_command},
@@ -69,6 +76,7 @@ std::string help() {
       "  sb plan MODEL [--device D]         FLOPs, memory and an arena, for a device that is not "
       "here\n"
       "  sb guards MODEL                    the batch sizes that a program takes, and why\n"
+      "  sb check-ranks MODEL --ranks N     where the ranks of a program would part or hang\n"
       "  sb ops [GLOB]                      list operators\n"
       "  sb table OP                        the computed table: which kernel at which key, and "
       "why\n"
@@ -80,24 +88,55 @@ std::string help() {
       "  sb replay RECORDING                make them again, without the program, and compare\n"
       "  sb extract RECORDING CALL          one call as a program of a page\n"
       "  sb page [RECORDING] -o page.html   tables, calls and memory, to look at in a browser\n\n"
+      "A program with collectives runs on ranks, of which the first prints: sb --ranks 4 COMMAND "
+      "on\n"
+      "threads, mpirun -n 4 sb --mpi COMMAND on processes.\n\n"
       "sb COMMAND --help says more. To begin with: sb run examples/digits_mlp --device all\n";
   return text;
 }
 
-int run(const std::vector<std::string>& words) {
+int run(const std::vector<std::string>& words, std::ostream& out) {
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-    (words.empty() ? std::cerr : std::cout) << help();
+    (words.empty() ? std::cerr : out) << help();
     return words.empty() ? kBadInput : kHolds;
   }
   for (const Command& command : commands()) {
     if (command.spec.name != words[0]) continue;
     const CommandLine line =
         CommandLine::parse(command.spec, absl::MakeConstSpan(words).subspan(1));
-    if (!line.has("help")) return command.run(line, std::cout);
-    std::cout << command.spec.help();
+    if (!line.has("help")) return command.run(line, out);
+    out << command.spec.help();
     return kHolds;
   }
   SB_THROW(ValueError, "unknown command ", io::quote(words[0]), "; see sb --help");
+}
+
+// Runs a command as every rank of a program with collectives; the first prints.
+int run_as_rank(const std::vector<std::string>& words) {
+  std::ostream nowhere(nullptr);
+  return run(words, get_rank() == 0 ? std::cout : nowhere);
+}
+int run_on_threads(const std::vector<std::string>& words) {
+  int ranks = 0;
+  SB_CHECK_VALUE(words.size() > 1 && absl::SimpleAtoi(words[1], &ranks),
+                 "--ranks: expected a number; see sb --help");
+  std::atomic<int> worst{kHolds};
+  run_ranks(ranks, [&] {
+    const int status = run_as_rank({words.begin() + 2, words.end()});
+    if (status != kHolds) worst = status;
+  });
+  return worst;
+}
+int run_under_mpirun(const std::vector<std::string>& words) {
+  int status = kHolds;
+  const int failed = run_mpi([&] { status = run_as_rank({words.begin() + 1, words.end()}); });
+  return failed ? kBadInput : status;
+}
+
+int run_all(const std::vector<std::string>& words) {
+  if (!words.empty() && words[0] == "--ranks") return run_on_threads(words);
+  if (!words.empty() && words[0] == "--mpi") return run_under_mpirun(words);
+  return run(words, std::cout);
 }
 
 }  // namespace
@@ -109,7 +148,7 @@ int main(int argc, char** argv) {
     if (::chdir(folder) != 0) std::cerr << "sb: cannot go to " << folder << "\n";
   }
   try {
-    const int status = sb::tools::run({argv + 1, argv + argc});
+    const int status = sb::tools::run_all({argv + 1, argv + argc});
     std::cout.flush();
     if (std::cout) return status;
     std::cerr << "sb: cannot write the output\n";

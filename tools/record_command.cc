@@ -37,7 +37,7 @@ const CommandSpec& record_spec() {
       "Runs an exported program and keeps every call at every key in a file: operator, kernel and\n"
       "why it ran, tensors, numbers, times. MODEL is what 'sb run' takes. 'sb replay', 'sb diff',\n"
       "'sb extract' and 'sb page' read the file. Exit status: as of 'sb trace'.",
-      {{"out", "F", "the file (run.sbr)", false, 'o'},
+      {{"out", "F", "the file (-o F); run.sbr unless given"},
        {"elements", "E",
         "of tensors: none, hashes, inputs (default: hashes, and what a replay needs), or all"},
        {"device", "D", "cpu (default), dummy, fake, fake:DEVICE such as fake:cuda:0"},

@@ -104,6 +104,18 @@ TEST_CASE("the trace names operators, keys and source lines", "[tools][sb]") {
              Contains("aten::addmm  CPU  ops/") && Contains("permute"));
 }
 
+TEST_CASE("a program with collectives runs on ranks, and the first prints", "[tools][sb]") {
+  const std::string program = "tools/ranks/all_reduce.pt2";
+  const std::string page =
+      sb("--ranks 2 run " + program + " --random-weights 1 --check-metadata", 0);
+  CHECK_THAT(page, Contains("ok: every value has the dtype, sizes and strides that were recorded"));
+  CHECK(page.find("ok:") == page.rfind("ok:"));
+  CHECK_THAT(sb("run " + program + " --random-weights 1 --check-metadata", 2),
+             Contains("no ranks were started on this thread"));
+  CHECK_THAT(sb("--ranks 3 run " + program + " --random-weights 1 --check-metadata", 2),
+             Contains("group_size is 2, and the group has 3 ranks"));
+}
+
 TEST_CASE("outputs that differ are status 1", "[tools][sb]") {
   const TemporaryFolder folder;
   sb("run " + kModel + " --save-outputs " + (folder / "saved.safetensors"), 0);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "switchboard/core/error.h"
 #include "switchboard/distributed/digest.h"
@@ -63,8 +65,24 @@ void collectives() {
   sb::barrier();
 }
 
+// Mean time of an all_reduce, on the first rank.
+void time() {
+  for (const auto& [size, repeat] : {std::pair<int64_t, int>{1, 20'000}, {4'000'000, 20}}) {
+    const Tensor x = numbers(size);
+    sb::all_reduce_(x, "max");
+    sb::barrier();
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < repeat; ++i) sb::all_reduce_(x, "max");
+    const std::chrono::duration<double, std::micro> all = std::chrono::steady_clock::now() - begin;
+    if (sb::get_rank() == 0)
+      std::printf("all_reduce of %lld floats: %.1f us\n", static_cast<long long>(size),
+                  all.count() / repeat);
+  }
+}
+
 const std::map<std::string, std::function<void()>> programs = {
     {"collectives", collectives},
+    {"time", time},
     {"diverge",
      [] {
        sb::all_reduce(numbers(10), "sum");
