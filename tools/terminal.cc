@@ -28,6 +28,7 @@ Line cells_of(const std::string& text) {
   if (const size_t at = rest.rfind(" ["); at != rest.npos && rest.ends_with(']')) {
     rule = rest.substr(at + 1);
     rest.resize(at);
+    rest.resize(rest.find_last_not_of(' ') + 1);
   }
   while (!rest.empty()) {
     const size_t end = rest.find("  ");

@@ -21,7 +21,7 @@ TEST_CASE("text that goes to no terminal stays as it is", "[tools][terminal]") {
 TEST_CASE("columns line up, however long a cell is", "[tools][terminal]") {
   CHECK(styled(kTable, {true, false}) ==
         "aten::f(Tensor self) -> Tensor\n"
-        "CPU            ops/f.cc:3                                            [kernel]\n"
+        "CPU            ops/f.cc:3                                        [kernel]\n"
         "Functionalize  transforms/functionalization/functionalize.cc:60  [backend fallback]\n");
 }
 
