@@ -103,6 +103,8 @@ void CallWriter::flush() {
 }
 
 void CallWriter::write_time(uint64_t now) {
+  // The counters of two processors may differ by a little.
+  now = std::max(now, last_time_);
   values_.out().number(now - last_time_);
   last_time_ = now;
 }

@@ -98,6 +98,10 @@ class Differ {
   absl::flat_hash_map<uint64_t, std::pair<uint32_t, uint32_t>> versions_;
   // Storages of the first run whose memory nobody wrote to, wholly or in part, and that differs.
   absl::flat_hash_set<uint64_t> fresh_;
+  // The events of the first run at which its storages are first seen, and the one that is looked
+  // at.
+  absl::flat_hash_map<uint64_t, uint32_t> first_seen_;
+  uint32_t now_ = 0;
   size_t next_contents_ = 0;
   std::optional<RunDifference> difference_;
 };
@@ -240,12 +244,16 @@ bool Differ::begin_differs(uint32_t i, uint32_t j, bool* garbage) {
   const RecordedEvent& b = b_.events[j];
   const RecordedSite& site = a_.site(a);
   settle(i);
+  now_ = i;
   Values va = a_.arguments(a), vb = b_.arguments(b);
   // What was given comes first: another kernel may follow from it.
   for (uint32_t n = 0; !va.empty() && !vb.empty(); ++n) {
     const Values first = va.first(extent(va)), second = vb.first(extent(vb));
     const RecordedTensor* bits = nullptr;
     const std::string detail = value_difference(first, second, &bits);
+    // A kernel's own memory may be given on before it is written to. If it is not for that that it
+    // differs, what the kernel gives does too.
+    if (bits && a.depth > 0 && first_seen_.at(bits->storage) == i) fresh_.insert(bits->storage);
     if (bits && fresh_.contains(bits->storage)) {
       *garbage = *garbage || !overwrites(site, n);
     } else if (!detail.empty()) {
@@ -387,6 +395,7 @@ std::string Differ::tensor_difference(const RecordedTensor& a, const RecordedTen
     return differ("requires a gradient:", x.requires_grad ? "yes" : "no",
                   y.requires_grad ? "yes" : "no");
   const bool known = tensors_.has(a.id);
+  first_seen_.try_emplace(a.storage, now_);
   if (!tensors_.match(a.id, b.id))
     return str_cat("another tensor: %", a.id, " and %", b.id, ", which were not the same before");
   if (!options_.ignore_kernels && !storages_.match(a.storage, b.storage))

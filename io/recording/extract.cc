@@ -393,6 +393,7 @@ Extract extract_cpp(const RecordedRun& run, uint32_t event, const std::string& d
   std::string body;
   bool fake = false;
   // Storages, then tensors on them.
+  std::map<uint64_t, std::string> bases;
   for (const auto& [id, window] : inputs.storages) {
     if (window.fake) continue;
     const NumberType type = number_type(window.dtype, window.bytes);
@@ -401,8 +402,13 @@ Extract extract_cpp(const RecordedRun& run, uint32_t event, const std::string& d
         : window.in_file
             ? str_cat("file(", window.file_offset, ", ", window.bytes.size(), ")")
             : str_cat("bytes<", type.cpp, ">({", numbers_text(type, window.bytes), "})");
-    body += str_cat("  const Tensor s", id, " = storage(", cpp_string(to_string(window.dtype)),
-                    ", ", window.elements, ", ", elements, ");\n");
+    const std::string made = str_cat("storage(", cpp_string(to_string(window.dtype)), ", ",
+                                     window.elements, ", ", elements, ")");
+    // One that tensors share has a name.
+    const auto users = std::count_if(inputs.tensors.begin(), inputs.tensors.end(),
+                                     [&, id = id](const auto& x) { return x.storage == id; });
+    bases[id] = users > 1 ? str_cat("s", id) : made;
+    if (users > 1) body += str_cat("  const Tensor s", id, " = ", made, ";\n");
   }
   for (size_t i = 0; i < inputs.tensors.size(); ++i) {
     const Inputs::Input& input = inputs.tensors[i];
@@ -417,7 +423,7 @@ Extract extract_cpp(const RecordedRun& run, uint32_t event, const std::string& d
       SB_CHECK_VALUE(meta.device == "cpu" || meta.device.starts_with("meta"),
                      "no source is written for a tensor on ", meta.device);
       body += meta.device == "cpu"
-                  ? str_cat("  const Tensor x", i, " = alias_with(s", input.storage, ", ",
+                  ? str_cat("  const Tensor x", i, " = alias_with(", bases[input.storage], ", ",
                             shape_text(meta.sizes), ", ", shape_text(meta.strides), ", ",
                             input.offset, ");\n")
                   : str_cat("  const Tensor x", i, " = empty_strided_on(Device(\"meta\"), ",
@@ -461,11 +467,13 @@ Extract extract_cpp(const RecordedRun& run, uint32_t event, const std::string& d
   }
   const bool reads = std::any_of(inputs.storages.begin(), inputs.storages.end(),
                                  [](const auto& s) { return s.second.in_file; });
-  const bool has_storages = body.find(" = storage(") != std::string::npos;
+  const bool has_storages = body.find("storage(") != std::string::npos;
   const bool has_numbers = body.find("bytes<") != std::string::npos;
 
-  std::string text = str_cat("// ", title(run, event, inputs), ".\n",
-                             "#include <cmath>\n#include <cstring>\n#include <iostream>\n");
+  std::string text =
+      str_cat("// ", title(run, event, inputs), ".\n", "#include <cstring>\n#include <iostream>\n");
+  if (arguments.find("NAN") != arguments.npos || arguments.find("INFINITY") != arguments.npos)
+    text += "#include <cmath>\n";
   if (reads) text += "#include <fstream>\n";
   for (const std::string& header : headers)
     text += str_cat("#include \"switchboard/", header, "\"\n");

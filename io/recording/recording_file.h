@@ -3,14 +3,15 @@
 #ifndef SWITCHBOARD_IO_RECORDING_RECORDING_FILE_H_
 #define SWITCHBOARD_IO_RECORDING_RECORDING_FILE_H_
 
-#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <string_view>
 
+#include "absl/container/flat_hash_map.h"
 #include "switchboard/core/storage.h"
 #include "switchboard/core/tensor.h"
+#include "switchboard/io/recording/clock.h"
 #include "switchboard/io/recording/identity_table.h"
 
 namespace sb::internal {
@@ -34,10 +35,7 @@ class RecordingFile {
   void close();
 
   // Nanoseconds from the beginning.
-  uint64_t now() const {
-    return static_cast<uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count());
-  }
+  uint64_t now() const { return clock_.now(); }
   RecordedBits bits() const { return bits_; }
 
   IdentityTable<TensorImpl> tensors;
@@ -48,12 +46,11 @@ class RecordingFile {
   bool change_contents(uint64_t storage, uint64_t hash);
 
  private:
-  using Clock = std::chrono::steady_clock;
   void write(const void* data, size_t bytes);
 
   std::string path_;
   RecordedBits bits_;
-  Clock::time_point start_ = Clock::now();
+  CallClock clock_;
   int fd_ = -1;
   std::mutex mutex_;
   uint32_t threads_ = 0;

@@ -70,12 +70,22 @@ std::string symbols_of(const Tensor& tensor) {
 
 }  // namespace
 
-void ValueWriter::string(std::string_view text) {
+uint32_t ValueWriter::string(std::string_view text) {
   const auto [it, added] =
       strings_.try_emplace(io::to_absl(text), static_cast<uint32_t>(strings_.size()));
   out_.reserve(Writer::kLongest);
   out_.number(it->second);
   if (added) out_.text(text);
+  return it->second;
+}
+
+void ValueWriter::device(Device device) {
+  if (last_device_ && last_device_->first == device) {
+    out_.reserve(Writer::kLongest);
+    return out_.number(last_device_->second);
+  }
+  const uint32_t number = string(to_string(device));
+  last_device_ = {device, number};
 }
 
 uint64_t ValueWriter::storage_id(const Tensor& tensor) {
@@ -86,30 +96,27 @@ void ValueWriter::tensor(const Tensor& tensor) {
   if (!tensor.defined()) return other(Kind::Tensor);
   const TensorImpl* const impl = tensor.impl();
   const uint64_t epoch = file_.tensors.epoch() + file_.storages.epoch();
-  if (epoch != epoch_) [[unlikely]] {
-    known_.fill({});
-    epoch_ = epoch;
-  }
   Known& known = known_[reinterpret_cast<uintptr_t>(impl) / 64 % known_.size()];
   const uint64_t meta = fingerprint_of(tensor);
-  if (known.impl == impl && known.meta == meta && known.storage == impl->storage().get() &&
-      known.version == impl->version() && file_.bits() == RecordedBits::Nothing) [[likely]] {
+  if (known.impl == impl && known.epoch == epoch && known.meta == meta &&
+      known.storage == impl->storage().get() && known.version == impl->version() &&
+      file_.bits() == RecordedBits::Nothing) [[likely]] {
     out_.reserve(Writer::kLongest);
     out_.number(head(Form::SameTensor, zigzag(static_cast<int64_t>(known.id - last_tensor_))));
     last_tensor_ = known.id;
     return;
   }
-  tensor_anew(tensor, &known, meta);
+  tensor_anew(tensor, &known, meta, epoch);
 }
 
-void ValueWriter::tensor_anew(const Tensor& tensor, Known* known, uint64_t meta) {
+void ValueWriter::tensor_anew(const Tensor& tensor, Known* known, uint64_t meta, uint64_t epoch) {
   using namespace io::wire;  // NOLINT: what is said anew
   const TensorImpl* const impl = tensor.impl();
   const StorageImpl* const storage = impl->storage().get();
   uint8_t what = 0;
-  if (known->impl != impl) {
-    *known = {impl, file_.tensors.find(impl).id};
-    what = kMeta | kVersion;
+  if (known->impl != impl || known->epoch != epoch) {
+    *known = {.impl = impl, .id = file_.tensors.find(impl).id, .epoch = epoch};
+    what = kMeta | kStorage | kVersion;
   }
   if (known->meta != meta) what |= kMeta;
   if (known->storage != storage) what |= kStorage;
@@ -145,7 +152,7 @@ void ValueWriter::tensor_anew(const Tensor& tensor, Known* known, uint64_t meta)
   }
   if (what & kStorageFacts) {
     out_.number(known->nbytes);
-    string(to_string(storage->device()));
+    device(storage->device());
   }
   out_.reserve(2 * Writer::kLongest);
   if (what & kVersion) out_.number(known->version);

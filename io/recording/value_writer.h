@@ -5,8 +5,10 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "switchboard/dispatch/schema/cpp_types.h"
@@ -23,8 +25,8 @@ class ValueWriter {
   explicit ValueWriter(RecordingFile* file) : file_(*file) {}
 
   io::wire::Writer& out() { return out_; }
-  // The number of a text, with the text if it is new.
-  void string(std::string_view text);
+  // The number of a text, with the text if it is new. Returns it.
+  uint32_t string(std::string_view text);
   void value(const IValue& value);
   // An argument or a result in its C++ type.
   void typed_value(TypeCode code, const void* value);
@@ -43,12 +45,14 @@ class ValueWriter {
     size_t nbytes = 0;
     uint64_t hash = 0;
     uint32_t version = 0;
+    uint64_t epoch = 0;  // of the file's tables: addresses are known for one
   };
   struct Visitor;
 
   void tensor(const Tensor& tensor);
-  void tensor_anew(const Tensor& tensor, Known* known, uint64_t meta);
+  void tensor_anew(const Tensor& tensor, Known* known, uint64_t meta, uint64_t epoch);
   void meta(const Tensor& tensor, uint64_t fingerprint);
+  void device(Device device);
   void other(io::RecordedValue::Kind kind, size_t room = 0);
   void integer(int64_t v);
   void real(double v);
@@ -59,10 +63,10 @@ class ValueWriter {
   RecordingFile& file_;
   io::wire::Writer out_;
   uint64_t last_tensor_ = 0, last_storage_ = 0;
-  // Addresses are known for an epoch of the file's table.
-  uint64_t epoch_ = 0;
   std::array<Known, 1024> known_{};
   absl::flat_hash_map<std::string, uint32_t> strings_;
+  // The device that was written last, and its text's number.
+  std::optional<std::pair<Device, uint32_t>> last_device_;
   absl::flat_hash_map<uint64_t, uint32_t> metas_;
 };
 
