@@ -213,7 +213,8 @@ std::string schema_of_kernel(std::string_view op, const KernelFunction& kernel,
   SB_CHECK_VALUE(!options.mutates_unknown || options.mutates_args.empty(), op,
                  ": expected either mutates_args or mutates_unknown, got both");
   const Mutation mutation = options.mutates_unknown ? Mutation::Unknown : Mutation::Listed;
-  return infer_schema(op, *kernel.signature, options.arguments, options.mutates_args, mutation);
+  return infer_schema(op, *kernel.signature, options.arguments, options.mutates_args, mutation,
+                      options.tags);
 }
 
 }  // namespace internal

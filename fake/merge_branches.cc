@@ -90,7 +90,7 @@ std::vector<Tensor> merge_branches(FakeMode& mode, const std::vector<BranchResul
     check_same_metadata(branch.name, branch.tensors, first.name, first.tensors, agree);
   };
   for (const BranchResults& branch : branches)
-    check(branch, mode.shape_env() ? Agree::DTypes : Agree::GraphStrides);
+    check(branch, mode.shape_env() ? Agree::GraphDTypes : Agree::GraphStrides);
   if (!mode.shape_env()) return first.tensors;
   std::vector<Tensor> results;
   for (size_t i = 0; i < first.tensors.size(); ++i)

@@ -161,8 +161,9 @@ TEST_CASE("an argument that is no fake tensor of the mode is refused, with the w
       "another, in aten::add.Tensor(float32[2] on cpu, float32[2] on cpu)");
   refuses<RuntimeError>(
       [&] { add(x, meta, 3); },
-      "aten::add.Tensor: argument 1 'other': expected a fake tensor, got a meta one, float32[2] on "
-      "meta, in aten::add.Tensor(float32[2] on cpu, float32[2] on meta, alpha=3)");
+      "aten::add.Tensor: argument 1 'other': expected a fake tensor, got a real one, float32[2] on "
+      "meta, in aten::add.Tensor(float32[2] on cpu, float32[2] on meta, alpha=3); convert it with "
+      "FakeTensorMode::from_tensor, or allow_non_fake_inputs");
 }
 
 TEST_CASE("a real tensor is refused where the operator changes shapes, whatever the mode allows") {

@@ -4,6 +4,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/foreach/foreach.h"
 #include "switchboard/ops/indexing/embedding.h"

@@ -89,14 +89,14 @@ TEST_CASE("operations with a symbol go to its node", "[core][sym_int]") {
   CHECK_THROWS_AS(SymInt((n == 1).value()), ValueError);  // a condition is no integer
 }
 
-TEST_CASE("asking a condition guards, and && stops where the language does", "[core][sym_bool]") {
+TEST_CASE("asking a condition guards, and && and || of two ask one question", "[core][sym_bool]") {
   std::string log;
   const SymInt n(make_intrusive<Recorder>(SymKind::Int, "n", &log));
   {
     SymReason reason("aten::view");
     if (n == 1 || n == 2) log += "then\n";
   }
-  CHECK(log == "guard ==(n;1;) in aten::view line 0\nthen\n");
+  CHECK(log == "guard |(==(n;1;);==(n;2;);) in aten::view line 0\nthen\n");
   log.clear();
   CHECK(guard_bool(n == 1));
   CHECK(log == "guard ==(n;1;) in nothing line 1\n");

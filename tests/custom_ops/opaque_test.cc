@@ -192,8 +192,12 @@ TEST_CASE("on fake tensors an opaque operator without a fake rule is refused by 
   CHECK_THROWS_WITH(call("opaque::parts", x), StartsWith("opaque::parts: "));
   // One that returns nothing has nothing to give: what it writes keeps its shape.
   const Tensor z = x * 1.0;
-  write(z);
-  CHECK(z.describe() == x.describe());
+  if (style.name == "at CompositeExplicitAutograd") {  // whose kernel is there for Meta, too
+    CHECK_THROWS_WITH(write(z), StartsWith("opaque::write_triple: "));
+  } else {
+    write(z);
+    CHECK(z.describe() == x.describe());
+  }
 }
 
 SB_OP(declared, "opaque_declared::triple(Tensor x) -> Tensor");

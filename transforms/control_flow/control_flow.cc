@@ -136,7 +136,7 @@ void check_same_strides(std::string_view who, size_t i, const Tensor& got, std::
 
 void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, std::string_view of,
                          const std::vector<Tensor>& expected, Agree agree) {
-  const std::string_view why = agree < Agree::GraphSizes
+  const std::string_view why = agree < Agree::GraphDTypes
                                    ? ""
                                    : "; a graph, and fake tensors, stand for whatever the data say";
   SB_CHECK(got.size() == expected.size(), who, ": expected ", expected.size(),
@@ -144,7 +144,7 @@ void check_same_metadata(std::string_view who, const std::vector<Tensor>& got, s
   for (size_t i = 0; i < got.size(); ++i) {
     const Tensor &a = expected[i], &b = got[i];
     SB_CHECK(a.dtype() == b.dtype() && a.device() == b.device() &&
-                 (agree == Agree::DTypes || same_sizes(a, b)),
+                 (agree == Agree::DTypes || agree == Agree::GraphDTypes || same_sizes(a, b)),
              who, ": result ", i, ": expected ", a.describe(), ", as of ", of, ", got ",
              b.describe(), why);
     if (agree == Agree::GraphStrides) check_same_strides(who, i, b, of, a);

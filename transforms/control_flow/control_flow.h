@@ -58,7 +58,7 @@ bool same_strides(const Tensor& a, const Tensor& b);
 
 // What tensors must agree in: dtypes and devices, then sizes, then strides. Those of a graph, or of
 // fake tensors, stand for whatever the data say.
-enum class Agree : uint8_t { DTypes, Sizes, GraphSizes, GraphStrides };
+enum class Agree : uint8_t { DTypes, Sizes, GraphDTypes, GraphSizes, GraphStrides };
 // Throws RuntimeError, naming the result and both metadata, unless `got`, the results of the
 // function `who`, are as many tensors as `expected`, which are those `of`, and agree with them.
 // Strides of dimensions without a second element do not matter.

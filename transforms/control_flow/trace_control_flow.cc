@@ -154,7 +154,7 @@ void check_branch(std::string_view who, const std::vector<Tensor>& got, std::str
   const auto is_of_mode = [](const Tensor& t) { return t.impl()->mode_data() != nullptr; };
   check_same_metadata(
       who, got, of, expected,
-      std::ranges::any_of(expected, is_of_mode) ? Agree::DTypes : Agree::GraphStrides);
+      std::ranges::any_of(expected, is_of_mode) ? Agree::GraphDTypes : Agree::GraphStrides);
 }
 
 GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
