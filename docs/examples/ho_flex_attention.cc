@@ -1,4 +1,4 @@
-// Attention whose scores functions change.
+// Attention with scores of one's own.
 
 #include <iostream>
 
