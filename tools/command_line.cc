@@ -13,6 +13,12 @@ namespace {
 
 const FlagSpec kHelp{"help", "", "this page"};
 
+const FlagSpec* find_spec(const CommandSpec& spec, char letter) {
+  if (letter == 'h') return &kHelp;
+  const auto found = std::ranges::find(spec.flags, letter, &FlagSpec::letter);
+  return found == spec.flags.end() ? nullptr : &*found;
+}
+
 const FlagSpec* find_spec(const CommandSpec& spec, std::string_view name) {
   if (name == kHelp.name) return &kHelp;
   const auto found = std::ranges::find(spec.flags, name, &FlagSpec::name);
@@ -20,7 +26,8 @@ const FlagSpec* find_spec(const CommandSpec& spec, std::string_view name) {
 }
 
 std::string flag_text(const FlagSpec& flag) {
-  return str_cat("--", flag.name, flag.value.empty() ? "" : " ", flag.value);
+  const std::string letter = flag.letter ? str_cat("-", std::string(1, flag.letter), ", ") : "";
+  return str_cat(letter, "--", flag.name, flag.value.empty() ? "" : " ", flag.value);
 }
 
 }  // namespace
@@ -54,13 +61,13 @@ CommandLine CommandLine::parse(const CommandSpec& spec, absl::Span<const std::st
       continue;
     }
     const size_t equals = word.find('=');
-    // The one short flag, as compilers have it.
-    const std::string name = word == "-o"             ? "out"
-                             : word.starts_with("--") ? word.substr(2, equals - 2)
-                                                      : "";
-    const FlagSpec* flag = find_spec(spec, name);
+    const FlagSpec* const flag = word.starts_with("--")
+                                     ? find_spec(spec, word.substr(2, equals - 2))
+                                 : word.size() == 2 ? find_spec(spec, word[1])
+                                                    : nullptr;
     SB_CHECK_VALUE(flag, spec.name, ": unknown flag ", io::quote(word), "; see sb ", spec.name,
                    " --help");
+    const std::string& name = flag->name;
     std::string value;
     if (flag->value.empty()) {
       SB_CHECK_VALUE(equals == word.npos, spec.name, ": --", name, " takes no value");

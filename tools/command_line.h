@@ -21,6 +21,7 @@ struct FlagSpec {
   std::string value;      // what --help calls its value; empty for a switch
   std::string help;       // one line
   bool repeated = false;  // may be given several times, or with several values, "A,B"
+  char letter = 0;        // a shorter name: "-o F" for "--out F"
 };
 
 struct CommandSpec {
@@ -37,10 +38,9 @@ struct CommandSpec {
 
 class CommandLine {
  public:
-  // Reads "--name value", "--name=value" and "--switch", before, between and after the arguments,
-  // and "-o value" as "--out value"; a bare "--" ends the flags. Every command has the switch
-  // "help", and with it may lack arguments. Throws ValueError for what `spec` does not have, and
-  // for a flag given twice.
+  // Reads "--name value", "--name=value", "-n value" and "--switch", before, between and after the
+  // arguments; a bare "--" ends the flags. Every command has the switch "help", and with it may
+  // lack arguments. Throws ValueError for what `spec` does not have, and for a flag given twice.
   static CommandLine parse(const CommandSpec& spec, absl::Span<const std::string> words);
 
   const std::vector<std::string>& arguments() const { return arguments_; }

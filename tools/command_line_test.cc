@@ -39,10 +39,11 @@ TEST_CASE("flags stand before, between and after arguments", "[tools][command_li
   CHECK(parse({"--help"}).has("help"));
 }
 
-TEST_CASE("-o is --out", "[tools][command_line]") {
-  const CommandSpec spec = {"page", "", 0, 0, "", {{"out", "F", "the file"}}};
+TEST_CASE("a flag may have a letter", "[tools][command_line]") {
+  const CommandSpec spec = {"page", "", 0, 0, "", {{"out", "F", "the file", false, 'o'}}};
   CHECK(CommandLine::parse(spec, std::vector<std::string>{"-o", "a.html"}).get("out", "") ==
         "a.html");
+  CHECK_THAT(spec.help(), Contains("-o, --out F"));
 }
 
 TEST_CASE("a wrong command line is refused by name", "[tools][command_line]") {

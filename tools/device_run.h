@@ -38,11 +38,11 @@ struct DeviceRun {
   bool unsupported = false;     // it failed for want of a kernel, not for what it was given
 };
 
-// Where the kernels of a run are shown, and kept; null for nowhere.
+// Who else sees the kernels of a run: by default nobody.
 struct RunTrace {
   TraceSink* sink = nullptr;         // gets every kernel of the program
   std::ostream* headings = nullptr;  // gets a line a device and a line a node, before its kernels
-  std::string recording = {};        // the file of a recording of the program's calls; empty: none
+  std::string recording = {};        // the file of a recording of the program's calls, or empty
   RecordingOptions::Elements elements = RecordingOptions::Elements::None;  // in it
 };
 

@@ -35,7 +35,7 @@ const CommandSpec& extract_spec() {
       "Writes one call of a recording, with its exact inputs, as a C++ file of at most 30 lines,\n"
       "and where the operator is ATen's as a Python file for PyTorch. CALL is the number that\n"
       "'sb diff' and 'sb replay' print. Many elements go into a file of bytes beside them.",
-      {{"out", "NAME", "the files are NAME.cc, NAME.py, NAME.bin (-o NAME); repro unless given"}}};
+      {{"out", "NAME", "the files are NAME.cc, NAME.py, NAME.bin (repro)", false, 'o'}}};
   return spec;
 }
 

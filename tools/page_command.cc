@@ -41,7 +41,7 @@ const CommandSpec& page_spec() {
       "memory; of two recordings, where they part. It is one file, which any browser opens "
       "without\n"
       "a network. Recordings may also be dropped on it.",
-      {{"out", "F", "the file (page.html)"}}};
+      {{"out", "F", "the file (page.html)", false, 'o'}}};
   return spec;
 }
 

@@ -11,10 +11,9 @@
 #include "switchboard/core/error.h"
 #include "switchboard/tools/device_run.h"
 #include "switchboard/tools/exit_status.h"
-#include "switchboard/tools/model_files.h"
+#include "switchboard/tools/loaded_model.h"
 #include "switchboard/tools/plan/plan_report.h"
 #include "switchboard/tools/plan/planner.h"
-#include "switchboard/tools/program_tensors.h"
 #include "switchboard/tools/progress.h"
 
 namespace sb::tools {
@@ -107,18 +106,13 @@ const CommandSpec& plan_spec() {
 int plan_command(const CommandLine& line, std::ostream& out) {
   const RunPlace place = RunPlace::parse(line.get("device", "fake:cuda:0"));
   const bool needs_data = line.has("check") || !place.fake;
-  const ModelFiles files = find_model_files(line.arguments().at(0), form_of(line));
-  const io::ModelArchive archive = io::read_model_archive(files.archive);
-  const io::GraphRunner runner(archive.program);
-  const TensorSources sources{line.get("inputs", files.inputs), line.find_seed("random-weights"),
-                              !needs_data, io::SymbolRules(archive.program).hints()};
-  const RunPlan run{archive, runner,       program_tensors(archive, sources), {}, {}, {},
-                    0,       sources.sizes};
+  const LoadedModel model(line, !needs_data);
+  const RunPlan& run = model.plan();
 
   const plan::PlanReport report(plan_on(place, run));
   if (const auto path = line.find("json")) write_json(*path, report.to_json());
-  out << files.name << " (" << to_string(archive.program.dialect) << ", "
-      << with_separators(std::ssize(archive.program.graph.nodes)) << " nodes) planned on "
+  out << model.name() << " (" << to_string(run.archive.program.dialect) << ", "
+      << with_separators(std::ssize(run.archive.program.graph.nodes)) << " nodes) planned on "
       << place.name << "\n\n";
   if (line.has("summary")) {
     out << report.totals_text();

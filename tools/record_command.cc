@@ -8,8 +8,7 @@
 #include "switchboard/io/safetensors/quote.h"
 #include "switchboard/tools/device_run.h"
 #include "switchboard/tools/exit_status.h"
-#include "switchboard/tools/model_files.h"
-#include "switchboard/tools/program_tensors.h"
+#include "switchboard/tools/loaded_model.h"
 
 namespace sb::tools {
 namespace {
@@ -37,7 +36,7 @@ const CommandSpec& record_spec() {
       "Runs an exported program and keeps every call at every key in a file: operator, kernel and\n"
       "why it ran, tensors, numbers, times. MODEL is what 'sb run' takes. 'sb replay', 'sb diff',\n"
       "'sb extract' and 'sb page' read the file. Exit status: as of 'sb trace'.",
-      {{"out", "F", "the file (-o F); run.sbr unless given"},
+      {{"out", "F", "the file (run.sbr)", false, 'o'},
        {"elements", "E",
         "of tensors: none, hashes, inputs (default: hashes, and what a replay needs), or all"},
        {"device", "D", "cpu (default), dummy, fake, fake:DEVICE such as fake:cuda:0"},
@@ -51,21 +50,13 @@ const CommandSpec& record_spec() {
 int record_command(const CommandLine& line, std::ostream& out) {
   const Elements elements = elements_of(line);
   const RunPlace place = RunPlace::parse(line.get("device", "cpu"));
-  const std::optional<uint64_t> seed = line.find_seed("random-weights");
-  const ModelFiles files = find_model_files(line.arguments().at(0), form_of(line));
-  const io::ModelArchive archive = io::read_model_archive(files.archive);
-  const io::GraphRunner runner(archive.program);
-  const io::SymbolRules rules(archive.program);
-  const std::string inputs = line.get("inputs", files.inputs);
-  RunPlan plan{archive, runner, program_tensors(archive, {inputs, seed, place.fake, rules.hints()}),
-               {},      {},     {}};
-  plan.sizes = inputs.empty() ? rules.hints() : rules.numbers_of(plan.inputs);
+  const LoadedModel model(line, place.fake);
 
   const std::string path = line.get("out", "run.sbr");
   RunTrace trace;
   trace.recording = path;
   trace.elements = elements;
-  const DeviceReport report = run_on(place, plan, trace).report;
+  const DeviceReport report = run_on(place, model.plan(), trace).report;
   for (const std::string& fault : report.faults) out << fault << "\n";
   if (report.error) out << *report.error << "\n";
   const io::RecordedRun run = io::read_recording(path);

@@ -21,7 +21,7 @@ const CommandSpec& replay_spec() {
       "each goes to the same kernel at every key and gives the same bits. Stops at the first that\n"
       "does not. Exit status: 0 if all did, 1 if one did not, 2 for bad input.",
       {{"ignore-lines", "", "a kernel that moved within its file is the same"},
-       {"out", "F", "keep a recording of the replay (-o F), with all elements"}}};
+       {"out", "F", "keep a recording of the replay, with all elements", false, 'o'}}};
   return spec;
 }
 

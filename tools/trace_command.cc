@@ -12,8 +12,7 @@
 #include "switchboard/dispatch/inspect/chrome_trace.h"
 #include "switchboard/tools/device_run.h"
 #include "switchboard/tools/exit_status.h"
-#include "switchboard/tools/model_files.h"
-#include "switchboard/tools/program_tensors.h"
+#include "switchboard/tools/loaded_model.h"
 #include "switchboard/tools/terminal.h"
 
 namespace sb::tools {
@@ -92,7 +91,8 @@ const CommandSpec& trace_spec() {
        {"form", "F", "of a folder, another form of the model: see sb run --help"},
        {"training", "", "the same as --form training"},
        {"random-weights", "SEED", "make the weights, and the inputs, that the model lacks"},
-       {"out", "F", "write a trace for ui.perfetto.dev or chrome://tracing instead of text"},
+       {"out", "F", "write a trace for ui.perfetto.dev or chrome://tracing instead of text", false,
+        'o'},
        {"text", "", "with --out, print the text too"},
        {"json", "", "for programs: print JSON instead"}}};
   return spec;
@@ -101,15 +101,7 @@ const CommandSpec& trace_spec() {
 int trace_command(const CommandLine& line, std::ostream& out) {
   const std::vector<RunPlace> places = RunPlace::parse_list(line.get("device", "cpu"));
   const bool all_fake = std::ranges::all_of(places, &RunPlace::fake);
-  const std::optional<uint64_t> seed = line.find_seed("random-weights");
-  const ModelFiles files = find_model_files(line.arguments().at(0), form_of(line));
-  const io::ModelArchive archive = io::read_model_archive(files.archive);
-  const io::GraphRunner runner(archive.program);
-  const io::SymbolRules rules(archive.program);
-  const std::string inputs = line.get("inputs", files.inputs);
-  RunPlan plan{archive, runner, program_tensors(archive, {inputs, seed, all_fake, rules.hints()}),
-               {},      {},     {}};
-  plan.sizes = inputs.empty() ? rules.hints() : rules.numbers_of(plan.inputs);
+  const LoadedModel model(line, all_fake);
 
   // Opened after everything else can be wrong: it replaces the file.
   const std::optional<std::string> path = line.find("out");
@@ -131,7 +123,7 @@ int trace_command(const CommandLine& line, std::ostream& out) {
   std::string summary;
   for (const RunPlace& place : places) {
     json.begin(place.name);
-    const DeviceRun run = run_on(place, plan, {&tee, print ? &out : nullptr});
+    const DeviceRun run = run_on(place, model.plan(), {&tee, print ? &out : nullptr});
     json.end(run.report);
     summary += str_cat(place.name, ": ", with_separators(count_kernels(run.report)), " kernels\n");
     for (const std::string& fault : run.report.faults) summary += str_cat("  ", fault, "\n");
