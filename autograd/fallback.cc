@@ -1,6 +1,5 @@
 // What the autograd keys do with operators that have no derivative, where this room is linked: a
-// gradient is never lost in silence. And what ADInplaceOrView does for operators that write or give
-// views: it counts writes, and notes what is a view of what.
+// gradient is never lost in silence.
 
 #include "switchboard/autograd/fallback.h"
 
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "switchboard/autograd/fallback_call.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/recording.h"
 #include "switchboard/autograd/variable.h"
@@ -78,67 +78,21 @@ class WarningNode final : public GradNode {
   OperatorHandle op_;
 };
 
-void for_each_tensor(absl::Span<const IValue> values, const auto& f) {
-  for (const IValue& value : values) value.for_each_tensor(f);
-}
-
-// A call on the end of a stack.
-class BoxedCall {
- public:
-  BoxedCall(const OperatorHandle& op, Stack* stack)
-      : op_(op), schema_(op.schema()), stack_(stack) {}
-
-  absl::Span<const IValue> arguments() const {
-    const size_t n = schema_.arguments.size();
-    return absl::Span<const IValue>(stack_->data() + (stack_->size() - n), n);
-  }
-  absl::Span<const IValue> results() const {
-    const size_t n = schema_.returns.size();
-    return absl::Span<const IValue>(stack_->data() + (stack_->size() - n), n);
-  }
-  std::string op_name() const { return op_.name().to_string(); }
-
-  bool any_needs_grad() const {
-    bool any = false;
-    for_each_tensor(arguments(), [&](const Tensor& t) { any = any || needs_grad(t); });
-    return any;
-  }
-  // Tensors of the arguments that the schema says are written to.
-  std::vector<Tensor> written() const {
-    std::vector<Tensor> tensors;
-    for (size_t i = 0; i < schema_.arguments.size(); ++i)
-      if (schema_.arguments[i].is_write())
-        arguments()[i].for_each_tensor([&](const Tensor& t) {
-          if (t.defined()) tensors.push_back(t);
-        });
-    return tensors;
-  }
-  bool has_out() const {
-    return std::any_of(schema_.arguments.begin(), schema_.arguments.end(),
-                       [](const Argument& a) { return a.is_out(); });
-  }
-  NodePtr not_implemented() const { return make_intrusive<NotImplementedNode>(op_); }
-
-  const OperatorHandle& op_;
-  const FunctionSchema& schema_;
-  Stack* stack_;
-};
-
 // The modes Nothing and Warn: the call goes on, and the kernel's own calls are recorded.
-void pass_on(const OperatorHandle& op, DispatchKeySet keys, Stack* stack, const BoxedCall& call,
+void pass_on(const OperatorHandle& op, DispatchKeySet keys, StackCall& call,
              AutogradFallbackMode mode) {
   const bool warns = mode == AutogradFallbackMode::Warn;
-  const std::vector<Tensor> written = warns ? call.written() : std::vector<Tensor>();
+  const auto written = call.written();
   NodePtr node;
   std::vector<const TensorImpl*> given;
   if (warns) {
     node = make_intrusive<WarningNode>(op);
-    for_each_tensor(call.arguments(), [&](const Tensor& t) {
+    call.each_argument([&](const Tensor& t) {
       node->add_edge(gradient_edge(t));
       given.push_back(t.impl());
     });
   }
-  op.redispatch_boxed(keys - kAutogradFunctionalities, stack);
+  call.go_on(keys - kAutogradFunctionalities);
   if (!warns) return;
   const auto say = [&](const Tensor& t) {
     if (!t.defined() || !is_differentiable(t.dtype())) return;
@@ -152,7 +106,7 @@ void pass_on(const OperatorHandle& op, DispatchKeySet keys, Stack* stack, const 
   };
   for (const Tensor& t : written) say(t);
   // A result that is an argument has its own history.
-  for_each_tensor(call.results(), [&](const Tensor& t) {
+  call.each_result([&](const Tensor& t) {
     if (std::find(given.begin(), given.end(), t.impl()) == given.end()) say(t);
   });
 }
@@ -171,31 +125,25 @@ void note_hidden_view(const std::vector<Tensor>& arguments, const Tensor& result
 // At the autograd keys. As `torch::autograd::autogradNotImplementedFallback`, but that operators
 // with Tag::derived_through are derived through those that they are composed of. All others are
 // opaque: what their kernels call is not recorded, and what they do by pointer could not be.
-void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
-  const BoxedCall call(op, stack);
-  if (!is_grad_enabled() || !call.any_needs_grad()) {
-    const BelowAutogradGuard below;
-    op.redispatch_boxed(keys - kAutogradFunctionalities, stack);
-    return;
-  }
+void record(const OperatorHandle& op, DispatchKeySet keys, StackCall& call) {
   const AutogradFallbackMode mode = autograd_fallback_mode();
   if (mode != AutogradFallbackMode::Error && !op.entry().has_tag(Tag::derived_through))
-    return pass_on(op, keys, stack, call, mode);
+    return pass_on(op, keys, call, mode);
   SB_CHECK(!call.has_out(), call.op_name(),
            ": an out= form records nothing, and an argument requires a gradient; call the operator "
            "without out, or under no_grad");
-  const std::vector<Tensor> written = call.written();
+  const auto written = call.written();
   for (const Tensor& t : written) check_may_write(call.op_name(), t);
   // Before the call, which takes the arguments off the stack and may write to them.
   std::vector<const TensorImpl*> given;
   std::vector<Tensor> arguments;
-  for_each_tensor(call.arguments(), [&](const Tensor& t) {
+  call.each_argument([&](const Tensor& t) {
     given.push_back(t.impl());
     arguments.push_back(t);
   });
   const auto make_node = [&] {
-    NodePtr node = call.not_implemented();
-    for_each_tensor(call.arguments(), [&](const Tensor& t) { node->add_edge(gradient_edge(t)); });
+    NodePtr node = make_intrusive<NotImplementedNode>(op);
+    call.each_argument([&](const Tensor& t) { node->add_edge(gradient_edge(t)); });
     return node;
   };
   const NodePtr node = make_node();
@@ -209,8 +157,8 @@ void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
   if (const auto composite = derived_through_key(op, keys)) {
     // In this scope autograd is not excluded: what the kernel calls is recorded. A result that
     // nothing recorded leads to the error.
-    op.redispatch_boxed(DispatchKeySet(*composite), stack);
-    for_each_tensor(call.results(), [&](const Tensor& t) {
+    call.go_on(DispatchKeySet(*composite));
+    call.each_result([&](const Tensor& t) {
       if (t.defined() && is_differentiable(t.dtype()) && !needs_grad(t) && !find_grad_meta(t))
         set_history(t, node);
     });
@@ -218,14 +166,14 @@ void autograd_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
   }
   {
     const BelowAutogradGuard below;
-    op.redispatch_boxed(keys - kAutogradFunctionalities, stack);
+    call.go_on(keys - kAutogradFunctionalities);
   }
   // Each its own, as a view's base has been written to as well.
   for (size_t i = 0; i < written.size(); ++i)
     rebase_history(written[i], written_nodes[i], written_edges[i]);
   // A result that is an argument has its history: that of what was written to, or its own, as the
   // derivative of what is handed back is 1.
-  for_each_tensor(call.results(), [&](const Tensor& t) {
+  call.each_result([&](const Tensor& t) {
     if (!t.defined() || std::find(given.begin(), given.end(), t.impl()) != given.end()) return;
     set_history(t, node);
     note_hidden_view(arguments, t);
@@ -242,54 +190,27 @@ bool has_gradients(const FunctionSchema& schema) {
   return takes && (gives || schema.is_mutable());
 }
 
-// The first argument with an annotation that is no write: what results are views of.
-const IValue* base_argument(const BoxedCall& call) {
-  for (size_t i = 0; i < call.schema_.arguments.size(); ++i) {
-    const Argument& argument = call.schema_.arguments[i];
-    if (argument.alias && !argument.is_write()) return &call.arguments()[i];
+struct AutogradFallback {
+  static bool records(const auto& call) { return is_grad_enabled() && call.any_needs_grad(); }
+  static void pass(auto& call, DispatchKeySet keys) {
+    const BelowAutogradGuard below;
+    call.go_on(keys - kAutogradFunctionalities);
   }
-  return nullptr;
-}
-
-void inplace_or_view_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
-  const BoxedCall call(op, stack);
-  const std::vector<Tensor> written = call.written();
-  const IValue* const argument = base_argument(call);
-  const Tensor base = argument && argument->is_Tensor() ? argument->to_tensor() : Tensor();
-  Stack kept;
-  if (base.defined()) kept.assign(call.arguments().begin(), call.arguments().end());
-  for (const Tensor& t : written) check_no_inference(op.name(), t);
-  const auto count_writes = [&] {
-    for (const Tensor& t : written) count_write(&op.entry(), t);
-  };
-  try {
-    const BelowRecordingGuard below;
-    op.redispatch_boxed(keys_below_recording(keys), stack);
-  } catch (...) {
-    count_writes();  // it may have written before it threw
-    throw;
+  static void call_boxed(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+    StackCall call(op, stack);
+    records(call) ? record(op, keys, call) : pass(call, keys);
   }
-  count_writes();
-  if (!base.defined() || !written.empty()) return;
-  const bool several =
-      call.results().size() > 1 || (call.results().size() == 1 && !call.results()[0].is_Tensor());
-  for_each_tensor(call.results(), [&](const Tensor& view) {
-    if (!view.defined()) return;
-    ViewReplay replay;
-    if (!several && (view.dtype() != base.dtype() || view.key_set() != base.key_set()))
-      replay = replay_by_calling(op, std::move(kept));
-    note_view(base, view, view_origin(several), std::move(replay));
-  });
-}
-
-bool writes_or_views(const FunctionSchema& schema) {
-  return schema.is_mutable() || schema.is_view();
-}
+  static bool call_typed(FrameCall& call, DispatchKeySet keys) {
+    if (records(call)) return false;
+    pass(call, keys);
+    return true;
+  }
+};
 
 const ExplainFallback explain_fallback(DispatchKey::Autograd, [](CallPath& path,
                                                                  const PathCall& c) {
   Stack arguments = c.arguments;
-  const BoxedCall call(c.op, &arguments);
+  const StackCall call(c.op, &arguments);
   if (is_grad_enabled() && call.any_needs_grad()) {
     if (autograd_fallback_mode() != AutogradFallbackMode::Error &&
         !c.op.entry().has_tag(Tag::derived_through))
@@ -311,9 +232,6 @@ void explain_own_kernel(CallPath& path, const PathCall& c) {
 }
 
 const ExplainConvention explain_others(DispatchKey::Autograd, explain_own_kernel);
-const ExplainFallback explain_counting(DispatchKey::ADInplaceOrView, explain_recording);
-const ExplainConvention explain_counted(DispatchKey::ADInplaceOrView, explain_own_kernel);
-
 }  // namespace
 
 void explain_recording(CallPath& path, const PathCall& c) {
@@ -330,13 +248,12 @@ void set_autograd_fallback_mode(AutogradFallbackMode mode) {
 }
 
 SB_LIBRARY_IMPL(_, AutogradOther, m) {
-  m.fallback_for(DispatchKey::AutogradOther, internal::has_gradients, internal::autograd_fallback);
+  const KernelFunction fallback = internal::make_fallback<internal::AutogradFallback>();
+  m.fallback_for(DispatchKey::AutogradOther, internal::has_gradients, fallback);
   for (int b = 0; b < kNumBackends; ++b) {
     m.fallback_for(runtime_key(DispatchKey::AutogradFunctionality, static_cast<Backend>(b)),
-                   internal::has_gradients, internal::autograd_fallback);
+                   internal::has_gradients, fallback);
   }
-  m.fallback_for(DispatchKey::ADInplaceOrView, internal::writes_or_views,
-                 internal::inplace_or_view_fallback);
 }
 
 }  // namespace sb
