@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "absl/strings/escaping.h"
@@ -16,7 +17,7 @@ namespace {
 std::string number_text(double v) {
   std::string text = absl::StrFormat("%.17g", v);
   const std::string shorter = absl::StrFormat("%.9g", v);
-  return std::stod(shorter) == v ? shorter : text;
+  return std::strtod(shorter.c_str(), nullptr) == v ? shorter : text;
 }
 }  // namespace
 
