@@ -5,7 +5,7 @@
 
 namespace sb {
 
-void rethrow_with_context(const Error& error, std::string_view context) {
+[[gnu::cold]] void rethrow_with_context(const Error& error, std::string_view context) {
   const std::string message = str_cat(context, error.what());
   if (dynamic_cast<const IndexError*>(&error)) throw IndexError(message);
   if (dynamic_cast<const TypeError*>(&error)) throw TypeError(message);

@@ -10,7 +10,7 @@ namespace {
 
 // A double as Python's repr writes it: the shortest digits that read back as the same value, and an
 // exponent outside of [1e-4, 1e16). `point` says whether whole numbers end in ".0".
-std::string python_repr(double v, bool point) {
+[[gnu::cold]] std::string python_repr(double v, bool point) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
   char buffer[64];
@@ -143,7 +143,7 @@ bool Scalar::operator==(const Scalar& other) const {
   }
 }
 
-std::string Scalar::to_string() const {
+[[gnu::cold]] std::string Scalar::to_string() const {
   if (is_symbolic()) return value_.node->to_string();
   switch (kind()) {
     case DType::Bool:

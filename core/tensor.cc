@@ -5,7 +5,7 @@
 
 namespace sb {
 
-std::string Tensor::describe() const {
+[[gnu::cold]] std::string Tensor::describe() const {
   if (!defined()) return "undefined tensor";
   const auto size_text = [](std::string* text, const SymInt& size) { *text += size.to_string(); };
   return str_cat(to_string(dtype()), "[", absl::StrJoin(sym_sizes(), ", ", size_text), "] on ",

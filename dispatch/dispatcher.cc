@@ -181,8 +181,8 @@ std::vector<OperatorHandle> Dispatcher::all_ops() const {
       if (entry.has_schema()) ops.emplace_back(&entry);
     });
   }
-  std::sort(ops.begin(), ops.end(), [](const OperatorHandle& a, const OperatorHandle& b) {
-    return std::tie(a.name().name, a.name().overload) < std::tie(b.name().name, b.name().overload);
+  std::ranges::sort(ops, {}, [](const OperatorHandle& op) {
+    return std::tie(op.name().name, op.name().overload);
   });
   return ops;
 }
@@ -193,13 +193,11 @@ std::vector<OperatorHandle> Dispatcher::overloads(std::string_view name) const {
   tables_->for_each([&](OperatorEntry& entry) {
     if (entry.has_schema() && entry.name().name == name) ops.emplace_back(&entry);
   });
-  std::sort(ops.begin(), ops.end(), [](const OperatorHandle& a, const OperatorHandle& b) {
-    return a.entry().defined_order() < b.entry().defined_order();
-  });
+  std::ranges::sort(ops, {}, [](const OperatorHandle& op) { return op.entry().defined_order(); });
   return ops;
 }
 
-std::vector<std::string> Dispatcher::dangling_ops(std::string_view ns) const {
+[[gnu::cold]] std::vector<std::string> Dispatcher::dangling_ops(std::string_view ns) const {
   std::vector<std::string> names;
   std::lock_guard<std::mutex> lock(mutex_);
   tables_->for_each([&](const OperatorEntry& entry) {

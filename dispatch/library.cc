@@ -92,20 +92,19 @@ std::string Library::name_of(const OperatorHandle& op) {
 }
 
 OperatorHandle Library::define(std::string_view schema, TagSet tags, SourceLocation where) {
-  return define(schema, tags, AliasAnalysis::FromSchema, where);
+  return define(parse_schema(schema), tags, AliasAnalysis::FromSchema, where);
 }
 
 OperatorHandle Library::define(std::string_view schema, std::string_view alias_analysis,
                                TagSet tags, SourceLocation where) {
-  return define(schema, tags, parse_alias_analysis(*this, alias_analysis), where);
+  return define(parse_schema(schema), tags, parse_alias_analysis(*this, alias_analysis), where);
 }
 
-OperatorHandle Library::define(std::string_view schema_text, TagSet tags,
-                               AliasAnalysis alias_analysis, SourceLocation where) {
+OperatorHandle Library::define(FunctionSchema schema, TagSet tags, AliasAnalysis alias_analysis,
+                               SourceLocation where) {
   check_open(id_ != 0, where_);
   SB_CHECK(kind_ != Kind::Impl, to_string(),
            ": an IMPL library defines no operators; open a DEF or FRAGMENT one", at_text(where));
-  FunctionSchema schema = parse_schema(schema_text);
   schema.name = qualified(std::move(schema.name));
   internal::check_tags(schema, tags, origin_ == DefinitionOrigin::Static);
   OperatorEntry* const entry =
@@ -227,7 +226,7 @@ void Library::close() {
   dispatcher.close_library(kind, ns, id);
 }
 
-std::string Library::to_string() const {
+[[gnu::cold]] std::string Library::to_string() const {
   return str_cat("Library(", sb::to_string(kind_), ", ns=", ns_,
                  key_ ? str_cat(", dispatch_key=", sb::to_string(*key_)) : "", ", ",
                  sb::to_string(where_), ")");

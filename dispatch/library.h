@@ -56,6 +56,9 @@ class Library {
   // everything) or "CONSERVATIVE"; RuntimeError for anything else.
   OperatorHandle define(std::string_view schema, std::string_view alias_analysis, TagSet tags = {},
                         SourceLocation where = SourceLocation::current());
+  // The same by a schema that was parsed before.
+  OperatorHandle define(FunctionSchema schema, TagSet tags, AliasAnalysis alias_analysis,
+                        SourceLocation where);
   // Registers an operator with a kernel for it at the library's key, or CompositeImplicitAutograd.
   // A bare name takes its schema from the kernel, which must then be a typed one: arguments are
   // called _0, _1, ... The schema comes first, and stays if the kernel is refused.
@@ -167,8 +170,6 @@ class Library {
   DispatchKey default_key() const { return key_.value_or(DispatchKey::CompositeImplicitAutograd); }
   static std::string name_of(const OperatorHandle& op);
   OperatorName qualified(OperatorName name) const;
-  OperatorHandle define(std::string_view schema, TagSet tags, AliasAnalysis alias_analysis,
-                        SourceLocation where);
   OperatorHandle define_with_kernel(std::string_view schema, KernelFunction kernel,
                                     SourceLocation where);
   void add_kernel(std::string_view op, DispatchKey key, KernelFunction kernel,

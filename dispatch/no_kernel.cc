@@ -16,7 +16,7 @@ namespace {
 using K = DispatchKey;
 
 // "argument 0 'x' is on cuda", of the first tensor that has the key; "" if none has.
-std::string argument_with(K key, const FunctionSchema& schema, const Stack& stack) {
+[[gnu::cold]] std::string argument_with(K key, const FunctionSchema& schema, const Stack& stack) {
   const size_t n = schema.arguments.size();
   std::string text;
   for (size_t i = 0; i < n && n <= stack.size() && text.empty(); ++i) {
@@ -32,7 +32,7 @@ std::string argument_with(K key, const FunctionSchema& schema, const Stack& stac
 }
 
 // "argument 0 'x' is an undefined tensor", of the first that is; "" if none is.
-std::string undefined_argument(const FunctionSchema& schema, const Stack& stack) {
+[[gnu::cold]] std::string undefined_argument(const FunctionSchema& schema, const Stack& stack) {
   const size_t n = schema.arguments.size();
   for (size_t i = 0; i < n && n <= stack.size(); ++i) {
     bool undefined = false;
@@ -75,7 +75,8 @@ K excluded_kernel(const OperatorEntry& entry, DispatchKeySet arguments) {
   });
 }
 
-std::string cause(const OperatorEntry& entry, K key, DispatchKeySet arguments, const Stack& stack) {
+[[gnu::cold]] std::string cause(const OperatorEntry& entry, K key, DispatchKeySet arguments,
+                                const Stack& stack) {
   if (const std::string text = argument_with(key, entry.schema(), stack); !text.empty())
     return text;
   if (key != K::Undefined)
@@ -87,7 +88,7 @@ std::string cause(const OperatorEntry& entry, K key, DispatchKeySet arguments, c
 }
 
 // Where a kernel would have served the call, the likeliest place first.
-std::string places(K key) {
+[[gnu::cold]] std::string places(K key) {
   if (key == K::Undefined) return "BackendSelect or CompositeExplicitAutograd";
   const std::string at(to_string(key));
   if (alias_includes(K::CompositeExplicitAutograd, key))
@@ -97,7 +98,7 @@ std::string places(K key) {
 }
 
 // Kernels of the namespace that nobody has defined an operator for, as after a slip in a name.
-std::string misnamed(const OperatorEntry& entry) {
+[[gnu::cold]] std::string misnamed(const OperatorEntry& entry) {
   const std::vector<std::string> names = entry.dispatcher().dangling_ops(entry.name().ns());
   return names.empty() ? ""
                        : str_cat("\nkernels without a definition: ", absl::StrJoin(names, ", "));

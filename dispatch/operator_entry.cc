@@ -54,7 +54,7 @@ Fit fit_all(const auto& schema, absl::Span<const TypeCode> cpp) {
 
 constinit const DispatchTable kUnresolvedTable = make_unresolved_table();
 
-std::string to_string(const CppSignature& signature) {
+[[gnu::cold]] std::string to_string(const CppSignature& signature) {
   auto list = [](absl::Span<const TypeCode> codes) {
     return str_cat("(",
                    absl::StrJoin(codes, ", ",
@@ -188,7 +188,7 @@ void OperatorEntry::invalidate_table() {
   table_ = nullptr;
 }
 
-std::string OperatorEntry::describe_kernels() const {
+[[gnu::cold]] std::string OperatorEntry::describe_kernels() const {
   std::vector<std::string> parts;
   for (DispatchKey key : keys_with_kernels()) {
     parts.push_back(str_cat(to_string(key), " (", to_string(kernels_.at(key).back().where), ")"));
@@ -196,7 +196,7 @@ std::string OperatorEntry::describe_kernels() const {
   return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
 }
 
-std::string OperatorEntry::describe_schema() const {
+[[gnu::cold]] std::string OperatorEntry::describe_schema() const {
   return str_cat(schema().to_string(), " (", to_string(defined_at()), ")");
 }
 

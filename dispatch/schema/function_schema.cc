@@ -18,7 +18,7 @@ void append_names(std::string& out, const std::vector<std::string>& names) {
 }
 
 // In double quotes, with the escapes that PyTorch writes.
-void append_quoted(std::string& out, std::string_view text) {
+[[gnu::cold]] void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -39,14 +39,14 @@ void append_quoted(std::string& out, std::string_view text) {
 }
 
 // "1." and "0.10000000000000001", which read back as the same value.
-void append_double(std::string& out, double v) {
+[[gnu::cold]] void append_double(std::string& out, double v) {
   char buffer[32];
   const bool whole = std::fabs(v) < 1e10 && v == std::trunc(v);
   std::snprintf(buffer, sizeof(buffer), whole ? "%.0f." : "%.17g", v);
   out += buffer;
 }
 
-void append_complex(std::string& out, std::complex<double> v) {
+[[gnu::cold]] void append_complex(std::string& out, std::complex<double> v) {
   if (v.real() != 0 || std::signbit(v.real())) {
     append_double(out, v.real());
     if (!std::signbit(v.imag())) out += '+';
@@ -55,7 +55,7 @@ void append_complex(std::string& out, std::complex<double> v) {
   out += 'j';
 }
 
-void append_value(std::string& out, const IValue& v);
+[[gnu::cold]] void append_value(std::string& out, const IValue& v);
 
 template <class List, class F>
 void append_list(std::string& out, const List& list, F&& append) {
@@ -104,7 +104,7 @@ void append_value(std::string& out, const IValue& v) {
   }
 }
 
-void append_default(std::string& out, const Type& type, const IValue& v) {
+[[gnu::cold]] void append_default(std::string& out, const Type& type, const IValue& v) {
   // `int[2] stride=1`, as native_functions.yaml writes it, where that reads back as [1, 1].
   if (type.base == BaseType::Int && v.is_IntList() && type.modifiers[0].length) {
     const IntArrayRef ints = v.to_int_list();
@@ -118,7 +118,8 @@ void append_default(std::string& out, const Type& type, const IValue& v) {
 }
 
 // The type with its alias annotation in the place that it was read from.
-void append_type(std::string& out, const Type& type, const std::optional<AliasInfo>& alias) {
+[[gnu::cold]] void append_type(std::string& out, const Type& type,
+                               const std::optional<AliasInfo>& alias) {
   if (!alias) {
     out += type.to_string();
     return;
@@ -140,7 +141,7 @@ void append_type(std::string& out, const Type& type, const std::optional<AliasIn
 
 }  // namespace
 
-std::string AliasInfo::to_string() const {
+[[gnu::cold]] std::string AliasInfo::to_string() const {
   std::string out;
   append_names(out, before);
   if (is_write) out += '!';
@@ -151,7 +152,7 @@ std::string AliasInfo::to_string() const {
   return out;
 }
 
-std::string Argument::to_string() const {
+[[gnu::cold]] std::string Argument::to_string() const {
   std::string out;
   append_type(out, type, alias);
   out += ' ';
@@ -163,7 +164,7 @@ std::string Argument::to_string() const {
   return out;
 }
 
-std::string Return::to_string() const {
+[[gnu::cold]] std::string Return::to_string() const {
   std::string out;
   append_type(out, type, alias);
   if (!name.empty()) {
@@ -189,7 +190,7 @@ bool FunctionSchema::is_view() const {
                                       [](const Argument& a) { return a.alias.has_value(); });
 }
 
-std::string FunctionSchema::to_string() const {
+[[gnu::cold]] std::string FunctionSchema::to_string() const {
   std::string out = name.to_string();
   out += '(';
   bool seen_kwarg_only = false;

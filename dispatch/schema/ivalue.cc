@@ -25,7 +25,7 @@ std::string_view name_of(IValue::Tag tag) {
   return "";
 }
 
-std::string text_of(const SymInt& v) {
+[[gnu::cold]] std::string text_of(const SymInt& v) {
   return v.is_symbolic() ? v.node()->to_string() : str_cat(v.expect_int());
 }
 
@@ -230,7 +230,7 @@ const std::vector<IValue>& IValue::to_list() const& {
   return object<std::vector<IValue>>(Tag::List);
 }
 
-std::string IValue::to_string_view() && { return object<std::string>(Tag::String); }
+[[gnu::cold]] std::string IValue::to_string_view() && { return object<std::string>(Tag::String); }
 std::vector<int64_t> IValue::to_int_list() && { return object<std::vector<int64_t>>(Tag::IntList); }
 std::vector<SymInt> IValue::to_sym_int_list() && {
   const SymIntArrayRef list = std::as_const(*this).to_sym_int_list();

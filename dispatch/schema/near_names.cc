@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kMostNames = 5;
 
 // How many letters have to be inserted, left out or replaced to make one of the other.
-size_t edit_distance(std::string_view a, std::string_view b) {
+[[gnu::cold]] size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -28,8 +28,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::vector<std::string> near_names(std::string_view wanted,
-                                    const std::vector<std::string>& names) {
+[[gnu::cold]] std::vector<std::string> near_names(std::string_view wanted,
+                                                  const std::vector<std::string>& names) {
   const size_t most = std::max<size_t>(2, wanted.size() / 3);
   std::vector<std::pair<size_t, std::string>> near;
   for (const std::string& name : names) {

@@ -24,7 +24,7 @@ std::optional<Tag> find_tag(std::string_view name) {
   return std::nullopt;
 }
 
-std::string to_string(TagSet tags) {
+[[gnu::cold]] std::string to_string(TagSet tags) {
   std::vector<std::string> names;
   for (size_t i = 0; i < std::size(kNames); ++i)
     if (tags.has(static_cast<Tag>(i))) names.emplace_back(kNames[i]);

@@ -143,10 +143,8 @@ auto on_clone_kernel(Dispatcher& dispatcher, std::string callee) {
 
 // Tag::inplace and Tag::out of an operator of ATen, which follow from its schema. As `torchgen`'s
 // kinds of schemas.
-TagSet with_form_tags(std::string_view schema_text, TagSet tags) {
-  if (schema_text.find('!') == std::string_view::npos) return tags;
-  const FunctionSchema schema = parse_schema(schema_text);
-  if (schema.name.ns() != "aten") return tags;
+TagSet with_form_tags(const FunctionSchema& schema, TagSet tags) {
+  if (!schema.is_mutable() || schema.name.ns() != "aten") return tags;
   const Argument& first = schema.arguments.front();
   if (std::ranges::any_of(schema.arguments, [](const Argument& a) { return a.is_out(); }))
     tags |= Tag::out;
@@ -161,9 +159,10 @@ TagSet with_form_tags(std::string_view schema_text, TagSet tags) {
 // nobody can own it again.
 SB_LIBRARY(aten, m) {}
 
-OperatorHandle internal::define_operator(Library& m, std::string_view schema, TagSet tags,
+OperatorHandle internal::define_operator(Library& m, FunctionSchema schema, TagSet tags,
                                          SourceLocation where) {
-  const OperatorHandle op = m.define(schema, with_form_tags(schema, tags), where);
+  const TagSet all = with_form_tags(schema, tags);
+  const OperatorHandle op = m.define(std::move(schema), all, AliasAnalysis::FromSchema, where);
   if (tags.has(Tag::dynamic_output_shape)) {
     m.impl(
         op, DispatchKey::Meta,
@@ -181,8 +180,9 @@ void AnyDefinition::add_own(DispatchKey key, KernelFunction kernel) {
   keys_.push_back(key);
 }
 
-OperatorHandle AnyDefinition::define_form(std::string_view schema) {
-  return m_.define(schema, with_form_tags(schema, op_.entry().tags()), where_);
+OperatorHandle AnyDefinition::define_form(FunctionSchema schema) {
+  const TagSet tags = with_form_tags(schema, op_.entry().tags());
+  return m_.define(std::move(schema), tags, AliasAnalysis::FromSchema, where_);
 }
 
 void AnyDefinition::copy_out(const OperatorHandle& out, const OutOptions& options) {
@@ -194,8 +194,7 @@ void AnyDefinition::copy_out(const OperatorHandle& out, const OutOptions& option
 
 void AnyDefinition::define_out(std::string_view overload, std::vector<std::string> names,
                                const OutOptions& options) {
-  copy_out(define_form(out_schema_of(op_.schema(), overload, std::move(names)).to_string()),
-           options);
+  copy_out(define_form(out_schema_of(op_.schema(), overload, std::move(names))), options);
 }
 
 void define_view_copy(Library& m, std::string_view view_schema, std::string_view callee,
@@ -207,7 +206,7 @@ void define_view_copy(Library& m, std::string_view view_schema, std::string_view
   const OutOptions options =
       name == "aten::split.Tensor" ? OutOptions{.keep_shape = true} : kStructuredOut;
   // A backend that has functional operators only must not find a kernel made of views.
-  define(m, schema.to_string(), {Tag::derived_through, Tag::view_copy}, where)
+  define(m, schema, {Tag::derived_through, Tag::view_copy}, where)
       .kernel(DispatchKey::CompositeExplicitAutogradNonFunctional,
               view_copy_kernel(m.dispatcher(), callee.empty() ? name : std::string(callee)))
       .out(out_overload(schema), options);
@@ -218,7 +217,7 @@ void define_functional(Library& m, std::string_view inplace_schema, SourceLocati
   std::string name = inplace.name.name;
   name.pop_back();  // the underscore
   const FunctionSchema schema = functional_schema(inplace, std::move(name));
-  define(m, schema.to_string(), {}, where)
+  define(m, schema, {}, where)
       .composite_explicit(on_clone_kernel(m.dispatcher(), inplace.name.to_string()))
       .out(out_overload(schema));
 }

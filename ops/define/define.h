@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/schema/schema_parser.h"
 #include "switchboard/ops/define/forms.h"
 #include "switchboard/ops/define/structured.h"
 #include "switchboard/ops/outputs/copy_to_out.h"
@@ -59,7 +60,8 @@ class AnyDefinition {
   // A kernel of the operator itself: its keys are those of the forms' kernels.
   void add_own(DispatchKey key, KernelFunction kernel);
   // Registers `schema`, a form of the operator, with the operator's tags.
-  OperatorHandle define_form(std::string_view schema);
+  OperatorHandle define_form(std::string_view schema) { return define_form(parse_schema(schema)); }
+  OperatorHandle define_form(FunctionSchema schema);
   // Gives the out= form `out` a kernel that copies.
   void copy_out(const OperatorHandle& out, const OutOptions& options);
   void define_out(std::string_view overload, std::vector<std::string> names,
@@ -74,7 +76,7 @@ class AnyDefinition {
 
 namespace internal {
 
-OperatorHandle define_operator(Library& m, std::string_view schema, TagSet tags,
+OperatorHandle define_operator(Library& m, FunctionSchema schema, TagSet tags,
                                SourceLocation where);
 
 // Tags for how the forms of an operator are made, by what it is.
@@ -311,12 +313,16 @@ class OpDefinition : public AnyDefinition {
 template <class OpTag>
 OpDefinition<OpTag> define(Library& m, const Op<OpTag>&, TagSet tags = {},
                            SourceLocation where = SourceLocation::current()) {
-  return {m, internal::define_operator(m, OpTag::schema, tags, where), where};
+  return {m, internal::define_operator(m, parse_schema(OpTag::schema), tags, where), where};
 }
 // The same by its schema: what a kernel's type is, is checked when it is registered.
+inline OpDefinition<void> define(Library& m, FunctionSchema schema, TagSet tags = {},
+                                 SourceLocation where = SourceLocation::current()) {
+  return {m, internal::define_operator(m, std::move(schema), tags, where), where};
+}
 inline OpDefinition<void> define(Library& m, std::string_view schema, TagSet tags = {},
                                  SourceLocation where = SourceLocation::current()) {
-  return {m, internal::define_operator(m, schema, tags, where), where};
+  return define(m, parse_schema(schema), tags, where);
 }
 // Says more of one that is registered.
 template <class OpTag>
