@@ -1,6 +1,9 @@
 // What cond, while_loop, map and scan do in a fake mode: their functions run on fake tensors,
 // whatever the data would have decided.
 
+#include <algorithm>
+#include <optional>
+
 #include "switchboard/core/error.h"
 #include "switchboard/fake/call_function.h"
 #include "switchboard/fake/fake_mode.h"
@@ -115,14 +118,53 @@ void map_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   *stack = control_flow::values_of(stacked(mode, call_in(mode, call.f, inputs), call.size()));
 }
 
+bool same_strides(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!control_flow::same_strides(a[i], b[i])) return false;
+  return true;
+}
+
+// The carry of the last of a scan's steps. Strides may differ from step to step: steps are made
+// until they have the strides of an earlier one, after which they come round.
+std::vector<Tensor> last_carry(const control_flow::ScanCall& call, std::vector<Tensor> first,
+                               const auto& step) {
+  std::vector<std::vector<Tensor>> carries{call.init, std::move(first)};
+  const std::optional<int64_t> size = call.size().maybe_int();
+  while (true) {
+    const auto steps = std::ssize(carries) - 1;
+    if (steps == size) return carries.back();
+    const auto same = std::ranges::find_if(carries.begin(), carries.end() - 1, [&](const auto& c) {
+      return same_strides(c, carries.back());
+    });
+    const int64_t earlier = same - carries.begin();
+    if (earlier == steps) {
+      carries.push_back(step(carries.back()));
+      continue;
+    }
+    const int64_t period = steps - earlier;
+    if (period == 1) return carries.back();
+    SB_CHECK(size, call.combine_fn.name(),
+             ": what it carries has other strides from step to step; expected a number of steps "
+             "that is known, got ",
+             call.size().to_string());
+    const int64_t left = (*size - steps) % period;
+    return left == 0 ? carries.back() : carries[static_cast<size_t>(earlier + left)];
+  }
+}
+
 void scan_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   const control_flow::ScanCall call(*stack);
-  const std::vector<Tensor> inputs = [&] {
-    const ModeGuard active(&mode);
-    return call.inputs_at(call.init, 0);
-  }();
-  std::vector<Tensor> results = call_in(mode, call.combine_fn, inputs);
-  const std::vector<Tensor> slices = call.take_slices(&results);
+  std::vector<Tensor> slices;
+  const auto step = [&](const std::vector<Tensor>& carry) {
+    const std::vector<Tensor> inputs = [&] {
+      const ModeGuard active(&mode);
+      return call.inputs_at(carry, 0);
+    }();
+    std::vector<Tensor> results = call_in(mode, call.combine_fn, inputs);
+    slices = call.take_slices(&results);
+    return results;
+  };
+  std::vector<Tensor> results = last_carry(call, step(call.init), step);
   for (Tensor& tensor : stacked(mode, slices, call.size())) results.push_back(std::move(tensor));
   *stack = control_flow::values_of(results);
 }

@@ -44,6 +44,39 @@ TEST_CASE("a graph of scan takes other numbers of slices") {
   CHECK(text_of(longer[0]) == text_of(tensor_of({2}, {4, 4})));
 }
 
+// What is carried has the strides of as many trips as there are slices.
+TEST_CASE("a carry that is transposed at each step has its last strides on fake tensors too") {
+  const auto transposed = [](const Tensor& carry, const Tensor& row) {
+    return Tensors{t(carry) + sum(row)};
+  };
+  const auto twice_then_kept = [](const Tensor& carry, const Tensor& row) {
+    const Tensor next = carry + sum(row);
+    return Tensors{next.stride(0) == 1 ? next : t(next)};
+  };
+  const auto carries_two = [](const Tensor& a, const Tensor& b, const Tensor& row) {
+    return Tensors{t(a) + sum(row), b + 1.0};
+  };
+  for (int64_t n = 1; n <= 5; ++n) {
+    const auto strides_of = [&](const auto& from) {
+      const Tensor x = from(ones({4})), rows = from(ones({n, 2}));
+      const Tensor square = view(x, {2, 2});
+      std::string text;
+      for (const Tensors& results :
+           {sb::scan(transposed, {square}, {rows}), sb::scan(twice_then_kept, {square}, {rows}),
+            sb::scan(carries_two, {square, t(square)}, {rows})})
+        for (const Tensor& result : results) {
+          for (const int64_t stride : result.strides()) text += str_cat(stride, " ");
+          text += "; ";
+        }
+      return text;
+    };
+    INFO(n);
+    FakeTensorMode fake;
+    CHECK(strides_of([&](const Tensor& real) { return fake.from_tensor(real); }) ==
+          strides_of([](const Tensor& real) { return real; }));
+  }
+}
+
 TEST_CASE("scan refuses what it cannot carry or slice, naming it") {
   const auto keep = [](const Tensors& t) { return Tensors{t[0]}; };
   const Tensor x = ones({2, 2});
