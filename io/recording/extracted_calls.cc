@@ -103,7 +103,10 @@ std::string printed(const RecordedRun& run, uint32_t event) {
 }
 
 std::string test_source(const RecordedRun& run) {
-  std::set<std::string> includes;
+  std::set<std::string> includes = {
+      "#include \"absl/strings/escaping.h\"",
+      "#include \"switchboard/io/recording/extracted_calls_test.h\"",
+  };
   std::string calls, tests;
   for (uint32_t i = 0; i < run.events.size(); ++i) {
     // Its elements are anything.
@@ -118,13 +121,13 @@ std::string test_source(const RecordedRun& run) {
         calls += str_cat(line == "int main() {" ? "void run() {" : line, "\n");
     }
     calls += str_cat("}  // namespace ", name, "\n");
-    tests += str_cat("    {\"", name, "\", &", name, "::run, from_hex(\"",
+    tests += str_cat("    {\"", name, "\", &", name, "::run, absl::HexStringToBytes(\"",
                      absl::BytesToHexString(extract.data), "\"), \"",
                      absl::CEscape(printed(run, i)), "\"},\n");
   }
-  std::string text = "#include \"switchboard/io/recording/extracted_calls_test.h\"\n";
+  std::string text;
   for (const std::string& include : includes) text += include + "\n";
-  return str_cat(text, "using sb::io::from_hex;\n", calls,
+  return str_cat(text, calls,
                  "const std::vector<sb::io::ExtractedCall>& sb::io::extracted_calls() {\n"
                  "  static const std::vector<ExtractedCall> calls = {\n",
                  tests, "  };\n  return calls;\n}\n");

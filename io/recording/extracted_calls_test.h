@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/escaping.h"
-
 namespace sb::io {
 
 struct ExtractedCall {
@@ -18,8 +16,6 @@ struct ExtractedCall {
 };
 
 const std::vector<ExtractedCall>& extracted_calls();
-
-inline std::string from_hex(const char* text) { return absl::HexStringToBytes(text); }
 
 }  // namespace sb::io
 
