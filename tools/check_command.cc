@@ -10,6 +10,7 @@
 #include "switchboard/io/exported/model_archive.h"
 #include "switchboard/io/exported/symbol_rules.h"
 #include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/json.h"
 #include "switchboard/tools/model_files.h"
 #include "switchboard/tools/run_report.h"
 
@@ -29,7 +30,8 @@ const CommandSpec& check_spec() {
       "2 for bad input.",
       {{"form", "F", "of a folder: " + form_names()},
        {"training", "", "the same as --form training"},
-       {"load", "F", "load a shared object that defines operators", true}}};
+       {"load", "F", "load a shared object that defines operators", true},
+       {"json", "", "print JSON instead"}}};
   return spec;
 }
 
@@ -39,20 +41,46 @@ void load_libraries(const CommandLine& line) {
       load_library(std::string(path));
 }
 
+namespace {
+
+// {program, missing: [{kind, name, count, place, advice}], warnings, sizes}.
+std::string check_json(const std::string& name, const std::vector<io::Missing>& missing,
+                       const std::vector<std::string>& warnings, const io::SymbolRules& rules) {
+  Json list = Json::array();
+  for (const io::Missing& one : missing)
+    list.push_back({{"kind", one.kind},
+                    {"name", one.name},
+                    {"count", one.count},
+                    {"place", one.place},
+                    {"advice", one.advice}});
+  return to_text({{"program", name},
+                  {"missing", list},
+                  {"warnings", warnings},
+                  {"sizes", rules.symbols().empty() ? Json() : Json(rules.describe())}});
+}
+
+}  // namespace
+
 int check_command(const CommandLine& line, std::ostream& out) {
   load_libraries(line);
   const ModelFiles files = find_model_files(line.arguments().at(0), form_of(line));
   const io::ModelArchive archive = io::read_model_archive(files.archive);
   const io::Program& program = archive.program;
+  const std::vector<io::Missing> missing = io::find_missing(program);
+  const io::SymbolRules rules(program);
+  std::vector<std::string> warnings = program.warnings;
+  for (const std::string& guard : rules.unread()) warnings.push_back("not checked: " + guard);
+  if (line.has("json")) {
+    if (missing.empty()) io::GraphRunner fits(program);  // or throws
+    out << check_json(files.name, missing, warnings, rules);
+    return missing.empty() ? kHolds : kFails;
+  }
   out << files.name << " (" << to_string(program.dialect) << ", PyTorch " << program.torch_version
       << ", schema 8." << program.schema_minor << ", "
       << with_separators(std::ssize(program.graph.nodes)) << " nodes)  " << files.archive << "\n";
-  for (const std::string& warning : program.warnings) out << "warning: " << warning << "\n";
-  const io::SymbolRules rules(program);
+  for (const std::string& warning : warnings) out << "warning: " << warning << "\n";
   if (!rules.symbols().empty()) out << "sizes that sb run --dim may name:\n" << rules.describe();
-  for (const std::string& guard : rules.unread()) out << "warning: not checked: " << guard << "\n";
 
-  const std::vector<io::Missing> missing = io::find_missing(program);
   for (const io::Missing& one : missing)
     out << "missing: " << one.kind << " " << one.name << ", " << one.count
         << (one.count == 1 ? " time" : " times") << ", first at " << one.place << "\n         "

@@ -1,5 +1,6 @@
 #include "switchboard/tools/guards_command.h"
 
+#include <algorithm>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "switchboard/core/error.h"
 #include "switchboard/fake/fake_tensor_mode.h"
@@ -14,6 +16,7 @@
 #include "switchboard/io/exported/model_archive.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/json.h"
 #include "switchboard/tools/model_files.h"
 #include "switchboard/tools/program_tensors.h"
 
@@ -76,6 +79,59 @@ std::vector<int64_t> parse_sizes(const std::string& text) {
   return sizes;
 }
 
+// A batch size that was tried.
+struct CheckedBatch {
+  int64_t batch;
+  bool accepted;
+  std::string failed;  // the guard that refused it
+  bool runs;
+  bool agrees() const { return accepted == runs; }
+};
+
+std::vector<CheckedBatch> check_batches(const CommandLine& line, const io::ModelArchive& archive,
+                                        const std::vector<IValue>& real, const ShapeEnv& env) {
+  std::vector<CheckedBatch> checked;
+  const auto asked = line.find("check");
+  if (!asked) return checked;
+  for (const int64_t batch : parse_sizes(*asked)) {
+    std::vector<std::pair<std::string, int64_t>> sizes;
+    for (size_t i = 0; i < real.size(); ++i) {
+      const io::InputSpec& spec = archive.program.inputs[i];
+      if (has_batch(spec, real[i])) sizes.emplace_back(absl::StrCat(spec.name, ".size(0)"), batch);
+    }
+    const GuardsResult guards = env.evaluate_guards(sizes);
+    checked.push_back(
+        {batch, static_cast<bool>(guards), guards.failed, runs_at(archive, real, batch)});
+  }
+  return checked;
+}
+
+std::string guards_text(const std::string& program, const std::vector<std::string>& guards,
+                        const std::vector<CheckedBatch>& checked) {
+  std::string text = program + " runs as long as\n";
+  for (const std::string& guard : guards) absl::StrAppend(&text, "  ", guard, "\n");
+  if (!checked.empty()) text += "\nbatch  guards   run\n";
+  for (const CheckedBatch& one : checked) {
+    absl::StrAppendFormat(&text, "%-7d%s%s%s", one.batch, one.accepted ? "accept   " : "refuse   ",
+                          one.runs ? "runs" : "fails", one.agrees() ? "" : "   DISAGREE");
+    if (!one.accepted) text += "   " + one.failed;
+    text += "\n";
+  }
+  return text;
+}
+
+// {program, guards, checked: [{batch, accepted, failed, runs}]}.
+std::string guards_json(const std::string& program, const std::vector<std::string>& guards,
+                        const std::vector<CheckedBatch>& checked) {
+  Json list = Json::array();
+  for (const CheckedBatch& one : checked)
+    list.push_back({{"batch", one.batch},
+                    {"accepted", one.accepted},
+                    {"failed", one.accepted ? Json() : Json(one.failed)},
+                    {"runs", one.runs}});
+  return to_text({{"program", program}, {"guards", guards}, {"checked", list}});
+}
+
 }  // namespace
 
 const CommandSpec& guards_spec() {
@@ -95,7 +151,8 @@ const CommandSpec& guards_spec() {
        {"training", "", "the same as --form training"},
        {"check", "N,...", "run for real at these batch sizes, and compare"},
        {"inputs", "F", "safetensors with the inputs by name"},
-       {"random-weights", "SEED", "make what the model lacks"}}};
+       {"random-weights", "SEED", "make what the model lacks"},
+       {"json", "", "print JSON instead"}}};
   return spec;
 }
 
@@ -109,30 +166,13 @@ int guards_command(const CommandLine& line, std::ostream& out) {
   // A batch of 0 or 1 is as good as any other.
   const auto env = ShapeEnv::create({.specialize_zero_one = false, .duck_shape = false});
   run_symbolically(archive, real, env);
-  out << files.name << " runs as long as\n";
-  for (const std::string& guard : env->produce_guards()) out << "  " << guard << "\n";
-  const auto check = line.find("check");
-  if (!check) return kHolds;
-
-  bool holds = true;
-  out << "\nbatch  guards   run\n";
-  for (const int64_t batch : parse_sizes(*check)) {
-    std::vector<std::pair<std::string, int64_t>> sizes;
-    for (size_t i = 0; i < real.size(); ++i) {
-      const io::InputSpec& spec = archive.program.inputs[i];
-      if (has_batch(spec, real[i])) sizes.emplace_back(absl::StrCat(spec.name, ".size(0)"), batch);
-    }
-    const GuardsResult guards = env->evaluate_guards(sizes);
-    const bool runs = runs_at(archive, real, batch);
-    out << absl::StrCat(batch)
-        << std::string(7 - std::min<size_t>(6, absl::StrCat(batch).size()), ' ')
-        << (guards ? "accept   " : "refuse   ") << (runs ? "runs" : "fails")
-        << (static_cast<bool>(guards) == runs ? "" : "   DISAGREE");
-    if (!guards) out << "   " << guards.failed;
-    out << "\n";
-    holds = holds && static_cast<bool>(guards) == runs;
-  }
-  return holds ? kHolds : kFails;
+  const std::vector<std::string> guards = env->produce_guards();
+  const std::vector<CheckedBatch> checked = check_batches(line, archive, real, *env);
+  if (line.has("json"))
+    out << guards_json(files.name, guards, checked);
+  else
+    out << guards_text(files.name, guards, checked);
+  return std::ranges::all_of(checked, &CheckedBatch::agrees) ? kHolds : kFails;
 }
 
 }  // namespace sb::tools

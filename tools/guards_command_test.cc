@@ -1,5 +1,6 @@
 #include "switchboard/tools/guards_command.h"
 
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "catch2/catch.hpp"
@@ -23,6 +24,18 @@ TEST_CASE("one run with a symbol for the batch tells which batch sizes a program
                        Catch::Contains("0      accept   runs") &&
                        Catch::Contains("1      accept   runs") &&
                        Catch::Contains("1000   accept   runs"));
+}
+
+TEST_CASE("guards and the sizes that were tried are there as JSON") {
+  const auto [status, text] = guards({kModel, "--check", "0,7", "--json"});
+  CHECK(status == 0);
+  const nlohmann::json json = nlohmann::json::parse(text);
+  CHECK(json["program"] == "digits_mlp");
+  CHECK(json["guards"].size() > 0);
+  CHECK(json["checked"].size() == 2);
+  CHECK(json["checked"][1]["batch"] == 7);
+  CHECK(json["checked"][1]["accepted"] == true);
+  CHECK(json["checked"][1]["runs"] == true);
 }
 
 TEST_CASE("batch sizes that are none are refused") {

@@ -13,6 +13,7 @@
 #include "switchboard/tools/check_command.h"
 #include "switchboard/tools/device_run.h"
 #include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/json.h"
 #include "switchboard/tools/model_files.h"
 #include "switchboard/tools/program_tensors.h"
 
@@ -157,6 +158,12 @@ std::string verdict(const std::vector<DeviceRun>& runs) {
                  "every value has the dtype, sizes and strides that were recorded\n");
 }
 
+Json places_json(const std::vector<DeviceReport>& reports) {
+  Json places = Json::array();
+  for (const DeviceReport& report : reports) places.push_back(to_json(report));
+  return places;
+}
+
 }  // namespace
 
 const CommandSpec& run_spec() {
@@ -188,7 +195,8 @@ const CommandSpec& run_spec() {
        {"save-outputs", "F", "write the outputs of the first device that computes"},
        {"repeat", "N", "run N times more on each device, and print the least and median time"},
        {"threads", "N", "how many threads an operator may use"},
-       {"trace", "", "print each kernel that runs: its operator, key and source line"}}};
+       {"trace", "", "print each kernel that runs: its operator, key and source line"},
+       {"json", "", "print JSON instead"}}};
   return spec;
 }
 
@@ -197,6 +205,8 @@ int run_command(const CommandLine& line, std::ostream& out) {
   const bool all_fake = std::ranges::all_of(places, &RunPlace::fake);
   SB_CHECK_VALUE(!line.has("save-outputs") || !all_fake,
                  "--save-outputs: fake runs compute no outputs");
+  const bool as_json = line.has("json");
+  SB_CHECK_VALUE(!as_json || !line.has("trace"), "run: give --json or --trace, not both");
   const Tolerance tolerance{line.get_tolerance("rtol", 1e-5), line.get_tolerance("atol", 1e-5)};
   std::optional<uint64_t> seed = line.find_seed("random-weights");
   if (line.has("dim") && !seed) seed = 0;
@@ -226,9 +236,12 @@ int run_command(const CommandLine& line, std::ostream& out) {
   if (const auto path = line.find("save-inputs"))
     save_tensors(*path, inputs_by_name(archive, plan.inputs));
 
-  out << heading(files, plan, seed.has_value());
-  for (const std::string& warning : archive.program.warnings) out << "warning: " << warning << "\n";
-  for (const std::string& guard : rules.unread()) out << "warning: not checked: " << guard << "\n";
+  std::vector<std::string> warnings = archive.program.warnings;
+  for (const std::string& guard : rules.unread()) warnings.push_back("not checked: " + guard);
+  if (!as_json) {
+    out << heading(files, plan, seed.has_value());
+    for (const std::string& warning : warnings) out << "warning: " << warning << "\n";
+  }
   std::vector<DeviceRun> runs;
   std::vector<DeviceReport> reports;
   TextTrace text([&](const std::string& kernel) { out << "  " << kernel << "\n"; },
@@ -238,7 +251,11 @@ int run_command(const CommandLine& line, std::ostream& out) {
     runs.push_back(run_on(place, plan, trace));
     reports.push_back(runs.back().report);
   }
-  out << to_string(reports) << verdict(runs);
+  if (as_json)
+    out << to_text(
+        {{"program", files.name}, {"warnings", warnings}, {"places", places_json(reports)}});
+  else
+    out << to_string(reports) << verdict(runs);
   if (const auto path = line.find("save-outputs")) {
     const auto computed =
         std::ranges::find_if(runs, [](const DeviceRun& run) { return !run.outputs.empty(); });

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/tools/json.h"
 
 namespace sb::tools {
 namespace {
@@ -117,6 +118,33 @@ std::string to_string(const std::vector<DeviceReport>& reports) {
     notes += notes_of(report);
   }
   return align(rows) + "\n" + notes;
+}
+
+Json to_json(const DeviceReport& report) {
+  Json kernels = Json::object(), elsewhere = Json::object(), fallbacks = Json::array();
+  for (const auto& [key, count] : report.kernels) kernels[std::string(to_string(key))] = count;
+  for (const auto& [device, bytes] : report.peak_elsewhere) elsewhere[device] = bytes;
+  for (const auto& [op, stats] : report.fallbacks)
+    fallbacks.push_back(
+        {{"operator", op},
+         {"calls", stats.calls},
+         {"bytes_to_cpu", stats.bytes_to_cpu},
+         {"bytes_from_cpu", stats.bytes_from_cpu},
+         {"milliseconds", std::chrono::duration<double, std::milli>(stats.time).count()}});
+  return {{"place", report.place},
+          {"holds", report.holds()},
+          {"error", or_null(report.error)},
+          {"faults", report.faults},
+          {"score", or_null(report.score)},
+          {"max_difference", or_null(report.max_difference)},
+          {"kernels", kernels},
+          {"peak_bytes", report.peak_bytes},
+          {"peak_elsewhere", elsewhere},
+          {"milliseconds", or_null(report.milliseconds)},
+          {"least_milliseconds", or_null(report.least_milliseconds)},
+          {"cpu_milliseconds", or_null(report.cpu_milliseconds)},
+          {"fallbacks", fallbacks},
+          {"outputs", report.outputs}};
 }
 
 }  // namespace sb::tools

@@ -4,6 +4,7 @@
 #define SWITCHBOARD_TOOLS_RUN_REPORT_H_
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,6 +40,11 @@ std::string with_separators(int64_t number);
 // A table with a line a device, then what fake runs foretell and what devices left to the CPU, then
 // faults and errors. Times are in it where runs were timed.
 std::string to_string(const std::vector<DeviceReport>& reports);
+// {place, holds, error, faults, score, max_difference, kernels: {key: number}, peak_bytes,
+// peak_elsewhere: {device: bytes}, milliseconds, least_milliseconds, cpu_milliseconds, fallbacks:
+// [{operator, calls, bytes_to_cpu, bytes_from_cpu, milliseconds}], outputs}; null for what there is
+// not.
+nlohmann::ordered_json to_json(const DeviceReport& report);
 
 }  // namespace sb::tools
 

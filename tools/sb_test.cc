@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <string>
 #include <string_view>
@@ -102,6 +104,37 @@ TEST_CASE("a file is run with what the command line gives", "[tools][sb]") {
 TEST_CASE("the trace names operators, keys and source lines", "[tools][sb]") {
   CHECK_THAT(sb("run " + kModel + " --trace", 0),
              Contains("aten::addmm  CPU  ops/") && Contains("permute"));
+}
+
+TEST_CASE("what a run found is there as JSON", "[tools][sb]") {
+  const auto json = nlohmann::json::parse(sb("run " + kModel + " --device all --json", 0));
+  CHECK(json["program"] == "digits_mlp");
+  REQUIRE(json["places"].size() >= 3);
+  CHECK(json["places"][0]["place"] == "cpu");
+  CHECK(json["places"][0]["holds"] == true);
+  CHECK(json["places"][0]["error"].is_null());
+  CHECK(json["places"][0]["max_difference"].is_number());
+  CHECK(json["places"][0]["kernels"]["CPU"] > 0);
+  CHECK(json["places"].back()["outputs"].size() == 1);  // of a fake place
+  CHECK_THAT(sb("run " + kModel + " --json --trace", 2), Contains("not both"));
+
+  const auto checked = nlohmann::json::parse(sb("check " + kModel + " --json", 0));
+  CHECK(checked["missing"].empty());
+}
+
+TEST_CASE("a run is recorded, made again, compared and taken apart", "[tools][sb]") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run.sbr", again = folder / "again.sbr";
+  sb("record " + kModel + " -o " + run, 0);
+  sb("record " + kModel + " -o " + again, 0);
+  sb("replay " + run, 0);
+  sb("diff " + run + " " + again, 0);
+  sb("extract " + run + " 3 -o " + (folder / "repro"), 0);
+  CHECK(std::filesystem::exists(folder / "repro.cc"));
+  CHECK(std::filesystem::exists(folder / "repro.py"));
+  CHECK_THAT(sb("extract " + run + " 99999 -o " + (folder / "repro"), 2),
+             Contains("expected the number of a call, 0 to 4"));
+  CHECK_THAT(sb("replay " + kInputs, 2), Contains("inputs.safetensors"));
 }
 
 TEST_CASE("a program with collectives runs on ranks, and the first prints", "[tools][sb]") {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "switchboard/dispatch/inspect/chrome_trace.h"
 #include "switchboard/tools/device_run.h"
 #include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/json.h"
 #include "switchboard/tools/loaded_model.h"
 #include "switchboard/tools/terminal.h"
 
@@ -51,22 +51,14 @@ class JsonTrace final : public TraceSink {
                        {"us", microseconds(event.duration)},
                        {"threw", event.threw}});
   }
-  void end(const DeviceReport& report) {
-    places_.push_back({{"place", report.place},
-                       {"faults", report.faults},
-                       {"error", report.error ? nlohmann::ordered_json(*report.error)
-                                              : nlohmann::ordered_json()}});
-  }
-  std::string text() const {
-    const nlohmann::ordered_json all = {{"places", places_}, {"kernels", events_}};
-    return all.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  }
+  void end(const DeviceReport& report) { places_.push_back(to_json(report)); }
+  std::string text() const { return to_text({{"places", places_}, {"kernels", events_}}); }
 
  private:
   const TraceClock::time_point begin_ = TraceClock::now();
   std::string place_;
-  nlohmann::ordered_json places_ = nlohmann::ordered_json::array();
-  nlohmann::ordered_json events_ = nlohmann::ordered_json::array();
+  Json places_ = Json::array();
+  Json events_ = Json::array();
 };
 
 int64_t count_kernels(const DeviceReport& report) {

@@ -1,22 +1,21 @@
-#include <nlohmann/json.hpp>
-
+#include "switchboard/tools/json.h"
 #include "switchboard/tools/plan/plan_report.h"
 
 namespace sb::plan {
 namespace {
 
-using nlohmann::ordered_json;
+using tools::Json;
 
-ordered_json op_json(const PlannedOp& op) {
+Json op_json(const PlannedOp& op) {
   return {{"name", op.name},
           {"label", op.label},
           {"results", op.results},
-          {"flops", op.cost.counted ? ordered_json(op.cost.flops) : ordered_json()},
+          {"flops", op.cost.counted ? Json(op.cost.flops) : Json()},
           {"bytes_read", op.cost.bytes_read},
           {"bytes_written", op.cost.bytes_written}};
 }
 
-ordered_json storage_json(const PlannedStorage& storage) {
+Json storage_json(const PlannedStorage& storage) {
   return {{"name", storage.name},         {"device", to_string(storage.device)},
           {"bytes", storage.bytes},       {"is_input", storage.is_input},
           {"born", storage.born},         {"dies", storage.dies},
@@ -26,13 +25,13 @@ ordered_json storage_json(const PlannedStorage& storage) {
 }  // namespace
 
 std::string PlanReport::to_json() const {
-  ordered_json json = {{"flops", plan_.total().flops}, {"not_counted", plan_.not_counted()}};
-  json["ops"] = ordered_json::array();
+  Json json = {{"flops", plan_.total().flops}, {"not_counted", plan_.not_counted()}};
+  json["ops"] = Json::array();
   for (const PlannedOp& op : plan_.ops) json["ops"].push_back(op_json(op));
-  json["storages"] = ordered_json::array();
+  json["storages"] = Json::array();
   for (const PlannedStorage& storage : plan_.storages)
     json["storages"].push_back(storage_json(storage));
-  json["devices"] = ordered_json::array();
+  json["devices"] = Json::array();
   for (const DeviceMemory& memory : memories_) {
     for (size_t i = 0; i < memory.arena_storages.size(); ++i)
       json["storages"][memory.arena_storages[i]]["arena_offset"] = memory.arena.offsets[i];
@@ -45,8 +44,7 @@ std::string PlanReport::to_json() const {
                                {"arena_lower_bound", memory.arena.lower_bound},
                                {"arena_without_reuse", memory.arena.without_reuse}});
   }
-  // A label may be any bytes.
-  return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return tools::to_text(json);  // a label may be any bytes
 }
 
 }  // namespace sb::plan
