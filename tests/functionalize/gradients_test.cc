@@ -1,5 +1,7 @@
 // Gradients of functionalised programs are those of the programs as written.
 
+#include <functional>
+
 #include "catch2/catch.hpp"
 #include "switchboard/autograd/backward.h"
 #include "switchboard/autograd/grad_mode.h"
@@ -53,6 +55,27 @@ TEST_CASE("a gradient passes through writes to an input, and the input has it af
     mul_Scalar_(select(in[0], 0, 1), 3.0);
     return Tensors{in[0] * 2.0};
   });
+}
+
+TEST_CASE("an input that gets another shape in place stays where it was in its memory") {
+  const Route route = GENERATE(Route::Key, Route::Mode);
+  const Tensor w = _to_copy(counting({3, 2}, kCpu), DType::Float64);
+  set_requires_grad(w);
+  for (const auto& in_place : std::vector<std::function<Tensor(const Tensor&)>>{
+           [](const Tensor& x) { return squeeze__dims(x, IntArrayRef()); },
+           [](const Tensor& x) { return squeeze_(x); },
+           [](const Tensor& x) { return unsqueeze_(x, 0); },
+           [](const Tensor& x) { return transpose_(x, 0, 1); }}) {
+    const auto after = [&](const TensorFunction& f) {
+      const Tensor memory = w * 1.0;
+      const Tensor x = slice(memory, 0, 1, 2);
+      const Tensors results = f({x});
+      return text_of({results[0], x, grad({sum_all(results[0] * results[0])}, {w})[0]}) +
+             str_cat(" at ", x.storage_offset());
+    };
+    const TensorFunction f = [&](const Tensors& in) { return Tensors{in_place(in[0])}; };
+    CHECK(after(functionalized(route, f)) == after(f));
+  }
 }
 
 TEST_CASE("a write through a view of an expanded input comes back to the input") {

@@ -196,6 +196,7 @@ class WritingCall {
   IValue value_to_read(size_t i) const {
     const IValue value = context_.unwrap(arguments_[i]);
     if (!schema_.arguments[i].is_write() || !records_gradients()) return value;
+    if (op_.entry().has_tag(Tag::inplace_view)) return value;  // it changes no element
     return map_tensors(arguments_[i], [&](const Tensor& t) {
       const Tensor now = context_.unwrap(t);
       const FunctionalTensorImpl* const impl = functional_impl(t);
