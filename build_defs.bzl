@@ -140,6 +140,8 @@ def sb_cc_library(
         )
     variants = []
     if cpu_kernels:
+        # References to the variants are weak, for which no linker looks into an archive.
+        kwargs["alwayslink"] = True
         native.cc_library(
             name = name + "_headers",
             hdrs = hdrs,

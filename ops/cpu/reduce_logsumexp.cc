@@ -43,7 +43,8 @@ struct LogSumExpLoops {
   static X exp(const X& x) {
     if constexpr (std::is_same_v<E, float>) {
       const auto wide = x.template cast<double>().eval();
-      return vec::exp(wide).template cast<float>();
+      // In two steps: Eigen does not vectorise a cast of what exp gives.
+      return vec::exp(wide).eval().template cast<float>();
     } else {
       return vec::exp(x);
     }

@@ -10,11 +10,13 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/outputs/copy_to_out.h"
+#include "switchboard/ops/random/draw_kernels.h"
 #include "switchboard/ops/random/random_fill.h"
 
 namespace sb {
 namespace {
 
+using internal::draw_kernels;
 using OptionalGenerator = std::optional<Generator>;
 
 // Fills with f(block), a double.
@@ -61,9 +63,10 @@ void uniform_body(const Tensor& self, double from, double to, const OptionalGene
   // No more digits than the dtype has, so that rounding does not make 1 of what is less.
   const int digits = digits_of(self.dtype());
   const double unit = std::ldexp(1.0, -digits);
-  fill_with("uniform_", self, generator, [=](const PhiloxBlock& block) {
-    return static_cast<double>(block.low >> (64 - digits)) * unit * (to - from) + from;
-  });
+  random_fill_counted(
+      "uniform_", self, generator, [=](uint64_t seed, uint64_t first, double* out, int64_t n) {
+        draw_kernels.get()->uniform(seed, first, digits, unit * (to - from), from, out, n);
+      });
 }
 
 void normal_body(const Tensor& self, double mean, double std, const OptionalGenerator& generator) {
@@ -71,33 +74,34 @@ void normal_body(const Tensor& self, double mean, double std, const OptionalGene
   SB_CHECK(std >= 0, "normal_: argument std: expected at least 0, got ", std);
   const bool complex = is_complex(self.dtype());
   const double part = complex ? std / std::numbers::sqrt2 : std;
-  if (!complex || mean == 0) {
-    fill_with("normal_", self, generator,
-              [=](const PhiloxBlock& block) { return to_normal(block) * part + mean; });
-    return;
-  }
   // The mean is that of the real parts. Both parts take a counter each, real first.
-  random_fill("normal_", self, generator, [=](absl::Span<const PhiloxBlock> blocks, double* out) {
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      out[i] = to_normal(blocks[i]) * part + (i % 2 == 0 ? mean : 0);
-    }
-  });
+  const bool of_parts = complex && mean != 0;
+  random_fill_counted("normal_", self, generator,
+                      [=](uint64_t seed, uint64_t first, double* out, int64_t n) {
+                        draw_kernels.get()->normal(seed, first, of_parts ? 0 : mean, part, out, n);
+                        for (int64_t i = 0; of_parts && i < n; i += 2) out[i] += mean;
+                      });
 }
 
 void log_normal_body(const Tensor& self, double mean, double std,
                      const OptionalGenerator& generator) {
   check_filled("log_normal_", self, is_real_floating);
   SB_CHECK(std > 0, "log_normal_: argument std: expected more than 0, got ", std);
-  fill_with("log_normal_", self, generator,
-            [=](const PhiloxBlock& block) { return std::exp(to_normal(block) * std + mean); });
+  random_fill_counted("log_normal_", self, generator,
+                      [=](uint64_t seed, uint64_t first, double* out, int64_t n) {
+                        draw_kernels.get()->normal(seed, first, mean, std, out, n);
+                        for (int64_t i = 0; i < n; ++i) out[i] = std::exp(out[i]);
+                      });
 }
 
 void exponential_body(const Tensor& self, double lambd, const OptionalGenerator& generator) {
   check_filled("exponential_", self, is_real_floating);
   SB_CHECK(lambd > 0, "exponential_: argument lambd: expected more than 0, got ", lambd);
-  fill_with("exponential_", self, generator, [=](const PhiloxBlock& block) {
-    return -std::log(to_positive_unit(block.low)) / lambd;
-  });
+  random_fill_counted("exponential_", self, generator,
+                      [=](uint64_t seed, uint64_t first, double* out, int64_t n) {
+                        draw_kernels.get()->exponential(seed, first, out, n);
+                        for (int64_t i = 0; i < n; ++i) out[i] /= lambd;
+                      });
 }
 
 void cauchy_body(const Tensor& self, double median, double sigma,
@@ -141,13 +145,10 @@ IntegerRange range_of(DType dtype) {
 void fill_range(const Tensor& self, int64_t from, int64_t last,
                 const OptionalGenerator& generator) {
   const uint64_t count = static_cast<uint64_t>(last) - static_cast<uint64_t>(from) + 1;
-  random_fill_integers("random_", self, generator,
-                       [=](absl::Span<const PhiloxBlock> blocks, int64_t* out) {
-                         for (const PhiloxBlock& block : blocks) {
-                           const uint64_t step = count == 0 ? block.low : block.low % count;
-                           *out++ = static_cast<int64_t>(static_cast<uint64_t>(from) + step);
-                         }
-                       });
+  random_fill_integers(
+      "random_", self, generator, [=](uint64_t seed, uint64_t first, int64_t* out, int64_t n) {
+        draw_kernels.get()->integers(seed, first, count, static_cast<uint64_t>(from), out, n);
+      });
 }
 
 void random_body(const Tensor& self, const OptionalGenerator& generator) {

@@ -1,9 +1,7 @@
 #include "switchboard/ops/random/random_fill.h"
 
 #include <algorithm>
-#include <cmath>
 #include <mutex>
-#include <numbers>
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
@@ -11,17 +9,18 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
 #include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/random/draw_kernels.h"
 
 namespace sb {
 namespace {
 
 // Elements that are drawn at a time, and that a thread takes at a time.
-constexpr int64_t kChunk = 256;
+constexpr int64_t kChunk = internal::kDraws;
 constexpr int64_t kGrain = 16 * kChunk;
 
-template <class Number, class Draw>
+template <class Number>
 void fill(std::string_view op, const Tensor& self, const std::optional<Generator>& generator,
-          DType drawn, Draw draw) {
+          DType drawn, DrawCounted<Number> draw) {
   check_no_internal_overlap(self);
   if (self.is_meta() || self.numel() == 0) return;
   const Tensor target =
@@ -34,13 +33,10 @@ void fill(std::string_view op, const Tensor& self, const std::optional<Generator
   const PhiloxState state = take_counters(op, generator, static_cast<uint64_t>(n));
   char* const data = static_cast<char*>(target.data_ptr());
   parallel_for(0, n, kGrain, [&](int64_t begin, int64_t end) {
-    PhiloxBlock blocks[kChunk];
-    Number numbers[kChunk];
+    alignas(64) Number numbers[kChunk];
     for (int64_t i = begin; i < end; i += kChunk) {
       const int64_t count = std::min(kChunk, end - i);
-      const auto some = absl::MakeSpan(blocks, static_cast<size_t>(count));
-      philox(state.seed, state.offset + static_cast<uint64_t>(i), 0, some);
-      draw(some, numbers);
+      draw(state.seed, state.offset + static_cast<uint64_t>(i), numbers, count);
       cast(data + i * size, size, reinterpret_cast<const char*>(numbers), sizeof(Number), count);
     }
   });
@@ -48,12 +44,6 @@ void fill(std::string_view op, const Tensor& self, const std::optional<Generator
 }
 
 }  // namespace
-
-double to_normal(const PhiloxBlock& block) {
-  // Box and Muller's transform; its other half is not used, so that each element stands alone.
-  return std::sqrt(-2 * std::log(to_positive_unit(block.low))) *
-         std::cos(2 * std::numbers::pi * to_unit(block.high));
-}
 
 PhiloxState take_counters(std::string_view op, const std::optional<Generator>& generator,
                           uint64_t n) {
@@ -66,10 +56,19 @@ PhiloxState take_counters(std::string_view op, const std::optional<Generator>& g
 
 void random_fill(std::string_view op, const Tensor& self, const std::optional<Generator>& generator,
                  DrawReals draw) {
+  random_fill_counted(op, self, generator,
+                      [&](uint64_t seed, uint64_t first, double* out, int64_t n) {
+                        PhiloxBlock blocks[internal::kDraws];
+                        internal::draw_kernels.get()->blocks(seed, first, blocks, n);
+                        draw(absl::MakeConstSpan(blocks, static_cast<size_t>(n)), out);
+                      });
+}
+void random_fill_counted(std::string_view op, const Tensor& self,
+                         const std::optional<Generator>& generator, DrawCounted<double> draw) {
   fill<double>(op, self, generator, DType::Float64, draw);
 }
 void random_fill_integers(std::string_view op, const Tensor& self,
-                          const std::optional<Generator>& generator, DrawIntegers draw) {
+                          const std::optional<Generator>& generator, DrawCounted<int64_t> draw) {
   fill<int64_t>(op, self, generator, DType::Int64, draw);
 }
 

@@ -21,8 +21,6 @@ inline double to_unit(uint64_t bits) { return static_cast<double>(bits >> 11) * 
 inline double to_positive_unit(uint64_t bits) {
   return static_cast<double>((bits >> 11) + 1) * 0x1p-53;
 }
-// A draw from the standard normal distribution.
-double to_normal(const PhiloxBlock& block);
 
 // Takes `n` counters of the generator, or of the CPU's default one. RuntimeError for a generator of
 // another device, naming the operator.
@@ -31,7 +29,9 @@ PhiloxState take_counters(std::string_view op, const std::optional<Generator>& g
 
 // Numbers from blocks: out[i] from blocks[i].
 using DrawReals = absl::FunctionRef<void(absl::Span<const PhiloxBlock> blocks, double* out)>;
-using DrawIntegers = absl::FunctionRef<void(absl::Span<const PhiloxBlock> blocks, int64_t* out)>;
+// Numbers of counters first, first + 1, ..., at most internal::kDraws of them.
+template <class Number>
+using DrawCounted = absl::FunctionRef<void(uint64_t seed, uint64_t first, Number* out, int64_t n)>;
 
 // Gives each element of `self` the number that its counter gives, converted to self's dtype; of a
 // complex one, the two parts. Elements count in the order of their indices, so that numbers do not
@@ -39,8 +39,10 @@ using DrawIntegers = absl::FunctionRef<void(absl::Span<const PhiloxBlock> blocks
 // nothing, for elements that share memory.
 void random_fill(std::string_view op, const Tensor& self, const std::optional<Generator>& generator,
                  DrawReals draw);
+void random_fill_counted(std::string_view op, const Tensor& self,
+                         const std::optional<Generator>& generator, DrawCounted<double> draw);
 void random_fill_integers(std::string_view op, const Tensor& self,
-                          const std::optional<Generator>& generator, DrawIntegers draw);
+                          const std::optional<Generator>& generator, DrawCounted<int64_t> draw);
 
 // The checks of an operator that writes to self, which must be defined, of one address an element,
 // and of a dtype for which `supported` holds.

@@ -1,0 +1,85 @@
+#include "switchboard/ops/random/draw_kernels.h"
+
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <vector>
+
+#include "catch2/catch.hpp"
+
+namespace sb::internal {
+
+extern const DrawKernels draw_kernels_avx2 [[gnu::weak]];
+extern const DrawKernels draw_kernels_avx512 [[gnu::weak]];
+
+namespace {
+
+constexpr uint64_t kSeed = 0x123456789abcdef0;
+// The lower word of the counter overflows on the way.
+constexpr uint64_t kFirst = 0x1ffffff80;
+
+std::vector<PhiloxBlock> expected_blocks() {
+  std::vector<PhiloxBlock> blocks(kDraws);
+  philox(kSeed, kFirst, 0, absl::MakeSpan(blocks));
+  return blocks;
+}
+
+TEST_CASE("blocks of many counters at once are those of each") {
+  std::vector<PhiloxBlock> blocks(kDraws);
+  draw_kernels.get()->blocks(kSeed, kFirst, blocks.data(), kDraws);
+  CHECK(blocks == expected_blocks());
+}
+
+TEST_CASE("integers are the lower 64 bits modulo their count") {
+  const auto blocks = expected_blocks();
+  std::vector<int64_t> out(kDraws);
+  for (uint64_t count : {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{100}, uint64_t{1000000007},
+                         (uint64_t{1} << 32) - 1, uint64_t{1} << 32, (uint64_t{1} << 32) + 1,
+                         ~uint64_t{0}, uint64_t{0}}) {
+    draw_kernels.get()->integers(kSeed, kFirst, count, 5, out.data(), kDraws);
+    int64_t different = 0;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      const uint64_t step = count == 0 ? blocks[i].low : blocks[i].low % count;
+      different += out[i] != static_cast<int64_t>(step + 5);
+    }
+    INFO("count " << count);
+    CHECK(different == 0);
+  }
+}
+
+TEST_CASE("normal and exponential draws are what the formulas give, to the last bits") {
+  const auto blocks = expected_blocks();
+  std::vector<double> normal(kDraws), exponential(kDraws);
+  draw_kernels.get()->normal(kSeed, kFirst, 0, 1, normal.data(), kDraws);
+  draw_kernels.get()->exponential(kSeed, kFirst, exponential.data(), kDraws);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const double unit = (static_cast<double>(blocks[i].low >> 11) + 1) * 0x1p-53;
+    const double turns = static_cast<double>(blocks[i].high >> 11) * 0x1p-53;
+    CHECK(exponential[i] == Approx(-std::log(unit)).epsilon(1e-15));
+    const double radius = std::sqrt(-2 * std::log(unit));
+    CHECK(std::abs(normal[i] - radius * std::cos(2 * std::numbers::pi * turns)) <= 4e-15);
+  }
+}
+
+TEST_CASE("draws have the same bits for every CPU capability") {
+  const auto all = [](const DrawKernels& kernels) {
+    std::vector<double> reals(3 * kDraws);
+    std::vector<int64_t> integers(kDraws);
+    kernels.uniform(kSeed, kFirst, 53, 0x1p-53 * 3, -1.5, reals.data(), kDraws);
+    kernels.normal(kSeed, kFirst, 0.25, 1.5, reals.data() + kDraws, kDraws);
+    kernels.exponential(kSeed, kFirst, reals.data() + 2 * kDraws, kDraws);
+    kernels.integers(kSeed, kFirst, 12345, 0, integers.data(), kDraws);
+    for (int64_t n : integers) reals.push_back(static_cast<double>(n));
+    return reals;
+  };
+  const auto chosen = all(*draw_kernels);
+  for (const DrawKernels* kernels : {&draw_kernels_avx2, &draw_kernels_avx512}) {
+    const CpuCapability needed =
+        kernels == &draw_kernels_avx2 ? CpuCapability::Avx2 : CpuCapability::Avx512;
+    if (!kernels || cpu_capability() < needed) continue;
+    CHECK(std::memcmp(all(*kernels).data(), chosen.data(), chosen.size() * sizeof(double)) == 0);
+  }
+}
+
+}  // namespace
+}  // namespace sb::internal
