@@ -28,17 +28,17 @@ BasicTensorMeta<Int> rule(const Tensor& a, std::optional<std::string_view> drive
 // Computed in double, whatever the elements.
 template <class T>
 void svdvals(const Tensor& a, double* out, int64_t rows, int64_t columns) {
-  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+  using RowMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const int64_t size = rows * columns, values = std::min(rows, columns);
   const T* const data = a.data<T>();
   parallel_for(0, a.numel() / size, 1, [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i) {
-      const Matrix matrix = Eigen::Map<const Matrix>(data + i * size, rows, columns);
+      const Matrix matrix = Eigen::Map<const RowMajor>(data + i * size, rows, columns);
       // Eigen's algorithms may not end where there is NaN or an infinity.
       if (matrix.allFinite()) {
         Eigen::Map<Eigen::VectorXd>(out + i * values, values) =
-            Eigen::JacobiSVD<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>>(matrix)
-                .singularValues();
+            Eigen::BDCSVD<Matrix>(matrix).singularValues();
       } else {
         std::fill_n(out + i * values, values, std::numeric_limits<double>::quiet_NaN());
       }
