@@ -2,6 +2,7 @@
 // go another way than while it was traced.
 
 #include "switchboard/autograd/gradcheck.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/tests/control_flow/gradient_cases.h"
 
 namespace sb::test {
@@ -56,6 +57,41 @@ TEST_CASE("a graph of gradients is derived when it runs") {
     for (const Tensors& inputs : different_inputs())
       check_close(gradients_of(run)(as_leaves(inputs)),
                   gradients_of(c.program, 2)(as_leaves(inputs)));
+  }
+}
+
+// Zeros times an infinite derivative would be NaN.
+TEST_CASE("what no gradient reaches is not derived") {
+  const Tensors inputs{to(zeros({2}), DType::Float64), to(ones({3, 2}), DType::Float64)};
+  const Program unused_carry = [](const Tensors& in) {
+    const Tensors results = scan(
+        [](const Tensor& carry, const Tensor& row) {
+          return Tensors{sqrt(carry), row * row};
+        },
+        {in[0]}, {in[1]});
+    return Tensors{results[1]};
+  };
+  // The second is computed from the first one run before.
+  const Program used_later = [](const Tensors& in) {
+    const Tensors results = scan(
+        [](const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& row) {
+          return Tensors{a * row, a + b, sqrt(c)};
+        },
+        {select(in[1], 0, 0), select(in[1], 0, 1), in[0]}, {in[1]});
+    return Tensors{results[1]};
+  };
+  const Program unused_in_loop = [](const Tensors& in) {
+    const Tensors results =
+        while_loop([](const Tensor& n, const Tensor&, const Tensor&) { return n < 3; },
+                   [](const Tensor& n, const Tensor& a, const Tensor& b) {
+                     return Tensors{n + 1, sqrt(a), b * 2.0};
+                   },
+                   {zeros({}), in[0], in[1]});
+    return Tensors{results[2]};
+  };
+  for (const Program& program : {unused_carry, used_later, unused_in_loop}) {
+    const Program gradients = gradients_of(program);
+    check_close(trace(gradients, as_leaves(inputs)).run(inputs), gradients(as_leaves(inputs)));
   }
 }
 

@@ -35,6 +35,25 @@ std::vector<bool> there(const Tensors& tensors, size_t size) {
   return flags;
 }
 
+// Which carried tensors of those that may have a gradient come to have one: of their own, or of
+// what is computed from them in this run or a later one.
+std::vector<bool> reached(const DerivedFunction& function, const std::vector<bool>& may,
+                          std::vector<bool> came) {
+  const size_t num_carried = may.size();
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t result = 0; result < came.size(); ++result) {
+      if (!came[result]) continue;
+      const std::vector<bool> from = function.inputs_of(result);
+      for (size_t i = 0; i < num_carried; ++i)
+        if (may[i] && from[i] && !came[i]) more = came[i] = true;
+    }
+  }
+  came.resize(num_carried);
+  for (size_t i = 0; i < num_carried; ++i) came[i] = came[i] && may[i];
+  return came;
+}
+
 }  // namespace
 
 Tensor first_gradient(const Tensor& grad, const Tensor& like) {
@@ -64,10 +83,11 @@ GradientFlow::GradientFlow(const DerivedFunction& function, size_t num_carried,
 }
 
 BackwardStep::BackwardStep(DerivedFunction* of, const std::vector<bool>& has, size_t num_slices,
-                           const std::vector<bool>& wanted, const std::vector<bool>& stacked)
-    : carried(places(has)) {
+                           const std::vector<bool>& wanted, const std::vector<bool>& came)
+    : carried(places(reached(*of, has, came))) {
   std::vector<size_t> results = carried, inputs = carried;
-  for (const size_t i : places(stacked)) results.push_back(has.size() + i);
+  for (size_t i = has.size(); i < came.size(); ++i)
+    if (came[i]) results.push_back(i);
   for (const size_t i : places(wanted)) inputs.push_back(has.size() + i);
   DerivedFunction::Gradient gradient = of->differentiate(results, inputs);
   std::vector<bool> kept(inputs.size(), true);

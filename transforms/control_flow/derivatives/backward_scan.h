@@ -29,10 +29,12 @@ struct GradientFlow {
 // A gradient is carried back for each carried tensor that has one; slices have one each, and what
 // is fixed the sum.
 struct BackwardStep {
-  // `has` says which carried tensors have one. `wanted` has an element for each of the slices and
-  // then for each of the fixed tensors; `stacked` says of which stacked results one has come.
+  // `has` says which carried tensors may have one. `wanted` has an element for each of the slices
+  // and then for each of the fixed tensors. `came` says, of each result of the function, whether a
+  // gradient has come from outside, in any run: those that none reaches have none, as where the
+  // runs are derived one by one. Zeros in their place could become NaN.
   BackwardStep(DerivedFunction* of, const std::vector<bool>& has, size_t num_slices,
-               const std::vector<bool>& wanted, const std::vector<bool>& stacked);
+               const std::vector<bool>& wanted, const std::vector<bool>& came);
 
   // Those of which it gives gradients, in the order in which it gives them.
   std::vector<size_t> carried, slices, fixed;

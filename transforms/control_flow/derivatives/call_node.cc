@@ -155,12 +155,6 @@ Tensors spread(const Tensors& given, const std::vector<size_t>& wanted, size_t s
   return all;
 }
 
-std::vector<bool> which_defined(const Tensors& tensors) {
-  std::vector<bool> which;
-  for (const Tensor& t : tensors) which.push_back(t.defined());
-  return which;
-}
-
 std::vector<size_t> defined_in(const TensorVector& grads, size_t begin, size_t end) {
   std::vector<size_t> found;
   for (size_t i = begin; i < end && i < grads.size(); ++i)

@@ -54,7 +54,6 @@ Tensors record(const DerivedCallSite& call, Recorded recorded);
 
 // In the order of `wanted`, and undefined elsewhere.
 Tensors spread(const Tensors& given, const std::vector<size_t>& wanted, size_t size);
-std::vector<bool> which_defined(const Tensors& tensors);
 // The numbers of gradients that are there, from `begin` on.
 std::vector<size_t> defined_in(const TensorVector& grads, size_t begin, size_t end);
 

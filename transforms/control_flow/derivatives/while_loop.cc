@@ -112,7 +112,10 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
     const auto gradients_in = [=](const Tensors& in) {
       return spread({at(in, num_carried + num_fixed), in.end()}, given, 2 * num_carried);
     };
-    const BackwardStep step(function.get(), has, 0, {at(wanted, num_carried), wanted.end()}, {});
+    std::vector<bool> came;
+    for (size_t i = 0; i < num_carried; ++i)
+      came.push_back(grads[i].defined() || grads[num_carried + i].defined());
+    const BackwardStep step(function.get(), has, 0, {at(wanted, num_carried), wanted.end()}, came);
     const auto back = [=](const Tensors& in) {
       const Tensors of_results = gradients_in(in);
       const Tensors none(num_carried), first(at(of_results, 0), at(of_results, num_carried));
