@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "Random123/philox.h"
 #include "switchboard/ops/cpu/independent_loop.h"
 
 namespace sb::internal {
@@ -33,24 +34,15 @@ void philox_words(uint64_t seed, uint64_t first, Words& out, int64_t n) {
     w2[i] = 0;
     w3[i] = 0;
   }
+  const r123::Philox4x32::key_type key = {
+      {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}};
   SB_INDEPENDENT_LOOP
   for (int64_t i = 0; i < n; ++i) {
-    uint32_t c0 = w0[i], c1 = w1[i], c2 = w2[i], c3 = w3[i];
-    uint32_t k0 = static_cast<uint32_t>(seed), k1 = static_cast<uint32_t>(seed >> 32);
-#pragma GCC unroll 10
-    for (int round = 0; round < 10; ++round) {
-      const uint64_t p0 = uint64_t{0xD2511F53} * c0, p1 = uint64_t{0xCD9E8D57} * c2;
-      c0 = static_cast<uint32_t>(p1 >> 32) ^ c1 ^ k0;
-      c1 = static_cast<uint32_t>(p1);
-      c2 = static_cast<uint32_t>(p0 >> 32) ^ c3 ^ k1;
-      c3 = static_cast<uint32_t>(p0);
-      k0 += 0x9E3779B9;
-      k1 += 0xBB67AE85;
-    }
-    w0[i] = c0;
-    w1[i] = c1;
-    w2[i] = c2;
-    w3[i] = c3;
+    const auto bits = r123::Philox4x32()({{w0[i], w1[i], w2[i], w3[i]}}, key);
+    w0[i] = bits[0];
+    w1[i] = bits[1];
+    w2[i] = bits[2];
+    w3[i] = bits[3];
   }
 }
 
@@ -66,6 +58,13 @@ double to_double(uint64_t n) {
   return small_to_double(n >> 26) * 0x1p26 + small_to_double(n & 0x3ffffff);
 }
 
+// By Horner's rule: the first coefficient is that of the highest power.
+double polynomial(double x, double first, auto... rest) {
+  double sum = first;
+  ((sum = sum * x + rest), ...);
+  return sum;
+}
+
 // The logarithm of a number that is normal and positive. x = 2^k m with m about 1, and
 // log(m) = 2 artanh(s) for s = (m - 1) / (m + 1), which is at most 0.172: eleven terms of the
 // series are exact to a float64.
@@ -76,17 +75,8 @@ double log_of(double x) {
   const double k = small_to_double((shifted >> 52) ^ 0x800) - 2048.0;  // its sign is bit 11
   const double m = std::bit_cast<double>((shifted & 0xfffffffffffff) + 0x3fe6a09e667f3bcd);
   const double f = m - 1, s = f / (m + 1), z = s * s;
-  double series = 1.0 / 23;
-  series = series * z + 1.0 / 21;
-  series = series * z + 1.0 / 19;
-  series = series * z + 1.0 / 17;
-  series = series * z + 1.0 / 15;
-  series = series * z + 1.0 / 13;
-  series = series * z + 1.0 / 11;
-  series = series * z + 1.0 / 9;
-  series = series * z + 1.0 / 7;
-  series = series * z + 1.0 / 5;
-  series = series * z + 1.0 / 3;
+  const double series = polynomial(z, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
+                                   1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3);
   // The first part of log(2) has few digits, so that k times it is exact.
   constexpr double kHigh = 0x1.62e42fefap-1;
   constexpr double kLow = 0x1.cf79abc9e3b3ap-40;
@@ -101,23 +91,15 @@ double cos_of_turns(double u) {
   const double shifted = t + kRound;
   const double y = (t - (shifted - kRound)) * (std::numbers::pi / 2), z = y * y;
   const auto quarter = std::bit_cast<uint64_t>(shifted);  // its lowest two bits
-  double sine = 1.0 / 355687428096000;
-  sine = sine * z - 1.0 / 1307674368000;
-  sine = sine * z + 1.0 / 6227020800;
-  sine = sine * z - 1.0 / 39916800;
-  sine = sine * z + 1.0 / 362880;
-  sine = sine * z - 1.0 / 5040;
-  sine = sine * z + 1.0 / 120;
-  sine = sine * z - 1.0 / 6;
-  sine = sine * z * y + y;
-  double cosine = 1.0 / 20922789888000;
-  cosine = cosine * z - 1.0 / 87178291200;
-  cosine = cosine * z + 1.0 / 479001600;
-  cosine = cosine * z - 1.0 / 3628800;
-  cosine = cosine * z + 1.0 / 40320;
-  cosine = cosine * z - 1.0 / 720;
-  cosine = cosine * z + 1.0 / 24;
-  cosine = cosine * z * z + (1 - z / 2);
+  // Taylor's series.
+  const double sine = polynomial(z, 1.0 / 355687428096000, -1.0 / 1307674368000, 1.0 / 6227020800,
+                                 -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6) *
+                          z * y +
+                      y;
+  const double cosine = polynomial(z, 1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600,
+                                   -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24) *
+                            z * z +
+                        (1 - z / 2);
   // cos, -sin, -cos, sin; chosen by bits.
   const uint64_t odd = 0 - (quarter & 1);
   const uint64_t chosen =
