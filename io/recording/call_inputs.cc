@@ -72,23 +72,17 @@ void CallInputs::read_elements(uint64_t id, Storage& storage) {
   all_known = all_known && (storage.known || storage.fake || length == 0);
 }
 
-// The largest go into the file until the numbers that are left are few.
+// All that have elements, where these are too many for the source: it has one kind of helper then.
 void CallInputs::choose_for_file() {
-  size_t numbers = 0;
-  std::vector<Storage*> by_size;
+  size_t numbers = 0, at = 0;
+  for (const auto& [id, storage] : storages)
+    if (storage.known && !storage.fake) numbers += static_cast<size_t>(storage.elements);
+  if (numbers <= kMostNumbers) return;
   for (auto& [id, storage] : storages) {
-    if (!storage.known || storage.fake) continue;
-    numbers += static_cast<size_t>(storage.elements);
-    by_size.push_back(&storage);
-  }
-  std::ranges::stable_sort(by_size, std::ranges::greater(), &Storage::elements);
-  size_t at = 0;
-  for (Storage* const storage : by_size) {
-    if (numbers <= kMostNumbers) break;
-    storage->in_file = true;
-    storage->file_offset = at;
-    at += storage->bytes.size();
-    numbers -= static_cast<size_t>(storage->elements);
+    if (!storage.known || storage.fake || storage.bytes.empty()) continue;
+    storage.in_file = true;
+    storage.file_offset = at;
+    at += storage.bytes.size();
   }
 }
 
@@ -98,12 +92,14 @@ size_t CallInputs::find(const RecordedTensor& tensor) const {
 }
 
 std::string CallInputs::file_data() const {
-  std::map<size_t, const std::string*> parts;
-  for (const auto& [id, storage] : storages)
-    if (storage.in_file && !storage.bytes.empty()) parts[storage.file_offset] = &storage.bytes;
   std::string data;
-  for (const auto& [offset, bytes] : parts) data += *bytes;
+  for (const auto& [id, storage] : storages)
+    if (storage.in_file) data += storage.bytes;
   return data;
+}
+
+bool CallInputs::has_key(const Tensor& input, const char* key) {
+  return input.meta->keys.find(key) != std::string::npos;
 }
 
 std::string CallInputs::title() const {

@@ -42,6 +42,8 @@ class CallInputs {
 
   // The place of a tensor in `tensors`.
   size_t find(const RecordedTensor& tensor) const;
+  // Whether the tensor has such a key.
+  static bool has_key(const Tensor& input, const char* key);
   // What the file holds.
   std::string file_data() const;
   // What is shown, as one line.

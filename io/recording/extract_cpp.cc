@@ -16,29 +16,24 @@ namespace {
 
 using Values = CallWords::Values;
 
+constexpr CallWords::Names kCppNames = {"IValue()",
+                                        "Tensor()",
+                                        "true",
+                                        "false",
+                                        "double(INFINITY)",
+                                        "double(NAN)",
+                                        "std::complex<double>"};
+
 class CppWords final : public CallWords {
  public:
-  using CallWords::CallWords;
-  std::string value(Values values) const override {
+  CppWords(const RecordedRun& run, const CallInputs& inputs) : CallWords(run, inputs, kCppNames) {}
+
+ private:
+  std::string other(Values values) const override {
     const RecordedValue& v = values[0];
     switch (v.kind) {
-      case Kind::None:
-        return "IValue()";
-      case Kind::Tensor:
-        return run_.tensor(v).defined() ? tensor_name(run_.tensor(v)) : "Tensor()";
       case Kind::Int:
         return str_cat("int64_t{", v.number, "}");
-      case Kind::Bool:
-        return v.number ? "true" : "false";
-      case Kind::Double:
-        return real_text(v.real(), "INFINITY", "double(NAN)");
-      case Kind::Complex: {
-        const auto& [real, imaginary] = run_.complexes[v.index()];
-        return str_cat("std::complex<double>(", real_text(real, "INFINITY", "NAN"), ", ",
-                       real_text(imaginary, "INFINITY", "NAN"), ")");
-      }
-      case Kind::String:
-        return string_literal(text(v));
       case Kind::DType:
         return str_cat("*find_dtype(", string_literal(text(v)), ")");
       case Kind::Device:
@@ -52,8 +47,7 @@ class CppWords final : public CallWords {
       case Kind::IntList:
         return list("int64_t", values, [](const RecordedValue& e) { return str_cat(e.number); });
       case Kind::DoubleList:
-        return list("double", values,
-                    [](const RecordedValue& e) { return real_text(e.real(), "INFINITY", "NAN"); });
+        return list("double", values, [this](const RecordedValue& e) { return real(e.real()); });
       case Kind::BoolList:
         return list("bool", values,
                     [](const RecordedValue& e) { return e.number ? "true" : "false"; });
@@ -62,7 +56,7 @@ class CppWords final : public CallWords {
       case Kind::OptionalTensorList: {
         std::vector<std::string> texts = elements(values);
         for (std::string& text : texts)
-          if (text == "IValue()") text = "std::nullopt";
+          if (text == kCppNames.none) text = "std::nullopt";
         return str_cat("std::vector<std::optional<Tensor>>{", join(texts), "}");
       }
       case Kind::List:
@@ -78,7 +72,6 @@ class CppWords final : public CallWords {
     SB_THROW(ValueError, "no source can be written for a storage");
   }
 
- private:
   template <class F>
   std::string list(const char* type, Values values, F&& element) const {
     std::vector<std::string> texts;
@@ -95,10 +88,6 @@ std::string shape_text(const std::vector<int64_t>& list) {
   text.front() = '{';
   text.back() = '}';
   return text;
-}
-
-bool has_key(const RecordedMeta& meta, const char* key) {
-  return meta.keys.find(key) != std::string::npos;
 }
 
 constexpr const char* kStorageHelper =
@@ -179,7 +168,7 @@ class CppProgram {
     const std::string name = str_cat("x", i);
     tensors_ += str_cat("  const Tensor ", name, " = ", made_text(input), ";\n");
     for (const char* bit : {"Conjugate", "Negative"})
-      if (has_key(meta, bit))
+      if (CallInputs::has_key(input, bit))
         tensors_ += str_cat("  ", name, ".impl()->set_key_set(", name,
                             ".key_set() | DispatchKey::", bit, ");\n");
     if (meta.wrapped_number)

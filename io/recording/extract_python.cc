@@ -9,29 +9,20 @@ namespace {
 
 using Values = CallWords::Values;
 
+constexpr CallWords::Names kPythonNames = {"None",     "None",     "True",   "False",
+                                           "math.inf", "math.nan", "complex"};
+
 class PythonWords final : public CallWords {
  public:
-  using CallWords::CallWords;
-  std::string value(Values values) const override {
+  PythonWords(const RecordedRun& run, const CallInputs& inputs)
+      : CallWords(run, inputs, kPythonNames) {}
+
+ private:
+  std::string other(Values values) const override {
     const RecordedValue& v = values[0];
     switch (v.kind) {
-      case Kind::None:
-        return "None";
-      case Kind::Tensor:
-        return run_.tensor(v).defined() ? tensor_name(run_.tensor(v)) : "None";
       case Kind::Int:
         return str_cat(v.number);
-      case Kind::Bool:
-        return v.number ? "True" : "False";
-      case Kind::Double:
-        return real_text(v.real(), "math.inf", "math.nan");
-      case Kind::Complex: {
-        const auto& [real, imaginary] = run_.complexes[v.index()];
-        return str_cat("complex(", real_text(real, "math.inf", "math.nan"), ", ",
-                       real_text(imaginary, "math.inf", "math.nan"), ")");
-      }
-      case Kind::String:
-        return string_literal(text(v));
       case Kind::DType:
       case Kind::Layout:
       case Kind::MemoryFormat:
@@ -82,11 +73,14 @@ Extract extract_python(const RecordedRun& run, uint32_t event, const std::string
   }
   for (size_t i = 0; i < inputs.tensors.size(); ++i) {
     const CallInputs::Tensor& input = inputs.tensors[i];
-    text += str_cat("x", i, " = s", input.storage, ".as_strided(", int_list(input.meta->sizes),
-                    ", ", int_list(input.meta->strides), ", ", input.offset, ")");
-    if (input.meta->device.starts_with("meta")) text += ".to('meta')";
-    if (input.meta->requires_grad) text += ".requires_grad_()";
-    text += "\n";
+    std::string made = str_cat("s", input.storage, ".as_strided(", int_list(input.meta->sizes),
+                               ", ", int_list(input.meta->strides), ", ", input.offset, ")");
+    if (input.meta->wrapped_number) made += ".item()";  // the call makes a tensor of it again
+    if (CallInputs::has_key(input, "Conjugate")) made += ".conj()";
+    if (CallInputs::has_key(input, "Negative")) made = str_cat("torch._neg_view(", made, ")");
+    if (input.meta->fake || input.meta->device.starts_with("meta")) made += ".to('meta')";
+    if (input.meta->requires_grad) made += ".requires_grad_()";
+    text += str_cat("x", i, " = ", made, "\n");
   }
   const PythonWords words(run, inputs);
   const std::vector<ArgumentName> names = argument_names(site.schema);

@@ -4,6 +4,7 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/autograd/grad_mode.h"
+#include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/io/recording/test_support.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/unary.h"
@@ -11,6 +12,7 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/random/random_factories.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/views/views.h"
@@ -26,6 +28,7 @@ RecordedRun run_of_many_kinds() {
           const Tensor y = mul(add(x, t(contiguous(t(x))), 0.5), x);
           fill_(slice(y, 0, 0, 2), 2.5);
           sum(mul(w, w));
+          mul(w, rand({1, 50}));  // the one has many elements, the other few
           copy_(empty({4, 3}), t(y));
           const NoGradGuard off;
           neg(arange(5));
@@ -35,7 +38,8 @@ RecordedRun run_of_many_kinds() {
       {.elements = Elements::All});
 }
 
-TEST_CASE("Every call of a run becomes a program of at most thirty lines", "[io][recording]") {
+TEST_CASE("Every call of a run of one and two inputs becomes a program of at most thirty lines",
+          "[io][recording]") {
   const RecordedRun run = run_of_many_kinds();
   REQUIRE(run.events.size() > 200);
   for (uint32_t i = 0; i < run.events.size(); ++i) {
@@ -60,6 +64,22 @@ TEST_CASE("A small input stands in the source, with its strides and offset", "[i
   CHECK_THAT(source, Catch::Contains("{3}, {1}, 0)"));
   const std::string python = extract_python(run, call, "repro.bin").source;
   CHECK_THAT(python, Catch::Contains("print(torch.ops.aten.neg.default(x0))"));
+}
+
+TEST_CASE("A program for PyTorch has lazy bits, numbers and fake tensors", "[io][recording]") {
+  const auto python_of = [](const auto& program) {
+    const RecordedRun run = record(program, {.elements = Elements::All});
+    return extract_python(run, 0, "repro.bin").source;
+  };
+  const Tensor c = conj(full({2}, std::complex<double>(1, 2)));
+  CHECK_THAT(python_of([&] { sin(c); }), Catch::Contains("x0 = s") && Catch::Contains(".conj()\n"));
+  const Tensor x = ones({2}), negated = _neg_view(x), number = full({}, 2.5);
+  number.impl()->set_wrapped_number(true);
+  CHECK_THAT(python_of([&] { sin(negated); }), Catch::Contains("x0 = torch._neg_view(s"));
+  CHECK_THAT(python_of([&] { mul(x, number); }), Catch::Contains(".item()\n"));
+  FakeTensorMode mode;
+  const Tensor fake = mode.from_tensor(x);
+  CHECK_THAT(python_of([&] { sin(fake); }), Catch::Contains(".to('meta')\n"));
 }
 
 TEST_CASE("Inputs without elements are zeros, and the first line says so", "[io][recording]") {

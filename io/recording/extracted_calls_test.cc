@@ -11,25 +11,42 @@
 namespace sb::io {
 namespace {
 
-std::string output_of(void (*run)()) {
-  const std::ostringstream out;
-  std::streambuf* const before = std::cout.rdbuf(out.rdbuf());
-  run();
-  std::cout.rdbuf(before);
-  return out.str();
-}
+// What is printed in a scope.
+class Output {
+ public:
+  Output() : before_(std::cout.rdbuf(out_.rdbuf())) {}
+  ~Output() { std::cout.rdbuf(before_); }
+  std::string text() const { return out_.str(); }
+
+ private:
+  const std::ostringstream out_;
+  std::streambuf* const before_;
+};
+
+// Makes a folder the current one for a scope.
+class InFolder {
+ public:
+  explicit InFolder(const std::string& folder) : before_(std::filesystem::current_path()) {
+    std::filesystem::current_path(folder);
+  }
+  ~InFolder() { std::filesystem::current_path(before_); }
+
+ private:
+  const std::filesystem::path before_;
+};
 
 TEST_CASE("An extracted call compiles, and prints what the recorded one did", "[io][recording]") {
   const TemporaryFolder folder;
-  std::filesystem::current_path(folder.path());
+  const InFolder in(folder.path());
   REQUIRE(extracted_calls().size() >= 200);
   size_t compared = 0;
   for (const ExtractedCall& call : extracted_calls()) {
     INFO(call.name);
     std::ofstream(call.name + ".bin") << call.data;
-    const std::string output = output_of(call.run);
+    const Output output;
+    call.run();
     if (call.printed.empty()) continue;
-    CHECK(output == call.printed);
+    CHECK(output.text() == call.printed);
     ++compared;
   }
   CHECK(compared >= 200);
