@@ -315,9 +315,9 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& tra
       report.faults = checker.faults();
       if (symbols.env) check_guards(symbols, report);
       if (!place.fake) report.peak_elsewhere = elsewhere.bytes();
+      report.peak_bytes = peak.bytes();  // before further runs, which find these outputs alive
       time_runs(plan, inputs, place.device, report);
     }
-    report.peak_bytes = peak.bytes();
     if (trace.headings) *trace.headings << "\n";
     if (place.fake) {
       report.outputs = describe_outputs(program, outputs);

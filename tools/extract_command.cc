@@ -32,7 +32,7 @@ const CommandSpec& extract_spec() {
       "RECORDING CALL",
       2,
       2,
-      "Writes one call of a recording, with its exact inputs, as a C++ file of at most 30 lines,\n"
+      "Writes one call of a recording, with its exact inputs, as a short C++ file,\n"
       "and where the operator is ATen's as a Python file for PyTorch. CALL is the number that\n"
       "'sb diff' and 'sb replay' print. Many elements go into a file of bytes beside them.",
       {{"out", "NAME", "the files are NAME.cc, NAME.py, NAME.bin (repro)", false, 'o'}}};

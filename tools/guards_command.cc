@@ -17,8 +17,7 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/tools/exit_status.h"
 #include "switchboard/tools/json.h"
-#include "switchboard/tools/model_files.h"
-#include "switchboard/tools/program_tensors.h"
+#include "switchboard/tools/loaded_model.h"
 
 namespace sb::tools {
 namespace {
@@ -29,12 +28,12 @@ bool has_batch(const io::InputSpec& input, const IValue& value) {
 }
 
 // Runs on fake tensors; what the run rests on is in `env` then.
-void run_symbolically(const io::ModelArchive& archive, const std::vector<IValue>& real,
-                      const IntrusivePtr<ShapeEnv>& env) {
+void run_symbolically(const RunPlan& plan, const IntrusivePtr<ShapeEnv>& env) {
   FakeTensorMode fake({.shape_env = env});
   std::vector<IValue> inputs;
+  const std::vector<IValue>& real = plan.inputs;
   for (size_t i = 0; i < real.size(); ++i) {
-    const io::InputSpec& spec = archive.program.inputs[i];
+    const io::InputSpec& spec = plan.archive.program.inputs[i];
     if (!real[i].is_Tensor()) {
       inputs.push_back(real[i]);
     } else if (has_batch(spec, real[i])) {
@@ -48,20 +47,21 @@ void run_symbolically(const io::ModelArchive& archive, const std::vector<IValue>
     }
   }
   const FakeTensorModeGuard active(fake);
-  io::GraphRunner(archive.program).run(inputs, Device(DeviceType::CPU));
+  plan.runner.run(inputs, Device(DeviceType::CPU));
 }
 
 // Whether the program runs for real on inputs of that batch size, which are zeros.
-bool runs_at(const io::ModelArchive& archive, std::vector<IValue> inputs, int64_t batch) {
+bool runs_at(const RunPlan& plan, int64_t batch) {
+  std::vector<IValue> inputs = plan.inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!has_batch(archive.program.inputs[i], inputs[i])) continue;
+    if (!has_batch(plan.archive.program.inputs[i], inputs[i])) continue;
     const Tensor& tensor = inputs[i].to_tensor();
     std::vector<int64_t> sizes(tensor.sizes().begin(), tensor.sizes().end());
     sizes[0] = batch;
     inputs[i] = zeros(IntArrayRef(sizes), tensor.dtype());
   }
   try {
-    io::GraphRunner(archive.program).run(inputs, Device(DeviceType::CPU));
+    plan.runner.run(inputs, Device(DeviceType::CPU));
     return true;
   } catch (const Error&) {
     return false;
@@ -88,20 +88,20 @@ struct CheckedBatch {
   bool agrees() const { return accepted == runs; }
 };
 
-std::vector<CheckedBatch> check_batches(const CommandLine& line, const io::ModelArchive& archive,
-                                        const std::vector<IValue>& real, const ShapeEnv& env) {
+std::vector<CheckedBatch> check_batches(const CommandLine& line, const RunPlan& plan,
+                                        const ShapeEnv& env) {
   std::vector<CheckedBatch> checked;
   const auto asked = line.find("check");
   if (!asked) return checked;
   for (const int64_t batch : parse_sizes(*asked)) {
     std::vector<std::pair<std::string, int64_t>> sizes;
-    for (size_t i = 0; i < real.size(); ++i) {
-      const io::InputSpec& spec = archive.program.inputs[i];
-      if (has_batch(spec, real[i])) sizes.emplace_back(absl::StrCat(spec.name, ".size(0)"), batch);
+    for (size_t i = 0; i < plan.inputs.size(); ++i) {
+      const io::InputSpec& spec = plan.archive.program.inputs[i];
+      if (has_batch(spec, plan.inputs[i]))
+        sizes.emplace_back(absl::StrCat(spec.name, ".size(0)"), batch);
     }
     const GuardsResult guards = env.evaluate_guards(sizes);
-    checked.push_back(
-        {batch, static_cast<bool>(guards), guards.failed, runs_at(archive, real, batch)});
+    checked.push_back({batch, static_cast<bool>(guards), guards.failed, runs_at(plan, batch)});
   }
   return checked;
 }
@@ -157,21 +157,17 @@ const CommandSpec& guards_spec() {
 }
 
 int guards_command(const CommandLine& line, std::ostream& out) {
-  const ModelFiles files = find_model_files(line.arguments().at(0), form_of(line));
-  const io::ModelArchive archive = io::read_model_archive(files.archive);
-  const std::vector<IValue> real =
-      program_tensors(archive, {line.get("inputs", files.inputs), line.find_seed("random-weights"),
-                                false, io::SymbolRules(archive.program).hints()});
+  const LoadedModel model(line, /*without_data=*/false);
 
   // A batch of 0 or 1 is as good as any other.
   const auto env = ShapeEnv::create({.specialize_zero_one = false, .duck_shape = false});
-  run_symbolically(archive, real, env);
+  run_symbolically(model.plan(), env);
   const std::vector<std::string> guards = env->produce_guards();
-  const std::vector<CheckedBatch> checked = check_batches(line, archive, real, *env);
+  const std::vector<CheckedBatch> checked = check_batches(line, model.plan(), *env);
   if (line.has("json"))
-    out << guards_json(files.name, guards, checked);
+    out << guards_json(model.name(), guards, checked);
   else
-    out << guards_text(files.name, guards, checked);
+    out << guards_text(model.name(), guards, checked);
   return std::ranges::all_of(checked, &CheckedBatch::agrees) ? kHolds : kFails;
 }
 

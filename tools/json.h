@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_TOOLS_JSON_H_
 #define SWITCHBOARD_TOOLS_JSON_H_
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -18,6 +19,11 @@ inline std::string to_text(const Json& json) {
 template <class T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
+}
+// A number that JSON does not have is text: "inf", "nan".
+inline Json or_null(const std::optional<double>& value) {
+  if (!value || std::isfinite(*value)) return value ? Json(*value) : Json();
+  return std::isnan(*value) ? "nan" : *value < 0 ? "-inf" : "inf";
 }
 
 }  // namespace sb::tools

@@ -43,7 +43,7 @@ std::string to_string(const std::vector<DeviceReport>& reports);
 // {place, holds, error, faults, score, max_difference, kernels: {key: number}, peak_bytes,
 // peak_elsewhere: {device: bytes}, milliseconds, least_milliseconds, cpu_milliseconds, fallbacks:
 // [{operator, calls, bytes_to_cpu, bytes_from_cpu, milliseconds}], outputs}; null for what there is
-// not.
+// not, and "inf" or "nan" for a number that JSON has not.
 nlohmann::ordered_json to_json(const DeviceReport& report);
 
 }  // namespace sb::tools

@@ -122,13 +122,25 @@ TEST_CASE("what a run found is there as JSON", "[tools][sb]") {
   CHECK(checked["missing"].empty());
 }
 
+TEST_CASE("further runs for the time leave the peak as it is", "[tools][sb]") {
+  const auto peak = [](const std::string& flags) {
+    const auto json = nlohmann::json::parse(sb("run " + kModel + " --json" + flags, 0));
+    return json["places"][0]["peak_bytes"].get<int64_t>();
+  };
+  CHECK(peak(" --repeat 2") == peak(""));
+}
+
+TEST_CASE("a size for a program that has no dynamic one is refused", "[tools][sb]") {
+  CHECK_THAT(sb("run " + kModel + " --dim batch=8", 2), Contains("it has none"));
+}
+
 TEST_CASE("a run is recorded, made again, compared and taken apart", "[tools][sb]") {
   const TemporaryFolder folder;
   const std::string run = folder / "run.sbr", again = folder / "again.sbr";
   sb("record " + kModel + " -o " + run, 0);
   sb("record " + kModel + " -o " + again, 0);
   sb("replay " + run, 0);
-  sb("diff " + run + " " + again, 0);
+  CHECK_THAT(sb("diff " + run + " " + again, 0), Contains("ok: the same calls"));
   sb("extract " + run + " 3 -o " + (folder / "repro"), 0);
   CHECK(std::filesystem::exists(folder / "repro.cc"));
   CHECK(std::filesystem::exists(folder / "repro.py"));

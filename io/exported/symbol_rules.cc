@@ -166,8 +166,8 @@ std::vector<std::string> SymbolRules::symbols_named(const std::string& name) con
     const auto symbol = place.size.symbol();
     if (symbol) found.insert(std::string(*symbol));
   }
-  SB_CHECK_VALUE(!found.empty(), "--dim: ", quote(name),
-                 " is no dynamic size of this program; these are:\n", describe());
+  SB_CHECK_VALUE(!found.empty(), "--dim: ", quote(name), " is no dynamic size of this program; ",
+                 symbols().empty() ? "it has none" : "these are:\n" + describe());
   return {found.begin(), found.end()};
 }
 
