@@ -82,7 +82,7 @@ class WarningNode final : public GradNode {
 void pass_on(const OperatorHandle& op, DispatchKeySet keys, StackCall& call,
              AutogradFallbackMode mode) {
   const bool warns = mode == AutogradFallbackMode::Warn;
-  const auto written = call.written();
+  const StackCall::Written written = warns ? call.written() : StackCall::Written();
   NodePtr node;
   std::vector<const TensorImpl*> given;
   if (warns) {
@@ -225,14 +225,14 @@ const ExplainFallback explain_fallback(DispatchKey::Autograd, [](CallPath& path,
   path.enter(c.op, c.keys - kAutogradFunctionalities, c.arguments);
 });
 
-// Of an operator's own kernel that nobody has said more of: it may do what it likes.
+const ExplainConvention explain_others(DispatchKey::Autograd, explain_own_kernel);
+
+}  // namespace
+
 void explain_own_kernel(CallPath& path, const PathCall& c) {
   path.decides();
   explain_recording(path, c);
 }
-
-const ExplainConvention explain_others(DispatchKey::Autograd, explain_own_kernel);
-}  // namespace
 
 void explain_recording(CallPath& path, const PathCall& c) {
   const BelowRecordingGuard below;

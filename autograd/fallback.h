@@ -36,6 +36,9 @@ std::optional<DispatchKey> derived_through_key(const OperatorHandle& op, Dispatc
 // How calls go on from a kernel that records, and from the fallback at ADInplaceOrView: below both
 // keys.
 void explain_recording(CallPath& path, const PathCall& call);
+// How they go on from an operator's own kernel at one of the two, of which nobody has said more: it
+// may do what it likes.
+void explain_own_kernel(CallPath& path, const PathCall& call);
 
 }  // namespace internal
 }  // namespace sb

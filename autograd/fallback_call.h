@@ -40,8 +40,9 @@ class FallbackCall {
     return any;
   }
   // Tensors of the arguments that the schema says are written to.
-  absl::InlinedVector<Tensor, 2> written() const {
-    absl::InlinedVector<Tensor, 2> tensors;
+  using Written = absl::InlinedVector<Tensor, 2>;
+  Written written() const {
+    Written tensors;
     for (size_t i = 0; i < schema_.arguments.size(); ++i)
       if (schema_.arguments[i].is_write())
         call().argument(i, [&](const Tensor& t) {
@@ -153,7 +154,7 @@ class FrameCall : public FallbackCall<FrameCall> {
 
 // A kernel for both kinds of calls. `Fallback` has
 //   static void call_boxed(const OperatorHandle&, DispatchKeySet, Stack*)
-//   static bool call_typed(FrameCall&, DispatchKeySet)   false: by the stack, if you please
+//   static bool call_typed(FrameCall&, DispatchKeySet)   false: call it through the stack instead
 template <class Fallback>
 KernelFunction make_fallback() {
   struct State final : KernelState {

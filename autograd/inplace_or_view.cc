@@ -57,12 +57,7 @@ bool writes_or_views(const FunctionSchema& schema) {
 }
 
 const ExplainFallback explain_counting(DispatchKey::ADInplaceOrView, explain_recording);
-// Of an operator's own kernel that nobody has said more of: it may do what it likes.
-const ExplainConvention explain_counted(DispatchKey::ADInplaceOrView,
-                                        [](CallPath& path, const PathCall& c) {
-                                          path.decides();
-                                          explain_recording(path, c);
-                                        });
+const ExplainConvention explain_counted(DispatchKey::ADInplaceOrView, explain_own_kernel);
 
 }  // namespace
 }  // namespace sb::internal

@@ -67,6 +67,12 @@ void switch_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   *stack = control_flow::values_of(merge_branches(mode, branches));
 }
 
+bool same_strides(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!control_flow::same_strides(a[i], b[i])) return false;
+  return true;
+}
+
 void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   const control_flow::WhileLoopCall call(*stack);
   const std::vector<Tensor> inputs = call.with_additional(call.carried);
@@ -77,12 +83,10 @@ void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   control_flow::check_same_metadata(call.body_fn.name(), first, "the carried inputs", call.carried,
                                     Agree::GraphSizes);
   std::vector<Tensor> next = first;
-  for (size_t i = 0; i < first.size(); ++i) {
-    if (control_flow::same_strides(first[i], call.carried[i])) continue;
+  if (!same_strides(first, call.carried)) {
     next = call_in(mode, call.body_fn, call.with_additional(first));
     control_flow::check_same_metadata(call.body_fn.name(), next, "the first trip", first,
                                       Agree::GraphStrides);
-    break;
   }
   std::vector<Tensor> copies;
   {
@@ -116,12 +120,6 @@ void map_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
     return call.inputs_at(0);
   }();
   *stack = control_flow::values_of(stacked(mode, call_in(mode, call.f, inputs), call.size()));
-}
-
-bool same_strides(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
-  for (size_t i = 0; i < a.size(); ++i)
-    if (!control_flow::same_strides(a[i], b[i])) return false;
-  return true;
 }
 
 // The carry of the last of a scan's steps. Strides may differ from step to step: steps are made

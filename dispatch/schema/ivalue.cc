@@ -230,7 +230,7 @@ const std::vector<IValue>& IValue::to_list() const& {
   return object<std::vector<IValue>>(Tag::List);
 }
 
-[[gnu::cold]] std::string IValue::to_string_view() && { return object<std::string>(Tag::String); }
+std::string IValue::to_string_view() && { return object<std::string>(Tag::String); }
 std::vector<int64_t> IValue::to_int_list() && { return object<std::vector<int64_t>>(Tag::IntList); }
 std::vector<SymInt> IValue::to_sym_int_list() && {
   const SymIntArrayRef list = std::as_const(*this).to_sym_int_list();

@@ -77,6 +77,29 @@ TEST_CASE("a carry that is transposed at each step has its last strides on fake 
   }
 }
 
+TEST_CASE("a carry whose strides go on changing needs a known number of steps") {
+  const auto env = ShapeEnv::create();
+  FakeTensorMode fake({.shape_env = env});
+  FromTensorOptions rows_vary;
+  rows_vary.dims = {{.kind = DimDynamic::Dynamic}, {.kind = DimDynamic::Static}};
+  const Tensor rows = fake.from_tensor(ones({4, 2}), rows_vary);
+  const Tensor square = fake.from_tensor(ones({2, 2}), {.static_shapes = true});
+  const auto add_row = [](const Tensor& carry, const Tensor& row) { return carry + sum(row); };
+  CHECK_THROWS_WITH(
+      sb::scan([&](const Tensor& c, const Tensor& row) { return Tensors{t(add_row(c, row))}; },
+               {square}, {rows}),
+      Contains("higher_order::scan: combine_fn: what it carries has other strides from step to "
+               "step; expected a number of steps that is known, got s0"));
+  // Strides that settle say nothing of it.
+  const Tensor kept = sb::scan(
+      [&](const Tensor& c, const Tensor& row) {
+        const Tensor next = add_row(c, row);
+        return Tensors{next.stride(0) == 1 ? next : t(next)};
+      },
+      {square}, {rows})[0];
+  CHECK(kept.stride(0) == 1);
+}
+
 TEST_CASE("scan refuses what it cannot carry or slice, naming it") {
   const auto keep = [](const Tensors& t) { return Tensors{t[0]}; };
   const Tensor x = ones({2, 2});

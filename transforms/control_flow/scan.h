@@ -30,7 +30,9 @@ HigherOrderOperator& scan_op();
 // Throws RuntimeError if there are no xs, if one has no dimension, if their first dimensions differ
 // or are 0, if combine_fn gives fewer tensors than there are carried ones, and if the carry or the
 // slices change dtype, sizes or device. A trace records combine_fn once, and a fake mode runs it
-// once, for the first slice. What functions may not do is in cond.h.
+// once, for the first slice; more often where the strides of the carry change from step to step,
+// which it refuses (RuntimeError) where the number of slices is a symbol. What functions may not do
+// is in cond.h.
 template <class F>
 std::vector<Tensor> scan(F combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs,
                          std::vector<Tensor> additional_inputs = {}, bool reverse = false);

@@ -19,44 +19,10 @@
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/functionalization/functional_form.h"
 #include "switchboard/transforms/functionalization/history.h"
+#include "switchboard/transforms/functionalization/memory_shape.h"
 
 namespace sb::internal {
 namespace {
-
-// What an argument that is written to will be afterwards.
-struct Layout {
-  DimVector sizes;
-  DimVector strides;
-  int64_t offset = 0;
-  size_t bytes = 0;  // of its storage
-
-  explicit Layout(const Tensor& t)
-      : sizes(t.sizes().begin(), t.sizes().end()),
-        strides(t.strides().begin(), t.strides().end()),
-        offset(t.storage_offset()),
-        bytes(t.storage()->nbytes()) {}
-  bool operator==(const Layout&) const = default;
-
-  // As an out= operator resizes.
-  void resize(IntArrayRef to, size_t itemsize) {
-    sizes.assign(to.begin(), to.end());
-    strides.resize(to.size());
-    int64_t stride = 1;
-    bool any = true;
-    for (size_t d = to.size(); d-- > 0;) {
-      strides[d] = stride;
-      stride *= std::max<int64_t>(to[d], 1);
-      any = any && to[d] > 0;
-    }
-    if (any) bytes = std::max(bytes, static_cast<size_t>(offset + stride) * itemsize);
-  }
-};
-
-int64_t numel_of(IntArrayRef sizes) {
-  int64_t numel = 1;
-  for (const int64_t size : sizes) numel *= size;
-  return numel;
-}
 
 class WritingCall {
  public:
@@ -133,7 +99,7 @@ class WritingCall {
     if (!rehearsal) return;
     rehearsed_ = true;
     for (size_t i = 0; i < written_.size(); ++i) {
-      layouts_[i] = Layout(rehearsal->after(written_[i]));
+      layouts_[i] = MemoryShape(rehearsal->after(written_[i]));
       if (!rehearsal->changed_storage(written_[i])) continue;
       SB_CHECK_NOT_IMPLEMENTED(written_.size() == 1, "functionalize: ", op_.name().to_string(),
                                ": other storages in the place of several tensors' cannot be ",
@@ -146,7 +112,7 @@ class WritingCall {
   // set_: the tensor becomes a view of an argument's memory, or of a fresh one.
   void move_to_other_storage() {
     FunctionalTensorImpl& self = impl_of(0);
-    const Layout& layout = layouts_[0];
+    const MemoryShape& layout = layouts_[0];
     BelowFunctionalization below(context_.owner());
     if (!other_storage_) {
       SB_CHECK_NOT_IMPLEMENTED(layout.bytes == 0, "functionalize: ", op_.name().to_string(),
@@ -291,7 +257,7 @@ class WritingCall {
     for (const Tensor& t : written_)
       if (!clones.contains(t.impl())) clones.emplace(t.impl(), clone(context_.unwrap(t)));
     if (meets_what_it_writes()) share_clones(&clones);
-    std::vector<Layout> before;
+    std::vector<MemoryShape> before;
     std::vector<Storage> storages;
     for (const Tensor& t : written_) {
       before.emplace_back(clones.at(t.impl()));
@@ -312,12 +278,12 @@ class WritingCall {
       SB_CHECK_NOT_IMPLEMENTED(
           result.storage() == storages[i], "functionalize: ", op_.name().to_string(),
           ": it changed the storage of an argument in place, and has no functional form");
-      if (Layout(result) != before[i]) {
+      if (MemoryShape(result) != before[i]) {
         SB_CHECK_NOT_IMPLEMENTED(
-            before[i] == Layout(written_[i]), "functionalize: ", op_.name().to_string(),
+            before[i] == MemoryShape(written_[i]), "functionalize: ", op_.name().to_string(),
             ": it changed the shape of an argument in place that is a view of a part of its "
             "memory, and has no functional form");
-        layouts_[i] = Layout(result);
+        layouts_[i] = MemoryShape(result);
         rehearsed_ = true;
       }
     }
@@ -348,7 +314,7 @@ class WritingCall {
         if (grows(i)) {
           check_can_grow(impl_of(i), layouts_[i]);
           values[i] = with_strides(values[i], layouts_[i].strides);
-        } else if (layouts_[i] != Layout(written_[i])) {
+        } else if (layouts_[i] != MemoryShape(written_[i])) {
           reshaped[i] = viewed_as(impl_of(i), layouts_[i]);
         }
       }
@@ -360,7 +326,7 @@ class WritingCall {
         continue;
       }
       if (reshaped[i].defined()) {
-        const Layout& l = layouts_[i];
+        const MemoryShape& l = layouts_[i];
         impl.set_view(impl.chain_of(l.sizes, l.strides, l.offset), reshaped[i], impl.lineage());
       }
       impl.write(values[i]);
@@ -388,7 +354,7 @@ class WritingCall {
                " cannot be written to ", tensor.describe());
       value = _to_copy(value, tensor.dtype());
     }
-    Layout& layout = layouts_[i];
+    MemoryShape& layout = layouts_[i];
     // What shape it has, data said.
     if (!rehearsed_ && is_out(i) && value.sizes() != IntArrayRef(layout.sizes))
       layout.resize(value.sizes(), value.itemsize());
@@ -396,7 +362,7 @@ class WritingCall {
     SB_CHECK(rehearsed_, op_.name().to_string(), ": a result of shape ", shape_text(value.sizes()),
              " cannot be written to ", tensor.describe());
     // An out= of as many elements may keep its shape (arange.out).
-    if (value.numel() == numel_of(layout.sizes)) return reshape(value, layout.sizes);
+    if (value.numel() == layout.numel()) return reshape(value, layout.sizes);
     return expand(value, layout.sizes);
   }
 
@@ -414,26 +380,26 @@ class WritingCall {
 
   bool grows(size_t i) const { return layouts_[i].bytes > written_[i].storage()->nbytes(); }
 
-  void check_can_grow(const FunctionalTensorImpl& self, const Layout& layout) const {
+  void check_can_grow(const FunctionalTensorImpl& self, const MemoryShape& layout) const {
     SB_CHECK_NOT_IMPLEMENTED(self.functional_storage()->num_tensors() == 1, op_.name().to_string(),
                              ": memory that grows under several tensors cannot be functionalised");
     SB_CHECK_NOT_IMPLEMENTED(
         layout.offset == 0 &&
-            layout.bytes == static_cast<size_t>(numel_of(layout.sizes)) * itemsize(self.dtype()),
+            layout.bytes == static_cast<size_t>(layout.numel()) * itemsize(self.dtype()),
         op_.name().to_string(), ": a tensor of shape ", shape_text(layout.sizes), " with strides ",
         shape_text(layout.strides), " and offset ", layout.offset,
         " does not fill its memory: growing to it cannot be functionalised");
   }
 
   // The memory of the tensor, as it is, in another shape.
-  Tensor viewed_as(FunctionalTensorImpl& self, const Layout& layout) const {
+  Tensor viewed_as(FunctionalTensorImpl& self, const MemoryShape& layout) const {
     self.value();  // brings the base up to date
     return apply_chain(self.chain_of(layout.sizes, layout.strides, layout.offset),
                        self.functional_storage()->base(self.lineage()));
   }
 
-  void resize(FunctionalTensorImpl& self, const Layout& layout) {
-    if (layout == Layout(written_[0])) return;
+  void resize(FunctionalTensorImpl& self, const MemoryShape& layout) {
+    if (layout == MemoryShape(written_[0])) return;
     if (!grows(0)) {
       BelowFunctionalization below(context_.owner());
       Tensor value = viewed_as(self, layout);
@@ -474,9 +440,9 @@ class WritingCall {
   const OperatorHandle op_;
   const FunctionSchema& schema_;
   std::vector<IValue> arguments_;
-  std::vector<Tensor> written_;  // every tensor that is written to; functional
-  std::vector<Layout> layouts_;  // of each, afterwards
-  std::vector<Tensor> clones_;   // while the operator runs: what it writes to in their places
+  std::vector<Tensor> written_;       // every tensor that is written to; functional
+  std::vector<MemoryShape> layouts_;  // of each, afterwards
+  std::vector<Tensor> clones_;        // while the operator runs: what it writes to in their places
   bool rehearsed_ = false;
   bool moved_ = false;  // the one tensor that is written to gets another storage
   const StorageImpl* other_storage_ = nullptr;  // an argument's; null for a fresh one
