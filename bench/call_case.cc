@@ -14,6 +14,7 @@
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/values/bind_arguments.h"
+#include "switchboard/io/safetensors/quote.h"
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/factories/factories.h"
@@ -47,19 +48,17 @@ std::optional<DType> dtype_of(std::string_view name) {
 
 int64_t read_int(std::string_view word) {
   int64_t n = 0;
-  SB_CHECK_VALUE(absl::SimpleAtoi(absl::string_view(word.data(), word.size()), &n),
-                 "expected an integer, got '", word, "'");
+  SB_CHECK_VALUE(absl::SimpleAtoi(io::to_absl(word), &n), "expected an integer, got '", word, "'");
   return n;
 }
 
 std::vector<std::string> split(std::string_view text, char at) {
-  return absl::StrSplit(absl::string_view(text.data(), text.size()), at, absl::SkipEmpty());
+  return absl::StrSplit(io::to_absl(text), at, absl::SkipEmpty());
 }
 
 // "f32:64x64:t"
 Tensor read_tensor(std::string_view word) {
-  const std::vector<std::string> parts =
-      absl::StrSplit(absl::string_view(word.data(), word.size()), ':');
+  const std::vector<std::string> parts = absl::StrSplit(io::to_absl(word), ':');
   const std::optional<DType> dtype = dtype_of(parts[0]);
   SB_CHECK_VALUE(dtype, "expected a tensor, got '", word, "'");
   const auto has = [&](std::string_view option) {
@@ -88,7 +87,7 @@ Tensor read_tensor(std::string_view word) {
 IValue read_list(std::string_view words);
 
 IValue read(std::string_view word) {
-  if (absl::StartsWith(absl::string_view(word.data(), word.size()), "[")) {
+  if (absl::StartsWith(io::to_absl(word), "[")) {
     return read_list(word.substr(1, word.size() - 2));
   }
   if (word == "none") return {};
@@ -98,8 +97,8 @@ IValue read(std::string_view word) {
   if (word.find(':') != word.npos) return read_tensor(word);
   if (word.find_first_of(".e") == word.npos) return read_int(word);
   double number = 0;
-  SB_CHECK_VALUE(absl::SimpleAtod(absl::string_view(word.data(), word.size()), &number),
-                 "expected a number, got '", word, "'");
+  SB_CHECK_VALUE(absl::SimpleAtod(io::to_absl(word), &number), "expected a number, got '", word,
+                 "'");
   return number;
 }
 
@@ -111,18 +110,19 @@ IValue read_list(std::string_view words) {
 }
 
 void find_inputs(const IValue& value, std::vector<Tensor>& inputs) {
-  if (value.is_Tensor() && value.to_tensor().defined() && requires_grad(value.to_tensor())) {
-    inputs.push_back(value.to_tensor());
-  }
+  value.for_each_tensor([&](const Tensor& t) {
+    if (t.defined() && requires_grad(t)) inputs.push_back(t);
+  });
 }
 
 }  // namespace
 
-CallCase::CallCase(std::string_view text)
-    : op_(default_dispatcher().find_op_or_throw(split(text, ' ').at(0))) {
+CallCase::CallCase(std::string_view text) : CallCase(split(text, ' ')) {}
+
+CallCase::CallCase(const std::vector<std::string>& words)
+    : op_(default_dispatcher().find_op_or_throw(words.at(0))) {
   std::vector<IValue> positional;
   std::vector<std::pair<std::string, IValue>> keyword;
-  const std::vector<std::string> words = split(text, ' ');
   for (size_t i = 1; i < words.size(); ++i) {
     const size_t equals = words[i].find('=');
     if (equals == std::string::npos) {

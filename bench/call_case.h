@@ -23,6 +23,8 @@ class CallCase {
   void run(int64_t times) const;
 
  private:
+  explicit CallCase(const std::vector<std::string>& words);
+
   OperatorHandle op_;
   Stack arguments_;
   std::vector<Tensor> inputs_;  // those that require a gradient

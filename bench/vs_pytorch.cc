@@ -76,6 +76,13 @@ std::vector<Line> read_lines(const std::string& path) {
   return lines;
 }
 
+// The path of a program as who asked for it meant it: Bazel runs this in another folder.
+std::string as_asked(const std::string& path) {
+  const char* const folder = std::getenv("BUILD_WORKING_DIRECTORY");
+  const bool relative = path.find('/') != path.npos && path[0] != '/';
+  return folder && relative ? absl::StrCat(folder, "/", path) : path;
+}
+
 // PyTorch, in a process that is asked by lines.
 class Reference {
  public:
@@ -88,7 +95,7 @@ class Reference {
       dup2(to_child[0], STDIN_FILENO);
       dup2(from_child[1], STDOUT_FILENO);
       for (int end : {to_child[0], to_child[1], from_child[0], from_child[1]}) close(end);
-      execl(python.c_str(), python.c_str(), script.c_str(), nullptr);
+      execlp(python.c_str(), python.c_str(), script.c_str(), nullptr);
       std::perror(python.c_str());
       _exit(127);
     }
@@ -173,7 +180,7 @@ int run(const std::vector<Line>& lines) {
   set_num_threads(threads);
   std::optional<Reference> reference;
   if (!absl::GetFlag(FLAGS_ours)) {
-    reference.emplace(absl::GetFlag(FLAGS_python), "bench/vs_pytorch.py", threads);
+    reference.emplace(as_asked(absl::GetFlag(FLAGS_python)), "bench/vs_pytorch.py", threads);
     std::printf("PyTorch %s; ", reference->version().c_str());
   }
   std::printf("Switchboard %s; %d thread%s\n%10s %10s %7s  case\n",
