@@ -9,7 +9,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "Random123/philox.h"
 #include "switchboard/ops/cpu/independent_loop.h"
 
 namespace sb::internal {
@@ -20,6 +19,8 @@ struct Words {
   alignas(64) uint32_t word[4][kDraws];
 };
 
+// The blocks of core/philox.h, as draw_kernels_test.cc shows. Random123's header, which that calls,
+// has start-up code, by <iostream>, and no variant for a CPU capability may have any.
 void philox_words(uint64_t seed, uint64_t first, Words& out, int64_t n) {
   uint32_t* const w0 = out.word[0];
   uint32_t* const w1 = out.word[1];
@@ -34,15 +35,24 @@ void philox_words(uint64_t seed, uint64_t first, Words& out, int64_t n) {
     w2[i] = 0;
     w3[i] = 0;
   }
-  const r123::Philox4x32::key_type key = {
-      {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}};
   SB_INDEPENDENT_LOOP
   for (int64_t i = 0; i < n; ++i) {
-    const auto bits = r123::Philox4x32()({{w0[i], w1[i], w2[i], w3[i]}}, key);
-    w0[i] = bits[0];
-    w1[i] = bits[1];
-    w2[i] = bits[2];
-    w3[i] = bits[3];
+    uint32_t c0 = w0[i], c1 = w1[i], c2 = w2[i], c3 = w3[i];
+    uint32_t k0 = static_cast<uint32_t>(seed), k1 = static_cast<uint32_t>(seed >> 32);
+#pragma GCC unroll 10
+    for (int round = 0; round < 10; ++round) {
+      const uint64_t p0 = uint64_t{0xD2511F53} * c0, p1 = uint64_t{0xCD9E8D57} * c2;
+      c0 = static_cast<uint32_t>(p1 >> 32) ^ c1 ^ k0;
+      c1 = static_cast<uint32_t>(p1);
+      c2 = static_cast<uint32_t>(p0 >> 32) ^ c3 ^ k1;
+      c3 = static_cast<uint32_t>(p0);
+      k0 += 0x9E3779B9;
+      k1 += 0xBB67AE85;
+    }
+    w0[i] = c0;
+    w1[i] = c1;
+    w2[i] = c2;
+    w3[i] = c3;
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/tensor.h"
+#include "switchboard/ops/shape/dims.h"
 
 namespace sb::internal {
 
