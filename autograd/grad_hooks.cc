@@ -11,13 +11,6 @@
 namespace sb::internal {
 namespace {
 
-// Passes a gradient on as it is.
-class SameGradientNode final : public GradNode {
- public:
-  std::string name() const override { return "a write that was not recorded"; }
-  TensorVector apply(TensorVector grads) override { return grads; }
-};
-
 // No gradient passes.
 class StopNode final : public GradNode {
  public:
@@ -28,12 +21,6 @@ class StopNode final : public GradNode {
  private:
   std::string text_;
 };
-
-void pass_gradient(const Tensor& result, const Tensor& old) {
-  const NodePtr node = make_intrusive<SameGradientNode>();
-  node->add_edge(gradient_edge(old));
-  set_history(result, node);
-}
 
 void stop_gradient(const Tensor& tensor, std::string text) {
   set_history(tensor, make_intrusive<StopNode>(std::move(text)));
@@ -48,7 +35,6 @@ constexpr GradHooks kHooks{
     .base_of = base_of,
     .grad_of = grad_of,
     .set_grad = set_grad,
-    .pass_gradient = pass_gradient,
     .stop_gradient = stop_gradient,
 };
 

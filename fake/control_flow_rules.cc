@@ -92,6 +92,7 @@ void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   {
     const ModeGuard active(&mode);
     for (const Tensor& tensor : call.carried) copies.push_back(clone(tensor));
+    control_flow::make_apart(&next, inputs);
   }
   control_flow::check_same_metadata(call.body_fn.name(), next, "a loop that does not go round",
                                     copies, Agree::GraphStrides);
@@ -163,6 +164,10 @@ void scan_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
     return results;
   };
   std::vector<Tensor> results = last_carry(call, step(call.init), step);
+  {
+    const ModeGuard active(&mode);
+    control_flow::make_apart(&results, call.operands());
+  }
   for (Tensor& tensor : stacked(mode, slices, call.size())) results.push_back(std::move(tensor));
   *stack = control_flow::values_of(results);
 }

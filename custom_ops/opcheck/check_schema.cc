@@ -8,8 +8,6 @@ namespace sb::internal {
 Finding check_schema(const CheckedCall& call) {
   SchemaCheckOptions options;
   options.to_cpu = [](const Tensor& t) { return to_device(t, DeviceType::CPU, t.dtype()); };
-  // Whose name says so, and which composite operators call.
-  options.may_alias = {"aten::_unsafe_view"};
   SchemaCheckMode mode(std::move(options));
   Stack stack = copy_arguments(call.arguments, call.schema());
   const bool is_composite = call.op.entry().dispatcher().inspect(

@@ -129,6 +129,13 @@ Node* Graph::placeholder(std::string_view name, std::optional<NodeMeta> meta) {
   return node;
 }
 
+Node* Graph::same_placeholder(std::string_view name, Node* other) {
+  Node* const node = placeholder(name, other->meta());
+  node->arguments_.emplace_back(other);
+  check_uses(*node);
+  return node;
+}
+
 Node* Graph::late_placeholder(std::string_view name, std::optional<NodeMeta> meta) {
   std::unique_ptr<Node> node(new Node(Node::Kind::Placeholder, unique_name(name)));
   node->set_meta(std::move(meta));

@@ -123,7 +123,8 @@ class Node {
   // Unique in the graph; an identifier.
   const std::string& name() const { return name_; }
   // The arguments: of a Call, one for each argument of the schema; of a GetItem, the node it takes
-  // from; of an Output, what is returned.
+  // from; of an Output, what is returned; of a Placeholder, the one before that must be given the
+  // same tensor, if there is one.
   const std::vector<GraphArg>& arguments() const { return arguments_; }
   // Replaces an argument. Throws IndexError; what else is wrong, Graph::lint() finds.
   void set_argument(size_t index, GraphArg argument);
@@ -191,6 +192,8 @@ class Graph {
   // Adds a node at the end; all throw RuntimeError once there is an output. Names are made
   // identifiers and unique. With `meta`, the input must be a tensor; without, it may be any value.
   Node* placeholder(std::string_view name, std::optional<NodeMeta> meta = std::nullopt);
+  // An input that nobody uses, and that must be given the same tensor as `other`.
+  Node* same_placeholder(std::string_view name, Node* other);
   // Adds an input behind the others where there are nodes of other kinds already, an output too.
   Node* late_placeholder(std::string_view name, std::optional<NodeMeta> meta = std::nullopt);
   // A call with positional and named arguments, completed by the schema's defaults. Constants are
@@ -223,8 +226,9 @@ class Graph {
 
   // Runs the graph through the dispatcher, on whatever the inputs are (meta and fake tensors too)
   // and under the modes of the thread. An intermediate value goes after its last use, an input
-  // too, unless the caller holds it. Throws ValueError for a wrong number of inputs, TypeError for
-  // an input that is not a tensor where one is expected, NotImplementedError for an operator that
+  // too, unless the caller holds it. Throws ValueError for a wrong number of inputs, and for two
+  // tensors where one must be given twice, TypeError for an input that is not a tensor where one is
+  // expected, NotImplementedError for an operator that
   // was removed, and what operators throw, with the node's name before the message.
   std::vector<IValue> run_values(std::vector<IValue> inputs) const;
   // The same for tensors. TypeError if the graph returns something else.

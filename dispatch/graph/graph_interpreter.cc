@@ -102,6 +102,12 @@ void Graph::check_inputs(const std::vector<IValue>& inputs) const {
                   "': expected a tensor, got ", inputs[i].tag_name());
     SB_CHECK_TYPE(inputs[i].unchecked_tensor().defined(), "graph: input ", i, " '", names[i],
                   "': expected a tensor, got an undefined one");
+    for (const GraphArg& argument : nodes_[i]->arguments_) {
+      const Node& same = *argument.node();
+      SB_CHECK_VALUE(inputs[i].unchecked_tensor().is_same(inputs[same.index_].unchecked_tensor()),
+                     "graph: input ", i, " '", names[i], "': expected the tensor that '",
+                     same.name_, "' is, as when the graph was made, got another");
+    }
   }
 }
 
@@ -119,7 +125,7 @@ std::vector<IValue> Graph::run_values(std::vector<IValue> inputs) const {
   std::vector<IValue> values = std::move(inputs);
   values.resize(nodes_.size());
   for (size_t i = 0; i < num_inputs_; ++i)
-    if (last_use[i] == i) values[i] = IValue();
+    if (last_use[i] < num_inputs_) values[i] = IValue();
   for (size_t i = num_inputs_; i < nodes_.size(); ++i) {
     const Node& node = *nodes_[i];
     std::vector<IValue> arguments;

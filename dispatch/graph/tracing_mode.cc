@@ -339,8 +339,17 @@ Graph TracingMode::record(const std::function<std::vector<Tensor>(const std::vec
                              ", ", inputs[i].describe(),
                              ", belongs to a program that runs functionalised, and a trace sees "
                              "what lies below that: trace outside of it");
-    given.push_back(find(inputs[i]) ? Tensor(inputs[i].impl()->shallow_copy()) : inputs[i]);
-    add_input(given[i], i < names.size() ? names[i] : str_cat("arg", i));
+    const std::string name = i < names.size() ? names[i] : str_cat("arg", i);
+    Node* const known = find(inputs[i]);
+    if (known && !parent_) {
+      // What is done to one of them is done to both: the shape, and history, too.
+      graph_.same_placeholder(name, known);
+      given.push_back(inputs[i]);
+      continue;
+    }
+    // A function that is called again may be given two tensors then.
+    given.push_back(known ? Tensor(inputs[i].impl()->shallow_copy()) : inputs[i]);
+    add_input(given[i], name);
   }
   if (captured_) {
     for (const Tensor& tensor : *captured_) {

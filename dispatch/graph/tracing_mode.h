@@ -156,7 +156,7 @@ class TracingMode : public DispatchMode {
 };
 
 // Runs f once on the inputs and gives what it did as a graph. As `make_fx(f)(*inputs)`. A tensor
-// that is given twice is the second time an alias of itself, so that its uses are told apart.
+// that is given twice is one tensor, as for f, and must be given twice to the graph.
 // Inside another trace it is a trace of its own: the outer one records nothing of it. Exceptions of
 // f pass through and leave the thread's modes as they were.
 Graph trace(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,

@@ -188,11 +188,19 @@ TEST_CASE("a call that throws is not recorded; an exception leaves the modes as 
   CHECK(dispatch_tls.included == included);
 }
 
-TEST_CASE("a tensor given twice is told apart, and bad inputs are refused") {
+TEST_CASE("a tensor given twice must be given twice to the graph, and bad inputs are refused") {
   Ops ops;
-  const Tensor x = number(3);
+  const Tensor x = number(3), y = number(1);
   const Graph g = trace([](const Tensors& in) { return Tensors{plus(in[0], in[1])}; }, {x, x});
-  CHECK(value(g.run({number(1), number(20)})[0]) == 21);
+  CHECK(g.to_string() ==
+        "graph(arg0: float32[], arg1 = arg0):\n"
+        "  plus = traced::plus(arg0, arg0)\n"
+        "  return (plus,)\n");
+  g.lint();
+  CHECK(value(g.run({y, y})[0]) == 2);
+  CHECK_THROWS_WITH(g.run({number(1), number(20)}),
+                    "graph: input 1 'arg1': expected the tensor that 'arg0' is, as when the graph "
+                    "was made, got another");
   const auto id = [](const Tensors& in) { return in; };
   CHECK_THROWS_WITH(trace(id, {x, Tensor()}), Contains("input 1 'arg1': expected a tensor"));
   CHECK_THROWS_AS(trace(id, {x}, {.input_names = {"a", "b"}}), ValueError);

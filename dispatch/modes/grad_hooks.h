@@ -10,7 +10,7 @@
 
 namespace sb::internal {
 
-// Functions of autograd/variable.h and autograd/grad_mode.h, and two that make histories. These do
+// Functions of autograd/variable.h and autograd/grad_mode.h, and one that makes a history. These do
 // nothing; autograd/grad_hooks.cc has those that do.
 struct GradHooks {
   bool (*is_grad_enabled)() = [] { return true; };
@@ -21,9 +21,6 @@ struct GradHooks {
   Tensor (*base_of)(const Tensor&) = [](const Tensor&) { return Tensor(); };
   Tensor (*grad_of)(const Tensor&) = [](const Tensor&) { return Tensor(); };
   void (*set_grad)(const Tensor&, const Tensor& grad) = [](const Tensor&, const Tensor&) {};
-  // Sends the gradient of `result`, a fresh tensor, on to `old`, which requires one, as it is.
-  void (*pass_gradient)(const Tensor& result, const Tensor& old) = [](const Tensor&,
-                                                                      const Tensor&) {};
   // Makes the tensor one that was computed, by what no gradient passes: backward that comes to it
   // ends in a NotImplementedError of this text.
   void (*stop_gradient)(const Tensor& tensor, std::string text) = [](const Tensor&, std::string) {};

@@ -26,7 +26,7 @@ bool is_wildcard(const AliasInfo& info) {
 }
 
 // Whether the schema lets values with these annotations share memory.
-bool may_alias(const std::optional<AliasInfo>& a, const std::optional<AliasInfo>& b) {
+bool sets_meet(const std::optional<AliasInfo>& a, const std::optional<AliasInfo>& b) {
   if (!a || !b) return (a && is_wildcard(*a)) || (b && is_wildcard(*b));
   return is_wildcard(*a) || is_wildcard(*b) || intersect(a->before, b->before) ||
          intersect(a->before, b->after) || intersect(a->after, b->before) ||
@@ -54,12 +54,11 @@ class SchemaCheckMode::Call {
       for (const Tensor& tensor : tensors_in(values[i]))
         arguments_.push_back({i, TensorSnapshot(tensor, mode_->options_.to_cpu)});
     const OperatorEntry& entry = op.entry();
-    may_return_input_ = entry.has_tag(Tag::derived_through) || entry.dispatcher().inspect([&] {
+    const bool is_composite = entry.dispatcher().inspect([&] {
       return !entry.kernels_at(DispatchKey::CompositeImplicitAutograd).empty();
     });
-    const std::vector<std::string>& exempt = mode_->options_.may_alias;
-    is_exempt_ = std::find(exempt.begin(), exempt.end(), name_) != exempt.end() ||
-                 std::find(exempt.begin(), exempt.end(), op.name().name) != exempt.end();
+    may_return_input_ = is_composite || entry.has_tag(Tag::derived_through);
+    may_alias_ = is_composite || entry.has_tag(Tag::maybe_aliasing_or_mutating);
   }
 
   // Compares with what is now. `results` are the values that the call left.
@@ -127,11 +126,11 @@ class SchemaCheckMode::Call {
       const bool declared = any_argument([&](const Given& other) {
         const bool same = other.index == given.index ||
                           share_storage(other.before.storage(), given.before.storage());
-        return same && may_alias(argument(other).alias, schema_.returns[j].alias);
+        return same && sets_meet(argument(other).alias, schema_.returns[j].alias);
       });
-      SB_CHECK(declared || is_exempt_, name_, ": result ", j, " is not declared to alias ",
+      SB_CHECK(declared || may_alias_, name_, ": result ", j, " is not declared to alias ",
                describe(given), ", and shares its storage; schema: ", schema_.to_string());
-      SB_CHECK(!result.is_same(now) || may_be_written(given) || may_return_input_ || is_exempt_,
+      SB_CHECK(!result.is_same(now) || may_be_written(given) || may_return_input_ || may_alias_,
                name_, ": result ", j, " is ", describe(given),
                " itself, which is not declared as written to: expected a view of it; schema: ",
                schema_.to_string());
@@ -143,8 +142,8 @@ class SchemaCheckMode::Call {
                      size_t k) const {
     for (const Tensor& x : a) {
       for (const Tensor& y : b) {
-        const bool allowed = !share_storage(x.storage(), y.storage()) || is_exempt_ ||
-                             may_alias(schema_.returns[j].alias, schema_.returns[k].alias);
+        const bool allowed = !share_storage(x.storage(), y.storage()) || may_alias_ ||
+                             sets_meet(schema_.returns[j].alias, schema_.returns[k].alias);
         SB_CHECK(
             allowed, name_, ": results ", j, " and ", k,
             " are not declared to alias, and share their storage; schema: ", schema_.to_string());
@@ -157,7 +156,7 @@ class SchemaCheckMode::Call {
   SchemaCheckMode* mode_;
   std::vector<Given> arguments_;
   bool may_return_input_;
-  bool is_exempt_;
+  bool may_alias_;
 };
 
 void SchemaCheckMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {

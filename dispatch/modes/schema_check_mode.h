@@ -12,9 +12,6 @@
 namespace sb {
 
 struct SchemaCheckOptions {
-  // Operators whose results may share memory with arguments, or be arguments, in spite of their
-  // schema: "aten::_unsafe_view". Every overload of a name without one.
-  std::vector<std::string> may_alias = {};
   // A copy on the CPU of a tensor whose memory cannot be read here. Without it, what happens to
   // the data of such tensors is only seen where the write was counted (Tensor::version).
   std::function<Tensor(const Tensor&)> to_cpu = nullptr;
@@ -33,6 +30,9 @@ struct SchemaCheckOptions {
 //   CompositeImplicitAutograd, or Tag::derived_through;
 // - two results share storage and no alias set says so.
 //
+// Results may share memory in spite of the schema where the operator says so by
+// Tag::maybe_aliasing_or_mutating, or has a kernel at CompositeImplicitAutograd: the operators that
+// such a kernel calls are checked.
 // Meta and fake tensors have no data: only their metadata and storages are compared. A call
 // that throws is not checked. For one thread at a time.
 class SchemaCheckMode : public DispatchMode {

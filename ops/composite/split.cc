@@ -115,12 +115,12 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, vsplit_array).composed(cut_indices<Cut::Vertical>);
   define(m, dsplit).composed(cut_sections<Cut::Depth>);
   define(m, dsplit_array).composed(cut_indices<Cut::Depth>);
-  define(m, unsafe_split)
+  define(m, unsafe_split, Tag::maybe_aliasing_or_mutating)
       .composite_explicit([](const Tensor& self, const SymInt& split_size, int64_t dim) {
         return apart(split(self, split_size, dim));
       })
       .out("Tensor_out");
-  define(m, unsafe_split_with_sizes)
+  define(m, unsafe_split_with_sizes, Tag::maybe_aliasing_or_mutating)
       .composite_explicit([](const Tensor& self, SymIntArrayRef split_sizes, int64_t dim) {
         return apart(split_with_sizes(self, split_sizes, dim));
       })

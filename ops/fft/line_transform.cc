@@ -32,6 +32,11 @@ Eigen::FFT<Real> unscaled() {
 
 }  // namespace
 
+void check_points(int64_t points) {
+  SB_CHECK(points >= 1 && points <= kLargestSize, "Fourier transform: expected from 1 to ",
+           kLargestSize, " numbers in a dimension, got ", points);
+}
+
 LineTransform::Chirp::Chirp(int64_t size, bool forward) {
   const auto n = static_cast<size_t>(size);
   factors.resize(n);
@@ -53,8 +58,7 @@ LineTransform::Chirp::Chirp(int64_t size, bool forward) {
 
 LineTransform::LineTransform(int64_t size, bool forward)
     : size_(size), forward_(forward), fft_(unscaled()) {
-  SB_CHECK(size >= 1 && size <= kLargestSize, "Fourier transform: expected from 1 to ",
-           kLargestSize, " numbers in a dimension, got ", size);
+  check_points(size);
   if (largest_prime_factor(size) > kLargestFactor) {
     chirp_ = std::make_shared<const Chirp>(size, forward);
   }

@@ -45,6 +45,9 @@ class Real {
 
 }  // namespace plain
 
+// RuntimeError for less than 1 and for more than 2^27 numbers in a line.
+void check_points(int64_t points);
+
 // Transforms of `size` numbers, at least 1, in one direction, not scaled. The first run makes a
 // plan, and the buffers that it needs, which a copy takes along. Not to be run by two threads at
 // once: each has its copy.
@@ -53,7 +56,7 @@ class LineTransform {
   using Real = plain::Real;
   using Complex = std::complex<Real>;
 
-  // RuntimeError for more than 2^27 numbers.
+  // As check_points.
   LineTransform(int64_t size, bool forward);
 
   // to[j] = sum over k of from[k] exp(-2 pi i j k / size), or with +2 pi i where not forward. The

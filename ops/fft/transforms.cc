@@ -1,12 +1,19 @@
 #include "switchboard/ops/fft/transforms.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <complex>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/define/define.h"
+#include "switchboard/ops/fft/fftw.h"
 #include "switchboard/ops/fft/line_transform.h"
 #include "switchboard/ops/shape/size_lists.h"
 
@@ -112,11 +119,142 @@ void store(const std::complex<plain::Real>& x, std::complex<T>* to) {
 template <class T>
 using Wide = decltype(widened(T()));
 
+template <class T>
+struct RealOf {
+  using type = T;
+};
+template <class T>
+struct RealOf<std::complex<T>> {
+  using type = T;
+};
+template <class T>
+constexpr bool kIsReal = std::is_same_v<T, typename RealOf<T>::type>;
+
+// The lines that FFTW takes in turn: what lies apart in memory is read and written in rows of so
+// many numbers.
+constexpr int64_t kBlock = 16;
+
+// Transforms all lines along `dim` of `points` numbers by the plan, each as it would be alone. The
+// two tensors may be one.
+template <class From, class To>
+class FftwRun {
+ public:
+  FftwRun(const internal::FftwLine<From, To>& plan, const Tensor& from, const Tensor& to,
+          int64_t dim, int64_t points, double scale)
+      : plan_(plan),
+        lines_(from, to, dim),
+        source_(from.data<From>()),
+        target_(to.data<To>()),
+        from_step_(from.stride(dim)),
+        to_step_(to.stride(dim)),
+        given_(kIsReal<To> ? points / 2 + 1 : points),
+        made_(kIsReal<From> ? points / 2 + 1 : points),
+        to_size_(to.size(dim)),
+        scale_(static_cast<Real>(scale)) {}
+
+  int64_t num_lines() const { return lines_.count(); }
+
+  void run(int64_t begin, int64_t end) const {
+    // Rows a power of two apart would share the lines of a cache.
+    const int64_t from_pitch = (given_ | 7) + 9, to_pitch = (made_ | 7) + 9;
+    std::vector<From> given(static_cast<size_t>(kBlock * from_pitch));
+    std::vector<To> made(static_cast<size_t>(kBlock * to_pitch));
+    Lines::Position at = lines_.at(begin);
+    for (int64_t first = begin; first < end; first += kBlock) {
+      const int64_t n = std::min(kBlock, end - first);
+      std::array<Ends, kBlock> ends;
+      for (int64_t j = 0; j < n; ++j, lines_.advance(&at)) {
+        Ends& line = ends[static_cast<size_t>(j)];
+        line = {source_ + at.from, target_ + at.to, nullptr, nullptr};
+        const bool same = static_cast<const void*>(line.source) == line.target;
+        // A transform to real numbers spoils what it is given.
+        line.from = from_step_ == 1 && !kIsReal<To> && !same && is_aligned(line.source)
+                        ? const_cast<From*>(line.source)
+                        : given.data() + j * from_pitch;
+        line.to = to_step_ == 1 && to_size_ == made_ && is_aligned(line.target) && !same
+                      ? line.target
+                      : made.data() + j * to_pitch;
+      }
+      const absl::Span<const Ends> block(ends.data(), static_cast<size_t>(n));
+      gather(block);
+      if constexpr (kIsReal<To>) {
+        for (const Ends& line : block) {
+          line.from[0].imag(0);
+          if (to_size_ % 2 == 0) line.from[to_size_ / 2].imag(0);
+        }
+      }
+      for (const Ends& line : block) plan_.run(line.from, line.to);
+      scatter(block);
+    }
+  }
+
+ private:
+  using Real = typename RealOf<From>::type;
+  // Where a line lies, and where it is computed.
+  struct Ends {
+    const From* source;
+    To* target;
+    From* from;
+    To* to;
+  };
+
+  static bool is_aligned(const void* p) {
+    return reinterpret_cast<uintptr_t>(p) % internal::FftwLine<From, To>::kAlignment == 0;
+  }
+
+  void gather(absl::Span<const Ends> block) const {
+    if (from_step_ == 1) {
+      for (const Ends& line : block)
+        if (line.from != line.source) std::copy_n(line.source, given_, line.from);
+      return;
+    }
+    for (int64_t k = 0; k < given_; ++k)
+      for (const Ends& line : block) line.from[k] = line.source[k * from_step_];
+  }
+
+  void scatter(absl::Span<const Ends> block) const {
+    const int64_t n = std::min(made_, to_size_);
+    if (to_step_ == 1) {
+      for (const Ends& line : block)
+        if (line.to != line.target || scale_ != 1)
+          for (int64_t k = 0; k < n; ++k) line.target[k] = line.to[k] * scale_;
+    } else {
+      for (int64_t k = 0; k < n; ++k)
+        for (const Ends& line : block) line.target[k * to_step_] = line.to[k] * scale_;
+    }
+    if constexpr (kIsReal<From>) {
+      // The other half.
+      for (const Ends& line : block)
+        for (int64_t k = n; k < to_size_; ++k)
+          line.target[k * to_step_] = std::conj(line.to[to_size_ - k] * scale_);
+    }
+  }
+
+  const internal::FftwLine<From, To>& plan_;
+  Lines lines_;
+  const From* source_;
+  To* target_;
+  int64_t from_step_, to_step_;
+  int64_t given_, made_;  // numbers of a line
+  int64_t to_size_;
+  Real scale_;
+};
+
+// A number takes some 8 steps.
+int64_t grain_for(int64_t points) { return std::max<int64_t>(1, kElementGrain / 8 / points); }
+
 // Transforms all lines along `dim`, of `points` numbers, each as a whole in buffers of its own: the
 // two tensors may be one.
 template <class From, class To>
 void transform_lines(const Tensor& from, const Tensor& to, int64_t dim, int64_t points,
                      bool forward, double scale) {
+  check_points(points);
+  if (const auto plan = internal::FftwLine<From, To>::get(points, forward)) {
+    const FftwRun<From, To> run(*plan, from, to, dim, points, scale);
+    parallel_for(0, run.num_lines(), grain_for(points),
+                 [&](int64_t begin, int64_t end) { run.run(begin, end); });
+    return;
+  }
   const Lines lines(from, to, dim);
   const From* const source = from.data<From>();
   To* const target = to.data<To>();
@@ -132,9 +270,7 @@ void transform_lines(const Tensor& from, const Tensor& to, int64_t dim, int64_t 
     std::vector<Wide<To>> result(length);
     plan.run(zeros.data(), result.data());
   }
-  // A number takes some 8 steps.
-  const int64_t grain = std::max<int64_t>(1, kElementGrain / 8 / points);
-  parallel_for(0, lines.count(), grain, [&](int64_t begin, int64_t end) {
+  parallel_for(0, lines.count(), grain_for(points), [&](int64_t begin, int64_t end) {
     LineTransform transform = plan;
     std::vector<Wide<From>> line(length);
     std::vector<Wide<To>> result(length);

@@ -1,7 +1,11 @@
 #include "switchboard/ops/indexing/flip.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/indexing/indexed_walk.h"
 #include "switchboard/ops/indexing/strided_walk.h"
@@ -23,9 +27,61 @@ BasicTensorMeta<Int> meta_like(const Tensor& self) {
   }
 }
 
+// Copies n elements that lie side by side, in order or from the last to the first.
+template <class T>
+void copy_row(char* to, const char* from, int64_t n, bool reversed) {
+  auto* const target = reinterpret_cast<T*>(to);
+  const auto* const source = reinterpret_cast<const T*>(from);
+  if (reversed) {
+    std::reverse_copy(source - n + 1, source + 1, target);
+  } else {
+    std::copy_n(source, n, target);
+  }
+}
+using CopyRow = void (*)(char* to, const char* from, int64_t n, bool reversed);
+CopyRow copy_row_of(size_t itemsize) {
+  switch (itemsize) {
+    case 1:
+      return copy_row<uint8_t>;
+    case 2:
+      return copy_row<uint16_t>;
+    case 4:
+      return copy_row<uint32_t>;
+    case 8:
+      return copy_row<uint64_t>;
+    default:
+      return nullptr;
+  }
+}
+
+// The same as copy_strided, of elements whose last dimension lies in one piece in both.
+void copy_rows(const DimVector& sizes, char* to, const DimVector& to_strides, const char* from,
+               const DimVector& from_strides, CopyRow copy) {
+  const size_t last = sizes.size() - 1;
+  int64_t rows = 1;
+  for (size_t d = 0; d < last; ++d) rows *= sizes[d];
+  const int64_t grain = std::max<int64_t>(1, kElementGrain / sizes[last]);
+  parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      int64_t rest = row, to_offset = 0, from_offset = 0;
+      for (size_t d = last; d-- > 0; rest /= sizes[d]) {
+        to_offset += rest % sizes[d] * to_strides[d];
+        from_offset += rest % sizes[d] * from_strides[d];
+      }
+      copy(to + to_offset, from + from_offset, sizes[last], from_strides[last] < 0);
+    }
+  });
+}
+
 // Copies elements of `itemsize` bytes; strides are in bytes and may be negative.
 void copy_strided(const DimVector& sizes, char* to, const DimVector& to_strides, char* from,
                   const DimVector& from_strides, size_t itemsize) {
+  const auto step = static_cast<int64_t>(itemsize);
+  const CopyRow copy = copy_row_of(itemsize);
+  if (copy && !sizes.empty() && sizes.back() >= 16 && to_strides.back() == step &&
+      std::abs(from_strides.back()) == step) {
+    return copy_rows(sizes, to, to_strides, from, from_strides, copy);
+  }
   static constexpr int64_t kZero = 0;
   IndexedWalk walk;
   walk.sizes = sizes;

@@ -10,6 +10,7 @@
 #include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/indexing/diagonal.h"
 #include "switchboard/ops/indexing/embedding.h"
+#include "switchboard/ops/indexing/flip.h"
 #include "switchboard/ops/indexing/gather.h"
 #include "switchboard/ops/indexing/index.h"
 #include "switchboard/ops/indexing/index_along.h"
@@ -244,6 +245,19 @@ TEST_CASE("masked_scatter_ fills in the order of the indices, however self lies 
   std::copy(chosen, chosen + 6, mask.data<bool>());
   masked_scatter_(x, mask, test::tensor_of({4}, {1, 2, 3, 4}));
   CHECK(test::values_of(x) == std::vector<double>{1, 0, 2, 3, 4, 0});
+}
+
+TEST_CASE("a flip of long rows has each element where its index says", "[ops][indexing]") {
+  const Tensor x = slice(floats({6, 2, 40}), 0, 0, 6, 2);  // not dense
+  std::vector<int64_t> reversed(40);
+  std::iota(reversed.rbegin(), reversed.rend(), 0);
+  for (const DType dtype : {DType::Int8, DType::Float16, DType::Float32, DType::Float64}) {
+    const Tensor t = to_dtype(x, dtype);
+    CHECK(equal(flip(t, {2}), index_select(t, 2, vector_of(reversed))));
+    CHECK(equal(flip(t, {0, 1}),
+                index_select(index_select(t, 0, vector_of({2, 1, 0})), 1, vector_of({1, 0}))));
+    CHECK(equal(flip(flip(t, {0, 2}), {0, 2}), t));
+  }
 }
 
 TEST_CASE("nonzero_static has the rows that it is asked for", "[ops][indexing]") {

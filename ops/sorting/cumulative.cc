@@ -4,10 +4,12 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
+#include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/size_lists.h"
@@ -27,11 +29,54 @@ bool is_trivial(const Tensor& self) {
   return self.dim() == 0 || same_size(numel_of<Int>(self), Int(0));
 }
 
+// Scans of rows that do not lie in one piece: of so many side by side at once.
+constexpr int64_t kColumns = 64;
+
+// How many elements a dense tensor has behind one along `dim`.
+int64_t inner_numel(const Tensor& self, int64_t dim) {
+  int64_t n = 1;
+  for (int64_t d = dim + 1; d < self.dim(); ++d) n *= self.size(d);
+  return n;
+}
+
+// The same as `scan`, of dense tensors of E, along a dimension that is not the last.
+template <class E, class T, class Next>
+void scan_columns(const Tensor& self, int64_t dim, T first, const Tensor& out, Next next) {
+  const int64_t n = self.size(dim), inner = inner_numel(self, dim);
+  const int64_t blocks = (inner + kColumns - 1) / kColumns, outer = self.numel() / (n * inner);
+  const int64_t grain = std::max<int64_t>(1, kElementGrain / (n * std::min(inner, kColumns)));
+  parallel_for(0, outer * blocks, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      const int64_t column = b % blocks * kColumns;
+      const int64_t width = std::min(kColumns, inner - column);
+      const E* from = self.data<E>() + b / blocks * n * inner + column;
+      E* to = out.data<E>() + (from - self.data<E>());
+      T state[kColumns];
+      std::fill_n(state, width, first);
+      for (int64_t i = 0; i < n; ++i, from += inner, to += inner) {
+        for (int64_t c = 0; c < width; ++c) {
+          state[c] = next(state[c], static_cast<T>(from[c]));
+          to[c] = static_cast<E>(state[c]);
+        }
+      }
+    }
+  });
+}
+
 // Runs over the elements of each row, converted to `through` and then to T, and writes what
 // next(state, element) leaves in the state.
 template <class T, class Next>
 void scan(const Tensor& self, int64_t dim, DType through, T first, const Tensor& out, Next next) {
   if (self.numel() == 0) return;
+  if (inner_numel(self, dim) >= 8 && self.is_contiguous() && out.is_contiguous() &&
+      self.dtype() == through && out.dtype() == through) {
+    if constexpr (std::is_same_v<T, double>) {
+      if (through == DType::Float32) return scan_columns<float, T>(self, dim, first, out, next);
+    }
+    if constexpr (!std::is_same_v<T, std::complex<double>>) {
+      if (through == dtype_of<T>) return scan_columns<T, T>(self, dim, first, out, next);
+    }
+  }
   constexpr int64_t kChunk = 256;
   const CastFunction convert = cast_function(self.dtype(), through);
   const CastFunction load = cast_function(through, dtype_of<T>);

@@ -8,6 +8,7 @@
 #include "catch2/catch.hpp"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/sorting/counts.h"
 #include "switchboard/ops/sorting/cumulative.h"
@@ -130,6 +131,18 @@ TEST_CASE("logcumsumexp keeps infinities and does not overflow", "[ops][sorting]
   CHECK(sums[2] == Approx(1000 + std::log(2)));
   CHECK(sums[3] == INFINITY);
   CHECK(sums[4] == INFINITY);
+}
+
+TEST_CASE("a scan gives the same whether rows lie in one piece or side by side", "[ops][sorting]") {
+  for (const DType dtype : {DType::Float32, DType::Float64, DType::Int64}) {
+    const Tensor x = to_dtype(view(tensor(random_floats(3 * 5 * 70)), {3, 5, 70}), dtype);
+    for (const auto& scan : {+[](const Tensor&t, int64_t d) { return cumsum(t, d); },
+                             +[](const Tensor&t, int64_t d) { return cumprod(t, d); }}) {
+      const Tensor one_piece = contiguous(transpose(x, 1, 2));
+      CHECK(equal(scan(x, 1), transpose(scan(one_piece, 2), 1, 2)));
+      CHECK(equal(scan(x, 0), permute(scan(contiguous(permute(x, {1, 2, 0})), 2), {2, 0, 1})));
+    }
+  }
 }
 
 TEST_CASE("cumsum_ of a transposed matrix runs along its own rows", "[ops][sorting]") {

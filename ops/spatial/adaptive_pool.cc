@@ -13,6 +13,18 @@ namespace {
 
 using namespace spatial;
 
+// What errors say.
+template <int n>
+constexpr const char* kAverage = n == 2 ? "_adaptive_avg_pool2d" : "_adaptive_avg_pool3d";
+template <int n>
+constexpr const char* kAverageBackward =
+    n == 2 ? "_adaptive_avg_pool2d_backward" : "_adaptive_avg_pool3d_backward";
+template <int n>
+constexpr const char* kMax = n == 2 ? "adaptive_max_pool2d" : "adaptive_max_pool3d";
+template <int n>
+constexpr const char* kMaxBackward =
+    n == 2 ? "adaptive_max_pool2d_backward" : "adaptive_max_pool3d_backward";
+
 // (N, C, space...) or (C, space...), of which only the first dimension may be empty.
 template <int n, SizeType Int>
 void check_pooled(const char* op, const Tensor& t) {
@@ -55,15 +67,15 @@ SizeVector<Int> plain(SymIntArrayRef list) {
 // List is how the schema has output_size: symbolic in two dimensions.
 template <int n, class List, SizeType Int>
 BasicTensorMeta<Int> avg_rule(const Tensor& self, List output_size) {
-  const Space<Int> space = output_space<n, Int>("adaptive_avg_pool", self, plain<Int>(output_size));
-  computed_in_float("adaptive_avg_pool", self.dtype());
+  const Space<Int> space = output_space<n, Int>(kAverage<n>, self, plain<Int>(output_size));
+  computed_in_float(kAverage<n>, self.dtype());
   return pool_laid_out_like<Int>(n, self, with_space<Int>(sizes_of<Int>(self), space, n),
                                  self.dtype());
 }
 template <int n, class List>
 void avg_kernel(const Tensor& self, List, const Tensor& out) {
   if (out.numel() == 0) return;
-  const DType dtype = computed_in_float("adaptive_avg_pool", self.dtype());
+  const DType dtype = computed_in_float(kAverage<n>, self.dtype());
   const DenseOutput dense(out, dtype);
   average_planes(adaptive_windows(space_of(self.sizes(), n), space_of(out.sizes(), n)), {},
                  dense_input(self, dtype), dense.tensor());
@@ -72,7 +84,7 @@ void avg_kernel(const Tensor& self, List, const Tensor& out) {
 
 template <int n, SizeType Int>
 BasicTensorMeta<Int> avg_backward_rule(const Tensor& grad_output, const Tensor& self) {
-  const char* op = "adaptive_avg_pool_backward";
+  const char* op = kAverageBackward<n>;
   check_pooled<n, Int>(op, grad_output);
   const Space<Int> space = output_space<n, Int>(op, self, sizes_of<Int>(grad_output).last(n));
   check_dtype(op, "grad_output", grad_output, self.dtype());
@@ -82,7 +94,7 @@ BasicTensorMeta<Int> avg_backward_rule(const Tensor& grad_output, const Tensor& 
 }
 template <int n>
 void avg_backward_kernel(const Tensor& grad_output, const Tensor& self, const Tensor& grad_input) {
-  const DType dtype = computed_in_float("adaptive_avg_pool_backward", self.dtype());
+  const DType dtype = computed_in_float(kAverageBackward<n>, self.dtype());
   const DenseOutput dense(grad_input, dtype);
   // A shape without elements may be of any size: it has no windows.
   const Size3 space = grad_output.numel() == 0 ? Size3{} : space_of(grad_output.sizes(), n);
@@ -93,7 +105,7 @@ void avg_backward_kernel(const Tensor& grad_output, const Tensor& self, const Te
 
 template <int n, SizeType Int>
 std::array<BasicTensorMeta<Int>, 2> max_rule(const Tensor& self, IntArrayRef output_size) {
-  const char* op = "adaptive_max_pool";
+  const char* op = kMax<n>;
   const Space<Int> space = output_space<n, Int>(op, self, plain<Int>(output_size));
   check_pooled<n, Int>(op, self);
   computed_in_float(op, self.dtype());
@@ -104,7 +116,7 @@ std::array<BasicTensorMeta<Int>, 2> max_rule(const Tensor& self, IntArrayRef out
 template <int n>
 void max_kernel(const Tensor& self, IntArrayRef, const Tensor& out, const Tensor& indices) {
   if (out.numel() == 0) return;
-  const DType dtype = computed_in_float("adaptive_max_pool", self.dtype());
+  const DType dtype = computed_in_float(kMax<n>, self.dtype());
   const DenseOutput dense(out, dtype), dense_indices(indices, DType::Int64);
   max_pool_planes(adaptive_windows(space_of(self.sizes(), n), space_of(out.sizes(), n)),
                   dense_input(self, dtype), dense.tensor(), dense_indices.tensor());
@@ -115,7 +127,7 @@ void max_kernel(const Tensor& self, IntArrayRef, const Tensor& out, const Tensor
 template <int n, SizeType Int>
 BasicTensorMeta<Int> max_backward_rule(const Tensor& grad_output, const Tensor& self,
                                        const Tensor& indices) {
-  const char* op = "adaptive_max_pool_backward";
+  const char* op = kMaxBackward<n>;
   check_pooled<n, Int>(op, grad_output);
   const Space<Int> space = output_space<n, Int>(op, self, sizes_of<Int>(grad_output).last(n));
   check_dtype(op, "grad_output", grad_output, self.dtype());
@@ -128,7 +140,7 @@ BasicTensorMeta<Int> max_backward_rule(const Tensor& grad_output, const Tensor& 
 template <int n>
 void max_backward_kernel(const Tensor& grad_output, const Tensor& self, const Tensor& indices,
                          const Tensor& grad_input) {
-  max_backward("adaptive_max_pool_backward", grad_output, self, indices, grad_input, n);
+  max_backward(kMaxBackward<n>, grad_output, self, indices, grad_input, n);
 }
 
 // The mean of each plane, laid out as self is.
@@ -145,9 +157,9 @@ Tensor mean_of_planes(const Tensor& self) {
 // Where the result is one element for each plane it is the mean, with what `mean` accepts.
 template <int n, auto& general, class List>
 Tensor avg_composite(const Tensor& self, List output_size) {
-  check_defined("adaptive_avg_pool", self);
-  SB_CHECK(output_size.size() == n, "adaptive_avg_pool: output_size: expected ", n,
-           " elements, got ", shape_text(output_size));
+  check_defined(kAverage<n>, self);
+  SB_CHECK(output_size.size() == n, kAverage<n>, ": output_size: expected ", n, " elements, got ",
+           shape_text(output_size));
   if (!std::all_of(output_size.begin(), output_size.end(),
                    [](const auto& s) { return is_one(s); })) {
     return general(self, output_size);

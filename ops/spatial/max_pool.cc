@@ -37,6 +37,11 @@ void max_pool_kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef st
   const PoolShape s =
       shape_of<n, int64_t>("max_pool", self, kernel_size, stride, padding, dilation, ceil_mode);
   const DType dtype = computed_in_float("max_pool", self.dtype());
+  const auto is_last = [](const Tensor& t) { return t.is_contiguous(MemoryFormat::ChannelsLast); };
+  if (n == 2 && self.dim() == 4 && self.dtype() == DType::Float32 && !self.is_contiguous() &&
+      is_last(self) && is_last(out) && is_last(indices)) {
+    return max_pool_channels_last(pool_windows(s), self, out, indices);
+  }
   const DenseOutput dense(out, dtype), dense_indices(indices, DType::Int64);
   max_pool_planes(pool_windows(s), dense_input(self, dtype), dense.tensor(),
                   dense_indices.tensor());

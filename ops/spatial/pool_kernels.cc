@@ -37,8 +37,24 @@ void max_row(const MaxRow& r) {
   }
 }
 
+void max_channels(const MaxChannels& r) {
+  float* const __restrict largest = r.largest;
+  int32_t* const __restrict tap = r.tap;
+  for (int64_t c = 0; c < r.n; ++c) largest[c] = -std::numeric_limits<float>::infinity();
+  for (int64_t c = 0; c < r.n; ++c) tap[c] = 0;
+  for (int64_t t = 0; t < r.taps; ++t) {
+    const float* const value = r.input + r.places[t] * r.n;
+    for (int64_t c = 0; c < r.n; ++c) {
+      const bool take = (value[c] > largest[c]) | (value[c] != value[c]);
+      largest[c] = take ? value[c] : largest[c];
+      tap[c] = take ? static_cast<int32_t>(t) : tap[c];
+    }
+  }
+}
+
 }  // namespace
 
 SB_CPU_KERNEL(MaxRowFunction, max_row_kernel, &max_row);
+SB_CPU_KERNEL(MaxChannelsFunction, max_channels_kernel, &max_channels);
 
 }  // namespace sb::spatial

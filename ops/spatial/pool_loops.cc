@@ -70,13 +70,18 @@ T divided(T sum, int64_t divisor) {
   }
 }
 
+// The place where a window starts, which PyTorch gives for one of wide steps that sees nothing but
+// padding.
+int64_t start_of(const PoolWindows& w, const Size3& at) {
+  int64_t place = 0;
+  for (size_t d = 0; d < 3; ++d)
+    place = place * w.input[d] + w.rows[d].start[static_cast<size_t>(at[d])];
+  return place;
+}
+
 template <class T>
 void max_window(const PoolWindows& w, const Size3& at, const T* in, T* out, int64_t* index) {
-  // A window of wide steps may see nothing but padding: PyTorch then gives this.
-  int64_t best = 0;
-  for (size_t d = 0; d < 3; ++d) {
-    best = best * w.input[d] + w.rows[d].start[static_cast<size_t>(at[d])];
-  }
+  int64_t best = start_of(w, at);
   T largest = -std::numeric_limits<T>::infinity();
   for_each_in_window(w, at, [&](int64_t i) {
     if (in[i] > largest || std::isnan(in[i])) {
@@ -201,6 +206,34 @@ void max_pool_planes(const PoolWindows& windows, const Tensor& input, const Tens
                    max_pool_plane(windows, input, output, indices, p);
                  }
                });
+}
+
+void max_pool_channels_last(const PoolWindows& w, const Tensor& input, const Tensor& output,
+                            const Tensor& indices) {
+  if (output.numel() == 0) return;
+  const int64_t channels = input.size(1), row = w.output[2] * channels;
+  const int64_t rows = output.numel() / row, plane_rows = w.output[0] * w.output[1];
+  const int64_t cost = window_cost(w) / plane_rows * channels;
+  parallel_for(0, rows, grain_for(cost), [&](int64_t from, int64_t to) {
+    std::vector<int64_t> places;
+    std::vector<int32_t> taps(static_cast<size_t>(channels));
+    for (int64_t r = from; r < to; ++r) {
+      const int64_t in_plane = r % plane_rows;
+      const float* const in = input.data<float>() + r / plane_rows * volume(w.input) * channels;
+      float* out = output.data<float>() + r * row;
+      int64_t* index = indices.data<int64_t>() + r * row;
+      Size3 at = {in_plane / w.output[1], in_plane % w.output[1], 0};
+      for (; at[2] < w.output[2]; ++at[2], out += channels, index += channels) {
+        places.clear();
+        for_each_in_window(w, at, [&](int64_t i) { places.push_back(i); });
+        const auto count = static_cast<int64_t>(places.size());
+        if (count == 0) places.push_back(start_of(w, at));
+        (*max_channels_kernel)({in, places.data(), count, channels, out, taps.data()});
+        for (int64_t c = 0; c < channels; ++c)
+          index[c] = places[static_cast<size_t>(taps[static_cast<size_t>(c)])];
+      }
+    }
+  });
 }
 
 void average_planes(const PoolWindows& w, AverageOptions options, const Tensor& input,

@@ -15,6 +15,10 @@ void max_pool_planes(const PoolWindows& windows, const Tensor& input, const Tens
                      const Tensor& indices);
 void max_pool_plane(const PoolWindows& windows, const Tensor& input, const Tensor& output,
                     const Tensor& indices, int64_t plane);
+// The same of float32 with the channels last: of the input, the output and the indices, which are
+// dense.
+void max_pool_channels_last(const PoolWindows& windows, const Tensor& input, const Tensor& output,
+                            const Tensor& indices);
 
 // What a mean divides by: `divisor` where given, else the window's elements, with the padding or
 // without.

@@ -35,7 +35,8 @@ Tensor numbers(IntArrayRef sizes) {
 
 double largest_difference(const Tensor& a, const Tensor& b) {
   REQUIRE(a.sizes() == b.sizes());
-  const Tensor x = to_dtype(a, DType::Float64), y = to_dtype(b, DType::Float64);
+  const Tensor x = to_dtype(contiguous(a), DType::Float64);
+  const Tensor y = to_dtype(contiguous(b), DType::Float64);
   double most = 0;
   for (int64_t i = 0; i < x.numel(); ++i) {
     most = std::max(most, std::abs(x.data<double>()[i] - y.data<double>()[i]));
@@ -136,6 +137,55 @@ TEST_CASE("max pooling of long rows gives what it gives in double precision") {
       max_pool2d_with_indices(to_dtype(x, DType::Float64), {3}, {stride}, {1}, {dilation}, true);
   CHECK(largest_difference(a, b) == 0);
   CHECK(largest_difference(i, j) == 0);
+}
+
+TEST_CASE("max pooling with the channels last gives what it gives with them first") {
+  Tensor x = numbers({2, 19, 13, 11});
+  x.data<float>()[200] = std::numeric_limits<float>::quiet_NaN();
+  const Tensor last = contiguous(x, MemoryFormat::ChannelsLast);
+  const int64_t stride = GENERATE(1, 2, 3), dilation = GENERATE(1, 2);
+  const auto [a, i] = max_pool2d_with_indices(x, {3}, {stride}, {1}, {dilation}, true);
+  const auto [b, j] = max_pool2d_with_indices(last, {3}, {stride}, {1}, {dilation}, true);
+  CHECK(b.is_contiguous(MemoryFormat::ChannelsLast));
+  CHECK(largest_difference(a, b) == 0);
+  CHECK(largest_difference(i, j) == 0);
+}
+
+// The sum of products.
+double inner_product(const Tensor& a, const Tensor& b) {
+  const Tensor x = to_dtype(contiguous(a), DType::Float64);
+  const Tensor y = to_dtype(contiguous(b), DType::Float64);
+  double sum = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) sum += x.data<double>()[i] * y.data<double>()[i];
+  return sum;
+}
+
+TEST_CASE("upsampling has its gradient, and gives the same with the channels last") {
+  const Tensor x = numbers({2, 5, 9, 7});
+  const Tensor last = contiguous(x, MemoryFormat::ChannelsLast);
+  const std::vector<int64_t> input_size(x.sizes().begin(), x.sizes().end());
+  const auto check = [&](const Tensor& y, const Tensor& of_last, const auto& backward) {
+    const Tensor g = numbers(y.sizes());
+    CHECK(largest_difference(y, of_last) < 1e-6);
+    CHECK(std::abs(inner_product(y, g) - inner_product(x, backward(g))) < 1e-4);
+  };
+  for (const auto& size : {std::vector<int64_t>{18, 14}, {9, 20}, {4, 3}, {23, 7}}) {
+    const std::vector<SymInt> sizes(size.begin(), size.end());
+    const std::vector<SymInt> from(input_size.begin(), input_size.end());
+    check(upsample_nearest2d(x, sizes), upsample_nearest2d(last, sizes),
+          [&](const Tensor& g) { return upsample_nearest2d_backward(g, sizes, from); });
+    check(upsample_bilinear2d(x, sizes, false), upsample_bilinear2d(last, sizes, false),
+          [&](const Tensor& g) { return upsample_bilinear2d_backward(g, sizes, from, false); });
+    check(upsample_bicubic2d(x, sizes, true), upsample_bicubic2d(last, sizes, true),
+          [&](const Tensor& g) { return upsample_bicubic2d_backward(g, sizes, from, true); });
+    check(_upsample_bilinear2d_aa(x, sizes, false), _upsample_bilinear2d_aa(last, sizes, false),
+          [&](const Tensor& g) { return _upsample_bilinear2d_aa_backward(g, sizes, from, false); });
+  }
+  const Tensor y = numbers({1, 3, 4, 5, 6});
+  const std::vector<SymInt> size = {6, 5, 9};
+  CHECK(largest_difference(
+            upsample_trilinear3d(y, size, true),
+            upsample_trilinear3d(contiguous(y, MemoryFormat::ChannelsLast3d), size, true)) < 1e-6);
 }
 
 TEST_CASE("max pooling gives the last NaN of a window, and the first of equal elements") {

@@ -2,8 +2,8 @@
 // reflection, replication or the other end, and upsampling.
 //
 // Along a dimension, output o is the sum over its taps k of weight * input[index]. In several
-// dimensions the weights multiply. Kernels take contiguous tensors whose last three dimensions are
-// the space.
+// dimensions the weights multiply. Kernels take dense tensors: planes, then the three dimensions of
+// the space, then `inner` numbers at each place, which are the channels where these lie last.
 
 #ifndef SWITCHBOARD_OPS_SPATIAL_TAPS_H_
 #define SWITCHBOARD_OPS_SPATIAL_TAPS_H_
@@ -26,11 +26,12 @@ struct TapRow {
 using Taps = std::array<TapRow, 3>;
 
 // For maps of one tap without weights: moves elements of any dtype.
-void gather_planes(const Taps& taps, const Tensor& input, const Tensor& output);
+void gather_planes(const Taps& taps, const Tensor& input, const Tensor& output, int64_t inner = 1);
 // For float32 and float64.
-void interpolate_planes(const Taps& taps, const Tensor& input, const Tensor& output);
-// The transposed map, of either: adds what each output received to the inputs that it came from.
-// For every dtype that something is computed in.
+void interpolate_planes(const Taps& taps, const Tensor& input, const Tensor& output,
+                        int64_t inner = 1);
+// The transposed map of either, without inner numbers: adds what each output received to the inputs
+// that it came from. For every dtype that something is computed in.
 void spread_planes(const Taps& taps, const Tensor& grad_output, const Tensor& grad_input);
 
 }  // namespace sb::spatial

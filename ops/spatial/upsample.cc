@@ -82,6 +82,13 @@ void kernel(const Tensor& self, SymIntArrayRef, A... options, const Tensor& out)
                                   space_of(out.sizes(), kind.dims), self.dtype(),
                                   in_float ? Positions::InFloat32 : Positions::InDType);
   const DType dtype = kind.nearest() ? self.dtype() : computed_in_float("upsample", self.dtype());
+  const MemoryFormat last =
+      kind.dims == 3 ? MemoryFormat::ChannelsLast3d : MemoryFormat::ChannelsLast;
+  if (in_float && dtype == self.dtype() && kind.dims > 1 && self.is_contiguous(last) &&
+      out.is_contiguous(last)) {
+    if (kind.nearest()) return gather_planes(taps, self, out, self.size(1));
+    return interpolate_planes(taps, self, out, self.size(1));
+  }
   const DenseOutput dense(out, dtype);
   const Tensor input = dense_input(self, dtype);
   if (kind.nearest()) {

@@ -262,7 +262,7 @@ Tensor view_dtype_kernel(const Tensor& self, DType dtype) {
 SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, view).view(view_kernel);
   define(m, view_dtype).view(view_dtype_kernel);
-  define(m, _unsafe_view)
+  define(m, _unsafe_view, Tag::maybe_aliasing_or_mutating)
       .composite_explicit(unsafe_view_kernel)
       .out(_unsafe_view_out, unsafe_view_out_kernel);
   define(m, _reshape_alias).view(reshape_alias_kernel);

@@ -341,6 +341,67 @@ TEST_CASE("Below a trace, what a function captures of a leaf of the program is r
   }
 }
 
+TEST_CASE("A tensor that is given twice is one tensor in a trace") {
+  const auto f = [](const Tensors& in) {
+    call("aten::squeeze_", {in[0]});
+    return call("aten::clone", {in[1]});
+  };
+  const Tensor x = tensor_with({1, 2}, DType::Float32, {1, 2});
+  CHECK(broken({"trace", "grad, trace", "trace, grad"}, f, {x, x}) == "");
+}
+
+TEST_CASE("Control flow takes lazily negated tensors, captured ones too") {
+  const auto f = [](const Tensors& in) {
+    const Tensor negative = call("aten::_neg_view", {in[0]})[0];
+    const Tensor pred = call("aten::gt.Scalar", {in[0], 0})[0];
+    const auto sum = [&](const Tensors& of) { return call("aten::add.Tensor", {of[0], negative}); };
+    const auto same = [](const Tensors& of) { return call("aten::clone", {of[0]}); };
+    return cond(pred, sum, same, {negative});
+  };
+  CHECK(broken({"trace", "grad, trace", "functionalize, trace", "fake"}, f, {number(3)}) == "");
+}
+
+TEST_CASE("What a loop gives is written to without a write to what it was given") {
+  const auto loop = [](const Tensors& in) {
+    const auto small = [](const Tensors& of) { return call("aten::lt.Scalar", {of[0], 2}); };
+    const auto next = [](const Tensors& of) {
+      return Tensors{call("aten::add.Scalar", {of[0], 1})[0], of[1], of[1]};
+    };
+    const Tensors results = while_loop(small, next, {in[0], in[1], in[1]});
+    call("aten::mul_.Scalar", {results[1], 5});
+    return results;
+  };
+  const auto steps = [](const Tensors& in) {
+    const auto add = [](const Tensors& of) { return Tensors{of[0], of[1]}; };
+    const Tensors results = scan(add, {in[0]}, {call("aten::unsqueeze", {in[1], 0})[0]});
+    call("aten::mul_.Scalar", {results[0], 5});
+    return results;
+  };
+  for (const auto& program : {TensorFunction(loop), TensorFunction(steps)})
+    CHECK(broken({"trace", "grad, trace", "trace, grad", "grad, fake", "functionalize"}, program,
+                 {number(1), number(2)}) == "");
+}
+
+TEST_CASE("The strides that a loop's body gives are those of its recorded results") {
+  const auto f = [](const Tensors& in) {
+    const auto small = [](const Tensors& of) { return call("aten::lt.Scalar", {of[0], 2}); };
+    const auto next = [](const Tensors& of) {
+      return Tensors{call("aten::add.Scalar", {of[0], 1})[0], call("aten::exp", {of[1]})[0]};
+    };
+    return while_loop(small, next, {in[0], call("aten::transpose.int", {in[1], 0, 1})[0]});
+  };
+  CHECK(broken({"grad", "grad, fake", "grad, trace", "trace, grad"}, f,
+               {number(1), tensor_with({2, 3}, DType::Float32, {1, 2, 3, 4, 5, 6})}) == "");
+}
+
+TEST_CASE("What all branches give as they captured it is that tensor under functionalisation") {
+  const auto f = [](const Tensors& in) {
+    const auto given = [&](const Tensors&) { return Tensors{in[0]}; };
+    return cond(in[0], given, given, {});
+  };
+  CHECK(broken(kFunctional, f, {number(0)}) == "");
+}
+
 TEST_CASE("A trace inside of a functionalised program is refused") {
   const auto f = functionalize([](const Tensors& in) {
     const auto clone = [](const Tensors& of) { return call("aten::clone", {of[0]}); };

@@ -53,6 +53,7 @@ void run_associative_scan(DispatchKeySet, Stack* stack) {
 HigherOrderOperator* make_associative_scan() {
   auto* const op =
       new HigherOrderOperator("associative_scan", {"combine_fn", "xs", "additional_inputs"});
+  pass_lazy_bits(op);
   op->impl(DispatchKey::CompositeImplicitAutograd, run_associative_scan).release();
   return op;
 }

@@ -56,6 +56,7 @@ void trace_cond(TracingMode& mode, DispatchKeySet, Stack* stack) {
 
 HigherOrderOperator* make_cond() {
   auto* const op = new HigherOrderOperator("cond", {"pred", "true_fn", "false_fn", "operands"});
+  pass_lazy_bits(op);
   op->impl(DispatchKey::CompositeExplicitAutograd, run_cond).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_cond).release();

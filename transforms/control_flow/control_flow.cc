@@ -1,5 +1,6 @@
 #include "switchboard/transforms/control_flow/control_flow.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/outputs/output_plan.h"
 
@@ -228,6 +230,22 @@ void watch_captured(const HigherOrderOperator& op, DispatchKeySet below, Stack* 
 }
 
 }  // namespace
+
+void make_apart(std::vector<Tensor>* results, const std::vector<Tensor>& given) {
+  for (size_t i = 0; i < results->size(); ++i) {
+    Tensor& result = (*results)[i];
+    const auto shares = [&](const Tensor& t) { return result.is_alias_of(t); };
+    const bool shared =
+        std::ranges::any_of(given, shares) ||
+        std::any_of(results->begin(), results->begin() + static_cast<std::ptrdiff_t>(i), shares);
+    if (shared) result = clone(result);
+  }
+}
+
+void pass_lazy_bits(HigherOrderOperator* op) {
+  op->fallthrough(DispatchKey::Conjugate);
+  op->fallthrough(DispatchKey::Negative);
+}
 
 OperatorBase::Rule autograd_rule(const HigherOrderOperator& op) {
   return [&op](DispatchKeySet keys, Stack* stack) {

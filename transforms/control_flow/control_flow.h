@@ -72,6 +72,14 @@ void check_same_strides(std::string_view who, size_t i, const Tensor& got, std::
 // functions do, one call after the other.
 bool runs_plainly(DispatchKeySet keys, const Stack& stack);
 
+// Clones each result that shares memory with one of `given`, or with another result: a later write
+// to one must not reach the other.
+void make_apart(std::vector<Tensor>* results, const std::vector<Tensor>& given);
+
+// Lets calls pass over lazy conjugation and negation: the operators that the functions call see to
+// these.
+void pass_lazy_bits(HigherOrderOperator* op);
+
 // The rule at Autograd. Where no mode replaces or records the call, the operator is plain control
 // flow: what its functions call is recorded as it runs, captured tensors included. Under
 // functionalisation the values below are recorded so. Under any other mode the call runs below

@@ -110,7 +110,7 @@ class FunctionalCall {
     for (const IValue& argument : arguments)
       argument.for_each_tensor([&](const Tensor& t) { given.push_back(t); });
     shared_.push_back(effects.shared);
-    captured_.insert(captured_.end(), effects.given_captured.begin(), effects.given_captured.end());
+    captured_.push_back(effects.captured);
     // The copies of one function must not be views of what another one, or the program, has.
     for (size_t r = 0; r < std::min(results->size(), first_copied_); ++r) {
       IValue& value = (*results)[r];
@@ -160,6 +160,7 @@ class FunctionalCall {
       const Tensor operand = context_.functional(operands_[always->argument]);
       if (context_.owns(operand)) return always->same ? operand : view_of(operand, *always);
     }
+    if (const Tensor captured = captured_by_all(r); captured.defined()) return captured;
     const IValue wrapped = wrap(value);
     const std::string text =
         str_cat(op_.name(), ": under functionalization: only the data tell whether result ", r,
@@ -175,8 +176,22 @@ class FunctionalCall {
       for (const FunctionEffects::Shared& shared : call)
         if (calls_ == FunctionCalls::AgainAndAgain || shared.result == r)
           may_be(operands_[shared.argument]);
-    for (const Tensor& t : captured_) may_be(t);
+    for (const auto& call : captured_)
+      for (const FunctionEffects::Captured& captured : call) may_be(captured.tensor);
     return wrapped;
+  }
+
+  // The tensor of the program that each of several functions has captured and gives as the result;
+  // undefined where they do not. What one function gives may be a view that it has made itself.
+  Tensor captured_by_all(size_t r) const {
+    if (calls_ != FunctionCalls::OneOfThem || captured_.size() < 2) return Tensor();
+    Tensor all;
+    for (const auto& call : captured_) {
+      const auto found = std::ranges::find(call, r, &FunctionEffects::Captured::result);
+      if (found == call.end() || (all.defined() && !all.is_same(found->tensor))) return Tensor();
+      all = found->tensor;
+    }
+    return all;
   }
 
   // How the result looks at an operand, where each function that was called gave the same.
@@ -225,7 +240,7 @@ class FunctionalCall {
   std::vector<Tensor> operands_;
   std::vector<bool> written_;                                 // operands
   std::vector<std::vector<FunctionEffects::Shared>> shared_;  // of each call of a function
-  std::vector<Tensor> captured_;
+  std::vector<std::vector<FunctionEffects::Captured>> captured_;  // of each call
 };
 
 // A function, or a list of them.

@@ -56,6 +56,7 @@ void trace_map(TracingMode& mode, DispatchKeySet, Stack* stack) {
 
 HigherOrderOperator* make_map() {
   auto* const op = new HigherOrderOperator("map_impl", {"f", "xs", "pos_args"});
+  pass_lazy_bits(op);
   op->impl(DispatchKey::CompositeExplicitAutograd, run_map).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_map).release();

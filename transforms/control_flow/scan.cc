@@ -36,6 +36,7 @@ void run_scan(DispatchKeySet, Stack* stack) {
     }
     for (size_t r = 0; r < slices.size(); ++r) columns[r].push_back(slices[r]);
   }
+  make_apart(&carry, call.operands());
   for (const std::vector<Tensor>& slices : columns) carry.push_back(sb::stack(slices, 0));
   *stack = values_of(carry);
 }
@@ -71,6 +72,7 @@ void trace_scan(TracingMode& mode, DispatchKeySet keys, Stack* stack) {
 HigherOrderOperator* make_scan() {
   auto* const op =
       new HigherOrderOperator("scan", {"combine_fn", "init", "xs", "additional_inputs"});
+  pass_lazy_bits(op);
   op->impl(DispatchKey::CompositeExplicitAutograd, run_scan).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_scan).release();
@@ -92,6 +94,13 @@ ScanCall::ScanCall(const std::vector<IValue>& stack)
       xs(tensors_of(kScanName, "xs", stack[2])),
       additional(tensors_of(kScanName, "additional_inputs", stack[3])) {
   check_slices(kScanName, xs);
+}
+
+std::vector<Tensor> ScanCall::operands() const {
+  std::vector<Tensor> all = init;
+  all.insert(all.end(), xs.begin(), xs.end());
+  all.insert(all.end(), additional.begin(), additional.end());
+  return all;
 }
 
 std::vector<Tensor> ScanCall::inputs_at(const std::vector<Tensor>& carry, int64_t i) const {

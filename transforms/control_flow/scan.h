@@ -44,6 +44,8 @@ struct ScanCall {
   explicit ScanCall(const std::vector<IValue>& stack);
 
   SymInt size() const { return xs[0].sym_size(0); }
+  // Every tensor that the call is given.
+  std::vector<Tensor> operands() const;
   // What combine_fn takes for slice i.
   std::vector<Tensor> inputs_at(const std::vector<Tensor>& carry, int64_t i) const;
   // Takes what combine_fn gave apart: the next carry stays, the slices are returned. RuntimeError

@@ -68,6 +68,7 @@ void trace_switch(TracingMode& mode, DispatchKeySet, Stack* stack) {
 
 HigherOrderOperator* make_switch() {
   auto* const op = new HigherOrderOperator("switch", {"index", "branches", "operands"});
+  pass_lazy_bits(op);
   op->impl(DispatchKey::CompositeExplicitAutograd, run_switch).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_switch).release();

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "switchboard/core/error.h"
-#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/views/cat.h"
 #include "switchboard/transforms/control_flow/functionalized.h"
@@ -37,11 +36,8 @@ std::vector<Tensor> run_loop(const WhileLoopCall& call, F trip) {
 
 void run_while_loop(DispatchKeySet, Stack* stack) {
   const WhileLoopCall call(*stack);
-  bool stepped = false;
-  std::vector<Tensor> carried = run_loop(call, [&](const std::vector<Tensor>&) { stepped = true; });
-  // A later write to a result must not reach an input.
-  if (!stepped)
-    for (Tensor& tensor : carried) tensor = clone(tensor);
+  std::vector<Tensor> carried = run_loop(call, [](const std::vector<Tensor>&) {});
+  make_apart(&carried, call.with_additional(call.carried));
   *stack = values_of(carried);
 }
 
@@ -104,6 +100,7 @@ HigherOrderOperator* make_loop(std::string name, void (*run)(DispatchKeySet, Sta
                                std::function<size_t(const std::vector<IValue>&)> copied) {
   auto* const op = new HigherOrderOperator(
       std::move(name), {"cond_fn", "body_fn", "carried_inputs", "additional_inputs"});
+  pass_lazy_bits(op);
   op->impl(DispatchKey::CompositeExplicitAutograd, run).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>([op](TracingMode& mode, DispatchKeySet, Stack* stack) {

@@ -449,8 +449,8 @@ std::vector<IValue> call_on_values(const Callable::Function& f, std::vector<IVal
                                    : "functionalization: a function that an operator takes writes",
                            effects ? " to a tensor that it did not make"
                                    : " to its arguments, or to a tensor that it did not make");
-  for (IValue& result : results) {
-    result = map_tensors(result, [&](const Tensor& t) {
+  for (size_t r = 0; r < results.size(); ++r) {
+    results[r] = map_tensors(results[r], [&](const Tensor& t) {
       const FunctionalTensorImpl* const impl = functional_impl(t);
       if (impl && is_captured(*impl, owner)) {
         SB_CHECK(
@@ -458,7 +458,7 @@ std::vector<IValue> call_on_values(const Callable::Function& f, std::vector<IVal
             "functionalization: a result of a function that an operator takes shares memory with "
             "a tensor that it has captured, ",
             t.describe(), "; it must be a clone");
-        effects->given_captured.push_back(t);
+        effects->captured.push_back({r, t});
         const Tensor value = impl->captured_value();
         check_captured_gradient(t, value);
         BelowFunctionalization below(owner);

@@ -153,9 +153,13 @@ struct FunctionEffects {
     bool operator==(const Shared&) const = default;
   };
   std::vector<Shared> shared;
-  // Tensors of the program around the function that share memory with its results, which have
-  // copies.
-  std::vector<Tensor> given_captured;
+  // Its results that share memory with a tensor of the program around it: by number. Instead of
+  // them it gives copies.
+  struct Captured {
+    size_t result;
+    Tensor tensor;
+  };
+  std::vector<Captured> captured;
 
   // For a scope there is none.
   class None {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb::internal {
@@ -22,8 +23,10 @@ RecordsOfProgram::~RecordsOfProgram() { program_excludes_autograd = was_excluded
 
 Tensor with_history_of(const Tensor& old, const Tensor& data) {
   if (!grad_hooks->requires_grad(old)) return grad_hooks->requires_grad(data) ? detach(data) : data;
-  Tensor result = detach(data);
-  grad_hooks->pass_gradient(result, old);
+  // By calls that a trace records as they are: autograd does not see a write to what is detached.
+  const GradScope grad(true);
+  Tensor result = clone(old);
+  copy_(detach(result), detach(data));
   return result;
 }
 

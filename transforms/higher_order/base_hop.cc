@@ -137,6 +137,7 @@ void trace_hop(const BaseHop& hop, TracingMode& mode, Stack* stack) {
 BaseHop::BaseHop(BaseHopOptions options)
     : options_(std::move(options)),
       op_(new HigherOrderOperator(options_.name, options_.parameters)) {
+  control_flow::pass_lazy_bits(op_);
   op_->impl(DispatchKey::CompositeExplicitAutograd,
             [this](DispatchKeySet, Stack* stack) {
               const BaseHopCall call(*this, *stack);

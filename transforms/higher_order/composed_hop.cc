@@ -39,6 +39,7 @@ void trace_hop(const ComposedHop& hop, TracingMode& mode, Stack* stack) {
 ComposedHop::ComposedHop(ComposedHopOptions options)
     : options_(std::move(options)),
       op_(new HigherOrderOperator(options_.name, options_.parameters)) {
+  control_flow::pass_lazy_bits(op_);
   op_->impl(DispatchKey::CompositeExplicitAutograd,
             [this](DispatchKeySet, Stack* stack) {
               *stack = options_.compose(

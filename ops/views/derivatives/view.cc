@@ -22,6 +22,16 @@ Tensor unsqueeze_gradient(const Tensor& grad, const InputMetadata& self) {
   return view(grad, self.sizes);
 }
 
+// The operator itself does not ask how many elements there are.
+Tensor reshape_alias_gradient(const Tensor& grad, const InputMetadata& self) {
+  SymInt numel = 1;
+  for (const SymInt& size : self.sizes) numel = numel * size;
+  SB_CHECK_NOT_IMPLEMENTED(grad.sym_numel() == numel, "aten::_reshape_alias backward: expected as ",
+                           "many elements as self has, ", numel.to_string(),
+                           ", got ", grad.describe(), "; use as_strided");
+  return reshape(grad, self.sizes);
+}
+
 // The number that PyTorch writes for "to the end".
 constexpr int64_t kEnd = INT64_MAX;
 
@@ -56,7 +66,7 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
 
   derive(m, view, SB_GRAD(self, (grad, self_meta), reshape(grad, self_meta.sizes)));
   derive(m, _unsafe_view, SB_GRAD(self, (grad, self_meta), reshape(grad, self_meta.sizes)));
-  derive(m, _reshape_alias, SB_GRAD(self, (grad, self_meta), reshape(grad, self_meta.sizes)));
+  derive(m, _reshape_alias, SB_GRAD(self, (grad, self_meta), reshape_alias_gradient(grad, self_meta)));
   // Of bytes under another dtype there is no gradient: the view does not hang on self.
   m.impl(view_dtype, DispatchKey::Autograd, fallthrough);
 

@@ -43,8 +43,10 @@ Tensors run(const TensorFunction& f, const internal::ArgumentPlan& plan, const T
   results.insert(results.end(), copies.memories.begin(), copies.memories.end());
   const Tensors first = gradients(results, leaves);
   const Tensors second = gradients(first, leaves);
-  results.insert(results.end(), first.begin(), first.end());
-  results.insert(results.end(), second.begin(), second.end());
+  for (Tensor& t : results) t = detach(t);
+  // How a gradient lies in memory nobody promises.
+  for (const Tensor& t : first) results.push_back(clone(t, MemoryFormat::Contiguous));
+  for (const Tensor& t : second) results.push_back(clone(t, MemoryFormat::Contiguous));
   for (Tensor& t : results) t = detach(t);
   return results;
 }

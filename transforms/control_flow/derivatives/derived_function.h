@@ -54,6 +54,8 @@ class DerivedFunction {
   void take_captured(const std::vector<Tensor>& captured);
 
   size_t num_results() const { return results_.size(); }
+  // Of the run on copies.
+  const std::vector<Tensor>& results() const { return results_; }
   // Whether the result was computed from what requires a gradient.
   bool derives(size_t result) const;
   // From which inputs, captured ones behind the others, it was computed so that a gradient passes.

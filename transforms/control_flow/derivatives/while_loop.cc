@@ -2,14 +2,17 @@
 
 #include "switchboard/transforms/control_flow/while_loop.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "switchboard/autograd/variable.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/cat.h"
+#include "switchboard/ops/views/scatter_views.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/derivatives/backward_scan.h"
@@ -62,6 +65,25 @@ Tensors began_with(const WhileLoopCall& call, const Tensors& stacks) {
   return began;
 }
 
+// The results of a loop. Rows lie densely, results as the carried inputs do where each trip leaves
+// them so. Where one does not, only the data tell: a graph has them dense, fake tensors refuse.
+Tensors last_rows(const DerivedCallSite& site, const WhileLoopCall& call, const Tensors& stacks,
+                  const Tensors& first_trip) {
+  const BelowAutogradGuard guard;
+  Tensors results, copies;
+  for (const Tensor& t : call.carried) copies.push_back(empty_like(t));
+  const auto is_of_mode = [](const Tensor& t) { return t.impl()->mode_data() != nullptr; };
+  if (std::ranges::any_of(call.carried, is_of_mode))
+    check_same_metadata(str_cat(call.body_fn.name(), ": ", site.layer), first_trip,
+                        "a loop that does not go round", copies, Agree::GraphStrides);
+  for (size_t i = 0; i < stacks.size(); ++i) {
+    const Tensor last = select(stacks[i], 0, -1);
+    results.push_back(same_strides(first_trip[i], copies[i]) ? copy(copies[i], last, false)
+                                                             : clone(last));
+  }
+  return results;
+}
+
 // The last rows, or all rows, are the results.
 void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
   const WhileLoopCall call(*stack, site.op.name());
@@ -83,8 +105,7 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
   Recorded recorded;
   recorded.results = trips.stacks;
   if (last_row) {
-    const BelowAutogradGuard guard;
-    for (Tensor& result : recorded.results) result = clone(select(result, 0, -1));
+    recorded.results = last_rows(site, call, trips.stacks, function->results());
   }
   recorded.num_returned = num_carried;
   for (Tensor& rows : began_with(call, trips.stacks)) recorded.results.push_back(std::move(rows));
