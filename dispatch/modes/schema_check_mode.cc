@@ -54,9 +54,8 @@ class SchemaCheckMode::Call {
       for (const Tensor& tensor : tensors_in(values[i]))
         arguments_.push_back({i, TensorSnapshot(tensor, mode_->options_.to_cpu)});
     const OperatorEntry& entry = op.entry();
-    const bool is_composite = entry.dispatcher().inspect([&] {
-      return !entry.kernels_at(DispatchKey::CompositeImplicitAutograd).empty();
-    });
+    const bool is_composite = entry.dispatcher().inspect(
+        [&] { return !entry.kernels_at(DispatchKey::CompositeImplicitAutograd).empty(); });
     may_return_input_ = is_composite || entry.has_tag(Tag::derived_through);
     may_alias_ = is_composite || entry.has_tag(Tag::maybe_aliasing_or_mutating);
   }

@@ -235,7 +235,8 @@ TEST_CASE("results that share memory must be declared to") {
   w.call(w.define("good(Tensor x) -> (Tensor(a), Tensor(a))", twins), {floats({1})});
 }
 
-TEST_CASE("a tag, or to be composite, exempts from the rules of aliasing, not from those of writing") {
+TEST_CASE(
+    "a tag, or to be composite, exempts from the rules of aliasing, not from those of writing") {
   World w;
   const auto writes = [](const Tensor& x) {
     write(x);

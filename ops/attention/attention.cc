@@ -54,15 +54,25 @@ Tensor causal_mask(const Tensor& query, const Tensor& key) {
       ones({query.sym_size(-2), key.sym_size(-2)}, DType::Bool, std::nullopt, query.device()));
 }
 
-// The output and the weights. A query that may look at nothing gives NaN.
+// Which weights are left out: some by chance, or those that a mask does not have.
+struct Dropout {
+  double p = 0;
+  std::optional<Tensor> mask;
+};
+
+// The output and the weights. A query that may look at nothing gives NaN, unless zero_if_masked.
 std::tuple<Tensor, Tensor> attend(const Tensor& scaled_query, const Tensor& key,
                                   const Tensor& value, const std::optional<Tensor>& mask,
-                                  double dropout_p, bool zero_if_masked) {
+                                  const Dropout& left_out, bool zero_if_masked) {
   const Tensor scores = matmul(scaled_query, transpose(key, -2, -1));
   // In place: the scores keep their dtype, whatever that of the mask.
-  if (mask) add_(scores, added_mask(*mask, scaled_query));
+  if (mask) add_(scores, *mask);
   Tensor weights = zero_if_masked ? _safe_softmax(scores, -1) : softmax(scores, -1);
-  if (dropout_p > 0) weights = dropout(weights, dropout_p, true);
+  if (left_out.p > 0 && left_out.mask) {
+    weights = masked_fill(weights, logical_not(*left_out.mask), 0.0);
+    return {matmul(weights, mul_Scalar(value, 1 / (1 - left_out.p))), weights};
+  }
+  if (left_out.p > 0) weights = dropout(weights, left_out.p, true);
   return {matmul(weights, value), weights};
 }
 
@@ -73,8 +83,9 @@ std::tuple<Tensor, Tensor> attention_with_weights(const Tensor& query, const Ten
   std::optional<Tensor> mask = given(attn_mask);
   check_inputs("_scaled_dot_product_attention", query, key, value, mask, is_causal);
   if (is_causal) mask = causal_mask(query, key);
+  if (mask) mask = added_mask(*mask, query);
   const Tensor scaled = div_Scalar(query, root_of_embedding(query));
-  return attend(scaled, key, value, mask, dropout_p, /*zero_if_masked=*/false);
+  return attend(scaled, key, value, mask, {dropout_p, std::nullopt}, /*zero_if_masked=*/false);
 }
 
 constexpr const char* kOverrideable = "aten::_scaled_dot_product_fused_attention_overrideable";
@@ -104,15 +115,39 @@ Tensor run_flash(const Tensor& query, const Tensor& key, const Tensor& value,
       run_flash(batch(query), batch(key), batch(value), mask, dropout_p, is_causal, scale), 0);
 }
 
-Tensor compose(const Tensor& query, const Tensor& key, const Tensor& value,
-               const std::optional<Tensor>& mask, double dropout_p, std::optional<double> scale) {
+Tensor with_shared_heads(const Tensor& t, const Tensor& query, bool enable_gqa) {
+  const bool shares_heads = enable_gqa && query.dim() >= 3 && t.dim() >= 3;
+  return shares_heads ? internal::repeat_heads(t, query) : t;
+}
+
+// 16-bit numbers are rounded once.
+Tensor widened(const Tensor& t) {
+  const bool is_narrow = t.dtype() == DType::Float16 || t.dtype() == DType::BFloat16;
+  return is_narrow ? to_dtype(t, DType::Float32) : t;
+}
+
+std::tuple<Tensor, Tensor> attention_math(const Tensor& query_given, const Tensor& key_given,
+                                          const Tensor& value_given,
+                                          const std::optional<Tensor>& attn_mask, double dropout_p,
+                                          bool is_causal, const std::optional<Tensor>& dropout_mask,
+                                          std::optional<double> scale, bool enable_gqa) {
+  std::optional<Tensor> mask = given(attn_mask);
+  check_inputs("_scaled_dot_product_attention_math", query_given, key_given, value_given, mask,
+               is_causal);
+  const Tensor query = widened(query_given);
+  const Tensor key = widened(with_shared_heads(key_given, query, enable_gqa));
+  const Tensor value = widened(with_shared_heads(value_given, query, enable_gqa));
+  if (is_causal) mask = added_mask(causal_mask(query, key), query);
   const bool is_negative = scale.value_or(0) < 0;
   const SymFloat factor =
       scale ? SymFloat(std::abs(*scale)) : SymFloat(1.0) / root_of_embedding(query);
   // Half of it for each side, lest products overflow.
   const SymFloat root = sym_sqrt(factor);
-  return std::get<0>(attend(mul_Scalar(query, is_negative ? -root : root), mul_Scalar(key, root),
-                            value, mask, dropout_p, /*zero_if_masked=*/true));
+  const auto [output, weights] =
+      attend(mul_Scalar(query, is_negative ? -root : root), mul_Scalar(key, root), value, mask,
+             {dropout_p, given(dropout_mask)}, /*zero_if_masked=*/true);
+  if (query.dtype() == query_given.dtype()) return {output, weights};
+  return {to_dtype(output, query_given.dtype()), to_dtype(weights, query_given.dtype())};
 }
 
 Tensor sdpa(const Tensor& query, const Tensor& key_given, const Tensor& value_given,
@@ -129,29 +164,19 @@ Tensor sdpa(const Tensor& query, const Tensor& key_given, const Tensor& value_gi
                mask->dtype() == DType::Float32,
            "scaled_dot_product_attention: attn_mask: expected bool or ", to_string(query.dtype()),
            ", got ", mask->describe());
-  const auto repeated = [&](const Tensor& t) {
-    const bool shares_heads = enable_gqa && query.dim() >= 3 && t.dim() >= 3;
-    return shares_heads ? internal::repeat_heads(t, query) : t;
-  };
   switch (static_cast<SdpBackend>(_fused_sdp_choice(query, key_given, value_given, mask, dropout_p,
                                                     is_causal, scale, enable_gqa))) {
     case SdpBackend::Flash:
       return run_flash(query, key_given, value_given, mask, dropout_p, is_causal, scale);
     case SdpBackend::Overrideable:
-      return overrideable(query, repeated(key_given), repeated(value_given), mask, dropout_p,
+      return overrideable(query, with_shared_heads(key_given, query, enable_gqa),
+                          with_shared_heads(value_given, query, enable_gqa), mask, dropout_p,
                           is_causal, scale);
     default:
-      break;
+      if (mask) mask = added_mask(*mask, query);
+      return std::get<0>(attention_math(query, key_given, value_given, mask, dropout_p, is_causal,
+                                        std::nullopt, scale, enable_gqa));
   }
-  const Tensor key = repeated(key_given), value = repeated(value_given);
-  if (is_causal) mask = causal_mask(query, key);
-  // 16-bit numbers are rounded once.
-  if (query.dtype() == DType::Float16 || query.dtype() == DType::BFloat16) {
-    const auto wide = [](const Tensor& t) { return to_dtype(t, DType::Float32); };
-    return to_dtype(compose(wide(query), wide(key), wide(value), mask, dropout_p, scale),
-                    query.dtype());
-  }
-  return compose(query, key, value, mask, dropout_p, scale);
 }
 
 }  // namespace
@@ -187,7 +212,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, scaled_dot_product_attention).composed(sdpa);
   define(m, _scaled_dot_product_attention).composed(attention_with_weights);
   define(m, _scaled_dot_product_attention_forward).composed(attention_with_weights);
-  define(m, _scaled_dot_product_attention_math).composed(attention_with_weights);
+  define(m, _scaled_dot_product_attention_math).composed(attention_math);
   define_overrideable_attention();
 }
 

@@ -28,10 +28,13 @@ SB_OP(_scaled_dot_product_attention_forward,
       "aten::_scaled_dot_product_attention_forward(Tensor query, Tensor key, Tensor value, Tensor? "
       "attn_mask=None, float dropout_p=0., bool need_attn_weights=False, bool is_causal=False) -> "
       "(Tensor, Tensor)");
+// The composition of other operators that scaled_dot_product_attention is where nothing is fused:
+// the output and the weights. dropout_mask: the weights that stay, instead of random ones.
+// Unlike there, attn_mask is added as it is, also one of bool.
 SB_OP(_scaled_dot_product_attention_math,
       "aten::_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? "
-      "attn_mask=None, float dropout_p=0., bool need_attn_weights=False, bool is_causal=False) -> "
-      "(Tensor, Tensor)");
+      "attn_mask=None, float dropout_p=0.0, bool is_causal=False, Tensor? dropout_mask=None, *, "
+      "float? scale=None, bool enable_gqa=False) -> (Tensor, Tensor)");
 
 // Which operator computes attention on the tensors' device: a number of SdpBackend. A device
 // registers its own.

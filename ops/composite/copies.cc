@@ -98,7 +98,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 
   // They mark tensors from outside of a trace; outside of traces there is nothing to do.
   const auto same = [](const Tensor& self) { return self; };
-  define(m, lift, {Tag::derived_through, Tag::maybe_aliasing_or_mutating}).composite_explicit(same).out("out");
+  define(m, lift, {Tag::derived_through, Tag::maybe_aliasing_or_mutating})
+      .composite_explicit(same)
+      .out("out");
   define(m, lift_fresh, Tag::derived_through).view(same);
 }
 

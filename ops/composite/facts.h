@@ -43,7 +43,7 @@ SB_OP(result_type_Scalar_Tensor,
 SB_OP(result_type_Scalar_Scalar,
       "aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType");
 // Whether results of one dtype may be written to tensors of the other: see core/dtype.h.
-SB_OP(can_cast_op, "aten::can_cast(ScalarType from, ScalarType to) -> bool");
+SB_OP(can_cast_op, "aten::can_cast(ScalarType from_, ScalarType to) -> bool");
 // The smallest dtype that both fit in.
 SB_OP(promote_types_op, "aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType");
 // self. RuntimeError for bool.

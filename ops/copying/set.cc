@@ -150,7 +150,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, resize_, Tag::inplace_view).composite_explicit(resize_kernel);
   define(m, resize_as_, Tag::inplace_view).composite_explicit(resize_as_kernel);
   define(m, set_, Tag::inplace_view).composite_explicit(set_to_nothing);
-  define(m, set__source_Tensor, {Tag::inplace_view, Tag::maybe_aliasing_or_mutating}).composite_explicit(set_to_tensor<grow>);
+  define(m, set__source_Tensor, {Tag::inplace_view, Tag::maybe_aliasing_or_mutating})
+      .composite_explicit(set_to_tensor<grow>);
   define(m, set__source_Tensor_storage_offset, {Tag::inplace_view, Tag::maybe_aliasing_or_mutating})
       .composite_explicit(set_to_tensor_part);
   define(m, set__source_Storage, Tag::inplace_view).composite_explicit(set_to_storage);

@@ -11,6 +11,7 @@
 #include "switchboard/ops/fft/spectra.h"
 #include "switchboard/ops/fft/transforms.h"
 #include "switchboard/ops/fft/windows.h"
+#include "switchboard/ops/indexing/pad.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/testing/places.h"
 #include "switchboard/ops/views/cat.h"
@@ -236,6 +237,20 @@ TEST_CASE("a signal comes back from its short-time spectra, unless windows leave
   CHECK_THROWS_AS(
       istft(gaps, 8, 6, 6, tensor_of({6}, {0, 0, 1, 1, 0, 0}, DType::Float64), false, false, true),
       RuntimeError);
+}
+
+TEST_CASE("frames that align to the window begin where it does") {
+  const Tensor signal = real(complex_tensor({20}));
+  const Tensor window = tensor_of({5}, {1, 2, 3, 2, 1}, DType::Float64);
+  const Tensor filled = constant_pad_nd(signal, {1, 2}, 0);
+  const auto spectra = [&](const Tensor& x, std::optional<bool> align, bool center = false) {
+    return stft_center(x, 8, 2, 5, window, center, "reflect", false, true, true, align);
+  };
+  CHECK(parts_of(spectra(signal, true)) == parts_of(spectra(filled, false)));
+  CHECK(parts_of(spectra(signal, false)) == parts_of(spectra(signal, {})));
+  CHECK(parts_of(stft(signal, 8, 2, 5, window, false, true, true, true)) ==
+        parts_of(spectra(filled, {})));
+  CHECK_THROWS_WITH(spectra(signal, false, true), Catch::Contains("align_to_window"));
 }
 
 TEST_CASE("a window is symmetric, and a periodic one is a longer one without its end") {

@@ -46,7 +46,8 @@ Tensor centered(const Tensor& window, int64_t win_length, int64_t n_fft) {
 
 Tensor stft_of(const Tensor& self, int64_t n_fft, OptionalInt hop, OptionalInt win,
                const OptionalTensor& window, bool center, std::string_view pad_mode,
-               bool normalized, std::optional<bool> onesided, std::optional<bool> return_complex) {
+               bool normalized, std::optional<bool> onesided, std::optional<bool> return_complex,
+               std::optional<bool> align_to_window) {
   const char* const op = "stft";
   check_defined(op, self);
   SB_CHECK(is_floating_point(self.dtype()) || is_complex(self.dtype()), op,
@@ -58,7 +59,14 @@ Tensor stft_of(const Tensor& self, int64_t n_fft, OptionalInt hop, OptionalInt w
   SB_CHECK(hop_length > 0, op, ": hop_length: expected a positive number, got ", hop_length);
   check_window(op, self, window, n_fft, win_length);
 
+  SB_CHECK(!center || !align_to_window, op,
+           ": align_to_window: expected none where center is true");
+
   Tensor x = self.dim() == 1 ? unsqueeze(self, 0) : self;
+  if (align_to_window.value_or(false)) {
+    const int64_t missing = n_fft - win_length;
+    x = constant_pad_nd(x, {missing / 2, missing - missing / 2}, 0);
+  }
   if (center) x = squeeze_dim(pad(unsqueeze(x, 0), {n_fft / 2, n_fft / 2}, pad_mode, {}), 0);
   const SymInt points = x.sym_size(1);
   SB_CHECK(points >= n_fft, op, ": n_fft: expected at most ", points.to_string(),
@@ -159,9 +167,10 @@ Tensor istft_of(const Tensor& self, int64_t n_fft, OptionalInt hop, OptionalInt 
 SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, stft).composed([](const Tensor& self, int64_t n_fft, OptionalInt hop_length,
                               OptionalInt win_length, const OptionalTensor& window, bool normalized,
-                              std::optional<bool> onesided, std::optional<bool> return_complex) {
+                              std::optional<bool> onesided, std::optional<bool> return_complex,
+                              std::optional<bool> align_to_window) {
     return stft_center(self, n_fft, hop_length, win_length, window, /*center=*/false, "constant",
-                       normalized, onesided, return_complex);
+                       normalized, onesided, return_complex, align_to_window);
   });
   define(m, stft_center).composed(stft_of);
   define(m, istft).composed(istft_of);

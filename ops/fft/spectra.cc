@@ -48,17 +48,18 @@ void check_sizes(const char* op, const Axes& axes) {
     SB_CHECK(n >= 1, op, ": expected at least 1 data point, got ", n.to_string());
 }
 
-Axes one_axis(const char* op, const Tensor& self, std::optional<int64_t> n, int64_t dim) {
+Axes one_axis(const char* op, const Tensor& self, const std::optional<SymInt>& n, int64_t dim) {
   check_defined(op, self);
   dim = wrap_dim(op, dim, self.dim());
   SB_CHECK_INDEX(self.dim() > 0, op, ": self: expected at least 1 dimension, got ",
                  self.describe());
-  Axes axes{{dim}, {n ? SymInt(*n) : self.sym_size(dim)}, n.has_value()};
+  Axes axes{{dim}, {n ? *n : self.sym_size(dim)}, n.has_value()};
   check_sizes(op, axes);
   return axes;
 }
 
-Axes many_axes(const char* op, const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim) {
+Axes many_axes(const char* op, const Tensor& self, const OptionalSymIntArrayRef& s,
+               OptionalIntArrayRef dim) {
   check_defined(op, self);
   const int64_t rank = self.dim();
   Axes axes;
@@ -77,8 +78,8 @@ Axes many_axes(const char* op, const Tensor& self, OptionalIntArrayRef s, Option
     std::iota(axes.dims.begin(), axes.dims.end(), rank - count);
   }
   for (size_t i = 0; i < axes.dims.size(); ++i) {
-    const bool given = s && (*s)[i] != -1;
-    axes.sizes.push_back(given ? SymInt((*s)[i]) : self.sym_size(axes.dims[i]));
+    const bool given = s && !known((*s)[i] == -1);
+    axes.sizes.push_back(given ? (*s)[i] : self.sym_size(axes.dims[i]));
     axes.last_size_given = given;
   }
   check_sizes(op, axes);
@@ -183,23 +184,24 @@ void check_real_out(std::string_view op, const Tensor&, const Tensor& out) {
 template <auto& one, auto& two, auto& many, auto way, bool forward, auto check, auto one_way = way>
 void define_family(Library& m) {
   define(m, one)
-      .composed([](const Tensor& self, std::optional<int64_t> n, int64_t dim, NormName norm) {
+      .composed([](const Tensor& self, const std::optional<SymInt>& n, int64_t dim, NormName norm) {
         const std::string op(one.name());
         return one_way(op.c_str(), self, one_axis(op.c_str(), self, n, dim), norm, forward);
       })
       .out({.check = check});
   define(m, two)
-      .composed([](const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, NormName norm) {
-        const std::string op(two.name());
-        return way(op.c_str(), self, many_axes(op.c_str(), self, s, dim), norm, forward);
-      })
-      .out({.check = check});
-  define(m, many)
       .composed(
-          [](const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim, NormName norm) {
-            const std::string op(many.name());
+          [](const Tensor& self, const OptionalSymIntArrayRef& s, IntArrayRef dim, NormName norm) {
+            const std::string op(two.name());
             return way(op.c_str(), self, many_axes(op.c_str(), self, s, dim), norm, forward);
           })
+      .out({.check = check});
+  define(m, many)
+      .composed([](const Tensor& self, const OptionalSymIntArrayRef& s, OptionalIntArrayRef dim,
+                   NormName norm) {
+        const std::string op(many.name());
+        return way(op.c_str(), self, many_axes(op.c_str(), self, s, dim), norm, forward);
+      })
       .out({.check = check});
 }
 

@@ -17,9 +17,9 @@ namespace sb {
 // rfft and irfft: a real signal, and the first half of its spectrum; irfft gives 2 (m - 1) numbers
 // from m if not told. hfft and ihfft: the same of a signal that is symmetric, and its real
 // spectrum.
-#define SB_FFT(name)                                                                            \
-  SB_OP(fft_##name,                                                                             \
-        "aten::fft_" #name "(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor"); \
+#define SB_FFT(name)                                                                               \
+  SB_OP(fft_##name,                                                                                \
+        "aten::fft_" #name "(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"); \
   SB_OP(fft_##name##_out, out_of(fft_##name, "out"))
 SB_FFT(fft);
 SB_FFT(ifft);
@@ -31,10 +31,10 @@ SB_FFT(ihfft);
 
 // Along several, without dim the last ones, as many as s has, or all. What is half is so in the
 // last of the dimensions, of which there is one at least.
-#define SB_FFTN(name)                                                       \
-  SB_OP(fft_##name, "aten::fft_" #name                                      \
-                    "(Tensor self, int[1]? s=None, int[1]? dim=None, str? " \
-                    "norm=None) -> Tensor");                                \
+#define SB_FFTN(name)                                                          \
+  SB_OP(fft_##name, "aten::fft_" #name                                         \
+                    "(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? " \
+                    "norm=None) -> Tensor");                                   \
   SB_OP(fft_##name##_out, out_of(fft_##name, "out"))
 SB_FFTN(fftn);
 SB_FFTN(ifftn);
@@ -45,10 +45,10 @@ SB_FFTN(ihfftn);
 #undef SB_FFTN
 
 // Along two, unless told otherwise.
-#define SB_FFT2(name)                                                          \
-  SB_OP(fft_##name, "aten::fft_" #name                                         \
-                    "(Tensor self, int[1]? s=None, int[1] dim=[-2, -1], str? " \
-                    "norm=None) -> Tensor");                                   \
+#define SB_FFT2(name)                                                             \
+  SB_OP(fft_##name, "aten::fft_" #name                                            \
+                    "(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? " \
+                    "norm=None) -> Tensor");                                      \
   SB_OP(fft_##name##_out, out_of(fft_##name, "out"))
 SB_FFT2(fft2);
 SB_FFT2(ifft2);

@@ -52,6 +52,13 @@ double scale_of(IntArrayRef sizes, IntArrayRef dims, int64_t normalization) {
   }
 }
 
+// Dimensions are numbers, whatever the schema says.
+DimVector numbers(SymIntArrayRef dims) {
+  DimVector result;
+  for (const SymInt& d : dims) result.push_back(d.guard_int());
+  return result;
+}
+
 // The lines along one dimension of two tensors whose other sizes agree.
 class Lines {
  public:
@@ -310,12 +317,15 @@ void transform_all(const Tensor& from, const Tensor& to, IntArrayRef dims, bool 
 }
 
 template <SizeType Int>
-BasicTensorMeta<Int> c2c_rule(const Tensor& self, IntArrayRef dims, int64_t normalization, bool) {
+BasicTensorMeta<Int> c2c_rule(const Tensor& self, SymIntArrayRef symbolic_dims,
+                              int64_t normalization, bool) {
+  const DimVector dims = numbers(symbolic_dims);
   check_arguments("_fft_c2c", self, dims, normalization, /*complex=*/true);
   return {size_vector<Int>(self), self.dtype()};
 }
-void c2c_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, bool forward,
-                const Tensor& out) {
+void c2c_kernel(const Tensor& self, SymIntArrayRef symbolic_dims, int64_t normalization,
+                bool forward, const Tensor& out) {
+  const DimVector dims = numbers(symbolic_dims);
   if (out.numel() == 0) return;
   if (dims.empty()) return copy_elements(out, self);
   visit_real_type(self.dtype(), [&]<class T>() {

@@ -16,7 +16,7 @@ enum class FftNorm : int64_t { None = 0, ByRootN = 1, ByN = 2 };
 
 // Complex numbers to as many.
 SB_OP(_fft_c2c,
-      "aten::_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> Tensor");
+      "aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor");
 SB_OP(_fft_c2c_out, out_of(_fft_c2c, "out"));
 // Real numbers to complex ones, forward. The result is symmetric, and has n / 2 + 1 of the n
 // numbers in the last of the dimensions if onesided.

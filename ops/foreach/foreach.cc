@@ -29,7 +29,7 @@ IValue element_of(const IValue& value, size_t i) {
 class Elements {
  public:
   Elements(const FunctionSchema& schema, absl::Span<const IValue> arguments)
-      : name_(schema.name.to_string()), arguments_(arguments) {
+      : name_(schema.name.to_string()), schema_(schema), arguments_(arguments) {
     const bool any = std::ranges::any_of(
         arguments, [](const IValue& v) { return v.is_TensorList() && length_of(v) != 0; });
     SB_CHECK(any, name_, ": there is no tensor among the arguments");
@@ -44,8 +44,9 @@ class Elements {
     Stack stack;
     stack.reserve(wanted.size());
     for (size_t k = 0; k < wanted.size(); ++k) {
-      stack.push_back(k < arguments_.size() ? element_of(arguments_[k], i)
-                                            : wanted[k].default_value.value_or(IValue()));
+      const std::optional<size_t> given = given_for(wanted, k);
+      stack.push_back(given ? element_of(arguments_[*given], i)
+                            : wanted[k].default_value.value_or(IValue()));
     }
     return stack;
   }
@@ -72,6 +73,17 @@ class Elements {
   }
 
  private:
+  // The argument for the element's k-th: the one of its name, or else the k-th, unless that is
+  // named as another one of the element's.
+  std::optional<size_t> given_for(const std::vector<Argument>& wanted, size_t k) const {
+    for (size_t j = 0; j < arguments_.size(); ++j)
+      if (schema_.arguments[j].name == wanted[k].name) return j;
+    const bool is_other =
+        k < arguments_.size() && std::ranges::any_of(wanted, [&](const Argument& argument) {
+          return argument.name == schema_.arguments[k].name;
+        });
+    return k < arguments_.size() && !is_other ? std::optional(k) : std::nullopt;
+  }
   void check_list(const std::string& argument, size_t i) const {
     if (!is_listed(arguments_[i])) return;
     const size_t length = length_of(arguments_[i]);
@@ -97,6 +109,7 @@ class Elements {
   }
 
   std::string name_;
+  const FunctionSchema& schema_;
   absl::Span<const IValue> arguments_;
 };
 

@@ -52,8 +52,10 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   for (const char* name : {"maximum", "minimum"}) define_list(m, name, "");
   for (const char* name : {"addcmul", "addcdiv"}) define_pointwise(m, name);
   define_foreach(m, "aten::_foreach_zero(Tensor[] self) -> Tensor[] self_out", "aten::zero");
-  define_foreach(m, "aten::_foreach_norm.Scalar(Tensor[] self, Scalar ord=2) -> Tensor[]",
-                 "aten::linalg_vector_norm", ForeachForms::FunctionalAndOut);
+  define_foreach(
+      m,
+      "aten::_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]",
+      "aten::linalg_vector_norm", ForeachForms::FunctionalAndOut);
 }
 
 }  // namespace sb

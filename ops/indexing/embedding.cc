@@ -21,7 +21,7 @@ void check_index_dtype(const char* op, const Tensor& indices) {
            ": indices: expected int32 or int64, got ", indices.describe());
 }
 
-Tensor embedding_kernel(const Tensor& weight, const Tensor& indices, int64_t, bool, bool) {
+Tensor embedding_kernel(const Tensor& weight, const Tensor& indices, const SymInt&, bool, bool) {
   check_defined("embedding: weight", weight);
   check_defined("embedding: indices", indices);
   SB_CHECK(weight.dim() == 2, "embedding: weight: expected 2 dimensions, got ", weight.describe());
@@ -36,7 +36,7 @@ Tensor embedding_kernel(const Tensor& weight, const Tensor& indices, int64_t, bo
 
 template <SizeType Int>
 BasicTensorMeta<Int> embedding_dense_backward_rule(const Tensor& grad, const Tensor& indices,
-                                                   const SymInt& num_weights, int64_t, bool) {
+                                                   const SymInt& num_weights, const SymInt&, bool) {
   check_index_dtype("embedding_dense_backward", indices);
   SB_CHECK(num_weights >= 0, "embedding_dense_backward: num_weights: ", size_text(num_weights),
            " is negative");
@@ -49,9 +49,9 @@ BasicTensorMeta<Int> embedding_dense_backward_rule(const Tensor& grad, const Ten
   return {{size_as<Int>(num_weights), width}, grad.dtype()};
 }
 void embedding_dense_backward_kernel(const Tensor& grad, const Tensor& indices, const SymInt& count,
-                                     int64_t padding_idx, bool scale_grad_by_freq,
+                                     const SymInt& padding, bool scale_grad_by_freq,
                                      const Tensor& out) {
-  const int64_t num_weights = count.expect_int();
+  const int64_t num_weights = count.expect_int(), padding_idx = padding.expect_int();
   fill_zero(out);
   if (grad.numel() == 0) return;
   const Tensor places = contiguous_as(indices, DType::Int64);
@@ -71,7 +71,7 @@ void embedding_dense_backward_kernel(const Tensor& grad, const Tensor& indices, 
 }
 
 Tensor embedding_backward_kernel(const Tensor& grad, const Tensor& indices,
-                                 const SymInt& num_weights, int64_t padding_idx,
+                                 const SymInt& num_weights, const SymInt& padding_idx,
                                  bool scale_grad_by_freq, bool sparse) {
   SB_CHECK_NOT_IMPLEMENTED(!sparse, "embedding_backward: sparse gradients are not implemented");
   return embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq);

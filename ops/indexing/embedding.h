@@ -9,7 +9,7 @@ namespace sb {
 // The rows of the matrix `weight` that `indices` (int32 or int64, any shape) name. The other
 // arguments are for the derivative. IndexError for an index out of range.
 SB_OP(embedding,
-      "aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
+      "aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
       "scale_grad_by_freq=False, bool sparse=False) -> Tensor");
 SB_OP(embedding_out, out_of(embedding, "out"));
 // The gradient of weight: the rows of grad, added up where `indices` name one row, the rows for
@@ -17,12 +17,13 @@ SB_OP(embedding_out, out_of(embedding, "out"));
 // of range do not count, as in PyTorch.
 SB_OP(embedding_dense_backward,
       "aten::embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt "
-      "num_weights, int padding_idx, bool scale_grad_by_freq) -> Tensor");
+      "num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor");
 SB_OP(embedding_dense_backward_out, out_of(embedding_dense_backward, "out"));
 // The same; `sparse` gradients are not implemented.
-SB_OP(embedding_backward,
-      "aten::embedding_backward(Tensor grad, Tensor indices, SymInt num_weights, int padding_idx, "
-      "bool scale_grad_by_freq, bool sparse) -> Tensor");
+SB_OP(
+    embedding_backward,
+    "aten::embedding_backward(Tensor grad, Tensor indices, SymInt num_weights, SymInt padding_idx, "
+    "bool scale_grad_by_freq, bool sparse) -> Tensor");
 // self with the rows that `indices` name scaled down to the norm `max_norm`, where theirs is
 // larger.
 SB_OP(embedding_renorm,

@@ -56,14 +56,15 @@ Extent extent(bool lower, int64_t rows, int64_t cols, int64_t diagonal) {
 }
 
 template <SizeType Int, bool lower>
-BasicTensorMeta<Int> triangle_rule(const Tensor& self, int64_t) {
+BasicTensorMeta<Int> triangle_rule(const Tensor& self, const SymInt&) {
   SB_CHECK(self.dim() >= 2, lower ? "tril" : "triu", ": expected matrices, got ", self.describe());
   return {size_vector<Int>(self), self.dtype()};
 }
 // `out` holds self's elements.
 template <bool lower>
-void triangle_kernel(const Tensor&, int64_t diagonal, const Tensor& out) {
+void triangle_kernel(const Tensor&, const SymInt& symbolic_diagonal, const Tensor& out) {
   if (out.numel() == 0) return;
+  const int64_t diagonal = symbolic_diagonal.expect_int();
   DimVector sizes(out.sizes().begin(), out.sizes().end());
   DimVector strides = broadcast_byte_strides(out, out.sizes());
   const int64_t cols = sizes.back(), col_stride = strides.back();

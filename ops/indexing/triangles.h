@@ -8,10 +8,10 @@ namespace sb {
 
 // The matrices in the last two dimensions with the elements above (tril) or below (triu) a diagonal
 // set to 0; diagonal 1 is the one above the main one. IndexError for less than 2 dimensions.
-SB_OP(tril, "aten::tril(Tensor self, int diagonal=0) -> Tensor");
+SB_OP(tril, "aten::tril(Tensor self, SymInt diagonal=0) -> Tensor");
 SB_OP(tril_, inplace_of(tril));
 SB_OP(tril_out, out_of(tril, "out"));
-SB_OP(triu, "aten::triu(Tensor self, int diagonal=0) -> Tensor");
+SB_OP(triu, "aten::triu(Tensor self, SymInt diagonal=0) -> Tensor");
 SB_OP(triu_, inplace_of(triu));
 SB_OP(triu_out, out_of(triu, "out"));
 

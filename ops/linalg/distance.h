@@ -14,13 +14,14 @@ SB_OP(_cdist_forward,
       "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor");
 // The gradient of x1, with all dimensions of the batch.
 SB_OP(_cdist_backward,
-      "aten::_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor");
+      "aten::_cdist_backward(Tensor grad_output, Tensor x1, Tensor x2, float p, Tensor cdist) -> "
+      "Tensor");
 
 // Between all pairs of rows of (n, k), earlier ones first: n * (n - 1) / 2 distances.
 SB_OP(pdist, "aten::pdist(Tensor self, float p=2.) -> Tensor");
 SB_OP(_pdist_forward, "aten::_pdist_forward(Tensor self, float p=2.) -> Tensor");
 SB_OP(_pdist_backward,
-      "aten::_pdist_backward(Tensor grad, Tensor self, float p, Tensor pdist) -> Tensor");
+      "aten::_pdist_backward(Tensor grad_output, Tensor self, float p, Tensor pdist) -> Tensor");
 
 }  // namespace sb
 

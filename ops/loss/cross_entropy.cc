@@ -25,26 +25,26 @@ namespace {
 using OptionalTensor = std::optional<Tensor>;
 
 Tensor nll_loss_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
-                       int64_t reduction, int64_t ignore_index) {
+                       int64_t reduction, const SymInt& ignore_index) {
   return std::get<0>(nll_loss_forward(self, target, weight, reduction, ignore_index));
 }
 Tensor nll_loss2d_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
-                         int64_t reduction, int64_t ignore_index) {
+                         int64_t reduction, const SymInt& ignore_index) {
   return std::get<0>(nll_loss2d_forward(self, target, weight, reduction, ignore_index));
 }
 Tensor nll_loss_out_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
-                           int64_t reduction, int64_t ignore_index, const Tensor& out) {
+                           int64_t reduction, const SymInt& ignore_index, const Tensor& out) {
   nll_loss_forward_out(self, target, weight, reduction, ignore_index, out, new_empty(self, {0}));
   return out;
 }
 Tensor nll_loss2d_out_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
-                             int64_t reduction, int64_t ignore_index, const Tensor& out) {
+                             int64_t reduction, const SymInt& ignore_index, const Tensor& out) {
   nll_loss2d_forward_out(self, target, weight, reduction, ignore_index, out, new_empty(self, {0}));
   return out;
 }
 
 Tensor nll_loss_nd_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
-                          int64_t reduction, int64_t ignore_index) {
+                          int64_t reduction, const SymInt& ignore_index) {
   SB_CHECK_VALUE(self.dim() >= 1, "nll_loss_nd: self: expected a dimension, got ", self.describe());
   if (self.dim() != 1) {
     SB_CHECK_VALUE(target.dim() != 0, "nll_loss_nd: batch sizes of ", self.describe(), " and ",
@@ -110,7 +110,7 @@ Tensor with_probabilities(const Tensor& self, const Tensor& target, const Option
 }
 
 Tensor with_smoothed_labels(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
-                            int64_t reduction, int64_t ignore_index, double label_smoothing) {
+                            int64_t reduction, const SymInt& ignore_index, double label_smoothing) {
   SB_CHECK(label_smoothing <= 1, "cross_entropy_loss: label_smoothing: expected 0 to 1, got ",
            label_smoothing);
   const int64_t class_dim = self.dim() == 1 ? 0 : 1;
@@ -120,7 +120,7 @@ Tensor with_smoothed_labels(const Tensor& self, const Tensor& target, const Opti
   Tensor smooth = input;
   if (is_given(weight)) smooth = mul(input, weight_along(*weight, input, class_dim));
   smooth = neg(sum(smooth, {class_dim}));
-  const Tensor ignored = eq_Scalar(target, ignore_index);
+  const Tensor ignored = eq_Scalar(target, Scalar(ignore_index));
   smooth = masked_fill(smooth, ignored, 0.0);
   if (reduction == kReduceSum) smooth = sum(smooth);
   if (reduction == kReduceMean) {
@@ -140,7 +140,7 @@ Tensor with_smoothed_labels(const Tensor& self, const Tensor& target, const Opti
 }
 
 Tensor cross_entropy_kernel(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
-                            int64_t reduction, int64_t ignore_index, double label_smoothing) {
+                            int64_t reduction, const SymInt& ignore_index, double label_smoothing) {
   bool same_shape = self.dim() == target.dim();
   for (int64_t d = 0; same_shape && d < self.dim(); ++d)
     same_shape = same_size(self.sym_size(d), target.sym_size(d));
@@ -149,7 +149,7 @@ Tensor cross_entropy_kernel(const Tensor& self, const Tensor& target, const Opti
              "cross_entropy_loss: target: expected floating-point probabilities, got ",
              target.describe());
     SB_CHECK(ignore_index < 0, "cross_entropy_loss: ignore_index: probabilities have none, got ",
-             ignore_index);
+             size_text(ignore_index));
     return with_probabilities(self, target, weight, reduction, label_smoothing);
   }
   if (label_smoothing > 0) {

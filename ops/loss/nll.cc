@@ -143,7 +143,7 @@ struct Nll {
   template <SizeType Int>
   static std::array<BasicTensorMeta<Int>, 2> forward_rule(const Tensor& self, const Tensor& target,
                                                           const OptionalTensor& weight,
-                                                          int64_t reduction, int64_t) {
+                                                          int64_t reduction, const SymInt&) {
     check_shapes<Int>(self, target);
     check_weight_count<Int>(op, self, weight);
     SB_CHECK(images || !is_given(weight) || weight->dim() == 1, op,
@@ -154,9 +154,9 @@ struct Nll {
     return {output, BasicTensorMeta<Int>{{}, self.dtype()}};
   }
   static void forward(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
-                      int64_t reduction, int64_t ignore_index, const Tensor& output,
+                      int64_t reduction, const SymInt& ignore_index, const Tensor& output,
                       const Tensor& total_weight) {
-    const Targets targets(op, self, target, weight, ignore_index);
+    const Targets targets(op, self, target, weight, ignore_index.expect_int());
     visit_loss_dtype(self.dtype(), [&]<class T>() {
       const T* const from = self.numel() == 0 ? nullptr : self.data<T>();
       const auto loss_of = [&](int64_t i) {
@@ -187,7 +187,7 @@ struct Nll {
   template <SizeType Int>
   static BasicTensorMeta<Int> backward_rule(const Tensor& grad, const Tensor& self,
                                             const Tensor& target, const OptionalTensor& weight,
-                                            int64_t reduction, int64_t,
+                                            int64_t reduction, const SymInt&,
                                             const Tensor& total_weight) {
     check_shapes<Int>(self, target);
     SB_CHECK(numel_of<Int>(total_weight) == 1, op, ": total_weight: expected one element, got ",
@@ -210,9 +210,9 @@ struct Nll {
     return {size_vector<Int>(self), self.dtype()};
   }
   static void backward(const Tensor& grad, const Tensor& self, const Tensor& target,
-                       const OptionalTensor& weight, int64_t reduction, int64_t ignore_index,
+                       const OptionalTensor& weight, int64_t reduction, const SymInt& ignore_index,
                        const Tensor& total_weight, const Tensor& grad_input) {
-    const Targets targets(op, self, target, weight, ignore_index);
+    const Targets targets(op, self, target, weight, ignore_index.expect_int());
     if (self.numel() == 0) return;
     visit_loss_dtype(self.dtype(), [&]<class T>() {
       T* const to = grad_input.data<T>();

@@ -103,17 +103,20 @@ void unpack(const Tensor& packed, const std::vector<int64_t>& batch_sizes, const
   });
 }
 
-Tensor pack_backward_kernel(const Tensor& grad, IntArrayRef input_size, const Tensor& batch_sizes,
-                            bool batch_first) {
+Tensor pack_backward_kernel(const Tensor& grad, SymIntArrayRef symbolic_input_size,
+                            const Tensor& batch_sizes, bool batch_first) {
+  DimVector input_size;
+  for (const SymInt& size : symbolic_input_size) input_size.push_back(size.guard_int());
   const char* const op = "_pack_padded_sequence_backward";
   const std::vector<int64_t> sizes_of_steps = numbers(op, "batch_sizes", batch_sizes);
   SB_CHECK(input_size.size() >= 2, op, ": input_size: expected at least 2 dimensions, got ",
-           shape_text(input_size));
+           shape_text(IntArrayRef(input_size)));
   check_batch_sizes(op, grad, sizes_of_steps);
   DimVector sizes(input_size.begin(), input_size.end());
   if (batch_first) std::swap(sizes[0], sizes[1]);
   SB_CHECK(static_cast<int64_t>(sizes_of_steps.size()) <= sizes[0] && sizes_of_steps[0] <= sizes[1],
-           op, ": input_size: ", shape_text(input_size), " has no room for ", grad.describe());
+           op, ": input_size: ", shape_text(IntArrayRef(input_size)), " has no room for ",
+           grad.describe());
   const Tensor result = new_zeros(grad, sizes);
   unpack(grad, sizes_of_steps, result);
   return batch_first ? transpose(result, 0, 1) : result;
@@ -141,8 +144,11 @@ std::tuple<Tensor, Tensor> pad_packed_kernel(const Tensor& data, const Tensor& b
   return {batch_first ? transpose(padded, 0, 1) : padded, vector_like(batch_sizes, lengths)};
 }
 
-Tensor pad_sequence_kernel(TensorList sequences, bool batch_first, double padding_value) {
+Tensor pad_sequence_kernel(TensorList sequences, bool batch_first, double padding_value,
+                           std::string_view padding_side) {
   const char* const op = "pad_sequence";
+  SB_CHECK(padding_side == "left" || padding_side == "right", op,
+           ": padding_side: expected 'left' or 'right', got '", padding_side, "'");
   SB_CHECK(!sequences.empty(), op, ": sequences: got an empty list");
   SB_CHECK_INDEX(sequences[0].dim() >= 1, op, ": sequences: expected a dimension, got ",
                  sequences[0].describe());
@@ -163,7 +169,9 @@ Tensor pad_sequence_kernel(TensorList sequences, bool batch_first, double paddin
   const Tensor padded = new_full(sequences[0], SymIntArrayRef(sizes), padding_value);
   for (size_t i = 0; i < sequences.size(); ++i) {
     const Tensor column = select(padded, batch_first ? 0 : 1, static_cast<int64_t>(i));
-    copy_(narrow(column, 0, 0, sequences[i].sym_size(0)), sequences[i]);
+    const SymInt size = sequences[i].sym_size(0);
+    const SymInt begin = padding_side == "left" ? longest - size : SymInt(0);
+    copy_(slice(column, 0, begin, begin + size), sequences[i]);
   }
   return padded;
 }

@@ -13,7 +13,7 @@ SB_OP(_pack_padded_sequence,
       "aten::_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> "
       "(Tensor, Tensor)");
 SB_OP(_pack_padded_sequence_backward,
-      "aten::_pack_padded_sequence_backward(Tensor grad, int[] input_size, Tensor batch_sizes, "
+      "aten::_pack_padded_sequence_backward(Tensor grad, SymInt[] input_size, Tensor batch_sizes, "
       "bool batch_first) -> Tensor");
 // The way back: the padded sequences, at least total_length long, and their lengths.
 SB_OP(_pad_packed_sequence,
@@ -21,7 +21,8 @@ SB_OP(_pad_packed_sequence,
       "Scalar padding_value, int total_length) -> (Tensor, Tensor)");
 // Tensors of shapes [length, ...] side by side.
 SB_OP(pad_sequence,
-      "aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0.0) -> "
+      "aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0.0, "
+      "str padding_side=\"right\") -> "
       "Tensor");
 
 }  // namespace sb

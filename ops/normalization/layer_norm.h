@@ -19,7 +19,7 @@ SB_OP(native_layer_norm_backward,
       "Tensor, Tensor)");
 // As `torch.layer_norm`.
 SB_OP(layer_norm,
-      "aten::layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? "
+      "aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? "
       "bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor");
 // The input by the root of the mean of its squares over the last dimensions, times the weight.
 // `eps` is by default the epsilon of the dtype that is computed in. As `torch.rms_norm`.

@@ -205,8 +205,10 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .composite_explicit(quantize_tensor_qparams);
   define(m, quantize_per_tensor_tensors, Tag::data_dependent_output)
       .composite_explicit(quantize_tensors);
-  define(m, dequantize, {Tag::derived_through, Tag::maybe_aliasing_or_mutating}).composite_explicit(dequantize_any);
-  define(m, dequantize_tensors, {Tag::derived_through, Tag::maybe_aliasing_or_mutating}).composite_explicit(dequantize_each);
+  define(m, dequantize, {Tag::derived_through, Tag::maybe_aliasing_or_mutating})
+      .composite_explicit(dequantize_any);
+  define(m, dequantize_tensors, {Tag::derived_through, Tag::maybe_aliasing_or_mutating})
+      .composite_explicit(dequantize_each);
   define(m, int_repr).composite_explicit(int_repr_any);
   define(m, q_scale).composite_explicit(q_scale_any);
   define(m, q_zero_point).composite_explicit(q_zero_point_any);

@@ -10,29 +10,33 @@
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/random/random_fill.h"
+#include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
 namespace {
 
 using OptionalGenerator = std::optional<Generator>;
 
-TensorMeta multinomial_rule(const Tensor& self, int64_t num_samples, bool replacement,
-                            const OptionalGenerator&) {
+template <SizeType Int>
+BasicTensorMeta<Int> multinomial_rule(const Tensor& self, const SymInt& num_samples,
+                                      bool replacement, const OptionalGenerator&) {
   SB_CHECK(is_floating_point(self.dtype()),
            "multinomial: argument self: expected a floating-point tensor, got ", self.describe());
   SB_CHECK(self.dim() == 1 || self.dim() == 2,
            "multinomial: argument self: expected 1 or 2 dimensions, got ", self.describe());
-  SB_CHECK(num_samples > 0, "multinomial: argument num_samples: expected more than 0, got ",
-           num_samples);
-  const int64_t categories = self.size(-1);
+  const SizeVector<Int> sizes = size_vector<Int>(self);
+  const Int samples = size_as<Int>(num_samples), categories = sizes.back();
+  SB_CHECK(samples > 0, "multinomial: argument num_samples: expected more than 0, got ",
+           size_text(samples));
   SB_CHECK(categories <= int64_t{1} << 24,
-           "multinomial: argument self: expected at most 2^24 categories, got ", categories);
-  SB_CHECK(replacement || num_samples <= categories,
-           "multinomial: argument num_samples: ", num_samples, " samples without replacement of ",
-           categories, " categories");
-  TensorMeta meta{{}, DType::Int64};
-  if (self.dim() == 2) meta.sizes.push_back(self.size(0));
-  meta.sizes.push_back(num_samples);
+           "multinomial: argument self: expected at most 2^24 categories, got ",
+           size_text(categories));
+  SB_CHECK(replacement || samples <= categories,
+           "multinomial: argument num_samples: ", size_text(samples),
+           " samples without replacement of ", size_text(categories), " categories");
+  BasicTensorMeta<Int> meta{{}, DType::Int64};
+  if (self.dim() == 2) meta.sizes.push_back(sizes[0]);
+  meta.sizes.push_back(samples);
   return meta;
 }
 
@@ -83,8 +87,9 @@ void draw_without(const double* weights, int64_t categories, PhiloxState state, 
   for (int64_t s = 0; s < samples; ++s) out[s] = clocks[static_cast<size_t>(s)].second;
 }
 
-void multinomial_kernel(const Tensor& self, int64_t num_samples, bool replacement,
+void multinomial_kernel(const Tensor& self, const SymInt& samples, bool replacement,
                         const OptionalGenerator& generator, const Tensor& out) {
+  const int64_t num_samples = samples.expect_int();
   const int64_t categories = self.size(-1);
   const int64_t rows = self.dim() == 2 ? self.size(0) : 1;
   if (rows == 0) return;
@@ -108,7 +113,8 @@ void multinomial_kernel(const Tensor& self, int64_t num_samples, bool replacemen
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, multinomial, Tag::nondeterministic_seeded)
-      .structured<multinomial_rule, multinomial_kernel>()
+      .structured<by_size_rule<multinomial_rule<int64_t>, multinomial_rule<SymInt>>,
+                  multinomial_kernel>()
       .out(multinomial_out);
 }
 

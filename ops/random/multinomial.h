@@ -11,7 +11,7 @@ namespace sb {
 // for weights that are negative or have no finite sum, for a row without weight, and for more
 // samples than categories without replacement.
 SB_OP(multinomial,
-      "aten::multinomial(Tensor self, int num_samples, bool replacement=False, "
+      "aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, "
       "*, Generator? generator=None) -> Tensor");
 SB_OP(multinomial_out, out_of(multinomial, "out"));
 

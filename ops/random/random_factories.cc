@@ -30,11 +30,11 @@ Tensor normal_any(double mean, double std, SymIntArrayRef size, const OptionalGe
   return normal_(empty(size, dtype, layout, device, pin_memory, std::nullopt), mean, std,
                  generator);
 }
-Tensor randint_any(int64_t low, int64_t high, SymIntArrayRef size,
+Tensor randint_any(const SymInt& low, const SymInt& high, SymIntArrayRef size,
                    const OptionalGenerator& generator, SB_TENSOR_OPTIONS) {
   const internal::BelowRecordingGuard fresh;
-  return random_from_(empty(size, dtype, layout, device, pin_memory, std::nullopt), low, high,
-                      generator);
+  return random_from_(empty(size, dtype, layout, device, pin_memory, std::nullopt), low.guard_int(),
+                      high.guard_int(), generator);
 }
 
 void check_permutation(int64_t n, DType dtype) {
@@ -66,7 +66,8 @@ void permute_into(const Tensor& out, int64_t n, const OptionalGenerator& generat
                                            sizeof(int64_t), n);
 }
 
-Tensor randperm_out_any(int64_t n, const OptionalGenerator& generator, const Tensor& out) {
+Tensor randperm_out_any(const SymInt& size, const OptionalGenerator& generator, const Tensor& out) {
+  const int64_t n = size.guard_int();
   SB_CHECK(out.defined(), "randperm: out: expected a tensor, got an undefined one");
   check_permutation(n, out.dtype());
   resize_output(out, {n});
@@ -74,13 +75,13 @@ Tensor randperm_out_any(int64_t n, const OptionalGenerator& generator, const Ten
   return out;
 }
 
-Tensor randperm_any(int64_t n, const OptionalGenerator& generator, SB_TENSOR_OPTIONS) {
+Tensor randperm_any(const SymInt& size, const OptionalGenerator& generator, SB_TENSOR_OPTIONS) {
+  const int64_t n = size.guard_int();
   check_permutation(n, dtype.value_or(DType::Int64));
-  const SymInt size = n;
   const Tensor result = empty(SymIntArrayRef(&size, 1), dtype.value_or(DType::Int64), layout,
                               device, pin_memory, std::nullopt);
   const internal::BelowRecordingGuard fresh;
-  return randperm_generator_out(n, generator, result);
+  return randperm_generator_out(size, generator, result);
 }
 
 Tensor like(const Tensor& self, SB_TENSOR_OPTIONS, std::optional<MemoryFormat> memory_format) {
@@ -113,25 +114,26 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .composite_explicit(normal_any)
       .out("float_float_out");
   define(m, randint, Tag::nondeterministic_seeded)
-      .composite_explicit([](int64_t high, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+      .composite_explicit([](const SymInt& high, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
         return randint_any(0, high, size, std::nullopt, SB_OPTION_NAMES);
       })
       .out("out");
   define(m, randint_generator, Tag::nondeterministic_seeded)
       .composite_explicit(
-          [](int64_t high, SymIntArrayRef size, const OptionalGenerator& generator,
+          [](const SymInt& high, SymIntArrayRef size, const OptionalGenerator& generator,
              SB_TENSOR_OPTIONS) { return randint_any(0, high, size, generator, SB_OPTION_NAMES); })
       .out("generator_out");
   define(m, randint_low, Tag::nondeterministic_seeded)
-      .composite_explicit([](int64_t low, int64_t high, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
-        return randint_any(low, high, size, std::nullopt, SB_OPTION_NAMES);
-      })
+      .composite_explicit(
+          [](const SymInt& low, const SymInt& high, SymIntArrayRef size, SB_TENSOR_OPTIONS) {
+            return randint_any(low, high, size, std::nullopt, SB_OPTION_NAMES);
+          })
       .out("low_out");
   define(m, randint_low_generator, Tag::nondeterministic_seeded)
       .composite_explicit(randint_any)
       .out("low_generator_out");
   define(m, randperm, Tag::nondeterministic_seeded)
-      .composite_explicit([](int64_t n, SB_TENSOR_OPTIONS) {
+      .composite_explicit([](const SymInt& n, SB_TENSOR_OPTIONS) {
         return randperm_any(n, std::nullopt, SB_OPTION_NAMES);
       })
       .out("out");
@@ -156,17 +158,17 @@ SB_LIBRARY_FRAGMENT(aten, m) {
           })
       .out("out");
   define(m, randint_like, Tag::nondeterministic_seeded)
-      .composite_explicit([](const Tensor& self, int64_t high, SB_TENSOR_OPTIONS,
+      .composite_explicit([](const Tensor& self, const SymInt& high, SB_TENSOR_OPTIONS,
                              std::optional<MemoryFormat> format) {
         const internal::BelowRecordingGuard fresh;
-        return random_from_(like(self, SB_OPTION_NAMES, format), 0, high);
+        return random_from_(like(self, SB_OPTION_NAMES, format), 0, high.guard_int());
       })
       .out("out");
   define(m, randint_like_low, Tag::nondeterministic_seeded)
-      .composite_explicit([](const Tensor& self, int64_t low, int64_t high, SB_TENSOR_OPTIONS,
-                             std::optional<MemoryFormat> format) {
+      .composite_explicit([](const Tensor& self, const SymInt& low, const SymInt& high,
+                             SB_TENSOR_OPTIONS, std::optional<MemoryFormat> format) {
         const internal::BelowRecordingGuard fresh;
-        return random_from_(like(self, SB_OPTION_NAMES, format), low, high);
+        return random_from_(like(self, SB_OPTION_NAMES, format), low.guard_int(), high.guard_int());
       })
       .out("low_dtype_out");
 #undef SB_OPTION_NAMES

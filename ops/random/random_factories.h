@@ -20,22 +20,24 @@ SB_OP(rand_generator,
 SB_OP(randn, "aten::randn(SymInt[] size, *, " SB_NEW_TENSOR ") -> Tensor");
 SB_OP(randn_generator,
       "aten::randn.generator(SymInt[] size, *, Generator? generator, " SB_NEW_TENSOR ") -> Tensor");
-SB_OP(randint, "aten::randint(int high, SymInt[] size, *, " SB_NEW_LONG_TENSOR ") -> Tensor");
-SB_OP(
-    randint_generator,
-    "aten::randint.generator(int high, SymInt[] size, *, Generator? generator, " SB_NEW_LONG_TENSOR
-    ") -> Tensor");
+SB_OP(randint, "aten::randint(SymInt high, SymInt[] size, *, " SB_NEW_LONG_TENSOR ") -> Tensor");
+SB_OP(randint_generator,
+      "aten::randint.generator(SymInt high, SymInt[] size, *, Generator? "
+      "generator, " SB_NEW_LONG_TENSOR ") -> Tensor");
 SB_OP(randint_low,
-      "aten::randint.low(int low, int high, SymInt[] size, *, " SB_NEW_LONG_TENSOR ") -> Tensor");
+      "aten::randint.low(SymInt low, SymInt high, SymInt[] size, *, " SB_NEW_LONG_TENSOR
+      ") -> Tensor");
 SB_OP(randint_low_generator,
-      "aten::randint.low_generator(int low, int high, SymInt[] size, *, Generator? "
+      "aten::randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? "
       "generator, " SB_NEW_LONG_TENSOR ") -> Tensor");
 // The numbers 0 to n - 1 in random order. RuntimeError where dtype cannot hold them all.
-SB_OP(randperm, "aten::randperm(int n, *, " SB_NEW_LONG_TENSOR ") -> Tensor");
+SB_OP(randperm, "aten::randperm(SymInt n, *, " SB_NEW_LONG_TENSOR ") -> Tensor");
 SB_OP(randperm_generator,
-      "aten::randperm.generator(int n, *, Generator? generator, " SB_NEW_LONG_TENSOR ") -> Tensor");
+      "aten::randperm.generator(SymInt n, *, Generator? generator, " SB_NEW_LONG_TENSOR
+      ") -> Tensor");
 SB_OP(randperm_generator_out,
-      "aten::randperm.generator_out(int n, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)");
+      "aten::randperm.generator_out(SymInt n, *, Generator? generator, Tensor(a!) out) -> "
+      "Tensor(a!)");
 SB_OP(normal_float_float,
       "aten::normal.float_float(float mean, float std, SymInt[] size, *, Generator? "
       "generator=None, " SB_NEW_TENSOR ") -> Tensor");
@@ -47,10 +49,10 @@ SB_OP(rand_like, "aten::rand_like(Tensor self, *, " SB_NEW_TENSOR
 SB_OP(randn_like, "aten::randn_like(Tensor self, *, " SB_NEW_TENSOR
                   ", MemoryFormat? memory_format=None) -> "
                   "Tensor");
-SB_OP(randint_like, "aten::randint_like(Tensor self, int high, *, " SB_NEW_TENSOR
+SB_OP(randint_like, "aten::randint_like(Tensor self, SymInt high, *, " SB_NEW_TENSOR
                     ", MemoryFormat? memory_format=None) -> Tensor");
 SB_OP(randint_like_low,
-      "aten::randint_like.low_dtype(Tensor self, int low, int high, *, " SB_NEW_TENSOR
+      "aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, " SB_NEW_TENSOR
       ", MemoryFormat? memory_format=None) -> Tensor");
 
 }  // namespace sb

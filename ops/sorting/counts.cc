@@ -24,7 +24,8 @@ void add_up(const Tensor& values, const T* weights, const Tensor& out) {
 }
 
 Tensor bincount_kernel(const Tensor& self, const std::optional<Tensor>& weights,
-                       int64_t minlength) {
+                       const SymInt& symbolic_minlength) {
+  const int64_t minlength = symbolic_minlength.guard_int();
   check_defined("bincount", self);
   SB_CHECK(is_integral(self.dtype()), "bincount: not implemented for ", to_string(self.dtype()));
   SB_CHECK(minlength >= 0, "bincount: minlength: expected 0 or more, got ", minlength);

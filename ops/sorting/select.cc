@@ -101,16 +101,18 @@ int64_t kth_index(Keys* keys, int64_t k) {
 }
 
 template <SizeType Int>
-ValuesAndIndices<Int> kthvalue_rule(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
+ValuesAndIndices<Int> kthvalue_rule(const Tensor& self, const SymInt& symbolic_k, int64_t dim,
+                                    bool keepdim) {
+  const Int k = size_as<Int>(symbolic_k);
   const ValuesAndIndices<Int> metas = one_of_each_row<Int>("kthvalue", self, dim, keepdim);
   const int64_t d = wrap_dim("kthvalue", dim, self.dim());
   const Int size = self.dim() == 0 ? Int(1) : sizes_of<Int>(self)[static_cast<size_t>(d)];
-  SB_CHECK(k >= 1, "kthvalue: k: expected 1 to ", size_text(size), ", got ", k);
-  SB_CHECK(size >= k, "kthvalue: k: expected 1 to ", size_text(size), ", got ", k);
+  SB_CHECK(k >= 1, "kthvalue: k: expected 1 to ", size_text(size), ", got ", size_text(k));
+  SB_CHECK(size >= k, "kthvalue: k: expected 1 to ", size_text(size), ", got ", size_text(k));
   if (self.dim() != 0) check_selectable("kthvalue", self.dtype());
   return metas;
 }
-void kthvalue_kernel(const Tensor& self, int64_t k, int64_t dim, bool, const Tensor& values,
+void kthvalue_kernel(const Tensor& self, const SymInt& k, int64_t dim, bool, const Tensor& values,
                      const Tensor& indices) {
   if (self.dim() == 0) {
     copy_elements(values, self);
@@ -118,7 +120,7 @@ void kthvalue_kernel(const Tensor& self, int64_t k, int64_t dim, bool, const Ten
     return;
   }
   take_selected(self, wrap_dim("kthvalue", dim, self.dim()), values, indices,
-                [k](Keys* keys) { return kth_index(keys, k - 1); });
+                [n = k.expect_int()](Keys* keys) { return kth_index(keys, n - 1); });
 }
 
 int64_t median_index(DType dtype, bool ignore_nan, Keys* keys) {

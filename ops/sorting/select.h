@@ -10,7 +10,7 @@ namespace sb {
 // IndexError for rows without an element; RuntimeError for complex, bool and float16 elements.
 // k counts from 1.
 SB_OP(kthvalue,
-      "aten::kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> "
+      "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> "
       "(Tensor values, Tensor indices)");
 SB_OP(kthvalue_out, out_of(kthvalue, "values", {"values", "indices"}));
 // The lower of two medians; NaN where there is one. nanmedian leaves NaN out.

@@ -73,14 +73,16 @@ void sort_stable_kernel(const Tensor& self, std::optional<bool>, int64_t dim, bo
 }
 
 template <SizeType Int>
-Pair<Int> topk_rule(const Tensor& self, int64_t k, int64_t dim, bool, bool) {
+Pair<Int> topk_rule(const Tensor& self, const SymInt& symbolic_k, int64_t dim, bool, bool) {
+  const Int k = size_as<Int>(symbolic_k);
   const int64_t d = wrap_dim("topk", dim, self.dim());
   const Int size = self.dim() == 0 ? Int(1) : sizes_of<Int>(self)[static_cast<size_t>(d)];
-  SB_CHECK(sym_and(k >= 0, k <= size), "topk: k: expected 0 to ", size_text(size), ", got ", k);
+  SB_CHECK(sym_and(k >= 0, k <= size), "topk: k: expected 0 to ", size_text(size), ", got ",
+           size_text(k));
   SB_CHECK(self.dim() == 0 || (has_sort_keys(self.dtype()) && self.dtype() != DType::Bool),
            "topk: not implemented for ", to_string(self.dtype()));
   SizeVector<Int> sizes = size_vector<Int>(self);
-  if (!sizes.empty()) sizes[static_cast<size_t>(d)] = Int(k);
+  if (!sizes.empty()) sizes[static_cast<size_t>(d)] = k;
   return {{{sizes, self.dtype()}, {sizes, DType::Int64}}};
 }
 
@@ -97,8 +99,9 @@ void select_first(std::vector<Keyed>* keys, int64_t k, bool sorted, Before befor
   if (sorted) std::sort(begin, begin + k - 1, before);
 }
 
-void topk_kernel(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted,
-                 const Tensor& values, const Tensor& indices) {
+void topk_kernel(const Tensor& self, const SymInt& symbolic_k, int64_t dim, bool largest,
+                 bool sorted, const Tensor& values, const Tensor& indices) {
+  const int64_t k = symbolic_k.expect_int();
   if (take_scalar(self, values, indices) || values.numel() == 0) return;
   const Tensor* const operands[] = {&self, &values, &indices};
   const int64_t d = wrap_dim("topk", dim, self.dim());

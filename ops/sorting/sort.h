@@ -28,7 +28,7 @@ SB_OP(msort_out, out_of(msort, "out"));
 // Which of equal elements is taken is not said. RuntimeError for a k that is not 0 to the row's
 // size, and for bool and float16 elements.
 SB_OP(topk,
-      "aten::topk(Tensor self, int k, int dim=-1, bool largest=True, "
+      "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, "
       "bool sorted=True) -> (Tensor values, Tensor indices)");
 SB_OP(topk_out, out_of(topk, "values", {"values", "indices"}));
 

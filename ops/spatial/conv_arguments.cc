@@ -52,9 +52,14 @@ Int extent(const BasicConvShape<Int>& s, size_t d, const Int& input, int64_t out
 
 template <SizeType Int>
 ConvArguments<Int> conv_arguments(std::string_view op, const Tensor& input, const Tensor& weight,
-                                  const Tensor& bias, IntArrayRef stride, IntArrayRef padding,
-                                  IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
-                                  int64_t groups) {
+                                  const Tensor& bias, SymIntArrayRef symbolic_stride,
+                                  SymIntArrayRef symbolic_padding, SymIntArrayRef symbolic_dilation,
+                                  bool transposed, SymIntArrayRef symbolic_output_padding,
+                                  const SymInt& symbolic_groups) {
+  const DimVector stride = guarded(symbolic_stride), padding = guarded(symbolic_padding);
+  const DimVector dilation = guarded(symbolic_dilation);
+  const DimVector output_padding = guarded(symbolic_output_padding);
+  const int64_t groups = symbolic_groups.guard_int();
   const int n = static_cast<int>(weight.dim()) - 2;
   SB_CHECK(n >= 1 && n <= 3, op, ": weight: expected 3, 4 or 5 dimensions, got ",
            weight.describe());
@@ -88,29 +93,30 @@ ConvArguments<Int> conv_arguments(std::string_view op, const Tensor& input, cons
     }
     SB_CHECK(s.stride[d] > 0 && s.dilation[d] > 0 && s.padding[d] >= 0 && extra[d] >= 0, op,
              ": expected positive stride and dilation and no negative padding, got ",
-             shape_text(stride), ", ", shape_text(dilation), ", ", shape_text(padding), " and ",
-             shape_text(output_padding));
+             shape_text(IntArrayRef(stride)), ", ", shape_text(IntArrayRef(dilation)), ", ",
+             shape_text(IntArrayRef(padding)), " and ", shape_text(IntArrayRef(output_padding)));
     SB_CHECK(sym_or(from[d] > 0, sym_or(s.batch == 0, a.empty)), op,
              ": input: expected elements, got ", input.describe());
     SB_CHECK(s.kernel[d] > 0, op, ": weight: expected a kernel with elements, got ",
              weight.describe());
     SB_CHECK(!transposed || extra[d] < std::max(s.stride[d], s.dilation[d]), op,
              ": output_padding: expected less than stride or dilation, got ",
-             shape_text(output_padding));
+             shape_text(IntArrayRef(output_padding)));
     to[d] = extent(s, d, from[d], extra[d], transposed);
-    SB_CHECK(to[d] > 0, op, ": kernel ", shape_text(weights), " with padding ", shape_text(padding),
-             " and dilation ", shape_text(dilation), " does not fit ", input.describe());
+    SB_CHECK(to[d] > 0, op, ": kernel ", shape_text(weights), " with padding ",
+             shape_text(IntArrayRef(padding)), " and dilation ", shape_text(IntArrayRef(dilation)),
+             " does not fit ", input.describe());
   }
   a.result = with_space<Int>(sizes, to, n);
   a.result[1] = a.empty ? Int(0) : transposed ? product_of(weights[1], Int(groups)) : weights[0];
   return a;
 }
 template ConvArguments<int64_t> conv_arguments(std::string_view, const Tensor&, const Tensor&,
-                                               const Tensor&, IntArrayRef, IntArrayRef, IntArrayRef,
-                                               bool, IntArrayRef, int64_t);
+                                               const Tensor&, SymIntArrayRef, SymIntArrayRef,
+                                               SymIntArrayRef, bool, SymIntArrayRef, const SymInt&);
 template ConvArguments<SymInt> conv_arguments(std::string_view, const Tensor&, const Tensor&,
-                                              const Tensor&, IntArrayRef, IntArrayRef, IntArrayRef,
-                                              bool, IntArrayRef, int64_t);
+                                              const Tensor&, SymIntArrayRef, SymIntArrayRef,
+                                              SymIntArrayRef, bool, SymIntArrayRef, const SymInt&);
 
 namespace {
 

@@ -20,9 +20,9 @@ struct ConvArguments {
 // Makes every check of shapes. `bias` may be undefined.
 template <SizeType Int>
 ConvArguments<Int> conv_arguments(std::string_view op, const Tensor& input, const Tensor& weight,
-                                  const Tensor& bias, IntArrayRef stride, IntArrayRef padding,
-                                  IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
-                                  int64_t groups);
+                                  const Tensor& bias, SymIntArrayRef stride, SymIntArrayRef padding,
+                                  SymIntArrayRef dilation, bool transposed,
+                                  SymIntArrayRef output_padding, const SymInt& groups);
 
 // Whether convolution gives channels-last results, and its derivatives too: where the input or the
 // weight is. With one dimension, which counts as the second of two, the weight alone decides; with

@@ -22,11 +22,12 @@ Tensor with_batch(const char* op, const Tensor& input, int64_t n, const F& f) {
   return squeeze_dim(f(unsqueeze(input, 0)), 0);
 }
 
-constexpr int64_t kNone[] = {0};
+const SymInt kNone[] = {0};
 
 template <int64_t n>
 Tensor conv(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-            IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+            SymIntArrayRef stride, SymIntArrayRef padding, SymIntArrayRef dilation,
+            const SymInt& groups) {
   return with_batch("conv", input, n, [&](const Tensor& batch) {
     return convolution(batch, weight, bias, stride, padding, dilation, false, kNone, groups);
   });
@@ -34,8 +35,8 @@ Tensor conv(const Tensor& input, const Tensor& weight, const std::optional<Tenso
 
 template <int64_t n>
 Tensor conv_transpose(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-                      IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding,
-                      int64_t groups, IntArrayRef dilation) {
+                      SymIntArrayRef stride, SymIntArrayRef padding, SymIntArrayRef output_padding,
+                      const SymInt& groups, SymIntArrayRef dilation) {
   return with_batch("conv_transpose", input, n, [&](const Tensor& batch) {
     return convolution(batch, weight, bias, stride, padding, dilation, true, output_padding,
                        groups);
@@ -45,15 +46,15 @@ Tensor conv_transpose(const Tensor& input, const Tensor& weight, const std::opti
 // Padding that keeps the size. Where it is odd, one more is needed behind than before: then the
 // result is that of one more on both sides, less what comes first.
 Tensor conv_same(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-                 IntArrayRef stride, IntArrayRef dilation, int64_t groups) {
+                 SymIntArrayRef stride, SymIntArrayRef dilation, const SymInt& groups) {
   const char* op = "convolution with padding 'same'";
   const int n = static_cast<int>(weight.dim()) - 2;
   SB_CHECK(n >= 1 && n <= 3 && input.dim() == weight.dim(), op, ": expected an input and a weight ",
            "of as many dimensions, 3 to 5, got ", input.describe(), " and ", weight.describe());
-  for (const int64_t s : list_argument(op, "stride", stride, n)) {
+  for (const int64_t s : list_argument(op, "stride", guarded(stride), n)) {
     SB_CHECK(s == 1, op, ": stride: expected 1, got ", shape_text(stride));
   }
-  const Size3 spread = list_argument(op, "dilation", dilation, n);
+  const Size3 spread = list_argument(op, "dilation", guarded(dilation), n);
   DimVector padding;
   std::vector<int64_t> odd;
   for (int d = 0; d < n; ++d) {
@@ -73,8 +74,8 @@ Tensor conv_same(const Tensor& input, const Tensor& weight, const std::optional<
 }
 
 Tensor conv_mode(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-                 IntArrayRef stride, std::string_view padding, IntArrayRef dilation,
-                 int64_t groups) {
+                 SymIntArrayRef stride, std::string_view padding, SymIntArrayRef dilation,
+                 const SymInt& groups) {
   if (padding == "same") return conv_same(input, weight, bias, stride, dilation, groups);
   SB_CHECK(padding == "valid", "convolution: padding: expected 'same' or 'valid', got '", padding,
            "'");
@@ -83,8 +84,8 @@ Tensor conv_mode(const Tensor& input, const Tensor& weight, const std::optional<
 
 template <int64_t n>
 Tensor conv_padding(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-                    IntArrayRef stride, std::string_view padding, IntArrayRef dilation,
-                    int64_t groups) {
+                    SymIntArrayRef stride, std::string_view padding, SymIntArrayRef dilation,
+                    const SymInt& groups) {
   return with_batch("conv", input, n, [&](const Tensor& batch) {
     return _convolution_mode(batch, weight, bias, stride, padding, dilation, groups);
   });

@@ -16,9 +16,9 @@ Tensor or_undefined(const std::optional<Tensor>& t) { return t ? *t : Tensor(); 
 
 template <SizeType Int>
 BasicTensorMeta<Int> rule(const Tensor& input, const Tensor& weight,
-                          const std::optional<Tensor>& bias, IntArrayRef stride,
-                          IntArrayRef padding, IntArrayRef dilation, bool transposed,
-                          IntArrayRef output_padding, int64_t groups) {
+                          const std::optional<Tensor>& bias, SymIntArrayRef stride,
+                          SymIntArrayRef padding, SymIntArrayRef dilation, bool transposed,
+                          SymIntArrayRef output_padding, const SymInt& groups) {
   const char* op = "convolution";
   const auto a = conv_arguments<Int>(op, input, weight, or_undefined(bias), stride, padding,
                                      dilation, transposed, output_padding, groups);
@@ -29,8 +29,8 @@ BasicTensorMeta<Int> rule(const Tensor& input, const Tensor& weight,
 }
 
 void kernel(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-            IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
-            IntArrayRef output_padding, int64_t groups, const Tensor& out) {
+            SymIntArrayRef stride, SymIntArrayRef padding, SymIntArrayRef dilation, bool transposed,
+            SymIntArrayRef output_padding, const SymInt& groups, const Tensor& out) {
   const auto a = conv_arguments<int64_t>("convolution", input, weight, or_undefined(bias), stride,
                                          padding, dilation, transposed, output_padding, groups);
   const DType dtype = computed_in("convolution", input.dtype());
@@ -51,8 +51,8 @@ using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
 // Checks the arguments of the backward and makes its results, without elements.
 template <SizeType Int>
 ThreeTensors new_gradients(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
-                           IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
-                           bool transposed, IntArrayRef output_padding, int64_t groups,
+                           SymIntArrayRef stride, SymIntArrayRef padding, SymIntArrayRef dilation,
+                           bool transposed, SymIntArrayRef output_padding, const SymInt& groups,
                            absl::Span<const bool> output_mask) {
   const char* op = "convolution_backward";
   const Device device =
@@ -61,7 +61,7 @@ ThreeTensors new_gradients(const Tensor& grad_output, const Tensor& input, const
            output_mask.size());
   const auto a = conv_arguments<Int>(op, input, weight, Tensor(), stride, padding, dilation,
                                      transposed, output_padding, groups);
-  for (const int64_t p : output_padding) {
+  for (const SymInt& p : output_padding) {
     SB_CHECK(transposed || p == 0, op, ": output_padding: only transposed convolutions have it, ",
              "got ", shape_text(output_padding));
   }
@@ -77,16 +77,17 @@ ThreeTensors new_gradients(const Tensor& grad_output, const Tensor& input, const
         conv_laid_out<Int>({sizes.begin(), sizes.end()}, input.dtype(), last), device);
   };
   const SizesRef<Int> weights = sizes_of<Int>(weight);
-  const Int channels[] = {transposed ? product_of(weights[1], Int(groups)) : weights[0]};
+  const Int channels[] = {transposed ? product_of(weights[1], Int(groups.guard_int()))
+                                     : weights[0]};
   return {gradient(output_mask[0], sizes_of<Int>(input), channels_last),
           gradient(output_mask[1], weights, channels_last),
           gradient(output_mask[2], SizesRef<Int>(channels, 1), false)};
 }
 
 ThreeTensors backward_meta(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
-                           OptionalSymIntArrayRef, IntArrayRef stride, IntArrayRef padding,
-                           IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
-                           int64_t groups, absl::Span<const bool> output_mask) {
+                           OptionalSymIntArrayRef, SymIntArrayRef stride, SymIntArrayRef padding,
+                           SymIntArrayRef dilation, bool transposed, SymIntArrayRef output_padding,
+                           const SymInt& groups, absl::Span<const bool> output_mask) {
   return by_size(any_symbolic(grad_output, input, weight), [&]<class Int>() {
     return new_gradients<Int>(grad_output, input, weight, stride, padding, dilation, transposed,
                               output_padding, groups, output_mask);
@@ -94,9 +95,9 @@ ThreeTensors backward_meta(const Tensor& grad_output, const Tensor& input, const
 }
 
 ThreeTensors backward_cpu(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
-                          OptionalSymIntArrayRef, IntArrayRef stride, IntArrayRef padding,
-                          IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
-                          int64_t groups, absl::Span<const bool> output_mask) {
+                          OptionalSymIntArrayRef, SymIntArrayRef stride, SymIntArrayRef padding,
+                          SymIntArrayRef dilation, bool transposed, SymIntArrayRef output_padding,
+                          const SymInt& groups, absl::Span<const bool> output_mask) {
   const ThreeTensors results =
       new_gradients<int64_t>(grad_output, input, weight, stride, padding, dilation, transposed,
                              output_padding, groups, output_mask);
@@ -139,18 +140,19 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 
   define(m, _convolution)
       .composite_explicit([](const Tensor& input, const Tensor& weight,
-                             const std::optional<Tensor>& bias, IntArrayRef stride,
-                             IntArrayRef padding, IntArrayRef dilation, bool transposed,
-                             IntArrayRef output_padding, int64_t groups, bool, bool, bool, bool) {
+                             const std::optional<Tensor>& bias, SymIntArrayRef stride,
+                             SymIntArrayRef padding, SymIntArrayRef dilation, bool transposed,
+                             SymIntArrayRef output_padding, const SymInt& groups, bool, bool, bool,
+                             bool) {
         return convolution(input, weight, bias, stride, padding, dilation, transposed,
                            output_padding, groups);
       })
       .out(_convolution_out);
   define(m, _convolution_deprecated)
       .composed([](const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
-                   IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
-                   IntArrayRef output_padding, int64_t groups, bool benchmark, bool deterministic,
-                   bool cudnn_enabled) {
+                   SymIntArrayRef stride, SymIntArrayRef padding, SymIntArrayRef dilation,
+                   bool transposed, SymIntArrayRef output_padding, const SymInt& groups,
+                   bool benchmark, bool deterministic, bool cudnn_enabled) {
         return _convolution(input, weight, bias, stride, padding, dilation, transposed,
                             output_padding, groups, benchmark, deterministic, cudnn_enabled, true);
       });

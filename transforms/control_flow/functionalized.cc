@@ -238,8 +238,8 @@ class FunctionalCall {
   const size_t first_copied_;
   const FunctionalizeContext& context_;
   std::vector<Tensor> operands_;
-  std::vector<bool> written_;                                 // operands
-  std::vector<std::vector<FunctionEffects::Shared>> shared_;  // of each call of a function
+  std::vector<bool> written_;                                     // operands
+  std::vector<std::vector<FunctionEffects::Shared>> shared_;      // of each call of a function
   std::vector<std::vector<FunctionEffects::Captured>> captured_;  // of each call
 };
 

@@ -15,7 +15,7 @@ namespace {
 // Of embedding_dense_backward, which is linear: what it added up is read, what it left out is 0.
 Tensor dense_backward_gradient(const Tensor& grad, const InputMetadata& grad_output,
                                const Tensor& indices, const SymInt& num_weights,
-                               int64_t padding_idx, bool scale_grad_by_freq) {
+                               const SymInt& padding_idx, bool scale_grad_by_freq) {
   const Tensor places = reshape(indices, {-1});
   Tensor rows = index_select(grad, 0, places);
   if (scale_grad_by_freq) {

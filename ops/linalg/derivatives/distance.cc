@@ -103,13 +103,13 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
          SB_GRAD(x2, (grad, x1, x2, p, result),
                  _cdist_backward(swapped(grad), x2, x1, p, swapped(result))));
   derive(m, _cdist_backward,
-         SB_GRAD((grad, x1, x2, cdist), (grad0, grad, x1, x2, p, cdist),
-                 cdist_double_gradients(grad0, grad, x1, x2, p, cdist)));
+         SB_GRAD((grad_output, x1, x2, cdist), (grad0, grad_output, x1, x2, p, cdist),
+                 cdist_double_gradients(grad0, grad_output, x1, x2, p, cdist)));
   derive(m, _pdist_forward,
          SB_GRAD(self, (grad, self, p, result), _pdist_backward(grad, self, p, result)));
   derive(m, _pdist_backward,
-         SB_GRAD((grad, self, pdist), (grad0, grad, self, p, pdist),
-                 pdist_double_gradients(grad0, grad, self, p, pdist)));
+         SB_GRAD((grad_output, self, pdist), (grad0, grad_output, self, p, pdist),
+                 pdist_double_gradients(grad0, grad_output, self, p, pdist)));
 }
 
 }  // namespace sb

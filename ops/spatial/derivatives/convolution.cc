@@ -18,9 +18,10 @@ using Three = std::array<bool, 3>;
 
 // The gradients of input, weight and bias, those of them that are needed.
 ThreeTensors convolution_gradients(const Tensor& grad, const Tensor& input, const Tensor& weight,
-                                   const std::optional<InputMetadata>& bias, IntArrayRef stride,
-                                   IntArrayRef padding, IntArrayRef dilation, bool transposed,
-                                   IntArrayRef output_padding, int64_t groups, const Three& needs) {
+                                   const std::optional<InputMetadata>& bias, SymIntArrayRef stride,
+                                   SymIntArrayRef padding, SymIntArrayRef dilation, bool transposed,
+                                   SymIntArrayRef output_padding, const SymInt& groups,
+                                   const Three& needs) {
   OptionalSymIntArrayRef bias_sizes;
   if (bias) bias_sizes = SymIntArrayRef(bias->sizes);
   return convolution_backward(grad, conjugate(input), conjugate(weight), bias_sizes, stride,
@@ -39,9 +40,10 @@ Tensor spread_over_channels(Tensor channels, const Tensor& like) {
 // grad_output for an input, and a sum. Their gradients are the maps transposed: convolutions again.
 ThreeTensors double_gradients(const Tensor& grad_of_input, const Tensor& grad_of_weight,
                               const Tensor& grad_of_bias, const Tensor& grad_output,
-                              const Tensor& input, const Tensor& weight, IntArrayRef stride,
-                              IntArrayRef padding, IntArrayRef dilation, bool transposed,
-                              IntArrayRef output_padding, int64_t groups, const Three& needs) {
+                              const Tensor& input, const Tensor& weight, SymIntArrayRef stride,
+                              SymIntArrayRef padding, SymIntArrayRef dilation, bool transposed,
+                              SymIntArrayRef output_padding, const SymInt& groups,
+                              const Three& needs) {
   const auto convolve = [&](const Tensor& x, const Tensor& w) {
     return convolution(x, w, std::nullopt, stride, padding, dilation, transposed, output_padding,
                        groups);

@@ -27,8 +27,8 @@ Tensor reshape_alias_gradient(const Tensor& grad, const InputMetadata& self) {
   SymInt numel = 1;
   for (const SymInt& size : self.sizes) numel = numel * size;
   SB_CHECK_NOT_IMPLEMENTED(grad.sym_numel() == numel, "aten::_reshape_alias backward: expected as ",
-                           "many elements as self has, ", numel.to_string(),
-                           ", got ", grad.describe(), "; use as_strided");
+                           "many elements as self has, ", numel.to_string(), ", got ",
+                           grad.describe(), "; use as_strided");
   return reshape(grad, self.sizes);
 }
 
@@ -66,7 +66,8 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
 
   derive(m, view, SB_GRAD(self, (grad, self_meta), reshape(grad, self_meta.sizes)));
   derive(m, _unsafe_view, SB_GRAD(self, (grad, self_meta), reshape(grad, self_meta.sizes)));
-  derive(m, _reshape_alias, SB_GRAD(self, (grad, self_meta), reshape_alias_gradient(grad, self_meta)));
+  derive(m, _reshape_alias,
+         SB_GRAD(self, (grad, self_meta), reshape_alias_gradient(grad, self_meta)));
   // Of bytes under another dtype there is no gradient: the view does not hang on self.
   m.impl(view_dtype, DispatchKey::Autograd, fallthrough);
 
