@@ -102,6 +102,17 @@ Tensor converted_angle_body(const Tensor& out, const Tensor& self) {
   return elementwise(arithmetic, out.defined() ? out : empty_like(self, dtype), self);
 }
 
+namespace {
+// Refuses complex tensors, as an operator that is not for them.
+struct NoSignOfComplex {
+  void operator()(const Tensor&, const Tensor& self) const {
+    SB_CHECK_NOT_IMPLEMENTED(!is_complex(self.dtype()),
+                             "sign: argument self: complex tensors are not supported, got ",
+                             to_string(self.dtype()), "; see sgn");
+  }
+};
+}  // namespace
+
 SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, ceil)
       .elementwise<regular<ceil_arithmetic, NotComplex<ceil_arithmetic>>>()
@@ -120,10 +131,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .inplace(trunc_)
       .out(trunc_out);
   define(m, frac).elementwise<regular<frac_arithmetic>>().out_and_inplace();
-  define(m, sign)
-      .elementwise<regular<sign_arithmetic, NotComplex<sign_arithmetic>>>()
-      .inplace(sign_)
-      .out(sign_out);
+  define(m, sign).elementwise<regular<sign_arithmetic, NoSignOfComplex>>().inplace(sign_).out(
+      sign_out);
   define(m, sgn).elementwise<regular<sgn_arithmetic>>().out_and_inplace();
   define(m, signbit)
       .elementwise<regular<signbit_arithmetic, RealToBoolOut<signbit_arithmetic>>>()

@@ -1,6 +1,7 @@
 #include "switchboard/ops/factories/fill.h"
 
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/cast.h"
@@ -44,6 +45,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .cpu([](const Tensor& self, const Tensor& value) {
         check_defined("fill_", self);
         check_value(value);
+        check_no_internal_overlap(self);
         return fill_cpu(self, load_scalar(value.dtype(), value.data_ptr()));
       })
       .meta([](const Tensor& self, const Tensor& value) {

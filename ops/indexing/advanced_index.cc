@@ -100,7 +100,7 @@ IndexedShape<Int> indexed_shape(const char* op, const Tensor& self, OptionalTens
     shape.indices.push_back(*indices[d]);
     shape.dims.push_back(d);
   }
-  SB_CHECK(!shape.indices.empty(), op, ": expected at least one index tensor");
+  SB_CHECK_INDEX(!shape.indices.empty(), op, ": expected at least one index tensor");
   shape.common = common_shape<Int>(op, shape.indices);
 
   const bool adjacent = shape.dims.back() - shape.dims.front() + 1 == shape.dims.size();

@@ -50,7 +50,8 @@ std::array<BasicTensorMeta<Int>, 4> bag_rule(const Tensor& weight, const Tensor&
              ": per_sample_weights: expected a number for each of the indices, got ",
              factors.describe());
   }
-  SB_CHECK_INDEX(offsets.dim() == 1, op, ": offsets: expected a vector, got ", offsets.describe());
+  SB_CHECK_INDEX(offsets.dim() >= 1, op, ": offsets: expected a vector, got ", offsets.describe());
+  SB_CHECK(offsets.dim() == 1, op, ": offsets: expected a vector, got ", offsets.describe());
   SB_CHECK_INDEX(weight.dim() >= 2 && indices.dim() >= 1, op,
                  ": expected a matrix and a vector, got ", weight.describe(), " and ",
                  indices.describe());

@@ -116,7 +116,8 @@ void check_masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& 
   check_no_internal_overlap(self);
   SB_CHECK(self.dtype() == source.dtype(), "masked_scatter: source: expected ",
            to_string(self.dtype()), ", got ", source.describe());
-  check_mask("masked_scatter", mask);
+  SB_CHECK(mask.dtype() == DType::Bool, "masked_scatter: mask: expected bool, got ",
+           mask.describe());
   const SymDimVector common = broadcast_sizes<SymInt>(self.sym_sizes(), mask.sym_sizes());
   SB_CHECK(equal_sizes<SymInt>(common, self.sym_sizes()), "masked_scatter: mask ", mask.describe(),
            " does not broadcast to self, ", self.describe());

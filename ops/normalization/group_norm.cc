@@ -243,6 +243,7 @@ Tensor group_norm_composite(const Tensor& input, int64_t num_groups, const Optio
   internal::check_parameter_of<SymInt>(op, "weight", weight, of_channels, input.dtype());
   internal::check_parameter_of<SymInt>(op, "bias", bias, of_channels, input.dtype());
   const SymInt size = sym_product(input.sym_sizes().subspan(2));
+  SB_CHECK(size > 0, op, ": input: expected elements in each channel, got ", input.describe());
   const Tensor in = contiguous(input, suggest_memory_format(input));
   return std::get<0>(
       native_group_norm(in, weight, bias, input.sym_size(0), channels, size, num_groups, eps));

@@ -207,12 +207,12 @@ BasicTensorMeta<Int> addmv_rule(const Tensor& self, const Tensor& mat, const Ten
   check_fits(sizes_of<Int>(mat)[1] == sizes_of<Int>(vec)[0]);
   if (!is_one(own)) check_fits(rows == own);
   check_operands("addmv", mat, vec);
+  SB_CHECK(self.dtype() == vec.dtype(), "addmv: self: expected ", to_string(vec.dtype()), ", got ",
+           self.describe());
   check_factor("addmv", "beta", beta, vec.dtype());
   check_factor("addmv", "alpha", alpha, vec.dtype());
   BasicTensorMeta<Int> meta{{rows}, vec.dtype()};
   if (!is_zero(beta) && same_size(numel_of<Int>(mat), Int(0))) {
-    SB_CHECK(can_cast(self.dtype(), vec.dtype()), "addmv: result type ", to_string(self.dtype()),
-             " can't be cast to the desired output type ", to_string(vec.dtype()));
     meta.sizes = size_vector<Int>(self);
   }
   return meta;
@@ -240,6 +240,8 @@ BasicTensorMeta<Int> baddbmm_rule(const Tensor& self, const Tensor& batch1, cons
   check_factor("baddbmm", "beta", beta, batch2.dtype());
   check_factor("baddbmm", "alpha", alpha, batch2.dtype());
   check_expands<Int>("baddbmm", self, sizes);
+  SB_CHECK(self.dtype() == batch2.dtype(), "baddbmm: self: expected ", to_string(batch2.dtype()),
+           ", got ", self.describe());
   return {sizes, batch2.dtype()};
 }
 void baddbmm_kernel(const Tensor& self, const Tensor& batch1, const Tensor& batch2,

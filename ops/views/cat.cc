@@ -140,6 +140,9 @@ template <auto rule, auto out_rule, auto kernel, class Tag, class OutTag>
 void define_join(Library& m, const Op<Tag>& op, const Op<OutTag>& out) {
   define(m, op).template structured<rule, kernel>().kernel(
       DispatchKey::Undefined, [](TensorList, int64_t) -> Tensor {  // where an empty list goes
+        // As PyTorch, whose stack has an error of another kind.
+        if (Op<Tag>::name() == "aten::stack")
+          SB_THROW(RuntimeError, Op<Tag>::name(), ": expected a non-empty list of tensors");
         SB_THROW(ValueError, Op<Tag>::name(), ": expected a non-empty list of tensors");
       });
   define(m, out).template structured<out_rule, kernel>(kOptions);

@@ -46,7 +46,7 @@ void repeat_kernel(const Tensor& self, SymIntArrayRef given, const Tensor& out) 
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   constexpr auto rule = by_size_rule<repeat_rule<int64_t>, repeat_rule<SymInt>>;
-  define(m, repeat).structured<rule, repeat_kernel>({.cast_to_out = true}).out(repeat_out);
+  define(m, repeat).structured<rule, repeat_kernel>().out(repeat_out);
 }
 
 }  // namespace sb
