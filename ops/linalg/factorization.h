@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/linalg/factorizations.h"
 #include "switchboard/ops/linalg/matrix_batch.h"
@@ -42,6 +43,20 @@ void visit_wide_type(DType dtype, const F& f) {
   } else {
     f.template operator()<double>();
   }
+}
+
+// Whether what is computed of `a` is recorded for derivatives.
+inline bool requires_grad_now(const Tensor& a) {
+  return internal::grad_hooks->is_grad_enabled() && internal::grad_hooks->requires_grad(a);
+}
+
+// The info of a matrix with NaN or an infinity, as LAPACK has it where it looks for them.
+inline constexpr int32_t kNotFinite = -4;
+// The info of decompose(), which may not end where there is NaN, for a matrix that has elements.
+template <class Matrix, class F>
+int32_t decompose_finite(const Matrix& matrix, const F& decompose) {
+  if (matrix.size() == 0) return 0;
+  return matrix.allFinite() ? decompose() : kNotFinite;
 }
 
 inline void check_errors(const char* name, const Tensor& info, bool wanted) {

@@ -1,4 +1,5 @@
 #include "Eigen/Cholesky"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/linalg/factorization.h"
 
@@ -28,6 +29,22 @@ Two cholesky_kernel(const Tensor& a, bool upper, bool check) {
   return {result, info};
 }
 
+// What went wrong with a matrix, by the info of its factorization.
+std::string failure(std::string_view name, int32_t info) {
+  const bool of_svd = name == "linalg.svd";
+  if (!of_svd && name != "linalg.eigh" && name != "linalg.eig") {
+    return str_cat("the factorization stopped at element ", info,
+                   ": the matrix is singular or not positive definite");
+  }
+  if (info < 0) {
+    return "the algorithm failed to converge because the input matrix contained non-finite values";
+  }
+  return str_cat(
+      "the algorithm failed to converge because the input matrix is ill-conditioned or has too "
+      "many repeated ",
+      of_svd ? "singular values" : "eigenvalues", " (error code: ", info, ")");
+}
+
 void check_errors_kernel(const Tensor& info, std::string_view name, bool is_matrix) {
   check_defined("_linalg_check_errors", info);
   SB_CHECK(info.dtype() == DType::Int32, "_linalg_check_errors: info: expected int32, got ",
@@ -36,9 +53,7 @@ void check_errors_kernel(const Tensor& info, std::string_view name, bool is_matr
   for (int64_t i = 0; i < flat.numel(); ++i) {
     const int32_t code = flat.data<int32_t>()[i];
     SB_CHECK(code == 0, name, ": ", is_matrix ? "" : "(batch element ",
-             is_matrix ? std::string() : std::to_string(i) + ") ",
-             "the factorization stopped at element ", code,
-             ": the matrix is singular or not positive definite");
+             is_matrix ? std::string() : std::to_string(i) + ") ", failure(name, code));
   }
 }
 

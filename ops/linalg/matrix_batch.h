@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <complex>
+#include <type_traits>
 
 #include "Eigen/Core"
 #include "switchboard/core/checked_math.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/symbols/symbolic_shape.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/size_lists.h"
@@ -19,6 +21,9 @@ namespace sb {
 
 template <class T>
 using ColumnMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+// T in double precision.
+template <class T>
+using WideOf = std::conditional_t<Eigen::NumTraits<T>::IsComplex, std::complex<double>, double>;
 
 // Throws RuntimeError unless `t` is a batch of matrices of a dtype that factorizations know.
 inline void check_matrices(const char* op, const Tensor& t) {
@@ -92,6 +97,24 @@ Eigen::Map<ColumnMajor<T>> matrix_at(const Tensor& t, int64_t i) {
   return {t.data<T>() + i * t.size(-2) * t.size(-1), t.size(-2), t.size(-1)};
 }
 inline int64_t num_matrices(const Tensor& t) { return checked_numel(batch_sizes(t)); }
+
+// Calls f(i) for each matrix of the batch, for several at once where they are worth a thread: those
+// that are factorized cost about the product of their sizes times the lesser one.
+template <class F>
+void for_each_matrix(const Tensor& t, const F& f) {
+  const int64_t rows = std::max<int64_t>(t.size(-2), 1), cols = std::max<int64_t>(t.size(-1), 1);
+  const double cost = static_cast<double>(rows) * static_cast<double>(cols) *
+                      static_cast<double>(std::min(rows, cols));
+  const auto grain = static_cast<int64_t>(std::max(1.0, kElementGrain / cost));
+  parallel_for(0, num_matrices(t), grain, [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i) f(i);
+  });
+}
+// Where vectors of `n` elements lie in a contiguous batch of them.
+template <class T>
+T* vector_at(const Tensor& t, int64_t i, int64_t n) {
+  return t.data<T>() + i * n;
+}
 
 }  // namespace sb
 

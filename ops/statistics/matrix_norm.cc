@@ -7,7 +7,7 @@
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/statistics/norm.h"
-#include "switchboard/ops/statistics/singular_values.h"
+#include "switchboard/ops/linalg/singular_values.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
