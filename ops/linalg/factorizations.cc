@@ -2,9 +2,21 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/linalg/factorization.h"
+#include "switchboard/ops/linalg/lapack/lapack.h"
 
 namespace sb {
 namespace {
+
+// As lapack::potrf.
+template <class T>
+int32_t factor_by_eigen(bool upper, int64_t n, T* a) {
+  Eigen::Map<ColumnMajor<T>> m(a, n, n);
+  if (upper) m = m.adjoint().eval();
+  // -1 or the column where it stopped.
+  const Eigen::Index stop = Eigen::internal::llt_inplace<T, Eigen::Lower>::blocked(m);
+  if (upper) m = m.adjoint().eval();
+  return static_cast<int32_t>(stop + 1);
+}
 
 template <bool with_data>
 Two cholesky_kernel(const Tensor& a, bool upper, bool check) {
@@ -14,15 +26,17 @@ Two cholesky_kernel(const Tensor& a, bool upper, bool check) {
   if constexpr (with_data) {
     copy_elements(result, a);
     visit_matrix_type(a.dtype(), [&]<class T>() {
-      for (int64_t i = 0; i < info.numel(); ++i) {
+      for_each_matrix(result, [&](int64_t i) {
         auto m = matrix_at<T>(result, i);
-        if (upper) m = m.adjoint().eval();
-        // -1 or the column where it stopped.
-        const Eigen::Index stop = Eigen::internal::llt_inplace<T, Eigen::Lower>::blocked(m);
-        m.template triangularView<Eigen::StrictlyUpper>().setZero();
-        if (upper) m = m.adjoint().eval();
-        info.data<int32_t>()[i] = static_cast<int32_t>(stop + 1);
-      }
+        info.data<int32_t>()[i] =
+            (lapack::is_available() ? lapack::potrf<T> : factor_by_eigen<T>)(upper, m.rows(),
+                                                                             m.data());
+        if (upper) {
+          m.template triangularView<Eigen::StrictlyLower>().setZero();
+        } else {
+          m.template triangularView<Eigen::StrictlyUpper>().setZero();
+        }
+      });
     });
   }
   check_errors("linalg.cholesky", info, check);

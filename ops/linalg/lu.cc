@@ -4,6 +4,8 @@
 
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/linalg/factorization.h"
+#include "switchboard/ops/linalg/lapack/lapack.h"
+#include "switchboard/ops/linalg/solve_by_lu.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
@@ -11,7 +13,7 @@ namespace {
 
 // Makes `lu` its factors in place. Returns what `info` is to be.
 template <class T>
-int32_t factor(Eigen::Map<ColumnMajor<T>> lu, bool pivot, int32_t* pivots) {
+int32_t factor_by_eigen(Eigen::Map<ColumnMajor<T>> lu, bool pivot, int32_t* pivots) {
   const Eigen::Index n = std::min(lu.rows(), lu.cols());
   int32_t info = 0;
   for (Eigen::Index k = 0; k < n; ++k) {
@@ -42,6 +44,13 @@ int32_t factor(Eigen::Map<ColumnMajor<T>> lu, bool pivot, int32_t* pivots) {
   return info;
 }
 
+// LAPACK always exchanges rows.
+template <class T>
+int32_t factor(Eigen::Map<ColumnMajor<T>> lu, bool pivot, int32_t* pivots) {
+  if (!pivot || !lapack::is_available()) return factor_by_eigen<T>(lu, pivot, pivots);
+  return lapack::getrf(lu.rows(), lu.cols(), lu.data(), pivots);
+}
+
 struct Factors {
   Tensor lu, pivots, info;
 };
@@ -56,10 +65,10 @@ Factors lu_factors(const char* op, const Tensor& a, bool pivot) {
     const int64_t n = f.pivots.size(-1);
     copy_elements(f.lu, a);
     visit_matrix_type(a.dtype(), [&]<class T>() {
-      for (int64_t i = 0; i < num_matrices(a); ++i) {
+      for_each_matrix(f.lu, [&](int64_t i) {
         f.info.data<int32_t>()[i] =
-            factor<T>(matrix_at<T>(f.lu, i), pivot, f.pivots.data<int32_t>() + i * n);
-      }
+            factor<T>(matrix_at<T>(f.lu, i), pivot, vector_at<int32_t>(f.pivots, i, n));
+      });
     });
   }
   return f;
@@ -134,17 +143,12 @@ Two inv_kernel(const Tensor& a, bool check) {
   const Tensor result = empty_matrices(a, a.sym_size(-2), a.sym_size(-1));
   if constexpr (with_data) {
     visit_matrix_type(a.dtype(), [&]<class T>() {
-      for (int64_t i = 0; i < num_matrices(a); ++i) {
+      for_each_matrix(f.lu, [&](int64_t i) {
         auto x = matrix_at<T>(result, i);
-        const auto lu = matrix_at<T>(f.lu, i);
         x.setIdentity();
-        for (Eigen::Index k = 0; k < x.rows(); ++k) {
-          const Eigen::Index other = f.pivots.data<int32_t>()[i * x.rows() + k] - 1;
-          if (other != k) x.row(k).swap(x.row(other));
-        }
-        lu.template triangularView<Eigen::UnitLower>().solveInPlace(x);
-        lu.template triangularView<Eigen::Upper>().solveInPlace(x);
-      }
+        solve_by_lu<T>(matrix_at<T>(f.lu, i), vector_at<int32_t>(f.pivots, i, x.rows()),
+                       /*transposed=*/false, x);
+      });
     });
   }
   check_errors("linalg.inv", f.info, check);

@@ -18,10 +18,13 @@ void decompose(const Tensor& copy, Vectors vectors, const Tensor& u, const Tenso
   visit_matrix_type(copy.dtype(), [&]<class T>() {
     for_each_matrix(copy, [&](int64_t i) {
       auto a = matrix_at<T>(copy, i);
-      T* const left = vectors == Vectors::None ? nullptr : matrix_at<T>(u, i).data();
-      T* const right = vectors == Vectors::None ? nullptr : matrix_at<T>(vh, i).data();
-      if (left && a.size() == 0)
-        matrix_at<T>(u, i).setIdentity(), matrix_at<T>(vh, i).setIdentity();
+      T *left = nullptr, *right = nullptr;
+      if (vectors != Vectors::None) {
+        auto columns = matrix_at<T>(u, i), rows_of_v = matrix_at<T>(vh, i);
+        if (a.size() == 0) columns.setIdentity(), rows_of_v.setIdentity();
+        left = columns.data();
+        right = rows_of_v.data();
+      }
       info.data<int32_t>()[i] = decompose_finite(a, [&] {
         return (by_lapack ? lapack::gesdd<T>
                           : by_eigen::gesdd<T>)(vectors, rows, cols, a.data(),

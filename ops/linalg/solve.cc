@@ -1,9 +1,9 @@
 #include "switchboard/ops/linalg/solve.h"
 
-#include "Eigen/LU"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/linalg/factorization.h"
+#include "switchboard/ops/linalg/solve_by_lu.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
@@ -16,25 +16,6 @@ bool has_vectors(const Tensor& a, const Tensor& b) {
          (b.dim() == a.dim() - 1 &&
           std::ranges::equal(b.sym_sizes(), a.sym_sizes().first(a.sym_sizes().size() - 1),
                              [](const SymInt& x, const SymInt& y) { return same_size(x, y); }));
-}
-
-// Solves M X = X, or M^T X = X, in place; lu and pivots are the factors of M.
-template <class T>
-void solve_in_place(Eigen::Map<ColumnMajor<T>> lu, const int32_t* pivots, bool transposed,
-                    Eigen::Map<ColumnMajor<T>> x) {
-  const auto swap = [&](Eigen::Index k) {
-    const Eigen::Index other = pivots[k] - 1;
-    if (other != k) x.row(k).swap(x.row(other));
-  };
-  if (transposed) {
-    lu.template triangularView<Eigen::Upper>().transpose().solveInPlace(x);
-    lu.template triangularView<Eigen::UnitLower>().transpose().solveInPlace(x);
-    for (Eigen::Index k = x.rows(); k-- > 0;) swap(k);
-  } else {
-    for (Eigen::Index k = 0; k < x.rows(); ++k) swap(k);
-    lu.template triangularView<Eigen::UnitLower>().solveInPlace(x);
-    lu.template triangularView<Eigen::Upper>().solveInPlace(x);
-  }
 }
 
 // The index of each matrix of a batch of `sizes` in a batch that is broadcast to it.
@@ -104,11 +85,11 @@ Four solve_kernel(const Tensor& a, const Tensor& b, bool left, bool check) {
     const BroadcastIndex factors_of(batch_sizes(a), SymIntArrayRef(batch).expect_ints());
     const Tensor factors = lu, swaps = pivots;
     visit_matrix_type(a.dtype(), [&]<class T>() {
-      for (int64_t i = 0; i < num_matrices(columns); ++i) {
+      for_each_matrix(columns, [&](int64_t i) {
         const int64_t k = factors_of(i);
-        solve_in_place<T>(matrix_at<T>(factors, k), swaps.data<int32_t>() + k * a.size(-1),
-                          of_transposed == left, matrix_at<T>(columns, i));
-      }
+        solve_by_lu<T>(matrix_at<T>(factors, k), vector_at<int32_t>(swaps, k, a.size(-1)),
+                       of_transposed == left, matrix_at<T>(columns, i));
+      });
     });
     if (vectors) copy_elements(result, squeeze_dim(columns, -1));
   }
