@@ -1,6 +1,6 @@
 #include "switchboard/ops/linalg/eigenvalues.h"
 
-#include "switchboard/ops/linalg/by_eigen.h"
+#include "switchboard/ops/linalg/by_eigen/by_eigen.h"
 #include "switchboard/ops/linalg/factorization.h"
 
 namespace sb {

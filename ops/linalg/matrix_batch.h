@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <type_traits>
 
 #include "Eigen/Core"
 #include "switchboard/core/checked_math.h"
@@ -21,9 +20,6 @@ namespace sb {
 
 template <class T>
 using ColumnMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-// T in double precision.
-template <class T>
-using WideOf = std::conditional_t<Eigen::NumTraits<T>::IsComplex, std::complex<double>, double>;
 
 // Throws RuntimeError unless `t` is a batch of matrices of a dtype that factorizations know.
 inline void check_matrices(const char* op, const Tensor& t) {

@@ -1,6 +1,6 @@
-#include <vector>
-
 #include "Eigen/QR"
+
+#include <vector>
 
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/linalg/factorization.h"

@@ -2,7 +2,7 @@
 
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
-#include "switchboard/ops/linalg/by_eigen.h"
+#include "switchboard/ops/linalg/by_eigen/by_eigen.h"
 #include "switchboard/ops/linalg/factorization.h"
 #include "switchboard/ops/views/views.h"
 

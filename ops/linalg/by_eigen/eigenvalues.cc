@@ -1,6 +1,7 @@
 #include "Eigen/Eigenvalues"
-#include "switchboard/ops/linalg/by_eigen.h"
-#include "switchboard/ops/linalg/matrix_batch.h"
+
+#include "switchboard/ops/linalg/by_eigen/by_eigen.h"
+#include "switchboard/ops/linalg/by_eigen/wide_matrix.h"
 
 namespace sb::by_eigen {
 

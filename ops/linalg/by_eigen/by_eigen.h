@@ -1,8 +1,8 @@
 // What lapack/lapack.h has, for a machine without LAPACK: by Eigen, in double precision, several
-// times slower. The same arguments and results. Included by .cc files only.
+// times slower. The same arguments and results.
 
-#ifndef SWITCHBOARD_OPS_LINALG_BY_EIGEN_H_
-#define SWITCHBOARD_OPS_LINALG_BY_EIGEN_H_
+#ifndef SWITCHBOARD_OPS_LINALG_BY_EIGEN_BY_EIGEN_H_
+#define SWITCHBOARD_OPS_LINALG_BY_EIGEN_BY_EIGEN_H_
 
 #include "switchboard/ops/linalg/lapack/lapack.h"
 
@@ -19,4 +19,4 @@ int32_t geev(int64_t n, T* a, std::complex<Real<T>>* values, std::complex<Real<T
 
 }  // namespace sb::by_eigen
 
-#endif  // SWITCHBOARD_OPS_LINALG_BY_EIGEN_H_
+#endif  // SWITCHBOARD_OPS_LINALG_BY_EIGEN_BY_EIGEN_H_
