@@ -12,6 +12,7 @@
 #include "switchboard/ops/indexing/triangles.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/linalg/eigenvalues.h"
+#include "switchboard/ops/linalg/least_squares.h"
 #include "switchboard/ops/linalg/pseudo_inverse.h"
 #include "switchboard/ops/linalg/singular_values.h"
 #include "switchboard/ops/products/matmul.h"
@@ -214,6 +215,53 @@ TEST_CASE("singular values up to a tolerance count as 0: absolute, or relative t
   const Tensor tolerances = tensor_of({3, 1}, {1e-10, 1e-2, 5});
   CHECK(values_of(linalg_matrix_rank_tol_tensor(a, squeeze_dim(tolerances, -1))) ==
         std::vector<double>{3, 1, 0});
+}
+
+TEST_CASE("least squares are those of the pseudoinverse, for matrices of any shape and rank") {
+  const Tensor low = matmul(matrices({4, 2}), matrices({2, 5}));
+  for (const DType dtype : {DType::Float64, DType::Complex128}) {
+    for (const Tensor& real_one : {matrices({2, 5, 3}), matrices({3, 5}), low}) {
+      const Tensor a = to_dtype(real_one, dtype);
+      Sizes sizes = sizes_of(a);
+      sizes.back() = 2;
+      const Tensor b = matrices(sizes, dtype);
+      for (const char* const driver : {"gelsy", "gelsd", "gelss"}) {
+        const auto [x, residuals, rank, values] = linalg_lstsq(a, b, std::nullopt, driver);
+        check_close(x, matmul(linalg_pinv_atol_rtol_float(a), b));
+        check_close(matmul(adjoint(a), sub(matmul(a, x), b)), mul_Scalar(matmul(adjoint(a), b), 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("the driver of least squares says what is wanted besides") {
+  const Tensor a = matrices({2, 5, 3}), b = matrices({2, 5, 4});
+  const auto sizes = [&](const Tensor& of, const Tensor& right, const char* driver) {
+    const auto [x, residuals, rank, values] = linalg_lstsq(of, right, std::nullopt, driver);
+    return std::vector<Sizes>{sizes_of(x), sizes_of(residuals), sizes_of(rank), sizes_of(values)};
+  };
+  CHECK(sizes(a, b, "gelsy") == std::vector<Sizes>{{2, 3, 4}, {0}, {2}, {0}});
+  CHECK(sizes(a, b, "gels") == std::vector<Sizes>{{2, 3, 4}, {2, 4}, {0}, {0}});
+  CHECK(sizes(a, b, "gelsd") == std::vector<Sizes>{{2, 3, 4}, {2, 4}, {2}, {2, 3}});
+  CHECK(sizes(transpose(a, 1, 2), narrow(b, 1, 0, 3), "gelss") ==
+        std::vector<Sizes>{{2, 5, 4}, {0}, {2}, {2, 3}});
+  const Tensor vectors = matrices({2, 5});
+  CHECK(sizes(a, vectors, "gels") == std::vector<Sizes>{{2, 3}, {2, 1}, {0}, {0}});
+  // Of less than full rank, nothing is said about residuals.
+  const Tensor ones = tensor_of({5, 3}, std::vector<double>(15, 1));
+  CHECK(sizes(ones, tensor_of({5, 1}, {1, 2, 3, 4, 5}), "gelsd") ==
+        std::vector<Sizes>{{3, 1}, {0}, {}, {3}});
+  CHECK(strides_of(std::get<0>(linalg_lstsq(a, b))) == Sizes{20, 1, 5});
+
+  const Tensor x = std::get<0>(linalg_lstsq(a, b));
+  const Tensor left = sub(matmul(a, x), b);
+  check_close(std::get<1>(linalg_lstsq(a, b, std::nullopt, "gelsd")),
+              sum_dim(mul(left, left), {-2}));
+  CHECK_THROWS_WITH(
+      linalg_lstsq(a, b, std::nullopt, "x"),
+      Catch::Contains("linalg_lstsq: driver: expected gels, gelsy, gelsd or gelss, got x"));
+  CHECK_THROWS_WITH(linalg_lstsq(a, transpose(b, 1, 2)),
+                    Catch::Contains("linalg_lstsq: b: expected 5 rows"));
 }
 
 TEST_CASE("NaN and infinities are errors that name the element of the batch") {

@@ -1,7 +1,10 @@
-// Derivatives of singular values, eigenvalues and their vectors, and of the pseudoinverse.
+// Derivatives of singular values, eigenvalues and their vectors, of the pseudoinverse and of
+// least squares.
 //
 // Where two values are equal, vectors have no derivative, and these are infinite or NaN. A complex
 // vector is found up to a factor of modulus 1: what depends on that factor has no derivative.
+
+#include <array>
 
 #include "switchboard/autograd/derivatives.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
@@ -9,6 +12,7 @@
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/linalg/derivatives/matrix_gradients.h"
 #include "switchboard/ops/linalg/eigenvalues.h"
+#include "switchboard/ops/linalg/least_squares.h"
 #include "switchboard/ops/linalg/pseudo_inverse.h"
 #include "switchboard/ops/linalg/singular_values.h"
 #include "switchboard/ops/shape/by_size.h"
@@ -117,15 +121,43 @@ Tensor eig_gradient(const Tensor& grad_values, const Tensor& grad_vectors, const
   return solve_left(adjoint, matmul(inner, adjoint));
 }
 
-// P^+ of A: dP = -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P.
+// Where no singular value above 0 counts as 0. Of several tolerances, there are as many inverses.
+//
+// P = A^+: dP = -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P.
 Tensor pinv_gradient(const Tensor& grad, const Tensor& a, const Tensor& p) {
   const Tensor adjoint = mH(p), of_adjoint = mH(grad);
   const Tensor along = matmul(adjoint, matmul(grad, adjoint));
   const Tensor from_left = matmul(of_adjoint, matmul(p, adjoint));
   const Tensor from_right = matmul(matmul(adjoint, p), of_adjoint);
-  return sub(add(sub(from_left, matmul(a, matmul(p, from_left))),
-                 sub(from_right, matmul(matmul(from_right, p), a))),
-             along);
+  const Tensor beside = add(sub(from_left, matmul(a, matmul(p, from_left))),
+                            sub(from_right, matmul(matmul(from_right, p), a)));
+  return sum_to_size(sub(beside, along), a.sym_sizes());
+}
+
+// X = A^+ B. What is left of B is at right angles to all that a change of X adds, so that its
+// square changes by A and B alone.
+std::array<Tensor, 2> lstsq_gradients(const Tensor& grad_x, const Tensor& grad_left,
+                                      const Tensor& a, const Tensor& b, const Tensor& solution,
+                                      const std::array<bool, 2>& needs) {
+  const bool vectors = b.dim() != a.dim();
+  const auto as_matrices = [&](const Tensor& t) { return vectors ? unsqueeze(t, -1) : t; };
+  const Tensor right = as_matrices(b), x = as_matrices(solution);
+  Tensor of_a, of_b;
+  if (grad_x.defined()) {
+    const Tensor inverse = linalg_pinv_atol_rtol_float(a), of_x = as_matrices(grad_x);
+    if (needs[0]) of_a = pinv_gradient(matmul(of_x, mH(right)), a, inverse);
+    of_b = matmul(mH(inverse), of_x);
+  }
+  // Empty where there are no residuals.
+  if (grad_left.defined() && !same_size(grad_left.sym_size(-1), 0)) {
+    const Tensor left = sub(matmul(a, x), right);
+    const Tensor of_product = mul_Scalar(times_columns(left, grad_left), 2);
+    if (needs[0]) of_a = add_defined(of_a, matmul(of_product, mH(x)));
+    of_b = add_defined(of_b, neg(of_product));
+  }
+  if (of_a.defined()) of_a = sum_to_size(of_a, a.sym_sizes());
+  if (of_b.defined()) of_b = sum_to_size(vectors ? squeeze_dim(of_b, -1) : of_b, b.sym_sizes());
+  return {of_a, of_b};
 }
 
 }  // namespace
@@ -141,6 +173,9 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
                  eig_gradient(grad0, grad1, eigenvalues, eigenvectors)));
   derive(m, linalg_pinv_atol_rtol_tensor,
          SB_GRAD(self, (grad, self, result), pinv_gradient(grad, self, result)));
+  derive(m, linalg_lstsq,
+         SB_GRAD((self, b), (grad0, grad1, self, b, solution, needs),
+                 lstsq_gradients(grad0, grad1, self, b, solution, needs)));
 }
 
 }  // namespace sb

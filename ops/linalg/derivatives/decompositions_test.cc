@@ -12,6 +12,7 @@
 #include "switchboard/ops/composite/shape.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/linalg/eigenvalues.h"
+#include "switchboard/ops/linalg/least_squares.h"
 #include "switchboard/ops/linalg/pseudo_inverse.h"
 #include "switchboard/ops/linalg/singular_values.h"
 #include "switchboard/ops/products/matmul.h"
@@ -131,6 +132,20 @@ TEST_CASE("the pseudoinverse has gradients where the rank does not change") {
         return Tensors{linalg_pinv(matmul(in[0], mT(in[0])), 1e-8, /*hermitian=*/true)};
       },
       leaf({3, 2}));
+}
+
+TEST_CASE("least squares have the gradients of both sides, and residuals too") {
+  for (const auto& [a, b] :
+       {std::pair(leaf({4, 2}), leaf({4, 3}, 1)), std::pair(leaf({2, 4, 2}), leaf({2, 4}, 1)),
+        std::pair(complex_leaf({3, 2}), complex_leaf({3, 1}, 1))}) {
+    CAPTURE(a.describe());
+    const auto f = [](const Tensors& in) {
+      const auto [x, residuals, rank, values] = linalg_lstsq(in[0], in[1], std::nullopt, "gelsd");
+      return Tensors{x, residuals};
+    };
+    CHECK_NOTHROW(gradcheck(f, {a, b}));
+    CHECK_NOTHROW(gradgradcheck(f, {a, b}));
+  }
 }
 
 TEST_CASE("vectors that were not computed are missed by a gradient, which says so") {
