@@ -53,7 +53,7 @@ SB_OP(cholesky_out, out_of(cholesky, "out"));
 SB_OP(linalg_qr, "aten::linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)");
 SB_OP(qr, "aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)");
 
-// The exponential series of square matrices, in self's layout.
+// The exponential series of square matrices. NaN where one has NaN or an infinity.
 SB_OP(linalg_matrix_exp, "aten::linalg_matrix_exp(Tensor self) -> Tensor");
 SB_OP(matrix_exp, "aten::matrix_exp(Tensor self) -> Tensor");
 

@@ -95,7 +95,8 @@ Four lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond,
 SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, linalg_lstsq, Tag::dynamic_output_shape)
       .cpu(lstsq)
-      .out("out", {"solution", "residuals", "rank", "singular_values"}, kCastOut);
+      .out("out", {"solution", "residuals", "rank", "singular_values"},
+           {.dtype = OutDType::Cast, .keep_strides = true});
 }
 
 }  // namespace sb

@@ -95,7 +95,7 @@ template <bool with_data>
 Tensor exp_kernel(const Tensor& self) {
   check_square("linalg_matrix_exp", self);
   if (is_one(self.sym_size(-1))) return exp(self);
-  const Tensor result = clone(self);
+  const Tensor result = clone(self, MemoryFormat::Contiguous);
   if constexpr (with_data) {
     if (self.numel() == 0) return result;
     const Tensor copy = empty_matrices(self, self.size(-2), self.size(-1));

@@ -62,16 +62,18 @@ struct Tolerances {
   }
 };
 
-// There is no largest value then.
-bool has_no_values(const Tensor& a) {
-  return same_size(a.sym_size(-2), 0) || same_size(a.sym_size(-1), 0);
+// There is no largest value then. Tolerances are not looked at.
+bool has_no_elements(const Tensor& a) {
+  for (const SymInt& size : a.sym_sizes())
+    if (same_size(size, 0)) return true;
+  return false;
 }
 
 Tensor pinv_by_tensors(const Tensor& self, const std::optional<Tensor>& atol,
                        const std::optional<Tensor>& rtol, bool hermitian) {
   constexpr const char* op = "linalg_pinv";
   check_matrices(op, self);
-  if (has_no_values(self)) {
+  if (has_no_elements(self)) {
     const SymDimVector sizes = sym_batch_and(self, {self.sym_size(-1), self.sym_size(-2)});
     return zeros(SymIntArrayRef(sizes), self.dtype(), std::nullopt, self.device());
   }
@@ -100,7 +102,7 @@ void check_rank_input(const Tensor& self) {
   SB_CHECK(self.dim() >= 2, op, ": input: expected at least 2 dimensions, got ", self.describe());
 }
 Tensor rank(const Tensor& self, const Tolerances& tolerances, bool hermitian) {
-  if (has_no_values(self)) {
+  if (has_no_elements(self)) {
     return zeros(sym_batch_sizes(self), DType::Int64, std::nullopt, self.device());
   }
   const Tensor values = hermitian ? abs(linalg_eigvalsh(self, "L")) : linalg_svdvals(self);
