@@ -1,5 +1,3 @@
-#include "Eigen/LU"
-
 #include <cmath>
 
 #include "switchboard/ops/define/define.h"
@@ -145,9 +143,9 @@ Two inv_kernel(const Tensor& a, bool check) {
     visit_matrix_type(a.dtype(), [&]<class T>() {
       for_each_matrix(f.lu, [&](int64_t i) {
         auto x = matrix_at<T>(result, i);
+        const int32_t* const pivots = vector_at<int32_t>(f.pivots, i, x.rows());
         x.setIdentity();
-        solve_by_lu<T>(matrix_at<T>(f.lu, i), vector_at<int32_t>(f.pivots, i, x.rows()),
-                       /*transposed=*/false, x);
+        solve_by_lu<T>(matrix_at<T>(f.lu, i), pivots, /*transposed=*/false, x);
       });
     });
   }

@@ -15,6 +15,7 @@
 #include "switchboard/ops/linalg/factorization.h"
 #include "switchboard/ops/linalg/lapack/lapack.h"
 #include "switchboard/ops/linalg/products.h"
+#include "switchboard/ops/linalg/solve_by_lu.h"
 #include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/views/views.h"
@@ -62,13 +63,12 @@ class Exponential {
   // (V - U)^-1 (V + U), U odd and V even.
   static Matrix quotient(const Matrix& u, const Matrix& v) {
     Matrix lu = v - u, x = v + u;
-    if (lapack::is_available()) {
-      std::vector<int32_t> pivots(static_cast<size_t>(lu.rows()));
-      lapack::getrf(lu.rows(), lu.cols(), lu.data(), pivots.data());
-      lapack::getrs(/*transposed=*/false, x.rows(), x.cols(), lu.data(), pivots.data(), x.data());
-      return x;
-    }
-    return Eigen::PartialPivLU<Matrix>(lu).solve(x);
+    if (!lapack::is_available()) return Eigen::PartialPivLU<Matrix>(lu).solve(x);
+    std::vector<int32_t> pivots(static_cast<size_t>(lu.rows()));
+    lapack::getrf(lu.rows(), lu.cols(), lu.data(), pivots.data());
+    const auto map = [](Matrix& m) { return Eigen::Map<Matrix>(m.data(), m.rows(), m.cols()); };
+    solve_by_lu<T>(map(lu), pivots.data(), /*transposed=*/false, map(x));
+    return x;
   }
   static Matrix of_degree_7(const Matrix& a) {
     const Matrix one = Matrix::Identity(a.rows(), a.cols());

@@ -3,9 +3,9 @@
 #ifndef SWITCHBOARD_OPS_LINALG_SOLVE_BY_LU_H_
 #define SWITCHBOARD_OPS_LINALG_SOLVE_BY_LU_H_
 
-#include "Eigen/LU"
-#include "switchboard/ops/linalg/lapack/lapack.h"
-#include "switchboard/ops/linalg/matrix_batch.h"
+#include <utility>
+
+#include "switchboard/ops/linalg/solve_triangle.h"
 
 namespace sb {
 
@@ -13,22 +13,31 @@ namespace sb {
 template <class T>
 void solve_by_lu(Eigen::Map<ColumnMajor<T>> lu, const int32_t* pivots, bool transposed,
                  Eigen::Map<ColumnMajor<T>> x) {
-  if (lapack::is_available()) {
-    lapack::getrs(transposed, x.rows(), x.cols(), lu.data(), pivots, x.data());
-    return;
-  }
-  const auto swap = [&](Eigen::Index k) {
-    const Eigen::Index other = pivots[k] - 1;
-    if (other != k) x.row(k).swap(x.row(other));
+  const int64_t n = x.rows();
+  // Of the elements of each column in turn, which is in the cache.
+  const auto exchange_rows = [&](bool backwards) {
+    for (int64_t c = 0; c < x.cols(); ++c) {
+      T* const column = x.data() + c * n;
+      for (int64_t i = 0; i < n; ++i) {
+        const int64_t k = backwards ? n - 1 - i : i;
+        std::swap(column[k], column[pivots[k] - 1]);
+      }
+    }
   };
+  const auto solve = [&](bool lower_factor) {
+    const Triangle<T> factor{lu.data(), n, transposed, /*upper=*/lower_factor == transposed,
+                             /*unit=*/lower_factor};
+    solve_triangle(factor, n, x.cols(), x.data(), n);
+  };
+  if (x.size() == 0) return;
   if (transposed) {
-    lu.template triangularView<Eigen::Upper>().transpose().solveInPlace(x);
-    lu.template triangularView<Eigen::UnitLower>().transpose().solveInPlace(x);
-    for (Eigen::Index k = x.rows(); k-- > 0;) swap(k);
+    solve(/*lower_factor=*/false);
+    solve(/*lower_factor=*/true);
+    exchange_rows(/*backwards=*/true);
   } else {
-    for (Eigen::Index k = 0; k < x.rows(); ++k) swap(k);
-    lu.template triangularView<Eigen::UnitLower>().solveInPlace(x);
-    lu.template triangularView<Eigen::Upper>().solveInPlace(x);
+    exchange_rows(/*backwards=*/false);
+    solve(/*lower_factor=*/true);
+    solve(/*lower_factor=*/false);
   }
 }
 

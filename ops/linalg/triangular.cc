@@ -1,25 +1,16 @@
 #include "switchboard/ops/linalg/triangular.h"
 
-#include "Eigen/Core"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/linalg/factorization.h"
+#include "switchboard/ops/linalg/solve_triangle.h"
 #include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {
-
-template <class T>
-void solve_triangle(const Eigen::Map<ColumnMajor<T>>& a, bool upper, bool unit,
-                    Eigen::Map<ColumnMajor<T>> x) {
-  if (upper && unit) return a.template triangularView<Eigen::UnitUpper>().solveInPlace(x);
-  if (upper) return a.template triangularView<Eigen::Upper>().solveInPlace(x);
-  if (unit) return a.template triangularView<Eigen::UnitLower>().solveInPlace(x);
-  a.template triangularView<Eigen::Lower>().solveInPlace(x);
-}
 
 // With left alone: X A = B is A^T X^T = B^T.
 template <bool with_data>
@@ -38,8 +29,13 @@ Tensor solve_left_triangle(const Tensor& a, const Tensor& b, bool upper, bool un
   const Tensor factors = empty_matrices(wide_a, a.size(-2), a.size(-1));
   copy_elements(factors, wide_a);
   visit_matrix_type(a.dtype(), [&]<class T>() {
-    for (int64_t i = 0; i < num_matrices(result); ++i)
-      solve_triangle<T>(matrix_at<T>(factors, i), upper, unitriangular, matrix_at<T>(result, i));
+    for_each_matrix(result, [&](int64_t i) {
+      const auto factor = matrix_at<T>(factors, i);
+      auto x = matrix_at<T>(result, i);
+      const int64_t n = x.rows();
+      const Triangle<T> triangle{factor.data(), n, /*transposed=*/false, upper, unitriangular};
+      solve_triangle(triangle, n, x.cols(), x.data(), n);
+    });
   });
   return result;
 }

@@ -50,12 +50,13 @@ int32_t getrf(int64_t rows, int64_t cols, T* a, int32_t* pivots) {
 }
 
 template <class T>
-int32_t getrs(bool transposed, int64_t n, int64_t columns, const T* lu, const int32_t* pivots,
-              T* b) {
-  const Int size = as_int(n), count = as_int(columns), lda = leading(n);
-  Int info = 0;
-  routines<T>().getrs(transposed ? "T" : "N", &size, &count, lu, &lda, pivots, b, &lda, &info, 1);
-  return info;
+void trsm(bool transposed, bool upper, bool unit, int64_t n, int64_t columns, const T* a,
+          int64_t leading, T* x, int64_t x_leading) {
+  const Int size = as_int(n), count = as_int(columns), lda = as_int(leading),
+            ldx = as_int(x_leading);
+  const T one = 1;
+  routines<T>().trsm("L", upper != transposed ? "U" : "L", transposed ? "T" : "N", unit ? "U" : "N",
+                     &size, &count, &one, a, &lda, x, &ldx, 1, 1, 1, 1);
 }
 
 template <class T>
@@ -183,7 +184,7 @@ int32_t geev(int64_t n, T* a, std::complex<Real<T>>* values, std::complex<Real<T
 }
 
 template int32_t getrf(int64_t, int64_t, float*, int32_t*);
-template int32_t getrs(bool, int64_t, int64_t, const float*, const int32_t*, float*);
+template void trsm(bool, bool, bool, int64_t, int64_t, const float*, int64_t, float*, int64_t);
 template int32_t potrf(bool, int64_t, float*);
 template int32_t geqrf(int64_t, int64_t, float*, float*);
 template int32_t orgqr(int64_t, int64_t, int64_t, float*, const float*);
@@ -191,7 +192,7 @@ template int32_t gesdd(Vectors, int64_t, int64_t, float*, float*, float*, float*
 template int32_t heevd(bool, bool, int64_t, float*, float*);
 template int32_t geev(int64_t, float*, std::complex<float>*, std::complex<float>*);
 template int32_t getrf(int64_t, int64_t, double*, int32_t*);
-template int32_t getrs(bool, int64_t, int64_t, const double*, const int32_t*, double*);
+template void trsm(bool, bool, bool, int64_t, int64_t, const double*, int64_t, double*, int64_t);
 template int32_t potrf(bool, int64_t, double*);
 template int32_t geqrf(int64_t, int64_t, double*, double*);
 template int32_t orgqr(int64_t, int64_t, int64_t, double*, const double*);
@@ -199,8 +200,8 @@ template int32_t gesdd(Vectors, int64_t, int64_t, double*, double*, double*, dou
 template int32_t heevd(bool, bool, int64_t, double*, double*);
 template int32_t geev(int64_t, double*, std::complex<double>*, std::complex<double>*);
 template int32_t getrf(int64_t, int64_t, std::complex<float>*, int32_t*);
-template int32_t getrs(bool, int64_t, int64_t, const std::complex<float>*, const int32_t*,
-                       std::complex<float>*);
+template void trsm(bool, bool, bool, int64_t, int64_t, const std::complex<float>*, int64_t,
+                   std::complex<float>*, int64_t);
 template int32_t potrf(bool, int64_t, std::complex<float>*);
 template int32_t geqrf(int64_t, int64_t, std::complex<float>*, std::complex<float>*);
 template int32_t orgqr(int64_t, int64_t, int64_t, std::complex<float>*, const std::complex<float>*);
@@ -209,8 +210,8 @@ template int32_t gesdd(Vectors, int64_t, int64_t, std::complex<float>*, float*,
 template int32_t heevd(bool, bool, int64_t, std::complex<float>*, float*);
 template int32_t geev(int64_t, std::complex<float>*, std::complex<float>*, std::complex<float>*);
 template int32_t getrf(int64_t, int64_t, std::complex<double>*, int32_t*);
-template int32_t getrs(bool, int64_t, int64_t, const std::complex<double>*, const int32_t*,
-                       std::complex<double>*);
+template void trsm(bool, bool, bool, int64_t, int64_t, const std::complex<double>*, int64_t,
+                   std::complex<double>*, int64_t);
 template int32_t potrf(bool, int64_t, std::complex<double>*);
 template int32_t geqrf(int64_t, int64_t, std::complex<double>*, std::complex<double>*);
 template int32_t orgqr(int64_t, int64_t, int64_t, std::complex<double>*,

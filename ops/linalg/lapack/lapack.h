@@ -38,10 +38,12 @@ std::string library();
 // P L U, of rows x cols; min(rows, cols) pivots, counted from 1.
 template <class T>
 int32_t getrf(int64_t rows, int64_t cols, T* a, int32_t* pivots);
-// Makes the n x columns matrix b the solution of A X = B, or of A^T X = B, by the factors of A.
+// Makes the n x columns matrix x, whose columns are `x_leading` elements apart, the solution of
+// A X = X. A is triangular, its columns `leading` elements apart, or the transposed of what lies
+// there; `upper` says which triangle it then has. Of BLAS, which every LAPACK brings.
 template <class T>
-int32_t getrs(bool transposed, int64_t n, int64_t columns, const T* lu, const int32_t* pivots,
-              T* b);
+void trsm(bool transposed, bool upper, bool unit, int64_t n, int64_t columns, const T* a,
+          int64_t leading, T* x, int64_t x_leading);
 // Cholesky's factor, in one triangle. The other one is left as it is.
 template <class T>
 int32_t potrf(bool upper, int64_t n, T* a);

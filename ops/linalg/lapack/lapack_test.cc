@@ -44,10 +44,15 @@ TEST_CASE("each routine is called with the arguments that Fortran expects, for e
     std::vector<int32_t> pivots(2);
     CHECK(getrf(2, 2, a.data(), pivots.data()) == 0);
     CHECK(pivots == std::vector<int32_t>{1, 2});
-    std::vector<T> b = {matrix[0], matrix[1]};
-    CHECK(getrs(false, 2, 1, a.data(), pivots.data(), b.data()) == 0);
-    CHECK(std::abs(b[0]) == Approx(1));
-    CHECK(std::abs(b[1]) == Approx(0).margin(1e-6));
+    // The lower triangle of `matrix` and its transposed, times (1, 1).
+    std::vector<T> b = {T(2), T(2) + imaginary};
+    trsm(/*transposed=*/false, /*upper=*/false, /*unit=*/false, 2, 1, matrix.data(), 2, b.data(),
+         2);
+    CHECK(std::abs(b[0] - T(1)) < 1e-6);
+    CHECK(std::abs(b[1] - T(1)) < 1e-6);
+    b = {T(1) + imaginary, T(1)};
+    trsm(/*transposed=*/true, /*upper=*/true, /*unit=*/true, 2, 1, matrix.data(), 2, b.data(), 2);
+    CHECK(std::abs(b[0] - T(1)) < 1e-6);
 
     a = matrix;
     std::vector<T> tau(2);

@@ -7,6 +7,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/ops/cpu/cpu_capability.h"
 #include "switchboard/ops/linalg/lapack/routines.h"
 
 namespace sb::lapack {
@@ -25,13 +26,10 @@ class Library {
     function = reinterpret_cast<F*>(dlsym(handle_, symbol.c_str()));
     SB_CHECK(function, "LAPACK: '", name_, "' has no ", symbol);
   }
-  // Batches are split over our own threads, and one matrix has the same factors at any number of
-  // them. This is for all who use the same OpenBLAS in the process.
-  void use_one_thread() const {
-    using SetNumThreads = void(int);
-    const auto set_num_threads =
-        reinterpret_cast<SetNumThreads*>(dlsym(handle_, "openblas_set_num_threads"));
-    if (set_num_threads) set_num_threads(1);
+  // A function that only OpenBLAS has; null where this is another library.
+  template <class F>
+  F* find_own(const char* symbol) const {
+    return reinterpret_cast<F*>(dlsym(handle_, symbol));
   }
 
  private:
@@ -39,11 +37,51 @@ class Library {
   std::string name_;
 };
 
+// Batches are split over our own threads, and one matrix has the same factors at any number of
+// them. This is for all who use the same OpenBLAS in the process.
+void use_one_thread(const Library& library) {
+  if (auto* const set_num_threads = library.find_own<void(int)>("openblas_set_num_threads"))
+    set_num_threads(1);
+}
+
+// What OpenBLAS is to compute with, by its own names, where it has chosen `kernels`; null for that
+// itself.
+//
+// It knows CPUs by their model. Those that are newer than itself get kernels of 2004, which are a
+// fourth as fast. And an SB_CPU_CAPABILITY of avx2 is to hold for all.
+const char* better_than(std::string_view kernels) {
+  const bool is_fallback = kernels == "Prescott";
+  const bool is_avx512 =
+      kernels == "SkylakeX" || kernels == "Cooperlake" || kernels == "Sapphirerapids";
+  switch (cpu_capability()) {
+    case CpuCapability::Avx512:
+      return is_fallback ? "SkylakeX" : nullptr;
+    case CpuCapability::Avx2:
+      return is_fallback || is_avx512 ? "Haswell" : nullptr;
+    default:
+      return nullptr;
+  }
+}
+void use_this_cpu(const Library& library) {
+  constexpr const char* kChoice = "OPENBLAS_CORETYPE";
+  const auto name = library.find_own<char*()>("openblas_get_corename");
+  const auto forget = library.find_own<void()>("gotoblas_dynamic_quit");
+  const auto choose = library.find_own<void()>("gotoblas_dynamic_init");
+  if (!name || !forget || !choose || std::getenv(kChoice)) return;
+  const char* const better = better_than(name());
+  if (!better) return;
+  // It takes a choice from the environment alone.
+  setenv(kChoice, better, /*overwrite=*/1);
+  forget();
+  choose();
+  unsetenv(kChoice);
+}
+
 template <class T>
 void find_all(const Library& library, std::string_view letter, Routines<T>* routines) {
   constexpr bool is_complex = !std::is_same_v<T, Real<T>>;
   library.find(letter, "getrf", routines->getrf);
-  library.find(letter, "getrs", routines->getrs);
+  library.find(letter, "trsm", routines->trsm);
   library.find(letter, "potrf", routines->potrf);
   library.find(letter, "geqrf", routines->geqrf);
   library.find(letter, is_complex ? "ungqr" : "orgqr", routines->orgqr);
@@ -66,7 +104,8 @@ const Loaded* load() {
     return result.release();
   }
   const Library library(handle, name);
-  library.use_one_thread();
+  use_one_thread(library);
+  use_this_cpu(library);
   find_all(library, "s", &result->single_real);
   find_all(library, "d", &result->double_real);
   find_all(library, "c", &result->single_complex);

@@ -45,8 +45,9 @@ struct DecompositionRoutines<std::complex<R>> {
 template <class T>
 struct Routines : DecompositionRoutines<T> {
   void (*getrf)(const Int* rows, const Int* cols, T* a, const Int* lda, Int* pivots, Int* info);
-  void (*getrs)(const char* transposed, const Int* n, const Int* columns, const T* lu,
-                const Int* lda, const Int* pivots, T* b, const Int* ldb, Int* info, Length);
+  void (*trsm)(const char* side, const char* triangle, const char* transposed, const char* unit,
+               const Int* n, const Int* columns, const T* one, const T* a, const Int* lda, T* x,
+               const Int* ldx, Length, Length, Length, Length);
   void (*potrf)(const char* triangle, const Int* n, T* a, const Int* lda, Int* info, Length);
   void (*geqrf)(const Int* rows, const Int* cols, T* a, const Int* lda, T* tau, T* work,
                 const Int* lwork, Int* info);
