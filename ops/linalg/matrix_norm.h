@@ -1,7 +1,7 @@
 // Norms of matrices, and the operators that take either.
 
-#ifndef SWITCHBOARD_OPS_STATISTICS_MATRIX_NORM_H_
-#define SWITCHBOARD_OPS_STATISTICS_MATRIX_NORM_H_
+#ifndef SWITCHBOARD_OPS_LINALG_MATRIX_NORM_H_
+#define SWITCHBOARD_OPS_LINALG_MATRIX_NORM_H_
 #include "switchboard/ops/define/forms.h"
 
 namespace sb {
@@ -41,4 +41,4 @@ SB_OP(nuclear_norm_dim_out, out_of(nuclear_norm_dim, "dim_out"));
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_STATISTICS_MATRIX_NORM_H_
+#endif  // SWITCHBOARD_OPS_LINALG_MATRIX_NORM_H_

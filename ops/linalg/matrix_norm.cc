@@ -1,13 +1,13 @@
-#include "switchboard/ops/statistics/matrix_norm.h"
+#include "switchboard/ops/linalg/matrix_norm.h"
 
 #include <cmath>
 
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
+#include "switchboard/ops/linalg/singular_values.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/statistics/norm.h"
-#include "switchboard/ops/linalg/singular_values.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {

@@ -1,4 +1,4 @@
-#include "switchboard/ops/statistics/condition.h"
+#include "switchboard/ops/linalg/condition.h"
 
 #include <cmath>
 #include <limits>
@@ -12,9 +12,9 @@
 #include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/linalg/factorizations.h"
+#include "switchboard/ops/linalg/matrix_norm.h"
 #include "switchboard/ops/linalg/singular_values.h"
 #include "switchboard/ops/reductions/reductions.h"
-#include "switchboard/ops/statistics/matrix_norm.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {

@@ -1,7 +1,7 @@
 // The condition number: how much a solution of linear equations may change with the right side.
 
-#ifndef SWITCHBOARD_OPS_STATISTICS_CONDITION_H_
-#define SWITCHBOARD_OPS_STATISTICS_CONDITION_H_
+#ifndef SWITCHBOARD_OPS_LINALG_CONDITION_H_
+#define SWITCHBOARD_OPS_LINALG_CONDITION_H_
 #include "switchboard/ops/define/forms.h"
 
 namespace sb {
@@ -17,4 +17,4 @@ SB_OP(linalg_cond_str_out, out_of(linalg_cond_str, "p_str_out"));
 
 }  // namespace sb
 
-#endif  // SWITCHBOARD_OPS_STATISTICS_CONDITION_H_
+#endif  // SWITCHBOARD_OPS_LINALG_CONDITION_H_
