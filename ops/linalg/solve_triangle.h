@@ -56,7 +56,7 @@ void solve_small_triangle(const Triangle<T>& a, int64_t n, int64_t columns, T* x
 // The same by halves, so that most of the work is a product of matrices.
 template <class T>
 void solve_triangle(const Triangle<T>& a, int64_t n, int64_t columns, T* x, int64_t leading) {
-  constexpr int64_t kSmall = 64;
+  constexpr int64_t kSmall = 16;
   if (n <= kSmall) return solve_small_triangle(a, n, columns, x, leading);
   const int64_t half = (n / 2 + kSmall - 1) / kSmall * kSmall, rest = n - half;
   const MatrixRef first{x, half, columns, 1, leading}, last{x + half, rest, columns, 1, leading};
