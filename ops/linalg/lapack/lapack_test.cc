@@ -2,14 +2,35 @@
 
 #include "switchboard/ops/linalg/lapack/lapack.h"
 
+#include <dlfcn.h>
+
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
+#include "switchboard/ops/cpu/cpu_capability.h"
 
 namespace sb::lapack {
 namespace {
+
+TEST_CASE("a program that has not factorized has not loaded a library") {
+  if (std::getenv("SB_LAPACK")) return;
+  CHECK(dlopen("liblapack.so.3", RTLD_LAZY | RTLD_NOLOAD) == nullptr);
+}
+
+TEST_CASE("OpenBLAS computes on one thread, with the instructions that this CPU has") {
+  if (!is_available()) return;
+  void* const handle = dlopen(library().c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  REQUIRE(handle);
+  const auto threads = reinterpret_cast<int (*)()>(dlsym(handle, "openblas_get_num_threads"));
+  const auto kernels = reinterpret_cast<char* (*)()>(dlsym(handle, "openblas_get_corename"));
+  if (threads) CHECK(threads() == 1);
+  // What it falls back to where it does not know the CPU.
+  if (kernels && !std::getenv("OPENBLAS_CORETYPE") && cpu_capability() >= CpuCapability::Avx2)
+    CHECK(kernels() != std::string("Prescott"));
+}
 
 TEST_CASE("each routine is called with the arguments that Fortran expects, for each type") {
   if (!is_available()) return;
