@@ -3,11 +3,14 @@
 #ifndef SWITCHBOARD_OPS_LINALG_SOLVE_TRIANGLE_H_
 #define SWITCHBOARD_OPS_LINALG_SOLVE_TRIANGLE_H_
 
+#include <type_traits>
+
 #include "Eigen/Core"
 #include "switchboard/core/dtype_types.h"
 #include "switchboard/ops/cpu/gemm.h"
 #include "switchboard/ops/linalg/lapack/lapack.h"
 #include "switchboard/ops/linalg/matrix_batch.h"
+#include "switchboard/ops/linalg/triangles/triangle_block.h"
 
 namespace sb {
 
@@ -28,6 +31,17 @@ struct Triangle {
 // Solves A X = X in place, by a loop.
 template <class T>
 void solve_small_triangle(const Triangle<T>& a, int64_t n, int64_t columns, T* x, int64_t leading) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const int64_t row_step = a.transposed ? a.leading : 1, col_step = a.transposed ? 1 : a.leading;
+    const internal::TriangleBlock<T> block{a.data, row_step, col_step, a.upper, a.unit,
+                                           n,      columns,  x,        leading};
+    if constexpr (std::is_same_v<T, float>) {
+      (*internal::solve_triangle_block_float)(block);
+    } else {
+      (*internal::solve_triangle_block_double)(block);
+    }
+    return;
+  }
   if (lapack::is_available()) {
     lapack::trsm(a.transposed, a.upper, a.unit, n, columns, a.data, a.leading, x, leading);
     return;
@@ -56,7 +70,7 @@ void solve_small_triangle(const Triangle<T>& a, int64_t n, int64_t columns, T* x
 // The same by halves, so that most of the work is a product of matrices.
 template <class T>
 void solve_triangle(const Triangle<T>& a, int64_t n, int64_t columns, T* x, int64_t leading) {
-  constexpr int64_t kSmall = 16;
+  constexpr int64_t kSmall = internal::kTriangleBlock;
   if (n <= kSmall) return solve_small_triangle(a, n, columns, x, leading);
   const int64_t half = (n / 2 + kSmall - 1) / kSmall * kSmall, rest = n - half;
   const MatrixRef first{x, half, columns, 1, leading}, last{x + half, rest, columns, 1, leading};
