@@ -1,9 +1,12 @@
 #include "switchboard/ops/linalg/solve.h"
 
+#include <cmath>
+
 #include "catch2/catch.hpp"
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/indexing/triangles.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/linalg/factorizations.h"
 #include "switchboard/ops/linalg/products.h"
 #include "switchboard/ops/linalg/triangular.h"
@@ -105,6 +108,29 @@ TEST_CASE("triangular systems are solved from both sides, and read their triangl
   CHECK(linalg_solve_triangular(a, b, true).strides() == IntArrayRef{6, 1, 3});
   CHECK_THROWS_AS(linalg_solve_triangular(a, transpose(b, 0, 1), true), RuntimeError);
   CHECK_THROWS_AS(linalg_solve_triangular(b, b, true), RuntimeError);
+}
+
+TEST_CASE("triangles and systems of many blocks are solved, of every dtype") {
+  for (const DType dtype : {DType::Float64, DType::Complex128}) {
+    for (const int64_t n : {15, 16, 17, 50}) {
+      std::vector<double> values, sides;
+      for (int64_t i = 1; i <= n * n; ++i) values.push_back(std::sin(static_cast<double>(i * i)));
+      for (int64_t i = 1; i <= n * 11; ++i) sides.push_back(std::cos(static_cast<double>(i * i)));
+      const Tensor a =
+          to_dtype(tensor_of({n, n}, values, DType::Float64) + eye(n, DType::Float64) * n, dtype);
+      const Tensor b = to_dtype(tensor_of({n, 11}, sides, DType::Float64), dtype);
+      const auto check = [&](const Tensor& product) { check_close(real(product), real(b)); };
+      for (const bool upper : {false, true}) {
+        const Tensor triangle = upper ? triu(a) : tril(a);
+        check(matmul(triangle, linalg_solve_triangular(a, b, upper)));
+        check(matmul(transpose(triangle, 0, 1),
+                     linalg_solve_triangular(transpose(a, 0, 1), b, !upper)));
+      }
+      check(matmul(a, linalg_solve(a, b)));
+      check(matmul(transpose(a, 0, 1), linalg_solve(transpose(a, 0, 1), b)));
+      check(matmul(a, matmul(linalg_inv(a), b)));
+    }
+  }
 }
 
 TEST_CASE("Cholesky's factors solve and invert what they are factors of") {

@@ -28,24 +28,9 @@ struct Triangle {
   Triangle from(int64_t i) const { return {at(i, i), leading, transposed, upper, unit}; }
 };
 
-// Solves A X = X in place, by a loop.
+// Solve A X = X in place, by a loop. By Eigen only complex ones, where there is no BLAS.
 template <class T>
-void solve_small_triangle(const Triangle<T>& a, int64_t n, int64_t columns, T* x, int64_t leading) {
-  if constexpr (std::is_floating_point_v<T>) {
-    const int64_t row_step = a.transposed ? a.leading : 1, col_step = a.transposed ? 1 : a.leading;
-    const internal::TriangleBlock<T> block{a.data, row_step, col_step, a.upper, a.unit,
-                                           n,      columns,  x,        leading};
-    if constexpr (std::is_same_v<T, float>) {
-      (*internal::solve_triangle_block_float)(block);
-    } else {
-      (*internal::solve_triangle_block_double)(block);
-    }
-    return;
-  }
-  if (lapack::is_available()) {
-    lapack::trsm(a.transposed, a.upper, a.unit, n, columns, a.data, a.leading, x, leading);
-    return;
-  }
+void solve_by_eigen(const Triangle<T>& a, int64_t n, int64_t columns, T* x, int64_t leading) {
   using Stride = Eigen::OuterStride<>;
   const Eigen::Map<const ColumnMajor<T>, 0, Stride> stored(a.data, n, n, Stride(a.leading));
   Eigen::Map<ColumnMajor<T>, 0, Stride> solution(x, n, columns, Stride(leading));
@@ -64,6 +49,23 @@ void solve_small_triangle(const Triangle<T>& a, int64_t n, int64_t columns, T* x
     solve(stored.transpose());
   } else {
     solve(stored);
+  }
+}
+template <class T>
+void solve_small_triangle(const Triangle<T>& a, int64_t n, int64_t columns, T* x, int64_t leading) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const int64_t row_step = a.transposed ? a.leading : 1, col_step = a.transposed ? 1 : a.leading;
+    const internal::TriangleBlock<T> block{a.data, row_step, col_step, a.upper, a.unit,
+                                           n,      columns,  x,        leading};
+    if constexpr (std::is_same_v<T, float>) {
+      (*internal::solve_triangle_block_float)(block);
+    } else {
+      (*internal::solve_triangle_block_double)(block);
+    }
+  } else if (lapack::is_available()) {
+    lapack::trsm(a.transposed, a.upper, a.unit, n, columns, a.data, a.leading, x, leading);
+  } else {
+    solve_by_eigen(a, n, columns, x, leading);
   }
 }
 
