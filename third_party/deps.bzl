@@ -77,6 +77,15 @@ def switchboard_dependencies():
         build_file = Label("//third_party:libzip.BUILD"),
     )
     _maybe(
+        installed_package,
+        name = "libyaml",
+        package = "libyaml-dev",
+        module = "yaml-0.1",
+        headers = ["yaml.h"],
+        libraries = ["libyaml.so"],
+        build_file = Label("//third_party:libyaml.BUILD"),
+    )
+    _maybe(
         installed_folder,
         name = "random123",
         package = "librandom123-dev",

@@ -1,17 +1,14 @@
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_split.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/objects/callable.h"
-#include "switchboard/io/exported/compiled_graph.h"
-#include "switchboard/io/exported/node_step.h"
+#include "switchboard/io/exported/node_arguments.h"
 #include "switchboard/io/safetensors/quote.h"
 #include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/transforms/control_flow/cond.h"
@@ -20,8 +17,6 @@
 #include "switchboard/transforms/control_flow/while_loop.h"
 #include "switchboard/transforms/higher_order/hints_wrapper.h"
 #include "switchboard/transforms/higher_order/invoke_subgraph.h"
-#include "switchboard/transforms/higher_order/out_dtype.h"
-#include "switchboard/transforms/higher_order/print.h"
 #include "switchboard/transforms/higher_order/run_const_graph.h"
 #include "switchboard/transforms/higher_order/strict_mode.h"
 
@@ -29,115 +24,6 @@ namespace sb::io {
 namespace {
 
 using higher_order::BaseHop;
-
-// An argument of a higher-order operator, or an element of one that is a list.
-struct Operand {
-  std::optional<size_t> place;
-  IValue constant;
-
-  const IValue& in(absl::Span<const IValue> values) const {
-    return place ? values[*place] : constant;
-  }
-};
-using Operands = std::vector<Operand>;
-constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
-
-std::vector<IValue> values_of(const Operands& operands, absl::Span<const IValue> values) {
-  std::vector<IValue> list;
-  list.reserve(operands.size());
-  for (const Operand& operand : operands) list.push_back(operand.in(values));
-  return list;
-}
-
-// The arguments of a node, which go by their order.
-class Arguments {
- public:
-  Arguments(const Node& node, const Dispatcher& dispatcher, const Places& places)
-      : node_(node), dispatcher_(dispatcher), places_(places) {}
-
-  // They go by their order: names would say something else.
-  void expect(size_t least, size_t most) const {
-    SB_CHECK_TYPE(node_.inputs.size() >= least && node_.inputs.size() <= most, node_.target(),
-                  ": expected ", least, " to ", most, " arguments, the node has ",
-                  node_.inputs.size());
-    for (const NamedArgument& input : node_.inputs)
-      SB_CHECK_NOT_IMPLEMENTED(input.name.empty(), node_.target(), ": the named argument ",
-                               quote(input.name), " is not supported");
-  }
-
-  template <class T>
-  const T& get(size_t i, const char* what) const {
-    const T* const value = std::get_if<T>(&node_.inputs[i].value);
-    SB_CHECK_TYPE(value, node_.target(), ": argument ", i, ": expected ", what, ", got a ",
-                  kind_of(node_.inputs[i].value));
-    return *value;
-  }
-  const Dispatcher& dispatcher() const { return dispatcher_; }
-  const Places& places() const { return places_; }
-  bool is_none(size_t i) const { return std::holds_alternative<None>(node_.inputs[i].value); }
-
-  std::shared_ptr<const CompiledGraph> graph(size_t i) const {
-    return std::make_shared<const CompiledGraph>(*get<GraphRef>(i, "a graph").graph, dispatcher_);
-  }
-
-  // What an argument is in a run.
-  Operand operand(size_t i) const {
-    Operands operands = elements(node_.inputs[i].value, i);
-    SB_CHECK_TYPE(operands.size() == 1 && !is_list(i), node_.target(), ": argument ", i,
-                  ": expected one value, got a ", kind_of(node_.inputs[i].value));
-    return std::move(operands[0]);
-  }
-  // The same for the elements of a list.
-  Operands list(size_t i) const { return elements(node_.inputs[i].value, i); }
-  // The same for all arguments from the i-th on.
-  Operands rest(size_t i) const {
-    Operands operands;
-    for (; i < node_.inputs.size(); ++i) operands.push_back(operand(i));
-    return operands;
-  }
-
- private:
-  bool is_list(size_t i) const {
-    const Argument& value = node_.inputs[i].value;
-    return std::holds_alternative<TensorRefs>(value) || std::holds_alternative<SymInts>(value) ||
-           std::holds_alternative<std::vector<int64_t>>(value);
-  }
-
-  Operand named(const std::string& name) const { return {places_.at(name), {}}; }
-
-  Operands elements(const Argument& argument, size_t i) const {
-    Operands operands;
-    const auto visitor = [&]<class T>(const T& value) {
-      if constexpr (std::is_same_v<T, TensorRef> || std::is_same_v<T, SymRef>) {
-        operands.push_back(named(value.name));
-      } else if constexpr (std::is_same_v<T, TensorRefs>) {
-        for (const TensorRef& ref : value) operands.push_back(named(ref.name));
-      } else if constexpr (std::is_same_v<T, SymInts>) {
-        for (const auto& number : value) {
-          const auto* ref = std::get_if<SymRef>(&number);
-          operands.push_back(ref ? named(ref->name)
-                                 : Operand{std::nullopt, std::get<int64_t>(number)});
-        }
-      } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
-        for (const int64_t number : value) operands.push_back({std::nullopt, number});
-      } else if constexpr (std::is_same_v<T, None>) {
-        operands.push_back({});
-      } else if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, double> ||
-                           std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
-        operands.push_back({std::nullopt, value});
-      } else {
-        SB_THROW(NotImplementedError, node_.target(), ": argument ", i, ": a ", kind_of(argument),
-                 " is not supported");
-      }
-    };
-    std::visit(visitor, argument);
-    return operands;
-  }
-
-  const Node& node_;
-  const Dispatcher& dispatcher_;
-  const Places& places_;
-};
 
 // A graph as a function of tensors, as control flow takes it. Numbers among the operands stay what
 // they are in the call: they are bound here.
@@ -188,14 +74,6 @@ class GraphFunction {
   std::vector<bool> is_tensor_;
 };
 
-// The tensors among values, which control flow carries.
-IValue tensors_among(const std::vector<IValue>& values) {
-  std::vector<Tensor> tensors;
-  for (const IValue& value : values)
-    if (value.is_Tensor()) tensors.push_back(value.to_tensor());
-  return tensors;
-}
-
 std::vector<IValue> joined(std::vector<IValue> a, const std::vector<IValue>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -207,8 +85,6 @@ std::vector<IValue> elements_of(std::vector<IValue> results) {
   const TensorList tensors = results[0].to_tensor_list();
   return std::vector<IValue>(tensors.begin(), tensors.end());
 }
-
-using RunFunction = std::function<Stack(absl::Span<const IValue>, const RunContext&)>;
 
 class FunctionStep : public NodeStep {
  public:
@@ -352,38 +228,6 @@ RunFunction make_hints_wrapper(const Node& node, const Arguments& arguments) {
                      {std::vector<IValue>(), hints_value(hints)});
 }
 
-// out_dtype(operator, dtype, arguments...)
-RunFunction make_out_dtype(const Node& node, const Arguments& arguments) {
-  arguments.expect(2, kAnyNumber);
-  const std::string& target = arguments.get<OperatorRef>(0, "an operator").target;
-  const std::optional<std::string> name = operator_name(target);
-  SB_CHECK_NOT_IMPLEMENTED(name, node.target(), ": ", quote(target), " is no operator");
-  return [name = *name, dtype = arguments.get<DType>(1, "a dtype"), operands = arguments.rest(2)](
-             absl::Span<const IValue> values, const RunContext&) -> Stack {
-    return out_dtype_op()({name, dtype, values_of(operands, values)});
-  };
-}
-
-// print(format, values..., name=value...)
-RunFunction make_print(const Node& node, const Arguments& arguments) {
-  SB_CHECK_TYPE(!node.inputs.empty(), node.target(), ": expected a format");
-  Operands operands;
-  std::vector<std::pair<std::string, Operand>> named;
-  for (size_t i = 1; i < node.inputs.size(); ++i) {
-    if (node.inputs[i].name.empty())
-      operands.push_back(arguments.operand(i));
-    else
-      named.emplace_back(node.inputs[i].name, arguments.operand(i));
-  }
-  return [format = arguments.get<std::string>(0, "a string"), operands, named,
-          count = node.outputs.size()](absl::Span<const IValue> values, const RunContext&) {
-    std::vector<std::pair<std::string, IValue>> kwargs;
-    for (const auto& [name, operand] : named) kwargs.emplace_back(name, operand.in(values));
-    sb::print(format, values_of(operands, values), kwargs);
-    return Stack(count);
-  };
-}
-
 // wrap_with_set_grad_enabled(enabled, graph, operands...)
 RunFunction make_set_grad_enabled(const Node&, const Arguments& arguments) {
   arguments.expect(2, kAnyNumber);
@@ -415,48 +259,13 @@ RunFunction make_autocast(const Node& node, const Arguments& arguments) {
   };
 }
 
-// with_effects(token, operator, arguments...), whose first result is the next token. Nodes run in
-// their order, which is all that a token asks for.
-RunFunction make_with_effects(const Node& node, const Arguments& arguments) {
-  SB_CHECK_TYPE(node.inputs.size() >= 2, node.target(), ": expected 2 arguments at least, got ",
-                node.inputs.size());
-  const std::string& target = arguments.get<OperatorRef>(1, "an operator").target;
-  const std::optional<std::string> name = operator_name(target);
-  SB_CHECK_NOT_IMPLEMENTED(name, node.target(), ": ", quote(target), " is no operator");
-  const OperatorHandle op = arguments.dispatcher().find_op_or_throw(*name);
-  Node inner;
-  inner.op = op.schema().name.name;
-  inner.overload = op.schema().name.overload;
-  for (size_t i = 2; i < node.inputs.size(); ++i) {
-    NamedArgument argument = node.inputs[i];
-    if (argument.name.empty()) {
-      SB_CHECK_TYPE(i - 2 < op.schema().arguments.size(), node.target(), ": ", *name, " takes ",
-                    op.schema().arguments.size(), " arguments, the node has more");
-      argument.name = op.schema().arguments[i - 2].name;
-    }
-    inner.inputs.push_back(std::move(argument));
-  }
-  if (!op.schema().returns.empty() && !node.outputs.empty())
-    inner.outputs.assign(node.outputs.begin() + 1, node.outputs.end());
-  const std::shared_ptr<NodeStep> step = make_operator_step(inner, op, arguments.places());
-  const bool gives_nothing = op.schema().returns.empty();
-  for (size_t i = 1; gives_nothing && i < node.outputs.size(); ++i)
-    SB_CHECK_TYPE(std::holds_alternative<None>(node.outputs[i]), node.target(), ": ", *name,
-                  " gives nothing, the node names a ", kind_of(node.outputs[i]));
-  return [step, gives_nothing, count = node.outputs.size()](absl::Span<const IValue> values,
-                                                            const RunContext& context) {
-    Stack results = step->run(values, context);
-    results.insert(results.begin(), IValue());
-    if (gives_nothing) results.resize(count);
-    return results;
-  };
-}
-
 struct Maker {
   std::string_view op;
   RunFunction (*make)(const Node& node, const Arguments& arguments);
 };
 constexpr Maker kMakers[] = {
+    {"higher_order::auto_functionalized", make_auto_functionalized},
+    {"higher_order::auto_functionalized_v2", make_auto_functionalized},
     {"higher_order::cond", make_cond},
     {"higher_order::hints_wrapper", make_hints_wrapper},
     {"higher_order::invoke_subgraph", make_invoke_subgraph},
@@ -478,14 +287,6 @@ const Maker* find_maker(const std::string& op) {
 }
 
 }  // namespace
-
-std::optional<std::string> operator_name(std::string_view target) {
-  const std::vector<absl::string_view> parts = absl::StrSplit(to_absl(target), '.');
-  if (parts.size() != 5 || parts[0] != "torch" || parts[1] != "ops") return std::nullopt;
-  std::string name = str_cat(parts[2], "::", parts[3]);
-  if (parts[4] != "default") name += str_cat(".", parts[4]);
-  return name;
-}
 
 bool is_known_higher_order(const std::string& op) { return find_maker(op) != nullptr; }
 

@@ -287,5 +287,51 @@ TEST_CASE("effects come about in the order of the nodes, in functions too", "[io
   CHECK(demo.notes == std::vector<int64_t>{1, 2, 4, 1, 3, 4});
 }
 
+NamedArgument named(const char* name, Argument value) { return {name, std::move(value)}; }
+
+TEST_CASE("an operator that writes gives what it would write", "[io][higher_order]") {
+  Library library(Library::Kind::Def, "demo");
+  library.define("add_to(Tensor(a!) x, Tensor y, int n) -> ()");
+  library.impl("add_to", DispatchKey::CPU, [](const Tensor& x, const Tensor& y, int64_t n) {
+    *x.data<float>() += *y.data<float>() * static_cast<float>(n);
+  });
+  library.define("add_each(Tensor(a!)[] xs, int n) -> Tensor");
+  library.impl("add_each", DispatchKey::CPU, [](TensorList xs, int64_t n) {
+    for (const Tensor& x : xs) *x.data<float>() += static_cast<float>(n);
+    return number(-1);
+  });
+  const auto run_on = [](const Program& p, Tensor x, Tensor y) {
+    const float result = value_of(GraphRunner(p).run({x, y, int64_t{4}}, DeviceType::CPU)[0]);
+    CHECK(value_of(x) == 2);
+    return result;
+  };
+  const std::vector<Argument> inputs{TensorRef{"x"}, TensorRef{"y"}, SymRef{"n"}};
+  Node node = higher_order("higher_order::auto_functionalized_v2",
+                           {OperatorRef{"torch.ops.demo.add_to.default"}});
+  node.inputs.push_back(named("y", TensorRef{"y"}));
+  node.inputs.push_back(named("n", SymRef{"n"}));
+  node.inputs.push_back(named("_x_base_index", int64_t{0}));
+  node.inputs.push_back(named("_x_size", std::vector<int64_t>{}));
+  node.inputs.push_back(named("_x_stride", std::vector<int64_t>{}));
+  node.inputs.push_back(named("_x_storage_offset", int64_t{0}));
+  node.inputs.push_back(named("_all_bases", TensorRefs{{"x"}}));
+  node.outputs = {None(), TensorRef{"y2"}};
+  Program p = program(node, inputs);
+  p.graph.outputs = {TensorRef{"y2"}};
+  p.outputs = {{OutputKind::User, TensorRef{"y2"}, ""}};
+  CHECK(run_on(p, number(2), number(3)) == 14);
+
+  node = higher_order("higher_order::auto_functionalized",
+                      {OperatorRef{"torch.ops.demo.add_each.default"}});
+  node.inputs.push_back(named("xs", TensorRefs{{"y"}, {"x"}}));
+  node.inputs.push_back(named("n", SymRef{"n"}));
+  node.outputs = {TensorRef{"r"}, TensorRefs{{"new_y"}, {"y2"}}};
+  p.graph.nodes = {node};
+  CHECK(run_on(p, number(2), number(3)) == 6);
+
+  p.graph.nodes[0].inputs[0].value = OperatorRef{"torch.ops.demo.gone.default"};
+  CHECK_THAT(error_of([&] { GraphRunner runner(p); }), Contains("operator demo::gone, 1 time"));
+}
+
 }  // namespace
 }  // namespace sb::io

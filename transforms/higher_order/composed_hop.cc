@@ -20,7 +20,7 @@ class ComposedHopTarget final : public HigherOrderTarget {
                           const std::vector<std::shared_ptr<const Graph>>&) const override {
     return hop_.op()(std::move(arguments));
   }
-  bool is_impure() const override { return hop_.options().is_effect; }
+  bool is_impure() const override { return hop_.options().is_effect || hop_.options().has_effect; }
 
  private:
   const ComposedHop& hop_;
@@ -58,10 +58,13 @@ ComposedHop::ComposedHop(ComposedHopOptions options)
          },
          functionalize_routes())
       .release();
-  if (options_.is_effect)
-    op_->impl_mode<WithoutEffects>(
-           [](WithoutEffects&, DispatchKeySet, Stack* stack) { stack->clear(); })
-        .release();
+  op_->impl_mode<WithoutEffects>([this](WithoutEffects& mode, DispatchKeySet, Stack* stack) {
+       if (options_.is_effect) return stack->clear();
+       const Stack arguments = std::move(*stack);
+       const ModeGuard active(&mode);
+       *stack = options_.compose(arguments);
+     })
+      .release();
   AllHops<ComposedHop>::get().add(*this);
 }
 

@@ -20,6 +20,9 @@ struct ComposedHopOptions {
   // The call is there for its effect on the host, and gives nothing: it keeps its place among calls
   // with effects, and comes about neither on fake tensors nor in functions that are only traced.
   bool is_effect = false;
+  // The call gives results, and runs an operator with an effect: it keeps its place among those,
+  // and is never dead code.
+  bool has_effect = false;
 };
 
 // A HigherOrderOperator without functions, with a rule for every layer: on kernels it is what it is

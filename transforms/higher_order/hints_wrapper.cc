@@ -1,6 +1,7 @@
 #include "switchboard/transforms/higher_order/hints_wrapper.h"
 
 #include "switchboard/core/error.h"
+#include "switchboard/transforms/higher_order/named_values.h"
 
 namespace sb {
 namespace {
@@ -35,12 +36,7 @@ const higher_order::BaseHop& hints_wrapper_hop() {
   return *hop;
 }
 
-IValue hints_value(const Hints& hints) {
-  std::vector<IValue> pairs;
-  for (const auto& [name, value] : hints)
-    pairs.emplace_back(std::vector<IValue>{IValue(name), value});
-  return pairs;
-}
+IValue hints_value(const Hints& hints) { return higher_order::pairs_of(hints); }
 
 namespace {
 // So that it is found by its name from the start.

@@ -9,9 +9,12 @@
 #include "switchboard/core/print/tensor_print.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/inspect/call_text.h"
+#include "switchboard/transforms/higher_order/named_values.h"
 
 namespace sb {
 namespace {
+
+using higher_order::NamedValues;
 
 constexpr std::string_view kName = "higher_order::print";
 
@@ -23,7 +26,7 @@ std::string text_of(const IValue& value) {
 // Replaces the fields of a format.
 class Formatter {
  public:
-  Formatter(const std::vector<IValue>& args, const std::vector<IValue>& kwargs)
+  Formatter(const std::vector<IValue>& args, const NamedValues& kwargs)
       : args_(args), kwargs_(kwargs) {}
 
   std::string operator()(std::string_view format) {
@@ -61,32 +64,21 @@ class Formatter {
     }
     SB_CHECK_VALUE(field.find_first_of(":!.[") == std::string_view::npos, kName, ": format: '{",
                    field, "}': only places, without a format of the value, are known");
-    for (const IValue& pair : kwargs_)
-      if (pair.to_list()[0].to_string_view() == field) return pair.to_list()[1];
+    if (const IValue* const value = kwargs_.find(field)) return *value;
     SB_THROW(ValueError, kName, ": format: no value for '{", field, "}'");
   }
 
   const std::vector<IValue>& args_;
-  const std::vector<IValue>& kwargs_;
+  const NamedValues& kwargs_;
   std::optional<bool> by_number_;
   uint32_t next_ = 0;
 };
 
-std::vector<IValue> items_of(const IValue& list, std::string_view what) {
-  if (list.is_TensorList())
-    return std::vector<IValue>(list.to_tensor_list().begin(), list.to_tensor_list().end());
-  SB_CHECK_TYPE(list.is_List(), kName, ": ", what, ": expected a list, got ", list.tag_name());
-  return std::vector<IValue>(list.to_list().begin(), list.to_list().end());
-}
-
 std::vector<IValue> compose(const std::vector<IValue>& arguments) {
   SB_CHECK_TYPE(arguments[0].is_String(), kName, ": format: expected a string, got ",
                 arguments[0].tag_name());
-  const std::vector<IValue> args = items_of(arguments[1], "args");
-  const std::vector<IValue> kwargs = items_of(arguments[2], "kwargs");
-  for (const IValue& pair : kwargs)
-    SB_CHECK_TYPE(pair.is_List() && pair.to_list().size() == 2 && pair.to_list()[0].is_String(),
-                  kName, ": kwargs: expected pairs of a name and a value, got ", pair.to_string());
+  const std::vector<IValue> args = higher_order::items_of(kName, "args", arguments[1]);
+  const NamedValues kwargs(kName, "kwargs", arguments[2]);
   std::cout << Formatter(args, kwargs)(arguments[0].to_string_view()) << std::endl;
   return {};
 }
@@ -110,10 +102,7 @@ HigherOrderOperator& print_op() { return hop().op(); }
 
 void print(const std::string& format, std::vector<IValue> args,
            const std::vector<std::pair<std::string, IValue>>& kwargs) {
-  std::vector<IValue> pairs;
-  for (const auto& [name, value] : kwargs)
-    pairs.emplace_back(std::vector<IValue>{IValue(name), value});
-  print_op()({format, std::move(args), std::move(pairs)});
+  print_op()({format, std::move(args), higher_order::pairs_of(kwargs)});
 }
 
 }  // namespace sb

@@ -4,6 +4,7 @@
 
 #include "switchboard/transforms/higher_order/base_hop.h"
 
+#include <optional>
 #include <utility>
 
 #include "switchboard/transforms/control_flow/derivatives/branches.h"
@@ -37,6 +38,12 @@ IValue with_tensors(const IValue& value, const std::vector<IValue>& tensors, siz
     Tensors items;
     for (size_t i = 0; i < value.to_tensor_list().size(); ++i)
       items.push_back(tensors.at((*next)++).to_tensor());
+    return items;
+  }
+  if (value.is_OptionalTensorList()) {
+    std::vector<std::optional<Tensor>> items;
+    for (const std::optional<Tensor>& t : value.to_optional_tensor_list())
+      items.push_back(t ? std::optional(tensors.at((*next)++).to_tensor()) : std::nullopt);
     return items;
   }
   if (!value.is_List()) return value;

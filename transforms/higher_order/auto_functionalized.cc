@@ -1,0 +1,223 @@
+#include "switchboard/transforms/higher_order/auto_functionalized.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/objects/registration.h"
+#include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/control_flow/control_flow.h"
+#include "switchboard/transforms/higher_order/composed_hop.h"
+
+namespace sb {
+namespace {
+
+using higher_order::NamedValue;
+using higher_order::NamedValues;
+using Tensors = std::vector<Tensor>;
+
+constexpr std::string_view kName = "higher_order::auto_functionalized";
+constexpr std::string_view kNameV2 = "higher_order::auto_functionalized_v2";
+
+// Whether what the operator does to clones is all that it does to its arguments.
+bool can_be_functional(const OpOverload& op) {
+  const FunctionSchema& schema = op.schema();
+  if (!schema.is_mutable() || op.tags().has(Tag::inplace_view)) return false;
+  const auto written_tensors = [](const Argument& a) {
+    return !a.is_write() || a.type.has_tensor();
+  };
+  if (!std::ranges::all_of(schema.arguments, written_tensors)) return false;
+  const bool gives_what_it_writes = op.tags().has(Tag::inplace) || op.tags().has(Tag::out);
+  return std::ranges::all_of(schema.returns, [&](const Return& r) {
+    return r.type.has_tensor() && (!r.alias || gives_what_it_writes);
+  });
+}
+
+OpOverload operator_of(std::string_view who, const IValue& name) {
+  SB_CHECK_TYPE(name.is_String(), who, ": op: expected the name of an operator, got ",
+                name.tag_name());
+  OpOverload op = lookup_op(std::string(name.to_string_view()));
+  SB_CHECK(can_be_functional(op), who,
+           ": op: expected an operator that writes to tensors, not to their shapes, and gives new "
+           "ones or is tagged inplace or out, got ",
+           op.schema().to_string());
+  return op;
+}
+
+void append(const IValue& value, std::vector<IValue>* tensors) {
+  value.for_each_tensor([&](const Tensor& t) { tensors->emplace_back(t); });
+}
+
+// What the operator gives, its tensors one by one.
+std::vector<IValue> call(const OpOverload& op, std::vector<NamedValue> arguments) {
+  std::vector<IValue> tensors;
+  for (const IValue& result : op.call({}, std::move(arguments))) append(result, &tensors);
+  return tensors;
+}
+
+// A copy of a tensor and of the memory before it: views lie in it as in the tensor's own.
+Tensor clone_memory(const Tensor& t) {
+  const SymInt offset = t.sym_storage_offset();
+  if (t.is_contiguous() && offset == 0) return clone(t);
+  SymInt length = offset;
+  if (t.sym_numel() != 0) {
+    length = length + 1;
+    for (int64_t d = 0; d < t.dim(); ++d) length = length + (t.sym_size(d) - 1) * t.sym_stride(d);
+  }
+  const Tensor memory = as_strided(t, std::vector<SymInt>{length}, {1}, SymInt(0));
+  return as_strided(clone(memory), t.sym_sizes(), t.sym_strides(), offset);
+}
+
+IValue clone_each(const IValue& value) {
+  if (value.is_Tensor()) return clone_memory(value.to_tensor());
+  if (value.is_TensorList()) {
+    Tensors clones;
+    for (const Tensor& t : value.to_tensor_list()) clones.push_back(clone_memory(t));
+    return clones;
+  }
+  if (!value.is_List()) return value;  // None
+  std::vector<IValue> clones;
+  for (const IValue& item : value.to_list()) clones.push_back(clone_each(item));
+  return clones;
+}
+
+std::vector<IValue> compose(const std::vector<IValue>& arguments) {
+  const OpOverload op = operator_of(kName, arguments[0]);
+  NamedValues kwargs(kName, "kwargs", arguments[1]);
+  std::vector<NamedValue> written;
+  std::vector<IValue> clones;
+  for (const Argument& argument : op.schema().arguments) {
+    if (!argument.is_write()) continue;
+    written.emplace_back(argument.name, clone_each(kwargs.expect(argument.name)));
+    append(written.back().second, &clones);
+  }
+  std::vector<NamedValue> all = std::move(kwargs).rest();
+  all.insert(all.end(), written.begin(), written.end());
+  std::vector<IValue> results = call(op, std::move(all));
+  results.insert(results.end(), clones.begin(), clones.end());
+  return results;
+}
+
+std::vector<SymInt> sym_ints_of(const IValue& list) {
+  if (!list.is_List()) {
+    const SymIntArrayRef numbers = list.to_sym_int_list();
+    return {numbers.begin(), numbers.end()};
+  }
+  std::vector<SymInt> numbers;
+  for (const IValue& item : list.to_list()) numbers.push_back(item.to_sym_int());
+  return numbers;
+}
+
+// The views of bases that arguments are.
+class Views {
+ public:
+  Views(NamedValues* kwargs, const Tensors& bases) : kwargs_(*kwargs), bases_(bases) {}
+
+  IValue of(const Argument& argument) {
+    const std::string prefix = str_cat("_", argument.name);
+    if (!argument.type.is_list()) return one(prefix);
+    const IValue length = kwargs_.expect(str_cat(prefix, "_length"));
+    if (length.is_None()) return length;
+    std::vector<IValue> views;
+    for (int64_t i = 0; i < length.to_int(); ++i) views.push_back(one(str_cat(prefix, "_", i)));
+    return views;
+  }
+
+ private:
+  IValue one(const std::string& prefix) {
+    const IValue index = kwargs_.expect(prefix + "_base_index");
+    if (index.is_None()) return index;
+    const int64_t i = index.to_int(), count = static_cast<int64_t>(bases_.size());
+    SB_CHECK_INDEX(0 <= i && i < count, kNameV2, ": kwargs: '", prefix,
+                   "_base_index': expected the place of one of ", count, " bases, got ", i);
+    const Tensor& base = bases_[static_cast<size_t>(i)];
+    if (kwargs_.take(prefix + "_alias")) return alias(base);
+    if (const std::optional<IValue> offset = kwargs_.take(prefix + "_storage_offset")) {
+      const std::vector<SymInt> size = sym_ints_of(kwargs_.expect(prefix + "_size"));
+      const std::vector<SymInt> stride = sym_ints_of(kwargs_.expect(prefix + "_stride"));
+      return as_strided(base, size, stride, offset->to_sym_int());
+    }
+    if (const std::optional<IValue> dim = kwargs_.take(prefix + "_slice_dim")) {
+      const SymInt start = kwargs_.expect(prefix + "_slice_start").to_sym_int();
+      return slice(base, dim->to_int(), start, kwargs_.expect(prefix + "_slice_end").to_sym_int());
+    }
+    return base;
+  }
+
+  NamedValues& kwargs_;
+  const Tensors& bases_;
+};
+
+// What an operator that is tagged out is given to write to.
+Tensor empty_out(NamedValues* kwargs, const std::string& name) {
+  const std::string prefix = str_cat("_", name);
+  const std::vector<SymInt> size = sym_ints_of(kwargs->expect(prefix + "_size"));
+  const std::vector<SymInt> stride = sym_ints_of(kwargs->expect(prefix + "_stride"));
+  const DType dtype = kwargs->expect(prefix + "_dtype").to_dtype();
+  const Device device = kwargs->expect(prefix + "_device").to_device();
+  return empty_strided(size, stride, dtype, std::nullopt, device);
+}
+
+std::vector<IValue> compose_v2(const std::vector<IValue>& arguments) {
+  const OpOverload op = operator_of(kNameV2, arguments[0]);
+  NamedValues kwargs(kNameV2, "kwargs", arguments[1]);
+  const Tensors given = control_flow::tensors_of(kNameV2, "_all_bases", arguments[2]);
+  const bool is_out = op.tags().has(Tag::out);
+  SB_CHECK(!is_out || given.empty(), kNameV2, ": _all_bases: expected none for ", op.name(),
+           ", which is tagged out, got ", given.size());
+  Tensors bases;
+  for (const Tensor& base : given) bases.push_back(clone_memory(base));
+  Views views(&kwargs, bases);
+  std::vector<NamedValue> written;
+  for (const Argument& argument : op.schema().arguments)
+    if (argument.is_write())
+      written.emplace_back(argument.name,
+                           is_out ? empty_out(&kwargs, argument.name) : views.of(argument));
+  std::vector<NamedValue> all = std::move(kwargs).rest();
+  all.insert(all.end(), written.begin(), written.end());
+  std::vector<IValue> results = call(op, std::move(all));
+  results.insert(results.end(), bases.begin(), bases.end());
+  return results;
+}
+
+const higher_order::ComposedHop& hop() {
+  // Never destroyed: calls may come while the program ends.
+  static const auto* const hop = new higher_order::ComposedHop(
+      {.name = "auto_functionalized", .parameters = {"op", "kwargs"}, .compose = compose});
+  return *hop;
+}
+const higher_order::ComposedHop& hop_v2() {
+  static const auto* const hop =
+      new higher_order::ComposedHop({.name = "auto_functionalized_v2",
+                                     .parameters = {"op", "kwargs", "_all_bases"},
+                                     .compose = compose_v2});
+  return *hop;
+}
+
+// So that they are found by their names from the start.
+[[maybe_unused]] const auto& at_start = hop();
+[[maybe_unused]] const auto& v2_at_start = hop_v2();
+
+}  // namespace
+
+HigherOrderOperator& auto_functionalized_op() { return hop().op(); }
+HigherOrderOperator& auto_functionalized_v2_op() { return hop_v2().op(); }
+
+std::vector<Tensor> auto_functionalized(const std::string& op,
+                                        const std::vector<NamedValue>& kwargs) {
+  return control_flow::tensors_of(kName, "results",
+                                  auto_functionalized_op()({op, higher_order::pairs_of(kwargs)}));
+}
+
+std::vector<Tensor> auto_functionalized_v2(const std::string& op,
+                                           const std::vector<NamedValue>& kwargs,
+                                           std::vector<Tensor> all_bases) {
+  return control_flow::tensors_of(
+      kNameV2, "results",
+      auto_functionalized_v2_op()({op, higher_order::pairs_of(kwargs), std::move(all_bases)}));
+}
+
+}  // namespace sb

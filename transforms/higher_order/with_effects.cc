@@ -1,0 +1,67 @@
+#include "switchboard/transforms/higher_order/with_effects.h"
+
+#include <algorithm>
+
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/objects/registration.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/transforms/control_flow/control_flow.h"
+#include "switchboard/transforms/higher_order/composed_hop.h"
+
+namespace sb {
+namespace {
+
+constexpr std::string_view kName = "higher_order::with_effects";
+
+bool aliases(const FunctionSchema& schema) {
+  const auto has_alias = [](const auto& argument) { return argument.alias.has_value(); };
+  return std::ranges::any_of(schema.arguments, has_alias) ||
+         std::ranges::any_of(schema.returns, has_alias);
+}
+
+std::vector<IValue> compose(const std::vector<IValue>& arguments) {
+  SB_CHECK_TYPE(arguments[0].is_Tensor(), kName, ": token: expected a tensor, got ",
+                arguments[0].tag_name());
+  SB_CHECK_TYPE(arguments[1].is_String(), kName, ": op: expected the name of an operator, got ",
+                arguments[1].tag_name());
+  const OpOverload op = lookup_op(std::string(arguments[1].to_string_view()));
+  SB_CHECK(!aliases(op.schema()), kName,
+           ": op: expected one that neither writes to its arguments nor gives views of them, got ",
+           op.schema().to_string());
+  higher_order::NamedValues kwargs(kName, "kwargs", arguments[3]);
+  std::vector<IValue> results{empty({0})};
+  for (const IValue& result :
+       op.call(higher_order::items_of(kName, "args", arguments[2]), std::move(kwargs).rest()))
+    result.for_each_tensor([&](const Tensor& t) { results.emplace_back(t); });
+  return results;
+}
+
+const higher_order::ComposedHop& hop() {
+  // Never destroyed: calls may come while the program ends.
+  static const auto* const hop =
+      new higher_order::ComposedHop({.name = "with_effects",
+                                     .parameters = {"token", "op", "args", "kwargs"},
+                                     .compose = compose,
+                                     .has_effect = true});
+  return *hop;
+}
+
+// So that it is found by its name from the start.
+[[maybe_unused]] const auto& with_effects_at_start = hop();
+
+}  // namespace
+
+HigherOrderOperator& with_effects_op() { return hop().op(); }
+
+std::pair<Tensor, std::vector<Tensor>> with_effects(
+    const Tensor& token, const std::string& op, std::vector<IValue> args,
+    const std::vector<higher_order::NamedValue>& kwargs) {
+  std::vector<Tensor> results = control_flow::tensors_of(
+      kName, "results",
+      with_effects_op()({token, op, std::move(args), higher_order::pairs_of(kwargs)}));
+  Tensor next = results.at(0);
+  results.erase(results.begin());
+  return {std::move(next), std::move(results)};
+}
+
+}  // namespace sb
