@@ -110,6 +110,40 @@ std::string explanation_json(const HigherOrderExplanation& e) {
                   {"path", path_json(e.path, 0)}});
 }
 
+std::string dump_json(const TableDump& dump) {
+  Json operators = Json::array();
+  for (const auto& [name, op] : dump) {
+    Json slots = Json::array();
+    for (const auto& [key, slot] : op.slots)
+      slots.push_back({{"key", to_string(key)},
+                       {"rule", to_string(slot.rule)},
+                       {"source", to_string(slot.source)},
+                       {"kernel", slot.place.empty() ? Json() : Json(slot.place)},
+                       {"fallthrough", slot.content == DumpedSlot::Content::Fallthrough}});
+    operators.push_back({{"operator", name}, {"schema", op.schema}, {"slots", std::move(slots)}});
+  }
+  return to_text(operators);
+}
+
+std::string diff_json(const TableDiff& diff) {
+  Json changed = Json::array();
+  for (const OpChange& op : diff.changed) {
+    Json slots = Json::array();
+    for (const SlotChange& slot : op.slots) {
+      Json keys = Json::array();
+      for (const DispatchKey key : slot.keys) keys.push_back(to_string(key));
+      slots.push_back({{"keys", std::move(keys)}, {"before", slot.before}, {"after", slot.after}});
+    }
+    Json schema;
+    if (!op.schema_before.empty())
+      schema = {{"before", op.schema_before}, {"after", op.schema_after}};
+    changed.push_back(
+        {{"operator", op.op}, {"schema", std::move(schema)}, {"slots", std::move(slots)}});
+  }
+  return to_text(
+      {{"removed", diff.removed}, {"added", diff.added}, {"changed", std::move(changed)}});
+}
+
 std::string signatures_json(const std::vector<std::string>& signatures) {
   Json list = Json::array();
   for (const std::string& signature : signatures)

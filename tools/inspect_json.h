@@ -1,4 +1,5 @@
-// What the inspector knows, as JSON: `sb table --json`, `sb explain --json`, `sb ops --json`.
+// What the inspector knows, as JSON: `sb table --json`, `sb explain --json`, `sb ops --json`,
+// `sb dump --json`, `sb diff --json` of dumps.
 
 #ifndef SWITCHBOARD_TOOLS_INSPECT_JSON_H_
 #define SWITCHBOARD_TOOLS_INSPECT_JSON_H_
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "switchboard/dispatch/inspect/inspector.h"
+#include "switchboard/dispatch/inspect/table_dump.h"
 #include "switchboard/dispatch/objects/inspect_higher_order.h"
 
 namespace sb::tools {
@@ -21,6 +23,11 @@ std::string table_json(const HigherOrderOperator& op);
 // each with its verdict, below: the same}.
 std::string explanation_json(const Explanation& explanation);
 std::string explanation_json(const HigherOrderExplanation& explanation);
+// A list of {operator, schema, slots}: what table_json() says of each, without reasons.
+std::string dump_json(const TableDump& dump);
+// {removed, added: schemas, changed: a list of {operator, schema: {before, after} or null, slots: a
+// list of {keys, before, after}}}.
+std::string diff_json(const TableDiff& diff);
 // Lists of {operator, schema}, from lines "aten::f(Tensor self) -> Tensor".
 std::string signatures_json(const std::vector<std::string>& signatures);
 

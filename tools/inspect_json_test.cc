@@ -4,6 +4,7 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/io/safetensors/json_document.h"
+#include "switchboard/tools/dump_commands.h"
 #include "switchboard/tools/inspect_commands.h"
 
 namespace sb::tools {
@@ -43,6 +44,36 @@ TEST_CASE("operators are listed as JSON", "[tools][json]") {
   const auto ops = json.root().elements();
   REQUIRE_FALSE(ops.empty());
   CHECK(ops[0].at("operator").to_string() == "aten::mm");
+}
+
+TEST_CASE("all tables are dumped as JSON, higher-order operators too", "[tools][json]") {
+  const auto json = run(dump_spec(), dump_command, {});
+  size_t found = 0;
+  for (const io::JsonValue& op : json.root().elements()) {
+    const std::string name = op.at("operator").to_string();
+    if (name != "aten::relu" && name != "higher_order::cond") continue;
+    ++found;
+    CHECK_FALSE(op.at("schema").to_string().empty());
+    CHECK_FALSE(op.at("slots").elements().empty());
+  }
+  CHECK(found == 2);
+}
+
+TEST_CASE("what changed between dumps is JSON with what was there before", "[tools][json]") {
+  TableDump before, after;
+  dump_higher_order_ops(&before);
+  after = before;
+  after.erase("higher_order::cond");
+  after["higher_order::scan"].slots.clear();
+  const auto json = io::JsonDocument::parse(diff_json(diff_tables(before, after)), "diff");
+  CHECK(json.root().at("removed").elements().size() == 1);
+  CHECK(json.root().at("added").elements().empty());
+  const auto changed = json.root().at("changed").elements();
+  REQUIRE(changed.size() == 1);
+  CHECK(changed[0].at("operator").to_string() == "higher_order::scan");
+  const io::JsonValue slot = changed[0].at("slots").elements().at(0);
+  CHECK_FALSE(slot.at("keys").elements().empty());
+  CHECK(slot.at("after").to_string() == "nothing");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "switchboard/transforms/control_flow/map.h"
 #include "switchboard/transforms/control_flow/scan.h"
 #include "switchboard/transforms/control_flow/while_loop.h"
+#include "switchboard/transforms/higher_order/foreach_map.h"
 #include "switchboard/transforms/higher_order/hints_wrapper.h"
 #include "switchboard/transforms/higher_order/invoke_subgraph.h"
 #include "switchboard/transforms/higher_order/run_const_graph.h"
@@ -118,24 +119,30 @@ RunFunction make_cond(const Node& node, const Arguments& arguments) {
   };
 }
 
-// while_loop(cond_graph, body_graph, carried, additional)
-RunFunction make_while_loop(const Node& node, const Arguments& arguments) {
+// while_loop(cond_graph, body_graph, carried, additional), and while_loop_stack_output
+RunFunction make_loop(const HigherOrderOperator& op, const Node& node, const Arguments& arguments) {
   arguments.expect(3, 4);
   const GraphFunction condition(arguments.graph(0), node.target());
   const GraphFunction body(arguments.graph(1), node.target());
-  return [op = node.target(), condition, body, carried = arguments.list(2),
+  return [&op, target = node.target(), condition, body, carried = arguments.list(2),
           additional = node.inputs.size() > 3 ? arguments.list(3) : Operands()](
              absl::Span<const IValue> values, const RunContext& context) {
     const std::vector<IValue> state = values_of(carried, values);
     for (const IValue& value : state)
-      SB_CHECK_NOT_IMPLEMENTED(value.is_Tensor(), op, ": carried numbers are not supported, got ",
-                               value.to_string());
+      SB_CHECK_NOT_IMPLEMENTED(value.is_Tensor(), target,
+                               ": carried numbers are not supported, got ", value.to_string());
     const std::vector<IValue> more = values_of(additional, values);
     const std::vector<IValue> inputs = joined(state, more);
-    return body.results(elements_of(
-        while_loop_op()({condition.callable(inputs, context), body.callable(inputs, context),
-                         tensors_among(state), tensors_among(more)})));
+    return body.results(
+        elements_of(op({condition.callable(inputs, context), body.callable(inputs, context),
+                        tensors_among(state), tensors_among(more)})));
   };
+}
+RunFunction make_while_loop(const Node& node, const Arguments& arguments) {
+  return make_loop(while_loop_op(), node, arguments);
+}
+RunFunction make_stack_output(const Node& node, const Arguments& arguments) {
+  return make_loop(while_loop_stack_output_op(), node, arguments);
 }
 
 // map_impl(graph, xs, args)
@@ -198,6 +205,12 @@ RunFunction make_invoke_subgraph(const Node& node, const Arguments& arguments) {
   const IValue identifier =
       arguments.is_none(1) ? IValue() : IValue(arguments.get<std::string>(1, "a string"));
   return make_region(invoke_subgraph_hop(), node, arguments, arguments.rest(2), {identifier});
+}
+
+// foreach_map(graph, operands...)
+RunFunction make_foreach_map(const Node& node, const Arguments& arguments) {
+  arguments.expect(1, kAnyNumber);
+  return make_region(foreach_map_hop(), node, arguments, arguments.rest(1), {});
 }
 
 // A named argument's value, where it is a constant.
@@ -267,6 +280,7 @@ constexpr Maker kMakers[] = {
     {"higher_order::auto_functionalized", make_auto_functionalized},
     {"higher_order::auto_functionalized_v2", make_auto_functionalized},
     {"higher_order::cond", make_cond},
+    {"higher_order::foreach_map", make_foreach_map},
     {"higher_order::hints_wrapper", make_hints_wrapper},
     {"higher_order::invoke_subgraph", make_invoke_subgraph},
     {"higher_order::map_impl", make_map},
@@ -276,6 +290,7 @@ constexpr Maker kMakers[] = {
     {"higher_order::scan", make_scan},
     {"higher_order::strict_mode", make_strict_mode},
     {"higher_order::while_loop", make_while_loop},
+    {"higher_order::while_loop_stack_output", make_stack_output},
     {"higher_order::with_effects", make_with_effects},
     {"higher_order::wrap_with_autocast", make_autocast},
     {"higher_order::wrap_with_set_grad_enabled", make_set_grad_enabled},

@@ -126,6 +126,23 @@ TEST_CASE("while_loop carries its tensors until the condition fails", "[io][high
   CHECK(run(p, demo, {number(0)}) == 6);
 }
 
+TEST_CASE("the steps of a loop are stacked", "[io][higher_order]") {
+  const Demo demo;
+  const Program p = program(
+      higher_order("higher_order::while_loop_stack_output",
+                   {graph("cond", {TensorRef{"i"}},
+                          {call("demo::under", {{"self", TensorRef{"i"}}, {"n", int64_t{5}}}, "t")},
+                          TensorRef{"t"}),
+                    graph("body", {TensorRef{"i"}}, {plus("i", int64_t{2}, "j")}, TensorRef{"j"}),
+                    TensorRefs{{"x"}}, TensorRefs{}}),
+      {TensorRef{"x"}});
+  const Tensor steps =
+      GraphRunner(p, demo.dispatcher).run({number(0)}, DeviceType::CPU)[0].to_tensor();
+  REQUIRE(steps.numel() == 3);
+  CHECK(steps.data<float>()[0] == 2);
+  CHECK(steps.data<float>()[2] == 6);
+}
+
 TEST_CASE("a region without gradients is one", "[io][higher_order]") {
   const Demo demo;
   const Program p = program(
@@ -150,6 +167,7 @@ TEST_CASE("a region calls its graph, with the numbers that it is given", "[io][h
   const SymInts operands{SymRef{"x"}, SymRef{"n"}};
   check(higher_order("higher_order::strict_mode", {body, operands}));
   check(higher_order("higher_order::run_const_graph", {body, operands}));
+  check(higher_order("higher_order::foreach_map", {body, TensorRef{"x"}, SymRef{"n"}}));
   check(higher_order("higher_order::invoke_subgraph",
                      {body, std::string("subgraph_0"), TensorRef{"x"}, SymRef{"n"}}));
   const auto dict = [](std::vector<NamedArgument> items) {

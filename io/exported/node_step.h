@@ -64,7 +64,8 @@ IValue ivalue_of(const SymValue& value);
 // A function of numbers: see sym_function.h.
 std::unique_ptr<NodeStep> make_sym_function_step(const Node& node, const Places& places);
 // A higher-order operator: cond, while_loop, map_impl, scan, a call with an effect, print,
-// out_dtype or a region. Throws NotImplementedError, naming it, for any other.
+// out_dtype, an operator that writes, or a region. Throws NotImplementedError, naming it, for any
+// other.
 std::unique_ptr<NodeStep> make_higher_order_step(const Node& node, const Dispatcher& dispatcher,
                                                  const Places& places);
 // Whether make_higher_order_step knows "higher_order::cond".
