@@ -192,6 +192,16 @@ TEST_CASE("what cannot be called so is refused by name") {
                auto_functionalized("writers::add_times", {{"x", x}, {"x", x}});
              }),
              Contains("ValueError") && Contains("'x' is given twice"));
+  CHECK_THAT(
+      message([&] {
+        auto_functionalized("writers::add_all",
+                            {{"xs", Tensors{x, slice(x, 0, 0, 1)}}, {"z", IValue()}, {"y", x}});
+      }),
+      Contains("RuntimeError: higher_order::auto_functionalized: 'xs' and 'xs' share memory"));
+  CHECK_THAT(message([&] {
+               auto_functionalized_v2("writers::double_", {{"_x_base_index", 0}}, {x, alias(x)});
+             }),
+             Contains("RuntimeError") && Contains("base 0 and base 1 share memory"));
 }
 
 }  // namespace

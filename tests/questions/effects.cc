@@ -13,6 +13,7 @@
 #include "switchboard/transforms/functionalization/functionalize.h"
 #include "switchboard/transforms/higher_order/derivatives/checkpoint.h"
 #include "switchboard/transforms/higher_order/print.h"
+#include "switchboard/transforms/higher_order/with_effects.h"
 
 namespace sb::questions {
 namespace {
@@ -202,6 +203,30 @@ SB_QUESTION("An operator with an effect gets fake tensors. Does it come about?",
 
 SB_QUESTION("print() is given a format with a place that has no value?", .both = "IndexError.") {
   CHECK_THAT(error_of([] { sb::print("{} and {}", {1}); }), StartsWith("IndexError"));
+}
+
+SB_QUESTION("with_effects calls an operator, nobody uses its token, and it is traced. Where is it?",
+            .pytorch = "It ran, and the graph of make_fx does not have it, without a word.",
+            .here = "In the graph, which has the effect whenever it runs.",
+            .better = "What a program does, its graph does.") {
+  Notes notes;
+  Graph graph = trace(
+      [](const Tensors& in) {
+        with_effects(empty({0}), "q::note", {in[0]});
+        return Tensors{in[0] * 3};
+      },
+      {numbers({1})});
+  graph.eliminate_dead_code();
+  CHECK(notes.take() == "1 ");
+  graph.run({numbers({2})});
+  CHECK(notes.take() == "2 ");
+}
+
+SB_QUESTION("with_effects is given an operator that writes to its argument?",
+            .both = "It is refused: what is written is not among the results.") {
+  const CustomOp op = custom_op("q::write", "(Tensor(a!) x) -> ()", [](const Tensor&) {});
+  CHECK_THAT(error_of([] { with_effects(empty({0}), "q::write", {numbers({1})}); }),
+             StartsWith("RuntimeError"));
 }
 
 }  // namespace

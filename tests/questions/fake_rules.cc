@@ -4,8 +4,12 @@
 
 #include "switchboard/custom_ops/custom_op.h"
 #include "switchboard/custom_ops/opcheck/opcheck.h"
+#include "switchboard/dispatch/objects/registration.h"
+#include "switchboard/fake/fake_profile.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/fake/register_fake.h"
+#include "switchboard/fake/symbolic/shape_env.h"
+#include "switchboard/io/op_profiles/op_profiles.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/cat.h"
@@ -204,6 +208,24 @@ SB_QUESTION("A fake tensor of a device that is not here, and one of the CPU, are
              }),
              Contains("cuda:5") && Contains("cpu"));
   CHECK((x + fake.from_tensor(integer(1))).device() == Device("cuda:5"));
+}
+
+SB_QUESTION(
+    "A profile of an operator that takes a number, too, is saved and read again. Does a call fit "
+    "it?",
+    .pytorch = "No: IndexError, as the file does not say which argument had no tensor.",
+    .here = "Yes: the schema says which arguments are tensors.",
+    .better = "What was saved is what is read.") {
+  Library m(Library::Kind::Def, "q");
+  m.define("f(int n, Tensor x) -> Tensor");
+  const TensorProfile vector{1}, matrix{2};
+  const io::OpProfiles profiles{{"q::f", {{{{}, {vector}}, {{matrix}}}}}};
+  const io::OpProfiles read =
+      io::read_profiles_from_yaml(io::generate_yaml_from_profiles(profiles));
+  CHECK(read == profiles);
+  const RegistrationHandle rules = unsafe_generate_fake_kernels(read);
+  FakeTensorMode fake({.shape_env = ShapeEnv::create()});
+  CHECK(call(lookup_op("q::f"), 3, fake.from_tensor(numbers({1}))).dim() == 2);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "switchboard/transforms/control_flow/switch.h"
 #include "switchboard/transforms/control_flow/while_loop.h"
 #include "switchboard/transforms/functionalization/functionalize.h"
+#include "switchboard/transforms/higher_order/auto_functionalized.h"
 #include "switchboard/transforms/higher_order/hints_wrapper.h"
 #include "switchboard/transforms/higher_order/invoke_subgraph.h"
 #include "switchboard/transforms/higher_order/out_dtype.h"
@@ -590,6 +591,45 @@ SB_QUESTION("run_with_rng_state is given a state that is none?", .both = "An err
                run_with_rng_state(numbers({1, 2, 3}), "aten::rand", {std::vector<int64_t>{2}});
              }),
              Contains("Error: "));
+}
+
+// q::two(x, y), which adds 1 to x and multiplies y by 10.
+struct Two {
+  Library m{Library::Kind::Def, "q"};
+  Two() {
+    m.define("two(Tensor(a!) x, Tensor(b!) y) -> ()");
+    m.impl("two", K::CompositeExplicitAutograd, [](const Tensor& x, const Tensor& y) {
+      x += 1;
+      y *= 10;
+    });
+  }
+};
+
+SB_QUESTION(
+    "auto_functionalized is given one tensor for two arguments that the operator writes to. What "
+    "does it give?",
+    .pytorch =
+        "Two clones, each with one of the writes: that they were one is lost without a word.",
+    .here = "RuntimeError that names both, and the way to say that they are one.",
+    .better = "An alias is not lost in silence.") {
+  const Two two;
+  const Tensor x = numbers({1, 2});
+  CHECK_THAT(
+      error_of([&] {
+        auto_functionalized("q::two", {{"x", x}, {"y", x}});
+      }),
+      StartsWith("RuntimeError: higher_order::auto_functionalized: 'x' and 'y' share memory"));
+}
+
+SB_QUESTION("And auto_functionalized_v2, where both are views of one base?",
+            .both = "One new base, with both writes; the tensor itself stays as it was.") {
+  const Two two;
+  const Tensor x = numbers({1, 2});
+  const Tensors results =
+      auto_functionalized_v2("q::two", {{"_x_base_index", 0}, {"_y_base_index", 0}}, {x});
+  REQUIRE(results.size() == 1);
+  CHECK(values_of(results[0]) == Values{20, 30});
+  CHECK(values_of(x) == Values{1, 2});
 }
 
 }  // namespace

@@ -71,6 +71,17 @@ Tensor clone_memory(const Tensor& t) {
   return as_strided(clone(memory), t.sym_sizes(), t.sym_strides(), offset);
 }
 
+// Clones do not share memory: what is written to one of two tensors that do would be missing in the
+// other.
+void check_apart(std::string_view who, const std::vector<std::pair<std::string, Tensor>>& tensors) {
+  for (size_t i = 0; i < tensors.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      SB_CHECK(!tensors[i].second.is_alias_of(tensors[k].second), who, ": ", tensors[k].first,
+               " and ", tensors[i].first,
+               " share memory, which clones of them would not; expected views of one base "
+               "(auto_functionalized_v2)");
+}
+
 IValue clone_each(const IValue& value) {
   if (value.is_Tensor()) return clone_memory(value.to_tensor());
   if (value.is_TensorList()) {
@@ -89,11 +100,16 @@ std::vector<IValue> compose(const std::vector<IValue>& arguments) {
   NamedValues kwargs(kName, "kwargs", arguments[1]);
   std::vector<NamedValue> written;
   std::vector<IValue> clones;
+  std::vector<std::pair<std::string, Tensor>> given;
   for (const Argument& argument : op.schema().arguments) {
     if (!argument.is_write()) continue;
-    written.emplace_back(argument.name, clone_each(kwargs.expect(argument.name)));
+    const IValue value = kwargs.expect(argument.name);
+    value.for_each_tensor(
+        [&](const Tensor& t) { given.emplace_back(str_cat("'", argument.name, "'"), t); });
+    written.emplace_back(argument.name, clone_each(value));
     append(written.back().second, &clones);
   }
+  check_apart(kName, given);
   std::vector<NamedValue> all = std::move(kwargs).rest();
   all.insert(all.end(), written.begin(), written.end());
   std::vector<IValue> results = call(op, std::move(all));
@@ -169,7 +185,12 @@ std::vector<IValue> compose_v2(const std::vector<IValue>& arguments) {
   SB_CHECK(!is_out || given.empty(), kNameV2, ": _all_bases: expected none for ", op.name(),
            ", which is tagged out, got ", given.size());
   Tensors bases;
-  for (const Tensor& base : given) bases.push_back(clone_memory(base));
+  std::vector<std::pair<std::string, Tensor>> named;
+  for (const Tensor& base : given) {
+    named.emplace_back(str_cat("base ", bases.size()), base);
+    bases.push_back(clone_memory(base));
+  }
+  check_apart(kNameV2, named);
   Views views(&kwargs, bases);
   std::vector<NamedValue> written;
   for (const Argument& argument : op.schema().arguments)

@@ -24,7 +24,8 @@ HigherOrderOperator& auto_functionalized_v2_op();
 // operator gives nothing.
 //
 // RuntimeError unless the operator writes to tensors, or lists of them, and gives new tensors or is
-// tagged inplace or out; for one that changes the shapes of its arguments, too.
+// tagged inplace or out; for one that changes the shapes of its arguments, and for tensors that
+// would be written to and share memory, too.
 std::vector<Tensor> auto_functionalized(const std::string& op,
                                         const std::vector<higher_order::NamedValue>& kwargs);
 
