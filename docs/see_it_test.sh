@@ -26,7 +26,7 @@ while read -r line; do
   "$sb" $arguments >log 2>&1 || { cat log >&2; fail "'$line' ended with status $?"; }
 done < <(grep '^    ' "$page")
 ((commands >= 7)) || fail "expected at least 7 commands in $1, got $commands"
-for made in run.sbr page.html repro/repro.cc; do
+for made in run.sbr page.html repro.cc repro.py; do
   [[ -s $made ]] || fail "expected the commands to make $made"
 done
 echo "ok: $commands commands"
