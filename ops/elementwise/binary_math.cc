@@ -75,6 +75,24 @@ SB_ELEMENTWISE(nextafter_bfloat16_arithmetic, "nextafter", kBinaryFlags,
                      return std::bit_cast<float>((x < y) == (x > 0) ? bits + unit : bits - unit);
                    },
                    TypeList<float>()));
+// The same of float16 numbers, whose smallest ones are 2^-24 apart.
+SB_ELEMENTWISE(nextafter_float16_arithmetic, "nextafter", kBinaryFlags,
+               element_loops<2>(
+                   [](float x, float y) {
+                     constexpr uint32_t unit = 0x2000;
+                     constexpr float smallest = 0x1p-24f, normal = 0x1p-14f, largest = 65504;
+                     if (x != x || y != y) return x + y;
+                     if (x == y) return y;
+                     if (x == 0) return std::copysign(smallest, y);
+                     if (std::isinf(x)) return std::copysign(largest, x);
+                     const bool grows = (x < y) == (x > 0);
+                     const float size = std::abs(x);
+                     if (size < normal || (size == normal && !grows))
+                       return x < y ? x + smallest : x - smallest;
+                     const auto bits = std::bit_cast<uint32_t>(x);
+                     return std::bit_cast<float>(grows ? bits + unit : bits - unit);
+                   },
+                   TypeList<float>()));
 
 namespace {
 // No integer is divided by 0; the lowest one divided by -1 leaves 0.
@@ -159,10 +177,10 @@ Tensor nextafter_body(const Tensor& out, const Tensor& self, const Tensor& other
   check_defined("nextafter", self);
   check_defined("nextafter", other);
   const DType common = result_type({&self, &other});
-  SB_CHECK_NOT_IMPLEMENTED(common != DType::Float16, "nextafter: not implemented for float16");
-  return elementwise(
-      common == DType::BFloat16 ? nextafter_bfloat16_arithmetic : nextafter_arithmetic, out, self,
-      other);
+  return elementwise(common == DType::BFloat16  ? nextafter_bfloat16_arithmetic
+                     : common == DType::Float16 ? nextafter_float16_arithmetic
+                                                : nextafter_arithmetic,
+                     out, self, other);
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {

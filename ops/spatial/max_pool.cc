@@ -10,12 +10,17 @@ namespace {
 
 using namespace spatial;
 
+// What a dtype is compared in. RuntimeError for other integers than int64, as PyTorch.
+DType compared_in(const char* op, DType dtype) {
+  return dtype == DType::Int64 ? dtype : computed_in_float(op, dtype);
+}
+
 template <int n, SizeType Int>
 BasicPoolShape<Int> shape_of(const char* op, const Tensor& self, IntArrayRef kernel_size,
                              IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
                              bool ceil_mode) {
   check_batched_or_not<Int>(op, self, n);
-  computed_in_float(op, self.dtype());
+  compared_in(op, self.dtype());
   return pool_shape<Int>(op, sizes_of<Int>(self), n, kernel_size, stride, padding, dilation,
                          ceil_mode);
 }
@@ -36,7 +41,7 @@ void max_pool_kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef st
                      const Tensor& indices) {
   const PoolShape s =
       shape_of<n, int64_t>("max_pool", self, kernel_size, stride, padding, dilation, ceil_mode);
-  const DType dtype = computed_in_float("max_pool", self.dtype());
+  const DType dtype = compared_in("max_pool", self.dtype());
   const auto is_last = [](const Tensor& t) { return t.is_contiguous(MemoryFormat::ChannelsLast); };
   if (n == 2 && self.dim() == 4 && self.dtype() == DType::Float32 && !self.is_contiguous() &&
       is_last(self) && is_last(out) && is_last(indices)) {

@@ -82,9 +82,10 @@ int64_t start_of(const PoolWindows& w, const Size3& at) {
 template <class T>
 void max_window(const PoolWindows& w, const Size3& at, const T* in, T* out, int64_t* index) {
   int64_t best = start_of(w, at);
-  T largest = -std::numeric_limits<T>::infinity();
+  using Limits = std::numeric_limits<T>;
+  T largest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   for_each_in_window(w, at, [&](int64_t i) {
-    if (in[i] > largest || std::isnan(in[i])) {
+    if (in[i] > largest || in[i] != in[i]) {
       best = i;
       largest = in[i];
     }
@@ -191,10 +192,11 @@ T sum_window(const PoolWindows& w, const Size3& at, const T* elements) {
 
 void max_pool_plane(const PoolWindows& windows, const Tensor& input, const Tensor& output,
                     const Tensor& indices, int64_t plane) {
-  visit_float(input.dtype(), [&]<class T>(T) {
+  const auto pool = [&]<class T>(T) {
     const int64_t from = plane * volume(windows.input), to = plane * volume(windows.output);
     max_pool(windows, input.data<T>() + from, output.data<T>() + to, indices.data<int64_t>() + to);
-  });
+  };
+  input.dtype() == DType::Int64 ? pool(int64_t{}) : visit_float(input.dtype(), pool);
 }
 
 void max_pool_planes(const PoolWindows& windows, const Tensor& input, const Tensor& output,
