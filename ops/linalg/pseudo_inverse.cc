@@ -122,12 +122,13 @@ Tensor rank_by_floats(const Tensor& self, std::optional<double> atol, std::optio
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, linalg_pinv_atol_rtol_tensor)
-      .composite_explicit(pinv_by_tensors)
-      .out("atol_rtol_tensor_out", kCastOut);
+  // A packet without tolerances chooses the first that fits.
   define(m, linalg_pinv_atol_rtol_float)
       .composed(pinv_by_floats)
       .out("atol_rtol_float_out", kCastOut);
+  define(m, linalg_pinv_atol_rtol_tensor)
+      .composite_explicit(pinv_by_tensors)
+      .out("atol_rtol_tensor_out", kCastOut);
   define(m, linalg_pinv)
       .composed([](const Tensor& self, double rcond, bool hermitian) {
         return pinv_by_floats(self, 0., rcond, hermitian);
