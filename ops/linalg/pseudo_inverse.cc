@@ -122,13 +122,12 @@ Tensor rank_by_floats(const Tensor& self, std::optional<double> atol, std::optio
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  // A packet without tolerances chooses the first that fits.
-  define(m, linalg_pinv_atol_rtol_float)
-      .composed(pinv_by_floats)
-      .out("atol_rtol_float_out", kCastOut);
+  // In PyTorch's order, as a packet chooses the first that fits where no tolerance is given.
+  auto by_floats = define(m, linalg_pinv_atol_rtol_float).composed(pinv_by_floats);
   define(m, linalg_pinv_atol_rtol_tensor)
       .composite_explicit(pinv_by_tensors)
       .out("atol_rtol_tensor_out", kCastOut);
+  by_floats.out("atol_rtol_float_out", kCastOut);
   define(m, linalg_pinv)
       .composed([](const Tensor& self, double rcond, bool hermitian) {
         return pinv_by_floats(self, 0., rcond, hermitian);
