@@ -14,9 +14,6 @@
 namespace sb {
 namespace {
 
-// An all_reduce of at most so many bytes goes to everyone at once.
-constexpr size_t kSmallBytes = 4096;
-
 using Sends = absl::InlinedVector<ConstBytes, 8>;
 using Receives = absl::InlinedVector<Bytes, 8>;
 
@@ -63,7 +60,7 @@ void run_all_reduce(const Call& call, ReduceOp op, const Tensor& data) {
   const int64_t n = call.size();
   if (n == 1) return;
   const Tensor flat = view(data, {-1});
-  if (data.nbytes() <= kSmallBytes) {
+  if (data.nbytes() <= kSmallAllReduceBytes) {
     const Sends sends(static_cast<size_t>(n), bytes_of(flat));
     copy_(flat, reduce_tree(op, exchange_parts(call, sends, data, flat.numel())));
     return;

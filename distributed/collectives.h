@@ -6,6 +6,7 @@
 #ifndef SWITCHBOARD_DISTRIBUTED_COLLECTIVES_H_
 #define SWITCHBOARD_DISTRIBUTED_COLLECTIVES_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "switchboard/core/tensor.h"
@@ -13,6 +14,9 @@
 #include "switchboard/distributed/reduce_op.h"
 
 namespace sb {
+
+// An all_reduce of at most so many bytes goes to everyone at once.
+inline constexpr size_t kSmallAllReduceBytes = 4096;
 
 // Every rank's `data` becomes the reduction of all. Few bytes go to everyone at once; many are cut
 // into a part for each rank, which reduces it and sends it to all: the bits are the same.
