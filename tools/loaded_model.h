@@ -25,6 +25,7 @@ class LoadedModel {
 
   const std::string& name() const { return files_.name; }
   const RunPlan& plan() const { return plan_; }
+  const io::SymbolRules& rules() const { return rules_; }
 
  private:
   ModelFiles files_;

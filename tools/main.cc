@@ -75,6 +75,8 @@ std::string help() {
       "  sb trace MODEL [--out F.json]      every kernel of a program, as text or for Perfetto\n"
       "  sb plan MODEL [--device D]         FLOPs, memory and an arena, for a device that is not "
       "here\n"
+      "  sb plan MODEL --ranks N --link R   the same for N ranks, with what they send and how "
+      "long\n"
       "  sb guards MODEL                    the batch sizes that a program takes, and why\n"
       "  sb check-ranks MODEL --ranks N     where the ranks of a program would part or hang\n"
       "  sb ops [GLOB]                      list operators\n"

@@ -4,7 +4,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <ostream>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -14,6 +17,7 @@
 #include "switchboard/tools/loaded_model.h"
 #include "switchboard/tools/plan/plan_report.h"
 #include "switchboard/tools/plan/planner.h"
+#include "switchboard/tools/plan_ranks.h"
 #include "switchboard/tools/progress.h"
 
 namespace sb::tools {
@@ -43,9 +47,10 @@ const std::string& name_of(const io::InputSpec& input) {
   return input.target.empty() ? input.name : input.target;
 }
 
-plan::Plan plan_on(const RunPlace& place, const RunPlan& run) {
+// The modes of others come below the planner's.
+plan::Plan plan_on(const RunPlace& place, const RunPlan& run, const io::SymbolNumbers& sizes) {
   Mover mover(place);
-  const std::vector<IValue> inputs = move_inputs(run, mover, io::as_values(run.sizes));
+  const std::vector<IValue> inputs = move_inputs(run, mover, io::as_values(sizes));
   const io::Program& program = run.archive.program;
   plan::Planner planner;
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -99,7 +104,13 @@ const CommandSpec& plan_spec() {
        {"json", "F", "write the plan as JSON too"},
        {"check", "", "run on this machine's CPU too, and compare the peak within 1 %"},
        {"inputs", "F", "for --check and real devices: safetensors with the inputs by name"},
-       {"random-weights", "SEED", "the same: make what the model lacks"}}};
+       {"random-weights", "SEED", "the same: make what the model lacks"},
+       {"ranks", "N", "plan for so many ranks, on a fake device: what each kind of them sends"},
+       {"mesh", "NAME=N,NAME=N", "the ranks' grid; its dimensions are groups by these names"},
+       {"link", "RATE", "a rank's link, such as 50GB/s: tells the time in collectives"},
+       {"latency", "T", "of a step on a link, such as 2us; 5us unless given"},
+       {"flops", "RATE", "what a device computes, such as 300TFLOP/s: tells that time, too"},
+       {"device-memory", "BYTES", "such as 80GB: whether a rank fits, and the largest batch"}}};
   return spec;
 }
 
@@ -109,7 +120,21 @@ int plan_command(const CommandLine& line, std::ostream& out) {
   const LoadedModel model(line, !needs_data);
   const RunPlan& run = model.plan();
 
-  const plan::PlanReport report(plan_on(place, run));
+  const std::optional<RanksOptions> ranks = RanksOptions::parse(line);
+  SB_CHECK_VALUE(!ranks || !needs_data,
+                 "--ranks: expected a fake device, and no --check: the ranks are not here");
+  std::string ranks_text;
+  const auto planned = [&] {
+    if (!ranks) return plan_on(place, run, run.sizes);
+    const PlanAt plan_at = [&](const io::SymbolNumbers& sizes, DispatchMode& mode) {
+      const ModeGuard guard(&mode);
+      return plan_on(place, run, sizes);
+    };
+    RanksPlan result = plan_ranks(*ranks, plan_at, place.device, model.rules(), run.sizes);
+    ranks_text = std::move(result.text);
+    return std::move(result.plan);
+  };
+  const plan::PlanReport report(planned());
   if (const auto path = line.find("json")) write_json(*path, report.to_json());
   out << model.name() << " (" << to_string(run.archive.program.dialect) << ", "
       << with_separators(std::ssize(run.archive.program.graph.nodes)) << " nodes) planned on "
@@ -120,9 +145,10 @@ int plan_command(const CommandLine& line, std::ostream& out) {
     out << report.calls_text() << "\n" << report.storages_text();
   }
   out << "\n" << report.summary_text();
+  if (ranks) out << "\n" << ranks_text;
   if (!line.has("check")) return kHolds;
-  const int64_t planned = plan::memory_on(report.plan(), place.device).peak_bytes;
-  return check_on_cpu(run, planned, out) ? kHolds : kFails;
+  const int64_t peak = plan::memory_on(report.plan(), place.device).peak_bytes;
+  return check_on_cpu(run, peak, out) ? kHolds : kFails;
 }
 
 }  // namespace sb::tools

@@ -1,6 +1,8 @@
 #include "switchboard/tools/plan_command.h"
 
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
@@ -50,6 +52,17 @@ TEST_CASE("the page in the README is what the command prints", "[tools][plan]") 
   CHECK_THAT(io::read_file("tools/README.md"), Contains(plan({kModel, "--check"})));
 }
 
+TEST_CASE("the plan for ranks on the page about them is what the command prints", "[tools][plan]") {
+  const std::string text =
+      plan({"tools/ranks/all_reduce.pt2", "--mesh", "data=2,tensor=1", "--link", "50GB/s",
+            "--latency", "2us", "--flops", "300TFLOP/s", "--device-memory", "80GB"});
+  std::istringstream lines(text.substr(text.find("planned for")));
+  std::string shown;
+  for (std::string line; std::getline(lines, line);)
+    shown += (line.empty() ? "" : "    " + line) + "\n";
+  CHECK_THAT(io::read_file("docs/distributed.md"), Contains(shown));
+}
+
 TEST_CASE("a plan is JSON for programs", "[tools][plan]") {
   const TemporaryFolder folder;
   const std::string path = folder / "plan.json";
@@ -60,6 +73,53 @@ TEST_CASE("a plan is JSON for programs", "[tools][plan]") {
   CHECK(json.root().at("devices").elements().at(0).at("peak_bytes").to_int() == 43816);
   CHECK_THROWS_WITH(plan({kModel, "--json", (folder / "none") + "/plan.json"}),
                     Contains("cannot be opened for writing"));
+}
+
+TEST_CASE("a plan for ranks tells what each kind sends over which dimension, and how long",
+          "[tools][plan]") {
+  const std::string collectives = "tools/ranks/all_reduce.pt2";
+  const std::string text = plan({collectives, "--ranks", "2", "--link", "50GB/s"});
+  CHECK_THAT(text, Contains("planned for 2 ranks, all=2"));
+  // An all_reduce and an all_gather of 48 bytes, each after a digest of 8.
+  CHECK_THAT(text, Contains("ranks   number   peak bytes   sent over all\n"
+                            "0-1          2          192             112\n"));
+  CHECK_THAT(text, Contains("time in collectives: 0.015 ms at 50 GB/s and 5 us a step"));
+  CHECK_THAT(plan({collectives, "--mesh", "data=2,tensor=1", "--link", "1kB/s", "--latency", "0s"}),
+             Contains("data                   2       2   96 ms   144 ms            96 ms"));
+  // 305,152 FLOPs, and no collectives.
+  CHECK_THAT(
+      plan({kModel, "--mesh", "data=64,tensor=16", "--link", "1GB/s", "--flops", "1GFLOP/s"}),
+      Contains("0-1023    1,024       43,816\n") &&
+          Contains("time in computing: 0.3052 ms; together, one after the other: 0.3052 ms"));
+}
+
+TEST_CASE("a plan for ranks says what fits a device's memory", "[tools][plan]") {
+  CHECK_THAT(plan({kModel, "--ranks", "2", "--device-memory", "1kB"}),
+             Contains("a rank's peak of 43,816 bytes does not fit 1,000 bytes; largest batch: the "
+                      "program leaves no batch size open"));
+  const auto largest = [](const std::string& memory) {
+    const std::string text = plan(
+        {"examples/tiny_bert", "--form", "dynamic", "--ranks", "4", "--device-memory", memory});
+    return text.substr(text.rfind("; ") + 2);
+  };
+  // Of two, as the program was exported, and as few as it takes.
+  CHECK(largest("108044B") == "largest batch that fits, and that the program takes: 2\n");
+  CHECK(largest("108043B") == "largest batch: none that the program takes fits\n");
+  CHECK(largest("80GB") == "largest batch that fits, and that the program takes: 7,716,040\n");
+}
+
+TEST_CASE("flags for ranks that do not fit each other are refused", "[tools][plan]") {
+  CHECK_THROWS_WITH(plan({kModel, "--ranks", "3", "--mesh", "data=2"}),
+                    "--mesh: expected sizes that make up 3 ranks, got 2");
+  CHECK_THROWS_WITH(plan({kModel, "--mesh", "a=1000000,b=1000000"}), Contains("--mesh: b=1000000"));
+  CHECK_THROWS_WITH(plan({kModel, "--ranks", "2", "--link", "5GB"}),
+                    "--link: expected a number with one of the units B/s, kB/s, MB/s, GB/s, TB/s; "
+                    "got '5GB'");
+  CHECK_THROWS_WITH(plan({kModel, "--link", "5GB/s"}),
+                    "--link: expected --ranks or --mesh with it");
+  CHECK_THROWS_WITH(plan({kModel, "--ranks", "2", "--flops", "1GFLOP/s"}),
+                    "--flops: expected --link with it");
+  CHECK_THROWS_WITH(plan({kModel, "--ranks", "2", "--check"}), Contains("the ranks are not here"));
 }
 
 TEST_CASE("what cannot be planned is refused with its name", "[tools][plan]") {

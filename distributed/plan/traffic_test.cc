@@ -118,6 +118,12 @@ const std::vector<std::pair<const char*, Program>>& programs() {
        [](const DeviceMesh&) {
          dtensor::shard_dim_alltoall(ones({4, 8}), 0, 1, IValue("0"));
        }},
+      {"all_gather by its older name",
+       [](const DeviceMesh& mesh) {
+         const int64_t n = mesh.group(mesh.dims().back().name)->size();
+         c10d_functional_autograd::all_gather_into_tensor(
+             ones({6}), n, IValue(IntrusivePtr<OpaqueObject>(mesh.group(mesh.dims().back().name))));
+       }},
       {"broadcast", [](const DeviceMesh&) { broadcast(ones({7}), 1); }},
       {"barrier", [](const DeviceMesh&) { barrier(); }},
       {"all along a mesh", [](const DeviceMesh& mesh) {
