@@ -1,5 +1,6 @@
 #include "switchboard/tools/check_ranks_command.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -77,12 +78,20 @@ int check_ranks_command(const CommandLine& line, std::ostream& out) {
                  "check-ranks: expected one program, or one for each "
                  "of ",
                  ranks, " ranks, got ", given);
+  // Exported programs do not ask which rank they are: those of one model are alike.
+  const std::vector<std::string>& models = line.arguments();
+  const auto same_as = [&](int64_t rank) -> int64_t {
+    if (given == 1) return 0;
+    return std::find(models.begin(), models.end(), models[static_cast<size_t>(rank)]) -
+           models.begin();
+  };
+  const auto program = [&] {
+    const RankProgram& mine = programs[given == 1 ? 0 : static_cast<size_t>(get_rank())];
+    NodePlaces places;
+    io::GraphRunner(mine.archive.program).run(mine.inputs, Device(DeviceType::CPU), &places);
+  };
   try {
-    const int64_t calls = check_ranks(ranks, [&] {
-      const RankProgram& mine = programs[given == 1 ? 0 : static_cast<size_t>(get_rank())];
-      NodePlaces places;
-      io::GraphRunner(mine.archive.program).run(mine.inputs, Device(DeviceType::CPU), &places);
-    });
+    const int64_t calls = check_ranks(ranks, program, {.same_as = same_as});
     out << "ok: " << calls << " calls on " << ranks << (ranks == 1 ? " rank" : " ranks")
         << " agree\n";
     return kHolds;

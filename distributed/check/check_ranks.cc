@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -110,7 +111,10 @@ class Recorder final : public DispatchMode {
   std::vector<Event>& events_;
 };
 
-std::vector<Event> record(int64_t rank, int64_t size, const std::function<void()>& program) {
+// Ranks that call alike share one list.
+using Events = std::shared_ptr<const std::vector<Event>>;
+
+Events record(int64_t rank, int64_t size, const std::function<void()>& program) {
   std::vector<Event> events;
   World world(fake_engine(rank, size));
   const WorldGuard guard(&world);
@@ -123,14 +127,20 @@ std::vector<Event> record(int64_t rank, int64_t size, const std::function<void()
   } catch (const Error& e) {
     rethrow_with_context(e, str_cat("rank ", rank, ": "));
   }
-  return events;
+  return std::make_shared<const std::vector<Event>>(std::move(events));
+}
+
+// Whether the rank is in every group in which these calls are.
+bool is_in_all(const std::vector<Event>& events, int64_t rank) {
+  return std::all_of(events.begin(), events.end(), [rank](const Event& event) {
+    return std::find(event.members.begin(), event.members.end(), rank) != event.members.end();
+  });
 }
 
 // The ranks' calls against each other, as an engine would run them.
 class Play {
  public:
-  explicit Play(const std::vector<std::vector<Event>>& ranks)
-      : ranks_(ranks), next_(ranks.size()) {}
+  explicit Play(const std::vector<Events>& ranks) : ranks_(ranks), next_(ranks.size()) {}
 
   void run() {
     bool moved = true;
@@ -145,7 +155,7 @@ class Play {
 
  private:
   const Event* head(size_t rank) const {
-    return next_[rank] < ranks_[rank].size() ? &ranks_[rank][next_[rank]] : nullptr;
+    return next_[rank] < ranks_[rank]->size() ? &(*ranks_[rank])[next_[rank]] : nullptr;
   }
 
   // Whether the rank, or its group, went on by one.
@@ -210,7 +220,7 @@ class Play {
     return absl::StrJoin(parts, "; ");
   }
 
-  const std::vector<std::vector<Event>>& ranks_;
+  const std::vector<Events>& ranks_;
   std::vector<size_t> next_;  // by rank
   // Sent and not received, by sender, receiver, tag and group.
   std::map<std::tuple<int64_t, int64_t, int64_t, uint64_t>, std::deque<const Event*>> messages_;
@@ -218,13 +228,18 @@ class Play {
 
 }  // namespace
 
-int64_t check_ranks(int64_t size, const std::function<void()>& program) {
+int64_t check_ranks(int64_t size, const std::function<void()>& program,
+                    const CheckRanksOptions& options) {
   SB_CHECK_VALUE(size >= 1, "check_ranks: expected at least one rank, got ", size);
-  std::vector<std::vector<Event>> ranks;
+  std::vector<Events> ranks;
   int64_t calls = 0;
   for (int64_t rank = 0; rank < size; ++rank) {
-    ranks.push_back(record(rank, size, program));
-    calls += static_cast<int64_t>(ranks.back().size());
+    const int64_t same = options.same_as ? options.same_as(rank) : rank;
+    SB_CHECK_VALUE(same >= 0 && same <= rank, "check_ranks: same_as(", rank,
+                   "): expected a rank from 0 to ", rank, ", got ", same);
+    const bool shares = same < rank && is_in_all(*ranks[static_cast<size_t>(same)], rank);
+    ranks.push_back(shares ? ranks[static_cast<size_t>(same)] : record(rank, size, program));
+    calls += static_cast<int64_t>(ranks.back()->size());
   }
   Play(ranks).run();
   return calls;

@@ -10,6 +10,13 @@
 
 namespace sb {
 
+struct CheckRanksOptions {
+  // Which rank, at most this one, runs the same program with the same arguments; itself if none
+  // does. For programs that do not ask which rank they are. Such ranks are recorded once; where the
+  // program calls in a group that one of them is not in, that one is recorded by itself.
+  std::function<int64_t(int64_t rank)> same_as = nullptr;
+};
+
 // Runs the program as each of `size` ranks, one after the other, on fake tensors: what it makes has
 // no data, and tensors from outside become fake. Then plays what they called against each other.
 // Returns how many collectives and messages there were on all ranks.
@@ -19,8 +26,9 @@ namespace sb {
 // naming ranks and the lines of their calls; and the error of a rank that fails, with "rank N: "
 // before it. A program whose control flow depends on data fails so. How many rows all_to_all sends
 // to whom is not compared. NotImplementedError for batches of messages. ValueError for less than
-// one rank.
-int64_t check_ranks(int64_t size, const std::function<void()>& program);
+// one rank, and for a same_as() that is none of 0 to the rank.
+int64_t check_ranks(int64_t size, const std::function<void()>& program,
+                    const CheckRanksOptions& options = {});
 
 }  // namespace sb
 

@@ -11,6 +11,7 @@
 #include "switchboard/autograd/backward.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/distributed/device_mesh.h"
 #include "switchboard/distributed/functional_collectives.h"
 #include "switchboard/distributed/testing/ranks.h"
 #include "switchboard/distributed/world.h"
@@ -188,6 +189,38 @@ TEST_CASE("a rank that fails, or decides by data, says so") {
                        if (item(all_reduce(ones({}), "sum")).to<double>() > 0) barrier();
                      }),
              Contains("rank 0: ") && Contains("depends on the data"));
+}
+
+TEST_CASE("ranks that are alike are recorded once, and reported as if each were") {
+  int64_t runs = 0;
+  const auto right = [&] {
+    ++runs;
+    all_gather_tensor(all_reduce(ones({2}), "sum"), 0);
+  };
+  const CheckRanksOptions alike{.same_as = [](int64_t) { return 0; }};
+  CHECK(check_ranks(1024, right, alike) == 2048);
+  CHECK(runs == 1);
+  const auto odd_one = [&] {
+    if (get_rank() == 2) barrier();
+    all_reduce(ones({2}), "sum");
+  };
+  const CheckRanksOptions but_one{.same_as = [](int64_t rank) { return rank == 2 ? 2 : 0; }};
+  const std::string all = error_of([&] { check_ranks(4, odd_one); });
+  CHECK(!all.empty());
+  CHECK(error_of([&] { check_ranks(4, odd_one, but_one); }) == all);
+}
+
+TEST_CASE("a rank that is not in the groups of the one that it is like is recorded by itself") {
+  int64_t runs = 0;
+  const auto program = [&] {
+    ++runs;
+    const DeviceMesh mesh({{"data", 2}, {"tensor", 2}});
+    all_reduce(ones({2}), "sum", mesh.group("tensor"));
+  };
+  CHECK(check_ranks(4, program, {.same_as = [](int64_t) { return 0; }}) == 4);
+  CHECK(runs == 3);
+  CHECK(error_of([&] { check_ranks(2, program, {.same_as = [](int64_t) { return 1; }}); }) ==
+        "ValueError: check_ranks: same_as(0): expected a rank from 0 to 0, got 1");
 }
 
 }  // namespace
