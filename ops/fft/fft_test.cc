@@ -202,6 +202,20 @@ TEST_CASE("an out may be the input") {
   CHECK(parts_of(x) == parts_of(expected));
 }
 
+TEST_CASE("results have the transformed dimensions innermost, with and without data") {
+  for (const Device place : test::places()) {
+    const Tensor x = empty_on(place, {10, 14, 22}, DType::Float32);
+    const Tensor half = fft_rfft(x, {}, 1);
+    CHECK(strides_of(half) == test::Sizes{176, 1, 8});
+    CHECK(strides_of(fft_fft(x, {}, 1)) == test::Sizes{308, 1, 14});
+    CHECK(strides_of(fft_irfft(half, {}, 1)) == test::Sizes{308, 1, 14});
+    CHECK(strides_of(fft_rfft2(x, {}, {1, 0})) == test::Sizes{1, 6, 84});
+    CHECK(strides_of(fft_fft2(x, {}, {1, 0})) == test::Sizes{14, 1, 140});
+    CHECK(strides_of(fft_fftn(x)) == test::Sizes{308, 22, 1});
+    CHECK(strides_of(fft_fft(transpose(x, 0, 2))) == test::Sizes{10, 220, 1});
+  }
+}
+
 TEST_CASE("the spectrum of no points is 0") {
   const Tensor y = _fft_r2c(empty_on(DeviceType::CPU, {3, 0}, DType::Float32), {1}, 0, true);
   CHECK(parts_of(y) == std::vector<double>(6, 0.0));

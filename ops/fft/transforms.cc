@@ -317,11 +317,70 @@ void transform_all(const Tensor& from, const Tensor& to, IntArrayRef dims, bool 
 }
 
 template <SizeType Int>
+bool is_empty(const SizeVector<Int>& sizes) {
+  for (const Int& size : sizes)
+    if (known(size == Int(0))) return true;
+  return false;
+}
+
+// How PyTorch lays results out: the transformed dimensions lie innermost, the last of them the most
+// so; the others around them in the order of the argument's strides.
+class Layout {
+ public:
+  explicit Layout(const Tensor& self) {
+    const auto rank = static_cast<size_t>(self.dim());
+    for (size_t d = 0; d < rank; ++d) keys_.push_back(static_cast<int64_t>(rank - d));
+    if (self.is_contiguous()) return;
+    const IntArrayRef strides = self.impl()->hint_strides();
+    keys_.assign(strides.begin(), strides.end());
+  }
+
+  // A transform along dims, of which the first `sorted` are taken in the order of strides.
+  void transform(IntArrayRef dims, size_t sorted) {
+    DimVector order;
+    for (int64_t d = 0; d < std::ssize(keys_); ++d)
+      if (std::ranges::find(dims, d) == dims.end()) order.push_back(d);
+    const auto outer_first = [&](int64_t a, int64_t b) { return key(a) > key(b); };
+    std::stable_sort(order.begin(), order.end(), outer_first);
+    const auto inner = static_cast<std::ptrdiff_t>(order.size());
+    order.insert(order.end(), dims.begin(), dims.end());
+    std::stable_sort(order.begin() + inner,
+                     order.begin() + inner + static_cast<std::ptrdiff_t>(sorted), outer_first);
+    for (size_t i = 0; i < order.size(); ++i)
+      keys_[static_cast<size_t>(order[i])] = static_cast<int64_t>(order.size() - i);
+    order_ = std::move(order);
+  }
+
+  template <SizeType Int>
+  void set_strides(BasicTensorMeta<Int>* meta) const {
+    SizeVector<Int> strides(meta->sizes.size(), Int(1));
+    Int step(1);
+    for (size_t i = order_.size(); i-- > 0;) {
+      const auto d = static_cast<size_t>(order_[i]);
+      strides[d] = step;
+      step = product_of(step, meta->sizes[d]);
+    }
+    meta->strides = std::move(strides);
+  }
+
+ private:
+  int64_t key(int64_t d) const { return keys_[static_cast<size_t>(d)]; }
+
+  DimVector keys_;   // of each dimension: the larger, the further out it lies
+  DimVector order_;  // from the outermost in
+};
+
+template <SizeType Int>
 BasicTensorMeta<Int> c2c_rule(const Tensor& self, SymIntArrayRef symbolic_dims,
                               int64_t normalization, bool) {
   const DimVector dims = numbers(symbolic_dims);
   check_arguments("_fft_c2c", self, dims, normalization, /*complex=*/true);
-  return {size_vector<Int>(self), self.dtype()};
+  BasicTensorMeta<Int> meta{size_vector<Int>(self), self.dtype()};
+  if (dims.empty() || is_empty<Int>(meta.sizes)) return meta;
+  Layout layout(self);
+  layout.transform(dims, dims.size());
+  layout.set_strides(&meta);
+  return meta;
 }
 void c2c_kernel(const Tensor& self, SymIntArrayRef symbolic_dims, int64_t normalization,
                 bool forward, const Tensor& out) {
@@ -341,6 +400,10 @@ BasicTensorMeta<Int> r2c_rule(const Tensor& self, IntArrayRef dims, int64_t norm
   BasicTensorMeta<Int> meta{size_vector<Int>(self), to_complex(self.dtype())};
   Int& last = meta.sizes[static_cast<size_t>(dims.back())];
   if (onesided) last = last / 2 + 1;
+  if (is_empty<Int>(meta.sizes)) return meta;
+  Layout layout(self);
+  layout.transform(dims, dims.size() - 1);
+  layout.set_strides(&meta);
   return meta;
 }
 void r2c_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, bool,
@@ -374,6 +437,12 @@ BasicTensorMeta<Int> c2r_rule(const Tensor& self, IntArrayRef dims, int64_t norm
   }
   BasicTensorMeta<Int> meta{size_vector<Int>(self), to_real(self.dtype())};
   meta.sizes[last] = points;
+  if (is_empty<Int>(meta.sizes)) return meta;
+  Layout layout(self);
+  const IntArrayRef others = dims.first(dims.size() - 1);
+  if (!others.empty()) layout.transform(others, others.size());
+  layout.transform(dims.last(1), 0);
+  layout.set_strides(&meta);
   return meta;
 }
 void c2r_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, const SymInt& points,

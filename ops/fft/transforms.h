@@ -12,7 +12,8 @@ enum class FftNorm : int64_t { None = 0, ByRootN = 1, ByN = 2 };
 
 // Dimensions count from 0 up here: ValueError for others, and for one that is named twice.
 // RuntimeError for other dtypes than float32, float64 and their complex types, a tensor without
-// dimensions, and another normalization. Results are contiguous. An out may have any dtype.
+// dimensions, and another normalization. Results have the transformed dimensions innermost, as
+// PyTorch's with MKL. An out may have any dtype.
 
 // Complex numbers to as many.
 SB_OP(_fft_c2c,
