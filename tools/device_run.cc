@@ -324,6 +324,7 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& tra
       return run;
     }
     run.outputs = all_to_cpu(outputs);
+    if (plan.gather) run.outputs = plan.gather(std::move(run.outputs));
     compare_outputs(plan, run.outputs, report);
     score_outputs(plan, run.outputs, report);
   } catch (const Error& error) {

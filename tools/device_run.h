@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_TOOLS_DEVICE_RUN_H_
 #define SWITCHBOARD_TOOLS_DEVICE_RUN_H_
 
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ struct RunPlan {
   int repeats = 0;  // how often to run again, without the checks, for the time
   // The sizes of inputs that the program leaves open; empty for a program that leaves none.
   io::SymbolNumbers sizes = {};
+  // Makes the outputs that are compared of those on the CPU; empty where they are the same.
+  std::function<std::vector<Tensor>(std::vector<Tensor>)> gather = {};
 };
 
 struct DeviceRun {

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/inspect/trace.h"
+#include "switchboard/distributed/parallel/batch_split.h"
+#include "switchboard/distributed/world.h"
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/tools/check_command.h"
 #include "switchboard/tools/device_run.h"
@@ -194,6 +198,8 @@ const CommandSpec& run_spec() {
        {"save-inputs", "F", "write the inputs that were used"},
        {"save-outputs", "F", "write the outputs of the first device that computes"},
        {"repeat", "N", "run N times more on each device, and print the least and median time"},
+       {"parallel", "data",
+        "each rank of sb --ranks N or sb --mpi runs its part of the batch; outputs are gathered"},
        {"threads", "N", "how many threads an operator may use"},
        {"trace", "", "print each kernel that runs: its operator, key and source line"},
        {"json", "", "print JSON instead"}}};
@@ -205,6 +211,16 @@ int run_command(const CommandLine& line, std::ostream& out) {
   const bool all_fake = std::ranges::all_of(places, &RunPlace::fake);
   SB_CHECK_VALUE(!line.has("save-outputs") || !all_fake,
                  "--save-outputs: fake runs compute no outputs");
+  const bool parallel = line.has("parallel");
+  if (parallel) {
+    SB_CHECK_VALUE(line.get("parallel", "") == "data", "--parallel: expected data, got ",
+                   line.get("parallel", ""));
+    SB_CHECK_VALUE(find_world(),
+                   "--parallel: there is one rank; start more by sb --ranks N run or ",
+                   "mpirun -n N sb --mpi run");
+    SB_CHECK_VALUE(std::ranges::none_of(places, &RunPlace::fake),
+                   "--parallel: fake runs have no outputs to gather");
+  }
   const bool as_json = line.has("json");
   SB_CHECK_VALUE(!as_json || !line.has("trace"), "run: give --json or --trace, not both");
   const Tolerance tolerance{line.get_tolerance("rtol", 1e-5), line.get_tolerance("atol", 1e-5)};
@@ -236,7 +252,19 @@ int run_command(const CommandLine& line, std::ostream& out) {
   if (const auto path = line.find("save-inputs"))
     save_tensors(*path, inputs_by_name(archive, plan.inputs));
 
+  std::optional<BatchSplit> split;
+  if (parallel) {
+    split.emplace(archive.program, plan.inputs);
+    plan.inputs = split->part(std::move(plan.inputs));
+    plan.sizes = rules.numbers_of(plan.inputs);
+    plan.gather = [&](std::vector<Tensor> outputs) { return split->gather(std::move(outputs)); };
+  }
+
   std::vector<std::string> warnings = archive.program.warnings;
+  if (parallel && plan.expected.empty())
+    warnings.push_back(
+        "--parallel data: outputs are those of one rank if no example of a batch "
+        "affects another, and are compared with nothing");
   for (const std::string& guard : rules.unread()) warnings.push_back("not checked: " + guard);
   if (!as_json) {
     out << heading(files, plan, seed.has_value());
@@ -256,7 +284,9 @@ int run_command(const CommandLine& line, std::ostream& out) {
         {{"program", files.name}, {"warnings", warnings}, {"places", places_json(reports)}});
   else
     out << to_string(reports) << verdict(runs);
-  if (const auto path = line.find("save-outputs")) {
+  // With --parallel, all ranks have all outputs.
+  const bool writes = !parallel || get_rank() == 0;
+  if (const auto path = line.find("save-outputs"); path && writes) {
     const auto computed =
         std::ranges::find_if(runs, [](const DeviceRun& run) { return !run.outputs.empty(); });
     if (computed != runs.end())

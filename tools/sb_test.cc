@@ -161,6 +161,26 @@ TEST_CASE("a program with collectives runs on ranks, and the first prints", "[to
              Contains("group_size is 2, and the group has 3 ranks"));
 }
 
+TEST_CASE("ranks with parts of the batch give what one gives", "[tools][sb]") {
+  const TemporaryFolder folder;
+  const std::string model = "run examples/tiny_bert --form dynamic";
+  const std::string batch8 = model + " --dim batch=8 --dim seq=5 --random-weights 1";
+  sb(batch8 + " --save-inputs " + (folder / "in.safetensors") + " --save-outputs " +
+         (folder / "out.safetensors"),
+     0);
+  const std::string expects = " run examples/tiny_bert --form dynamic --parallel data --inputs " +
+                              (folder / "in.safetensors") + " --expect " +
+                              (folder / "out.safetensors");
+  for (const std::string ranks : {"1", "2", "4"})
+    CHECK_THAT(sb("--ranks " + ranks + expects, 0), Contains("ok: outputs as expected"));
+
+  CHECK_THAT(sb("--ranks 3" + expects, 2),
+             Contains("input 'input_ids': expected a batch that 3 ranks can divide, got 8"));
+  CHECK_THAT(sb("--ranks 2 run " + kModel + " --parallel data", 2),
+             Contains("has no input whose first dimension, the batch, is dynamic"));
+  CHECK_THAT(sb(model + " --parallel data", 2), Contains("--parallel: there is one rank"));
+}
+
 TEST_CASE("outputs that differ are status 1", "[tools][sb]") {
   const TemporaryFolder folder;
   sb("run " + kModel + " --save-outputs " + (folder / "saved.safetensors"), 0);
