@@ -235,11 +235,10 @@ void make_apart(std::vector<Tensor>* results, const std::vector<Tensor>& given) 
   for (size_t i = 0; i < results->size(); ++i) {
     Tensor& result = (*results)[i];
     const auto shares = [&](const Tensor& t) { return result.is_alias_of(t); };
-    const bool kept =
-        (internal::grad_hooks->is_grad_enabled() && internal::grad_hooks->requires_grad(result)) ||
+    const bool shared =
         std::ranges::any_of(given, shares) ||
         std::any_of(results->begin(), results->begin() + static_cast<std::ptrdiff_t>(i), shares);
-    if (kept) result = clone(result);
+    if (shared) result = clone(result);
   }
 }
 

@@ -72,9 +72,8 @@ void check_same_strides(std::string_view who, size_t i, const Tensor& got, std::
 // functions do, one call after the other.
 bool runs_plainly(DispatchKeySet keys, const Stack& stack);
 
-// Clones each result that shares memory with one of `given`, or with another result, or that a
-// gradient passes: a later write to it must reach neither the other nor what a derivative has
-// saved.
+// Clones each result that shares memory with one of `given`, or with another result: a later write
+// to one must not reach the other.
 void make_apart(std::vector<Tensor>* results, const std::vector<Tensor>& given);
 
 // Lets calls pass over lazy conjugation and negation: the operators that the functions call see to
