@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -137,6 +139,12 @@ struct RealOf<std::complex<T>> {
 template <class T>
 constexpr bool kIsReal = std::is_same_v<T, typename RealOf<T>::type>;
 
+// Memory for n numbers, whatever is in it: lines that need no copy never touch it.
+template <class T>
+std::unique_ptr<std::byte[]> memory_for(int64_t n) {
+  return std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(n) * sizeof(T));
+}
+
 // The lines that FFTW takes in turn: what lies apart in memory is read and written in rows of so
 // many numbers.
 constexpr int64_t kBlock = 16;
@@ -164,8 +172,11 @@ class FftwRun {
   void run(int64_t begin, int64_t end) const {
     // Rows a power of two apart would share the lines of a cache.
     const int64_t from_pitch = (given_ | 7) + 9, to_pitch = (made_ | 7) + 9;
-    std::vector<From> given(static_cast<size_t>(kBlock * from_pitch));
-    std::vector<To> made(static_cast<size_t>(kBlock * to_pitch));
+    const int64_t lines = std::min(kBlock, end - begin);
+    const auto given_memory = memory_for<From>(lines * from_pitch);
+    const auto made_memory = memory_for<To>(lines * to_pitch);
+    auto* const given = reinterpret_cast<From*>(given_memory.get());
+    auto* const made = reinterpret_cast<To*>(made_memory.get());
     Lines::Position at = lines_.at(begin);
     for (int64_t first = begin; first < end; first += kBlock) {
       const int64_t n = std::min(kBlock, end - first);
@@ -177,10 +188,10 @@ class FftwRun {
         // A transform to real numbers spoils what it is given.
         line.from = from_step_ == 1 && !kIsReal<To> && !same && is_aligned(line.source)
                         ? const_cast<From*>(line.source)
-                        : given.data() + j * from_pitch;
+                        : given + j * from_pitch;
         line.to = to_step_ == 1 && to_size_ == made_ && is_aligned(line.target) && !same
                       ? line.target
-                      : made.data() + j * to_pitch;
+                      : made + j * to_pitch;
       }
       const absl::Span<const Ends> block(ends.data(), static_cast<size_t>(n));
       gather(block);
