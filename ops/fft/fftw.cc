@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "switchboard/ops/fft/real_of.h"
 
 namespace sb::internal {
 namespace {
@@ -32,9 +32,9 @@ std::atomic<bool>& is_enabled() {
 // Plans that are kept, of each kind of line.
 constexpr size_t kMostPlans = 64;
 
-// Plans are made and deleted by one thread at a time; one that a run holds may go at any time.
-std::recursive_mutex& planner() {
-  static std::recursive_mutex mutex;
+// Plans are made and deleted by one thread at a time.
+std::mutex& planner() {
+  static std::mutex mutex;
   return mutex;
 }
 
@@ -79,26 +79,6 @@ struct Library {
   }
 };
 
-template <class T>
-struct RealOf {
-  using type = T;
-};
-template <class T>
-struct RealOf<std::complex<T>> {
-  using type = T;
-};
-template <class T>
-using Real = typename RealOf<T>::type;
-template <class T>
-constexpr bool kIsReal = std::is_same_v<T, Real<T>>;
-
-// Memory for so many numbers, whatever is in it; aligned as plans need it.
-template <class T>
-std::unique_ptr<std::byte[]> memory_for(int64_t n) {
-  static_assert(alignof(std::max_align_t) % FftwLine<float, std::complex<float>>::kAlignment == 0);
-  return std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(n) * sizeof(T));
-}
-
 }  // namespace
 
 void set_fftw_enabled(bool enabled) { is_enabled() = enabled; }
@@ -106,15 +86,16 @@ void set_fftw_enabled(bool enabled) { is_enabled() = enabled; }
 template <class From, class To>
 std::shared_ptr<const FftwLine<From, To>> FftwLine<From, To>::get(int64_t points, bool forward) {
   if (!is_enabled()) return nullptr;
-  const auto* const library = Library<Real<From>>::get();
+  const auto* const library = Library<RealOf<From>>::get();
   if (!library) return nullptr;
-  static auto& plans =
-      *new absl::flat_hash_map<std::pair<int64_t, bool>, std::shared_ptr<const FftwLine>>;
+  using Plans = absl::flat_hash_map<std::pair<int64_t, bool>, std::shared_ptr<const FftwLine>>;
+  static Plans& plans = *new Plans;
+  Plans old;  // go when the lock is open
   const std::lock_guard lock(planner());
   if (const auto known = plans.find({points, forward}); known != plans.end()) return known->second;
-  if (plans.size() >= kMostPlans) plans.clear();
+  if (plans.size() >= kMostPlans) plans.swap(old);
   // Estimating writes to neither, and asks for their alignment alone.
-  const auto given = memory_for<From>(points), made = memory_for<To>(points);
+  const auto given = memory_for_fftw<From>(points), made = memory_for_fftw<To>(points);
   auto* const from = reinterpret_cast<From*>(given.get());
   auto* const to = reinterpret_cast<To*>(made.get());
   const int n = static_cast<int>(points);
@@ -133,12 +114,12 @@ std::shared_ptr<const FftwLine<From, To>> FftwLine<From, To>::get(int64_t points
 template <class From, class To>
 FftwLine<From, To>::~FftwLine() {
   const std::lock_guard lock(planner());
-  Library<Real<From>>::get()->destroy_plan(plan_);
+  Library<RealOf<From>>::get()->destroy_plan(plan_);
 }
 
 template <class From, class To>
 void FftwLine<From, To>::run(From* from, To* to) const {
-  const auto& library = *Library<Real<From>>::get();
+  const auto& library = *Library<RealOf<From>>::get();
   if constexpr (kIsReal<From>) {
     library.execute_dft_r2c(plan_, from, to);
   } else if constexpr (kIsReal<To>) {

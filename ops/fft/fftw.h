@@ -5,6 +5,7 @@
 #define SWITCHBOARD_OPS_FFT_FFTW_H_
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -38,6 +39,14 @@ class FftwLine {
 
   void* plan_;
 };
+
+// Memory for n numbers, aligned for a plan; what is in it does not count, and untouched it costs
+// nothing.
+template <class T>
+std::unique_ptr<std::byte[]> memory_for_fftw(int64_t n) {
+  static_assert(alignof(std::max_align_t) % FftwLine<T, T>::kAlignment == 0);
+  return std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(n) * sizeof(T));
+}
 
 extern template class FftwLine<std::complex<float>, std::complex<float>>;
 extern template class FftwLine<float, std::complex<float>>;
