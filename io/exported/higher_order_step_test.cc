@@ -100,6 +100,18 @@ float run(const Program& program, const Demo& demo, std::vector<IValue> inputs) 
   return value_of(GraphRunner(program, demo.dispatcher).run(std::move(inputs), DeviceType::CPU)[0]);
 }
 
+// A loop that adds 2 to x as long as that is below 5.
+Program loop_to_five(const char* op) {
+  return program(
+      higher_order(op,
+                   {graph("cond", {TensorRef{"i"}},
+                          {call("demo::under", {{"self", TensorRef{"i"}}, {"n", int64_t{5}}}, "t")},
+                          TensorRef{"t"}),
+                    graph("body", {TensorRef{"i"}}, {plus("i", int64_t{2}, "j")}, TensorRef{"j"}),
+                    TensorRefs{{"x"}}, TensorRefs{}}),
+      {TensorRef{"x"}});
+}
+
 TEST_CASE("cond runs the graph that its predicate chooses", "[io][higher_order]") {
   const Demo demo;
   const Program p = program(
@@ -115,27 +127,13 @@ TEST_CASE("cond runs the graph that its predicate chooses", "[io][higher_order]"
 
 TEST_CASE("while_loop carries its tensors until the condition fails", "[io][higher_order]") {
   const Demo demo;
-  const Program p = program(
-      higher_order("higher_order::while_loop",
-                   {graph("cond", {TensorRef{"i"}},
-                          {call("demo::under", {{"self", TensorRef{"i"}}, {"n", int64_t{5}}}, "t")},
-                          TensorRef{"t"}),
-                    graph("body", {TensorRef{"i"}}, {plus("i", int64_t{2}, "j")}, TensorRef{"j"}),
-                    TensorRefs{{"x"}}, TensorRefs{}}),
-      {TensorRef{"x"}});
+  const Program p = loop_to_five("higher_order::while_loop");
   CHECK(run(p, demo, {number(0)}) == 6);
 }
 
 TEST_CASE("the steps of a loop are stacked", "[io][higher_order]") {
   const Demo demo;
-  const Program p = program(
-      higher_order("higher_order::while_loop_stack_output",
-                   {graph("cond", {TensorRef{"i"}},
-                          {call("demo::under", {{"self", TensorRef{"i"}}, {"n", int64_t{5}}}, "t")},
-                          TensorRef{"t"}),
-                    graph("body", {TensorRef{"i"}}, {plus("i", int64_t{2}, "j")}, TensorRef{"j"}),
-                    TensorRefs{{"x"}}, TensorRefs{}}),
-      {TensorRef{"x"}});
+  const Program p = loop_to_five("higher_order::while_loop_stack_output");
   const Tensor steps =
       GraphRunner(p, demo.dispatcher).run({number(0)}, DeviceType::CPU)[0].to_tensor();
   REQUIRE(steps.numel() == 3);
