@@ -5,6 +5,7 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"
+#include "switchboard/ops/elementwise/ternary.h"
 #include "switchboard/ops/linalg/products.h"
 #include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/shape/dims.h"
@@ -44,8 +45,16 @@ Tensor addr_kernel(const Tensor& self, const Tensor& vec1, const Tensor& vec2, c
   }
   // Nothing to compute, but the strides are self's.
   if (same_size(base.sym_numel(), SymInt(0))) return to_dtype(mul_Scalar(base, beta), dtype);
-  const Tensor product = mul_Scalar(mul(column, vec2), alpha);
-  return with_self ? add(mul_Scalar(base, beta), product) : to_dtype(product, dtype);
+  const auto is_one = [](const Scalar& s) {
+    return !s.is_symbolic() && s.to<std::complex<double>>() == 1.0;
+  };
+  const Tensor scaled = is_one(alpha) ? column : mul_Scalar(column, alpha);
+  if (!with_self) return to_dtype(mul(scaled, vec2), dtype);
+  const Tensor addend = is_one(beta) ? base : mul_Scalar(base, beta);
+  // One pass instead of two, where that rounds alike.
+  const bool one_pass = is_floating_point(dtype) && itemsize(dtype) >= 4 && addend.dtype() == dtype &&
+                        scaled.dtype() == dtype && vec2.dtype() == dtype;
+  return one_pass ? addcmul(addend, scaled, vec2) : add(addend, mul(scaled, vec2));
 }
 
 // Where `out` must keep its shape, it is self.

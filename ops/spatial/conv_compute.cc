@@ -8,6 +8,8 @@
 #include "switchboard/ops/cpu/gemm.h"
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/spatial/conv_direct.h"
+#include "switchboard/ops/spatial/conv_grad_input.h"
+#include "switchboard/ops/spatial/conv_grad_weight.h"
 #include "switchboard/ops/spatial/im2col.h"
 
 namespace sb::spatial {
@@ -94,9 +96,13 @@ void convolve(const ConvShape& s, const Tensor& input, const Tensor& weight, con
 
 void convolve_grad_input(const ConvShape& s, const Tensor& grad_output, const Tensor& weight,
                          const Tensor& grad_input) {
-  fill_zero(grad_input);
-  if (grad_output.numel() == 0 || grad_input.numel() == 0) return;
   const DType dtype = grad_input.dtype();
+  const bool is_zero = grad_output.numel() == 0 || grad_input.numel() == 0;
+  if (!is_zero && dtype == DType::Float32 &&
+      convolve_grad_input_directly(s, grad_output, weight, grad_input))
+    return;
+  fill_zero(grad_input);
+  if (is_zero) return;
   const Parts parts(s, dtype);
   const int64_t stretch = parts.stretch(), outputs = parts.outputs();
   // Stretches overlap in the input: of one item and group, they come one after the other.
@@ -120,6 +126,9 @@ void convolve_grad_weight(const ConvShape& s, const Tensor& input, const Tensor&
   fill_zero(grad_weight);
   if (grad_output.numel() == 0 || grad_weight.numel() == 0) return;
   const DType dtype = grad_weight.dtype();
+  if (dtype == DType::Float32 && suits_direct(s)) {
+    return convolve_grad_weight_directly(s, input, grad_output, grad_weight);
+  }
   const Parts parts(s, dtype);
   const int64_t stretch = parts.stretch(), outputs = parts.outputs();
   // All items add to one weight.

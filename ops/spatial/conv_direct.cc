@@ -2,66 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <thread>
 
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/spatial/conv_kernels.h"
+#include "switchboard/ops/spatial/conv_planes.h"
 
 namespace sb::spatial {
 namespace {
 
 // Kernels read whole vectors, past the last element.
 constexpr int64_t kSlack = 64;
-
-// Rows are short: what memcpy costs to call is more than what they cost to copy.
-void copy_floats(const float* from, int64_t n, float* to) {
-  if (n > 64) {
-    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(float));
-  } else if (n >= 4) {
-    // The last four overlap those before them.
-    for (int64_t i = 0; i + 4 < n; i += 4) std::memcpy(to + i, from + i, 4 * sizeof(float));
-    std::memcpy(to + n - 4, from + n - 4, 4 * sizeof(float));
-  } else {
-    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
-  }
-}
-
-// Every `stride`th element.
-void copy_strided(const float* from, int64_t stride, int64_t n, float* to) {
-  int64_t i = 0;
-  if (stride == 2) {
-    using Four [[gnu::vector_size(16)]] = float;
-    for (; i + 4 < n; i += 4) {  // reads one element behind those it takes
-      Four a, b;
-      std::memcpy(&a, from + 2 * i, sizeof(a));
-      std::memcpy(&b, from + 2 * i + 4, sizeof(b));
-      const Four even = __builtin_shufflevector(a, b, 0, 2, 4, 6);
-      std::memcpy(to + i, &even, sizeof(even));
-    }
-  }
-  for (; i < n; ++i) to[i] = from[i * stride];
-}
-
-// How one dimension is dealt out: element x + padding is element x / stride of phase x % stride.
-struct Dealt {
-  std::vector<int64_t> phases;    // those that the kernel meets
-  std::vector<int64_t> phase_of;  // for each element of the kernel, which of them
-  std::vector<int64_t> shift_of;  // and where in it its input for output 0 is
-  int64_t length = 0;             // elements of a phase
-
-  Dealt(int64_t kernel, int64_t stride, int64_t dilation, int64_t output) {
-    for (int64_t k = 0; k < kernel; ++k) {
-      const int64_t phase = k * dilation % stride;
-      const auto found = std::find(phases.begin(), phases.end(), phase);
-      phase_of.push_back(found - phases.begin());
-      if (found == phases.end()) phases.push_back(phase);
-      shift_of.push_back(k * dilation / stride);
-    }
-    length = output + shift_of.back();
-  }
-  int64_t count() const { return static_cast<int64_t>(phases.size()); }
-};
 
 // Steps that are to be done before others, by whichever threads come: each helps, then waits for
 // the rest. In one parallel_for with what needs them, as waking threads twice takes too long.
@@ -85,18 +36,8 @@ class Preparation {
 
 class DirectConvolution {
  public:
-  explicit DirectConvolution(const ConvShape& shape)
-      : s_(shape),
-        rows_(s_.kernel[1], s_.stride[1], s_.dilation[1], s_.output[1]),
-        columns_(s_.kernel[2], s_.stride[2], s_.dilation[2], s_.output[2]) {
-    copies_ = volume(s_.kernel) != 1 || s_.stride != Size3{1, 1, 1} || s_.padding != Size3{0, 0, 0};
-    pitch_ = columns_.length;
-    phase_size_ = rows_.length * pitch_;
-    slice_size_ = rows_.count() * columns_.count() * phase_size_;
-    slices_ = (s_.output[0] - 1) * s_.stride[0] + (s_.kernel[0] - 1) * s_.dilation[0] + 1;
-    channel_size_ = slices_ * slice_size_;
-    positions_ = (s_.output[1] - 1) * pitch_ + s_.output[2];
-    for (int64_t c = 0; c < s_.in_channels; ++c) add_offsets(c * channel_size_);
+  explicit DirectConvolution(const ConvShape& shape) : s_(shape), planes_(shape) {
+    positions_ = (s_.output[1] - 1) * planes_.pitch() + s_.output[2];
     by_planes_ = s_.in_channels == 1 && s_.out_channels <= 2 && s_.kernel[0] == 1 &&
                  s_.output[0] == 1 && s_.output[2] >= (*conv_kernels).lanes;
     if (by_planes_) {
@@ -138,17 +79,7 @@ class DirectConvolution {
     std::vector<float> own_planes;  // where they are too many to keep
   };
 
-  void add_offsets(int64_t channel) {
-    for (int64_t kd = 0; kd < s_.kernel[0]; ++kd) {
-      for (size_t kh = 0; kh < rows_.phase_of.size(); ++kh) {
-        for (size_t kw = 0; kw < columns_.phase_of.size(); ++kw) {
-          const int64_t phase = rows_.phase_of[kh] * columns_.count() + columns_.phase_of[kw];
-          offsets_.push_back(channel + kd * s_.dilation[0] * slice_size_ + phase * phase_size_ +
-                             rows_.shift_of[kh] * pitch_ + columns_.shift_of[kw]);
-        }
-      }
-    }
-  }
+  const std::vector<int64_t>& offsets() const { return planes_.offsets(); }
 
   // Panels of three vectors, or wide ones where there are few channels to sum at the same time.
   void make_panels() {
@@ -170,16 +101,12 @@ class DirectConvolution {
                Scratch* scratch) const {
     const float* const original = input;
     float* planes = nullptr;
-    if (copies_) {
+    if (planes_.is_copy()) {
       if (!scratch->planes) scratch->planes = make_planes(&scratch->own_planes);
       input = planes = scratch->planes;
     }
-    const int64_t phases = rows_.count();
-    Preparation copies(copies_ ? s_.in_channels * phases : 0);
-    const auto copy = [&](int64_t i) {
-      copy_phases(original + i / phases * volume(s_.input), static_cast<size_t>(i % phases),
-                  planes + i / phases * channel_size_);
-    };
+    Preparation copies(planes_.is_copy() ? planes_.copy_steps() : 0);
+    const auto copy = [&](int64_t i) { planes_.copy_step(i, original, planes); };
     if (by_planes_) {
       copies.finish(copy);
       return run_planes(input, weight, bias, output);
@@ -211,9 +138,16 @@ class DirectConvolution {
 
   // For each output channel of a single input channel.
   void run_planes(const float* input, const float* weight, const float* bias, float* output) const {
-    ConvPlane p{
-        input,  pitch_,       offsets_.data(), s_.depth() / chain_length_, chain_length_, weight, 0,
-        output, s_.output[1], s_.output[2]};
+    ConvPlane p{input,
+                planes_.pitch(),
+                offsets().data(),
+                s_.depth() / chain_length_,
+                chain_length_,
+                weight,
+                0,
+                output,
+                s_.output[1],
+                s_.output[2]};
     for (int64_t c = 0; c < s_.out_channels; ++c) {
       p.weight = weight + c * s_.depth();
       p.bias = bias ? bias[c] : 0.0f;
@@ -227,55 +161,11 @@ class DirectConvolution {
   float* make_planes(std::vector<float>* own) const {
     constexpr int64_t kKept = 1 << 20;
     thread_local std::vector<float> kept;
-    const int64_t size = s_.in_channels * channel_size_ + kSlack;
+    const int64_t size = planes_.size() + kSlack;
     std::vector<float>* const planes = size <= kKept ? &kept : own;
     if (planes->size() < static_cast<size_t>(size)) planes->resize(static_cast<size_t>(size));
     std::fill_n(planes->data() + size - kSlack, kSlack, 0.0f);
     return planes->data();
-  }
-
-  // The phases of one channel that hold the `index`th phase of rows, with zeros where the padding
-  // is.
-  void copy_phases(const float* from, size_t index, float* to) const {
-    const int64_t row_phase = rows_.phases[index];
-    const Range rows = inside(1, row_phase, rows_.length);
-    const int64_t size = columns_.count() * phase_size_;
-    for (int64_t z = 0; z < slices_; ++z) {
-      const int64_t d = z - s_.padding[0];
-      float* phase = to + z * slice_size_ + static_cast<int64_t>(index) * size;
-      std::fill_n(phase, size, 0.0f);
-      if (d < 0 || d >= s_.input[0]) continue;
-      const float* const slice = from + d * s_.input[1] * s_.input[2];
-      for (const int64_t column_phase : columns_.phases) {
-        const Range columns = inside(2, column_phase, pitch_);
-        for (int64_t y = rows.begin; y < rows.end; ++y) {
-          const int64_t h = y * s_.stride[1] + row_phase - s_.padding[1];
-          copy_row(slice + h * s_.input[2] + column_phase - s_.padding[2], columns,
-                   phase + y * pitch_);
-        }
-        phase += phase_size_;
-      }
-    }
-  }
-  struct Range {
-    int64_t begin;
-    int64_t end;
-  };
-  // Which elements of a phase lie in the input.
-  Range inside(size_t d, int64_t phase, int64_t length) const {
-    const int64_t stride = s_.stride[d], before = std::max<int64_t>(0, s_.padding[d] - phase);
-    const int64_t behind = s_.input[d] + s_.padding[d] - phase;  // where the input ends
-    const int64_t end = std::clamp<int64_t>((behind + stride - 1) / stride, 0, length);
-    return {std::min((before + stride - 1) / stride, end), end};
-  }
-  void copy_row(const float* from, Range columns, float* to) const {
-    const int64_t stride = s_.stride[2];
-    if (stride == 1) {
-      copy_floats(from + columns.begin, columns.end - columns.begin, to + columns.begin);
-    } else {
-      copy_strided(from + columns.begin * stride, stride, columns.end - columns.begin,
-                   to + columns.begin);
-    }
   }
 
   void run_piece(const float* input, const float* weight, const float* bias, float* output,
@@ -284,9 +174,9 @@ class DirectConvolution {
     const int64_t lanes = (*conv_kernels).lanes, plane = volume(s_.output);
     const int64_t channels = last_channel - first_channel;
     float* const out = output + first_channel * plane + slice * s_.output[1] * s_.output[2];
-    input += slice * s_.stride[0] * slice_size_;
+    input += slice * planes_.slice_step();
     ConvPanel p{input,
-                offsets_.data(),
+                offsets().data(),
                 s_.depth(),
                 weight + first_channel * s_.depth(),
                 bias ? bias + first_channel : nullptr,
@@ -302,18 +192,18 @@ class DirectConvolution {
       p.input = input + panel.position;
       std::vector<float> tail;
       std::vector<int64_t> tail_offsets;
-      if (!copies_ && count < width) {
+      if (!planes_.is_copy() && count < width) {
         // Nothing may be read behind the input.
         tail.resize(static_cast<size_t>(s_.depth() * width));
         for (int64_t k = 0; k < s_.depth(); ++k) {
           tail_offsets.push_back(k * width);
-          std::copy_n(p.input + offsets_[static_cast<size_t>(k)], count,
+          std::copy_n(p.input + offsets()[static_cast<size_t>(k)], count,
                       &tail[static_cast<size_t>(k * width)]);
         }
         p.input = tail.data();
         p.offsets = tail_offsets.data();
       }
-      const bool in_place = pitch_ == s_.output[2] && count == width;
+      const bool in_place = planes_.pitch() == s_.output[2] && count == width;
       if (in_place) {
         p.sums = out + panel.position;
         p.sums_stride = plane;
@@ -330,7 +220,7 @@ class DirectConvolution {
   // Moves a panel's sums to the outputs' rows, and drops those between them.
   void store(const ConvPanel& p, int64_t position, int64_t count, float* out) const {
     const int64_t plane = volume(s_.output);
-    int64_t row = position / pitch_, column = position % pitch_;
+    int64_t row = position / planes_.pitch(), column = position % planes_.pitch();
     for (int64_t at = 0; at < count; ++row) {
       const int64_t n = std::min(count - at, s_.output[2] - column);
       const float* from = p.sums + at;
@@ -338,24 +228,16 @@ class DirectConvolution {
       for (int64_t c = 0; n > 0 && c < p.channels; ++c) {
         copy_floats(from + c * p.sums_stride, n, to + c * plane);
       }
-      at += pitch_ - column;
+      at += planes_.pitch() - column;
       column = 0;
     }
   }
 
   ConvShape s_;
-  Dealt rows_;
-  Dealt columns_;
-  bool copies_;
+  ConvPlanes planes_;
   bool by_planes_;  // rather than by panels
   int chain_length_ = 1;
-  int64_t pitch_;       // of rows
-  int64_t phase_size_;  // rows * pitch
-  int64_t slice_size_;  // all phases
-  int64_t slices_;
-  int64_t channel_size_;
-  int64_t positions_;  // from the first output of a slice to the last, at this pitch
-  std::vector<int64_t> offsets_;
+  int64_t positions_;  // from the first output of a slice to the last, at the planes' pitch
   std::vector<Panel> panels_;
 };
 

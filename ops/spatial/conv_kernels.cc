@@ -5,32 +5,15 @@
 #include <utility>
 
 #include "Eigen/Core"
+#include "switchboard/ops/spatial/conv_tiles.h"
 
 namespace sb::spatial {
 namespace {
 
-using Packet = Eigen::internal::packet_traits<float>::type;
-constexpr int kLanes = Eigen::internal::packet_traits<float>::size;
-
 // Terms summed at a time: their inputs and weights stay in the first cache for all channels.
 constexpr int64_t kDepthBlock = 256;
 
-// How many channels are summed at a time, so that the sums fill the registers.
 constexpr int kMaxVectors = 8;
-#ifdef EIGEN_VECTORIZE_AVX512
-constexpr int kRegisters = 32;
-#else
-constexpr int kRegisters = 16;
-#endif
-constexpr int channels_at_once(int vectors) {
-  return std::clamp((kRegisters - 2) / vectors - 1, 1, 8);
-}
-
-// f(0), f(1), ... with constants: a loop that is unrolled, so that an array stays in registers.
-constexpr auto for_each =
-    []<size_t... i>(std::index_sequence<i...>, const auto& f) __attribute__((always_inline)) {
-  (f(std::integral_constant<size_t, i>()), ...);
-};
 
 // Terms [from, to) for channels [channel, channel + M). The loops are unrolled by folding, as sums
 // must stay in registers.
@@ -85,7 +68,7 @@ using TileFunction = void (*)(const ConvPanel&, int64_t, int64_t, int64_t);
 
 template <int V>
 void sum_channels(const ConvPanel& p) {
-  constexpr int step = channels_at_once(V);
+  constexpr int step = rows_at_once(V);
   // For fewer channels at the end.
   constexpr auto tiles = []<size_t... m>(std::index_sequence<m...>) {
     return std::array<TileFunction, step>{&sum_tile<static_cast<int>(m) + 1, V>...};

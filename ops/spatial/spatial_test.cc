@@ -48,24 +48,68 @@ struct Layer {
   int64_t in, out, size, kernel, stride, padding, dilation, groups;
 };
 
+// Each way to compute them, forward or backward, suits some.
+Layer some_layer() {
+  return GENERATE(Layer{3, 20, 37, 3, 1, 1, 1, 1}, Layer{3, 9, 40, 7, 2, 3, 1, 1},
+                  Layer{70, 13, 9, 1, 1, 0, 1, 1}, Layer{6, 6, 23, 5, 1, 2, 1, 6},
+                  Layer{6, 12, 23, 3, 2, 1, 1, 6}, Layer{8, 8, 19, 3, 1, 2, 2, 2},
+                  Layer{4, 5, 17, 2, 3, 0, 1, 1}, Layer{4, 5, 13, 3, 2, 3, 3, 1},
+                  Layer{40, 70, 1, 1, 1, 0, 1, 1}, Layer{64, 100, 7, 3, 1, 1, 1, 1},
+                  Layer{5, 3, 11, 1, 2, 1, 1, 1}, Layer{4, 4, 21, 3, 1, 1, 1, 4},
+                  Layer{4, 4, 45, 7, 2, 3, 1, 4}, Layer{4, 8, 20, 7, 1, 3, 1, 4},
+                  Layer{4, 4, 40, 3, 1, 2, 2, 4}, Layer{3, 3, 16, 1, 1, 0, 1, 3},
+                  Layer{3, 3, 18, 15, 1, 0, 1, 3}, Layer{2, 2, 20, 13, 1, 0, 1, 2},
+                  Layer{5, 40, 12, 3, 1, 3, 1, 1}, Layer{20, 6, 21, 2, 4, 1, 1, 1},
+                  Layer{12, 24, 16, 1, 2, 0, 1, 2}, Layer{3, 17, 14, 3, 4, 2, 6, 1});
+}
+Tensor input_of(const Layer& layer) { return numbers({2, layer.in, layer.size, layer.size + 3}); }
+Tensor weight_of(const Layer& layer) {
+  return numbers({layer.out, layer.in / layer.groups, layer.kernel, layer.kernel});
+}
+
 TEST_CASE("float32 convolution gives what double precision gives, for every way to compute it") {
-  const Layer layer = GENERATE(Layer{3, 20, 37, 3, 1, 1, 1, 1}, Layer{3, 9, 40, 7, 2, 3, 1, 1},
-                               Layer{70, 13, 9, 1, 1, 0, 1, 1}, Layer{6, 6, 23, 5, 1, 2, 1, 6},
-                               Layer{6, 12, 23, 3, 2, 1, 1, 6}, Layer{8, 8, 19, 3, 1, 2, 2, 2},
-                               Layer{4, 5, 17, 2, 3, 0, 1, 1}, Layer{4, 5, 13, 3, 2, 3, 3, 1},
-                               Layer{40, 70, 1, 1, 1, 0, 1, 1}, Layer{64, 100, 7, 3, 1, 1, 1, 1},
-                               Layer{5, 3, 11, 1, 2, 1, 1, 1}, Layer{4, 4, 21, 3, 1, 1, 1, 4},
-                               Layer{4, 4, 45, 7, 2, 3, 1, 4}, Layer{4, 8, 20, 7, 1, 3, 1, 4},
-                               Layer{4, 4, 40, 3, 1, 2, 2, 4}, Layer{3, 3, 16, 1, 1, 0, 1, 3},
-                               Layer{3, 3, 18, 15, 1, 0, 1, 3}, Layer{2, 2, 20, 13, 1, 0, 1, 2});
-  const Tensor x = numbers({2, layer.in, layer.size, layer.size + 3});
-  const Tensor w = numbers({layer.out, layer.in / layer.groups, layer.kernel, layer.kernel});
-  const Tensor b = numbers({layer.out});
+  const Layer layer = some_layer();
+  const Tensor x = input_of(layer), w = weight_of(layer), b = numbers({layer.out});
   const auto run = [&](DType dtype) {
     return conv2d(to_dtype(x, dtype), to_dtype(w, dtype), to_dtype(b, dtype), {layer.stride},
                   {layer.padding}, {layer.dilation}, layer.groups);
   };
   CHECK(largest_difference(run(DType::Float32), run(DType::Float64)) < 1e-4);
+}
+
+TEST_CASE("so do its gradients, at any number of threads, and a transposed convolution") {
+  const Layer l = some_layer();
+  const Tensor x = input_of(l), w = weight_of(l);
+  const Tensor g =
+      numbers(conv2d(x, w, std::nullopt, {l.stride}, {l.padding}, {l.dilation}, l.groups).sizes());
+  const bool both[] = {true, true, false};
+  const auto run = [&](DType dtype) {
+    return convolution_backward(to_dtype(g, dtype), to_dtype(x, dtype), to_dtype(w, dtype),
+                                std::nullopt, {l.stride}, {l.padding}, {l.dilation}, false, {0},
+                                l.groups, both);
+  };
+  const auto [gx, gw, none] = run(DType::Float32);
+  const auto [exact_gx, exact_gw, exact_none] = run(DType::Float64);
+  CHECK(largest_difference(gx, exact_gx) < 1e-4);
+  CHECK(largest_difference(gw, exact_gw) < 1e-4);
+  const int before = get_num_threads();
+  set_num_threads(before == 3 ? 1 : 3);
+  const auto [other_gx, other_gw, other_none] = run(DType::Float32);
+  set_num_threads(before);
+  CHECK(largest_difference(gx, other_gx) == 0);
+  CHECK(largest_difference(gw, other_gw) == 0);
+}
+
+TEST_CASE("what a border's gradient has not seen stays out of the gradient of the weight") {
+  Tensor x = numbers({1, 1, 6, 9});
+  const Tensor w = numbers({20, 1, 3, 3}), g = numbers({1, 20, 4, 7});
+  x.data<float>()[8] =
+      std::numeric_limits<float>::infinity();  // at the end of a row: element (0, 2) alone sees it
+  const bool mask[] = {false, true, false};
+  const auto [gx, gw, gb] =
+      convolution_backward(g, x, w, std::nullopt, {1}, {0}, {1}, false, {0}, 1, mask);
+  for (int64_t i = 0; i < gw.numel(); ++i)
+    CHECK(std::isfinite(gw.data<float>()[i]) == (i % 9 != 2));
 }
 
 TEST_CASE("the number of threads does not change a bit of a convolution") {

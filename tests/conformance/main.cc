@@ -25,6 +25,9 @@ ABSL_FLAG(
     "of programs that are run in several ways, these, separated by commas: eager, grads, ...");
 ABSL_FLAG(bool, explain, false,
           "explain each call before it is made, and compare with the kernels that it then runs");
+ABSL_FLAG(
+    bool, replay, false,
+    "record each case, make its calls again from the recording, and compare every kernel and bit");
 ABSL_FLAG(std::vector<std::string>, place, {"cpu"},
           "where tensors live, separated by commas: cpu, meta, dummy, fake, fake:cuda:0");
 
@@ -40,7 +43,7 @@ std::string from_working_directory(const std::string& path) {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "conformance [--only=GLOB] [--list] [--skips] [--explain] [--way=WAY,...] "
+      "conformance [--only=GLOB] [--list] [--skips] [--explain] [--replay] [--way=WAY,...] "
       "[--place=cpu,meta,dummy,fake,fake:cuda:0] FILE...");
   const std::vector<char*> files = absl::ParseCommandLine(argc, argv);
   if (files.size() < 2) {
@@ -51,6 +54,7 @@ int main(int argc, char** argv) {
   options.only = absl::GetFlag(FLAGS_only);
   options.list = absl::GetFlag(FLAGS_list);
   options.show_skips = absl::GetFlag(FLAGS_skips);
+  options.replay = absl::GetFlag(FLAGS_replay);
   options.ways = absl::GetFlag(FLAGS_way);
   for (const std::string& way : options.ways) {
     std::vector<std::string> known = sb::conformance::way_names();

@@ -13,6 +13,7 @@
 #include "switchboard/tests/conformance/dispatch_cases.h"
 #include "switchboard/tests/conformance/grads_cases.h"
 #include "switchboard/tests/conformance/ops_cases.h"
+#include "switchboard/tests/conformance/replayed.h"
 #include "switchboard/tests/conformance/symbolic_cases.h"
 
 namespace sb::conformance {
@@ -111,7 +112,7 @@ void run_cases(std::istream& in, const std::string& file, Place& place, const Op
     const auto run = [&](const std::string& way, const std::function<Outcome()>& run_it) {
       Outcome outcome;
       try {
-        outcome = run_it();
+        outcome = options.replay ? replayed(run_it) : run_it();
       } catch (const std::exception& error) {
         outcome = Outcome::failed(str_cat("malformed case: ", error.what()));
       }

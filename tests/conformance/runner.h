@@ -19,6 +19,7 @@ struct Options {
   std::string only = "*";              // a glob on the case's id or its operator
   bool list = false;                   // print ids and run nothing
   bool show_skips = false;             // print each skipped case
+  bool replay = false;                 // make each case again from a recording of it
   std::vector<std::string> ways = {};  // of programs that have several; empty: all of them
 };
 

@@ -41,12 +41,40 @@ inline Tensor leaf_of(std::vector<int64_t> sizes, const std::vector<double>& val
   return t;
 }
 
+// Numbers of both signs, without a pattern, no two the same; other ones for another seed.
+inline Tensor signed_numbers(std::vector<int64_t> sizes, int seed) {
+  int64_t n = 1;
+  for (int64_t s : sizes) n *= s;
+  std::vector<double> values;
+  for (int64_t i = 1; i <= n; ++i)
+    values.push_back(2 * std::sin(static_cast<double>(i * i) * (1.37 + 0.21 * seed)));
+  return tensor_of(std::move(sizes), values, DType::Float64);
+}
+inline Tensor signed_leaf(std::vector<int64_t> sizes, int seed = 0) {
+  const Tensor t = signed_numbers(std::move(sizes), seed);
+  set_requires_grad(t);
+  return t;
+}
+inline Tensor complex_leaf(const std::vector<int64_t>& sizes, int seed = 0) {
+  const Tensor imaginary = mul_Scalar(signed_numbers(sizes, seed + 7), std::complex<double>(0, 1));
+  const Tensor t = add(signed_numbers(sizes, seed), imaginary);
+  set_requires_grad(t);
+  return t;
+}
+
 // Throws GradcheckError where a derivative of f is not that of finite differences.
 inline void check_all(const DifferentiableFunction& f, const Tensors& inputs) {
   gradcheck(f, inputs);
   gradgradcheck(f, inputs);
 }
-// The same for one result.
+// The same for one input; and for one result.
+inline void check_all(const DifferentiableFunction& f, const Tensor& input) {
+  check_all(f, Tensors{input});
+}
+inline void check_all(const std::function<Tensor(const Tensor&)>& f, const Tensor& input) {
+  check_all([&](const Tensors& in) { return Tensors{f(in[0])}; }, Tensors{input});
+}
+// For one result of several inputs.
 inline void check(const std::function<Tensor(const Tensors&)>& f, const Tensors& inputs) {
   check_all([&](const Tensors& in) { return Tensors{f(in)}; }, inputs);
 }

@@ -19,34 +19,18 @@
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/testing/places.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/tests/gradients/test_derivatives.h"
 
 namespace sb {
 namespace {
 
-using Tensors = std::vector<Tensor>;
+using test::check_all;
+using test::complex_leaf;
+using test::signed_leaf;
 using test::tensor_of;
+using test::Tensors;
 using test::values_of;
 
-Tensor leaf(std::vector<int64_t> sizes, int seed = 0) {
-  std::vector<double> values;
-  const int64_t count = checked_numel(sizes);
-  for (int64_t i = 1; i <= count; ++i)
-    values.push_back(2 * std::sin(static_cast<double>(i * i) * (1.37 + 0.21 * seed)));
-  Tensor t = tensor_of(std::move(sizes), values, DType::Float64);
-  set_requires_grad(t);
-  return t;
-}
-Tensor complex_leaf(std::vector<int64_t> sizes, int seed = 0) {
-  sizes.push_back(2);
-  Tensor t = detach(view_as_complex(leaf(std::move(sizes), seed)));
-  set_requires_grad(t);
-  return t;
-}
-void check_twice(const DifferentiableFunction& f, const Tensor& input) {
-  CAPTURE(input.describe());
-  CHECK_NOTHROW(gradcheck(f, {input}));
-  CHECK_NOTHROW(gradgradcheck(f, {input}));
-}
 Tensor hermitian(const Tensor& a) { return add(a, mH(a)); }
 // What does not depend on the phases of complex vectors: the projections that they make.
 Tensor projections(const Tensor& columns) {
@@ -55,26 +39,26 @@ Tensor projections(const Tensor& columns) {
 }
 
 TEST_CASE("singular values have gradients, of matrices of any shape") {
-  for (const Tensor& a : {leaf({3, 3}), leaf({2, 4, 2}), leaf({2, 3}), complex_leaf({3, 2})}) {
-    check_twice([](const Tensors& in) { return Tensors{linalg_svdvals(in[0])}; }, a);
-    check_twice([](const Tensors& in) { return Tensors{std::get<1>(linalg_svd(in[0], false))}; },
-                a);
+  for (const Tensor& a :
+       {signed_leaf({3, 3}), signed_leaf({2, 4, 2}), signed_leaf({2, 3}), complex_leaf({3, 2})}) {
+    check_all([](const Tensors& in) { return Tensors{linalg_svdvals(in[0])}; }, a);
+    check_all([](const Tensors& in) { return Tensors{std::get<1>(linalg_svd(in[0], false))}; }, a);
   }
 }
 
 TEST_CASE("singular vectors have gradients, together and apart") {
-  for (const Tensor& a : {leaf({3, 3}), leaf({2, 4, 2}), leaf({2, 3})}) {
-    check_twice(
+  for (const Tensor& a : {signed_leaf({3, 3}), signed_leaf({2, 4, 2}), signed_leaf({2, 3})}) {
+    check_all(
         [](const Tensors& in) {
           const auto [u, s, vh] = linalg_svd(in[0], /*full_matrices=*/false);
           return Tensors{u, s, vh};
         },
         a);
-    check_twice([](const Tensors& in) { return Tensors{std::get<0>(svd(in[0]))}; }, a);
-    check_twice([](const Tensors& in) { return Tensors{std::get<2>(svd(in[0]))}; }, a);
+    check_all([](const Tensors& in) { return Tensors{std::get<0>(svd(in[0]))}; }, a);
+    check_all([](const Tensors& in) { return Tensors{std::get<2>(svd(in[0]))}; }, a);
   }
   for (const Tensor& a : {complex_leaf({2, 2}), complex_leaf({3, 2}), complex_leaf({2, 3})}) {
-    check_twice(
+    check_all(
         [](const Tensors& in) {
           const auto [u, s, vh] = linalg_svd(in[0], /*full_matrices=*/false);
           return Tensors{projections(u), s, projections(mH(vh)),
@@ -85,59 +69,60 @@ TEST_CASE("singular vectors have gradients, together and apart") {
 }
 
 TEST_CASE("of full matrices, the columns that go with singular values have gradients") {
-  check_twice(
+  check_all(
       [](const Tensors& in) {
         const auto [u, s, vh] = linalg_svd(in[0], /*full_matrices=*/true);
         return Tensors{narrow(u, -1, 0, 2), s, vh};
       },
-      leaf({4, 2}));
+      signed_leaf({4, 2}));
 }
 
 TEST_CASE("eigenvalues and eigenvectors of Hermitian matrices have gradients") {
   for (const char* const triangle : {"L", "U"}) {
-    for (const Tensor& a : {leaf({3, 3}), leaf({2, 2, 2}), complex_leaf({3, 3})}) {
-      check_twice(
+    for (const Tensor& a : {signed_leaf({3, 3}), signed_leaf({2, 2, 2}), complex_leaf({3, 3})}) {
+      check_all(
           [&](const Tensors& in) {
             const auto [values, vectors] = linalg_eigh(hermitian(in[0]), triangle);
             return Tensors{values, projections(vectors)};
           },
           a);
-      check_twice(
+      check_all(
           [&](const Tensors& in) { return Tensors{linalg_eigvalsh(hermitian(in[0]), triangle)}; },
           a);
     }
   }
-  check_twice([](const Tensors& in) { return Tensors{std::get<1>(linalg_eigh(hermitian(in[0])))}; },
-              leaf({3, 3}));
+  check_all([](const Tensors& in) { return Tensors{std::get<1>(linalg_eigh(hermitian(in[0])))}; },
+            signed_leaf({3, 3}));
 }
 
 TEST_CASE("eigenvalues and eigenvectors of any matrix have gradients, real for real matrices") {
-  for (const Tensor& a : {leaf({3, 3}), leaf({2, 2, 2}), complex_leaf({3, 3})}) {
-    check_twice(
+  for (const Tensor& a : {signed_leaf({3, 3}), signed_leaf({2, 2, 2}), complex_leaf({3, 3})}) {
+    check_all(
         [](const Tensors& in) {
           const auto [values, vectors] = linalg_eig(in[0]);
           return Tensors{values, projections(vectors)};
         },
         a);
-    check_twice([](const Tensors& in) { return Tensors{linalg_eigvals(in[0])}; }, a);
+    check_all([](const Tensors& in) { return Tensors{linalg_eigvals(in[0])}; }, a);
   }
 }
 
 TEST_CASE("the pseudoinverse has gradients where the rank does not change") {
-  for (const Tensor& a : {leaf({3, 3}), leaf({2, 4, 2}), leaf({2, 3}), complex_leaf({3, 2})}) {
-    check_twice([](const Tensors& in) { return Tensors{linalg_pinv(in[0], 1e-12)}; }, a);
+  for (const Tensor& a :
+       {signed_leaf({3, 3}), signed_leaf({2, 4, 2}), signed_leaf({2, 3}), complex_leaf({3, 2})}) {
+    check_all([](const Tensors& in) { return Tensors{linalg_pinv(in[0], 1e-12)}; }, a);
   }
-  check_twice(
+  check_all(
       [](const Tensors& in) {
         return Tensors{linalg_pinv(matmul(in[0], mT(in[0])), 1e-8, /*hermitian=*/true)};
       },
-      leaf({3, 2}));
+      signed_leaf({3, 2}));
 }
 
 TEST_CASE("least squares have the gradients of both sides, and residuals too") {
-  for (const auto& [a, b] :
-       {std::pair(leaf({4, 2}), leaf({4, 3}, 1)), std::pair(leaf({2, 4, 2}), leaf({2, 4}, 1)),
-        std::pair(complex_leaf({3, 2}), complex_leaf({3, 1}, 1))}) {
+  for (const auto& [a, b] : {std::pair(signed_leaf({4, 2}), signed_leaf({4, 3}, 1)),
+                             std::pair(signed_leaf({2, 4, 2}), signed_leaf({2, 4}, 1)),
+                             std::pair(complex_leaf({3, 2}), complex_leaf({3, 1}, 1))}) {
     CAPTURE(a.describe());
     const auto f = [](const Tensors& in) {
       const auto [x, residuals, rank, values] = linalg_lstsq(in[0], in[1], std::nullopt, "gelsd");
@@ -149,9 +134,9 @@ TEST_CASE("least squares have the gradients of both sides, and residuals too") {
 }
 
 TEST_CASE("vectors that were not computed are missed by a gradient, which says so") {
-  CHECK_THROWS_WITH(backward(sum_all(std::get<1>(_linalg_svd(leaf({2, 2}), false, false)))),
+  CHECK_THROWS_WITH(backward(sum_all(std::get<1>(_linalg_svd(signed_leaf({2, 2}), false, false)))),
                     Catch::Contains("_linalg_svd: compute_uv: expected true where a gradient"));
-  CHECK_THROWS_WITH(backward(sum_all(std::get<0>(_linalg_eigh(leaf({2, 2}), "L", false)))),
+  CHECK_THROWS_WITH(backward(sum_all(std::get<0>(_linalg_eigh(signed_leaf({2, 2}), "L", false)))),
                     Catch::Contains("_linalg_eigh: compute_v: expected true where a gradient"));
 }
 

@@ -24,38 +24,18 @@
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/testing/places.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/tests/gradients/test_derivatives.h"
 
 namespace sb {
 namespace {
 
-using Tensors = std::vector<Tensor>;
+using test::check_all;
+using test::complex_leaf;
+using test::signed_leaf;
 using test::tensor_of;
+using test::Tensors;
 using test::values_of;
 
-// Numbers of both signs, without a pattern, no two the same; other ones for another seed.
-Tensor leaf(std::vector<int64_t> sizes, int seed = 0) {
-  std::vector<double> values;
-  const int64_t count = checked_numel(sizes);
-  for (int64_t i = 1; i <= count; ++i)
-    values.push_back(2 * std::sin(static_cast<double>(i * i) * (1.37 + 0.21 * seed)));
-  Tensor t = tensor_of(std::move(sizes), values, DType::Float64);
-  set_requires_grad(t);
-  return t;
-}
-Tensor complex_leaf(std::vector<int64_t> sizes, int seed = 0) {
-  sizes.push_back(2);
-  Tensor t = detach(view_as_complex(leaf(std::move(sizes), seed)));
-  set_requires_grad(t);
-  return t;
-}
-
-void check_twice(const DifferentiableFunction& f, const Tensors& inputs) {
-  CHECK_NOTHROW(gradcheck(f, inputs));
-  CHECK_NOTHROW(gradgradcheck(f, inputs));
-}
-void check_twice(const std::function<Tensor(const Tensor&)>& f, const Tensor& input) {
-  check_twice([&](const Tensors& in) { return Tensors{f(in[0])}; }, {input});
-}
 // Of two inputs; f must stay.
 template <class F>
 DifferentiableFunction of_both(const F& f) {
@@ -64,20 +44,20 @@ DifferentiableFunction of_both(const F& f) {
 
 TEST_CASE("addr has the gradients of all its factors, in place, too") {
   const auto f = [](const Tensors& in) { return Tensors{addr(in[0], in[1], in[2], 0.5, -2)}; };
-  check_twice(f, {leaf({2, 3}), leaf({2}), leaf({3}, 1)});
-  check_twice(f, {leaf({3}), leaf({2}), leaf({3}, 1)});
-  check_twice(f, {complex_leaf({2, 3}), complex_leaf({2}), complex_leaf({3}, 1)});
-  check_twice(
+  check_all(f, {signed_leaf({2, 3}), signed_leaf({2}), signed_leaf({3}, 1)});
+  check_all(f, {signed_leaf({3}), signed_leaf({2}), signed_leaf({3}, 1)});
+  check_all(f, {complex_leaf({2, 3}), complex_leaf({2}), complex_leaf({3}, 1)});
+  check_all(
       [](const Tensors& in) {
         const Tensor sum = mul_Scalar(in[0], 3);
         addr_(sum, in[1], in[2]);
         return Tensors{sum};
       },
-      {leaf({2, 3}), leaf({2}), leaf({3}, 1)});
+      {signed_leaf({2, 3}), signed_leaf({2}), signed_leaf({3}, 1)});
 }
 
 TEST_CASE("addr of several dtypes has gradients of each") {
-  const Tensor self = tensor_of({2, 2}, {1, 2, 3, 4}), vec1 = leaf({2});
+  const Tensor self = tensor_of({2, 2}, {1, 2, 3, 4}), vec1 = signed_leaf({2});
   const Tensor vec2 = tensor_of({2}, {5, 6});
   set_requires_grad(vec2);
   const Tensors grads = grad({addr(self, vec1, vec2)}, {vec1, vec2},
@@ -88,34 +68,35 @@ TEST_CASE("addr of several dtypes has gradients of each") {
 }
 
 TEST_CASE("products of vectors and tensors have gradients") {
-  check_twice(of_both(vdot), {leaf({3}), leaf({3}, 1)});
-  check_twice(of_both(vdot), {complex_leaf({3}), complex_leaf({3}, 1)});
-  check_twice(of_both(outer), {complex_leaf({2}), complex_leaf({3}, 1)});
-  check_twice(of_both(inner), {leaf({2, 3}), leaf({2, 3}, 1)});
-  check_twice(of_both(kron), {leaf({2, 2}), leaf({2, 3}, 1)});
-  check_twice([](const Tensors& in) { return Tensors{tensordot(in[0], in[1], {1}, {0})}; },
-              {leaf({2, 3}), leaf({3, 2}, 1)});
-  check_twice([](const Tensors& in) { return Tensors{linalg_multi_dot(in)}; },
-              {leaf({2, 3}), leaf({3, 2}, 1), leaf({2}, 2)});
-  check_twice([](const Tensors& in) { return Tensors{einsum("bij,bjk,k->bi", in)}; },
-              {leaf({2, 2, 3}), leaf({2, 3, 2}, 1), leaf({2}, 2)});
-  check_twice([](const Tensors& in) { return Tensors{einsum("ii->i", in)}; }, {leaf({3, 3})});
+  check_all(of_both(vdot), {signed_leaf({3}), signed_leaf({3}, 1)});
+  check_all(of_both(vdot), {complex_leaf({3}), complex_leaf({3}, 1)});
+  check_all(of_both(outer), {complex_leaf({2}), complex_leaf({3}, 1)});
+  check_all(of_both(inner), {signed_leaf({2, 3}), signed_leaf({2, 3}, 1)});
+  check_all(of_both(kron), {signed_leaf({2, 2}), signed_leaf({2, 3}, 1)});
+  check_all([](const Tensors& in) { return Tensors{tensordot(in[0], in[1], {1}, {0})}; },
+            {signed_leaf({2, 3}), signed_leaf({3, 2}, 1)});
+  check_all([](const Tensors& in) { return Tensors{linalg_multi_dot(in)}; },
+            {signed_leaf({2, 3}), signed_leaf({3, 2}, 1), signed_leaf({2}, 2)});
+  check_all([](const Tensors& in) { return Tensors{einsum("bij,bjk,k->bi", in)}; },
+            {signed_leaf({2, 2, 3}), signed_leaf({2, 3, 2}, 1), signed_leaf({2}, 2)});
+  check_all([](const Tensors& in) { return Tensors{einsum("ii->i", in)}; }, {signed_leaf({3, 3})});
 }
 
 TEST_CASE("cross products have gradients, of what was broadcast, too") {
   const auto f = [](const Tensor& a, const Tensor& b) { return linalg_cross(a, b, 0); };
-  check_twice(of_both(f), {leaf({3, 2}), leaf({3, 1}, 1)});
-  check_twice(of_both(f), {complex_leaf({3, 2}), complex_leaf({3, 2}, 1)});
+  check_all(of_both(f), {signed_leaf({3, 2}), signed_leaf({3, 1}, 1)});
+  check_all(of_both(f), {complex_leaf({3, 2}), complex_leaf({3, 2}, 1)});
 }
 
 TEST_CASE("trilinear products have gradients of all three") {
   const auto f = [](const Tensors& in) {
     return Tensors{_trilinear(in[0], in[1], in[2], {1, 3}, {0}, {1, 2}, {2, 3})};
   };
-  check_twice(f, {leaf({2, 2}), leaf({3, 2, 2}, 1), leaf({2, 2}, 2)});
-  check_twice(f, {complex_leaf({2, 2}), complex_leaf({2, 2, 2}, 1), complex_leaf({2, 2}, 2)});
-  check_twice([](const Tensors& in) { return Tensors{bilinear(in[0], in[1], in[2], in[3])}; },
-              {leaf({2, 2}), leaf({2, 3}), leaf({2, 2, 3}, 1), leaf({2}, 2)});
+  check_all(f, {signed_leaf({2, 2}), signed_leaf({3, 2, 2}, 1), signed_leaf({2, 2}, 2)});
+  check_all(f, {complex_leaf({2, 2}), complex_leaf({2, 2, 2}, 1), complex_leaf({2, 2}, 2)});
+  check_all(
+      [](const Tensors& in) { return Tensors{bilinear(in[0], in[1], in[2], in[3])}; },
+      {signed_leaf({2, 2}), signed_leaf({2, 3}), signed_leaf({2, 2, 3}, 1), signed_leaf({2}, 2)});
 }
 
 TEST_CASE("distances have gradients for every p") {
@@ -123,9 +104,9 @@ TEST_CASE("distances have gradients for every p") {
       GENERATE(0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, std::numeric_limits<double>::infinity());
   CAPTURE(p);
   const auto f = [&](const Tensor& a, const Tensor& b) { return cdist(a, b, p); };
-  check_twice(of_both(f), {leaf({3, 2}), leaf({2, 2}, 1)});
-  check_twice(of_both(f), {leaf({2, 1, 2, 2}), leaf({2, 1, 2}, 1)});
-  check_twice([&](const Tensor& t) { return pdist(t, p); }, leaf({4, 2}));
+  check_all(of_both(f), {signed_leaf({3, 2}), signed_leaf({2, 2}, 1)});
+  check_all(of_both(f), {signed_leaf({2, 1, 2, 2}), signed_leaf({2, 1, 2}, 1)});
+  check_all([&](const Tensor& t) { return pdist(t, p); }, signed_leaf({4, 2}));
 }
 
 TEST_CASE("where rows or elements of them are equal, gradients of distances are finite") {
@@ -151,16 +132,16 @@ Tensors both(const std::tuple<Tensor, Tensor>& results) {
   return {std::get<0>(results), std::get<1>(results)};
 }
 const auto kMatrices = [] {
-  return Tensors{leaf({3, 3}), leaf({2, 2, 2}, 1), complex_leaf({2, 2})};
+  return Tensors{signed_leaf({3, 3}), signed_leaf({2, 2, 2}, 1), complex_leaf({2, 2})};
 };
 
 TEST_CASE("inverses and determinants have gradients") {
   for (const Tensor& a : kMatrices()) {
-    check_twice([](const Tensor& t) { return inverse(t); }, a);
-    check_twice([](const Tensor& t) { return det(t); }, a);
-    check_twice([](const Tensor& t) { return det(mT(t)); }, a);
-    check_twice([](const Tensors& in) { return both(slogdet(in[0])); }, {a});
-    check_twice([](const Tensor& t) { return matrix_power(t, -2); }, a);
+    check_all([](const Tensor& t) { return inverse(t); }, a);
+    check_all([](const Tensor& t) { return det(t); }, a);
+    check_all([](const Tensor& t) { return det(mT(t)); }, a);
+    check_all([](const Tensors& in) { return both(slogdet(in[0])); }, {a});
+    check_all([](const Tensor& t) { return matrix_power(t, -2); }, a);
   }
 }
 
@@ -188,12 +169,12 @@ TEST_CASE("the determinant has a gradient at a singular matrix: the cofactors") 
 TEST_CASE("solutions of linear equations have the gradients of both sides") {
   const auto left = [](const Tensor& a, const Tensor& b) { return linalg_solve(a, b); };
   const auto right = [](const Tensor& a, const Tensor& b) { return linalg_solve(a, b, false); };
-  check_twice(of_both(left), {leaf({3, 3}), leaf({3}, 1)});
-  check_twice(of_both(left), {leaf({3, 3}), leaf({3, 2}, 1)});
-  check_twice(of_both(left), {leaf({2, 2, 2}), leaf({2, 2}, 1)});
-  check_twice(of_both(left), {leaf({2, 2}), leaf({2, 2, 1}, 1)});
-  check_twice(of_both(left), {complex_leaf({2, 2}), complex_leaf({2, 2}, 1)});
-  check_twice(of_both(right), {leaf({2, 2, 2}), leaf({3, 2}, 1)});
+  check_all(of_both(left), {signed_leaf({3, 3}), signed_leaf({3}, 1)});
+  check_all(of_both(left), {signed_leaf({3, 3}), signed_leaf({3, 2}, 1)});
+  check_all(of_both(left), {signed_leaf({2, 2, 2}), signed_leaf({2, 2}, 1)});
+  check_all(of_both(left), {signed_leaf({2, 2}), signed_leaf({2, 2, 1}, 1)});
+  check_all(of_both(left), {complex_leaf({2, 2}), complex_leaf({2, 2}, 1)});
+  check_all(of_both(right), {signed_leaf({2, 2, 2}), signed_leaf({3, 2}, 1)});
 }
 
 TEST_CASE("LU factors have gradients for matrices of any shape") {
@@ -201,32 +182,33 @@ TEST_CASE("LU factors have gradients for matrices of any shape") {
     return Tensors{std::get<0>(linalg_lu_factor(in[0], /*pivot=*/true))};
   };
   // Needs several exchanges of rows.
-  check_twice(factors, {leaf({4, 4}, 3)});
-  check_twice(factors, {leaf({2, 2, 3})});
-  check_twice(factors, {leaf({2, 4, 2})});
-  check_twice(factors, {complex_leaf({3, 2})});
+  check_all(factors, {signed_leaf({4, 4}, 3)});
+  check_all(factors, {signed_leaf({2, 2, 3})});
+  check_all(factors, {signed_leaf({2, 4, 2})});
+  check_all(factors, {complex_leaf({3, 2})});
 }
 
 TEST_CASE("Cholesky factors have gradients, of both triangles") {
   for (const Tensor& a : kMatrices()) {
-    check_twice([](const Tensor& t) { return linalg_cholesky(positive(t)); }, a);
-    check_twice([](const Tensor& t) { return cholesky(positive(t), /*upper=*/true); }, a);
+    check_all([](const Tensor& t) { return linalg_cholesky(positive(t)); }, a);
+    check_all([](const Tensor& t) { return cholesky(positive(t), /*upper=*/true); }, a);
   }
 }
 
 TEST_CASE("QR factors have gradients, together and apart") {
-  for (const Tensor& a :
-       {leaf({3, 3}), leaf({2, 3, 2}), leaf({2, 4}), complex_leaf({3, 2}), complex_leaf({2, 3})}) {
+  for (const Tensor& a : {signed_leaf({3, 3}), signed_leaf({2, 3, 2}), signed_leaf({2, 4}),
+                          complex_leaf({3, 2}), complex_leaf({2, 3})}) {
     CAPTURE(a.describe());
-    check_twice([](const Tensors& in) { return both(linalg_qr(in[0])); }, {a});
-    check_twice([](const Tensor& t) { return std::get<0>(linalg_qr(t)); }, a);
-    check_twice([](const Tensor& t) { return std::get<1>(linalg_qr(t)); }, a);
+    check_all([](const Tensors& in) { return both(linalg_qr(in[0])); }, {a});
+    check_all([](const Tensor& t) { return std::get<0>(linalg_qr(t)); }, a);
+    check_all([](const Tensor& t) { return std::get<1>(linalg_qr(t)); }, a);
   }
-  check_twice([](const Tensors& in) { return both(linalg_qr(in[0], "complete")); }, {leaf({2, 3})});
+  check_all([](const Tensors& in) { return both(linalg_qr(in[0], "complete")); },
+            {signed_leaf({2, 3})});
 }
 
 TEST_CASE("what QR has no derivative of is refused") {
-  const Tensor a = leaf({3, 2});
+  const Tensor a = signed_leaf({3, 2});
   CHECK_THROWS_WITH(backward(sum_all(std::get<1>(linalg_qr(a, "r")))),
                     Catch::Contains("linalg_qr: mode: 'r' has no derivative"));
   CHECK_THROWS_WITH(
@@ -235,16 +217,16 @@ TEST_CASE("what QR has no derivative of is refused") {
 }
 
 TEST_CASE("factors that come with a result have no derivative") {
-  CHECK_FALSE(requires_grad(std::get<1>(_linalg_det(leaf({2, 2})))));
-  CHECK_FALSE(requires_grad(std::get<2>(_linalg_slogdet(leaf({2, 2})))));
-  CHECK_FALSE(requires_grad(std::get<1>(_linalg_solve_ex(leaf({2, 2}), leaf({2})))));
-  CHECK(requires_grad(std::get<0>(linalg_lu_factor(leaf({2, 2})))));
+  CHECK_FALSE(requires_grad(std::get<1>(_linalg_det(signed_leaf({2, 2})))));
+  CHECK_FALSE(requires_grad(std::get<2>(_linalg_slogdet(signed_leaf({2, 2})))));
+  CHECK_FALSE(requires_grad(std::get<1>(_linalg_solve_ex(signed_leaf({2, 2}), signed_leaf({2})))));
+  CHECK(requires_grad(std::get<0>(linalg_lu_factor(signed_leaf({2, 2})))));
 }
 
 // Whether each input has a gradient of its shape.
 void check_empty(const DifferentiableFunction& f, const std::vector<std::vector<int64_t>>& shapes) {
   Tensors inputs;
-  for (const auto& sizes : shapes) inputs.push_back(leaf(sizes));
+  for (const auto& sizes : shapes) inputs.push_back(signed_leaf(sizes));
   Tensors outputs, ones;
   for (const Tensor& t : f(inputs)) {
     if (!requires_grad(t)) continue;
@@ -288,7 +270,7 @@ TEST_CASE("where there are no pairs or no columns, gradients of distances are ze
 }
 
 TEST_CASE("the matrix exponential has gradients") {
-  for (const Tensor& a : kMatrices()) check_twice([](const Tensor& t) { return matrix_exp(t); }, a);
+  for (const Tensor& a : kMatrices()) check_all([](const Tensor& t) { return matrix_exp(t); }, a);
 }
 
 TEST_CASE("solutions of triangular equations have the gradients of both sides") {
@@ -299,7 +281,8 @@ TEST_CASE("solutions of triangular equations have the gradients of both sides") 
     const Tensor a = add(in[0], mul_Scalar(eye(2, DType::Float64), 4));
     return Tensors{linalg_solve_triangular(a, in[1], upper, left, unit)};
   };
-  check_twice(solve, {leaf({2, 2}), left ? leaf({2, 2, 3}, 1) : leaf({2, 3, 2}, 1)});
+  check_all(solve,
+            {signed_leaf({2, 2}), left ? signed_leaf({2, 2, 3}, 1) : signed_leaf({2, 3, 2}, 1)});
 }
 
 }  // namespace

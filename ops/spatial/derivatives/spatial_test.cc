@@ -19,176 +19,179 @@
 #include "switchboard/ops/spatial/upsample.h"
 #include "switchboard/ops/testing/places.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/tests/gradients/test_derivatives.h"
 
 namespace sb {
 namespace {
 
-using Tensors = std::vector<Tensor>;
-
-// Numbers of both signs, without a pattern, no two the same; other ones for another seed.
-Tensor leaf(std::vector<int64_t> sizes, int seed = 0) {
-  std::vector<double> values;
-  const int64_t count = checked_numel(sizes);
-  for (int64_t i = 1; i <= count; ++i)
-    values.push_back(2 * std::sin(static_cast<double>(i * i) * (1.37 + 0.21 * seed)));
-  Tensor t = test::tensor_of(std::move(sizes), values, DType::Float64);
-  set_requires_grad(t);
-  return t;
-}
-Tensor complex_leaf(std::vector<int64_t> sizes, int seed = 0) {
-  sizes.push_back(2);
-  Tensor t = detach(view_as_complex(leaf(std::move(sizes), seed)));
-  set_requires_grad(t);
-  return t;
-}
-
-void check_twice(const DifferentiableFunction& f, const Tensors& inputs) {
-  CHECK_NOTHROW(gradcheck(f, inputs));
-  CHECK_NOTHROW(gradgradcheck(f, inputs));
-}
-void check_twice(const std::function<Tensor(const Tensor&)>& f, const Tensor& input) {
-  check_twice([&](const Tensors& in) { return Tensors{f(in[0])}; }, {input});
-}
+using test::check_all;
+using test::complex_leaf;
+using test::signed_leaf;
+using test::Tensors;
 
 TEST_CASE("convolutions have the gradients of input, weight and bias") {
   const auto conv = [](const Tensors& in) {
     return Tensors{convolution(in[0], in[1], in[2], {2}, {1}, {1}, false, {0}, 2)};
   };
   SECTION("in one dimension") {
-    check_twice(conv, {leaf({2, 4, 5}), leaf({2, 2, 3}, 1), leaf({2})});
+    check_all(conv, {signed_leaf({2, 4, 5}), signed_leaf({2, 2, 3}, 1), signed_leaf({2})});
   }
-  SECTION("in two") { check_twice(conv, {leaf({1, 2, 4, 3}), leaf({2, 1, 2, 3}, 1), leaf({2})}); }
+  SECTION("in two") {
+    check_all(conv, {signed_leaf({1, 2, 4, 3}), signed_leaf({2, 1, 2, 3}, 1), signed_leaf({2})});
+  }
   SECTION("in three") {
-    check_twice(conv, {leaf({1, 2, 2, 3, 2}), leaf({2, 1, 2, 2, 2}, 1), leaf({2})});
+    check_all(conv,
+              {signed_leaf({1, 2, 2, 3, 2}), signed_leaf({2, 1, 2, 2, 2}, 1), signed_leaf({2})});
   }
   SECTION("of complex numbers") {
-    check_twice(conv, {complex_leaf({1, 2, 4}), complex_leaf({2, 1, 2}, 1), complex_leaf({2})});
+    check_all(conv, {complex_leaf({1, 2, 4}), complex_leaf({2, 1, 2}, 1), complex_leaf({2})});
   }
 }
 
 TEST_CASE("transposed and dilated convolutions have them, too") {
-  check_twice(
+  check_all(
       [](const Tensors& in) {
         return Tensors{convolution(in[0], in[1], in[2], {2}, {1}, {2}, true, {1}, 2)};
       },
-      {leaf({1, 4, 3, 2}), leaf({4, 1, 2, 2}, 1), leaf({2})});
-  check_twice(
+      {signed_leaf({1, 4, 3, 2}), signed_leaf({4, 1, 2, 2}, 1), signed_leaf({2})});
+  check_all(
       [](const Tensors& in) {
         return Tensors{_convolution(in[0], in[1], std::nullopt, {1}, {2}, {2}, false, {0}, 1, false,
                                     false, false, false)};
       },
-      {leaf({1, 2, 4}), leaf({2, 2, 2}, 1)});
+      {signed_leaf({1, 2, 4}), signed_leaf({2, 2, 2}, 1)});
 }
 
 TEST_CASE("a bias alone may want a gradient, and so may a weight") {
-  Tensor input = leaf({1, 2, 4}), weight = leaf({2, 2, 2}, 1), bias = leaf({2});
+  Tensor input = signed_leaf({1, 2, 4}), weight = signed_leaf({2, 2, 2}, 1),
+         bias = signed_leaf({2});
   set_requires_grad(input, false);
   const auto conv = [&](const Tensor& w, const Tensor& b) {
     return convolution(input, w, b, {1}, {0}, {1}, false, {0}, 1);
   };
-  check_twice([&](const Tensor& w) { return conv(w, bias); }, weight);
+  check_all([&](const Tensor& w) { return conv(w, bias); }, weight);
   set_requires_grad(weight, false);
-  check_twice([&](const Tensor& b) { return conv(weight, b); }, bias);
+  check_all([&](const Tensor& b) { return conv(weight, b); }, bias);
 }
 
 TEST_CASE("composites of convolutions are derived through their parts") {
-  const Tensors one = {leaf({1, 2, 5}), leaf({2, 2, 2}, 1)};
-  check_twice(
+  const Tensors one = {signed_leaf({1, 2, 5}), signed_leaf({2, 2, 2}, 1)};
+  check_all(
       [](const Tensors& in) { return Tensors{conv1d_padding(in[0], in[1], {}, {1}, "same")}; },
       one);
-  check_twice([](const Tensors& in) { return Tensors{conv_transpose1d(in[0], in[1])}; }, one);
-  check_twice([](const Tensors& in) { return Tensors{conv2d(in[0], in[1])}; },
-              {leaf({2, 3, 3}), leaf({1, 2, 2, 2}, 1)});
+  check_all([](const Tensors& in) { return Tensors{conv_transpose1d(in[0], in[1])}; }, one);
+  check_all([](const Tensors& in) { return Tensors{conv2d(in[0], in[1])}; },
+            {signed_leaf({2, 3, 3}), signed_leaf({1, 2, 2, 2}, 1)});
 }
 
 TEST_CASE("max poolings pass gradients to where the largest elements are") {
-  check_twice([](const Tensor& t) { return max_pool1d(t, {2}, {1}, {1}, {2}); }, leaf({2, 6}));
-  check_twice([](const Tensor& t) { return max_pool2d(t, {2}, {2}, {1}, {1}, true); },
-              leaf({1, 2, 4, 3}));
-  check_twice([](const Tensor& t) { return max_pool3d(t, {2}, {1}); }, leaf({1, 1, 3, 3, 2}));
-  check_twice([](const Tensor& t) { return std::get<0>(adaptive_max_pool1d(t, {2})); },
-              leaf({2, 5}));
-  check_twice(
+  check_all([](const Tensor& t) { return max_pool1d(t, {2}, {1}, {1}, {2}); }, signed_leaf({2, 6}));
+  check_all([](const Tensor& t) { return max_pool2d(t, {2}, {2}, {1}, {1}, true); },
+            signed_leaf({1, 2, 4, 3}));
+  check_all([](const Tensor& t) { return max_pool3d(t, {2}, {1}); }, signed_leaf({1, 1, 3, 3, 2}));
+  check_all([](const Tensor& t) { return std::get<0>(adaptive_max_pool1d(t, {2})); },
+            signed_leaf({2, 5}));
+  check_all(
       [](const Tensor& t) {
         return std::get<0>(adaptive_max_pool2d(t, {2, 3}));
       },
-      leaf({1, 2, 3, 4}));
-  check_twice(
+      signed_leaf({1, 2, 3, 4}));
+  check_all(
       [](const Tensor& t) {
         return std::get<0>(adaptive_max_pool3d(t, {2, 1, 2}));
       },
-      leaf({1, 3, 3, 2}));
+      signed_leaf({1, 3, 3, 2}));
   const Tensor samples = test::tensor_of({1, 2, 2}, {0.1, 0.6, 0.9, 0.3}, DType::Float64);
-  check_twice(
+  check_all(
       [&](const Tensor& t) {
         return std::get<0>(fractional_max_pool2d(t, {2, 2}, {2, 2}, samples));
       },
-      leaf({1, 2, 5, 5}));
+      signed_leaf({1, 2, 5, 5}));
   const Tensor samples3 = test::tensor_of({1, 1, 3}, {0.1, 0.6, 0.9}, DType::Float64);
-  check_twice(
+  check_all(
       [&](const Tensor& t) {
         return std::get<0>(fractional_max_pool3d(t, {2, 2, 2}, {2, 1, 2}, samples3));
       },
-      leaf({1, 1, 4, 3, 4}));
+      signed_leaf({1, 1, 4, 3, 4}));
 }
 
 TEST_CASE("max_unpool gathers") {
   const Tensor places = test::tensor_of({1, 2, 2}, {5, 0, 3, 10}, DType::Int64);
-  check_twice([&](const Tensor& t) { return max_unpool2d(t, places, {3, 4}); }, leaf({1, 2, 2}));
+  check_all(
+      [&](const Tensor& t) {
+        return max_unpool2d(t, places, {3, 4});
+      },
+      signed_leaf({1, 2, 2}));
   const Tensor places3 = test::tensor_of({1, 1, 2, 2}, {5, 0, 3, 10}, DType::Int64);
-  check_twice(
+  check_all(
       [&](const Tensor& t) {
         return max_unpool3d(t, places3, {2, 2, 3}, {1, 1, 1}, {0, 0, 0});
       },
-      leaf({1, 1, 2, 2}));
+      signed_leaf({1, 1, 2, 2}));
 }
 
 TEST_CASE("means pass gradients to all that they are of") {
-  check_twice([](const Tensor& t) { return avg_pool1d(t, {2}, {1}, {1}); }, leaf({2, 4}));
-  check_twice([](const Tensor& t) { return avg_pool2d(t, {2}, {2}, {1}, true, false); },
-              leaf({1, 2, 4, 3}));
-  check_twice([](const Tensor& t) { return avg_pool3d(t, {2}, {1}, {0}, false, true, 3); },
-              leaf({1, 3, 2, 3}));
-  check_twice([](const Tensor& t) { return adaptive_avg_pool1d(t, {3}); }, leaf({2, 4}));
-  check_twice([](const Tensor& t) { return adaptive_avg_pool2d(t, {2, 3}); }, leaf({1, 2, 3, 4}));
-  check_twice([](const Tensor& t) { return adaptive_avg_pool2d(t, {1, 1}); }, leaf({1, 2, 3, 4}));
-  check_twice(
+  check_all([](const Tensor& t) { return avg_pool1d(t, {2}, {1}, {1}); }, signed_leaf({2, 4}));
+  check_all([](const Tensor& t) { return avg_pool2d(t, {2}, {2}, {1}, true, false); },
+            signed_leaf({1, 2, 4, 3}));
+  check_all([](const Tensor& t) { return avg_pool3d(t, {2}, {1}, {0}, false, true, 3); },
+            signed_leaf({1, 3, 2, 3}));
+  check_all([](const Tensor& t) { return adaptive_avg_pool1d(t, {3}); }, signed_leaf({2, 4}));
+  check_all(
+      [](const Tensor& t) {
+        return adaptive_avg_pool2d(t, {2, 3});
+      },
+      signed_leaf({1, 2, 3, 4}));
+  check_all(
+      [](const Tensor& t) {
+        return adaptive_avg_pool2d(t, {1, 1});
+      },
+      signed_leaf({1, 2, 3, 4}));
+  check_all(
       [](const Tensor& t) {
         return adaptive_avg_pool3d(t, {2, 1, 2});
       },
-      leaf({1, 3, 3, 2}));
+      signed_leaf({1, 3, 3, 2}));
 }
 
 TEST_CASE("elements that pad get gradients, too") {
-  check_twice([](const Tensor& t) { return reflection_pad1d(t, {2, 1}); }, leaf({2, 3}));
-  check_twice([](const Tensor& t) { return reflection_pad2d(t, {1, -1, 2, 1}); }, leaf({1, 3, 3}));
-  check_twice(
+  check_all([](const Tensor& t) { return reflection_pad1d(t, {2, 1}); }, signed_leaf({2, 3}));
+  check_all(
+      [](const Tensor& t) {
+        return reflection_pad2d(t, {1, -1, 2, 1});
+      },
+      signed_leaf({1, 3, 3}));
+  check_all(
       [](const Tensor& t) {
         return reflection_pad3d(t, {1, 0, 0, 1, 1, 1});
       },
-      leaf({1, 2, 2, 2}));
-  check_twice([](const Tensor& t) { return replication_pad1d(t, {3, 1}); }, leaf({2, 3}));
-  check_twice([](const Tensor& t) { return replication_pad2d(t, {1, -1, 3, 1}); }, leaf({1, 3, 3}));
-  check_twice(
+      signed_leaf({1, 2, 2, 2}));
+  check_all([](const Tensor& t) { return replication_pad1d(t, {3, 1}); }, signed_leaf({2, 3}));
+  check_all(
+      [](const Tensor& t) {
+        return replication_pad2d(t, {1, -1, 3, 1});
+      },
+      signed_leaf({1, 3, 3}));
+  check_all(
       [](const Tensor& t) {
         return replication_pad3d(t, {1, 0, 0, 1, 2, 1});
       },
-      leaf({1, 2, 2, 2}));
-  check_twice([](const Tensor& t) { return reflection_pad1d(t, {2, 1}); }, complex_leaf({2, 3}));
+      signed_leaf({1, 2, 2, 2}));
+  check_all([](const Tensor& t) { return reflection_pad1d(t, {2, 1}); }, complex_leaf({2, 3}));
 }
 
 TEST_CASE("columns and their sums are each other's gradients") {
-  check_twice(
+  check_all(
       [](const Tensor& t) {
         return im2col(t, {2, 2}, {1, 2}, {1, 0}, {2, 1});
       },
-      leaf({1, 2, 4, 4}));
-  check_twice(
+      signed_leaf({1, 2, 4, 4}));
+  check_all(
       [](const Tensor& t) {
         return col2im(t, {3, 3}, {2, 2}, {1, 1}, {0, 0}, {1, 1});
       },
-      leaf({1, 4, 4}));
-  check_twice(
+      signed_leaf({1, 4, 4}));
+  check_all(
       [](const Tensor& t) {
         return im2col(t, {2, 2}, {1, 1}, {0, 0}, {1, 1});
       },
@@ -200,7 +203,7 @@ TEST_CASE("an empty batch has an empty gradient, and leaves zeros to the weight"
     const Tensor result = f(input);
     CHECK(grad({result}, {input}, {ones_like(result)})[0].sizes() == input.sizes());
   };
-  const Tensor plane = leaf({0, 2, 4, 4}), line = leaf({0, 2, 4});
+  const Tensor plane = signed_leaf({0, 2, 4, 4}), line = signed_leaf({0, 2, 4});
   check(plane, [](const Tensor& t) { return max_pool2d(t, {2}); });
   check(plane, [](const Tensor& t) { return std::get<0>(adaptive_max_pool2d(t, {2, 2})); });
   check(plane, [](const Tensor& t) { return avg_pool2d(t, {2}); });
@@ -208,7 +211,7 @@ TEST_CASE("an empty batch has an empty gradient, and leaves zeros to the weight"
   check(plane, [](const Tensor& t) { return upsample_nearest2d_vec(t, {}, {{2., 2.}}); });
   check(plane, [](const Tensor& t) { return im2col(t, {2, 2}, {1, 1}, {0, 0}, {1, 1}); });
   check(line, [](const Tensor& t) { return reflection_pad1d(t, {1, 1}); });
-  const Tensor weight = leaf({2, 2, 3});
+  const Tensor weight = signed_leaf({2, 2, 3});
   const Tensor result = conv1d(line, weight);
   const Tensors grads = grad({result}, {line, weight}, {ones_like(result)});
   CHECK(grads[0].sizes() == line.sizes());
@@ -216,93 +219,91 @@ TEST_CASE("an empty batch has an empty gradient, and leaves zeros to the weight"
 }
 
 TEST_CASE("channels-last tensors have the same gradients") {
-  const Tensor last = detach(contiguous(leaf({2, 3, 4, 4}), MemoryFormat::ChannelsLast));
+  const Tensor last = detach(contiguous(signed_leaf({2, 3, 4, 4}), MemoryFormat::ChannelsLast));
   set_requires_grad(last);
-  check_twice([](const Tensor& t) { return adaptive_avg_pool2d(t, {1, 1}); }, last);
-  check_twice([](const Tensor& t) { return max_pool2d(t, {2}); }, last);
-  check_twice([](const Tensor& t) { return avg_pool2d(t, {2}); }, last);
+  check_all([](const Tensor& t) { return adaptive_avg_pool2d(t, {1, 1}); }, last);
+  check_all([](const Tensor& t) { return max_pool2d(t, {2}); }, last);
+  check_all([](const Tensor& t) { return avg_pool2d(t, {2}); }, last);
 }
 
 TEST_CASE("resizing has gradients in every mode") {
-  const Tensor line = leaf({1, 2, 4}), plane = leaf({1, 1, 3, 4}), space = leaf({1, 1, 2, 3, 2});
+  const Tensor line = signed_leaf({1, 2, 4}), plane = signed_leaf({1, 1, 3, 4}),
+               space = signed_leaf({1, 1, 2, 3, 2});
   const SymInt sizes[] = {5, 3, 4};
   const SymIntArrayRef in_1d(sizes, 1), in_2d(sizes, 2), in_3d(sizes, 3);
-  check_twice([&](const Tensor& t) { return upsample_nearest1d(t, in_1d); }, line);
-  check_twice([&](const Tensor& t) { return upsample_nearest2d(t, in_2d); }, plane);
-  check_twice([&](const Tensor& t) { return upsample_nearest3d(t, in_3d); }, space);
-  check_twice([&](const Tensor& t) { return _upsample_nearest_exact1d(t, in_1d); }, line);
-  check_twice([&](const Tensor& t) { return _upsample_nearest_exact2d(t, in_2d); }, plane);
-  check_twice([&](const Tensor& t) { return _upsample_nearest_exact3d(t, in_3d); }, space);
+  check_all([&](const Tensor& t) { return upsample_nearest1d(t, in_1d); }, line);
+  check_all([&](const Tensor& t) { return upsample_nearest2d(t, in_2d); }, plane);
+  check_all([&](const Tensor& t) { return upsample_nearest3d(t, in_3d); }, space);
+  check_all([&](const Tensor& t) { return _upsample_nearest_exact1d(t, in_1d); }, line);
+  check_all([&](const Tensor& t) { return _upsample_nearest_exact2d(t, in_2d); }, plane);
+  check_all([&](const Tensor& t) { return _upsample_nearest_exact3d(t, in_3d); }, space);
   for (const bool align : {false, true}) {
-    check_twice([&](const Tensor& t) { return upsample_linear1d(t, in_1d, align); }, line);
-    check_twice([&](const Tensor& t) { return upsample_bilinear2d(t, in_2d, align); }, plane);
-    check_twice([&](const Tensor& t) { return upsample_trilinear3d(t, in_3d, align); }, space);
-    check_twice([&](const Tensor& t) { return upsample_bicubic2d(t, in_2d, align); }, plane);
+    check_all([&](const Tensor& t) { return upsample_linear1d(t, in_1d, align); }, line);
+    check_all([&](const Tensor& t) { return upsample_bilinear2d(t, in_2d, align); }, plane);
+    check_all([&](const Tensor& t) { return upsample_trilinear3d(t, in_3d, align); }, space);
+    check_all([&](const Tensor& t) { return upsample_bicubic2d(t, in_2d, align); }, plane);
   }
 }
 
 TEST_CASE("resizing by scales has gradients in every mode") {
-  const Tensor line = leaf({1, 2, 4}), plane = leaf({1, 1, 3, 4}), space = leaf({1, 1, 2, 3, 2});
+  const Tensor line = signed_leaf({1, 2, 4}), plane = signed_leaf({1, 1, 3, 4}),
+               space = signed_leaf({1, 1, 2, 3, 2});
   const std::vector<double> scales = {1.5, 2, 1.75};
   const auto first = [&](size_t n) {
     return OptionalDoubleArrayRef(absl::MakeSpan(scales).first(n));
   };
-  check_twice([&](const Tensor& t) { return upsample_nearest1d_vec(t, {}, first(1)); }, line);
-  check_twice([&](const Tensor& t) { return upsample_nearest2d_vec(t, {}, first(2)); }, plane);
-  check_twice([&](const Tensor& t) { return upsample_nearest3d_vec(t, {}, first(3)); }, space);
-  check_twice([&](const Tensor& t) { return _upsample_nearest_exact1d_vec(t, {}, first(1)); },
-              line);
-  check_twice([&](const Tensor& t) { return _upsample_nearest_exact2d_vec(t, {}, first(2)); },
-              plane);
-  check_twice([&](const Tensor& t) { return _upsample_nearest_exact3d_vec(t, {}, first(3)); },
-              space);
-  check_twice([&](const Tensor& t) { return upsample_linear1d_vec(t, {}, false, first(1)); }, line);
-  check_twice([&](const Tensor& t) { return upsample_bilinear2d_vec(t, {}, false, first(2)); },
-              plane);
-  check_twice([&](const Tensor& t) { return upsample_trilinear3d_vec(t, {}, false, first(3)); },
-              space);
-  check_twice([&](const Tensor& t) { return upsample_bicubic2d_vec(t, {}, false, first(2)); },
-              plane);
+  check_all([&](const Tensor& t) { return upsample_nearest1d_vec(t, {}, first(1)); }, line);
+  check_all([&](const Tensor& t) { return upsample_nearest2d_vec(t, {}, first(2)); }, plane);
+  check_all([&](const Tensor& t) { return upsample_nearest3d_vec(t, {}, first(3)); }, space);
+  check_all([&](const Tensor& t) { return _upsample_nearest_exact1d_vec(t, {}, first(1)); }, line);
+  check_all([&](const Tensor& t) { return _upsample_nearest_exact2d_vec(t, {}, first(2)); }, plane);
+  check_all([&](const Tensor& t) { return _upsample_nearest_exact3d_vec(t, {}, first(3)); }, space);
+  check_all([&](const Tensor& t) { return upsample_linear1d_vec(t, {}, false, first(1)); }, line);
+  check_all([&](const Tensor& t) { return upsample_bilinear2d_vec(t, {}, false, first(2)); },
+            plane);
+  check_all([&](const Tensor& t) { return upsample_trilinear3d_vec(t, {}, false, first(3)); },
+            space);
+  check_all([&](const Tensor& t) { return upsample_bicubic2d_vec(t, {}, false, first(2)); }, plane);
 }
 
 TEST_CASE("sampling at the places of a grid has derivatives by input and grid") {
   const int64_t interpolation = GENERATE(0, 1, 2), padding = GENERATE(0, 1, 2);
   const bool align_corners = GENERATE(false, true);
-  Tensor grid = mul_Scalar(leaf({1, 3, 2, 2}, 1), 0.61);
+  Tensor grid = mul_Scalar(signed_leaf({1, 3, 2, 2}, 1), 0.61);
   grid = detach(grid);
   set_requires_grad(grid);
   CHECK_NOTHROW(gradcheck(
       [&](const Tensors& in) {
         return Tensors{grid_sampler_2d(in[0], in[1], interpolation, padding, align_corners)};
       },
-      {leaf({1, 2, 3, 4}), grid}));
+      {signed_leaf({1, 2, 3, 4}), grid}));
 }
 TEST_CASE("so has sampling in three dimensions") {
-  Tensor grid = detach(mul_Scalar(leaf({1, 2, 1, 2, 3}, 1), 0.4));
+  Tensor grid = detach(mul_Scalar(signed_leaf({1, 2, 1, 2, 3}, 1), 0.4));
   set_requires_grad(grid);
   CHECK_NOTHROW(gradcheck(
       [&](const Tensors& in) { return Tensors{grid_sampler_3d(in[0], in[1], 0, 2, false)}; },
-      {leaf({1, 2, 3, 2, 3}), grid}));
+      {signed_leaf({1, 2, 3, 2, 3}), grid}));
 }
 
 TEST_CASE("antialiased upsampling is linear") {
   const SymInt smaller[] = {3, 2}, larger[] = {7, 6};
   for (const auto& size : {SymIntArrayRef(smaller, 2), SymIntArrayRef(larger, 2)}) {
-    check_twice([&](const Tensor& x) { return _upsample_bilinear2d_aa(x, size, false); },
-                leaf({1, 1, 5, 4}));
-    check_twice([&](const Tensor& x) { return _upsample_bicubic2d_aa(x, size, true); },
-                leaf({1, 1, 5, 4}));
+    check_all([&](const Tensor& x) { return _upsample_bilinear2d_aa(x, size, false); },
+              signed_leaf({1, 1, 5, 4}));
+    check_all([&](const Tensor& x) { return _upsample_bicubic2d_aa(x, size, true); },
+              signed_leaf({1, 1, 5, 4}));
   }
 }
 
 TEST_CASE("an affine grid is linear in its map") {
   const SymInt size[] = {2, 1, 2, 3};
   for (const bool align_corners : {false, true}) {
-    check_twice(
+    check_all(
         [&](const Tensor& theta) {
           return affine_grid_generator(theta, SymIntArrayRef(size, 4), align_corners);
         },
-        leaf({2, 2, 3}));
+        signed_leaf({2, 2, 3}));
   }
 }
 
