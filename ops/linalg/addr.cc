@@ -52,8 +52,8 @@ Tensor addr_kernel(const Tensor& self, const Tensor& vec1, const Tensor& vec2, c
   if (!with_self) return to_dtype(mul(scaled, vec2), dtype);
   const Tensor addend = is_one(beta) ? base : mul_Scalar(base, beta);
   // One pass instead of two, where that rounds alike.
-  const bool one_pass = is_floating_point(dtype) && itemsize(dtype) >= 4 && addend.dtype() == dtype &&
-                        scaled.dtype() == dtype && vec2.dtype() == dtype;
+  const bool one_pass = is_floating_point(dtype) && itemsize(dtype) >= 4 &&
+                        addend.dtype() == dtype && scaled.dtype() == dtype && vec2.dtype() == dtype;
   return one_pass ? addcmul(addend, scaled, vec2) : add(addend, mul(scaled, vec2));
 }
 
