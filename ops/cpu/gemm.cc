@@ -35,14 +35,30 @@ const GemmKernels& kernels_of(DType compute) {
       return *gemm_complex64_kernels;
     case DType::Complex128:
       return *gemm_complex128_kernels;
+    case DType::Int32:
+      return *gemm_int32_kernels;
     default:
-      return *gemm_integer_kernels;
+      return *gemm_int64_kernels;
   }
 }
 
-// The dtype of the kernels' arithmetic. Integers keep their value modulo 2^64, so that the low bits
-// of results are right.
-DType kernel_dtype(DType t) { return is_integral(t) ? DType::Int64 : compute_dtype(t); }
+// The dtype of the kernels' arithmetic. Integers keep their value modulo 2^32 or 2^64, so that the
+// low bits of results are right.
+DType kernel_dtype(DType t) {
+  if (is_integral(t)) return t == DType::Int64 ? DType::Int64 : DType::Int32;
+  return compute_dtype(t);
+}
+
+// Whether products of bfloat16 need no copies of their operands in float32.
+bool multiplies_bfloat16() {
+#if defined(__x86_64__)
+  static const bool result =
+      (*gemm_bfloat16_kernels).product && __builtin_cpu_supports("avx512bf16");
+  return result;
+#else
+  return false;
+#endif
+}
 
 // A number as an element of the dtype that is computed in.
 class Factor {
@@ -60,6 +76,9 @@ class Factor {
         break;
       case DType::Complex128:
         put(value.to<std::complex<double>>());
+        break;
+      case DType::Int32:
+        put(static_cast<uint32_t>(value.to<int64_t>()));
         break;
       default:
         put(value.to<int64_t>());
@@ -166,7 +185,8 @@ class Operand {
 // A product whose operands are as the kernels take them.
 struct Product {
   const GemmKernels& kernels;
-  int64_t itemsize;
+  int64_t itemsize;  // of a and b
+  int64_t result_itemsize;
   const void* alpha;
   const void* beta;
 };
@@ -193,11 +213,11 @@ void run_one(const Product& p, const MatrixRef& a, const MatrixRef& b, const Mat
   };
   const auto run_rows = [&](int64_t from, int64_t to) {
     p.kernels.product(p.alpha, rows_of(a, from, to, p.itemsize), b, p.beta,
-                      rows_of(c, from, to, p.itemsize));
+                      rows_of(c, from, to, p.result_itemsize));
   };
   const auto run_columns = [&](int64_t from, int64_t to) {
     p.kernels.product(p.alpha, a, columns_of(b, from, to, p.itemsize), p.beta,
-                      columns_of(c, from, to, p.itemsize));
+                      columns_of(c, from, to, p.result_itemsize));
   };
   if (c.cols == 1) return run_pieces(c.rows, 48, least(1, kVectorWork, 48), run_rows);
   if (c.rows >= c.cols) return run_pieces(c.rows, 48, least(c.cols, kPieceWork, kPanel), run_rows);
@@ -209,7 +229,7 @@ void run_batch(const Product& p, const MatrixRef& a, const MatrixRef& b, const M
   const int64_t work = std::max<int64_t>(a.cols * c.rows, 1) * c.cols;
   const auto run = [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i) {
-      run_one(p, item(a, i, p.itemsize), item(b, i, p.itemsize), item(c, i, p.itemsize));
+      run_one(p, item(a, i, p.itemsize), item(b, i, p.itemsize), item(c, i, p.result_itemsize));
     }
   };
   // Few large matrices are split instead.
@@ -272,8 +292,11 @@ void gemm_unguarded(DType dtype, const Scalar& alpha_value, MatrixRef a, MatrixR
   const DType compute = kernel_dtype(dtype);
   const Factor alpha(alpha_value, compute);
   const Factor beta(beta_value, compute);
-  const Product p = {kernels_of(compute), static_cast<int64_t>(itemsize(compute)), alpha.get(),
-                     beta.get()};
+  const bool in_pairs = dtype == DType::BFloat16 && multiplies_bfloat16();
+  const DType operands = in_pairs ? dtype : compute;
+  const Product p = {in_pairs ? *gemm_bfloat16_kernels : kernels_of(compute),
+                     static_cast<int64_t>(itemsize(operands)),
+                     static_cast<int64_t>(itemsize(compute)), alpha.get(), beta.get()};
   fold_batch(&a, &b, &c);
   transpose_all(&a, &b, &c);
   fold_batch(&a, &b, &c);
@@ -284,22 +307,22 @@ void gemm_unguarded(DType dtype, const Scalar& alpha_value, MatrixRef a, MatrixR
     return run_dot(p, compute, a, b, c.data);
   }
 
-  const bool tiny = is_tiny_product(c.rows, a.cols, c.cols);
+  const bool tiny = is_tiny_product(c.rows, a.cols, c.cols) && !in_pairs;
   Operand lhs(a);
   Operand rhs(b);
   Operand result(c);
-  const bool convert_all = dtype != compute;
-  const bool copy_lhs = multiply && (convert_all || (!tiny && !is_readable(a)));
+  const bool convert = dtype != operands;
+  const bool copy_lhs = multiply && (convert || (!tiny && !is_readable(a)));
   // Where the result is a column, so is the second operand.
   const bool rhs_fits = c.cols == 1 ? is_dense_vector(b) : is_readable(b);
-  const bool copy_rhs = multiply && (convert_all || (!tiny && !rhs_fits));
-  const bool copy_result = convert_all || !(c.rows == 1 || c.row_stride == 1);
-  if (copy_lhs) lhs.allocate(compute);
-  if (copy_rhs) rhs.allocate(compute);
+  const bool copy_rhs = multiply && (convert || (!tiny && !rhs_fits));
+  const bool copy_result = dtype != compute || !(c.rows == 1 || c.row_stride == 1);
+  if (copy_lhs) lhs.allocate(operands);
+  if (copy_rhs) rhs.allocate(operands);
   if (copy_result) result.allocate(compute);
   fill_c();
-  if (copy_lhs) lhs.read(dtype, compute);
-  if (copy_rhs) rhs.read(dtype, compute);
+  if (copy_lhs) lhs.read(dtype, operands);
+  if (copy_rhs) rhs.read(dtype, operands);
   if (copy_result && !beta.is_zero()) result.read(dtype, compute);
   run_batch(p, lhs.ref(), rhs.ref(), result.ref());
   if (copy_result) result.write_back(compute, dtype);

@@ -26,8 +26,12 @@ extern const CpuKernel<GemmKernels> gemm_float_kernels;
 extern const CpuKernel<GemmKernels> gemm_double_kernels;
 extern const CpuKernel<GemmKernels> gemm_complex64_kernels;
 extern const CpuKernel<GemmKernels> gemm_complex128_kernels;
-// Computes in uint64_t, for all integers.
-extern const CpuKernel<GemmKernels> gemm_integer_kernels;
+// Integers compute as unsigned ones of the same size, or of 32 bits.
+extern const CpuKernel<GemmKernels> gemm_int32_kernels;
+extern const CpuKernel<GemmKernels> gemm_int64_kernels;
+// Of bfloat16 matrices; factors and c are float32. No `dot`, and no `product` but for AVX-512,
+// where it needs a machine with AVX512_BF16. Subnormal numbers count as zeros.
+extern const CpuKernel<GemmKernels> gemm_bfloat16_kernels;
 
 // Whether the product is computed at once, without packing its operands.
 constexpr bool is_tiny_product(int64_t rows, int64_t depth, int64_t cols) {

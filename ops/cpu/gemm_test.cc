@@ -52,7 +52,7 @@ void check_product(const MatrixRef& a, const MatrixRef& b, const MatrixRef& c,
 }
 
 TEMPLATE_TEST_CASE("gemm multiplies matrices of all shapes, orders and factors", "", float, double,
-                   std::complex<float>, int64_t) {
+                   std::complex<float>, int64_t, int32_t, int8_t) {
   const auto [m, k, n] = GENERATE(table<int64_t, int64_t, int64_t>({{1, 1, 1},
                                                                     {1, 40, 1},
                                                                     {5, 3, 7},
@@ -85,6 +85,45 @@ TEMPLATE_TEST_CASE("gemm multiplies matrices of all shapes, orders and factors",
           check_product<TestType>(left, right, results[layout], before,
                                   static_cast<TestType>(alpha), static_cast<TestType>(beta));
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("gemm sums products of bfloat16 in float32, and rounds once") {
+  using Number = BFloat16;
+  const auto [m, k, n] = GENERATE(table<int64_t, int64_t, int64_t>(
+      {{1, 1, 1}, {1, 77, 9}, {9, 77, 1}, {3, 2, 3}, {50, 31, 17}, {96, 64, 40}, {130, 513, 300}}));
+  CAPTURE(m, k, n);
+  const auto a = random_values<Number>(2 * m * k + 1);
+  const auto b = random_values<Number>(2 * k * n + 1);
+  const MatrixRef lefts[] = {row_major(a.data(), m, k),
+                             row_major(a.data() + 1, m, k),
+                             row_major(a.data(), k, m).transposed(),
+                             {const_cast<Number*>(a.data()), m, k, 2 * k, 2}};
+  const MatrixRef rights[] = {row_major(b.data(), k, n),
+                              row_major(b.data() + 1, k, n),
+                              row_major(b.data(), n, k).transposed(),
+                              {const_cast<Number*>(b.data()), k, n, 2 * n, 2}};
+  for (const MatrixRef& left : lefts) {
+    for (const MatrixRef& right : rights) {
+      for (const bool transposed : {false, true}) {
+        std::vector<Number> values(static_cast<size_t>(m * n), Number(2));
+        const MatrixRef result = transposed ? row_major(values.data(), n, m).transposed()
+                                            : row_major(values.data(), m, n);
+        gemm(DType::BFloat16, 1, left, right, 3, result);
+        bool same = true;
+        for (int64_t i = 0; i < m; ++i) {
+          for (int64_t j = 0; j < n; ++j) {
+            float sum = 6;  // small integers are exact
+            for (int64_t l = 0; l < k; ++l) {
+              sum += static_cast<float>(at<Number>(left, i, l)) *
+                     static_cast<float>(at<Number>(right, l, j));
+            }
+            same = same && at<Number>(result, i, j) == Number(sum);
+          }
+        }
+        CHECK(same);
       }
     }
   }
