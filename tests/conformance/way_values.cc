@@ -2,8 +2,10 @@
 
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
+#include "switchboard/tests/conformance/leaves.h"
 #include "switchboard/tests/conformance/ways.h"
 #include "switchboard/transforms/functionalization/functionalize.h"
+#include "switchboard/transforms/vmap/vmap.h"
 
 namespace sb::conformance {
 namespace {
@@ -67,6 +69,24 @@ Difference run_fake(Composition& c) {
     c.begin(on_fake.doing());
     throw;
   }
+}
+
+Difference run_vmap(Composition& c) {
+  const Json& expected = c.expected();
+  VmapOptions options;
+  for (const Json& dim : expected.at("in_dims"))
+    options.in_dims.push_back(dim.is_null() ? std::nullopt : std::optional(dim.get<int64_t>()));
+  c.begin("the inputs");
+  const std::vector<Tensor> inputs = build_tensors(expected.at("inputs"), c.place());
+  c.begin("");
+  const std::vector<Tensor> outputs = vmap(c.program(), inputs, options);
+  const Json& returns = expected.at("returns");
+  if (returns.size() != outputs.size())
+    return str_cat("expected ", returns.size(), " outputs, got ", outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (auto d = compare_tensor(returns[i], outputs[i], c.place(), c.tolerance()))
+      return str_cat("outputs.", i, ": ", *d);
+  return std::nullopt;
 }
 
 }  // namespace sb::conformance
