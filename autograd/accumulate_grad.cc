@@ -11,6 +11,8 @@
 #include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
+#include "switchboard/core/error.h"
+#include "switchboard/dispatch/modes/batch_hooks.h"
 
 namespace sb::internal {
 namespace {
@@ -42,6 +44,10 @@ std::recursive_mutex& adding_to(const GradMeta& leaf) {
 
 // Adds `grad` to the gradient that the leaf keeps.
 void accumulate(const Tensor& leaf, Tensor grad) {
+  SB_CHECK_NOT_IMPLEMENTED(!is_batched(grad), "backward: inside of vmap, the gradient of ",
+                           leaf.describe(),
+                           " differs from one example to the next, and it has room for one; grad() "
+                           "gives them all");
   GradMeta& meta = grad_meta(leaf);
   const std::lock_guard<std::recursive_mutex> adding(adding_to(meta));
   const Tensor old = grad_of(leaf);

@@ -10,6 +10,7 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/view_nodes.h"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/modes/batch_hooks.h"
 
 namespace sb {
 
@@ -83,6 +84,8 @@ bool requires_grad(const Tensor& tensor) { return internal::needs_grad(tensor); 
 
 void set_requires_grad(const Tensor& tensor, bool value) {
   SB_CHECK(tensor.defined(), "set_requires_grad: expected a tensor, got an undefined one");
+  if (internal::is_batched(tensor))
+    return set_requires_grad(internal::batch_hooks->value(tensor), value);
   if (value == requires_grad(tensor)) return;
   SB_CHECK(is_leaf(tensor), "set_requires_grad: expected a leaf, got the output of ",
            grad_fn(tensor)->name(), "; detach() gives a tensor that does not require a gradient");

@@ -1,5 +1,6 @@
 #include "switchboard/transforms/vmap/level.h"
 
+#include <mutex>
 #include <utility>
 
 #include "absl/types/span.h"
@@ -79,6 +80,20 @@ void Level::call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   if (both_ways_ == 0 || op.schema().is_view()) return;
   for (const IValue& result : absl::MakeConstSpan(*stack).last(op.entry().num_returns()))
     result.for_each_tensor([&](const Tensor& t) { made_[t.storage().get()] = t.storage(); });
+}
+
+void Level::note_draw(const Generator& generator) {
+  for (const Draw& draw : draws_)
+    if (draw.generator == generator) return;
+  const std::lock_guard<std::mutex> lock(generator->mutex);
+  draws_.push_back({generator, generator->state()});
+}
+
+void Level::rewind_draws() const {
+  for (const Draw& draw : draws_) {
+    const std::lock_guard<std::mutex> lock(draw.generator->mutex);
+    draw.generator->set_state(draw.state);
+  }
 }
 
 void Level::check_own(const OperatorHandle& op, const Stack& stack) const {

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "switchboard/core/generator.h"
 #include "switchboard/core/intrusive_ptr.h"
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/modes/function_transform.h"
@@ -38,6 +40,11 @@ class Level final : public FunctionTransform, public IntrusiveTarget {
   void end();
   bool has_ended() const { return ended_; }
 
+  // Notes, before a draw of the same numbers for all examples, where its generator is; and puts all
+  // that were noted back, for a further chunk of the examples.
+  void note_draw(const Generator& generator);
+  void rewind_draws() const;
+
   // Begins and ends a time in which functions run for examples that do not go that way: what they
   // write to must be of their own making. NotImplementedError, naming the operator, for any other
   // write.
@@ -54,6 +61,11 @@ class Level final : public FunctionTransform, public IntrusiveTarget {
   bool ended_ = false;
   void check_own(const OperatorHandle& op, const Stack& stack) const;
 
+  struct Draw {
+    Generator generator;
+    std::vector<uint8_t> state;
+  };
+  std::vector<Draw> draws_;
   int both_ways_ = 0;
   absl::flat_hash_map<const StorageImpl*, Storage> made_;  // meanwhile
   // By the storage of values, which each keeps alive.

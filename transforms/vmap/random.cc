@@ -14,13 +14,16 @@ namespace {
 
 // The generator that the call draws from. NotImplementedError where only a device knows it.
 Generator generator_of(const BatchedCall& call) {
+  const auto check = [&](Device device) {
+    SB_CHECK_NOT_IMPLEMENTED(device.is_cpu() || device.is_meta(), call.who(),
+                             ": the same random numbers for all examples on ", to_string(device),
+                             " need a generator in the call");
+  };
   for (const IValue& argument : call.arguments())
     if (argument.is_Generator()) return argument.to_generator();
-  call.for_each_tensor([&](const Tensor& t) {
-    SB_CHECK_NOT_IMPLEMENTED(t.is_cpu() || t.is_meta(), call.who(),
-                             ": the same random numbers for all examples on ",
-                             to_string(t.device()), " need a generator in the call");
-  });
+  for (const IValue& argument : call.arguments())
+    if (argument.is_Device()) check(argument.to_device());
+  call.for_each_tensor([&](const Tensor& t) { check(t.device()); });
   return default_cpu_generator();
 }
 
@@ -58,9 +61,11 @@ std::vector<IValue> random_call(const BatchedCall& call) {
            "the 'same' or 'different' ones, or draw outside of vmap");
   const bool any = has_batched(level, call.op(), call.arguments());
   if (level.randomness() == Randomness::Same) {
+    const Generator generator = generator_of(call);
+    call.level().note_draw(generator);
     if (!any) return call.call_below(call.arguments());
     check_written_are_batched(call);
-    const SameNumbers same(generator_of(call));
+    const SameNumbers same(generator);
     return loop_over_examples(call, [&](int64_t) { same.begin(); });
   }
   check_written_are_batched(call);

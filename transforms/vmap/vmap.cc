@@ -60,6 +60,11 @@ Tensor move_batch(const Tensor& t, int64_t from, int64_t to) {
   return from == to ? t : movedim_int(t, from, to);
 }
 
+// The examples of an input, as a tensor of its own: what the function marks is not the input.
+Tensor batch_of(const Tensor& input, int64_t dim) {
+  return dim == 0 ? alias(input) : movedim_int(input, dim, 0);
+}
+
 // A result of the function, below the level.
 Tensor result_of(const Tensor& result, size_t i, std::optional<int64_t> dim, const Level& level) {
   const BatchedTensorImpl* const impl = batched_impl(result, level);
@@ -79,12 +84,13 @@ Tensor result_of(const Tensor& result, size_t i, std::optional<int64_t> dim, con
 }
 
 std::vector<Tensor> run(const control_flow::FunctionArgument& f, const std::vector<Tensor>& inputs,
-                        const Dims& in_dims, int64_t size, const VmapOptions& options) {
+                        const Dims& in_dims, int64_t size, const VmapOptions& options,
+                        bool more_follow = false) {
   const RunningLevel running(size, options.randomness);
   std::vector<Tensor> given;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool batched = in_dims[i].has_value();
-    given.push_back(batched ? make_batched(move_batch(inputs[i], *in_dims[i], 0), &*running)
+    given.push_back(batched ? make_batched(batch_of(inputs[i], *in_dims[i]), &*running)
                             : inputs[i]);
   }
   std::vector<Tensor> results;
@@ -92,6 +98,7 @@ std::vector<Tensor> run(const control_flow::FunctionArgument& f, const std::vect
     const FunctionTransformGuard guard(&*running);
     results = f(given);
   }
+  if (more_follow) (*running).rewind_draws();
   const Dims out_dims = output_dims(results.size(), options);
   for (size_t i = 0; i < results.size(); ++i)
     results[i] = result_of(results[i], i, out_dims[i], *running);
@@ -114,7 +121,7 @@ std::vector<Tensor> call_vmap(const IValue& function, const std::vector<Tensor>&
     std::vector<Tensor> part = inputs;
     for (size_t i = 0; i < part.size(); ++i)
       if (dims[i]) part[i] = narrow(part[i], *dims[i], start, length);
-    const std::vector<Tensor> results = run(f, part, dims, length, options);
+    const std::vector<Tensor> results = run(f, part, dims, length, options, start + chunk < size);
     columns.resize(results.size());
     for (size_t i = 0; i < results.size(); ++i) columns[i].push_back(results[i]);
   }
