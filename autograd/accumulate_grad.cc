@@ -12,7 +12,6 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/modes/batch_hooks.h"
 
 namespace sb::internal {
 namespace {
@@ -44,10 +43,10 @@ std::recursive_mutex& adding_to(const GradMeta& leaf) {
 
 // Adds `grad` to the gradient that the leaf keeps.
 void accumulate(const Tensor& leaf, Tensor grad) {
-  SB_CHECK_NOT_IMPLEMENTED(!is_batched(grad), "backward: inside of vmap, the gradient of ",
-                           leaf.describe(),
-                           " differs from one example to the next, and it has room for one; grad() "
-                           "gives them all");
+  SB_CHECK(!grad.key_set().has(DispatchKey::FuncTorchBatched), "backward: the gradient of ",
+           leaf.describe(),
+           " differs from one example of a vmap to the next, and a leaf has room for one; grad() "
+           "gives them all");
   GradMeta& meta = grad_meta(leaf);
   const std::lock_guard<std::recursive_mutex> adding(adding_to(meta));
   const Tensor old = grad_of(leaf);

@@ -1,6 +1,5 @@
 #include "switchboard/autograd/backward.h"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -9,7 +8,6 @@
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/modes/batch_hooks.h"
 
 namespace sb {
 
@@ -56,12 +54,6 @@ internal::BackwardRun begin(std::string_view who, const std::vector<Tensor>& ten
 
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grads,
               const BackwardOptions& options) {
-  for (const Tensor& tensor : tensors) {
-    SB_CHECK_NOT_IMPLEMENTED(!internal::is_batched(tensor), "backward: inside of vmap, ",
-                             tensor.describe(),
-                             " has a gradient for each example, and leaves have room for one; "
-                             "grad() gives them all");
-  }
   internal::BackwardRun run = begin("backward", tensors, grads);
   run.create_graph = options.create_graph;
   run.keep_graph = options.retain_graph.value_or(options.create_graph);
@@ -79,13 +71,6 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs, const GradOptions& options) {
   SB_CHECK(!inputs.empty(), "grad: expected inputs, got none");
-  if (std::ranges::any_of(outputs, internal::is_batched)) {
-    return internal::batch_hooks->grad(
-        outputs, inputs, grad_outputs,
-        [&](const auto& values, const auto& of, const auto& value_grads) {
-          return grad(values, of, value_grads, options);
-        });
-  }
   internal::BackwardRun run = begin("grad", outputs, grad_outputs);
   run.create_graph = options.create_graph;
   run.keep_graph = options.retain_graph.value_or(options.create_graph);

@@ -9,7 +9,6 @@
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/modes/batch_hooks.h"
 #include "switchboard/dispatch/modes/grad_hooks.h"
 
 namespace sb {
@@ -42,14 +41,6 @@ bool is_nothing(const IValue& value) {
   return value.is_None() || (value.is_Tensor() && !value.to_tensor().defined());
 }
 
-// Inside of vmap, whether values that a tensor stands for are recorded. The calls that a forward
-// makes on them are not, and nobody else would be.
-bool hides_gradient(const Tensor& tensor) {
-  Tensor value = tensor;
-  while (is_batched(value)) value = batch_hooks->value(value);
-  return !value.is_same(tensor) && needs_grad(value);
-}
-
 }  // namespace
 
 FunctionNode::FunctionNode(std::shared_ptr<const FunctionKind> kind)
@@ -61,11 +52,12 @@ void FunctionNode::add_place(TensorPlace::Kind kind, size_t count) {
 }
 
 void FunctionNode::add_tensor(const Tensor& tensor) {
+  // Of batched values that are recorded, nobody would record what forward() does.
+  SB_CHECK_NOT_IMPLEMENTED(
+      !grad_enabled_ || !tensor.key_set().has(DispatchKey::FuncTorchBatched), kind_->name,
+      ": inside of vmap there is no rule for a Function, which got ", tensor.describe(),
+      "; an operator with register_autograd() has one, or turn gradients off");
   const bool needs = tensor.defined() && needs_grad(tensor);
-  SB_CHECK_NOT_IMPLEMENTED(!grad_enabled_ || !hides_gradient(tensor), kind_->name,
-                           ": inside of vmap, a Function of ", tensor.describe(),
-                           ", whose examples require a gradient, has no rule; an operator with "
-                           "register_autograd() has a gradient there");
   context_.needs_grad_.push_back(needs);
   recorded_ = recorded_ || (needs && grad_enabled_);
   given_.push_back({tensor, edges().size()});

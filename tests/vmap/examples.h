@@ -27,8 +27,8 @@ inline Tensor numbers(std::vector<int64_t> sizes, double start = 1, double step 
   int64_t n = 1;
   for (int64_t size : sizes) n *= size;
   std::vector<SymInt> shape(sizes.begin(), sizes.end());
-  const Tensor all = arange_start_step(start, start + step * (static_cast<double>(n) - 0.5), step,
-                                       DType::Float32);
+  const Tensor all =
+      arange_start_step(start, start + step * (static_cast<double>(n) - 0.5), step, DType::Float32);
   return reshape(all, shape);
 }
 

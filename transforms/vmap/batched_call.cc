@@ -59,7 +59,10 @@ bool has_own_rule(const OperatorHandle& op) {
 bool is_made_of_others(const OperatorHandle& op, DispatchKeySet keys) {
   const internal::CallPin pin;
   if (internal::is_implicit_composite(op, keys)) return true;
-  if (!op.entry().has_tag(Tag::derived_through)) return false;
+  // as_strided_scatter copies a whole memory, of which each example has its own.
+  if (!op.entry().has_tag(Tag::derived_through) ||
+      op.name().name.starts_with("aten::as_strided_scatter"))
+    return false;
   const DispatchKey dense = runtime_key(DispatchKey::Dense, keys.highest_backend());
   return op.entry().resolved_table().rules[slot_of(dense)] == ResolutionRule::DefaultBackendKernel;
 }

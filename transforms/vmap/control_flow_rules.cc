@@ -1,6 +1,7 @@
 // Higher-order operators that have a rule for vmap: cond, map and scan; and what is composed of
 // these. The others are refused by name, where they are called.
 
+#include <optional>
 #include <utility>
 
 #include "switchboard/core/error.h"
@@ -51,8 +52,9 @@ struct Operands {
 IValue on_values(const FunctionArgument& f, Level* level, std::vector<bool> batched) {
   return Callable::make([f, level = IntrusivePtr<Level>::share(level),
                          batched = std::move(batched)](std::vector<IValue> values) {
-    const RunningLevel again(level->size(), level->randomness());
-    Level& here = level->has_ended() ? *again : *level;
+    std::optional<RunningLevel> again;
+    if (level->has_ended()) again.emplace(level->size(), level->randomness());
+    Level& here = again ? **again : *level;
     const FunctionTransformGuard guard(&here);
     Tensors arguments;
     for (size_t i = 0; i < values.size(); ++i) {

@@ -168,8 +168,10 @@ std::optional<std::vector<IValue>> reduce_all(const BatchedCall& call) {
   const std::optional<OperatorHandle> reduce = along_dims(op);
   if (!reduce) return std::nullopt;
   Stack stack;
+  size_t taken = 0;
   for (const Argument& argument : reduce->schema().arguments) {
     const std::optional<size_t> same = op.schema().find_argument(argument.name);
+    taken += same ? 1 : 0;
     if (stack.empty())
       stack.push_back(as_values(call).flat(self.to_tensor()));
     else if (same)
@@ -181,6 +183,7 @@ std::optional<std::vector<IValue>> reduce_all(const BatchedCall& call) {
     else
       return std::nullopt;
   }
+  if (taken != op.schema().arguments.size()) return std::nullopt;
   reduce->call_boxed(&stack);
   return call.batched_results(stack);
 }
@@ -194,7 +197,7 @@ std::optional<std::vector<IValue>> dims_rule(const BatchedCall& call) {
   if (std::ranges::none_of(schema, names_dims)) return reduce_all(call);
   const std::optional<int64_t> rank = common_rank(call);
   if (!rank) return std::nullopt;
-  const auto example = run_on_meta(call.op(), meta_arguments(call.arguments()));
+  const auto example = try_on_meta(call.op(), meta_arguments(call.arguments()));
   if (!example) return std::nullopt;
   const DimsCall along(call, *rank);
   for (bool expands : {true, false})

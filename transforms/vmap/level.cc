@@ -33,7 +33,7 @@ Randomness parse_randomness(std::string_view text) {
 namespace batching {
 namespace {
 
-thread_local int running_levels = 0;
+thread_local std::vector<Level*> running_levels;
 
 // Stands for the memory of a value, which it keeps. It has as many bytes as one example reaches.
 class BatchedStorage final : public StorageImpl {
@@ -61,11 +61,15 @@ size_t bytes_of_example(const Tensor& value) {
 }  // namespace
 
 Level::Level(int64_t size, Randomness randomness)
-    : size_(size), randomness_(randomness), depth_(++running_levels) {}
+    : size_(size), randomness_(randomness), depth_(static_cast<int>(running_levels.size()) + 1) {
+  running_levels.push_back(this);
+}
+
+std::vector<Level*> Level::running() { return running_levels; }
 
 void Level::end() {
   if (std::exchange(ended_, true)) return;
-  --running_levels;
+  std::erase(running_levels, this);
   storages_.clear();
 }
 

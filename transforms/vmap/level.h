@@ -33,6 +33,8 @@ class Level final : public FunctionTransform, public IntrusiveTarget {
   // How many examples there are.
   int64_t size() const { return size_; }
   Randomness randomness() const { return randomness_; }
+  // The levels of this thread, the outermost first.
+  static std::vector<Level*> running();
   // Where the level stands among those of the thread; the innermost has the highest depth.
   int depth() const { return depth_; }
 

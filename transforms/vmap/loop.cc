@@ -1,9 +1,13 @@
 // The rule that is right for every operator, one example after the other.
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/synchronization/mutex.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/print/warning.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/factories/factories.h"
@@ -117,6 +121,18 @@ std::vector<IValue> results_of_none(const BatchedCall& call) {
   return results;
 }
 
+// Once for each operator of the process.
+void warn_of_loop(const BatchedCall& call) {
+  static absl::Mutex mutex;
+  static auto* const warned = new absl::flat_hash_set<std::string>;
+  const std::string name = call.op().name().to_string();
+  {
+    const absl::MutexLock lock(&mutex);
+    if (!warned->insert(name).second) return;
+  }
+  warn(str_cat(name, ": vmap calls it once for each example, as it has no batching rule"));
+}
+
 }  // namespace
 
 std::vector<IValue> loop_over_examples(const BatchedCall& call,
@@ -129,6 +145,7 @@ std::vector<IValue> loop_over_examples(const BatchedCall& call,
            ": it gives a number that depends on the data, and may differ from one example to the "
            "next");
   if (call.level().size() == 0) return call.batched_results(results_of_none(call));
+  if (call.level().size() > 1) warn_of_loop(call);
   std::vector<std::vector<IValue>> examples;
   for (int64_t i = 0; i < call.level().size(); ++i) {
     before(i);

@@ -62,7 +62,9 @@ std::optional<std::vector<IValue>> pointwise_rule(const BatchedCall& call) {
   for (size_t i = 0; i < schema.size(); ++i) {
     const IValue& argument = call.argument(i);
     // What is written to keeps its shape, which must be that of all.
-    if (schema[i].is_write() && argument.to_tensor().dim() < rank) return std::nullopt;
+    const bool keeps_shape =
+        schema[i].is_write() || (i == 0 && call.op().name().name == "aten::copy");
+    if (keeps_shape && argument.to_tensor().dim() < rank) return std::nullopt;
     if (asks_for_strides(argument)) return std::nullopt;
     others |=
         argument.is_Tensor() && is_one_element(schema[i]) && call.is_batched(argument.to_tensor());
@@ -71,7 +73,7 @@ std::optional<std::vector<IValue>> pointwise_rule(const BatchedCall& call) {
       return value ? with_rank(*value, rank) : t;
     }));
   }
-  if ((scalars && dtypes_differ && !call.op().schema().is_mutable()) || others) return std::nullopt;
+  if ((scalars && dtypes_differ) || others) return std::nullopt;
   return call.batched_results(call.call_below(std::move(arguments)));
 }
 

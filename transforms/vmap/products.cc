@@ -67,8 +67,8 @@ Tensor added(const BatchedCall& call, const Tensor& product, int64_t rank) {
 std::optional<std::vector<IValue>> product_rule(const BatchedCall& call) {
   const Rule* const rule = find_rule(call.op().name().to_string());
   if (!rule) return std::nullopt;
-  // For what the operator refuses.
-  run_on_meta(call.op(), meta_arguments(call.arguments()));
+  // What the operator refuses, matmul may take.
+  if (!try_on_meta(call.op(), meta_arguments(call.arguments()))) return std::nullopt;
   const auto factor = [&](size_t i) {
     const Tensor& tensor = call.argument(rule->num_added + i).to_tensor();
     return call.value_of(tensor).value_or(tensor);

@@ -43,7 +43,8 @@ class View {
       : call_(call),
         viewed_(viewed),
         value_(value),
-        one_(meta_like(call.argument(viewed).to_tensor())) {}
+        one_(meta_like(call.argument(viewed).to_tensor())),
+        bytes_(one_.storage()->nbytes()) {}
 
   // What one example gives, by its shape alone; false if there is no shape rule.
   bool run_example() {
@@ -75,6 +76,8 @@ class View {
 
   // The value after an in-place view, which has changed the example.
   Tensor value_after() const {
+    SB_CHECK_NOT_IMPLEMENTED(one_.storage()->nbytes() == bytes_, call_.who(),
+                             ": it gives its argument other memory; a batch lies in one");
     SB_CHECK_NOT_IMPLEMENTED(is_strided_view(one_), call_.who(),
                              ": it makes its argument another kind of tensor in place");
     return strided_view(one_);
@@ -132,6 +135,7 @@ class View {
   const size_t viewed_;
   const Tensor value_;
   const Tensor one_;
+  const size_t bytes_;  // of its storage, before
   std::vector<IValue> example_;
 };
 
