@@ -19,8 +19,7 @@ class VmapKernel {
   explicit VmapKernel(VmapRule rule) : rule_(std::move(rule)) {}
 
   void operator()(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) const {
-    batching::Level* const level = batching::enter_level(op, keys, stack);
-    if (!level) return;
+    batching::Level* const level = &batching::level_of_call(op, keys, *stack);
     const IntrusivePtr<batching::Level> kept = IntrusivePtr<batching::Level>::share(level);
     const size_t first = stack->size() - op.entry().num_arguments();
     std::vector<BatchDims> in_dims;

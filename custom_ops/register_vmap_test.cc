@@ -35,7 +35,7 @@ struct Scaled {
   Tensor run(const Tensor& x, const VmapOptions& options = {}) {
     return vmap(
         [&](const Tensor& row) {
-          return op(row, std::vector<Tensor>{ones({2}), row}, 3)[0].to_tensor();
+          return op.op()(row, std::vector<Tensor>{ones({2}), row}, 3)[0].to_tensor();
         },
         {x}, options)[0];
   }
@@ -54,7 +54,7 @@ TEST_CASE("an operator with a rule for vmap gets all examples at once") {
     CHECK(args[0].to_tensor().sizes() == IntArrayRef{3, 2});
     CHECK(args[1].to_tensor_list()[0].sizes() == IntArrayRef{2});
     // Calls of the operator inside are below vmap.
-    return {scaled.op(args[0], args[1], args[2]), {in_dims[0], in_dims[1].all()[0]}};
+    return {scaled.op.op()(args[0], args[1], args[2]), {in_dims[0], in_dims[1].all()[0]}};
   });
   CHECK(same(scaled.run(numbers(), {.randomness = Randomness::Same}), numbers() * 3));
   CHECK(scaled.calls == 4);
@@ -77,7 +77,7 @@ TEST_CASE("a call without a batched tensor is a call below") {
       [](const VmapInfo&, const std::vector<BatchDims>&,
          const std::vector<IValue>&) -> VmapResults { throw RuntimeError("not called"); });
   const auto f = [&](const Tensor& row) {
-    return row + scaled.op(ones({2}), std::vector<Tensor>{ones({2})}, 2)[0].to_tensor();
+    return row + scaled.op.op()(ones({2}), std::vector<Tensor>{ones({2})}, 2)[0].to_tensor();
   };
   CHECK(same(vmap(f, {numbers()})[0], numbers() + 2));
 }
@@ -128,7 +128,7 @@ TEST_CASE("gradients pass through a rule, and through the loop where there is no
     if (rule) {
       scaled.op.register_vmap([&](const VmapInfo&, const std::vector<BatchDims>&,
                                   const std::vector<IValue>& args) -> VmapResults {
-        return {scaled.op(args[0], args[1], args[2]), {0, std::nullopt}};
+        return {scaled.op.op()(args[0], args[1], args[2]), {0, std::nullopt}};
       });
     }
     const Tensor x = numbers();

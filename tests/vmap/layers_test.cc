@@ -75,11 +75,20 @@ TEST_CASE("what is written inside of vmap to an input reaches it through functio
   CHECK(same(functional, eager));
 }
 
-TEST_CASE("a program is functionalised inside of vmap") {
-  const Tensors expected = loop(example, inputs());
-  const auto inside = [](const Tensors& in) { return functionalize(example)(in); };
-  const Tensors got = vmap(inside, inputs());
-  for (size_t i = 0; i < expected.size(); ++i) CHECK(same(got[i], expected[i]));
+TEST_CASE("layers that would stand for batched tensors are refused inside of vmap") {
+  const auto error = [](auto f) { return message_of([&] { vmap(f, inputs()); }); };
+  CHECK(error([](const Tensors& in) { return functionalize(example)(in); }) ==
+        "NotImplementedError: functionalize: inside of vmap level 1; functionalise the program "
+        "with the transform in it");
+  CHECK_THAT(error([](const Tensors& in) { return FunctionalMode().functionalize(example)(in); }),
+             Contains("NotImplementedError: FunctionalMode: inside of vmap level 1"));
+  CHECK_THAT(error([](const Tensors& in) { return trace(example, in).run(in); }),
+             Contains("NotImplementedError: trace: inside of vmap, got float32[2, 4] on cpu"));
+  CHECK_THAT(error([](const Tensors& in) {
+               FakeTensorMode fake;
+               return Tensors{fake.from_tensor(in[0])};
+             }),
+             Contains("NotImplementedError: FakeTensorMode.from_tensor: inside of vmap"));
 }
 
 TEST_CASE("modes see the calls on batches") {

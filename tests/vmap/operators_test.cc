@@ -92,14 +92,18 @@ TEST_CASE("views show the memory of the batch, and writes to them reach it") {
         add_Scalar_(select(x, 0, 1), 10);
         mul_Scalar_(t(slice(x, 1, 1, 3)), 2);
         add_Scalar_(unbind(x, 1)[0], x.size(0));
-        return Tensors{permute(x, {1, 0}),
-                       view(x, {-1}),
-                       unsqueeze(x, -1),
-                       as_strided(x, {2}, {3}, 1),
-                       expand(unsqueeze(x, 0), {2, -1, -1}),
-                       diagonal(x)};
+        return Tensors{permute(x, {1, 0}), view(x, {-1}), unsqueeze(x, -1),
+
+                       expand(unsqueeze(x, 0), {2, -1, -1}), diagonal(x)};
       },
       {numbers({3, 2, 4})});
+}
+
+TEST_CASE("as_strided counts from where the memory of an example begins") {
+  const Tensor x = numbers({3, 2, 4});
+  const Tensor y = vmap([](const Tensor& m) { return as_strided(m, {2}, {3}, 1); }, {x})[0];
+  CHECK(same(y, slice(view(x, {3, 8}), 1, 1, 5, 3)));
+  CHECK(y.is_alias_of(x));
 }
 
 TEST_CASE("a view in place changes the tensor and none that was given") {

@@ -34,13 +34,11 @@ Level* innermost_level(const OperatorHandle& op, const Stack& stack) {
   return innermost;
 }
 
-// A call that has batched tensors, and did not come by its level: that is over, or another layer,
-// which the program inside of vmap uses, has taken the call first.
+// A call that has batched tensors, and did not come by its level: that is over, or taken away.
 void call_without_level(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
-  Level* const level = enter_level(op, keys, stack);
-  if (!level) return;
-  const IntrusivePtr<Level> kept = IntrusivePtr<Level>::share(level);
-  call_batched(level, op, keys, stack);
+  Level& level = level_of_call(op, keys, *stack);
+  const IntrusivePtr<Level> kept = IntrusivePtr<Level>::share(&level);
+  call_batched(&level, op, keys, stack);
 }
 
 SB_LIBRARY_IMPL(_, FuncTorchBatched, m) {
@@ -93,23 +91,12 @@ void check_written_are_batched(const BatchedCall& call) {
   }
 }
 
-Level* enter_level(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
-  Level* const level = innermost_level(op, *stack);
-  if (level) {
-    SB_CHECK(!level->has_ended(), op.name().to_string(), ": a tensor of a vmap that is over, of ",
-             level->name(), ", has escaped from its function");
-    return level;
-  }
-  // Tensors of a layer that stand for batched ones have their keys.
-  bool stands_for_batched = false;
-  for (const IValue& value : arguments_on(op, *stack)) {
-    value.for_each_tensor([&](const Tensor& t) {
-      stands_for_batched |= t.key_set().has(DispatchKey::Functionalize);
-    });
-  }
-  if (!stands_for_batched) internal::throw_no_kernel(op.entry(), keys, *stack);
-  op.redispatch_boxed(keys & DispatchKeySet::below(DispatchKey::FuncTorchBatched), stack);
-  return nullptr;
+Level& level_of_call(const OperatorHandle& op, DispatchKeySet keys, const Stack& stack) {
+  Level* const level = innermost_level(op, stack);
+  if (!level) internal::throw_no_kernel(op.entry(), keys, stack);
+  SB_CHECK(!level->has_ended(), op.name().to_string(), ": a tensor of a vmap that is over, of ",
+           level->name(), ", has escaped from its function");
+  return *level;
 }
 
 void call_batched(Level* level, const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {

@@ -35,11 +35,10 @@ bool has_batched(const Level& level, const OperatorHandle& op, const Stack& stac
 // are refused; and what the operator throws.
 void call_batched(Level* level, const OperatorHandle& op, DispatchKeySet keys, Stack* stack);
 
-// For kernels at FuncTorchBatched: the level that the call on the end of the stack is for, which
-// the thread has taken away. nullptr where no tensor is batched itself, but those of another layer
-// stand for batched ones; the call then has gone on, to that layer. RuntimeError, naming the
-// operator, for a tensor of a level that is over.
-Level* enter_level(const OperatorHandle& op, DispatchKeySet keys, Stack* stack);
+// For kernels at FuncTorchBatched: the level that the call on the end of the stack is for, the
+// innermost of its tensors'. RuntimeError, naming the operator, for a tensor of a level that is
+// over; the error of a call without a kernel where no tensor is batched.
+Level& level_of_call(const OperatorHandle& op, DispatchKeySet keys, const Stack& stack);
 
 // A call, for rules.
 class BatchedCall {

@@ -19,9 +19,10 @@
 namespace sb::batching {
 namespace {
 
-// Those whose results depend on what is beside the dimension that they are told.
+// Those whose results depend on what is beside the dimension that they are told, or that lay all
+// elements anew.
 bool mixes_other_dims(const OperatorHandle& op) {
-  constexpr std::string_view kNames[] = {"aten::renorm", "aten::_weight_norm"};
+  constexpr std::string_view kNames[] = {"aten::renorm", "aten::_weight_norm", "aten::resize"};
   return std::ranges::any_of(
       kNames, [&](std::string_view name) { return op.name().name.starts_with(name); });
 }
@@ -79,7 +80,6 @@ Shown as_values(const BatchedCall& call) {
 
 // The same without data, and with a batch of a size that no other dimension has.
 Shown as_shapes() {
-  constexpr int64_t kUnlikelySize = 1000003;
   const auto with_batch = [](const Tensor& t) { return meta_batch(t, kUnlikelySize); };
   return {kUnlikelySize, with_batch, with_batch, [](const Tensor& t) {
             return meta_of({kUnlikelySize, t.sym_numel()}, t.dtype());
@@ -194,7 +194,10 @@ std::optional<std::vector<IValue>> dims_rule(const BatchedCall& call) {
   const OperatorEntry& entry = call.op().entry();
   if (entry.has_tag(Tag::out) || mixes_other_dims(call.op())) return std::nullopt;
   const std::vector<Argument>& schema = call.op().schema().arguments;
-  if (std::ranges::none_of(schema, names_dims)) return reduce_all(call);
+  bool speaks_of_dims = false;
+  for (size_t i = 0; i < schema.size(); ++i)
+    speaks_of_dims |= names_dims(schema[i]) || is_list_of_sizes(schema[i], call.argument(i));
+  if (!speaks_of_dims) return reduce_all(call);
   const std::optional<int64_t> rank = common_rank(call);
   if (!rank) return std::nullopt;
   const auto example = try_on_meta(call.op(), meta_arguments(call.arguments()));

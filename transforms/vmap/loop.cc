@@ -144,6 +144,9 @@ std::vector<IValue> loop_over_examples(const BatchedCall& call,
   SB_CHECK(!entry.has_tag(Tag::data_dependent_output), call.who(),
            ": it gives a number that depends on the data, and may differ from one example to the "
            "next");
+  SB_CHECK_NOT_IMPLEMENTED(!call.op().schema().find_argument("storage_offset"), call.who(),
+                           ": no batching rule for an operator that takes an offset into a memory, "
+                           "which has all examples in it");
   if (call.level().size() == 0) return call.batched_results(results_of_none(call));
   if (call.level().size() > 1) warn_of_loop(call);
   std::vector<std::vector<IValue>> examples;

@@ -29,7 +29,13 @@ std::optional<std::vector<IValue>> dims_rule(const BatchedCall& call);
 // Products of vectors and matrices, by matmul.
 std::optional<std::vector<IValue>> product_rule(const BatchedCall& call);
 
-inline constexpr BatchingRule kClassRules[] = {view_rule, pointwise_rule, dims_rule, product_rule};
+// Operators that have a batch of their own in front.
+std::optional<std::vector<IValue>> leading_rule(const BatchedCall& call);
+// Elements by indices: x[i, j].
+std::optional<std::vector<IValue>> index_rule(const BatchedCall& call);
+
+inline constexpr BatchingRule kClassRules[] = {view_rule,    pointwise_rule, dims_rule,
+                                               product_rule, leading_rule,   index_rule};
 
 }  // namespace sb::batching
 

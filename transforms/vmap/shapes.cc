@@ -91,14 +91,30 @@ std::optional<std::vector<IValue>> try_on_meta(const OperatorHandle& op,
   }
 }
 
-bool has_batch_in_front(const std::vector<IValue>& values, const std::vector<IValue>& example,
-                        int64_t size) {
+namespace {
+
+// Whether values are examples with the sizes `batch` in the place of their first `replaced` ones.
+bool agree(const std::vector<IValue>& values, const std::vector<IValue>& example, int64_t batch,
+           size_t replaced) {
   return std::ranges::equal(
       tensors_in(values), tensors_in(example), [&](const Tensor& value, const Tensor& one) {
         if (!value.defined() || !one.defined()) return value.defined() == one.defined();
-        return value.dtype() == one.dtype() && value.dim() == one.dim() + 1 &&
-               value.size(0) == size && std::ranges::equal(value.sizes().subspan(1), one.sizes());
+        const IntArrayRef all = value.sizes(), sizes = one.sizes();
+        return value.dtype() == one.dtype() && sizes.size() >= replaced && !all.empty() &&
+               all[0] == batch && std::ranges::equal(all.subspan(1), sizes.subspan(replaced));
       });
+}
+
+}  // namespace
+
+bool has_batch_in_front(const std::vector<IValue>& values, const std::vector<IValue>& example,
+                        int64_t size) {
+  return agree(values, example, size, 0);
+}
+
+bool has_joined_batch(const std::vector<IValue>& values, const std::vector<IValue>& example,
+                      int64_t size) {
+  return agree(values, example, size, 1);
 }
 
 }  // namespace sb::batching

@@ -28,10 +28,16 @@ std::optional<std::vector<IValue>> run_on_meta(const OperatorHandle& op,
 std::optional<std::vector<IValue>> try_on_meta(const OperatorHandle& op,
                                                const std::vector<IValue>& arguments);
 
+// Of the batch that shapes are looked at with: a size that no other dimension has.
+inline constexpr int64_t kUnlikelySize = 1000003;
+
 // Whether the results of an operator on values are those of one example, with a batch of that size
 // in front: in number, dtypes and sizes.
 bool has_batch_in_front(const std::vector<IValue>& values, const std::vector<IValue>& example,
                         int64_t size);
+// The same for results that have a batch of that size in the place of their first dimension.
+bool has_joined_batch(const std::vector<IValue>& values, const std::vector<IValue>& example,
+                      int64_t size);
 
 }  // namespace sb::batching
 
