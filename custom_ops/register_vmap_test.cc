@@ -121,7 +121,7 @@ TEST_CASE("a rule goes with its handle, and the newest counts") {
 TEST_CASE("gradients pass through a rule, and through the loop where there is none") {
   Scaled scaled;
   scaled.op.register_autograd([](FunctionContext&, const Tensor& grad, const Tensor&) {
-    return std::vector<Tensor>{grad * 3, Tensor(), Tensor()};
+    return std::vector<Tensor>{grad * 3, Tensor(), Tensor(), Tensor()};
   });
   for (bool rule : {false, true}) {
     CAPTURE(rule);
