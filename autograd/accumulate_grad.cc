@@ -11,6 +11,7 @@
 #include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
+#include "switchboard/core/error.h"
 
 namespace sb::internal {
 namespace {
@@ -42,6 +43,10 @@ std::recursive_mutex& adding_to(const GradMeta& leaf) {
 
 // Adds `grad` to the gradient that the leaf keeps.
 void accumulate(const Tensor& leaf, Tensor grad) {
+  SB_CHECK(!grad.key_set().has(DispatchKey::FuncTorchBatched), "backward: the gradient of ",
+           leaf.describe(),
+           " differs from one example of a vmap to the next, and a leaf has room for one; grad() "
+           "gives them all");
   GradMeta& meta = grad_meta(leaf);
   const std::lock_guard<std::recursive_mutex> adding(adding_to(meta));
   const Tensor old = grad_of(leaf);

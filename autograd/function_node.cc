@@ -52,6 +52,11 @@ void FunctionNode::add_place(TensorPlace::Kind kind, size_t count) {
 }
 
 void FunctionNode::add_tensor(const Tensor& tensor) {
+  // Of batched values that are recorded, nobody would record what forward() does.
+  SB_CHECK_NOT_IMPLEMENTED(
+      !grad_enabled_ || !tensor.key_set().has(DispatchKey::FuncTorchBatched), kind_->name,
+      ": inside of vmap there is no rule for a Function, which got ", tensor.describe(),
+      "; an operator with register_autograd() has one, or turn gradients off");
   const bool needs = tensor.defined() && needs_grad(tensor);
   context_.needs_grad_.push_back(needs);
   recorded_ = recorded_ || (needs && grad_enabled_);

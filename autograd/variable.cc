@@ -83,6 +83,9 @@ bool requires_grad(const Tensor& tensor) { return internal::needs_grad(tensor); 
 
 void set_requires_grad(const Tensor& tensor, bool value) {
   SB_CHECK(tensor.defined(), "set_requires_grad: expected a tensor, got an undefined one");
+  SB_CHECK(!tensor.key_set().has(DispatchKey::FuncTorchBatched),
+           "set_requires_grad: expected a tensor that is not batched, got ", tensor.describe(),
+           " inside of vmap; func_grad() gives gradients there");
   if (value == requires_grad(tensor)) return;
   SB_CHECK(is_leaf(tensor), "set_requires_grad: expected a leaf, got the output of ",
            grad_fn(tensor)->name(), "; detach() gives a tensor that does not require a gradient");

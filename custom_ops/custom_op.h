@@ -23,6 +23,7 @@
 #include "switchboard/autograd/register_autograd.h"
 #include "switchboard/custom_ops/fresh_results.h"
 #include "switchboard/custom_ops/register_autocast.h"
+#include "switchboard/custom_ops/register_vmap.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/objects/op_overload.h"
@@ -137,6 +138,11 @@ class CustomOp {
     sb::register_autocast(op_, device_type, cast_inputs, library(), where);
     return *this;
   }
+  // What it does inside of vmap: register_vmap.h.
+  CustomOp& register_vmap(VmapRule rule, SourceLocation where = SourceLocation::current()) & {
+    sb::register_vmap(op_, std::move(rule), library(), where);
+    return *this;
+  }
   // A rule for a type of mode: dispatch/objects/register_torch_dispatch.h.
   template <class Mode, class F>
   CustomOp& register_torch_dispatch(F rule, SourceLocation where = SourceLocation::current()) & {
@@ -175,6 +181,9 @@ class CustomOp {
   CustomOp&& register_autocast(std::string_view device_type, DType cast_inputs,
                                SourceLocation where = SourceLocation::current()) && {
     return std::move(register_autocast(device_type, cast_inputs, where));
+  }
+  CustomOp&& register_vmap(VmapRule rule, SourceLocation where = SourceLocation::current()) && {
+    return std::move(register_vmap(std::move(rule), where));
   }
   template <class Mode, class F>
   CustomOp&& register_torch_dispatch(F rule, SourceLocation where = SourceLocation::current()) && {
@@ -259,6 +268,10 @@ inline void register_autograd(CustomOp& op, BackwardFunction backward,
 inline void register_autocast(CustomOp& op, std::string_view device_type, DType cast_inputs,
                               SourceLocation where = SourceLocation::current()) {
   op.register_autocast(device_type, cast_inputs, where);
+}
+inline void register_vmap(CustomOp& op, VmapRule rule,
+                          SourceLocation where = SourceLocation::current()) {
+  op.register_vmap(std::move(rule), where);
 }
 template <class Mode, class F>
 void register_torch_dispatch(CustomOp& op, F rule,

@@ -20,9 +20,9 @@ const std::string kExamples = "examples/";
 // The sections of all pages that show programs.
 std::vector<Section> shown_sections() {
   std::vector<Section> all;
-  for (const char* page :
-       {"docs/dispatcher.md", "docs/fake.md", "docs/custom-ops.md", "docs/adding-an-op.md",
-        "docs/distributed.md", "docs/higher-order.md", "docs/new-device.md", "docs/see-it.md"}) {
+  for (const char* page : {"docs/dispatcher.md", "docs/fake.md", "docs/custom-ops.md",
+                           "docs/adding-an-op.md", "docs/distributed.md", "docs/higher-order.md",
+                           "docs/new-device.md", "docs/see-it.md", "docs/vmap.md"}) {
     for (Section& section : sections_of(read_file(page))) all.push_back(std::move(section));
   }
   return all;

@@ -24,6 +24,9 @@ void keep_requires_grad(const Tensor& real, const Tensor& fake) {
 
 Tensor FakeMode::from_tensor(const Tensor& real, const FromTensorOptions& how) {
   SB_CHECK(real.defined(), "FakeTensorMode.from_tensor: expected a tensor, got an undefined one");
+  SB_CHECK_NOT_IMPLEMENTED(!real.key_set().has(DispatchKey::FuncTorchBatched),
+                           "FakeTensorMode.from_tensor: inside of vmap, got ", real.describe(),
+                           ", which stands for a batch; make the fake tensor outside");
   if (owns(real)) return real;
   SB_CHECK(!real.impl()->mode_data(),
            "FakeTensorMode.from_tensor: expected a real tensor or a fake one of this mode, got ",

@@ -385,6 +385,11 @@ void TracingMode::resume(const std::function<void()>& f, std::vector<Tensor>* ca
 
 Graph trace(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
             const std::vector<Tensor>& inputs, const TraceOptions& options) {
+  for (const Tensor& input : inputs) {
+    SB_CHECK_NOT_IMPLEMENTED(!input.key_set().has(DispatchKey::FuncTorchBatched),
+                             "trace: inside of vmap, got ", input.describe(),
+                             ", which stands for a batch; trace the program with vmap in it");
+  }
   return TracingMode(options).record(f, inputs);
 }
 

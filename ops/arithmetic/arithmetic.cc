@@ -326,19 +326,19 @@ Tensor abs_body(const Tensor& out, const Tensor& self) {
 SB_LIBRARY_FRAGMENT(aten, m) {
   take_numbers_for_tensors({"aten::add", "aten::add_", "aten::sub", "aten::sub_", "aten::mul",
                             "aten::mul_", "aten::div", "aten::div_"});
-  define(m, add).elementwise<add_body>().out_and_inplace();
-  define(m, sub).elementwise<sub_body>().out_and_inplace();
-  define(m, mul).elementwise<mul_body>().out_and_inplace();
-  define(m, div).elementwise<div_body>().out_and_inplace();
-  define(m, div_Tensor_mode)
+  define(m, add, Tag::pointwise).elementwise<add_body>().out_and_inplace();
+  define(m, sub, Tag::pointwise).elementwise<sub_body>().out_and_inplace();
+  define(m, mul, Tag::pointwise).elementwise<mul_body>().out_and_inplace();
+  define(m, div, Tag::pointwise).elementwise<div_body>().out_and_inplace();
+  define(m, div_Tensor_mode, Tag::pointwise)
       .elementwise<div_mode_body>()
       .inplace(div_Tensor_mode_)
       .out(div_Tensor_mode_out);
-  define(m, neg).elementwise<neg_body>().out_and_inplace();
-  define(m, abs).elementwise<abs_body>().out_and_inplace();
+  define(m, neg, Tag::pointwise).elementwise<neg_body>().out_and_inplace();
+  define(m, abs, Tag::pointwise).elementwise<abs_body>().out_and_inplace();
 
   // With a number: the same with a 0-dim tensor of it.
-  define(m, add_Scalar)
+  define(m, add_Scalar, Tag::pointwise)
       .composite_explicit([](const Tensor& self, const Scalar& other, const Scalar& alpha) {
         return add(self, wrapped_scalar_tensor(other, self), alpha);
       })
@@ -347,7 +347,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
                  return add_(self, wrapped_scalar_tensor(other, self), alpha);
                })
       .out(add_Scalar_out);
-  define(m, sub_Scalar)
+  define(m, sub_Scalar, Tag::pointwise)
       .composite_explicit([](const Tensor& self, const Scalar& other, const Scalar& alpha) {
         return sub(self, wrapped_scalar_tensor(other, self), alpha);
       })
@@ -356,7 +356,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
                  return sub_(self, wrapped_scalar_tensor(other, self), alpha);
                })
       .out(sub_Scalar_out);
-  define(m, mul_Scalar)
+  define(m, mul_Scalar, Tag::pointwise)
       .composite_explicit([](const Tensor& self, const Scalar& other) {
         return mul(self, wrapped_scalar_tensor(other, self));
       })
@@ -365,7 +365,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
                  return mul_(self, wrapped_scalar_tensor(other, self));
                })
       .out(mul_Scalar_out);
-  define(m, div_Scalar)
+  define(m, div_Scalar, Tag::pointwise)
       .composite_explicit([](const Tensor& self, const Scalar& other) {
         return div(self, wrapped_scalar_tensor(other, self));
       })
@@ -374,7 +374,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
                  return div_(self, wrapped_scalar_tensor(other, self));
                })
       .out(div_Scalar_out);
-  define(m, div_Scalar_mode)
+  define(m, div_Scalar_mode, Tag::pointwise)
       .composite_explicit(
           [](const Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
             return div_Tensor_mode(self, wrapped_scalar_tensor(other, self), mode);
@@ -385,12 +385,12 @@ SB_LIBRARY_FRAGMENT(aten, m) {
                })
       .out(div_Scalar_mode_out);
 
-  define(m, rsub)
+  define(m, rsub, Tag::pointwise)
       .composite_explicit([](const Tensor& self, const Tensor& other, const Scalar& alpha) {
         return sub(other, self, alpha);
       })
       .out(rsub_out);
-  define(m, rsub_Scalar)
+  define(m, rsub_Scalar, Tag::pointwise)
       .composite_explicit([](const Tensor& self, const Scalar& other, const Scalar& alpha) {
         return sub(wrapped_scalar_tensor(other, self), self, alpha);
       })

@@ -105,41 +105,45 @@ Tensor number_body(const Tensor& out, const Tensor& self, const Scalar& other) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, eq).elementwise<binary_body<eq_arithmetic>>().out_and_inplace();
-  define(m, eq_Scalar)
+  define(m, eq, Tag::pointwise).elementwise<binary_body<eq_arithmetic>>().out_and_inplace();
+  define(m, eq_Scalar, Tag::pointwise)
       .elementwise<number_body<eq_arithmetic>>()
       .inplace(eq_Scalar_)
       .out(eq_Scalar_out);
-  define(m, ne).elementwise<binary_body<ne_arithmetic>>().out_and_inplace();
-  define(m, ne_Scalar)
+  define(m, ne, Tag::pointwise).elementwise<binary_body<ne_arithmetic>>().out_and_inplace();
+  define(m, ne_Scalar, Tag::pointwise)
       .elementwise<number_body<ne_arithmetic>>()
       .inplace(ne_Scalar_)
       .out(ne_Scalar_out);
-  define(m, lt).elementwise<binary_body<lt_arithmetic>>().out_and_inplace();
-  define(m, lt_Scalar)
+  define(m, lt, Tag::pointwise).elementwise<binary_body<lt_arithmetic>>().out_and_inplace();
+  define(m, lt_Scalar, Tag::pointwise)
       .elementwise<number_body<lt_arithmetic>>()
       .inplace(lt_Scalar_)
       .out(lt_Scalar_out);
-  define(m, le).elementwise<binary_body<le_arithmetic>>().out_and_inplace();
-  define(m, le_Scalar)
+  define(m, le, Tag::pointwise).elementwise<binary_body<le_arithmetic>>().out_and_inplace();
+  define(m, le_Scalar, Tag::pointwise)
       .elementwise<number_body<le_arithmetic>>()
       .inplace(le_Scalar_)
       .out(le_Scalar_out);
-  define(m, gt).elementwise<binary_body<gt_arithmetic>>().out_and_inplace();
-  define(m, gt_Scalar)
+  define(m, gt, Tag::pointwise).elementwise<binary_body<gt_arithmetic>>().out_and_inplace();
+  define(m, gt_Scalar, Tag::pointwise)
       .elementwise<number_body<gt_arithmetic>>()
       .inplace(gt_Scalar_)
       .out(gt_Scalar_out);
-  define(m, ge).elementwise<binary_body<ge_arithmetic>>().out_and_inplace();
-  define(m, ge_Scalar)
+  define(m, ge, Tag::pointwise).elementwise<binary_body<ge_arithmetic>>().out_and_inplace();
+  define(m, ge_Scalar, Tag::pointwise)
       .elementwise<number_body<ge_arithmetic>>()
       .inplace(ge_Scalar_)
       .out(ge_Scalar_out);
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, maximum).elementwise<selection_body<maximum_arithmetic>>().out(maximum_out);
-  define(m, minimum).elementwise<selection_body<minimum_arithmetic>>().out(minimum_out);
+  define(m, maximum, Tag::pointwise)
+      .elementwise<selection_body<maximum_arithmetic>>()
+      .out(maximum_out);
+  define(m, minimum, Tag::pointwise)
+      .elementwise<selection_body<minimum_arithmetic>>()
+      .out(minimum_out);
   define(m, max_other)
       .composed([](const Tensor& self, const Tensor& other) { return maximum(self, other); })
       .out(max_other_out, [](const Tensor& self, const Tensor& other, const Tensor& out) {
@@ -150,19 +154,19 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .out(min_other_out, [](const Tensor& self, const Tensor& other, const Tensor& out) {
         return minimum_out(self, other, out);
       });
-  define(m, logical_and)
+  define(m, logical_and, Tag::pointwise)
       .elementwise<binary_body<logical_and_arithmetic>>()
       .inplace(logical_and_)
       .out(logical_and_out);
-  define(m, logical_or)
+  define(m, logical_or, Tag::pointwise)
       .elementwise<binary_body<logical_or_arithmetic>>()
       .inplace(logical_or_)
       .out(logical_or_out);
-  define(m, logical_xor)
+  define(m, logical_xor, Tag::pointwise)
       .elementwise<binary_body<logical_xor_arithmetic>>()
       .inplace(logical_xor_)
       .out(logical_xor_out);
-  define(m, logical_not)
+  define(m, logical_not, Tag::pointwise)
       .elementwise<unary_body<logical_not_arithmetic>>()
       .inplace(logical_not_)
       .out(logical_not_out);

@@ -79,7 +79,7 @@ void check_relu(const Tensor& self) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, relu).out(relu_out);
+  define(m, relu, Tag::pointwise).out(relu_out);
   define(m, relu_);
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
     m.impl(relu, key, [](const Tensor& self) {
@@ -92,18 +92,18 @@ SB_LIBRARY_FRAGMENT(aten, m) {
     });
   }
 
-  define(m, exp).elementwise<unary_body<exp_arithmetic>>().out_and_inplace();
-  define(m, log).elementwise<unary_body<log_arithmetic>>().out_and_inplace();
-  define(m, sqrt).elementwise<unary_body<sqrt_arithmetic>>().out_and_inplace();
-  define(m, rsqrt).elementwise<unary_body<rsqrt_arithmetic>>().out_and_inplace();
-  define(m, sin).elementwise<unary_body<sin_arithmetic>>().out_and_inplace();
-  define(m, cos).elementwise<unary_body<cos_arithmetic>>().out_and_inplace();
-  define(m, tanh).elementwise<unary_body<tanh_arithmetic>>().out_and_inplace();
-  define(m, sigmoid)
+  define(m, exp, Tag::pointwise).elementwise<unary_body<exp_arithmetic>>().out_and_inplace();
+  define(m, log, Tag::pointwise).elementwise<unary_body<log_arithmetic>>().out_and_inplace();
+  define(m, sqrt, Tag::pointwise).elementwise<unary_body<sqrt_arithmetic>>().out_and_inplace();
+  define(m, rsqrt, Tag::pointwise).elementwise<unary_body<rsqrt_arithmetic>>().out_and_inplace();
+  define(m, sin, Tag::pointwise).elementwise<unary_body<sin_arithmetic>>().out_and_inplace();
+  define(m, cos, Tag::pointwise).elementwise<unary_body<cos_arithmetic>>().out_and_inplace();
+  define(m, tanh, Tag::pointwise).elementwise<unary_body<tanh_arithmetic>>().out_and_inplace();
+  define(m, sigmoid, Tag::pointwise)
       .elementwise<unary_body<sigmoid_arithmetic>>()
       .inplace(sigmoid_)
       .out(sigmoid_out);
-  define(m, reciprocal)
+  define(m, reciprocal, Tag::pointwise)
       .elementwise<unary_body<reciprocal_arithmetic>>()
       .inplace(reciprocal_)
       .out(reciprocal_out);

@@ -234,39 +234,47 @@ Tensor threshold_backward_body(const Tensor& out, const Tensor& grad_output, con
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, sigmoid_backward)
+  define(m, sigmoid_backward, Tag::pointwise)
       .elementwise<regular<sigmoid_backward_arithmetic>>()
       .out(sigmoid_backward_out);
-  define(m, tanh_backward).elementwise<regular<tanh_backward_arithmetic>>().out(tanh_backward_out);
-  define(m, silu_backward).elementwise<regular<silu_backward_arithmetic>>().out(silu_backward_out);
-  define(m, softplus_backward)
+  define(m, tanh_backward, Tag::pointwise)
+      .elementwise<regular<tanh_backward_arithmetic>>()
+      .out(tanh_backward_out);
+  define(m, silu_backward, Tag::pointwise)
+      .elementwise<regular<silu_backward_arithmetic>>()
+      .out(silu_backward_out);
+  define(m, softplus_backward, Tag::pointwise)
       .elementwise<regular<softplus_backward_arithmetic>>()
       .out(softplus_backward_out);
-  define(m, elu_backward)
+  define(m, elu_backward, Tag::pointwise)
       .elementwise<regular<elu_backward_arithmetic, ResultNotNegative>>()
       .out(elu_backward_out);
-  define(m, hardsigmoid_backward)
+  define(m, hardsigmoid_backward, Tag::pointwise)
       .elementwise<regular<hardsigmoid_backward_arithmetic>>()
       .out(hardsigmoid_backward_out);
-  define(m, hardswish_backward)
+  define(m, hardswish_backward, Tag::pointwise)
       .elementwise<regular<hardswish_backward_arithmetic>>()
       .out(hardswish_backward_out);
-  define(m, hardtanh_backward)
+  define(m, hardtanh_backward, Tag::pointwise)
       .elementwise<regular<hardtanh_backward_arithmetic>>()
       .out(hardtanh_backward_out);
-  define(m, hardshrink_backward)
+  define(m, hardshrink_backward, Tag::pointwise)
       .elementwise<regular<hardshrink_backward_arithmetic>>()
       .out(hardshrink_backward_out);
-  define(m, softshrink_backward)
+  define(m, softshrink_backward, Tag::pointwise)
       .elementwise<regular<softshrink_backward_arithmetic>>()
       .out(softshrink_backward_out);
-  define(m, logit_backward).elementwise<logit_backward_body>().out(logit_backward_out);
-  define(m, gelu_backward).elementwise<gelu_backward_body>().out(gelu_backward_out);
-  define(m, leaky_relu_backward)
+  define(m, logit_backward, Tag::pointwise)
+      .elementwise<logit_backward_body>()
+      .out(logit_backward_out);
+  define(m, gelu_backward, Tag::pointwise).elementwise<gelu_backward_body>().out(gelu_backward_out);
+  define(m, leaky_relu_backward, Tag::pointwise)
       .elementwise<leaky_relu_backward_body>()
       .out(leaky_relu_backward_out);
-  define(m, threshold_backward).elementwise<threshold_backward_body>().out(threshold_backward_out);
-  define(m, mish_backward).cpu_and_meta(mish_backward_body);
+  define(m, threshold_backward, Tag::pointwise)
+      .elementwise<threshold_backward_body>()
+      .out(threshold_backward_out);
+  define(m, mish_backward, Tag::pointwise).cpu_and_meta(mish_backward_body);
 }
 
 }  // namespace

@@ -126,35 +126,37 @@ double inverse_alpha(const Scalar& alpha) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, silu).elementwise<regular<silu_arithmetic>>().out_and_inplace();
-  define(m, mish).elementwise<regular<mish_arithmetic>>().out_and_inplace();
-  define(m, softplus).elementwise<regular<softplus_arithmetic>>().out(softplus_out);
-  define(m, elu).elementwise<regular<elu_arithmetic>>().out_and_inplace();
-  define(m, hardsigmoid)
+  define(m, silu, Tag::pointwise).elementwise<regular<silu_arithmetic>>().out_and_inplace();
+  define(m, mish, Tag::pointwise).elementwise<regular<mish_arithmetic>>().out_and_inplace();
+  define(m, softplus, Tag::pointwise).elementwise<regular<softplus_arithmetic>>().out(softplus_out);
+  define(m, elu, Tag::pointwise).elementwise<regular<elu_arithmetic>>().out_and_inplace();
+  define(m, hardsigmoid, Tag::pointwise)
       .elementwise<regular<hardsigmoid_arithmetic>>()
       .inplace(hardsigmoid_)
       .out(hardsigmoid_out);
-  define(m, hardswish)
+  define(m, hardswish, Tag::pointwise)
       .elementwise<regular<hardswish_arithmetic>>()
       .inplace(hardswish_)
       .out(hardswish_out);
-  define(m, leaky_relu)
+  define(m, leaky_relu, Tag::pointwise)
       .elementwise<regular<leaky_relu_arithmetic>>()
       .inplace(leaky_relu_)
       .out(leaky_relu_out);
-  define(m, hardshrink).elementwise<regular<hardshrink_arithmetic>>().out(hardshrink_out);
-  define(m, softshrink)
+  define(m, hardshrink, Tag::pointwise)
+      .elementwise<regular<hardshrink_arithmetic>>()
+      .out(hardshrink_out);
+  define(m, softshrink, Tag::pointwise)
       .elementwise<regular<softshrink_arithmetic, NotNegative>>()
       .out(softshrink_out);
-  define(m, threshold)
+  define(m, threshold, Tag::pointwise)
       .elementwise<regular<threshold_arithmetic>>()
       .inplace(threshold_)
       .out(threshold_out);
-  define(m, gelu).elementwise<gelu_body>().out_and_inplace();
+  define(m, gelu, Tag::pointwise).elementwise<gelu_body>().out_and_inplace();
   define(m, selu)
       .composed([](const Tensor& self) { return elu(self, kSeluAlpha, kSeluScale); })
       .inplace(selu_, [](const Tensor& self) { return elu_(self, kSeluAlpha, kSeluScale); });
-  define(m, celu)
+  define(m, celu, Tag::pointwise)
       .composite_explicit([](const Tensor& self, const Scalar& alpha) {
         return elu(self, alpha, 1.0, inverse_alpha(alpha));
       })

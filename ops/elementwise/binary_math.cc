@@ -185,33 +185,41 @@ Tensor nextafter_body(const Tensor& out, const Tensor& self, const Tensor& other
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   take_numbers_for_tensors({"aten::floor_divide", "aten::floor_divide_"});
-  define(m, atan2).elementwise<regular<atan2_arithmetic>>().out_and_inplace();
-  define(m, hypot).elementwise<regular<hypot_arithmetic>>().out_and_inplace();
-  define(m, copysign)
+  define(m, atan2, Tag::pointwise).elementwise<regular<atan2_arithmetic>>().out_and_inplace();
+  define(m, hypot, Tag::pointwise).elementwise<regular<hypot_arithmetic>>().out_and_inplace();
+  define(m, copysign, Tag::pointwise)
       .elementwise<regular<copysign_arithmetic>>()
       .inplace(copysign_)
       .out(copysign_out);
-  define(m, xlogy).elementwise<regular<xlogy_arithmetic>>().out_and_inplace();
-  define(m, special_xlog1py)
+  define(m, xlogy, Tag::pointwise).elementwise<regular<xlogy_arithmetic>>().out_and_inplace();
+  define(m, special_xlog1py, Tag::pointwise)
       .elementwise<regular<special_xlog1py_arithmetic>>()
       .out(special_xlog1py_out);
-  define(m, logaddexp).elementwise<regular<logaddexp_arithmetic>>().out(logaddexp_out);
-  define(m, logaddexp2).elementwise<regular<logaddexp2_arithmetic>>().out(logaddexp2_out);
-  define(m, fmod)
+  define(m, logaddexp, Tag::pointwise)
+      .elementwise<regular<logaddexp_arithmetic>>()
+      .out(logaddexp_out);
+  define(m, logaddexp2, Tag::pointwise)
+      .elementwise<regular<logaddexp2_arithmetic>>()
+      .out(logaddexp2_out);
+  define(m, fmod, Tag::pointwise)
       .elementwise<regular<fmod_arithmetic, NoZeroDivisor<fmod_arithmetic>>>()
       .inplace(fmod_)
       .out(fmod_out);
-  define(m, remainder)
+  define(m, remainder, Tag::pointwise)
       .elementwise<regular<remainder_arithmetic, NoZeroDivisor<remainder_arithmetic>>>()
       .inplace(remainder_)
       .out(remainder_out);
-  define(m, fmax).elementwise<regular<fmax_arithmetic, NoComplexPair>>().out(fmax_out);
-  define(m, fmin).elementwise<regular<fmin_arithmetic, NoComplexPair>>().out(fmin_out);
-  define(m, heaviside)
+  define(m, fmax, Tag::pointwise)
+      .elementwise<regular<fmax_arithmetic, NoComplexPair>>()
+      .out(fmax_out);
+  define(m, fmin, Tag::pointwise)
+      .elementwise<regular<fmin_arithmetic, NoComplexPair>>()
+      .out(fmin_out);
+  define(m, heaviside, Tag::pointwise)
       .elementwise<regular<heaviside_arithmetic, OneRealType>>()
       .inplace(heaviside_)
       .out(heaviside_out);
-  define(m, nextafter).elementwise<nextafter_body>().out_and_inplace();
+  define(m, nextafter, Tag::pointwise).elementwise<nextafter_body>().out_and_inplace();
   constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
   define_number_forms(m, copysign_Scalar, copysign);
   define_number_forms(m, xlogy_Scalar_Other, xlogy);

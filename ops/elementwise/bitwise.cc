@@ -93,32 +93,32 @@ SB_ELEMENTWISE(lcm_arithmetic, "lcm", kBinaryFlags,
 namespace {
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, bitwise_and)
+  define(m, bitwise_and, Tag::pointwise)
       .elementwise<regular<bitwise_and_arithmetic>>()
       .inplace(bitwise_and_)
       .out(bitwise_and_out);
-  define(m, bitwise_or)
+  define(m, bitwise_or, Tag::pointwise)
       .elementwise<regular<bitwise_or_arithmetic>>()
       .inplace(bitwise_or_)
       .out(bitwise_or_out);
-  define(m, bitwise_xor)
+  define(m, bitwise_xor, Tag::pointwise)
       .elementwise<regular<bitwise_xor_arithmetic>>()
       .inplace(bitwise_xor_)
       .out(bitwise_xor_out);
-  define(m, bitwise_not)
+  define(m, bitwise_not, Tag::pointwise)
       .elementwise<regular<bitwise_not_arithmetic>>()
       .inplace(bitwise_not_)
       .out(bitwise_not_out);
-  define(m, bitwise_left_shift)
+  define(m, bitwise_left_shift, Tag::pointwise)
       .elementwise<regular<bitwise_left_shift_arithmetic>>()
       .inplace(bitwise_left_shift_)
       .out(bitwise_left_shift_out);
-  define(m, bitwise_right_shift)
+  define(m, bitwise_right_shift, Tag::pointwise)
       .elementwise<regular<bitwise_right_shift_arithmetic>>()
       .inplace(bitwise_right_shift_)
       .out(bitwise_right_shift_out);
-  define(m, gcd).elementwise<regular<gcd_arithmetic>>().out_and_inplace();
-  define(m, lcm).elementwise<regular<lcm_arithmetic>>().out_and_inplace();
+  define(m, gcd, Tag::pointwise).elementwise<regular<gcd_arithmetic>>().out_and_inplace();
+  define(m, lcm, Tag::pointwise).elementwise<regular<lcm_arithmetic>>().out_and_inplace();
   constexpr DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
   const auto define_number_first = [&](const auto& form, const auto& op) {
     define_number_forms(m, form, op);

@@ -116,22 +116,22 @@ Tensor hardtanh_body(const Tensor& out, const Tensor& self, const Scalar& min, c
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, clamp_min_Tensor)
+  define(m, clamp_min_Tensor, Tag::pointwise)
       .elementwise<regular<clamp_min_Tensor_arithmetic>>()
       .inplace(clamp_min_Tensor_)
       .out(clamp_min_Tensor_out);
-  define(m, clamp_max_Tensor)
+  define(m, clamp_max_Tensor, Tag::pointwise)
       .elementwise<regular<clamp_max_Tensor_arithmetic>>()
       .inplace(clamp_max_Tensor_)
       .out(clamp_max_Tensor_out);
-  define(m, clamp).elementwise<clamp_body>().out_and_inplace();
-  define(m, clamp_min).elementwise<clamp_min_body>().out_and_inplace();
-  define(m, clamp_max).elementwise<clamp_max_body>().out_and_inplace();
-  define(m, clamp_Tensor)
+  define(m, clamp, Tag::pointwise).elementwise<clamp_body>().out_and_inplace();
+  define(m, clamp_min, Tag::pointwise).elementwise<clamp_min_body>().out_and_inplace();
+  define(m, clamp_max, Tag::pointwise).elementwise<clamp_max_body>().out_and_inplace();
+  define(m, clamp_Tensor, Tag::pointwise)
       .elementwise<clamp_Tensor_body>()
       .inplace(clamp_Tensor_)
       .out(clamp_Tensor_out);
-  define(m, hardtanh).elementwise<hardtanh_body>().out_and_inplace();
+  define(m, hardtanh, Tag::pointwise).elementwise<hardtanh_body>().out_and_inplace();
   define(m, relu6)
       .composed([](const Tensor& self) { return hardtanh(self, 0, 6); })
       .inplace(relu6_, [](const Tensor& self) { return hardtanh_(self, 0, 6); });

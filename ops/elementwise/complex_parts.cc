@@ -80,9 +80,11 @@ Tensor complex_body(const Tensor& out, const Tensor& first, const Tensor& second
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, angle).elementwise<angle_body>().out(angle_out);
-  define(m, complex).elementwise<complex_body<complex_arithmetic>>().out(complex_out);
-  define(m, polar).elementwise<complex_body<polar_arithmetic>>().out(polar_out);
+  define(m, angle, Tag::pointwise).elementwise<angle_body>().out(angle_out);
+  define(m, complex, Tag::pointwise)
+      .elementwise<complex_body<complex_arithmetic>>()
+      .out(complex_out);
+  define(m, polar, Tag::pointwise).elementwise<complex_body<polar_arithmetic>>().out(polar_out);
 }
 
 }  // namespace

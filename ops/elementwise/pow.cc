@@ -245,7 +245,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, pow_Tensor_Scalar).elementwise<pow_Tensor_Scalar_body>().out(pow_Tensor_Scalar_out);
+  define(m, pow_Tensor_Scalar, Tag::pointwise)
+      .elementwise<pow_Tensor_Scalar_body>()
+      .out(pow_Tensor_Scalar_out);
   define(m, pow_);
   define(m, pow__Scalar);
   define(m, pow_Scalar);
@@ -282,7 +284,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 #endif
 
 #ifndef SB_CPU_VARIANT
-SB_LIBRARY_FRAGMENT(aten, m) { define(m, pow).elementwise<regular<pow_arithmetic>>().out(pow_out); }
+SB_LIBRARY_FRAGMENT(aten, m) {
+  define(m, pow, Tag::pointwise).elementwise<regular<pow_arithmetic>>().out(pow_out);
+}
 #endif  // SB_CPU_VARIANT
 
 }  // namespace sb

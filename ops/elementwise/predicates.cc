@@ -129,19 +129,21 @@ Tensor is_close(const Tensor& self, const Tensor& other, double rtol, double ato
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, isnan).elementwise<regular<isnan_arithmetic, BoolOut<isnan_arithmetic>>>().out(
-      isnan_out);
-  define(m, isinf).elementwise<regular<isinf_arithmetic, BoolOut<isinf_arithmetic>>>().out(
-      isinf_out);
-  define(m, isposinf)
+  define(m, isnan, Tag::pointwise)
+      .elementwise<regular<isnan_arithmetic, BoolOut<isnan_arithmetic>>>()
+      .out(isnan_out);
+  define(m, isinf, Tag::pointwise)
+      .elementwise<regular<isinf_arithmetic, BoolOut<isinf_arithmetic>>>()
+      .out(isinf_out);
+  define(m, isposinf, Tag::pointwise)
       .elementwise<regular<isposinf_arithmetic, RealToBoolOut<isposinf_arithmetic>>>()
       .out(isposinf_out);
-  define(m, isneginf)
+  define(m, isneginf, Tag::pointwise)
       .elementwise<regular<isneginf_arithmetic, RealToBoolOut<isneginf_arithmetic>>>()
       .out(isneginf_out);
-  define(m, nan_to_num).elementwise<nan_to_num_body>().out_and_inplace();
-  define(m, isfinite).elementwise<isfinite_body>();
-  define(m, isreal).elementwise<isreal_body>();
+  define(m, nan_to_num, Tag::pointwise).elementwise<nan_to_num_body>().out_and_inplace();
+  define(m, isfinite, Tag::pointwise).elementwise<isfinite_body>();
+  define(m, isreal, Tag::pointwise).elementwise<isreal_body>();
 
   define(m, isclose).composed(is_close);
   define(m, allclose, Tag::data_dependent_output)

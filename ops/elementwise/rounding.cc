@@ -114,38 +114,40 @@ struct NoSignOfComplex {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, ceil)
+  define(m, ceil, Tag::pointwise)
       .elementwise<regular<ceil_arithmetic, NotComplex<ceil_arithmetic>>>()
       .inplace(ceil_)
       .out(ceil_out);
-  define(m, floor)
+  define(m, floor, Tag::pointwise)
       .elementwise<regular<floor_arithmetic, NotComplex<floor_arithmetic>>>()
       .inplace(floor_)
       .out(floor_out);
-  define(m, round)
+  define(m, round, Tag::pointwise)
       .elementwise<regular<round_arithmetic, NotComplex<round_arithmetic>>>()
       .inplace(round_)
       .out(round_out);
-  define(m, trunc)
+  define(m, trunc, Tag::pointwise)
       .elementwise<regular<trunc_arithmetic, NotComplex<trunc_arithmetic>>>()
       .inplace(trunc_)
       .out(trunc_out);
-  define(m, frac).elementwise<regular<frac_arithmetic>>().out_and_inplace();
-  define(m, sign).elementwise<regular<sign_arithmetic, NoSignOfComplex>>().inplace(sign_).out(
-      sign_out);
-  define(m, sgn).elementwise<regular<sgn_arithmetic>>().out_and_inplace();
-  define(m, signbit)
+  define(m, frac, Tag::pointwise).elementwise<regular<frac_arithmetic>>().out_and_inplace();
+  define(m, sign, Tag::pointwise)
+      .elementwise<regular<sign_arithmetic, NoSignOfComplex>>()
+      .inplace(sign_)
+      .out(sign_out);
+  define(m, sgn, Tag::pointwise).elementwise<regular<sgn_arithmetic>>().out_and_inplace();
+  define(m, signbit, Tag::pointwise)
       .elementwise<regular<signbit_arithmetic, RealToBoolOut<signbit_arithmetic>>>()
       .out(signbit_out);
-  define(m, round_decimals)
+  define(m, round_decimals, Tag::pointwise)
       .elementwise<round_decimals_body>()
       .inplace(round_decimals_)
       .out(round_decimals_out);
-  define(m, deg2rad)
+  define(m, deg2rad, Tag::pointwise)
       .elementwise<converted_angle_body<deg2rad_arithmetic>>()
       .inplace(deg2rad_)
       .out(deg2rad_out);
-  define(m, rad2deg)
+  define(m, rad2deg, Tag::pointwise)
       .elementwise<converted_angle_body<rad2deg_arithmetic>>()
       .inplace(rad2deg_)
       .out(rad2deg_out);

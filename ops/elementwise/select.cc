@@ -100,10 +100,10 @@ Tensor masked_fill_body(const Tensor& self, const Tensor& mask, const Value& val
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, where);
-  define(m, where_out);
-  define(m, masked_fill_);
-  define(m, masked_fill__Tensor);
+  define(m, where, Tag::pointwise);
+  define(m, where_out, Tag::pointwise);
+  define(m, masked_fill_, Tag::pointwise);
+  define(m, masked_fill__Tensor, Tag::pointwise);
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
     m.impl(where, key, [](const Tensor& condition, const Tensor& self, const Tensor& other) {
       return where_body(Tensor(), condition, self, other);
@@ -130,10 +130,10 @@ SB_LIBRARY_FRAGMENT(aten, m) {
                      wrapped_scalar_tensor(other, condition));
       });
 
-  define(m, masked_fill)
+  define(m, masked_fill, Tag::pointwise)
       .composite_explicit(masked_fill_body<masked_fill_, Scalar>)
       .out("Scalar_out");
-  define(m, masked_fill_Tensor)
+  define(m, masked_fill_Tensor, Tag::pointwise)
       .composite_explicit(masked_fill_body<masked_fill__Tensor, Tensor>)
       .out("Tensor_out");
 }

@@ -169,57 +169,73 @@ Tensor polygamma_body(const Tensor& out, int64_t n, const Tensor& self) {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, lgamma).elementwise<regular<lgamma_arithmetic>>().out_and_inplace();
-  define(m, digamma).elementwise<regular<digamma_arithmetic>>().out_and_inplace();
-  define(m, erfinv).elementwise<regular<erfinv_arithmetic>>().out_and_inplace();
-  define(m, special_erfcx).elementwise<regular<special_erfcx_arithmetic>>().out(special_erfcx_out);
-  define(m, special_ndtr).elementwise<regular<special_ndtr_arithmetic>>().out(special_ndtr_out);
-  define(m, special_log_ndtr)
+  define(m, lgamma, Tag::pointwise).elementwise<regular<lgamma_arithmetic>>().out_and_inplace();
+  define(m, digamma, Tag::pointwise).elementwise<regular<digamma_arithmetic>>().out_and_inplace();
+  define(m, erfinv, Tag::pointwise).elementwise<regular<erfinv_arithmetic>>().out_and_inplace();
+  define(m, special_erfcx, Tag::pointwise)
+      .elementwise<regular<special_erfcx_arithmetic>>()
+      .out(special_erfcx_out);
+  define(m, special_ndtr, Tag::pointwise)
+      .elementwise<regular<special_ndtr_arithmetic>>()
+      .out(special_ndtr_out);
+  define(m, special_log_ndtr, Tag::pointwise)
       .elementwise<regular<special_log_ndtr_arithmetic>>()
       .out(special_log_ndtr_out);
-  define(m, special_entr).elementwise<regular<special_entr_arithmetic>>().out(special_entr_out);
-  define(m, special_spherical_bessel_j0)
+  define(m, special_entr, Tag::pointwise)
+      .elementwise<regular<special_entr_arithmetic>>()
+      .out(special_entr_out);
+  define(m, special_spherical_bessel_j0, Tag::pointwise)
       .elementwise<regular<special_spherical_bessel_j0_arithmetic>>()
       .out(special_spherical_bessel_j0_out);
-  define(m, i0).elementwise<regular<i0_arithmetic>>().out_and_inplace();
-  define(m, special_bessel_j0)
+  define(m, i0, Tag::pointwise).elementwise<regular<i0_arithmetic>>().out_and_inplace();
+  define(m, special_bessel_j0, Tag::pointwise)
       .elementwise<regular<special_bessel_j0_arithmetic>>()
       .out(special_bessel_j0_out);
-  define(m, special_bessel_j1)
+  define(m, special_bessel_j1, Tag::pointwise)
       .elementwise<regular<special_bessel_j1_arithmetic>>()
       .out(special_bessel_j1_out);
-  define(m, special_bessel_y0)
+  define(m, special_bessel_y0, Tag::pointwise)
       .elementwise<regular<special_bessel_y0_arithmetic>>()
       .out(special_bessel_y0_out);
-  define(m, special_bessel_y1)
+  define(m, special_bessel_y1, Tag::pointwise)
       .elementwise<regular<special_bessel_y1_arithmetic>>()
       .out(special_bessel_y1_out);
-  define(m, special_modified_bessel_i0)
+  define(m, special_modified_bessel_i0, Tag::pointwise)
       .elementwise<regular<special_modified_bessel_i0_arithmetic>>()
       .out(special_modified_bessel_i0_out);
-  define(m, special_modified_bessel_i1)
+  define(m, special_modified_bessel_i1, Tag::pointwise)
       .elementwise<regular<special_modified_bessel_i1_arithmetic>>()
       .out(special_modified_bessel_i1_out);
-  define(m, special_modified_bessel_k0)
+  define(m, special_modified_bessel_k0, Tag::pointwise)
       .elementwise<regular<special_modified_bessel_k0_arithmetic>>()
       .out(special_modified_bessel_k0_out);
-  define(m, special_modified_bessel_k1)
+  define(m, special_modified_bessel_k1, Tag::pointwise)
       .elementwise<regular<special_modified_bessel_k1_arithmetic>>()
       .out(special_modified_bessel_k1_out);
-  define(m, special_scaled_modified_bessel_k0)
+  define(m, special_scaled_modified_bessel_k0, Tag::pointwise)
       .elementwise<regular<special_scaled_modified_bessel_k0_arithmetic>>()
       .out(special_scaled_modified_bessel_k0_out);
-  define(m, special_scaled_modified_bessel_k1)
+  define(m, special_scaled_modified_bessel_k1, Tag::pointwise)
       .elementwise<regular<special_scaled_modified_bessel_k1_arithmetic>>()
       .out(special_scaled_modified_bessel_k1_out);
-  define(m, special_i0e).elementwise<regular<special_i0e_arithmetic>>().out(special_i0e_out);
-  define(m, special_i1).elementwise<regular<special_i1_arithmetic>>().out(special_i1_out);
-  define(m, special_i1e).elementwise<regular<special_i1e_arithmetic>>().out(special_i1e_out);
-  define(m, special_ndtri).elementwise<regular<special_ndtri_arithmetic>>().out(special_ndtri_out);
-  define(m, igamma).elementwise<regular<igamma_arithmetic>>().out_and_inplace();
-  define(m, igammac).elementwise<regular<igammac_arithmetic>>().out_and_inplace();
-  define(m, special_zeta).elementwise<regular<special_zeta_arithmetic>>().out(special_zeta_out);
-  define(m, polygamma).elementwise<polygamma_body>().out(polygamma_out);
+  define(m, special_i0e, Tag::pointwise)
+      .elementwise<regular<special_i0e_arithmetic>>()
+      .out(special_i0e_out);
+  define(m, special_i1, Tag::pointwise)
+      .elementwise<regular<special_i1_arithmetic>>()
+      .out(special_i1_out);
+  define(m, special_i1e, Tag::pointwise)
+      .elementwise<regular<special_i1e_arithmetic>>()
+      .out(special_i1e_out);
+  define(m, special_ndtri, Tag::pointwise)
+      .elementwise<regular<special_ndtri_arithmetic>>()
+      .out(special_ndtri_out);
+  define(m, igamma, Tag::pointwise).elementwise<regular<igamma_arithmetic>>().out_and_inplace();
+  define(m, igammac, Tag::pointwise).elementwise<regular<igammac_arithmetic>>().out_and_inplace();
+  define(m, special_zeta, Tag::pointwise)
+      .elementwise<regular<special_zeta_arithmetic>>()
+      .out(special_zeta_out);
+  define(m, polygamma, Tag::pointwise).elementwise<polygamma_body>().out(polygamma_out);
   define(m, polygamma_).composite_explicit([](const Tensor& self, int64_t n) {
     return polygamma_out(n, self, self);
   });

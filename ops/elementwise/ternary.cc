@@ -82,16 +82,16 @@ void OneDType::operator()(const Tensor&, const Tensor& self, const Tensor& end,
 
 #ifndef SB_CPU_VARIANT
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, addcmul).elementwise<regular<addcmul_arithmetic>>().out_and_inplace();
-  define(m, addcdiv)
+  define(m, addcmul, Tag::pointwise).elementwise<regular<addcmul_arithmetic>>().out_and_inplace();
+  define(m, addcdiv, Tag::pointwise)
       .elementwise<regular<addcdiv_arithmetic, NoIntegerDivision>>()
       .inplace(addcdiv_)
       .out(addcdiv_out);
-  define(m, lerp_Scalar)
+  define(m, lerp_Scalar, Tag::pointwise)
       .elementwise<regular<lerp_Scalar_arithmetic, OneDType>>()
       .inplace(lerp_Scalar_)
       .out(lerp_Scalar_out);
-  define(m, lerp_Tensor)
+  define(m, lerp_Tensor, Tag::pointwise)
       .elementwise<regular<lerp_Tensor_arithmetic, OneDType>>()
       .inplace(lerp_Tensor_)
       .out(lerp_Tensor_out);

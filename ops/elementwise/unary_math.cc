@@ -127,24 +127,24 @@ Tensor logit_body(const Tensor& out, const Tensor& self, std::optional<double> e
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, acos).elementwise<regular<acos_arithmetic>>().out_and_inplace();
-  define(m, asin).elementwise<regular<asin_arithmetic>>().out_and_inplace();
-  define(m, atan).elementwise<regular<atan_arithmetic>>().out_and_inplace();
-  define(m, tan).elementwise<regular<tan_arithmetic>>().out_and_inplace();
-  define(m, log10).elementwise<regular<log10_arithmetic>>().out_and_inplace();
-  define(m, exp2).elementwise<regular<exp2_arithmetic>>().out_and_inplace();
-  define(m, expm1).elementwise<regular<expm1_arithmetic>>().out_and_inplace();
-  define(m, log1p).elementwise<regular<log1p_arithmetic>>().out_and_inplace();
-  define(m, erf).elementwise<regular<erf_arithmetic>>().out_and_inplace();
-  define(m, erfc).elementwise<regular<erfc_arithmetic>>().out_and_inplace();
-  define(m, acosh).elementwise<regular<acosh_arithmetic>>().out_and_inplace();
-  define(m, asinh).elementwise<regular<asinh_arithmetic>>().out_and_inplace();
-  define(m, atanh).elementwise<regular<atanh_arithmetic>>().out_and_inplace();
-  define(m, cosh).elementwise<regular<cosh_arithmetic>>().out_and_inplace();
-  define(m, sinh).elementwise<regular<sinh_arithmetic>>().out_and_inplace();
-  define(m, log2).elementwise<regular<log2_arithmetic>>().out_and_inplace();
-  define(m, sinc).elementwise<regular<sinc_arithmetic>>().out_and_inplace();
-  define(m, logit).elementwise<logit_body>().out_and_inplace();
+  define(m, acos, Tag::pointwise).elementwise<regular<acos_arithmetic>>().out_and_inplace();
+  define(m, asin, Tag::pointwise).elementwise<regular<asin_arithmetic>>().out_and_inplace();
+  define(m, atan, Tag::pointwise).elementwise<regular<atan_arithmetic>>().out_and_inplace();
+  define(m, tan, Tag::pointwise).elementwise<regular<tan_arithmetic>>().out_and_inplace();
+  define(m, log10, Tag::pointwise).elementwise<regular<log10_arithmetic>>().out_and_inplace();
+  define(m, exp2, Tag::pointwise).elementwise<regular<exp2_arithmetic>>().out_and_inplace();
+  define(m, expm1, Tag::pointwise).elementwise<regular<expm1_arithmetic>>().out_and_inplace();
+  define(m, log1p, Tag::pointwise).elementwise<regular<log1p_arithmetic>>().out_and_inplace();
+  define(m, erf, Tag::pointwise).elementwise<regular<erf_arithmetic>>().out_and_inplace();
+  define(m, erfc, Tag::pointwise).elementwise<regular<erfc_arithmetic>>().out_and_inplace();
+  define(m, acosh, Tag::pointwise).elementwise<regular<acosh_arithmetic>>().out_and_inplace();
+  define(m, asinh, Tag::pointwise).elementwise<regular<asinh_arithmetic>>().out_and_inplace();
+  define(m, atanh, Tag::pointwise).elementwise<regular<atanh_arithmetic>>().out_and_inplace();
+  define(m, cosh, Tag::pointwise).elementwise<regular<cosh_arithmetic>>().out_and_inplace();
+  define(m, sinh, Tag::pointwise).elementwise<regular<sinh_arithmetic>>().out_and_inplace();
+  define(m, log2, Tag::pointwise).elementwise<regular<log2_arithmetic>>().out_and_inplace();
+  define(m, sinc, Tag::pointwise).elementwise<regular<sinc_arithmetic>>().out_and_inplace();
+  define(m, logit, Tag::pointwise).elementwise<logit_body>().out_and_inplace();
 }
 
 }  // namespace

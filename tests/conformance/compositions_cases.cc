@@ -17,7 +17,6 @@ struct Way {
   std::vector<std::string_view> layer = {};
 };
 
-Difference no_vmap(Composition&) { throw Unsupported("no vmap"); }
 Difference no_symbolic(Composition&) { throw Unsupported("no symbolic"); }
 
 const std::vector<Way>& ways() {
@@ -32,7 +31,7 @@ const std::vector<Way>& ways() {
       {"fake", run_fake, {"fake", "data-dependent"}},
       {"symbolic", no_symbolic, {"fake", "symbol", "data-dependent"}},
       {"jvp", run_jvp, {"gradient", "derivative", "autograd", "backward"}},
-      {"vmap", no_vmap},
+      {"vmap", run_vmap, {"vmap"}},
       {"hvp", run_hvp, {"gradient", "derivative", "autograd", "backward"}},
   };
   return *all;

@@ -58,10 +58,12 @@ std::vector<IValue> Place::call(const OperatorHandle& op, std::vector<IValue> po
   Stack stack;
   run([&] {
     stack = bind_arguments(op.schema(), std::move(positional), std::move(keyword));
-    test::call_explained(op, &stack);
+    call_boxed(op, &stack);
   });
   return stack;
 }
+
+void Place::call_boxed(const OperatorHandle& op, Stack* stack) { test::call_explained(op, stack); }
 
 PlaceRegistration::PlaceRegistration(std::string_view name, PlaceFactory factory) {
   registered_places()[std::string(name)] = factory;

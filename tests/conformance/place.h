@@ -40,9 +40,11 @@ class Place {
   // Runs a part of a program of this place: in its mode, where it is one.
   virtual void run(absl::FunctionRef<void()> part) { part(); }
 
+  // Calls the operator with these arguments; explained, where that is wanted (tests/explain).
+  virtual void call_boxed(const OperatorHandle& op, Stack* stack);
+
   using Keywords = std::vector<std::pair<std::string, IValue>>;
-  // Calls the operator as a program in this place would; explained, where that is wanted
-  // (tests/explain).
+  // Binds the arguments and calls the operator, as a program in this place would.
   std::vector<IValue> call(const OperatorHandle& op, std::vector<IValue> positional,
                            Keywords keyword);
 };

@@ -1,9 +1,12 @@
 // Ways that compare what a program gives.
 
+#include "absl/functional/function_ref.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
+#include "switchboard/tests/conformance/leaves.h"
 #include "switchboard/tests/conformance/ways.h"
 #include "switchboard/transforms/functionalization/functionalize.h"
+#include "switchboard/transforms/vmap/vmap.h"
 
 namespace sb::conformance {
 namespace {
@@ -67,6 +70,50 @@ Difference run_fake(Composition& c) {
     c.begin(on_fake.doing());
     throw;
   }
+}
+
+namespace {
+
+// A run by vmap, by way of `layer`, on inputs of its own.
+Difference run_batches(
+    Composition& c, const VmapOptions& options,
+    absl::FunctionRef<std::vector<Tensor>(const TensorFunction&, const std::vector<Tensor>&)>
+        layer) {
+  const Json& expected = c.expected();
+  const TensorFunction batched = [&](const std::vector<Tensor>& inputs) {
+    return vmap(c.program(), inputs, options);
+  };
+  const std::vector<Tensor> outputs =
+      layer(batched, build_tensors(expected.at("inputs"), c.place()));
+  const Json& returns = expected.at("returns");
+  if (returns.size() != outputs.size())
+    return str_cat("expected ", returns.size(), " outputs, got ", outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (auto d = compare_tensor(returns[i], outputs[i], c.place(), c.tolerance()))
+      return str_cat("outputs.", i, ": ", *d);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Difference run_vmap(Composition& c) {
+  VmapOptions options;
+  for (const Json& dim : c.expected().at("in_dims"))
+    options.in_dims.push_back(dim.is_null() ? std::nullopt : std::optional(dim.get<int64_t>()));
+  using Tensors = std::vector<Tensor>;
+  if (auto d =
+          run_batches(c, options, [](const TensorFunction& f, const Tensors& in) { return f(in); }))
+    return d;
+  if (auto d = run_batches(c, options, [](const TensorFunction& f, const Tensors& in) {
+        return functionalize(f)(in);
+      }))
+    return str_cat("functionalized: ", *d);
+  const Tensors others = build_tensors(c.expected().at("inputs"), c.place());
+  if (auto d = run_batches(c, options, [&](const TensorFunction& f, const Tensors& in) {
+        return trace(f, others).run(in);
+      }))
+    return str_cat("traced: ", *d);
+  return std::nullopt;
 }
 
 }  // namespace sb::conformance

@@ -18,6 +18,9 @@ Difference run_functionalized(Composition& c);
 Difference run_traced(Composition& c);
 // On fake tensors: dtype, shape and stride.
 Difference run_fake(Composition& c);
+// As a function of one example, of inputs of its own: dtype, shape and elements. Then the same
+// functionalised, and as a graph.
+Difference run_vmap(Composition& c);
 
 // Forward and backward; or its error, where the case says so.
 Difference run_gradients(Composition& c);

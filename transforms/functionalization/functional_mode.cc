@@ -178,6 +178,7 @@ FunctionalMode::FunctionalMode() : state_(std::make_shared<State>()) {}
 TensorFunction FunctionalMode::functionalize(TensorFunction f) const {
   return [f = std::move(f), state = state_](const std::vector<Tensor>& inputs) {
     if (internal::RunningProgram::any()) return f(inputs);
+    internal::check_no_transform("FunctionalMode");
     FunctionalInputs functional_inputs(state->mode->data());
     const std::vector<Tensor> results = state->mode->run(f, inputs, &functional_inputs);
     return functional_inputs.finish(results);

@@ -7,6 +7,7 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/modes/effects.h"
+#include "switchboard/dispatch/modes/function_transform.h"
 #include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/copying/copy.h"
@@ -119,6 +120,11 @@ class FunctionName {
 };
 
 }  // namespace
+
+void check_no_transform(std::string_view who) {
+  SB_CHECK_NOT_IMPLEMENTED(!current_transform(), who, ": inside of ", current_transform()->name(),
+                           "; functionalise the program with the transform in it");
+}
 
 void check_captured_gradient(const Tensor& tensor, const Tensor& value) {
   const GradHooks& hooks = *grad_hooks;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -117,6 +118,10 @@ ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const T
 // Whether a tensor belongs to a program around the one with this owner: that of the function of a
 // higher-order operator, which has captured it.
 bool is_captured(const FunctionalTensorImpl& tensor, const IntrusivePtr<FunctionalOwner>& owner);
+
+// Throws NotImplementedError where a transform is on this thread, whose tensors would stand for
+// functional ones, and functional ones for its tensors.
+void check_no_transform(std::string_view who);
 
 // Throws NotImplementedError, naming the function that runs, where it has captured a tensor that
 // requires a gradient, of which the tensor's value knows nothing.

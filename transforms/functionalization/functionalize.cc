@@ -73,6 +73,7 @@ const ExplainFallback explain_functionalize(DispatchKey::Functionalize, [](CallP
 TensorFunction functionalize(TensorFunction f) {
   return [f = std::move(f)](const std::vector<Tensor>& inputs) {
     if (internal::RunningProgram::any()) return f(inputs);
+    internal::check_no_transform("functionalize");
     FunctionalInputs functional_inputs;
     std::vector<Tensor> results;
     {
