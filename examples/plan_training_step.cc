@@ -74,7 +74,12 @@ void train(const Model& model, Adam& adam, const Tensor& tokens, const Tensor& l
   sb::backward(sb::div_Scalar(loss, kTensor));
   planner.set_label("gradients");
   std::vector<Tensor> gradients;
-  for (const Tensor& weight : adam.weights) gradients.push_back(sb::grad_of(weight));
+  for (const Tensor& weight : adam.weights) {
+    gradients.push_back(sb::grad_of(weight));
+    // What normalises is whole on the ranks that share matrices, each of which has a summand.
+    if (weight.dim() == 1)
+      gradients.back() = sb::all_reduce(gradients.back(), "sum", mesh.group("tensor"));
+  }
   gradients = sb::all_reduce_coalesced(gradients, "avg", mesh.group("data"));
   planner.set_label("optimizer");
   for (size_t i = 0; i < gradients.size(); ++i) adam.step(i, gradients[i]);

@@ -88,14 +88,31 @@ std::vector<Strategy> linear(const OpCall& call, const Choice& choice) {
   return strategies_of(call, dims, choice);
 }
 
-// Channels are what columns and the inner dimension are; of groups nothing is known.
+// Where each channel has a group of its own, they are independent.
+std::vector<Strategy> convolution_of_channels(const OpCall& call, const Choice& choice) {
+  Dims dims;
+  for (const OpCall::Use& use : call.uses()) {
+    dims.uses.emplace_back(use.sizes.size(), Dims::kWhole);
+    dims.uses.back()[use.argument == "input" ? 1 : 0] = kColumn;
+  }
+  dims.results = {dims.uses[0]};
+  std::vector<Strategy> strategies = strategies_of(call, dims, choice);
+  for (Strategy& strategy : strategies)
+    strategy.edits = {{"groups", call.results()[0].sizes[1] / choice.ranks}};
+  return strategies;
+}
+
+// Channels are what columns and the inner dimension are; of several groups nothing is known.
 std::vector<Strategy> convolution(const OpCall& call, const Choice& choice) {
   const auto input = call.use("input"), weight = call.use("weight"), bias = call.use("bias");
   if (!input || !weight || call.uses().size() != (bias ? 3u : 2u)) return {};
-  if (call.integer("groups").value_or(1) != 1 || call.boolean("transposed").value_or(false))
-    return {};
-  const size_t dims_of_input = call.uses()[*input].sizes.size();
-  if (dims_of_input != call.uses()[*weight].sizes.size()) return {};  // no batch
+  if (call.boolean("transposed").value_or(false)) return {};
+  const SizeList &sizes = call.uses()[*input].sizes, &of_weight = call.uses()[*weight].sizes;
+  const size_t dims_of_input = sizes.size();
+  if (dims_of_input != of_weight.size()) return {};  // no batch
+  if (const int64_t groups = call.integer("groups").value_or(1); groups != 1)
+    return groups == sizes[1] && groups == of_weight[0] ? convolution_of_channels(call, choice)
+                                                        : std::vector<Strategy>();
   // Padding may be a word; what lies beside each other stays whole.
   std::vector<int> whole(dims_of_input - 2, Dims::kWhole);
   const auto with = [&](int first, int second) {

@@ -51,14 +51,15 @@ void ShardedGraph::set_meta(const std::string& name, const io::TensorMeta& meta)
 
 void ShardedGraph::define(const std::string& value, const Placement& placement,
                           const io::TensorMeta& meta) {
-  Value& known = values_.try_emplace(value, Value{meta, {}}).first->second;
+  Value& known = values_.try_emplace(value, Value{meta, {}, false}).first->second;
   known.there.push_back(placement);
   set_meta(name_of(value, placement), part_of(meta, placement, ranks_));
 }
 
 void ShardedGraph::define_as_is(const std::string& value, const io::ValueMeta& recorded,
                                 const io::TensorMeta* meta) {
-  values_.insert_or_assign(value, Value{meta ? *meta : io::TensorMeta(), {Placement::replicate()}});
+  values_.insert_or_assign(value,
+                           Value{meta ? *meta : io::TensorMeta(), {Placement::replicate()}, false});
   metas_.insert_or_assign(value, recorded);
 }
 
@@ -74,7 +75,9 @@ bool ShardedGraph::has(const std::string& value, const Placement& placement) con
 }
 
 std::vector<Placement> ShardedGraph::placements(const std::string& value) const {
-  std::vector<Placement> found = all_placements(value);
+  const auto known = values_.find(value);
+  if (known == values_.end() || known->second.only_whole) return {};
+  std::vector<Placement> found = known->second.there;
   std::erase_if(found, [](const Placement& placement) { return placement.is_replicate(); });
   return found;
 }

@@ -46,14 +46,16 @@ class ShardedGraph {
   bool has(const std::string& value, const Placement& placement) const;
   // In the order in which they came.
   std::vector<Placement> all_placements(const std::string& value) const;
-  // Those other than Replicate that the value has.
+  // Those other than Replicate that the value has; none after use_whole().
   std::vector<Placement> placements(const std::string& value) const;
 
   // The value as it is to lie, from what there is: a name for the arguments of nodes. Adds the
   // nodes that bring it there, once; collectives are written down with `because`.
   std::string need(const std::string& value, const Placement& placement,
                    const std::string& because);
-  // The same of a value that is there as a whole, where it must not be sent.
+  // Of a value that is there as a whole: nobody is to go on with its parts.
+  void use_whole(const std::string& value) { values_.at(value).only_whole = true; }
+  // As need(), without defining it.
   void make_from_whole(const std::string& value, const Placement& placement);
   // What need() would have to send, in bytes of a rank; 0 where the value is cut or there.
   int64_t cost(const std::string& value, const Placement& placement) const;
@@ -77,6 +79,7 @@ class ShardedGraph {
   struct Value {
     io::TensorMeta meta;
     std::vector<Placement> there;
+    bool only_whole = false;
   };
 
   void set_meta(const std::string& name, const io::TensorMeta& meta);

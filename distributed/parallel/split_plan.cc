@@ -17,7 +17,7 @@ namespace {
 // Into how many pieces it is tried to cut a dimension; as one matrix may be three or four.
 constexpr int64_t kMostPieces = 4;
 // How many nodes are looked at for that.
-constexpr size_t kLookAhead = 64;
+constexpr size_t kLookAhead = 256;
 
 const OpRule* rule_of(const io::Node& node) {
   return node.kind == io::TargetKind::Operator ? find_rule(node.op) : nullptr;
@@ -57,6 +57,9 @@ SplitPlan::SplitPlan(const io::Program& program, const io::SymbolValues& symbols
     if (std::ranges::all_of(meta.sizes, known) && std::ranges::all_of(meta.strides, known))
       metas_.emplace(name, meta.at(symbols));
   }
+  for (const io::Node& node : graph_.nodes)
+    for (const io::NamedArgument& input : node.inputs)
+      io::for_each_name(input.value, [&](const std::string& name) { ++consumers_[name]; });
   define_inputs(program);
   for (size_t n = 0; n < graph_.nodes.size(); ++n) run_node(n);
   for (size_t i = 0; i < graph_.outputs.size(); ++i)
@@ -156,8 +159,12 @@ Strategy SplitPlan::choose(size_t n, const OpCall& call) const {
   const Choice choice{ranks_,
                       [&](size_t use) {
                         const std::string& name = call.uses()[use].name;
-                        return is_weight(name) ? std::vector<Placement>()
-                                               : written_.placements(name);
+                        if (is_weight(name)) return std::vector<Placement>();
+                        std::vector<Placement> there = written_.placements(name);
+                        // Whoever else takes the sum would add again.
+                        if (consumers_.at(name) > 1)
+                          std::erase_if(there, [](const auto& p) { return p.is_partial(); });
+                        return there;
                       },
                       [&](size_t use) { return is_weight(call.uses()[use].name); }};
   std::vector<Strategy> strategies = rule->strategies(call, choice);
@@ -193,6 +200,7 @@ Strategy SplitPlan::with_best_pieces(size_t n, const OpCall& call, const Strateg
       best = std::move(other);
     }
   }
+  best.is_gathered = least > 1;
   return best;
 }
 
@@ -279,6 +287,10 @@ void SplitPlan::emit(const io::Node& node, const OpCall& call, const Strategy& s
       return ShardedGraph::name_of(name, placement);
     });
   written_.add(std::move(written));
+  if (!strategy.is_gathered) return;
+  const std::string& name = call.results()[0].name;
+  need(name, Placement::replicate(), "several of those that take it need it whole");
+  written_.use_whole(name);
 }
 
 void SplitPlan::emit_look_up(const io::Node& node, const OpCall& call, const Strategy& strategy) {

@@ -48,7 +48,8 @@ class SplitPlan {
   int64_t cost(const OpCall& call, const Strategy& strategy) const;
   // How many of the parts that come of this one have to be gathered in the nodes behind.
   int64_t count_gathers(size_t node, const Placements& parts) const;
-  // The same strategy, cut into as many pieces as lets most of what follows go on with parts.
+  // The same strategy, cut into as many pieces as lets most of what follows go on with parts; where
+  // several of the nodes behind would gather, it is done once.
   Strategy with_best_pieces(size_t node, const OpCall& call, const Strategy& strategy) const;
   void emit(const io::Node& node, const OpCall& call, const Strategy& strategy);
   void emit_look_up(const io::Node& node, const OpCall& call, const Strategy& strategy);
@@ -66,7 +67,8 @@ class SplitPlan {
   absl::flat_hash_map<std::string, io::TensorMeta> metas_;
   // Weights, and what is computed from one; the node that does, or nullptr.
   std::map<std::string, const io::Node*> weights_;
-  std::map<std::string, std::set<Placement>> wanted_;  // of weights that are inputs
+  absl::flat_hash_map<std::string, int64_t> consumers_;  // nodes that take a value
+  std::map<std::string, std::set<Placement>> wanted_;    // of weights that are inputs
   std::vector<Placement> inputs_;
   std::vector<io::Argument> graph_inputs_, graph_outputs_;
   std::vector<io::Node> first_nodes_;

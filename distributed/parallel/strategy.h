@@ -23,6 +23,8 @@ struct Strategy {
   std::vector<std::pair<std::string, io::Argument>> edits = {};
   // A look-up in a table whose rows are sharded: rows of other ranks count as zeros.
   bool rows_of_others_are_zero = false;
+  // The result is a part, and is gathered at once, for all who take it.
+  bool is_gathered = false;
 
   // All whole, which is right for every operator.
   static Strategy replicate(const OpCall& call);

@@ -316,6 +316,39 @@ TEST_CASE("what is gathered or added once serves all who want it whole", "[distr
   CHECK(collectives_of(p, 4) == Texts{"all_gather_into_tensor middle"});
 }
 
+TEST_CASE("a stream that is added to and normalised again and again is gathered once",
+          "[distributed][tensor]") {
+  TestProgram p;
+  p.input("rows", view(arange(8), {2, 4}));
+  p.weight("table", waves({9, 8}));
+  p.call("aten::embedding", {tensor("weight", "table"), tensor("indices", "rows")}, {"x"});
+  p.call("aten::softmax.int", {tensor("self", "x"), {"dim", int64_t{-1}}}, {"a"});
+  p.call("aten::add.Tensor", {tensor("self", "x"), tensor("other", "a")}, {"b"});
+  p.call("aten::softmax.int", {tensor("self", "b"), {"dim", int64_t{-1}}}, {"y"});
+  p.output("y");
+  CHECK(difference(p, "y", 4) < 2e-6);
+  CHECK(placements_of(p, "table", 4) == Texts{"Shard(1)"});
+  CHECK(collectives_of(p, 4) == Texts{"all_gather_into_tensor x"});
+}
+
+TEST_CASE("a convolution of each channel by itself goes on with parts", "[distributed][tensor]") {
+  TestProgram p;
+  p.input("x", waves({2, 5, 8}));
+  add_linear(&p, "x", "middle", 8, 16);
+  p.call("aten::transpose.int",
+         {tensor("self", "middle"), {"dim0", int64_t{1}}, {"dim1", int64_t{2}}}, {"channels"});
+  p.weight("w", waves({16, 1, 3}));
+  p.call("aten::conv1d",
+         {tensor("input", "channels"),
+          tensor("weight", "w"),
+          {"padding", std::vector<int64_t>{1}},
+          {"groups", int64_t{16}}},
+         {"y"});
+  p.output("y");
+  CHECK(difference(p, "y", 4) < 2e-6);
+  CHECK(placements_of(p, "w", 4) == Texts{"Shard(0)"});
+}
+
 TEST_CASE("a number that is added once to summands is added once", "[distributed][tensor]") {
   TestProgram p;
   p.input("x", waves({3, 8}));
