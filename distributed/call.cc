@@ -67,14 +67,16 @@ bool Call::agree() {
   number_ = group_->next_call();
   // Now, as another thread may ask for it.
   place_ = CallPlaceGuard::describe();
-  SequenceGuard::on_call(text_, *group_);
+  Digest of_text;
+  of_text.add(text_);
+  SequenceGuard::on_call(text_, of_text.value(), place_, group_);
   describe_ = [this] {
     return str_cat("call ", number_, " of group '", group_->name(), "', ", text_, place_);
   };
   if (size() == 1) return true;
   Digest digest;
   digest.add(static_cast<int64_t>(number_));
-  digest.add(text_);
+  digest.add(static_cast<int64_t>(of_text.value()));
   const std::vector<uint64_t> digests = gather_values(group_->engine(), meeting(), digest.value());
   if (std::all_of(digests.begin(), digests.end(), [&](uint64_t d) { return d == digests[0]; }))
     return true;

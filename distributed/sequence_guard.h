@@ -31,7 +31,7 @@ namespace sb {
 class SequenceGuard {
  public:
   // Of this thread's world. ValueError for less than 1.
-  explicit SequenceGuard(int64_t every = 64);
+  explicit SequenceGuard(int64_t every = 128);
   ~SequenceGuard();
   SequenceGuard(const SequenceGuard&) = delete;
   SequenceGuard& operator=(const SequenceGuard&) = delete;
@@ -39,19 +39,29 @@ class SequenceGuard {
   // Compares now; a call of all ranks. Finds ranks that made fewer calls than others, too.
   void check();
 
-  // Tells this thread's guard, if there is one, of a call that is about to be made.
-  static void on_call(std::string_view call, const Group& group);
+  // Tells this thread's guard, if there is one, of a call that is about to be made, with a hash of
+  // it and its place in the program.
+  static void on_call(std::string_view call, uint64_t hash, std::string_view place,
+                      const GroupPtr& group);
 
  private:
-  void add(std::string_view call, const Group& group);
+  // What costs nothing until somebody asks.
+  struct Made {
+    std::string call, place;
+    GroupPtr group;
+    uint64_t sequence;  // the hash of all calls up to this one
+  };
+
+  void add(std::string_view call, uint64_t hash, std::string_view place, const GroupPtr& group);
+  std::string describe(int64_t index) const;
 
   const int64_t every_;
   SequenceGuard* const outer_;
   int64_t calls_ = 0;
   Digest sequence_;
-  // The calls since ranks last agreed, and the hash of the sequence with each of them.
-  std::vector<std::string> recent_;
-  std::vector<uint64_t> hashes_;
+  // The first `count_` are the calls since ranks last agreed; the others keep their memory.
+  std::vector<Made> recent_;
+  int64_t count_ = 0;
 };
 
 }  // namespace sb

@@ -197,8 +197,9 @@ TEST_CASE("parts of a batch give the bits of one rank where rows come in fours",
 
 TEST_CASE("ranks with parts of the weights give what one gives, and say what they send",
           "[tools][sb]") {
-  for (const std::string model : {kModel, kModel + " --training", std::string("examples/tiny_bert"),
-                                  std::string("examples/tiny_bert --form dynamic")})
+  for (const std::string& model :
+       {kModel, kModel + " --training", std::string("examples/tiny_bert"),
+        std::string("examples/tiny_bert --form dynamic")})
     for (const std::string ranks : {"1", "2", "4"})
       CHECK_THAT(sb("--ranks " + ranks + " run " + model + " --parallel tensor", 0),
                  Contains("ok: outputs as expected; every value has the dtype and sizes of its "
@@ -209,9 +210,9 @@ TEST_CASE("ranks with parts of the weights give what one gives, and say what the
                             "9,640 of their 19,240 bytes\n"
                             "collective   calls   bytes of a rank\n"
                             "all_reduce       1             1,280\n"));
-  CHECK_THAT(page, Contains("p_fc1_weight   weight         float32[64, 64]   Shard(0)\n") &&
-                       Contains("addmm          aten::addmm    float32[32, 64]   Shard(1)\n") &&
-                       Contains("addmm_1        aten::addmm    float32[32, 10]   Partial, "
+  CHECK_THAT(page, Contains("p_fc1_weight   weight          float32[64, 64]   Shard(0)\n") &&
+                       Contains("addmm          aten::addmm     float32[32, 64]   Shard(1)\n") &&
+                       Contains("addmm_1        aten::addmm     float32[32, 10]   Partial, "
                                 "Replicate\n"));
   CHECK_THAT(page, Contains("all_reduce   addmm_1   Partial   Replicate   1,280   is output 0 of "
                             "the program\n"));

@@ -99,6 +99,16 @@ void circle() {
   if (sb::get_rank() == 1) sb::all_reduce(numbers(10), "sum", pair);
 }
 
+// Meets again and again, for longer than anybody looks.
+void meet() {
+  std::printf("meeting\n");
+  std::fflush(stdout);
+  for (int i = 0; i < 3000; ++i) {
+    sb::all_reduce(numbers(1000), "sum");
+    usleep(10'000);
+  }
+}
+
 const std::map<std::string, std::function<void()>> programs = {
     {"collectives", collectives},
     {"time", time},
@@ -108,6 +118,7 @@ const std::map<std::string, std::function<void()>> programs = {
        time();
      }},
     {"part", part},
+    {"meet", meet},
     {"circle", circle},
     {"diverge",
      [] {
@@ -148,6 +159,6 @@ int main(int argc, char** argv) {
     return 0;
   }
   // What is found without the timeout must not need it.
-  const double timeout = program->first == "late" ? 2 : 30;
+  const double timeout = program->first == "late" ? 2 : program->first == "meet" ? 3 : 30;
   return sb::run_mpi(program->second, {.timeout = timeout, .library = ""});
 }
