@@ -4,10 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_join.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/distributed/digest.h"
+#include "switchboard/distributed/gather_values.h"
+#include "switchboard/distributed/parties.h"
+#include "switchboard/distributed/sequence_guard.h"
 #include "switchboard/distributed/text_line.h"
 #include "switchboard/distributed/world.h"
 
@@ -15,27 +17,6 @@ namespace sb {
 namespace {
 
 constinit thread_local const CallPlaceGuard* innermost_place = nullptr;
-
-template <class T>
-ConstBytes bytes_of(const T& value) {
-  return absl::MakeConstSpan(reinterpret_cast<const std::byte*>(&value), sizeof(T));
-}
-template <class T>
-Bytes writable_bytes_of(T& value) {
-  return absl::MakeSpan(reinterpret_cast<std::byte*>(&value), sizeof(T));
-}
-
-// The same value from every member.
-template <class T>
-std::vector<T> gather(Engine& engine, const Meeting& meeting, const T& mine) {
-  const size_t n = meeting.members.size();
-  std::vector<T> all(n);
-  absl::InlinedVector<ConstBytes, 8> sends(n, bytes_of(mine));
-  absl::InlinedVector<Bytes, 8> receives;
-  for (T& one : all) receives.push_back(writable_bytes_of(one));
-  engine.exchange(meeting, sends, receives);
-  return all;
-}
 
 }  // namespace
 
@@ -86,33 +67,23 @@ bool Call::agree() {
   number_ = group_->next_call();
   // Now, as another thread may ask for it.
   place_ = CallPlaceGuard::describe();
+  Digest of_text;
+  of_text.add(text_);
+  SequenceGuard::on_call(text_, of_text.value(), place_, group_);
   describe_ = [this] {
     return str_cat("call ", number_, " of group '", group_->name(), "', ", text_, place_);
   };
   if (size() == 1) return true;
   Digest digest;
   digest.add(static_cast<int64_t>(number_));
-  digest.add(text_);
-  const std::vector<uint64_t> digests = gather(group_->engine(), meeting(), digest.value());
+  digest.add(static_cast<int64_t>(of_text.value()));
+  const std::vector<uint64_t> digests = gather_values(group_->engine(), meeting(), digest.value());
   if (std::all_of(digests.begin(), digests.end(), [&](uint64_t d) { return d == digests[0]; }))
     return true;
-  const std::vector<TextLine> lines = gather(group_->engine(), meeting(), text_line(describe_()));
-  // Those that say the same, in the order of their first ranks.
-  std::vector<std::pair<uint64_t, std::vector<size_t>>> parties;
-  for (size_t m = 0; m < digests.size(); ++m) {
-    auto party = std::find_if(parties.begin(), parties.end(),
-                              [&](const auto& p) { return p.first == digests[m]; });
-    if (party == parties.end()) party = parties.insert(party, {digests[m], {}});
-    party->second.push_back(m);
-  }
-  std::string text;
-  for (const auto& [unused, places] : parties) {
-    std::vector<int64_t> ranks;
-    for (size_t m : places) ranks.push_back(group_->ranks()[m]);
-    text += str_cat(text.empty() ? "" : "; ", ranks.size() == 1 ? "rank " : "ranks ",
-                    absl::StrJoin(ranks, ", "), ": ", lines[places[0]].data());
-  }
-  SB_THROW(DistError, "the ranks of group '", group_->name(), "' part: ", text);
+  const std::vector<TextLine> lines =
+      gather_values(group_->engine(), meeting(), text_line(describe_()));
+  SB_THROW(DistError, "the ranks of group '", group_->name(),
+           "' part: ", describe_parties(group_->ranks(), digests, lines));
 }
 
 void Call::exchange(absl::Span<const ConstBytes> sends, absl::Span<const Bytes> receives) const {

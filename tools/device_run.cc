@@ -295,7 +295,7 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& tra
       const std::vector<IValue> inputs = move_inputs(plan, mover, symbols.run.values);
       if (symbols.env) assume_guards(rules, symbols);
       const PeaksElsewhere elsewhere(place.device);
-      const bool own_strides = !place.fake && !place.device.is_cpu();
+      const bool own_strides = plan.own_strides || (!place.fake && !place.device.is_cpu());
       ValueChecker checker(place.device, own_strides, symbols.run, trace.headings);
       if (trace.headings) *trace.headings << "on " << place.name << "\n";
       std::optional<TraceCalls> tracer;

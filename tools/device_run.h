@@ -33,6 +33,8 @@ struct RunPlan {
   io::SymbolNumbers sizes = {};
   // Makes the outputs that are compared of those on the CPU; empty where they are the same.
   std::function<std::vector<Tensor>(std::vector<Tensor>)> gather = {};
+  // Whether values may have other strides than the program says, as parts of tensors have.
+  bool own_strides = false;
 };
 
 struct DeviceRun {

@@ -14,6 +14,7 @@
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/distributed/mpi/mpi_engine.h"
 #include "switchboard/distributed/one_process/run_ranks.h"
+#include "switchboard/distributed/sequence_guard.h"
 #include "switchboard/distributed/world.h"
 #include "switchboard/io/safetensors/quote.h"
 #include "switchboard/tools/check_command.h"
@@ -116,7 +117,11 @@ int run(const std::vector<std::string>& words, std::ostream& out) {
 // Runs a command as every rank of a program with collectives; the first prints.
 int run_as_rank(const std::vector<std::string>& words) {
   std::ostream nowhere(nullptr);
-  return run(words, get_rank() == 0 ? std::cout : nowhere);
+  // All ranks run one program.
+  SequenceGuard guard;
+  const int status = run(words, get_rank() == 0 ? std::cout : nowhere);
+  guard.check();
+  return status;
 }
 int run_on_threads(const std::vector<std::string>& words) {
   int ranks = 0;

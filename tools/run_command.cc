@@ -11,7 +11,6 @@
 #include "absl/strings/str_format.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/inspect/trace.h"
-#include "switchboard/distributed/parallel/batch_split.h"
 #include "switchboard/distributed/world.h"
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/tools/check_command.h"
@@ -20,6 +19,7 @@
 #include "switchboard/tools/json.h"
 #include "switchboard/tools/model_files.h"
 #include "switchboard/tools/program_tensors.h"
+#include "switchboard/tools/split_run.h"
 
 namespace sb::tools {
 namespace {
@@ -150,7 +150,7 @@ int status_of(const std::vector<DeviceRun>& runs) {
 }
 
 // In one line, what holds or where something does not.
-std::string verdict(const std::vector<DeviceRun>& runs) {
+std::string verdict(const std::vector<DeviceRun>& runs, const RunPlan& plan) {
   std::vector<std::string> failed;
   bool compared = false;
   for (const DeviceRun& run : runs) {
@@ -158,8 +158,9 @@ std::string verdict(const std::vector<DeviceRun>& runs) {
     compared |= run.report.max_difference.has_value();
   }
   if (!failed.empty()) return str_cat("FAILED on ", joined(failed), "\n");
-  return str_cat("ok: ", compared ? "outputs as expected; " : "",
-                 "every value has the dtype, sizes and strides that were recorded\n");
+  return str_cat("ok: ", compared ? "outputs as expected; " : "", "every value has the ",
+                 plan.own_strides ? "dtype and sizes of its placement\n"
+                                  : "dtype, sizes and strides that were recorded\n");
 }
 
 Json places_json(const std::vector<DeviceReport>& reports) {
@@ -198,8 +199,10 @@ const CommandSpec& run_spec() {
        {"save-inputs", "F", "write the inputs that were used"},
        {"save-outputs", "F", "write the outputs of the first device that computes"},
        {"repeat", "N", "run N times more on each device, and print the least and median time"},
-       {"parallel", "data",
-        "each rank of sb --ranks N or sb --mpi runs its part of the batch; outputs are gathered"},
+       {"parallel", "P",
+        "each rank of sb --ranks N or sb --mpi runs a part: data (of the batch) or tensor (of the "
+        "weights)"},
+       {"placements", "", "of --parallel tensor, where each value lies, and why what is sent"},
        {"threads", "N", "how many threads an operator may use"},
        {"trace", "", "print each kernel that runs: its operator, key and source line"},
        {"json", "", "print JSON instead"}}};
@@ -212,9 +215,9 @@ int run_command(const CommandLine& line, std::ostream& out) {
   SB_CHECK_VALUE(!line.has("save-outputs") || !all_fake,
                  "--save-outputs: fake runs compute no outputs");
   const bool parallel = line.has("parallel");
+  SB_CHECK_VALUE(line.get("parallel", "") == "tensor" || !line.has("placements"),
+                 "--placements: expected --parallel tensor with it");
   if (parallel) {
-    SB_CHECK_VALUE(line.get("parallel", "") == "data", "--parallel: expected data, got ",
-                   line.get("parallel", ""));
     SB_CHECK_VALUE(find_world(),
                    "--parallel: there is one rank; start more by sb --ranks N run or ",
                    "mpirun -n N sb --mpi run");
@@ -252,23 +255,19 @@ int run_command(const CommandLine& line, std::ostream& out) {
   if (const auto path = line.find("save-inputs"))
     save_tensors(*path, inputs_by_name(archive, plan.inputs));
 
-  std::optional<BatchSplit> split;
-  if (parallel) {
-    split.emplace(archive.program, plan.inputs);
-    plan.inputs = split->part(std::move(plan.inputs));
-    plan.sizes = rules.numbers_of(plan.inputs);
-    plan.gather = [&](std::vector<Tensor> outputs) { return split->gather(std::move(outputs)); };
-  }
+  std::optional<SplitRun> split;
+  if (parallel) split.emplace(line.get("parallel", ""), plan);
+  const RunPlan& mine = split ? split->plan() : plan;
 
   std::vector<std::string> warnings = archive.program.warnings;
-  if (parallel && plan.expected.empty())
-    warnings.push_back(
-        "--parallel data: outputs are those of one rank if no example of a batch "
-        "affects another, and are compared with nothing");
+  if (split)
+    for (const std::string& warning : split->warnings()) warnings.push_back(warning);
   for (const std::string& guard : rules.unread()) warnings.push_back("not checked: " + guard);
   if (!as_json) {
     out << heading(files, plan, seed.has_value());
     for (const std::string& warning : warnings) out << "warning: " << warning << "\n";
+    if (split) out << split->summary();
+    if (split && line.has("placements")) out << split->placements();
   }
   std::vector<DeviceRun> runs;
   std::vector<DeviceReport> reports;
@@ -276,14 +275,16 @@ int run_command(const CommandLine& line, std::ostream& out) {
                  TextTrace::When::Start);
   const RunTrace trace = line.has("trace") ? RunTrace{&text, &out} : RunTrace();
   for (const RunPlace& place : places) {
-    runs.push_back(run_on(place, plan, trace));
+    runs.push_back(run_on(place, mine, trace));
     reports.push_back(runs.back().report);
   }
-  if (as_json)
-    out << to_text(
-        {{"program", files.name}, {"warnings", warnings}, {"places", places_json(reports)}});
-  else
-    out << to_string(reports) << verdict(runs);
+  if (as_json) {
+    Json page = {{"program", files.name}, {"warnings", warnings}, {"places", places_json(reports)}};
+    if (split) page["parallel"] = split->to_json();
+    out << to_text(page);
+  } else {
+    out << to_string(reports) << verdict(runs, mine);
+  }
   // With --parallel, all ranks have all outputs.
   const bool writes = !parallel || get_rank() == 0;
   if (const auto path = line.find("save-outputs"); path && writes) {

@@ -181,6 +181,57 @@ TEST_CASE("ranks with parts of the batch give what one gives", "[tools][sb]") {
   CHECK_THAT(sb(model + " --parallel data", 2), Contains("--parallel: there is one rank"));
 }
 
+TEST_CASE("parts of a batch give the bits of one rank where rows come in fours", "[tools][sb]") {
+  const TemporaryFolder folder;
+  const std::string model = "run examples/tiny_bert --form dynamic";
+  sb(model + " --dim batch=16 --dim seq=8 --random-weights 1 --save-inputs " +
+         (folder / "in.safetensors") + " --save-outputs " + (folder / "out.safetensors"),
+     0);
+  for (const std::string ranks : {"2", "4"})
+    CHECK_THAT(
+        sb("--ranks " + ranks + " " + model + " --parallel data --rtol 0 --atol 0 --inputs " +
+               (folder / "in.safetensors") + " --expect " + (folder / "out.safetensors"),
+           0),
+        Contains("ok: outputs as expected"));
+}
+
+TEST_CASE("ranks with parts of the weights give what one gives, and say what they send",
+          "[tools][sb]") {
+  for (const std::string& model :
+       {kModel, kModel + " --training", std::string("examples/tiny_bert"),
+        std::string("examples/tiny_bert --form dynamic")})
+    for (const std::string ranks : {"1", "2", "4"})
+      CHECK_THAT(sb("--ranks " + ranks + " run " + model + " --parallel tensor", 0),
+                 Contains("ok: outputs as expected; every value has the dtype and sizes of its "
+                          "placement"));
+
+  const std::string page = sb("--ranks 2 run " + kModel + " --parallel tensor --placements", 0);
+  CHECK_THAT(page, Contains("tensor parallel over 2 ranks: 3 of 4 weights are sharded; a rank has "
+                            "9,640 of their 19,240 bytes\n"
+                            "collective   calls   bytes of a rank\n"
+                            "all_reduce       1             1,280\n"));
+  CHECK_THAT(page, Contains("p_fc1_weight   weight          float32[64, 64]   Shard(0)\n") &&
+                       Contains("addmm          aten::addmm     float32[32, 64]   Shard(1)\n") &&
+                       Contains("addmm_1        aten::addmm     float32[32, 10]   Partial, "
+                                "Replicate\n"));
+  CHECK_THAT(page, Contains("all_reduce   addmm_1   Partial   Replicate   1,280   is output 0 of "
+                            "the program\n"));
+  const auto json =
+      nlohmann::json::parse(sb("--ranks 2 run " + kModel + " --parallel tensor --json", 0));
+  CHECK(json["parallel"]["ranks"] == 2);
+  CHECK(json["parallel"]["collectives"][0]["operator"] == "_c10d_functional::all_reduce");
+  CHECK(json["parallel"]["values"][0]["placements"][0] == "Shard(0)");
+
+  CHECK_THAT(sb("--ranks 2 run " + kModel + " --parallel rows", 2),
+             Contains("--parallel: expected data or tensor, got rows"));
+  CHECK_THAT(sb("--ranks 2 run " + kModel + " --parallel data --placements", 2),
+             Contains("--placements: expected --parallel tensor with it"));
+  CHECK_THAT(sb("--ranks 2 run tools/ranks/all_reduce.pt2 --random-weights 1 --check-metadata "
+                "--parallel tensor",
+                2),
+             Contains("tensor parallel: ") && Contains("the program knows ranks itself"));
+}
+
 TEST_CASE("outputs that differ are status 1", "[tools][sb]") {
   const TemporaryFolder folder;
   sb("run " + kModel + " --save-outputs " + (folder / "saved.safetensors"), 0);

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <exception>
 #include <list>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/distributed/engine.h"
 #include "switchboard/distributed/mpi/mpi_functions.h"
+#include "switchboard/distributed/mpi/stuck_ranks.h"
 #include "switchboard/distributed/text_line.h"
 #include "switchboard/distributed/world.h"
 
@@ -32,8 +34,11 @@ namespace {
 constexpr size_t kMostBytes = size_t{1} << 30;
 // How long a rank that has an error waits for the others to hear of it, in seconds.
 constexpr double kFarewell = 5;
+// How long a rank waits before it tells the others what for, and for how long what all of them tell
+// must be true before it counts: bytes that are on their way come sooner.
+constexpr double kPatience = 1, kStill = 2;
 // What control messages begin with.
-constexpr char kEnded = 'e', kFailed = 'f';
+constexpr char kEnded = 'e', kFailed = 'f', kWaits = 'w', kGoesOn = 'g';
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) {
@@ -84,7 +89,7 @@ class MpiEngine final : public Engine {
       const int peer = static_cast<int>(meeting.members[m]);
       if (peer != rank_) start(sends[m], peer, tag, &pending);
     }
-    wait(&pending, meeting);
+    wait(&pending, meeting, meeting.group, ++exchanges_[meeting.group]);
   }
 
   void send(int64_t to, int64_t tag, ConstBytes bytes) override {
@@ -96,7 +101,7 @@ class MpiEngine final : public Engine {
   void receive(int64_t from, int64_t tag, Bytes bytes, const Meeting& meeting) override {
     std::vector<Pending> pending;
     start(bytes, static_cast<int>(from), message_tag(tag), &pending);
-    wait(&pending, meeting);
+    wait(&pending, meeting, /*group=*/0, /*exchange=*/0);
   }
 
   void fail(std::string_view message) noexcept override {
@@ -124,6 +129,10 @@ class MpiEngine final : public Engine {
     Clock::time_point when = {};
     std::string failure;  // empty: none
     bool failed = false;
+  };
+  struct Wait {
+    internal::RankWait what;
+    Clock::time_point since;
   };
 
   void check(int error) const {
@@ -175,6 +184,13 @@ class MpiEngine final : public Engine {
       check(mpi_.poll_control(text.data(), &from));
       if (from < 0) return;
       Peer& peer = peers_[static_cast<size_t>(from)];
+      if (text[0] == kWaits || text[0] == kGoesOn) {
+        waits_.erase(from);
+        if (text[0] == kWaits)
+          waits_[from] = {internal::RankWait::from_text(text.data() + 1), Clock::now()};
+        continue;
+      }
+      waits_.erase(from);
       if (text[0] == kFailed) {
         peer.failed = true;
         peer.failure = text.data() + 1;
@@ -207,16 +223,20 @@ class MpiEngine final : public Engine {
     return std::any_of(peers_.begin(), peers_.end(), [](const Peer& p) { return p.failed; });
   }
 
-  void wait(std::vector<Pending>* pending, const Meeting& meeting) {
+  void wait(std::vector<Pending>* pending, const Meeting& meeting, uint64_t group,
+            uint64_t exchange) {
     const Clock::time_point begin = Clock::now();
     for (int64_t spins = 0;; ++spins) {
       test_all(pending);
-      if (pending->empty()) return;
+      if (pending->empty()) return go_on();
       if (spins < 1000) continue;
       // More processes than cores wait for each other's turn.
       sched_yield();
       if (spins % 64 != 0) continue;
       progress();
+      // Whoever still sends may wake others.
+      if (seconds_since(begin) > kPatience && outgoing_.empty() && !waits_.contains(rank_))
+        say_that_it_waits({group, exchange, missing(*pending), (*meeting.describe)()});
       if (const std::string why = hopeless(*pending, begin); !why.empty()) {
         for (const Pending& p : *pending) mpi_.cancel(p.request);
         const bool by_other = peer_failed();
@@ -227,23 +247,51 @@ class MpiEngine final : public Engine {
     }
   }
 
+  void say_that_it_waits(internal::RankWait what) {
+    tell_all(kWaits, what.to_text());
+    waits_[rank_] = {std::move(what), Clock::now()};
+  }
+  void go_on() {
+    if (waits_.erase(rank_) > 0) tell_all(kGoesOn, "");
+  }
+
+  static std::vector<int64_t> missing(const std::vector<Pending>& pending) {
+    std::vector<int64_t> ranks;
+    for (const Pending& p : pending)
+      if (std::find(ranks.begin(), ranks.end(), p.peer) == ranks.end()) ranks.push_back(p.peer);
+    return ranks;
+  }
+
+  // Who waits for whom, where this rank is among those that nothing can wake; "" where it is not.
+  std::string circle() const {
+    std::map<int64_t, internal::RankWait> waits;
+    for (const auto& [rank, wait] : waits_)
+      if (seconds_since(wait.since) > kStill) waits[rank] = wait.what;
+    const std::vector<int64_t> stuck = internal::stuck_ranks(waits);
+    if (std::find(stuck.begin(), stuck.end(), rank_) == stuck.end()) return "";
+    std::string text;
+    for (const int64_t rank : stuck)
+      text += str_cat(text.empty() ? "" : "; ", "rank ", rank, " waits in ", waits[rank].call,
+                      " for rank", waits[rank].missing.size() == 1 ? " " : "s ",
+                      absl::StrJoin(waits[rank].missing, ", "));
+    return "no rank can go on: " + text;
+  }
+
   // Why the wait will not end; "" if it may.
   std::string hopeless(const std::vector<Pending>& pending, Clock::time_point begin) const {
     for (size_t r = 0; r < peers_.size(); ++r)
       // What was sent before may still be on its way.
       if (peers_[r].failed && seconds_since(peers_[r].when) > 0.2)
         return str_cat("rank ", r, " failed: ", peers_[r].failure);
-    std::vector<int> missing;
-    for (const Pending& p : pending)
-      if (std::find(missing.begin(), missing.end(), p.peer) == missing.end())
-        missing.push_back(p.peer);
-    for (int r : missing)
+    const std::vector<int64_t> others = missing(pending);
+    for (const int64_t r : others)
       if (peers_[static_cast<size_t>(r)].gone &&
           seconds_since(peers_[static_cast<size_t>(r)].when) > 0.2)
         return str_cat("waits for rank ", r, ", which has ended");
+    if (std::string text = circle(); !text.empty()) return text;
     if (seconds_since(begin) < timeout_) return "";
-    return str_cat("waited ", timeout_, " s for rank", missing.size() == 1 ? " " : "s ",
-                   absl::StrJoin(missing, ", "));
+    return str_cat("waited ", timeout_, " s for rank", others.size() == 1 ? " " : "s ",
+                   absl::StrJoin(others, ", "));
   }
 
   void tell_all(char what, std::string_view message) {
@@ -261,6 +309,8 @@ class MpiEngine final : public Engine {
   bool ended_ = false;
   std::vector<Peer> peers_;
   std::list<Outgoing> outgoing_;
+  std::map<uint64_t, uint64_t> exchanges_;  // how many there were, by group
+  std::map<int64_t, Wait> waits_;           // of ranks that have said so, this one too
 };
 
 // Where the shared object may be, in the order in which it is looked for.

@@ -14,10 +14,12 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
+#include "switchboard/distributed/device_mesh.h"
 #include "switchboard/distributed/digest.h"
 #include "switchboard/distributed/functional_collectives.h"
 #include "switchboard/distributed/mpi/mpi_engine.h"
 #include "switchboard/distributed/one_process/run_ranks.h"
+#include "switchboard/distributed/sequence_guard.h"
 #include "switchboard/distributed/world.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/factories/factories.h"
@@ -80,9 +82,44 @@ void time() {
   }
 }
 
+// Two pairs, of which the second calls something else, below a guard.
+void part() {
+  const sb::DeviceMesh mesh({{"data", 2}, {"tensor", 2}});
+  const sb::SequenceGuard guard(4);
+  for (int i = 0; i < 4; ++i)
+    sb::all_reduce(numbers(i == 2 ? 10 + mesh.coordinate("data") : 10), "sum",
+                   mesh.group("tensor"));
+}
+
+// Ranks 0 and 1 meet alone and with all, each in its own order.
+void circle() {
+  const sb::GroupPtr pair = sb::new_group({0, 1});
+  if (sb::get_rank() == 0) sb::all_reduce(numbers(10), "sum", pair);
+  sb::barrier();
+  if (sb::get_rank() == 1) sb::all_reduce(numbers(10), "sum", pair);
+}
+
+// Meets again and again, for longer than anybody looks.
+void meet() {
+  std::printf("meeting\n");
+  std::fflush(stdout);
+  for (int i = 0; i < 3000; ++i) {
+    sb::all_reduce(numbers(1000), "sum");
+    usleep(10'000);
+  }
+}
+
 const std::map<std::string, std::function<void()>> programs = {
     {"collectives", collectives},
     {"time", time},
+    {"guarded_time",
+     [] {
+       const sb::SequenceGuard guard;
+       time();
+     }},
+    {"part", part},
+    {"meet", meet},
+    {"circle", circle},
     {"diverge",
      [] {
        sb::all_reduce(numbers(10), "sum");
@@ -121,5 +158,7 @@ int main(int argc, char** argv) {
     sb::run_ranks(std::atoi(argv[3]), program->second);
     return 0;
   }
-  return sb::run_mpi(program->second, {.timeout = 2, .library = ""});
+  // What is found without the timeout must not need it.
+  const double timeout = program->first == "late" ? 2 : program->first == "meet" ? 3 : 30;
+  return sb::run_mpi(program->second, {.timeout = timeout, .library = ""});
 }

@@ -10,6 +10,7 @@
 #include "switchboard/distributed/functional_collectives.h"
 #include "switchboard/distributed/operators.h"
 #include "switchboard/distributed/plan/link_model.h"
+#include "switchboard/distributed/testing/counting_engine.h"
 #include "switchboard/distributed/testing/ranks.h"
 #include "switchboard/distributed/world.h"
 #include "switchboard/fake/fake_tensor_mode.h"
@@ -19,37 +20,8 @@ namespace sb {
 namespace {
 
 using Catch::Contains;
-using test::error_of, test::on_ranks;
+using test::CountingEngine, test::error_of, test::on_ranks;
 using Program = std::function<void(const DeviceMesh& mesh)>;
-
-// Counts the bytes that its rank sends to others.
-class CountingEngine final : public Engine {
- public:
-  explicit CountingEngine(Engine& engine) : engine_(engine) {}
-  std::string_view name() const override { return engine_.name(); }
-  int64_t rank() const override { return engine_.rank(); }
-  int64_t size() const override { return engine_.size(); }
-  double timeout() const override { return engine_.timeout(); }
-  void exchange(const Meeting& meeting, absl::Span<const ConstBytes> sends,
-                absl::Span<const Bytes> receives) override {
-    for (size_t m = 0; m < sends.size(); ++m)
-      if (meeting.members[m] != rank()) sent += static_cast<int64_t>(sends[m].size());
-    engine_.exchange(meeting, sends, receives);
-  }
-  void send(int64_t to, int64_t tag, ConstBytes bytes) override {
-    sent += static_cast<int64_t>(bytes.size());
-    engine_.send(to, tag, bytes);
-  }
-  void receive(int64_t from, int64_t tag, Bytes bytes, const Meeting& meeting) override {
-    engine_.receive(from, tag, bytes, meeting);
-  }
-  void fail(std::string_view message) noexcept override { engine_.fail(message); }
-
-  int64_t sent = 0;
-
- private:
-  Engine& engine_;
-};
 
 // What each rank's engine is given.
 std::vector<int64_t> counted(const std::vector<DeviceMesh::Dim>& dims, int64_t size,
