@@ -44,7 +44,7 @@ std::string from_working_directory(const std::string& path) {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "conformance [--only=GLOB] [--list] [--skips] [--explain] [--replay] [--way=WAY,...] "
-      "[--place=cpu,meta,dummy,fake,fake:cuda:0] FILE...");
+      "[--place=cpu,meta,dummy,fake,fake:cuda:0,vmap] FILE...");
   const std::vector<char*> files = absl::ParseCommandLine(argc, argv);
   if (files.size() < 2) {
     std::fprintf(stderr, "no files of cases given; see --help\n");

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "switchboard/core/empty_tensor.h"
@@ -203,9 +204,12 @@ class VmapPlace : public Place {
       if (value.is_Storage()) throw Unsupported("vmap: a storage has no examples");
       value = map_tensors(value, [&](const Tensor& t) { return examples.batched(t); });
     }
-    {
+    try {
       const FunctionTransformGuard guard(&*level);
       op.call_boxed(stack);
+    } catch (const Error& error) {
+      if (std::string_view(error.what()).find(": vmap level") == std::string_view::npos) throw;
+      throw Unsupported("vmap refuses it by name", op.name().to_string());
     }
     examples.check_results(*stack, alone);
     examples.bring_back();
