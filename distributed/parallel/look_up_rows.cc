@@ -4,26 +4,13 @@
 #include <vector>
 
 namespace sb {
-namespace {
-
-io::TensorMeta meta_of(const SizeList& sizes, DType dtype) {
-  io::TensorMeta meta;
-  meta.dtype = dtype;
-  meta.sizes = sizes;
-  meta.strides.assign(sizes.size(), 1);
-  for (size_t d = sizes.size(); d-- > 1;) meta.strides[d - 1] = meta.strides[d] * sizes[d];
-  return meta;
-}
-
-}  // namespace
-
 void look_up_rows(const std::string& table, const std::string& rows, const OpCall& call,
                   const std::string& result, ShardedGraph* graph) {
   const int64_t all = call.uses()[0].sizes[0], size = all / graph->ranks();
   const int64_t begin = graph->rank() * size, end = begin + size;
   const SizeList& sizes = call.uses()[1].sizes;
-  const io::TensorMeta truth = meta_of(sizes, DType::Bool);
-  const io::TensorMeta index = meta_of(sizes, call.uses()[1].dtype);
+  const io::TensorMeta truth = contiguous_meta(DType::Bool, sizes);
+  const io::TensorMeta index = contiguous_meta(call.uses()[1].dtype, sizes);
   const auto self = [](const std::string& name) {
     return io::NamedArgument{"self", io::TensorRef{name}};
   };
@@ -45,7 +32,7 @@ void look_up_rows(const std::string& table, const std::string& rows, const OpCal
   const std::string mine =
       graph->call("aten::masked_fill", "Scalar", graph->fresh(rows),
                   {self(shifted), {"mask", io::TensorRef{others}}, {"value", int64_t{0}}}, index);
-  const io::TensorMeta found = meta_of(call.results()[0].sizes, call.results()[0].dtype);
+  const io::TensorMeta found = contiguous_meta(call.results()[0].dtype, call.results()[0].sizes);
   const std::string looked_up =
       graph->call("aten::embedding", "", graph->fresh(rows),
                   {{"weight", io::TensorRef{table}}, {"indices", io::TensorRef{mine}}}, found);
@@ -53,7 +40,7 @@ void look_up_rows(const std::string& table, const std::string& rows, const OpCal
   column.push_back(1);
   const std::string mask =
       graph->call("aten::unsqueeze", "", graph->fresh(rows), {self(others), {"dim", int64_t{-1}}},
-                  meta_of(column, DType::Bool));
+                  contiguous_meta(DType::Bool, column));
   graph->call("aten::masked_fill", "Scalar", result,
               {self(looked_up), {"mask", io::TensorRef{mask}}, {"value", int64_t{0}}}, found);
 }

@@ -10,7 +10,19 @@
 namespace sb {
 namespace {
 
-io::TensorMeta contiguous(DType dtype, std::vector<int64_t> sizes) {
+int64_t bytes_of(const io::TensorMeta& meta) {
+  int64_t bytes = static_cast<int64_t>(itemsize(meta.dtype));
+  for (const int64_t size : meta.sizes) bytes *= size;
+  return bytes;
+}
+
+io::TensorMeta part_of(const io::TensorMeta& meta, const Placement& placement, int64_t ranks) {
+  return contiguous_meta(meta.dtype, local_sizes(placement, meta.sizes, ranks));
+}
+
+}  // namespace
+
+io::TensorMeta contiguous_meta(DType dtype, std::vector<int64_t> sizes) {
   io::TensorMeta meta;
   meta.dtype = dtype;
   meta.strides.assign(sizes.size(), 1);
@@ -19,18 +31,6 @@ io::TensorMeta contiguous(DType dtype, std::vector<int64_t> sizes) {
   meta.sizes = std::move(sizes);
   return meta;
 }
-
-int64_t bytes_of(const io::TensorMeta& meta) {
-  int64_t bytes = static_cast<int64_t>(itemsize(meta.dtype));
-  for (const int64_t size : meta.sizes) bytes *= size;
-  return bytes;
-}
-
-io::TensorMeta part_of(const io::TensorMeta& meta, const Placement& placement, int64_t ranks) {
-  return contiguous(meta.dtype, local_sizes(placement, meta.sizes, ranks));
-}
-
-}  // namespace
 
 std::string ShardedGraph::name_of(const std::string& value, const Placement& placement) {
   if (placement.is_replicate()) return value;
@@ -108,7 +108,7 @@ std::string ShardedGraph::call(std::string_view op, std::string_view overload,
 
 std::string ShardedGraph::reshape(const std::string& from, const std::string& result,
                                   std::vector<int64_t> sizes, DType dtype) {
-  const io::TensorMeta meta = contiguous(dtype, sizes);
+  const io::TensorMeta meta = contiguous_meta(dtype, sizes);
   return call("aten::reshape", "", result,
               {{"self", io::TensorRef{from}}, {"shape", std::move(sizes)}}, meta);
 }
@@ -148,12 +148,12 @@ void ShardedGraph::make_from_whole(const std::string& value, const Placement& pl
   // Once among all ranks.
   const io::TensorMeta& meta = values_.at(value).meta;
   call(rank_ == 0 ? "aten::alias" : "aten::zeros_like", "", name_of(value, placement),
-       {{"self", io::TensorRef{value}}}, contiguous(meta.dtype, meta.sizes));
+       {{"self", io::TensorRef{value}}}, contiguous_meta(meta.dtype, meta.sizes));
 }
 
 std::string ShardedGraph::reduce(const std::string& value, const std::string& because) {
   const io::TensorMeta& meta = values_.at(value).meta;
-  const io::TensorMeta whole = contiguous(meta.dtype, meta.sizes);
+  const io::TensorMeta whole = contiguous_meta(meta.dtype, meta.sizes);
   const std::string sent = name_of(value, Placement::partial());
   const std::string reduced = call(c10d_functional::all_reduce.name(), "", fresh(value),
                                    {{"input", io::TensorRef{sent}},
@@ -177,11 +177,11 @@ std::string ShardedGraph::gather(const std::string& value, const Placement& from
            {{"input", io::TensorRef{name_of(value, from)}},
             {"group_size", ranks_},
             {"group_name", std::string("0")}},
-           contiguous(meta.dtype, joined));
+           contiguous_meta(meta.dtype, joined));
   collectives_.push_back({nodes_.back().op, value, from, Placement::replicate(), part, because});
   const bool in_order = dim == 0 && from.pieces == 1;
   const std::string parts =
-      wait(gathered, in_order ? value : fresh(value), contiguous(meta.dtype, joined));
+      wait(gathered, in_order ? value : fresh(value), contiguous_meta(meta.dtype, joined));
   if (in_order) return parts;
   // [rank, ..., pieces, part of a piece, ...] to [..., pieces, rank, part of a piece, ...].
   std::vector<int64_t> sizes = {ranks_};
@@ -197,7 +197,7 @@ std::string ShardedGraph::gather(const std::string& value, const Placement& from
   for (const int64_t d : order) moved.push_back(sizes[static_cast<size_t>(d)]);
   const std::string beside =
       call("aten::permute", "", fresh(value), {{"self", io::TensorRef{apart}}, {"dims", order}},
-           contiguous(meta.dtype, moved));
+           contiguous_meta(meta.dtype, moved));
   return reshape(beside, value, meta.sizes, meta.dtype);
 }
 
@@ -223,7 +223,7 @@ std::string ShardedGraph::cut(const std::string& value, const Placement& to) {
   const std::string mine =
       call("aten::select", "int", fresh(value),
            {{"self", io::TensorRef{apart}}, {"dim", to.dim + 1}, {"index", rank_}},
-           contiguous(meta.dtype, sizes));
+           contiguous_meta(meta.dtype, sizes));
   return reshape(mine, name, part.sizes, meta.dtype);
 }
 

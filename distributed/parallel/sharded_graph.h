@@ -27,6 +27,9 @@ struct AddedCollective {
   std::string because;  // "addmm_1, aten::addmm, takes it as 'mat1'"
 };
 
+// Of a tensor with the strides that a contiguous one of these sizes has.
+io::TensorMeta contiguous_meta(DType dtype, std::vector<int64_t> sizes);
+
 // A value has a name for each way in which it lies: its own where it is whole, "x.shard1" for a
 // part of dimension 1, "x.partial" for a summand.
 class ShardedGraph {
