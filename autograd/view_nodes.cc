@@ -1,44 +1,42 @@
 #include "switchboard/autograd/view_nodes.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/symbols/known.h"
 
 namespace sb::internal {
 namespace {
 
-// Numbers, where dimensions decide what is done.
-struct Numbers {
-  std::vector<int64_t> sizes;
-  std::vector<int64_t> strides;
-  int64_t offset = 0;
+// A geometry of which dimensions are taken away. What only data or other sizes would tell of it is
+// not asked: what is done then is right either way.
+struct Places {
+  SymDimVector sizes, strides;
+  SymInt offset;
 
-  explicit Numbers(const Geometry& g) : offset(g.offset.guard_int()) {
-    for (const SymInt& s : g.sizes) sizes.push_back(s.guard_int());
-    for (const SymInt& s : g.strides) strides.push_back(s.guard_int());
-  }
+  explicit Places(const Geometry& g) : sizes(g.sizes), strides(g.strides), offset(g.offset) {}
   bool empty() const {
-    return std::any_of(sizes.begin(), sizes.end(), [](int64_t s) { return s == 0; });
+    return std::ranges::any_of(sizes, [](const SymInt& s) { return known(s == 0); });
   }
   // Elements from the first to the last.
-  int64_t extent() const {
-    int64_t last = 0;
+  SymInt extent() const {
+    SymInt last = 0;
     for (size_t d = 0; d < sizes.size(); ++d) last += (sizes[d] - 1) * strides[d];
     return last + 1;
   }
   // Whether two elements may share memory. Exact for what views of dense tensors look like.
   bool may_overlap() const {
     std::vector<size_t> order(sizes.size());
-    for (size_t d = 0; d < order.size(); ++d) order[d] = d;
-    std::sort(order.begin(), order.end(),
-              [&](size_t a, size_t b) { return strides[a] < strides[b]; });
-    int64_t last = 0;
-    for (size_t d : order) {
-      if (sizes[d] == 1) continue;
-      if (strides[d] <= last) return true;
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, {}, [&](size_t d) { return stand_in(strides[d]); });
+    SymInt last = 0;
+    for (const size_t d : order) {
+      if (known(sizes[d] == 1)) continue;
+      if (!known(strides[d] > last)) return true;
       last += (sizes[d] - 1) * strides[d];
     }
     return false;
@@ -49,15 +47,10 @@ struct Numbers {
   }
 };
 
-std::vector<SymInt> symbols(const std::vector<int64_t>& ints) {
-  return std::vector<SymInt>(ints.begin(), ints.end());
-}
-
-// For each element of the geometry, its place in memory that begins at `start`.
-Tensor places(const Numbers& g, int64_t start, int64_t extent, Device device) {
+// For each element, its place in memory that begins at `start`.
+Tensor places(const Places& g, const SymInt& start, const SymInt& extent, Device device) {
   const Tensor all = engine::arange(extent, TensorOptions(DType::Int64, device));
-  return engine::reshape(
-      engine::as_strided(all, symbols(g.sizes), symbols(g.strides), g.offset - start), {-1});
+  return engine::reshape(engine::as_strided(all, g.sizes, g.strides, g.offset - start), {-1});
 }
 
 }  // namespace
@@ -65,48 +58,45 @@ Tensor places(const Numbers& g, int64_t start, int64_t extent, Device device) {
 Tensor as_strided_gradient(const Tensor& incoming, const Geometry& base_geometry,
                            const Geometry& view_geometry) {
   Tensor grad = incoming;
-  Numbers view(view_geometry);
+  Places view(view_geometry);
   for (size_t d = view.sizes.size(); d-- > 0;) {
     const auto dim = static_cast<int64_t>(d);
-    if (view.sizes[d] == 0)
+    if (known(view.sizes[d] == 0))
       return engine::zeros(base_geometry.sizes, TensorOptions(grad.dtype(), grad.device()));
-    if (view.sizes[d] == 1) {
+    if (known(view.sizes[d] == 1)) {
       grad = engine::squeeze_dim(grad, dim);
       view.remove(d);
-    } else if (view.strides[d] == 0) {
+    } else if (known(view.strides[d] == 0)) {
       grad = engine::sum_dim(grad, {dim}, false);
       view.remove(d);
     }
   }
-  Numbers base(base_geometry);
+  Places base(base_geometry);
   if (base.empty())
     return engine::zeros(base_geometry.sizes, TensorOptions(grad.dtype(), grad.device()));
   // Dimensions of one element are put back at the end.
-  const std::vector<int64_t> base_sizes = base.sizes;
-  const std::vector<int64_t> base_strides = base.strides;
   for (size_t d = base.sizes.size(); d-- > 0;)
-    if (base.sizes[d] == 1) base.remove(d);
+    if (known(base.sizes[d] == 1)) base.remove(d);
 
-  const int64_t start = std::min(base.offset, view.offset);
-  const int64_t extent =
-      std::max(base.offset - start + base.extent(), view.offset - start + view.extent());
+  const SymInt start = sym_min(base.offset, view.offset);
+  const SymInt extent =
+      sym_max(base.offset - start + base.extent(), view.offset - start + view.extent());
   Tensor memory = engine::zeros({extent}, TensorOptions(grad.dtype(), grad.device()));
   if (view.may_overlap()) {
     engine::index_add_(memory, 0, places(view, start, extent, grad.device()),
                        engine::reshape(grad, {-1}));
   } else {
-    engine::copy_(
-        engine::as_strided(memory, symbols(view.sizes), symbols(view.strides), view.offset - start),
-        grad);
+    engine::copy_(engine::as_strided(memory, view.sizes, view.strides, view.offset - start), grad);
   }
   if (base.may_overlap()) {
     const Tensor index = places(base, start, extent, grad.device());
     const Tensor count = engine::zeros({extent}, TensorOptions(grad.dtype(), grad.device()));
-    engine::index_add_(count, 0, index,
-                       engine::ones({index.size(0)}, TensorOptions(grad.dtype(), grad.device())));
+    engine::index_add_(
+        count, 0, index,
+        engine::ones({index.sym_size(0)}, TensorOptions(grad.dtype(), grad.device())));
     memory = engine::div(memory, count);  // what the base does not have is never read
   }
-  return engine::as_strided(memory, symbols(base_sizes), symbols(base_strides),
+  return engine::as_strided(memory, base_geometry.sizes, base_geometry.strides,
                             base.offset - start);
 }
 

@@ -20,6 +20,16 @@ void keep_requires_grad(const Tensor& real, const Tensor& fake) {
   if (meta && !fake.impl()->autograd_meta()) meta->mark_copy(fake);
 }
 
+// The number that a named input is, which is at hand as its sizes are.
+void know_number(ShapeEnv& env, const Tensor& real, const Tensor& fake, const std::string& source,
+                 uint64_t epoch) {
+  if (source.empty() || real.dim() != 0 || real.dtype() != DType::Int64 ||
+      !real.device().is_cpu() || real.impl()->is_inference())
+    return;
+  const SymInt number = env.create_number(*real.data<int64_t>(), source + ".item()");
+  extras_of(fake).item.set(fake, epoch, IValue(number));
+}
+
 }  // namespace
 
 Tensor FakeMode::from_tensor(const Tensor& real, const FromTensorOptions& how) {
@@ -42,12 +52,19 @@ Tensor FakeMode::from_tensor(const Tensor& real, const FromTensorOptions& how) {
   SB_CHECK_VALUE(how.dims.empty() || how.dims.size() == static_cast<size_t>(real.dim()),
                  "FakeTensorMode.from_tensor: dims: expected one for each dimension of ",
                  real.describe(), ", got ", how.dims.size());
+  SB_CHECK_VALUE(how.sizes.empty() || (options_.shape_env && !is_static && how.dims.empty()),
+                 "FakeTensorMode.from_tensor: sizes: expected a mode with a ShapeEnv, and neither "
+                 "dims nor static shapes");
+  SB_CHECK_VALUE(how.sizes.empty() || how.sizes.size() == static_cast<size_t>(real.dim()),
+                 "FakeTensorMode.from_tensor: sizes: expected one for each dimension of ",
+                 real.describe(), ", got ", how.sizes.size());
   const Tensor known = converter_.find(real, target);
   if (known.defined()) return known;
   const Tensor fake = converter_.convert(real, target, data());
   if (options_.shape_env && !is_static) {
     try {
       make_symbolic(*options_.shape_env, fake, how);
+      know_number(*options_.shape_env, real, fake, how.source, epoch_);
     } catch (...) {
       converter_.forget(real, target);
       throw;

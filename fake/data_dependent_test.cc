@@ -13,6 +13,7 @@
 #include "switchboard/ops/indexing/index.h"
 #include "switchboard/ops/indexing/masked.h"
 #include "switchboard/ops/indexing/repeat_interleave.h"
+#include "switchboard/ops/sorting/counts.h"
 #include "switchboard/ops/sorting/unique.h"
 #include "switchboard/ops/testing/places.h"
 #include "switchboard/ops/views/views.h"
@@ -187,6 +188,33 @@ TEST_CASE("masked_select, unique and repeat_interleave give sizes of their own")
   CHECK(repeat_interleave_Tensor(repeats, 10).sizes() == IntArrayRef({10}));
 }
 
+TEST_CASE("runs of equal elements, and counts, have sizes of their own") {
+  Fixture f;
+  const Tensor x = f.make({3, 4}, DType::Int64);
+  const auto [runs, inverse, counts] = unique_consecutive(x, true, true);
+  CHECK(runs.sym_size(0).to_string() == "u0");
+  CHECK(statically_known(runs.sym_size(0) <= 12) == true);
+  CHECK(inverse.sizes() == IntArrayRef({3, 4}));
+  CHECK(counts.sym_size(0).to_string() == "u0");
+  CHECK(std::get<1>(unique_consecutive(x, false, false)).sizes() == IntArrayRef({0}));
+  const auto [slices, which, times] = unique_consecutive(x, false, false, 1);
+  CHECK(slices.sym_size(1).to_string() == "u2");
+  CHECK(which.sizes() == IntArrayRef({4}));
+  CHECK(times.sym_size(0).to_string() == "u2");
+  CHECK(std::get<0>(unique_dim_consecutive(x, 0)).sym_size(0).to_string() == "u3");
+  CHECK(std::get<0>(_unique(x)).sym_size(0).to_string() == "u4");
+  CHECK(std::get<1>(_unique(x, true, true)).sizes() == IntArrayRef({3, 4}));
+
+  const Tensor flat = f.make({6}, DType::Int64);
+  const Tensor bins = bincount(flat, {}, 3);
+  CHECK(bins.dtype() == DType::Int64);
+  CHECK(statically_known(bins.sym_size(0) >= 3) == true);
+  CHECK(bincount(flat, f.make({6})).dtype() == DType::Float32);
+  CHECK(bincount(flat, f.make({6}, DType::Int64)).dtype() == DType::Float64);
+  CHECK_THROWS_AS(bincount(x, {}), RuntimeError);
+  CHECK_THROWS_AS(bincount(flat, f.make({5})), RuntimeError);
+}
+
 TEST_CASE("with real tensors beside it, the run knows what its symbols stand for") {
   const auto env = ShapeEnv::create();
   FakeTensorMode fake({.shape_env = env, .propagate_real_tensors = true});
@@ -198,6 +226,17 @@ TEST_CASE("with real tensors beside it, the run knows what its symbols stand for
   CHECK(real_of(found).sizes() == IntArrayRef({3, 1}));
   CHECK(real_of(add(found, found)).sizes() == IntArrayRef({3, 1}));
   CHECK_FALSE(real_of(zeros({1})).defined());
+}
+
+TEST_CASE("a real run takes symbols as the numbers that they are at hand") {
+  FakeTensorMode fake({.shape_env = ShapeEnv::create(), .propagate_real_tensors = true});
+  const FakeTensorModeGuard active(fake);
+  const Tensor x = fake.from_tensor(zeros({5, 2}));
+  const Tensor n = fake.from_tensor(full({}, 3, DType::Int64));
+  CHECK(real_of(arange(item_of(n).to_scalar())).sizes() == IntArrayRef({3}));
+  CHECK(test::values_of(real_of(full({2}, x.sym_size(0)))) == std::vector<double>{5, 5});
+  const SymInt sizes[] = {x.sym_size(0) * 2};
+  CHECK(real_of(reshape(x, SymIntArrayRef(sizes, 1))).sizes() == IntArrayRef({10}));
 }
 
 TEST_CASE("the real tensors beside a run are copies, which share memory as the tensors do") {

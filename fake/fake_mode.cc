@@ -14,6 +14,7 @@
 #include "switchboard/dispatch/reclaim.h"
 #include "switchboard/fake/cached_call.h"
 #include "switchboard/fake/call_arguments.h"
+#include "switchboard/fake/draft_call.h"
 #include "switchboard/fake/fake_errors.h"
 #include "switchboard/fake/fallback_kernel.h"
 #include "switchboard/fake/kernel_invocation.h"
@@ -50,7 +51,7 @@ uint64_t settings_number(const FakeTensorOptions& options) {
     const ShapeEnvSettings& env = options.shape_env->settings();
     number += 4 + 8 * env.allow_scalar_outputs + 16 * env.allow_dynamic_output_shape_ops +
               32 * env.assume_static_by_default + 64 * env.specialize_zero_one +
-              128 * env.duck_shape;
+              128 * env.duck_shape + 256 * env.size_oblivious;
   }
   return number;
 }
@@ -197,9 +198,17 @@ void FakeMode::call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeAr
     if (compute_constants(op, facts, arguments, stack)) return;
     if (facts.mutates) forget_written_constants(op, *stack);
   }
-  const RealRun real = options_.propagate_real_tensors ? RealRun(op, facts, stack) : RealRun();
-  run_cached(*this, op, facts, arguments, stack, [&] { run(op, facts, stack); });
-  real.give(absl::MakeConstSpan(*stack).subspan(base));
+  const RealRun real =
+      options_.propagate_real_tensors ? RealRun(*this, op, facts, *stack) : RealRun();
+  const auto fake_call = [&] {
+    run_cached(*this, op, facts, arguments, stack, [&] { run(op, facts, stack); });
+  };
+  if (options_.draft) {
+    run_in_draft(*this, op, real, stack, fake_call);
+  } else {
+    fake_call();
+    real.give(absl::MakeConstSpan(*stack).subspan(base));
+  }
   if (creation) {
     for_each_tensor(absl::MakeConstSpan(*stack).subspan(base), [&](const Tensor& t) {
       if (owns(t)) record_creation(t, *creation);
@@ -221,6 +230,12 @@ bool pass_over_effect(const OperatorHandle& op, Stack* stack) {
 }
 
 }  // namespace
+
+bool FakeMode::runs_parts(const OperatorHandle& op, const FakeOp& facts) {
+  const DispatchTable& table = op.entry().resolved_table();
+  return table.slots[slot_of(DispatchKey::Meta)] && is_implicit_composite(table) &&
+         !facts.first_rule_is_own;
+}
 
 void FakeMode::run(const OperatorHandle& op, const FakeOp& facts, Stack* stack) {
   const DispatchTable& table = op.entry().resolved_table();

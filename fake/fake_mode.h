@@ -57,6 +57,8 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   uint64_t cache_settings() const { return cache_settings_; }
   uint64_t epoch() const { return epoch_; }
   void new_epoch() { ++epoch_; }
+  // Whether a call of the operator comes back, as calls of what it is composed of.
+  static bool runs_parts(const OperatorHandle& op, const FakeOp& facts);
 
   bool owns(const Tensor& tensor) const {
     const IntrusivePtr<ModeData>& data = tensor.impl()->mode_data();

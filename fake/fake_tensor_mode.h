@@ -14,6 +14,7 @@
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/fake/creation.h"
 #include "switchboard/fake/dispatch_cache.h"
+#include "switchboard/fake/draft_log.h"
 #include "switchboard/fake/fake_errors.h"
 #include "switchboard/fake/symbolic/shape_env.h"
 
@@ -48,13 +49,8 @@ struct FakeTensorOptions {
   IntrusivePtr<FakeDispatchCache> cache = nullptr;
   // Each fake tensor knows the call that made it: see creation_of.
   bool record_creation = false;
-};
-
-// Says how a dimension of an input becomes a size; nullopt leaves it to the ShapeEnv.
-struct SymbolicDim {
-  std::optional<DimDynamic> kind = std::nullopt;
-  std::optional<int64_t> min = std::nullopt;  // inclusive
-  std::optional<int64_t> max = std::nullopt;
+  // Set by DraftRun (draft_run.h): the run goes on where it can, and says here what to mend.
+  IntrusivePtr<DraftLog> draft = nullptr;
 };
 
 // Options for making a fake tensor from a real one.
@@ -68,6 +64,10 @@ struct FromTensorOptions {
   // One entry for each dimension, or none for the ShapeEnv's own choice. Not together with static
   // shapes: ValueError.
   std::vector<SymbolicDim> dims = {};
+  // What its sizes are, one entry for each dimension, in the place of `dims`: numbers, symbols of
+  // the ShapeEnv, expressions of them, as in {batch, 2 * length + 1} (ShapeEnv::state_size). As the
+  // dimensions of a `ShapesSpec`.
+  std::vector<SymInt> sizes = {};
 };
 
 // As `FakeTensorMode`: while it is active on a thread, operators make fake tensors. These carry a

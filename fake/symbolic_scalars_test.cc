@@ -19,6 +19,7 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {
@@ -138,6 +139,50 @@ TEST_CASE("a traced graph prints its symbols and settles none", "[fake][symbolic
       {f.x});
   CHECK_THAT(graph.to_string(), Catch::Contains("arg0: float32[s0, s1] on cuda:0"));
   CHECK_THAT(graph.to_string(), Catch::Contains("(arg0, s0)"));
+  CHECK(f.env->guards().empty());
+}
+
+// A program whose lengths are data: each result has u0 in it, or u0 for an element.
+std::vector<Tensor> with_longest(const std::vector<Tensor>& in) {
+  const Tensor &x = in[0], &lengths = in[1];
+  const Scalar longest = item(max_all(lengths));
+  const SymInt n = longest.to_sym_int();
+  constrain_range_for_size(n);
+  return {arange(longest),
+          full({2, 3}, longest),
+          clamp(x, std::nullopt, longest),
+          div_Scalar(sum(x), longest),
+          slice(x, 0, 0, n),
+          mean_dim(slice(x, 0, 0, n), {{0}})};
+}
+std::vector<std::string> descriptions(const std::vector<Tensor>& tensors) {
+  std::vector<std::string> texts;
+  for (const Tensor& t : tensors) texts.push_back(t.describe());
+  return texts;
+}
+
+TEST_CASE("a number from data is a length, an element, a bound, a divisor and an end",
+          "[fake][symbolic]") {
+  Fixture f;
+  const Tensor lengths = f.fake.from_tensor(zeros({4}, DType::Int64), {.source = "lengths"});
+  const FakeTensorModeGuard active(f.fake);
+  CHECK(descriptions(with_longest({f.x, lengths})) ==
+        std::vector<std::string>{"int64[u0] on cpu", "int64[2, 3] on cpu",
+                                 "float32[s0, s1] on cuda:0", "float32[] on cuda:0",
+                                 "float32[Min(s0, u0), s1] on cuda:0", "float32[s1] on cuda:0"});
+  CHECK(f.env->guards().empty());
+}
+
+TEST_CASE("so it is in a traced graph, where item() is a node", "[fake][symbolic]") {
+  Fixture f;
+  const Tensor lengths = f.fake.from_tensor(zeros({4}, DType::Int64), {.source = "lengths"});
+  const FakeTensorModeGuard active(f.fake);
+  const std::string text =
+      trace(with_longest, {f.x, lengths}, {.refuse_data_dependent = false}).to_string();
+  for (const char* const line :
+       {"aten::arange(u0)", "aten::full([2, 3], u0)", "aten::clamp(arg0, max=u0)",
+        "aten::div.Scalar(sum, u0)", "aten::slice.Tensor(arg0, start=0, end=u0)"})
+    CHECK_THAT(text, Catch::Contains(line));
   CHECK(f.env->guards().empty());
 }
 

@@ -18,9 +18,10 @@ void make_symbolic(ShapeEnv& env, const Tensor& fake, const FromTensorOptions& h
 
   auto shape = std::make_unique<SymbolicShape>();
   for (size_t d = 0; d < rank; ++d) {
+    const std::string source = absl::StrCat(name, ".size(", d, ")");
     const SymbolicDim dim = how.dims.empty() ? SymbolicDim() : how.dims[d];
-    shape->sizes.push_back(env.create_symint(sizes[d], absl::StrCat(name, ".size(", d, ")"),
-                                             dim.kind, dim.min, dim.max));
+    shape->sizes.push_back(how.sizes.empty() ? env.create_symint(sizes[d], source, dim)
+                                             : env.state_size(how.sizes[d], sizes[d], source));
   }
   // A stride that is a size times the next smaller stride is that for all sizes.
   shape->strides.resize(rank);
@@ -32,9 +33,14 @@ void make_symbolic(ShapeEnv& env, const Tensor& fake, const FromTensorOptions& h
   absl::flat_hash_map<int64_t, SymInt> known = {{0, 0}, {1, 1}};
   for (const size_t d : order) {
     const auto found = known.find(strides[d]);
-    shape->strides[d] = found != known.end()
-                            ? found->second
-                            : env.create_symint(strides[d], absl::StrCat(name, ".stride(", d, ")"));
+    const std::optional<int64_t> size = shape->sizes[d].maybe_int();
+    if (found != known.end()) {
+      shape->strides[d] = found->second;
+    } else if (size && *size <= 1) {
+      shape->strides[d] = strides[d];  // it leads nowhere and means nothing
+    } else {
+      shape->strides[d] = env.create_symint(strides[d], absl::StrCat(name, ".stride(", d, ")"));
+    }
     known.try_emplace(sizes[d] * strides[d], shape->sizes[d] * shape->strides[d]);
   }
   shape->storage_offset = fake.storage_offset();

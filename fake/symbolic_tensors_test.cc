@@ -6,6 +6,7 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/unary.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/reductions/reductions.h"
@@ -160,6 +161,40 @@ TEST_CASE("views share the fake storage and keep symbolic strides and offsets") 
   CHECK(row.sym_storage_offset().to_string() == "2*s1");
   const Tensor tail = slice(x, 0, 1);
   CHECK(tail.sym_size(0).to_string() == "s0 - 1");
+}
+
+TEST_CASE("the sizes of a tensor may be stated as expressions of symbols") {
+  const auto env = ShapeEnv::create();
+  FakeTensorMode fake({.shape_env = env});
+  const SymInt batch = env->create_symint(4, "batch"), length = env->create_symint(5, "length");
+  const Tensor x = fake.from_tensor(zeros({4, 5}), {.source = "x", .sizes = {batch, length}});
+  const Tensor y =
+      fake.from_tensor(zeros({4, 11}), {.source = "y", .sizes = {batch, 2 * length + 1}});
+  CHECK(x.describe() == "float32[s0, s1] on cpu");
+  CHECK(y.describe() == "float32[s0, 2*s1 + 1] on cpu");
+  CHECK(y.sym_stride(0).to_string() == "2*s1 + 1");
+  CHECK(env->evaluate_guards({{"batch", 3}, {"length", 7}, {"y.size(1)", 15}}).holds);
+  CHECK_FALSE(env->evaluate_guards({{"batch", 3}, {"length", 7}, {"y.size(1)", 16}}).holds);
+  CHECK_THROWS_AS(fake.from_tensor(zeros({3, 3}), {.sizes = {batch, 3}}), ValueError);
+  CHECK_THROWS_WITH(fake.from_tensor(zeros({3, 3}), {.sizes = {3}}),
+                    Catch::Contains("sizes: expected one for each dimension"));
+  CHECK_THROWS_WITH(FakeTensorMode().from_tensor(zeros({3}), {.sizes = {3}}),
+                    Catch::Contains("sizes: expected a mode with a ShapeEnv"));
+}
+
+TEST_CASE("a named integer without dimensions is a number that is at hand") {
+  const auto env = ShapeEnv::create();
+  FakeTensorMode fake({.shape_env = env});
+  const Tensor n = fake.from_tensor(full({}, -3, DType::Int64), {.source = "n"});
+  const SymInt number = item(n).to_sym_int();
+  CHECK(number.to_string() == "s0");
+  CHECK(hint(number) == -3);
+  const std::vector<std::pair<std::string, int64_t>> none;
+  CHECK(env->evaluate_guards(none).holds);  // nothing was asked of it
+  CHECK(guard_bool(number < 0));
+  CHECK(env->evaluate_guards({{"n.item()", -7}}).holds);
+  CHECK_FALSE(env->evaluate_guards({{"n.item()", 0}}).holds);
+  CHECK(item(fake.from_tensor(full({}, 4, DType::Int64))).to_sym_int().to_string() == "u0");
 }
 
 TEST_CASE("memory counts what the sizes at hand would take") {

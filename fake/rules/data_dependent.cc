@@ -100,7 +100,7 @@ bool masked_select_rule(FakeCall& call) {
 
 // The unique elements, or slices of `dim`, with the inverse and the counts. As `_unique`.
 void give_unique(FakeCall& call, const Tensor& self, std::optional<int64_t> dim, bool inverse,
-                 bool counts) {
+                 bool counts, bool with_counts = true) {
   env_for_sizes(call);
   SymDimVector sizes(self.sym_sizes().begin(), self.sym_sizes().end());
   SymDimVector inverse_sizes = sizes;
@@ -121,7 +121,15 @@ void give_unique(FakeCall& call, const Tensor& self, std::optional<int64_t> dim,
   // With a dim, the kernel of the CPU makes both whether they are wanted or not.
   const bool both = dim && self.device().is_cpu();
   const Tensor values = call.empty(sizes, self.dtype(), self.device());
-  call.give({values, longs(inverse || both, inverse_sizes), longs(counts || both, found_size)});
+  const Tensor of_each = longs(inverse || both, inverse_sizes);
+  if (!with_counts) return call.give({values, of_each});
+  call.give({values, of_each, longs(counts || both, found_size)});
+}
+
+bool unique_rule(FakeCall& call) {
+  give_unique(call, call.tensor(0), std::nullopt, call.argument("return_inverse").to_bool(),
+              /*counts=*/false, /*with_counts=*/false);
+  return true;
 }
 
 bool unique2_rule(FakeCall& call) {
@@ -130,15 +138,68 @@ bool unique2_rule(FakeCall& call) {
   return true;
 }
 
-bool unique_dim_rule(FakeCall& call) {
-  const Tensor self = call.tensor(0);
-  const int64_t dim = call.argument("dim").to_int(), rank = self.dim();
+int64_t checked_dim(const FakeCall& call, const Tensor& self, int64_t dim) {
+  const int64_t rank = self.dim();
   SB_CHECK_INDEX(rank != 0, call.name(), ": self: expected a dimension or more, got ",
                  self.describe());
   SB_CHECK_INDEX(dim >= -rank && dim < rank, call.name(), ": dim: expected one in [", -rank, ", ",
                  rank - 1, "] for ", self.describe(), ", got ", dim);
-  give_unique(call, self, dim < 0 ? dim + rank : dim, call.argument("return_inverse").to_bool(),
-              call.argument("return_counts").to_bool());
+  return dim < 0 ? dim + rank : dim;
+}
+
+bool unique_dim_rule(FakeCall& call) {
+  const Tensor self = call.tensor(0);
+  give_unique(call, self, checked_dim(call, self, call.argument("dim").to_int()),
+              call.argument("return_inverse").to_bool(), call.argument("return_counts").to_bool());
+  return true;
+}
+
+// Runs of equal elements, or slices, which are one or more where there are any.
+bool unique_consecutive_rule(FakeCall& call) {
+  const Tensor self = call.tensor(0);
+  const IValue dim = call.argument("dim");
+  const bool inverse = call.argument("return_inverse").to_bool();
+  const bool counts = call.argument("return_counts").to_bool();
+  const bool flat = dim.is_None() || (dim.to_int() == 0 && self.dim() == 1);
+  if (!flat) {
+    give_unique(call, self, checked_dim(call, self, dim.to_int()), inverse, counts);
+    return true;
+  }
+  ShapeEnv& env = env_for_sizes(call);
+  const SymInt found = new_size(env, self.sym_numel());
+  const auto longs = [&](bool wanted, SymIntArrayRef sizes) {
+    return call.empty(wanted ? sizes : SymIntArrayRef({0}), DType::Int64, self.device());
+  };
+  const SymDimVector sizes(self.sym_sizes().begin(), self.sym_sizes().end());
+  call.give({call.empty({found}, self.dtype(), self.device()), longs(inverse, sizes),
+             longs(counts, {found})});
+  return true;
+}
+
+// As many counts as the greatest element tells, and `minlength` at least.
+bool bincount_rule(FakeCall& call) {
+  const Tensor self = call.tensor(0);
+  const IValue weights = call.argument("weights");
+  const SymInt minlength = call.argument("minlength").to_sym_int();
+  ShapeEnv& env = env_for_sizes(call);
+  SB_CHECK(is_integral(self.dtype()) && self.dim() == 1, call.name(),
+           ": self: expected integers in one dimension, got ", self.describe());
+  SB_CHECK(minlength >= 0, call.name(), ": minlength: expected 0 or more, got ",
+           minlength.to_string());
+  // Of no elements the kernel looks at no weights.
+  const bool weighted =
+      weights.is_Tensor() && weights.to_tensor().defined() && !known(self.sym_size(0) == 0);
+  SB_CHECK(!weighted || (weights.to_tensor().dim() == 1 &&
+                         bool(weights.to_tensor().sym_size(0) == self.sym_size(0))),
+           call.name(), ": weights: expected the shape of ", self.describe(), ", got ",
+           weights.to_string());
+  const SymInt size = env.create_unbacked_symint();
+  constrain_range_for_size(size, minlength.maybe_int().value_or(0));
+  if (!minlength.maybe_int()) check(size >= minlength, "minlength");
+  const DType dtype = !weighted                                       ? DType::Int64
+                      : weights.to_tensor().dtype() == DType::Float32 ? DType::Float32
+                                                                      : DType::Float64;
+  call.give({call.empty({size}, dtype, self.device())});
   return true;
 }
 
@@ -187,8 +248,12 @@ bool refuse_data_dependent(FakeCall& call) {
   register_fake_rule("aten::_local_scalar_dense", item_rule).release();
   register_fake_rule("aten::nonzero", nonzero_rule).release();
   register_fake_rule("aten::masked_select", masked_select_rule).release();
+  register_fake_rule("aten::_unique", unique_rule).release();
   register_fake_rule("aten::_unique2", unique2_rule).release();
-  register_fake_rule("aten::unique_dim", unique_dim_rule).release();
+  register_fake_rule({"aten::unique_dim", "aten::unique_dim_consecutive"}, unique_dim_rule)
+      .release();
+  register_fake_rule("aten::unique_consecutive", unique_consecutive_rule).release();
+  register_fake_rule("aten::bincount", bincount_rule).release();
   register_fake_rule("aten::repeat_interleave.Tensor", repeat_interleave_rule).release();
   register_fake_rule("aten::_pack_padded_sequence", pack_padded_sequence_rule).release();
   // All others that say so, last.

@@ -86,7 +86,7 @@ bool ExprSymNode::guard_size_oblivious(SourceLocation where) const {
   expect_kind("guard_size_oblivious", expr_, SymKind::Bool);
   const symbolic::Expr e = env_->facts_.simplify(expr_, symbolic::Sizes::Oblivious);
   if (e->is_const()) return e->value != 0;
-  return env_->evaluate_condition(expr_, where);
+  return env_->evaluate_condition(expr_, where, /*tentative=*/true);
 }
 
 bool ExprSymNode::expect_true(SourceLocation where, std::string_view message) const {

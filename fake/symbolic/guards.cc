@@ -107,6 +107,10 @@ std::vector<std::string> ShapeEnv::produce_guards() const {
       lines.push_back(str_cat(source.name, " == ", source.expr->value, origin));
       continue;
     }
+    if (!source.expr->is_symbol()) {
+      lines.push_back(str_cat(source.name, " == ", symbolic::to_string(source.expr), origin));
+      continue;
+    }
     const Symbol& s = symbol_of(source.expr);
     const std::string& first = s.info.sources[0];
     if (source.name != first) {
@@ -114,7 +118,8 @@ std::vector<std::string> ShapeEnv::produce_guards() const {
       continue;
     }
     lines.push_back(str_cat(s.info.name, " is ", source.name, origin));
-    lines.push_back(str_cat(range_text(s.info.name, s.asked), origin));
+    if (!s.asked.is_everything())
+      lines.push_back(str_cat(range_text(s.info.name, s.asked), origin));
   }
   for (const Recorded& g : guards_)
     lines.push_back(str_cat(symbolic::to_string(g.condition), "  # ", to_string(g.origin)));
@@ -125,12 +130,17 @@ GuardsResult ShapeEnv::evaluate_guards(
     absl::Span<const std::pair<std::string, int64_t>> sizes) const {
   const std::lock_guard lock(mutex_);
   symbolic::SymbolValues values;
+  std::vector<std::pair<const Source*, int64_t>> stated;
   for (const auto& [name, value] : sizes) {
     Expr expr = nullptr;
     SymOrigin origin;
     if (const auto it = source_index_.find(name); it != source_index_.end()) {
       expr = sources_[it->second].expr;
       origin = sources_[it->second].origin;
+      if (!expr->is_const() && !expr->is_symbol()) {
+        stated.emplace_back(&sources_[it->second], value);
+        continue;
+      }
     } else if (const Symbol* s = find_symbol(name)) {
       expr = s->expr;
       origin = s->info.origin;
@@ -150,12 +160,23 @@ GuardsResult ShapeEnv::evaluate_guards(
   for (const Symbol& s : symbols_) {
     const auto it = values.find(s.expr);
     if (it == values.end()) {
-      SB_CHECK_VALUE(s.info.unbacked, "evaluate_guards: no value for ", s.info.name, " (",
-                     s.info.sources.empty() ? "" : s.info.sources[0], ")");
+      // An input that is a number, and not a size, matters only where something was asked of it.
+      const bool is_asked =
+          !s.asked.is_everything() || std::ranges::any_of(guards_, [&](const Recorded& g) {
+            return std::ranges::find(g.symbols, s.expr) != g.symbols.end();
+          });
+      SB_CHECK_VALUE(s.info.unbacked || !is_asked, "evaluate_guards: no value for ", s.info.name,
+                     " (", s.info.sources.empty() ? "" : s.info.sources[0], ")");
       continue;
     }
     if (s.info.kind == SymKind::Int && !s.asked.contains(it->second.i))
       return {false, range_text(s.info.name, s.asked), s.info.origin};
+  }
+  for (const auto& [source, value] : stated) {
+    const std::optional<Number> expected = symbolic::evaluate(source->expr, values);
+    if (expected && expected->i != value)
+      return {false, str_cat(source->name, " == ", symbolic::to_string(source->expr)),
+              source->origin};
   }
   for (const std::vector<Recorded>* list : {&guards_, &asserts_}) {
     for (const Recorded& g : *list) {
@@ -183,7 +204,7 @@ std::optional<int64_t> ShapeEnv::evaluate(
     else if (symbol)
       expr = symbol->expr;
     SB_CHECK_VALUE(expr, "evaluate: no source and no symbol is called ", name);
-    if (!expr->is_const()) values[expr] = {value, static_cast<double>(value)};
+    if (expr->is_symbol()) values[expr] = {value, static_cast<double>(value)};
   }
   const auto result = symbolic::evaluate(node->expr(), values);
   return result ? std::optional<int64_t>(result->i) : std::nullopt;
@@ -196,17 +217,28 @@ void ShapeEnv::bind_unbacked(std::string_view name, int64_t value) {
                  "bind_unbacked: expected an unbacked integer or truth, got ", name);
   SB_CHECK(s->asked.contains(value), "bind_unbacked: ", name, " is ", value, ", expected ",
            range_text(s->info.name, s->asked), "; it was made by ", to_string(s->info.origin));
-  symbolic::SymbolValues values = hints_;
-  for (const auto& [symbol, v] : bound_) values[symbol] = v;
-  values[s->expr] = {value, 0};
+  bind(*s, {value, static_cast<double>(value)}, str_cat(value));
+}
+
+void ShapeEnv::bind_unbacked_float(std::string_view name, double value) {
+  const std::lock_guard lock(mutex_);
+  const Symbol* s = find_symbol(name);
+  SB_CHECK_VALUE(s && s->info.unbacked && s->info.kind == SymKind::Float,
+                 "bind_unbacked_float: expected an unbacked float, got ", name);
+  bind(*s, {0, value}, str_cat(value));
+}
+
+void ShapeEnv::bind(const Symbol& symbol, Number value, const std::string& text) {
+  symbolic::SymbolValues values = values_at_hand();
+  values[symbol.expr] = value;
   for (const Recorded& a : asserts_) {
-    if (std::find(a.symbols.begin(), a.symbols.end(), s->expr) == a.symbols.end()) continue;
+    if (std::find(a.symbols.begin(), a.symbols.end(), symbol.expr) == a.symbols.end()) continue;
     const auto [holds, why] = holds_for(a.condition, values);
     SB_CHECK(holds, to_string(a.origin), ": expected ", symbolic::to_string(a.condition),
-             a.message.empty() ? "" : str_cat(" (", a.message, ")"), ", got ", name, " = ", value,
-             why);
+             a.message.empty() ? "" : str_cat(" (", a.message, ")"), ", got ", symbol.info.name,
+             " = ", text, why);
   }
-  bound_[s->expr] = {value, 0};
+  bound_[symbol.expr] = value;
 }
 
 }  // namespace sb

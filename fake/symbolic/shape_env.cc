@@ -12,16 +12,11 @@ using symbolic::Expr;
 using symbolic::Number;
 using symbolic::ValueRange;
 
-namespace {
-
-// Where no line was given, as in `if (a == b)`, it is that of the running operator.
 SymOrigin origin_of(SourceLocation where) {
   const SymReason* reason = SymReason::current();
   if (!reason) return {"", where};
   return {std::string(reason->reason()), where.line() == 0 ? reason->where() : where};
 }
-
-}  // namespace
 
 std::string to_string(const SymOrigin& origin) {
   const std::string line = origin.where.line() == 0
@@ -74,55 +69,6 @@ SymBool ShapeEnv::create_unbacked_symbool(SourceLocation where) {
   return SymBool(value_of(create_unbacked(SymKind::Bool, 'b', where)));
 }
 
-SymInt ShapeEnv::create_symint(int64_t hint, std::string source, std::optional<DimDynamic> dim,
-                               std::optional<int64_t> min, std::optional<int64_t> max,
-                               SourceLocation where) {
-  const std::lock_guard lock(mutex_);
-  const ValueRange wanted = {min.value_or(0), max.value_or(ValueRange::kInfinity)};
-  SB_CHECK_VALUE(hint >= 0, "create_symint: ", source, ": expected a size, got ", hint);
-  SB_CHECK_VALUE(wanted.contains(hint), "create_symint: ", source, ": its size ", hint,
-                 " is not in ", to_string(wanted));
-  if (const auto it = source_index_.find(source); it != source_index_.end()) {
-    const Source& known = sources_[it->second];
-    SB_CHECK_VALUE(known.hint == hint, "create_symint: ", source, " was ", known.hint,
-                   " before, and is ", hint, " now");
-    return SymInt(value_of(facts_.simplify(known.expr)));
-  }
-  DimDynamic kind =
-      dim.value_or(settings_.assume_static_by_default ? DimDynamic::Static : DimDynamic::Duck);
-  if (kind == DimDynamic::Duck && !settings_.duck_shape) kind = DimDynamic::Dynamic;
-  if (settings_.specialize_zero_one && hint <= 1) kind = DimDynamic::Static;
-
-  Expr expr = nullptr;
-  bool fresh = false;
-  if (kind == DimDynamic::Static) {
-    expr = pool_.constant(hint);
-  } else if (kind == DimDynamic::Duck && duck_.contains(hint)) {
-    expr = duck_.at(hint);
-  } else {
-    expr = create_symbol(SymKind::Int, 's', false, origin_of(where));
-    Symbol& s = symbol_of(expr);
-    s.info.hint = hint;
-    s.asked = {settings_.specialize_zero_one ? 2 : 0, ValueRange::kInfinity};
-    hints_[expr] = {hint, 0};
-    facts_.learn_range(expr, s.asked);
-    if (kind == DimDynamic::Duck) duck_[hint] = expr;
-    fresh = true;
-  }
-  if (expr->is_symbol()) symbol_of(expr).info.sources.push_back(source);
-  source_index_.emplace(source, sources_.size());
-  sources_.push_back({std::move(source), hint, expr, origin_of(where)});
-  if (fresh && (min || max)) {
-    Symbol& s = symbol_of(expr);
-    s.asked = intersect(s.asked, wanted);
-    facts_.learn_range(expr, wanted);
-  } else if (expr->is_symbol() && (min || max)) {
-    constrain(expr, wanted, false, where);
-  }
-  changed();
-  return SymInt(value_of(facts_.simplify(expr)));
-}
-
 bool ShapeEnv::suppressed() const {
   for (const SuppressGuards* s = SuppressGuards::innermost_; s; s = s->outer_) {
     if (s->env_ == this) return true;
@@ -149,15 +95,6 @@ void ShapeEnv::note_settled(Expr condition, const SymOrigin& origin, bool reads)
   }
 }
 
-void ShapeEnv::mark_dynamic(const SymInt& size, SourceLocation where) {
-  const std::lock_guard lock(mutex_);
-  SB_CHECK_VALUE(size.is_symbolic(), "mark_dynamic: expected a symbol, got ", size.to_string());
-  const Expr e = facts_.simplify(static_cast<const ExprSymNode*>(size.node())->expr());
-  SB_CHECK_VALUE(e->is_symbol() && !e->has_unbacked,
-                 "mark_dynamic: expected the size of an input, got ", symbolic::to_string(e));
-  marked_.emplace(e, origin_of(where));
-}
-
 std::vector<SettledSymbol> ShapeEnv::settled() const {
   const std::lock_guard lock(mutex_);
   return settled_;
@@ -172,11 +109,15 @@ void ShapeEnv::record_guard(Expr condition, SymOrigin origin, bool reads) {
   changed();
 }
 
-bool ShapeEnv::evaluate_condition(Expr condition, SourceLocation where) {
+bool ShapeEnv::evaluate_condition(Expr condition, SourceLocation where, bool tentative) {
   const Expr e = facts_.simplify(condition);
   if (e->is_const()) return e->value != 0;
   const std::optional<Number> n = symbolic::evaluate(e, hints_);
-  if (!n) throw_data_dependent(e, origin_of(where));
+  if (!n && tentative && SymReason::current()) {
+    refused_ = e;
+    throw_data_dependent(e, origin_of(where));
+  }
+  if (!n) return take_example(e, origin_of(where)).i != 0;
   const bool holds = n->i != 0;
   record_guard(holds ? e : pool_.negate(e), origin_of(where));
   return holds;
@@ -186,7 +127,7 @@ Number ShapeEnv::evaluate_number(Expr number, SourceLocation where) {
   const Expr e = facts_.simplify(number);
   if (e->is_const()) return {e->value, e->float_value};
   const std::optional<Number> n = symbolic::evaluate(e, hints_);
-  if (!n) throw_data_dependent(e, origin_of(where));
+  if (!n) return take_example(e, origin_of(where));
   const Expr value = e->kind == SymKind::Int ? pool_.constant(n->i) : pool_.constant_float(n->d);
   record_guard(pool_.apply(SymOp::Eq, {e, value}), origin_of(where), /*reads=*/true);
   return *n;
@@ -196,6 +137,10 @@ bool ShapeEnv::expect(Expr condition, SourceLocation where, std::string_view mes
   const Expr e = facts_.simplify(condition);
   if (e->is_const()) return e->value != 0;
   if (!e->has_unbacked) return evaluate_condition(e, where);
+  if (settings_.on_data_dependent == OnDataDependent::TakeExample) {
+    const std::optional<Number> n = symbolic::evaluate(e, values_at_hand());
+    if (n && n->i == 0) return false;
+  }
   if (suppressed()) return true;
   asserts_.push_back({e, std::string(message), origin_of(where), symbolic::symbols_of(e)});
   facts_.learn(e);
@@ -206,11 +151,13 @@ bool ShapeEnv::expect(Expr condition, SourceLocation where, std::string_view mes
 int64_t ShapeEnv::stand_in(Expr number) {
   const Expr e = facts_.simplify(number);
   if (e->is_const()) return e->value;
-  if (!e->has_unbacked) return std::max<int64_t>(symbolic::evaluate(e, hints_)->i, 0);
+  if (!e->has_unbacked && hint_overrides_.empty())
+    return std::max<int64_t>(symbolic::evaluate(e, hints_)->i, 0);
   // Another number for each symbol, so that no two sizes look equal that may not be.
   constexpr int64_t kFirst = 16, kNumbers = 48;
-  symbolic::SymbolValues values;
+  symbolic::SymbolValues values = hint_overrides_;
   for (const Expr s : symbolic::symbols_of(e)) {
+    if (values.contains(s)) continue;
     if (const auto known = hints_.find(s); known != hints_.end()) {
       values.insert(*known);
       continue;

@@ -24,6 +24,7 @@
 #include "switchboard/core/symbols/sym_int.h"
 #include "switchboard/fake/symbolic/expr.h"
 #include "switchboard/fake/symbolic/facts.h"
+#include "switchboard/fake/symbolic/size_spec.h"
 #include "switchboard/fake/symbolic/value_range.h"
 
 namespace sb {
@@ -35,14 +36,6 @@ class GuardOnDataDependentError : public RuntimeError {
   std::string_view kind() const noexcept override { return "GuardOnDataDependentError"; }
 };
 
-// Says how a dimension of an input becomes a size. As
-// `torch.fx.experimental.symbolic_shapes.DimDynamic`.
-enum class DimDynamic : uint8_t {
-  Static,   // a plain integer
-  Duck,     // a symbol, the same for all Duck dimensions of the same hint
-  Dynamic,  // a symbol of its own
-};
-
 // A symbol would become a number, where that was refused: it says which symbol, who asked, and, of
 // a size that was marked, where that was.
 class SettledSymbolError : public RuntimeError {
@@ -51,11 +44,24 @@ class SettledSymbolError : public RuntimeError {
   std::string_view kind() const noexcept override { return "SettledSymbolError"; }
 };
 
+// What a run asks of a dimension is not what was promised: ShapeEnv::check_constraints.
+class ConstraintViolationError : public ValueError {
+ public:
+  using ValueError::ValueError;
+  std::string_view kind() const noexcept override { return "ConstraintViolationError"; }
+};
+
 // What is done where a size at hand is settled: read as a number, or found equal to one.
 enum class OnSettle : uint8_t {
   Allow,   // a guard says so
   Record,  // so does ShapeEnv::settled()
   Throw,   // SettledSymbolError, and nothing is recorded
+};
+
+// What is done where an answer depends on data.
+enum class OnDataDependent : uint8_t {
+  Throw,        // GuardOnDataDependentError
+  TakeExample,  // what bind_unbacked() said answers, and ShapeEnv::assumed() tells what was asked
 };
 
 // As ShapeEnv's settings. Equal ones give equal results, so that a cache key can hold them.
@@ -66,12 +72,18 @@ struct ShapeEnvSettings {
   bool specialize_zero_one = true;             // hints of 0 and 1 become plain; others are above 1
   bool duck_shape = true;                      // otherwise Duck is Dynamic
   OnSettle on_settle = OnSettle::Allow;
+  // 0 and 1 are not special: hints of them become symbols like others, whose range begins at 0, and
+  // guard_size_oblivious() takes those of inputs, too, to be at least 2, which records nothing. As
+  // `backed_size_oblivious`.
+  bool size_oblivious = false;
+  OnDataDependent on_data_dependent = OnDataDependent::Throw;
 
   bool operator==(const ShapeEnvSettings&) const = default;
   template <class H>
   friend H AbslHashValue(H h, const ShapeEnvSettings& s) {
     return H::combine(std::move(h), s.allow_scalar_outputs, s.allow_dynamic_output_shape_ops,
-                      s.assume_static_by_default, s.specialize_zero_one, s.duck_shape, s.on_settle);
+                      s.assume_static_by_default, s.specialize_zero_one, s.duck_shape, s.on_settle,
+                      s.size_oblivious, s.on_data_dependent);
   }
 };
 
@@ -82,6 +94,9 @@ struct SymOrigin {
 };
 // "aten::view (ops/views/views.cc:31)".
 std::string to_string(const SymOrigin& origin);
+// That of a question which is asked now. Where no line was given, as in `if (a == b)`, it is that
+// of the running operator.
+SymOrigin origin_of(SourceLocation where);
 
 // A question whose answer the program relied on.
 struct Guard {
@@ -111,10 +126,18 @@ struct SymbolInfo {
   bool unbacked = false;
   bool size_like = false;
   std::optional<int64_t> hint;
+  std::optional<int64_t> hint_override;
   std::vector<std::string> sources;  // the dimensions that are it
   SymOrigin origin;
   symbolic::ValueRange range;
   std::string replacement;  // what it has been found equal to; empty if nothing
+};
+// A guard, or a plain number, that leaves a dimension less than its constraint promises.
+struct ConstraintViolation {
+  std::string source;  // "x.size(0)"
+  std::string text;    // what holds of it: "s0 <= 63"
+  std::string mend;    // what to state instead: ".max = 63"
+  SymOrigin origin;    // who asked
 };
 struct GuardsResult {
   bool holds = true;
@@ -144,8 +167,24 @@ class ShapeEnv : public IntrusiveTarget {
   // them. A source that is asked for again gives the same. `min` and `max`, inclusive, become
   // guards. Throws ValueError for a negative hint, one outside the range, or another hint for a
   // source.
+  SymInt create_symint(int64_t hint, std::string source, const SymbolicDim& dim,
+                       SourceLocation where = SourceLocation::current());
   SymInt create_symint(int64_t hint, std::string source, std::optional<DimDynamic> dim = {},
                        std::optional<int64_t> min = {}, std::optional<int64_t> max = {},
+                       SourceLocation where = SourceLocation::current()) {
+    return create_symint(hint, std::move(source), SymbolicDim{dim, min, max}, where);
+  }
+  // The dimension of that source, which is yet to come, is a symbol of its own for which the
+  // condition is a guard, and the specialisation's hint is at hand whatever is there.
+  void specialize(SizeSpecialization specialization);
+  // The size of a dimension that is stated to be a number or an expression of this environment:
+  // guards hold for those sizes only. `hint` is the size at hand. Throws ValueError where that is
+  // another, and for a source that has a size.
+  SymInt state_size(const SymInt& size, int64_t hint, std::string source,
+                    SourceLocation where = SourceLocation::current());
+  // A number that is an input, of any sign, with the value at hand; a source that is asked for
+  // again gives the same. As `create_unspecified_symbol`.
+  SymInt create_number(int64_t hint, std::string source,
                        SourceLocation where = SourceLocation::current());
   // Numbers that only the data will tell: u0, u1, ...; f0; b0. As `create_unbacked_symint`.
   SymInt create_unbacked_symint(SourceLocation where = SourceLocation::current());
@@ -180,10 +219,28 @@ class ShapeEnv : public IntrusiveTarget {
   std::optional<int64_t> evaluate(const SymInt& number,
                                   absl::Span<const std::pair<std::string, int64_t>> sizes) const;
 
+  // Where dimensions have less than their constraints promise, in the order of the dimensions.
+  std::vector<ConstraintViolation> constraint_violations();
+  // Throws ConstraintViolationError with all of them, if there are any. As
+  // `ShapeEnv.produce_guards` of PyTorch does.
+  void check_constraints();
+
+  // With OnDataDependent::TakeExample, the conditions that the program relied on and did not state,
+  // in order. They are run-time checks from then on.
+  std::vector<RuntimeAssert> assumed() const;
+  // With it: answers the last question that was refused on this thread's behalf within an operator
+  // (guard_size_oblivious), so that the operator may be run again. False if there is none.
+  bool assume_refused();
+  // The value for the sizes at hand and the data that bind_unbacked() told; nullopt where a symbol
+  // has neither. Records nothing.
+  std::optional<SymValue> at_hand(const SymValue& number);
+
   // The data is there: the symbol's value. Throws RuntimeError where that breaks its range or a
   // run-time check whose symbols all have values now, ValueError for a name that is no unbacked
   // integer or truth.
   void bind_unbacked(std::string_view symbol, int64_t value);
+  // The same of a float.
+  void bind_unbacked_float(std::string_view symbol, double value);
 
   // Grows whenever something is recorded or learnt: an answer holds as long as it stays the same.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
@@ -220,8 +277,9 @@ class ShapeEnv : public IntrusiveTarget {
   struct Source {
     std::string name;
     int64_t hint;
-    Expr expr;  // a symbol or a constant
+    Expr expr;  // a symbol, a constant, or what state_size() said
     SymOrigin origin;
+    DimConstraint constraint = DimConstraint::None;
   };
   struct Recorded {
     Expr condition;
@@ -241,11 +299,22 @@ class ShapeEnv : public IntrusiveTarget {
   // A number was read where `reads`.
   void record_guard(Expr condition, SymOrigin origin, bool reads = false);
   void note_settled(Expr condition, const SymOrigin& origin, bool reads);
-  // The truth of a condition; guards.
-  bool evaluate_condition(Expr condition, SourceLocation where);
+  // The truth of a condition; guards. `tentative`: whoever asks may have an answer of its own where
+  // there is none.
+  bool evaluate_condition(Expr condition, SourceLocation where, bool tentative = false);
   symbolic::Number evaluate_number(Expr e, SourceLocation where);
   bool expect(Expr condition, SourceLocation where, std::string_view message);
   int64_t stand_in(Expr number);
+  SymInt create_input(int64_t hint, std::string source, const SymbolicDim& dim,
+                      SourceLocation where);
+  SymInt known_source(const Source& source, int64_t hint);
+  Expr create_size(int64_t hint, DimDynamic kind, SourceLocation where);
+  symbolic::SymbolValues values_at_hand() const;
+  // The answer of the data at hand; throws GuardOnDataDependentError where there is none.
+  symbolic::Number take_example(Expr e, SymOrigin origin);
+  void bind(const Symbol& symbol, symbolic::Number value, const std::string& text);
+  void note_violations(const Source& source, std::vector<ConstraintViolation>* all);
+  std::string mend_of(Expr condition, Expr symbol);
   [[noreturn]] void throw_data_dependent(Expr e, const SymOrigin& origin) const;
   void constrain(Expr e, symbolic::ValueRange range, bool size, SourceLocation where);
   Guard describe_guard(const Recorded& guard) const;
@@ -261,12 +330,17 @@ class ShapeEnv : public IntrusiveTarget {
   std::vector<Source> sources_;
   absl::flat_hash_map<std::string, size_t> source_index_;
   absl::flat_hash_map<int64_t, Expr> duck_;
+  absl::flat_hash_map<std::string, Expr> shape_ids_;
+  absl::flat_hash_map<std::string, SizeSpecialization> specializations_;  // by source
   std::vector<Recorded> guards_;
   std::vector<Recorded> asserts_;
   std::vector<SettledSymbol> settled_;
   absl::flat_hash_map<Expr, SymOrigin> marked_;  // by mark_dynamic
   symbolic::SymbolValues hints_;
   symbolic::SymbolValues bound_;
+  symbolic::SymbolValues hint_overrides_;
+  std::vector<Recorded> assumed_;
+  Expr refused_ = nullptr;                 // the question of assume_refused()
   absl::flat_hash_map<char, int> counts_;  // of symbols, by first letter
   std::atomic<uint64_t> version_{0};
 };

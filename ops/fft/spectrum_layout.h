@@ -21,7 +21,8 @@ class SpectrumLayout {
   explicit SpectrumLayout(const Tensor& self) {
     const auto rank = static_cast<size_t>(self.dim());
     for (size_t d = 0; d < rank; ++d) keys_.push_back(static_cast<int64_t>(rank - d));
-    if (self.is_contiguous()) return;
+    // Of symbols nothing is asked: contiguous ones are in that order by their strides, too.
+    if (!self.is_symbolic() && self.is_contiguous()) return;
     const IntArrayRef strides = self.impl()->hint_strides();
     keys_.assign(strides.begin(), strides.end());
   }

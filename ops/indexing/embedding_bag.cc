@@ -182,11 +182,11 @@ Bags embedding_bag_padding_kernel(const Tensor& weight, const Tensor& indices,
   for (const Tensor* t : {&weight, &indices, &offsets}) check_defined("embedding_bag", *t);
   int64_t padding = -1;
   if (padding_idx) {
-    const int64_t rows = weight.size(0);
-    SB_CHECK(*padding_idx >= -rows && *padding_idx < rows,
+    const SymInt rows = weight.sym_size(0), padding_row = *padding_idx;
+    SB_CHECK(padding_row >= -rows && padding_row < rows,
              "embedding_bag: padding_idx: ", *padding_idx, " is not a row of weight, ",
              weight.describe());
-    padding = *padding_idx < 0 ? *padding_idx + rows : *padding_idx;
+    padding = *padding_idx < 0 ? *padding_idx + weight.size(0) : *padding_idx;
   }
   return _embedding_bag_forward_only(weight, contiguous(indices), contiguous(offsets),
                                      scale_grad_by_freq, mode, sparse, per_sample_weights,

@@ -33,8 +33,10 @@ Pads pads_of(SymIntArrayRef pad, int64_t n, int64_t d) {
   const size_t i = static_cast<size_t>(2 * (n - 1 - d));
   return {pad[i], pad[i + 1]};
 }
-// Whether a pad takes something away; one that data decides is taken not to, and checked.
+// Whether a pad takes something away, or surely adds nothing; one that data decides is taken not
+// to, and checked.
 bool takes_away(const SymInt& n) {
+  if (n.is_symbolic() && known(n <= 0)) return true;
   const SymBool negative = n < 0;
   if (const std::optional<bool> sure = statically_known(negative)) return *sure;
   if (has_hint(negative)) return guard_bool(negative);
@@ -67,7 +69,10 @@ Tensor constant_pad_kernel(const Tensor& self, SymIntArrayRef pad, const Scalar&
     if (takes_away(front)) kept = narrow(kept, d, -front, kept.sym_size(d) + front);
     if (takes_away(back)) kept = narrow(kept, d, 0, kept.sym_size(d) + back);
   }
-  if (only_smaller) return clone(kept);
+  // Of symbols it is not asked whether what is kept is contiguous, too: the copy is.
+  const bool copies_plain = is_plain && kept.is_symbolic();
+  if (only_smaller)
+    return clone(kept, copies_plain ? MemoryFormat::Contiguous : MemoryFormat::Preserve);
   for (int64_t d = first; d < rank; ++d) {
     SB_CHECK(sizes[static_cast<size_t>(d)] > 0, "constant_pad_nd: pad ", shape_text(pad),
              " leaves nothing of dimension ", d, " of ", self.describe());

@@ -140,12 +140,15 @@ Tensor multiply(TensorList matrices, size_t from, size_t to, const Splits& split
 Tensor product_of(const char* op, TensorList matrices) {
   for (size_t i = 0; i < matrices.size(); ++i) {
     SB_CHECK(matrices[i].dim() == 2, op, ": expected matrices, got ", matrices[i].describe());
-    SB_CHECK(i == 0 || matrices[i - 1].size(1) == matrices[i].size(0), op, ": ",
-             matrices[i == 0 ? 0 : i - 1].describe(), " and ", matrices[i].describe(),
-             " cannot be multiplied");
+    if (i == 0) continue;
+    SB_CHECK(matrices[i - 1].sym_size(1) == matrices[i].sym_size(0), op, ": ",
+             matrices[i - 1].describe(), " and ", matrices[i].describe(), " cannot be multiplied");
   }
   // The cheapest way to multiply each run of neighbours, from short to long ones. In double: only
-  // the order of the costs counts.
+  // the order of the costs counts, and every order is right, so that nothing is asked of symbols.
+  const auto size = [&](size_t i, int64_t d) {
+    return static_cast<double>(stand_in(matrices[i].sym_size(d)));
+  };
   const size_t n = matrices.size();
   std::vector<std::vector<double>> costs(n, std::vector<double>(n, 0));
   Splits splits(n, std::vector<size_t>(n, 0));
@@ -153,10 +156,8 @@ Tensor product_of(const char* op, TensorList matrices) {
     for (size_t from = 0; from + length <= n; ++from) {
       const size_t to = from + length - 1;
       for (size_t k = from; k < to; ++k) {
-        const double cost = costs[from][k] + costs[k + 1][to] +
-                            static_cast<double>(matrices[from].size(0)) *
-                                static_cast<double>(matrices[k].size(1)) *
-                                static_cast<double>(matrices[to].size(1));
+        const double cost =
+            costs[from][k] + costs[k + 1][to] + size(from, 0) * size(k, 1) * size(to, 1);
         if (k == from || cost < costs[from][to]) {
           costs[from][to] = cost;
           splits[from][to] = k;
@@ -177,19 +178,19 @@ Tensor multi_dot_kernel(TensorList tensors) {
              " and ", t.describe());
   }
   std::vector<Tensor> matrices(tensors.begin(), tensors.end());
-  DimVector sizes;
+  SymDimVector sizes;
   if (tensors[0].dim() == 1) {
     matrices[0] = unsqueeze(tensors[0], 0);
   } else {
-    sizes.push_back(tensors[0].dim() == 0 ? 0 : tensors[0].size(0));
+    sizes.push_back(tensors[0].dim() == 0 ? SymInt(0) : tensors[0].sym_size(0));
   }
   if (tensors[n - 1].dim() == 1) {
     matrices[n - 1] = unsqueeze(tensors[n - 1], 1);
   } else {
-    sizes.push_back(tensors[n - 1].dim() == 0 ? 0 : tensors[n - 1].size(-1));
+    sizes.push_back(tensors[n - 1].dim() == 0 ? SymInt(0) : tensors[n - 1].sym_size(-1));
   }
   const Tensor product = product_of("linalg_multi_dot", matrices);
-  return sizes.size() == 2 ? product : view(product, sizes);
+  return sizes.size() == 2 ? product : view(product, SymIntArrayRef(sizes));
 }
 
 Tensor chain_matmul_kernel(TensorList matrices) {

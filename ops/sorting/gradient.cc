@@ -26,7 +26,7 @@ void check_gradient(const Tensor& self, IntArrayRef dims, size_t spacings, int64
   SB_CHECK(spacings == dims.size(), "gradient: spacing: expected as many as dimensions, ",
            dims.size(), ", got ", spacings);
   for (int64_t d : dims) {
-    SB_CHECK(self.size(d) > edge_order, "gradient: self: expected at least ", edge_order + 1,
+    SB_CHECK(self.sym_size(d) > edge_order, "gradient: self: expected at least ", edge_order + 1,
              " elements in dimension ", d, ", got ", self.describe());
   }
 }
@@ -34,7 +34,7 @@ void check_gradient(const Tensor& self, IntArrayRef dims, size_t spacings, int64
 // The values along one dimension, counted from both ends.
 class Values {
  public:
-  Values(const Tensor& self, int64_t dim) : self_(self), dim_(dim), size_(self.size(dim)) {}
+  Values(const Tensor& self, int64_t dim) : self_(self), dim_(dim), size_(self.sym_size(dim)) {}
 
   // All but `skipped` at the beginning and `left` at the end.
   Tensor without(int64_t skipped, int64_t left) const {
@@ -45,7 +45,8 @@ class Values {
 
  private:
   const Tensor& self_;
-  int64_t dim_, size_;
+  const int64_t dim_;
+  const SymInt size_;
 };
 
 // At even distances. The factors that are integers leave integers what they are, as PyTorch's.

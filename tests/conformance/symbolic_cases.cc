@@ -89,19 +89,27 @@ class SymbolicCall {
   }
 
   Outcome check() {
-    const std::optional<std::string> verdict = recorded_verdict();
-    if (!verdict) return Outcome::skipped("not recorded in this way");
-    const bool torch_refuses = *verdict == "raised" || *verdict == "data dependent";
+    // Where PyTorch was not asked, it is to work all the same: but what PyTorch refuses with more
+    // symbols at hand, or without gradients, may be refused.
+    const std::optional<std::string> asked = verdict_of(way_);
+    if (asked == "no input") return Outcome::skipped("no such input");
+    const std::string verdict =
+        asked ? *asked : verdict_of(way_.backward ? kWays[0] : kWays[2]).value_or("not recorded");
+    const bool torch_refuses = verdict == "raised" || verdict == "data dependent";
     try {
       FakeTensorModeGuard active(mode_);
-      if (way_.backward) make_leaves();
+      if (way_.backward) {
+        make_leaves();
+        if (op_.schema().is_mutable()) write_to_copies();
+      }
       for (const IValue& result : op_.call(positional_, keyword_)) flatten(result);
       if (way_.backward) go_backward();
     } catch (const Error& error) {
-      if (torch_refuses) return Outcome::skipped("refused, as by PyTorch");
+      if (torch_refuses) return Outcome::skipped("refused, as by PyTorch", error.what());
+      if (way_.backward && !asked) return Outcome::skipped("no gradient, nor one of PyTorch");
       return Outcome::failed(str_cat("raised ", error.kind(), ": ", error.what(), guards_text()));
     }
-    if (std::optional<Outcome> pinned = pinned_size(*verdict)) return *pinned;
+    if (std::optional<Outcome> pinned = pinned_size(verdict)) return *pinned;
     for (const Json& binding : json_.at("bindings")) {
       if (Difference d = at(binding.at("sizes").get<Ints>(), binding.at("returns"))) {
         return Outcome::failed(str_cat("at ", binding.at("sizes").dump(), ": ", *d, guards_text()));
@@ -112,20 +120,19 @@ class SymbolicCall {
 
  private:
   // "kept", "works", ...; nullopt where PyTorch was not asked.
-  std::optional<std::string> recorded_verdict() const {
+  std::optional<std::string> verdict_of(const Way& way) const {
     const Json* torch = &json_.at("torch");
     const auto enter = [&](std::string_view name) {
       const auto found = torch->find(name);
       torch = found == torch->end() ? nullptr : &*found;
       return torch != nullptr;
     };
-    if (way_.unbacked == Unbacked::None) {
-      if (!enter(way_.backward ? "backward" : "symbolic")) return std::nullopt;
-    } else if (!enter("unbacked") || !enter(way_.recorded_as)) {
+    if (way.unbacked == Unbacked::None) {
+      if (!enter(way.backward ? "backward" : "symbolic")) return std::nullopt;
+    } else if (!enter("unbacked") || !enter(way.recorded_as)) {
       return std::nullopt;
     }
-    const std::string verdict = torch->at("verdict").get<std::string>();
-    return verdict == "no input" ? std::nullopt : std::optional(verdict);
+    return torch->at("verdict").get<std::string>();
   }
 
   std::optional<Outcome> pinned_size(const std::string& verdict) const {
@@ -152,6 +159,27 @@ class SymbolicCall {
       if (value.is_TensorList())
         for (const Tensor& t : value.to_tensor_list()) make_leaf(t);
     }
+  }
+
+  // What the operator writes to is no leaf, but a copy of one.
+  void write_to_copies() {
+    const OperatorHandle clone = op_named("aten::clone");
+    const auto copied = [&](const Tensor& t) {
+      return requires_grad(t) ? clone.call({t}, {})[0].to_tensor() : t;
+    };
+    const auto copy = [&](IValue& value) {
+      if (value.is_Tensor() && value.to_tensor().defined()) value = copied(value.to_tensor());
+      if (!value.is_TensorList()) return;
+      std::vector<Tensor> list;
+      for (const Tensor& t : value.to_tensor_list()) list.push_back(copied(t));
+      value = IValue(std::move(list));
+    };
+    const std::vector<Argument>& declared = op_.schema().arguments;
+    for (size_t i = 0; i < positional_.size(); ++i)
+      if (declared[i].is_write()) copy(positional_[i]);
+    for (auto& [name, value] : keyword_)
+      if (const auto i = op_.schema().find_argument(name); i && declared[*i].is_write())
+        copy(value);
   }
 
   // As from the sum of all results: a gradient of ones, expanded.
@@ -205,6 +233,12 @@ class SymbolicCall {
     const TensorSpec spec = read_tensor_spec(with_offset);
     if (way_.unbacked != Unbacked::None) return build_unbacked(spec, path);
     const Tensor real = empty_strided_on(DeviceType::CPU, spec.shape, spec.stride, spec.dtype);
+    // The one number that a fake run may know.
+    if (spec.shape.empty() && spec.dtype == DType::Int64) {
+      const int64_t number = json.contains("cycle") ? json["cycle"].at(0).get<int64_t>() : 1;
+      *real.data<int64_t>() = number;
+      numbers_.emplace_back(path + ".item()", number);
+    }
     const Tensor fake = mode_.from_tensor(
         real, {.source = path,
                .dims = std::vector<SymbolicDim>(spec.shape.size(), {.kind = DimDynamic::Dynamic})});
@@ -296,7 +330,7 @@ class SymbolicCall {
     for (size_t c = 0; c < classes.size(); ++c)
       for (const Json& place : json_.at("classes").at(c))
         of_class[{place.at(0).get<std::string>(), place.at(1).get<size_t>()}] = classes[c];
-    std::vector<std::pair<std::string, int64_t>> sources;
+    std::vector<std::pair<std::string, int64_t>> sources = numbers_;
     symbolic::SymbolValues values;
     const auto bind = [&](const SymInt& symbol, std::string source, int64_t value) {
       if (!symbol.is_symbolic()) return;
@@ -401,6 +435,7 @@ class SymbolicCall {
   const IntrusivePtr<ShapeEnv> env_;
   FakeTensorMode mode_;
   std::vector<Input> inputs_;
+  std::vector<std::pair<std::string, int64_t>> numbers_;  // of inputs without dimensions
   std::map<std::string, IValue> tensors_;
   std::vector<IValue> positional_;
   Place::Keywords keyword_;

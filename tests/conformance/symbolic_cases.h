@@ -26,8 +26,8 @@ std::vector<std::string> symbolic_way_names();
 // for which the case has another value (`varies`). At every binding the guards must hold, and
 // dtypes, size and stride expressions of the results must give what is recorded, and so must the
 // sizes of gradients; strides of dimensions of size 1, and of tensors without elements, mean
-// nothing. Skipped: what both refuse or pin, what was not recorded, operators and dtypes that do
-// not exist here.
+// nothing. So it is, too, in ways that were not recorded. Skipped: what both refuse or pin,
+// gradients that neither has, operators and dtypes that do not exist here.
 Outcome run_symbolic_case(const Json& json, const std::string& way,
                           const Dispatcher& dispatcher = default_dispatcher());
 

@@ -87,6 +87,16 @@ TEST_CASE("copies of views have the views' derivatives, and detach_copy has none
         return run("aten::split_copy.Tensor", {in[0], 2, 0});
       },
       {leaf({3})});
+  check(
+      [](const Tensors& in) {
+        return run("aten::narrow_copy", {in[0], 1, 1, 2});
+      },
+      {leaf({2, 4})});
+  check(
+      [](const Tensors& in) {
+        return run("aten::narrow_copy", {in[0], -1, -2, 2});
+      },
+      {leaf({2, 4})});
   check([](const Tensors& in) { return run("aten::lift_fresh_copy", {in[0]}); }, {leaf({3})});
   check([](const Tensors& in) { return run("aten::lift_fresh", {in[0]}); }, {leaf({3})});
   check([](const Tensors& in) { return run("aten::lift", {in[0]}); }, {leaf({3})});

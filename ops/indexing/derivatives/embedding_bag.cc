@@ -1,6 +1,7 @@
 // Derivatives of embedding_bag and of its gradients.
 
 #include "switchboard/autograd/derivatives.h"
+#include "switchboard/core/symbols/known.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/copying/copy.h"
@@ -110,10 +111,12 @@ std::array<Tensor, 2> sample_weights_gradients(const Tensor& grad0, const Tensor
                                                int64_t padding_idx,
                                                const std::array<bool, 2>& needs) {
   Tensor bags = offset2bag;
-  if (offset2bag.numel() == 0 && indices.numel() != 0) {
-    const Tensor end = new_full(offsets, {1}, indices.numel());
-    const Tensor sizes = sub(cat({narrow(offsets, 0, 1, offsets.size(0) - 1), end}, 0), offsets);
-    bags = repeat_interleave_Tensor(sizes, indices.numel());
+  const SymInt count = indices.sym_numel();
+  if (asked_or_false(offset2bag.sym_numel() == 0) && !asked_or_false(count == 0)) {
+    const Tensor end = new_full(offsets, {1}, count);
+    const Tensor sizes =
+        sub(cat({narrow(offsets, 0, 1, offsets.sym_size(0) - 1), end}, 0), offsets);
+    bags = repeat_interleave_Tensor(sizes, count);
   }
   const Samples samples(indices, bags, padding_idx);
   const Tensor factors = samples.without_padding(grad0);

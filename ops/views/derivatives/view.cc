@@ -1,7 +1,11 @@
 // Derivatives of views: the gradient is looked at the other way round.
 
+#include <algorithm>
+#include <optional>
+
 #include "switchboard/autograd/derivatives.h"
 #include "switchboard/autograd/view_nodes.h"
+#include "switchboard/core/symbols/known.h"
 #include "switchboard/ops/indexing/view_backward.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/views/views.h"
@@ -17,9 +21,19 @@ Tensor permute_gradient(const Tensor& grad, IntArrayRef dims) {
   return permute(grad, inverse);
 }
 
-// The sizes say which dimensions were dropped, as view() would make them anew.
-Tensor unsqueeze_gradient(const Tensor& grad, const InputMetadata& self) {
-  return view(grad, self.sizes);
+// With the dimensions that were dropped of those that might be, which is known of their sizes. Of
+// what is in them nothing is asked, as view() would.
+Tensor unsqueeze_gradient(const Tensor& grad, const InputMetadata& self,
+                          std::optional<IntArrayRef> dims = std::nullopt) {
+  const auto rank = static_cast<int64_t>(self.sizes.size());
+  Tensor result = grad;
+  for (int64_t d = 0; d < rank && result.dim() < rank; ++d) {
+    const bool may_be = !dims || std::ranges::any_of(*dims, [&](int64_t dim) {
+      return wrap_dim("squeeze", dim, rank) == d;
+    });
+    if (may_be && known(self.sizes[static_cast<size_t>(d)] == 1)) result = unsqueeze(result, d);
+  }
+  return result.dim() == rank ? result : view(grad, self.sizes);
 }
 
 // The operator itself does not ask how many elements there are.
@@ -58,8 +72,10 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, t, SB_GRAD(self, (grad), t(grad)));
 
   derive(m, squeeze, SB_GRAD(self, (grad, self_meta), unsqueeze_gradient(grad, self_meta)));
-  derive(m, squeeze_dim, SB_GRAD(self, (grad, self_meta), unsqueeze_gradient(grad, self_meta)));
-  derive(m, squeeze_dims, SB_GRAD(self, (grad, self_meta), unsqueeze_gradient(grad, self_meta)));
+  derive(m, squeeze_dim,
+         SB_GRAD(self, (grad, self_meta, dim), unsqueeze_gradient(grad, self_meta, {{dim}})));
+  derive(m, squeeze_dims,
+         SB_GRAD(self, (grad, self_meta, dim), unsqueeze_gradient(grad, self_meta, dim)));
   derive(m, unsqueeze, SB_GRAD(self, (grad, dim), squeeze_dim(grad, dim)));
 
   derive(m, expand, SB_GRAD(self, (grad), grad));
