@@ -68,6 +68,13 @@ IValue run_node(const Node& node, std::vector<IValue> arguments) {
   return {};
 }
 
+// The operator of a call, where its error does not say which it is.
+std::string unnamed_in(const Error& error, const Node& node) {
+  if (node.kind() != Node::Kind::Call) return "";
+  const std::string name = node.op().name().to_string();
+  return std::string_view(error.what()).find(name) == std::string_view::npos ? name + ": " : "";
+}
+
 }  // namespace
 
 IValue Graph::value_of(const GraphArg& argument, const std::vector<IValue>& values) {
@@ -140,7 +147,8 @@ std::vector<IValue> Graph::run_values(std::vector<IValue> inputs) const {
     try {
       values[i] = run_node(node, std::move(arguments));
     } catch (const Error& error) {
-      rethrow_with_context(error, str_cat("graph: node '", node.name_, "': "));
+      rethrow_with_context(error,
+                           str_cat("graph: node '", node.name_, "': ", unnamed_in(error, node)));
     }
     if (last_use[i] == i) values[i] = IValue();
   }

@@ -176,13 +176,13 @@ TEST_CASE("inputs are checked before anything runs") {
   CHECK(value(g.run_values({t, "anything"})[0].to_tensor()) == 2);
 }
 
-TEST_CASE("an error of an operator names the node and keeps its kind") {
+TEST_CASE("an error of an operator names the node and the operator, and keeps its kind") {
   World w;
   Graph g;
   Node* f = g.call(w.op("g::fail"), {g.placeholder("x")});
   g.output({f});
   CHECK_THROWS_AS(g.run({number(0)}), ValueError);
-  CHECK_THROWS_WITH(g.run({number(0)}), "graph: node 'fail': no such value");
+  CHECK_THROWS_WITH(g.run({number(0)}), "graph: node 'fail': g::fail: no such value");
 }
 
 TEST_CASE("a builder's arguments are checked against the schema") {

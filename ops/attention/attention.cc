@@ -209,10 +209,13 @@ void define_overrideable_attention() {
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, scaled_dot_product_attention).composed(sdpa);
-  define(m, _scaled_dot_product_attention).composed(attention_with_weights);
-  define(m, _scaled_dot_product_attention_forward).composed(attention_with_weights);
-  define(m, _scaled_dot_product_attention_math).composed(attention_math);
+  define(m, scaled_dot_product_attention, Tag::nondeterministic_seeded).composed(sdpa);
+  define(m, _scaled_dot_product_attention, Tag::nondeterministic_seeded)
+      .composed(attention_with_weights);
+  define(m, _scaled_dot_product_attention_forward, Tag::nondeterministic_seeded)
+      .composed(attention_with_weights);
+  define(m, _scaled_dot_product_attention_math, Tag::nondeterministic_seeded)
+      .composed(attention_math);
   define_overrideable_attention();
 }
 

@@ -183,6 +183,8 @@ Tensor pow_Scalar_out_form(const Scalar& self, const Tensor& exponent, const Ten
     copy_result_to_out("pow", pow_Scalar_body(result, number, exponent), out);
     return out;
   }
+  SB_CHECK_NOT_IMPLEMENTED(!self.is_bool() || exponent.dtype() != DType::Bool,
+                           "pow: not implemented for bool");
   if (any_symbolic(exponent, out))
     resize_symbolic_output(out, exponent.sym_sizes());
   else

@@ -9,6 +9,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/custom_ops/opcheck/compare.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
 
 namespace sb::composition {
 namespace {
@@ -42,7 +43,9 @@ std::string difference_of(const std::string& name, const Tensor& a, const Tensor
         return str_cat(name, " has strides ", list_text(b.strides()), ", not ",
                        list_text(a.strides()));
   if (c.metadata_only) return "";
-  if (std::string text = internal::differing_element(a, b, closeness(a.dtype(), c.gradients));
+  // Numbers are compared in a larger dtype, where what is lazily negated would be another number.
+  if (std::string text = internal::differing_element(resolve_neg(a), resolve_neg(b),
+                                                     closeness(a.dtype(), c.gradients));
       !text.empty())
     return str_cat(name, ", ", text);
   return "";

@@ -133,6 +133,16 @@ bool Judge::is_pure() {
   return difference({"", "", {}, fresh.inputs}, {"", "", {}, run.inputs}, {}).empty();
 }
 
+bool Judge::leaves_histories() const {
+  const Tensors inputs = copy_recorded(make_inputs(), inputs_).copies.inputs;
+  std::vector<Edge> before;
+  for (const Tensor& t : inputs) before.push_back(gradient_edge(t));
+  (void)run(f_, inputs);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!(gradient_edge(inputs[i]) == before[i])) return false;
+  return true;
+}
+
 bool Judge::has_differentiable_input() const {
   return std::any_of(inputs_.memories.begin(), inputs_.memories.end(),
                      [](const auto& m) { return is_differentiable(m.dtype); });
@@ -144,7 +154,8 @@ Verdict Judge::judge(const LayerStack& stack) {
   const bool pure_only =
       std::any_of(stack.begin(), stack.end(), [](const Layer* layer) { return layer->pure_only; });
   const bool not_graded = !options_.recorded || !has_differentiable_input();
-  if ((graded_stack && not_graded) || (pure_only && !is_pure())) {
+  if ((graded_stack && not_graded) ||
+      (pure_only && !(is_pure() && (not_graded || leaves_histories())))) {
     verdict.kind = Verdict::Kind::DoesNotApply;
     return verdict;
   }

@@ -52,6 +52,9 @@ class Judge {
   bool is_determined();
   // Whether it writes to its inputs, or gives them or views of them or of one another.
   bool is_pure();
+  // Whether its inputs have the histories in the end that they began with: detach_ is a write that
+  // autograd alone sees.
+  bool leaves_histories() const;
   bool has_differentiable_input() const;
 
  private:

@@ -110,6 +110,12 @@ class FunctionalCall {
     for (const IValue& argument : arguments)
       argument.for_each_tensor([&](const Tensor& t) { given.push_back(t); });
     shared_.push_back(effects.shared);
+    // One that is given twice is one, whichever of both a function gives.
+    for (FunctionEffects::Shared& shared : shared_.back()) {
+      const auto is_it = [&](const Tensor& t) { return t.is_same(operands_[shared.argument]); };
+      shared.argument =
+          static_cast<size_t>(std::ranges::find_if(operands_, is_it) - operands_.begin());
+    }
     captured_.push_back(effects.captured);
     // The copies of one function must not be views of what another one, or the program, has.
     for (size_t r = 0; r < std::min(results->size(), first_copied_); ++r) {

@@ -38,9 +38,9 @@ bool share_memory(const Tensor& a, const Tensor& b) {
 
 Tensor own_copy(const Tensor& t) {
   if (t.is_symbolic()) return clone(t);
-  const Extent extent(t);
-  const Tensor memory = as_strided(t, {extent.end - extent.begin}, {1}, extent.begin);
-  return as_strided(clone(memory), t.sizes(), t.strides(), 0);
+  const auto numel = static_cast<int64_t>(t.storage()->nbytes() / t.itemsize());
+  return as_strided(clone(as_strided(t, {numel}, {1}, 0)), t.sizes(), t.strides(),
+                    t.storage_offset());
 }
 
 namespace {
@@ -68,6 +68,7 @@ std::vector<Tensor> copies_to_trace(const std::vector<Tensor>& inputs) {
       }
       for (size_t other = i + 1; other < inputs.size(); ++other) {
         if (inputs[other].is_symbolic() || !share_memory(inputs[other], t)) continue;
+        if (inputs[other].numel() == 0) continue;  // wherever it begins, even behind the memory
         extent.begin = std::min(extent.begin, Extent(inputs[other]).begin);
         extent.end = std::max(extent.end, Extent(inputs[other]).end);
       }

@@ -44,8 +44,9 @@ class WritingCall {
     // An effect is the operator's own, and comes about once: no other form, and no rehearsal.
     // Nor does one see what an operator writes in the end while it goes on to read or write it.
     const bool has_effect = has_ordered_effect(op_);
-    const std::optional<FunctionalForm> form =
+    std::optional<FunctionalForm> form =
         has_effect || writes_meet() ? std::nullopt : find_functional_form(op_);
+    if (form && loses_history(*form)) form = std::nullopt;
     const bool is_view = form && form->op.schema().is_view();
     std::vector<IValue> others;
     if (!form && (has_effect || !op_.entry().has_tag(Tag::inplace_view))) {
@@ -170,6 +171,11 @@ class WritingCall {
       const BelowFunctionalization below(context_.owner());
       return clone(now);
     });
+  }
+  // Whether autograd records the operator and not its form: what a comparison writes hangs on what
+  // is compared, with a gradient of zeros, and the result of one is a bool, which has none.
+  bool loses_history(const FunctionalForm& form) const {
+    return passes_by_autograd(form.op) && !passes_by_autograd(op_) && records_gradients();
   }
   bool records_gradients() const {
     if (!records_values() || !grad_hooks->is_grad_enabled()) return false;

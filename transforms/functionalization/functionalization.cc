@@ -218,23 +218,31 @@ bool looks_at_memory(const ViewStep& step, const Tensor& value) {
 
 }  // namespace
 
+namespace {
+
+bool have_one_form(const FunctionalTensorImpl& viewed, const Tensor& value) {
+  return viewed.dtype() == value.dtype() && viewed.sizes() == value.sizes() &&
+         viewed.strides() == value.strides() && viewed.storage_offset() == value.storage_offset() &&
+         viewed.last_value().key_set() == value.key_set();
+}
+
+}  // namespace
+
 ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const Tensor& value) {
   if (looks_at_memory(step, value)) {
     return {viewed.chain_of(value.sizes(), value.strides(), value.storage_offset()),
             viewed.lineage()};
   }
-  if (step.op == detach.handle()) {
-    BelowFunctionalization below(viewed.owner());
-    return {viewed.chain(), viewed.functional_storage()->add_lineage()};
-  }
+  // Autograd does not see writes to views that are not differentiable, and views of the same form
+  // are what was viewed, with a history of their own.
+  const bool apart = step.op == detach.handle() || passes_by_autograd(step.op);
+  const auto add_lineage = [&] {
+    const BelowFunctionalization below(viewed.owner());
+    return viewed.functional_storage()->add_lineage();
+  };
   ViewChain chain = viewed.chain();
-  chain.push_back(std::move(step));
-  // Autograd does not see writes to views that are not differentiable.
-  if (passes_by_autograd(chain.back().op)) {
-    BelowFunctionalization below(viewed.owner());
-    return {std::move(chain), viewed.functional_storage()->add_lineage()};
-  }
-  return {std::move(chain), viewed.lineage()};
+  if (!apart || !have_one_form(viewed, value)) chain.push_back(std::move(step));
+  return {std::move(chain), apart ? add_lineage() : viewed.lineage()};
 }
 
 namespace {
@@ -413,18 +421,23 @@ void note_effects(const std::vector<Tensor>& given, const std::vector<IValue>& r
   for (size_t r = 0; r < results.size(); ++r) {
     results[r].for_each_tensor([&](const Tensor& t) {
       const FunctionalTensorImpl* const impl = functional_impl(t);
-      for (size_t i = 0; impl && i < given.size(); ++i) {
-        if (impl->functional_storage() != functional_impl(given[i])->functional_storage()) continue;
-        effects->shared.push_back({r,
-                                   i,
-                                   t.is_same(given[i]),
-                                   t.dtype(),
-                                   {t.sizes().begin(), t.sizes().end()},
-                                   {t.strides().begin(), t.strides().end()},
-                                   t.storage_offset(),
-                                   t.key_set()});
-        break;
+      if (!impl) return;
+      auto of = std::ranges::find_if(given, [&](const Tensor& g) { return t.is_same(g); });
+      const bool same = of != given.end();
+      if (!same) {
+        of = std::ranges::find_if(given, [&](const Tensor& g) {
+          return impl->functional_storage() == functional_impl(g)->functional_storage();
+        });
       }
+      if (of == given.end()) return;
+      effects->shared.push_back({r,
+                                 static_cast<size_t>(of - given.begin()),
+                                 same,
+                                 t.dtype(),
+                                 {t.sizes().begin(), t.sizes().end()},
+                                 {t.strides().begin(), t.strides().end()},
+                                 t.storage_offset(),
+                                 t.key_set()});
     });
   }
 }

@@ -78,8 +78,9 @@ const FunctionalizeRoutes& functionalize_routes();
 
 namespace internal {
 
-// The general rule. Below it no operator mutates anything, but for one whose
-// functional form does not exist: that works on a clone. If it throws, no tensor has changed. Each
+// The general rule. Below it no operator mutates anything, but for one whose functional form does
+// not exist, or has no derivative where a gradient needs the operator's: that works on a clone. If
+// it throws, no tensor has changed. Each
 // call with an ordered effect (dispatch/modes/effects.h) is one call of that operator below.
 //
 // Throws what the operator itself would, and NotImplementedError, naming the operator, for what has

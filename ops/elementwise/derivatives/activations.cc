@@ -3,6 +3,7 @@
 #include "switchboard/ops/elementwise/activations.h"
 
 #include "switchboard/autograd/derivatives.h"
+#include "switchboard/core/error.h"
 #include "switchboard/ops/elementwise/activation_gradients.h"
 
 namespace sb {
@@ -20,6 +21,19 @@ void derive_both(LibraryHere m, const Op<Tag>& op, F, G) {
       m.library, Op<Inplace>(), m.where);
 }
 
+// PyTorch gives wrong numbers for a negative scale or input_scale.
+Tensor elu_gradient_by_result(const Tensor& grad, const Scalar& alpha, const Scalar& scale,
+                              const Scalar& input_scale, const Tensor& result) {
+  for (const Scalar& factor : {scale, input_scale}) {
+    SB_CHECK_NOT_IMPLEMENTED(
+        factor.to<double>() >= 0,
+        "aten::elu_ backward: expected a scale and an input_scale that are not "
+        "negative, or the result does not tell where self was, got ",
+        factor.to<double>(), "; call elu");
+  }
+  return elu_backward(grad, alpha, scale, input_scale, true, result);
+}
+
 SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, gelu, SB_GRAD(self, (grad, self, approximate), gelu_backward(grad, self, approximate)));
   derive(m, silu, SB_GRAD(self, (grad, self), silu_backward(grad, self)));
@@ -31,7 +45,7 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
               SB_GRAD(self, (grad, self, alpha, scale, input_scale),
                       elu_backward(grad, alpha, scale, input_scale, false, self)),
               SB_GRAD(self, (grad, result, alpha, scale, input_scale),
-                      elu_backward(grad, alpha, scale, input_scale, true, result)));
+                      elu_gradient_by_result(grad, alpha, scale, input_scale, result)));
   derive_both(m, celu,
               SB_GRAD(self, (grad, self, alpha),
                       elu_backward(grad, alpha, 1.0, inverse(alpha), false, self)),

@@ -66,6 +66,14 @@ double lowest(DType dtype) {
 Tensor logcumsumexp_gradient(const Tensor& grad, const Tensor& self, const Tensor& result,
                              int64_t dim) {
   if (grad.dim() == 0) return grad;  // infinite numbers have theirs, too
+  if (is_complex(grad.dtype())) {
+    // Complex numbers have logarithms whatever their sign; for 0 stands what is near, which has a
+    // derivative.
+    const Tensor logs = log(conj(add(grad, mul_Scalar(eq_Scalar(grad, 0), 1e-30))));
+    const Tensor sums =
+        from_the_end(sub(logs, result), dim, [&](const Tensor& x) { return logcumsumexp(x, dim); });
+    return conj(exp(add(sums, self)));
+  }
   const double none = lowest(grad.dtype());
   const auto part = [&](const Tensor& g) {
     const Tensor is_positive = gt_Scalar(g, 0);

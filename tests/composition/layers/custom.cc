@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include "switchboard/autograd/backward.h"
@@ -20,14 +21,21 @@ std::vector<IValue> derive_current(FunctionContext& ctx, const Tensors& grads) {
   const bool create_graph = is_grad_enabled();
   const GradModeGuard on(true);
   Tensors inputs, leaves, outputs, output_grads;
-  for (const Tensor& saved : ctx.saved_tensors()) {
-    Tensor input = saved;
-    if (is_differentiable(saved.dtype())) {
+  const Tensors saved = ctx.saved_tensors();
+  std::vector<bool> is_leaf;
+  for (const Tensor& given : saved) {
+    // A tensor that comes twice is one tensor for the program: its gradient is that of the first.
+    const auto first =
+        std::ranges::find_if(saved, [&](const Tensor& t) { return t.is_same(given); });
+    const auto index = static_cast<size_t>(first - saved.begin());
+    is_leaf.push_back(index == inputs.size() && is_differentiable(given.dtype()));
+    Tensor input = index == inputs.size() ? given : inputs[index];
+    if (is_leaf.back()) {
       if (!requires_grad(input)) {
         input = detach(input);
         set_requires_grad(input);
       } else {
-        input = alias(input);  // the same tensor may come twice
+        input = alias(input);  // another input may have been computed from it
       }
       leaves.push_back(input);
     }
@@ -45,8 +53,7 @@ std::vector<IValue> derive_current(FunctionContext& ctx, const Tensors& grads) {
         grad(outputs, leaves, output_grads, {.create_graph = create_graph, .allow_unused = true});
   Tensors all;
   size_t leaf = 0;
-  for (const Tensor& input : inputs)
-    all.push_back(is_differentiable(input.dtype()) ? found[leaf++] : Tensor());
+  for (const bool has : is_leaf) all.push_back(has ? found[leaf++] : Tensor());
   return {IValue(std::move(all))};
 }
 

@@ -1,5 +1,6 @@
 #include "switchboard/transforms/control_flow/derivatives/backward_scan.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "switchboard/ops/arithmetic/operators.h"
@@ -7,6 +8,8 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/control_flow/scan.h"
+#include "switchboard/transforms/control_flow/switch.h"
+#include "switchboard/transforms/control_flow/tensor_callable.h"
 
 namespace sb::control_flow {
 namespace {
@@ -29,29 +32,22 @@ void join(const Tensors& others, const std::vector<bool>& there, const std::vect
     if (there[which[i]]) (*grads)[i] = (*grads)[i] + others[next++];
 }
 
-std::vector<bool> there(const Tensors& tensors, size_t size) {
-  std::vector<bool> flags(size);
+using Flags = std::vector<bool>;
+
+Flags there(const Tensors& tensors, size_t size) {
+  Flags flags(size);
   for (size_t i = 0; i < tensors.size(); ++i) flags[i] = tensors[i].defined();
   return flags;
 }
 
-// Which carried tensors of those that may have a gradient come to have one: of their own, or of
-// what is computed from them in this run or a later one.
-std::vector<bool> reached(const DerivedFunction& function, const std::vector<bool>& may,
-                          std::vector<bool> came) {
-  const size_t num_carried = may.size();
-  for (bool more = true; more;) {
-    more = false;
-    for (size_t result = 0; result < came.size(); ++result) {
-      if (!came[result]) continue;
-      const std::vector<bool> from = function.inputs_of(result);
-      for (size_t i = 0; i < num_carried; ++i)
-        if (may[i] && from[i] && !came[i]) more = came[i] = true;
-    }
-  }
-  came.resize(num_carried);
-  for (size_t i = 0; i < num_carried; ++i) came[i] = came[i] && may[i];
-  return came;
+// Of as many flags as `a` has.
+Flags either(Flags a, const Flags& b) {
+  for (size_t i = 0; i < a.size(); ++i) a[i] = a[i] || b[i];
+  return a;
+}
+Flags both(Flags a, const Flags& b) {
+  for (size_t i = 0; i < a.size(); ++i) a[i] = a[i] && b[i];
+  return a;
 }
 
 }  // namespace
@@ -83,26 +79,89 @@ GradientFlow::GradientFlow(const DerivedFunction& function, size_t num_carried,
 }
 
 BackwardStep::BackwardStep(DerivedFunction* of, const std::vector<bool>& has, size_t num_slices,
-                           const std::vector<bool>& wanted, const std::vector<bool>& came)
-    : carried(places(reached(*of, has, came))) {
-  std::vector<size_t> results = carried, inputs = carried;
-  for (size_t i = has.size(); i < came.size(); ++i)
-    if (came[i]) results.push_back(i);
+                           const std::vector<bool>& wanted, const GradientsOfRuns& gradients) {
+  const Flags next = there(gradients.next, has.size()), rows = there(gradients.rows, has.size());
+  const std::vector<size_t> stacked = places(there(gradients.stacked, gradients.stacked.size()));
+  const auto results_of = [&](const Flags& came) {
+    std::vector<size_t> results = places(came);
+    for (const size_t i : stacked) results.push_back(has.size() + i);
+    return results;
+  };
+  // What comes to the results of each run, from the last one back.
+  std::vector<Flags> states;
+  Flags given(has.size()), came = both(either(there(gradients.last, has.size()), next), has);
+  for (;;) {
+    again = static_cast<size_t>(std::ranges::find(states, came) - states.begin());
+    given = either(given, came);
+    if (again < states.size()) break;
+    states.push_back(came);
+    Flags back = rows;
+    for (const size_t result : results_of(came)) back = either(back, of->inputs_of(result));
+    given = either(given, both(back, has));
+    came = both(either(back, next), has);
+  }
+  carried = places(given);
+
+  std::vector<size_t> inputs = carried;
   for (const size_t i : places(wanted)) inputs.push_back(has.size() + i);
-  DerivedFunction::Gradient gradient = of->differentiate(results, inputs);
-  std::vector<bool> kept(inputs.size(), true);
+  std::vector<DerivedFunction::Gradient> of_states;
+  std::vector<bool> kept(inputs.size());
+  std::fill_n(kept.begin(), carried.size(), true);
+  for (const Flags& state : states) {
+    of_states.push_back(of->differentiate(results_of(state), inputs));
+    for (size_t i = 0; i < inputs.size(); ++i)
+      kept[i] = kept[i] || of_states.back().of_inputs[i].defined();
+  }
   for (size_t i = carried.size(); i < inputs.size(); ++i) {
-    const size_t which = inputs[i] - has.size();
-    kept[i] = gradient.of_inputs[i].defined();
     if (!kept[i]) continue;
+    const size_t which = inputs[i] - has.size();
     if (which < num_slices)
       slices.push_back(which);
     else
       fixed.push_back(which - num_slices);
   }
-  function = std::make_shared<const FunctionArgument>("higher_order::scan", "combine_fn",
-                                                      of->function_of(std::move(gradient), kept));
+  for (size_t state = 0; state < states.size(); ++state) {
+    std::vector<bool> come;
+    for (const size_t i : carried) come.push_back(states[state][i]);
+    const FunctionArgument function("higher_order::scan", "combine_fn",
+                                    of->function_of(std::move(of_states[state]), kept));
+    functions.push_back(tensor_callable(
+        "higher_order::scan: combine_fn",
+        [function, come, num_stacked = stacked.size()](const Tensors& in) {
+          const auto grads = in.end() - static_cast<std::ptrdiff_t>(come.size() + num_stacked);
+          Tensors taken(in.begin(), grads);
+          for (size_t i = 0; i < come.size(); ++i)
+            if (come[i]) taken.push_back(grads[static_cast<std::ptrdiff_t>(i)]);
+          taken.insert(taken.end(), in.end() - static_cast<std::ptrdiff_t>(num_stacked), in.end());
+          return function(taken);
+        }));
+  }
 }
+
+namespace {
+
+// The step in this state, a number in a tensor; gives the next state behind its results.
+Tensors call_step(const BackwardStep& step, const Tensor& state, Tensors given) {
+  const auto in_state = [&](size_t i) {
+    return FunctionArgument("higher_order::scan", "combine_fn", step.functions[i]);
+  };
+  if (step.functions.size() == 1) return in_state(0)(given);
+  std::vector<IValue> branches;
+  for (size_t i = 0; i < step.functions.size(); ++i) {
+    const size_t next = i + 1 < step.functions.size() ? i + 1 : step.again;
+    const auto change = static_cast<int64_t>(next) - static_cast<int64_t>(i);
+    branches.push_back(tensor_callable("higher_order::switch: branch",
+                                       [function = in_state(i), change](const Tensors& in) {
+                                         Tensors results = function({in.begin(), in.end() - 1});
+                                         results.push_back(in.back() + change);
+                                         return results;
+                                       }));
+  }
+  given.push_back(state);
+  return call_switch(state, std::move(branches), std::move(given));
+}
+
+}  // namespace
 
 GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
                                     const GradientsOfRuns& gradients) {
@@ -111,6 +170,8 @@ GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
   for (const size_t i : step.carried)
     init.push_back(first_gradient(gradients.last[i], select(runs.carried[i], 0, 0)));
   for (const size_t i : step.fixed) init.push_back(first_gradient(Tensor(), runs.fixed[i]));
+  const bool has_states = step.functions.size() > 1;
+  if (has_states) init.push_back(new_zeros(runs.carried[0], {}, DType::Int64));
   const Tensors stacked = dense_of(gradients.stacked), next = dense_of(gradients.next),
                 rows = dense_of(gradients.rows);
   Tensors xs = runs.carried;
@@ -128,18 +189,20 @@ GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
     };
     Tensors grads = take(step.carried.size());
     const Tensors sums = take(step.fixed.size());
+    const Tensor state = has_states ? take(1)[0] : Tensor();
     Tensors given = take(num_carried + num_slices);
     const Tensors of_stacked = take(num_stacked), of_next = take(num_next), of_row = take(num_rows);
     append(&given, take(num_fixed));
     join(of_next, is_next, step.carried, &grads);
     append(&given, grads);
     append(&given, of_stacked);
-    const Tensors computed = (*step.function)(given);
+    const Tensors computed = call_step(step, state, std::move(given));
     at = computed.begin();
     Tensors combined = take(step.carried.size());
     const Tensors slices = take(step.slices.size());
     join(of_row, is_row, step.carried, &combined);
     for (const Tensor& sum : sums) combined.push_back(sum + *at++);
+    if (has_states) combined.push_back(computed.back());
     append(&combined, slices);
     return combined;
   };
@@ -154,6 +217,7 @@ GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
   GradientsOfInputs found;
   found.carried = spread_next(step.carried, num_carried);
   found.fixed = spread_next(step.fixed, runs.fixed.size());
+  if (has_states) ++at;
   found.slices = spread_next(step.slices, num_slices);
   return found;
 }

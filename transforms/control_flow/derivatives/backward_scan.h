@@ -22,31 +22,6 @@ struct GradientFlow {
   std::vector<bool> results;
 };
 
-// One step back through a function
-//
-//   (carried..., slices..., fixed...) -> (next carried..., stacked...)
-//
-// A gradient is carried back for each carried tensor that has one; slices have one each, and what
-// is fixed the sum.
-struct BackwardStep {
-  // `has` says which carried tensors may have one. `wanted` has an element for each of the slices
-  // and then for each of the fixed tensors. `came` says, of each result of the function, whether a
-  // gradient has come from outside, in any run: those that none reaches have none, as where the
-  // runs are derived one by one. Zeros in their place could become NaN.
-  BackwardStep(DerivedFunction* of, const std::vector<bool>& has, size_t num_slices,
-               const std::vector<bool>& wanted, const std::vector<bool>& came);
-
-  // Those of which it gives gradients, in the order in which it gives them.
-  std::vector<size_t> carried, slices, fixed;
-  // Of (carried..., slices..., fixed..., gradients of next carried..., of stacked...).
-  std::shared_ptr<const FunctionArgument> function;
-};
-
-// What a function was given when it ran again and again: one row for each run, and what is fixed.
-struct Runs {
-  Tensors carried, slices, fixed;
-};
-
 // Gradients of what came of the runs, for each carried tensor or stacked result; undefined ones
 // too.
 struct GradientsOfRuns {
@@ -54,6 +29,37 @@ struct GradientsOfRuns {
   Tensors next;     // of what each run gave to be carried on: one row for each
   Tensors rows;     // of what was carried to each: the same
   Tensors stacked;  // of what else each gave: the same
+};
+
+// One step back through a function
+//
+//   (carried..., slices..., fixed...) -> (next carried..., stacked...)
+//
+// A gradient is carried back for each carried tensor that has one; slices have one each, and what
+// is fixed the sum.
+//
+// A gradient that does not come to a run is not zeros there, as where the runs are derived one by
+// one: zeros times an infinite derivative are NaN. Which ones come may differ from run to run, as
+// the last one gets those of the results and hands on others. So there are states, each with a
+// function of its own, that runs go through: in the end one of them again and again, or several in
+// turn.
+struct BackwardStep {
+  // `has` says which carried tensors may have one. `wanted` has an element for each of the slices
+  // and then for each of the fixed tensors.
+  BackwardStep(DerivedFunction* of, const std::vector<bool>& has, size_t num_slices,
+               const std::vector<bool>& wanted, const GradientsOfRuns& gradients);
+
+  // Those of which it gives gradients, in the order in which it gives them: zeros where none comes.
+  std::vector<size_t> carried, slices, fixed;
+  // By state: of (carried..., slices..., fixed..., gradients of next carried..., of stacked...).
+  std::vector<IValue> functions;
+  // The state behind the last one.
+  size_t again;
+};
+
+// What a function was given when it ran again and again: one row for each run, and what is fixed.
+struct Runs {
+  Tensors carried, slices, fixed;
 };
 
 // Of what the runs were given. Undefined where the step gives none.

@@ -235,8 +235,10 @@ void DerivedFunction::check_recorded() {
 }
 
 void DerivedFunction::refuse_as_strided() {
-  const std::string found = find_operator(
-      trace_.graph(), [](const Node& call) { return call.op() == as_strided.handle(); });
+  const std::string found = find_operator(trace_.graph(), [](const Node& call) {
+    return call.op() == as_strided.handle() || call.op().name().name == "aten::as_strided_copy" ||
+           call.op().name().name == "aten::_reshape_alias_copy";
+  });
   SB_CHECK_NOT_IMPLEMENTED(found.empty(), name_, ": ", found,
                            " looks at memory, which a gradient has no more as it was; use views "
                            "that go by sizes");

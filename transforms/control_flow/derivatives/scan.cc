@@ -64,12 +64,8 @@ void derive_scan(const DerivedCallSite& site, Stack* stack) {
     gradients.last.assign(grads.begin(), at(grads, num_carried));
     gradients.stacked.assign(at(grads, num_carried), at(grads, num_returned));
     gradients.rows.assign(at(grads, num_returned), grads.end());
-    std::vector<bool> came;
-    for (size_t i = 0; i < num_carried; ++i)
-      came.push_back(gradients.last[i].defined() || gradients.rows[i].defined());
-    for (const Tensor& grad : gradients.stacked) came.push_back(grad.defined());
     const BackwardStep step(function.get(), has, num_xs, {at(wanted, num_carried), wanted.end()},
-                            came);
+                            gradients);
     const GradientsOfInputs found = run_backward_scan(step, runs, gradients);
     Tensors all = found.carried;
     all.insert(all.end(), found.slices.begin(), found.slices.end());

@@ -133,17 +133,19 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
     const auto gradients_in = [=](const Tensors& in) {
       return spread({at(in, num_carried + num_fixed), in.end()}, given, 2 * num_carried);
     };
-    std::vector<bool> came;
-    for (size_t i = 0; i < num_carried; ++i)
-      came.push_back(grads[i].defined() || grads[num_carried + i].defined());
-    const BackwardStep step(function.get(), has, 0, {at(wanted, num_carried), wanted.end()}, came);
-    const auto back = [=](const Tensors& in) {
-      const Tensors of_results = gradients_in(in);
+    const auto of_runs = [=](const Tensors& of_results) {
       const Tensors none(num_carried), first(at(of_results, 0), at(of_results, num_carried));
-      const GradientsOfRuns gradients{last_row ? first : none,
-                                      last_row ? none : first,
-                                      {at(of_results, num_carried), of_results.end()},
-                                      {}};
+      return GradientsOfRuns{last_row ? first : none,
+                             last_row ? none : first,
+                             {at(of_results, num_carried), of_results.end()},
+                             {}};
+    };
+    Tensors all_grads(grads.begin(), grads.end());
+    all_grads.resize(2 * num_carried);
+    const BackwardStep step(function.get(), has, 0, {at(wanted, num_carried), wanted.end()},
+                            of_runs(all_grads));
+    const auto back = [=](const Tensors& in) {
+      const GradientsOfRuns gradients = of_runs(gradients_in(in));
       const GradientsOfInputs found =
           run_backward_scan(step,
                             {{in.begin(), at(in, num_carried)},
