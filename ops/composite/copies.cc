@@ -30,14 +30,13 @@ std::pair<size_t, Int> narrowed(const Tensor& self, int64_t dim, const Int& star
   SB_CHECK(dim < self.dim(), op, ": dimension ", dim, " is out of range for ", self.describe());
   dim = wrap_dim(op, dim, self.dim());
   const Int& size = sizes_of<Int>(self)[static_cast<size_t>(dim)];
-  SB_CHECK_INDEX(start >= -size, op, ": start ", size_text(start), " is out of range at dimension ",
-                 dim, " of ", self.describe());
+  SB_CHECK_INDEX(sym_and(start >= -size, start <= size), op, ": start ", size_text(start),
+                 " is out of range at dimension ", dim, " of ", self.describe());
   const Int from = from_front(start, size);
   const auto check = [&](const auto& truth) {
     SB_CHECK(truth, op, ": start ", size_text(from), " and length ", size_text(length),
              " leave dimension ", dim, " of ", self.describe());
   };
-  check(from <= size);
   check(length >= 0);
   check(length <= size - from);
   return {static_cast<size_t>(dim), from};

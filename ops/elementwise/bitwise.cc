@@ -44,17 +44,17 @@ constexpr LoopTable not_loops() {
 SB_ELEMENTWISE(bitwise_not_arithmetic, "bitwise_not", kUnaryFlags, not_loops());
 
 namespace {
-// The number of bits to shift an integer of type T by.
+// Whether a shift by so many bits leaves any of an integer of type T: by fewer than none, none do.
 template <class T>
-constexpr T shift_count(T y) {
-  return y & (sizeof(T) == 8 ? 63 : 31);
+constexpr bool leaves_bits(T y) {
+  return y >= T(0) && y < static_cast<T>(8 * sizeof(T));
 }
 
 constexpr LoopTable left_shift_loops() {
   LoopTable table{};
   set_size_loops<2>(&table, IntegerTypes(), [](auto x, auto y) {
     using Wide = std::conditional_t<sizeof(x) == 8, uint64_t, uint32_t>;
-    return Wide(x) << shift_count(y);
+    return leaves_bits(y) ? Wide(x) << y : Wide(0);
   });
   return table;
 }
@@ -62,8 +62,13 @@ constexpr LoopTable left_shift_loops() {
 SB_ELEMENTWISE(bitwise_left_shift_arithmetic, "bitwise_left_shift", kBinaryFlags,
                left_shift_loops());
 SB_ELEMENTWISE(bitwise_right_shift_arithmetic, "bitwise_right_shift", kBinaryFlags,
-               element_loops<2>([](auto x, auto y) { return x >> shift_count(y); },
-                                IntegerTypes()));
+               element_loops<2>(
+                   [](auto x, auto y) {
+                     // The sign goes on for ever.
+                     using T = decltype(x);
+                     return static_cast<T>(leaves_bits(y) ? x >> y : x < T(0) ? -1 : 0);
+                   },
+                   IntegerTypes()));
 
 namespace {
 // The absolute value, which wraps for no integer.

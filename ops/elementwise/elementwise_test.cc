@@ -38,8 +38,39 @@ TEST_CASE("integers wrap in powers, products and shifts") {
   const Tensor big = tensor_of({1}, {32767}, DType::Int16);
   CHECK(holds(addcmul(big, big, big, 2), {-32767}));
   CHECK(holds(bitwise_left_shift(tensor_of({2}, {1, 1}, DType::Int32),
-                                 tensor_of({2}, {33, -1}, DType::Int32)),
-              {2, -2147483648.0}));
+                                 tensor_of({2}, {31, 4}, DType::Int32)),
+              {-2147483648.0, 16}));
+}
+
+TEST_CASE("a shift by more bits than there are, or fewer than none, leaves the sign alone") {
+  for (const double bits : {32, 33, -1}) {
+    const Tensor x = tensor_of({2}, {5, -5}, DType::Int32), y = tensor_of({}, {bits}, DType::Int32);
+    CHECK(holds(bitwise_left_shift(x, y), {0, 0}));
+    CHECK(holds(bitwise_right_shift(x, y), {0, -1}));
+  }
+}
+
+TEST_CASE("bools have powers of bools, and no others") {
+  const Tensor x = tensor_of({2}, {0, 1}, DType::Bool);
+  CHECK(holds(pow_Tensor_Scalar(x, true), {0, 1}));
+  CHECK(holds(pow_Tensor_Scalar(x, false), {1, 1}));
+  CHECK(pow_Tensor_Scalar(x, true).dtype() == DType::Bool);
+  CHECK_THROWS_AS(pow(x, x), NotImplementedError);
+}
+
+TEST_CASE("ldexp goes through numbers that its dtype does not hold") {
+  const Tensor x = tensor_of({1}, {std::ldexp(1.0, -20)}, DType::Float16);
+  const Tensor y = ldexp(x, tensor_of({1}, {17}, DType::Int32));
+  CHECK(y.dtype() == DType::Float16);
+  CHECK(holds(y, {0.125}));
+}
+
+TEST_CASE("prelu is laid out as a tensor like self, whatever the strides of what is empty") {
+  const Tensor x =
+      empty_strided({1, 0, 3}, {6, 6, 2}, DType::Float32, std::nullopt, std::nullopt, std::nullopt);
+  CHECK(strides_of(prelu(x, tensor_of({}, {0.5}))) == test::Sizes{6, 6, 2});
+  const Tensor y = transpose(full({3, 3}, -2.0), 0, 1);
+  CHECK(strides_of(prelu(y, tensor_of({}, {0.5}))) == test::Sizes{1, 3});
 }
 
 TEST_CASE("an exponent is not rounded: it decides the sign of a power, and may be beyond float") {

@@ -71,6 +71,11 @@ constexpr LoopTable float_power_loops(F f) {
   return element_loops<1>(f, FloatTypes(), ComplexTypes());
 }
 
+template <class F>
+constexpr LoopTable float_or_bool_power_loops(F f) {
+  return element_loops<1>(f, FloatTypes(), ComplexTypes(), BoolType());
+}
+
 template <class T>
 T one_over(const T& x) {
   return T(1) / x;
@@ -78,8 +83,8 @@ T one_over(const T& x) {
 }  // namespace
 SB_ELEMENTWISE(pow_number_arithmetic, "pow", kSafeCastOutput, pow_number_loops());
 SB_ELEMENTWISE(pow_0_arithmetic, "pow", kSafeCastOutput,
-               float_power_loops([](auto x) { return decltype(x)(1); }));
-SB_ELEMENTWISE(pow_1_arithmetic, "pow", kSafeCastOutput, float_power_loops(Identity()));
+               float_or_bool_power_loops([](auto x) { return decltype(x)(1); }));
+SB_ELEMENTWISE(pow_1_arithmetic, "pow", kSafeCastOutput, float_or_bool_power_loops(Identity()));
 SB_ELEMENTWISE(pow_2_arithmetic, "pow", kSafeCastOutput,
                float_power_loops([](const auto& x) { return x * x; }));
 SB_ELEMENTWISE(pow_3_arithmetic, "pow", kSafeCastOutput,
@@ -97,7 +102,9 @@ SB_ELEMENTWISE(pow_minus_half_arithmetic, "pow", kSafeCastOutput,
 namespace {
 
 const ElementwiseOp& arithmetic_for(const Scalar& exponent, DType dtype) {
-  if (is_integral(dtype, true) || exponent.is_complex() || exponent.is_symbolic())
+  if (dtype == DType::Bool)  // which takes no other exponents than bools
+    return exponent.to<bool>() ? pow_1_arithmetic : pow_0_arithmetic;
+  if (is_integral(dtype) || exponent.is_complex() || exponent.is_symbolic())
     return pow_number_arithmetic;
   const double e = exponent.to<double>();
   return e == 0      ? pow_0_arithmetic
@@ -229,6 +236,14 @@ struct FloatPower {
   }
 };
 
+// In float64, whose powers of 2 go beyond the others' range: the product may be in it again.
+Tensor ldexp_of(const Tensor& self, const Tensor& other) {
+  DType dtype = result_type({&self, &other});
+  if (is_integral(dtype, true)) dtype = default_dtype();
+  const DType wide = is_complex(dtype) ? DType::Complex128 : DType::Float64;
+  return to_dtype(mul(to_dtype(self, wide), pow_Scalar(2.0, to_dtype(other, wide))), dtype);
+}
+
 SB_LIBRARY_FRAGMENT(aten, m) {
   using Tensors = FloatPower<Tensor, Tensor>;
   using ByNumber = FloatPower<Tensor, Scalar>;
@@ -273,12 +288,18 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       });
 
   define(m, ldexp)
-      .composed(
-          [](const Tensor& self, const Tensor& other) { return mul(self, pow_Scalar(2.0, other)); })
-      .inplace(ldexp_, [](const Tensor& self,
-                          const Tensor& other) { return mul_(self, pow_Scalar(2.0, other)); })
+      .composed(ldexp_of)
+      .inplace(ldexp_,
+               [](const Tensor& self, const Tensor& other) {
+                 const Tensor result = ldexp_of(self, other);
+                 SB_CHECK(can_cast(result.dtype(), self.dtype()), "ldexp_: result type ",
+                          to_string(result.dtype()), " can't be cast to the desired output type ",
+                          to_string(self.dtype()));
+                 return copy_(self, result);
+               })
       .out(ldexp_out, [](const Tensor& self, const Tensor& other, const Tensor& out) {
-        return mul_out(self, pow_Scalar(2.0, other), out);
+        copy_result_to_out("ldexp", ldexp_of(self, other), out, kCastOut);
+        return out;
       });
 }
 

@@ -8,6 +8,7 @@
 #include "switchboard/ops/elementwise/activation_gradients.h"
 #include "switchboard/ops/elementwise/activations.h"
 #include "switchboard/ops/elementwise/select.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/memory_format.h"
@@ -45,7 +46,11 @@ Tensor is_positive(const Tensor& self) { return gt_Scalar(self, 0); }
 
 Tensor prelu_of(const Tensor& self, const Tensor& weight) {
   const Tensor w = weight_for("prelu", self, weight);
-  return contiguous(where(is_positive(self), self, mul(self, w)), suggest_memory_format(self));
+  const Tensor result = where(is_positive(self), self, mul(self, w));
+  // As a tensor like self, which nothing but dimensions of size 1 or 0 can make another.
+  if (self.is_symbolic() || result.strides() == IntArrayRef(empty_like_strides(self)))
+    return result;
+  return copy_(empty_like(self), result);
 }
 
 std::tuple<Tensor, Tensor> prelu_gradients(const Tensor& grad_output, const Tensor& self,

@@ -50,15 +50,9 @@ Tensor where_body(const Tensor& out, const Tensor& condition, const Tensor& self
 
 // Writes `number`, 0-dim and of self's dtype.
 Tensor fill_where(const Tensor& self, const Tensor& mask, const Tensor& number) {
-  SB_CHECK(mask.dtype() == DType::Bool || mask.dtype() == DType::UInt8,
-           "masked_fill_: argument mask: expected bool, got ", to_string(mask.dtype()));
-  if (mask.dtype() == DType::UInt8 && mask.is_cpu() && mask.numel() != 0) {
-    const Tensor bytes = contiguous(mask);
-    const uint8_t* const begin = bytes.data<uint8_t>();
-    SB_CHECK(std::all_of(begin, begin + bytes.numel(), [](uint8_t byte) { return byte <= 1; }),
-             "masked_fill_: argument mask: expected 0 and 1 only");
-  }
-  return select_elements("masked_fill_", kFixedOutput, self, as_bool(mask), number, self);
+  SB_CHECK(mask.dtype() == DType::Bool, "masked_fill_: argument mask: expected bool, got ",
+           to_string(mask.dtype()));
+  return select_elements("masked_fill_", kFixedOutput, self, mask, number, self);
 }
 
 Tensor masked_fill_number_(const Tensor& self, const Tensor& mask, const Scalar& value) {

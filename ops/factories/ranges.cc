@@ -28,9 +28,11 @@ void check_range(const Scalar& start, const Scalar& end, const Scalar& step) {
            " to ", end.to_string(), " is against the sign of step ", step.to_string());
 }
 
-// The number of elements of a range of a dtype, after its checks. Only int64 counts in integers:
-// the ends of a range of other integers keep their fractions for it, though no element has one. As
-// arange_out.
+bool is_integer(const Scalar& s) { return s.is_int() || s.is_bool(); }
+
+// The number of elements of a range of a dtype, after its checks. Only int64 with integers for ends
+// and step counts in integers: else they keep their fractions for it, though of an integer dtype no
+// element has one. As arange_out.
 int64_t range_length(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype) {
   for (const Scalar& bound : {start, end}) {
     SB_CHECK(std::isfinite(bound.to<double>()), "arange: unsupported range: ", start.to_string(),
@@ -38,11 +40,9 @@ int64_t range_length(const Scalar& start, const Scalar& end, const Scalar& step,
   }
   if (is_integral(dtype)) {
     for (const Scalar& number : {start, end, step}) check_scalar_fits(number, DType::Int64);
-    check_range<int64_t>(start, end, step);
-  } else {
-    check_range<double>(start, end, step);
   }
-  if (dtype != DType::Int64) {
+  if (dtype != DType::Int64 || !is_integer(start) || !is_integer(end) || !is_integer(step)) {
+    check_range<double>(start, end, step);
     const double from = start.to<double>(), to = end.to<double>(), by = step.to<double>();
     const double length = std::ceil((to - from) / by);
     SB_CHECK(length >= 0 && length < 9223372036854775808.0, "arange: ", start.to_string(), " to ",
@@ -50,6 +50,7 @@ int64_t range_length(const Scalar& start, const Scalar& end, const Scalar& step,
              length);
     return static_cast<int64_t>(length);
   }
+  check_range<int64_t>(start, end, step);
   const int64_t from = start.to<int64_t>(), to = end.to<int64_t>(), by = step.to<int64_t>();
   const __int128 distance = static_cast<__int128>(to) - from;
   const __int128 length = (distance + by - (by > 0 ? 1 : -1)) / by;
@@ -58,7 +59,6 @@ int64_t range_length(const Scalar& start, const Scalar& end, const Scalar& step,
   return static_cast<int64_t>(length);
 }
 
-bool is_integer(const Scalar& s) { return s.is_int() || s.is_bool(); }
 bool is_symbolic_range(const Scalar& start, const Scalar& end, const Scalar& step) {
   return start.is_symbolic() || end.is_symbolic() || step.is_symbolic();
 }

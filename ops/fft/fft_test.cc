@@ -116,8 +116,8 @@ TEST_CASE("a spectrum that is too short for its signal is refused, with and with
     CHECK(sizes_of(_fft_c2r(half, {1}, 0, 5)) == test::Sizes{2, 5});
     CHECK_THROWS_AS(_fft_c2r(half, {1}, 0, 6), RuntimeError);
     CHECK_THROWS_AS(_fft_c2r(half, {1}, 0, INT64_MAX), RuntimeError);
-    CHECK_THROWS_AS(_fft_c2c(half, {1, 1}, 0, true), ValueError);
-    CHECK_THROWS_AS(_fft_c2c(half, {-1}, 0, true), ValueError);
+    CHECK_THROWS_AS(_fft_c2c(half, {1, 1}, 0, true), RuntimeError);
+    CHECK_THROWS_AS(_fft_c2c(half, {-1}, 0, true), RuntimeError);
     CHECK_THROWS_AS(fft_fft(half, 0), RuntimeError);
     CHECK_THROWS_AS(fft_fft(half, INT64_MAX), RuntimeError);
     CHECK_THROWS_AS(fft_irfft(half, INT64_MAX), RuntimeError);
@@ -219,6 +219,16 @@ TEST_CASE("results have the transformed dimensions innermost, with and without d
 TEST_CASE("the spectrum of no points is 0") {
   const Tensor y = _fft_r2c(empty_on(DeviceType::CPU, {3, 0}, DType::Float32), {1}, 0, true);
   CHECK(parts_of(y) == std::vector<double>(6, 0.0));
+}
+
+TEST_CASE("transforms refuse what they cannot take by the kind of error that PyTorch has") {
+  const auto spectrum = [](DType dtype, IntArrayRef dims) {
+    return _fft_r2c(empty_on(DeviceType::CPU, {3, 4}, dtype), dims, 0, true);
+  };
+  CHECK_THROWS_AS(spectrum(DType::Int64, {1}), TypeError);
+  CHECK_THROWS_AS(spectrum(DType::Float16, {1}), NotImplementedError);
+  CHECK_THROWS_AS(spectrum(DType::Float32, {0, 1, 0}), RuntimeError);
+  CHECK_THROWS_AS(spectrum(DType::Float32, {2}), RuntimeError);
 }
 
 TEST_CASE("frequencies turn negative in the middle, and shifting sorts them") {

@@ -90,8 +90,8 @@ Axes many_axes(const char* op, const Tensor& self, const OptionalSymIntArrayRef&
 Tensor prepared(const char* op, Tensor x, const Axes& axes, bool complex) {
   DType dtype = x.dtype();
   if (!is_floating_point(dtype) && !is_complex(dtype)) dtype = default_dtype();
-  SB_CHECK(is_complex(dtype) || dtype == DType::Float32 || dtype == DType::Float64, op,
-           ": not implemented for ", to_string(dtype));
+  SB_CHECK_NOT_IMPLEMENTED(is_complex(dtype) || dtype == DType::Float32 || dtype == DType::Float64,
+                           op, ": not implemented for ", to_string(dtype));
   if (complex) dtype = to_complex(dtype);
   if (dtype != x.dtype()) x = to_dtype(x, dtype);
   const auto rank = static_cast<size_t>(x.dim());
@@ -119,7 +119,8 @@ Tensor prepared(const char* op, Tensor x, const Axes& axes, bool complex) {
 }
 
 void check_real(const char* op, const Tensor& self) {
-  SB_CHECK(!is_complex(self.dtype()), op, ": self: expected real numbers, got ", self.describe());
+  SB_CHECK_TYPE(!is_complex(self.dtype()), op, ": self: expected real numbers, got ",
+                self.describe());
 }
 void check_some(const char* op, const Axes& axes) {
   SB_CHECK(!axes.dims.empty(), op, ": expected at least one dimension to transform, got none");

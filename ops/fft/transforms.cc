@@ -13,21 +13,24 @@
 namespace sb {
 namespace {
 
-void check_arguments(const char* op, const Tensor& self, IntArrayRef dims, int64_t normalization,
-                     bool complex) {
+void check_complex(const char* op, const Tensor& self) {
   const DType dtype = self.dtype();
-  SB_CHECK(complex ? dtype == DType::Complex64 || dtype == DType::Complex128
-                   : dtype == DType::Float32 || dtype == DType::Float64,
-           op, ": self: expected ", complex ? "complex64 or complex128" : "float32 or float64",
-           ", got ", self.describe());
+  SB_CHECK(dtype == DType::Complex64 || dtype == DType::Complex128, op,
+           ": self: expected complex64 or complex128, got ", self.describe());
+}
+void check_real(const char* op, const Tensor& self) {
+  SB_CHECK_TYPE(is_floating_point(self.dtype()), op,
+                ": self: expected a floating-point tensor, got ", self.describe());
+  SB_CHECK_NOT_IMPLEMENTED(self.dtype() == DType::Float32 || self.dtype() == DType::Float64, op,
+                           ": not implemented for ", to_string(self.dtype()));
+}
+void check_dims(const char* op, const Tensor& self, IntArrayRef dims) {
   SB_CHECK(self.dim() >= 1, op, ": self: expected at least 1 dimension, got ", self.describe());
-  SB_CHECK(normalization >= 0 && normalization <= static_cast<int64_t>(FftNorm::ByN), op,
-           ": normalization: expected 0, 1 or 2, got ", normalization);
   for (size_t i = 0; i < dims.size(); ++i) {
-    SB_CHECK_VALUE(dims[i] >= 0 && dims[i] < self.dim(), op, ": dim: expected from 0 to ",
-                   self.dim() - 1, ", got ", dims[i]);
-    SB_CHECK_VALUE(std::find(dims.begin(), dims.begin() + i, dims[i]) == dims.begin() + i, op,
-                   ": dim: ", dims[i], " is named twice");
+    SB_CHECK(dims[i] >= 0 && dims[i] < self.dim(), op, ": dim: expected from 0 to ", self.dim() - 1,
+             ", got ", dims[i]);
+    SB_CHECK(std::find(dims.begin(), dims.begin() + i, dims[i]) == dims.begin() + i, op,
+             ": dim: ", dims[i], " is named twice");
   }
 }
 
@@ -36,12 +39,12 @@ double scale_of(IntArrayRef sizes, IntArrayRef dims, int64_t normalization) {
   double n = 1;
   for (int64_t d : dims) n *= static_cast<double>(sizes[static_cast<size_t>(d)]);
   switch (static_cast<FftNorm>(normalization)) {
-    case FftNorm::ByN:
-      return 1 / n;
+    case FftNorm::None:
+      return 1;
     case FftNorm::ByRootN:
       return 1 / std::sqrt(n);
-    default:
-      return 1;
+    default:  // of any other number, too
+      return 1 / n;
   }
 }
 
@@ -64,12 +67,12 @@ void transform_all(const Tensor& from, const Tensor& to, IntArrayRef dims, bool 
 }
 
 template <SizeType Int>
-BasicTensorMeta<Int> c2c_rule(const Tensor& self, SymIntArrayRef symbolic_dims,
-                              int64_t normalization, bool) {
+BasicTensorMeta<Int> c2c_rule(const Tensor& self, SymIntArrayRef symbolic_dims, int64_t, bool) {
   const DimVector dims = numbers(symbolic_dims);
-  check_arguments("_fft_c2c", self, dims, normalization, /*complex=*/true);
+  check_complex("_fft_c2c", self);
   BasicTensorMeta<Int> meta{size_vector<Int>(self), self.dtype()};
   if (dims.empty()) return meta;
+  check_dims("_fft_c2c", self, dims);
   SpectrumLayout layout(self);
   layout.transform(dims, dims.size());
   layout.set_strides(&meta);
@@ -84,9 +87,9 @@ void c2c_kernel(const Tensor& self, SymIntArrayRef symbolic_dims, int64_t normal
 }
 
 template <SizeType Int>
-BasicTensorMeta<Int> r2c_rule(const Tensor& self, IntArrayRef dims, int64_t normalization,
-                              bool onesided) {
-  check_arguments("_fft_r2c", self, dims, normalization, /*complex=*/false);
+BasicTensorMeta<Int> r2c_rule(const Tensor& self, IntArrayRef dims, int64_t, bool onesided) {
+  check_real("_fft_r2c", self);
+  check_dims("_fft_r2c", self, dims);
   SB_CHECK(!dims.empty(), "_fft_r2c: dim: expected at least one dimension, got none");
   BasicTensorMeta<Int> meta{size_vector<Int>(self), to_complex(self.dtype())};
   Int& last = meta.sizes[static_cast<size_t>(dims.back())];
@@ -111,9 +114,10 @@ void r2c_kernel(const Tensor& self, IntArrayRef dims, int64_t normalization, boo
 }
 
 template <SizeType Int>
-BasicTensorMeta<Int> c2r_rule(const Tensor& self, IntArrayRef dims, int64_t normalization,
+BasicTensorMeta<Int> c2r_rule(const Tensor& self, IntArrayRef dims, int64_t,
                               const SymInt& last_dim_size) {
-  check_arguments("_fft_c2r", self, dims, normalization, /*complex=*/true);
+  check_complex("_fft_c2r", self);
+  check_dims("_fft_c2r", self, dims);
   SB_CHECK(!dims.empty(), "_fft_c2r: dim: expected at least one dimension, got none");
   const Int points = size_as<Int>(last_dim_size);
   SB_CHECK(points >= 0, "_fft_c2r: last_dim_size: expected 0 or more, got ", size_text(points));

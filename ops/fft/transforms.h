@@ -7,13 +7,13 @@
 namespace sb {
 
 // What a transform is divided by, by the numbers that schemas have for `normalization`: nothing,
-// the root of the number of points, the number of points.
+// the root of the number of points, the number of points (as of any other number).
 enum class FftNorm : int64_t { None = 0, ByRootN = 1, ByN = 2 };
 
-// Dimensions count from 0 up here: ValueError for others, and for one that is named twice.
-// RuntimeError for other dtypes than float32, float64 and their complex types, a tensor without
-// dimensions, and another normalization. Results have the transformed dimensions innermost, as
-// PyTorch's with MKL. An out may have any dtype.
+// Dimensions count from 0 up here: RuntimeError for others, for one that is named twice, and for a
+// tensor without dimensions. RuntimeError for what is not complex where that is expected, TypeError
+// for what is not real, NotImplementedError for 16-bit floats. Results have the transformed
+// dimensions innermost, as PyTorch's with MKL. An out may have any dtype.
 
 // Complex numbers to as many.
 SB_OP(_fft_c2c,

@@ -26,10 +26,19 @@ SizeVector<Int> common_shape(const char* op, const std::vector<Tensor>& indices)
   return sizes;
 }
 
+// The strides of a tensor that is expanded: a dimension that stays one of size 1 keeps its own,
+// which may decide the order of the result's dimensions.
+DimVector expanded_strides(IntArrayRef own_sizes, IntArrayRef own_strides, IntArrayRef sizes) {
+  DimVector strides(sizes.size(), 0);
+  const size_t added = sizes.size() - own_sizes.size();
+  for (size_t d = 0; d < own_sizes.size(); ++d) {
+    if (own_sizes[d] == sizes[added + d]) strides[added + d] = own_strides[d];
+  }
+  return strides;
+}
 Tensor expand_to(const Tensor& t, IntArrayRef sizes) {
-  DimVector strides = broadcast_byte_strides(t, sizes);
-  for (int64_t& s : strides) s /= static_cast<int64_t>(t.itemsize());
-  return alias_with_unchecked(t, sizes, strides, t.storage_offset());
+  return alias_with_unchecked(t, sizes, expanded_strides(t.sizes(), t.strides(), sizes),
+                              t.storage_offset());
 }
 
 // self's strides in the dimensions of the result, 0 in those of the indices.
@@ -100,7 +109,7 @@ IndexedShape<Int> indexed_shape(const char* op, const Tensor& self, OptionalTens
     shape.indices.push_back(*indices[d]);
     shape.dims.push_back(d);
   }
-  SB_CHECK_INDEX(!shape.indices.empty(), op, ": expected at least one index tensor");
+  SB_CHECK(!shape.indices.empty(), op, ": indices: expected at least one index tensor");
   shape.common = common_shape<Int>(op, shape.indices);
 
   const bool adjacent = shape.dims.back() - shape.dims.front() + 1 == shape.dims.size();
@@ -143,12 +152,10 @@ SymDimVector symbolic_result_strides(const Tensor& self, const IndexedShape<SymI
   for (const SymInt& size : shape.sizes) sizes.push_back(stand_in(size));
   std::vector<DimVector> operands = {table_strides(self.impl()->hint_strides(), shape.self_dims)};
   for (const Tensor& t : shape.indices) {
-    const IntArrayRef own_sizes = t.impl()->hint_sizes(), own_strides = t.impl()->hint_strides();
-    DimVector strides(shape.common.size(), 0);
-    const size_t added = strides.size() - own_sizes.size();
-    for (size_t d = 0; d < own_sizes.size(); ++d)
-      if (own_sizes[d] != 1) strides[added + d] = own_strides[d];
-    operands.push_back(in_result(strides, shape.begin, sizes.size()));
+    const IntArrayRef common = IntArrayRef(sizes).subspan(shape.begin, shape.common.size());
+    operands.push_back(
+        in_result(expanded_strides(t.impl()->hint_sizes(), t.impl()->hint_strides(), common),
+                  shape.begin, sizes.size()));
   }
   return strides_in_order<SymInt>(shape.sizes, iterator_order(sizes, operands));
 }
@@ -158,7 +165,7 @@ Tensor index_offsets(const char* op, const Tensor& table, const AdvancedIndex& p
   const Tensor offsets = empty_on(Device(DeviceType::CPU), shape, DType::Int64);
   std::fill_n(offsets.data<int64_t>(), offsets.numel(), 0);
   for (size_t k = 0; k < plan.indices.size(); ++k) {
-    const Tensor& index = plan.indices[k];
+    const Tensor index = as_int64(plan.indices[k]);
     const int64_t size = table.sizes()[plan.dims[k]];
     // Where self has no element, nothing is read, and any index will do, as in PyTorch.
     if (table.numel() != 0) check_indices<IndexError>(op, index, -size, size);

@@ -50,11 +50,9 @@ std::array<BasicTensorMeta<Int>, 4> bag_rule(const Tensor& weight, const Tensor&
              ": per_sample_weights: expected a number for each of the indices, got ",
              factors.describe());
   }
-  SB_CHECK_INDEX(offsets.dim() >= 1, op, ": offsets: expected a vector, got ", offsets.describe());
   SB_CHECK(offsets.dim() == 1, op, ": offsets: expected a vector, got ", offsets.describe());
-  SB_CHECK_INDEX(weight.dim() >= 2 && indices.dim() >= 1, op,
-                 ": expected a matrix and a vector, got ", weight.describe(), " and ",
-                 indices.describe());
+  SB_CHECK(weight.dim() == 2, op, ": weight: expected a matrix, got ", weight.describe());
+  SB_CHECK(indices.dim() >= 1, op, ": indices: expected a vector, got ", indices.describe());
   const Int given = numel_of<Int>(offsets);
   if (include_last_offset) {
     SB_CHECK(given >= 1, op, ": include_last_offset: expected at least one offset");
@@ -125,8 +123,8 @@ void bag_kernel(const Tensor& weight, const Tensor& indices, const Tensor& offse
                 const Tensor& bag_size, const Tensor& max_indices) {
   const int64_t num_bags = out.sizes()[0];
   const std::vector<int64_t> bags = bags_of(indices.sizes()[0], offsets);
-  SB_CHECK_INDEX(indices.dim() == 1, "embedding_bag: indices: expected a vector, got ",
-                 indices.describe());
+  SB_CHECK(indices.dim() == 1, "embedding_bag: indices: expected a vector, got ",
+           indices.describe());
   const Tensor places = contiguous_as(indices, DType::Int64);
   check_indices<RuntimeError>("embedding_bag", places, 0, weight.sizes()[0]);
   SB_CHECK(weight.dim() == 2, "embedding_bag: weight: expected a matrix, got ", weight.describe());

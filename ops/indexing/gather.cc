@@ -94,7 +94,12 @@ BasicTensorMeta<Int> index_select_rule(const Tensor& self, int64_t dim, const Te
   SB_CHECK(is_place_dtype(index.dtype()), "index_select: index: expected int32 or int64, got ",
            index.describe());
   BasicTensorMeta<Int> meta{size_vector<Int>(self), self.dtype()};
-  if (self.dim() > 0) meta.sizes[static_cast<size_t>(d)] = numel_of<Int>(index);
+  if (self.dim() == 0) {
+    SB_CHECK(numel_of<Int>(index) == Int(1), "index_select: index: expected 1 element for self, ",
+             self.describe(), ", got ", index.describe());
+    return meta;
+  }
+  meta.sizes[static_cast<size_t>(d)] = numel_of<Int>(index);
   return meta;
 }
 void index_select_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& out) {
@@ -110,7 +115,7 @@ void index_select_kernel(const Tensor& self, int64_t dim, const Tensor& index, c
   }
   if (self.numel() == 0) return;
   if (self.dim() == 0) {
-    copy_elements(out, self);  // of however many indices
+    copy_elements(out, self);
     return;
   }
   run_indexed(walk_along(self, d, index64, IndexShape::Vector, out), read_loop(self.itemsize()));

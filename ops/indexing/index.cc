@@ -44,6 +44,7 @@ bool any_symbolic_operand(const Tensor& self, OptionalTensorList indices) {
 template <class F>
 Tensor without_masks(const Tensor& self, OptionalTensorList indices, F&& f) {
   check_defined("index", self);
+  SB_CHECK_INDEX(!indices.empty(), "index: indices: expected at least one");
   check_index_list("index", self, indices);
   if (!has_mask(indices)) return f(indices);
   if (self.is_meta()) {
@@ -111,17 +112,26 @@ void check_put(const Tensor& self, OptionalTensorList indices, const Tensor& val
 }
 // Throws RuntimeError unless values broadcast to the indexed part.
 template <SizeType Int>
-void check_values(const IndexedShape<Int>& shape, const Tensor& values) {
+void check_values(SizesRef<Int> part, const Tensor& values) {
   const SizesRef<Int> sizes = sizes_of<Int>(values);
   const auto fits = [&](const auto& truth) {
     SB_CHECK(truth, "index_put: values ", values.describe(), " do not broadcast to ",
-             shape_text(SizesRef<Int>(shape.sizes)));
+             shape_text(part));
   };
-  fits(sizes.size() <= shape.sizes.size());
+  fits(sizes.size() <= part.size());
   for (size_t i = 1; i <= sizes.size(); ++i) {
-    const Int &size = sizes[sizes.size() - i], &expected = shape.sizes[shape.sizes.size() - i];
+    const Int &size = sizes[sizes.size() - i], &expected = part[part.size() - i];
     if (!known(size == expected) && !is_one(size)) fits(size == expected);
   }
+}
+// Of a call without indices, which as in PyTorch can write nothing: throws RuntimeError where there
+// is something to write.
+template <SizeType Int>
+void check_put_without_index(const Tensor& self, const Tensor& values, bool accumulate) {
+  check_values<Int>(sizes_of<Int>(self), values);
+  const bool one_number = !accumulate && is_one(values.sym_numel());
+  SB_CHECK(!one_number && numel_of<Int>(self) == Int(0),
+           "index_put: indices: expected at least one index tensor");
 }
 
 // A tensor whose elements overlap is written to all the same, as in PyTorch.
@@ -137,9 +147,13 @@ Tensor index_put_cpu(const Tensor& self, OptionalTensorList indices, const Tenso
     fill_masked(self, only_mask(indices), before, number);
     return self;
   }
+  if (std::ranges::none_of(indices, [](const auto& i) { return is_given(i); })) {
+    check_put_without_index<int64_t>(self, values, accumulate);
+    return self;
+  }
   const std::vector<std::optional<Tensor>> expanded = expand_masks(indices, nonzero_places);
   const AdvancedIndex plan = plan_index("index_put", self, expanded);
-  check_values<int64_t>(plan, values);
+  check_values<int64_t>(plan.sizes, values);
   if (std::ranges::find(plan.sizes, 0) != plan.sizes.end()) return self;
   Tensor offsets;
   write_or_add(self, values, accumulate, [&](const Tensor& table, const Tensor& other) {
@@ -155,8 +169,10 @@ Tensor index_put_meta(const Tensor& self, OptionalTensorList indices, const Tens
                       bool accumulate, bool) {
   check_put(self, indices, values, accumulate);
   if (has_mask(indices)) return self;
+  const bool no_index = std::ranges::none_of(indices, [](const auto& i) { return is_given(i); });
   by_size(any_symbolic(values) || any_symbolic_operand(self, indices), [&]<class Int>() {
-    check_values<Int>(indexed_shape<Int>("index_put", self, indices), values);
+    if (no_index) return check_put_without_index<Int>(self, values, accumulate);
+    check_values<Int>(indexed_shape<Int>("index_put", self, indices).sizes, values);
   });
   return self;
 }

@@ -55,37 +55,21 @@ BasicTensorMeta<Int> combine_rule(const char* op, const Tensor& self, int64_t di
     SB_CHECK(count == size_along<Int>(source, d), op, ": ", size_text(count),
              " indices, but source is ", source.describe());
   }
-  if (self.dim() <= 1) {
-    SB_CHECK(source.dim() <= 1, op, ": source: expected at most one dimension, got ",
-             source.describe());
-    return like<Int>(self);
+  SizeVector<Int> part = size_vector<Int>(self), given = size_vector<Int>(source);
+  if (self.dim() != 0 && source.dim() != 0) {
+    part = without<Int>(SizesRef<Int>(part), d);
+    given = without<Int>(SizesRef<Int>(given), d);
   }
-  const SizeVector<Int> part = without<Int>(sizes_of<Int>(self), d);
-  const SizeVector<Int> given = without<Int>(sizes_of<Int>(source), d);
-  const auto fits = [&](const auto& truth) {
-    SB_CHECK(truth, op, ": parts of source ", source.describe(),
-             " do not broadcast to those of self ", self.describe());
-  };
-  bool same = part.size() == given.size();
-  for (size_t i = 0; same && i < part.size(); ++i) same = known(part[i] == given[i]);
-  if (same || same_size(count, Int(0))) return like<Int>(self);
-  fits(given.size() <= part.size());
-  for (size_t i = 1; i <= given.size(); ++i) {
-    const Int &own = part[part.size() - i], &other = given[given.size() - i];
-    if (!known(own == other) && !is_one(other)) fits(own == other);
-  }
+  SB_CHECK(equal_sizes<Int>(SizesRef<Int>(part), SizesRef<Int>(given)), op, ": source ",
+           source.describe(), " and self ", self.describe(), " differ in another dimension than ",
+           d);
   return like<Int>(self);
 }
 
-// `source` with its parts expanded to those of self, which they broadcast to.
-Tensor expand_parts(const Tensor& self, int64_t dim, const Tensor& source) {
-  DimVector sizes = without(self.sizes(), dim);
-  const DimVector given = without(source.sizes(), dim), steps = without(source.strides(), dim);
-  const size_t lead = sizes.size() - given.size();
-  DimVector strides(sizes.size(), 0);
-  for (size_t i = 0; i < given.size(); ++i) {
-    if (given[i] != 1) strides[lead + i] = steps[i];
-  }
+// `source`, whose parts have the shape of self's, with the dimension that it lacks where it is a
+// number.
+Tensor as_parts(const Tensor& self, int64_t dim, const Tensor& source) {
+  DimVector sizes = without(self.sizes(), dim), strides = without(source.strides(), dim);
   sizes.insert(sizes.begin() + dim, size_along(source, dim));
   strides.insert(strides.begin() + dim, source.dim() == 0 ? 0 : source.stride(dim));
   return alias_with_unchecked(source, sizes, strides, source.storage_offset());
@@ -94,7 +78,7 @@ Tensor expand_parts(const Tensor& self, int64_t dim, const Tensor& source) {
 // Calls f(source, make_walk) with the parts that match those of `out`.
 template <class F>
 void with_walk(const Tensor& out, int64_t d, const Tensor& index, const Tensor& source, F&& f) {
-  f(expand_parts(out, d, source), [&](const Tensor& table, const Tensor& other) {
+  f(as_parts(out, d, source), [&](const Tensor& table, const Tensor& other) {
     IndexedWalk walk = walk_along(table, d, index, IndexShape::Vector, other);
     walk.serial.set(static_cast<size_t>(d));
     set_repeated_serial(&walk);

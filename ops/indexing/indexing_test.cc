@@ -282,5 +282,38 @@ TEST_CASE("fill_diagonal_ writes where all indices agree, and wraps if told", "[
   CHECK_THROWS_AS(fill_diagonal_(zeros({2}), 1), RuntimeError);
 }
 
+TEST_CASE("without an index there is nothing to put, and the shapes are looked at first") {
+  const Tensor x = floats({3, 2});
+  CHECK_THROWS_AS(index(x, {}), IndexError);
+  CHECK_THROWS_WITH(index_put(x, {}, floats({2, 2}), true), Catch::Contains("do not broadcast"));
+  CHECK_THROWS_AS(index_put(x, {}, floats({3, 2})), RuntimeError);
+  CHECK(index_put(floats({0, 2}), {}, floats({2})).numel() == 0);
+}
+
+TEST_CASE("indices may be of 32 bits") {
+  const Tensor x = floats({3, 2}), places = cast_copy(vector_of({2, -3}), DType::Int32);
+  CHECK(holds(index(x, {{places}}), {4, 5, 0, 1}));
+  CHECK(holds(index_put(x, {{places}}, tensor_of({}, {7})), {7, 7, 2, 3, 7, 7}));
+}
+
+TEST_CASE("a source of index_add has the shape of self but for the dimension") {
+  const Tensor x = floats({3, 2});
+  CHECK_THROWS_AS(index_add(x, 0, vector_of({0, 2}), floats({2})), RuntimeError);
+  CHECK_THROWS_AS(index_add(x, 0, vector_of({0, 2}), floats({2, 1})), RuntimeError);
+  CHECK_THROWS_AS(index_add(floats({}), 0, vector_of({0}), floats({1})), RuntimeError);
+  CHECK(holds(index_add(x, 0, vector_of({0, 0}), full({2, 2}, 1.0)), {2, 3, 2, 3, 4, 5}));
+}
+
+TEST_CASE("a number is selected by one index") {
+  CHECK(holds(index_select(floats({}), 0, vector_of({0})), {0}));
+  CHECK_THROWS_AS(index_select(floats({}), 0, vector_of({0, 0})), RuntimeError);
+  CHECK_THROWS_AS(index_select(floats({}), 0, vector_of({})), RuntimeError);
+}
+
+TEST_CASE("a diagonal beyond the matrix is empty") {
+  CHECK(diag(floats({1, 5}), -2).numel() == 0);
+  CHECK(diag(floats({1, 5}), 5).numel() == 0);
+}
+
 }  // namespace
 }  // namespace sb

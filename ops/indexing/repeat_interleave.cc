@@ -20,8 +20,9 @@ void check_repeats(const Tensor& repeats) {
   check_defined("repeat_interleave", repeats);
   SB_CHECK(repeats.dim() == 1, "repeat_interleave: repeats: expected a vector, got ",
            repeats.describe());
-  SB_CHECK(repeats.dtype() == DType::Int32 || repeats.dtype() == DType::Int64,
-           "repeat_interleave: repeats: expected int32 or int64, got ", repeats.describe());
+  SB_CHECK_NOT_IMPLEMENTED(is_integral(repeats.dtype()),
+                           "repeat_interleave: repeats: expected integers, got ",
+                           repeats.describe());
 }
 void check_output_size(const std::optional<SymInt>& output_size, const SymInt& total) {
   if (!output_size) return;

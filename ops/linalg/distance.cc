@@ -10,7 +10,9 @@
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/memory_format.h"
 #include "switchboard/ops/shape/size_lists.h"
+#include "switchboard/ops/shape/symbolic_operands.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
@@ -72,9 +74,6 @@ class DenseOut {
   Tensor dense_;
 };
 
-void check_p(const char* op, double p) {
-  SB_CHECK(p >= 0, op, ": p: expected a number that is not negative, got ", p);
-}
 void check_floating(const char* op, const Tensor& t) {
   check_defined(op, t);
   SB_CHECK(t.dtype() == DType::Float32 || t.dtype() == DType::Float64, op,
@@ -102,9 +101,9 @@ Int rows_of(const Tensor& t) {
   return sizes_of<Int>(t)[sizes_of<Int>(t).size() - 2];
 }
 
+// Of any p: the backward takes what the forward refuses.
 template <SizeType Int>
-BasicTensorMeta<Int> cdist_rule(const Tensor& x1, const Tensor& x2, double p,
-                                std::optional<int64_t> compute_mode) {
+BasicTensorMeta<Int> distances_rule(const Tensor& x1, const Tensor& x2) {
   check_floating("cdist: x1", x1);
   check_floating("cdist: x2", x2);
   SB_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "cdist: expected at least 2 dimensions, got ",
@@ -113,10 +112,26 @@ BasicTensorMeta<Int> cdist_rule(const Tensor& x1, const Tensor& x2, double p,
            x1.describe(), " and ", x2.describe());
   SB_CHECK(x1.dtype() == x2.dtype(), "cdist: expected one dtype, got ", x1.describe(), " and ",
            x2.describe());
-  check_p("cdist", p);
+  return {with_last<Int>(batch_of<Int>(x1, x2), rows_of<Int>(x1), rows_of<Int>(x2)), x1.dtype()};
+}
+template <SizeType Int>
+BasicTensorMeta<Int> cdist_rule(const Tensor& x1, const Tensor& x2, double p,
+                                std::optional<int64_t> compute_mode) {
+  const BasicTensorMeta<Int> meta = distances_rule<Int>(x1, x2);
+  SB_CHECK(p >= 0, "cdist: p: expected a number that is not negative, got ", p);
   SB_CHECK(!compute_mode || (*compute_mode >= 0 && *compute_mode <= 2),
            "cdist: compute_mode: expected 0, 1 or 2, got ", compute_mode.value_or(0));
-  return {with_last<Int>(batch_of<Int>(x1, x2), rows_of<Int>(x1), rows_of<Int>(x2)), x1.dtype()};
+  return meta;
+}
+
+// Those of a new tensor like t.
+template <SizeType Int>
+SizeVector<Int> strides_like(const Tensor& t) {
+  if constexpr (std::is_same_v<Int, SymInt>) {
+    return internal::dense_strides_like(t);
+  } else {
+    return empty_like_strides(t);
+  }
 }
 
 // x broadcast to the batch, its matrices contiguous.
@@ -158,8 +173,8 @@ void cdist_kernel(const Tensor& x1, const Tensor& x2, double p, std::optional<in
 
 template <SizeType Int>
 BasicTensorMeta<Int> cdist_backward_rule(const Tensor& grad, const Tensor& x1, const Tensor& x2,
-                                         double p, const Tensor& cdist) {
-  const BasicTensorMeta<Int> forward = cdist_rule<Int>(x1, x2, p, std::nullopt);
+                                         double, const Tensor& cdist) {
+  const BasicTensorMeta<Int> forward = distances_rule<Int>(x1, x2);
   for (const Tensor* t : {&grad, &cdist}) {
     SB_CHECK(t->dtype() == x1.dtype(), "_cdist_backward: expected ", to_string(x1.dtype()),
              ", got ", t->describe());
@@ -167,8 +182,9 @@ BasicTensorMeta<Int> cdist_backward_rule(const Tensor& grad, const Tensor& x1, c
              "_cdist_backward: expected the shape ", shape_text(SizesRef<Int>(forward.sizes)),
              ", got ", t->describe());
   }
-  // As PyTorch: where there is no distance, zeros of x1's own shape.
-  if (same_size(numel_of<Int>(grad), Int(0))) return {size_vector<Int>(x1), x1.dtype()};
+  // As PyTorch: where there is nothing to compute, zeros like x1.
+  if (same_size(numel_of<Int>(grad), Int(0)) || same_size(cols_of<Int>(x1), Int(0)))
+    return {size_vector<Int>(x1), x1.dtype(), strides_like<Int>(x1)};
   return {with_last<Int>(batch_of<Int>(x1, x2), rows_of<Int>(x1), cols_of<Int>(x1)), x1.dtype()};
 }
 void cdist_backward_kernel(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p,
@@ -211,10 +227,10 @@ int64_t pairs_of(int64_t n) { return n < 2 ? 0 : checked_mul(n, n - 1) / 2; }
 SymInt pairs_of(const SymInt& n) { return n * (n - 1) / 2; }  // of 0 and 1, too
 
 template <SizeType Int>
-BasicTensorMeta<Int> pdist_rule(const Tensor& self, double p) {
+BasicTensorMeta<Int> pdist_rule(const Tensor& self, double) {
   check_floating("pdist", self);
   SB_CHECK(self.dim() == 2, "pdist: expected a matrix, got ", self.describe());
-  check_p("pdist", p);
+  SB_CHECK(self.is_contiguous(), "pdist: expected a contiguous tensor, got ", self.describe());
   return {{pairs_of(sizes_of<Int>(self)[0])}, self.dtype()};
 }
 // The distances stand in the order of the pairs (0, 1), (0, 2) ... (1, 2) ... Calls f(j, place) for
@@ -248,6 +264,8 @@ template <SizeType Int>
 BasicTensorMeta<Int> pdist_backward_rule(const Tensor& grad, const Tensor& self, double p,
                                          const Tensor& pdist) {
   const BasicTensorMeta<Int> forward = pdist_rule<Int>(self, p);
+  SB_CHECK(pdist.is_contiguous(), "_pdist_backward: expected a contiguous tensor, got ",
+           pdist.describe());
   const auto check = [&](const Tensor& t, const auto& truth) {
     SB_CHECK(truth, "_pdist_backward: expected ", shape_text(SizesRef<Int>(forward.sizes)), " of ",
              to_string(self.dtype()), ", got ", t.describe());
@@ -308,6 +326,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       });
   define(m, pdist).composed([](const Tensor& self, double p) {
     check_defined("pdist", self);
+    SB_CHECK(p >= 0, "pdist: p: expected a number that is not negative, got ", p);
     return _pdist_forward(contiguous(self), p);
   });
 }

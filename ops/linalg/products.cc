@@ -126,6 +126,12 @@ Tensor vecdot_kernel(const Tensor& x, const Tensor& y, int64_t dim) {
            "linalg_vecdot: expected floating-point or complex tensors, got ", x.describe());
   SB_CHECK(x.dtype() == y.dtype(), "linalg_vecdot: expected one dtype, got ", x.describe(), " and ",
            y.describe());
+  // Two vectors, which do not broadcast, are multiplied whatever the dimension.
+  if (x.dim() == 1 && y.dim() == 1) {
+    SB_CHECK(x.sym_size(0) == y.sym_size(0), "linalg_vecdot: expected vectors of one size, got ",
+             x.describe(), " and ", y.describe());
+    dim = 0;
+  }
   return sum_dim(mul(is_complex(x.dtype()) ? conj_physical(x) : x, y), {dim});
 }
 

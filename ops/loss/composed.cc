@@ -143,6 +143,7 @@ Tensor cosine_similarity_kernel(const Tensor& x1, const Tensor& x2, int64_t dim,
   const DType dtype = result_type({&x1, &x2});
   SB_CHECK(is_floating_point(dtype), "cosine_similarity: expected a floating-point dtype, got ",
            to_string(dtype));
+  SB_CHECK(eps >= 0, "cosine_similarity: eps: expected a number that is not negative, got ", eps);
   const SymDimVector sizes = broadcast_sizes<SymInt>(x1.sym_sizes(), x2.sym_sizes());
   const auto unit = [&](const Tensor& x) {
     const Tensor t = expand(to_dtype(x, dtype), SymIntArrayRef(sizes));

@@ -41,6 +41,13 @@ TEST_CASE("a class out of range is an IndexError, and out is as it was", "[ops][
       IndexError);
 }
 
+TEST_CASE("gradients of mse_loss go to a grad_input of another dtype", "[ops][loss]") {
+  const Tensor x = tensor<float>({1, 3}), y = tensor<float>({2, 1}), grad = tensor<float>({1, 10});
+  const Tensor out = tensor<double>({0, 0});
+  mse_loss_backward_out(grad, x, y, 0, out);
+  CHECK(values<double>(out) == std::vector<double>{-2, 40});
+}
+
 TEST_CASE("the mean over ignored targets alone is NaN, their sum 0", "[ops][loss]") {
   const Tensor self = view(tensor<float>({1, 2, 3, 4}), {2, 2});
   const Tensor target = tensor<int64_t>({1, 1});

@@ -8,6 +8,7 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/memory_format.h"
 #include "switchboard/ops/shape/optional_tensor.h"
 #include "switchboard/ops/shape/size_lists.h"
 
@@ -207,7 +208,12 @@ struct Nll {
     check_dtypes(op, self, target, weight);
     check_dtype(op, "grad_output", grad, self.dtype());
     check_dtype(op, "total_weight", total_weight, self.dtype());
-    return {size_vector<Int>(self), self.dtype()};
+    BasicTensorMeta<Int> meta{size_vector<Int>(self), self.dtype()};
+    // As a tensor like self, whose dimensions of one element may have any stride.
+    if constexpr (images && std::is_same_v<Int, int64_t>) {
+      if (self.is_contiguous()) meta.strides = empty_like_strides(self);
+    }
+    return meta;
   }
   static void backward(const Tensor& grad, const Tensor& self, const Tensor& target,
                        const OptionalTensor& weight, int64_t reduction, const SymInt& ignore_index,

@@ -198,7 +198,7 @@ SB_ELEMENTWISE(huber_arithmetic, "huber_loss", kBinaryFlags, huber_loops());
 SB_ELEMENTWISE(cross_entropy_arithmetic, "binary_cross_entropy", kUnaryFlags,
                cross_entropy_loops());
 SB_ELEMENTWISE(probability_arithmetic, "binary_cross_entropy", kUnaryFlags, probability_loops());
-SB_ELEMENTWISE(mse_backward_arithmetic, "mse_loss_backward", kUnaryFlags, mse_backward_loops());
+SB_ELEMENTWISE(mse_backward_arithmetic, "mse_loss_backward", kBinaryFlags, mse_backward_loops());
 SB_ELEMENTWISE(smooth_l1_backward_arithmetic, "smooth_l1_loss_backward", kBinaryFlags,
                smooth_l1_backward_loops());
 SB_ELEMENTWISE(huber_backward_arithmetic, "huber_loss_backward", kUnaryFlags,
@@ -287,7 +287,6 @@ double mean_factor(const Tensor& self, int64_t reduction) {
 
 Tensor mse_backward_body(const Tensor& grad_input, const Tensor& grad, const Tensor& self,
                          const Tensor& target, int64_t reduction) {
-  check_same_dtype("mse_loss_backward", {&self, &target, &grad});
   const LossParams params{0, 2 * mean_factor(self, reduction)};
   return elementwise(mse_backward_arithmetic, gradient_of(grad_input, self), self, target, grad,
                      &params);

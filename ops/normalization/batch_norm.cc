@@ -113,6 +113,8 @@ std::array<BasicTensorMeta<Int>, 3> forward_rule(const Tensor& input, const Opti
   check_parameter_of<Int>(op, "running_var", running_var, shape, dtype);
   SB_CHECK(training || (is_given(running_mean) && is_given(running_var)), op,
            ": running_mean and running_var: expected tensors where not training, got none");
+  SB_CHECK(!training || !same_size(numel_of<Int>(input), Int(0)), op,
+           ": input: expected elements to train on, got ", input.describe());
   const BasicTensorMeta<Int> saved{{training ? shape[0] : Int(0)}, dtype};
   return {internal::meta_in_format<Int>(input), saved, saved};
 }
@@ -389,9 +391,9 @@ ThreeTensors forward_out(const Tensor& input, const OptionalTensor& weight,
   const std::pair<const Tensor&, const Tensor&> pairs[] = {{std::get<0>(results), out},
                                                            {std::get<1>(results), save_mean},
                                                            {std::get<2>(results), save_invstd}};
-  for (const auto& [result, to] : pairs) check_result_fits_out(op, result, to);
+  for (const auto& [result, to] : pairs) check_result_fits_out(op, result, to, kCopiedOut);
   internal::check_outs_apart(op, {&out, &save_mean, &save_invstd});
-  for (const auto& [result, to] : pairs) copy_result_to_out(op, result, to);
+  for (const auto& [result, to] : pairs) copy_result_to_out(op, result, to, kCopiedOut);
   const auto write_back = [&](const OptionalTensor& running, const OptionalTensor& now) {
     if (training && is_given(running)) copy_(*running, *now);
   };

@@ -144,7 +144,7 @@ ThreeTensors backward_results(const Tensor& grad_out, const Tensor& input, const
   auto& [grad_input, grad_weight, grad_bias] = results;
   const BasicTensorMeta<Int> of_channels{{channels}, input.dtype()};
   if (output_mask[0])
-    grad_input = internal::make_result({size_vector<Int>(input), input.dtype()}, device);
+    grad_input = internal::make_result(internal::meta_in_format<Int>(input), device);
   if (output_mask[1]) grad_weight = internal::make_result(of_channels, device);
   if (output_mask[2]) grad_bias = internal::make_result(of_channels, device);
   return results;

@@ -134,16 +134,20 @@ TEST_CASE("an out that is refused leaves the running statistics alone") {
                   Error);
   CHECK_THROWS_AS(native_batch_norm_out(x, {}, {}, mean, var, true, 0.5, 1e-5, out, save, save),
                   Error);
+  const Tensor doubles = empty_on(DeviceType::CPU, {3}, DType::Float64);
+  CHECK_THROWS_AS(native_batch_norm_out(x, {}, {}, mean, var, true, 0.5, 1e-5, out, doubles, save),
+                  Error);
   CHECK(values_of(mean) == before);
   CHECK(values_of(var) == before_var);
   native_batch_norm_out(x, {}, {}, mean, var, true, 1.0, 1e-5, out, save, noise({3}));
   CHECK(values_of(mean) == values_of(save));
 }
 
-TEST_CASE("a batch of nothing has no statistics, and divides by nothing") {
-  const auto [y, mean, invstd] = native_batch_norm(noise({0, 3}), {}, {}, {}, {}, true, 0.1, 1e-5);
+TEST_CASE("a batch of nothing has no statistics to train on, and divides by nothing") {
+  CHECK_THROWS_AS(native_batch_norm(noise({0, 3}), {}, {}, {}, {}, true, 0.1, 1e-5), RuntimeError);
+  const Tensor mean = noise({3}), var = noise({3});
+  const auto y = std::get<0>(native_batch_norm(noise({0, 3}), {}, {}, mean, var, false, 0.1, 1e-5));
   CHECK(y.numel() == 0);
-  for (double v : values_of(mean)) CHECK(std::isnan(v));
   const auto groups = native_group_norm(noise({2, 4, 0}), {}, {}, 2, 4, 0, 2, 1e-5);
   CHECK(std::isnan(values_of(std::get<2>(groups))[0]));
 }
@@ -176,6 +180,15 @@ TEST_CASE("weight norm gives weights the lengths that it is told, along one dime
                     Catch::Contains("argument g: expected the shape [2, 1]"));
   const Tensor deep = test::tensor_of({1, 2, 1}, {1, 1});
   CHECK_THROWS_WITH(_weight_norm_interface(deep, deep, 1), Catch::Contains("argument dim"));
+}
+
+TEST_CASE("the norms of weights lie in memory as their lengths do, which backward wants dense") {
+  const Tensor v = test::tensor_of({2, 2}, {3, 4, 6, 8});
+  const Tensor g = slice(test::tensor_of({2, 2}, {10, 0, 1, 0}), 1, 0, 1);
+  const Tensor norms = std::get<1>(_weight_norm_interface(v, g, 0));
+  CHECK(test::strides_of(norms) == test::Sizes{2, 1});
+  CHECK(test::holds(norms, {5, 10}));
+  CHECK_THROWS_AS(_weight_norm_interface_backward(v, v, g, norms, 0), RuntimeError);
 }
 
 TEST_CASE("rms_norm divides by the root of the mean square, in float32 at least") {

@@ -8,6 +8,7 @@
 #include "switchboard/ops/arithmetic/unary.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/dims.h"
@@ -58,13 +59,16 @@ WeightAndNorms weight_norm_interface(const Tensor& v, const Tensor& g, int64_t d
            ": expected v and g of one floating-point dtype, got ", v.describe(), " and ",
            g.describe());
   const Tensor wide = in_dtype(contiguous(v), norms_dtype(v.dtype()));
-  const Tensor norms = sqrt(sum_besides(mul(wide, wide), dim));
-  bool fits = g.dim() == norms.dim();
-  for (int64_t d = 0; fits && d < g.dim(); ++d) fits = same_size(g.sym_size(d), norms.sym_size(d));
-  SB_CHECK(fits, op, ": argument g: expected the shape ", shape_text(norms.sym_sizes()), ", got ",
+  const Tensor found = sqrt(sum_besides(mul(wide, wide), dim));
+  bool fits = g.dim() == found.dim();
+  for (int64_t d = 0; fits && d < g.dim(); ++d) fits = same_size(g.sym_size(d), found.sym_size(d));
+  SB_CHECK(fits, op, ": argument g: expected the shape ", shape_text(found.sym_sizes()), ", got ",
            g.describe());
-  const Tensor w = mul(wide, div(in_dtype(g, wide.dtype()), norms));
-  return {in_dtype(w, v.dtype()), norms};
+  const Tensor w = mul(wide, div(in_dtype(g, wide.dtype()), found));
+  // The norms lie in memory as g does, gaps and all.
+  const Tensor norms = empty_strided(g.sym_sizes(), g.sym_strides(), found.dtype(), std::nullopt,
+                                     found.device(), std::nullopt);
+  return {in_dtype(w, v.dtype()), copy_(norms, found)};
 }
 
 WeightAndNorms weight_norm_backward(const Tensor& grad_w, const Tensor& saved_v,
@@ -73,6 +77,9 @@ WeightAndNorms weight_norm_backward(const Tensor& grad_w, const Tensor& saved_v,
   for (const Tensor* t : {&grad_w, &saved_v, &saved_g, &saved_norms}) check_defined(op, *t);
   SB_CHECK(saved_v.dim() > 0 && is_outer(saved_v, dim), op, ": argument dim: expected the first ",
            "or last of ", saved_v.describe(), ", got ", dim);
+  for (const Tensor* t : {&saved_v, &saved_g, &saved_norms}) {
+    SB_CHECK(t->is_contiguous(), op, ": expected a contiguous tensor, got ", t->describe());
+  }
   const DType dtype = saved_norms.dtype();
   const Tensor grad = in_dtype(contiguous(grad_w), dtype);
   const Tensor v = in_dtype(contiguous(saved_v), dtype), g = in_dtype(saved_g, dtype);
@@ -82,10 +89,10 @@ WeightAndNorms weight_norm_backward(const Tensor& grad_w, const Tensor& saved_v,
           in_dtype(along, saved_g.dtype())};
 }
 
-Tensor weight_norm(const Tensor& v_given, const Tensor& g, int64_t dim) {
+Tensor weight_norm(const Tensor& v_given, const Tensor& g_given, int64_t dim) {
   check_defined("_weight_norm", v_given);
-  check_defined("_weight_norm", g);
-  const Tensor v = contiguous(v_given);
+  check_defined("_weight_norm", g_given);
+  const Tensor v = contiguous(v_given), g = contiguous(g_given);
   if (v.dim() > 0 && is_outer(v, dim)) return std::get<0>(_weight_norm_interface(v, g, dim));
   return mul(v, div(g, norm_except_dim(v, 2, dim)));
 }

@@ -171,7 +171,7 @@ struct ArgExtremeForms {
     const auto meta =
         Plan(op, Reduction::Max, self, dims, keepdim).template meta_of<Int>(DType::Int64);
     const bool comparable = !is_complex(self.dtype()) && self.dtype() != DType::Bool;
-    if (!comparable && !is_known(self, dim)) {
+    if (!comparable) {
       check_ordered(op, self);
       SB_CHECK(self.dtype() != DType::Bool, op, ": not implemented for bool");
     }

@@ -25,8 +25,10 @@ void check_index_list(const char* op, const Tensor& self, OptionalTensorList ind
                  ": too many indices for self, ", self.describe(), ": ", indices.size());
   for (const auto& index : indices) {
     if (!is_given(index)) continue;
-    SB_CHECK_INDEX(index->dtype() == DType::Int64 || is_mask(*index), op,
-                   ": indices: expected int64, bool or uint8 tensors, got ", index->describe());
+    const bool places = index->dtype() == DType::Int64 || index->dtype() == DType::Int32;
+    SB_CHECK_INDEX(places || is_mask(*index), op,
+                   ": indices: expected int64, int32, bool or uint8 tensors, got ",
+                   index->describe());
   }
   int64_t dim = 0;
   for (const auto& index : indices) {

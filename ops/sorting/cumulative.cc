@@ -225,7 +225,7 @@ struct Extreme {
 
   template <SizeType Int>
   static std::array<BasicTensorMeta<Int>, 2> rule(const Tensor& self, int64_t dim) {
-    if (self.dim() != 0) wrap_dim(op, dim, self.dim());  // as PyTorch, which asks no more of it
+    wrap_dim(op, dim, self.dim());
     SB_CHECK(has_sort_keys(self.dtype()) || is_trivial<Int>(self), op, ": not implemented for ",
              to_string(self.dtype()));
     return {{same_shape<Int>(self, self.dtype()), same_shape<Int>(self, DType::Int64)}};

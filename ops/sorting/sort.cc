@@ -32,8 +32,7 @@ SizeVector<Int> strides_like(const Tensor& self) {
 template <SizeType Int>
 Pair<Int> sort_rule(const Tensor& self, int64_t dim, bool) {
   wrap_dim("sort", dim, self.dim());
-  SB_CHECK(self.dim() == 0 || has_sort_keys(self.dtype()), "sort: not implemented for ",
-           to_string(self.dtype()));
+  SB_CHECK(has_sort_keys(self.dtype()), "sort: not implemented for ", to_string(self.dtype()));
   const SizeVector<Int> strides = strides_like<Int>(self), sizes = size_vector<Int>(self);
   return {{{sizes, self.dtype(), strides}, {sizes, DType::Int64, strides}}};
 }

@@ -181,6 +181,14 @@ TEST_CASE("each NaN is unique", "[ops][sorting]") {
   CHECK(values<int64_t>(counts) == std::vector<int64_t>{2, 1, 1});
 }
 
+TEST_CASE("unique elements are sorted, and come with what is asked for alone", "[ops][sorting]") {
+  const auto [distinct, inverse, counts] =
+      _unique2(tensor<int64_t>({3, -1, 3, 2}), false, false, true);
+  CHECK(values<int64_t>(distinct) == std::vector<int64_t>{-1, 2, 3});
+  CHECK(inverse.numel() == 0);
+  CHECK(values<int64_t>(counts) == std::vector<int64_t>{1, 1, 2});
+}
+
 TEST_CASE("a quantile lies between sorted elements, as interpolation says", "[ops][sorting]") {
   const Tensor x = tensor<float>({3, 1, 2, 10});
   const auto at = [&](double q, std::string_view interpolation) {

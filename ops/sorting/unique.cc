@@ -1,14 +1,10 @@
 #include "switchboard/ops/sorting/unique.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
-#include <functional>
 #include <numeric>
-#include <unordered_set>
 #include <vector>
 
-#include "switchboard/core/dtype_types.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
@@ -52,18 +48,6 @@ struct Groups {
   void put(int64_t thing) {
     inverse[static_cast<size_t>(thing)] = static_cast<int64_t>(members.size()) - 1;
     ++counts.back();
-  }
-  // Puts the groups in the given order.
-  void reorder(const Indices& order) {
-    Indices place(order.size());
-    const Groups old = *this;
-    for (size_t i = 0; i < order.size(); ++i) {
-      const size_t from = static_cast<size_t>(order[i]);
-      place[from] = static_cast<int64_t>(i);
-      members[i] = old.members[from];
-      counts[i] = old.counts[from];
-    }
-    for (int64_t& group : inverse) group = place[static_cast<size_t>(group)];
   }
 };
 
@@ -109,42 +93,8 @@ struct KeysEqual {
   }
 };
 
-// The order in which PyTorch leaves distinct elements that are not to be sorted is that of a
-// std::unordered_set that was made of all elements. It depends on hashes, equality and the number
-// of elements alone.
-size_t hash_of(DType dtype, const char* element) {
-  return visit_dtype(dtype, [&]<class T>() -> size_t {
-    T value;
-    std::memcpy(&value, element, sizeof(T));
-    if constexpr (std::is_arithmetic_v<T>) {
-      return std::hash<T>()(value);
-    } else if constexpr (sizeof(T) == 2) {
-      return std::hash<uint16_t>()(std::bit_cast<uint16_t>(value));
-    } else {
-      SB_THROW(RuntimeError, "unique: not implemented for ", to_string(dtype));
-    }
-  });
-}
-Indices hashed_order(DType dtype, const Row& row, const Groups& groups) {
-  struct Item {
-    int64_t group;
-    size_t hash;
-  };
-  const auto hash = [](const Item& item) { return item.hash; };
-  const auto equal = [](const Item& a, const Item& b) { return a.group == b.group; };
-  std::vector<Item> items;
-  for (int64_t i = 0; i < row.size; ++i) {
-    items.push_back({groups.inverse[static_cast<size_t>(i)], hash_of(dtype, row.at(i))});
-  }
-  const std::unordered_set<Item, decltype(hash), decltype(equal)> set(items.begin(), items.end(), 0,
-                                                                      hash, equal);
-  Indices order;
-  for (const Item& item : set) order.push_back(item.group);
-  return order;
-}
-
-// The counts do not come without the inverse.
-Triple unique_flat(const Tensor& self, bool sorted, bool inverse, bool counts) {
+// Sorted, whether or not it is asked for.
+Triple unique_flat(const Tensor& self, bool, bool inverse, bool counts) {
   check_comparable("unique", self);
   const Flat flat(self);
   std::vector<Keyed> keyed, spare;
@@ -156,14 +106,10 @@ Triple unique_flat(const Tensor& self, bool sorted, bool inverse, bool counts) {
     order.push_back(k.index);
     keys[static_cast<size_t>(k.index)] = k.key;
   }
-  Groups groups = group_runs(order, KeysEqual{keys, has_nan(self.dtype())});
-  if (!sorted && self.dtype() != DType::Bool) {
-    groups.reorder(hashed_order(self.dtype(), flat.row, groups));
-  }
+  const Groups groups = group_runs(order, KeysEqual{keys, has_nan(self.dtype())});
   const Device device = self.device();
   return {flat.take(groups.members),
-          inverse || counts ? int64_tensor(device, self.sizes(), groups.inverse)
-                            : int64_tensor(device, {}),
+          inverse ? int64_tensor(device, self.sizes(), groups.inverse) : int64_tensor(device, {}),
           counts ? int64_tensor(device, groups.counts) : int64_tensor(device, {})};
 }
 
@@ -181,6 +127,18 @@ Triple runs_flat(const Tensor& self, bool inverse, bool counts) {
           counts ? int64_tensor(device, groups.counts) : int64_tensor(device, {})};
 }
 
+// The same memory with one dimension elsewhere among the others.
+Tensor alias_moved(const Tensor& t, size_t from, size_t to) {
+  const auto moved = [&](IntArrayRef list) {
+    DimVector result(list.begin(), list.end());
+    const int64_t number = result[from];
+    result.erase(result.begin() + static_cast<int64_t>(from));
+    result.insert(result.begin() + static_cast<int64_t>(to), number);
+    return result;
+  };
+  return alias_with_unchecked(t, moved(t.sizes()), moved(t.strides()), t.storage_offset());
+}
+
 // The slices `members` along `dim`, one behind the other in memory.
 Tensor take_slices(const Tensor& self, int64_t dim, const Flat& slices, const Indices& members) {
   DimVector sizes(slices.elements.sizes().begin(), slices.elements.sizes().end());
@@ -191,7 +149,7 @@ Tensor take_slices(const Tensor& self, int64_t dim, const Flat& slices, const In
     std::memcpy(static_cast<char*>(front.data_ptr()) + i * bytes,
                 slices.row.data + static_cast<size_t>(members[i]) * bytes, bytes);
   }
-  return alias_transposed(front, 0, static_cast<size_t>(dim));
+  return alias_moved(front, 0, static_cast<size_t>(dim));
 }
 
 Triple unique_slices(const char* op, const Tensor& self, int64_t dim, bool consecutive) {
@@ -207,7 +165,7 @@ Triple unique_slices(const char* op, const Tensor& self, int64_t dim, bool conse
     return {empty_on(device, self.sizes(), self.dtype()), int64_tensor(device, {}),
             int64_tensor(device, {})};
   }
-  const Flat slices(alias_transposed(self, 0, static_cast<size_t>(dim)));
+  const Flat slices(alias_moved(self, static_cast<size_t>(dim), 0));
   const size_t length = static_cast<size_t>(self.numel() / n);
   std::vector<SortKey> keys;
   read_keys(self.dtype(), slices.row, &keys);

@@ -32,8 +32,8 @@ std::array<BasicTensorMeta<Int>, 2> max_pool_rule(const Tensor& self, IntArrayRe
   const auto s =
       shape_of<n, Int>("max_pool", self, kernel_size, stride, padding, dilation, ceil_mode);
   const SizeVector<Int> sizes = with_space<Int>(sizes_of<Int>(self), s.output, n);
-  return {pool_laid_out_like<Int>(n, self, sizes, self.dtype()),
-          pool_laid_out_like<Int>(n, self, sizes, DType::Int64)};
+  return {laid_out_like<Int>(self, sizes, self.dtype()),
+          laid_out_like<Int>(self, sizes, DType::Int64)};
 }
 template <int n>
 void max_pool_kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
@@ -66,7 +66,7 @@ BasicTensorMeta<Int> max_pool_backward_rule(const Tensor& grad_output, const Ten
   check_dtype(op, "indices", indices, DType::Int64);
   check_sizes<Int>(op, "grad_output", grad_output, sizes);
   check_sizes<Int>(op, "indices", indices, sizes);
-  return pool_laid_out_like<Int>(n, self, sizes_of<Int>(self), self.dtype());
+  return laid_out_like<Int>(self, sizes_of<Int>(self), self.dtype());
 }
 template <int n>
 void max_pool_backward_kernel(const Tensor& grad_output, const Tensor& self, IntArrayRef,

@@ -32,9 +32,6 @@ Space<Int> padded_space(const char* op, const Tensor& self, SymIntArrayRef given
   const SizesRef<Int> padding = sizes_as<Int>(given), sizes = sizes_of<Int>(self);
   SB_CHECK(padding.size() == 2 * n, op, ": padding: expected ", 2 * n, " elements, got ",
            shape_text(padding));
-  // As PyTorch, which asks for sizes before it looks at the rank.
-  SB_CHECK_INDEX(n == 1 || self.dim() > n, op, ": expected ", n + 1, " or ", n + 2,
-                 " dimensions, got ", self.describe());
   SB_CHECK(self.dim() == n + 1 || self.dim() == n + 2, op, ": expected ", n + 1, " or ", n + 2,
            " dimensions, got ", self.describe());
   // Only reflection lets tensors of no channels through, where there is no batch.
@@ -86,7 +83,8 @@ Taps taps_of(IntArrayRef sizes, IntArrayRef padding) {
 template <SizeType Int, Mode mode, int n>
 BasicTensorMeta<Int> rule(const Tensor& self, SymIntArrayRef padding) {
   const Space<Int> space = padded_space<Int, mode, n>("pad", self, padding);
-  return {with_space<Int>(sizes_of<Int>(self), space, n), self.dtype()};
+  const SizeVector<Int> sizes = with_space<Int>(sizes_of<Int>(self), space, n);
+  return laid_out_like<Int>(self, SizesRef<Int>(sizes), self.dtype());
 }
 template <Mode mode, int n>
 void kernel(const Tensor& self, SymIntArrayRef padding, const Tensor& out) {
@@ -101,15 +99,21 @@ template <SizeType Int, Mode mode, int n>
 BasicTensorMeta<Int> backward_rule(const Tensor& grad_output, const Tensor& self,
                                    SymIntArrayRef padding) {
   const char* op = "pad_backward";
-  // As PyTorch, which looks at the rank first here alone.
-  SB_CHECK(!(mode == Mode::Reflect && n == 3) || self.dim() > n, op, ": expected ", n + 1, " or ",
-           n + 2, " dimensions, got ", self.describe());
+  // As PyTorch, which looks at the ranks first in one of them alone, and at sizes in the others.
+  for (const Tensor* t : {&self, &grad_output}) {
+    if (t->dim() > n) continue;
+    if (mode == Mode::Reflect && n == 3)
+      SB_THROW(RuntimeError, op, ": expected ", n + 1, " or ", n + 2, " dimensions, got ",
+               t->describe());
+    SB_THROW(IndexError, op, ": expected ", n + 1, " or ", n + 2, " dimensions, got ",
+             t->describe());
+  }
   const Space<Int> space = padded_space<Int, mode, n>(op, self, padding);
   const SizeVector<Int> expected = with_space<Int>(sizes_of<Int>(self), space, n);
   check_sizes<Int>(op, "grad_output", grad_output, SizesRef<Int>(expected));
   check_dtype(op, "grad_output", grad_output, self.dtype());
   computed_in(op, self.dtype());
-  return {size_vector<Int>(self), self.dtype()};
+  return laid_out_like<Int>(self, sizes_of<Int>(self), self.dtype());
 }
 template <Mode mode, int n>
 void backward_kernel(const Tensor& grad_output, const Tensor& self, SymIntArrayRef padding,

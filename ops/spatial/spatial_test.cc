@@ -155,8 +155,10 @@ TEST_CASE("replication repeats the edge that is nearest, however far the result 
 }
 
 TEST_CASE("too few dimensions are an IndexError where PyTorch asks for a size first") {
-  CHECK_THROWS_AS(replication_pad2d(numbers({4, 4}), {1, 1, 1, 1}), IndexError);
-  CHECK_THROWS_AS(reflection_pad3d(numbers({4, 4, 4}), {1, 1, 1, 1, 1, 1}), IndexError);
+  CHECK_THROWS_AS(replication_pad2d(numbers({4, 4}), {1, 1, 1, 1}), RuntimeError);
+  CHECK_THROWS_AS(reflection_pad3d(numbers({4, 4, 4}), {1, 1, 1, 1, 1, 1}), RuntimeError);
+  CHECK_THROWS_AS(replication_pad2d_backward(numbers({4, 4}), numbers({4, 4}), {1, 1, 1, 1}),
+                  IndexError);
   CHECK_THROWS_AS(avg_pool2d(numbers({4, 4}), {2}), IndexError);
   CHECK_THROWS_AS(reflection_pad1d(numbers({4}), {1, 1}), RuntimeError);
   CHECK_THROWS_AS(avg_pool3d(numbers({4, 4, 4}), {2}), RuntimeError);
@@ -360,6 +362,17 @@ TEST_CASE(
   const std::vector<double> same = to_width(upsample_bilinear2d, 8);
   const std::vector<double> wide = to_width(_upsample_bilinear2d_aa, 8);
   for (size_t i = 0; i < 8; ++i) CHECK(wide[i] == Approx(same[i]).margin(1e-5));
+}
+
+TEST_CASE("padding, interpolation and pooling of channels-last images is channels-last") {
+  const MemoryFormat last = MemoryFormat::ChannelsLast, last3d = MemoryFormat::ChannelsLast3d;
+  const Tensor x = contiguous(numbers({2, 3, 4, 4}), last);
+  CHECK(reflection_pad2d(x, {1, 1, 1, 1}).is_contiguous(last));
+  CHECK(reflection_pad2d_backward(numbers({2, 3, 6, 6}), x, {1, 1, 1, 1}).is_contiguous(last));
+  CHECK(upsample_bicubic2d(x, {6, 6}, false, std::nullopt, std::nullopt).is_contiguous(last));
+  const Tensor y = contiguous(numbers({2, 3, 4, 4, 4}), last3d);
+  CHECK(replication_pad3d(y, {1, 1, 1, 1, 1, 1}).is_contiguous(last3d));
+  CHECK(std::get<0>(max_pool3d_with_indices(y, {2, 2, 2})).is_contiguous(last3d));
 }
 
 }  // namespace

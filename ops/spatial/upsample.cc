@@ -57,8 +57,8 @@ void check_spaces(const char* op, Kind kind, SizesRef<Int> input_size, SizesRef<
 // Which results are channels-last where the argument is.
 template <SizeType Int>
 BasicTensorMeta<Int> laid_out(Kind kind, bool backward, const Tensor& like, SizeVector<Int> sizes) {
-  const bool propagates = (kind.mode != UpsampleMode::Cubic || (kind.antialias && !backward)) &&
-                          !(backward && kind.nearest() && kind.dims == 3);
+  const bool propagates =
+      !backward || (kind.mode != UpsampleMode::Cubic && !(kind.nearest() && kind.dims == 3));
   if (propagates) return laid_out_like<Int>(like, SizesRef<Int>(sizes), like.dtype());
   return {std::move(sizes), like.dtype()};
 }

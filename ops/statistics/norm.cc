@@ -42,6 +42,7 @@ BasicTensorMeta<Int> vector_rule(const Tensor& self, const Scalar& ord, Optional
              op, ": dtype: expected one that ", to_string(self.dtype()),
              " converts to without narrowing, got ", to_string(*dtype));
   }
+  SB_CHECK(!ord.is_complex(), op, ": ord: expected a real number, got ", ord.to_string());
   const double p = ord.to<double>();
   const ReductionPlan plan(op, kind_of(p), self, dims_or_all(dim), keepdim);
   if (p < 0 || p == kInfinity) {
@@ -59,64 +60,32 @@ void vector_kernel(const Tensor& self, const Scalar& ord, OptionalIntArrayRef di
   reduce_into(plan.kind, self, plan.reduced, dtype.value_or(self.dtype()), out, {.p = p});
 }
 
-struct Norm {
-  static ReductionPlan plan(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
-                            bool keepdim, std::optional<DType> dtype) {
-    check_defined("norm", self);
-    SB_CHECK(is_inexact(dtype.value_or(self.dtype())),
-             "norm: expected a floating-point or complex dtype, got ",
-             to_string(dtype.value_or(self.dtype())));
-    // As PyTorch: of nothing the norm is 0 for any order.
-    const bool complex_order = p && p->is_complex();
-    SB_CHECK(!complex_order || self.sym_numel() == 0, "norm: p: expected a real number, got ",
-             p->to_string());
-    const double order = p ? as_order(p->to<std::complex<double>>().real()) : 2;
-    // Nothing has norm 0, whatever the order.
-    const bool empty = has_data(self) && self.numel() == 0;
-    return {"norm", empty ? Reduction::Norm2 : kind_of(order), self, dim, keepdim, {.p = order}};
-  }
-  // Complex elements keep their parts, unless a real dtype is asked for.
-  static DType through(const Tensor& self, std::optional<DType> dtype, DType result) {
-    return is_complex(self.dtype()) ? dtype.value_or(self.dtype()) : result;
-  }
-  static Tensor functional(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
-                           bool keepdim, std::optional<DType> dtype) {
-    const ReductionPlan norm = plan(self, p, dim, keepdim, dtype);
-    const DType result = dtype ? *dtype : to_real(self.dtype());
-    return norm.run(result, through(self, dtype, result));
-  }
-  static Tensor out(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
-                    bool keepdim, std::optional<DType> dtype, const Tensor& out) {
-    const ReductionPlan norm = plan(self, p, dim, keepdim, dtype);
-    check_defined("norm", out);
-    SB_CHECK(is_inexact(out.dtype()), "norm: expected a floating-point or complex out, got ",
-             out.describe());
-    return norm.run_out(out.dtype(), out, through(self, dtype, out.dtype()));
-  }
-
-  static Tensor dims(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
-                     bool keepdim) {
-    return functional(self, p, dim, keepdim, std::nullopt);
-  }
-  static Tensor dims_out(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
-                         bool keepdim, const Tensor& to) {
-    return out(self, p, dim, keepdim, std::nullopt, to);
-  }
-  static Tensor dims_dtype(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
-                           bool keepdim, DType dtype) {
-    return functional(self, p, dim, keepdim, dtype);
-  }
-  static Tensor dims_dtype_out(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
-                               bool keepdim, DType dtype, const Tensor& to) {
-    return out(self, p, dim, keepdim, dtype, to);
-  }
-  static Tensor all(const Tensor& self, const Scalar& p) {
-    return norm_dim(self, p, IntArrayRef(), false);
-  }
-  static Tensor all_dtype(const Tensor& self, const std::optional<Scalar>& p, DType dtype) {
-    return norm_dim_dtype(self, p, IntArrayRef(), false, dtype);
-  }
-};
+// `norm` is the same norm, which may leave the order out and takes no dims for all of them.
+Scalar order_of(const std::optional<Scalar>& p) { return p.value_or(2); }
+template <SizeType Int>
+BasicTensorMeta<Int> norm_dtype_rule(const Tensor& self, const std::optional<Scalar>& p,
+                                     IntArrayRef dim, bool keepdim, DType dtype) {
+  return vector_rule<Int>(self, order_of(p), dim, keepdim, dtype);
+}
+void norm_dtype_kernel(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
+                       bool keepdim, DType dtype, const Tensor& out) {
+  vector_kernel(self, order_of(p), dim, keepdim, dtype, out);
+}
+template <SizeType Int>
+BasicTensorMeta<Int> norm_rule(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
+                               bool keepdim) {
+  return vector_rule<Int>(self, order_of(p), dim, keepdim, std::nullopt);
+}
+void norm_kernel(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
+                 const Tensor& out) {
+  vector_kernel(self, order_of(p), dim, keepdim, std::nullopt, out);
+}
+Tensor norm_of_all(const Tensor& self, const Scalar& p) {
+  return norm_dim(self, p, IntArrayRef(), false);
+}
+Tensor norm_of_all_as(const Tensor& self, const std::optional<Scalar>& p, DType dtype) {
+  return norm_dim_dtype(self, p, IntArrayRef(), false, dtype);
+}
 
 template <SizeType Int>
 BasicTensorMeta<Int> renorm_rule(const Tensor& self, const Scalar& p, int64_t dim,
@@ -162,17 +131,20 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, linalg_vector_norm, Tag::reduction)
       .structured<by_size_rule<vector_rule<int64_t>, vector_rule<SymInt>>, vector_kernel>()
       .out(linalg_vector_norm_out);
-  define(m, norm_dim, Tag::reduction).cpu_and_meta(Norm::dims).out(norm_dim_out, Norm::dims_out);
+  define(m, norm_dim, Tag::reduction)
+      .structured<by_size_rule<norm_rule<int64_t>, norm_rule<SymInt>>, norm_kernel>()
+      .out(norm_dim_out);
   define(m, norm_dim_dtype, Tag::reduction)
-      .cpu_and_meta(Norm::dims_dtype)
-      .out(norm_dim_dtype_out, Norm::dims_dtype_out);
+      .structured<by_size_rule<norm_dtype_rule<int64_t>, norm_dtype_rule<SymInt>>,
+                  norm_dtype_kernel>()
+      .out(norm_dim_dtype_out);
   define(m, renorm)
       .structured<by_size_rule<renorm_rule<int64_t>, renorm_rule<SymInt>>, renorm_kernel>()
       .inplace(renorm_)
       .out(renorm_out);
-  define(m, norm_Scalar, Tag::reduction).composite_explicit(Norm::all).out("Scalar_out");
+  define(m, norm_Scalar, Tag::reduction).composite_explicit(norm_of_all).out("Scalar_out");
   define(m, norm_ScalarOpt_dtype, Tag::reduction)
-      .composite_explicit(Norm::all_dtype)
+      .composite_explicit(norm_of_all_as)
       .out("ScalarOpt_dtype_out");
   define(m, dist).composite_explicit(dist_of).out("out");
 }

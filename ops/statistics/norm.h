@@ -15,8 +15,7 @@ SB_OP(linalg_vector_norm,
       "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor");
 SB_OP(linalg_vector_norm_out, out_of(linalg_vector_norm, "out"));
 
-// The same for old programs: nothing has norm 0, out may have another dtype, and `dtype` may be
-// narrower. As `torch.norm`.
+// The same for old programs, without an order of norm 2. As `torch.norm`.
 SB_OP(norm_Scalar, "aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor");
 SB_OP(norm_ScalarOpt_dtype,
       "aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor");

@@ -67,9 +67,10 @@ TEST_CASE("norms of every order agree with their definition") {
   CHECK(number(linalg_vector_norm(x, 0)) == number(cast_copy(count_nonzero(x), DType::Float32)));
 }
 
-TEST_CASE("of nothing, the old norm is 0 and the new one refuses where there is no answer") {
+TEST_CASE("of nothing, a norm is 0 or, where there is no answer, refused") {
   const Tensor nothing = tensor_of({2, 0}, {});
-  CHECK(number(norm_Scalar(nothing, -INFINITY)) == 0);
+  CHECK_THROWS_AS(norm_Scalar(nothing, -INFINITY), RuntimeError);
+  CHECK(number(norm_Scalar(nothing, 2)) == 0);
   CHECK(number(linalg_vector_norm(nothing)) == 0);
   CHECK_THROWS_AS(linalg_vector_norm(nothing, INFINITY), RuntimeError);
   CHECK_THROWS_AS(linalg_vector_norm(nothing, -1, {1}), RuntimeError);
@@ -82,10 +83,39 @@ TEST_CASE("the order of a norm is a float, as in PyTorch") {
   CHECK(number(norm_Scalar(x, 2.1)) == Approx(4.942233944657043).epsilon(1e-12));
 }
 
-TEST_CASE("the old norm takes no complex order, but of nothing") {
+TEST_CASE("no norm takes a complex order, of nothing neither") {
   const Scalar order = std::complex<double>(1.5, 0);
-  CHECK_THROWS_AS(norm_Scalar(tensor_of({2}, {3, 4}), order), RuntimeError);
-  CHECK(number(norm_Scalar(tensor_of({0}, {}), order)) == 0);
+  for (const Tensor& x : {tensor_of({2}, {3, 4}), tensor_of({0}, {})}) {
+    CHECK_THROWS_AS(norm_Scalar(x, order), RuntimeError);
+    CHECK_THROWS_AS(linalg_vector_norm(x, order), RuntimeError);
+  }
+}
+
+TEST_CASE("a norm of a dtype neither narrows, nor takes integers, nor changes real for complex") {
+  const Tensor x = tensor_of({2}, {3, 4});
+  CHECK(number(norm_ScalarOpt_dtype(x, 2, DType::Float64)) == 5);
+  CHECK_THROWS_AS(norm_ScalarOpt_dtype(x, 2, DType::Float16), RuntimeError);
+  CHECK_THROWS_AS(norm_ScalarOpt_dtype(x, 2, DType::Complex64), RuntimeError);
+  CHECK_THROWS_AS(norm_ScalarOpt_dtype(cast_copy(x, DType::Int64), 2, DType::Float64),
+                  RuntimeError);
+  CHECK_THROWS_AS(norm_dim_out(x, 2, {0}, false, tensor_of({}, {0}, DType::Float64)), RuntimeError);
+}
+
+TEST_CASE("a variance goes to an out that its dtype can be cast to") {
+  const Tensor x = tensor_of({2, 2}, {1, 3, 5, 9});
+  CHECK_THROWS_AS(var_correction_out(x, {}, 0, false, tensor_of({}, {0}, DType::Int32)),
+                  RuntimeError);
+  const Tensor out = tensor_of({}, {0}, DType::Float64);
+  CHECK(number(var_correction_out(x, {}, 0, false, out)) == 8.75);
+}
+
+TEST_CASE("logsumexp takes complex numbers, and writes to complex outs") {
+  const Tensor x = cast_copy(tensor_of({2}, {1000, 1000}), DType::Complex64);
+  const std::complex<double> sum = item(logsumexp(x, {0})).to<std::complex<double>>();
+  CHECK(sum.real() == Approx(1000 + std::log(2.0)));
+  const Tensor out = empty_on(DeviceType::CPU, {}, DType::Complex128);
+  logsumexp_out(tensor_of({2}, {0, 0}), {0}, false, out);
+  CHECK(item(out).to<std::complex<double>>().real() == Approx(std::log(2.0)));
 }
 
 TEST_CASE("logsumexp neither overflows nor loses what is far below") {

@@ -2,7 +2,13 @@
 
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
+#include "switchboard/ops/elementwise/predicates.h"
+#include "switchboard/ops/elementwise/select.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/reductions/reduction_plan.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/views/views.h"
@@ -79,11 +85,23 @@ void aminmax_kernel(const Tensor& self, std::optional<int64_t> dim, bool keepdim
   reduce_into(Reduction::Max, self, plan.reduced, self.dtype(), max);
 }
 
+// The logarithm of the sum of exponentials, in parts: of complex numbers, of which none is the
+// largest, or into a complex dtype. What is subtracted is the largest real part.
+Tensor complex_logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim, DType dtype) {
+  const auto sum_of = [&](const Tensor& x) {
+    return log(sum_dim(to_dtype(exp(x), dtype), dim, keepdim));
+  };
+  if (same_size(self.sym_numel(), SymInt(0))) return sum_of(self);
+  const Tensor largest = amax(is_complex(self.dtype()) ? real(self) : self, dim, true);
+  const Tensor pivot = masked_fill(largest, isinf(largest), 0);
+  const Tensor sums = sum_of(sub(self, pivot));
+  return add(sums, keepdim ? pivot : reshape(pivot, sums.sym_sizes()));
+}
+
 struct LogSumExp {
   static ReductionPlan plan(const Tensor& self, IntArrayRef dim, bool keepdim) {
     constexpr const char* op = "logsumexp";
     check_defined(op, self);
-    SB_CHECK(!is_complex(self.dtype()), op, ": expected a real tensor, got ", self.describe());
     // As PyTorch, which does not take away the dimensions that nobody named.
     const bool names_dims = !dim.empty() || keepdim || self.dim() == 0;
     SB_CHECK(names_dims || same_size(self.sym_numel(), SymInt(0)), op,
@@ -95,13 +113,19 @@ struct LogSumExp {
   }
   static Tensor functional(const Tensor& self, IntArrayRef dim, bool keepdim) {
     const ReductionPlan p = plan(self, dim, keepdim);
+    if (is_complex(self.dtype())) return complex_logsumexp(self, dim, keepdim, self.dtype());
     return p.run(own_dtype(self));
   }
   static Tensor out(const Tensor& self, IntArrayRef dim, bool keepdim, const Tensor& out) {
     check_defined("logsumexp", out);
-    SB_CHECK(is_floating_point(out.dtype()), "logsumexp: expected a floating-point out, got ",
-             out.describe());
+    SB_CHECK(is_floating_point(out.dtype()) || is_complex(out.dtype()),
+             "logsumexp: expected a floating-point or complex out, got ", out.describe());
     const ReductionPlan p = plan(self, dim, keepdim);
+    if (is_complex(self.dtype()) || is_complex(out.dtype())) {
+      const Tensor x = is_integral(self.dtype(), true) ? to_dtype(self, default_dtype()) : self;
+      copy_result_to_out("logsumexp", complex_logsumexp(x, dim, keepdim, out.dtype()), out);
+      return out;
+    }
     return p.run_out(out.dtype(), out, own_dtype(self));
   }
   static Tensor special(const Tensor& self, IntArrayRef dim, bool keepdim) {

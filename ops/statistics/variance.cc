@@ -30,18 +30,22 @@ struct Spread {
     const ReductionPlan p = plan(self, dim, correction, keepdim);
     check_defined(op, out);
     const DType result = out.dtype();
-    DType through = is_complex(self.dtype()) ? self.dtype() : result;
-    if (is_complex(self.dtype()) ? !is_floating_point(result) && !is_complex(result)
-                                 : !is_floating_point(result)) {
-      // As PyTorch: one number, not of 16 bits, is written to an out of any dtype.
-      int64_t numel = 1;
-      for (int64_t size : p.meta(result).sizes) numel *= size;
-      SB_CHECK(numel == 1 && itemsize(self.dtype()) > 2 && !is_complex(self.dtype()), op,
-               ": result type ", to_string(self.dtype()),
-               " can't be cast to the desired output type ", to_string(result));
-      through = self.dtype();
+    SB_CHECK(can_cast(to_real(self.dtype()), result), op, ": result type ",
+             to_string(to_real(self.dtype())), " can't be cast to the desired output type ",
+             to_string(result));
+    if (is_complex(self.dtype())) return p.run_out(result, out, self.dtype());
+    if (any_symbolic(self, out)) return p.run_out(result, out, result);
+    // As PyTorch: one number, which is not of 16 bits, is computed in another way.
+    int64_t numel = 1;
+    for (int64_t size : p.meta(result).sizes) numel *= size;
+    if (self.numel() == 0) return p.run_out(result, out, self.dtype());
+    if (numel == 1 && itemsize(result) > 2) {
+      SB_CHECK(itemsize(self.dtype()) > 2, op, ": one number of ", self.describe(),
+               " does not go into an out of ", to_string(result));
+      return p.run_out(result, out, self.dtype());
     }
-    return p.run_out(result, out, through);
+    SB_CHECK_NOT_IMPLEMENTED(!is_complex(result), op, ": not implemented for ", to_string(result));
+    return p.run_out(result, out, result);
   }
   static std::tuple<Tensor, Tensor> and_mean(const Tensor& self, OptionalIntArrayRef dim,
                                              const std::optional<Scalar>& correction,

@@ -135,28 +135,44 @@ void stack_kernel(TensorList tensors, int64_t dim, const Tensor& out) {
 
 constexpr StructuredOptions kOptions = {.cast_to_out = true, .refuse_overlap = true};
 
-// A new result may be channels-last as the inputs are; a given out is not made so.
-template <auto rule, auto out_rule, auto kernel, class Tag, class OutTag>
-void define_join(Library& m, const Op<Tag>& op, const Op<OutTag>& out) {
+void check_some_to_cat(TensorList tensors) {
+  SB_CHECK_VALUE(!tensors.empty(), "cat: expected a non-empty list of tensors");
+}
+void check_some_to_stack(TensorList tensors) {
+  SB_CHECK(!tensors.empty(), "stack: expected a non-empty list of tensors");
+}
+
+// A new result may be channels-last as the inputs are; a given out is not made so. An empty list,
+// which names no device, is refused by `check`.
+template <auto check, auto rule, auto out_rule, auto kernel, const auto& op, const auto& out>
+void define_join(Library& m) {
   define(m, op).template structured<rule, kernel>().kernel(
-      DispatchKey::Undefined, [](TensorList, int64_t) -> Tensor {  // where an empty list goes
-        // As PyTorch, whose stack has an error of another kind.
-        if (Op<Tag>::name() == "aten::stack")
-          SB_THROW(RuntimeError, Op<Tag>::name(), ": expected a non-empty list of tensors");
-        SB_THROW(ValueError, Op<Tag>::name(), ": expected a non-empty list of tensors");
+      DispatchKey::Undefined, [](TensorList tensors, int64_t) -> Tensor {  // where such a list goes
+        check(tensors);
+        SB_THROW(RuntimeError, op.name(), ": expected tensors, got undefined ones");
       });
-  define(m, out).template structured<out_rule, kernel>(kOptions);
+  const auto into = []<bool with_data>(TensorList tensors, int64_t dim, const Tensor& to) {
+    check(tensors);
+    return structured_form<out_rule, kernel>(out, with_data, kOptions)(tensors, dim, to);
+  };
+  define(m, out)
+      .cpu([into](TensorList tensors, int64_t dim, const Tensor& to) {
+        return into.template operator()<true>(tensors, dim, to);
+      })
+      .meta([into](TensorList tensors, int64_t dim, const Tensor& to) {
+        return into.template operator()<false>(tensors, dim, to);
+      });
 }
 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_join<by_size_rule<cat_rule<int64_t>, cat_rule<SymInt>>,
-              by_size_rule<cat_out_rule<int64_t>, cat_out_rule<SymInt>>, cat_kernel>(m, cat,
-                                                                                     cat_out);
-  define_join<by_size_rule<stack_rule<int64_t>, stack_rule<SymInt>>,
-              by_size_rule<stack_out_rule<int64_t>, stack_out_rule<SymInt>>, stack_kernel>(
-      m, stack, stack_out);
+  define_join<check_some_to_cat, by_size_rule<cat_rule<int64_t>, cat_rule<SymInt>>,
+              by_size_rule<cat_out_rule<int64_t>, cat_out_rule<SymInt>>, cat_kernel, cat, cat_out>(
+      m);
+  define_join<check_some_to_stack, by_size_rule<stack_rule<int64_t>, stack_rule<SymInt>>,
+              by_size_rule<stack_out_rule<int64_t>, stack_out_rule<SymInt>>, stack_kernel, stack,
+              stack_out>(m);
 }
 
 }  // namespace sb

@@ -79,12 +79,13 @@ Tensor slice_kernel(const Tensor& self, int64_t dim, const std::optional<SymInt>
 template <SizeType Int>
 Tensor narrowed(const Tensor& self, int64_t dim, const Int& start, const Int& length) {
   SB_CHECK(self.dim() > 0, "narrow: ", self.describe(), " has no dimensions");
+  SB_CHECK(length >= 0, "narrow: length: expected no negative number, got ", size_text(length));
   const Int& size = sizes_of<Int>(self)[static_cast<size_t>(wrap_dim("narrow", dim, self.dim()))];
   SB_CHECK_INDEX(sym_and(start >= -size, start <= size), "narrow: start ", size_text(start),
                  " is out of range at dimension ", dim, " of ", self.describe());
   const Int from = from_front(start, size);
-  SB_CHECK(sym_and(length >= 0, length <= size - from), "narrow: start ", size_text(start),
-           " and length ", size_text(length), " leave dimension ", dim, " of ", self.describe());
+  SB_CHECK(length <= size - from, "narrow: start ", size_text(start), " and length ",
+           size_text(length), " leave dimension ", dim, " of ", self.describe());
   return slice(self, dim, SymInt(from), SymInt(from + length), 1);
 }
 Tensor narrow_kernel(const Tensor& self, int64_t dim, const SymInt& start, const SymInt& length) {

@@ -6,6 +6,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/copying/set.h"
+#include "switchboard/ops/views/cat.h"
 
 namespace sb {
 namespace {
@@ -221,6 +222,15 @@ TEST_CASE("set_ with a part of a tensor counts from its first element") {
   CHECK(t.is_alias_of(base));
   CHECK_THROWS_AS(set__source_Tensor_storage_offset(t, slice(base, 0, 0, 5, 2), 0, {2}, {1}),
                   RuntimeError);
+}
+
+TEST_CASE("an empty list is refused by cat and stack alike with and without an out",
+          "[ops][views]") {
+  const Tensor out = tensor(place(), {2});
+  CHECK_THROWS_AS(cat(TensorList(), 0), ValueError);
+  CHECK_THROWS_AS(cat_out(TensorList(), 0, out), ValueError);
+  CHECK_THROWS_AS(stack(TensorList(), 0), RuntimeError);
+  CHECK_THROWS_AS(stack_out(TensorList(), 0, out), RuntimeError);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "switchboard/ops/elementwise/bitwise.h"
 #include "switchboard/ops/elementwise/predicates.h"
 #include "switchboard/ops/elementwise/select.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/statistics/derivatives/reduced_dims.h"
 
@@ -47,7 +48,7 @@ Tensor logsumexp_gradient(const Tensor& grad, const Tensor& self, const Tensor& 
   const auto broad = [&](const Tensor& t) {
     return with_reduced_dims(t, dims, self.dim(), keepdim);
   };
-  return mul(broad(grad), exp(sub(self, broad(result))));
+  return mul(broad(grad), conj(exp(sub(self, broad(result)))));
 }
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {
