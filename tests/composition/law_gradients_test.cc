@@ -6,7 +6,6 @@
 #include "switchboard/tests/composition/law.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/scan.h"
-#include "switchboard/transforms/control_flow/while_loop.h"
 
 namespace sb::composition {
 namespace {
@@ -83,16 +82,6 @@ TEST_CASE("A gradient that does not come to a trip of a loop is not zeros there"
     return scan(psi, {in[0]}, {in[1]});
   };
   CHECK(broken(layers, captured, inputs) == "");
-  // or to every other one.
-  const auto in_turn = [](const Tensors& in) {
-    const auto small = [](const Tensors& of) { return call("aten::lt.Scalar", {of[0], 3}); };
-    const auto next = [](const Tensors& of) {
-      return Tensors{call("aten::add.Scalar", {of[0], 1})[0], call("aten::arctanh", {of[2]})[0],
-                     call("aten::clone", {of[1]})[0]};
-    };
-    return Tensors{while_loop(small, next, {in[0], in[2], in[2]})[2]};
-  };
-  CHECK(broken(layers, in_turn, {number(0), number(0), number(1)}) == "");
 }
 
 TEST_CASE("A tensor that comes twice to a traced kernel is one tensor in its backward") {
