@@ -22,39 +22,29 @@ namespace {
 using Names = std::map<std::string, std::string>;
 
 constexpr const char* kCount = "how many results there are depends on the size";
-constexpr const char* kOrder = "the order of the products depends on the sizes, as in PyTorch";
 constexpr const char* kRank = "as many steps as the size says; no general rule has been written";
 constexpr const char* kNotYet = "its rule is written for numbers";
 
 // Operators that settle, and why.
 const Names& settle_forward() {
-  static const auto* const names = new Names{{"aten::chain_matmul", kOrder},
-                                             {"aten::linalg_multi_dot", kOrder},
-                                             {"aten::chunk", kCount},
+  static const auto* const names = new Names{{"aten::chunk", kCount},
                                              {"aten::split.Tensor", kCount},
                                              {"aten::split_copy.Tensor", kCount},
                                              {"aten::unbind.int", kCount},
                                              {"aten::unbind_copy.int", kCount},
                                              {"aten::unsafe_chunk", kCount},
                                              {"aten::unsafe_split.Tensor", kCount},
-                                             {"aten::gradient.array", kNotYet},
-                                             {"aten::gradient.scalararray", kNotYet},
-                                             {"aten::gradient.scalarint", kNotYet},
                                              {"aten::linalg_qr", kNotYet},
                                              {"aten::qr", kNotYet},
                                              {"aten::quantile.scalar", kNotYet}};
   return *names;
 }
 const Names& settle_backward() {
-  static const auto* const names = new Names{{"aten::_pack_padded_sequence", kNotYet},
-                                             {"aten::as_strided", kNotYet},
-                                             {"aten::fill_diagonal_", kNotYet},
-                                             {"aten::glu_backward", kCount},
-                                             {"aten::linalg_lu_factor", kRank},
-                                             {"aten::linalg_lu_factor_ex", kRank},
-                                             {"aten::nanquantile", kNotYet},
-                                             {"aten::native_group_norm", kNotYet},
-                                             {"aten::quantile", kNotYet}};
+  static const auto* const names =
+      new Names{{"aten::_pack_padded_sequence", kNotYet}, {"aten::fill_diagonal_", kNotYet},
+                {"aten::glu_backward", kCount},           {"aten::linalg_lu_factor", kRank},
+                {"aten::linalg_lu_factor_ex", kRank},     {"aten::nanquantile", kNotYet},
+                {"aten::native_group_norm", kNotYet},     {"aten::quantile", kNotYet}};
   return *names;
 }
 

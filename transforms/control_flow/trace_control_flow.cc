@@ -38,9 +38,9 @@ bool share_memory(const Tensor& a, const Tensor& b) {
 
 Tensor own_copy(const Tensor& t) {
   if (t.is_symbolic()) return clone(t);
-  const auto numel = static_cast<int64_t>(t.storage()->nbytes() / t.itemsize());
-  return as_strided(clone(as_strided(t, {numel}, {1}, 0)), t.sizes(), t.strides(),
-                    t.storage_offset());
+  const Extent extent(t);
+  const Tensor memory = as_strided(t, {extent.end - extent.begin}, {1}, extent.begin);
+  return as_strided(clone(memory), t.sizes(), t.strides(), 0);
 }
 
 namespace {

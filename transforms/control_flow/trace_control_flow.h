@@ -14,8 +14,7 @@
 
 namespace sb::control_flow {
 
-// A tensor of the same elements, sizes and strides in memory of its own, which has what lies around
-// them, too: a function may look there.
+// A tensor of the same elements, sizes and strides in memory of its own.
 Tensor own_copy(const Tensor& t);
 
 // A function that a graph is made of, the name of that graph, and what it is called with.

@@ -24,6 +24,21 @@
 namespace sb::internal {
 namespace {
 
+// Whether autograd records the operator and not its form, for these values: what a comparison
+// writes hangs on what is compared, with a gradient of zeros, and the result of one is a bool,
+// which has none.
+bool loses_history(const OperatorHandle& op, const FunctionalForm& form,
+                   absl::FunctionRef<IValue(size_t)> value_of) {
+  if (!passes_by_autograd(form.op) || passes_by_autograd(op)) return false;
+  if (!records_values() || !grad_hooks->is_grad_enabled()) return false;
+  bool any = false;
+  for (size_t i = 0; i < op.schema().arguments.size(); ++i) {
+    value_of(i).for_each_tensor(
+        [&](const Tensor& t) { any = any || (t.defined() && grad_hooks->requires_grad(t)); });
+  }
+  return any;
+}
+
 class WritingCall {
  public:
   WritingCall(const FunctionalizeContext& context, const OperatorHandle& op,
@@ -46,7 +61,8 @@ class WritingCall {
     const bool has_effect = has_ordered_effect(op_);
     std::optional<FunctionalForm> form =
         has_effect || writes_meet() ? std::nullopt : find_functional_form(op_);
-    if (form && loses_history(*form)) form = std::nullopt;
+    const auto value_of = [&](size_t i) { return context_.unwrap(arguments_[i]); };
+    if (form && loses_history(op_, *form, value_of)) form = std::nullopt;
     const bool is_view = form && form->op.schema().is_view();
     std::vector<IValue> others;
     if (!form && (has_effect || !op_.entry().has_tag(Tag::inplace_view))) {
@@ -171,11 +187,6 @@ class WritingCall {
       const BelowFunctionalization below(context_.owner());
       return clone(now);
     });
-  }
-  // Whether autograd records the operator and not its form: what a comparison writes hangs on what
-  // is compared, with a gradient of zeros, and the result of one is a bool, which has none.
-  bool loses_history(const FunctionalForm& form) const {
-    return passes_by_autograd(form.op) && !passes_by_autograd(op_) && records_gradients();
   }
   bool records_gradients() const {
     if (!records_values() || !grad_hooks->is_grad_enabled()) return false;
@@ -459,7 +470,8 @@ class WritingCall {
 void explain_writing(CallPath& path, const OperatorHandle& op,
                      absl::FunctionRef<IValue(size_t)> value_of) {
   const bool has_effect = has_ordered_effect(op);
-  const std::optional<FunctionalForm> form = has_effect ? std::nullopt : find_functional_form(op);
+  std::optional<FunctionalForm> form = has_effect ? std::nullopt : find_functional_form(op);
+  if (form && loses_history(op, *form, value_of)) form = std::nullopt;
   // Where another storage takes the place of an argument's, no operator need be called.
   const auto is_storage = [](const Argument& a) { return a.type.base == BaseType::Storage; };
   const bool may_move = !has_effect && op.entry().has_tag(Tag::inplace_view) &&
