@@ -133,14 +133,15 @@ bool Judge::is_pure() {
   return difference({"", "", {}, fresh.inputs}, {"", "", {}, run.inputs}, {}).empty();
 }
 
-bool Judge::leaves_histories() const {
+bool Judge::leaves_histories() {
+  if (leaves_histories_) return *leaves_histories_;
   const Tensors inputs = copy_recorded(make_inputs(), inputs_).copies.inputs;
-  std::vector<Edge> before;
+  std::vector<Edge> before, after;
   for (const Tensor& t : inputs) before.push_back(gradient_edge(t));
   (void)run(f_, inputs);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (!(gradient_edge(inputs[i]) == before[i])) return false;
-  return true;
+  for (const Tensor& t : inputs) after.push_back(gradient_edge(t));
+  leaves_histories_ = before == after;
+  return *leaves_histories_;
 }
 
 bool Judge::has_differentiable_input() const {

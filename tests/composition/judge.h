@@ -54,7 +54,7 @@ class Judge {
   bool is_pure();
   // Whether its inputs have the histories in the end that they began with: detach_ is a write that
   // autograd alone sees.
-  bool leaves_histories() const;
+  bool leaves_histories();
   bool has_differentiable_input() const;
 
  private:
@@ -66,6 +66,7 @@ class Judge {
   internal::ArgumentPlan inputs_;
   JudgeOptions options_;
   std::optional<Outcome> plain_, graded_;
+  std::optional<bool> leaves_histories_;
 };
 
 }  // namespace sb::composition

@@ -97,6 +97,7 @@ class Row {
     // So that what the judge compares with is there, and leaves nothing from now on.
     judge.judge({});
     if (has(stack, "grad")) judge.judge(composition::parse_stack("grad, functionalize"));
+    if (pure) judge.judge(composition::parse_stack("custom"));
     take_left();
     const Verdict verdict = judge.judge(stack);
     const std::string left = take_left();
