@@ -33,13 +33,17 @@ constexpr int64_t kPackedColumns = 256;
 // rows of b in a column.
 using Pair = uint32_t;
 
-// sums += the dot products of the pairs in `left` with the pair at `right`. Spelled out, as the
-// files for this capability are not compiled for machines that all have the instruction.
-inline void add_products(__m512* sums, __m512i left, const Pair* right) {
-  asm("vdpbf16ps %2%{1to16%}, %1, %0" : "+v"(*sums) : "v"(left), "m"(*right));
-}
-inline void add_products(__m512* sums, __m512i left, __m512i right) {
-  asm("vdpbf16ps %2, %1, %0" : "+v"(*sums) : "v"(left), "v"(right));
+// f(0), f(1), ... with constants: a loop that is unrolled, so that an array stays in registers.
+constexpr auto for_each =
+    []<size_t... i>(std::index_sequence<i...>, const auto& f) __attribute__((always_inline)) {
+  (f(std::integral_constant<size_t, i>()), ...);
+};
+
+// sums + the dot products of the pairs in `left` with those in `right`. Spelled out, as the files
+// for this capability are not compiled for machines that all have the instruction.
+inline __m512 add_products(__m512 sums, __m512i left, __m512i right) {
+  asm("vdpbf16ps %2, %1, %0" : "+v"(sums) : "v"(left), "v"(right));
+  return sums;
 }
 
 const uint16_t* at(const MatrixRef& m, int64_t row, int64_t column) {
@@ -114,24 +118,41 @@ void store(__m512 sums, const Factors& f, float* out, int64_t rows) {
 template <int n>
 void multiply(const Factors& f, const Pair* left, const Pair* right, int64_t right_stride,
               int64_t pairs, float* out, int64_t out_stride, int64_t rows) {
+  constexpr auto columns = std::make_index_sequence<static_cast<size_t>(n)>();
+  constexpr auto vectors = std::make_index_sequence<static_cast<size_t>(kVectors)>();
   __m512 sums[n][kVectors];
-  for (auto& column : sums) {
-    for (__m512& sum : column) sum = _mm512_setzero_ps();
-  }
+  for_each(
+      columns, [&](auto j) __attribute__((always_inline)) {
+        for_each(
+            vectors, [&](auto v)
+                         __attribute__((always_inline)) { sums[j()][v()] = _mm512_setzero_ps(); });
+      });
   for (int64_t p = 0; p < pairs; ++p, left += kRows) {
     __m512i panel[kVectors];
-    for (int v = 0; v < kVectors; ++v) panel[v] = _mm512_loadu_si512(left + v * kLanes);
-#pragma GCC unroll 8
-    for (int j = 0; j < n; ++j) {
-#pragma GCC unroll 3
-      for (int v = 0; v < kVectors; ++v)
-        add_products(&sums[j][v], panel[v], right + j * right_stride + p);
-    }
+    for_each(
+        vectors, [&](auto v) __attribute__((always_inline)) {
+          panel[v()] = _mm512_loadu_si512(left + static_cast<int64_t>(v()) * kLanes);
+        });
+    for_each(
+        columns, [&](auto j) __attribute__((always_inline)) {
+          int32_t pair;
+          std::memcpy(&pair, right + static_cast<int64_t>(j()) * right_stride + p, sizeof(pair));
+          const __m512i factor = _mm512_set1_epi32(pair);
+          for_each(
+              vectors, [&](auto v) __attribute__((always_inline)) {
+                sums[j()][v()] = add_products(sums[j()][v()], panel[v()], factor);
+              });
+        });
   }
-  for (int j = 0; j < n; ++j) {
-    for (int v = 0; v < kVectors; ++v)
-      store(sums[j][v], f, out + j * out_stride + v * kLanes, rows - v * kLanes);
-  }
+  for_each(
+      columns, [&](auto j) __attribute__((always_inline)) {
+        for_each(
+            vectors, [&](auto v) __attribute__((always_inline)) {
+              const int64_t from = static_cast<int64_t>(v()) * kLanes;
+              store(sums[j()][v()], f, out + static_cast<int64_t>(j()) * out_stride + from,
+                    rows - from);
+            });
+      });
 }
 template <size_t... n>
 constexpr auto multiply_by_columns(std::index_sequence<n...>) {
@@ -156,7 +177,7 @@ void multiply_rows(const Factors& f, const MatrixRef& a, int64_t row, const uint
         static_cast<__mmask32>(left == kNumbers ? ~uint32_t{0} : (uint32_t{1} << left) - 1);
     const __m512i factors = _mm512_maskz_loadu_epi16(mask, right + k);
     for (int i = 0; i < n; ++i)
-      add_products(&sums[i], _mm512_maskz_loadu_epi16(mask, at(a, row + i, k)), factors);
+      sums[i] = add_products(sums[i], _mm512_maskz_loadu_epi16(mask, at(a, row + i, k)), factors);
   }
   for (int i = 0; i < n; ++i) {
     const float sum = f.alpha * _mm512_reduce_add_ps(sums[i]);
