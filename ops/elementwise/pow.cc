@@ -291,6 +291,10 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .composed(ldexp_of)
       .inplace(ldexp_,
                [](const Tensor& self, const Tensor& other) {
+                 // Autograd would miss what is overwritten, if that is computed with as it is.
+                 if (self.dtype() == DType::Float64 || self.dtype() == DType::Complex128) {
+                   return mul_(self, pow_Scalar(2.0, to_dtype(other, self.dtype())));
+                 }
                  const Tensor result = ldexp_of(self, other);
                  SB_CHECK(can_cast(result.dtype(), self.dtype()), "ldexp_: result type ",
                           to_string(result.dtype()), " can't be cast to the desired output type ",

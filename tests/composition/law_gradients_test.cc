@@ -104,19 +104,6 @@ TEST_CASE("A power of bools is refused by the out= form as by the other") {
   CHECK(broken(kFunctional, f, {tensor_with({}, DType::Bool, {0})}) == "");
 }
 
-TEST_CASE("A function that copies by strides is refused by name where it is derived") {
-  const auto f = [](const Tensors& in) {
-    const auto strided = [](const Tensors& of) {
-      return call("aten::_reshape_alias_copy",
-                  {of[0], std::vector<int64_t>{2}, std::vector<int64_t>{2}});
-    };
-    return cond(call("aten::gt.Scalar", {call("aten::sum", {in[0]})[0], 0})[0], strided, strided,
-                {call("aten::slice.Tensor", {in[0], 0, 1, 3})[0]});
-  };
-  CHECK(broken({"trace", "grad, trace", "trace, grad"}, f,
-               {tensor_with({6}, DType::Float32, {1, 2, 3, 4, 5, 6})}) == "");
-}
-
 TEST_CASE("A graph whose shapes do not fit says which operator") {
   const auto f = [](const Tensors& in) {
     const Tensor where = call("aten::nonzero", {in[0]})[0];
