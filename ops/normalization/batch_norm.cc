@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "switchboard/core/checked_math.h"
-#include "switchboard/core/symbols/known.h"
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/normalization/compute_tensors.h"
@@ -114,8 +113,6 @@ std::array<BasicTensorMeta<Int>, 3> forward_rule(const Tensor& input, const Opti
   check_parameter_of<Int>(op, "running_var", running_var, shape, dtype);
   SB_CHECK(training || (is_given(running_mean) && is_given(running_var)), op,
            ": running_mean and running_var: expected tensors where not training, got none");
-  SB_CHECK(!training || !known(numel_of<Int>(input) == Int(0)), op,
-           ": input: expected elements to train on, got ", input.describe());
   const BasicTensorMeta<Int> saved{{training ? shape[0] : Int(0)}, dtype};
   return {internal::meta_in_format<Int>(input), saved, saved};
 }
