@@ -34,8 +34,11 @@ std::string reason(const io::Node& node) {
   if (op->schema().is_mutable())
     return "it writes to a tensor, of which ranks have parts or copies; run_decompositions() makes "
            "a program that writes to none";
-  if ((op->entry().has_tag(Tag::nondeterministic_seeded) && !is_false(node, "train")) ||
-      is_positive(node, "dropout_p"))
+  // Attention draws for its dropout alone.
+  const bool has_dropout = std::ranges::any_of(
+      op->schema().arguments, [](const Argument& a) { return a.name == "dropout_p"; });
+  if (has_dropout ? is_positive(node, "dropout_p")
+                  : op->entry().has_tag(Tag::nondeterministic_seeded) && !is_false(node, "train"))
     return "it draws random numbers, and each rank would draw others";
   return "";
 }
