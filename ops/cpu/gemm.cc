@@ -49,17 +49,6 @@ DType kernel_dtype(DType t) {
   return compute_dtype(t);
 }
 
-// Whether products of bfloat16 need no copies of their operands in float32.
-bool multiplies_bfloat16() {
-#if defined(__x86_64__)
-  static const bool result =
-      (*gemm_bfloat16_kernels).product && __builtin_cpu_supports("avx512bf16");
-  return result;
-#else
-  return false;
-#endif
-}
-
 // A number as an element of the dtype that is computed in.
 class Factor {
  public:
@@ -292,29 +281,30 @@ void gemm_unguarded(DType dtype, const Scalar& alpha_value, MatrixRef a, MatrixR
   const DType compute = kernel_dtype(dtype);
   const Factor alpha(alpha_value, compute);
   const Factor beta(beta_value, compute);
-  const bool in_pairs = dtype == DType::BFloat16 && multiplies_bfloat16();
-  const DType operands = in_pairs ? dtype : compute;
-  const Product p = {in_pairs ? *gemm_bfloat16_kernels : kernels_of(compute),
-                     static_cast<int64_t>(itemsize(operands)),
-                     static_cast<int64_t>(itemsize(compute)), alpha.get(), beta.get()};
   fold_batch(&a, &b, &c);
   transpose_all(&a, &b, &c);
   fold_batch(&a, &b, &c);
   if (wants_transposition(c)) transpose_all(&a, &b, &c);
   const bool multiply = !alpha.is_zero() && a.cols != 0;
+  // Where the result is a column, so is the second operand.
+  const bool rhs_fits = c.cols == 1 ? is_dense_vector(b) : is_readable(b);
+  const bool bfloat16_vector =
+      dtype == DType::BFloat16 && c.cols == 1 && multiply && is_row_major(a) && rhs_fits;
+  const DType operands = bfloat16_vector ? dtype : compute;
+  const Product p = {bfloat16_vector ? *gemm_bfloat16_kernels : kernels_of(compute),
+                     static_cast<int64_t>(itemsize(operands)),
+                     static_cast<int64_t>(itemsize(compute)), alpha.get(), beta.get()};
   if (dtype == compute && c.rows == 1 && c.cols == 1 && c.count == 1 && multiply &&
       beta.is_zero() && !is_tiny_product(1, a.cols, 1) && alpha.is_one()) {
     return run_dot(p, compute, a, b, c.data);
   }
 
-  const bool tiny = is_tiny_product(c.rows, a.cols, c.cols) && !in_pairs;
+  const bool tiny = is_tiny_product(c.rows, a.cols, c.cols);
   Operand lhs(a);
   Operand rhs(b);
   Operand result(c);
   const bool convert = dtype != operands;
   const bool copy_lhs = multiply && (convert || (!tiny && !is_readable(a)));
-  // Where the result is a column, so is the second operand.
-  const bool rhs_fits = c.cols == 1 ? is_dense_vector(b) : is_readable(b);
   const bool copy_rhs = multiply && (convert || (!tiny && !rhs_fits));
   const bool copy_result = dtype != compute || !(c.rows == 1 || c.row_stride == 1);
   if (copy_lhs) lhs.allocate(operands);

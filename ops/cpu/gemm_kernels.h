@@ -29,8 +29,8 @@ extern const CpuKernel<GemmKernels> gemm_complex128_kernels;
 // Integers compute as unsigned ones of the same size, or of 32 bits.
 extern const CpuKernel<GemmKernels> gemm_int32_kernels;
 extern const CpuKernel<GemmKernels> gemm_int64_kernels;
-// Of bfloat16 matrices; factors and c are float32. No `dot`, and no `product` but for AVX-512,
-// where it needs a machine with AVX512_BF16. Subnormal numbers count as zeros.
+// Of a row-major bfloat16 matrix and a dense vector of them alone, and without `dot`; factors and c
+// are float32.
 extern const CpuKernel<GemmKernels> gemm_bfloat16_kernels;
 
 // Whether the product is computed at once, without packing its operands.

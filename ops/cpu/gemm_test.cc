@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("gemm multiplies matrices of all shapes, orders and factors",
 TEST_CASE("gemm sums products of bfloat16 in float32, and rounds once") {
   using Number = BFloat16;
   const auto [m, k, n] = GENERATE(table<int64_t, int64_t, int64_t>(
-      {{1, 1, 1}, {1, 77, 9}, {9, 77, 1}, {3, 2, 3}, {50, 31, 17}, {96, 64, 40}, {130, 513, 300}}));
+      {{1, 1, 1}, {1, 77, 9}, {9, 77, 1}, {3, 2, 3}, {50, 31, 17}, {96, 64, 40}, {130, 513, 3}}));
   CAPTURE(m, k, n);
   const auto a = random_values<Number>(2 * m * k + 1);
   const auto b = random_values<Number>(2 * k * n + 1);
