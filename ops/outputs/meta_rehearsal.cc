@@ -14,6 +14,20 @@ bool meta_runs_kernel_for_all_devices(const OperatorHandle& op) {
          ResolutionRule::DefaultBackendKernel;
 }
 
+bool run_at_meta(const OperatorHandle& op, Stack* stack) {
+  const NoModesGuard no_modes;
+  const ExcludeKeysGuard below(DispatchKeySet::full() - DispatchKeySet::below(DispatchKey::Python) -
+                               DispatchKey::Observed);
+  try {
+    op.redispatch_boxed(DispatchKey::Meta, stack);
+    return true;
+  } catch (const DataDependentOutputError&) {
+    return false;
+  } catch (const DynamicOutputShapeError&) {
+    return false;
+  }
+}
+
 std::optional<MetaRehearsal> MetaRehearsal::run(const OperatorHandle& op,
                                                 absl::Span<const IValue> arguments) {
   if (!op.entry().resolved_table().slots[slot_of(DispatchKey::Meta)]) return std::nullopt;
@@ -25,15 +39,8 @@ std::optional<MetaRehearsal> MetaRehearsal::run(const OperatorHandle& op,
     else
       stack.push_back(map_tensors(value, [&](const Tensor& t) { return rehearsal.stand_in(t); }));
   }
-  NoModesGuard no_modes;
-  ExcludeKeysGuard below(DispatchKeySet::full() - DispatchKeySet::below(DispatchKey::Python) -
-                         DispatchKey::Observed);
   try {
-    op.redispatch_boxed(DispatchKey::Meta, &stack);
-  } catch (const DataDependentOutputError&) {
-    return std::nullopt;
-  } catch (const DynamicOutputShapeError&) {
-    return std::nullopt;
+    if (!run_at_meta(op, &stack)) return std::nullopt;
   } catch (const RuntimeError&) {
     // What a user's kernel refuses besides, it refuses when it runs.
     if (is_builtin_namespace(op.name().ns()) || !meta_runs_kernel_for_all_devices(op)) throw;

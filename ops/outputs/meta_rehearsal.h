@@ -16,6 +16,11 @@ namespace sb {
 // memory.
 bool meta_runs_kernel_for_all_devices(const OperatorHandle& op);
 
+// Runs the operator's kernel at Meta, which it has, on meta tensors, below all layers and modes: the
+// arguments on the stack become the results. false where these depend on data. Throws what the
+// kernel throws.
+bool run_at_meta(const OperatorHandle& op, Stack* stack);
+
 // Holds a meta tensor for every tensor of a call, sharing storages as these do, on which the
 // operator has run.
 class MetaRehearsal {

@@ -104,35 +104,9 @@ Tensor FunctionalizeContext::functional_for_write(const OperatorHandle& op, size
 }
 
 namespace internal {
-namespace {
-
-// The function that runs, for errors.
-thread_local std::string_view function_name;
-class FunctionName {
- public:
-  explicit FunctionName(std::string_view name) : outer_(std::exchange(function_name, name)) {}
-  ~FunctionName() { function_name = outer_; }
-  FunctionName(const FunctionName&) = delete;
-  FunctionName& operator=(const FunctionName&) = delete;
-
- private:
-  std::string_view outer_;
-};
-
-}  // namespace
-
 void check_no_transform(std::string_view who) {
   SB_CHECK_NOT_IMPLEMENTED(!current_transform(), who, ": inside of ", current_transform()->name(),
                            "; functionalise the program with the transform in it");
-}
-
-void check_captured_gradient(const Tensor& tensor, const Tensor& value) {
-  const GradHooks& hooks = *grad_hooks;
-  SB_CHECK_NOT_IMPLEMENTED(
-      !hooks.is_grad_enabled() || !hooks.requires_grad(tensor) || hooks.requires_grad(value),
-      function_name, ": under functionalization: it has captured ", tensor.describe(),
-      ", which requires a gradient of a leaf that the program has made, which is not computed "
-      "there; run backward outside of the program");
 }
 
 bool passes_by_autograd(const OperatorHandle& op) {
@@ -204,10 +178,6 @@ bool is_on_memory_of(const IValue& value, const Tensor& result) {
          value.to_tensor().storage() == result.storage();
 }
 
-}  // namespace
-
-namespace {
-
 // Whether the view is one of the memory, whatever part of it the viewed tensor has; or cannot be
 // made again of another value, as it has its memory from a further argument, too.
 bool looks_at_memory(const ViewStep& step, const Tensor& value) {
@@ -215,10 +185,6 @@ bool looks_at_memory(const ViewStep& step, const Tensor& value) {
          std::ranges::any_of(step.arguments,
                              [&](const IValue& other) { return is_on_memory_of(other, value); });
 }
-
-}  // namespace
-
-namespace {
 
 bool have_one_form(const FunctionalTensorImpl& viewed, const Tensor& value) {
   return viewed.dtype() == value.dtype() && viewed.sizes() == value.sizes() &&
@@ -283,7 +249,7 @@ Tensor wrap_result(const FunctionalizeContext& context, const OperatorHandle& op
 // NotImplementedError where a function looks beyond the memory of its argument: a trace has given
 // it a copy of the argument alone.
 void check_memory(const OperatorHandle& op, const std::vector<IValue>& arguments) {
-  if (function_name.empty() || op != as_strided.handle()) return;
+  if (running_function().empty() || op != as_strided.handle()) return;
   const Tensor& self = arguments[0].unchecked_tensor();
   if (!arguments[1].is_IntList() || !arguments[2].is_IntList()) return;
   const IntArrayRef sizes = arguments[1].to_int_list(), strides = arguments[2].to_int_list();
@@ -294,8 +260,9 @@ void check_memory(const OperatorHandle& op, const std::vector<IValue>& arguments
     last += (sizes[d] - 1) * strides[d];
   }
   SB_CHECK_NOT_IMPLEMENTED(
-      static_cast<size_t>(last + 1) * self.itemsize() <= self.storage()->nbytes(), function_name,
-      ": under functionalization: aten::as_strided looks beyond the memory of ", self.describe());
+      static_cast<size_t>(last + 1) * self.itemsize() <= self.storage()->nbytes(),
+      running_function(), ": under functionalization: aten::as_strided looks beyond the memory of ",
+      self.describe());
 }
 
 // A call that writes to nothing. Its results may be views, of an argument that the schema says or,
@@ -382,114 +349,6 @@ void explain_functionalized(CallPath& path, const FunctionalizeContext& context,
   }
   explain_writing(path, call.op, [&](size_t i) { return value_of(call.arguments[first + i]); });
 }
-
-namespace {
-thread_local int running_programs = 0;
-}  // namespace
-
-RunningProgram::RunningProgram() {
-  if (running_programs++ == 0) records_.emplace();
-}
-RunningProgram::~RunningProgram() { --running_programs; }
-bool RunningProgram::any() { return running_programs != 0; }
-
-bool is_captured(const FunctionalTensorImpl& tensor, const IntrusivePtr<FunctionalOwner>& owner) {
-  // Functions that a mode's rules call run by modes of their own, below that mode.
-  if (tensor.owner()) return tensor.owner() != owner && tensor.owner()->bypassed();
-  const uint64_t scope = FunctionScope::current();
-  return !owner && scope != 0 && tensor.functional_storage()->scope() != scope;
-}
-
-std::vector<Tensor> wrap_inputs(FunctionalInputs* functional_inputs, TensorList inputs,
-                                const IntrusivePtr<FunctionalOwner>& owner) {
-  std::vector<Tensor> functional;
-  for (const Tensor& input : inputs) {
-    const FunctionalTensorImpl* const impl = functional_impl(input);
-    const bool stays = !input.defined() || (impl && impl->owner() == owner);
-    functional.push_back(stays ? input : functional_inputs->wrap(input));
-  }
-  return functional;
-}
-
-namespace {
-
-void note_effects(const std::vector<Tensor>& given, const std::vector<IValue>& results,
-                  FunctionEffects* effects) {
-  effects->written.assign(given.size(), Tensor());
-  for (size_t i = 0; i < given.size(); ++i)
-    if (was_mutated(given[i])) effects->written[i] = from_functional_tensor(given[i]);
-  for (size_t r = 0; r < results.size(); ++r) {
-    results[r].for_each_tensor([&](const Tensor& t) {
-      const FunctionalTensorImpl* const impl = functional_impl(t);
-      if (!impl) return;
-      auto of = std::ranges::find_if(given, [&](const Tensor& g) { return t.is_same(g); });
-      const bool same = of != given.end();
-      if (!same) {
-        of = std::ranges::find_if(given, [&](const Tensor& g) {
-          return impl->functional_storage() == functional_impl(g)->functional_storage();
-        });
-      }
-      if (of == given.end()) return;
-      effects->shared.push_back({r,
-                                 static_cast<size_t>(of - given.begin()),
-                                 same,
-                                 t.dtype(),
-                                 {t.sizes().begin(), t.sizes().end()},
-                                 {t.strides().begin(), t.strides().end()},
-                                 t.storage_offset(),
-                                 t.key_set()});
-    });
-  }
-}
-
-}  // namespace
-
-std::vector<IValue> call_on_values(const Callable::Function& f, std::vector<IValue> arguments,
-                                   FunctionalInputs* functional_inputs,
-                                   const IntrusivePtr<FunctionalOwner>& owner) {
-  const RunningProgram running;
-  FunctionEffects* const effects = FunctionEffects::current;
-  const FunctionName name(effects ? std::string_view(effects->who)
-                                  : "functionalization: a function");
-  std::vector<Tensor> given;
-  for (IValue& argument : arguments) {
-    argument = map_tensors(argument, [&](const Tensor& t) {
-      given.push_back(functional_inputs->wrap(t));
-      return given.back();
-    });
-  }
-  std::vector<IValue> results = [&] {
-    const FunctionEffects::None none;
-    return f(std::move(arguments));
-  }();
-  if (effects) note_effects(given, results, effects);
-  SB_CHECK_NOT_IMPLEMENTED(!functional_inputs->mutated(effects ? given : std::vector<Tensor>()),
-                           effects ? str_cat(effects->who, ": under functionalization: it writes")
-                                   : "functionalization: a function that an operator takes writes",
-                           effects ? " to a tensor that it did not make"
-                                   : " to its arguments, or to a tensor that it did not make");
-  for (size_t r = 0; r < results.size(); ++r) {
-    results[r] = map_tensors(results[r], [&](const Tensor& t) {
-      const FunctionalTensorImpl* const impl = functional_impl(t);
-      if (impl && is_captured(*impl, owner)) {
-        SB_CHECK(
-            effects,
-            "functionalization: a result of a function that an operator takes shares memory with "
-            "a tensor that it has captured, ",
-            t.describe(), "; it must be a clone");
-        effects->captured.push_back({r, t});
-        const Tensor value = impl->captured_value();
-        check_captured_gradient(t, value);
-        BelowFunctionalization below(owner);
-        return sb::clone(value);
-      }
-      return impl && impl->owner() == owner ? from_functional_tensor(t) : t;
-    });
-  }
-  return results;
-}
-
-thread_local FunctionEffects* FunctionEffects::current = nullptr;
 
 bool is_implicit_composite(const OperatorHandle& op, DispatchKeySet keys) {
   const DispatchTable& table = op.entry().resolved_table();

@@ -116,6 +116,9 @@ struct ViewOfStorage {
 // `value` is what the step made of the viewed tensor's value.
 ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const Tensor& value);
 
+// The function of an operator that runs on this thread (call_on_values), for errors; empty if none.
+std::string_view running_function();
+
 // Whether a tensor belongs to a program around the one with this owner: that of the function of a
 // higher-order operator, which has captured it.
 bool is_captured(const FunctionalTensorImpl& tensor, const IntrusivePtr<FunctionalOwner>& owner);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
+#include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/vmap/level.h"
 
 namespace sb::batching {
@@ -49,6 +50,17 @@ BatchedTensorImpl* batched_impl(const Tensor& tensor) {
 BatchedTensorImpl* batched_impl(const Tensor& tensor, const Level& level) {
   BatchedTensorImpl* const impl = batched_impl(tensor);
   return impl && impl->level().get() == &level ? impl : nullptr;
+}
+
+std::vector<SymInt> batch_sizes(const SymInt& batch, const Tensor& example) {
+  std::vector<SymInt> sizes{batch};
+  sizes.insert(sizes.end(), example.sym_sizes().begin(), example.sym_sizes().end());
+  return sizes;
+}
+
+Tensor all_examples(const Tensor& tensor, const Level& level) {
+  if (const BatchedTensorImpl* const impl = batched_impl(tensor, level)) return impl->value();
+  return expand(tensor, batch_sizes(level.size(), tensor));
 }
 
 Tensor make_batched(const Tensor& value, Level* level) {

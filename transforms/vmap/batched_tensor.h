@@ -3,6 +3,9 @@
 #ifndef SWITCHBOARD_TRANSFORMS_VMAP_BATCHED_TENSOR_H_
 #define SWITCHBOARD_TRANSFORMS_VMAP_BATCHED_TENSOR_H_
 
+#include <vector>
+
+#include "switchboard/core/symbols/sym_int.h"
 #include "switchboard/core/tensor.h"
 
 namespace sb::batching {
@@ -37,6 +40,12 @@ class BatchedTensorImpl final : public TensorImpl {
 // alone.
 BatchedTensorImpl* batched_impl(const Tensor& tensor);
 BatchedTensorImpl* batched_impl(const Tensor& tensor, const Level& level);
+
+// The sizes of so many tensors like the example, the batch in front.
+std::vector<SymInt> batch_sizes(const SymInt& batch, const Tensor& example);
+// All examples of a tensor: the value of one of the level, and a view of any other, which is the
+// same for all.
+Tensor all_examples(const Tensor& tensor, const Level& level);
 
 // A value as a tensor of the level; an undefined one itself.
 Tensor make_batched(const Tensor& value, Level* level);

@@ -21,12 +21,10 @@ namespace {
 using control_flow::FunctionArgument;
 using Tensors = std::vector<Tensor>;
 
-// All examples of a tensor, with the batch in front: of one that is the same for all, copies.
-Tensor all_examples(const Tensor& tensor, const Level& level) {
-  if (const BatchedTensorImpl* const impl = batched_impl(tensor, level)) return impl->value();
-  std::vector<SymInt> sizes{level.size()};
-  sizes.insert(sizes.end(), tensor.sym_sizes().begin(), tensor.sym_sizes().end());
-  return clone(expand(tensor, sizes), MemoryFormat::Contiguous);
+// All examples of a tensor: of one that is the same for all, copies.
+Tensor own_examples(const Tensor& tensor, const Level& level) {
+  const Tensor all = all_examples(tensor, level);
+  return batched_impl(tensor, level) ? all : clone(all, MemoryFormat::Contiguous);
 }
 
 // The tensors that a function takes, as values, and which of them are batched.
@@ -63,7 +61,7 @@ IValue on_values(const FunctionArgument& f, Level* level, std::vector<bool> batc
     }
     Tensors results = f(arguments);
     const internal::LoweredTransform lowered;
-    for (Tensor& result : results) result = all_examples(result, here);
+    for (Tensor& result : results) result = own_examples(result, here);
     return control_flow::values_of(results);
   });
 }
@@ -128,7 +126,7 @@ void scan_rule(FunctionTransform& transform, DispatchKeySet, Stack* stack) {
   // What is carried is batched after the first step, so it is from the start.
   Operands taken(call.init, *level);
   for (size_t i = 0; i < call.init.size(); ++i) {
-    taken.values[i] = all_examples(call.init[i], *level);
+    taken.values[i] = own_examples(call.init[i], *level);
     taken.batched[i] = true;
   }
   const Tensors init = taken.values;

@@ -12,6 +12,7 @@
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/outputs/map_tensors.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/vmap/batched_tensor.h"
 #include "switchboard/transforms/vmap/rules.h"
 #include "switchboard/transforms/vmap/shapes.h"
 #include "switchboard/transforms/vmap/shifted.h"
@@ -68,11 +69,7 @@ struct Shown {
 Shown as_values(const BatchedCall& call) {
   const int64_t batch = call.level().size();
   return {batch, [&call](const Tensor& t) { return *call.value_of(t); },
-          [batch](const Tensor& t) {
-            std::vector<SymInt> sizes{batch};
-            sizes.insert(sizes.end(), t.sym_sizes().begin(), t.sym_sizes().end());
-            return expand(t, sizes);
-          },
+          [&call](const Tensor& t) { return all_examples(t, call.level()); },
           [&call, batch](const Tensor& t) {
             return reshape(*call.value_of(t), {batch, t.sym_numel()});
           }};

@@ -14,6 +14,7 @@
 #include "switchboard/ops/outputs/map_tensors.h"
 #include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/vmap/batched_tensor.h"
 #include "switchboard/transforms/vmap/rules.h"
 #include "switchboard/transforms/vmap/shapes.h"
 
@@ -113,9 +114,7 @@ std::vector<IValue> results_of_none(const BatchedCall& call) {
   std::vector<IValue> results;
   for (const IValue& result : *example) {
     results.push_back(map_tensors(result, [&](const Tensor& t) {
-      std::vector<SymInt> sizes{0};
-      sizes.insert(sizes.end(), t.sym_sizes().begin(), t.sym_sizes().end());
-      return zeros(sizes, t.dtype(), std::nullopt, device);
+      return zeros(batch_sizes(0, t), t.dtype(), std::nullopt, device);
     }));
   }
   return results;

@@ -6,12 +6,11 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/memory/allocator.h"
-#include "switchboard/dispatch/dispatch_tls.h"
-#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/reclaim.h"
 #include "switchboard/ops/outputs/map_tensors.h"
 #include "switchboard/ops/outputs/meta_rehearsal.h"
+#include "switchboard/transforms/vmap/batched_tensor.h"
 
 namespace sb::batching {
 namespace {
@@ -47,9 +46,7 @@ Tensor meta_of(std::vector<SymInt> sizes, DType dtype) {
 }
 
 Tensor meta_batch(const Tensor& example, int64_t size) {
-  std::vector<SymInt> sizes{size};
-  sizes.insert(sizes.end(), example.sym_sizes().begin(), example.sym_sizes().end());
-  return meta_of(std::move(sizes), example.dtype());
+  return meta_of(batch_sizes(size, example), example.dtype());
 }
 
 std::vector<IValue> meta_arguments(const std::vector<IValue>& arguments) {
@@ -69,16 +66,7 @@ std::optional<std::vector<IValue>> run_on_meta(const OperatorHandle& op,
       return std::nullopt;
   }
   Stack stack = arguments;
-  const NoModesGuard no_modes;
-  const ExcludeKeysGuard below(DispatchKeySet::full() - DispatchKeySet::below(DispatchKey::Python) -
-                               DispatchKey::Observed);
-  try {
-    op.redispatch_boxed(DispatchKey::Meta, &stack);
-  } catch (const DataDependentOutputError&) {
-    return std::nullopt;
-  } catch (const DynamicOutputShapeError&) {
-    return std::nullopt;
-  }
+  if (!run_at_meta(op, &stack)) return std::nullopt;
   return stack;
 }
 

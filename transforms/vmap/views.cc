@@ -125,10 +125,10 @@ class View {
            (view.key_set() & kLazyBits) == (value_.key_set() & kLazyBits);
   }
   Tensor strided_view(const Tensor& view) const {
-    std::vector<SymInt> sizes{value_.sym_size(0)}, strides{value_.sym_stride(0)};
-    sizes.insert(sizes.end(), view.sym_sizes().begin(), view.sym_sizes().end());
+    std::vector<SymInt> strides{value_.sym_stride(0)};
     strides.insert(strides.end(), view.sym_strides().begin(), view.sym_strides().end());
-    return as_strided(value_, sizes, strides, view.sym_storage_offset());
+    return as_strided(value_, batch_sizes(value_.sym_size(0), view), strides,
+                      view.sym_storage_offset());
   }
 
   const BatchedCall& call_;

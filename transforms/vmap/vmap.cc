@@ -67,9 +67,8 @@ Tensor batch_of(const Tensor& input, int64_t dim) {
 
 // A result of the function, below the level.
 Tensor result_of(const Tensor& result, size_t i, std::optional<int64_t> dim, const Level& level) {
-  const BatchedTensorImpl* const impl = batched_impl(result, level);
   if (!dim) {
-    SB_CHECK_VALUE(!impl, "vmap: result ", i, ", ", result.describe(),
+    SB_CHECK_VALUE(!batched_impl(result, level), "vmap: result ", i, ", ", result.describe(),
                    ", is not the same for all examples; its out_dim must be a number");
     return result;
   }
@@ -77,10 +76,7 @@ Tensor result_of(const Tensor& result, size_t i, std::optional<int64_t> dim, con
   SB_CHECK_INDEX(*dim >= -rank && *dim < rank, "vmap: out_dims: result ", i, " has ", rank,
                  " dimensions with that of the examples, from ", -rank, " to ", rank - 1, "; got ",
                  *dim);
-  if (impl) return move_batch(impl->value(), 0, *dim < 0 ? *dim + rank : *dim);
-  std::vector<SymInt> sizes{level.size()};
-  sizes.insert(sizes.end(), result.sym_sizes().begin(), result.sym_sizes().end());
-  return move_batch(expand(result, sizes), 0, *dim < 0 ? *dim + rank : *dim);
+  return move_batch(all_examples(result, level), 0, *dim < 0 ? *dim + rank : *dim);
 }
 
 std::vector<Tensor> run(const control_flow::FunctionArgument& f, const std::vector<Tensor>& inputs,

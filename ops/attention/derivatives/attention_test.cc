@@ -16,12 +16,14 @@
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/testing/places.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/tests/gradients/test_derivatives.h"
 
 namespace sb {
 namespace {
 
-using Tensors = std::vector<Tensor>;
+using test::check_all;
 using test::tensor_of;
+using test::Tensors;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Tensor leaf(std::vector<int64_t> sizes, double start) {
@@ -36,14 +38,9 @@ Tensor leaf(std::vector<int64_t> sizes, double start) {
 }
 Tensors inputs() { return {leaf({1, 2, 3, 2}, 1), leaf({1, 2, 4, 2}, 2), leaf({1, 2, 4, 2}, 3)}; }
 
-void check(const DifferentiableFunction& f, const Tensors& in) {
-  gradcheck(f, in);
-  gradgradcheck(f, in);
-}
-
 TEST_CASE("the output of fused attention has derivatives by query, key and value") {
   const bool is_causal = GENERATE(false, true);
-  check(
+  check_all(
       [&](const Tensors& in) {
         const auto [output, logsumexp] = _scaled_dot_product_flash_attention_for_cpu(
             in[0], in[1], in[2], 0, is_causal, std::nullopt, 0.7);
@@ -56,7 +53,7 @@ TEST_CASE("the output of fused attention has derivatives by query, key and value
 TEST_CASE("a mask that requires a gradient gets one: attention is composed then") {
   Tensors in = inputs();
   in.push_back(leaf({3, 4}, 4));
-  check(
+  check_all(
       [](const Tensors& t) {
         return Tensors{scaled_dot_product_attention(t[0], t[1], t[2], t[3])};
       },
@@ -89,7 +86,7 @@ TEST_CASE("a query that may look at nothing gives no gradient") {
       {0, -kInfinity, 0, 0, -kInfinity, -kInfinity, -kInfinity, -kInfinity, 0, 0, -kInfinity, 0},
       DType::Float64);
   for (const Tensor& mask : {bools, added}) {
-    check(
+    check_all(
         [&](const Tensors& in) {
           return Tensors{scaled_dot_product_attention(in[0], in[1], in[2], mask)};
         },
@@ -120,7 +117,7 @@ TEST_CASE("gradients of 16-bit attention have its dtype") {
 
 TEST_CASE("heads that queries share get the sum of their gradients") {
   const Tensors in = {leaf({1, 4, 3, 2}, 1), leaf({1, 2, 4, 2}, 2), leaf({1, 2, 4, 2}, 3)};
-  check(
+  check_all(
       [](const Tensors& t) {
         return Tensors{scaled_dot_product_attention(t[0], t[1], t[2], std::nullopt, 0, false,
                                                     std::nullopt, true)};

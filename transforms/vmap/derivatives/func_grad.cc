@@ -31,17 +31,10 @@ class BelowAllLevels {
 };
 
 // A tensor with the batches of all running levels in front, that of the outermost first.
-Tensor all_examples(Tensor tensor) {
+Tensor of_all_levels(Tensor tensor) {
   const std::vector<Level*> levels = Level::running();
-  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
-    if (const BatchedTensorImpl* const impl = batched_impl(tensor, **level)) {
-      tensor = impl->value();
-    } else {
-      std::vector<SymInt> sizes{(*level)->size()};
-      sizes.insert(sizes.end(), tensor.sym_sizes().begin(), tensor.sym_sizes().end());
-      tensor = expand(tensor, sizes);
-    }
-  }
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level)
+    tensor = all_examples(tensor, **level);
   return tensor;
 }
 
@@ -52,7 +45,7 @@ Tensor one_example(Tensor all) {
 
 // What the gradient is taken by, in the place of an input: of all examples, so that each has one.
 Tensor make_leaf(const Tensor& input) {
-  const Tensor all = all_examples(input);
+  const Tensor all = of_all_levels(input);
   if (requires_grad(all)) return alias(all);
   const Tensor leaf = detach(all);
   set_requires_grad(leaf);
@@ -99,7 +92,7 @@ Tensors call_func_grad(const IValue& function, const Tensors& inputs,
   SB_CHECK(results[0].dim() == 0, "func_grad: f: expected a result without dimensions, got ",
            results[0].describe());
   const BelowAllLevels below;
-  const Tensor all = all_examples(results[0]);
+  const Tensor all = of_all_levels(results[0]);
   Tensors gradients(leaves.size());
   if (requires_grad(all)) {
     gradients =
