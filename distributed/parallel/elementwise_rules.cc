@@ -1,7 +1,9 @@
 // Operators whose results' elements each come of the elements at the same place.
 
+#include <algorithm>
 #include <string_view>
 
+#include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/distributed/parallel/dim_labels.h"
 #include "switchboard/distributed/parallel/op_rules.h"
 
@@ -63,76 +65,13 @@ std::vector<Strategy> assert_metadata(const OpCall& call, const Choice& choice) 
                        choice);
 }
 
+// Those that have no tag pointwise of their own, as in PyTorch.
 constexpr std::string_view kOneTensor[] = {
-    "_to_copy",    "abs",         "acos",       "acosh",      "alias",
-    "asin",        "asinh",       "atan",       "atanh",      "bitwise_not",
-    "ceil",        "celu",        "clone",      "contiguous", "cos",
-    "cosh",        "deg2rad",     "detach",     "digamma",    "dropout",
-    "elu",         "erf",         "erfc",       "erfinv",     "exp",
-    "exp2",        "expm1",       "floor",      "frac",       "full_like",
-    "gelu",        "hardsigmoid", "hardswish",  "hardtanh",   "isfinite",
-    "isinf",       "isnan",       "leaky_relu", "lgamma",     "lift_fresh_copy",
-    "log",         "log10",       "log1p",      "log2",       "log_sigmoid",
-    "logical_not", "logit",       "mish",       "nan_to_num", "neg",
-    "ones_like",   "rad2deg",     "reciprocal", "relu",       "relu6",
-    "round",       "rsqrt",       "selu",       "sgn",        "sigmoid",
-    "sign",        "signbit",     "silu",       "sin",        "sinc",
-    "sinh",        "softplus",    "sqrt",       "square",     "tan",
-    "tanh",        "threshold",   "to",         "trunc",      "zeros_like"};
-constexpr std::string_view kSeveralTensors[] = {"__and__",
-                                                "__or__",
-                                                "__xor__",
-                                                "add",
-                                                "addcdiv",
-                                                "addcmul",
-                                                "atan2",
-                                                "bitwise_and",
-                                                "bitwise_left_shift",
-                                                "bitwise_or",
-                                                "bitwise_right_shift",
-                                                "bitwise_xor",
-                                                "clamp",
-                                                "clamp_max",
-                                                "clamp_min",
-                                                "copy",
-                                                "copysign",
-                                                "div",
-                                                "eq",
-                                                "floor_divide",
-                                                "fmax",
-                                                "fmin",
-                                                "fmod",
-                                                "ge",
-                                                "gelu_backward",
-                                                "gt",
-                                                "hypot",
-                                                "le",
-                                                "lerp",
-                                                "logaddexp",
-                                                "logaddexp2",
-                                                "logical_and",
-                                                "logical_or",
-                                                "logical_xor",
-                                                "lt",
-                                                "masked_fill",
-                                                "max",
-                                                "maximum",
-                                                "min",
-                                                "minimum",
-                                                "mul",
-                                                "ne",
-                                                "nextafter",
-                                                "pow",
-                                                "remainder",
-                                                "rsub",
-                                                "sigmoid_backward",
-                                                "silu_backward",
-                                                "sub",
-                                                "tanh_backward",
-                                                "threshold_backward",
-                                                "true_divide",
-                                                "where",
-                                                "xlogy"};
+    "_to_copy", "alias",     "clone",           "contiguous",  "detach",
+    "dropout",  "full_like", "lift_fresh_copy", "log_sigmoid", "ones_like",
+    "relu6",    "selu",      "square",          "to",          "zeros_like"};
+constexpr std::string_view kSeveralTensors[] = {"__and__",      "__or__", "__xor__", "copy",
+                                                "floor_divide", "max",    "min",     "true_divide"};
 
 }  // namespace
 
@@ -142,6 +81,13 @@ void add_elementwise_rules(OpRules* rules) {
   for (const std::string_view name : kSeveralTensors)
     rules->emplace("aten::" + std::string(name), OpRule{elementwise});
   rules->emplace("aten::_assert_tensor_metadata", OpRule{assert_metadata});
+}
+
+const OpRule* pointwise_rule(const OperatorHandle& op) {
+  static constexpr OpRule kOfOne{elementwise, true}, kOfSeveral{elementwise};
+  if (!op.entry().has_tag(Tag::pointwise) || op.schema().is_mutable()) return nullptr;
+  const auto takes_tensor = [](const Argument& a) { return a.type.has_tensor(); };
+  return std::ranges::count_if(op.schema().arguments, takes_tensor) == 1 ? &kOfOne : &kOfSeveral;
 }
 
 }  // namespace sb

@@ -1,8 +1,13 @@
 #include "switchboard/distributed/parallel/op_rules.h"
 
+#include <optional>
+
+#include "switchboard/dispatch/dispatcher.h"
+
 namespace sb {
 
-const OpRule* find_rule(std::string_view op) {
+const OpRule* find_rule(const io::Node& node) {
+  if (node.kind != io::TargetKind::Operator) return nullptr;
   static const OpRules rules = [] {
     OpRules all;
     add_elementwise_rules(&all);
@@ -11,8 +16,9 @@ const OpRule* find_rule(std::string_view op) {
     add_view_rules(&all);
     return all;
   }();
-  const auto found = rules.find(op);
-  return found == rules.end() ? nullptr : &found->second;
+  if (const auto found = rules.find(node.op); found != rules.end()) return &found->second;
+  const std::optional<OperatorHandle> op = default_dispatcher().find_op(node.target());
+  return op ? pointwise_rule(*op) : nullptr;
 }
 
 }  // namespace sb

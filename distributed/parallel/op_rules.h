@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "switchboard/dispatch/operator_handle.h"
 #include "switchboard/distributed/parallel/strategy.h"
 
 namespace sb {
@@ -21,18 +22,21 @@ struct OpRule {
   bool keeps_weights = false;
 };
 
-// Of every overload: "aten::add". nullptr where there is none; all of its tensors are then whole.
-const OpRule* find_rule(std::string_view op);
+// Of a node's operator; nullptr where there is none, and all of its tensors are then whole.
+const OpRule* find_rule(const io::Node& node);
 
 // Whether the operator gives the same elements in the same order in other sizes.
 bool is_reshape(std::string_view op);
 
-// Those of find_rule, by what they are about. Each file fills one.
+// Of every overload: "aten::add"; by what they are about. Each file fills one.
 using OpRules = std::map<std::string, OpRule, std::less<>>;
-void add_elementwise_rules(OpRules* rules);  // what computes element by element
+void add_elementwise_rules(OpRules* rules);  // element by element, without saying so
 void add_product_rules(OpRules* rules);      // matrix products, convolution, attention, embedding
 void add_dim_rules(OpRules* rules);   // what treats some dimensions as a whole: softmax, sums
 void add_view_rules(OpRules* rules);  // permute, reshape, slice, split, cat
+
+// Of one that says that it computes element by element (Tag::pointwise); nullptr for another one.
+const OpRule* pointwise_rule(const OperatorHandle& op);
 
 }  // namespace sb
 

@@ -19,10 +19,6 @@ constexpr int64_t kMostPieces = 4;
 // How many nodes are looked at for that.
 constexpr size_t kLookAhead = 256;
 
-const OpRule* rule_of(const io::Node& node) {
-  return node.kind == io::TargetKind::Operator ? find_rule(node.op) : nullptr;
-}
-
 std::string label(const io::Node& node) { return node.name.empty() ? node.target() : node.name; }
 
 // The argument with other names in it.
@@ -123,7 +119,7 @@ void SplitPlan::make_weight(const std::string& value, const io::Node& node,
         if (!divides(from, sizes, ranks_)) continue;
         const Choice choice{ranks_, [&](size_t) { return std::vector<Placement>{from}; },
                             [](size_t) { return false; }};
-        for (const Strategy& strategy : rule_of(node)->strategies(*call, choice))
+        for (const Strategy& strategy : find_rule(node)->strategies(*call, choice))
           if (strategy.uses[0] == from && strategy.results[0] == placement)
             return emit(node, *call, strategy);
       }
@@ -135,7 +131,7 @@ void SplitPlan::run_node(size_t n) {
   const io::Node& node = graph_.nodes[n];
   const auto call = OpCall::read(node, [this](const std::string& name) { return meta_of(name); });
   if (!call || node.kind != io::TargetKind::Operator) return run_whole(node);
-  const OpRule* const rule = rule_of(node);
+  const OpRule* const rule = find_rule(node);
   if (rule && rule->keeps_weights && call->uses().size() == 1 && call->results().size() == 1 &&
       is_weight(call->uses()[0].name)) {
     weights_.emplace(call->results()[0].name, &node);
@@ -154,7 +150,7 @@ int64_t SplitPlan::cost(const OpCall& call, const Strategy& strategy) const {
 
 Strategy SplitPlan::choose(size_t n, const OpCall& call) const {
   Strategy best = Strategy::replicate(call);
-  const OpRule* const rule = rule_of(graph_.nodes[n]);
+  const OpRule* const rule = find_rule(graph_.nodes[n]);
   if (!rule) return best;
   const Choice choice{ranks_,
                       [&](size_t use) {
@@ -192,7 +188,7 @@ Strategy SplitPlan::with_best_pieces(size_t n, const OpCall& call, const Strateg
   for (int64_t pieces = 1; pieces <= kMostPieces; ++pieces) {
     const Choice choice{ranks_, [](size_t) { return std::vector<Placement>(); },
                         [&](size_t use) { return is_weight(call.uses()[use].name); }, pieces};
-    for (Strategy& other : rule_of(graph_.nodes[n])->strategies(call, choice)) {
+    for (Strategy& other : find_rule(graph_.nodes[n])->strategies(call, choice)) {
       if (other.results[0] != Placement::shard(strategy.results[0].dim, pieces)) continue;
       const int64_t gathers = count_gathers(n, {{call.results()[0].name, other.results[0]}});
       if (gathers >= least) continue;
@@ -216,7 +212,7 @@ int64_t SplitPlan::count_gathers(size_t first, const Placements& begin) const {
                         [&](const std::string& name) { takes_part |= parts.contains(name); });
     if (!takes_part) continue;
     const auto call = OpCall::read(node, [this](const std::string& name) { return meta_of(name); });
-    const OpRule* const rule = rule_of(node);
+    const OpRule* const rule = find_rule(node);
     bool goes_on = false;
     if (call && rule) {
       const auto placements = [&](size_t use) {
