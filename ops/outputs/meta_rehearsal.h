@@ -16,8 +16,8 @@ namespace sb {
 // memory.
 bool meta_runs_kernel_for_all_devices(const OperatorHandle& op);
 
-// Runs the operator's kernel at Meta, which it has, on meta tensors, below all layers and modes: the
-// arguments on the stack become the results. false where these depend on data. Throws what the
+// Runs the operator's kernel at Meta, which it has, on meta tensors, below all layers and modes:
+// the arguments on the stack become the results. false where these depend on data. Throws what the
 // kernel throws.
 bool run_at_meta(const OperatorHandle& op, Stack* stack);
 
