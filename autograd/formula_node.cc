@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <mutex>
+#include <string>
+#include <string_view>
+
+#include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 
 namespace sb::internal {
 
@@ -10,7 +15,14 @@ TensorVector FormulaNode::apply(TensorVector grads) {
   if (std::none_of(grads.begin(), grads.end(), [](const Tensor& grad) { return grad.defined(); }))
     return out;
   if (grads.size() < num_results_) grads.resize(num_results_);
-  apply_formulas(grads, &out);
+  try {
+    apply_formulas(grads, &out);
+  } catch (const Error& error) {
+    // An operator of the formula does not know whose gradient it computes.
+    const std::string own = name();
+    if (std::string_view(error.what()).find(own) != std::string_view::npos) throw;
+    rethrow_with_context(error, str_cat(own, ": "));
+  }
   return out;
 }
 

@@ -91,6 +91,16 @@ void FakeMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
 
 namespace {
 
+// An error of a kernel or rule, which may have named a part of the operator alone. In a catch
+// block.
+[[noreturn]] void rethrow_named(const Error& error, const OperatorHandle& op) {
+  const std::string name = op.name().to_string();
+  const std::string_view what = error.what();
+  if (what.find(name) != std::string_view::npos) throw;
+  const bool says_fake = what.find("fake") != std::string_view::npos;
+  rethrow_with_context(error, absl::StrCat(name, says_fake ? ": " : ": for fake tensors: "));
+}
+
 // Whether the operator has an ordered effect, and its only kernel for Meta is the one for real
 // tensors.
 bool has_effect_at_meta(const OperatorHandle& op) {
@@ -276,19 +286,19 @@ void FakeMode::run_meta_or_fallback(const OperatorHandle& op, const FakeOp& fact
     return;
   } catch (const ModeDeclined&) {
     throw;
-  } catch (const DataDependentOutputError&) {  // zeros would answer, and wrongly
-    throw;
-  } catch (const DynamicOutputShapeError&) {
-    throw;
+  } catch (const DataDependentOutputError& error) {  // zeros would answer, and wrongly
+    rethrow_named(error, op);
+  } catch (const DynamicOutputShapeError& error) {
+    rethrow_named(error, op);
   } catch (const NotImplementedError& error) {
     // Otherwise the rule's own words are what matters; or the arguments are gone.
-    if (!internal::may_fall_back(op) || stack->size() != size) throw;
+    if (!internal::may_fall_back(op) || stack->size() != size) rethrow_named(error, op);
     said = error.what();
   } catch (const RuntimeError& error) {
     // It may have read memory, in words that do not name the operator.
     if (!meta_runs_kernel_for_all_devices(op) || internal::may_fall_back(op) ||
         std::string_view(error.what()).starts_with(op.name().name))
-      throw;
+      rethrow_named(error, op);
     rethrow_with_context(error, absl::StrCat(op.name().to_string(),
                                              ": its kernel for all devices refuses tensors without "
                                              "data; register one at Meta, or a rule by "

@@ -264,6 +264,20 @@ void TracingMode::check_effect(const OperatorHandle& op) const {
   }
 }
 
+// A function that an operator takes is traced though it may not run with the data: an error of an
+// operator in it says whose it is.
+void TracingMode::call_named(const OperatorHandle& op, Stack* stack) const {
+  try {
+    op.call_boxed(stack);
+  } catch (const Error& error) {
+    const std::string name = op.name().to_string();
+    const bool named = std::string_view(error.what()).find(name) != std::string_view::npos;
+    if (named || options_.without_effects_in.empty()) throw;
+    rethrow_with_context(error,
+                         str_cat(options_.without_effects_in, ": under TracingMode: ", name, ": "));
+  }
+}
+
 void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   if (paused_) {
     op.call_boxed(stack);
@@ -279,7 +293,7 @@ void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   if (without_grad) check_no_grad_write(op, arguments);
   const bool passed_over = !options_.without_effects_in.empty() &&
                            WithoutEffects::pass_over(options_.without_effects_in, op, stack);
-  if (!passed_over) op.call_boxed(stack);
+  if (!passed_over) call_named(op, stack);
 
   std::vector<GraphArg> given;
   given.reserve(arguments.size());

@@ -129,6 +129,7 @@ class TracingMode : public DispatchMode {
   GraphArg object_argument(const IValue& value) const;
   // Refuses results of an operator with an effect that the graph cannot have.
   void check_effect(const OperatorHandle& op) const;
+  void call_named(const OperatorHandle& op, Stack* stack) const;
   void check_writes(const OperatorHandle& op, const std::vector<IValue>& arguments);
   void check_no_grad_write(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
   void check_data_dependent(const OperatorHandle& op, const std::vector<IValue>& arguments) const;

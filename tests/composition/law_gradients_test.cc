@@ -1,11 +1,20 @@
 // What broke the law once, with gradients or in the memory around what a function is given. As
 // law_test.cc.
 
+#include <string>
+#include <vector>
+
 #include "catch2/catch.hpp"
+#include "switchboard/autograd/backward.h"
+#include "switchboard/autograd/variable.h"
 #include "switchboard/custom_ops/opcheck/test_arguments.h"
+#include "switchboard/dispatch/graph/tracing_mode.h"
+#include "switchboard/ops/copying/item.h"
 #include "switchboard/tests/composition/law.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/scan.h"
+#include "switchboard/transforms/control_flow/while_loop.h"
+#include "switchboard/transforms/functionalization/functionalize.h"
 
 namespace sb::composition {
 namespace {
@@ -111,6 +120,95 @@ TEST_CASE("A graph whose shapes do not fit says which operator") {
   };
   const Tensor memory = tensor_with({3}, DType::Float32, {1, 0, 0});
   CHECK(broken({"trace"}, f, {memory}) == "");
+}
+
+TEST_CASE("detach_ takes an input off its graph, and not the views that were made of it before") {
+  const auto f = [](const Tensors& in) {
+    const Tensors view = call("aten::unflatten.int", {in[0], 0, std::vector<int64_t>{1}});
+    call("aten::detach_", {in[0]});
+    return view;
+  };
+  CHECK(broken(kGradOutside, f, {tensor_with({1}, DType::Float32, {0})}) == "");
+}
+
+TEST_CASE("A write to a view of which no schema speaks leaves what it views its gradient") {
+  const auto f = [](const Tensors& in) {
+    const Tensors view = call("aten::_unsafe_view", {in[0], std::vector<int64_t>{2, 2}});
+    call("aten::log10_", {view[0]});
+    return Tensors{};
+  };
+  CHECK(broken(kGradOutside, f, {tensor_with({2, 2}, DType::Float32, {0, 0, 0, 0})}) == "");
+}
+
+TEST_CASE(
+    "Branches that give one tensor, as an operand and as what they captured, give that tensor") {
+  const auto captured = [](const Tensors& in) {
+    const auto itself = [&](const Tensors&) { return Tensors{in[0]}; };
+    const auto operand = [](const Tensors& of) { return Tensors{of[0]}; };
+    return cond(in[0], itself, operand, {in[0]});
+  };
+  const auto viewed = [](const Tensors& in) {
+    const auto itself = [&](const Tensors&) { return Tensors{in[0]}; };
+    const auto view = [&](const Tensors&) { return call("aten::squeeze", {in[0]}); };
+    return cond(in[0], itself, view, {});
+  };
+  for (const double pred : {0, 1}) {
+    CHECK(broken(kFunctional, captured, {number(pred)}) == "");
+    CHECK(broken(kFunctional, viewed, {number(pred)}) == "");
+  }
+}
+
+TEST_CASE("Where only the data tell whether a result is an input, functionalisation says so") {
+  const auto f = [](const Tensors& in) {
+    const auto other = [](const Tensors& of) { return call("aten::asin", {of[0]}); };
+    const auto itself = [](const Tensors& of) { return Tensors{of[0]}; };
+    return cond(in[0], other, itself, {in[0]});
+  };
+  CHECK(broken(kFunctional, f, {number(0)}) == "");
+  CHECK_THROWS_WITH(trace(functionalize(f), {number(0)}),
+                    Catch::Contains("only the data tell") && Catch::Contains("return a clone"));
+}
+
+TEST_CASE("A list whose tensors do not all require a gradient has that of those that do") {
+  const auto f = [](const Tensors& in) {
+    return call("aten::_foreach_round", {Tensors{call("aten::detach", {in[0]})[0], in[0]}});
+  };
+  CHECK(broken({"grad", "trace, grad"}, f, {number(1.5)}) == "");
+  const Tensor x = number(2);
+  set_requires_grad(x);
+  const Tensors half = call("aten::_foreach_reciprocal", {Tensors{x, number(2)}});
+  CHECK_FALSE(requires_grad(half[1]));
+  backward(call("aten::add.Tensor", {half[0], half[1]})[0]);
+  CHECK(item(grad_of(x)).to<double>() == -0.25);
+}
+
+TEST_CASE("What embedding_dense_backward leaves out has a gradient of zeros") {
+  const auto f = [](const Tensors& in) {
+    return call("aten::embedding_dense_backward", {in[0], in[1], 2, -1, true});
+  };
+  const Tensor rows = tensor_with({3, 1}, DType::Float32, {1, 2, 3});
+  for (const double outside : {2, -1}) {
+    const Tensor places = tensor_with({3}, DType::Int64, {1, outside, 1});
+    CHECK(broken({"grad", "functionalize, grad", "trace, grad"}, f, {rows, places}) == "");
+  }
+  const Tensor x = tensor_with({3, 1}, DType::Float32, {1, 2, 3});
+  set_requires_grad(x);
+  backward(call("aten::sum", {f({x, tensor_with({3}, DType::Int64, {1, 2, 1})})[0]})[0]);
+  const Tensor grad = grad_of(x);
+  CHECK(std::vector<float>(grad.data<float>(), grad.data<float>() + 3) ==
+        std::vector<float>{0.5, 0, 0.5});
+}
+
+TEST_CASE("A graph's function that does not run with the data says whose error its operator's is") {
+  const auto f = [](const Tensors& in) {
+    const auto never = [](const Tensors& of) { return call("aten::lt.Scalar", {of[0], 0}); };
+    const auto body = [](const Tensors& of) {
+      return call("aten::_weight_norm_interface_backward", {of[0], of[0], of[0], of[0], 0});
+    };
+    return while_loop(never, body, {in[0]});
+  };
+  const Tensor x = tensor_with({1}, DType::Float32, {0});
+  CHECK(broken({"trace"}, f, {x}) == "");
 }
 
 }  // namespace

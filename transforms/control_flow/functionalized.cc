@@ -162,64 +162,85 @@ class FunctionalCall {
 
   IValue result(size_t r, const IValue& value) {
     if (r >= first_copied_) return wrap(value);
-    if (const std::optional<FunctionEffects::Shared> always = shared_by_all(r)) {
-      const Tensor operand = context_.functional(operands_[always->argument]);
-      if (context_.owns(operand)) return always->same ? operand : view_of(operand, *always);
-    }
-    if (const Tensor captured = captured_by_all(r); captured.defined()) return captured;
+    if (const std::optional<Origin> origin = origin_in_all(r))
+      return origin->same ? origin->tensor : view_of(*origin);
     const IValue wrapped = wrap(value);
     const std::string text =
         str_cat(op_.name(), ": under functionalization: only the data tell whether result ", r,
-                " shares memory with what the functions are given, and one of both has been "
-                "written to; write to a clone");
+                " shares memory with what the functions are given");
     const auto may_be = [&](const Tensor& other) {
       if (FunctionalTensorImpl* const impl = functional_impl(context_.functional(other)))
         functional_impl(wrapped.to_tensor())
             ->functional_storage()
             ->may_be(impl->functional_storage(), text);
     };
+    // Loops make what they give apart from their operands.
     for (const auto& call : shared_)
       for (const FunctionEffects::Shared& shared : call)
-        if (calls_ == FunctionCalls::AgainAndAgain || shared.result == r)
+        if (calls_ == FunctionCalls::OneOfThem && shared.result == r)
           may_be(operands_[shared.argument]);
     for (const auto& call : captured_)
       for (const FunctionEffects::Captured& captured : call) may_be(captured.tensor);
     return wrapped;
   }
 
-  // The tensor of the program that each of several functions has captured and gives as the result;
-  // undefined where they do not. What one function gives may be a view that it has made itself.
-  Tensor captured_by_all(size_t r) const {
-    if (calls_ != FunctionCalls::OneOfThem || captured_.size() < 2) return Tensor();
-    Tensor all;
-    for (const auto& call : captured_) {
-      const auto found = std::ranges::find(call, r, &FunctionEffects::Captured::result);
-      if (found == call.end() || (all.defined() && !all.is_same(found->tensor))) return Tensor();
-      all = found->tensor;
+  // Where a result of one call of a function comes from.
+  struct Origin {
+    Tensor tensor;  // functional: an operand, or what the function has captured
+    bool same;      // the result is that very tensor, else another view of its memory
+    FunctionEffects::Layout layout;  // of the result
+  };
+
+  std::optional<Origin> origin_of(size_t call, size_t r) const {
+    const auto& shared = shared_[call];
+    if (const auto found = std::ranges::find(shared, r, &FunctionEffects::Shared::result);
+        found != shared.end()) {
+      const Tensor operand = context_.functional(operands_[found->argument]);
+      if (context_.owns(operand)) return Origin{operand, found->same, found->layout};
     }
-    return all;
+    const auto& captured = captured_[call];
+    if (const auto found = std::ranges::find(captured, r, &FunctionEffects::Captured::result);
+        found != captured.end()) {
+      return Origin{found->tensor, true, FunctionEffects::Layout(found->tensor)};
+    }
+    return std::nullopt;
   }
 
-  // How the result looks at an operand, where each function that was called gave the same.
-  std::optional<FunctionEffects::Shared> shared_by_all(size_t r) const {
+  // Where the result comes from, if all functions that were called say the same.
+  std::optional<Origin> origin_in_all(size_t r) const {
     if (calls_ != FunctionCalls::OneOfThem || shared_.empty()) return std::nullopt;
-    std::optional<FunctionEffects::Shared> all;
-    for (const auto& call : shared_) {
-      const auto found = std::ranges::find(call, r, &FunctionEffects::Shared::result);
-      if (found == call.end() || (all && *all != *found)) return std::nullopt;
-      all = *found;
+    std::optional<Origin> all = origin_of(0, r);
+    for (size_t call = 1; all && call < shared_.size(); ++call) {
+      const std::optional<Origin> origin = origin_of(call, r);
+      if (!origin || origin->same != all->same || !(origin->layout == all->layout))
+        return std::nullopt;
+      if (origin->same) {
+        if (!origin->tensor.is_same(all->tensor)) return std::nullopt;
+        continue;
+      }
+      const FunctionalTensorImpl& a = *functional_impl(all->tensor);
+      const FunctionalTensorImpl& b = *functional_impl(origin->tensor);
+      if (a.functional_storage() != b.functional_storage() || a.lineage() != b.lineage())
+        return std::nullopt;
+    }
+    // What one function has captured may be a view that it has made itself.
+    if (all && shared_.size() < 2) {
+      all->same = all->same && std::ranges::any_of(operands_, [&](const Tensor& t) {
+                    return all->tensor.is_same(context_.functional(t));
+                  });
     }
     return all;
   }
 
-  static Tensor view_of(const Tensor& operand, const FunctionEffects::Shared& shared) {
-    FunctionalTensorImpl& viewed = *functional_impl(operand);
+  static Tensor view_of(const Origin& origin) {
+    FunctionalTensorImpl& viewed = *functional_impl(origin.tensor);
+    const FunctionEffects::Layout& layout = origin.layout;
     const IntrusivePtr<FunctionalStorage>& storage = viewed.functional_storage();
     const BelowFunctionalization below(viewed.owner());
     storage->apply_updates();
     const Tensor& base = storage->base(viewed.lineage());
     ViewChain chain = chain_to(
-        base, ViewForm(shared.dtype, shared.sizes, shared.strides, shared.offset, shared.keys));
+        base, ViewForm(layout.dtype, layout.sizes, layout.strides, layout.offset, layout.keys));
     Tensor value = apply_chain(chain, base);
     auto view = make_intrusive<FunctionalTensorImpl>(storage, viewed.lineage(), std::move(chain),
                                                      std::move(value), viewed.owner());

@@ -148,6 +148,7 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
              ", requires a gradient of tensors that the program itself has marked with "
              "set_requires_grad, which does not leave the program");
   }
+  check_known_apart(results);
   write_data();
   std::vector<Tensor> plain;  // views, so before the shapes of what they view change
   for (const Tensor& result : results) plain.push_back(plain_result(result));
@@ -160,6 +161,25 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
   write_grads();
   forget();
   return plain;
+}
+
+// NotImplementedError where only the data tell whether a result has the memory of an input, or of
+// another result.
+void FunctionalInputs::check_known_apart(const std::vector<Tensor>& results) const {
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!is_ours(results[i]) || results[i].numel() == 0) continue;
+    const FunctionalStorage& storage = *functional_impl(results[i])->functional_storage();
+    const auto check = [&](const FunctionalStorage& other, std::string_view what, size_t number) {
+      const std::string_view text = storage.may_be_text(other);
+      SB_CHECK_NOT_IMPLEMENTED(text.empty(), text, ", and the program gives it as its result ", i,
+                               ", which may be ", what, number, "; return a clone");
+    };
+    for (size_t k = 0; k < inputs_.size(); ++k)
+      check(*functional_impl(inputs_[k].functional)->functional_storage(), "its input ", k);
+    for (size_t k = 0; k < i; ++k)
+      if (is_ours(results[k]))
+        check(*functional_impl(results[k])->functional_storage(), "its result ", k);
+  }
 }
 
 void FunctionalInputs::check_reach(std::string_view op, const FunctionalTensorImpl& viewed,

@@ -73,6 +73,7 @@ class FunctionalInputs {
   // it had, made larger.
   bool has_moved(const Input& input) const;
   bool has_grown(const Input& input) const;
+  void check_known_apart(const std::vector<Tensor>& results) const;
   void write_data();
   void write_to_inputs(Memory* memory, size_t lineage);
   void write_shapes();

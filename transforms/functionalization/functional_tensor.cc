@@ -61,7 +61,7 @@ size_t FunctionalStorage::add_lineage() {
 }
 
 void FunctionalStorage::set_history(size_t lineage, const ViewChain& chain, const Tensor& value) {
-  SB_ASSERT(!mutated());
+  SB_ASSERT(updates_.empty());
   Tensor& base = bases_[lineage];
   base = with_strides(invert_chain(chain, base, value), base.strides());
 }
@@ -83,6 +83,12 @@ void FunctionalStorage::may_be(const IntrusivePtr<FunctionalStorage>& other,
   others_.push_back({WeakIntrusivePtr<FunctionalStorage>(other), text});
   other->others_.push_back(
       {WeakIntrusivePtr<FunctionalStorage>(IntrusivePtr<FunctionalStorage>::share(this)), text});
+}
+
+std::string_view FunctionalStorage::may_be_text(const FunctionalStorage& other) const {
+  for (const Other& o : others_)
+    if (o.storage.lock().get() == &other) return o.text;
+  return {};
 }
 
 void FunctionalStorage::Update::apply_to(std::vector<Tensor>* bases) const {

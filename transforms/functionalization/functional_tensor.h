@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "switchboard/core/error.h"
@@ -78,7 +79,7 @@ class FunctionalStorage : public StorageImpl {
   // A further lineage, which starts without a history. To be called below functionalisation.
   size_t add_lineage();
   // Takes the gradient of what `chain` makes of a lineage's base from `value`, which has the same
-  // elements. Only before the first write.
+  // elements. All updates must have been applied.
   void set_history(size_t lineage, const ViewChain& chain, const Tensor& value);
   size_t num_lineages() const { return bases_.size(); }
   // Counts writes.
@@ -97,11 +98,16 @@ class FunctionalStorage : public StorageImpl {
   Tensor updated_base(size_t lineage) const;
 
   // Says that this memory and another are one in the program as written, or not, as only the data
-  // tell: after a write to one nobody knows what the other holds, and reading that throws
-  // NotImplementedError of this text.
+  // tell, which `text` says: after a write to one nobody knows what the other holds, and reading
+  // that throws NotImplementedError.
   void may_be(const IntrusivePtr<FunctionalStorage>& other, const std::string& text);
   // Throws if a write to another memory may have been one to this.
-  void check_known() const { SB_CHECK_NOT_IMPLEMENTED(unknown_.empty(), unknown_); }
+  void check_known() const {
+    SB_CHECK_NOT_IMPLEMENTED(unknown_.empty(), unknown_,
+                             ", and one of both has been written to; write to a clone");
+  }
+  // Why nobody knows whether this memory and the other are one; empty if they are known to be two.
+  std::string_view may_be_text(const FunctionalStorage& other) const;
 
   // Says that the first base is the caller's memory: what it holds at the end is written to it.
   void mark_input() { is_input_ = true; }

@@ -29,6 +29,8 @@ namespace {
 // which has none.
 bool loses_history(const OperatorHandle& op, const FunctionalForm& form,
                    absl::FunctionRef<IValue(size_t)> value_of) {
+  // A view that autograd does not see is of a lineage of its own: see view_of().
+  if (form.op.schema().is_view()) return false;
   if (!passes_by_autograd(form.op) || passes_by_autograd(op)) return false;
   if (!records_values() || !grad_hooks->is_grad_enabled()) return false;
   bool any = false;

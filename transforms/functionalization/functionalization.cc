@@ -213,6 +213,20 @@ ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const T
 
 namespace {
 
+// A view that no schema speaks of, as _unsafe_view's: autograd takes it for a tensor of its own.
+ViewOfStorage hidden_view_of(const FunctionalTensorImpl& viewed, ViewStep step,
+                             const Tensor& value) {
+  ViewOfStorage view = view_of(viewed, std::move(step), value);
+  if (view.lineage != viewed.lineage() || !grad_hooks->requires_grad(value)) return view;
+  const BelowFunctionalization below(viewed.owner());
+  const GradScope grad(true);
+  FunctionalStorage& storage = *viewed.functional_storage();
+  storage.apply_updates();
+  view.lineage = storage.add_lineage();
+  storage.set_history(view.lineage, view.chain, value);
+  return view;
+}
+
 // NotImplementedError where an object would be given a value that does not know the gradient of the
 // program's tensor: whoever takes it out again would get none.
 void check_object_keeps_history(const OperatorHandle& op, const std::vector<IValue>& arguments,
@@ -302,7 +316,8 @@ void call_reading(const FunctionalizeContext& context, const OperatorHandle& op,
       ViewStep step{op, call.values, viewed, index};
       step.arguments[viewed] = IValue();
       if (looks_at_memory(step, result)) context.check_reach(op, *base, result);
-      auto [chain, lineage] = view_of(*base, std::move(step), result);
+      auto [chain, lineage] = declared ? view_of(*base, std::move(step), result)
+                                       : hidden_view_of(*base, std::move(step), result);
       auto view = make_intrusive<FunctionalTensorImpl>(base->functional_storage(), lineage,
                                                        std::move(chain), result, base->owner());
       view->share_version_counter(*base);

@@ -150,16 +150,27 @@ struct FunctionEffects {
   // Of the function that ran last: for each tensor among its arguments, what it holds now where the
   // function wrote to it; undefined elsewhere.
   std::vector<Tensor> written;
-  // Its results that share memory with an argument: by number, and how they look at it.
-  struct Shared {
-    size_t result, argument;
-    bool same;  // it is that very tensor
+  // How a tensor lies in its memory.
+  struct Layout {
+    explicit Layout(const Tensor& t)
+        : dtype(t.dtype()),
+          sizes(t.sizes().begin(), t.sizes().end()),
+          strides(t.strides().begin(), t.strides().end()),
+          offset(t.storage_offset()),
+          keys(t.key_set()) {}
+
     DType dtype;
     std::vector<int64_t> sizes, strides;
     int64_t offset;
     DispatchKeySet keys;
 
-    bool operator==(const Shared&) const = default;
+    bool operator==(const Layout&) const = default;
+  };
+  // Its results that share memory with an argument: by number, and how they look at it.
+  struct Shared {
+    size_t result, argument;
+    bool same;  // it is that very tensor
+    Layout layout;
   };
   std::vector<Shared> shared;
   // Its results that share memory with a tensor of the program around it: by number. Instead of

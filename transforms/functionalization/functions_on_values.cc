@@ -85,14 +85,8 @@ void note_effects(const std::vector<Tensor>& given, const std::vector<IValue>& r
         });
       }
       if (of == given.end()) return;
-      effects->shared.push_back({r,
-                                 static_cast<size_t>(of - given.begin()),
-                                 same,
-                                 t.dtype(),
-                                 {t.sizes().begin(), t.sizes().end()},
-                                 {t.strides().begin(), t.strides().end()},
-                                 t.storage_offset(),
-                                 t.key_set()});
+      effects->shared.push_back(
+          {r, static_cast<size_t>(of - given.begin()), same, FunctionEffects::Layout(t)});
     });
   }
 }

@@ -16,13 +16,17 @@ namespace {
 Tensor dense_backward_gradient(const Tensor& grad, const InputMetadata& grad_output,
                                const Tensor& indices, const SymInt& num_weights,
                                const SymInt& padding_idx, bool scale_grad_by_freq) {
-  const Tensor places = reshape(indices, {-1});
+  if (num_weights.maybe_int() == 0) return new_zeros(grad, grad_output.sizes);
+  const Tensor given = reshape(indices, {-1});
+  const Tensor outside = logical_or(lt_Scalar(given, 0), ge_Scalar(given, num_weights));
+  const Tensor places = masked_fill(given, outside, 0);
   Tensor rows = index_select(grad, 0, places);
   if (scale_grad_by_freq) {
-    const Tensor ones = new_ones(grad, places.sym_sizes());
+    const Tensor ones = masked_fill(new_ones(grad, places.sym_sizes()), outside, 0);
     const Tensor counts = index_add_(new_zeros(grad, {num_weights}), 0, places, ones);
     rows = div(rows, unsqueeze(index_select(counts, 0, places), 1));
   }
+  rows = masked_fill(rows, unsqueeze(outside, 1), 0);
   if (padding_idx >= 0) rows = masked_fill(rows, unsqueeze(eq_Scalar(places, padding_idx), 1), 0);
   return reshape(rows, grad_output.sizes);
 }
