@@ -11,6 +11,9 @@
 #endif
 
 #include <algorithm>
+#include <complex>
+#include <memory>
+#include <new>
 
 #include "Eigen/Core"
 #include "switchboard/ops/cpu/gemm_kernels.h"
@@ -156,13 +159,8 @@ void blocked_product(T alpha, const MatrixRef& a, const MatrixRef& b, T beta, co
 }
 
 template <class T>
-void product(const void* alpha_value, const MatrixRef& a, const MatrixRef& b,
-             const void* beta_value, const MatrixRef& c) {
-  const T alpha = *static_cast<const T*>(alpha_value);
-  const T beta = *static_cast<const T*>(beta_value);
-  if (alpha == T(0) || a.cols == 0) return scale(c, beta);
-  if (is_tiny_product(a.rows, a.cols, b.cols)) return tiny_product(alpha, a, b, beta, c);
-  if (c.cols == 1) return matrix_times_vector(alpha, a, b, beta, c);
+void blocked_real_product(T alpha, const MatrixRef& a, const MatrixRef& b, T beta,
+                          const MatrixRef& c) {
   constexpr int kCol = Eigen::ColMajor;
   constexpr int kRow = Eigen::RowMajor;
   if (is_col_major(a)) {
@@ -172,6 +170,84 @@ void product(const void* alpha_value, const MatrixRef& a, const MatrixRef& b,
     is_col_major(b) ? blocked_product<T, kRow, kCol>(alpha, a, b, beta, c)
                     : blocked_product<T, kRow, kRow>(alpha, a, b, beta, c);
   }
+}
+
+// The parts of a matrix of complex numbers, each column-major without gaps.
+template <class R>
+struct Parts {
+  MatrixRef real, imaginary;
+
+  // In `memory` for 2 * rows * cols numbers, which it moves behind them.
+  Parts(int64_t rows, int64_t cols, R** memory) {
+    real = {*memory, rows, cols, 1, rows};
+    imaginary = {*memory + rows * cols, rows, cols, 1, rows};
+    *memory += 2 * rows * cols;
+  }
+  void read(const MatrixRef& m) {
+    R* re = static_cast<R*>(real.data);
+    R* im = static_cast<R*>(imaginary.data);
+    for (int64_t j = 0; j < m.cols; ++j, re += m.rows, im += m.rows) {
+      const R* from = static_cast<const R*>(m.data) + 2 * j * m.col_stride;
+      if (m.row_stride == 1) {
+        for (int64_t i = 0; i < m.rows; ++i) {
+          re[i] = from[2 * i];
+          im[i] = from[2 * i + 1];
+        }
+      } else {
+        for (int64_t i = 0; i < m.rows; ++i, from += 2 * m.row_stride) {
+          re[i] = from[0];
+          im[i] = from[1];
+        }
+      }
+    }
+  }
+};
+
+// Complex numbers, as four products of their parts: Eigen's own multiplies vectors of pairs, in
+// half the speed.
+template <class R>
+void blocked_complex_product(std::complex<R> alpha, const MatrixRef& a, const MatrixRef& b,
+                             std::complex<R> beta, const MatrixRef& c) {
+  using T = std::complex<R>;
+  constexpr int kCol = Eigen::ColMajor;
+  const auto numel = [](const MatrixRef& m) { return static_cast<size_t>(m.rows * m.cols); };
+  const std::unique_ptr<R[]> memory(new (std::nothrow) R[2 * (numel(a) + numel(b) + numel(c))]);
+  if (!memory) return row_by_row<T>(alpha, a, b, beta, c);
+  R* next = memory.get();
+  Parts<R> lhs(a.rows, a.cols, &next), rhs(b.rows, b.cols, &next), sum(c.rows, c.cols, &next);
+  lhs.read(a);
+  rhs.read(b);
+  blocked_product<R, kCol, kCol>(R(1), lhs.real, rhs.real, R(0), sum.real);
+  blocked_product<R, kCol, kCol>(R(-1), lhs.imaginary, rhs.imaginary, R(1), sum.real);
+  blocked_product<R, kCol, kCol>(R(1), lhs.real, rhs.imaginary, R(0), sum.imaginary);
+  blocked_product<R, kCol, kCol>(R(1), lhs.imaginary, rhs.real, R(1), sum.imaginary);
+  for (int64_t j = 0; j < c.cols; ++j) {
+    T* const out = static_cast<T*>(c.data) + j * c.col_stride;
+    const R* const re = static_cast<const R*>(sum.real.data) + j * c.rows;
+    const R* const im = static_cast<const R*>(sum.imaginary.data) + j * c.rows;
+    if (alpha == T(1) && beta == T(0)) {
+      for (int64_t i = 0; i < c.rows; ++i) out[i] = T(re[i], im[i]);
+    } else {
+      for (int64_t i = 0; i < c.rows; ++i) {
+        const T scaled = alpha * T(re[i], im[i]);
+        out[i] = beta == T(0) ? scaled : beta * out[i] + scaled;
+      }
+    }
+  }
+}
+
+template <class T>
+void product(const void* alpha_value, const MatrixRef& a, const MatrixRef& b,
+             const void* beta_value, const MatrixRef& c) {
+  const T alpha = *static_cast<const T*>(alpha_value);
+  const T beta = *static_cast<const T*>(beta_value);
+  if (alpha == T(0) || a.cols == 0) return scale(c, beta);
+  if (is_tiny_product(a.rows, a.cols, b.cols)) return tiny_product(alpha, a, b, beta, c);
+  if (c.cols == 1) return matrix_times_vector(alpha, a, b, beta, c);
+  if constexpr (Eigen::NumTraits<T>::IsComplex)
+    blocked_complex_product(alpha, a, b, beta, c);
+  else
+    blocked_real_product(alpha, a, b, beta, c);
 }
 
 template <class T>
