@@ -48,6 +48,7 @@ void start(const Work& work, Worker* worker, uint64_t first) {
   SB_CHECK(worker->pid >= 0, "no process for a worker");
   if (worker->pid == 0) {
     close(ends[0]);
+    if (!std::freopen("/dev/null", "w", stdout)) _exit(3);  // where programs print
     const Say say = [&](const std::string& line) {
       const std::string text = line + "\n";
       for (size_t at = 0; at < text.size();) {
