@@ -104,8 +104,10 @@ void ConvPlanes::copy_phases(const float* from, size_t index, float* to) const {
 ConvPlanes::Range ConvPlanes::inside(size_t d, int64_t phase, int64_t length) const {
   const int64_t stride = shape_.stride[d], before = std::max<int64_t>(0, shape_.padding[d] - phase);
   const int64_t behind = shape_.input[d] + shape_.padding[d] - phase;  // where the input ends
-  const int64_t end = std::clamp<int64_t>((behind + stride - 1) / stride, 0, length);
-  return {std::min((before + stride - 1) / stride, end), end};
+  // How many steps end at or behind a place. A stride may be as large as there are numbers.
+  const auto steps = [stride](int64_t place) { return place <= 0 ? 0 : (place - 1) / stride + 1; };
+  const int64_t end = std::min(steps(behind), length);
+  return {std::min(steps(before), end), end};
 }
 
 void ConvPlanes::copy_row(const float* from, Range columns, float* to) const {
