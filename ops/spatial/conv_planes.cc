@@ -93,7 +93,7 @@ void ConvPlanes::copy_phases(const float* from, size_t index, float* to) const {
       const Range columns = inside(2, column_phase, pitch_);
       for (int64_t y = rows.begin; y < rows.end; ++y) {
         const int64_t h = y * shape_.stride[1] + row_phase - shape_.padding[1];
-        copy_row(slice + h * shape_.input[2] + column_phase - shape_.padding[2], columns,
+        copy_row(slice + h * shape_.input[2], column_phase - shape_.padding[2], columns,
                  phase + y * pitch_);
       }
       phase += phase_size_;
@@ -110,13 +110,14 @@ ConvPlanes::Range ConvPlanes::inside(size_t d, int64_t phase, int64_t length) co
   return {std::min(steps(before), end), end};
 }
 
-void ConvPlanes::copy_row(const float* from, Range columns, float* to) const {
-  const int64_t stride = shape_.stride[2];
+void ConvPlanes::copy_row(const float* row, int64_t first, Range columns, float* to) const {
+  if (columns.begin >= columns.end) return;
+  const int64_t stride = shape_.stride[2], n = columns.end - columns.begin;
+  const float* const from = row + (first + columns.begin * stride);
   if (stride == 1) {
-    copy_floats(from + columns.begin, columns.end - columns.begin, to + columns.begin);
+    copy_floats(from, n, to + columns.begin);
   } else {
-    copy_strided(from + columns.begin * stride, stride, columns.end - columns.begin,
-                 to + columns.begin);
+    copy_strided(from, stride, n, to + columns.begin);
   }
 }
 
