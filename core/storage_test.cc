@@ -5,8 +5,24 @@
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 
+// Of AddressSanitizer's runtime, where there is one.
+extern "C" [[gnu::weak]] int __asan_address_is_poisoned(const volatile void* address);
+
 namespace sb {
 namespace {
+
+TEST_CASE("AddressSanitizer sees the first byte before CPU memory and behind it",
+          "[core][storage]") {
+  if (!__asan_address_is_poisoned) return;
+  for (size_t bytes : {1, 4, 63, 64, 65, 448, 449, 100'000, 5'000'001}) {
+    const DataPtr data = get_allocator(DeviceType::CPU)->allocate(bytes);
+    const char* const first = static_cast<const char*>(data.get());
+    CHECK(__asan_address_is_poisoned(first - 1));
+    CHECK(!__asan_address_is_poisoned(first));
+    CHECK(!__asan_address_is_poisoned(first + bytes - 1));
+    CHECK(__asan_address_is_poisoned(first + bytes));
+  }
+}
 
 TEST_CASE("CPU memory is aligned, counted and given back", "[core][storage]") {
   Allocator* cpu = get_allocator(DeviceType::CPU);

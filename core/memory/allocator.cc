@@ -1,10 +1,16 @@
 #include "switchboard/core/memory/allocator.h"
 
+#include <cstdlib>
 #include <cstring>
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/memory/block_cache.h"
+#include "switchboard/core/memory/keep_blocks.h"
 #include "switchboard/core/memory/large_blocks.h"
+
+// Of AddressSanitizer's runtime, where there is one.
+extern "C" [[gnu::weak]] void __asan_poison_memory_region(const volatile void*, size_t);
+extern "C" [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void*, size_t);
 
 namespace sb {
 namespace {
@@ -49,11 +55,22 @@ class CpuAllocator final : public Allocator {
     if (bytes == 0) return DataPtr(nullptr, DeviceType::CPU);
     SB_CHECK(bytes <= kMaxBytes, "cpu: cannot allocate ", bytes, " bytes");
     const size_t block_bytes = bytes + kAlignment;
+    if constexpr (!internal::kKeepBlocks) return allocate_exactly(block_bytes);
     void* const block = block_bytes >= internal::kLargeBlock
                             ? internal::allocate_large_block(block_bytes)
                             : internal::allocate_block(block_bytes);
     SB_CHECK(block, "cpu: out of memory allocating ", bytes, " bytes");
     return data_in(block, bytes);
+  }
+  // For a sanitizer, to which what is left of a block would be memory like any other: nothing lies
+  // behind the caller's memory, and what lies before it is forbidden.
+  DataPtr allocate_exactly(size_t block_bytes) {
+    void* block = nullptr;
+    const int error = posix_memalign(&block, kAlignment, block_bytes);
+    SB_CHECK(error == 0, "cpu: out of memory allocating ", block_bytes - kAlignment, " bytes");
+    DataPtr data = data_in(block, block_bytes - kAlignment);
+    if (__asan_poison_memory_region) __asan_poison_memory_region(block, kAlignment);
+    return data;
   }
   // `bytes` bytes in a block of kAlignment bytes more.
   DataPtr data_in(void* block, size_t bytes) {
@@ -85,6 +102,8 @@ constinit Immortal<CpuAllocator> cpu_allocator;
 constinit Immortal<MetaAllocator> meta_allocator;
 
 void CpuAllocator::free(void* data) {
+  if (!internal::kKeepBlocks && __asan_unpoison_memory_region)
+    __asan_unpoison_memory_region(static_cast<char*>(data) - kAlignment, kAlignment);
   const Header header = *(static_cast<Header*>(data) - 1);
   cpu_allocator.value.stats().remove(header.bytes);
   const size_t block_bytes = header.bytes + kAlignment;

@@ -140,11 +140,15 @@ class ExpressionReader {
     const bool is_case = std::exchange(allow_case_, false);
     std::vector<TermPtr> operands;
     if (!take(')')) {
+      const size_t depth = depth_;
       do {
         allow_case_ = name == "Piecewise";
         operands.push_back(read_term());
+        // Each case will lie one deeper than the one before.
+        if (name == "Piecewise") ++depth_;
         allow_case_ = false;
       } while (take(','));
+      depth_ = depth;
       expect(')');
     }
     if (name == "ExprCondPair") {
@@ -161,8 +165,6 @@ class ExpressionReader {
 
   // Piecewise((a, c), (b, true)) is ITE(c, a, b).
   TermPtr piecewise(const std::vector<TermPtr>& pairs) const {
-    // Each is one deeper than the next.
-    if (pairs.size() > kMaxExpressionDepth) fail("nested too deeply");
     TermPtr result;
     for (size_t i = pairs.size(); i-- > 0;) {
       if (pairs[i]->kind != Kind::Function || pairs[i]->name != "ExprCondPair")

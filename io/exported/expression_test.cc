@@ -73,6 +73,16 @@ TEST_CASE("text that is no expression is refused with its place", "[io][expressi
   for (int i = 0; i < 100'000; ++i) cases += "ExprCondPair(Integer(1), Symbol('a')), ";
   CHECK_THAT(error_of([&] { Expression::parse(cases + "ExprCondPair(Integer(1), true))"); }),
              Contains("nested too deeply"));
+  // Cases within the last case, which are deeper than either.
+  std::string within, end;
+  for (int level = 0; level < 50; ++level) {
+    within += "Piecewise(";
+    for (int i = 0; i < 150; ++i) within += "ExprCondPair(Integer(1), Symbol('a')), ";
+    within += "ExprCondPair(";
+    end += ", true))";
+  }
+  CHECK_THAT(error_of([&] { Expression::parse(within + "Integer(1)" + end); }),
+             Contains("nested too deeply"));
   std::string deep;
   for (int i = 0; i < 100'000; ++i) deep += "Add(";
   CHECK_THAT(error_of([&] { Expression::parse(deep); }), Contains("nested too deeply"));

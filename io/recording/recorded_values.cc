@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "switchboard/autograd/variable.h"
+#include "switchboard/core/checked_math.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/memory/allocator.h"
 #include "switchboard/io/recording/call_tree.h"
@@ -78,8 +79,9 @@ void RecordedValues::apply_contents(uint32_t event) {
        ++next_contents_) {
     const RecordedContents& contents = run_.contents[next_contents_];
     if (contents.after) continue;
+    if (contents.bytes.empty()) continue;
     Storage& storage = storages_[contents.storage];
-    if (!storage || storage->nbytes() < contents.bytes.size())
+    if (!storage || !storage->device().is_cpu() || storage->nbytes() < contents.bytes.size())
       storage =
           make_storage(contents.bytes.size(), get_allocator(DeviceType::CPU), DeviceType::CPU);
     std::memcpy(storage->data(), contents.bytes.data(), contents.bytes.size());
@@ -212,7 +214,11 @@ Tensor RecordedValues::tensor(const RecordedTensor& recorded) {
 
 Storage RecordedValues::storage(const RecordedTensor& recorded, Device device) {
   Storage& storage = storages_[recorded.storage];
-  if (storage) return storage;
+  if (storage) {
+    SB_CHECK(device.is_meta() || storage->device().is_cpu(), "a tensor on ", to_string(device),
+             " whose storage is that of one on ", to_string(storage->device()));
+    return storage;
+  }
   const uint64_t nbytes = run_.storages.at(recorded.storage).nbytes;
   SB_CHECK(nbytes <= kMaxStorage, "a storage of ", nbytes, " bytes");
   SB_CHECK(device.is_meta() || nbytes == 0 || run_.has_contents,
@@ -233,19 +239,19 @@ Tensor RecordedValues::make(const RecordedTensor& recorded) {
   } else {
     SB_CHECK(device.is_cpu() || device.is_meta(), "a tensor on ", meta.device,
              ", whose elements the file does not hold");
+    // Another device's kernels would look for elements where there are none.
+    SB_CHECK(device_type_of(runtime_key(DispatchKey::Dense, keys.highest_backend())) == device.type,
+             "a tensor on ", meta.device, " with the keys ", meta.keys);
   }
   SB_CHECK(recorded.storage != 0, "a tensor without a storage, which only its mode can make");
+  // A damaged file must not lead a kernel out of its memory.
+  const int64_t bytes = checked_storage_bytes(meta.sizes, meta.strides, meta.offset,
+                                              static_cast<int64_t>(itemsize(meta.dtype)));
   Tensor tensor(make_intrusive<TensorImpl>(storage(recorded, device), keys, meta.dtype, device));
   tensor.impl()->set_sizes_and_strides(meta.sizes, meta.strides);
   tensor.impl()->set_storage_offset(meta.offset);
-  if (device.is_cpu() && tensor.numel() != 0) {
-    // A damaged file must not lead a kernel out of its memory.
-    int64_t last = meta.offset;
-    for (size_t d = 0; d < meta.sizes.size(); ++d) last += (meta.sizes[d] - 1) * meta.strides[d];
-    SB_CHECK(meta.offset >= 0 && last >= 0 &&
-                 static_cast<uint64_t>(last) < tensor.storage()->nbytes() / tensor.itemsize(),
-             "a tensor that reaches out of its storage");
-  }
+  SB_CHECK(!device.is_cpu() || static_cast<uint64_t>(bytes) <= tensor.storage()->nbytes(),
+           "a tensor that reaches out of its storage");
   if (meta.wrapped_number) tensor.impl()->set_wrapped_number(true);
   if (meta.fake) tensor = fake_mode().from_meta(tensor, device_of(meta));
   if (meta.requires_grad) set_requires_grad(tensor);

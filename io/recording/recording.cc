@@ -20,6 +20,8 @@ using wire::ValueForm;
 using Kind = RecordedValue::Kind;
 
 constexpr int kMaxListDepth = 16;
+// Calls within calls: more than a program's stack has room for, and few enough to recurse over.
+constexpr size_t kMaxCallDepth = 4096;
 constexpr size_t kMaxFile = size_t{1} << 36;
 constexpr uint64_t kMaxLostStorages = uint64_t{1} << 20;
 constexpr uint64_t kMaxTensors = uint64_t{1} << 48;
@@ -121,6 +123,10 @@ class Parser {
       return added;
     }
     return table[i];
+  }
+  static void pass_time(ThreadState& t, wire::Reader& r) {
+    // Calls are put in the order of their times.
+    SB_CHECK_VALUE(!__builtin_add_overflow(t.now, r.number(), &t.now), "a time without end");
   }
   void finish();
 
@@ -297,6 +303,8 @@ uint32_t Parser::read_context(ThreadState& t, wire::Reader& r) {
 }
 
 void Parser::enter(ThreadState& t, wire::Reader& r, uint64_t site) {
+  SB_CHECK_VALUE(t.running.size() < kMaxCallDepth, "calls within calls, ", kMaxCallDepth,
+                 " of them");
   RecordedEvent event;
   event.site = numbered(t.sites, site, "kernel", [&] { return read_site(t, r); });
   event.thread = t.thread;
@@ -308,7 +316,7 @@ void Parser::enter(ThreadState& t, wire::Reader& r, uint64_t site) {
   for (uint32_t i = 0; i < run_.sites[event.site].num_arguments; ++i) read_value(t, r);
   event.end_arguments = event.first_result = event.first_written = event.end_written =
       run_.values.size();
-  t.now += r.number();
+  pass_time(t, r);
   event.start = event.end = t.now;
   t.entered = static_cast<uint32_t>(t.events.size());
   t.running.push_back(*t.entered);
@@ -320,7 +328,7 @@ void Parser::leave(ThreadState& t, wire::Reader& r, bool threw) {
   t.left = t.running.back();
   RecordedEvent& event = t.events[*t.left];
   const RecordedSite& site = run_.sites[event.site];
-  t.now += r.number();
+  pass_time(t, r);
   const uint64_t first = run_.values.size();
   for (uint32_t i = 0; !threw && i < site.num_results; ++i) read_value(t, r);
   const uint64_t written = run_.values.size();

@@ -5,21 +5,33 @@
 #include <tuple>
 
 #include "absl/strings/str_format.h"
+#include "switchboard/core/checked_math.h"
+#include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/io/recording/call_tree.h"
 
 namespace sb::io {
 namespace {
 
-// The bytes of the element at these indices; empty if they are not in the storage.
+// Whether the tensor lies in its bytes, which a damaged file does not promise.
+bool fits(const TensorContents& t) {
+  const RecordedMeta& meta = t.run.meta(t.tensor);
+  try {
+    const int64_t needed = checked_storage_bytes(meta.sizes, meta.strides, meta.offset,
+                                                 static_cast<int64_t>(itemsize(meta.dtype)));
+    return static_cast<uint64_t>(needed) <= t.bytes->size();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// The bytes of the element at these indices of a tensor that fits.
 std::string_view element_at(const TensorContents& t, const std::vector<int64_t>& index) {
   const RecordedMeta& meta = t.run.meta(t.tensor);
   int64_t at = meta.offset;
   for (size_t d = 0; d < index.size(); ++d) at += index[d] * meta.strides[d];
   const size_t item = itemsize(meta.dtype);
-  const std::string_view bytes = *t.bytes;
-  if (at < 0 || static_cast<size_t>(at) >= bytes.size() / item) return {};
-  return bytes.substr(static_cast<size_t>(at) * item, item);
+  return std::string_view(*t.bytes).substr(static_cast<size_t>(at) * item, item);
 }
 
 std::string element_text(DType dtype, std::string_view bytes) {
@@ -75,12 +87,12 @@ std::string differing_element(const TensorContents& a, const TensorContents& b) 
   const RecordedMeta& meta = a.run.meta(a.tensor);
   if (meta.sizes != b.run.meta(b.tensor).sizes || meta.dtype != b.run.meta(b.tensor).dtype)
     return "";
+  if (!fits(a) || !fits(b)) return "";
   std::vector<int64_t> index(meta.sizes.size(), 0);
   for (const int64_t n : meta.sizes)
     if (n == 0) return "";
   while (true) {
     const std::string_view x = element_at(a, index), y = element_at(b, index);
-    if (x.empty() || y.empty()) return "";
     if (x != y)
       return str_cat("element ", int_list(index), ": ", element_text(meta.dtype, x), " and ",
                      element_text(meta.dtype, y), "\n");

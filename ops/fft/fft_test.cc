@@ -1,5 +1,6 @@
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <numbers>
 
 #include "catch2/catch.hpp"
@@ -261,6 +262,12 @@ TEST_CASE("a signal comes back from its short-time spectra, unless windows leave
   CHECK_THROWS_AS(
       istft(gaps, 8, 6, 6, tensor_of({6}, {0, 0, 1, 1, 0, 0}, DType::Float64), false, false, true),
       RuntimeError);
+}
+
+TEST_CASE("a window of more places than numbers count is refused") {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  CHECK_THROWS_WITH(blackman_window(kMost),
+                    Catch::Contains("blackman_window: argument window_length: no tensor has"));
 }
 
 TEST_CASE("frames that align to the window begin where it does") {

@@ -1,5 +1,6 @@
 #include "switchboard/ops/fft/windows.h"
 
+#include <limits>
 #include <numbers>
 #include <string>
 #include <string_view>
@@ -31,6 +32,8 @@ template <class F>
 Tensor window(const char* op, int64_t length, bool periodic, const Options& with, F&& values) {
   const DType dtype = with.dtype.value_or(default_dtype());
   SB_CHECK(length >= 0, op, ": argument window_length: expected 0 or more, got ", length);
+  SB_CHECK(length < std::numeric_limits<int64_t>::max(), op,
+           ": argument window_length: no tensor has ", length, " elements");
   SB_CHECK(is_floating_point(dtype) || is_complex(dtype), op,
            ": argument dtype: expected floating point, got ", to_string(dtype));
   if (length < 2) return ones({length}, dtype, with.layout, with.device, with.pin_memory);

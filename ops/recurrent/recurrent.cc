@@ -1,6 +1,7 @@
 #include "switchboard/ops/recurrent/recurrent.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -94,16 +95,21 @@ struct Options {
   bool batch_first;
 
   int64_t directions() const { return bidirectional ? 2 : 1; }
+  // One for each layer and direction; of more than there can be, the most.
+  int64_t cells() const {
+    int64_t count = 0;
+    const bool is_number = !__builtin_mul_overflow(layers, directions(), &count);
+    return is_number ? count : std::numeric_limits<int64_t>::max();
+  }
 };
 
 std::vector<Cell> cells_of(const Kind& kind, TensorList params, const Options& with,
                            bool has_projections) {
   const size_t each = 2 + (with.has_biases ? 2 : 0) + (has_projections ? 1 : 0);
   SB_CHECK(with.layers > 0, kind.name, ": num_layers: expected more than 0, got ", with.layers);
-  const auto cells = static_cast<size_t>(with.layers * with.directions());
-  SB_CHECK(params.size() == cells * each, kind.name, ": params: expected ", each,
-           " tensors for each of ", with.layers, " layers and ", with.directions(),
-           " directions, got ", params.size());
+  SB_CHECK(params.size() % each == 0 && std::cmp_equal(params.size() / each, with.cells()),
+           kind.name, ": params: expected ", each, " tensors for each of ", with.layers,
+           " layers and ", with.directions(), " directions, got ", params.size());
   std::vector<Cell> result;
   for (size_t i = 0; i < params.size(); i += each) {
     Cell cell{params[i], params[i + 1], {}, {}, {}};
@@ -119,7 +125,7 @@ std::vector<State> states_of(const Kind& kind, const Tensor& input, const Tensor
                              const Tensor& c, const Options& with) {
   check_defined(kind.name, input);
   SB_CHECK(input.dim() == 3, kind.name, ": input: expected 3 dimensions, got ", input.describe());
-  const int64_t cells = with.layers * with.directions();
+  const int64_t cells = with.cells();
   const SymInt batch = input.sym_size(with.batch_first ? 0 : 1);
   const auto rows = [&](const Tensor& state) {
     check_defined(kind.name, state);

@@ -252,7 +252,11 @@ bool suits_direct(const ConvShape& s) {
     const double reach = static_cast<double>(s.output[d] - 1) * static_cast<double>(s.stride[d]) +
                          static_cast<double>(s.kernel[d] - 1) * static_cast<double>(s.dilation[d]);
     padded *= reach + static_cast<double>(s.stride[d]) + 1;
-    tensors *= static_cast<double>(std::max(s.input[d], s.output[d] * s.stride[d]) + s.kernel[d]);
+    // Rows and columns are dealt out by stride; slices between those that are read are copied, too.
+    const double outputs =
+        static_cast<double>(s.output[d]) * (d == 0 ? 1 : static_cast<double>(s.stride[d]));
+    tensors *=
+        std::max(static_cast<double>(s.input[d]), outputs) + static_cast<double>(s.kernel[d]);
   }
   return padded <= 8 * tensors + 65536;
 }

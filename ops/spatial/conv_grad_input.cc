@@ -124,7 +124,10 @@ void spread(const ConvShape& s, const Phases& phases, const Tensor& dense,
 
 bool convolve_grad_input_directly(const ConvShape& s, const Tensor& grad_output,
                                   const Tensor& weight, const Tensor& grad_input) {
-  if (!suits_direct(s) || volume(s.stride) > 16) return false;  // each phase is a convolution
+  // Each phase is a convolution. In double, where nothing overflows.
+  double phase_count = 1;
+  for (const int64_t stride : s.stride) phase_count *= static_cast<double>(stride);
+  if (phase_count > 16 || !suits_direct(s)) return false;
   std::array<std::vector<Phase>, 3> all;
   for (size_t d = 0; d < 3; ++d) {
     for (int64_t phase = 0; phase < s.stride[d]; ++phase) {

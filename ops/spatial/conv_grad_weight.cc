@@ -108,7 +108,7 @@ class GradWeight {
 
   // Adds to a group's sums for terms [term, term + terms) what an item's part gives.
   void add_part(int64_t part, int64_t copy, int64_t term, int64_t terms, float* sums) const {
-    const float* const copied = &copies_[static_cast<size_t>(copy * part_size())];
+    const float* const copied = copies_.get() + copy * part_size();
     const int64_t rows_at_once = std::max<int64_t>(1, kOutputsAtOnce / s_.output[2]);
     for (int64_t z = 0; z < s_.output[0]; ++z) {
       const float* const slice =

@@ -93,7 +93,7 @@ void ConvPlanes::copy_phases(const float* from, size_t index, float* to) const {
       const Range columns = inside(2, column_phase, pitch_);
       for (int64_t y = rows.begin; y < rows.end; ++y) {
         const int64_t h = y * shape_.stride[1] + row_phase - shape_.padding[1];
-        copy_row(slice + h * shape_.input[2] + column_phase - shape_.padding[2], columns,
+        copy_row(slice + h * shape_.input[2], column_phase - shape_.padding[2], columns,
                  phase + y * pitch_);
       }
       phase += phase_size_;
@@ -104,17 +104,20 @@ void ConvPlanes::copy_phases(const float* from, size_t index, float* to) const {
 ConvPlanes::Range ConvPlanes::inside(size_t d, int64_t phase, int64_t length) const {
   const int64_t stride = shape_.stride[d], before = std::max<int64_t>(0, shape_.padding[d] - phase);
   const int64_t behind = shape_.input[d] + shape_.padding[d] - phase;  // where the input ends
-  const int64_t end = std::clamp<int64_t>((behind + stride - 1) / stride, 0, length);
-  return {std::min((before + stride - 1) / stride, end), end};
+  // How many steps end at or behind a place. A stride may be as large as there are numbers.
+  const auto steps = [stride](int64_t place) { return place <= 0 ? 0 : (place - 1) / stride + 1; };
+  const int64_t end = std::min(steps(behind), length);
+  return {std::min(steps(before), end), end};
 }
 
-void ConvPlanes::copy_row(const float* from, Range columns, float* to) const {
-  const int64_t stride = shape_.stride[2];
+void ConvPlanes::copy_row(const float* row, int64_t first, Range columns, float* to) const {
+  if (columns.begin >= columns.end) return;
+  const int64_t stride = shape_.stride[2], n = columns.end - columns.begin;
+  const float* const from = row + (first + columns.begin * stride);
   if (stride == 1) {
-    copy_floats(from + columns.begin, columns.end - columns.begin, to + columns.begin);
+    copy_floats(from, n, to + columns.begin);
   } else {
-    copy_strided(from + columns.begin * stride, stride, columns.end - columns.begin,
-                 to + columns.begin);
+    copy_strided(from, stride, n, to + columns.begin);
   }
 }
 

@@ -59,7 +59,8 @@ class ConvPlanes {
   void copy_phases(const float* from, size_t index, float* to) const;
   // Which elements of a phase lie in the input.
   Range inside(size_t d, int64_t phase, int64_t length) const;
-  void copy_row(const float* from, Range columns, float* to) const;
+  // Of a row of the input, in which column `first` is that of element 0.
+  void copy_row(const float* row, int64_t first, Range columns, float* to) const;
 
   ConvShape shape_;
   Dealt rows_;

@@ -18,7 +18,9 @@ void for_each_element(const ConvShape& s, Stretch outputs, const F& f) {
             const int64_t id = d * s.stride[0] - s.padding[0] + kd * s.dilation[0];
             const int64_t ih = h * s.stride[1] - s.padding[1] + kh * s.dilation[1];
             const bool inside = id >= 0 && id < s.input[0] && ih >= 0 && ih < s.input[1];
-            const int64_t line = ((c * s.input[0] + id) * s.input[1] + ih) * s.input[2];
+            // A place far outside times a size may be no number.
+            const int64_t line =
+                inside ? ((c * s.input[0] + id) * s.input[1] + ih) * s.input[2] : 0;
             for (; w < s.output[2] && o < outputs.end; ++w, ++o) {
               const int64_t iw = w * s.stride[2] - s.padding[2] + kw * s.dilation[2];
               f(row, o - outputs.begin,

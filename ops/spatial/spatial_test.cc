@@ -100,6 +100,31 @@ TEST_CASE("so do its gradients, at any number of threads, and a transposed convo
   CHECK(largest_difference(gw, other_gw) == 0);
 }
 
+TEST_CASE("a step as large as numbers are leads nowhere else", "[spatial]") {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const Tensor x = numbers({1, 1, 4, 16}), w = numbers({1, 1, 1, 1});
+  const std::vector<std::array<int64_t, 2>> strides = {
+      {kMost, 1}, {int64_t{1} << 32, 1}, {kMost - 1, 2}};
+  for (const auto& stride : strides) {
+    const auto run = [&](DType dtype) {
+      const Tensor y = conv2d(to_dtype(x, dtype), to_dtype(w, dtype), std::nullopt,
+                              {stride[0], stride[1]}, {0}, {1}, 1);
+      const bool both[] = {true, true, false};
+      const auto [gx, gw, none] =
+          convolution_backward(y, to_dtype(x, dtype), to_dtype(w, dtype), std::nullopt,
+                               {stride[0], stride[1]}, {0}, {1}, false, {0}, 1, both);
+      return std::array{y, gx, gw};
+    };
+    const auto narrow = run(DType::Float32), wide = run(DType::Float64);
+    for (size_t i = 0; i < 3; ++i) CHECK(largest_difference(narrow[i], wide[i]) < 1e-4);
+  }
+  // No slice is copied that no output reads: all of them would take 2^46 bytes.
+  const int64_t far = int64_t{1} << 40;
+  const Tensor y = conv3d(numbers({1, 1, 1, 4, 4}), numbers({1, 1, 1, 1, 1}), std::nullopt,
+                          {far, 1, 1}, {far, 0, 0}, {1}, 1);
+  CHECK(y.sizes() == IntArrayRef{1, 1, 3, 4, 4});
+}
+
 TEST_CASE("what a border's gradient has not seen stays out of the gradient of the weight") {
   Tensor x = numbers({1, 1, 6, 9});
   const Tensor w = numbers({20, 1, 3, 3}), g = numbers({1, 20, 4, 7});

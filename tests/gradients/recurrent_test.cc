@@ -1,6 +1,7 @@
 #include "switchboard/ops/recurrent/recurrent.h"
 
 #include <cmath>
+#include <limits>
 
 #include "catch2/catch.hpp"
 #include "switchboard/autograd/gradcheck.h"
@@ -133,6 +134,9 @@ TEST_CASE("recurrent layers give shapes on every device, and refuse what does no
                     Catch::Contains("rnn_tanh: params: expected 4 tensors"));
   CHECK_THROWS_WITH(run(x, h, p, 2), Catch::Contains("rnn_tanh: hx: expected (2, 2, hidden)"));
   CHECK_THROWS_AS(run(x, h, p, 0), RuntimeError);
+  // Twice as many, or four times as many parameters, are no number.
+  for (const int64_t layers : {int64_t{1} << 62, std::numeric_limits<int64_t>::max()})
+    CHECK_THROWS_WITH(run(x, h, p, layers), Catch::Contains("rnn_tanh: hx: expected ("));
   CHECK_THROWS_AS(run(select(x, 0, 0), h, p), RuntimeError);
   CHECK_THROWS_AS(run(x, numbers({1, 1, 2}, 2, place), p), RuntimeError);
   CHECK_THROWS_AS(run(slice(x, 0, 0, 0), h, p), RuntimeError);
