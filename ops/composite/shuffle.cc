@@ -5,6 +5,7 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/memory_format.h"
 #include "switchboard/ops/shape/size_lists.h"
@@ -77,7 +78,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, "aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor",
          Tag::derived_through)
       .composite_explicit(chunk_cat)
-      .out("out");
+      .out("out", kCastOut);
   define(m, "aten::_reshape_copy(Tensor self, SymInt[] size) -> Tensor", Tag::derived_through)
       .composite_explicit([](const Tensor& self, SymIntArrayRef size) {
         return clone(reshape(self, size), MemoryFormat::Contiguous);

@@ -91,7 +91,8 @@ void check_kernel_dtypes(const char* op, const Tensor& self, const Tensor& other
 }
 Tensor kernel_of(const Tensor& self, const Tensor& weight) {
   check_kernel_dtypes("_prelu_kernel", self, weight);
-  return elementwise(_prelu_kernel_arithmetic, Tensor(), self, weight);
+  const Tensor like_self = self.is_symbolic() ? Tensor() : empty_like(self);
+  return elementwise(_prelu_kernel_arithmetic, like_self, self, weight);
 }
 std::tuple<Tensor, Tensor> kernel_gradients(const Tensor& grad_output, const Tensor& self,
                                             const Tensor& weight) {

@@ -167,20 +167,21 @@ Two geqrf_kernel(const Tensor& self) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define_factorization(m, geqrf, geqrf_kernel<true>, geqrf_kernel<false>, "a", {"a", "tau"});
+  constexpr OutOptions cast = {.dtype = OutDType::Cast, .keep_strides = true};
+  define(m, geqrf).cpu(geqrf_kernel<true>).meta(geqrf_kernel<false>).out("a", {"a", "tau"}, cast);
   define(m, linalg_householder_product)
       .cpu(product_kernel<true>)
       .meta(product_kernel<false>)
-      .out(linalg_householder_product_out, kCopiedOut);
+      .out(linalg_householder_product_out, cast);
   define(m, orgqr)
       .composed([](const Tensor& self, const Tensor& tau) {
         return linalg_householder_product(self, tau);
       })
-      .out(orgqr_out, kCopiedOut);
+      .out(orgqr_out, cast);
   define(m, ormqr)
       .cpu(ormqr_kernel<true>)
       .meta(ormqr_kernel<false>)
-      .out(ormqr_out, kCopiedOut);
+      .out(ormqr_out, cast);
 }
 
 }  // namespace sb

@@ -21,7 +21,7 @@ Tensor row_major(const Tensor& like, const SymInt& rows, const SymInt& cols) {
 
 // Writes 1 to (row, column) of each matrix where a row came from.
 void permute_rows(const Tensor& pivots, int64_t rows, const Tensor& permutation) {
-  const int64_t n = pivots.size(-1), count = checked_numel(pivots.sizes()) / std::max<int64_t>(n, 1);
+  const int64_t n = pivots.size(-1);
   const Tensor ones = empty_on(permutation.device(), {permutation.numel()}, DType::Int8);
   int8_t* const to = ones.data<int8_t>();
   std::fill_n(to, ones.numel(), int8_t{0});
@@ -29,7 +29,7 @@ void permute_rows(const Tensor& pivots, int64_t rows, const Tensor& permutation)
     std::vector<int64_t> order(static_cast<size_t>(rows));
     std::iota(order.begin(), order.end(), int64_t{0});
     const int32_t* const swaps = vector_at<int32_t>(pivots, i, n);
-    for (int64_t k = 0; k < n && count != 0; ++k) {
+    for (int64_t k = 0; k < n; ++k) {
       SB_CHECK(swaps[k] >= 1 && swaps[k] <= rows,
                "lu_unpack: argument LU_pivots: expected rows from 1 to ", rows, ", got ", swaps[k]);
       std::swap(order[static_cast<size_t>(k)], order[static_cast<size_t>(swaps[k] - 1)]);
@@ -69,11 +69,10 @@ Three unpack_kernel(const Tensor& data, const Tensor& pivots, bool unpack_data,
   check_defined(op, data);
   check_defined(op, pivots);
   SB_CHECK(data.dim() >= 2, op, ": expected at least 2 dimensions, got ", data.describe());
-  SB_CHECK(!unpack_pivots || (pivots.dtype() == DType::Int32 && pivots.is_contiguous()), op,
-           ": argument LU_pivots: expected a contiguous tensor of int32, got ", pivots.describe());
+  SB_CHECK(!unpack_pivots || pivots.dtype() == DType::Int32, op,
+           ": argument LU_pivots: expected int32, got ", pivots.describe());
   const SymInt m = data.sym_size(-2), n = data.sym_size(-1), k = sym_min(m, n);
   const SymDimVector wanted = sym_batch_and(data, {k});
-  SymDimVector sizes(wanted.begin(), wanted.end() - 1);
   SB_CHECK_VALUE(!unpack_pivots || equal_sizes<SymInt>(pivots.sym_sizes(), SymIntArrayRef(wanted)),
                  op, ": argument LU_pivots: expected the shape ",
                  shape_text(SymIntArrayRef(wanted)), ", got ", pivots.describe());
@@ -82,7 +81,7 @@ Three unpack_kernel(const Tensor& data, const Tensor& pivots, bool unpack_data,
   const Tensor l = unpack_data ? row_major(data, m, k) : none();
   const Tensor u = unpack_data ? row_major(data, k, n) : none();
   if constexpr (with_data) {
-    if (unpack_pivots) permute_rows(pivots, data.size(-2), p);
+    if (unpack_pivots) permute_rows(clone(pivots, MemoryFormat::Contiguous), data.size(-2), p);
     if (unpack_data) visit_dtype(data.dtype(), [&]<class T>() { split<T>(data, l, u); });
   }
   return {p, l, u};

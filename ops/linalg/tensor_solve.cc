@@ -68,9 +68,10 @@ Tensor vander_of(const Tensor& x, const std::optional<SymInt>& count) {
   constexpr const char* op = "linalg_vander";
   check_defined(op, x);
   SB_CHECK(x.dtype() != DType::Bool, op, ": expected numbers, got ", x.describe());
-  const SymInt n = count ? *count : x.dim() == 0 ? SymInt(1) : x.sym_size(-1);
+  const Tensor vector = x.dim() == 0 ? unsqueeze(x, 0) : x;
+  const SymInt n = count ? *count : vector.sym_size(-1);
   SB_CHECK(n > 1, op, ": N: expected more than 1, got ", n.to_string());
-  const Tensor base = unsqueeze(x, -1);
+  const Tensor base = unsqueeze(vector, -1);
   SymDimVector sizes(base.sym_sizes().begin(), base.sym_sizes().end());
   sizes.back() = n - 1;
   const Tensor columns[] = {ones_like(base), expand(base, SymIntArrayRef(sizes))};
