@@ -171,7 +171,7 @@ BasicTensorMeta<Int> scatter_reduce_rule(const Tensor& self, int64_t dim, const 
                                          const Tensor& src, std::string_view reduce, bool) {
   BasicTensorMeta<Int> meta = rule<Int>("scatter_reduce", self, dim, index, &src);
   const Accumulation kind = parse_scatter_reduction(reduce);
-  SB_CHECK(has_accumulation(kind, self.dtype()) || is_empty<Int>(index), "scatter_reduce: ", reduce,
+  SB_CHECK_NOT_IMPLEMENTED(has_accumulation(kind, self.dtype()) || is_empty<Int>(index), "scatter_reduce: ", reduce,
            " is not implemented for ", to_string(self.dtype()));
   return meta;
 }

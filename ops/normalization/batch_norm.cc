@@ -33,7 +33,7 @@ DType parameter_dtype(const Tensor& input, std::initializer_list<const OptionalT
 void check_input(const char* op, const Tensor& input) {
   check_defined(op, input);
   wrap_dim(op, 1, input.dim());
-  SB_CHECK(is_floating_point(input.dtype()), op, ": not implemented for ",
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(input.dtype()), op, ": not implemented for ",
            to_string(input.dtype()));
 }
 
