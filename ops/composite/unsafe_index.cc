@@ -71,11 +71,12 @@ Tensor unsafe_masked_index_put(const Tensor& self, const Tensor& mask, OptionalT
 }
 
 // What the mask chooses, in the shape of the source; 0 for the elements that were not taken.
-Tensor masked_scatter_gradient(const Tensor& grad_output, const Tensor& mask, SymIntArrayRef sizes) {
+Tensor masked_scatter_gradient(const Tensor& grad_output, const Tensor& mask,
+                               SymIntArrayRef sizes) {
   const Tensor chosen = masked_select(grad_output, mask);
   const SymInt rest = sym_product(sizes) - chosen.sym_size(0);
-  SB_CHECK(rest >= 0, "masked_scatter_backward: argument sizes: ", shape_text(sizes), " is less than ",
-           chosen.describe());
+  SB_CHECK(rest >= 0, "masked_scatter_backward: argument sizes: ", shape_text(sizes),
+           " is less than ", chosen.describe());
   const Tensor parts[] = {chosen, new_zeros(chosen, {rest})};
   return view(cat(parts, 0), sizes);
 }

@@ -69,13 +69,13 @@ void check_partial_write(const StructuredCall& call, StructuredOp::Arguments arg
   if (call.with_data) call.op->check(args, nullptr);
 }
 
-// What an operator has no arithmetic for is refused last, as by PyTorch: an out of a dtype that does
-// not fit even the arguments is the first to be wrong.
+// What an operator has no arithmetic for is refused last, as by PyTorch: an out of a dtype that
+// does not fit even the arguments is the first to be wrong.
 void check_out_like_input(std::string_view name, absl::Span<const Tensor* const> outs,
                           const TensorArguments& tensors) {
   if (outs.empty() || tensors.empty()) return;
-  SB_CHECK(outs[0]->defined() && outs[0]->dtype() == tensors[0]->dtype(), name,
-           ": out: expected ", to_string(tensors[0]->dtype()), ", got ", outs[0]->describe());
+  SB_CHECK(outs[0]->defined() && outs[0]->dtype() == tensors[0]->dtype(), name, ": out: expected ",
+           to_string(tensors[0]->dtype()), ", got ", outs[0]->describe());
 }
 
 }  // namespace

@@ -9,17 +9,21 @@
 
 namespace sb {
 
-SB_ELEMENTWISE(frexp_mantissa, "frexp", kUnaryFlags, element_loops<1>([](auto x) {
-                 int exponent;
-                 return std::frexp(x, &exponent);
-               },
-                                                                      FloatTypes()));
-SB_ELEMENTWISE(frexp_exponent, "frexp", kUnaryFlags, element_loops<1>([](auto x) {
-                 int exponent = 0;
-                 if (std::isfinite(x)) std::frexp(x, &exponent);
-                 return static_cast<decltype(x)>(exponent);
-               },
-                                                                      FloatTypes()));
+SB_ELEMENTWISE(frexp_mantissa, "frexp", kUnaryFlags,
+               element_loops<1>(
+                   [](auto x) {
+                     int exponent;
+                     return std::frexp(x, &exponent);
+                   },
+                   FloatTypes()));
+SB_ELEMENTWISE(frexp_exponent, "frexp", kUnaryFlags,
+               element_loops<1>(
+                   [](auto x) {
+                     int exponent = 0;
+                     if (std::isfinite(x)) std::frexp(x, &exponent);
+                     return static_cast<decltype(x)>(exponent);
+                   },
+                   FloatTypes()));
 
 namespace {
 

@@ -76,9 +76,8 @@ template <class T>
 T hermite_h(T x, int64_t n) {
   if (n < 0) return 0;
   if (n > kMostHermite<T>) return std::numeric_limits<T>::quiet_NaN();
-  return by_recurrence(n, x + x, [&](T k, T value, T before) {
-    return (x + x) * value - (k + k) * before;
-  });
+  return by_recurrence(n, x + x,
+                       [&](T k, T value, T before) { return (x + x) * value - (k + k) * before; });
 }
 template <class T>
 T hermite_he(T x, int64_t n) {
@@ -112,13 +111,13 @@ int64_t degree(T n) {
 
 }  // namespace
 
-#define SB_POLYNOMIAL(name, ...)                                                         \
-  SB_ELEMENTWISE(special_##name##_arithmetic, "special_" #name, kFloatFlags,             \
-                 element_loops<2>(                                                       \
-                     [](auto x, auto order) {                                            \
-                       const int64_t n = degree(order);                                  \
-                       return __VA_ARGS__;                                               \
-                     },                                                                  \
+#define SB_POLYNOMIAL(name, ...)                                             \
+  SB_ELEMENTWISE(special_##name##_arithmetic, "special_" #name, kFloatFlags, \
+                 element_loops<2>(                                           \
+                     [](auto x, auto order) {                                \
+                       const int64_t n = degree(order);                      \
+                       return __VA_ARGS__;                                   \
+                     },                                                      \
                      FloatTypes()))
 SB_POLYNOMIAL(chebyshev_polynomial_t, chebyshev(Kind::T, x, n, 6));
 SB_POLYNOMIAL(chebyshev_polynomial_u, chebyshev(Kind::U, x, n, 8));

@@ -8,12 +8,12 @@
 #include "switchboard/ops/define/forms.h"
 
 // A polynomial, and its forms with a number for x or n.
-#define SB_POLYNOMIAL(name)                                                                        \
-  SB_OP(name, "aten::" #name "(Tensor x, Tensor n) -> Tensor");                                    \
-  SB_OP(name##_out, out_of(name, "out"));                                                          \
-  SB_OP(name##_x_scalar, "aten::" #name ".x_scalar(Scalar x, Tensor n) -> Tensor");                \
-  SB_OP(name##_x_scalar_out, out_of(name##_x_scalar, "x_scalar_out"));                             \
-  SB_OP(name##_n_scalar, "aten::" #name ".n_scalar(Tensor x, Scalar n) -> Tensor");                \
+#define SB_POLYNOMIAL(name)                                                         \
+  SB_OP(name, "aten::" #name "(Tensor x, Tensor n) -> Tensor");                     \
+  SB_OP(name##_out, out_of(name, "out"));                                           \
+  SB_OP(name##_x_scalar, "aten::" #name ".x_scalar(Scalar x, Tensor n) -> Tensor"); \
+  SB_OP(name##_x_scalar_out, out_of(name##_x_scalar, "x_scalar_out"));              \
+  SB_OP(name##_n_scalar, "aten::" #name ".n_scalar(Tensor x, Scalar n) -> Tensor"); \
   SB_OP(name##_n_scalar_out, out_of(name##_n_scalar, "n_scalar_out"))
 
 namespace sb {

@@ -50,9 +50,8 @@ void define_pow(Library& m) {
 
 void define_lerp(Library& m) {
   const std::string lerp = "aten::_foreach_lerp";
-  define_foreach(
-      m, lerp + ".List(Tensor[] self, Tensor[] tensors1, Tensor[] weights) -> Tensor[]",
-      "aten::lerp.Tensor");
+  define_foreach(m, lerp + ".List(Tensor[] self, Tensor[] tensors1, Tensor[] weights) -> Tensor[]",
+                 "aten::lerp.Tensor");
   for (const char* weight :
        {".Scalar(Tensor[] self, Tensor[] tensors1, Scalar weight) -> Tensor[]",
         ".ScalarList(Tensor[] self, Tensor[] tensors1, Scalar[] weight) -> Tensor[]"}) {
@@ -98,10 +97,11 @@ void define_pointwise_by_vector(Library& m, const std::string& name) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  for (const char* name : {"abs",     "acos",  "asin",  "atan",  "ceil",  "cos",        "cosh",
-                           "erf",     "erfc",  "exp",   "expm1", "floor", "frac",       "lgamma",
-                           "log",     "log10", "log1p", "log2",  "neg",   "reciprocal", "round",
-                           "rsqrt",   "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"}) {
+  for (const char* name :
+       {"abs",   "acos", "asin",  "atan",       "ceil",  "cos",    "cosh",    "erf",
+        "erfc",  "exp",  "expm1", "floor",      "frac",  "lgamma", "log",     "log10",
+        "log1p", "log2", "neg",   "reciprocal", "round", "rsqrt",  "sigmoid", "sign",
+        "sin",   "sinh", "sqrt",  "tan",        "tanh",  "trunc"}) {
     define_unary(m, name);
   }
   for (const std::string name : {"add", "sub", "mul", "div"})

@@ -236,21 +236,18 @@ SB_LIBRARY_FRAGMENT(aten, m) {
     return std::vector<std::optional<Tensor>>(indices.begin(), indices.end());
   };
   define(m, "aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor")
-      .composed([=](const Tensor& self, TensorList indices) {
-        return index(self, optional(indices));
-      });
+      .composed(
+          [=](const Tensor& self, TensorList indices) { return index(self, optional(indices)); });
   define(m,
          "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool "
          "accumulate=False) -> Tensor")
-      .composed([=](const Tensor& self, TensorList indices, const Tensor& values,
-                    bool accumulate) {
+      .composed([=](const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
         return index_put(self, optional(indices), values, accumulate);
       });
   define(m,
          "aten::index_put_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, bool "
          "accumulate=False) -> Tensor(a!)")
-      .composed([=](const Tensor& self, TensorList indices, const Tensor& values,
-                    bool accumulate) {
+      .composed([=](const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
         return index_put_(self, optional(indices), values, accumulate);
       });
 

@@ -10,9 +10,8 @@ namespace sb {
 namespace {
 
 void check_type(const char* op, const Tensor& t) {
-  SB_CHECK_NOT_IMPLEMENTED(
-      t.dtype() == DType::Float32 || t.dtype() == DType::Float64 || is_complex(t.dtype()), op,
-      ": not implemented for ", to_string(t.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(is_matrix_dtype(t.dtype()), op, ": not implemented for ",
+                           to_string(t.dtype()));
 }
 void check_fits(const char* op, const Tensor& a, const Tensor& other) {
   check_defined(op, other);
@@ -178,10 +177,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
         return linalg_householder_product(self, tau);
       })
       .out(orgqr_out, cast);
-  define(m, ormqr)
-      .cpu(ormqr_kernel<true>)
-      .meta(ormqr_kernel<false>)
-      .out(ormqr_out, cast);
+  define(m, ormqr).cpu(ormqr_kernel<true>).meta(ormqr_kernel<false>).out(ormqr_out, cast);
 }
 
 }  // namespace sb

@@ -15,8 +15,8 @@ SB_OP(linalg_householder_product,
 SB_OP(linalg_householder_product_out, out_of(linalg_householder_product, "out"));
 SB_OP(orgqr, "aten::orgqr(Tensor self, Tensor input2) -> Tensor");
 SB_OP(orgqr_out, out_of(orgqr, "out"));
-// Q C, or C Q if not left, or with Q^H for Q; input2 is tau, input3 is C. RuntimeError for shapes and
-// dtypes that do not fit.
+// Q C, or C Q if not left, or with Q^H for Q; input2 is tau, input3 is C. RuntimeError for shapes
+// and dtypes that do not fit.
 SB_OP(ormqr,
       "aten::ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool "
       "transpose=False) -> Tensor");

@@ -7,8 +7,8 @@
 namespace sb {
 
 // X with A X = B, or X A = B if not left, or the same of A^H if adjoint; LU and pivots are those of
-// linalg_lu_factor(A). Batches are broadcast. RuntimeError for shapes, dtypes and pivots that do not
-// fit. lu_solve is the same of other arguments.
+// linalg_lu_factor(A). Batches are broadcast. RuntimeError for shapes, dtypes and pivots that do
+// not fit. lu_solve is the same of other arguments.
 SB_OP(linalg_lu_solve,
       "aten::linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool "
       "adjoint=False) -> Tensor");

@@ -58,8 +58,7 @@ Tensor lu_solve_kernel(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
   SymDimVector sizes = batch;
   sizes.insert(sizes.end(), {lu.sym_size(-1), b.sym_size(left ? -1 : -2)});
   const Tensor columns = empty_column_major(sizes, lu.dtype(), lu.device());
-  const Tensor result =
-      left ? columns : alias_transposed(columns, batch.size(), batch.size() + 1);
+  const Tensor result = left ? columns : alias_transposed(columns, batch.size(), batch.size() + 1);
   if (!with_data || result.numel() == 0) return result;
   copy_elements(result, b);
   visit_matrix_type(lu.dtype(), [&]<class T>() {

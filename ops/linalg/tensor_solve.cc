@@ -56,10 +56,11 @@ Tensor tensorsolve_of(const Tensor& self, const Tensor& other, const OptionalInt
   const SymIntArrayRef shape =
       sizes.subspan(std::min(static_cast<size_t>(other.dim()), sizes.size()));
   const SymInt n = sym_product(shape);
-  SB_CHECK(other.sym_numel() == n && moved.sym_numel() == n * n, op,
-           ": expected as many elements in the first dimensions of self, which other has, as in the "
-           "rest, got ",
-           moved.describe(), " and ", other.describe());
+  SB_CHECK(
+      other.sym_numel() == n && moved.sym_numel() == n * n, op,
+      ": expected as many elements in the first dimensions of self, which other has, as in the "
+      "rest, got ",
+      moved.describe(), " and ", other.describe());
   const Tensor solution = linalg_solve(reshape(moved, {n, n}), reshape(other, {-1}));
   return reshape(solution, shape);
 }
@@ -88,17 +89,15 @@ Two triangular_solve_of(const Tensor& self, const Tensor& a, bool upper, bool tr
   SB_CHECK(a.sym_size(-1) == a.sym_size(-2) && self.sym_size(-2) == a.sym_size(-1), op,
            ": expected square matrices, and as many rows as they have, got ", a.describe(), " and ",
            self.describe());
-  SB_CHECK_NOT_IMPLEMENTED(
-      self.dtype() == DType::Float32 || self.dtype() == DType::Float64 || is_complex(self.dtype()),
-      op, ": not implemented for ", to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(is_matrix_dtype(self.dtype()), op, ": not implemented for ",
+                           to_string(self.dtype()));
   SymDimVector sizes = broadcast_batches(a, self);
   sizes.insert(sizes.end(), {a.sym_size(-2), a.sym_size(-1)});
   const Tensor wide = expand(a, SymIntArrayRef(sizes));
   const Tensor solution = linalg_solve_triangular(transposed ? transpose(wide, -2, -1) : wide, self,
                                                   upper != transposed, true, unitriangular);
   // Column-major, as factors are.
-  const Tensor copy =
-      transpose(clone(transpose(wide, -2, -1), MemoryFormat::Contiguous), -2, -1);
+  const Tensor copy = transpose(clone(transpose(wide, -2, -1), MemoryFormat::Contiguous), -2, -1);
   return {solution, copy};
 }
 
@@ -112,8 +111,8 @@ Tensor adjoint_of(const Tensor& a) { return conj(transpose(a, -2, -1)); }
 Two polar_of(const Tensor& a) {
   constexpr const char* op = "linalg_polar";
   check_matrices(op, a);
-  SB_CHECK(a.sym_size(-2) >= a.sym_size(-1), op, ": expected at least as many rows as columns, got ",
-           a.describe());
+  SB_CHECK(a.sym_size(-2) >= a.sym_size(-1), op,
+           ": expected at least as many rows as columns, got ", a.describe());
   const auto [w, s, vh] = linalg_svd(a, /*full_matrices=*/false);
   const Tensor v = adjoint_of(vh);
   return {contiguous(matmul(w, vh)), contiguous(matmul(v, scaled_rows(s, vh)))};

@@ -20,8 +20,8 @@ SB_OP(linalg_vander, "aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor
 SB_OP(triangular_solve,
       "aten::triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool "
       "unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)");
-// A = U H, of a matrix U with orthonormal columns and a positive semidefinite one; A has at least as
-// many rows as columns.
+// A = U H, of a matrix U with orthonormal columns and a positive semidefinite one; A has at least
+// as many rows as columns.
 SB_OP(linalg_polar, "aten::linalg_polar(Tensor A) -> (Tensor U, Tensor H)");
 // The positive semidefinite root of a Hermitian matrix, whose lower triangle is read. Negative
 // eigenvalues count as 0.

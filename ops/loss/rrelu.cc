@@ -29,8 +29,7 @@ void check_noise(const Tensor& self, const Tensor& noise) {
   check_defined(op, self);
   check_defined(op, noise);
   SB_CHECK(equal_sizes<SymInt>(self.sym_sizes(), noise.sym_sizes()), op,
-           ": argument noise: expected the shape of ", self.describe(), ", got ",
-           noise.describe());
+           ": argument noise: expected the shape of ", self.describe(), ", got ", noise.describe());
 }
 
 // Draws a slope for each element that is not above 0, in the order of the elements.
@@ -57,8 +56,8 @@ Tensor forward(const Tensor& self, const Tensor& noise, const Scalar& lower, con
                bool training, const OptionalGenerator& generator) {
   check_noise(self, noise);
   if (!training) return leaky_relu(self, mean_slope(lower, upper));
-  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()), "rrelu_with_noise: not implemented for ",
-                           to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()),
+                           "rrelu_with_noise: not implemented for ", to_string(self.dtype()));
   draw_slopes<with_data>(self, noise, lower, upper, generator);
   return mul(self, noise);
 }

@@ -19,9 +19,10 @@ SB_OP(rrelu_with_noise_out,
       "aten::rrelu_with_noise.out(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar "
       "upper=0.33333333333333331, bool training=False, Generator? generator=None, *, Tensor(a!) "
       "out) -> Tensor(a!)");
-SB_OP(rrelu_with_noise_backward,
-      "aten::rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, "
-      "Scalar upper, bool training, bool self_is_result) -> Tensor");
+SB_OP(
+    rrelu_with_noise_backward,
+    "aten::rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, "
+    "Scalar upper, bool training, bool self_is_result) -> Tensor");
 // The same of a noise of its own. RuntimeError for lower above upper.
 SB_OP(rrelu,
       "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool "

@@ -34,7 +34,7 @@ void check_input(const char* op, const Tensor& input) {
   check_defined(op, input);
   wrap_dim(op, 1, input.dim());
   SB_CHECK_NOT_IMPLEMENTED(is_floating_point(input.dtype()), op, ": not implemented for ",
-           to_string(input.dtype()));
+                           to_string(input.dtype()));
 }
 
 // How the channels lie in memory: in planes of adjacent elements, or one beside the other.
@@ -409,11 +409,12 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, native_batch_norm_backward).cpu(backward_cpu).meta(backward_meta).out("out");
   define(m, native_batch_norm_out).composite_explicit(forward_out);
   define(m, _native_batch_norm_legit).cpu(legit<true>).meta(legit<false>);
-  define(m,
-         "aten::_native_batch_norm_legit.out(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) "
-         "running_mean, Tensor(b!) running_var, bool training, float momentum, float eps, *, "
-         "Tensor(d!) out, Tensor(e!) save_mean, Tensor(f!) save_invstd) -> (Tensor(d!), Tensor(e!), "
-         "Tensor(f!))")
+  define(
+      m,
+      "aten::_native_batch_norm_legit.out(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) "
+      "running_mean, Tensor(b!) running_var, bool training, float momentum, float eps, *, "
+      "Tensor(d!) out, Tensor(e!) save_mean, Tensor(f!) save_invstd) -> (Tensor(d!), Tensor(e!), "
+      "Tensor(f!))")
       .composite_explicit([](const Tensor& input, const OptionalTensor& weight,
                              const OptionalTensor& bias, const Tensor& mean, const Tensor& var,
                              bool training, double momentum, double eps, const Tensor& out,

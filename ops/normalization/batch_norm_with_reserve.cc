@@ -1,5 +1,5 @@
-// batch_norm as compilers have it: each result has a `reserve` for what a device keeps for backward,
-// which is empty here.
+// batch_norm as compilers have it: each result has a `reserve` for what a device keeps for
+// backward, which is empty here.
 
 #include "absl/types/span.h"
 #include "switchboard/ops/define/define.h"
@@ -38,11 +38,12 @@ SB_LIBRARY_FRAGMENT(aten, m) {
          "Tensor, Tensor)",
          Tag::derived_through)
       .composite_explicit(with_update);
-  define(m,
-         "aten::_batch_norm_no_update(Tensor input, Tensor? weight, Tensor? bias, Tensor? "
-         "running_mean, Tensor? running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, "
-         "Tensor)",
-         Tag::derived_through)
+  define(
+      m,
+      "aten::_batch_norm_no_update(Tensor input, Tensor? weight, Tensor? bias, Tensor? "
+      "running_mean, Tensor? running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, "
+      "Tensor)",
+      Tag::derived_through)
       .composite_explicit(without_update)
       .out("out");
   define(m,

@@ -43,10 +43,10 @@ struct Shape {
     };
     fits(sizes.size() >= normalized.size());
     fits(equal_sizes<Int>(sizes.subspan(sizes.size() - normalized.size()), normalized));
-    SB_CHECK(is_floating_point(input.dtype()), op, ": not implemented for ",
-             to_string(input.dtype()));
     internal::check_parameter_of<Int>(op, "weight", weight, normalized, input.dtype());
     internal::check_parameter_of<Int>(op, "bias", bias, normalized, input.dtype());
+    SB_CHECK_NOT_IMPLEMENTED(is_floating_point(input.dtype()), op, ": not implemented for ",
+                             to_string(input.dtype()));
     for (size_t d = 0; d < sizes.size(); ++d) {
       const bool goes = d >= sizes.size() - normalized.size();
       Int& product = goes ? columns : rows;

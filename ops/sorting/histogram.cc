@@ -95,8 +95,7 @@ Tensor edges_between(Range range, int64_t bins, size_t d, const Tensor& points) 
     low -= 0.5;
     high += 0.5;
   }
-  return linspace(low, high, bins + 1, points.dtype(), std::nullopt, points.device(),
-                  std::nullopt);
+  return linspace(low, high, bins + 1, points.dtype(), std::nullopt, points.device(), std::nullopt);
 }
 
 template <bool with_data>
@@ -171,8 +170,7 @@ void count_points(const Tensor& self, const Edges& edges, const OptionalTensor& 
 }
 
 template <bool with_data>
-Tensor from_edges(const Tensor& self, TensorList bins, const OptionalTensor& weight,
-                  bool density) {
+Tensor from_edges(const Tensor& self, TensorList bins, const OptionalTensor& weight, bool density) {
   check_points(self, bins.size(), weight);
   check_edges(self, bins);
   SymDimVector sizes;

@@ -2,12 +2,12 @@
 //
 // The points are the rows of `self`, all its dimensions but the last; a box of dimension d is
 // between neighbours among the edges of d, the last box with its right end. Points outside, and
-// those with a NaN, do not count. With `weight`, of one number for each point, the numbers are added
-// up; with `density` they are divided by their sum and by the volume of their box. Float32 and
-// float64, with bins and weights of the same dtype. RuntimeError for shapes, dtypes and ranges that
-// do not fit. Without `range`, which has the least and the largest edge of each dimension, it is
-// that of the points, or from 0 to 1 where there are none; where both ends are the same, half a unit
-// is left on either side. No result has a derivative.
+// those with a NaN, do not count. With `weight`, of one number for each point, the numbers are
+// added up; with `density` they are divided by their sum and by the volume of their box. Float32
+// and float64, with bins and weights of the same dtype. RuntimeError for shapes, dtypes and ranges
+// that do not fit. Without `range`, which has the least and the largest edge of each dimension, it
+// is that of the points, or from 0 to 1 where there are none; where both ends are the same, half a
+// unit is left on either side. No result has a derivative.
 
 #ifndef SWITCHBOARD_OPS_SORTING_HISTOGRAM_H_
 #define SWITCHBOARD_OPS_SORTING_HISTOGRAM_H_

@@ -101,8 +101,9 @@ BasicTensorMeta<Int> searchsorted_rule(const Tensor& sequence, const Tensor& sel
   }
   const DType dtype = result_type({&sequence, &self});
   SB_CHECK_NOT_IMPLEMENTED((has_sort_keys(dtype) && dtype != DType::Bool) ||
-               same_size(numel_of<Int>(self), Int(0)) || same_size(numel_of<Int>(sequence), Int(0)),
-           "searchsorted: not implemented for ", to_string(dtype));
+                               same_size(numel_of<Int>(self), Int(0)) ||
+                               same_size(numel_of<Int>(sequence), Int(0)),
+                           "searchsorted: not implemented for ", to_string(dtype));
   return {size_vector<Int>(self), out_int32 ? DType::Int32 : DType::Int64};
 }
 
@@ -180,7 +181,7 @@ void bucketize_kernel(const Tensor& self, const Tensor& boundaries, bool out_int
 
 void check_isin(DType dtype) {
   SB_CHECK_NOT_IMPLEMENTED(dtype != DType::Bool && !is_complex(dtype), "isin: not implemented for ",
-           to_string(dtype));
+                           to_string(dtype));
 }
 template <SizeType Int>
 BasicTensorMeta<Int> isin_rule(const Tensor& elements, const Tensor& tests, bool, bool) {

@@ -53,7 +53,8 @@ DType computed_in_real(std::string_view op, DType dtype) {
 }
 
 DType computed_in_float(std::string_view op, DType dtype) {
-  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(dtype), op, ": not implemented for ", to_string(dtype));
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(dtype), op, ": not implemented for ",
+                           to_string(dtype));
   return computed_in(op, dtype);
 }
 

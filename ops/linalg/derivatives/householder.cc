@@ -18,8 +18,7 @@ namespace {
 // The v of column i.
 Tensor reflection(const Tensor& a, int64_t i) {
   const Tensor column = narrow(a, -1, i, 1);
-  const Tensor parts[] = {zeros_like(narrow(column, -2, 0, i)),
-                          ones_like(narrow(column, -2, i, 1)),
+  const Tensor parts[] = {zeros_like(narrow(column, -2, 0, i)), ones_like(narrow(column, -2, i, 1)),
                           narrow(column, -2, i + 1, a.size(-2) - i - 1)};
   return cat(parts, -2);
 }
@@ -51,12 +50,12 @@ OfReflections reflections_gradient(const Tensor& grad, const Tensor& a, const Te
   for (size_t k = order.size(); k-- > 0;) {
     const int64_t i = order[k];
     const Tensor v = reflection(a, i), scale = scale_of(i), input = inputs[k];
-    const Tensor w = matmul(mH(v), input);       // v^H X
-    const Tensor g_v = matmul(mH(v), g);         // v^H G
+    const Tensor w = matmul(mH(v), input);  // v^H X
+    const Tensor g_v = matmul(mH(v), g);    // v^H G
     const Tensor of_scale = neg(matmul(g_v, mH(w)));
     of_tau[static_cast<size_t>(i)] = squeeze_dim(adjoint ? conj(of_scale) : of_scale, -1);
-    const Tensor of_v = neg(add(mul(conj(scale), matmul(g, mH(w))),
-                                mul(scale, matmul(input, mH(g_v)))));
+    const Tensor of_v =
+        neg(add(mul(conj(scale), matmul(g, mH(w))), mul(scale, matmul(input, mH(g_v)))));
     const Tensor parts[] = {zeros_like(narrow(of_v, -2, 0, i + 1)),
                             narrow(of_v, -2, i + 1, a.size(-2) - i - 1)};
     of_a[static_cast<size_t>(i)] = cat(parts, -2);
@@ -69,8 +68,8 @@ OfReflections reflections_gradient(const Tensor& grad, const Tensor& a, const Te
 }
 
 std::array<Tensor, 2> product_gradients(const Tensor& grad, const Tensor& a, const Tensor& tau) {
-  const Tensor square = eye_m(a.sym_size(-2), a.sym_size(-1), a.dtype(), std::nullopt, a.device(),
-                              std::nullopt);
+  const Tensor square =
+      eye_m(a.sym_size(-2), a.sym_size(-1), a.dtype(), std::nullopt, a.device(), std::nullopt);
   const OfReflections of = reflections_gradient(grad, a, tau, expand_as(square, a), false);
   return {of.a, of.tau};
 }

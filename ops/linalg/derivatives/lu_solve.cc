@@ -1,11 +1,10 @@
 // Derivatives of what is done with the factors of LU.
 
-#include "switchboard/ops/linalg/lu.h"
-
 #include "switchboard/autograd/derivatives.h"
 #include "switchboard/ops/arithmetic/unary.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/linalg/derivatives/matrix_gradients.h"
+#include "switchboard/ops/linalg/lu.h"
 #include "switchboard/ops/views/cat.h"
 
 namespace sb {
@@ -62,13 +61,13 @@ Tensor unpack_gradient(const Tensor& of_lower, const Tensor& of_upper, const Inp
 }  // namespace
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {
-  derive(m, linalg_lu_solve,
-         SB_GRAD((LU, B), (grad, LU, pivots, LU_meta, B_meta, left, adjoint, result, needs),
-                 lu_solve_gradients(grad, LU, pivots, LU_meta, B_meta, left, adjoint, result,
-                                    needs)));
-  derive(m, lu_unpack,
-         SB_GRAD(LU_data, (grad1, grad2, LU_data_meta),
-                 unpack_gradient(grad1, grad2, LU_data_meta)));
+  derive(
+      m, linalg_lu_solve,
+      SB_GRAD((LU, B), (grad, LU, pivots, LU_meta, B_meta, left, adjoint, result, needs),
+              lu_solve_gradients(grad, LU, pivots, LU_meta, B_meta, left, adjoint, result, needs)));
+  derive(
+      m, lu_unpack,
+      SB_GRAD(LU_data, (grad1, grad2, LU_data_meta), unpack_gradient(grad1, grad2, LU_data_meta)));
 }
 
 }  // namespace sb

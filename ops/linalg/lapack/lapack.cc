@@ -99,8 +99,7 @@ int32_t sytrf(bool hermitian, int64_t n, T* a, int32_t* pivots) {
 }
 
 template <class T>
-int32_t sytrs(bool hermitian, int64_t n, int64_t columns, const T* a, const int32_t* pivots,
-              T* x) {
+int32_t sytrs(bool hermitian, int64_t n, int64_t columns, const T* a, const int32_t* pivots, T* x) {
   const Int size = as_int(n), count = as_int(columns), lda = leading(n);
   Int info = 0;
   const auto solve = hermitian ? routines<T>().hetrs : routines<T>().sytrs;
@@ -230,7 +229,8 @@ template void trsm(bool, bool, bool, int64_t, int64_t, const std::complex<float>
 template int32_t potrf(bool, int64_t, std::complex<float>*);
 template int32_t geqrf(int64_t, int64_t, std::complex<float>*, std::complex<float>*);
 template int32_t sytrf(bool, int64_t, std::complex<float>*, int32_t*);
-template int32_t sytrs(bool, int64_t, int64_t, const std::complex<float>*, const int32_t*, std::complex<float>*);
+template int32_t sytrs(bool, int64_t, int64_t, const std::complex<float>*, const int32_t*,
+                       std::complex<float>*);
 template int32_t orgqr(int64_t, int64_t, int64_t, std::complex<float>*, const std::complex<float>*);
 template int32_t gesdd(Vectors, int64_t, int64_t, std::complex<float>*, float*,
                        std::complex<float>*, std::complex<float>*);
@@ -242,7 +242,8 @@ template void trsm(bool, bool, bool, int64_t, int64_t, const std::complex<double
 template int32_t potrf(bool, int64_t, std::complex<double>*);
 template int32_t geqrf(int64_t, int64_t, std::complex<double>*, std::complex<double>*);
 template int32_t sytrf(bool, int64_t, std::complex<double>*, int32_t*);
-template int32_t sytrs(bool, int64_t, int64_t, const std::complex<double>*, const int32_t*, std::complex<double>*);
+template int32_t sytrs(bool, int64_t, int64_t, const std::complex<double>*, const int32_t*,
+                       std::complex<double>*);
 template int32_t orgqr(int64_t, int64_t, int64_t, std::complex<double>*,
                        const std::complex<double>*);
 template int32_t gesdd(Vectors, int64_t, int64_t, std::complex<double>*, double*,
