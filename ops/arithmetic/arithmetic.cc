@@ -248,8 +248,9 @@ Tensor add_body(const Tensor& out, const Tensor& self, const Tensor& other, cons
 }
 
 Tensor sub_body(const Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  SB_CHECK(self.dtype() != DType::Bool && other.dtype() != DType::Bool,
-           "sub: subtraction with a bool tensor is not supported; use logical_xor or logical_not");
+  SB_CHECK_NOT_IMPLEMENTED(
+      self.dtype() != DType::Bool && other.dtype() != DType::Bool,
+      "sub: subtraction with a bool tensor is not supported; use logical_xor or logical_not");
   if (!alpha.is(1)) return sub_scaled(out, self, other, alpha);
   return elementwise(sub_arithmetic, out, self, other);
 }
@@ -289,8 +290,8 @@ Tensor div_mode_body(const Tensor& out, const Tensor& self, const Tensor& other,
 }
 
 Tensor neg_body(const Tensor& out, const Tensor& self) {
-  SB_CHECK(self.dtype() != DType::Bool,
-           "neg: negation of a bool tensor is not supported; use logical_not");
+  SB_CHECK_NOT_IMPLEMENTED(self.dtype() != DType::Bool,
+                           "neg: negation of a bool tensor is not supported; use logical_not");
   return elementwise(neg_arithmetic, out, self);
 }
 

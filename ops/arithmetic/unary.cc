@@ -73,9 +73,9 @@ Tensor unary_body(const Tensor& out, const Tensor& self) {
 }
 
 void check_relu(const Tensor& self) {
-  SB_CHECK(!is_complex(self.dtype()) && self.dtype() != DType::Bool,
-           "relu: argument self: expected a real tensor that is not bool, got ",
-           to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(!is_complex(self.dtype()) && self.dtype() != DType::Bool,
+                           "relu: argument self: expected a real tensor that is not bool, got ",
+                           to_string(self.dtype()));
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {

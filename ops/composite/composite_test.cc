@@ -106,5 +106,27 @@ TEST_CASE("the out= form of a view's copy gives out the view's shape, and takes 
   CHECK(sizes_of(integers) == Sizes{1});
 }
 
+TEST_CASE("channels are shuffled as a matrix of groups is turned") {
+  const Tensor x = tensor_of({1, 4, 1}, {0, 1, 2, 3});
+  CHECK(holds(run("aten::channel_shuffle", {x, IValue(int64_t{2})})[0].to_tensor(), {0, 2, 1, 3}));
+  CHECK_THROWS_AS(run("aten::channel_shuffle", {x, IValue(int64_t{3})}), RuntimeError);
+}
+
+TEST_CASE("chunks of several tensors stand beside each other, filled up with zeros") {
+  const std::vector<Tensor> list = {tensor_of({3}, {1, 2, 3}), tensor_of({2}, {4, 5})};
+  const Tensor rows =
+      run("aten::_chunk_cat", {list, IValue(int64_t{0}), IValue(int64_t{2})})[0].to_tensor();
+  CHECK(sizes_of(rows) == Sizes{2, 3});
+  CHECK(holds(rows, {1, 2, 4, 3, 0, 5}));
+}
+
+TEST_CASE("a masked index reads no place outside and fills what the mask leaves") {
+  const Tensor x = tensor_of({3}, {5, 6, 7}), mask = tensor_of({2}, {1, 0}, DType::Bool);
+  const std::vector<std::optional<Tensor>> places = {tensor_of({2}, {2, 99}, DType::Int64)};
+  const Tensor read =
+      run("aten::_unsafe_masked_index", {x, mask, IValue(places), IValue(-1.0)})[0].to_tensor();
+  CHECK(holds(read, {7, -1}));
+}
+
 }  // namespace
 }  // namespace sb

@@ -153,8 +153,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, promote_types_op).composed([](DType a, DType b) { return promote_types(a, b); });
   define(m, positive).composed([](const Tensor& self) {
     check_defined("positive", self);
-    SB_CHECK(self.dtype() != DType::Bool, "positive: expected no bool tensor, got ",
-             self.describe());
+    SB_CHECK_NOT_IMPLEMENTED(self.dtype() != DType::Bool, "positive: expected no bool tensor, got ",
+                             self.describe());
     return self;
   });
   define(m, _has_same_storage_numel)

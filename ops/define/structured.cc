@@ -69,6 +69,15 @@ void check_partial_write(const StructuredCall& call, StructuredOp::Arguments arg
   if (call.with_data) call.op->check(args, nullptr);
 }
 
+// What an operator has no arithmetic for is refused last, as by PyTorch: an out of a dtype that
+// does not fit even the arguments is the first to be wrong.
+void check_out_like_input(std::string_view name, absl::Span<const Tensor* const> outs,
+                          const TensorArguments& tensors) {
+  if (outs.empty() || tensors.empty()) return;
+  SB_CHECK(outs[0]->defined() && outs[0]->dtype() == tensors[0]->dtype(), name, ": out: expected ",
+           to_string(tensors[0]->dtype()), ", got ", outs[0]->describe());
+}
+
 }  // namespace
 
 void StructuredCall::operator()(StructuredOp::Arguments args, Tensor* results) const {
@@ -105,7 +114,12 @@ void StructuredCall::operator()(StructuredOp::Arguments args, Tensor* results) c
   }
 
   absl::InlinedVector<TensorMeta, 1> metas(n);
-  op->rule(args, metas.data());
+  try {
+    op->rule(args, metas.data());
+  } catch (const NotImplementedError&) {
+    check_out_like_input(name, outs, call.tensors);
+    throw;
+  }
   check(metas[0].dtype);
   const auto run = [&](absl::Span<const Tensor* const> targets) {
     if (!with_data) return;

@@ -61,6 +61,10 @@ SB_OP(log_sigmoid_backward,
 SB_OP(log_sigmoid_backward_out, out_of(log_sigmoid_backward, "grad_input", {"grad_input"}));
 SB_OP(glu_backward, "aten::glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor");
 SB_OP(glu_backward_out, out_of(glu_backward, "grad_input", {"grad_input"}));
+// The gradients of self and of weight, the second in self's shape.
+SB_OP(_prelu_kernel_backward,
+      "aten::_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, "
+      "Tensor)");
 // The gradients of self and of weight.
 SB_OP(prelu_backward,
       "aten::prelu_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)");

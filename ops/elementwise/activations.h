@@ -70,6 +70,8 @@ SB_OP(glu_out, out_of(glu, "out"));
 // x above 0, else weight * x, where weight is a number or has one for each channel (dimension 1).
 SB_OP(prelu, "aten::prelu(Tensor self, Tensor weight) -> Tensor");
 SB_OP(prelu_out, out_of(prelu, "out"));
+// The same of a weight that broadcasts to self.
+SB_OP(_prelu_kernel, "aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor");
 
 }  // namespace sb
 

@@ -146,6 +146,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define_alias(m, "special_psi", digamma, kWithoutInplace);
   define_alias(m, "special_erfinv", erfinv, kWithoutInplace);
   define_alias(m, "special_gammaln", lgamma, kWithoutInplace);
+  define_alias(m, "special_multigammaln", mvlgamma, kWithoutInplace);
   define_alias(m, "special_gammainc", igamma, kWithoutInplace);
   define_alias(m, "special_gammaincc", igammac, kWithoutInplace);
   define_alias(m, "special_i0", i0, kWithoutInplace);

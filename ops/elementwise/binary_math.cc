@@ -243,6 +243,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
         return div_Tensor_mode_out(self, other, "floor", out);
       });
   define_number_forms(m, floor_divide_Scalar, floor_divide, {implicit});
+  extend(m, floor_divide_Scalar).out("Scalar_out");
   define_number_forms(m, floor_divide__Scalar, floor_divide_, {implicit});
 }
 

@@ -72,7 +72,7 @@ Tensor clamp_body(const Tensor& out, const Tensor& self, OptionalNumber min, Opt
     const Tensor number = wrapped_scalar_tensor(**limit);
     dtype = promote_types(dtype, result_type({&self, &number}));
   }
-  SB_CHECK(!is_complex(dtype), "clamp: complex numbers are not supported");
+  SB_CHECK_NOT_IMPLEMENTED(!is_complex(dtype), "clamp: complex numbers are not supported");
   SB_CHECK(!out.is_same(self) || can_cast(dtype, self.dtype()), "clamp: result type ",
            to_string(dtype), " can't be cast to the desired output type ", to_string(self.dtype()));
   for (OptionalNumber* limit : {&min, &max}) {
@@ -96,14 +96,15 @@ Tensor clamp_Tensor_body(const Tensor& out, const Tensor& self, const std::optio
                          const std::optional<Tensor>& max) {
   const bool has_min = is_given(min), has_max = is_given(max);
   SB_CHECK(has_min || has_max, "clamp: arguments min and max: expected one of them, got neither");
-  SB_CHECK(!is_complex(self.dtype()), "clamp: complex numbers are not supported");
+  SB_CHECK_NOT_IMPLEMENTED(!is_complex(self.dtype()), "clamp: complex numbers are not supported");
   if (!has_max) return elementwise(clamp_min_Tensor_arithmetic, out, self, *min);
   if (!has_min) return elementwise(clamp_max_Tensor_arithmetic, out, self, *max);
   return elementwise(clamp_Tensor_arithmetic, out, self, *min, *max);
 }
 
 Tensor hardtanh_body(const Tensor& out, const Tensor& self, const Scalar& min, const Scalar& max) {
-  SB_CHECK(self.dtype() != DType::Bool, "hardtanh: argument self: bool is not supported");
+  SB_CHECK_NOT_IMPLEMENTED(self.dtype() != DType::Bool,
+                           "hardtanh: argument self: bool is not supported");
   // A new result has the strides of empty_like, which are self's where nothing overlaps.
   const Tensor result = out.defined() ? out : empty_like(self);
   if (!is_integral(self.dtype())) return clamp_body(result, self, min, max);

@@ -12,6 +12,7 @@
 #include "switchboard/ops/elementwise/binary_math.h"
 #include "switchboard/ops/elementwise/bitwise.h"
 #include "switchboard/ops/elementwise/clamp.h"
+#include "switchboard/ops/elementwise/polynomials.h"
 #include "switchboard/ops/elementwise/pow.h"
 #include "switchboard/ops/elementwise/predicates.h"
 #include "switchboard/ops/elementwise/rounding.h"
@@ -284,6 +285,39 @@ TEST_CASE("the inverse of the normal distribution is NaN outside 0 and 1") {
   CHECK(y[1] == -kInfinity);
   CHECK(y[2] == kInfinity);
   CHECK(std::isnan(y[3]));
+}
+
+TEST_CASE("orthogonal polynomials are exact for small degrees, and 0 below", "[ops][elementwise]") {
+  const Tensor x = test::tensor_of({3}, {2, -1, 1}), n = test::tensor_of({}, {3});
+  CHECK(test::holds(special_chebyshev_polynomial_t(x, n), {26, -1, 1}));
+  CHECK(test::holds(special_chebyshev_polynomial_u(x, n), {56, -4, 4}));
+  CHECK(test::holds(special_hermite_polynomial_he(x, n), {2, 2, -2}));
+  CHECK(test::holds(special_legendre_polynomial_p(x, n), {17, -1, 1}));
+  CHECK(test::holds(special_laguerre_polynomial_l_n_scalar(x, -1), {0, 0, 0}));
+}
+
+TEST_CASE("polynomials of large degree go by the angle inside of -1 and 1", "[ops][elementwise]") {
+  const Tensor x = test::tensor_of({1}, {0.5}, DType::Float64);
+  CHECK(test::values_of(special_chebyshev_polynomial_t_n_scalar(x, 100))[0] ==
+        Approx(std::cos(100 * std::acos(0.5))));
+  CHECK(test::values_of(special_shifted_chebyshev_polynomial_w_n_scalar(x, 10))[0] ==
+        Approx(std::sin(10.5 * std::acos(0.0)) / std::sin(std::acos(0.0) / 2)));
+}
+
+TEST_CASE("Airy's function on both sides of 0", "[ops][elementwise]") {
+  const Tensor x = test::tensor_of({4}, {-2, 0, 1, 200}, DType::Float64);
+  const std::vector<double> expected = {0.22740742820168557, 0.35502805388781724,
+                                        0.13529241631288141, 0};
+  const std::vector<double> values = test::values_of(special_airy_ai(x));
+  for (size_t i = 0; i < expected.size(); ++i) CHECK(values[i] == Approx(expected[i]));
+}
+
+TEST_CASE("a number is its fraction times a power of 2", "[ops][elementwise]") {
+  const auto [mantissa, exponent] = frexp(test::tensor_of({3}, {0, -5, 0.3}, DType::Float64));
+  CHECK(test::holds(mantissa, {0, -0.625, 0.6}));
+  CHECK(test::holds(exponent, {0, 3, -1}));
+  CHECK(exponent.dtype() == DType::Int32);
+  CHECK_THROWS_AS(frexp(test::tensor_of({1}, {1}, DType::Int64)), RuntimeError);
 }
 
 }  // namespace

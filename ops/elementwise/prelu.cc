@@ -7,6 +7,7 @@
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/elementwise/activation_gradients.h"
 #include "switchboard/ops/elementwise/activations.h"
+#include "switchboard/ops/elementwise/regular.h"
 #include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/reductions/reductions.h"
@@ -16,6 +17,11 @@
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
+
+SB_ELEMENTWISE(_prelu_kernel_arithmetic, "_prelu_kernel", kBinaryFlags,
+               element_loops<2>([](auto x, auto weight) { return x > 0 ? x : weight * x; },
+                                FloatTypes()));
+
 namespace {
 
 // weight, so that it broadcasts to self.
@@ -77,7 +83,30 @@ std::tuple<Tensor, Tensor> prelu_gradients(const Tensor& grad_output, const Tens
   return {to_self, sum_dim(parts, dims)};
 }
 
+void check_kernel_dtypes(const char* op, const Tensor& self, const Tensor& other) {
+  check_defined(op, self);
+  check_defined(op, other);
+  SB_CHECK(self.dtype() == other.dtype(), op, ": expected tensors of one dtype, got ",
+           self.describe(), " and ", other.describe());
+}
+Tensor kernel_of(const Tensor& self, const Tensor& weight) {
+  check_kernel_dtypes("_prelu_kernel", self, weight);
+  const Tensor like_self = self.is_symbolic() ? Tensor() : empty_like(self);
+  return elementwise(_prelu_kernel_arithmetic, like_self, self, weight);
+}
+std::tuple<Tensor, Tensor> kernel_gradients(const Tensor& grad_output, const Tensor& self,
+                                            const Tensor& weight) {
+  constexpr const char* op = "_prelu_kernel_backward";
+  check_kernel_dtypes(op, self, grad_output);
+  check_kernel_dtypes(op, self, weight);
+  const Tensor positive = is_positive(self);
+  return {where(positive, grad_output, mul(weight, grad_output)),
+          where_ScalarSelf(positive, 0, mul(self, grad_output))};
+}
+
 SB_LIBRARY_FRAGMENT(aten, m) {
+  define(m, _prelu_kernel, Tag::pointwise).cpu_and_meta(kernel_of);
+  define(m, _prelu_kernel_backward, Tag::derived_through).composite_explicit(kernel_gradients);
   define(m, prelu).composite_explicit(prelu_of).out(prelu_out);
   define(m, prelu_backward, Tag::derived_through).composite_explicit(prelu_gradients).out("out");
 }

@@ -79,8 +79,9 @@ template <const ElementwiseOp& arithmetic>
 struct NotComplex {
   template <class... A>
   void operator()(const Tensor&, const Tensor& self, const A&...) const {
-    SB_CHECK(!is_complex(self.dtype()), arithmetic.name,
-             ": argument self: complex tensors are not supported, got ", to_string(self.dtype()));
+    SB_CHECK_NOT_IMPLEMENTED(!is_complex(self.dtype()), arithmetic.name,
+                             ": argument self: complex tensors are not supported, got ",
+                             to_string(self.dtype()));
   }
 };
 // For Check. Refuses any `out` that is not bool.

@@ -5,8 +5,14 @@
 #include <numbers>
 
 #include "Eigen/Core"
+#include "switchboard/core/dtype.h"
+#include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/elementwise/number_forms.h"
 #include "switchboard/ops/elementwise/regular.h"
+#include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/views/views.h"
 #include "unsupported/Eigen/SpecialFunctions"
 
 namespace sb {
@@ -112,6 +118,18 @@ double spherical_bessel_of(double x) {
   return std::sin(x) / x;
 }
 
+// By Bessel functions of order 1/3, at what the exponent is far from 0.
+double airy_of(double x) {
+  constexpr double kThird = 1.0 / 3;
+  if (!std::isfinite(x)) return kNaN;
+  if (x > 103.892) return 0;
+  if (x == 0) return 0.355028053887817239260;
+  const double size = std::abs(x), root = std::sqrt(size), z = 2 * kThird * size * root;
+  if (x > 0) return root * std::numbers::inv_sqrt3 / kPi * std::cyl_bessel_k(kThird, z);
+  return root / 2 *
+         (std::cyl_bessel_j(kThird, z) - std::numbers::inv_sqrt3 * std::cyl_neumann(kThird, z));
+}
+
 }  // namespace
 
 // Computed in double.
@@ -130,6 +148,7 @@ SB_SPECIAL(special_ndtr, std::erfc(-x / kSqrt2) / 2);
 SB_SPECIAL(special_log_ndtr, log_ndtr_of(x));
 SB_SPECIAL(special_entr, entropy_of(x));
 SB_SPECIAL(special_spherical_bessel_j0, spherical_bessel_of(x));
+SB_SPECIAL(special_airy_ai, airy_of(x));
 SB_SPECIAL_AS_IS(i0, Eigen::numext::bessel_i0(x));
 SB_SPECIAL(special_bessel_j0, Eigen::numext::bessel_j0(x));
 SB_SPECIAL(special_bessel_j1, Eigen::numext::bessel_j1(x));
@@ -168,7 +187,30 @@ Tensor polygamma_body(const Tensor& out, int64_t n, const Tensor& self) {
   return regular<polygamma_arithmetic>(out, self, n);
 }
 
+Tensor mvlgamma_of(const Tensor& self, int64_t p) {
+  check_defined("mvlgamma", self);
+  SB_CHECK(self.dtype() != DType::Bool, "mvlgamma: argument self: expected numbers, got ",
+           self.describe());
+  SB_CHECK(p >= 1, "mvlgamma: argument p: expected 1 or more, got ", p);
+  const double order = static_cast<double>(p);
+  const DType dtype = is_floating_point(self.dtype()) ? self.dtype() : default_dtype();
+  const Tensor steps = arange_start_step(-order / 2 + 0.5, 0.5, 0.5, dtype, std::nullopt,
+                                         self.device(), std::nullopt);
+  return add_Scalar(sum_dim(lgamma(add(unsqueeze(self, -1), steps)), {-1}),
+                    order * (order - 1) / 4 * std::log(kPi));
+}
+Tensor mvlgamma_inplace(const Tensor& self, int64_t p) {
+  const Tensor result = mvlgamma(self, p);
+  SB_CHECK(can_cast(result.dtype(), self.dtype()), "mvlgamma_: the result is of ",
+           to_string(result.dtype()), ", which self's ", to_string(self.dtype()), " cannot hold");
+  return copy_(self, result);
+}
+
 SB_LIBRARY_FRAGMENT(aten, m) {
+  define(m, mvlgamma, Tag::derived_through)
+      .composite_explicit(mvlgamma_of)
+      .inplace(mvlgamma_, mvlgamma_inplace)
+      .out(mvlgamma_out, kCastOut);
   define(m, lgamma, Tag::pointwise).elementwise<regular<lgamma_arithmetic>>().out_and_inplace();
   define(m, digamma, Tag::pointwise).elementwise<regular<digamma_arithmetic>>().out_and_inplace();
   define(m, erfinv, Tag::pointwise).elementwise<regular<erfinv_arithmetic>>().out_and_inplace();
@@ -187,6 +229,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, special_spherical_bessel_j0, Tag::pointwise)
       .elementwise<regular<special_spherical_bessel_j0_arithmetic>>()
       .out(special_spherical_bessel_j0_out);
+  define(m, special_airy_ai, Tag::pointwise)
+      .elementwise<regular<special_airy_ai_arithmetic>>()
+      .out(special_airy_ai_out);
   define(m, i0, Tag::pointwise).elementwise<regular<i0_arithmetic>>().out_and_inplace();
   define(m, special_bessel_j0, Tag::pointwise)
       .elementwise<regular<special_bessel_j0_arithmetic>>()

@@ -19,6 +19,11 @@ SB_OP(digamma_out, out_of(digamma, "out"));
 SB_OP(polygamma, "aten::polygamma(int n, Tensor self) -> Tensor");
 SB_OP(polygamma_out, out_of(polygamma, "out"));
 SB_OP(polygamma_, "aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)");
+// The logarithm of the multivariate gamma function of dimension p: the sum
+// of lgamma(self - i / 2) for i < p, and p (p - 1) / 4 log(pi). RuntimeError for p < 1.
+SB_OP(mvlgamma, "aten::mvlgamma(Tensor self, int p) -> Tensor");
+SB_OP(mvlgamma_, inplace_of(mvlgamma));
+SB_OP(mvlgamma_out, out_of(mvlgamma, "out"));
 // The regularised incomplete gamma functions. Floating-point tensors only.
 SB_OP(igamma, "aten::igamma(Tensor self, Tensor other) -> Tensor");
 SB_OP(igamma_, inplace_of(igamma));
@@ -51,6 +56,10 @@ SB_OP(special_entr_out, out_of(special_entr, "out"));
 // sin(x) / x.
 SB_OP(special_spherical_bessel_j0, "aten::special_spherical_bessel_j0(Tensor x) -> Tensor");
 SB_OP(special_spherical_bessel_j0_out, out_of(special_spherical_bessel_j0, "out"));
+
+// Airy's function, the one that is 0 at infinity.
+SB_OP(special_airy_ai, "aten::special_airy_ai(Tensor x) -> Tensor");
+SB_OP(special_airy_ai_out, out_of(special_airy_ai, "out"));
 
 SB_OP(i0, "aten::i0(Tensor self) -> Tensor");
 SB_OP(i0_, inplace_of(i0));

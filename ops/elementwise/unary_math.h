@@ -65,6 +65,10 @@ SB_OP(erf_out, out_of(erf, "out"));
 SB_OP(erfc, "aten::erfc(Tensor self) -> Tensor");
 SB_OP(erfc_, inplace_of(erfc));
 SB_OP(erfc_out, out_of(erfc, "out"));
+// x = mantissa * 2^exponent, the mantissa in [1/2, 1) or 0. The exponent is int32, not told for
+// what is not finite.
+SB_OP(frexp, "aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)");
+SB_OP(frexp_out, out_of(frexp, "Tensor_out", {"mantissa", "exponent"}));
 // log(x / (1 - x)), of x limited to [eps, 1 - eps] where eps is given.
 SB_OP(logit, "aten::logit(Tensor self, float? eps=None) -> Tensor");
 SB_OP(logit_, inplace_of(logit));

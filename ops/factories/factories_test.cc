@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "catch2/catch.hpp"
+#include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/testing/places.h"
@@ -135,6 +136,23 @@ TEST_CASE("an out keeps its shape where the values do not fit its dtype", "[ops]
 TEST_CASE("the real part of a complex number says whether it is true", "[ops][factories]") {
   CHECK(holds(full({1}, std::complex<double>(2, 1), DType::Bool), {1}));
   CHECK(holds(full({1}, std::complex<double>(0, 1), DType::Bool), {0}));
+}
+
+TEST_CASE("the ends of linspace and logspace may be 0-dim tensors") {
+  const auto run = [](const char* op, std::vector<IValue> arguments) {
+    arguments.resize(default_dispatcher().find_op_or_throw(op).schema().arguments.size());
+    return default_dispatcher().find_op_or_throw(op).call(std::move(arguments))[0].to_tensor();
+  };
+  const Tensor one = test::tensor_of({}, {1}), three = test::tensor_of({}, {3});
+  const IValue steps(int64_t{3});
+  CHECK(test::holds(run("aten::linspace.Tensor_Tensor", {one, three, steps}), {1, 2, 3}));
+  CHECK(test::holds(run("aten::logspace.Scalar_Tensor", {IValue(1.0), three, steps, IValue(2.0)}),
+                    {2, 4, 8}));
+  CHECK_THROWS_AS(
+      run("aten::linspace.Tensor_Scalar", {test::tensor_of({1}, {1}), IValue(3.0), steps}),
+      RuntimeError);
+  const Tensor meta = empty_on(DeviceType::Meta, {}, DType::Float32);
+  CHECK(run("aten::linspace.Tensor_Scalar", {meta, IValue(3.0), steps}).is_meta());
 }
 
 }  // namespace

@@ -206,8 +206,8 @@ Tensor steps_to(const char* op, const Scalar& start, const Scalar& end, int64_t 
   SB_CHECK(out.defined(), op, ": out: expected a tensor, got an undefined one");
   SB_CHECK(n >= 0, op, ": expected a number of steps of 0 or more, got ", n);
   const DType dtype = out.dtype();
-  SB_CHECK(n <= 1 || (dtype != DType::Bool && !(base && dtype == DType::Float16)), op,
-           ": not implemented for ", to_string(dtype));
+  SB_CHECK_NOT_IMPLEMENTED(n <= 1 || (dtype != DType::Bool && !(base && dtype == DType::Float16)),
+                           op, ": not implemented for ", to_string(dtype));
   if (n != 0) check_scalar_fits(start, dtype);
   if (n > 1) check_scalar_fits(end, dtype);
   const Scalar single = n == 1 ? single_step(start, base, dtype) : start;

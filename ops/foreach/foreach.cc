@@ -33,10 +33,14 @@ class Elements {
     const bool any = std::ranges::any_of(
         arguments, [](const IValue& v) { return v.is_TensorList() && length_of(v) != 0; });
     SB_CHECK(any, name_, ": there is no tensor among the arguments");
-    for (size_t i = 0; i < arguments.size(); ++i) check_list(schema.arguments[i].name, i);
+    size_ = length_of(*std::ranges::find_if(arguments, is_listed));
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      check_list(schema.arguments[i].name, i);
+      check_single(schema.arguments[i].name, i);
+    }
   }
 
-  size_t size() const { return length_of(arguments_[0]); }
+  size_t size() const { return size_; }
   const Tensor& self(size_t i) const { return arguments_[0].to_tensor_list()[i]; }
 
   Stack arguments(const OperatorHandle& element, size_t i) const {
@@ -93,7 +97,14 @@ class Elements {
     }
     SB_CHECK(length != 0, name_, ": ", argument, " is empty");
     SB_CHECK(length == size(), name_, ": expected lists of equal length, got ", size(),
-             " tensors in self and ", length, " elements in ", argument);
+             " in the first and ", length, " elements in ", argument);
+  }
+  // A tensor that stands for a number.
+  void check_single(const std::string& argument, size_t i) const {
+    if (!arguments_[i].is_Tensor()) return;
+    const Tensor& t = arguments_[i].to_tensor();
+    check_defined(name_.c_str(), t);
+    SB_CHECK(t.dim() == 0, name_, ": ", argument, ": expected 0 dimensions, got ", t.describe());
   }
   static bool is_like(const Tensor& a, const Tensor& b) {
     return a.defined() && b.defined() && a.dtype() == b.dtype() && a.device() == b.device() &&
@@ -111,16 +122,19 @@ class Elements {
   std::string name_;
   const FunctionSchema& schema_;
   absl::Span<const IValue> arguments_;
+  size_t size_;
 };
 
 // The kernels of the functional and the in-place form.
 class Foreach {
  public:
-  Foreach(Dispatcher& dispatcher, OperatorName element, bool inplace)
+  Foreach(Dispatcher& dispatcher, ForeachElement element, bool inplace)
       : dispatcher_(dispatcher),
-        element_(std::move(element)),
+        element_(OperatorName::parse(element.functional)),
         inplace_element_{element_.name + "_", element_.overload},
-        inplace_(inplace) {}
+        inplace_(inplace) {
+    if (!element.inplace.empty()) inplace_element_ = OperatorName::parse(element.inplace);
+  }
 
   void operator()(const OperatorHandle& op, DispatchKeySet, Stack* stack) const {
     const size_t first = stack->size() - op.schema().arguments.size();
@@ -194,17 +208,17 @@ FunctionSchema inplace_schema_of(FunctionSchema schema) {
 
 }  // namespace
 
-void define_foreach(Library& m, std::string_view schema, std::string_view element,
-                    ForeachForms forms, SourceLocation where) {
-  const OperatorName name = OperatorName::parse(element);
+void define_foreach(Library& m, std::string_view schema, ForeachElement element, ForeachForms forms,
+                    SourceLocation where) {
   auto functional = define(m, schema, Tag::derived_through, where);
+  functional.composite_explicit(Foreach(m.dispatcher(), element, false));
+  if (forms == ForeachForms::Functional) return;
   const std::string& overload = functional.handle().name().overload;
-  functional.composite_explicit(Foreach(m.dispatcher(), name, false))
-      .out(overload.empty() ? "out" : overload + "_out");
+  functional.out(overload.empty() ? "out" : overload + "_out");
   if (forms != ForeachForms::All) return;
   define(m, inplace_schema_of(functional.handle().schema()).to_string(), Tag::derived_through,
          where)
-      .composite_explicit(Foreach(m.dispatcher(), name, true));
+      .composite_explicit(Foreach(m.dispatcher(), element, true));
 }
 
 }  // namespace sb

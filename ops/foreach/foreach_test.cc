@@ -80,5 +80,28 @@ TEST_CASE("lists without a tensor and an unknown element are refused") {
   CHECK_THROWS_AS(run("foreach_test::each_nothing_", {self}), Error);
 }
 
+TEST_CASE("a 0-dim tensor or a vector stands for the number of each element") {
+  const std::vector<Tensor> self = {tensor_of({2}, {1, 2}), tensor_of({1}, {3})};
+  const auto product = run("aten::_foreach_mul.Tensor", {self, tensor_of({}, {2})});
+  CHECK(holds(product[0].to_tensor_list()[0], {2, 4}));
+  CHECK_THROWS_AS(run("aten::_foreach_mul.Tensor", {self, tensor_of({1}, {2})}), RuntimeError);
+  const auto sums =
+      run("aten::_foreach_addcmul.Tensor", {self, self, self, tensor_of({2}, {1, 2})});
+  CHECK(holds(sums[0].to_tensor_list()[0], {2, 6}));
+  CHECK(holds(sums[0].to_tensor_list()[1], {21}));
+  CHECK_THROWS_AS(
+      run("aten::_foreach_addcmul.Tensor", {self, self, self, tensor_of({3}, {1, 2, 3})}),
+      RuntimeError);
+}
+
+TEST_CASE("powers take lists on either side, in place by the operator of another overload") {
+  const Tensor a = tensor_of({2}, {1, 2});
+  const std::vector<Tensor> self = {a};
+  const auto powers = run("aten::_foreach_pow.ScalarAndTensor", {IValue(2.0), self});
+  CHECK(holds(powers[0].to_tensor_list()[0], {2, 4}));
+  run("aten::_foreach_pow_.List", {self, std::vector<Tensor>{tensor_of({2}, {3, 3})}});
+  CHECK(holds(a, {1, 8}));
+}
+
 }  // namespace
 }  // namespace sb

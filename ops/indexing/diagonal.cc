@@ -139,7 +139,7 @@ template <SizeType Int>
 BasicTensorMeta<Int> trace_rule(const Tensor& self) {
   SB_CHECK(self.dim() == 2, "trace: expected a matrix, got ", self.describe());
   const DType t = self.dtype();
-  SB_CHECK(t != DType::Bool, "trace: not implemented for ", self.describe());
+  SB_CHECK_NOT_IMPLEMENTED(t != DType::Bool, "trace: not implemented for ", self.describe());
   return {{}, is_integral(t) ? DType::Int64 : t};
 }
 void trace_kernel(const Tensor& self, const Tensor& out) {

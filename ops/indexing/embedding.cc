@@ -83,8 +83,8 @@ void check_renorm(const Tensor& self, const Tensor& indices) {
   internal::check_arguments("embedding_renorm", {&self, &indices});
   SB_CHECK(self.dim() == 2, "embedding_renorm: self: expected 2 dimensions, got ", self.describe());
   check_index_dtype("embedding_renorm", indices);
-  SB_CHECK(is_floating_point(self.dtype()), "embedding_renorm: not implemented for ",
-           to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()),
+                           "embedding_renorm: not implemented for ", to_string(self.dtype()));
   check_no_internal_overlap(self);
 }
 double norm_of(const double* row, int64_t n, double p) {

@@ -27,7 +27,8 @@ BasicTensorMeta<Int> dense_backward_rule(const Tensor& grad, const Tensor& indic
   constexpr const char* op = "_embedding_bag_dense_backward";
   SB_CHECK(mode == BagMode::kSum || mode == BagMode::kMean || mode == BagMode::kMax, op,
            ": mode: expected 0 (sum), 1 (mean) or 2 (max), got ", mode);
-  SB_CHECK(is_floating_point(grad.dtype()), op, ": grad: not implemented for ", grad.describe());
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(grad.dtype()), op, ": grad: not implemented for ",
+                           grad.describe());
   SB_CHECK_INDEX(grad.dim() == 2, op, ": grad: expected a matrix, got ", grad.describe());
   SB_CHECK(num_weights >= 0, op, ": num_weights: ", size_text(num_weights), " is negative");
   const BasicTensorMeta<Int> meta{{num_weights, sizes_of<Int>(grad)[1]}, grad.dtype()};

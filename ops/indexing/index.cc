@@ -231,6 +231,26 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, _index_put_impl).on_clone(_index_put_impl_).out(_index_put_impl_out);
   define(m, _index_put_impl_).cpu(index_put_cpu).meta(index_put_meta);
 
+  // What TorchScript calls with a list of tensors.
+  const auto optional = [](TensorList indices) {
+    return std::vector<std::optional<Tensor>>(indices.begin(), indices.end());
+  };
+  define(m, "aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor")
+      .composed(
+          [=](const Tensor& self, TensorList indices) { return index(self, optional(indices)); });
+  define(m,
+         "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool "
+         "accumulate=False) -> Tensor")
+      .composed([=](const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
+        return index_put(self, optional(indices), values, accumulate);
+      });
+  define(m,
+         "aten::index_put_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, bool "
+         "accumulate=False) -> Tensor(a!)")
+      .composed([=](const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
+        return index_put_(self, optional(indices), values, accumulate);
+      });
+
   define(m, put).on_clone(put_).out(put_out);
   define(m, put_).cpu(put_cpu).meta(put_meta);
 }

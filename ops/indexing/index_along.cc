@@ -133,9 +133,9 @@ BasicTensorMeta<Int> index_reduce_rule(const Tensor& self, int64_t dim, const Te
   // PyTorch has fewer dtypes where it walks over elements than where it walks over parts.
   const bool any_dtype = include_self && self.dim() > 1;
   const bool real_number = !is_complex(self.dtype()) && self.dtype() != DType::Bool;
-  SB_CHECK((has_accumulation(kind, self.dtype()) && (any_dtype || real_number)) ||
-               same_size(numel_of<Int>(index), Int(0)),
-           "index_reduce: ", reduce, " is not implemented for ", self.describe());
+  SB_CHECK_NOT_IMPLEMENTED((has_accumulation(kind, self.dtype()) && (any_dtype || real_number)) ||
+                               same_size(numel_of<Int>(index), Int(0)),
+                           "index_reduce: ", reduce, " is not implemented for ", self.describe());
   return meta;
 }
 void index_reduce_kernel(const Tensor&, int64_t dim, const Tensor& index, const Tensor& source,

@@ -171,8 +171,9 @@ BasicTensorMeta<Int> scatter_reduce_rule(const Tensor& self, int64_t dim, const 
                                          const Tensor& src, std::string_view reduce, bool) {
   BasicTensorMeta<Int> meta = rule<Int>("scatter_reduce", self, dim, index, &src);
   const Accumulation kind = parse_scatter_reduction(reduce);
-  SB_CHECK(has_accumulation(kind, self.dtype()) || is_empty<Int>(index), "scatter_reduce: ", reduce,
-           " is not implemented for ", to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(has_accumulation(kind, self.dtype()) || is_empty<Int>(index),
+                           "scatter_reduce: ", reduce, " is not implemented for ",
+                           to_string(self.dtype()));
   return meta;
 }
 void scatter_reduce_kernel(const Tensor&, int64_t dim, const Tensor& index, const Tensor& src,

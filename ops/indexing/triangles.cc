@@ -102,8 +102,8 @@ Tensor indices_kernel(int64_t rows, int64_t cols, int64_t offset, std::optional<
   SB_CHECK(rows >= 0, op, ": row: ", rows, " is negative");
   SB_CHECK(cols >= 0, op, ": col: ", cols, " is negative");
   const DType type = dtype.value_or(DType::Int64);
-  SB_CHECK(type == DType::Int64 || type == DType::Int32, op, ": not implemented for ",
-           to_string(type));
+  SB_CHECK_NOT_IMPLEMENTED(type == DType::Int64 || type == DType::Int32, op,
+                           ": not implemented for ", to_string(type));
   const auto [begin, end, count] = extent(lower, rows, cols, offset);
   const Device target = device.value_or(Device(DeviceType::CPU));
   if (target.is_meta()) return empty({2, count}, type, layout, target, pin_memory);

@@ -126,8 +126,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, _neg_view).view([](const Tensor& self) {
     check_defined("_neg_view", self);
     // PyTorch gives a view that no operator can read.
-    SB_CHECK(self.dtype() != DType::Bool, "_neg_view: expected numbers, got ", self.describe(),
-             "; logical_not() negates a bool tensor");
+    SB_CHECK_NOT_IMPLEMENTED(self.dtype() != DType::Bool, "_neg_view: expected numbers, got ",
+                             self.describe(), "; logical_not() negates a bool tensor");
     return with_bit_turned("_neg_view", self, DispatchKey::Negative);
   });
   define(m, resolve_conj).composed([](const Tensor& self) {

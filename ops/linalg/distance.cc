@@ -76,8 +76,9 @@ class DenseOut {
 
 void check_floating(const char* op, const Tensor& t) {
   check_defined(op, t);
-  SB_CHECK(t.dtype() == DType::Float32 || t.dtype() == DType::Float64, op,
-           ": expected float32 or float64, got ", t.describe());
+  SB_CHECK(is_floating_point(t.dtype()), op, ": expected float32 or float64, got ", t.describe());
+  SB_CHECK_NOT_IMPLEMENTED(t.dtype() == DType::Float32 || t.dtype() == DType::Float64, op,
+                           ": not implemented for ", t.describe());
 }
 
 template <SizeType Int>

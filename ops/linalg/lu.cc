@@ -54,7 +54,7 @@ struct Factors {
 };
 template <bool with_data>
 Factors lu_factors(const char* op, const Tensor& a, bool pivot) {
-  check_matrices(op, a);
+  check_matrices(op, a, Integers::HaveNoKernel);
   Factors f;
   f.lu = empty_matrices(a, a.sym_size(-2), a.sym_size(-1));
   f.pivots = empty_batch(a, {sym_min(a.sym_size(-2), a.sym_size(-1))}, DType::Int32);

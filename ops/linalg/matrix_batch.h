@@ -21,15 +21,23 @@ namespace sb {
 template <class T>
 using ColumnMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
 
-// Throws RuntimeError unless `t` is a batch of matrices of a dtype that factorizations know.
-inline void check_matrices(const char* op, const Tensor& t) {
+inline bool is_matrix_dtype(DType t) {
+  return t == DType::Float32 || t == DType::Float64 || is_complex(t);
+}
+// What is wrong with integers: PyTorch refuses them as no matrices, or where a kernel lacks them.
+enum class Integers { AreWrong, HaveNoKernel };
+// Throws RuntimeError unless `t` is a batch of matrices, NotImplementedError for 16-bit numbers.
+inline void check_matrices(const char* op, const Tensor& t,
+                           Integers integers = Integers::AreWrong) {
   check_defined(op, t);
   SB_CHECK(t.dim() >= 2, op, ": expected at least 2 dimensions, got ", t.describe());
-  SB_CHECK(t.dtype() == DType::Float32 || t.dtype() == DType::Float64 || is_complex(t.dtype()), op,
+  const bool known = is_matrix_dtype(t.dtype());
+  SB_CHECK(known || is_floating_point(t.dtype()) || integers == Integers::HaveNoKernel, op,
            ": expected float32, float64 or complex, got ", t.describe());
+  SB_CHECK_NOT_IMPLEMENTED(known, op, ": not implemented for ", t.describe());
 }
-inline void check_square(const char* op, const Tensor& t) {
-  check_matrices(op, t);
+inline void check_square(const char* op, const Tensor& t, Integers integers = Integers::AreWrong) {
+  check_matrices(op, t, integers);
   SB_CHECK(t.sym_size(-1) == t.sym_size(-2), op, ": expected square matrices, got ", t.describe());
 }
 

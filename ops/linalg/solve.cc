@@ -2,6 +2,7 @@
 
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"
+#include "switchboard/ops/linalg/broadcast_index.h"
 #include "switchboard/ops/linalg/factorization.h"
 #include "switchboard/ops/linalg/solve_by_lu.h"
 #include "switchboard/ops/views/views.h"
@@ -17,26 +18,6 @@ bool has_vectors(const Tensor& a, const Tensor& b) {
           std::ranges::equal(b.sym_sizes(), a.sym_sizes().first(a.sym_sizes().size() - 1),
                              [](const SymInt& x, const SymInt& y) { return same_size(x, y); }));
 }
-
-// The index of each matrix of a batch of `sizes` in a batch that is broadcast to it.
-class BroadcastIndex {
- public:
-  BroadcastIndex(IntArrayRef batch, IntArrayRef sizes) : sizes_(sizes.begin(), sizes.end()) {
-    steps_.resize(sizes.size(), 0);
-    int64_t step = 1;
-    for (size_t d = batch.size(); d-- > 0; step *= batch[d]) {
-      if (batch[d] != 1) steps_[sizes.size() - batch.size() + d] = step;
-    }
-  }
-  int64_t operator()(int64_t i) const {
-    int64_t result = 0;
-    for (size_t d = sizes_.size(); d-- > 0; i /= sizes_[d]) result += i % sizes_[d] * steps_[d];
-    return result;
-  }
-
- private:
-  DimVector sizes_, steps_;
-};
 
 // A tensor of these sizes, as a batch of column-major matrices where they are two or more.
 Tensor empty_vectors(const Tensor& like, const SymDimVector& sizes) {

@@ -44,8 +44,8 @@ template <bool with_data>
 Tensor solve_triangular_kernel(const Tensor& a, const Tensor& b, bool upper, bool left,
                                bool unitriangular) {
   const char* const op = "linalg_solve_triangular";
-  check_square(op, a);
-  check_matrices(op, b);
+  check_square(op, a, Integers::HaveNoKernel);
+  check_matrices(op, b, Integers::HaveNoKernel);
   SB_CHECK(a.dtype() == b.dtype() && a.device() == b.device(), op,
            ": B: expected the dtype and device of A = ", a.describe(), ", got ", b.describe());
   SB_CHECK(b.sym_size(left ? -2 : -1) == a.sym_size(-1), op, ": B: expected matrices of ",
@@ -65,15 +65,15 @@ Tensor solve_triangular_kernel(const Tensor& a, const Tensor& b, bool upper, boo
 Tensor adjoint_of(const Tensor& a) { return conj(transpose(a, -2, -1)); }
 
 Tensor cholesky_solve_any(const Tensor& self, const Tensor& factor, bool upper) {
-  check_square("cholesky_solve", factor);
-  check_matrices("cholesky_solve", self);
+  check_square("cholesky_solve", factor, Integers::HaveNoKernel);
+  check_matrices("cholesky_solve", self, Integers::HaveNoKernel);
   const Tensor lower = upper ? adjoint_of(factor) : factor;
   const Tensor half = linalg_solve_triangular(lower, self, false);
   return linalg_solve_triangular(adjoint_of(lower), half, true);
 }
 
 Tensor cholesky_inverse_any(const Tensor& self, bool upper) {
-  check_square("cholesky_inverse", self);
+  check_square("cholesky_inverse", self, Integers::HaveNoKernel);
   return cholesky_solve(
       eye(self.sym_size(-1), self.dtype(), std::nullopt, self.device(), std::nullopt), self, upper);
 }

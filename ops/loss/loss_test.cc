@@ -11,6 +11,8 @@
 #include "switchboard/ops/loss/nll.h"
 #include "switchboard/ops/loss/packed_sequence.h"
 #include "switchboard/ops/loss/pointwise.h"
+#include "switchboard/ops/loss/rrelu.h"
+#include "switchboard/ops/testing/places.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
@@ -113,6 +115,17 @@ TEST_CASE("lengths beyond the sequences are refused", "[ops][loss]") {
   CHECK_THROWS_AS(_pack_padded_sequence_backward(tensor<float>({1, 2, 3}), {2, 1},
                                                  tensor<int64_t>({2, 1}), false),
                   RuntimeError);
+}
+
+TEST_CASE("rrelu draws slopes for what is not above 0, and takes the mean one in evaluation") {
+  const Tensor x = test::tensor_of({4}, {1, -1, 0, -2}), noise = test::tensor_of({4}, {0, 0, 0, 0});
+  const Tensor y = rrelu_with_noise(x, noise, 0.25, 0.5, /*training=*/true);
+  const std::vector<double> slopes = test::values_of(noise), results = test::values_of(y);
+  CHECK(slopes[0] == 1);
+  for (const size_t i : {1, 2, 3}) CHECK((slopes[i] >= 0.25 && slopes[i] <= 0.5));
+  CHECK(results[3] == Approx(-2 * slopes[3]));
+  CHECK(test::holds(rrelu(x, 0.25, 0.75), {1, -0.5, 0, -1}));
+  CHECK_THROWS_AS(rrelu(x, 0.5, 0.25), RuntimeError);
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ void check_rows(const char* op, const Tensor& self) {
   };
   check_shape(self.dim() <= 2);
   check_shape(classes_of<Int>(self) != 0);
-  SB_CHECK(self.dtype() == DType::Float32 || self.dtype() == DType::Float64, op,
-           ": not implemented for ", to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(self.dtype() == DType::Float32 || self.dtype() == DType::Float64, op,
+                           ": not implemented for ", to_string(self.dtype()));
 }
 int64_t row_count(const Tensor& self) { return rows_of<int64_t>(self); }
 int64_t class_count(const Tensor& self) { return classes_of<int64_t>(self); }

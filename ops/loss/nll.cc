@@ -20,7 +20,8 @@ using OptionalTensor = std::optional<Tensor>;
 // What both directions and both ranks demand of dtypes, once the shapes fit.
 void check_dtypes(const char* op, const Tensor& self, const Tensor& target,
                   const OptionalTensor& weight) {
-  SB_CHECK(is_floating_point(self.dtype()), op, ": not implemented for ", to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()), op, ": not implemented for ",
+                           to_string(self.dtype()));
   const bool bytes = target.dtype() == DType::UInt8 && self.dim() != 4;  // not with images
   SB_CHECK(target.dtype() == DType::Int64 || bytes, op, ": target: expected int64, got ",
            target.describe());

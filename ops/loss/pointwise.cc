@@ -350,7 +350,8 @@ void check_cross_entropy(const char* op, const Tensor& self,
                          std::initializer_list<const Tensor*> others,
                          const std::optional<Tensor>& weight) {
   for (const Tensor* t : others) check_same_dtype(op, {&self, t});
-  SB_CHECK(is_floating_point(self.dtype()), op, ": not implemented for ", to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()), op, ": not implemented for ",
+                           to_string(self.dtype()));
   for (const Tensor* t : others) check_fits(op, self, *t);
   check_weight(op, self, weight);
 }

@@ -33,8 +33,8 @@ DType parameter_dtype(const Tensor& input, std::initializer_list<const OptionalT
 void check_input(const char* op, const Tensor& input) {
   check_defined(op, input);
   wrap_dim(op, 1, input.dim());
-  SB_CHECK(is_floating_point(input.dtype()), op, ": not implemented for ",
-           to_string(input.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(input.dtype()), op, ": not implemented for ",
+                           to_string(input.dtype()));
 }
 
 // How the channels lie in memory: in planes of adjacent elements, or one beside the other.
@@ -409,10 +409,24 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, native_batch_norm_backward).cpu(backward_cpu).meta(backward_meta).out("out");
   define(m, native_batch_norm_out).composite_explicit(forward_out);
   define(m, _native_batch_norm_legit).cpu(legit<true>).meta(legit<false>);
+  define(
+      m,
+      "aten::_native_batch_norm_legit.out(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) "
+      "running_mean, Tensor(b!) running_var, bool training, float momentum, float eps, *, "
+      "Tensor(d!) out, Tensor(e!) save_mean, Tensor(f!) save_invstd) -> (Tensor(d!), Tensor(e!), "
+      "Tensor(f!))")
+      .composite_explicit([](const Tensor& input, const OptionalTensor& weight,
+                             const OptionalTensor& bias, const Tensor& mean, const Tensor& var,
+                             bool training, double momentum, double eps, const Tensor& out,
+                             const Tensor& save_mean, const Tensor& save_invstd) {
+        return forward_out(input, weight, bias, mean, var, training, momentum, eps, out, save_mean,
+                           save_invstd);
+      });
   define(m, _native_batch_norm_legit_no_stats)
       .cpu(legit_no_stats<true>)
-      .meta(legit_no_stats<false>);
-  define(m, _native_batch_norm_legit_no_training).composite_explicit(legit_no_training);
+      .meta(legit_no_stats<false>)
+      .out("no_stats_out", {"out", "save_mean", "save_invstd"});
+  define(m, _native_batch_norm_legit_no_training).composite_explicit(legit_no_training).out("out");
   define(m, _native_batch_norm_legit_functional).composite_explicit(legit_functional);
 }
 

@@ -37,14 +37,14 @@ void check_groups(const char* op, const Tensor& input, const OptionalTensor& wei
   SB_CHECK(numel_of<Int>(input) == product_of(product_of(items, channels), size), op,
            ": expected N * C * HxW elements, ", size_text(items), " * ", size_text(channels), " * ",
            size_text(size), ", got ", input.describe());
-  SB_CHECK(is_floating_point(input.dtype()), op, ": not implemented for ",
-           to_string(input.dtype()));
   // Without items, too.
   product_of(channels, size);
   product_of(items, Int(groups));
   const SizesRef<Int> of_channels(&channels, 1);
   internal::check_parameter_of<Int>(op, "weight", weight, of_channels, input.dtype());
   internal::check_parameter_of<Int>(op, "bias", bias, of_channels, input.dtype());
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(input.dtype()), op, ": not implemented for ",
+                           to_string(input.dtype()));
 }
 
 struct Groups {

@@ -43,10 +43,10 @@ struct Shape {
     };
     fits(sizes.size() >= normalized.size());
     fits(equal_sizes<Int>(sizes.subspan(sizes.size() - normalized.size()), normalized));
-    SB_CHECK(is_floating_point(input.dtype()), op, ": not implemented for ",
-             to_string(input.dtype()));
     internal::check_parameter_of<Int>(op, "weight", weight, normalized, input.dtype());
     internal::check_parameter_of<Int>(op, "bias", bias, normalized, input.dtype());
+    SB_CHECK_NOT_IMPLEMENTED(is_floating_point(input.dtype()), op, ": not implemented for ",
+                             to_string(input.dtype()));
     for (size_t d = 0; d < sizes.size(); ++d) {
       const bool goes = d >= sizes.size() - normalized.size();
       Int& product = goes ? columns : rows;
@@ -221,8 +221,10 @@ Tensor layer_norm_composite(const Tensor& input, IntArrayRef normalized,
   return std::get<0>(native_layer_norm(input, normalized, weight, bias, eps));
 }
 
-Tensor rms_norm_composite(const Tensor& input, SymIntArrayRef normalized,
-                          const OptionalTensor& weight, std::optional<double> eps) {
+// The result, and the reciprocal root of the mean square.
+std::tuple<Tensor, Tensor> rms_norm_and_root(const Tensor& input, SymIntArrayRef normalized,
+                                             const OptionalTensor& weight,
+                                             std::optional<double> eps) {
   check_defined("rms_norm", input);
   const auto last = static_cast<int64_t>(normalized.size());
   bool fits = last > 0 && last <= input.dim();
@@ -251,15 +253,28 @@ Tensor rms_norm_composite(const Tensor& input, SymIntArrayRef normalized,
   const Tensor dense = contiguous(input);
   const Tensor x = input.dtype() == dtype ? dense : to_dtype(dense, dtype);
   const Tensor squares = mean_dim(mul(x, x), dims, true);
-  Tensor result = mul(x, rsqrt(add_Scalar(squares, eps.value_or(smallest))));
+  const Tensor root = rsqrt(add_Scalar(squares, eps.value_or(smallest)));
+  Tensor result = mul(x, root);
   if (is_given(weight)) result = mul(result, *weight);
-  return result.dtype() == input.dtype() ? result : to_dtype(result, input.dtype());
+  return {result.dtype() == input.dtype() ? result : to_dtype(result, input.dtype()), root};
+}
+Tensor rms_norm_composite(const Tensor& input, SymIntArrayRef normalized,
+                          const OptionalTensor& weight, std::optional<double> eps) {
+  return std::get<0>(rms_norm_and_root(input, normalized, weight, eps));
 }
 
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, rms_norm).composed(rms_norm_composite);
+  define(m,
+         "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) "
+         "-> (Tensor, Tensor)")
+      .composed([](const Tensor& input, IntArrayRef normalized, const OptionalTensor& weight,
+                   std::optional<double> eps) {
+        const SymDimVector sizes(normalized.begin(), normalized.end());
+        return rms_norm_and_root(input, SymIntArrayRef(sizes), weight, eps);
+      });
   define(m, native_layer_norm)
       .cpu(structured_form<layer_norm_rule<int64_t>, layer_norm_kernel>(native_layer_norm, true))
       .meta(forward_meta)

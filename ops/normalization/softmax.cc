@@ -71,8 +71,9 @@ struct Softmax {
     wrap_dim(op, dim, self.dim());
     SB_CHECK(!half_to_float, op,
              ": conversion from half to float is not supported on CPU, got half_to_float=true");
-    SB_CHECK(is_floating_point(self.dtype()) || same_size(self.sym_numel(), SymInt(0)), op,
-             ": not implemented for ", to_string(self.dtype()));
+    SB_CHECK_NOT_IMPLEMENTED(
+        is_floating_point(self.dtype()) || same_size(self.sym_numel(), SymInt(0)), op,
+        ": not implemented for ", to_string(self.dtype()));
     return meta_like<Int>(self);
   }
   static void kernel(const Tensor& self, int64_t dim, bool, const Tensor& out) {
@@ -105,8 +106,8 @@ struct Softmax {
                  !(grad.dtype() == DType::Float32 && input_dtype == DType::Float16),
              backward_op, ": expected tensors of ", to_string(input_dtype), ", got ",
              grad.describe(), " and ", output.describe());
-    SB_CHECK(is_floating_point(grad.dtype()), backward_op, ": not implemented for ",
-             to_string(grad.dtype()));
+    SB_CHECK_NOT_IMPLEMENTED(is_floating_point(grad.dtype()), backward_op, ": not implemented for ",
+                             to_string(grad.dtype()));
     return meta_like<Int>(grad);
   }
   static void backward_kernel(const Tensor& grad, const Tensor& output, int64_t dim, DType,

@@ -55,9 +55,10 @@ WeightAndNorms weight_norm_interface(const Tensor& v, const Tensor& g, int64_t d
   check_defined(op, g);
   SB_CHECK(v.dim() > 0 && is_outer(v, dim), op, ": argument dim: expected the first or last of ",
            v.describe(), ", got ", dim);
-  SB_CHECK(is_floating_point(v.dtype()) && g.dtype() == v.dtype(), op,
-           ": expected v and g of one floating-point dtype, got ", v.describe(), " and ",
-           g.describe());
+  SB_CHECK(g.dtype() == v.dtype(), op, ": expected v and g of one dtype, got ", v.describe(),
+           " and ", g.describe());
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(v.dtype()), op, ": not implemented for ",
+                           to_string(v.dtype()));
   const Tensor wide = in_dtype(contiguous(v), norms_dtype(v.dtype()));
   const Tensor found = sqrt(sum_besides(mul(wide, wide), dim));
   bool fits = g.dim() == found.dim();

@@ -18,7 +18,7 @@ namespace {
 void check_operands(const char* op, const Tensor& a, const Tensor& b) {
   SB_CHECK(a.dtype() == b.dtype(), op, ": expected operands of one dtype, got ", a.describe(),
            " and ", b.describe());
-  SB_CHECK(has_gemm(a.dtype()), op, ": not implemented for ", to_string(a.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(has_gemm(a.dtype()), op, ": not implemented for ", to_string(a.dtype()));
 }
 
 void check_rank(const char* op, const char* argument, const Tensor& t, int64_t rank) {

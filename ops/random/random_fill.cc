@@ -74,8 +74,8 @@ void random_fill_integers(std::string_view op, const Tensor& self,
 
 void check_filled(std::string_view op, const Tensor& self, bool (*supported)(DType)) {
   SB_CHECK(self.defined(), op, ": argument self: expected a tensor, got an undefined one");
-  SB_CHECK(supported(self.dtype()), op, ": argument self: not implemented for ",
-           to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(supported(self.dtype()), op, ": argument self: not implemented for ",
+                           to_string(self.dtype()));
   check_no_internal_overlap(self);
 }
 

@@ -325,6 +325,9 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   all.out(all_all_out, All::all_out);
   define(m, sum_all_out).composite_explicit(out_by_copy<sum_all>);
   define(m, prod_all_out).composite_explicit(out_by_copy<prod_all>);
+  extend(m, mean_all).out("dtype_out", kCastOut);
+  extend(m, max_all).out("unary_out", kCastOut);
+  extend(m, min_all).out("unary_out", kCastOut);
 }
 
 }  // namespace sb

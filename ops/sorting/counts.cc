@@ -27,7 +27,8 @@ Tensor bincount_kernel(const Tensor& self, const std::optional<Tensor>& weights,
                        const SymInt& symbolic_minlength) {
   const int64_t minlength = symbolic_minlength.guard_int();
   check_defined("bincount", self);
-  SB_CHECK(is_integral(self.dtype()), "bincount: not implemented for ", to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(is_integral(self.dtype()), "bincount: not implemented for ",
+                           to_string(self.dtype()));
   SB_CHECK(minlength >= 0, "bincount: minlength: expected 0 or more, got ", minlength);
   SB_CHECK(self.dim() == 1, "bincount: expected one dimension, got ", self.describe());
   const Device device = self.device();
@@ -57,7 +58,8 @@ Tensor bincount_kernel(const Tensor& self, const std::optional<Tensor>& weights,
 }
 
 TensorMeta histc_rule(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
-  SB_CHECK(is_floating_point(self.dtype()), "histc: not implemented for ", to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()), "histc: not implemented for ",
+                           to_string(self.dtype()));
   SB_CHECK(bins > 0, "histc: bins: expected at least 1, got ", bins);
   const double low = min.to<double>();
   const double high = max.to<double>();

@@ -139,8 +139,8 @@ struct Cumulative {
   template <SizeType Int>
   static BasicTensorMeta<Int> rule(const Tensor& self, int64_t dim, std::optional<DType> dtype) {
     wrap_dim(F::op, dim, self.dim());
-    SB_CHECK(*dtype != DType::Bool || is_trivial<Int>(self), F::op, ": not implemented for ",
-             to_string(*dtype));
+    SB_CHECK_NOT_IMPLEMENTED(*dtype != DType::Bool || is_trivial<Int>(self), F::op,
+                             ": not implemented for ", to_string(*dtype));
     return same_shape<Int>(self, *dtype);
   }
   static void kernel(const Tensor& self, int64_t dim, std::optional<DType>, const Tensor& out) {
@@ -181,8 +181,8 @@ struct Cumulative {
 template <SizeType Int>
 BasicTensorMeta<Int> logcumsumexp_rule(const Tensor& self, int64_t dim) {
   wrap_dim("logcumsumexp", dim, self.dim());
-  SB_CHECK(is_floating_point(self.dtype()) || is_complex(self.dtype()),
-           "logcumsumexp: not implemented for ", to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()) || is_complex(self.dtype()),
+                           "logcumsumexp: not implemented for ", to_string(self.dtype()));
   return same_shape<Int>(self, self.dtype());
 }
 double log_add_exp(double a, double b) {
@@ -226,8 +226,8 @@ struct Extreme {
   template <SizeType Int>
   static std::array<BasicTensorMeta<Int>, 2> rule(const Tensor& self, int64_t dim) {
     wrap_dim(op, dim, self.dim());
-    SB_CHECK(has_sort_keys(self.dtype()) || is_trivial<Int>(self), op, ": not implemented for ",
-             to_string(self.dtype()));
+    SB_CHECK_NOT_IMPLEMENTED(has_sort_keys(self.dtype()) || is_trivial<Int>(self), op,
+                             ": not implemented for ", to_string(self.dtype()));
     return {{same_shape<Int>(self, self.dtype()), same_shape<Int>(self, DType::Int64)}};
   }
   static void kernel(const Tensor& self, int64_t dim, const Tensor& values, const Tensor& indices) {

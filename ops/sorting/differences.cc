@@ -101,7 +101,8 @@ Tensor diff_out_kernel(const Tensor& self, int64_t n, int64_t dim,
 }
 
 void check_not_bool(const Tensor& t) {
-  SB_CHECK(t.dtype() != DType::Bool, "trapezoid: bool is not supported, got ", t.describe());
+  SB_CHECK_NOT_IMPLEMENTED(t.dtype() != DType::Bool, "trapezoid: bool is not supported, got ",
+                           t.describe());
 }
 SymFloat real_step(const Scalar& dx) {
   SB_CHECK(!dx.is_complex(), "trapezoid: dx: expected a real number, got ", dx.to_string());

@@ -100,9 +100,10 @@ BasicTensorMeta<Int> searchsorted_rule(const Tensor& sequence, const Tensor& sel
              "searchsorted: out_int32: int32 cannot count the elements of ", sequence.describe());
   }
   const DType dtype = result_type({&sequence, &self});
-  SB_CHECK((has_sort_keys(dtype) && dtype != DType::Bool) ||
-               same_size(numel_of<Int>(self), Int(0)) || same_size(numel_of<Int>(sequence), Int(0)),
-           "searchsorted: not implemented for ", to_string(dtype));
+  SB_CHECK_NOT_IMPLEMENTED((has_sort_keys(dtype) && dtype != DType::Bool) ||
+                               same_size(numel_of<Int>(self), Int(0)) ||
+                               same_size(numel_of<Int>(sequence), Int(0)),
+                           "searchsorted: not implemented for ", to_string(dtype));
   return {size_vector<Int>(self), out_int32 ? DType::Int32 : DType::Int64};
 }
 
@@ -179,8 +180,8 @@ void bucketize_kernel(const Tensor& self, const Tensor& boundaries, bool out_int
 }
 
 void check_isin(DType dtype) {
-  SB_CHECK(dtype != DType::Bool && !is_complex(dtype), "isin: not implemented for ",
-           to_string(dtype));
+  SB_CHECK_NOT_IMPLEMENTED(dtype != DType::Bool && !is_complex(dtype), "isin: not implemented for ",
+                           to_string(dtype));
 }
 template <SizeType Int>
 BasicTensorMeta<Int> isin_rule(const Tensor& elements, const Tensor& tests, bool, bool) {

@@ -47,8 +47,8 @@ ValuesAndIndices<Int> one_of_each_row(const char* op, const Tensor& self, int64_
 }
 
 void check_selectable(const char* op, DType dtype) {
-  SB_CHECK(has_sort_keys(dtype) && dtype != DType::Bool, op, ": not implemented for ",
-           to_string(dtype));
+  SB_CHECK_NOT_IMPLEMENTED(has_sort_keys(dtype) && dtype != DType::Bool, op,
+                           ": not implemented for ", to_string(dtype));
 }
 
 // Writes the element of each row that `select` gives the index of, given the row's keys.
@@ -211,8 +211,8 @@ int64_t mode_index(Keys* keys) {
 template <SizeType Int>
 ValuesAndIndices<Int> mode_rule(const Tensor& self, int64_t dim, bool keepdim) {
   const ValuesAndIndices<Int> metas = one_of_each_row<Int>("mode", self, dim, keepdim);
-  SB_CHECK(has_sort_keys(self.dtype()) || numel_of<Int>(self) <= 1, "mode: not implemented for ",
-           to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(has_sort_keys(self.dtype()) || numel_of<Int>(self) <= 1,
+                           "mode: not implemented for ", to_string(self.dtype()));
   return metas;
 }
 void mode_kernel(const Tensor& self, int64_t dim, bool, const Tensor& values,

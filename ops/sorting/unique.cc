@@ -20,7 +20,8 @@ using Indices = std::vector<int64_t>;
 
 void check_comparable(const char* op, const Tensor& self) {
   check_defined(op, self);
-  SB_CHECK(has_sort_keys(self.dtype()), op, ": not implemented for ", to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(has_sort_keys(self.dtype()), op, ": not implemented for ",
+                           to_string(self.dtype()));
 }
 
 Tensor int64_tensor(Device device, IntArrayRef sizes, const Indices& values) {

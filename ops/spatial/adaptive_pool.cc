@@ -183,7 +183,9 @@ std::tuple<Tensor, Tensor> max_1d(const Tensor& self, IntArrayRef output_size) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, adaptive_avg_pool1d).composed(&avg_1d<adaptive_avg_pool2d>);
+  define(m, adaptive_avg_pool1d)
+      .composed(&avg_1d<adaptive_avg_pool2d>)
+      .out("out", {.dtype = OutDType::Exact, .key = DispatchKey::CompositeExplicitAutograd});
   define(m, adaptive_avg_pool2d).composed(&avg_composite<2, _adaptive_avg_pool2d, SymIntArrayRef>);
   define(m, adaptive_avg_pool3d).composed(&avg_composite<3, _adaptive_avg_pool3d, SymIntArrayRef>);
   define(m, adaptive_max_pool1d).composed(&max_1d);

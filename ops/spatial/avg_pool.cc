@@ -92,7 +92,9 @@ Tensor avg_pool1d_composite(const Tensor& self, IntArrayRef kernel_size, IntArra
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, avg_pool1d).composed(&avg_pool1d_composite);
+  define(m, avg_pool1d)
+      .composed(&avg_pool1d_composite)
+      .out("out", {.dtype = OutDType::Exact, .key = DispatchKey::CompositeExplicitAutograd});
   define(m, avg_pool2d)
       .structured<by_size_rule<rule<2, int64_t>, rule<2, SymInt>>, kernel<2>>()
       .out(avg_pool2d_out);

@@ -42,18 +42,19 @@ DimVector guarded(SymIntArrayRef list) {
 }
 
 DType computed_in(std::string_view op, DType dtype) {
-  SB_CHECK(dtype != DType::Bool, op, ": not implemented for ", to_string(dtype));
+  SB_CHECK_NOT_IMPLEMENTED(dtype != DType::Bool, op, ": not implemented for ", to_string(dtype));
   if (dtype == DType::Float16 || dtype == DType::BFloat16) return DType::Float32;
   return is_integral(dtype) ? DType::Int64 : dtype;
 }
 
 DType computed_in_real(std::string_view op, DType dtype) {
-  SB_CHECK(!is_complex(dtype), op, ": not implemented for ", to_string(dtype));
+  SB_CHECK_NOT_IMPLEMENTED(!is_complex(dtype), op, ": not implemented for ", to_string(dtype));
   return computed_in(op, dtype);
 }
 
 DType computed_in_float(std::string_view op, DType dtype) {
-  SB_CHECK(is_floating_point(dtype), op, ": not implemented for ", to_string(dtype));
+  SB_CHECK_NOT_IMPLEMENTED(is_floating_point(dtype), op, ": not implemented for ",
+                           to_string(dtype));
   return computed_in(op, dtype);
 }
 

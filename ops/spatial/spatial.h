@@ -191,6 +191,11 @@ struct RestridedOut {
   template <class R, class... A>
   struct Kernel {
     Tensor operator()(A... args, const Tensor& out) const {
+      // Before what the operator has no arithmetic for, which it refuses last.
+      const Tensor& self = std::get<0>(std::tie(args...));
+      SB_CHECK(!self.defined() || (out.defined() && out.dtype() == self.dtype()), op.name(),
+               ": out: expected ", to_string(self.dtype()), ", got ",
+               out.defined() ? out.describe() : "an undefined tensor");
       give_restrided(op.name(), structured_form<rule, kernel>(op, with_data)(args...), out);
       return out;
     }

@@ -36,7 +36,7 @@ Tensor covariance(const Tensor& self, int64_t correction, const OptionalTensor& 
   constexpr const char* op = "cov";
   check_defined(op, self);
   SB_CHECK(self.dim() <= 2, op, ": expected at most two dimensions, got ", self.describe());
-  SB_CHECK(self.dtype() != DType::Bool, op, ": not implemented for bool");
+  SB_CHECK_NOT_IMPLEMENTED(self.dtype() != DType::Bool, op, ": not implemented for bool");
   Tensor in = self.dim() < 2 ? reshape(self, {1, -1}) : self;
   const SymInt observations = in.sym_size(1);
   const bool has_frequencies = is_given(fweights);

@@ -6,10 +6,13 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
+#include "switchboard/ops/arithmetic/unary.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"
+#include "switchboard/ops/elementwise/pow.h"
 #include "switchboard/ops/reductions/reduction_plan.h"
+#include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/shape/size_lists.h"
 
 namespace sb {
@@ -121,6 +124,19 @@ void renorm_kernel(const Tensor& self, const Scalar& p, int64_t dim, const Scala
   copy_elements(out, mul(self, cast_copy(norms, to_real(dtype))));
 }
 
+// The sum of |x|^ord, as it is: also for orders that vector norms treat apart.
+Tensor powsum_of(const Tensor& self, const Scalar& ord, const OptionalIntArrayRef& dim,
+                 bool keepdim, std::optional<DType> dtype) {
+  constexpr const char* op = "linalg__powsum";
+  check_defined(op, self);
+  SB_CHECK_NOT_IMPLEMENTED(is_inexact(self.dtype()), op, ": not implemented for ",
+                           to_string(self.dtype()));
+  const Tensor size = abs(self);
+  const Tensor powers =
+      pow_Tensor_Scalar(dtype ? to_dtype(size, to_real(*dtype)) : size, ord.to<double>());
+  return sum_dim(powers, dims_or_all(dim), keepdim);
+}
+
 Tensor dist_of(const Tensor& self, const Tensor& other, const Scalar& p) {
   return norm_Scalar(sub(self, other), p);
 }
@@ -146,6 +162,11 @@ SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, norm_ScalarOpt_dtype, Tag::reduction)
       .composite_explicit(norm_of_all_as)
       .out("ScalarOpt_dtype_out");
+  define(m,
+         "aten::linalg__powsum(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
+         "ScalarType? dtype=None) -> Tensor",
+         TagSet{Tag::reduction, Tag::derived_through})
+      .composite_explicit(powsum_of);
   define(m, dist).composite_explicit(dist_of).out("out");
 }
 

@@ -74,7 +74,8 @@ std::array<BasicTensorMeta<Int>, 2> aminmax_rule(const Tensor& self, std::option
   const IntArrayRef dims = dim ? IntArrayRef(&*dim, 1) : IntArrayRef();
   const BasicTensorMeta<Int> meta =
       ReductionPlan(op, Reduction::Min, self, dims, keepdim).meta_of<Int>(self.dtype());
-  SB_CHECK(!is_complex(self.dtype()), op, ": not implemented for ", to_string(self.dtype()));
+  SB_CHECK_NOT_IMPLEMENTED(!is_complex(self.dtype()), op, ": not implemented for ",
+                           to_string(self.dtype()));
   return {meta, meta};
 }
 void aminmax_kernel(const Tensor& self, std::optional<int64_t> dim, bool keepdim, const Tensor& min,

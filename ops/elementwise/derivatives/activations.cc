@@ -65,6 +65,8 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, glu, SB_GRAD(self, (grad, self, dim), glu_backward(grad, self, dim)));
   derive(m, prelu,
          SB_GRAD((self, weight), (grad, self, weight), prelu_backward(grad, self, weight)));
+  derive(m, _prelu_kernel,
+         SB_GRAD((self, weight), (grad, self, weight), _prelu_kernel_backward(grad, self, weight)));
 }
 
 }  // namespace

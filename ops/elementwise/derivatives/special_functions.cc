@@ -13,6 +13,7 @@
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/arithmetic/unary.h"
+#include "switchboard/ops/elementwise/polynomials.h"
 #include "switchboard/ops/elementwise/pow.h"
 #include "switchboard/ops/elementwise/rounding.h"
 #include "switchboard/ops/elementwise/select.h"
@@ -117,6 +118,22 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   not_differentiable(m, special_modified_bessel_k1);
   not_differentiable(m, special_scaled_modified_bessel_k0);
   not_differentiable(m, special_scaled_modified_bessel_k1);
+  not_differentiable(m, special_airy_ai);
+}
+
+SB_LIBRARY_IMPL(aten, Autograd, m) {
+  not_differentiable(m, special_chebyshev_polynomial_t);
+  not_differentiable(m, special_chebyshev_polynomial_u);
+  not_differentiable(m, special_chebyshev_polynomial_v);
+  not_differentiable(m, special_chebyshev_polynomial_w);
+  not_differentiable(m, special_shifted_chebyshev_polynomial_t);
+  not_differentiable(m, special_shifted_chebyshev_polynomial_u);
+  not_differentiable(m, special_shifted_chebyshev_polynomial_v);
+  not_differentiable(m, special_shifted_chebyshev_polynomial_w);
+  not_differentiable(m, special_hermite_polynomial_h);
+  not_differentiable(m, special_hermite_polynomial_he);
+  not_differentiable(m, special_laguerre_polynomial_l);
+  not_differentiable(m, special_legendre_polynomial_p);
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   derive(m, log10,
          SB_GRAD(self, (grad, self), div(grad, mul_Scalar(conj(self), std::numbers::ln10))));
   derive(m, log1p, SB_GRAD(self, (grad, self), div(grad, conj(add_Scalar(self, 1)))));
+  derive(m, frexp, SB_GRAD(self, (grad, exponent), div(grad, exp2(exponent))));
   derive(m, exp2,
          SB_GRAD(self, (grad, result), mul_Scalar(mul(grad, conj(result)), std::numbers::ln2)));
   derive(m, expm1, SB_GRAD(self, (grad, result), mul(grad, add_Scalar(conj(result), 1))));

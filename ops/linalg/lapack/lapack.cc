@@ -88,6 +88,26 @@ int32_t orgqr(int64_t rows, int64_t cols, int64_t reflections, T* a, const T* ta
 }
 
 template <class T>
+int32_t sytrf(bool hermitian, int64_t n, T* a, int32_t* pivots) {
+  const Int size = as_int(n), lda = leading(n);
+  Int info = 0;
+  const auto factor = hermitian ? routines<T>().hetrf : routines<T>().sytrf;
+  with_work<T>([&](T* work, const Int* lwork) {
+    factor("L", &size, a, &lda, pivots, work, lwork, &info, 1);
+  });
+  return info;
+}
+
+template <class T>
+int32_t sytrs(bool hermitian, int64_t n, int64_t columns, const T* a, const int32_t* pivots, T* x) {
+  const Int size = as_int(n), count = as_int(columns), lda = leading(n);
+  Int info = 0;
+  const auto solve = hermitian ? routines<T>().hetrs : routines<T>().sytrs;
+  solve("L", &size, &count, a, &lda, pivots, x, &lda, &info, 1);
+  return info;
+}
+
+template <class T>
 int32_t gesdd(Vectors vectors, int64_t rows, int64_t cols, T* a, Real<T>* s, T* u, T* vh) {
   const Int m = as_int(rows), n = as_int(cols), lda = leading(rows);
   const int64_t least = std::min(rows, cols), most = std::max(rows, cols);
@@ -187,6 +207,8 @@ template int32_t getrf(int64_t, int64_t, float*, int32_t*);
 template void trsm(bool, bool, bool, int64_t, int64_t, const float*, int64_t, float*, int64_t);
 template int32_t potrf(bool, int64_t, float*);
 template int32_t geqrf(int64_t, int64_t, float*, float*);
+template int32_t sytrf(bool, int64_t, float*, int32_t*);
+template int32_t sytrs(bool, int64_t, int64_t, const float*, const int32_t*, float*);
 template int32_t orgqr(int64_t, int64_t, int64_t, float*, const float*);
 template int32_t gesdd(Vectors, int64_t, int64_t, float*, float*, float*, float*);
 template int32_t heevd(bool, bool, int64_t, float*, float*);
@@ -195,6 +217,8 @@ template int32_t getrf(int64_t, int64_t, double*, int32_t*);
 template void trsm(bool, bool, bool, int64_t, int64_t, const double*, int64_t, double*, int64_t);
 template int32_t potrf(bool, int64_t, double*);
 template int32_t geqrf(int64_t, int64_t, double*, double*);
+template int32_t sytrf(bool, int64_t, double*, int32_t*);
+template int32_t sytrs(bool, int64_t, int64_t, const double*, const int32_t*, double*);
 template int32_t orgqr(int64_t, int64_t, int64_t, double*, const double*);
 template int32_t gesdd(Vectors, int64_t, int64_t, double*, double*, double*, double*);
 template int32_t heevd(bool, bool, int64_t, double*, double*);
@@ -204,6 +228,9 @@ template void trsm(bool, bool, bool, int64_t, int64_t, const std::complex<float>
                    std::complex<float>*, int64_t);
 template int32_t potrf(bool, int64_t, std::complex<float>*);
 template int32_t geqrf(int64_t, int64_t, std::complex<float>*, std::complex<float>*);
+template int32_t sytrf(bool, int64_t, std::complex<float>*, int32_t*);
+template int32_t sytrs(bool, int64_t, int64_t, const std::complex<float>*, const int32_t*,
+                       std::complex<float>*);
 template int32_t orgqr(int64_t, int64_t, int64_t, std::complex<float>*, const std::complex<float>*);
 template int32_t gesdd(Vectors, int64_t, int64_t, std::complex<float>*, float*,
                        std::complex<float>*, std::complex<float>*);
@@ -214,6 +241,9 @@ template void trsm(bool, bool, bool, int64_t, int64_t, const std::complex<double
                    std::complex<double>*, int64_t);
 template int32_t potrf(bool, int64_t, std::complex<double>*);
 template int32_t geqrf(int64_t, int64_t, std::complex<double>*, std::complex<double>*);
+template int32_t sytrf(bool, int64_t, std::complex<double>*, int32_t*);
+template int32_t sytrs(bool, int64_t, int64_t, const std::complex<double>*, const int32_t*,
+                       std::complex<double>*);
 template int32_t orgqr(int64_t, int64_t, int64_t, std::complex<double>*,
                        const std::complex<double>*);
 template int32_t gesdd(Vectors, int64_t, int64_t, std::complex<double>*, double*,

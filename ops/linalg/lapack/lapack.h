@@ -53,6 +53,13 @@ int32_t geqrf(int64_t rows, int64_t cols, T* a, T* tau);
 // The first cols columns of Q, of `reflections` reflections in a. LAPACK's orgqr and ungqr.
 template <class T>
 int32_t orgqr(int64_t rows, int64_t cols, int64_t reflections, T* a, const T* tau);
+// The factors of a symmetric matrix, A = L D L^T, or of a Hermitian one, from the lower triangle;
+// and the solution of A X = X by them, of `columns` columns. LAPACK's sytrf and hetrf, sytrs and
+// hetrs.
+template <class T>
+int32_t sytrf(bool hermitian, int64_t n, T* a, int32_t* pivots);
+template <class T>
+int32_t sytrs(bool hermitian, int64_t n, int64_t columns, const T* a, const int32_t* pivots, T* x);
 // A = U diag(s) Vh, s in descending order. Of U and Vh: none, as many columns and rows as there are
 // singular values, or all.
 enum class Vectors { None, Thin, Full };

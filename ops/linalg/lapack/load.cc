@@ -85,6 +85,10 @@ void find_all(const Library& library, std::string_view letter, Routines<T>* rout
   library.find(letter, "potrf", routines->potrf);
   library.find(letter, "geqrf", routines->geqrf);
   library.find(letter, is_complex ? "ungqr" : "orgqr", routines->orgqr);
+  library.find(letter, "sytrf", routines->sytrf);
+  library.find(letter, is_complex ? "hetrf" : "sytrf", routines->hetrf);
+  library.find(letter, "sytrs", routines->sytrs);
+  library.find(letter, is_complex ? "hetrs" : "sytrs", routines->hetrs);
   library.find(letter, "gesdd", routines->gesdd);
   library.find(letter, is_complex ? "heevd" : "syevd", routines->heevd);
   library.find(letter, "geev", routines->geev);

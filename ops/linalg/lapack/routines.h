@@ -53,6 +53,13 @@ struct Routines : DecompositionRoutines<T> {
                 const Int* lwork, Int* info);
   void (*orgqr)(const Int* rows, const Int* cols, const Int* reflections, T* a, const Int* lda,
                 const T* tau, T* work, const Int* lwork, Int* info);
+  using Factor = void (*)(const char* triangle, const Int* n, T* a, const Int* lda, Int* pivots,
+                          T* work, const Int* lwork, Int* info, Length);
+  using Solve = void (*)(const char* triangle, const Int* n, const Int* columns, const T* a,
+                         const Int* lda, const Int* pivots, T* x, const Int* ldx, Int* info,
+                         Length);
+  Factor sytrf, hetrf;  // of real numbers, both are the same
+  Solve sytrs, hetrs;
 };
 
 // A LAPACK that is loaded, or none.
