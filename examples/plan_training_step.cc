@@ -154,7 +154,7 @@ int main() {
   std::cout << commas(parameters) << " parameters on each of " << commas(world.size())
             << " ranks, data=" << kData << ",tensor=" << kTensor << "\n\n";
   print_ranks(recorder, mesh, peak);
-  print_times(recorder, plan.total().flops);
+  print_times(recorder, plan.total().flops.number());
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   std::printf("\nplanned in %.2f s\n", time.count());
 }

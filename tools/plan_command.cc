@@ -16,50 +16,15 @@
 #include "switchboard/tools/exit_status.h"
 #include "switchboard/tools/loaded_model.h"
 #include "switchboard/tools/plan/plan_report.h"
-#include "switchboard/tools/plan/planner.h"
+#include "switchboard/tools/plan_dynamic.h"
 #include "switchboard/tools/plan_ranks.h"
-#include "switchboard/tools/progress.h"
+#include "switchboard/tools/plan_run.h"
 
 namespace sb::tools {
 namespace {
 
 // How far the CPU's count may be from the plan's.
 constexpr double kCheckTolerance = 0.01;
-
-// Tells the planner which node runs, and shows how far the plan is.
-class Labeller : public io::RunObserver {
- public:
-  Labeller(plan::Planner& planner, const io::Graph& graph)
-      : planner_(planner), graph_(graph), progress_("nodes planned", graph.nodes.size()) {}
-  void on_node(const io::Graph& graph, size_t node) override {
-    if (&graph == &graph_) progress_.set(node);
-    planner_.set_label(label_of(graph.nodes[node]));
-  }
-
- private:
-  plan::Planner& planner_;
-  const io::Graph& graph_;
-  Progress progress_;
-};
-
-// The name that a user knows the input by: a weight's is dotted.
-const std::string& name_of(const io::InputSpec& input) {
-  return input.target.empty() ? input.name : input.target;
-}
-
-// The modes of others come below the planner's.
-plan::Plan plan_on(const RunPlace& place, const RunPlan& run, const io::SymbolNumbers& sizes) {
-  Mover mover(place);
-  const std::vector<IValue> inputs = move_inputs(run, mover, io::as_values(sizes));
-  const io::Program& program = run.archive.program;
-  plan::Planner planner;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].is_Tensor()) planner.add_input(inputs[i].to_tensor(), name_of(program.inputs[i]));
-  Labeller labeller(planner, program.graph);
-  const ModeGuard guard(&planner);
-  const std::vector<IValue> outputs = run.runner.run(inputs, place.device, &labeller);
-  return planner.finish();
-}
 
 void write_json(const std::string& path, const std::string& json) {
   std::ofstream file(path);
@@ -83,6 +48,36 @@ bool check_on_cpu(const RunPlan& run, int64_t planned, std::ostream& out) {
   return holds;
 }
 
+std::string heading(const LoadedModel& model, const RunPlace& place) {
+  const io::Program& program = model.plan().archive.program;
+  return str_cat(model.name(), " (", to_string(program.dialect), ", ",
+                 with_separators(std::ssize(program.graph.nodes)), " nodes) planned on ",
+                 place.name);
+}
+
+int plan_dynamic(const CommandLine& line, const RunPlace& place, const LoadedModel& model,
+                 const io::SymbolNumbers& sizes, std::ostream& out) {
+  for (const char* flag : {"check", "ranks", "mesh", "link", "latency", "flops"})
+    SB_CHECK_VALUE(!line.has(flag), "--", flag,
+                   ": not with --dynamic, which plans for no one size");
+  SB_CHECK_VALUE(place.fake, "--dynamic: expected a fake device: ", place.name, " has real sizes");
+  SB_CHECK_VALUE(!line.has("memory") || !line.has("device-memory"),
+                 "--memory: expected it or --device-memory");
+  std::optional<double> memory;
+  for (const char* flag : {"memory", "device-memory"})
+    if (const auto text = line.find(flag)) memory = parse_quantity(flag, *text, byte_units());
+  const DynamicPlan dynamic(place, model.plan(), model.rules(),
+                            DynamicSize::parse_list(line.get("dynamic", "")), sizes);
+  if (const auto path = line.find("json")) write_json(*path, dynamic.to_json(memory));
+  const plan::FormulaReport& report = dynamic.report();
+  out << heading(model, place) << " with symbols for sizes\n\n"
+      << (line.has("summary") ? report.totals_text()
+                              : report.calls_text() + "\n" + report.storages_text())
+      << "\n"
+      << dynamic.summary_text(memory);
+  return kHolds;
+}
+
 }  // namespace
 
 const CommandSpec& plan_spec() {
@@ -94,12 +89,19 @@ const CommandSpec& plan_spec() {
       "Plans a program for a device that need not be here: FLOPs, bytes moved, live memory call "
       "by\n"
       "call, the peak of each device, and an arena in which every temporary tensor has its place.\n"
+      "With --dynamic, as expressions of sizes, with the sizes for which they hold.\n"
       "MODEL is what 'sb run' takes; weights and inputs need no data. Exit status: 0, 1 if "
       "--check\n"
       "finds another peak, 2 for bad input, such as an operator that must look at data.",
       {{"device", "D", "fake:cuda:0 (default), fake, fake:DEVICE, or a device to run on"},
        {"form", "F", "of a folder, another form of the model: see sb run --help"},
        {"training", "", "the same as --form training"},
+       {"dynamic", "NAME=LO..HI",
+        "plan for all sizes in a range, which is a symbol then: of a symbol, a dimension such as "
+        "x.0, batch, seq or length; an end may be left out",
+        true},
+       {"memory", "BYTES", "with --dynamic, the same as --device-memory: the largest that fits"},
+       {"dim", "NAME=N", "plan for this size of a fake run; names are those of sb run", true},
        {"summary", "", "print sums by operator instead of every call and storage"},
        {"json", "F", "write the plan as JSON too"},
        {"check", "", "run on this machine's CPU too, and compare the peak within 1 %"},
@@ -120,25 +122,29 @@ int plan_command(const CommandLine& line, std::ostream& out) {
   const LoadedModel model(line, !needs_data);
   const RunPlan& run = model.plan();
 
+  SB_CHECK_VALUE(!line.has("dim") || !needs_data, "--dim: expected a fake device, and no --check");
+  const io::SymbolNumbers sizes =
+      line.has("dim") ? model.rules().with(line.get_sizes("dim")) : run.sizes;
+  if (line.has("dynamic")) return plan_dynamic(line, place, model, sizes, out);
+  SB_CHECK_VALUE(!line.has("memory"), "--memory: expected --dynamic with it");
+
   const std::optional<RanksOptions> ranks = RanksOptions::parse(line);
   SB_CHECK_VALUE(!ranks || !needs_data,
                  "--ranks: expected a fake device, and no --check: the ranks are not here");
   std::string ranks_text;
   const auto planned = [&] {
-    if (!ranks) return plan_on(place, run, run.sizes);
-    const PlanAt plan_at = [&](const io::SymbolNumbers& sizes, DispatchMode& mode) {
+    if (!ranks) return plan_on(place, run, {io::as_values(sizes)});
+    const PlanAt plan_at = [&](const io::SymbolNumbers& at, DispatchMode& mode) {
       const ModeGuard guard(&mode);
-      return plan_on(place, run, sizes);
+      return plan_on(place, run, {io::as_values(at)});
     };
-    RanksPlan result = plan_ranks(*ranks, plan_at, place.device, model.rules(), run.sizes);
+    RanksPlan result = plan_ranks(*ranks, plan_at, place.device, model.rules(), sizes);
     ranks_text = std::move(result.text);
     return std::move(result.plan);
   };
   const plan::PlanReport report(planned());
   if (const auto path = line.find("json")) write_json(*path, report.to_json());
-  out << model.name() << " (" << to_string(run.archive.program.dialect) << ", "
-      << with_separators(std::ssize(run.archive.program.graph.nodes)) << " nodes) planned on "
-      << place.name << "\n\n";
+  out << heading(model, place) << "\n\n";
   if (line.has("summary")) {
     out << report.totals_text();
   } else {

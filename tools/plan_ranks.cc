@@ -109,7 +109,8 @@ std::string times_text(absl::Span<const PlannedCall> calls, const RanksOptions& 
               absl::StrFormat(" at %.4g GB/s and %.4g us a step\n",
                               options.link->bytes_per_second / 1e9, options.link->latency * 1e6));
   if (!options.flops_per_second) return text;
-  const double computing = static_cast<double>(plan.total().flops) / *options.flops_per_second;
+  const double computing =
+      static_cast<double>(plan.total().flops.number()) / *options.flops_per_second;
   text += str_cat("time in computing: ", milliseconds(computing),
                   "; together, one after the other: ", milliseconds(computing + total), "\n");
   return text;
@@ -173,6 +174,8 @@ std::string batch_text(const PlanAt& plan_at, double memory, Device device, Disp
 }
 
 }  // namespace
+
+absl::Span<const Unit> byte_units() { return kByteUnits; }
 
 double parse_quantity(std::string_view flag, std::string_view text, absl::Span<const Unit> units) {
   double number = 0;

@@ -58,6 +58,7 @@ struct Unit {
   std::string_view name;
   double factor;
 };
+absl::Span<const Unit> byte_units();  // B, kB, ..., GiB
 double parse_quantity(std::string_view flag, std::string_view text, absl::Span<const Unit> units);
 
 }  // namespace sb::tools

@@ -155,23 +155,26 @@ SymbolNumbers SymbolRules::numbers_of(absl::Span<const IValue> inputs) const {
 
 std::vector<std::string> SymbolRules::symbols_named(const std::string& name) const {
   for (const std::string& symbol : symbols())
-    if (symbol == name) return {symbol};
+    if (symbol == name) {
+      const std::set<std::string> equal = equal_to(symbol);
+      return {equal.begin(), equal.end()};
+    }
+  const bool is_second = name == "seq" || name == "length";
   std::set<std::string> found;
   for (const Place& place : places_) {
     const std::string& input = program_.inputs[place.input].name;
     const bool is_named =
         place.name == name || (place.dim && str_cat(input, ".", *place.dim) == name);
-    const bool is_kind = (name == "batch" && place.dim == 0u) || (name == "seq" && place.dim == 1u);
+    const bool is_kind = (name == "batch" && place.dim == 0u) || (is_second && place.dim == 1u);
     if (!is_named && !is_kind) continue;
-    const auto symbol = place.size.symbol();
-    if (symbol) found.insert(std::string(*symbol));
+    if (const auto symbol = place.size.symbol()) found.merge(equal_to(std::string(*symbol)));
   }
   SB_CHECK_VALUE(!found.empty(), "--dim: ", quote(name), " is no dynamic size of this program; ",
                  symbols().empty() ? "it has none" : "these are:\n" + describe());
   return {found.begin(), found.end()};
 }
 
-void SymbolRules::follow_equalities(SymbolNumbers* numbers, const std::string& leader) const {
+std::set<std::string> SymbolRules::equal_to(const std::string& leader) const {
   std::vector<std::string> open{leader};
   std::set<std::string> seen{leader};
   while (!open.empty()) {
@@ -180,11 +183,10 @@ void SymbolRules::follow_equalities(SymbolNumbers* numbers, const std::string& l
     for (const auto& [a, b] : equal_) {
       if (a != one && b != one) continue;
       const std::string& other = a == one ? b : a;
-      if (!seen.insert(other).second) continue;
-      (*numbers)[other] = (*numbers)[one];
-      open.push_back(other);
+      if (seen.insert(other).second) open.push_back(other);
     }
   }
+  return seen;
 }
 
 SymbolNumbers SymbolRules::with(absl::Span<const std::pair<std::string, int64_t>> sizes) const {
@@ -193,10 +195,7 @@ SymbolNumbers SymbolRules::with(absl::Span<const std::pair<std::string, int64_t>
     if (const auto hint = program_.hints.find(symbol); hint != program_.hints.end())
       numbers[symbol] = hint->second.as_int();
   for (const auto& [name, size] : sizes)
-    for (const std::string& symbol : symbols_named(name)) {
-      numbers[symbol] = size;
-      follow_equalities(&numbers, symbol);
-    }
+    for (const std::string& symbol : symbols_named(name)) numbers[symbol] = size;
   for (const auto& [name, size] : sizes)
     for (const std::string& symbol : symbols_named(name))
       SB_CHECK_VALUE(numbers[symbol] == size, "--dim: ", name, "=", size, " contradicts ", symbol,
@@ -267,7 +266,8 @@ std::vector<SymbolNumbers> SymbolRules::samples(const SymbolNumbers& first, size
                                                       : random.between(low, high);
     }
     for (const auto& [a, b] : equal_)
-      if (numbers.contains(a)) follow_equalities(&numbers, a);
+      if (const auto leader = numbers.find(a); leader != numbers.end())
+        for (const std::string& other : equal_to(a)) numbers[other] = leader->second;
     if (admits(numbers) && std::ranges::find(found, numbers) == found.end())
       found.push_back(std::move(numbers));
   }

@@ -49,12 +49,13 @@ class SymbolRules {
   SymbolNumbers numbers_of(absl::Span<const IValue> inputs) const;
   // The hints with these sizes in their place. A name is a symbol ("s77"), a dimension
   // ("x.size(0)", "x.0"), an input that is a number, "batch" (the first
-  // dimension of every input) or "seq" (the second). Symbols that must be equal follow. Throws
-  // ValueError that lists the names for one that is none, for sizes that contradict one another,
-  // and what check() throws.
+  // dimension of every input), "seq" or "length" (the second). Symbols that must be equal follow.
+  // Throws ValueError that lists the names for one that is none, for sizes that contradict one
+  // another, and what check() throws.
   SymbolNumbers with(absl::Span<const std::pair<std::string, int64_t>> sizes) const;
 
-  // The symbols that a name stands for, as with() takes it. Throws as with().
+  // The symbols that a name stands for, as with() takes it, and those that must be equal to them,
+  // sorted. Throws as with().
   std::vector<std::string> symbols_named(const std::string& name) const;
 
   // Throws ValueError, naming the constraint and the sizes, where the program does not take them.
@@ -75,7 +76,7 @@ class SymbolRules {
 
   std::string broken(const SymbolNumbers& numbers) const;  // empty if nothing is
   std::string range_text(const std::string& symbol) const;
-  void follow_equalities(SymbolNumbers* numbers, const std::string& leader) const;
+  std::set<std::string> equal_to(const std::string& leader) const;  // it among them
 
   const Program& program_;
   std::vector<Place> places_;

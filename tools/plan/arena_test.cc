@@ -1,10 +1,12 @@
 #include "switchboard/tools/plan/arena.h"
 
 #include <random>
+#include <string>
+#include <utility>
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
-#include "switchboard/tools/plan/saturating.h"
+#include "switchboard/fake/symbolic/shape_env.h"
 
 namespace sb::plan {
 namespace {
@@ -52,7 +54,7 @@ TEST_CASE("blocks that are needed at one time never overlap", "[plan]") {
     }
     CHECK(arena.lower_bound == most);
     CHECK(arena.bytes >= most);
-    CHECK(static_cast<uint64_t>(arena.bytes) <= arena.without_reuse);
+    CHECK(static_cast<uint64_t>(arena.bytes) <= arena.without_reuse.number());
   }
 }
 
@@ -74,6 +76,38 @@ TEST_CASE("an arena that int64 cannot address is refused, and a sum of sizes sat
       plan_arena(std::vector<ArenaBlock>{huge, {huge.bytes, 1, 2}, {huge.bytes, 2, 3}});
   CHECK(arena.without_reuse == kSaturated);
   CHECK(arena.bytes == arena.lower_bound);
+}
+
+TEST_CASE("one layout in expressions is right for all values of the symbols", "[plan]") {
+  const auto env = ShapeEnv::create({.specialize_zero_one = false, .duck_shape = false});
+  const SymInt a = env->create_symint(8, "a", DimDynamic::Dynamic, 1, 300);
+  const SymInt b = env->create_symint(40, "b", DimDynamic::Dynamic, 1, 300);
+  std::mt19937 random(7);
+  const auto below = [&](size_t n) { return static_cast<int64_t>(random() % n); };
+  for (int round = 0; round < 20; ++round) {
+    std::vector<SymArenaBlock> blocks(1 + static_cast<size_t>(below(30)));
+    for (SymArenaBlock& block : blocks) {
+      block.begin = static_cast<size_t>(below(15));
+      block.end = block.begin + 1 + static_cast<size_t>(below(5));
+      block.bytes = a * below(9) + b * below(9) + a * b * below(3) + 1;
+    }
+    const SymArena arena = plan_symbolic_arena(blocks);
+    for (int i = 0; i < 20; ++i) {
+      const std::vector<std::pair<std::string, int64_t>> sizes = {{"a", 1 + below(300)},
+                                                                  {"b", 1 + below(300)}};
+      const auto at = [&](const SymInt& number) { return *env->evaluate(number, sizes); };
+      std::vector<ArenaBlock> numbers;
+      Arena there;
+      for (size_t k = 0; k < blocks.size(); ++k) {
+        numbers.push_back({at(blocks[k].bytes), blocks[k].begin, blocks[k].end});
+        there.offsets.push_back(at(arena.offsets[k]));
+      }
+      there.bytes = at(arena.bytes);
+      check_placement(numbers, there, 64);
+      CHECK(at(arena.lower_bound) == plan_arena(numbers).lower_bound);
+    }
+  }
+  CHECK(env->guards().empty());
 }
 
 TEST_CASE("what is no alignment or no block is refused", "[plan]") {

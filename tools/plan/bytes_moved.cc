@@ -1,45 +1,48 @@
 #include "switchboard/tools/plan/bytes_moved.h"
 
 #include <algorithm>
-#include <tuple>
+#include <optional>
 #include <vector>
-
-#include "switchboard/tools/plan/saturating.h"
 
 namespace sb::plan {
 namespace {
 
 // Elements that lie at places of their own, as far as zero strides tell.
-uint64_t distinct_elements(const Tensor& tensor) {
-  uint64_t count = 1;
-  for (int64_t i = 0; i < tensor.dim(); ++i)
-    if (tensor.stride(i) != 0 || tensor.size(i) == 0) count = saturating_mul(count, tensor.size(i));
+Count distinct_elements(const Tensor& tensor) {
+  Count count = 1;
+  for (int64_t i = 0; i < tensor.dim(); ++i) {
+    const bool expanded = tensor.sym_stride(i).maybe_int() == 0;
+    count *= expanded ? min(tensor.sym_size(i), 1) : Count(tensor.sym_size(i));
+  }
   return count;
 }
 
-uint64_t distinct_bytes(const Tensor& tensor) {
-  return saturating_mul(distinct_elements(tensor), tensor.itemsize());
-}
+Count distinct_bytes(const Tensor& tensor) { return distinct_elements(tensor) * tensor.itemsize(); }
 
 // Adds up tensors, each view of a storage once.
 class Sum {
  public:
-  void add(const Tensor& tensor) { add(tensor, UINT64_MAX); }
-  // The same for a tensor of which no more than `limit` bytes are moved.
-  void add(const Tensor& tensor, uint64_t limit) {
+  // Of one with a limit no more bytes than that are moved.
+  void add(const Tensor& tensor, const std::optional<Count>& limit = std::nullopt) {
     if (!tensor.defined()) return;
-    const View view(tensor.storage().get(), tensor.storage_offset(), distinct_bytes(tensor));
-    if (tensor.storage() && std::find(seen_.begin(), seen_.end(), view) != seen_.end()) return;
+    const View view{tensor.storage().get(), tensor.sym_storage_offset(), distinct_bytes(tensor)};
+    if (view.storage && std::find(seen_.begin(), seen_.end(), view) != seen_.end()) return;
     seen_.push_back(view);
-    bytes_ = saturating_add(bytes_, std::min(std::get<2>(view), limit));
+    bytes_ += limit ? min(view.bytes, *limit) : view.bytes;
   }
-  uint64_t bytes() const { return bytes_; }
+  const Count& bytes() const { return bytes_; }
 
  private:
-  using View = std::tuple<const StorageImpl*, int64_t, uint64_t>;
+  // Of views whose places are expressions, two are one where that holds for all sizes.
+  struct View {
+    const StorageImpl* storage;
+    Count offset;
+    Count bytes;
+    bool operator==(const View&) const = default;
+  };
 
   std::vector<View> seen_;
-  uint64_t bytes_ = 0;
+  Count bytes_;
 };
 
 bool shares_with_argument(const OpCall& call, const Tensor& result) {
@@ -50,18 +53,17 @@ bool shares_with_argument(const OpCall& call, const Tensor& result) {
 }
 
 // Elements of the largest tensor argument that is not the first.
-uint64_t elements_of_others(const OpCall& call) {
-  uint64_t most = 0;
+Count elements_of_others(const OpCall& call) {
+  Count most;
   for (const IValue& argument : call.arguments.subspan(1))
-    argument.for_each_tensor(
-        [&](const Tensor& t) { most = std::max(most, static_cast<uint64_t>(t.numel())); });
+    argument.for_each_tensor([&](const Tensor& t) { most = max(most, t.sym_numel()); });
   return most;
 }
 
-uint64_t result_bytes(const OpCall& call) {
-  uint64_t bytes = 0;
+Count result_bytes(const OpCall& call) {
+  Count bytes;
   for (const IValue& result : call.results)
-    result.for_each_tensor([&](const Tensor& t) { bytes = saturating_add(bytes, t.nbytes()); });
+    result.for_each_tensor([&](const Tensor& t) { bytes += Count(t.sym_numel()) * t.itemsize(); });
   return bytes;
 }
 
@@ -86,9 +88,9 @@ BytesMoved bytes_moved(const OpCall& call, Traffic traffic) {
     const Argument& argument = call.schema.arguments[i];
     const bool in_place = argument.is_write() && !argument.is_out();
     call.arguments[i].for_each_tensor([&](const Tensor& t) {
-      uint64_t limit = UINT64_MAX;
+      std::optional<Count> limit;
       if (i == 0 && in_place && traffic == Traffic::Scatters)
-        limit = saturating_mul(elements_of_others(call), t.itemsize());
+        limit = elements_of_others(call) * t.itemsize();
       if (argument.is_write()) written.add(t, limit);
       if (i == 0 && traffic == Traffic::Gathers) limit = result_bytes(call);
       const bool overwritten = i == 0 && in_place && traffic == Traffic::Overwrites;

@@ -3,15 +3,13 @@
 #ifndef SWITCHBOARD_TOOLS_PLAN_BYTES_MOVED_H_
 #define SWITCHBOARD_TOOLS_PLAN_BYTES_MOVED_H_
 
-#include <cstdint>
-
 #include "switchboard/tools/plan/op_cost.h"
 
 namespace sb::plan {
 
 struct BytesMoved {
-  uint64_t read = 0;
-  uint64_t written = 0;
+  Count read;
+  Count written;
 };
 
 // A tensor that is given twice is read once, and of an expanded dimension (stride 0) one element.

@@ -4,86 +4,83 @@
 
 #include "absl/strings/str_split.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/tools/plan/saturating.h"
 
 namespace sb::plan::internal {
 namespace {
 
-uint64_t elements(const IValue& value) {
-  uint64_t count = 0;
-  value.for_each_tensor([&](const Tensor& t) { count = saturating_add(count, t.numel()); });
+Count elements(const IValue& value) {
+  Count count;
+  value.for_each_tensor([&](const Tensor& t) { count += t.sym_numel(); });
   return count;
 }
 
-uint64_t nothing(const OpCall&) { return 0; }
+Count nothing(const OpCall&) { return {}; }
 
 // The first result's elements; of an operator without results, those of its first argument.
 template <uint64_t factor>
-uint64_t per_result(const OpCall& call) {
-  return saturating_mul(factor,
-                        elements(call.results.empty() ? call.arguments.at(0) : call.results.at(0)));
+Count per_result(const OpCall& call) {
+  return factor * elements(call.results.empty() ? call.arguments.at(0) : call.results.at(0));
 }
 
 template <uint64_t factor, size_t argument = 0>
-uint64_t per_input(const OpCall& call) {
-  return saturating_mul(factor, elements(call.arguments.at(argument)));
+Count per_input(const OpCall& call) {
+  return factor * elements(call.arguments.at(argument));
 }
 
 // 2mkn for each matrix of a batch, where argument `a` is (m, k) or (b, m, k) and the next one ends
 // in n columns; a vector there is one column.
 template <size_t a>
-uint64_t matmul(const OpCall& call) {
+Count matmul(const OpCall& call) {
   const Tensor& right = call.tensor(a + 1);
-  const int64_t columns = right.dim() < 2 ? 1 : right.size(-1);
-  return saturating_mul(2, call.tensor(a).numel(), columns);
+  const Count columns = right.dim() < 2 ? 1 : right.sym_size(-1);
+  return 2 * (call.tensor(a).sym_numel() * columns);
 }
 
 // Every weight meets every position of the output once, in each sample; if transposed, every
 // position of the input.
-uint64_t convolution_pass(const Tensor& input, const Tensor& output, const Tensor& weight,
-                          bool transposed) {
+Count convolution_pass(const Tensor& input, const Tensor& output, const Tensor& weight,
+                       bool transposed) {
   const Tensor& positions = transposed ? input : output;
-  uint64_t flops = saturating_mul(2, weight.numel());
+  Count flops = 2 * Count(weight.sym_numel());
   // Dimensions are (sample, channel, positions...); an input without samples lacks the first.
   const int64_t channel = positions.dim() - (weight.dim() - 2) - 1;
   for (int64_t i = 0; i < positions.dim(); ++i)
-    if (i != channel) flops = saturating_mul(flops, positions.size(i));
+    if (i != channel) flops *= positions.sym_size(i);
   return flops;
 }
 
-uint64_t convolution(const OpCall& call) {
+Count convolution(const OpCall& call) {
   return convolution_pass(call.tensor(0), call.results.at(0).to_tensor(), call.tensor(1),
                           call.arguments.at(6).to_bool());
 }
 
 // One pass for the gradient of the input and one for that of the weight, where they are asked for.
-uint64_t convolution_backward(const OpCall& call) {
-  const uint64_t pass = convolution_pass(call.tensor(1), call.tensor(0), call.tensor(2),
-                                         call.arguments.at(7).to_bool());
+Count convolution_backward(const OpCall& call) {
+  const Count pass = convolution_pass(call.tensor(1), call.tensor(0), call.tensor(2),
+                                      call.arguments.at(7).to_bool());
   const std::vector<bool>& wanted = call.arguments.at(10).to_bool_list();
-  return saturating_mul(pass, int{wanted.at(0)} + int{wanted.at(1)});
+  return pass * (int{wanted.at(0)} + int{wanted.at(1)});
 }
 
 // 2 * query's rows * keys * (key_passes * e + value_passes * v), for query (*, l, e), key (*, s, e)
 // and value (*, s, v), the first of which is argument `query`. A mask, causal too, spares nothing
 // here, as in PyTorch.
 template <size_t query, uint64_t key_passes, uint64_t value_passes>
-uint64_t attention(const OpCall& call) {
+Count attention(const OpCall& call) {
   const Tensor& q = call.tensor(query);
-  const uint64_t rows = q.size(-1) == 0 ? 0 : q.numel() / q.size(-1);
-  const uint64_t width =
-      saturating_add(saturating_mul(key_passes, q.size(-1)),
-                     saturating_mul(value_passes, call.tensor(query + 2).size(-1)));
-  return saturating_mul(2, rows, call.tensor(query + 1).size(-2), width);
+  Count rows = 1;
+  for (int64_t i = 0; i < q.dim() - 1; ++i) rows *= q.sym_size(i);
+  const Count width = key_passes * Count(q.sym_size(-1)) +
+                      value_passes * Count(call.tensor(query + 2).sym_size(-1));
+  return 2 * (rows * call.tensor(query + 1).sym_size(-2) * width);
 }
 
 // Each element of the result looks at a window of `dims` dimensions; argument 1 is its size.
 template <size_t dims>
-uint64_t pool(const OpCall& call) {
+Count pool(const OpCall& call) {
   const IntArrayRef kernel = call.arguments.at(1).to_int_list();
-  uint64_t flops = elements(call.results.at(0));
-  for (size_t i = 0; i < dims && !kernel.empty(); ++i)
-    flops = saturating_mul(flops, kernel[kernel.size() == 1 ? 0 : i]);
+  Count flops = elements(call.results.at(0));
+  for (size_t i = 0; i < dims && !kernel.empty(); ++i) flops *= kernel[kernel.size() == 1 ? 0 : i];
   return flops;
 }
 
@@ -91,10 +88,10 @@ uint64_t pool(const OpCall& call) {
 // statistics that are given, as in a batch norm that does not train, only these 4.
 constexpr uint64_t kNormalise = 4, kWithStatistics = 8;
 
-uint64_t batch_norm(const OpCall& call) {
+Count batch_norm(const OpCall& call) {
   const std::optional<size_t> training = call.schema.find_argument("training");
   const bool given = training && !call.arguments.at(*training).to_bool();
-  return saturating_mul(given ? kNormalise : kWithStatistics, elements(call.arguments.at(0)));
+  return (given ? kNormalise : kWithStatistics) * elements(call.arguments.at(0));
 }
 
 // The rows of the table: a formula, what is moved, and the operators that have both.

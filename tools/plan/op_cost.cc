@@ -3,7 +3,6 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/tools/plan/bytes_moved.h"
 #include "switchboard/tools/plan/flop_formulas.h"
-#include "switchboard/tools/plan/saturating.h"
 
 namespace sb::plan {
 namespace {
@@ -20,9 +19,8 @@ std::string without_foreach(std::string_view name) {
 }  // namespace
 
 CallCost CallCost::operator+(const CallCost& other) const {
-  return {saturating_add(flops, other.flops), counted && other.counted,
-          saturating_add(bytes_read, other.bytes_read),
-          saturating_add(bytes_written, other.bytes_written)};
+  return {flops + other.flops, counted && other.counted, bytes_read + other.bytes_read,
+          bytes_written + other.bytes_written};
 }
 
 const CostTable& CostTable::standard() {

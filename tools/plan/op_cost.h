@@ -13,10 +13,12 @@
 #include "absl/types/span.h"
 #include "switchboard/dispatch/schema/function_schema.h"
 #include "switchboard/dispatch/schema/ivalue.h"
+#include "switchboard/tools/plan/count.h"
 
 namespace sb::plan {
 
-// A call that is done, as formulas see it. Tensors need no data: only sizes and strides are read.
+// A call that is done, as formulas see it. Tensors need no data: only sizes and strides are read,
+// which may be symbols (sym_size(), sym_numel()).
 struct OpCall {
   const FunctionSchema& schema;
   absl::Span<const IValue> arguments;  // one for each argument of the schema
@@ -26,8 +28,8 @@ struct OpCall {
   const Tensor& tensor(size_t index) const { return arguments.at(index).to_tensor(); }
 };
 
-// The FLOPs of a call. Counts saturate (saturating.h).
-using FlopFormula = uint64_t (*)(const OpCall& call);
+// The FLOPs of a call.
+using FlopFormula = Count (*)(const OpCall& call);
 
 // Which of its tensors' bytes an operator moves.
 enum class Traffic : uint8_t {
@@ -49,10 +51,10 @@ struct OpCost {
 
 // What one call costs. `flops` is 0 where there is no formula, and `counted` then says so.
 struct CallCost {
-  uint64_t flops = 0;
+  Count flops;
   bool counted = false;
-  uint64_t bytes_read = 0;
-  uint64_t bytes_written = 0;
+  Count bytes_read;
+  Count bytes_written;
 
   // Sums saturate, and are counted if both are.
   CallCost operator+(const CallCost& other) const;
@@ -61,7 +63,7 @@ struct CallCost {
 // The cost of operators by name. A copy of standard() may be changed for operators of one's own.
 //
 //   CostTable costs = CostTable::standard();
-//   costs.set("demo::attention", {[](const OpCall& call) -> uint64_t { ... }});
+//   costs.set("demo::attention", {[](const OpCall& call) -> Count { ... }});
 class CostTable {
  public:
   // The base operators of aten. Formulas are those of `torch.utils.flop_counter` where it has one:

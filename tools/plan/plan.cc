@@ -3,30 +3,22 @@
 #include <algorithm>
 #include <tuple>
 
-#include "switchboard/core/checked_math.h"
-#include "switchboard/tools/plan/saturating.h"
-
 namespace sb::plan {
-namespace {
 
-// Bytes of some storages during each step.
-template <class Selected>
-std::vector<int64_t> live_bytes(const Plan& plan, Selected&& selected) {
-  std::vector<int64_t> bytes(plan.ops.size() + 1, 0), leaving(plan.ops.size() + 2, 0);
+std::vector<SymInt> live_bytes_on(const Plan& plan, Device device) {
+  std::vector<SymInt> bytes(plan.ops.size() + 1, 0), leaving(plan.ops.size() + 2, 0);
   for (const PlannedStorage& storage : plan.storages) {
-    if (!selected(storage)) continue;
-    bytes[storage.born] = checked_add(bytes[storage.born], storage.bytes);
-    leaving[storage.dies] = checked_add(leaving[storage.dies], storage.bytes);
+    if (storage.device != device) continue;
+    bytes[storage.born] += storage.bytes;
+    leaving[storage.dies] += storage.bytes;
   }
-  for (size_t i = 1; i < bytes.size(); ++i)
-    bytes[i] = checked_add(bytes[i], bytes[i - 1] - leaving[i]);
+  for (size_t i = 1; i < bytes.size(); ++i) bytes[i] += bytes[i - 1] - leaving[i];
   return bytes;
 }
 
-}  // namespace
-
 CallCost Plan::total() const {
-  CallCost sum{.counted = true};
+  CallCost sum;
+  sum.counted = true;
   for (const PlannedOp& op : ops) sum = sum + op.cost;
   return sum;
 }
@@ -41,7 +33,8 @@ std::map<std::string, size_t> Plan::not_counted() const {
 std::vector<Device> Plan::devices() const {
   std::vector<Device> devices;
   for (const PlannedStorage& storage : storages)
-    if (storage.bytes != 0 && std::ranges::find(devices, storage.device) == devices.end())
+    if (storage.bytes.maybe_int() != 0 &&
+        std::ranges::find(devices, storage.device) == devices.end())
       devices.push_back(storage.device);
   return devices;
 }
@@ -56,8 +49,8 @@ std::vector<OpTotal> totals_by_op(const Plan& plan) {
   std::vector<OpTotal> totals;
   for (auto& [name, total] : by_name) totals.push_back(std::move(total));
   std::ranges::stable_sort(totals, std::greater<>(), [](const OpTotal& total) {
-    return std::pair(total.cost.flops,
-                     saturating_add(total.cost.bytes_read, total.cost.bytes_written));
+    return std::pair(total.cost.flops.at_hand(),
+                     (total.cost.bytes_read + total.cost.bytes_written).at_hand());
   });
   return totals;
 }
@@ -65,8 +58,8 @@ std::vector<OpTotal> totals_by_op(const Plan& plan) {
 DeviceMemory memory_on(const Plan& plan, Device device) {
   DeviceMemory memory;
   memory.device = device;
-  memory.live_bytes =
-      live_bytes(plan, [&](const PlannedStorage& storage) { return storage.device == device; });
+  for (const SymInt& bytes : live_bytes_on(plan, device))
+    memory.live_bytes.push_back(bytes.expect_int());
   const auto peak = std::ranges::max_element(memory.live_bytes);
   memory.peak_bytes = *peak;
   memory.peak_op = static_cast<size_t>(peak - memory.live_bytes.begin());
@@ -74,12 +67,13 @@ DeviceMemory memory_on(const Plan& plan, Device device) {
   std::vector<ArenaBlock> blocks;
   for (size_t i = 0; i < plan.storages.size(); ++i) {
     const PlannedStorage& storage = plan.storages[i];
-    if (storage.device != device || storage.bytes == 0) continue;
+    const int64_t bytes = storage.device == device ? storage.bytes.expect_int() : 0;
+    if (bytes == 0) continue;
     if (!storage.is_input) {
       memory.arena_storages.push_back(i);
-      blocks.push_back({storage.bytes, storage.born, storage.dies});
+      blocks.push_back({bytes, storage.born, storage.dies});
     } else if (storage.born <= memory.peak_op && memory.peak_op < storage.dies) {
-      memory.inputs_at_peak += storage.bytes;
+      memory.inputs_at_peak += bytes;
     }
   }
   memory.arena = plan_arena(blocks);

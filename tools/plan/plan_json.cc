@@ -10,22 +10,26 @@ Json op_json(const PlannedOp& op) {
   return {{"name", op.name},
           {"label", op.label},
           {"results", op.results},
-          {"flops", op.cost.counted ? Json(op.cost.flops) : Json()},
-          {"bytes_read", op.cost.bytes_read},
-          {"bytes_written", op.cost.bytes_written}};
+          {"flops", op.cost.counted ? Json(op.cost.flops.number()) : Json()},
+          {"bytes_read", op.cost.bytes_read.number()},
+          {"bytes_written", op.cost.bytes_written.number()}};
 }
 
 Json storage_json(const PlannedStorage& storage) {
-  return {{"name", storage.name},         {"device", to_string(storage.device)},
-          {"bytes", storage.bytes},       {"is_input", storage.is_input},
-          {"born", storage.born},         {"dies", storage.dies},
-          {"outlives", storage.outlives}, {"arena_offset", nullptr}};
+  return {{"name", storage.name},
+          {"device", to_string(storage.device)},
+          {"bytes", storage.bytes.expect_int()},
+          {"is_input", storage.is_input},
+          {"born", storage.born},
+          {"dies", storage.dies},
+          {"outlives", storage.outlives},
+          {"arena_offset", nullptr}};
 }
 
 }  // namespace
 
 std::string PlanReport::to_json() const {
-  Json json = {{"flops", plan_.total().flops}, {"not_counted", plan_.not_counted()}};
+  Json json = {{"flops", plan_.total().flops.number()}, {"not_counted", plan_.not_counted()}};
   json["ops"] = Json::array();
   for (const PlannedOp& op : plan_.ops) json["ops"].push_back(op_json(op));
   json["storages"] = Json::array();
@@ -42,7 +46,7 @@ std::string PlanReport::to_json() const {
                                {"live_bytes", memory.live_bytes},
                                {"arena_bytes", memory.arena.bytes},
                                {"arena_lower_bound", memory.arena.lower_bound},
-                               {"arena_without_reuse", memory.arena.without_reuse}});
+                               {"arena_without_reuse", memory.arena.without_reuse.number()}});
   }
   return tools::to_text(json);  // a label may be any bytes
 }

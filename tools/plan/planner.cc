@@ -6,6 +6,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/inspect/call_text.h"
 #include "switchboard/dispatch/objects/op_overload.h"
+#include "switchboard/fake/sym_nbytes.h"
 
 namespace sb::plan {
 namespace {
@@ -19,7 +20,7 @@ std::string results_text(absl::Span<const IValue> results) {
     result.for_each_tensor([&](const Tensor& t) {
       if (!t.defined() || count++ >= kShown) return;
       // Devices are told with the memory: the CPU's is left out of the text.
-      text += (text.empty() ? "" : ", ") + type_text(t.dtype(), t.sizes(), DeviceType::CPU);
+      text += (text.empty() ? "" : ", ") + type_text(t.dtype(), t.sym_sizes(), DeviceType::CPU);
     });
   }
   return count > kShown ? str_cat(text, ", and ", count - kShown, " more") : text;
@@ -49,18 +50,18 @@ void Planner::bury() {
 
 std::optional<size_t> Planner::find(const Tensor& tensor) const {
   const auto found = index_.find(tensor.storage().get());
-  return found == index_.end() ? std::nullopt : std::optional(found->second);
+  return found == index_.end() ? std::nullopt : std::optional(found->second.index);
 }
 
 size_t Planner::add(const Tensor& tensor, bool is_input, size_t born) {
   const size_t index = plan_.storages.size();
   PlannedStorage& storage = plan_.storages.emplace_back();
   storage.device = tensor.device();
-  storage.bytes = static_cast<int64_t>(tensor.storage()->nbytes());
+  storage.bytes = sym_storage_nbytes(tensor);
   storage.is_input = is_input;
   storage.born = born;
   live_.push_back({WeakIntrusivePtr<StorageImpl>(tensor.storage()), index});
-  index_[tensor.storage().get()] = index;
+  index_[tensor.storage().get()] = {index, tensor.storage()->nbytes()};
   return index;
 }
 
@@ -76,17 +77,18 @@ void Planner::meet_argument(const Tensor& tensor) {
 void Planner::meet_result(const Tensor& tensor) {
   if (!tensor.defined() || !tensor.storage()) return;
   const size_t now = plan_.ops.size();
-  const std::optional<size_t> index = find(tensor);
-  if (!index) {
+  const auto found = index_.find(tensor.storage().get());
+  if (found == index_.end()) {
     add(tensor, false, now);
     return;
   }
-  PlannedStorage& old = plan_.storages[*index];
-  if (old.bytes == static_cast<int64_t>(tensor.storage()->nbytes())) return;
+  const auto [index, nbytes] = found->second;
+  if (nbytes == tensor.storage()->nbytes()) return;
+  PlannedStorage& old = plan_.storages[index];
   old.dies = now + 1;
   const bool is_input = old.is_input;
   std::string name = old.name;
-  std::erase_if(live_, [&](const Live& live) { return live.index == *index; });
+  std::erase_if(live_, [index = index](const Live& live) { return live.index == index; });
   plan_.storages[add(tensor, is_input, now)].name = std::move(name);
 }
 

@@ -60,6 +60,10 @@ class Planner : public DispatchMode {
     WeakIntrusivePtr<StorageImpl> storage;
     size_t index;  // in plan_.storages
   };
+  struct Known {
+    size_t index;   // in plan_.storages
+    size_t nbytes;  // when it was met: a storage that has other bytes now was resized
+  };
   // What is looked up once for each operator.
   struct KnownOp {
     std::string name;
@@ -81,7 +85,7 @@ class Planner : public DispatchMode {
   Plan plan_;
   std::string label_;
   std::vector<Live> live_;
-  absl::flat_hash_map<const StorageImpl*, size_t> index_;  // of what is in live_, in plan_.storages
+  absl::flat_hash_map<const StorageImpl*, Known> index_;  // of what is in live_
   absl::flat_hash_map<const OperatorEntry*, KnownOp> ops_;
 };
 

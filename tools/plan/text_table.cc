@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "switchboard/core/error.h"
-#include "switchboard/tools/plan/saturating.h"
+#include "switchboard/tools/plan/count.h"
 
 namespace sb::plan {
 
@@ -11,6 +11,10 @@ std::string with_commas(uint64_t number) {
   std::string text = str_cat(number);
   for (size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
   return (number == kSaturated ? "at least " : "") + text;
+}
+
+std::string with_commas(const Count& count) {
+  return count.is_symbolic() ? count.to_string() : with_commas(count.number());
 }
 
 TextTable::TextTable(const std::vector<std::string>& titles) : rows_(1) {

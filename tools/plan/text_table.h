@@ -7,10 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "switchboard/tools/plan/count.h"
+
 namespace sb::plan {
 
 // "4,810"; and "at least 18,446,744,073,709,551,615" for a count that saturated.
 std::string with_commas(uint64_t number);
+// The same, or an expression.
+std::string with_commas(const Count& count);
 
 class TextTable {
  public:
