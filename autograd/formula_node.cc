@@ -20,7 +20,10 @@ TensorVector FormulaNode::apply(TensorVector grads) {
   } catch (const Error& error) {
     // An operator of the formula does not know whose gradient it computes.
     const std::string own = name();
-    if (std::string_view(error.what()).find(own) != std::string_view::npos) throw;
+    const bool named = std::string_view(error.what()).find(own) != std::string_view::npos;
+    // What is of a kind of its own holds more than a message.
+    const std::string_view kind = error.kind();
+    if (named || (kind != "RuntimeError" && kind != "IndexError")) throw;
     rethrow_with_context(error, str_cat(own, ": "));
   }
   return out;

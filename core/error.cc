@@ -2,21 +2,19 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <typeinfo>
 
 namespace sb {
 
 [[gnu::cold]] void rethrow_with_context(const Error& error, std::string_view context) {
   const std::string message = str_cat(context, error.what());
-  const std::type_info& kind = typeid(error);
-  if (kind == typeid(IndexError)) throw IndexError(message);
-  if (kind == typeid(TypeError)) throw TypeError(message);
-  if (kind == typeid(ValueError)) throw ValueError(message);
-  if (kind == typeid(DataDependentOutputError)) throw DataDependentOutputError(message);
-  if (kind == typeid(DynamicOutputShapeError)) throw DynamicOutputShapeError(message);
-  if (kind == typeid(NotImplementedError)) throw NotImplementedError(message);
-  if (kind == typeid(RuntimeError)) throw RuntimeError(message);
-  throw;  // of a kind of somebody's own, which may hold more than a message
+  if (dynamic_cast<const IndexError*>(&error)) throw IndexError(message);
+  if (dynamic_cast<const TypeError*>(&error)) throw TypeError(message);
+  if (dynamic_cast<const ValueError*>(&error)) throw ValueError(message);
+  if (dynamic_cast<const DataDependentOutputError*>(&error))
+    throw DataDependentOutputError(message);
+  if (dynamic_cast<const DynamicOutputShapeError*>(&error)) throw DynamicOutputShapeError(message);
+  if (dynamic_cast<const NotImplementedError*>(&error)) throw NotImplementedError(message);
+  throw RuntimeError(message);
 }
 
 namespace internal {

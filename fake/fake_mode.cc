@@ -96,7 +96,10 @@ namespace {
 [[noreturn]] void rethrow_named(const Error& error, const OperatorHandle& op) {
   const std::string name = op.name().to_string();
   const std::string_view what = error.what();
-  if (what.find(name) != std::string_view::npos) throw;
+  // What is of a kind of its own holds more than a message.
+  const std::string_view kind = error.kind();
+  const bool plain = kind == "RuntimeError" || kind == "NotImplementedError";
+  if (!plain || what.find(name) != std::string_view::npos) throw;
   const bool says_fake = what.find("fake") != std::string_view::npos;
   rethrow_with_context(error, absl::StrCat(name, says_fake ? ": " : ": for fake tensors: "));
 }

@@ -272,7 +272,8 @@ void TracingMode::call_named(const OperatorHandle& op, Stack* stack) const {
   } catch (const Error& error) {
     const std::string name = op.name().to_string();
     const bool named = std::string_view(error.what()).find(name) != std::string_view::npos;
-    if (named || options_.without_effects_in.empty()) throw;
+    // What is of another kind holds more than a message.
+    if (named || options_.without_effects_in.empty() || error.kind() != "RuntimeError") throw;
     rethrow_with_context(error,
                          str_cat(options_.without_effects_in, ": under TracingMode: ", name, ": "));
   }

@@ -54,7 +54,7 @@ Tensor vander_kernel(const Tensor& x, std::optional<int64_t> columns, bool incre
   if (n > 1) {
     const Tensor powers = slice(result, 1, 1);
     copy_(powers, unsqueeze(x, 1));
-    copy_(powers, cumprod(powers, 1));
+    copy_(powers, cumprod(clone(powers), 1));  // whose gradient needs what it was given
   }
   return increasing ? result : flip(result, {1});
 }

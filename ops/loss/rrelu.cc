@@ -1,5 +1,6 @@
 #include "switchboard/ops/loss/rrelu.h"
 
+#include "switchboard/core/memory/memory_overlap.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
 #include "switchboard/ops/copying/copy.h"
@@ -41,6 +42,7 @@ void draw_slopes(const Tensor& self, const Tensor& noise, const Scalar& lower, c
   const double low = lower.to<double>(), high = upper.to<double>();
   SB_CHECK(low <= high, "rrelu_with_noise: expected lower to be at most upper, got ", low, " and ",
            high);
+  check_no_internal_overlap(noise);
   if constexpr (with_data) {
     const Tensor drawn = le_Scalar(self, 0);
     const auto count = item(sum_all(drawn)).to<int64_t>();
@@ -64,6 +66,7 @@ Tensor forward(const Tensor& self, const Tensor& noise, const Scalar& lower, con
 template <bool with_data>
 Tensor forward_inplace(const Tensor& self, const Tensor& noise, const Scalar& lower,
                        const Scalar& upper, bool training, const OptionalGenerator& generator) {
+  check_no_internal_overlap(self);
   return copy_(self, forward<with_data>(self, noise, lower, upper, training, generator));
 }
 
@@ -89,6 +92,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .composite_explicit([](const Tensor& self, const Tensor& noise, const Scalar& lower,
                              const Scalar& upper, bool training, const OptionalGenerator& generator,
                              const Tensor& out) {
+        check_defined("rrelu_with_noise.out", out);
+        check_no_internal_overlap(out);  // before the noise is drawn
         copy_result_to_out("rrelu_with_noise.out",
                            rrelu_with_noise(self, noise, lower, upper, training, generator), out,
                            kStructuredOut);

@@ -254,14 +254,15 @@ SB_LIBRARY_FRAGMENT(aten, m) {
         return HistogramAndEdges(_histogramdd_from_bin_tensors(self, bins, weight, density),
                                  Edges(bins.begin(), bins.end()));
       });
-  define(m, histogram_bin_ct)
-      .cpu(histogram_in<true>)
-      .meta(histogram_in<false>)
-      .out("bin_ct_out", {"hist", "bin_edges"}, kStructuredOut);
+  // First, as a packet asks its overloads in order: a tensor of one number is also a number.
   define(m, histogram_bins_tensor)
       .cpu(histogram_of<true>)
       .meta(histogram_of<false>)
       .out("bins_tensor_out", {"hist", "bin_edges"}, kStructuredOut);
+  define(m, histogram_bin_ct)
+      .cpu(histogram_in<true>)
+      .meta(histogram_in<false>)
+      .out("bin_ct_out", {"hist", "bin_edges"}, kStructuredOut);
 }
 
 }  // namespace sb

@@ -339,7 +339,8 @@ TEST_CASE(
   CHECK(without == std::vector<std::string>{
                        "aten::_native_batch_norm_legit",
                        "aten::adaptive_avg_pool3d_backward.grad_input", "aten::polygamma_",
-                       "aten::resize_", "aten::resize_as_", "aten::set_",
+                       "aten::resize_", "aten::resize_as_", "aten::rrelu_with_noise",
+                       "aten::rrelu_with_noise.out", "aten::rrelu_with_noise_", "aten::set_",
                        "aten::set_.source_Storage", "aten::set_.source_Storage_storage_offset",
                        "aten::set_.source_Tensor", "aten::set_.source_Tensor_storage_offset"});
 }

@@ -57,6 +57,7 @@ std::vector<std::string> linalg_samples() {
       "linalg_eigh s[3,3]",
       "_linalg_eigh s[2,2,2] \"U\"",
       "linalg_eigvalsh s[3,3]",
+      "linalg_matrix_sqrth s[3,3]",
       "linalg_eig s[3,3]",
       "linalg_eigvals s[3,3]",
       "linalg_pinv f[3,2] 1e-10",

@@ -33,6 +33,7 @@ const Names& settle_forward() {
                                              {"aten::unbind.int", kCount},
                                              {"aten::unbind_copy.int", kCount},
                                              {"aten::unsafe_chunk", kCount},
+                                             {"aten::histogramdd.int_bins", kCount},
                                              {"aten::unsafe_split.Tensor", kCount},
                                              {"aten::linalg_qr", kNotYet},
                                              {"aten::qr", kNotYet},
@@ -40,11 +41,15 @@ const Names& settle_forward() {
   return *names;
 }
 const Names& settle_backward() {
-  static const auto* const names =
-      new Names{{"aten::_pack_padded_sequence", kNotYet}, {"aten::fill_diagonal_", kNotYet},
-                {"aten::glu_backward", kCount},           {"aten::linalg_lu_factor", kRank},
-                {"aten::linalg_lu_factor_ex", kRank},     {"aten::nanquantile", kNotYet},
-                {"aten::native_group_norm", kNotYet},     {"aten::quantile", kNotYet}};
+  static const auto* const names = new Names{{"aten::_pack_padded_sequence", kNotYet},
+                                             {"aten::fill_diagonal_", kNotYet},
+                                             {"aten::glu_backward", kCount},
+                                             {"aten::linalg_lu_factor", kRank},
+                                             {"aten::linalg_lu", kRank},
+                                             {"aten::linalg_lu_factor_ex", kRank},
+                                             {"aten::nanquantile", kNotYet},
+                                             {"aten::native_group_norm", kNotYet},
+                                             {"aten::quantile", kNotYet}};
   return *names;
 }
 
