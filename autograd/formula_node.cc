@@ -23,7 +23,8 @@ TensorVector FormulaNode::apply(TensorVector grads) {
     const bool named = std::string_view(error.what()).find(own) != std::string_view::npos;
     // What is of a kind of its own holds more than a message.
     const std::string_view kind = error.kind();
-    if (named || (kind != "RuntimeError" && kind != "IndexError")) throw;
+    if (named || (kind != "RuntimeError" && kind != "IndexError" && kind != "NotImplementedError"))
+      throw;
     rethrow_with_context(error, str_cat(own, ": "));
   }
   return out;
