@@ -129,6 +129,12 @@ Node* Graph::placeholder(std::string_view name, std::optional<NodeMeta> meta) {
   return node;
 }
 
+Node* Graph::object_placeholder(std::string_view name, const OpaqueObject& example) {
+  Node* const node = placeholder(name);
+  node->object_guard_ = std::make_shared<const ObjectGuard>(ObjectGuard::of(example));
+  return node;
+}
+
 Node* Graph::same_placeholder(std::string_view name, Node* other) {
   Node* const node = placeholder(name, other->meta());
   node->arguments_.emplace_back(other);

@@ -107,6 +107,18 @@ struct NodeMeta {
   std::string to_string() const;
 };
 
+// What an object must be like that a graph gets as an input.
+struct ObjectGuard {
+  // Of an object that is an input while a graph is made: register_custom_class() says what counts.
+  static ObjectGuard of(const OpaqueObject& object);
+  // Returns what is wrong with a value: "expected ..., got ..."; "" if nothing is.
+  std::string mismatch(const IValue& value) const;
+
+  std::string class_name;
+  IValue equal_to;             // an object of a constant class; else None
+  std::vector<IValue> values;  // those that guarded_values() must give
+};
+
 // One line of a graph. Belongs to it, at one address.
 class Node {
  public:
@@ -134,6 +146,8 @@ class Node {
   const std::shared_ptr<const HigherOrderTarget>& shared_higher_order() const { return target_; }
   const Tensor& constant() const { return constant_; }  // of a Constant
   size_t item() const { return item_; }                 // of a GetItem
+  // Of a Placeholder that takes an object of a class; nullptr for others.
+  const ObjectGuard* object_guard() const { return object_guard_.get(); }
   // The metadata that the value had when the graph was made; nullopt if it is no tensor.
   const std::optional<NodeMeta>& meta() const { return meta_; }
   void set_meta(std::optional<NodeMeta> meta) { meta_ = std::move(meta); }
@@ -161,6 +175,7 @@ class Node {
   Tensor constant_;
   size_t item_ = 0;
   size_t token_ = 0;
+  std::shared_ptr<const ObjectGuard> object_guard_;
   std::optional<NodeMeta> meta_;
   size_t index_ = 0;  // in the graph
 };
@@ -192,6 +207,8 @@ class Graph {
   // Adds a node at the end; all throw RuntimeError once there is an output. Names are made
   // identifiers and unique. With `meta`, the input must be a tensor; without, it may be any value.
   Node* placeholder(std::string_view name, std::optional<NodeMeta> meta = std::nullopt);
+  // An input that must be given an object like this one.
+  Node* object_placeholder(std::string_view name, const OpaqueObject& example);
   // An input that nobody uses, and that must be given the same tensor as `other`.
   Node* same_placeholder(std::string_view name, Node* other);
   // Adds an input behind the others where there are nodes of other kinds already, an output too.
@@ -226,10 +243,10 @@ class Graph {
 
   // Runs the graph through the dispatcher, on whatever the inputs are (meta and fake tensors too)
   // and under the modes of the thread. An intermediate value goes after its last use, an input
-  // too, unless the caller holds it. Throws ValueError for a wrong number of inputs, and for two
-  // tensors where one must be given twice, TypeError for an input that is not a tensor where one is
-  // expected, NotImplementedError for an operator that
-  // was removed, and what operators throw, with the node's name before the message.
+  // too, unless the caller holds it. Throws ValueError for a wrong number of inputs, for two
+  // tensors where one must be given twice, and for an object that the graph was not made for;
+  // TypeError for an input that is not a tensor where one is expected, NotImplementedError for an
+  // operator that was removed, and what operators throw, with the node's name before the message.
   std::vector<IValue> run_values(std::vector<IValue> inputs) const;
   // The same for tensors. TypeError if the graph returns something else.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) const;

@@ -104,6 +104,10 @@ void Graph::check_inputs(const std::vector<IValue>& inputs) const {
   SB_CHECK_VALUE(inputs.size() == num_inputs_, "graph: expected ", num_inputs_, " inputs (",
                  absl::StrJoin(names, ", "), "), got ", inputs.size());
   for (size_t i = 0; i < num_inputs_; ++i) {
+    if (const ObjectGuard* const guard = nodes_[i]->object_guard()) {
+      const std::string wrong = guard->mismatch(inputs[i]);
+      SB_CHECK_VALUE(wrong.empty(), "graph: input ", i, " '", names[i], "': ", wrong);
+    }
     if (!nodes_[i]->meta()) continue;
     SB_CHECK_TYPE(inputs[i].is_Tensor(), "graph: input ", i, " '", names[i],
                   "': expected a tensor, got ", inputs[i].tag_name());

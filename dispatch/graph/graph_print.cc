@@ -80,10 +80,11 @@ std::string Graph::text(const std::string& name, const std::string& path) const 
   std::vector<std::string> inputs;
   for (size_t i = 0; i < num_inputs_; ++i) {
     const Node& input = *nodes_[i];
-    inputs.push_back(!input.arguments().empty()
-                         ? str_cat(input.name(), " = ", arguments_in_order(input))
-                     : input.meta() ? str_cat(input.name(), ": ", input.meta()->to_string())
-                                    : input.name());
+    inputs.push_back(
+        !input.arguments().empty() ? str_cat(input.name(), " = ", arguments_in_order(input))
+        : input.meta()             ? str_cat(input.name(), ": ", input.meta()->to_string())
+        : input.object_guard()     ? str_cat(input.name(), ": ", input.object_guard()->class_name)
+                                   : input.name());
   }
   std::string out = str_cat(name, "(", absl::StrJoin(inputs, ", "), "):\n");
   std::string subgraphs;

@@ -334,37 +334,73 @@ Node* TracingMode::add_input(const Tensor& tensor, const std::string& name) {
   return lift(tensor, name);
 }
 
+Node* TracingMode::add_input(IntrusivePtr<OpaqueObject> object, const std::string& name) {
+  SB_CHECK_VALUE(object, "trace: input ", graph_.num_inputs(), " '", name, "': got no object");
+  Node* const node = graph_.object_placeholder(name, *object);
+  // An equal one is what the graph will get, so that it can hold this one.
+  if (node->object_guard()->equal_to.is_None()) track_value(node, IValue(std::move(object)));
+  return node;
+}
+
 Graph TracingMode::finish(const std::vector<Tensor>& results) {
+  return finish_values({results.begin(), results.end()});
+}
+
+Graph TracingMode::finish_values(const std::vector<IValue>& results) {
   std::vector<GraphArg> returned;
-  for (const Tensor& result : results) returned.push_back(tensor_argument(result));
+  for (const IValue& result : results) returned.push_back(argument_of(result));
   graph_.output(std::move(returned));
   nodes_.clear();
   objects_.clear();
   return std::move(graph_);
 }
 
+Tensor TracingMode::take_input(const Tensor& tensor, const std::string& name) {
+  SB_CHECK_NOT_IMPLEMENTED(!tensor.defined() || !is_functional(tensor), "trace: input ",
+                           graph_.num_inputs(), ", ", tensor.describe(),
+                           ", belongs to a program that runs functionalised, and a trace sees "
+                           "what lies below that: trace outside of it");
+  Node* const known = find(tensor);
+  if (known && !parent_) {
+    // What is done to one of them is done to both: the shape, and history, too.
+    graph_.same_placeholder(name, known);
+    return tensor;
+  }
+  // A function that is called again may be given two tensors then.
+  Tensor taken = known ? Tensor(tensor.impl()->shallow_copy()) : tensor;
+  add_input(taken, name);
+  return taken;
+}
+
 Graph TracingMode::record(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
                           const std::vector<Tensor>& inputs) {
+  const auto of_values = [&](const std::vector<IValue>& values) -> std::vector<IValue> {
+    std::vector<Tensor> tensors;
+    for (const IValue& value : values) tensors.push_back(value.to_tensor());
+    const std::vector<Tensor> results = f(tensors);
+    return {results.begin(), results.end()};
+  };
+  return record_values(of_values, {inputs.begin(), inputs.end()});
+}
+
+Graph TracingMode::record_values(
+    const std::function<std::vector<IValue>(const std::vector<IValue>&)>& f,
+    const std::vector<IValue>& inputs) {
   const std::vector<std::string>& names = options_.input_names;
   SB_CHECK_VALUE(names.size() <= inputs.size(), "trace: got ", names.size(), " input names and ",
                  inputs.size(), " inputs");
-  std::vector<Tensor> given;
+  std::vector<IValue> given;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    SB_CHECK_NOT_IMPLEMENTED(!inputs[i].defined() || !is_functional(inputs[i]), "trace: input ", i,
-                             ", ", inputs[i].describe(),
-                             ", belongs to a program that runs functionalised, and a trace sees "
-                             "what lies below that: trace outside of it");
     const std::string name = i < names.size() ? names[i] : str_cat("arg", i);
-    Node* const known = find(inputs[i]);
-    if (known && !parent_) {
-      // What is done to one of them is done to both: the shape, and history, too.
-      graph_.same_placeholder(name, known);
+    if (inputs[i].is_Object()) {
+      add_input(inputs[i].to_object(), name);
       given.push_back(inputs[i]);
       continue;
     }
-    // A function that is called again may be given two tensors then.
-    given.push_back(known ? Tensor(inputs[i].impl()->shallow_copy()) : inputs[i]);
-    add_input(given[i], name);
+    SB_CHECK_TYPE(inputs[i].is_Tensor(), "trace: input ", i, " '", name,
+                  "': expected a tensor or an object of a class, got ", inputs[i].tag_name(),
+                  "; numbers are burnt in");
+    given.emplace_back(take_input(inputs[i].unchecked_tensor(), name));
   }
   if (captured_) {
     for (const Tensor& tensor : *captured_) {
@@ -372,12 +408,12 @@ Graph TracingMode::record(const std::function<std::vector<Tensor>(const std::vec
            str_cat("arg", graph_.num_inputs()));
     }
   }
-  const std::vector<Tensor> results = [&] {
+  const std::vector<IValue> results = [&] {
     Active active(this);
     ModeGuard guard(this);
     return f(given);
   }();
-  return finish(results);
+  return finish_values(results);
 }
 
 Graph TracingMode::trace_subgraph(
@@ -398,14 +434,27 @@ void TracingMode::resume(const std::function<void()>& f, std::vector<Tensor>* ca
   f();
 }
 
+namespace {
+
+void check_not_batched(const Tensor& input) {
+  SB_CHECK_NOT_IMPLEMENTED(!input.key_set().has(DispatchKey::FuncTorchBatched),
+                           "trace: inside of vmap, got ", input.describe(),
+                           ", which stands for a batch; trace the program with vmap in it");
+}
+
+}  // namespace
+
 Graph trace(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
             const std::vector<Tensor>& inputs, const TraceOptions& options) {
-  for (const Tensor& input : inputs) {
-    SB_CHECK_NOT_IMPLEMENTED(!input.key_set().has(DispatchKey::FuncTorchBatched),
-                             "trace: inside of vmap, got ", input.describe(),
-                             ", which stands for a batch; trace the program with vmap in it");
-  }
+  for (const Tensor& input : inputs) check_not_batched(input);
   return TracingMode(options).record(f, inputs);
+}
+
+Graph trace_values(const std::function<std::vector<IValue>(const std::vector<IValue>&)>& f,
+                   const std::vector<IValue>& inputs, const TraceOptions& options) {
+  for (const IValue& input : inputs)
+    if (input.is_Tensor()) check_not_batched(input.unchecked_tensor());
+  return TracingMode(options).record_values(f, inputs);
 }
 
 }  // namespace sb

@@ -46,7 +46,8 @@ struct TraceOptions {
 // then on stands for the new node; a tensor that the trace does not know becomes a constant of the
 // graph, but numbers that were made tensors (x + 1) stay numbers. Numbers, shapes and branches that
 // the program took from its inputs are burnt in. A call that throws is not recorded. Objects of
-// classes are known as tensors are: one that a call made stands for its node, others are constants.
+// classes are known as tensors are: one that is an input, or that a call made, stands for its node,
+// others are constants; so is an input of a class that register_custom_class() says is constant.
 //
 // Calls with an ordered effect (dispatch/modes/effects.h) are recorded in their order, so that each
 // run of the graph has the effects of the program. While it is traced it has them, too.
@@ -69,8 +70,10 @@ class TracingMode : public DispatchMode {
   // Makes the tensor the next input, also while the trace runs. RuntimeError if it is undefined, or
   // known already: one tensor stands for one node.
   Node* add_input(const Tensor& tensor, const std::string& name);
+  Node* add_input(IntrusivePtr<OpaqueObject> object, const std::string& name);
   // Ends the graph with these results and gives it away; the mode is then useless.
   Graph finish(const std::vector<Tensor>& results);
+  Graph finish_values(const std::vector<IValue>& results);
 
   // For the mode rules of higher-order operators, which record themselves:
   //
@@ -113,6 +116,8 @@ class TracingMode : public DispatchMode {
   // while it runs gets one.
   Graph record(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
                const std::vector<Tensor>& inputs);
+  Graph record_values(const std::function<std::vector<IValue>(const std::vector<IValue>&)>& f,
+                      const std::vector<IValue>& inputs);
 
  private:
   class Active;
@@ -123,6 +128,8 @@ class TracingMode : public DispatchMode {
   Node* node_for_use(const Tensor& tensor, Node* node);
   // The node of a tensor in the traces around this one, the next one first; nullptr.
   const Node* find_outside(const Tensor& tensor) const;
+  // Makes the tensor the next input, and gives the one that stands for it: itself, or a copy.
+  Tensor take_input(const Tensor& tensor, const std::string& name);
   // An input for a tensor that comes from outside.
   Node* lift(const Tensor& tensor, const std::string& name);
   void track_value(Node* node, const IValue& value);
@@ -162,6 +169,12 @@ class TracingMode : public DispatchMode {
 // f pass through and leave the thread's modes as they were.
 Graph trace(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
             const std::vector<Tensor>& inputs, const TraceOptions& options = {});
+
+// The same for a function of tensors and of objects of classes, whose results may be any values.
+// Which objects the graph then takes, register_custom_class() says. TypeError for an input of
+// another kind: numbers are burnt in. Graph::run_values runs it.
+Graph trace_values(const std::function<std::vector<IValue>(const std::vector<IValue>&)>& f,
+                   const std::vector<IValue>& inputs, const TraceOptions& options = {});
 
 }  // namespace sb
 

@@ -3,6 +3,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/core/symbols/symbolic_number.h"
+#include "switchboard/dispatch/inspect/custom_class.h"
 
 namespace sb {
 namespace {
@@ -37,6 +38,7 @@ std::string value_text(const IValue& value, const std::function<std::string(cons
   }
   if (value.is_List())
     return list_text(value.to_list(), [&](const IValue& v) { return value_text(v, text); });
+  if (const ConstantObject* const object = constant_object(value)) return object->to_string();
   return value.to_string();
 }
 
@@ -65,9 +67,14 @@ bool is_same_constant(const IValue& a, const IValue& b) {
   bool has_tensor = false;
   a.for_each_tensor([&](const Tensor&) { has_tensor = true; });
   b.for_each_tensor([&](const Tensor&) { has_tensor = true; });
-  // The text of numbers, strings and lists says their value in full; an object or a storage is not
-  // told by its text.
-  if (has_tensor || a.is_Object() || a.is_Storage() || a.is_Generator()) return false;
+  if (a.is_Object()) {
+    const ConstantObject* const constant = constant_object(a);
+    const ConstantObject* const other = constant_object(b);
+    return constant && other && constant->class_name() == other->class_name() &&
+           constant->equals(*other);
+  }
+  // The text of numbers, strings and lists says their value in full, that of a storage does not.
+  if (has_tensor || a.is_Storage() || a.is_Generator()) return false;
   return a.to_string() == b.to_string();
 }
 

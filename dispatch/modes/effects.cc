@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/inspect/custom_class.h"
 #include "switchboard/dispatch/modes/explain_mode.h"
 #include "switchboard/dispatch/operator_entry.h"
 
@@ -40,8 +41,10 @@ std::optional<Effect> registered_effect(const OperatorEntry& op) {
 }
 
 bool schema_says_so(const FunctionSchema& schema) {
-  const auto is_object = [](const Argument& a) { return a.type.base == BaseType::Class; };
-  if (std::any_of(schema.arguments.begin(), schema.arguments.end(), is_object)) return true;
+  const auto has_state = [](const Argument& a) {
+    return a.type.base == BaseType::Class && !is_constant_class(a.type.class_name);
+  };
+  if (std::any_of(schema.arguments.begin(), schema.arguments.end(), has_state)) return true;
   return schema.returns.empty() && !schema.is_mutable();
 }
 

@@ -25,8 +25,9 @@ enum class Effect : uint8_t { None, Ordered };
 //
 // - while this thread marks the operator (OrderedEffectGuard),
 // - where it was registered,
-// - else by its schema, if it takes an object of a class, whose state may change, or if it neither
-//   returns nor writes to anything, and so could have no other use.
+// - else by its schema, if it takes an object of a class, whose state may change (but for classes
+//   that register_custom_class() says to be constant), or if it neither returns nor writes to
+//   anything, and so could have no other use.
 //
 // A graph keeps such calls, numbers them (Node::token) and never runs one twice or for another. The
 // calls that a kernel makes count as part of the operator that it is a kernel of: one that is not

@@ -43,12 +43,9 @@ Tensor own_copy(const Tensor& t) {
   return as_strided(clone(memory), t.sizes(), t.strides(), 0);
 }
 
-namespace {
-
-// Views of copies of all of the tensors' memory: a function may look beyond what it is given
-// (aten::as_strided). One that is functionalised records what memory it finds, which differs from
-// one call of the function to the next, and gets the elements that its inputs have. Copies share
-// memory where inputs do: what the function writes to one, it reads from the other.
+// All of the tensors' memory: a function may look beyond what it is given (aten::as_strided). One
+// that is functionalised records what memory it finds, which differs from one call of the function
+// to the next, and gets the elements that its inputs have.
 std::vector<Tensor> copies_to_trace(const std::vector<Tensor>& inputs) {
   std::vector<Tensor> copies, memories(inputs.size());
   std::vector<int64_t> begins(inputs.size());
@@ -80,6 +77,8 @@ std::vector<Tensor> copies_to_trace(const std::vector<Tensor>& inputs) {
   }
   return copies;
 }
+
+namespace {
 
 // Undoes what functions that are traced write to memory that is not theirs: it is for the graph to
 // write there.

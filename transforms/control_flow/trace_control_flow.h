@@ -16,6 +16,9 @@ namespace sb::control_flow {
 
 // A tensor of the same elements, sizes and strides in memory of its own.
 Tensor own_copy(const Tensor& t);
+// Copies that share memory where the tensors do: what a function writes to one, it reads from the
+// other.
+std::vector<Tensor> copies_to_trace(const std::vector<Tensor>& inputs);
 
 // A function that a graph is made of, the name of that graph, and what it is called with.
 struct FunctionToTrace {

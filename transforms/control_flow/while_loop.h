@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_WHILE_LOOP_H_
 #define SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_WHILE_LOOP_H_
 
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,29 @@ HigherOrderOperator& while_loop_stack_output_op();
 template <class C, class B>
 std::vector<Tensor> while_loop(C cond_fn, B body_fn, std::vector<Tensor> carried_inputs,
                                std::vector<Tensor> additional_inputs = {});
+
+// The same loop with numbers among what it carries: ints, floats and bools, which the functions get
+// and give as such, and which are numbers in the end. cond_fn gives a bool or a bool tensor. As
+// `torch.while_loop` with ints.
+//
+//   std::vector<IValue> r = while_loop_values(
+//       [](const std::vector<IValue>& in) { return IValue(in[0].to_sym_int() < 10); },
+//       [](const std::vector<IValue>& in) {
+//         return std::vector<IValue>{in[0].to_sym_int() + 1, in[1].to_tensor() * 2};
+//       },
+//       {0, x});
+//
+// Only data tell what a number is in a later trip. Where the functions run once for all trips, in a
+// fake mode or in a trace of fake tensors, it is a symbol, for which the mode needs a ShapeEnv
+// (DataDependentOutputError without one); in a trace of real tensors it would be burnt in, which
+// is the same error. No gradient passes a number.
+//
+// TypeError for a carried value of another kind, RuntimeError for a result of another kind than was
+// taken; both name the argument or result.
+std::vector<IValue> while_loop_values(
+    std::function<IValue(const std::vector<IValue>&)> cond_fn,
+    std::function<std::vector<IValue>(const std::vector<IValue>&)> body_fn,
+    std::vector<IValue> carried_inputs, std::vector<Tensor> additional_inputs = {});
 
 // The same loop; gives what is carried after each trip, stacked along a new first dimension. As
 // `while_loop_stack_output`.

@@ -6,6 +6,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/inspect/custom_class.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/function_transform.h"
 #include "switchboard/dispatch/modes/grad_hooks.h"
@@ -232,7 +233,8 @@ ViewOfStorage hidden_view_of(const FunctionalTensorImpl& viewed, ViewStep step,
 void check_object_keeps_history(const OperatorHandle& op, const std::vector<IValue>& arguments,
                                 const std::vector<IValue>& values) {
   if (!grad_hooks->is_grad_enabled()) return;
-  if (std::ranges::none_of(arguments, [](const IValue& v) { return v.is_Object(); })) return;
+  const auto may_keep = [](const IValue& v) { return v.is_Object() && !constant_object(v); };
+  if (std::ranges::none_of(arguments, may_keep)) return;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].is_Tensor()) continue;
     const Tensor t = arguments[i].to_tensor();

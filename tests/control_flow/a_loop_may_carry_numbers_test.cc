@@ -1,0 +1,104 @@
+#include "switchboard/fake/symbolic/shape_env.h"
+#include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/tests/control_flow/places.h"
+#include "switchboard/transforms/control_flow/while_loop.h"
+
+namespace sb::test {
+namespace {
+
+using Catch::Matchers::StartsWith;
+using Values = std::vector<IValue>;
+
+// x * 2^n, and n: in[0] counts, in[1] is x.
+Values doubled(int64_t n, const Tensor& x) {
+  return while_loop_values([n](const Values& in) { return IValue(in[0].to_sym_int() < n); },
+                           [](const Values& in) {
+                             return Values{in[0].to_sym_int() + 1, in[1].to_tensor() * 2};
+                           },
+                           {0, x});
+}
+
+TEST_CASE("a loop carries numbers beside tensors") {
+  const Maker make(GENERATE(Place::Cpu, Place::Dummy));
+  const Values results = doubled(3, make({2}, {1, 2}));
+  CHECK(results[0].to_int() == 3);
+  CHECK(numbers_in(results[1].to_tensor()) == Numbers{8, 16});
+}
+
+TEST_CASE("each kind of number stays what it is") {
+  const Values results = while_loop_values([](const Values& in) { return in[2]; },
+                                           [](const Values& in) {
+                                             const int64_t i = in[0].to_int() + 1;
+                                             return Values{i, in[1].to_double() / 2, i < 3};
+                                           },
+                                           {0, 1.0, true});
+  CHECK(results[0].to_int() == 3);
+  CHECK(results[1].to_double() == 0.125);
+  CHECK(results[2].to_bool() == false);
+}
+
+TEST_CASE("a loop of no trip gives the numbers that it got") {
+  const Values results = doubled(0, tensor_of({1}, {1}));
+  CHECK(results[0].to_int() == 0);
+}
+
+TEST_CASE("the additional inputs stand behind what is carried, and a tensor may be the condition") {
+  const Values results = while_loop_values(
+      [](const Values& in) { return IValue(in[1].to_tensor() < in[2].to_tensor()); },
+      [](const Values& in) {
+        return Values{in[0].to_int() * 2, in[1].to_tensor() + 1};
+      },
+      {1, tensor_of({}, {0})}, {tensor_of({}, {5})});
+  CHECK(results[0].to_int() == 32);
+}
+
+TEST_CASE("in a fake mode with symbols a carried number is one, and so is what comes out") {
+  FakeTensorMode fake({.shape_env = ShapeEnv::create()});
+  const Values results = doubled(3, fake.from_tensor(tensor_of({2}, {1, 2})));
+  CHECK(results[0].is_SymInt());
+  CHECK(results[1].to_tensor().sizes() == Sizes{2});
+}
+
+TEST_CASE("a trace of fake tensors records the numbers as what they are made of, and runs") {
+  FakeTensorMode fake({.shape_env = ShapeEnv::create()});
+  const Graph g = trace([](const Tensors& in) { return Tensors{doubled(3, in[0])[1].to_tensor()}; },
+                        {fake.from_tensor(tensor_of({2}, {1, 2}))});
+  g.lint();
+  CHECK(numbers_in(g.run({tensor_of({2}, {1, 2})})[0]) == Numbers{8, 16});
+}
+
+TEST_CASE(
+    "where one run of the functions stands for all trips, a number without symbol is refused") {
+  const auto kind = [](const std::string& m) { return m.substr(0, m.find(':')); };
+  FakeTensorMode plain;
+  CHECK(kind(message([&] {
+          doubled(3, plain.from_tensor(tensor_of({2}, {1, 2})));
+        })) == "DataDependentOutputError");
+  CHECK(kind(message([&] {
+          trace([](const Tensors& in) { return Tensors{doubled(3, in[0])[1].to_tensor()}; },
+                {tensor_of({2}, {1, 2})});
+        })) == "DataDependentOutputError");
+}
+
+TEST_CASE("what is carried is a tensor or a number, and stays of its kind") {
+  const auto never = [](const Values&) { return IValue(false); };
+  const auto always = [](const Values&) { return IValue(true); };
+  const auto same = [](const Values& in) { return in; };
+  CHECK(message([&] { while_loop_values(never, same, {"text"}); }) ==
+        "TypeError: higher_order::while_loop: carried_inputs 0: expected a tensor, an int, a float "
+        "or a bool, got String");
+  CHECK(
+      message([&] { while_loop_values(always, [](const Values&) { return Values{0.5}; }, {1}); }) ==
+      "RuntimeError: higher_order::while_loop: body_fn: result 0: expected an int, as it took, "
+      "got a float");
+  CHECK(message([&] { while_loop_values(always, [](const Values&) { return Values{}; }, {1}); }) ==
+        "RuntimeError: higher_order::while_loop: body_fn: expected 1 results, as many as are "
+        "carried, got 0");
+  CHECK_THAT(
+      message([&] { while_loop_values([](const Values&) { return IValue(3); }, same, {1}); }),
+      StartsWith("TypeError: higher_order::while_loop: cond_fn: result: expected a bool"));
+}
+
+}  // namespace
+}  // namespace sb::test
