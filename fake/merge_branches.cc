@@ -49,6 +49,15 @@ std::vector<int64_t> layout_of(const Tensor& t) {
   return order;
 }
 
+// RuntimeError where results begin at different places of their memory: only data tell which.
+void check_same_offset(const BranchResults& branch, size_t i, const BranchResults& first) {
+  const Tensor &a = first.tensors[i], &b = branch.tensors[i];
+  const SymBool same = a.sym_storage_offset() == b.sym_storage_offset();
+  SB_CHECK(statically_known(same).value_or(true), branch.name, ": result ", i,
+           ": expected the storage offset ", a.sym_storage_offset().to_string(), ", as of ",
+           first.name, ", got ", b.sym_storage_offset().to_string(), "; give a clone");
+}
+
 // Of tensors of one rank, `first` among them.
 Tensor merged(ShapeEnv& env, const std::vector<BranchResults>& branches, size_t i) {
   const Tensor& first = branches[0].tensors[i];
@@ -91,6 +100,8 @@ std::vector<Tensor> merge_branches(FakeMode& mode, const std::vector<BranchResul
   };
   for (const BranchResults& branch : branches)
     check(branch, mode.shape_env() ? Agree::GraphDTypes : Agree::GraphStrides);
+  for (const BranchResults& branch : branches)
+    for (size_t i = 0; i < first.tensors.size(); ++i) check_same_offset(branch, i, first);
   if (!mode.shape_env()) return first.tensors;
   std::vector<Tensor> results;
   for (size_t i = 0; i < first.tensors.size(); ++i)

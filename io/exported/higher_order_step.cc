@@ -11,8 +11,10 @@
 #include "switchboard/io/exported/node_arguments.h"
 #include "switchboard/io/safetensors/quote.h"
 #include "switchboard/ops/cpu/elementwise.h"
+#include "switchboard/transforms/control_flow/associative_scan.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/map.h"
+#include "switchboard/transforms/control_flow/numbers.h"
 #include "switchboard/transforms/control_flow/scan.h"
 #include "switchboard/transforms/control_flow/while_loop.h"
 #include "switchboard/transforms/higher_order/foreach_map.h"
@@ -24,55 +26,62 @@
 namespace sb::io {
 namespace {
 
+using control_flow::ValueKind;
 using higher_order::BaseHop;
 
 // A graph as a function of tensors, as control flow takes it. Numbers among the operands stay what
 // they are in the call: they are bound here.
 class GraphFunction {
  public:
-  GraphFunction(std::shared_ptr<const CompiledGraph> graph, const std::string& op)
+  enum class Gives : uint8_t { Tensors, TensorsAndInts };
+
+  // The operator knows tensors: an int that the graph gives is one without dimensions for it.
+  GraphFunction(std::shared_ptr<const CompiledGraph> graph, const std::string& op,
+                Gives gives = Gives::Tensors)
       : graph_(std::move(graph)) {
     for (const Argument& output : graph_->graph().outputs) {
-      const bool is_tensor = std::holds_alternative<TensorRef>(output);
-      SB_CHECK_NOT_IMPLEMENTED(is_tensor || std::holds_alternative<None>(output), op,
-                               ": a graph that gives a ", kind_of(output),
-                               " is not supported: ", graph_->graph().place);
-      is_tensor_.push_back(is_tensor);
+      const bool is_int =
+          std::holds_alternative<int64_t>(output) || std::holds_alternative<SymRef>(output);
+      if (std::holds_alternative<TensorRef>(output))
+        kinds_.push_back(ValueKind::Tensor);
+      else if (std::holds_alternative<None>(output))
+        kinds_.push_back(ValueKind::None);
+      else if (is_int && gives == Gives::TensorsAndInts)
+        kinds_.push_back(ValueKind::Int);
+      else
+        SB_THROW(NotImplementedError, op, ": a graph that gives a ", kind_of(output),
+                 " is not supported: ", graph_->graph().place);
     }
   }
 
   // `operands` in the order of the graph's inputs, of which the tensors are replaced at each call.
   IValue callable(std::vector<IValue> operands, const RunContext& context) const {
-    return Callable::make([graph = graph_, is_tensor = is_tensor_, operands = std::move(operands),
-                           context](std::vector<IValue> tensors) {
-      std::vector<IValue> inputs = operands;
-      size_t next = 0;
-      for (IValue& input : inputs)
-        if (input.is_Tensor() && next < tensors.size()) input = std::move(tensors[next++]);
-      const std::vector<IValue> outputs = graph->run(std::move(inputs), context);
-      std::vector<IValue> results;
-      for (size_t i = 0; i < outputs.size(); ++i)
-        if (is_tensor[i]) results.push_back(outputs[i]);
-      return results;
-    });
+    return Callable::make(
+        [graph = graph_, operands = std::move(operands), context](std::vector<IValue> tensors) {
+          std::vector<IValue> inputs = operands;
+          size_t next = 0;
+          for (IValue& input : inputs)
+            if (input.is_Tensor() && next < tensors.size()) input = std::move(tensors[next++]);
+          return control_flow::values_of(
+              control_flow::to_tensors(graph->run(std::move(inputs), context)));
+        });
   }
 
   // The outputs of the graph, the tensors among them given.
-  Stack results(const std::vector<IValue>& tensors) const {
-    const auto expected = static_cast<size_t>(std::ranges::count(is_tensor_, true));
-    SB_CHECK_TYPE(tensors.size() == expected, graph_->graph().place, ": expected ", expected,
-                  " tensors, got ", tensors.size());
-    Stack stack;
-    size_t next = 0;
-    for (const bool is_tensor : is_tensor_) stack.push_back(is_tensor ? tensors[next++] : IValue());
-    return stack;
+  Stack results(const std::vector<IValue>& given) const {
+    const auto expected =
+        kinds_.size() - static_cast<size_t>(std::ranges::count(kinds_, ValueKind::None));
+    SB_CHECK_TYPE(given.size() == expected, graph_->graph().place, ": expected ", expected,
+                  " tensors, got ", given.size());
+    std::vector<Tensor> tensors;
+    for (const IValue& value : given) tensors.push_back(value.to_tensor());
+    return control_flow::to_values(tensors, kinds_);
   }
-  // Which outputs are tensors; the others are None.
-  const std::vector<bool>& outputs() const { return is_tensor_; }
+  const std::vector<ValueKind>& outputs() const { return kinds_; }
 
  private:
   std::shared_ptr<const CompiledGraph> graph_;
-  std::vector<bool> is_tensor_;
+  std::vector<ValueKind> kinds_;
 };
 
 std::vector<IValue> joined(std::vector<IValue> a, const std::vector<IValue>& b) {
@@ -101,8 +110,9 @@ class FunctionStep : public NodeStep {
 // cond(pred, true_graph, false_graph, operands)
 RunFunction make_cond(const Node& node, const Arguments& arguments) {
   arguments.expect(3, 4);
-  const GraphFunction yes(arguments.graph(1), node.target());
-  const GraphFunction no(arguments.graph(2), node.target());
+  constexpr auto kGives = GraphFunction::Gives::TensorsAndInts;
+  const GraphFunction yes(arguments.graph(1), node.target(), kGives);
+  const GraphFunction no(arguments.graph(2), node.target(), kGives);
   SB_CHECK_TYPE(yes.outputs() == no.outputs(), node.target(),
                 ": the graphs give other values, or tensors at other places: ",
                 yes.outputs().size(), " and ", no.outputs().size(), " values");
@@ -170,8 +180,26 @@ RunFunction make_scan(const Node& node, const Arguments& arguments) {
     const std::vector<IValue> mapped = values_of(xs, values);
     const std::vector<IValue> additional = values_of(more, values);
     const IValue f = combine.callable(joined(joined(carry, mapped), additional), context);
-    return combine.results(elements_of(
-        scan_op()({f, tensors_among(carry), tensors_among(mapped), tensors_among(additional)})));
+    const auto tensors = [](const std::vector<IValue>& among) {
+      return control_flow::tensors_of("higher_order::scan", "operands", tensors_among(among));
+    };
+    return combine.results(control_flow::values_of(control_flow::call_scan(
+        f, tensors(carry), tensors(mapped), tensors(additional), /*reverse=*/false)));
+  };
+}
+
+// associative_scan(combine_graph, xs, additional_inputs): a slice of each of the xs, twice.
+RunFunction make_associative_scan(const Node& node, const Arguments& arguments) {
+  arguments.expect(2, 3);
+  const GraphFunction combine(arguments.graph(0), node.target());
+  return [combine, xs = arguments.list(1),
+          more = node.inputs.size() > 2 ? arguments.list(2) : Operands()](
+             absl::Span<const IValue> values, const RunContext& context) {
+    const std::vector<IValue> mapped = values_of(xs, values);
+    const std::vector<IValue> additional = values_of(more, values);
+    const IValue f = combine.callable(joined(joined(mapped, mapped), additional), context);
+    return combine.results(
+        elements_of(associative_scan_op()({f, tensors_among(mapped), tensors_among(additional)})));
   };
 }
 
@@ -277,6 +305,7 @@ struct Maker {
   RunFunction (*make)(const Node& node, const Arguments& arguments);
 };
 constexpr Maker kMakers[] = {
+    {"higher_order::associative_scan", make_associative_scan},
     {"higher_order::auto_functionalized", make_auto_functionalized},
     {"higher_order::auto_functionalized_v2", make_auto_functionalized},
     {"higher_order::cond", make_cond},

@@ -7,6 +7,8 @@
 #include "switchboard/io/exported/graph_runner.h"
 #include "switchboard/io/exported/test_support.h"
 #include "switchboard/ops/autocast/autocast_policy.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/views/cat.h"
 
 namespace sb::io {
 namespace {
@@ -190,6 +192,45 @@ TEST_CASE("numbers reach the graphs as they are", "[io][higher_order]") {
   Program with_number = p;
   with_number.graph.nodes[0].inputs[3].value = SymInts{SymRef{"x"}, SymRef{"n"}};
   CHECK(run(with_number, demo, {truth(true), number(2), int64_t{40}}) == 42);
+}
+
+TEST_CASE("the graphs of a cond may give ints, and no others", "[io][higher_order]") {
+  const Demo demo;
+  const auto chooses = [](Argument yes, Argument no) {
+    const auto branch = [](const char* name, Argument number) {
+      GraphRef made = graph(name, {TensorRef{"a"}}, {plus("a", int64_t{1}, "b")}, TensorRef{"b"});
+      auto with_number = std::make_shared<Graph>(*made.graph);
+      with_number->outputs.push_back(std::move(number));
+      made.graph = with_number;
+      return made;
+    };
+    Node node =
+        higher_order("higher_order::cond", {TensorRef{"p"}, branch("yes", std::move(yes)),
+                                            branch("no", std::move(no)), TensorRefs{{"x"}}});
+    node.outputs = {TensorRef{"y"}, SymRef{"k"}};
+    Program p = program(std::move(node), {TensorRef{"p"}, TensorRef{"x"}});
+    p.graph.nodes.push_back(plus("y", SymRef{"k"}, "z"));
+    p.graph.outputs = {TensorRef{"z"}};
+    p.outputs[0].arg = TensorRef{"z"};
+    return p;
+  };
+  const Program p = chooses(int64_t{3}, int64_t{5});
+  CHECK(run(p, demo, {truth(true), number(10)}) == 14);
+  CHECK(run(p, demo, {truth(false), number(10)}) == 16);
+  CHECK_THAT(error_of([&] { GraphRunner(chooses(0.5, 0.5), demo.dispatcher); }),
+             Contains("higher_order::cond: a graph that gives a float is not supported"));
+}
+
+TEST_CASE("associative_scan calls its graph with two slices", "[io][higher_order]") {
+  const Demo demo;
+  const Program p = program(higher_order("higher_order::associative_scan",
+                                         {graph("combine", {TensorRef{"a"}, TensorRef{"b"}},
+                                                {plus("a", int64_t{1}, "c")}, TensorRef{"c"}),
+                                          TensorRefs{{"x"}}, TensorRefs{}}),
+                            {TensorRef{"x"}});
+  const Tensor x = stack({number(5), number(0), number(0)});
+  const Tensor y = GraphRunner(p, demo.dispatcher).run({x}, DeviceType::CPU)[0].to_tensor();
+  CHECK(equal(y, stack({number(5), number(6), number(7)})));
 }
 
 TEST_CASE("a higher-order operator that is not here is named with its node", "[io][higher_order]") {

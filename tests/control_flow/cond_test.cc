@@ -217,6 +217,17 @@ TEST_CASE("functions that give different tensors are refused by traces and fake 
   }
 }
 
+TEST_CASE("on fake tensors results must begin at one place of their memory") {
+  FakeTensorMode fake;
+  const Tensor pred = fake.from_tensor(tensor_of({}, {1}, DType::Bool));
+  const Tensor x = fake.from_tensor(tensor_of({2, 2}, {1, 2, 3, 4}));
+  const auto row = [](int64_t i) { return [i](const Tensor& t) { return select(t, 0, i); }; };
+  CHECK(cond(pred, row(1), row(1), {x})[0].storage_offset() == 2);
+  CHECK(message([&] { cond(pred, row(0), row(1), {x}); }) ==
+        "RuntimeError: higher_order::cond: false_fn: result 0: expected the storage offset 0, as "
+        "of true_fn, got 2; give a clone");
+}
+
 TEST_CASE("where sizes may be symbols, those in which functions differ become one") {
   FakeTensorMode fake({.shape_env = ShapeEnv::create()});
   const Tensor pred = fake.from_tensor(tensor_of({}, {1}, DType::Bool));

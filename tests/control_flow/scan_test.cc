@@ -3,6 +3,7 @@
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/reductions/reductions.h"
+#include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/control_flow/places.h"
 
@@ -98,6 +99,58 @@ TEST_CASE("a carry whose strides go on changing needs a known number of steps") 
       },
       {square}, {rows})[0];
   CHECK(kept.stride(0) == 1);
+}
+
+TEST_CASE(
+    "of no slices scan gives the initial carry and empty tensors, and calls nothing for long") {
+  const auto f = [](const Tensor& c, const Tensor& row) { return Tensors{c + row, cat({c, row})}; };
+  FakeTensorMode fake;
+  for (const bool is_fake : {false, true}) {
+    const auto make = [&](const Tensor& t) { return is_fake ? fake.from_tensor(t) : t; };
+    const Tensor init = make(ones({2})), none = make(ones({0, 2}));
+    const Tensors results = sb::scan(f, {init}, {none});
+    CHECK(results[0].sizes() == test::Sizes{2});
+    CHECK_FALSE(results[0].is_alias_of(init));
+    CHECK(results[1].sizes() == test::Sizes{0, 4});
+  }
+  // A graph that was made of three slices takes none.
+  const Graph g = trace([&](const Tensors& in) { return sb::scan(f, {in[0]}, {in[1]}); },
+                        {ones({2}), ones({3, 2})});
+  const Tensors results = g.run({ones({2}), ones({0, 2})});
+  CHECK(values_of(results[0]) == std::vector<double>{1, 1});
+  CHECK(results[1].sizes() == test::Sizes{0, 4});
+}
+
+TEST_CASE("to know the shapes of no slices its function runs on copies") {
+  const Tensor init = ones({2}), kept = ones({2});
+  const auto writes = [&](const Tensor& c, const Tensor& row) {
+    add_(kept, ones({2}));
+    return Tensors{add_(c, ones({2})) + row, c * 2};
+  };
+  sb::scan(writes, {init}, {ones({0, 2})});
+  CHECK(values_of(init) == std::vector<double>{1, 1});
+  CHECK(values_of(kept) == std::vector<double>{1, 1});
+}
+
+TEST_CASE("scan takes slices along any dimension, and stacks along it") {
+  const Tensor x = test::tensor_of({2, 3}, {1, 2, 3, 10, 20, 30});
+  const auto f = [](const Tensor& c, const Tensor& column) {
+    return Tensors{c + column, c + column};
+  };
+  Tensors r = sb::scan(f, {zeros({2})}, {x}, {}, /*reverse=*/false, 1);
+  CHECK(values_of(r[0]) == std::vector<double>{6, 60});
+  CHECK(values_of(r[1]) == std::vector<double>{1, 3, 6, 10, 30, 60});
+  r = sb::scan(f, {zeros({2})}, {x}, {}, /*reverse=*/true, -1);
+  CHECK(values_of(r[1]) == std::vector<double>{6, 5, 3, 60, 50, 30});
+}
+
+TEST_CASE("scan_length calls its function so many times without slices") {
+  const auto f = [](const Tensor& c, const Tensor& by) { return Tensors{c * by, c + 1}; };
+  const Tensors r = sb::scan_length(f, {ones({1})}, 3, {full({1}, 2)});
+  CHECK(values_of(r[0]) == std::vector<double>{8});
+  CHECK(values_of(r[1]) == std::vector<double>{2, 3, 5});
+  CHECK(sb::scan_length(f, {ones({1})}, 0, {ones({1})})[1].sizes() == test::Sizes{0, 1});
+  CHECK_THROWS_AS(sb::scan_length(f, {ones({1})}, -1, {ones({1})}), ValueError);
 }
 
 TEST_CASE("scan refuses what it cannot carry or slice, naming it") {

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "switchboard/ops/attention/attention.h"
+#include "switchboard/ops/autocast/autocast.h"
+#include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/indexing/index.h"
 #include "switchboard/ops/normalization/softmax.h"
@@ -130,6 +132,27 @@ TEST_CASE("half of the bits gives results of that dtype, and rows in float32") {
     CHECK(got.output.describe() == "bfloat16[1, 1, 2, 4] on cpu");
     CHECK(got.logsumexp.describe() == "float32[1, 1, 2] on cpu");
   }
+}
+
+TEST_CASE("under autocast query, key and value are in its dtype, and the scores are not") {
+  Tensors in, low;
+  for (const double seed : {1, 2, 3}) {
+    in.push_back(noise({1, 1, 8, 4}, seed, DType::Float32));
+    low.push_back(to_dtype(in.back(), DType::BFloat16, false, false, std::nullopt));
+  }
+  const FlexAttentionResults expected = flex_attention(low[0], low[1], low[2]);
+  const FlexAttentionResults got = [&] {
+    const AutocastGuard on("cpu");
+    return flex_attention(in[0], in[1], in[2],
+                          {.score_mod = [](const Tensor& score, const ScorePlace&) {
+                            CHECK(score.dtype() == DType::Float32);
+                            return score;
+                          }});
+  }();
+  CHECK(got.output.dtype() == DType::BFloat16);
+  CHECK(got.logsumexp.dtype() == DType::Float32);
+  CHECK(equal(got.output, expected.output));
+  CHECK(equal(got.logsumexp, expected.logsumexp));
 }
 
 TEST_CASE("what does not fit is an error that says what was expected and what came") {

@@ -19,9 +19,9 @@ void run_associative_scan(DispatchKeySet, Stack* stack) {
   const std::vector<Tensor> xs = tensors_of(kAssociativeScanName, "xs", arguments[1]);
   std::vector<Tensor> additional =
       tensors_of(kAssociativeScanName, "additional_inputs", arguments[2]);
-  check_slices(kAssociativeScanName, xs);
+  check_slices(kAssociativeScanName, xs, Slices::AnyNumber);
   std::vector<Tensor> results;
-  if (xs[0].sym_size(0).maybe_int() == 1) {
+  if (xs[0].sym_size(0).maybe_int().value_or(2) < 2) {
     for (const Tensor& x : xs) results.push_back(clone(x, MemoryFormat::Contiguous));
     *stack = values_of(results);
     return;
@@ -60,9 +60,12 @@ HigherOrderOperator* make_associative_scan() {
 
 }  // namespace
 
-std::vector<Tensor> call_associative_scan(IValue combine_fn, std::vector<Tensor> xs, bool reverse) {
+std::vector<Tensor> call_associative_scan(IValue combine_fn, std::vector<Tensor> xs, bool reverse,
+                                          int64_t dim) {
+  if (dim != 0)
+    for (Tensor& x : xs) x = movedim_int(x, dim, 0);
   if (reverse) {
-    check_slices(kAssociativeScanName, xs);
+    check_slices(kAssociativeScanName, xs, Slices::AnyNumber);
     for (Tensor& x : xs) x = flip(x, {0});
   }
   std::vector<Tensor> results = tensors_of(
@@ -70,6 +73,8 @@ std::vector<Tensor> call_associative_scan(IValue combine_fn, std::vector<Tensor>
       associative_scan_op()({std::move(combine_fn), std::move(xs), std::vector<Tensor>{}}));
   if (reverse)
     for (Tensor& result : results) result = flip(result, {0});
+  if (dim != 0)
+    for (Tensor& result : results) result = movedim_int(result, 0, dim);
   return results;
 }
 

@@ -5,6 +5,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/transforms/control_flow/functionalized.h"
+#include "switchboard/transforms/control_flow/numbers.h"
 #include "switchboard/transforms/control_flow/trace_control_flow.h"
 #include "switchboard/transforms/functionalization/functionalization.h"
 
@@ -88,6 +89,16 @@ std::vector<Tensor> call_known_cond(bool pred, IValue true_fn, IValue false_fn,
 }
 
 }  // namespace control_flow
+
+std::vector<IValue> cond_values(
+    const Tensor& pred, std::function<std::vector<IValue>(const std::vector<Tensor>&)> true_fn,
+    std::function<std::vector<IValue>(const std::vector<Tensor>&)> false_fn,
+    std::vector<Tensor> operands) {
+  const control_flow::ResultKinds kinds;
+  return kinds.values(control_flow::call_cond(
+      pred, kinds.callable("higher_order::cond: true_fn", std::move(true_fn)),
+      kinds.callable("higher_order::cond: false_fn", std::move(false_fn)), std::move(operands)));
+}
 
 HigherOrderOperator& cond_op() {
   // Never destroyed: calls may come while the program ends.

@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_COND_H_
 #define SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_COND_H_
 
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,16 @@ std::vector<Tensor> cond(const Tensor& pred, T true_fn, F false_fn,
 // The same for a pred that is known: no call of the operator, a trace records what runs.
 template <class T, class F>
 std::vector<Tensor> cond(bool pred, T true_fn, F false_fn, std::vector<Tensor> operands = {});
+
+// The same for functions that give ints, floats, bools or None beside tensors, both of the same
+// kinds (RuntimeError, naming the function and the result). As `torch.cond` with ints. The operator
+// gives each number as a tensor without dimensions: in a fake mode, and in a trace of fake tensors,
+// it is a symbol, for which the mode needs a ShapeEnv (DataDependentOutputError without one); in a
+// trace of real tensors it would be burnt in, which is the same error.
+std::vector<IValue> cond_values(
+    const Tensor& pred, std::function<std::vector<IValue>(const std::vector<Tensor>&)> true_fn,
+    std::function<std::vector<IValue>(const std::vector<Tensor>&)> false_fn,
+    std::vector<Tensor> operands = {});
 
 namespace control_flow {
 

@@ -116,13 +116,13 @@ int64_t integer_of(std::string_view who, const Tensor& tensor) {
   return value_of<int64_t>(who, tensor);
 }
 
-void check_slices(std::string_view op, const std::vector<Tensor>& xs) {
+void check_slices(std::string_view op, const std::vector<Tensor>& xs, Slices needed) {
   SB_CHECK(!xs.empty(), op, ": xs: expected at least one tensor, got none");
   for (size_t i = 0; i < xs.size(); ++i) {
     SB_CHECK(xs[i].dim() > 0, op, ": xs: item ", i, ": expected a first dimension, got ",
              xs[i].describe());
-    SB_CHECK(xs[i].sym_size(0).maybe_int() != 0, op, ": xs: item ", i,
-             ": expected a first dimension that is not 0, got ", xs[i].describe());
+    SB_CHECK(needed == Slices::AnyNumber || xs[i].sym_size(0).maybe_int() != 0, op, ": xs: item ",
+             i, ": expected a first dimension that is not 0, got ", xs[i].describe());
     SB_CHECK(same_number(xs[i].sym_size(0), xs[0].sym_size(0)), op, ": xs: item ", i,
              ": expected a first dimension of ", xs[0].sym_size(0).to_string(),
              ", as that of item 0, got ", xs[i].describe());

@@ -50,8 +50,11 @@ bool truth_of(std::string_view who, const Tensor& tensor);
 int64_t integer_of(std::string_view who, const Tensor& tensor);
 
 // RuntimeError unless the tensors that `op` takes slices of, its argument xs, are there, have a
-// first dimension, and agree in it. Of a size that is a symbol, what can be told.
-void check_slices(std::string_view op, const std::vector<Tensor>& xs);
+// first dimension, and agree in it; where it needs one slice at least, unless there is one. Of a
+// size that is a symbol, what can be told.
+enum class Slices : uint8_t { AnyNumber, OneAtLeast };
+void check_slices(std::string_view op, const std::vector<Tensor>& xs,
+                  Slices needed = Slices::OneAtLeast);
 
 // Whether two tensors of the same sizes have the same strides, where these matter.
 bool same_strides(const Tensor& a, const Tensor& b);

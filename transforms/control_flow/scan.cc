@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/objects/callable.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/flip.h"
 #include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/views/cat.h"
@@ -46,8 +48,11 @@ class ScanTarget final : public HigherOrderTarget {
   std::string name() const override { return "scan"; }
   std::vector<IValue> run(std::vector<IValue> arguments,
                           const std::vector<std::shared_ptr<const Graph>>& graphs) const override {
-    return scan_op()(
-        {graph_callable(graphs.at(0)), arguments.at(0), arguments.at(1), arguments.at(2)});
+    return values_of(call_scan(graph_callable(graphs.at(0)),
+                               tensors_of(kScanName, "init", arguments.at(0)),
+                               tensors_of(kScanName, "xs", arguments.at(1)),
+                               tensors_of(kScanName, "additional_inputs", arguments.at(2)),
+                               /*reverse=*/false));
   }
 };
 
@@ -121,20 +126,78 @@ std::vector<Tensor> ScanCall::take_slices(std::vector<Tensor>* results) const {
   return slices;
 }
 
-std::vector<Tensor> call_scan(IValue combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs,
-                              std::vector<Tensor> additional, bool reverse) {
-  const size_t num_carried = init.size();
-  // As torch's: the operator itself knows one direction.
-  if (reverse) {
-    check_slices(kScanName, xs);
-    for (Tensor& x : xs) x = flip(x, {0});
+namespace {
+
+// What a scan of no slices gives: only a run of the function tells the shapes.
+std::vector<Tensor> scan_of_nothing(const IValue& combine_fn, const std::vector<Tensor>& init,
+                                    const std::vector<Tensor>& xs,
+                                    const std::vector<Tensor>& additional) {
+  const FunctionArgument function(kScanName, "combine_fn", combine_fn);
+  std::vector<Tensor> one = xs;
+  for (Tensor& x : one) {
+    std::vector<SymInt> sizes(x.sym_sizes().begin(), x.sym_sizes().end());
+    sizes[0] = 1;
+    x = new_zeros(x, sizes);
   }
-  std::vector<Tensor> results = tensors_of(
-      kScanName, "results",
-      scan_op()({std::move(combine_fn), std::move(init), std::move(xs), std::move(additional)}));
-  if (reverse)
-    for (size_t i = num_carried; i < results.size(); ++i) results[i] = flip(results[i], {0});
+  const ScanCall call({combine_fn, init, one, additional});
+  // Its own copies of what it is given, and without effects.
+  TracingMode mode({.refuse_data_dependent = false});
+  std::vector<Tensor> shapes =
+      trace_functions(mode, {{function, "scan_combine_graph", call.inputs_at(init, 0)}}).results[0];
+  const std::vector<Tensor> slices = call.take_slices(&shapes);
+  std::vector<Tensor> results = init;
+  make_apart(&results, init);
+  for (const Tensor& slice : slices) {
+    std::vector<SymInt> sizes{0};
+    sizes.insert(sizes.end(), slice.sym_sizes().begin(), slice.sym_sizes().end());
+    results.push_back(new_zeros(slice, sizes));
+  }
   return results;
+}
+
+}  // namespace
+
+std::vector<Tensor> call_scan(IValue combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs,
+                              std::vector<Tensor> additional, bool reverse, int64_t dim) {
+  const size_t num_carried = init.size();
+  if (dim != 0)
+    for (Tensor& x : xs) x = movedim_int(x, dim, 0);
+  check_slices(kScanName, xs, Slices::AnyNumber);
+  // As torch's: the operator itself knows one direction, along the first dimension.
+  if (reverse)
+    for (Tensor& x : xs) x = flip(x, {0});
+  std::vector<Tensor> results;
+  if (xs[0].sym_size(0).maybe_int() == 0) {
+    results = scan_of_nothing(combine_fn, init, xs, additional);
+  } else {
+    results = tensors_of(
+        kScanName, "results",
+        scan_op()({std::move(combine_fn), std::move(init), std::move(xs), std::move(additional)}));
+  }
+  for (size_t i = num_carried; i < results.size(); ++i) {
+    if (reverse) results[i] = flip(results[i], {0});
+    if (dim != 0) results[i] = movedim_int(results[i], 0, dim);
+  }
+  return results;
+}
+
+std::vector<Tensor> call_scan_length(const IValue& combine_fn, std::vector<Tensor> init,
+                                     int64_t length, std::vector<Tensor> additional) {
+  SB_CHECK_VALUE(length >= 0, kScanName, ": length: expected a number that is not negative, got ",
+                 length);
+  SB_CHECK(!init.empty(), kScanName, ": init: expected at least one tensor, got none");
+  // Slices without elements, which the function does not see.
+  const Tensor nothing = new_zeros(init[0], {length, 0});
+  const IValue without_slice =
+      Callable::make([function = FunctionArgument(kScanName, "combine_fn", combine_fn),
+                      at = init.size()](std::vector<IValue> values) {
+        std::vector<Tensor> inputs;
+        for (size_t i = 0; i < values.size(); ++i)
+          if (i != at) inputs.push_back(values[i].to_tensor());
+        return values_of(function(inputs));
+      });
+  return call_scan(without_slice, std::move(init), {nothing}, std::move(additional),
+                   /*reverse=*/false);
 }
 
 }  // namespace control_flow

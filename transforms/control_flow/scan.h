@@ -27,15 +27,23 @@ HigherOrderOperator& scan_op();
 //   row}; },
 //                    {zeros({3})}, {x});
 //
-// Throws RuntimeError if there are no xs, if one has no dimension, if their first dimensions differ
-// or are 0, if combine_fn gives fewer tensors than there are carried ones, and if the carry or the
+// `dim` is the dimension of the xs that slices are taken along; what is stacked has it, too. Of no
+// slices the result is `init` and empty tensors, for whose shapes combine_fn runs once, on zeros
+// and without effects. scan_length() calls combine_fn(carry...) so many times.
+//
+// Throws RuntimeError if there are no xs, if one has no such dimension, if these differ in size, if
+// combine_fn gives fewer tensors than there are carried ones, and if the carry or the
 // slices change dtype, sizes or device. A trace records combine_fn once, and a fake mode runs it
 // once, for the first slice; more often where the strides of the carry change from step to step,
 // which it refuses (RuntimeError) where the number of slices is a symbol. What functions may not do
 // is in cond.h.
 template <class F>
 std::vector<Tensor> scan(F combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs,
-                         std::vector<Tensor> additional_inputs = {}, bool reverse = false);
+                         std::vector<Tensor> additional_inputs = {}, bool reverse = false,
+                         int64_t dim = 0);
+template <class F>
+std::vector<Tensor> scan_length(F combine_fn, std::vector<Tensor> init, int64_t length,
+                                std::vector<Tensor> additional_inputs = {});
 
 namespace control_flow {
 
@@ -57,16 +65,26 @@ struct ScanCall {
 };
 
 std::vector<Tensor> call_scan(IValue combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs,
-                              std::vector<Tensor> additional, bool reverse);
+                              std::vector<Tensor> additional, bool reverse, int64_t dim = 0);
+std::vector<Tensor> call_scan_length(const IValue& combine_fn, std::vector<Tensor> init,
+                                     int64_t length, std::vector<Tensor> additional);
 
 }  // namespace control_flow
 
 template <class F>
 std::vector<Tensor> scan(F combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs,
-                         std::vector<Tensor> additional_inputs, bool reverse) {
+                         std::vector<Tensor> additional_inputs, bool reverse, int64_t dim) {
   return control_flow::call_scan(
       tensor_callable("higher_order::scan: combine_fn", std::move(combine_fn)), std::move(init),
-      std::move(xs), std::move(additional_inputs), reverse);
+      std::move(xs), std::move(additional_inputs), reverse, dim);
+}
+
+template <class F>
+std::vector<Tensor> scan_length(F combine_fn, std::vector<Tensor> init, int64_t length,
+                                std::vector<Tensor> additional_inputs) {
+  return control_flow::call_scan_length(
+      tensor_callable("higher_order::scan: combine_fn", std::move(combine_fn)), std::move(init),
+      length, std::move(additional_inputs));
 }
 
 }  // namespace sb

@@ -8,6 +8,7 @@
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/transforms/control_flow/functionalized.h"
+#include "switchboard/transforms/control_flow/numbers.h"
 #include "switchboard/transforms/control_flow/trace_control_flow.h"
 #include "switchboard/transforms/functionalization/functionalization.h"
 
@@ -107,6 +108,17 @@ std::vector<Tensor> call_switch(IValue index, std::vector<IValue> branches,
 }
 
 }  // namespace control_flow
+
+std::vector<IValue> switch_values(const Tensor& index, ValueBranches branches,
+                                  std::vector<Tensor> operands) {
+  const control_flow::ResultKinds kinds;
+  std::vector<IValue> callables;
+  for (size_t i = 0; i < branches.size(); ++i) {
+    callables.push_back(
+        kinds.callable(str_cat("higher_order::switch: branch ", i), std::move(branches[i])));
+  }
+  return kinds.values(switch_on(index, std::move(callables), std::move(operands)));
+}
 
 HigherOrderOperator& switch_op() {
   // Never destroyed: calls may come while the program ends.

@@ -3,7 +3,7 @@
 #ifndef SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_SWITCH_H_
 #define SWITCHBOARD_TRANSFORMS_CONTROL_FLOW_SWITCH_H_
 
-#include <utility>
+#include <functional>
 #include <vector>
 
 #include "switchboard/transforms/control_flow/control_flow.h"
@@ -38,6 +38,11 @@ std::vector<Tensor> switch_on(const Tensor& index, std::vector<IValue> branches,
                               std::vector<Tensor> operands = {});
 std::vector<Tensor> switch_on(int64_t index, std::vector<IValue> branches,
                               std::vector<Tensor> operands = {});
+
+// The same for branches that give numbers beside tensors, all of the same kinds: see cond_values.
+using ValueBranches = std::vector<std::function<std::vector<IValue>(const std::vector<Tensor>&)>>;
+std::vector<IValue> switch_values(const Tensor& index, ValueBranches branches,
+                                  std::vector<Tensor> operands = {});
 
 namespace control_flow {
 

@@ -7,6 +7,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/autocast/autocast.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/factories/factories.h"
@@ -131,6 +132,15 @@ const higher_order::BaseHop& flex_attention_hop() {
 FlexAttentionResults flex_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     FlexAttentionOptions options) {
   check_inputs(query, key, value, options.enable_gqa);
+  const DeviceType device = query.device().type;
+  if (is_autocast_available(device) && is_autocast_enabled(device) &&
+      query.dtype() != DType::Float64) {
+    const DType low = autocast_dtype(device);
+    const AutocastGuard off(to_string(device), std::nullopt, /*enabled=*/false);
+    return flex_attention(to_dtype(query, low, false, false, std::nullopt),
+                          to_dtype(key, low, false, false, std::nullopt),
+                          to_dtype(value, low, false, false, std::nullopt), std::move(options));
+  }
   const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(3))));
   const auto attention = [scale, options = std::move(options)](const std::vector<Tensor>& in) {
     return attend(in.at(0), in.at(1), in.at(2), scale, options);

@@ -41,7 +41,8 @@ struct FlexAttentionResults {
 // block mask's blocks: all scores are computed, in float32, or float64 of float64, a matrix of
 // [queries, keys] for each batch and head. Functions get all scores at once and must be pointwise,
 // where PyTorch maps them over single ones; what they give must broadcast to the scores
-// (RuntimeError). Gradients reach query, key, value and what the functions capture. Throws
+// (RuntimeError). Gradients reach query, key, value and what the functions capture. Under autocast
+// query, key and value are in its dtype, and the scores as always. Throws
 // ValueError for other numbers of dimensions, and for sizes, dtypes or devices that do not fit.
 FlexAttentionResults flex_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     FlexAttentionOptions options = {});
