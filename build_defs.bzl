@@ -195,12 +195,13 @@ def _sealed_variant(name, variant, srcs, deps, copts, features):
     )
     return code + ".o"
 
-def sb_family(name, deps, cpu_kernels = [], test_deps = []):
+def sb_family(name, deps, copts = [], cpu_kernels = [], test_deps = []):
     """The operators of a folder of //ops, and their tests. They register themselves.
 
     Args:
       name: of the folder.
       deps: what they include, beside //core and //dispatch.
+      copts: beside our warnings.
       cpu_kernels: files that are compiled for each CPU capability.
       test_deps: what the tests use besides.
     """
@@ -213,6 +214,7 @@ def sb_family(name, deps, cpu_kernels = [], test_deps = []):
         ),
         hdrs = native.glob(["*.h"]),
         alwayslink = True,
+        copts = copts,
         cpu_kernels = cpu_kernels,
         visibility = ["//:above_ops"],
         deps = deps,

@@ -151,7 +151,7 @@ TEST_CASE("transforms by FFTW and by Eigen are the same, and lines do not depend
     internal::set_fftw_enabled(true);
     return parts_of(result);
   };
-  for (const int64_t n : {1, 2, 3, 8, 67, 100}) {
+  for (const int64_t n : {1, 2, 3, 8, 20, 32, 67, 100}) {
     const Tensor z = complex_tensor({19, n, 3});
     const Tensor views[] = {z, transpose(complex_tensor({3, n, 19}), 0, 2),
                             slice(complex_tensor({38, n, 3}), 0, 1, 38, 2)};
@@ -177,6 +177,31 @@ TEST_CASE("transforms by FFTW and by Eigen are the same, and lines do not depend
   }
   const Tensor x = complex_tensor({4, 64}, DType::Complex64);
   check_close(parts_of(fft_fft(x)), by_eigen([&] { return fft_fft(x); }), 1e-5);
+}
+
+TEST_CASE("a line has the same bits alone and among others, however they lie") {
+  for (const DType dtype : {DType::Complex64, DType::Complex128}) {
+    for (const int64_t n : {2, 5, 16, 17, 20, 24, 25, 32, 64, 100}) {
+      const Tensor z = complex_tensor({35, n}, dtype);
+      const auto transforms = [&](const Tensor& x, int64_t dim) {
+        return std::vector<Tensor>{_fft_c2c(x, {dim}, 0, true), _fft_r2c(real(x), {dim}, 0, true),
+                                   _fft_c2r(x, {dim}, 0, 2 * n - 1)};
+      };
+      const std::vector<Tensor> rows = transforms(z, 1);
+      const std::vector<Tensor> columns = transforms(contiguous(transpose(z, 0, 1)), 0);
+      for (const int64_t line : {0, 15, 16, 34}) {
+        const std::vector<Tensor> alone = transforms(slice(z, 0, line, line + 1), 1);
+        for (size_t i = 0; i < rows.size(); ++i) {
+          const auto bits = [&](const Tensor& t) {
+            return values_of(is_complex(t.dtype()) ? view_as_real(t) : t);
+          };
+          INFO("kind " << i << ", " << n << " numbers, line " << line);
+          CHECK(bits(slice(rows[i], 0, line, line + 1)) == bits(alone[i]));
+          CHECK(bits(transpose(slice(columns[i], 1, line, line + 1), 0, 1)) == bits(alone[i]));
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("results do not depend on the number of threads") {

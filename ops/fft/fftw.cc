@@ -32,6 +32,14 @@ std::atomic<bool>& is_enabled() {
 // Plans that are kept, of each kind of line.
 constexpr size_t kMostPlans = 64;
 
+// How many lines are taken at once. FFTW has straight code for these lengths, with vectors across
+// lines; for the others it has vectors within a line. By numbers, not by lines, so that a line's
+// bits do not depend on how many there are.
+int64_t lines_at_once(int64_t points) {
+  const bool straight = points <= 16 || points == 20 || points == 25 || points == 32;
+  return straight ? 16 : 1;
+}
+
 // Plans are made and deleted by one thread at a time.
 std::mutex& planner() {
   static std::mutex mutex;
@@ -41,9 +49,14 @@ std::mutex& planner() {
 template <class T>
 struct Library {
   using Complex = std::complex<T>;
-  void* (*plan_dft_1d)(int n, Complex* in, Complex* out, int sign, unsigned flags) = nullptr;
-  void* (*plan_dft_r2c_1d)(int n, T* in, Complex* out, unsigned flags) = nullptr;
-  void* (*plan_dft_c2r_1d)(int n, Complex* in, T* out, unsigned flags) = nullptr;
+  // Of `count` transforms of `rank` dimensions n. Of each side: null; from a number to the next;
+  // and from a transform to the next.
+  template <class From, class To, class... Rest>
+  using Plan = void* (*)(int rank, const int* n, int count, From* in, const int*, int in_stride,
+                         int in_step, To* out, const int*, int out_stride, int out_step, Rest...);
+  Plan<Complex, Complex, int, unsigned> plan_many_dft = nullptr;  // sign and flags
+  Plan<T, Complex, unsigned> plan_many_dft_r2c = nullptr;
+  Plan<Complex, T, unsigned> plan_many_dft_c2r = nullptr;
   void (*execute_dft)(void* plan, Complex* in, Complex* out) = nullptr;
   void (*execute_dft_r2c)(void* plan, T* in, Complex* out) = nullptr;
   void (*execute_dft_c2r)(void* plan, Complex* in, T* out) = nullptr;
@@ -68,9 +81,9 @@ struct Library {
           dlsym(handle, (prefix + "_" + name).c_str()));
       complete = complete && *function;
     };
-    find(&library.plan_dft_1d, "plan_dft_1d");
-    find(&library.plan_dft_r2c_1d, "plan_dft_r2c_1d");
-    find(&library.plan_dft_c2r_1d, "plan_dft_c2r_1d");
+    find(&library.plan_many_dft, "plan_many_dft");
+    find(&library.plan_many_dft_r2c, "plan_many_dft_r2c");
+    find(&library.plan_many_dft_c2r, "plan_many_dft_c2r");
     find(&library.execute_dft, "execute_dft");
     find(&library.execute_dft_r2c, "execute_dft_r2c");
     find(&library.execute_dft_c2r, "execute_dft_c2r");
@@ -94,21 +107,26 @@ std::shared_ptr<const FftwLine<From, To>> FftwLine<From, To>::get(int64_t points
   const std::lock_guard lock(planner());
   if (const auto known = plans.find({points, forward}); known != plans.end()) return known->second;
   if (plans.size() >= kMostPlans) plans.swap(old);
+  const int64_t at_once = lines_at_once(points);
   // Estimating writes to neither, and asks for their alignment alone.
-  const auto given = memory_for_fftw<From>(points), made = memory_for_fftw<To>(points);
+  const auto given = memory_for_fftw<From>(points * at_once);
+  const auto made = memory_for_fftw<To>(points * at_once);
   auto* const from = reinterpret_cast<From*>(given.get());
   auto* const to = reinterpret_cast<To*>(made.get());
-  const int n = static_cast<int>(points);
+  const int n = static_cast<int>(points), lines = static_cast<int>(at_once);
+  const auto plan_by = [&](auto function, auto... rest) {
+    return function(1, &n, lines, from, nullptr, lines, 1, to, nullptr, lines, 1, rest...);
+  };
   void* plan = nullptr;
   if constexpr (kIsReal<From>) {
-    plan = library->plan_dft_r2c_1d(n, from, to, kEstimate);
+    plan = plan_by(library->plan_many_dft_r2c, kEstimate);
   } else if constexpr (kIsReal<To>) {
-    plan = library->plan_dft_c2r_1d(n, from, to, kEstimate);
+    plan = plan_by(library->plan_many_dft_c2r, kEstimate);
   } else {
-    plan = library->plan_dft_1d(n, from, to, forward ? kForward : kBackward, kEstimate);
+    plan = plan_by(library->plan_many_dft, forward ? kForward : kBackward, kEstimate);
   }
   if (!plan) return nullptr;
-  return plans[{points, forward}] = std::shared_ptr<const FftwLine>(new FftwLine(plan));
+  return plans[{points, forward}] = std::shared_ptr<const FftwLine>(new FftwLine(plan, at_once));
 }
 
 template <class From, class To>

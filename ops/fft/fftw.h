@@ -18,6 +18,9 @@ void set_fftw_enabled(bool enabled);
 // std::complex<T>, forward, the first n / 2 + 1 of the numbers; or from these to T, not forward,
 // where the imaginary parts of numbers that are their own conjugates do not count. T is float or
 // double. Any thread may run it, also at the same time as others.
+//
+// A run transforms at_once() lines, number k of line j at k * at_once() + j: one line, or a fixed
+// number of short ones, each computed as any other is.
 template <class From, class To>
 class FftwLine {
  public:
@@ -31,13 +34,15 @@ class FftwLine {
   FftwLine(const FftwLine&) = delete;
   FftwLine& operator=(const FftwLine&) = delete;
 
+  int64_t at_once() const { return at_once_; }
   // The two may not overlap. What `from` holds is lost where the result is real.
   void run(From* from, To* to) const;
 
  private:
-  explicit FftwLine(void* plan) : plan_(plan) {}
+  FftwLine(void* plan, int64_t at_once) : plan_(plan), at_once_(at_once) {}
 
   void* plan_;
+  int64_t at_once_;
 };
 
 // Memory for n numbers, aligned for a plan; what is in it does not count, and untouched it costs

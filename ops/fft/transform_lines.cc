@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <complex>
 #include <cstdint>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "switchboard/ops/cpu/parallel.h"
+#include "switchboard/ops/cpu/transpose.h"
 #include "switchboard/ops/fft/fftw.h"
 #include "switchboard/ops/fft/line_transform.h"
 #include "switchboard/ops/fft/real_of.h"
@@ -87,6 +89,46 @@ using Wide = decltype(widened(T()));
 // many numbers.
 constexpr int64_t kBlock = 16;
 
+// Where number k of line j is: at begin + j * line + k * number.
+template <class T>
+struct LineBlock {
+  T* begin;
+  int64_t line, number;
+};
+
+template <class T>
+void copy_block(const LineBlock<const T>& from, const LineBlock<T>& to, int64_t lines, int64_t n) {
+  const auto transpose = [](const T* rows, int64_t row, T* columns, int64_t column, int64_t height,
+                            int64_t width) {
+    constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+    (*transpose_kernel)[std::countr_zero(sizeof(T))](
+        {reinterpret_cast<char*>(columns), column * kSize, reinterpret_cast<const char*>(rows),
+         row * kSize, height, width, false});
+  };
+  if (from.number == 1 && to.number == 1) {
+    for (int64_t j = 0; j < lines; ++j)
+      std::copy_n(from.begin + j * from.line, n, to.begin + j * to.line);
+  } else if (from.line == 1 && to.line == 1) {
+    for (int64_t k = 0; k < n; ++k) {
+      const T* const source = from.begin + k * from.number;
+      T* const target = to.begin + k * to.number;
+      if (lines == kBlock) {  // of a known length: inline
+        std::copy_n(source, kBlock, target);
+      } else {
+        std::copy_n(source, lines, target);
+      }
+    }
+  } else if (from.number == 1 && to.line == 1) {
+    transpose(from.begin, from.line, to.begin, to.number, lines, n);
+  } else if (from.line == 1 && to.number == 1) {
+    transpose(from.begin, from.number, to.begin, to.line, n, lines);
+  } else {
+    for (int64_t k = 0; k < n; ++k)
+      for (int64_t j = 0; j < lines; ++j)
+        to.begin[j * to.line + k * to.number] = from.begin[j * from.line + k * from.number];
+  }
+}
+
 // Transforms all lines along `dim` of `points` numbers by the plan, each as it would be alone. The
 // two tensors may be one.
 template <class From, class To>
@@ -108,11 +150,13 @@ class FftwRun {
   int64_t num_lines() const { return lines_.count(); }
 
   void run(int64_t begin, int64_t end) const {
+    const bool together = plan_.at_once() != 1;
     // Rows a power of two apart would share the lines of a cache.
-    const int64_t from_pitch = (given_ | 7) + 9, to_pitch = (made_ | 7) + 9;
-    const int64_t lines = std::min(kBlock, end - begin);
-    const auto given_memory = internal::memory_for_fftw<From>(lines * from_pitch);
-    const auto made_memory = internal::memory_for_fftw<To>(lines * to_pitch);
+    const int64_t from_pitch = together ? 1 : (given_ | 7) + 9;
+    const int64_t to_pitch = together ? 1 : (made_ | 7) + 9;
+    const int64_t lines = together ? kBlock : std::min(kBlock, end - begin);
+    const auto given_memory = internal::memory_for_fftw<From>(lines * std::max(given_, from_pitch));
+    const auto made_memory = internal::memory_for_fftw<To>(lines * std::max(made_, to_pitch));
     auto* const given = reinterpret_cast<From*>(given_memory.get());
     auto* const made = reinterpret_cast<To*>(made_memory.get());
     Lines::Position at = lines_.at(begin);
@@ -121,25 +165,28 @@ class FftwRun {
       std::array<Ends, kBlock> ends;
       for (int64_t j = 0; j < n; ++j, lines_.advance(&at)) {
         Ends& line = ends[static_cast<size_t>(j)];
-        line = {source_ + at.from, target_ + at.to, nullptr, nullptr};
-        const bool same = static_cast<const void*>(line.source) == line.target;
+        line = {source_ + at.from, target_ + at.to, given + j * from_pitch, made + j * to_pitch};
+        if (together || static_cast<const void*>(line.source) == line.target) continue;
         // A transform to real numbers spoils what it is given.
-        line.from = from_step_ == 1 && !kIsReal<To> && !same && is_aligned(line.source)
-                        ? const_cast<From*>(line.source)
-                        : given + j * from_pitch;
-        line.to = to_step_ == 1 && to_size_ == made_ && is_aligned(line.target) && !same
-                      ? line.target
-                      : made + j * to_pitch;
+        if (from_step_ == 1 && !kIsReal<To> && is_aligned(line.source))
+          line.from = const_cast<From*>(line.source);
+        if (to_step_ == 1 && to_size_ == made_ && is_aligned(line.target)) line.to = line.target;
       }
       const absl::Span<const Ends> block(ends.data(), static_cast<size_t>(n));
+      // Lines that there are not are any numbers.
+      if (together && n < kBlock) std::fill_n(given, given_ * kBlock, From());
       gather(block);
       if constexpr (kIsReal<To>) {
         for (const Ends& line : block) {
           line.from[0].imag(0);
-          if (to_size_ % 2 == 0) line.from[to_size_ / 2].imag(0);
+          if (to_size_ % 2 == 0) line.from[to_size_ / 2 * plan_.at_once()].imag(0);
         }
       }
-      for (const Ends& line : block) plan_.run(line.from, line.to);
+      if (together) {
+        plan_.run(given, made);
+      } else {
+        for (const Ends& line : block) plan_.run(line.from, line.to);
+      }
       scatter(block);
     }
   }
@@ -158,31 +205,56 @@ class FftwRun {
     return reinterpret_cast<uintptr_t>(p) % internal::FftwLine<From, To>::kAlignment == 0;
   }
 
+  // Copies n numbers of each line from where `from` says to where `to` does. Lines at equal
+  // distances are copied together.
+  template <class T, class FromOf, class ToOf>
+  static void copy_lines(absl::Span<const Ends> block, const FromOf& from, int64_t from_step,
+                         const ToOf& to, int64_t to_step, int64_t n) {
+    for (size_t j = 0, end = 0; j < block.size(); j = end) {
+      end = j + 1;
+      LineBlock<const T> source{from(block[j]), 1, from_step};
+      LineBlock<T> target{to(block[j]), 1, to_step};
+      if (end < block.size()) {
+        source.line = from(block[end]) - source.begin;
+        target.line = to(block[end]) - target.begin;
+      }
+      while (end < block.size() && from(block[end]) - from(block[end - 1]) == source.line &&
+             to(block[end]) - to(block[end - 1]) == target.line)
+        ++end;
+      copy_block<T>(source, target, static_cast<int64_t>(end - j), n);
+    }
+  }
+
   void gather(absl::Span<const Ends> block) const {
-    if (from_step_ == 1) {
+    if (from_step_ == 1 && plan_.at_once() == 1) {
       for (const Ends& line : block)
         if (line.from != line.source) std::copy_n(line.source, given_, line.from);
       return;
     }
-    for (int64_t k = 0; k < given_; ++k)
-      for (const Ends& line : block) line.from[k] = line.source[k * from_step_];
+    copy_lines<From>(
+        block, [](const Ends& line) { return line.source; }, from_step_,
+        [](const Ends& line) { return line.from; }, plan_.at_once(), given_);
   }
 
   void scatter(absl::Span<const Ends> block) const {
-    const int64_t n = std::min(made_, to_size_);
-    if (to_step_ == 1) {
+    const int64_t n = std::min(made_, to_size_), step = plan_.at_once();
+    if (scale_ != 1) {
       for (const Ends& line : block)
-        if (line.to != line.target || scale_ != 1)
-          for (int64_t k = 0; k < n; ++k) line.target[k] = line.to[k] * scale_;
+        for (int64_t k = 0; k < made_; ++k) line.to[k * step] *= scale_;
+    }
+    if (to_step_ == 1 && step == 1) {
+      for (const Ends& line : block)
+        if (line.to != line.target) std::copy_n(line.to, n, line.target);
     } else {
-      for (int64_t k = 0; k < n; ++k)
-        for (const Ends& line : block) line.target[k * to_step_] = line.to[k] * scale_;
+      copy_lines<To>(
+          block, [](const Ends& line) { return line.to; }, step,
+          [](const Ends& line) { return line.target; }, to_step_, n);
     }
     if constexpr (kIsReal<From>) {
       // The other half.
       for (const Ends& line : block)
         for (int64_t k = n; k < to_size_; ++k)
-          line.target[k * to_step_] = std::conj(line.to[to_size_ - k] * scale_);
+          line.target[k * to_step_] = std::conj(line.to[(to_size_ - k) * step]);
     }
   }
 
@@ -197,7 +269,10 @@ class FftwRun {
 };
 
 // A number takes some 8 steps.
-int64_t grain_for(int64_t points) { return std::max<int64_t>(1, kElementGrain / 8 / points); }
+int64_t grain_for(int64_t points) {
+  const int64_t lines = std::max<int64_t>(1, kElementGrain / 8 / points);
+  return lines < kBlock ? lines : lines / kBlock * kBlock;
+}
 
 // The same by Eigen, in double precision, each line in buffers of its own.
 template <class From, class To>

@@ -8,21 +8,23 @@
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/outputs/copy_to_out.h"
+#include "switchboard/ops/random/draw_kernels.h"
 #include "switchboard/ops/random/random_fill.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {
 
+using internal::draw_kernels;
 using OptionalGenerator = std::optional<Generator>;
 
 Tensor bernoulli_float_any(const Tensor& self, double p, const OptionalGenerator& generator) {
   check_filled("bernoulli_", self, is_any_real);
   SB_CHECK(p >= 0 && p <= 1, "bernoulli_: argument p: expected a number in [0, 1], got ", p);
-  random_fill("bernoulli_", self, generator,
-              [=](absl::Span<const PhiloxBlock> blocks, double* out) {
-                for (const PhiloxBlock& block : blocks) *out++ = to_unit(block.low) < p ? 1 : 0;
-              });
+  random_fill_counted<bool>("bernoulli_", self, generator,
+                            [=](uint64_t seed, uint64_t first, bool* out, int64_t n) {
+                              draw_kernels.get()->chances(seed, first, p, out, n);
+                            });
   return self;
 }
 
@@ -45,10 +47,10 @@ Tensor bernoulli_tensor_any(const Tensor& self, const Tensor& p,
              "bernoulli_: argument p: expected numbers in [0, 1], got ", chance[i]);
   }
   const Tensor uniform = empty_on(DeviceType::CPU, self.sizes(), DType::Float64);
-  random_fill("bernoulli_", uniform, generator,
-              [](absl::Span<const PhiloxBlock> blocks, double* out) {
-                for (const PhiloxBlock& block : blocks) *out++ = to_unit(block.low);
-              });
+  random_fill_counted<double>("bernoulli_", uniform, generator,
+                              [](uint64_t seed, uint64_t first, double* out, int64_t n) {
+                                draw_kernels.get()->uniform(seed, first, 53, 0x1p-53, 0, out, n);
+                              });
   double* const drawn = uniform.data<double>();
   for (int64_t i = 0; i < n; ++i) drawn[i] = drawn[i] < chance[i] ? 1 : 0;
   copy_elements(self, uniform);

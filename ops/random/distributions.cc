@@ -43,6 +43,9 @@ int digits_of(DType dtype) {
   }
 }
 
+// Whether a float holds all that the dtype does.
+bool is_drawn_in_float(DType dtype) { return digits_of(dtype) <= 24; }
+
 void uniform_body(const Tensor& self, double from, double to, const OptionalGenerator& generator) {
   check_filled("uniform_", self, is_any_floating);
   const double largest = visit_dtype(self.dtype(), []<class T>() -> double {
@@ -62,11 +65,18 @@ void uniform_body(const Tensor& self, double from, double to, const OptionalGene
            to_string(self.dtype()));
   // No more digits than the dtype has, so that rounding does not make 1 of what is less.
   const int digits = digits_of(self.dtype());
-  const double unit = std::ldexp(1.0, -digits);
-  random_fill_counted(
-      "uniform_", self, generator, [=](uint64_t seed, uint64_t first, double* out, int64_t n) {
-        draw_kernels.get()->uniform(seed, first, digits, unit * (to - from), from, out, n);
-      });
+  const double scale = std::ldexp(1.0, -digits) * (to - from);
+  const auto draw = [&]<class Number>(auto kernel) {
+    random_fill_counted<Number>("uniform_", self, generator,
+                                [=](uint64_t seed, uint64_t first, Number* out, int64_t n) {
+                                  kernel(seed, first, digits, scale, from, out, n);
+                                });
+  };
+  if (is_drawn_in_float(self.dtype())) {
+    draw.operator()<float>(draw_kernels.get()->uniform_floats);
+  } else {
+    draw.operator()<double>(draw_kernels.get()->uniform);
+  }
 }
 
 void normal_body(const Tensor& self, double mean, double std, const OptionalGenerator& generator) {
@@ -76,32 +86,38 @@ void normal_body(const Tensor& self, double mean, double std, const OptionalGene
   const double part = complex ? std / std::numbers::sqrt2 : std;
   // The mean is that of the real parts. Both parts take a counter each, real first.
   const bool of_parts = complex && mean != 0;
-  random_fill_counted("normal_", self, generator,
-                      [=](uint64_t seed, uint64_t first, double* out, int64_t n) {
-                        draw_kernels.get()->normal(seed, first, of_parts ? 0 : mean, part, out, n);
-                        for (int64_t i = 0; of_parts && i < n; i += 2) out[i] += mean;
-                      });
+  const auto draw = [=](auto kernel) {
+    return [=]<class Number>(uint64_t seed, uint64_t first, Number* out, int64_t n) {
+      kernel(seed, first, of_parts ? 0 : mean, part, out, n);
+      for (int64_t i = 0; of_parts && i < n; i += 2) out[i] += static_cast<Number>(mean);
+    };
+  };
+  if (is_drawn_in_float(self.dtype())) {
+    random_fill_by_fours("normal_", self, generator, draw(draw_kernels.get()->normal_floats));
+  } else {
+    random_fill_counted<double>("normal_", self, generator, draw(draw_kernels.get()->normal));
+  }
 }
 
 void log_normal_body(const Tensor& self, double mean, double std,
                      const OptionalGenerator& generator) {
   check_filled("log_normal_", self, is_real_floating);
   SB_CHECK(std > 0, "log_normal_: argument std: expected more than 0, got ", std);
-  random_fill_counted("log_normal_", self, generator,
-                      [=](uint64_t seed, uint64_t first, double* out, int64_t n) {
-                        draw_kernels.get()->normal(seed, first, mean, std, out, n);
-                        for (int64_t i = 0; i < n; ++i) out[i] = std::exp(out[i]);
-                      });
+  random_fill_counted<double>("log_normal_", self, generator,
+                              [=](uint64_t seed, uint64_t first, double* out, int64_t n) {
+                                draw_kernels.get()->normal(seed, first, mean, std, out, n);
+                                for (int64_t i = 0; i < n; ++i) out[i] = std::exp(out[i]);
+                              });
 }
 
 void exponential_body(const Tensor& self, double lambd, const OptionalGenerator& generator) {
   check_filled("exponential_", self, is_real_floating);
   SB_CHECK(lambd > 0, "exponential_: argument lambd: expected more than 0, got ", lambd);
-  random_fill_counted("exponential_", self, generator,
-                      [=](uint64_t seed, uint64_t first, double* out, int64_t n) {
-                        draw_kernels.get()->exponential(seed, first, out, n);
-                        for (int64_t i = 0; i < n; ++i) out[i] /= lambd;
-                      });
+  random_fill_counted<double>("exponential_", self, generator,
+                              [=](uint64_t seed, uint64_t first, double* out, int64_t n) {
+                                draw_kernels.get()->exponential(seed, first, out, n);
+                                for (int64_t i = 0; i < n; ++i) out[i] /= lambd;
+                              });
 }
 
 void cauchy_body(const Tensor& self, double median, double sigma,
@@ -145,7 +161,7 @@ IntegerRange range_of(DType dtype) {
 void fill_range(const Tensor& self, int64_t from, int64_t last,
                 const OptionalGenerator& generator) {
   const uint64_t count = static_cast<uint64_t>(last) - static_cast<uint64_t>(from) + 1;
-  random_fill_integers(
+  random_fill_counted<int64_t>(
       "random_", self, generator, [=](uint64_t seed, uint64_t first, int64_t* out, int64_t n) {
         draw_kernels.get()->integers(seed, first, count, static_cast<uint64_t>(from), out, n);
       });

@@ -1,12 +1,12 @@
-// std::sqrt would set errno, and GCC not vectorise it.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-math-errno")
-#endif
-
 #include "switchboard/ops/random/draw_kernels.h"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <numbers>
 
 #include "switchboard/ops/cpu/independent_loop.h"
@@ -14,49 +14,80 @@
 namespace sb::internal {
 namespace {
 
-// The four words of each block, one array for each, so that a vector holds one word of several.
+// A vector of 64-bit lanes, each for a block.
+#if defined(__AVX512F__)
+constexpr int64_t kLanes = 8;
+#elif defined(__AVX2__)
+constexpr int64_t kLanes = 4;
+#else
+constexpr int64_t kLanes = 2;
+#endif
+using Lanes [[gnu::vector_size(kLanes * sizeof(uint64_t))]] = uint64_t;
+
+constexpr uint64_t kLower = 0xffffffff;  // half of a lane
+
+// The products of the lanes' lower halves. Compilers do not see that this is one instruction.
+Lanes multiply_lower(Lanes a, Lanes b) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Lanes>(
+      _mm512_mul_epu32(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+#elif defined(__AVX2__)
+  return reinterpret_cast<Lanes>(
+      _mm256_mul_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+#elif defined(__SSE2__)
+  return reinterpret_cast<Lanes>(
+      _mm_mul_epu32(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+#else
+  return (a & kLower) * (b & kLower);
+#endif
+}
+
+// The four words of each block, one array for each, in the lower halves of its elements; what the
+// higher ones hold does not count.
 struct Words {
-  alignas(64) uint32_t word[4][kDraws];
+  alignas(64) uint64_t word[4][kDraws];
 };
 
 // The blocks of core/philox.h, as draw_kernels_test.cc shows. Random123's header, which that calls,
 // has start-up code, by <iostream>, and no variant for a CPU capability may have any.
 void philox_words(uint64_t seed, uint64_t first, Words& out, int64_t n) {
-  uint32_t* const w0 = out.word[0];
-  uint32_t* const w1 = out.word[1];
-  uint32_t* const w2 = out.word[2];
-  uint32_t* const w3 = out.word[3];
-  SB_INDEPENDENT_LOOP
-  for (int64_t i = 0; i < n; ++i) {
-    // The lower word overflows into the higher one.
-    const uint32_t low = static_cast<uint32_t>(first) + static_cast<uint32_t>(i);
-    w0[i] = low;
-    w1[i] = static_cast<uint32_t>(first >> 32) + (low < static_cast<uint32_t>(first) ? 1U : 0U);
-    w2[i] = 0;
-    w3[i] = 0;
-  }
-  SB_INDEPENDENT_LOOP
-  for (int64_t i = 0; i < n; ++i) {
-    uint32_t c0 = w0[i], c1 = w1[i], c2 = w2[i], c3 = w3[i];
+  constexpr int kVectors = 2;  // at a time: a product takes several cycles
+  static_assert(kDraws % (kVectors * kLanes) == 0);
+  Lanes counter;
+  for (int64_t i = 0; i < kLanes; ++i) counter[i] = first + static_cast<uint64_t>(i);
+  for (int64_t i = 0; i < n; i += kVectors * kLanes) {
+    Lanes c[kVectors][4];
+#pragma GCC unroll 2
+    for (auto& [c0, c1, c2, c3] : c) {
+      c0 = counter;
+      c1 = counter >> 32;
+      c2 = c3 = Lanes{};
+      counter += static_cast<uint64_t>(kLanes);
+    }
     uint32_t k0 = static_cast<uint32_t>(seed), k1 = static_cast<uint32_t>(seed >> 32);
 #pragma GCC unroll 10
     for (int round = 0; round < 10; ++round) {
-      const uint64_t p0 = uint64_t{0xD2511F53} * c0, p1 = uint64_t{0xCD9E8D57} * c2;
-      c0 = static_cast<uint32_t>(p1 >> 32) ^ c1 ^ k0;
-      c1 = static_cast<uint32_t>(p1);
-      c2 = static_cast<uint32_t>(p0 >> 32) ^ c3 ^ k1;
-      c3 = static_cast<uint32_t>(p0);
+#pragma GCC unroll 2
+      for (auto& [c0, c1, c2, c3] : c) {
+        const Lanes p0 = multiply_lower(c0, Lanes{} + 0xD2511F53);
+        const Lanes p1 = multiply_lower(c2, Lanes{} + 0xCD9E8D57);
+        c0 = (p1 >> 32) ^ (c1 ^ k0);
+        c1 = p1;
+        c2 = (p0 >> 32) ^ (c3 ^ k1);
+        c3 = p0;
+      }
       k0 += 0x9E3779B9;
       k1 += 0xBB67AE85;
     }
-    w0[i] = c0;
-    w1[i] = c1;
-    w2[i] = c2;
-    w3[i] = c3;
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v)
+#pragma GCC unroll 4
+      for (int word = 0; word < 4; ++word)
+        std::memcpy(out.word[word] + i + v * kLanes, &c[v][word], sizeof(Lanes));
   }
 }
 
-uint64_t join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
+uint64_t join(uint64_t low, uint64_t high) { return high << 32 | (low & kLower); }
 
 // An integer below 2^52 as a double, which no instruction converts before AVX-512: the bits of
 // 2^52 + n, less 2^52.
@@ -69,29 +100,91 @@ double to_double(uint64_t n) {
 }
 
 // By Horner's rule: the first coefficient is that of the highest power.
-double polynomial(double x, double first, auto... rest) {
-  double sum = first;
-  ((sum = sum * x + rest), ...);
+template <class T>
+T polynomial(T x, double first, auto... rest) {
+  T sum = static_cast<T>(first);
+  ((sum = sum * x + static_cast<T>(rest)), ...);
   return sum;
 }
 
+// What the two formats differ in. A series ends where its rest is below a digit's half.
+struct OfDouble {
+  using Real = double;
+  using Bits = uint64_t;
+  static constexpr int kFraction = 52;  // bits
+  static constexpr Bits kRootOfHalf = 0x3fe6a09e667f3bcd;
+  // The first part of log(2) has few digits, so that a small integer times it is exact.
+  static constexpr Real kLog2High = 0x1.62e42fefap-1, kLog2Low = 0x1.cf79abc9e3b3ap-40;
+  // The exponent of 2 from these bits, of which the 12th is the sign.
+  static Real exponent(Bits bits) { return small_to_double(bits ^ 0x800) - 2048.0; }
+  // artanh(s) / s - 1, divided by z = s s, for s of at most 0.172.
+  static Real artanh_series(Real z) {
+    return polynomial(z, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
+                      1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3);
+  }
+  // sin(y) / y - 1 and cos(y) - 1 + z / 2, divided by z = y y and by z z: Taylor's series.
+  static Real sine_series(Real z) {
+    return polynomial(z, 1.0 / 355687428096000, -1.0 / 1307674368000, 1.0 / 6227020800,
+                      -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6);
+  }
+  static Real cosine_series(Real z) {
+    return polynomial(z, 1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600, -1.0 / 3628800,
+                      1.0 / 40320, -1.0 / 720, 1.0 / 24);
+  }
+};
+struct OfFloat {
+  using Real = float;
+  using Bits = uint32_t;
+  static constexpr int kFraction = 23;
+  static constexpr Bits kRootOfHalf = 0x3f3504f3;
+  static constexpr Real kLog2High = 0x1.62ep-1F, kLog2Low = 0x1.0bfbe8p-15F;
+  static Real exponent(Bits bits) {
+    return static_cast<Real>(static_cast<int32_t>(bits << 23) >> 23);
+  }
+  static Real artanh_series(Real z) { return polynomial(z, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3); }
+  static Real sine_series(Real z) {
+    return polynomial(z, 1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6);
+  }
+  static Real cosine_series(Real z) {
+    return polynomial(z, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24);
+  }
+};
+
 // The logarithm of a number that is normal and positive. x = 2^k m with m about 1, and
-// log(m) = 2 artanh(s) for s = (m - 1) / (m + 1), which is at most 0.172: eleven terms of the
-// series are exact to a float64.
-double log_of(double x) {
-  const auto bits = std::bit_cast<uint64_t>(x);
+// log(m) = 2 artanh(s) for s = (m - 1) / (m + 1).
+template <class Of>
+typename Of::Real log_of(typename Of::Real x) {
+  using Real = typename Of::Real;
+  using Bits = typename Of::Bits;
+  constexpr Bits kFractionBits = (Bits{1} << Of::kFraction) - 1;
   // The exponent of what is next to 1, above sqrt(1/2).
-  const uint64_t shifted = bits - 0x3fe6a09e667f3bcd;
-  const double k = small_to_double((shifted >> 52) ^ 0x800) - 2048.0;  // its sign is bit 11
-  const double m = std::bit_cast<double>((shifted & 0xfffffffffffff) + 0x3fe6a09e667f3bcd);
-  const double f = m - 1, s = f / (m + 1), z = s * s;
-  const double series = polynomial(z, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
-                                   1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3);
-  // The first part of log(2) has few digits, so that k times it is exact.
-  constexpr double kHigh = 0x1.62e42fefap-1;
-  constexpr double kLow = 0x1.cf79abc9e3b3ap-40;
+  const Bits shifted = std::bit_cast<Bits>(x) - Of::kRootOfHalf;
+  const Real k = Of::exponent(shifted >> Of::kFraction);
+  const Real m = std::bit_cast<Real>((shifted & kFractionBits) + Of::kRootOfHalf);
+  const Real f = m - 1, s = f / (m + 1), z = s * s;
   // 2 s = f - s f.
-  return k * kHigh + (f - (s * f - (2 * s * z * series + k * kLow)));
+  return k * Of::kLog2High + (f - (s * f - (2 * s * z * Of::artanh_series(z) + k * Of::kLog2Low)));
+}
+
+// Of y, at most an eighth turn.
+template <class Of>
+typename Of::Real sine_of(typename Of::Real y) {
+  const auto z = y * y;
+  return Of::sine_series(z) * z * y + y;
+}
+template <class Of>
+typename Of::Real cosine_of(typename Of::Real y) {
+  const auto z = y * y;
+  return Of::cosine_series(z) * z * z + (1 - z / 2);
+}
+
+// Of the quarter turns 0, 1, 2, 3 (the lowest two bits) and what is left, whose cosine and sine are
+// given: the cosine, that is cos, -sin, -cos, sin; chosen by bits.
+template <class Real, class Bits>
+Real turned(Bits quarter, Real cosine, Real sine) {
+  const Bits odd = 0 - (quarter & 1);
+  const Bits chosen = (std::bit_cast<Bits>(sine) & odd) | (std::bit_cast<Bits>(cosine) & ~odd);
+  return std::bit_cast<Real>(chosen ^ (((quarter + 1) & 2) << (sizeof(Bits) * 8 - 2)));
 }
 
 // cos(2 pi u) for u of [0, 1): of the quarter turn nearest to u, and of what is left.
@@ -99,25 +192,11 @@ double cos_of_turns(double u) {
   const double t = u * 4;
   constexpr double kRound = 0x1.8p52;
   const double shifted = t + kRound;
-  const double y = (t - (shifted - kRound)) * (std::numbers::pi / 2), z = y * y;
-  const auto quarter = std::bit_cast<uint64_t>(shifted);  // its lowest two bits
-  // Taylor's series.
-  const double sine = polynomial(z, 1.0 / 355687428096000, -1.0 / 1307674368000, 1.0 / 6227020800,
-                                 -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6) *
-                          z * y +
-                      y;
-  const double cosine = polynomial(z, 1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600,
-                                   -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24) *
-                            z * z +
-                        (1 - z / 2);
-  // cos, -sin, -cos, sin; chosen by bits.
-  const uint64_t odd = 0 - (quarter & 1);
-  const uint64_t chosen =
-      (std::bit_cast<uint64_t>(sine) & odd) | (std::bit_cast<uint64_t>(cosine) & ~odd);
-  return std::bit_cast<double>(chosen ^ (((quarter + 1) & 2) << 62));
+  const double y = (t - (shifted - kRound)) * (std::numbers::pi / 2);
+  return turned(std::bit_cast<uint64_t>(shifted), cosine_of<OfDouble>(y), sine_of<OfDouble>(y));
 }
 
-double to_positive_unit(uint32_t low, uint32_t high) {
+double to_positive_unit(uint64_t low, uint64_t high) {
   return (to_double(join(low, high) >> 11) + 1) * 0x1p-53;
 }
 
@@ -140,6 +219,19 @@ void uniform(uint64_t seed, uint64_t first, int digits, double scale, double fro
   }
 }
 
+void uniform_floats(uint64_t seed, uint64_t first, int digits, double scale, double from,
+                    float* out, int64_t n) {
+  Words words;
+  philox_words(seed, first, words, n);
+  const auto& w = words.word;
+  const int shift = 32 - digits;
+  SB_INDEPENDENT_LOOP
+  for (int64_t i = 0; i < n; ++i) {
+    const uint64_t highest = (w[1][i] & kLower) >> shift;
+    out[i] = static_cast<float>(small_to_double(highest) * scale + from);
+  }
+}
+
 void normal(uint64_t seed, uint64_t first, double mean, double std, double* out, int64_t n) {
   Words words;
   philox_words(seed, first, words, n);
@@ -147,7 +239,7 @@ void normal(uint64_t seed, uint64_t first, double mean, double std, double* out,
   alignas(64) double radius[kDraws];  // its square
   SB_INDEPENDENT_LOOP
   for (int64_t i = 0; i < n; ++i) {
-    radius[i] = -2 * log_of(to_positive_unit(w[0][i], w[1][i]));
+    radius[i] = -2 * log_of<OfDouble>(to_positive_unit(w[0][i], w[1][i]));
   }
   SB_INDEPENDENT_LOOP
   for (int64_t i = 0; i < n; ++i) {
@@ -158,12 +250,61 @@ void normal(uint64_t seed, uint64_t first, double mean, double std, double* out,
   for (int64_t i = 0; i < n; ++i) out[i] = std::sqrt(radius[i]) * out[i] * std + mean;
 }
 
+void normal_floats(uint64_t seed, uint64_t first, double mean, double std, float* out, int64_t n) {
+  constexpr int64_t kPairs = kDraws / 2;
+  const int64_t blocks = (n + 3) / 4, pairs = 2 * blocks;
+  Words words;
+  philox_words(seed, first, words, blocks);
+  alignas(64) uint32_t unit[kPairs], angle[kPairs];
+  SB_INDEPENDENT_LOOP
+  for (int64_t i = 0; i < blocks; ++i) {
+    unit[2 * i] = static_cast<uint32_t>(words.word[0][i]);
+    angle[2 * i] = static_cast<uint32_t>(words.word[1][i]);
+    unit[2 * i + 1] = static_cast<uint32_t>(words.word[2][i]);
+    angle[2 * i + 1] = static_cast<uint32_t>(words.word[3][i]);
+  }
+  alignas(64) float radius[kPairs];  // its square
+  SB_INDEPENDENT_LOOP
+  for (int64_t i = 0; i < pairs; ++i) {
+    // From 1 to 2^31: the highest 31 bits, which are a signed integer, plus 1.
+    const float u = static_cast<float>(static_cast<int32_t>(unit[i] >> 1)) + 1;
+    radius[i] = -2 * log_of<OfFloat>(u * 0x1p-31F);
+  }
+  alignas(64) float numbers[kDraws];
+  const float scale = static_cast<float>(std), shift = static_cast<float>(mean);
+  SB_INDEPENDENT_LOOP
+  for (int64_t i = 0; i < pairs; ++i) {
+    // All 32 bits are a turn: the quarter nearest, and what is left, of both signs.
+    constexpr uint32_t kEighth = 1U << 29;
+    const uint32_t shifted = angle[i] + kEighth, quarter = shifted >> 30;
+    const auto rest = static_cast<int32_t>((shifted & (2 * kEighth - 1)) - kEighth);
+    const float y = static_cast<float>(rest) * static_cast<float>(std::numbers::pi / 2 * 0x1p-30);
+    const float cosine = cosine_of<OfFloat>(y), sine = sine_of<OfFloat>(y);
+    const float r = std::sqrt(radius[i]) * scale;
+    numbers[2 * i] = turned(quarter, cosine, sine) * r + shift;
+    numbers[2 * i + 1] = turned(quarter - 1, cosine, sine) * r + shift;  // the sine
+  }
+  std::memcpy(out, numbers, static_cast<size_t>(n) * sizeof(float));
+}
+
 void exponential(uint64_t seed, uint64_t first, double* out, int64_t n) {
   Words words;
   philox_words(seed, first, words, n);
   const auto& w = words.word;
   SB_INDEPENDENT_LOOP
-  for (int64_t i = 0; i < n; ++i) out[i] = -log_of(to_positive_unit(w[0][i], w[1][i]));
+  for (int64_t i = 0; i < n; ++i) out[i] = -log_of<OfDouble>(to_positive_unit(w[0][i], w[1][i]));
+}
+
+void chances(uint64_t seed, uint64_t first, double p, bool* out, int64_t n) {
+  Words words;
+  philox_words(seed, first, words, n);
+  const auto& w = words.word;
+  // u 2^-53 < p for a whole u: both are exact.
+  const auto bound = static_cast<int64_t>(std::ceil(p * 0x1p53));
+  SB_INDEPENDENT_LOOP
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = static_cast<int64_t>(join(w[0][i], w[1][i]) >> 11) < bound;
+  }
 }
 
 void integers(uint64_t seed, uint64_t first, uint64_t count, uint64_t from, int64_t* out,
@@ -178,28 +319,40 @@ void integers(uint64_t seed, uint64_t first, uint64_t count, uint64_t from, int6
     }
     return;
   }
-  // The remainder of 32 bits, then with 16 bits more, and 16 more: every number is exact, below
-  // 2^48, and the rounded quotient is off by one at most.
+  // The remainder of the higher 32 bits, then with as many of the others as make a number below
+  // 2^52, which is exact, and so are the products; the rounded quotient is off by one at most.
   const double divisor = static_cast<double>(count), inverse = 1 / divisor;
-  const auto remainder = [=](double x) {
+  const auto remainder = [=](double rest, double step, uint64_t next) {
     constexpr double kRound = 0x1.8p52;
+    const double x = rest * step + small_to_double(next);
     const double quotient = (x * inverse + kRound) - kRound;
-    const double rest = x - quotient * divisor;
-    return rest + (rest < 0 ? divisor : 0.0);
+    const double result = x - quotient * divisor;
+    return result + (result < 0 ? divisor : 0.0);
   };
+  const auto store = [=](double rest, int64_t* to) {
+    *to = static_cast<int64_t>(from + (std::bit_cast<uint64_t>(rest + 0x1p52) & 0xfffffffffffff));
+  };
+  if (count <= uint64_t{1} << 20) {
+    SB_INDEPENDENT_LOOP
+    for (int64_t i = 0; i < n; ++i) {
+      const double rest = remainder(0, 0, w[1][i] & kLower);
+      store(remainder(rest, 0x1p32, w[0][i] & kLower), out + i);
+    }
+    return;
+  }
   SB_INDEPENDENT_LOOP
   for (int64_t i = 0; i < n; ++i) {
-    const uint64_t low = w[0][i];
-    double rest = remainder(small_to_double(w[1][i]));
-    rest = remainder(rest * 0x1p16 + small_to_double(low >> 16));
-    rest = remainder(rest * 0x1p16 + small_to_double(low & 0xffff));
-    const uint64_t step = std::bit_cast<uint64_t>(rest + 0x1p52) & 0xfffffffffffff;
-    out[i] = static_cast<int64_t>(from + step);
+    const uint64_t low = w[0][i] & kLower;
+    double rest = remainder(0, 0, w[1][i] & kLower);
+    rest = remainder(rest, 0x1p16, low >> 16);
+    store(remainder(rest, 0x1p16, low & 0xffff), out + i);
   }
 }
 
 }  // namespace
 
-SB_CPU_KERNEL(DrawKernels, draw_kernels, {blocks, uniform, normal, exponential, integers});
+SB_CPU_KERNEL(DrawKernels, draw_kernels,
+              {blocks, uniform, uniform_floats, normal, normal_floats, exponential, chances,
+               integers});
 
 }  // namespace sb::internal

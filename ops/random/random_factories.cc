@@ -1,5 +1,6 @@
 #include "switchboard/ops/random/random_factories.h"
 
+#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/random/distributions.h"
+#include "switchboard/ops/random/draw_kernels.h"
 #include "switchboard/ops/random/random_fill.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/shape/factory_parameters.h"
@@ -56,10 +58,13 @@ void permute_into(const Tensor& out, int64_t n, const OptionalGenerator& generat
   std::vector<int64_t> order(static_cast<size_t>(n));
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
   const PhiloxState state = take_counters("randperm", generator, static_cast<uint64_t>(n));
-  PhiloxBlock blocks[256];
+  std::array<PhiloxBlock, internal::kDraws> blocks;
   for (size_t i = 0; i < order.size(); ++i) {
-    if (i % 256 == 0) philox(state.seed, state.offset + i, 0, absl::MakeSpan(blocks));
-    std::swap(order[i], order[i + blocks[i % 256].low % (order.size() - i)]);
+    if (i % blocks.size() == 0) {
+      internal::draw_kernels.get()->blocks(state.seed, state.offset + i, blocks.data(),
+                                           internal::kDraws);
+    }
+    std::swap(order[i], order[i + blocks[i % blocks.size()].low % (order.size() - i)]);
   }
   cast_function(DType::Int64, out.dtype())(static_cast<char*>(out.data_ptr()), byte_stride(out, 0),
                                            reinterpret_cast<const char*>(order.data()),

@@ -29,20 +29,23 @@ PhiloxState take_counters(std::string_view op, const std::optional<Generator>& g
 
 // Numbers from blocks: out[i] from blocks[i].
 using DrawReals = absl::FunctionRef<void(absl::Span<const PhiloxBlock> blocks, double* out)>;
-// Numbers of counters first, first + 1, ..., at most internal::kDraws of them.
+// At most internal::kDraws numbers, of counters first, first + 1, ...
 template <class Number>
 using DrawCounted = absl::FunctionRef<void(uint64_t seed, uint64_t first, Number* out, int64_t n)>;
 
 // Gives each element of `self` the number that its counter gives, converted to self's dtype; of a
 // complex one, the two parts. Elements count in the order of their indices, so that numbers do not
 // depend on strides, nor on the number of threads. Nothing on meta. Throws RuntimeError, changing
-// nothing, for elements that share memory.
+// nothing, for elements that share memory. Number: bool, int64_t, float or double.
 void random_fill(std::string_view op, const Tensor& self, const std::optional<Generator>& generator,
                  DrawReals draw);
+template <class Number>
 void random_fill_counted(std::string_view op, const Tensor& self,
-                         const std::optional<Generator>& generator, DrawCounted<double> draw);
-void random_fill_integers(std::string_view op, const Tensor& self,
-                          const std::optional<Generator>& generator, DrawCounted<int64_t> draw);
+                         const std::optional<Generator>& generator, DrawCounted<Number> draw);
+// The same for draws that give four numbers of each counter. The call takes a counter for each
+// element all the same, so that what is drawn after it does not depend on the dtype.
+void random_fill_by_fours(std::string_view op, const Tensor& self,
+                          const std::optional<Generator>& generator, DrawCounted<float> draw);
 
 // The checks of an operator that writes to self, which must be defined, of one address an element,
 // and of a dtype for which `supported` holds.

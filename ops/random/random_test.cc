@@ -10,6 +10,7 @@
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/schema/tag.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/cpu/parallel.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/random/bernoulli.h"
@@ -52,6 +53,30 @@ TEST_CASE("a seed gives the same numbers for any number of threads") {
 
 TEST_CASE("an element's number does not depend on strides") {
   CHECK(normals(3, empty({5, 7})) == normals(3, transpose(empty({7, 5}), 0, 1)));
+}
+
+TEST_CASE("a shorter tensor has the first numbers of a longer one") {
+  const auto all = normals(3, empty({1000}));
+  for (int64_t n : {0, 1, 3, 255, 257, 999}) {
+    const auto some = normals(3, empty({n}));
+    INFO("n " << n);
+    CHECK(std::equal(some.begin(), some.end(), all.begin(), all.begin() + n));
+  }
+}
+
+TEST_CASE("normal numbers of 16 bits are those of float32, rounded") {
+  const Tensor floats = normal_(empty({1001}), 1, 2, make_cpu_generator(3));
+  for (DType dtype : {DType::Float16, DType::BFloat16})
+    CHECK(values_of(normal_(empty({1001}, dtype), 1, 2, make_cpu_generator(3))) ==
+          values_of(cast_copy(floats, dtype)));
+}
+
+TEST_CASE("a call takes a counter for each element, whatever the dtype") {
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    const Generator generator = make_cpu_generator(1);
+    normal_(empty({10}, dtype), 0, 1, generator);
+    CHECK(generator->take(0).offset == 10);
+  }
 }
 
 TEST_CASE("a saved state draws on where it was") {

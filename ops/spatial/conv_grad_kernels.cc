@@ -15,7 +15,8 @@ using Eigen::internal::pmadd;
 using Eigen::internal::pset1;
 using Eigen::internal::pstoreu;
 
-constexpr int kMaxVectors = 4;
+// More leave too few rows for the registers.
+constexpr int kMaxVectors = kRegisters == 32 ? 4 : 3;
 
 // Terms [term, term + M) of a panel. The loops are unrolled by folding, as sums must stay in
 // registers.

@@ -101,9 +101,27 @@ class GradWeight {
     if (padded_channels_ != s_.out_channels) std::fill_n(grads, outputs_ * padded_channels_, 0.0f);
     const auto bytes = [](int64_t floats) { return floats * static_cast<int64_t>(sizeof(float)); };
     constexpr size_t kFourBytes = 2;
-    (*transpose_kernel)[kFourBytes]({reinterpret_cast<char*>(grads), bytes(padded_channels_),
-                                     reinterpret_cast<const char*>(grads_of(part)), bytes(outputs_),
-                                     s_.out_channels, outputs_, false});
+    for_each_panel([&](int64_t channel, int64_t width) {
+      (*transpose_kernel)[kFourBytes](
+          {reinterpret_cast<char*>(grads + channel * outputs_), bytes(width),
+           reinterpret_cast<const char*>(grads_of(part) + channel * outputs_), bytes(outputs_),
+           std::min(width, s_.out_channels - channel), outputs_, false});
+    });
+  }
+
+  // Calls f(first channel, channels) for each panel: whole vectors of channels, as many in each as
+  // may be.
+  template <class F>
+  void for_each_panel(const F& f) const {
+    constexpr int64_t kVectors = 3;
+    for (int64_t channel = 0; channel < padded_channels_;) {
+      const int64_t left = (padded_channels_ - channel) / lanes_;
+      const bool last = left > kVectors && left <= (*conv_grad_kernels).max_vectors;
+      const int64_t panels = (left + kVectors - 1) / kVectors;
+      const int64_t width = (last ? left : (left + panels - 1) / panels) * lanes_;
+      f(channel, width);
+      channel += width;
+    }
   }
 
   // Adds to a group's sums for terms [term, term + terms) what an item's part gives.
@@ -125,17 +143,16 @@ class GradWeight {
       }
       for (int64_t row = 0; row < s_.output[1]; row += rows_at_once) {
         const int64_t rows = std::min(rows_at_once, s_.output[1] - row);
-        const float* const grads =
-            copied + planes_size() + (z * s_.output[1] + row) * s_.output[2] * padded_channels_;
-        const int64_t vectors = padded_channels_ / lanes_;
-        for (int64_t v = 0; v < vectors;) {
-          const int64_t width = vectors - v == 4 ? 4 : std::min<int64_t>(3, vectors - v);
+        // A panel's outputs lie one after the other, which does not use a few sets of the cache
+        // alone.
+        for_each_panel([&](int64_t channel, int64_t width) {
+          const float* const grads = copied + planes_size() + channel * outputs_ +
+                                     (z * s_.output[1] + row) * s_.output[2] * width;
           (*conv_grad_kernels)
-              .sum_panel({outputs(slice, row, rows, term, terms), grads + v * lanes_,
-                          padded_channels_, static_cast<int>(width),
-                          sums + term * padded_channels_ + v * lanes_, padded_channels_});
-          v += width;
-        }
+              .sum_panel({outputs(slice, row, rows, term, terms), grads, width,
+                          static_cast<int>(width / lanes_),
+                          sums + term * padded_channels_ + channel, padded_channels_});
+        });
       }
     }
   }

@@ -1,6 +1,6 @@
 // The gradient of a float32 convolution's weight without columns: from the planes that the
-// convolution itself reads (conv_planes.h), and the gradients of the output with their channels
-// next to each other.
+// convolution itself reads (conv_planes.h), and the gradients of the output with some
+// vectors of channels next to each other.
 
 #ifndef SWITCHBOARD_OPS_SPATIAL_CONV_GRAD_WEIGHT_H_
 #define SWITCHBOARD_OPS_SPATIAL_CONV_GRAD_WEIGHT_H_

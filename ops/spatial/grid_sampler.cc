@@ -1,7 +1,10 @@
 #include "switchboard/ops/spatial/grid_sampler.h"
 
-#include <array>
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "switchboard/dispatch/library.h"
@@ -12,6 +15,7 @@
 #include "switchboard/ops/factories/ranges.h"
 #include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/spatial/grid_kernels.h"
 #include "switchboard/ops/spatial/grid_places.h"
 #include "switchboard/ops/spatial/spatial.h"
 #include "switchboard/ops/views/cat.h"
@@ -71,110 +75,63 @@ BasicTensorMeta<Int> grid_rule(const Tensor& input, const Tensor& grid, int64_t 
   return {sampled_sizes<Int>(kSampler<rank>, input, grid, rank), input.dtype()};
 }
 
-// What a place of the grid reads of a plane of `rank` dimensions.
-template <class T, int rank, int taps>
-class Reader {
- public:
-  static constexpr int kTaps = rank == 2 ? taps * taps : taps * taps * taps;
+template <class T>
+const GridKernels<T>& kernels() {
+  if constexpr (std::is_same_v<T, float>) return *grid_kernels_float;
+  if constexpr (std::is_same_v<T, double>) return *grid_kernels_double;
+}
 
-  template <class TapsOf>
-  Reader(const T* coordinates, const int64_t* sizes, const TapsOf& taps_of) {
-    std::array<GridTaps<T, taps>, rank> along;  // by dimension, slowest first
-    for (int d = 0; d < rank; ++d) along[at(d)] = taps_of(coordinates[rank - 1 - d], sizes[d]);
-    for (int i = 0; i < kTaps; ++i) {
-      int64_t element = 0;
-      T weight = 1;
-      std::array<T, rank> change;
-      change.fill(T(1));
-      bool inside = true;
-      for (int d = 0, rest = i; d < rank; ++d, rest /= taps) {
-        const size_t k = at(rest % taps);
-        inside = inside && along[at(d)].element[k] >= 0;
-        element = element * sizes[d] + along[at(d)].element[k];
-        weight *= along[at(d)].weight[k];
-        for (int e = 0; e < rank; ++e)
-          change[at(e)] *= e == d ? along[at(d)].change[k] : along[at(d)].weight[k];
-      }
-      element_[at(i)] = inside ? element : -1;
-      weight_[at(i)] = weight;
-      change_[at(i)] = change;
-    }
-  }
-
-  T read(const T* plane) const {
-    T sum = 0;
-    for (int i = 0; i < kTaps; ++i)
-      if (element_[at(i)] >= 0) sum += weight_[at(i)] * plane[element_[at(i)]];
-    return sum;
-  }
-  void spread(T grad, T* plane) const {
-    for (int i = 0; i < kTaps; ++i)
-      if (element_[at(i)] >= 0) plane[element_[at(i)]] += weight_[at(i)] * grad;
-  }
-  // Adds what the coordinates' gradients are to theirs.
-  void add_changes(T grad, const T* plane, T* coordinates) const {
-    for (int i = 0; i < kTaps; ++i) {
-      if (element_[at(i)] < 0) continue;
-      const T value = grad * plane[element_[at(i)]];
-      for (int d = 0; d < rank; ++d) coordinates[rank - 1 - d] += value * change_[at(i)][at(d)];
-    }
-  }
-
- private:
-  static constexpr size_t at(int i) { return static_cast<size_t>(i); }
-
-  std::array<int64_t, at(kTaps)> element_;
-  std::array<T, at(kTaps)> weight_;
-  std::array<std::array<T, rank>, at(kTaps)> change_;
-};
-
-// Calls f(batch, place, reader) for each place of the dense grid, batches in parallel.
+// Calls f(piece, batch, first place) for pieces of the dense grid, several at once: each has
+// `places` of a batch, but for the last. All is dense.
 template <int rank, class T, class F>
-void for_each_place(const Tensor& input, const Tensor& grid, const GridModes& modes, const F& f) {
-  const int64_t batches = grid.size(0);
-  const int64_t places = batches == 0 ? 0 : grid.numel() / rank / batches;
-  const int64_t* const sizes = input.sizes().data() + 2;
-  const T* const coordinates = grid.numel() == 0 ? nullptr : grid.data<T>();
-  const auto run = [&]<int taps>(std::integral_constant<int, taps>, const auto& taps_of) {
-    parallel_for(0, batches, 1, [&](int64_t from, int64_t to) {
-      for (int64_t b = from; b < to; ++b) {
-        for (int64_t p = 0; p < places; ++p)
-          f(b, p, Reader<T, rank, taps>(coordinates + (b * places + p) * rank, sizes, taps_of));
-      }
-    });
-  };
-  switch (modes.interpolation) {
-    case GridInterpolation::Nearest:
-      return run(std::integral_constant<int, 1>(),
-                 [&](T x, int64_t size) { return nearest_tap(x, size, modes); });
-    case GridInterpolation::Linear:
-      return run(std::integral_constant<int, 2>(),
-                 [&](T x, int64_t size) { return linear_taps(x, size, modes); });
-    case GridInterpolation::Cubic:
-      if constexpr (rank == 2) {
-        run(std::integral_constant<int, 4>(),
-            [&](T x, int64_t size) { return cubic_taps(x, size, modes); });
-      }
-  }
+void for_each_piece(const Tensor& input, const Tensor& grid, const GridModes& modes, int64_t places,
+                    const F& f) {
+  const int64_t batches = grid.size(0), channels = input.size(1);
+  const int64_t planes = batches * channels;
+  if (planes == 0 || grid.numel() == 0) return;
+  const int64_t all = grid.numel() / rank / batches, pieces = (all + places - 1) / places;
+  const T* const coordinates = grid.data<T>();
+  parallel_for(0, batches * pieces, 1, [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i) {
+      const int64_t batch = i / pieces, first = i % pieces * places;
+      f(GridPiece<T>{modes, rank, input.sizes().data() + 2,
+                     coordinates + (batch * all + first) * rank, std::min(places, all - first),
+                     channels, input.numel() / planes, all},
+        batch, first);
+    }
+  });
+}
+
+// How many places make a piece, where places do not write to one another's elements.
+int64_t places_of_piece(int64_t channels) {
+  return std::max<int64_t>(64, kElementGrain / 4 / std::max<int64_t>(channels, 1) / 64 * 64);
+}
+
+void check_planes(const char* op, const Tensor& input) {
+  int64_t elements = 1;
+  for (int64_t size : input.sizes().subspan(2)) elements *= size;
+  SB_CHECK(elements <= std::numeric_limits<int32_t>::max(), op,
+           ": expected an input of less than 2^31 elements in a channel, got ", input.describe());
 }
 
 template <int rank>
 void grid_kernel(const Tensor& input, const Tensor& grid, int64_t interpolation, int64_t padding,
                  bool align_corners, const Tensor& out) {
   if (out.numel() == 0) return;
+  check_planes(kSampler<rank>, input);
   const GridModes modes = grid_modes(kSampler<rank>, interpolation, padding, align_corners, rank);
   const DType dtype = computed_in_float(kSampler<rank>, input.dtype());
   const DenseOutput dense(out, dtype);
   const Tensor from = dense_input(input, dtype), places = dense_input(grid, dtype);
-  const int64_t channels = input.size(1);
-  const int64_t plane = input.numel() / input.size(0) / channels;
-  const int64_t out_plane = out.numel() / input.size(0) / channels;
   visit_float(dtype, [&]<class T>(T) {
-    for_each_place<rank, T>(from, places, modes, [&](int64_t b, int64_t p, const auto& reader) {
-      for (int64_t c = b * channels; c < (b + 1) * channels; ++c)
-        dense.tensor().template data<T>()[c * out_plane + p] =
-            reader.read(from.template data<T>() + c * plane);
-    });
+    T* const to = dense.tensor().template data<T>();
+    for_each_piece<rank, T>(from, places, modes, places_of_piece(input.size(1)),
+                            [&](const GridPiece<T>& piece, int64_t batch, int64_t first) {
+                              const int64_t plane = batch * piece.channels;
+                              kernels<T>().read(piece,
+                                                from.template data<T>() + plane * piece.input_step,
+                                                to + plane * piece.output_step + first);
+                            });
   });
   dense.finish();
 }
@@ -237,22 +194,26 @@ TwoTensors grid_backward_cpu(const Tensor& grad_output, const Tensor& input, con
     });
     dense.finish();
   };
-  const int64_t channels = input.size(1);
-  const int64_t planes = input.size(0) * channels;
-  const int64_t plane = planes == 0 ? 0 : input.numel() / planes;
-  const int64_t out_plane = planes == 0 ? 0 : grads.numel() / planes;
+  check_planes(kSamplerBackward<rank>, input);
   with_dense(by_input, [&]<class T>(T* to) {
-    for_each_place<rank, T>(from, places, modes, [&](int64_t b, int64_t p, const auto& reader) {
-      for (int64_t c = b * channels; c < (b + 1) * channels; ++c)
-        reader.spread(grads.data<T>()[c * out_plane + p], to + c * plane);
-    });
+    // All places of a batch: several may write to an element.
+    const int64_t all = std::numeric_limits<int64_t>::max() / 2;
+    for_each_piece<rank, T>(
+        from, places, modes, all, [&](const GridPiece<T>& piece, int64_t batch, int64_t) {
+          const int64_t plane = batch * piece.channels;
+          kernels<T>().spread(piece, grads.data<T>() + plane * piece.output_step,
+                              to + plane * piece.input_step);
+        });
   });
   with_dense(by_grid, [&]<class T>(T* to) {
-    for_each_place<rank, T>(from, places, modes, [&](int64_t b, int64_t p, const auto& reader) {
-      for (int64_t c = b * channels; c < (b + 1) * channels; ++c)
-        reader.add_changes(grads.data<T>()[c * out_plane + p], from.data<T>() + c * plane,
-                           to + (b * out_plane + p) * rank);
-    });
+    for_each_piece<rank, T>(from, places, modes, places_of_piece(input.size(1)),
+                            [&](const GridPiece<T>& piece, int64_t batch, int64_t first) {
+                              const int64_t plane = batch * piece.channels;
+                              kernels<T>().change(
+                                  piece, grads.data<T>() + plane * piece.output_step + first,
+                                  from.data<T>() + plane * piece.input_step,
+                                  to + (batch * piece.output_step + first) * rank);
+                            });
   });
   return results;
 }
