@@ -205,5 +205,26 @@ TEST_CASE("An operator that writes against its schema is refused by watch, by it
   CHECK(v.op == "composition_judge_test::secret_write");
 }
 
+TEST_CASE("A gradient may be as coarse as what it was computed from") {
+  const Tensor x = add_Scalar(zeros({1}, DType::Float64), -0.19);
+  // Its own gradient is computed from the result, which is rounded; that of celu from the input.
+  const auto of = [](DType dtype) {
+    return [dtype](const Tensors& in) {
+      const Tensors half = call("aten::to.dtype", {in[0], dtype});
+      return call("aten::celu_", {half[0]});
+    };
+  };
+  CHECK(broken_by("functional_mode, grad", of(DType::Float16), {x}) == "");
+  // And no coarser.
+  const Layer wrong = layer_that<[](const TensorFunction& f, const Tensors& in) {
+    Tensors results = f(in);
+    for (Tensor& t : results) t = mul_Scalar(t, 1.02);
+    return results;
+  }>();
+  for (DType dtype : {DType::Float16, DType::Float64})
+    CHECK(Judge(of(dtype), ArgumentPlan::of({x})).judge({&find_layer("grad"), &wrong}).kind ==
+          Kind::Failed);
+}
+
 }  // namespace
 }  // namespace sb::composition
