@@ -10,6 +10,7 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/composition/law.h"
+#include "switchboard/transforms/control_flow/cond.h"
 
 namespace sb::composition {
 namespace {
@@ -224,6 +225,19 @@ TEST_CASE("A gradient may be as coarse as what it was computed from") {
   for (DType dtype : {DType::Float16, DType::Float64})
     CHECK(Judge(of(dtype), ArgumentPlan::of({x})).judge({&find_layer("grad"), &wrong}).kind ==
           Kind::Failed);
+}
+
+TEST_CASE("A branch in a graph may have a gradient that eager lost to a write") {
+  const auto f = [](const Tensors& in) {
+    const Tensors taken = cond(
+        in[0], [](const Tensors& x) { return x; },
+        [](const Tensors& x) { return call("aten::exp2", {x[0]}); }, {in[0]});
+    return call("aten::floor_", {taken[0]});
+  };
+  const ArgumentPlan zero = ArgumentPlan::of({zeros({})});
+  const LayerStack stack = parse_stack("grad, trace");
+  CHECK(Judge(f, zero, {.of_branches = {true}}).judge(stack).kind == Kind::DoesNotApply);
+  CHECK(Judge(f, zero).judge(stack).kind == Kind::Failed);
 }
 
 }  // namespace
