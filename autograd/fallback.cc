@@ -122,11 +122,6 @@ void note_hidden_view(const std::vector<Tensor>& arguments, const Tensor& result
   }
 }
 
-// Whether the operator does the same with each of a list of tensors, as _foreach_ operators do.
-bool returns_list(const FunctionSchema& schema) {
-  return schema.returns.size() == 1 && schema.returns[0].type.is_list();
-}
-
 // At the autograd keys. As `torch::autograd::autogradNotImplementedFallback`, but that operators
 // with Tag::derived_through are derived through those that they are composed of. All others are
 // opaque: what their kernels call is not recorded, and what they do by pointer could not be.
@@ -161,12 +156,12 @@ void record(const OperatorHandle& op, DispatchKeySet keys, StackCall& call) {
   }
   if (const auto composite = derived_through_key(op, keys)) {
     // In this scope autograd is not excluded: what the kernel calls is recorded. A result that
-    // nothing recorded leads to the error; in a list with others that were, it is a constant.
+    // nothing recorded leads to the error; beside others that were, it is a constant.
     call.go_on(DispatchKeySet(*composite));
     bool recorded = false;
     call.each_result(
         [&](const Tensor& t) { recorded = recorded || (t.defined() && needs_grad(t)); });
-    if (recorded && returns_list(op.schema())) return;
+    if (recorded) return;
     call.each_result([&](const Tensor& t) {
       if (t.defined() && is_differentiable(t.dtype()) && !needs_grad(t) && !find_grad_meta(t))
         set_history(t, node);

@@ -9,7 +9,8 @@
 #include "switchboard/fake/fake_mode.h"
 #include "switchboard/fake/merge_branches.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/views/views.h"
+#include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/views/cat.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/map.h"
 #include "switchboard/transforms/control_flow/scan.h"
@@ -35,15 +36,16 @@ namespace {
 using control_flow::Agree;
 using control_flow::FunctionArgument;
 
-// As many of each slice, along a new first dimension.
+// As many of each slice, along a new first dimension. How many there are changes no stride.
 std::vector<Tensor> stacked(FakeMode& mode, const std::vector<Tensor>& slices,
                             const SymInt& count) {
   const ModeGuard active(&mode);
   std::vector<Tensor> tensors;
   for (const Tensor& slice : slices) {
-    std::vector<SymInt> sizes{count};
-    for (const SymInt& size : slice.sym_sizes()) sizes.push_back(size);
-    tensors.push_back(clone(expand(unsqueeze(slice, 0), sizes), MemoryFormat::Contiguous));
+    const Tensor one = stack({slice}, 0);
+    std::vector<SymInt> sizes(one.sym_sizes().begin(), one.sym_sizes().end());
+    sizes[0] = count;
+    tensors.push_back(new_empty_strided(one, sizes, one.sym_strides()));
   }
   return tensors;
 }

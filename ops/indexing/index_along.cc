@@ -169,9 +169,11 @@ BasicTensorMeta<Int> index_copy_rule(const Tensor& self, int64_t dim, const Tens
                  " indices, but source is ", source.describe());
   return like<Int>(self);
 }
-void check_index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor&) {
-  if (self.numel() == 0) return;
-  check_indices<IndexError>("index_copy", index, 0, size_along(self, from_first(dim, self)));
+void check_index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  if (source.numel() == 0) return;
+  const int64_t size = size_along(self, from_first(dim, self));
+  if (size == 0) check_indices<RuntimeError>("index_copy", index, 0, 0);
+  check_indices<IndexError>("index_copy", index, 0, size);
 }
 void index_copy_kernel(const Tensor&, int64_t dim, const Tensor& index, const Tensor& source,
                        const Tensor& out) {

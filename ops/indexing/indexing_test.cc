@@ -315,5 +315,21 @@ TEST_CASE("a diagonal beyond the matrix is empty") {
   CHECK(diag(floats({1, 5}), 5).numel() == 0);
 }
 
+TEST_CASE("an index without dimensions is one place, which a source must have") {
+  const Tensor self = test::tensor_of({2}, {1, 2}), none = test::tensor_of({0}, {});
+  const Tensor index = test::tensor_of({}, {0}, DType::Int64);
+  CHECK_THROWS_AS(scatter(self, 0, index, none), RuntimeError);
+  CHECK_THROWS_AS(scatter_add(self, 0, index, none), RuntimeError);
+  CHECK_THROWS_AS(scatter_reduce(self, 0, index, none, "mean"), RuntimeError);
+}
+
+TEST_CASE("nothing is copied to places of a dimension that has none, unless nothing is given") {
+  const Tensor self = test::tensor_of({0}, {}), index = test::tensor_of({1}, {0}, DType::Int64);
+  CHECK_THROWS_AS(index_copy(self, 0, index, test::tensor_of({1}, {1})), RuntimeError);
+  CHECK_THROWS_AS(index_copy(self, 0, index, test::tensor_of({}, {1})), RuntimeError);
+  CHECK(index_copy(test::tensor_of({2, 0}, {}), 0, index, test::tensor_of({1, 0}, {})).numel() ==
+        0);
+}
+
 }  // namespace
 }  // namespace sb

@@ -25,15 +25,17 @@ BasicTensorMeta<Int> rule(const char* op, const Tensor& self, int64_t dim, const
   SB_CHECK(!src || src->dtype() == self.dtype(), op, ": src: expected ", to_string(self.dtype()),
            ", got ", to_string(src ? src->dtype() : self.dtype()));
   BasicTensorMeta<Int> meta{size_vector<Int>(self), self.dtype()};
+  // A tensor without dimensions is one of one element in one dimension.
   const auto rank = [](const Tensor& t) { return std::max<int64_t>(t.dim(), 1); };
+  const auto size_of = [](const Tensor& t, int64_t i) {
+    return t.dim() == 0 ? Int(1) : sizes_of<Int>(t)[static_cast<size_t>(i)];
+  };
   // Whether index fits whether it has elements or not.
   const auto surely_fits = [&](const Tensor& t, bool any_size_of_dim) {
     if (rank(t) != rank(index)) return false;
-    for (int64_t i = 0; i < index.dim(); ++i) {
+    for (int64_t i = 0; i < rank(index); ++i) {
       if (any_size_of_dim && i == d) continue;
-      const Int& own = sizes_of<Int>(index)[static_cast<size_t>(i)];
-      if (!known(own <= (t.dim() == 0 ? Int(1) : sizes_of<Int>(t)[static_cast<size_t>(i)])))
-        return false;
+      if (!known(size_of(index, i) <= size_of(t, i))) return false;
     }
     return true;
   };
@@ -43,11 +45,10 @@ BasicTensorMeta<Int> rule(const char* op, const Tensor& self, int64_t dim, const
   const auto check_fits = [&](const char* name, const Tensor& t, bool any_size_of_dim) {
     SB_CHECK(rank(t) == rank(index), op, ": index: expected as many dimensions as ", name, " ",
              t.describe(), ", got ", index.describe());
-    for (int64_t i = 0; i < index.dim(); ++i) {
+    for (int64_t i = 0; i < rank(index); ++i) {
       if (any_size_of_dim && i == d) continue;
-      const Int size = t.dim() == 0 ? Int(1) : sizes_of<Int>(t)[static_cast<size_t>(i)];
-      SB_CHECK(sizes_of<Int>(index)[static_cast<size_t>(i)] <= size, op, ": index ",
-               index.describe(), " is larger than ", name, " ", t.describe(), " in dimension ", i);
+      SB_CHECK(size_of(index, i) <= size_of(t, i), op, ": index ", index.describe(),
+               " is larger than ", name, " ", t.describe(), " in dimension ", i);
     }
   };
   check_fits("self", self, true);

@@ -129,12 +129,10 @@ Tensor powsum_of(const Tensor& self, const Scalar& ord, const OptionalIntArrayRe
                  bool keepdim, std::optional<DType> dtype) {
   constexpr const char* op = "linalg__powsum";
   check_defined(op, self);
-  SB_CHECK_NOT_IMPLEMENTED(is_inexact(self.dtype()), op, ": not implemented for ",
-                           to_string(self.dtype()));
-  const Tensor size = abs(self);
-  const Tensor powers =
-      pow_Tensor_Scalar(dtype ? to_dtype(size, to_real(*dtype)) : size, ord.to<double>());
-  return sum_dim(powers, dims_or_all(dim), keepdim);
+  const DType computed = dtype.value_or(self.dtype());
+  SB_CHECK_NOT_IMPLEMENTED(is_inexact(computed), op, ": not implemented for ", to_string(computed));
+  const Tensor size = abs(to_dtype(self, computed));
+  return sum_dim(pow_Tensor_Scalar(size, ord.to<double>()), dims_or_all(dim), keepdim);
 }
 
 Tensor dist_of(const Tensor& self, const Tensor& other, const Scalar& p) {

@@ -1,6 +1,9 @@
 #include <cmath>
+#include <complex>
 
 #include "catch2/catch.hpp"
+#include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/statistics/covariance.h"
 #include "switchboard/ops/statistics/norm.h"
@@ -99,6 +102,20 @@ TEST_CASE("a norm of a dtype neither narrows, nor takes integers, nor changes re
   CHECK_THROWS_AS(norm_ScalarOpt_dtype(cast_copy(x, DType::Int64), 2, DType::Float64),
                   RuntimeError);
   CHECK_THROWS_AS(norm_dim_out(x, 2, {0}, false, tensor_of({}, {0}, DType::Float64)), RuntimeError);
+}
+
+TEST_CASE("a sum of powers is taken in the dtype that is asked for, which is no integer") {
+  const OperatorHandle powsum = default_dispatcher().find_op_or_throw("aten::linalg__powsum");
+  const auto sum = [&](const Tensor& x, DType dtype) {
+    return powsum.call({x, 2}, {{"dtype", dtype}})[0].to_tensor();
+  };
+  CHECK(number(sum(tensor_of({2}, {2, 3}, DType::Int64), DType::Float32)) == 13);
+  const Tensor z = cast_copy(tensor_of({1}, {1}), DType::Complex64);
+  z.data<std::complex<float>>()[0] = {1, 1};
+  CHECK(number(sum(z, DType::Float64)) == 1);  // of the real part
+  CHECK(number(sum(z, DType::Complex128)) == Approx(2));
+  CHECK_THROWS_AS(sum(tensor_of({2}, {2, 3}), DType::Int64), NotImplementedError);
+  CHECK_THROWS_AS(sum(z, DType::Bool), NotImplementedError);
 }
 
 TEST_CASE("a variance goes to an out that its dtype can be cast to") {

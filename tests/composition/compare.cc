@@ -22,10 +22,13 @@ Tensor whole(const Tensor& t) {
   return alias_with(t, {static_cast<int64_t>(t.storage()->nbytes() / t.itemsize())}, {1}, 0);
 }
 
-Closeness closeness(DType dtype, bool gradients) {
+Closeness closeness(DType dtype, const Compared& c) {
   const Closeness usual = internal::closeness({}, dtype);
+  if (!c.gradients) return usual;
   // A gradient is a sum of what may be much larger than itself.
-  return gradients ? Closeness{usual.rtol * 1000, usual.atol * 1000} : usual;
+  const Closeness on_the_way = internal::closeness({}, c.coarsest);
+  return {std::max(usual.rtol * 1000, on_the_way.rtol * 10),
+          std::max(usual.atol * 1000, on_the_way.atol * 10)};
 }
 
 std::string difference_of(const std::string& name, const Tensor& a, const Tensor& b,
@@ -44,8 +47,8 @@ std::string difference_of(const std::string& name, const Tensor& a, const Tensor
                        list_text(a.strides()));
   if (c.metadata_only) return "";
   // Numbers are compared in a larger dtype, where what is lazily negated would be another number.
-  if (std::string text = internal::differing_element(resolve_neg(a), resolve_neg(b),
-                                                     closeness(a.dtype(), c.gradients));
+  if (std::string text =
+          internal::differing_element(resolve_neg(a), resolve_neg(b), closeness(a.dtype(), c));
       !text.empty())
     return str_cat(name, ", ", text);
   return "";

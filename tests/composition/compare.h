@@ -27,6 +27,9 @@ struct Compared {
   // Of which results nothing is said of what they share memory with; of those beyond it is.
   std::vector<bool> sharing_unknown = {};
   bool gradients = false;  // results are among others gradients, which are sums in some order
+  // Of what gradients were computed from. An operator in place derives by what it gives, another
+  // one by what it takes: they part by how that was rounded.
+  DType coarsest = DType::Float64;
 };
 
 // "" where two runs that did not throw gave the same: dtypes, sizes and elements of results, whole

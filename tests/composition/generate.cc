@@ -150,8 +150,7 @@ struct Scope {
 
 class Generator {
  public:
-  Generator(const Operators& operators, uint64_t seed,
-            const std::function<void(const Step&)>& trying)
+  Generator(const Operators& operators, uint64_t seed, const Trying& trying)
       : operators_(operators), trying_(trying), random_(seed) {}
 
   Program make() {
@@ -244,7 +243,7 @@ class Generator {
         if (depends_on_order(schema, *arguments)) return false;
       }
     }
-    if (trying_) trying_(step);
+    if (trying_) trying_(step, *scope.frame);
     Tensors results;
     const auto shapes = writes ? shapes_of_shared(step.op->schema(), *arguments)
                                : std::vector<std::vector<int64_t>>();
@@ -572,7 +571,7 @@ class Generator {
   }
 
   const Operators& operators_;
-  const std::function<void(const Step&)>& trying_;
+  const Trying& trying_;
   Random random_;
   Program program_;
 };
@@ -617,8 +616,7 @@ std::string Operators::to_string() const {
                  " with arguments of other types, ", of_layers_, " of layers");
 }
 
-Program generate(const Operators& operators, uint64_t seed,
-                 const std::function<void(const Step&)>& trying) {
+Program generate(const Operators& operators, uint64_t seed, const Trying& trying) {
   return Generator(operators, seed, trying).make();
 }
 

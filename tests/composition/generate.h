@@ -37,9 +37,9 @@ class Operators {
 // What the program with this seed is. Every call in it succeeds, and no result depends on
 // uninitialised memory or on the order in which elements are written; fresh memory must be
 // poisoned.
-// `trying` hears of each step before it runs: it may crash.
-Program generate(const Operators& operators, uint64_t seed,
-                 const std::function<void(const Step&)>& trying = nullptr);
+// `trying` hears of each step before it runs in the frame: it may crash.
+using Trying = std::function<void(const Step&, const Frame&)>;
+Program generate(const Operators& operators, uint64_t seed, const Trying& trying = nullptr);
 
 }  // namespace sb::composition
 

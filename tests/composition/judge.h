@@ -61,6 +61,7 @@ class Judge {
   Tensors make_inputs() const;
   const Outcome& plain();
   const Outcome& graded();
+  DType coarsest() const;
 
   TensorFunction f_;
   internal::ArgumentPlan inputs_;

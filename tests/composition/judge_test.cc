@@ -10,6 +10,7 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/composition/law.h"
+#include "switchboard/transforms/control_flow/cond.h"
 
 namespace sb::composition {
 namespace {
@@ -203,6 +204,40 @@ TEST_CASE("An operator that writes against its schema is refused by watch, by it
   const Verdict v = Judge(f, square()).judge(parse_stack("watch"));
   CHECK(v.kind == Kind::Refused);
   CHECK(v.op == "composition_judge_test::secret_write");
+}
+
+TEST_CASE("A gradient may be as coarse as what it was computed from") {
+  const Tensor x = add_Scalar(zeros({1}, DType::Float64), -0.19);
+  // Its own gradient is computed from the result, which is rounded; that of celu from the input.
+  const auto of = [](DType dtype) {
+    return [dtype](const Tensors& in) {
+      const Tensors half = call("aten::to.dtype", {in[0], dtype});
+      return call("aten::celu_", {half[0]});
+    };
+  };
+  CHECK(broken_by("functional_mode, grad", of(DType::Float16), {x}) == "");
+  // And no coarser.
+  const Layer wrong = layer_that<[](const TensorFunction& f, const Tensors& in) {
+    Tensors results = f(in);
+    for (Tensor& t : results) t = mul_Scalar(t, 1.02);
+    return results;
+  }>();
+  for (DType dtype : {DType::Float16, DType::Float64})
+    CHECK(Judge(of(dtype), ArgumentPlan::of({x})).judge({&find_layer("grad"), &wrong}).kind ==
+          Kind::Failed);
+}
+
+TEST_CASE("A branch in a graph may have a gradient that eager lost to a write") {
+  const auto f = [](const Tensors& in) {
+    const Tensors taken = cond(
+        in[0], [](const Tensors& x) { return x; },
+        [](const Tensors& x) { return call("aten::exp2", {x[0]}); }, {in[0]});
+    return call("aten::floor_", {taken[0]});
+  };
+  const ArgumentPlan zero = ArgumentPlan::of({zeros({})});
+  const LayerStack stack = parse_stack("grad, trace");
+  CHECK(Judge(f, zero, {.of_branches = {true}}).judge(stack).kind == Kind::DoesNotApply);
+  CHECK(Judge(f, zero).judge(stack).kind == Kind::Failed);
 }
 
 }  // namespace

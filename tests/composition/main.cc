@@ -21,6 +21,7 @@
 #include "switchboard/tests/composition/report.h"
 #include "switchboard/tests/composition/trial.h"
 #include "switchboard/tests/composition/workers.h"
+#include "switchboard/tests/failures/failure_files.h"
 #include "switchboard/tools/progress.h"
 
 ABSL_FLAG(uint64_t, programs, 1000, "how many");
@@ -30,8 +31,12 @@ ABSL_FLAG(std::string, layers, "", "of which stacks are made; all of them by def
 ABSL_FLAG(std::string, stack, "", "the only stack to run, from the inside out: 'grad, trace'");
 ABSL_FLAG(std::string, only, "", "operators whose name contains this");
 ABSL_FLAG(size_t, jobs, 1, "how many processes");
-ABSL_FLAG(size_t, small, 20, "how many failures are made small and printed");
+ABSL_FLAG(size_t, small, 20,
+          "how many failures are made small and printed; the others are left as they are");
 ABSL_FLAG(double, seconds, 0, "begin no program after so long; 0: make all");
+ABSL_FLAG(
+    std::string, failures, "",
+    "the folder to leave a test of each failure in; by default the one that this is run from");
 ABSL_FLAG(bool, print, false, "print the programs themselves");
 
 namespace sb::composition {
@@ -43,6 +48,37 @@ std::string unescaped(const std::string& text) {
   std::string out;
   absl::CUnescape(text, &out);
   return out;
+}
+
+// What shows a crash: the program as a test, as small as it became. Made again in a process of its
+// own, which may crash as well.
+std::string code_of_crash(const Operators& operators, const TrialOptions& options, uint64_t number,
+                          const std::string& stack, const std::string& how) {
+  std::string code;
+  Work again;
+  again.first = number;
+  again.count = 1;
+  again.trial = [&](uint64_t, char*, const Say& say) {
+    set_num_threads(1);
+    const auto tell = [&](const Program& program) {
+      say(absl::CEscape(test_code(program, stack,
+                                  absl::StrFormat("program %d of seed %d%s%s", number, options.seed,
+                                                  stack.empty() ? "" : " under ", stack),
+                                  how)));
+    };
+    // Without a stack it is a step of the program that crashes, while that is made.
+    Trying trying;
+    if (stack.empty())
+      trying = [&](const Step& step, const Frame& frame) { tell(alone(step, frame)); };
+    const Program program = program_of(operators, options, number, trying);
+    if (stack.empty()) return;
+    tell(program);
+    make_crash_small(program, parse_stack(stack), tell);
+  };
+  again.hear = [&](const std::string& line) { code = unescaped(line); };
+  again.crashed = [](uint64_t, const std::string&, const std::string&) {};
+  run_in_workers(again);
+  return code;
 }
 
 int run_all() {
@@ -66,13 +102,19 @@ int run_all() {
   tools::Progress progress(
       seconds > 0 ? "seconds of random programs" : "random programs",
       seconds > 0 ? static_cast<uint64_t>(seconds) : absl::GetFlag(FLAGS_programs));
-  const auto print_failure = [&](const std::string& stack, uint64_t number,
-                                 const std::string& text) {
+  const std::string folder = test::failure_folder(absl::GetFlag(FLAGS_failures));
+  const auto report_failure = [&](const std::string& stack, uint64_t number,
+                                  const std::string& text, const std::string& code) {
     progress.clear();
     std::printf("%s",
                 absl::StrFormat("\nFAILED  --seed=%d --first=%d --programs=1 --stack='%s'\n%s",
                                 options.seed, number, stack, text)
                     .c_str());
+    if (!code.empty()) {
+      std::string name = absl::StrFormat("random_programs_%d_%d", options.seed, number);
+      for (const Layer* layer : parse_stack(stack)) name += "_" + std::string(layer->name);
+      std::printf("left in %s\n", test::leave_file(folder, name + ".cc", code).c_str());
+    }
     std::fflush(stdout);
   };
 
@@ -95,7 +137,7 @@ int run_all() {
       std::snprintf(place, kPlaceSize, "%s", stack.c_str());
     };
     // A crash there is one of the operator.
-    events.trying = [&](const Step& step) {
+    events.trying = [&](const Step& step, const Frame&) {
       std::snprintf(place, kPlaceSize, "%s%s", kGenerating, step.name().c_str());
     };
     events.undetermined = [&] { say("U"); };
@@ -112,20 +154,27 @@ int run_all() {
         case Verdict::Kind::Failed:
           break;
       }
-      std::string kind, text;
+      std::string kind, code;
       if (made_small < most) {
         const Smallest small = smallest(program, stack, verdict);
         kind = small.kind;
         if (seen.insert(kind).second) {
           ++made_small;
-          text = test_code(small.program, to_string(small.stack),
+          code = test_code(small.program, to_string(small.stack),
                            absl::StrFormat("program %d of seed %d under %s", number, options.seed,
                                            to_string(small.stack)),
                            small.message);
         }
+      } else {
+        kind = kind_of(stack, verdict.message);
+        if (seen.insert(kind).second)
+          code = test_code(
+              program, layers,
+              absl::StrFormat("program %d of seed %d under %s", number, options.seed, layers),
+              verdict.message);
       }
       say("F\t" + layers + "\t" + std::to_string(number) + "\t" + absl::CEscape(kind) + "\t" +
-          absl::CEscape(text));
+          absl::CEscape(code));
     };
     run_trial(operators, options, number, events);
     say("E");
@@ -163,10 +212,9 @@ int run_all() {
         ++report.failed;
         count(1);
         const std::string kind = unescaped(parts.at(3));
-        if (!kind.empty() && ++report.failures[kind] == 1 && printed < most) {
-          ++printed;
-          print_failure(parts.at(1), std::stoull(parts.at(2)), unescaped(parts.at(4)));
-        }
+        if (++report.failures[kind] > 1) break;
+        const std::string code = unescaped(parts.at(4));
+        report_failure(parts.at(1), std::stoull(parts.at(2)), printed++ < most ? code : "", code);
       }
     }
   };
@@ -176,12 +224,14 @@ int run_all() {
     ++report.failed;
     const bool generating = place.empty() || place.starts_with(kGenerating);
     ++report.stacks[generating ? "none" : place][1];
-    print_failure(generating ? "" : place, number, place + " " + how + "\n");
+    const std::string stack = generating ? "" : place;
+    report_failure(stack, number, place + " " + how + "\n",
+                   code_of_crash(operators, options, number, stack, place + " " + how));
   };
   run_in_workers(work);
   progress.clear();
   if (!report.failures.empty()) {
-    std::printf("\nfailures that were made small, and how often:\n");
+    std::printf("\nfailures that are alike, and how often:\n");
     for (const auto& [kind, n] : report.failures)
       std::printf("%8d  %s\n", static_cast<int>(n), kind.c_str());
   }

@@ -20,7 +20,7 @@ struct Report {
     std::string message;  // of the first one
   };
   std::map<std::pair<std::string, std::string>, Refusal> refusals;  // by operator and layer
-  std::map<std::string, uint64_t> failures;  // by kind, and how often it was made small
+  std::map<std::string, uint64_t> failures;  // by kind, and how often it was seen
 
   // The table of refusals, the failures by stack, and the last line.
   std::string to_string() const;

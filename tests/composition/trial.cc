@@ -6,6 +6,7 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/tests/composition/arguments.h"
 #include "switchboard/tests/composition/shrink.h"
+#include "switchboard/tests/composition/workers.h"
 
 namespace sb::composition {
 namespace {
@@ -71,7 +72,7 @@ Judge judge_of(const Program& program) {
 }
 
 // The message without its numbers, by which a failure is known when the program changes.
-std::string kind_of(const std::string& message) {
+std::string without_numbers(const std::string& message) {
   std::string kind;
   for (char c : message)
     if (std::string_view("0123456789.-, []").find(c) == std::string_view::npos) kind += c;
@@ -96,8 +97,23 @@ void add_names(const Block& block, std::string* names) {
 }  // namespace
 
 Program program_of(const Operators& operators, const TrialOptions& options, uint64_t number,
-                   const std::function<void(const Step&)>& trying) {
+                   const Trying& trying) {
   return generate(operators, seed_of(options, number), trying);
+}
+
+Program alone(Step step, const Frame& frame) {
+  Stack inputs;
+  for_each_ref(step, [&](Ref& ref, size_t depth) {
+    if (ref.depth < depth) return;  // of a block of the step
+    ref.depth -= depth;
+    inputs.emplace_back(frame.at(ref));
+    ref = {depth, Ref::kInputs, inputs.size() - 1};
+  });
+  Program program;
+  program.inputs = internal::ArgumentPlan::of(inputs);
+  program.block.inputs = inputs.size();
+  program.block.steps.push_back(std::move(step));
+  return program;
 }
 
 std::vector<LayerStack> stacks_of(const TrialOptions& options, uint64_t number) {
@@ -130,12 +146,16 @@ void run_trial(const Operators& operators, const TrialOptions& options, uint64_t
   }
 }
 
+std::string kind_of(const LayerStack& stack, const std::string& message) {
+  return str_cat(to_string(stack), ": ", without_numbers(message));
+}
+
 Smallest smallest(const Program& program, const LayerStack& stack, const Verdict& verdict) {
   const bool throws = verdict.message.starts_with("throws ");
   const auto is_alike = [&](const std::optional<Verdict>& v) {
     if (!v || v->message.starts_with("throws ") != throws) return false;
     // A smaller program must not be a wrong one that throws something else.
-    return !throws || kind_of(v->message) == kind_of(verdict.message);
+    return !throws || without_numbers(v->message) == without_numbers(verdict.message);
   };
   LayerStack layers = stack;
   for (size_t i = layers.size(); i-- > 0 && layers.size() > 1;) {
@@ -152,8 +172,21 @@ Smallest smallest(const Program& program, const LayerStack& stack, const Verdict
   found.message = failure(found.program, layers).value_or(verdict).message;
   std::string names;
   add_names(found.program.block, &names);
-  found.kind = str_cat(to_string(layers), ":", names, ": ", kind_of(found.message));
+  found.kind = str_cat(to_string(layers), ":", names, ": ", without_numbers(found.message));
   return found;
+}
+
+void make_crash_small(const Program& program, const LayerStack& stack,
+                      const std::function<void(const Program&)>& found) {
+  constexpr int kTries = 300;
+  shrink(
+      program,
+      [&](const Program& p) {
+        const bool shows = crashes([&] { failure(p, stack); });
+        if (shows) found(p);
+        return shows;
+      },
+      kTries);
 }
 
 }  // namespace sb::composition

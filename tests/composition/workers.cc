@@ -144,4 +144,20 @@ void run_in_workers(const Work& work) {
   for (Worker& worker : workers) munmap(worker.shared, sizeof(Shared));
 }
 
+bool crashes(const std::function<void()>& f) {
+  constexpr unsigned kMostSeconds = 10;
+  std::fflush(nullptr);
+  const pid_t pid = fork();
+  SB_CHECK(pid >= 0, "no process for a program that may crash");
+  if (pid == 0) {
+    alarm(kMostSeconds);
+    f();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  const bool late = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+  return !late && status != 0;
+}
+
 }  // namespace sb::composition

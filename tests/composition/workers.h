@@ -30,6 +30,9 @@ constexpr size_t kPlaceSize = 256;
 // crash.
 void run_in_workers(const Work& work);
 
+// Whether f, in a process of its own, ends the process. Not if it takes more than ten seconds.
+bool crashes(const std::function<void()>& f);
+
 }  // namespace sb::composition
 
 #endif  // SWITCHBOARD_TESTS_COMPOSITION_WORKERS_H_

@@ -2,6 +2,7 @@
 
 #include "switchboard/dispatch/modes/counting_mode.h"
 #include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/ops/views/views.h"
@@ -106,6 +107,24 @@ TEST_CASE("what the function of map gives must be the same for each slice") {
         str_cat(name,
                 "result 0: expected float32[] on cpu, as of the first slice, got float32[1] "
                 "on cpu"));
+}
+
+TEST_CASE(
+    "what map stacks has the strides of a stack on fake tensors, too, in channels-last order") {
+  const auto in_channels_last = [](const Tensors& in) {
+    return sb::map(
+        [](const Tensor& row) {
+          return Tensors{clone(permute(row, {0, 3, 1, 2}), MemoryFormat::Preserve)};
+        },
+        in);
+  };
+  const Tensor x = zeros({3, 2, 2, 2, 4});
+  const Tensor eager = in_channels_last({x})[0];
+  CHECK(DimVector(eager.strides().begin(), eager.strides().end()) == DimVector{32, 16, 1, 8, 4});
+  FakeTensorMode fake;
+  const Tensor y = fake.from_tensor(x);
+  const FakeTensorModeGuard active(fake);
+  CHECK(in_channels_last({y})[0].strides() == eager.strides());
 }
 
 TEST_CASE("wrong arguments of map are errors that name them, eager, traced and fake") {

@@ -18,6 +18,7 @@
 #include "switchboard/ops/elementwise/bitwise.h"
 #include "switchboard/ops/elementwise/clamp.h"
 #include "switchboard/ops/elementwise/complex_parts.h"
+#include "switchboard/ops/elementwise/polynomials.h"
 #include "switchboard/ops/elementwise/pow.h"
 #include "switchboard/ops/elementwise/predicates.h"
 #include "switchboard/ops/elementwise/rounding.h"
@@ -307,12 +308,15 @@ TEST_CASE("activation functions") {
   for (const Row& row : rows) check(row);
 }
 
-TEST_CASE("answers, integers, buffers and Bessel functions require no gradient") {
+TEST_CASE("answers, integers, buffers, Bessel functions and polynomials require no gradient") {
   const Tensor x = leaf(kPositive);
   CHECK_FALSE(requires_grad(isnan(x)));
   CHECK_FALSE(requires_grad(signbit(x)));
   CHECK_FALSE(requires_grad(isclose(x, x)));
   CHECK_FALSE(requires_grad(special_bessel_j0(x)));
+  CHECK_FALSE(requires_grad(special_chebyshev_polynomial_t(x, x)));
+  CHECK_FALSE(requires_grad(special_chebyshev_polynomial_t_x_scalar(2, x)));
+  CHECK_FALSE(requires_grad(special_chebyshev_polynomial_t_n_scalar(x, 2)));
   const auto [output, buffer] = log_sigmoid_forward(x);
   CHECK(requires_grad(output));
   CHECK_FALSE(requires_grad(buffer));

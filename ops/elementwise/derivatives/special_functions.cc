@@ -121,19 +121,38 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   not_differentiable(m, special_airy_ai);
 }
 
+// Each with its number forms: what is composed of a constant is one.
 SB_LIBRARY_IMPL(aten, Autograd, m) {
-  not_differentiable(m, special_chebyshev_polynomial_t);
-  not_differentiable(m, special_chebyshev_polynomial_u);
-  not_differentiable(m, special_chebyshev_polynomial_v);
-  not_differentiable(m, special_chebyshev_polynomial_w);
-  not_differentiable(m, special_shifted_chebyshev_polynomial_t);
-  not_differentiable(m, special_shifted_chebyshev_polynomial_u);
-  not_differentiable(m, special_shifted_chebyshev_polynomial_v);
-  not_differentiable(m, special_shifted_chebyshev_polynomial_w);
-  not_differentiable(m, special_hermite_polynomial_h);
-  not_differentiable(m, special_hermite_polynomial_he);
-  not_differentiable(m, special_laguerre_polynomial_l);
-  not_differentiable(m, special_legendre_polynomial_p);
+  const auto constant = [&](const auto& op, const auto& of_number, const auto& of_degree,
+                            SourceLocation where = SourceLocation::current()) {
+    not_differentiable(m, op, where);
+    not_differentiable(m, of_number, where);
+    not_differentiable(m, of_degree, where);
+  };
+  constant(special_chebyshev_polynomial_t, special_chebyshev_polynomial_t_x_scalar,
+           special_chebyshev_polynomial_t_n_scalar);
+  constant(special_chebyshev_polynomial_u, special_chebyshev_polynomial_u_x_scalar,
+           special_chebyshev_polynomial_u_n_scalar);
+  constant(special_chebyshev_polynomial_v, special_chebyshev_polynomial_v_x_scalar,
+           special_chebyshev_polynomial_v_n_scalar);
+  constant(special_chebyshev_polynomial_w, special_chebyshev_polynomial_w_x_scalar,
+           special_chebyshev_polynomial_w_n_scalar);
+  constant(special_shifted_chebyshev_polynomial_t, special_shifted_chebyshev_polynomial_t_x_scalar,
+           special_shifted_chebyshev_polynomial_t_n_scalar);
+  constant(special_shifted_chebyshev_polynomial_u, special_shifted_chebyshev_polynomial_u_x_scalar,
+           special_shifted_chebyshev_polynomial_u_n_scalar);
+  constant(special_shifted_chebyshev_polynomial_v, special_shifted_chebyshev_polynomial_v_x_scalar,
+           special_shifted_chebyshev_polynomial_v_n_scalar);
+  constant(special_shifted_chebyshev_polynomial_w, special_shifted_chebyshev_polynomial_w_x_scalar,
+           special_shifted_chebyshev_polynomial_w_n_scalar);
+  constant(special_hermite_polynomial_h, special_hermite_polynomial_h_x_scalar,
+           special_hermite_polynomial_h_n_scalar);
+  constant(special_hermite_polynomial_he, special_hermite_polynomial_he_x_scalar,
+           special_hermite_polynomial_he_n_scalar);
+  constant(special_laguerre_polynomial_l, special_laguerre_polynomial_l_x_scalar,
+           special_laguerre_polynomial_l_n_scalar);
+  constant(special_legendre_polynomial_p, special_legendre_polynomial_p_x_scalar,
+           special_legendre_polynomial_p_n_scalar);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // finite differences.
 
 #include "catch2/catch.hpp"
+#include "switchboard/autograd/variable.h"
 #include "switchboard/ops/linalg/factorizations.h"
 #include "switchboard/ops/linalg/householder.h"
 #include "switchboard/ops/linalg/lu.h"
@@ -40,6 +41,13 @@ TEST_CASE("unpacked factors are derived for tall and for wide matrices") {
         },
         {signed_leaf(sizes)});
   }
+}
+
+TEST_CASE("the permutation of a factorization is a constant") {
+  const auto [p, l, u] = linalg_lu(signed_leaf({2, 3}));
+  CHECK_FALSE(requires_grad(p));
+  CHECK(requires_grad(l));
+  CHECK(requires_grad(u));
 }
 
 TEST_CASE(
