@@ -138,7 +138,7 @@ void FakeMode::explain(CallPath& path, const PathCall& c) {
   const bool composite = has_meta && is_implicit_composite(table);
   for (size_t i = 0; i < facts.rules.size(); ++i) {
     if (composite && !(i == 0 && facts.first_rule_is_own)) break;  // as run()
-    decides(absl::StrCat("fake rule ", to_string(facts.rules[i].where)));
+    decides(absl::StrCat("fake rule ", sb::to_string(facts.rules[i].where)));
   }
   if (!facts.is_builtin && has_effect_at_meta(c.op)) return;  // passed over
   if (composite) {

@@ -180,7 +180,7 @@ TEST_CASE("an explanation says whether a fallback kernel may run") {
              Catch::Contains("fallback kernel") && Catch::Contains("runs, and decides"));
 
   const std::string none = "fake mode: no shape rule, and no fallback kernel";
-  const FakeTensorMode strict({.allow_fallback_kernels = false});
+  FakeTensorMode strict({.allow_fallback_kernels = false});
   CHECK_THAT(last_step(op, strict.from_tensor(ones({2}))),
              Catch::Contains(none) && Catch::Contains("fails"));
 

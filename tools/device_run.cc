@@ -78,7 +78,8 @@ const std::string& name_of(const io::OutputSpec& output) {
 // The text with the file's names of symbols in place of those that the run gave them.
 std::string with_names_of_file(const std::string& text, const io::SymbolValues& symbols) {
   std::map<std::string, std::string> names;
-  for (const auto& [name, value] : symbols) names.emplace(value.to_string(), name);
+  for (const auto& [name, value] : symbols)
+    if (value.is_symbolic()) names.emplace(value.node()->to_string(), name);
   std::string renamed;
   for (size_t i = 0; i < text.size();) {
     size_t end = i;
