@@ -41,6 +41,5 @@ int main() {
   std::cout << "fake:  " << demo::blend(fake.from_tensor(x, cuda), fake.from_tensor(y, cuda))
             << "\n";
 
-  std::cout << "\nWhy it went there:\n"
-            << sb::to_string(sb::explain(demo::blend.handle(), there.key_set()));
+  std::cout << "\nWhy it went there:\n" << sb::to_string(sb::explain(demo::blend, there, there));
 }

@@ -125,25 +125,36 @@ void FakeMode::explain(CallPath& path, const PathCall& c) {
     return path.enter(c.op, DispatchKey::Meta, c.arguments);
   }
   // Each of these may give the results, or leave it to the next.
-  const auto decides = [&](const char* what) {
-    path.passes(c.op.name().to_string(), what);
+  const std::string name = c.op.name().to_string();
+  const auto decides = [&](const std::string& what) {
+    path.passes(name, what);
     path.decides();
   };
   if (facts.is_lift && arguments.foreign) return decides("copy of a literal");
   if (arguments.extras || options_.propagate_real_tensors) decides("known data");
   if (is_remembered(*this, c.op, facts, arguments, given))
-    return path.passes(c.op.name().to_string(), "remembered result");
+    return path.passes(name, "remembered result");
   const bool has_meta(table.slots[slot_of(DispatchKey::Meta)]);
   const bool composite = has_meta && is_implicit_composite(table);
-  if (composite ? facts.first_rule_is_own : !facts.rules.empty()) decides("fake rule");
+  for (size_t i = 0; i < facts.rules.size(); ++i) {
+    if (composite && !(i == 0 && facts.first_rule_is_own)) break;  // as run()
+    decides(absl::StrCat("fake rule ", sb::to_string(facts.rules[i].where)));
+  }
   if (!facts.is_builtin && has_effect_at_meta(c.op)) return;  // passed over
   if (composite) {
     const ModeGuard active(this);
     path.enter(c.op, DispatchKey::Meta, c.arguments);
   } else if (has_meta) {
     path.enter(c.op, DispatchKey::Meta, c.arguments);
-  } else if (!facts.returns_nothing || facts.mutates) {
+  } else if (facts.returns_nothing && !facts.mutates) {
+    return;  // there is nothing to do
+  } else if (!facts.is_builtin && has_trivial_rule(c.op)) {
+    path.passes(name, "results by its schema");
+  } else if (options_.allow_fallback_kernels && may_fall_back(c.op)) {
     decides("fallback kernel");
+  } else {
+    path.passes(name, "fake mode");
+    path.fails("no shape rule, and no fallback kernel");
   }
 }
 
@@ -258,7 +269,7 @@ void FakeMode::run(const OperatorHandle& op, const FakeOp& facts, Stack* stack) 
   for (size_t i = 0; i < facts.rules.size(); ++i) {
     // What holds for a kind of operators holds for those that this one is composed of.
     if (composite && !(i == 0 && facts.first_rule_is_own)) break;
-    if ((*facts.rules[i])(call)) return;
+    if ((*facts.rules[i].run)(call)) return;
   }
   if (!facts.is_builtin && pass_over_effect(op, stack)) return;
   if (composite) {
@@ -304,8 +315,8 @@ void FakeMode::run_meta_or_fallback(const OperatorHandle& op, const FakeOp& fact
       rethrow_named(error, op);
     rethrow_with_context(error, absl::StrCat(op.name().to_string(),
                                              ": its kernel for all devices refuses tensors without "
-                                             "data; register one at Meta, or a rule by "
-                                             "register_fake_rule: "));
+                                             "data; register one at Meta, or a fake rule by "
+                                             "register_fake: "));
   }
   if (facts.device_argument >= 0) (*stack)[device_at] = given;
   internal::run_fallback_kernel(*this, op, facts, stack, said);

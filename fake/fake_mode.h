@@ -25,22 +25,8 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   explicit FakeMode(FakeTensorOptions options);
 
   // Most calls have only fake tensors of this mode, sizes that are numbers and an operator without
-  // rules: they go straight to the shape rule. All others, in this order, as
-  // `FakeTensorMode._dispatch_impl`:
-  //
-  // 1. a literal becomes a fake tensor that keeps its data (lift);
-  // 2. a tensor of a mode that is not of this kind: declined, so that its mode acts;
-  // 3. real arguments are converted or refused;
-  // 4. where the data of all arguments is known, the results are computed;
-  // 5. the data of tensors that the operator writes to is no longer known;
-  // 6. the program itself runs, too, if the mode does so (real_run.h);
-  // 7. the cache, if the operator is worth it;
-  // 8. fake rules, each of which may decline; an operator composed of others has only its own;
-  // 9. a CompositeImplicitAutograd kernel runs with the mode active, and what it calls comes here;
-  // 10. the Meta kernel, on arguments that are plain meta tensors for the time being; its results
-  //     get the common device, or that of a `device` argument;
-  // 11. without one, an operator that returns and writes nothing is done; any other, or one where
-  //     it throws NotImplementedError: the fallback kernel, or UnsupportedOperatorError.
+  // rules: they go straight to the shape rule. All others take the steps that docs/fake.md lists
+  // ("What a call goes through"), as `FakeTensorMode._dispatch_impl` does.
   void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
   // How a call goes on from there. Where a rule or the cache may give the results, it decides.
   void explain(CallPath& path, const PathCall& call);
@@ -80,13 +66,13 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
                             std::optional<Device> device, Stack* stack);
   void call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeArguments arguments,
                    Stack* stack);
-  // The first of the steps of call(), without a stack.
+  // A call that goes straight to the shape rule, without a stack.
   DirectPath* direct_path() override { return this; }
   const Kernel* enter_direct(const OperatorHandle& op,
                              absl::Span<const Tensor* const> tensors) override;
   void adopt_direct(const Tensor& result) override;
   void leave_direct() noexcept override;
-  // From step 8 on.
+  // From the fake rules on.
   void run(const OperatorHandle& op, const FakeOp& facts, Stack* stack);
   IntrusivePtr<ModeData> data_of(absl::Span<const IValue> arguments);
   bool lift(Stack* stack);

@@ -18,20 +18,16 @@ std::atomic<uint64_t> fake_rules_version{1};
 
 namespace {
 
-struct RuleOfOp {
-  std::shared_ptr<const FakeRule> rule;
-  SourceLocation where;
-};
 struct RuleByPredicate {
   FakeRulePredicate predicate;
-  std::shared_ptr<const FakeRule> rule;
+  RegisteredFakeRule rule;
   uint64_t id;
 };
 
 // All rules. Not destroyed, as handles of static objects may outlive it otherwise.
 struct Registry {
   std::mutex mutex;  // of all that follows; not absl::Mutex: see Dispatcher
-  absl::flat_hash_map<OperatorName, RuleOfOp> by_op;
+  absl::flat_hash_map<OperatorName, RegisteredFakeRule> by_op;
   std::vector<RuleByPredicate> by_predicate;
   uint64_t last_id = 0;
 };
@@ -76,13 +72,13 @@ const FakeOp& make_fake_op(const OperatorHandle& op) {
   }
 
   Registry& all = registry();
-  std::vector<std::pair<FakeRulePredicate, std::shared_ptr<const FakeRule>>> predicates;
+  std::vector<std::pair<FakeRulePredicate, RegisteredFakeRule>> predicates;
   {
     std::lock_guard<std::mutex> lock(all.mutex);
     made->rules_version = fake_rules_version.load(std::memory_order_acquire);
     const auto found = all.by_op.find(op.name());
     if (found != all.by_op.end()) {
-      made->rules.push_back(found->second.rule);
+      made->rules.push_back(found->second);
       made->first_rule_is_own = true;
     }
     for (const RuleByPredicate& r : all.by_predicate) predicates.emplace_back(r.predicate, r.rule);
@@ -156,7 +152,7 @@ RegistrationHandle register_fake_rule(std::initializer_list<std::string_view> op
     for (const OperatorName& name : names) {
       const auto found = r.by_op.find(name);
       if (found == r.by_op.end()) continue;
-      taken.push_back({nullptr, std::move(found->second.rule), 0});
+      taken.push_back({nullptr, std::move(found->second), 0});
       r.by_op.erase(found);
     }
     return taken;
@@ -167,7 +163,8 @@ RegistrationHandle register_fake_rule(std::string_view op, FakeRule rule, Source
   return register_fake_rule({op}, std::move(rule), where);
 }
 
-RegistrationHandle register_fake_rule(FakeRulePredicate predicate, FakeRule rule, SourceLocation) {
+RegistrationHandle register_fake_rule(FakeRulePredicate predicate, FakeRule rule,
+                                      SourceLocation where) {
   SB_CHECK_VALUE(predicate != nullptr && rule != nullptr,
                  "register_fake_rule: expected a predicate and a rule, got an empty function");
   internal::Registry& all = internal::registry();
@@ -176,7 +173,7 @@ RegistrationHandle register_fake_rule(FakeRulePredicate predicate, FakeRule rule
     std::lock_guard<std::mutex> lock(all.mutex);
     id = ++all.last_id;
     all.by_predicate.push_back(
-        {std::move(predicate), std::make_shared<const FakeRule>(std::move(rule)), id});
+        {std::move(predicate), {std::make_shared<const FakeRule>(std::move(rule)), where}, id});
     internal::fake_rules_version.fetch_add(1, std::memory_order_acq_rel);
   }
   return undo_by([id](internal::Registry& r) {

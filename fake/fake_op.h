@@ -16,14 +16,19 @@
 
 namespace sb::internal {
 
+struct RegisteredFakeRule {
+  std::shared_ptr<const FakeRule> run;
+  SourceLocation where;
+};
+
 struct FakeOp {
-  std::vector<std::shared_ptr<const FakeRule>> rules;  // in their order
-  bool first_rule_is_own = false;                      // and not by predicate
-  int device_argument = -1;                            // the place of `device`, or -1
-  bool has_rules = false;      // or is one of those that fake mode does something for
-  bool goes_straight = false;  // no rules, and no effect to look for
-  bool mutates = false;        // some argument is written to
-  bool sets_metadata = false;  // inplace_view: an argument's shape or storage is changed
+  std::vector<RegisteredFakeRule> rules;  // in their order
+  bool first_rule_is_own = false;         // and not by predicate
+  int device_argument = -1;               // the index of `device`, or -1
+  bool has_rules = false;                 // or is one of those that fake mode does something for
+  bool goes_straight = false;             // no rules, and no effect to look for
+  bool mutates = false;                   // some argument is written to
+  bool sets_metadata = false;             // inplace_view: an argument's shape or storage is changed
   bool is_view = false;
   bool is_lift = false;     // makes a literal part of the program
   bool is_builtin = false;  // of PyTorch's own namespaces

@@ -2,6 +2,8 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/inspect/explain.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
@@ -63,6 +65,22 @@ TEST_CASE("the rule of an operator comes before those by predicate, these in the
   CHECK(test.numel() == 2);
   const RegistrationHandle c = register_fake_rule("rule_test::f", gives(4));
   CHECK(test.numel() == 4);
+}
+
+TEST_CASE("an explanation names each rule that may take the call, with its line") {
+  TestOp test;
+  const auto is_f = [](const OperatorHandle& op) { return op.name().name == "rule_test::f"; };
+  const RegistrationHandle by_kind = register_fake_rule(is_f, gives(2));
+  const RegistrationHandle own = register_fake_rule("rule_test::f", gives(3));
+  const auto line = SourceLocation::current().line();
+  const std::string text =
+      to_string(explain(test.op, Stack{test.fake.from_tensor(zeros({2}), kCuda)}));
+  const size_t first = text.find(str_cat("fake rule fake/fake_rule_test.cc:", line - 1, " "));
+  const size_t second = text.find(str_cat("fake rule fake/fake_rule_test.cc:", line - 2, " "));
+  CAPTURE(text);
+  CHECK(first != std::string::npos);
+  CHECK(second != std::string::npos);
+  CHECK(first < second);
 }
 
 TEST_CASE("a second rule for an operator is refused, and names both places") {

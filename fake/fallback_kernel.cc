@@ -38,7 +38,7 @@ struct Refusal {
             : str_cat("its shape rule does not serve these arguments (", rule_said, ")");
     SB_THROW(UnsupportedOperatorError, op.name().to_string(), ": ", rule,
              ", and no fallback: ", why...,
-             "; register a kernel for it at Meta, or a rule by register_fake_rule");
+             "; register a kernel for it at Meta, or a fake rule by register_fake");
   }
 };
 

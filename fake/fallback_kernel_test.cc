@@ -2,6 +2,7 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/dispatch/inspect/explain.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
@@ -167,6 +168,29 @@ TEST_CASE("an operator that returns nothing and writes nothing needs no rule") {
   const OperatorHandle op = m.define("note(Tensor x) -> ()");
   FakeTensorMode fake;
   CHECK(op.call({fake.from_tensor(zeros({2}))}).empty());
+}
+
+TEST_CASE("an explanation says whether a fallback kernel may run") {
+  const auto last_step = [](const OperatorHandle& op, const Tensor& x) {
+    return to_string({explain(op, Stack{x}).path.back()});
+  };
+  CpuOnly t;
+  const OperatorHandle op = t.define("_fallback_test_explained(Tensor x) -> Tensor");
+  CHECK_THAT(last_step(op, t.x({2})),
+             Catch::Contains("fallback kernel") && Catch::Contains("runs, and decides"));
+
+  const std::string none = "fake mode: no shape rule, and no fallback kernel";
+  FakeTensorMode strict({.allow_fallback_kernels = false});
+  CHECK_THAT(last_step(op, strict.from_tensor(ones({2}))),
+             Catch::Contains(none) && Catch::Contains("fails"));
+
+  Library user(Library::Kind::Def, "fallback_test");
+  const OperatorHandle of_user = user.define("f(Tensor x) -> Tensor");
+  CHECK_THAT(last_step(of_user, t.x({2})), Catch::Contains(none));
+  CHECK_THROWS_WITH(of_user.call({t.x({2})}), Catch::Contains("no shape rule"));
+  const OperatorHandle writes = user.define("g(Tensor(a!) x) -> ()");
+  CHECK_THAT(last_step(writes, t.x({2})), Catch::Contains("results by its schema"));
+  writes.call({t.x({2})});
 }
 
 }  // namespace

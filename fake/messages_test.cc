@@ -401,7 +401,7 @@ TEST_CASE("fake_context is for fake rules, and says when there is one") {
 
 std::string no_fallback(const std::string& op, const std::string& why) {
   return op + ": no shape rule for fake tensors, and no fallback: " + why +
-         "; register a kernel for it at Meta, or a rule by register_fake_rule";
+         "; register a kernel for it at Meta, or a fake rule by register_fake";
 }
 
 TEST_CASE("an operator of a user does not run on zeros") {
@@ -441,8 +441,8 @@ TEST_CASE("an operator whose shape rule refuses the arguments tells what the rul
   refuses<UnsupportedOperatorError>(
       [&] { t.op.call({x}); },
       "aten::_messages_test_f: its shape rule does not serve these arguments (only even numbers), "
-      "and no fallback: the mode allows none; register a kernel for it at Meta, or a rule by "
-      "register_fake_rule");
+      "and no fallback: the mode allows none; register a kernel for it at Meta, or a fake rule by "
+      "register_fake");
 }
 
 TEST_CASE("an operator that changes an argument's shape does not run on zeros") {

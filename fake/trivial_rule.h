@@ -16,6 +16,8 @@ namespace sb::internal {
 // Returns false, and does nothing, for others. Such an operator does not change what its arguments
 // are, but only what is in them. As `can_generate_trivial_fake_impl`.
 bool run_trivial_rule(const OperatorHandle& op, Stack* stack);
+// Whether it would.
+bool has_trivial_rule(const OperatorHandle& op);
 
 }  // namespace sb::internal
 

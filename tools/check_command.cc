@@ -30,8 +30,7 @@ const CommandSpec& check_spec() {
       "2 for bad input.",
       {{"form", "F", "of a folder: " + form_names()},
        {"training", "", "the same as --form training"},
-       {"load", "F", "load a shared object that defines operators", true},
-       {"json", "", "print JSON instead"}}};
+       {"load", "F", "load a shared object that defines operators", true}}};
   return spec;
 }
 

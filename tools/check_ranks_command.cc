@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/distributed/call.h"
 #include "switchboard/distributed/check/check_ranks.h"
 #include "switchboard/distributed/world.h"
@@ -18,6 +19,7 @@
 #include "switchboard/io/exported/node_step.h"
 #include "switchboard/io/exported/symbol_rules.h"
 #include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/findings.h"
 #include "switchboard/tools/model_files.h"
 #include "switchboard/tools/program_tensors.h"
 
@@ -90,17 +92,22 @@ int check_ranks_command(const CommandLine& line, std::ostream& out) {
     NodePlaces places;
     io::GraphRunner(mine.archive.program).run(mine.inputs, Device(DeviceType::CPU), &places);
   };
+  std::optional<std::string> fault;
+  Findings found;
+  found.add("ranks", ranks);
   try {
     const int64_t calls = check_ranks(ranks, program, {.same_as = same_as});
-    out << "ok: " << calls << " calls on " << ranks << (ranks == 1 ? " rank" : " ranks")
-        << " agree\n";
-    return kHolds;
+    found.add(
+        "calls", calls,
+        str_cat("ok: ", calls, " calls on ", ranks, ranks == 1 ? " rank" : " ranks", " agree\n"));
   } catch (const DistError& error) {
-    out << error.what() << "\n";
+    fault = error.what();
   } catch (const Error& error) {
-    out << error.kind() << ": " << error.what() << "\n";
+    fault = str_cat(error.kind(), ": ", error.what());
   }
-  return kFails;
+  found.add_line("fault", fault);
+  found.print(line, out);
+  return fault ? kFails : kHolds;
 }
 
 }  // namespace sb::tools

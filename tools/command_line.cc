@@ -12,6 +12,8 @@ namespace sb::tools {
 namespace {
 
 const FlagSpec kHelp{"help", "", "this page"};
+// The flags of every command; a command may give one another meaning.
+const FlagSpec kShared[] = {{"json", "", "for programs: print JSON instead"}, kHelp};
 
 const FlagSpec* find_spec(const CommandSpec& spec, char letter) {
   if (letter == 'h') return &kHelp;
@@ -20,10 +22,13 @@ const FlagSpec* find_spec(const CommandSpec& spec, char letter) {
 }
 
 const FlagSpec* find_spec(const CommandSpec& spec, std::string_view name) {
-  if (name == kHelp.name) return &kHelp;
-  const auto found = std::ranges::find(spec.flags, name, &FlagSpec::name);
-  return found == spec.flags.end() ? nullptr : &*found;
+  const auto own = std::ranges::find(spec.flags, name, &FlagSpec::name);
+  if (own != spec.flags.end()) return &*own;
+  const auto shared = std::ranges::find(kShared, name, &FlagSpec::name);
+  return shared == std::end(kShared) ? nullptr : shared;
 }
+
+bool is_optional(const FlagSpec& flag) { return flag.value.starts_with("["); }
 
 std::string flag_text(const FlagSpec& flag) {
   const std::string letter = flag.letter ? str_cat("-", std::string(1, flag.letter), ", ") : "";
@@ -36,7 +41,8 @@ std::string CommandSpec::help() const {
   std::string text = str_cat("usage: sb ", name, " ", arguments, arguments.empty() ? "" : " ",
                              "[flags]\n\n", summary, "\n\n");
   std::vector<FlagSpec> all = flags;
-  all.push_back(kHelp);
+  for (const FlagSpec& flag : kShared)
+    if (std::ranges::find(flags, flag.name, &FlagSpec::name) == flags.end()) all.push_back(flag);
   size_t width = 0;
   for (const FlagSpec& flag : all) width = std::max(width, flag_text(flag).size());
   for (const FlagSpec& flag : all) {
@@ -73,9 +79,12 @@ CommandLine CommandLine::parse(const CommandSpec& spec, absl::Span<const std::st
       SB_CHECK_VALUE(equals == word.npos, spec.name, ": --", name, " takes no value");
     } else if (equals != word.npos) {
       value = word.substr(equals + 1);
-    } else {
+    } else if (!is_optional(*flag)) {
       SB_CHECK_VALUE(i + 1 < words.size(), spec.name, ": --", name, ": expected ", flag->value,
                      ", got nothing");
+      value = words[++i];
+    } else if (i + 1 < words.size() && !words[i + 1].starts_with("-") &&
+               line.arguments_.size() == spec.max_arguments) {
       value = words[++i];
     }
     const auto [known, fresh] = line.flags_.emplace(name, value);

@@ -18,7 +18,7 @@ namespace sb::tools {
 
 struct FlagSpec {
   std::string name;       // without the dashes
-  std::string value;      // what --help calls its value; empty for a switch
+  std::string value;      // what --help calls its value; empty for a switch; "[F]" if it may lack
   std::string help;       // one line
   bool repeated = false;  // may be given several times, or with several values, "A,B"
   char letter = 0;        // a shorter name: "-o F" for "--out F"
@@ -39,8 +39,9 @@ struct CommandSpec {
 class CommandLine {
  public:
   // Reads "--name value", "--name=value", "-n value" and "--switch", before, between and after the
-  // arguments; a bare "--" ends the flags. Every command has the switch "help", and with it may
-  // lack arguments. Throws ValueError for what `spec` does not have, and for a flag given twice.
+  // arguments; a bare "--" ends the flags. A value that may lack is a word behind the last
+  // argument. Every command has the switches "json" and "help", and with "help" may lack arguments.
+  // Throws ValueError for what `spec` does not have, and for a flag given twice.
   static CommandLine parse(const CommandSpec& spec, absl::Span<const std::string> words);
 
   const std::vector<std::string>& arguments() const { return arguments_; }

@@ -46,6 +46,24 @@ TEST_CASE("a flag may have a letter", "[tools][command_line]") {
   CHECK_THAT(spec.help(), Contains("-o, --out F"));
 }
 
+TEST_CASE("every command has --json, which it may give a value that may lack",
+          "[tools][command_line]") {
+  CHECK(parse({"m", "--json"}).has("json"));
+  CHECK_THAT(error_of({"m", "--json=1"}), Contains("--json takes no value"));
+  CHECK_THAT(kSpec.help(), Contains("--json"));
+  CommandSpec spec = kSpec;
+  spec.flags.push_back({"json", "[F]", "or to F"});
+  const auto json_of = [&](const std::vector<std::string>& words) {
+    return CommandLine::parse(spec, words).find("json");
+  };
+  CHECK(json_of({"m", "--json", "a.json"}) == "a.json");
+  CHECK(json_of({"m", "--json=a.json"}) == "a.json");
+  CHECK(json_of({"--json", "m"}) == "");
+  CHECK(json_of({"m", "--json", "--trace"}) == "");
+  CHECK(json_of({"m"}) == std::nullopt);
+  CHECK_THAT(spec.help(), Contains("--json [F]"));
+}
+
 TEST_CASE("a wrong command line is refused by name", "[tools][command_line]") {
   CHECK_THAT(error_of({"m", "--depth", "3"}), Contains("unknown flag '--depth'"));
   CHECK_THAT(error_of({"m", "-v"}), Contains("unknown flag '-v'"));

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <map>
 #include <optional>
 #include <ostream>
 #include <set>
 
+#include "absl/strings/ascii.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatch_tls.h"
@@ -73,12 +75,31 @@ const std::string& name_of(const io::OutputSpec& output) {
   return std::get<io::TensorRef>(output.arg).name;
 }
 
+// The text with the file's names of symbols in place of those that the run gave them.
+std::string with_names_of_file(const std::string& text, const io::SymbolValues& symbols) {
+  std::map<std::string, std::string> names;
+  for (const auto& [name, value] : symbols)
+    if (value.is_symbolic()) names.emplace(value.node()->to_string(), name);
+  std::string renamed;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && (absl::ascii_isalnum(text[end]) || text[end] == '_')) ++end;
+    const std::string word = text.substr(i, std::max<size_t>(end - i, 1));
+    const auto found = names.find(word);
+    renamed += found == names.end() ? word : found->second;
+    i += word.size();
+  }
+  return renamed;
+}
+
 std::vector<std::string> describe_outputs(const io::Program& program,
-                                          const std::vector<IValue>& outputs) {
+                                          const std::vector<IValue>& outputs,
+                                          const io::SymbolValues& symbols) {
   std::vector<std::string> text;
   for (size_t i = 0; i < outputs.size(); ++i)
     if (is_result_tensor(program.outputs[i]))
-      text.push_back(str_cat(name_of(program.outputs[i]), " ", outputs[i].to_tensor().describe()));
+      text.push_back(str_cat(name_of(program.outputs[i]), " ",
+                             with_names_of_file(outputs[i].to_tensor().describe(), symbols)));
   return text;
 }
 
@@ -204,7 +225,8 @@ void check_guards(const FakeSymbols& symbols, DeviceReport& report) {
     std::string sizes;
     for (const auto& [name, size] : point)
       sizes += str_cat(sizes.empty() ? "" : ", ", name, " = ", size);
-    report.faults.push_back(str_cat("runs only where ", guards.failed, " (",
+    report.faults.push_back(str_cat("runs only where ",
+                                    with_names_of_file(guards.failed, symbols.run.values), " (",
                                     to_string(guards.origin), "), but the program takes ", sizes));
     return;
   }
@@ -320,7 +342,7 @@ DeviceRun run_on(const RunPlace& place, const RunPlan& plan, const RunTrace& tra
     }
     if (trace.headings) *trace.headings << "\n";
     if (place.fake) {
-      report.outputs = describe_outputs(program, outputs);
+      report.outputs = describe_outputs(program, outputs, symbols.run.values);
       return run;
     }
     run.outputs = all_to_cpu(outputs);

@@ -9,7 +9,7 @@
 #include "switchboard/io/safetensors/input_file.h"
 #include "switchboard/tools/exit_status.h"
 #include "switchboard/tools/inspect_json.h"
-#include "switchboard/tools/json.h"
+#include "switchboard/tools/run_difference.h"
 
 namespace sb::tools {
 namespace {
@@ -29,7 +29,7 @@ const CommandSpec& dump_spec() {
       0,
       "Prints the computed tables of all operators, for 'sb diff': a line an operator, and a line\n"
       "a slot with its key, rule, kernel and source line. As JSON, for other programs.",
-      {{"json", "", "for programs: as JSON"}}};
+      {}};
   return spec;
 }
 
@@ -46,8 +46,7 @@ const CommandSpec& diff_spec() {
       {{"ignore-lines", "", "a kernel that moved within its file has not changed"},
        {"ignore-kernels", "", "of recordings, compare what the program called, whatever ran there"},
        {"ignore-devices", "", "of recordings, devices may differ"},
-       {"ignore-strides", "", "of recordings, strides may differ"},
-       {"json", "", "for programs: as JSON"}}};
+       {"ignore-strides", "", "of recordings, strides may differ"}}};
   return spec;
 }
 
@@ -60,47 +59,20 @@ int dump_command(const CommandLine& line, std::ostream& out) {
 
 namespace {
 
-// {faults: of the files, same, cause, detail, first, second: the call in each run, its number and
-// operator, or null}.
-std::string difference_json(const io::RecordedRun& first, const io::RecordedRun& second,
-                            const std::optional<io::RunDifference>& difference) {
-  const auto call_json = [](const io::RecordedRun& run, uint32_t event) {
-    if (event == io::RecordedEvent::kNone) return Json();
-    return Json{{"call", event}, {"operator", run.sites.at(run.events.at(event).site).op}};
-  };
-  Json json{{"faults", Json::array()}, {"same", !difference}};
-  for (const io::RecordedRun* run : {&first, &second})
-    if (!run->fault.empty()) json["faults"].push_back(run->fault);
-  if (difference) {
-    json["cause"] = to_string(difference->cause);
-    json["detail"] = difference->detail;
-    json["first"] = call_json(first, difference->first);
-    json["second"] = call_json(second, difference->second);
-  }
-  return to_text(json);
-}
-
 int diff_recordings(const CommandLine& line, std::ostream& out) {
   const io::RecordedRun first = io::read_recording(line.arguments().at(0));
   const io::RecordedRun second = io::read_recording(line.arguments().at(1));
-  for (const io::RecordedRun* run : {&first, &second})
-    if (!run->fault.empty() && !line.has("json")) out << run->fault << "\n";
   const std::optional<io::RunDifference> difference =
       io::diff_runs(first, second,
                     {.ignore_lines = line.has("ignore-lines"),
                      .ignore_kernels = line.has("ignore-kernels"),
                      .ignore_devices = line.has("ignore-devices"),
                      .ignore_strides = line.has("ignore-strides")});
-  if (line.has("json")) {
-    out << difference_json(first, second, difference);
-    return difference ? kFails : kHolds;
-  }
-  if (!difference) {
-    out << "ok: the same calls\n";
-    return kHolds;
-  }
-  out << io::to_string(first, second, *difference);
-  return kFails;
+  Findings found;
+  found.add_lines("faults", faults_of({&first, &second}));
+  add_difference(first, second, difference, "ok: the same calls\n", &found);
+  found.print(line, out);
+  return difference ? kFails : kHolds;
 }
 
 }  // namespace

@@ -13,15 +13,16 @@
 #include "switchboard/io/recording/replay.h"
 #include "switchboard/io/safetensors/quote.h"
 #include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/findings.h"
 
 namespace sb::tools {
 namespace {
 
-void write(const std::string& path, std::string_view text, std::ostream& out) {
+void write(const std::string& path, std::string_view text, std::vector<std::string>* written) {
   std::ofstream file(path, std::ios::binary);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   SB_CHECK(file.flush(), path, ": cannot be written");
-  out << path << "\n";
+  written->push_back(path);
 }
 
 }  // namespace
@@ -64,10 +65,14 @@ int extract_command(const CommandLine& line, std::ostream& out) {
   }
   const std::string data = name + ".bin";
   const io::Extract cpp = io::extract_cpp(*source, call, data);
-  write(name + ".cc", cpp.source, out);
+  std::vector<std::string> written;
+  write(name + ".cc", cpp.source, &written);
   if (source->site(source->events[call]).op.starts_with("aten::"))
-    write(name + ".py", io::extract_python(*source, call, data).source, out);
-  if (!cpp.data.empty()) write(data, cpp.data, out);
+    write(name + ".py", io::extract_python(*source, call, data).source, &written);
+  if (!cpp.data.empty()) write(data, cpp.data, &written);
+  Findings found;
+  found.add_lines("files", written);
+  found.print(line, out);
   return kHolds;
 }
 

@@ -151,8 +151,7 @@ const CommandSpec& guards_spec() {
        {"training", "", "the same as --form training"},
        {"check", "N,...", "run for real at these batch sizes, and compare"},
        {"inputs", "F", "safetensors with the inputs by name"},
-       {"random-weights", "SEED", "make what the model lacks"},
-       {"json", "", "print JSON instead"}}};
+       {"random-weights", "SEED", "make what the model lacks"}}};
   return spec;
 }
 

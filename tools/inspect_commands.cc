@@ -2,6 +2,7 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <ostream>
 
 #include "absl/strings/str_split.h"
@@ -9,14 +10,14 @@
 #include "switchboard/dispatch/inspect/inspector.h"
 #include "switchboard/dispatch/objects/inspect_higher_order.h"
 #include "switchboard/io/safetensors/quote.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/tools/exit_status.h"
 #include "switchboard/tools/inspect_json.h"
+#include "switchboard/tools/run_place.h"
 #include "switchboard/tools/terminal.h"
 
 namespace sb::tools {
 namespace {
-
-const FlagSpec kJson{"json", "", "for programs: as JSON"};
 
 // The names that a user may have meant: "add.Tensor" is aten::add.Tensor, "aten.mm" is aten::mm,
 // and "aten.add.Tensor", with two dots, can only be aten::add.Tensor.
@@ -74,6 +75,33 @@ DispatchKeySet parse_keys(const std::string& text) {
   return keys;
 }
 
+// Whether this program can make tensors there, real or fake.
+bool is_here(const std::string& device) {
+  if (device == "fake" || device.starts_with("fake:")) return true;
+  const DeviceType type = Device(device).type;
+  return type != DeviceType::Meta && find_allocator(type);
+}
+
+// The tensor for each tensor that an argument needs, its device for each device, and None for what
+// has no default: an explanation reads no more of a call.
+Stack sample_arguments(const FunctionSchema& schema, const Tensor& tensor) {
+  Stack arguments;
+  for (const Argument& argument : schema.arguments) {
+    const Type& type = argument.type;
+    if (type.base == BaseType::Device)
+      arguments.emplace_back(tensor.device());
+    else if (argument.default_value)
+      arguments.push_back(*argument.default_value);
+    else if (type.base != BaseType::Tensor || type.is_optional())
+      arguments.emplace_back();
+    else if (type.is_list())
+      arguments.emplace_back(std::vector<Tensor>{tensor});
+    else
+      arguments.emplace_back(tensor);
+  }
+  return arguments;
+}
+
 }  // namespace
 
 OperatorHandle find_typed_op(const Dispatcher& dispatcher, const std::string& text) {
@@ -99,7 +127,7 @@ const CommandSpec& ops_spec() {
       "Lists the operators and their schemas, and the higher-order operators with the names of\n"
       "their arguments. GLOB is a shell pattern for names, such as 'aten::add*' or, in any\n"
       "namespace, '*softmax*'.",
-      {kJson}};
+      {}};
   return spec;
 }
 
@@ -112,7 +140,7 @@ const CommandSpec& table_spec() {
       "Prints the operator's computed table: for each key the kernel that a call runs, where it\n"
       "was registered, and the rule that put it there. Of a higher-order operator, such as\n"
       "higher_order::cond, its own rules: those at keys, and those for modes.",
-      {{"all", "", "keys without a kernel too"}, kJson}};
+      {{"all", "", "keys without a kernel too"}}};
   return spec;
 }
 
@@ -126,8 +154,7 @@ const CommandSpec& explain_spec() {
       "over or taken, the kernel's source line, and what a redispatch below it would enter. Exit\n"
       "status 1 if no kernel runs.",
       {{"keys", "K,K", "the keys of the arguments together, such as CPU,AutogradCPU"},
-       {"device", "D", "the keys of a tensor on that device instead (cpu)"},
-       kJson}};
+       {"device", "D", "tensors on that device instead (cpu): dummy, fake, fake:cuda:0"}}};
   return spec;
 }
 
@@ -162,17 +189,30 @@ int table_command(const CommandLine& line, std::ostream& out) {
 int explain_command(const CommandLine& line, std::ostream& out) {
   SB_CHECK_VALUE(!line.has("keys") || !line.has("device"),
                  "explain: give --keys or --device, not both");
-  const std::string& name = line.arguments().at(0);
-  const std::optional<std::string> given = line.find("keys");
-  const auto print = [&](const auto& op) {
-    const auto explanation = explain(
-        op, given ? parse_keys(*given) : tensor_key_set(Device(line.get("device", "cpu")).type));
+  const auto print = [&](const auto& explanation) {
     out << (line.has("json") ? explanation_json(explanation)
                              : styled(to_string(explanation), terminal_style(out)));
-    return explanation.runs() ? kHolds : kFails;
+    const bool fails = std::ranges::any_of(explanation.path, [](const PathStep& step) {
+      return step.onward == PathStep::Onward::Fails;
+    });
+    return explanation.runs() && !fails ? kHolds : kFails;
   };
-  if (const HigherOrderOperator* const op = find_typed_higher_order_op(name)) return print(*op);
-  return print(find_typed_op(default_dispatcher(), name));
+  const std::string& name = line.arguments().at(0);
+  const HigherOrderOperator* const higher_order = find_typed_higher_order_op(name);
+  const auto explain_keys = [&](DispatchKeySet keys) {
+    return higher_order ? print(explain(*higher_order, keys))
+                        : print(explain(find_typed_op(default_dispatcher(), name), keys));
+  };
+  if (const auto keys = line.find("keys")) return explain_keys(parse_keys(*keys));
+  const std::string device = line.get("device", "cpu");
+  // Of a device that is not here there are no tensors, but it is known which keys they would have.
+  if (!is_here(device)) return explain_keys(tensor_key_set(Device(device).type));
+  const RunPlace place = RunPlace::parse(device);
+  Mover mover(place);
+  const Tensor tensor = mover.move(zeros({}));
+  if (higher_order) return explain_keys(tensor.key_set());
+  const OperatorHandle op = find_typed_op(default_dispatcher(), name);
+  return print(explain(op, sample_arguments(op.schema(), tensor)));
 }
 
 }  // namespace sb::tools

@@ -84,7 +84,7 @@ std::string explanation_json(const Explanation& e) {
     tensors.push_back(
         {{"argument", tensor.argument}, {"name", tensor.name}, {"keys", keys_json(tensor.keys)}});
   Json below = path_json(e.path, 1);
-  if (e.from_keys && e.next) below.push_back(step_json(*e.next));
+  if (e.has_next()) below.push_back(step_json(*e.next));
   return to_text({{"operator", e.op},
                   {"runs", e.runs()},
                   {"tensors", std::move(tensors)},

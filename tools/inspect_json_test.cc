@@ -39,6 +39,26 @@ TEST_CASE("an explanation is JSON with the verdict on each key", "[tools][json]"
   CHECK_FALSE(json.root().at("keys").at("call").elements().empty());
 }
 
+TEST_CASE("every operator can be explained on every device", "[tools][json]") {
+  for (const std::string device : {"cpu", "fake:cuda:0"}) {
+    for (const OperatorHandle& op : default_dispatcher().all_ops()) {
+      CAPTURE(device, op.name().to_string());
+      std::ostringstream out;
+      const std::vector<std::string> words = {op.name().to_string(), "--device", device};
+      CHECK_NOTHROW(explain_command(CommandLine::parse(explain_spec(), words), out));
+    }
+  }
+}
+
+TEST_CASE("an explanation on a fake device goes through fake mode", "[tools][json]") {
+  const auto json = run(explain_spec(), explain_command, {"aten::relu", "--device", "fake"});
+  CHECK(json.root().at("tensors").elements().size() == 1);
+  const auto below = json.root().at("below").elements();
+  REQUIRE_FALSE(below.empty());
+  CHECK(below.back().at("key").to_string() == "Meta");
+  CHECK(below.back().at("verdict").to_string() == "runs");
+}
+
 TEST_CASE("operators are listed as JSON", "[tools][json]") {
   const auto json = run(ops_spec(), ops_command, {"aten::mm*"});
   const auto ops = json.root().elements();

@@ -13,6 +13,7 @@
 #include "switchboard/io/safetensors/input_file.h"
 #include "switchboard/io/safetensors/quote.h"
 #include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/findings.h"
 #include "switchboard/tools/page/page.h"
 #include "switchboard/tools/run_report.h"
 
@@ -58,8 +59,12 @@ int page_command(const CommandLine& line, std::ostream& out) {
   file << page;
   file.close();
   SB_CHECK(file, path, ": could not be written");
-  out << path << ": " << with_separators(std::ssize(page)) << " bytes, "
-      << with_separators(std::ssize(tables)) << " operators; open it in a browser\n";
+  Findings found;
+  found.add("file", path, path + ": ");
+  found.add("bytes", page.size(), with_separators(std::ssize(page)) + " bytes, ");
+  found.add("operators", tables.size(),
+            with_separators(std::ssize(tables)) + " operators; open it in a browser\n");
+  found.print(line, out);
   return kHolds;
 }
 

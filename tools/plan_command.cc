@@ -1,9 +1,6 @@
 #include "switchboard/tools/plan_command.h"
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -11,9 +8,11 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "switchboard/core/error.h"
 #include "switchboard/tools/device_run.h"
 #include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/findings.h"
 #include "switchboard/tools/loaded_model.h"
 #include "switchboard/tools/plan/plan_report.h"
 #include "switchboard/tools/plan_dynamic.h"
@@ -26,16 +25,8 @@ namespace {
 // How far the CPU's count may be from the plan's.
 constexpr double kCheckTolerance = 0.01;
 
-void write_json(const std::string& path, const std::string& json) {
-  std::ofstream file(path);
-  SB_CHECK(file.is_open(), path, ": cannot be opened for writing: ", std::strerror(errno));
-  file << json;
-  file.close();
-  SB_CHECK(file, path, ": could not be written");
-}
-
 // Runs on this machine's CPU and says what its allocator counted; whether that is as planned.
-bool check_on_cpu(const RunPlan& run, int64_t planned, std::ostream& out) {
+bool check_on_cpu(const RunPlan& run, int64_t planned, Findings* found) {
   const DeviceRun counted = run_on(RunPlace::parse("cpu"), run);
   SB_CHECK(!counted.report.error, "--check: on the cpu: ", *counted.report.error);
   const int64_t bytes = counted.report.peak_bytes;
@@ -43,8 +34,9 @@ bool check_on_cpu(const RunPlan& run, int64_t planned, std::ostream& out) {
       bytes == 0 ? (planned == 0 ? 0 : 1)
                  : std::abs(static_cast<double>(planned - bytes)) / static_cast<double>(bytes);
   const bool holds = off <= kCheckTolerance;
-  out << "counted on the cpu: " << with_separators(bytes) << " bytes; the plan is "
-      << absl::StrFormat("%.3g %%", 100 * off) << " off" << (holds ? "" : ": FAILED") << "\n";
+  found->add("counted_bytes", bytes,
+             str_cat("counted on the cpu: ", with_separators(bytes), " bytes; the plan is ",
+                     absl::StrFormat("%.3g %%", 100 * off), " off", holds ? "" : ": FAILED", "\n"));
   return holds;
 }
 
@@ -68,13 +60,14 @@ int plan_dynamic(const CommandLine& line, const RunPlace& place, const LoadedMod
     if (const auto text = line.find(flag)) memory = parse_quantity(flag, *text, byte_units());
   const DynamicPlan dynamic(place, model.plan(), model.rules(),
                             DynamicSize::parse_list(line.get("dynamic", "")), sizes);
-  if (const auto path = line.find("json")) write_json(*path, dynamic.to_json(memory));
   const plan::FormulaReport& report = dynamic.report();
-  out << heading(model, place) << " with symbols for sizes\n\n"
-      << (line.has("summary") ? report.totals_text()
-                              : report.calls_text() + "\n" + report.storages_text())
-      << "\n"
-      << dynamic.summary_text(memory);
+  Findings found;
+  found.add_all(Json::parse(dynamic.to_json(memory)),
+                str_cat(heading(model, place), " with symbols for sizes\n\n",
+                        line.has("summary") ? report.totals_text()
+                                            : report.calls_text() + "\n" + report.storages_text(),
+                        "\n", dynamic.summary_text(memory)));
+  found.print(line, out);
   return kHolds;
 }
 
@@ -103,7 +96,7 @@ const CommandSpec& plan_spec() {
        {"memory", "BYTES", "with --dynamic, the same as --device-memory: the largest that fits"},
        {"dim", "NAME=N", "plan for this size of a fake run; names are those of sb run", true},
        {"summary", "", "print sums by operator instead of every call and storage"},
-       {"json", "F", "write the plan as JSON too"},
+       {"json", "[F]", "print JSON instead, or write it to F too"},
        {"check", "", "run on this machine's CPU too, and compare the peak within 1 %"},
        {"inputs", "F", "for --check and real devices: safetensors with the inputs by name"},
        {"random-weights", "SEED", "the same: make what the model lacks"},
@@ -143,18 +136,21 @@ int plan_command(const CommandLine& line, std::ostream& out) {
     return std::move(result.plan);
   };
   const plan::PlanReport report(planned());
-  if (const auto path = line.find("json")) write_json(*path, report.to_json());
-  out << heading(model, place) << "\n\n";
-  if (line.has("summary")) {
-    out << report.totals_text();
-  } else {
-    out << report.calls_text() << "\n" << report.storages_text();
+  Findings found;
+  found.add_all(Json::parse(report.to_json()),
+                str_cat(heading(model, place), "\n\n",
+                        line.has("summary") ? report.totals_text()
+                                            : report.calls_text() + "\n" + report.storages_text(),
+                        "\n", report.summary_text()));
+  if (ranks) {
+    const std::vector<std::string> lines = absl::StrSplit(ranks_text, '\n', absl::SkipEmpty());
+    found.add("ranks", lines, "\n" + ranks_text);
   }
-  out << "\n" << report.summary_text();
-  if (ranks) out << "\n" << ranks_text;
-  if (!line.has("check")) return kHolds;
-  const int64_t peak = plan::memory_on(report.plan(), place.device).peak_bytes;
-  return check_on_cpu(run, peak, out) ? kHolds : kFails;
+  bool holds = true;
+  if (line.has("check"))
+    holds = check_on_cpu(run, plan::memory_on(report.plan(), place.device).peak_bytes, &found);
+  found.print(line, out);
+  return holds ? kHolds : kFails;
 }
 
 }  // namespace sb::tools

@@ -8,6 +8,7 @@
 #include "switchboard/io/safetensors/quote.h"
 #include "switchboard/tools/device_run.h"
 #include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/findings.h"
 #include "switchboard/tools/loaded_model.h"
 
 namespace sb::tools {
@@ -57,11 +58,15 @@ int record_command(const CommandLine& line, std::ostream& out) {
   trace.recording = path;
   trace.elements = elements;
   const DeviceReport report = run_on(place, model.plan(), trace).report;
-  for (const std::string& fault : report.faults) out << fault << "\n";
-  if (report.error) out << *report.error << "\n";
   const io::RecordedRun run = io::read_recording(path);
-  out << path << ": " << run.events.size() << " calls of " << run.sites.size() << " kernels, "
-      << run.num_tensors << " tensors\n";
+  Findings found;
+  found.add_lines("faults", report.faults);
+  found.add_line("error", report.error);
+  found.add("file", path, str_cat(path, ": "));
+  found.add("kernels", run.events.size(), str_cat(run.events.size(), " kernels ran, "));
+  found.add("different_kernels", run.sites.size(), str_cat(run.sites.size(), " different ones, "));
+  found.add("tensors", run.num_tensors, str_cat(run.num_tensors, " tensors\n"));
+  found.print(line, out);
   return report.holds() ? kHolds : kFails;
 }
 

@@ -8,6 +8,7 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/io/recording/replay.h"
 #include "switchboard/tools/exit_status.h"
+#include "switchboard/tools/run_difference.h"
 
 namespace sb::tools {
 
@@ -27,7 +28,6 @@ const CommandSpec& replay_spec() {
 
 int replay_command(const CommandLine& line, std::ostream& out) {
   const io::RecordedRun run = io::read_recording(line.arguments().at(0));
-  if (!run.fault.empty()) out << run.fault << "\n";
   const std::optional<std::string> kept = line.find("out");
   const std::string path = kept.value_or(
       (std::filesystem::temp_directory_path() / str_cat("sb_replay_", ::getpid())).string());
@@ -36,12 +36,17 @@ int replay_command(const CommandLine& line, std::ostream& out) {
       io::replay(run, path, options,
                  kept ? RecordingOptions::Elements::All : RecordingOptions::Elements::Hashes);
   if (!kept) std::filesystem::remove(path);
-  out << again.calls << " calls made again, " << again.run.events.size() << " kernels\n";
-  if (again.difference) out << io::to_string(run, again.run, *again.difference);
-  if (!again.stopped.empty()) out << "stopped: " << again.stopped << "\n";
-  if (again.difference || !again.stopped.empty()) return kFails;
-  out << "ok: the same kernel at every key, the same bits\n";
-  return run.fault.empty() ? kHolds : kFails;
+  const bool ended = again.stopped.empty();
+  Findings found;
+  found.add_lines("faults", faults_of({&run}));
+  found.add("calls", again.calls, str_cat(again.calls, " calls made again, "));
+  found.add("kernels", again.run.events.size(), str_cat(again.run.events.size(), " kernels ran\n"));
+  add_difference(run, again.run, again.difference,
+                 ended ? "ok: the same kernel at every key, the same bits\n" : "", &found);
+  found.add("stopped", ended ? Json() : Json(again.stopped),
+            ended ? "" : str_cat("stopped: ", again.stopped, "\n"));
+  found.print(line, out);
+  return ended && !again.difference && run.fault.empty() ? kHolds : kFails;
 }
 
 }  // namespace sb::tools

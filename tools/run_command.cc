@@ -204,8 +204,7 @@ const CommandSpec& run_spec() {
         "weights)"},
        {"placements", "", "of --parallel tensor, where each value lies, and why what is sent"},
        {"threads", "N", "how many threads an operator may use"},
-       {"trace", "", "print each kernel that runs: its operator, key and source line"},
-       {"json", "", "print JSON instead"}}};
+       {"trace", "", "print each kernel that runs: its operator, key and source line"}}};
   return spec;
 }
 

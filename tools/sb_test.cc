@@ -4,10 +4,13 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "catch2/catch.hpp"
 #include "switchboard/io/exported/test_support.h"
@@ -122,6 +125,52 @@ TEST_CASE("what a run found is there as JSON", "[tools][sb]") {
   CHECK(checked["missing"].empty());
 }
 
+TEST_CASE("every command prints one JSON document where that is asked", "[tools][sb]") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run.sbr", dump = folder / "dump.txt", out = " -o " + run;
+  const std::string in_folder = " -o " + (folder / "made");
+  sb("record " + kModel + out, 0);
+  io::write_file(dump, sb("dump", 0));
+  const std::map<std::string, std::vector<std::string>> arguments = {
+      {"run", {kModel}},
+      {"check", {kModel}},
+      {"trace", {kModel, kModel + in_folder}},
+      {"plan",
+       {kModel, kModel + " --check", kModel + " --dynamic batch=..", kModel + " --ranks 2"}},
+      {"guards", {kModel}},
+      {"check-ranks", {"tools/ranks/all_reduce.pt2 --ranks 2"}},
+      {"ops", {"", "'aten::add*'"}},
+      {"table", {"aten::relu", "higher_order::cond"}},
+      {"explain", {"aten::relu", "aten::relu --device fake", "higher_order::cond"}},
+      {"dump", {""}},
+      {"diff", {dump + " " + dump, run + " " + run}},
+      {"record", {kModel + out}},
+      {"replay", {run}},
+      {"extract", {run + " 3" + in_folder}},
+      {"page", {in_folder, run + in_folder}}};
+  // The commands are those of the help.
+  std::istringstream help(sb("--help", 0));
+  size_t commands = 0;
+  for (std::string line; std::getline(help, line);) {
+    if (!line.starts_with("  sb ")) continue;
+    const std::string command = line.substr(5, line.find(' ', 5) - 5);
+    CAPTURE(command);
+    REQUIRE(arguments.contains(command));
+    ++commands;
+    for (const std::string& words : arguments.at(command)) {
+      const std::string text = sb(command + " " + words + " --json", 0);
+      CAPTURE(words, text);
+      CHECK(nlohmann::json::accept(text));
+    }
+  }
+  CHECK(commands >= arguments.size());
+}
+
+TEST_CASE("a fake run calls symbols as the file does", "[tools][sb]") {
+  CHECK_THAT(sb("run examples/tiny_bert --form dynamic --device fake", 0),
+             Contains("float32[s72, s53, 99] on cpu"));
+}
+
 TEST_CASE("further runs for the time leave the peak as it is", "[tools][sb]") {
   const auto peak = [](const std::string& flags) {
     const auto json = nlohmann::json::parse(sb("run " + kModel + " --json" + flags, 0));
@@ -137,9 +186,10 @@ TEST_CASE("a size for a program that has no dynamic one is refused", "[tools][sb
 TEST_CASE("a run is recorded, made again, compared and taken apart", "[tools][sb]") {
   const TemporaryFolder folder;
   const std::string run = folder / "run.sbr", again = folder / "again.sbr";
-  sb("record " + kModel + " -o " + run, 0);
+  CHECK_THAT(sb("record " + kModel + " -o " + run, 0),
+             Contains(": 5 kernels ran, 3 different ones, "));
   sb("record " + kModel + " -o " + again, 0);
-  sb("replay " + run, 0);
+  CHECK_THAT(sb("replay " + run, 0), Contains("5 calls made again, 5 kernels ran\n"));
   CHECK_THAT(sb("diff " + run + " " + again, 0), Contains("ok: the same calls"));
   sb("extract " + run + " 3 -o " + (folder / "repro"), 0);
   CHECK(std::filesystem::exists(folder / "repro.cc"));
@@ -342,6 +392,11 @@ TEST_CASE("an explanation ends with the kernel that runs", "[tools][sb]") {
                  Contains("Tracer                      fails: no kernel"));
   CHECK_THAT(sb("explain aten::relu --keys FPGA", 1), Contains("no kernel"));
   CHECK_THAT(sb("explain aten::relu --keys Nonsense", 2), Contains("Nonsense"));
+  CHECK_THAT(sb("explain aten::relu --device fake:cuda:0", 0),
+             Contains("argument 0 'self'      {AutocastCUDA,") && Contains("Python  ") &&
+                 Contains("Meta                        runs  "));
+  CHECK_THAT(sb("explain aten::relu --device cuda", 0), Contains("AutogradCUDA"));
+  CHECK_THAT(sb("explain aten::relu --device fake:toaster", 2), Contains("toaster"));
   CHECK_THAT(sb("explain aten::relu --keys Autograd", 2),
              Contains("'Autograd' is not a key of one"));
   CHECK_THAT(sb("explain aten::relu --keys Dense", 2), Contains("--keys"));

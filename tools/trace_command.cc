@@ -85,8 +85,7 @@ const CommandSpec& trace_spec() {
        {"random-weights", "SEED", "make the weights, and the inputs, that the model lacks"},
        {"out", "F", "write a trace for ui.perfetto.dev or chrome://tracing instead of text", false,
         'o'},
-       {"text", "", "with --out, print the text too"},
-       {"json", "", "for programs: print JSON instead"}}};
+       {"text", "", "with --out, print the text too"}}};
   return spec;
 }
 

@@ -182,10 +182,14 @@ std::string_view verdict_text(const PathStep& step, bool certain) {
       return certain ? "runs, and decides" : "may run, and decides";
     case PathStep::Onward::Fails:
       if (step.kind == PathStep::Kind::Other || step.row.has_kernel) return "fails";
-      return step.row.rule == ResolutionRule::AmbiguousAutogradOther ? "fails: ambiguous"
-                                                                     : "fails: no kernel";
+      return missing_text(step.row);
   }
   return "";
+}
+
+std::string_view missing_text(const TableRow& row) {
+  if (row.rule == ResolutionRule::AmbiguousAutogradOther) return "fails: ambiguous";
+  return row.is_refused() ? "fails: refused" : "fails: no kernel";
 }
 
 std::string path_text(const std::vector<PathStep>& path, size_t first) {

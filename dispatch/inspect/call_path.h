@@ -9,11 +9,13 @@
 //     path.enter(c.op, c.keys & DispatchKeySet::below(DispatchKey::Conjugate), c.arguments);
 //   });
 //
-// Without that, a kernel of a backend, and a composite one, is the end of the way; a fallback, and
-// a kernel at a key that is no backend's, decides by its own code. Where kernels at a key do the
-// same, whoever the key belongs to says it once (ExplainConvention): those at BackendSelect go on
-// with the device that is given, and derivatives (in folders of that name, and what
-// register_autograd() makes) below autograd and ADInplaceOrView.
+// Where nobody has said it, the way ends at a kernel of a backend and at a composite kernel. A
+// fallback, and a kernel at any other key, "decides".
+//
+// Where all kernels at a key go on in one way, the owner of the key says it once
+// (ExplainConvention). Those at BackendSelect go on with the device that is given. Derivatives,
+// which are those in folders of that name and those of register_autograd(), go on below autograd
+// and ADInplaceOrView.
 
 #ifndef SWITCHBOARD_DISPATCH_INSPECT_CALL_PATH_H_
 #define SWITCHBOARD_DISPATCH_INSPECT_CALL_PATH_H_
@@ -122,6 +124,9 @@ class ExplainConvention {
 namespace internal {
 // "runs", "runs, and goes on", "may run, and decides", "fails: no kernel".
 std::string_view verdict_text(const PathStep& step, bool certain = true);
+// Why a slot without a kernel cannot be entered: "fails: no kernel", "fails: ambiguous", "fails:
+// refused".
+std::string_view missing_text(const TableRow& row);
 // The lines of the steps from `first` on.
 std::string path_text(const std::vector<PathStep>& path, size_t first);
 // The functionalities whose kernels on a backend calls pass over; under the dispatcher's lock.

@@ -20,8 +20,9 @@ TableRow table_row(const OperatorEntry& entry, DispatchKey key) {
 }
 
 std::string kernel_text(const TableRow& row) {
-  if (!row.has_kernel) return "(none)";
-  const std::string_view what = row.is_fallthrough         ? "fallthrough "
+  if (!row.has_kernel && !row.is_refused()) return "(none)";
+  const std::string_view what = row.is_refused()           ? "refusal "
+                                : row.is_fallthrough       ? "fallthrough "
                                 : row.is_autograd_fallback ? "autograd fallback "
                                                            : "";
   return str_cat(what, to_string(row.where));

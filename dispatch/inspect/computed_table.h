@@ -19,7 +19,13 @@ struct TableRow {
   bool has_kernel = false;
   bool is_fallthrough = false;
   bool is_autograd_fallback = false;  // the default, which goes below autograd
-  SourceLocation where;               // of the kernel, if there is one
+  SourceLocation where;               // of the kernel, or of what refuses calls
+
+  // Something is registered that refuses calls (make_refusal()): there is no kernel.
+  bool is_refused() const {
+    return !has_kernel && rule != ResolutionRule::Missing &&
+           rule != ResolutionRule::AmbiguousAutogradOther;
+  }
 };
 
 // The operator's table, lowest key first. Takes the dispatcher's lock. Throws NotImplementedError
@@ -31,7 +37,8 @@ std::string table_to_string(const OperatorHandle& op, bool all = false);
 namespace internal {
 // One slot; under the dispatcher's lock (Dispatcher::inspect).
 TableRow table_row(const OperatorEntry& entry, DispatchKey key);
-// "ops/add.cc:31", "fallthrough autograd/fallback.cc:18", "autograd fallback ..." or "(none)".
+// "ops/add.cc:31", "fallthrough autograd/fallback.cc:18", "autograd fallback ...", "refusal ..." or
+// "(none)".
 std::string kernel_text(const TableRow& row);
 // "[math kernel, from CompositeImplicitAutograd]".
 std::string rule_text(const TableRow& row);

@@ -97,8 +97,7 @@ std::string_view verdict_text(const ExplainStep& step) {
     case Verdict::Taken:
       return "runs";
     case Verdict::Missing:
-      return step.row.rule == ResolutionRule::AmbiguousAutogradOther ? "fails: ambiguous"
-                                                                     : "fails: no kernel";
+      return internal::missing_text(step.row);
     case Verdict::EntersFallthrough:
       return "fails: a fallthrough";
   }
@@ -152,11 +151,11 @@ std::string to_string(const Explanation& e) {
     append_step(step, first_of_path ? internal::verdict_text(e.path[0]) : verdict_text(step),
                 &text);
   }
-  std::string below;
-  if (e.from_keys && e.next)
-    append_step(*e.next, verdict_text(*e.next), &below);
-  else if (!e.from_keys)
-    below = internal::path_text(e.path, 1);
+  if (e.has_next()) {
+    text += "  a redispatch below it enters\n";
+    append_step(*e.next, verdict_text(*e.next), &text);
+  }
+  const std::string below = internal::path_text(e.path, 1);
   if (!below.empty()) text += str_cat("  below it\n", below);
   return text;
 }

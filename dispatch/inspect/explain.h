@@ -21,8 +21,9 @@
 // Where a kernel, a mode or a rule "decides" by code of its own, what "may run" below is the usual
 // way, or nothing is said.
 //
-// Where the arguments are given as keys only, one line "arguments" stands for theirs, and "below
-// it" is what a kernel enters that redispatches with the keys below its own.
+// Where the arguments are given as keys only, one line "arguments" stands for theirs, and the end
+// is "a redispatch below it enters": what a kernel enters that redispatches with the keys below its
+// own.
 //
 // Explaining calls no kernel and changes nothing. It takes the dispatcher's lock.
 
@@ -86,6 +87,8 @@ struct Explanation {
   // The step that decided: the kernel that runs, or why there is none.
   const ExplainStep& decision() const { return steps.back(); }
   bool runs() const { return decision().verdict == ExplainStep::Verdict::Taken; }
+  // Whether the text tells `next`: the arguments are keys, and one is left below the taken one.
+  bool has_next() const { return from_keys && next && next->key != DispatchKey::Undefined; }
 };
 
 // A call whose tensor arguments have these keys together.

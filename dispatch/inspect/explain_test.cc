@@ -156,6 +156,29 @@ TEST_CASE("what would have been next is left out where no kernel runs, or nothin
   CHECK_FALSE(undefined.next);
 }
 
+TEST_CASE("of a call by keys the text ends with what a redispatch enters, if a key is left") {
+  Demo demo;
+  const OperatorHandle f = demo.define("f(Tensor x) -> ()");
+  demo.library().impl("f", K::CompositeExplicitAutograd, &leave_none);
+  demo.library().impl("f", K::Autograd, &leave_none);
+  const auto text = [&](DispatchKeySet keys) { return to_string(explain(f, keys)); };
+  CHECK_THAT(text(DispatchKeySet(K::CPU) | K::AutogradCPU),
+             Catch::Contains("\n  a redispatch below it enters\n    CPU  "));
+  CHECK_THAT(text(DispatchKeySet(K::CPU)), !Catch::Contains("Undefined"));
+}
+
+TEST_CASE("what refuses calls is named, and is no missing kernel") {
+  Demo demo;
+  const OperatorHandle f = demo.define("f(Tensor x) -> ()");
+  const std::string text = to_string(explain(f, DispatchKeySet(K::Meta)));
+  CHECK_THAT(text, Catch::Contains("fails: refused") &&
+                       Catch::Contains("refusal dispatch/dispatcher.cc:") &&
+                       Catch::Contains("[backend fallback]"));
+  CHECK_FALSE(explain(f, DispatchKeySet(K::Meta)).runs());
+  CHECK_THAT(table_to_string(f),
+             Catch::Contains("refusal dispatch/dispatcher.cc:") && !Catch::Contains("(none)"));
+}
+
 TEST_CASE("a fallthrough at Undefined is entered, and fails") {
   Demo demo;
   const OperatorHandle f = demo.define("f(Tensor x) -> ()");

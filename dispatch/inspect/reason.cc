@@ -19,7 +19,7 @@ std::string reason_text(const TableRow& row) {
       "calls other operators, which have kernels and gradients of their own";
   switch (row.rule) {
     case ResolutionRule::Kernel:
-      if (!row.has_kernel) return "What is registered at this very key refuses calls.";
+      if (row.is_refused()) return "What is registered at this very key refuses calls.";
       return row.is_fallthrough
                  ? "A fallthrough is registered at this very key: calls pass it over, to the next "
                    "one below."
@@ -38,7 +38,7 @@ std::string reason_text(const TableRow& row) {
     case ResolutionRule::BatchedKernel:
       return shared(row, str_cat("is for batches, and ", kOperators));
     case ResolutionRule::BackendFallback:
-      if (!row.has_kernel)
+      if (row.is_refused())
         return "The operator has no kernel here, and the fallback of this key refuses calls.";
       return row.is_fallthrough
                  ? "The operator has no kernel here, and the fallback of this key is a "

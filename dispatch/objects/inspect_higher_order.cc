@@ -194,7 +194,7 @@ std::string table_to_string(const HigherOrderOperator& op, bool all) {
     const bool passed = key != K::Undefined && !entered.has(key);
     if (!all && (passed || !row.has_kernel)) return;
     absl::StrAppendFormat(&text, "%-32s %-40s %s\n", to_string(key),
-                          passed ? "passed over" : internal::kernel_text(row),
+                          passed ? "falls through" : internal::kernel_text(row),
                           internal::rule_text(row));
   });
   for (const OperatorBase::RuleInfo& rule : op.rules()) {
@@ -239,9 +239,11 @@ std::string to_string(const HigherOrderExplanation& e) {
   line("arguments", to_string(e.arguments));
   line("thread includes", to_string(e.included));
   line("thread excludes", to_string(e.excluded));
-  line("op passes over", to_string(e.passed_over));
+  line("op falls through", to_string(e.passed_over));
   line("left for the call", to_string(e.call_keys));
-  return text + "  goes to\n" + internal::path_text(e.path, 0);
+  text += str_cat("  looked at\n", internal::path_text({e.path.front()}, 0));
+  const std::string below = internal::path_text(e.path, 1);
+  return below.empty() ? text : str_cat(text, "  below it\n", below);
 }
 
 }  // namespace sb

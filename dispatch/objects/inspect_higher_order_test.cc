@@ -44,7 +44,7 @@ TEST_CASE("a higher-order operator has a signature and a table of its own rules"
   CHECK_THAT(table, Contains("[default backend kernel, from CompositeExplicitAutograd]"));
   CHECK_THAT(table, Contains("[autograd kernel, from Autograd]"));
   CHECK_THAT(table, !Contains("BackendSelect"));
-  CHECK_THAT(table_to_string(twice.op, true), Contains("passed over"));
+  CHECK_THAT(table_to_string(twice.op, true), Contains("falls through"));
 }
 
 TEST_CASE("rules for modes are in the table of a higher-order operator") {
@@ -62,6 +62,18 @@ TEST_CASE("a call of a higher-order operator is explained to its rule and the fu
   CHECK(steps(e) == std::vector<std::string>{"AutogradCPU", "CPU", "function f"});
   CHECK_THAT(to_string(e), Contains("left for the call   {AutogradCPU, CPU}") &&
                                Contains("runs, and decides") && Contains("may run"));
+}
+
+TEST_CASE("a higher-order operator is explained in the words of other operators") {
+  const Twice twice;
+  const std::string text = to_string(explain(twice.op, twice.arguments()));
+  size_t at = 0;
+  for (const char* words : {"  keys\n", "    op falls through    {",
+                            "  looked at\n    AutogradCPU ", "  below it\n    CPU "}) {
+    CAPTURE(words, text);
+    at = text.find(words, at);
+    REQUIRE(at != std::string::npos);
+  }
 }
 
 TEST_CASE("arguments of a higher-order operator are explained by name too") {

@@ -122,6 +122,13 @@ TEST_CASE("A replay gives no tensor to another device's kernels", "[io][recordin
              Catch::Contains("a tensor on meta with the keys {"));
 }
 
+TEST_CASE("A replay says on which devices it makes calls", "[io][recording]") {
+  const Tensor x = ones({5});
+  CHECK_THAT(stopped([&] { neg(x); }, [](RecordedRun* run) { run->metas.at(0).device = "cuda:0"; }),
+             Catch::Contains("a tensor on cuda:0: calls are made again on the CPU, on meta and on "
+                             "fake tensors; sb diff compares runs on other devices"));
+}
+
 TEST_CASE("A replay does not take a meta tensor's storage for memory", "[io][recording]") {
   const Tensor x = ones({5});
   CHECK_THAT(stopped([&] { add(slice(x, 0, 0, 2), slice(x, 0, 2, 4)); },

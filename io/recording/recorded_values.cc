@@ -237,8 +237,10 @@ Tensor RecordedValues::make(const RecordedTensor& recorded) {
     keys = internal::kDeviceKeys.tensor[0][static_cast<size_t>(DeviceType::Meta)];
     device = DeviceType::Meta;
   } else {
-    SB_CHECK(device.is_cpu() || device.is_meta(), "a tensor on ", meta.device,
-             ", whose elements the file does not hold");
+    SB_CHECK(
+        device.is_cpu() || device.is_meta(), "a tensor on ", meta.device,
+        ": calls are made again on the CPU, on meta and on fake tensors; sb diff compares runs "
+        "on other devices");
     // Another device's kernels would look for elements where there are none.
     SB_CHECK(device_type_of(runtime_key(DispatchKey::Dense, keys.highest_backend())) == device.type,
              "a tensor on ", meta.device, " with the keys ", meta.keys);

@@ -9,10 +9,10 @@ cp -rL .ci .clang-format "$house/"
 cd "$house"
 git init -q
 
-# passes CHECK: without a word of complaint.
+# passes CHECK [FILE]: without a word of complaint.
 passes() {
   local said
-  said=$(".ci/$1" 2>&1) || { printf 'FAILED: %s does not pass:\n%s\n' "$1" "$said"; exit 1; }
+  said=$(".ci/$1" "${@:2}" 2>&1) || { printf 'FAILED: %s does not pass:\n%s\n' "$1" "$said"; exit 1; }
 }
 
 # refuses CHECK TEXT: the check fails, and says the text.
@@ -81,6 +81,19 @@ refuses markdown item.md:3:
 echo "$wide" >item.md
 refuses markdown item.md:1:
 rm item.md
+
+# What a page names exists: from the root, from its folder, or by its name alone.
+mkdir core/derivatives
+touch core/derivatives/page.md
+# shellcheck disable=SC2016  # the pages' own
+echo '`core/good.h`, `switchboard/core/good.{h,cc}`, `good.h`, `derivatives/`, [page](core/derivatives/page.md)' >names.md
+passes paths names.md
+# shellcheck disable=SC2016  # the pages' own
+for name in '`core/gone.h`' '`core/good.{h,js}`' '`gone.h`' '`gone/`' '[page](gone.md)'; do
+  echo "$name" >wrong.md
+  refuses paths wrong.md:1:
+done
+rm wrong.md names.md core/derivatives/page.md
 
 # A header includes what it needs, and one that changes is compiled again.
 passes headers

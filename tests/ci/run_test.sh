@@ -38,7 +38,7 @@ touch include/ATen/ATen.h
 expect "manual with libtorch" "bazel build //bench:torch //tests:slow_test" "$(LIBTORCH=$PWD .ci/manual | grep ^bazel)"
 
 # The last line counts tests, and checks that failed.
-names=(packages format markdown shell unused headers layering mpi manual page embed clang networks sanitizers)
+names=(packages format markdown paths shell unused headers layering mpi manual page embed clang networks sanitizers)
 for name in "${names[@]}"; do echo "echo ran $name \$*" | script ".ci/$name"; done
 script bazelw <<'END'
 echo '//core:a_test      (cached) PASSED in 0.2s'
@@ -46,7 +46,7 @@ echo '//core:b_test               PASSED in 0.1s'
 END
 got=$(.ci/run)
 expect "last line" "2 passed, 0 failed" "$(tail -n 1 <<<"$got")"
-expect "checks" "packages format markdown shell unused headers layering mpi manual page" \
+expect "checks" "packages format markdown paths shell unused headers layering mpi manual page" \
   "$(sed -n 's/^ran \([a-z]*\)$/\1/p' <<<"$got" | xargs)"
 expect "thorough checks" "${names[*]}" "$(.ci/run --thorough | sed -n 's/^ran \([a-z]*\).*/\1/p' | xargs)"
 

@@ -211,8 +211,8 @@ TEST_CASE("a typed call on fake tensors names the operator too") {
   CHECK_THROWS_WITH(
       declared(fake.from_tensor(tensor_of({2}, {1, 2}, DType::Float64))),
       StartsWith("opaque_declared::triple: its kernel for all devices refuses tensors "
-                 "without data; register one at Meta, or a rule by "
-                 "register_fake_rule: "));
+                 "without data; register one at Meta, or a fake rule by "
+                 "register_fake: "));
   check_error_of("opaque_declared::triple", declared(leaf()));
 }
 

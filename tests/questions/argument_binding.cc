@@ -85,7 +85,7 @@ std::string add_error(Arguments positional, KeywordArguments keyword = {}) {
   return error_of([&] { add.call(std::move(positional), std::move(keyword)); });
 }
 
-SB_QUESTION("An argument is given twice, by place and by name. What is said?",
+SB_QUESTION("An argument is given twice, by position and by name. What is said?",
             .pytorch = "An internal assertion that asks for a bug report.",
             .here = "TypeError that names the argument.",
             .better = "The mistake is the caller's.") {

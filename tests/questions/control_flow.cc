@@ -273,7 +273,7 @@ SB_QUESTION("A loop makes no trip. Are the results the inputs, and what is their
   CHECK(gradient(r, x) == Values{1});
 }
 
-SB_QUESTION("The body hands back its input, or two inputs in changed places?",
+SB_QUESTION("The body hands back its input, or two inputs swapped?",
             .pytorch =
                 "Eagerly they are the results; functionalised, RuntimeError: the body might "
                 "be aliasing.",
