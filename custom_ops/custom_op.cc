@@ -182,6 +182,13 @@ RegistrationHandle CustomOp::set_kernel_enabled(const KernelTypes& types, bool e
   });
 }
 
+void CustomOp::warn_of_needless_fake_rule() const {
+  for (const Tag tag : {Tag::inplace, Tag::out})
+    if (op_.has_tag(tag))
+      warn(str_cat(qualified_name(), ": register_fake: an operator that is tagged ", to_string(tag),
+                   " needs no fake rule; this one runs in place of the one that it has"));
+}
+
 CustomOp::State& CustomOp::state() const {
   SB_CHECK(state_, qualified_name(),
            ": the object that the operator was made with was moved from, or left it (keep()), and "

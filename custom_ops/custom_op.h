@@ -119,9 +119,11 @@ class CustomOp {
     add_kernel(types, checked(std::move(kernel)), where);
     return *this;
   }
-  // Adds the fake rule: the results on tensors without data. The newest runs.
+  // Adds the fake rule: the results on tensors without data. The newest runs. Warns where the
+  // operator is tagged inplace or out, and needs none.
   template <class F>
   CustomOp& register_fake(F rule, SourceLocation where = SourceLocation::current()) & {
+    warn_of_needless_fake_rule();
     library().own(internal::register_fake_kernel(op_.handle().name(), checked(std::move(rule)),
                                                  library().dispatcher(), /*allow_override=*/true,
                                                  where));
@@ -218,6 +220,7 @@ class CustomOp {
   State& state() const;
   Library& library() const;
   void check_results(size_t got, size_t expected) const;
+  void warn_of_needless_fake_rule() const;
 
   std::shared_ptr<State> state_;  // null: moved from
   OpOverload op_;

@@ -279,6 +279,37 @@ TEST_CASE("a kernel may be disabled for a scope, in which the operator's functio
   CHECK(value() == 6);
 }
 
+TEST_CASE("a fake rule for an operator that has one by its tag runs, and warns") {
+  std::vector<std::string> warnings;
+  const WarningHandler before =
+      set_warning_handler([&](const std::string& text) { warnings.push_back(text); });
+  const auto make = [](const char* name, TagSet tags) {
+    return custom_op(name, [](const Tensor& x) { return x; },
+                     {.arguments = {"x"}, .mutates_args = {"x"}, .tags = tags});
+  };
+  const auto rule = [](const Tensor& x) { return x; };
+  CustomOp writes = make("custom_test::needs_no_rule_", Tag::inplace);
+  CHECK(warnings.empty());
+  bool ran = false;
+  writes.register_fake([&](const Tensor& x) {
+    ran = true;
+    return x;
+  });
+  CHECK(warnings == std::vector<std::string>{
+                        "custom_test::needs_no_rule_: register_fake: an operator that is tagged "
+                        "inplace needs no fake rule; this one runs in place of the one that it "
+                        "has"});
+  FakeTensorMode fake;
+  writes(fake.from_tensor(ones({1})));
+  CHECK(ran);
+  make("custom_test::out_needs_none", Tag::out).register_fake(rule);
+  CHECK(warnings.size() == 2);
+  CustomOp plain = custom_op("custom_test::needs_one", twice_cpu);
+  plain.register_fake(rule);
+  CHECK(warnings.size() == 2);
+  set_warning_handler(before);
+}
+
 TEST_CASE("disabling a kernel that is not there, or twice, warns") {
   std::vector<std::string> warnings;
   const WarningHandler before =

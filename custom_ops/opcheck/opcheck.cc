@@ -34,8 +34,12 @@ const std::vector<Check>& all_checks() {
   return checks;
 }
 
+bool is_all(const std::vector<std::string>& wanted) {
+  return wanted.size() == 1 && wanted[0] == "ALL";
+}
 bool is_wanted(const Check& check, const std::vector<std::string>& wanted) {
   if (wanted.empty()) return check.by_default;
+  if (is_all(wanted)) return true;
   return std::find(wanted.begin(), wanted.end(), check.name) != wanted.end();
 }
 
@@ -78,10 +82,11 @@ void check_has_data(const CheckedCall& call) {
 
 std::vector<OpCheckResult> make_checks(const CheckedCall& call, bool all) {
   for (const std::string& name : call.options.checks)
-    SB_CHECK_VALUE(
-        std::find(opcheck_names().begin(), opcheck_names().end(), name) != opcheck_names().end(),
-        "opcheck: no check is called '", name,
-        "'; there are: ", absl::StrJoin(opcheck_names(), ", "));
+    SB_CHECK_VALUE(is_all(call.options.checks) ||
+                       std::find(opcheck_names().begin(), opcheck_names().end(), name) !=
+                           opcheck_names().end(),
+                   "opcheck: no check is called '", name,
+                   "'; there are: ", absl::StrJoin(opcheck_names(), ", "));
   const GradModeGuard on(true);
   std::vector<OpCheckResult> results;
   for (const Check& check : all_checks()) {

@@ -56,8 +56,8 @@ SB_DEFINE_ERROR_KIND(OpCheckError);
 const std::vector<std::string>& opcheck_names();
 
 struct OpCheckOptions {
-  // The names of the checks to run; where none is named, all but test_aot_dispatch_static.
-  // ValueError for a name that is none.
+  // The names of the checks to run; where none is named, all but test_aot_dispatch_static; for
+  // {"ALL"}, every one. ValueError for a name that is none.
   std::vector<std::string> checks = {};
   // The tolerances for results of two ways to run; by default what is usual for their dtype, as
   // `torch.testing.assert_close`.

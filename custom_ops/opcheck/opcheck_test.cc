@@ -99,6 +99,9 @@ TEST_CASE("the checks that PyTorch has are named as in torch.library.opcheck, an
     CHECK(results[0].check == name);
     CHECK(results[0].outcome == (name == "test_strides" ? Outcome::Skipped : Outcome::Passed));
   }
+  const auto all = opcheck_results("aten::neg", {x()}, {}, {.checks = {"ALL"}});
+  CHECK(all.size() == opcheck_names().size());
+  CHECK_THROWS_AS(opcheck("aten::neg", {x()}, {}, {.checks = {"ALL", "test_schema"}}), ValueError);
   CHECK_THROWS_AS(opcheck("aten::neg", {x()}, {}, {.checks = {"fakes"}}), ValueError);
   CHECK_THROWS_WITH(opcheck("aten::neg", {x()}, {}, {.checks = {"fakes"}}),
                     "opcheck: no check is called 'fakes'; there are: test_schema, "

@@ -1,5 +1,8 @@
 // Regions and control flow of exported programs, on a graph made by hand.
 
+#include <iostream>
+#include <sstream>
+
 #include "catch2/catch.hpp"
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/core/empty_tensor.h"
@@ -26,6 +29,15 @@ Tensor truth(bool value) {
   return tensor;
 }
 float value_of(const IValue& value) { return *value.to_tensor().data<float>(); }
+Tensor row(const std::vector<float>& values) {
+  const Tensor tensor = empty_on(DeviceType::CPU, {std::ssize(values)}, DType::Float32);
+  std::ranges::copy(values, tensor.data<float>());
+  return tensor;
+}
+std::vector<float> values_of(const IValue& value) {
+  const Tensor& tensor = value.to_tensor();
+  return {tensor.data<float>(), tensor.data<float>() + tensor.numel()};
+}
 
 // Operators on 0-dim tensors, in a dispatcher of their own.
 class Demo {
@@ -34,6 +46,10 @@ class Demo {
     library_.define("plus(Tensor self, int n) -> Tensor");
     library_.impl("plus", DispatchKey::CPU, [](const Tensor& self, int64_t n) {
       return number(*self.data<float>() + static_cast<float>(n));
+    });
+    library_.define("sum(Tensor self, Tensor other) -> Tensor");
+    library_.impl("sum", DispatchKey::CPU, [](const Tensor& self, const Tensor& other) {
+      return number(*self.data<float>() + *other.data<float>());
     });
     library_.define("under(Tensor self, int n) -> Tensor");
     library_.impl("under", DispatchKey::CPU, [](const Tensor& self, int64_t n) {
@@ -141,6 +157,81 @@ TEST_CASE("the steps of a loop are stacked", "[io][higher_order]") {
   REQUIRE(steps.numel() == 3);
   CHECK(steps.data<float>()[0] == 2);
   CHECK(steps.data<float>()[2] == 6);
+}
+
+TEST_CASE("map stacks what its graph gives for each slice", "[io][higher_order]") {
+  const Demo demo;
+  const Program p = program(
+      higher_order(
+          "higher_order::map_impl",
+          {graph("body", {TensorRef{"a"}, TensorRef{"b"}},
+                 {call("demo::sum", {{"self", TensorRef{"a"}}, {"other", TensorRef{"b"}}}, "c")},
+                 TensorRef{"c"}),
+           TensorRefs{{"xs"}}, TensorRefs{{"w"}}}),
+      {TensorRef{"xs"}, TensorRef{"w"}});
+  const GraphRunner runner(p, demo.dispatcher);
+  CHECK(values_of(runner.run({row({1, 2, 3}), number(10)}, DeviceType::CPU)[0]) ==
+        std::vector<float>{11, 12, 13});
+}
+
+TEST_CASE("scan carries a state from slice to slice, and stacks the rest", "[io][higher_order]") {
+  const Demo demo;
+  // (state, slice, k) -> (state + slice, state + slice + k)
+  GraphRef combine =
+      graph("combine", {TensorRef{"c"}, TensorRef{"a"}, TensorRef{"k"}},
+            {call("demo::sum", {{"self", TensorRef{"c"}}, {"other", TensorRef{"a"}}}, "next"),
+             call("demo::sum", {{"self", TensorRef{"next"}}, {"other", TensorRef{"k"}}}, "each")},
+            TensorRef{"next"});
+  auto both = std::make_shared<Graph>(*combine.graph);
+  both->outputs = {TensorRef{"next"}, TensorRef{"each"}};
+  combine.graph = both;
+  Node node = higher_order("higher_order::scan",
+                           {combine, TensorRefs{{"init"}}, TensorRefs{{"xs"}}, TensorRefs{{"k"}}});
+  node.outputs = {TensorRef{"last"}, TensorRef{"y"}};
+  Program p = program(node, {TensorRef{"init"}, TensorRef{"xs"}, TensorRef{"k"}});
+  p.graph.outputs = {TensorRef{"last"}, TensorRef{"y"}};
+  p.outputs = {{OutputKind::User, TensorRef{"last"}, ""}, {OutputKind::User, TensorRef{"y"}, ""}};
+  const std::vector<IValue> results =
+      GraphRunner(p, demo.dispatcher)
+          .run({number(1), row({1, 2, 3}), number(100)}, DeviceType::CPU);
+  CHECK(value_of(results[0]) == 7);
+  CHECK(values_of(results[1]) == std::vector<float>{102, 104, 107});
+}
+
+TEST_CASE("out_dtype runs its operator in the dtype", "[io][higher_order]") {
+  const auto with = [](const char* op) {
+    return program(higher_order("higher_order::out_dtype",
+                                {OperatorRef{op}, DType::Int32, TensorRef{"x"}, TensorRef{"x"}}),
+                   {TensorRef{"x"}});
+  };
+  const Tensor x = empty_on(DeviceType::CPU, {1, 1}, DType::Int8);
+  *x.data<int8_t>() = 100;
+  const Program p = with("torch.ops.aten.mul.Tensor");
+  const std::vector<IValue> results = GraphRunner(p).run({x}, DeviceType::CPU);
+  CHECK(*results[0].to_tensor().data<int32_t>() == 10'000);
+  const Program other = with("torch.ops.aten.add.Tensor");
+  CHECK_THAT(error_of([&] { GraphRunner(other).run({x}, DeviceType::CPU); }),
+             Contains("ValueError: higher_order::out_dtype: op: expected one of ") &&
+                 Contains("; got aten::add.Tensor"));
+  const Program none = with("torch.add");
+  CHECK_THAT(error_of([&] { GraphRunner runner(none); }),
+             Contains("higher_order::out_dtype: 'torch.add' is no operator"));
+}
+
+TEST_CASE("a program prints when it runs", "[io][higher_order]") {
+  const Demo demo;
+  Node node = higher_order("higher_order::print",
+                           {std::string("got {} and {}, of {total}"), TensorRef{"x"}, SymRef{"n"}});
+  node.inputs.push_back({"total", int64_t{2}});
+  node.outputs = {None()};
+  Program p = program(node, {TensorRef{"x"}, SymRef{"n"}});
+  p.graph.nodes.push_back(plus("x", int64_t{1}, "y"));
+  std::ostringstream out;
+  std::streambuf* const before = std::cout.rdbuf(out.rdbuf());
+  const float result = run(p, demo, {number(2), int64_t{5}});
+  std::cout.rdbuf(before);
+  CHECK(result == 3);
+  CHECK(out.str() == "got tensor(2.) and 5, of 2\n");
 }
 
 TEST_CASE("a region without gradients is one", "[io][higher_order]") {

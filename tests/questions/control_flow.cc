@@ -338,10 +338,15 @@ SB_QUESTION("The body adds to a tensor that it was not given. How often, in a tr
   }
 }
 
-SB_QUESTION("What may the condition of a loop give?",
-            .both =
-                "One bool tensor without dimensions; RuntimeError for numbers, for a list of "
-                "more, and for a tensor of one dimension.") {
+SB_QUESTION(
+    "What may the condition of a loop give?",
+    .pytorch =
+        "A bool, or one bool tensor without dimensions; RuntimeError for numbers, for a "
+        "list of more, and for a tensor of one dimension.",
+    .here = "The same errors. while_loop takes the tensor, and while_loop_values a bool, too.",
+    .better =
+        "Functions of tensors make a bool of data only by reading them, which no trace "
+        "keeps; where numbers are carried, a bool is one of them.") {
   const auto loop = [](const std::function<Tensors(const Tensors&)>& condition) {
     return error_of(
         [&] { while_loop(condition, [](const Tensor& i) { return i + 1; }, {integer(0)}); });
@@ -354,6 +359,10 @@ SB_QUESTION("What may the condition of a loop give?",
                return Tensors{truth(true), truth(true)};
              }),
              StartsWith("RuntimeError: higher_order::while_loop"));
+  const std::vector<IValue> end = while_loop_values(
+      [](const std::vector<IValue>& in) { return IValue(in[0].to_int() < 3); },
+      [](const std::vector<IValue>& in) { return std::vector<IValue>{in[0].to_int() + 1}; }, {0});
+  CHECK(end[0].to_int() == 3);
 }
 
 SB_QUESTION("The condition of a loop writes to what is carried?",

@@ -221,9 +221,9 @@ SB_QUESTION("A mode has no rule for a higher-order operator. What does a call do
                 "NotImplementedError, unless the mode's class says that it supports them: "
                 "then the mode gets the call as an operator.",
             .here =
-                "NotImplementedError, unless the mode says that it only watches: then it sees "
-                "the call, and what the functions call.",
-            .better = "A mode that changes what calls do is not passed by in a branch.") {
+                "The same, by supports_higher_order_operators(). One that only watches needs say "
+                "nothing: it sees the call, and what the functions call.",
+            .better = "A log or a count is of all calls, those in branches, too.") {
   const auto run = [] {
     return cond(
         truth(true), [](const Tensor& x) { return x + 1; }, [](const Tensor& x) { return x - 1; },
@@ -233,6 +233,19 @@ SB_QUESTION("A mode has no rule for a higher-order operator. What does a call do
   {
     const ModeGuard on(&mode);
     CHECK_THAT(error_of([&] { run(); }), StartsWith("NotImplementedError: higher_order::cond"));
+  }
+  struct Supports : Mode {
+    bool supports_higher_order_operators() const override { return true; }
+    void call_higher_order(const HigherOrderOperator& op, DispatchKeySet, Stack* stack) override {
+      got += op.opname();
+      op.call_boxed(stack);
+    }
+    std::string got;
+  } supports;
+  {
+    const ModeGuard on(&supports);
+    CHECK(values_of(run()[0]) == Values{2});
+    CHECK(supports.got == "cond");
   }
   LoggingMode log;
   const ModeGuard on(&log);
