@@ -47,9 +47,11 @@ int main() {
     return 2;
   }
   try {
-    for (const std::string& page : sb::docs::pages_with_programs())
-      std::ofstream(std::string(root) + "/" + page, std::ios::binary)
-          << sb::docs::with_output(page);
+    for (const std::string& page : sb::docs::pages_with_programs()) {
+      // Read before it is opened: what is read here may be a link to it.
+      const std::string text = sb::docs::with_output(page);
+      std::ofstream(std::string(root) + "/" + page, std::ios::binary) << text;
+    }
   } catch (const std::exception& error) {
     std::cerr << "write_output: " << error.what() << "\n";
     return 1;

@@ -7,6 +7,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/fake/call_function.h"
 #include "switchboard/fake/fake_mode.h"
+#include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/fake/merge_branches.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/factories/factories.h"
@@ -50,6 +51,18 @@ std::vector<Tensor> stacked(FakeMode& mode, const std::vector<Tensor>& slices,
   return tensors;
 }
 
+// The tensors as they are in any trip, or slice: what the mode knows of their data holds for the
+// first alone.
+std::vector<Tensor> without_constants(FakeMode& mode, std::vector<Tensor> tensors) {
+  const ModeGuard active(&mode);
+  for (Tensor& t : tensors) {
+    if (!constant_of(t).defined()) continue;
+    t = clone(t);
+    mode.converter().forget_constants(t.storage());
+  }
+  return tensors;
+}
+
 // Each rule holds the call's tensors to its end, and these the mode: the stack may have been the
 // last to hold them.
 
@@ -77,7 +90,7 @@ bool same_strides(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 
 void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   const control_flow::WhileLoopCall call(*stack);
-  const std::vector<Tensor> inputs = call.with_additional(call.carried);
+  const std::vector<Tensor> inputs = call.with_additional(without_constants(mode, call.carried));
   call.check_condition(call_in(mode, call.cond_fn, inputs));
   // How often the loop goes round only the data tell; strides must be the same from the first trip
   // on, and where there is none, which gives copies.
@@ -86,7 +99,7 @@ void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
                                     Agree::GraphSizes);
   std::vector<Tensor> next = first;
   if (!same_strides(first, call.carried)) {
-    next = call_in(mode, call.body_fn, call.with_additional(first));
+    next = call_in(mode, call.body_fn, call.with_additional(without_constants(mode, first)));
     control_flow::check_same_metadata(call.body_fn.name(), next, "the first trip", first,
                                       Agree::GraphStrides);
   }
@@ -98,7 +111,7 @@ void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   }
   control_flow::check_same_metadata(call.body_fn.name(), next, "a loop that does not go round",
                                     copies, Agree::GraphStrides);
-  *stack = control_flow::values_of(next);
+  *stack = control_flow::values_of(without_constants(mode, std::move(next)));
 }
 
 void stack_output_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
@@ -108,12 +121,12 @@ void stack_output_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
                 "higher_order::while_loop_stack_output: the number of trips, the size of its "
                 "results, depends on the data; a fake mode with a ShapeEnv has a symbol for it");
   const SymInt rows = call.rows_unseen ? SymInt(1) : mode.shape_env()->create_unbacked_symint();
-  const std::vector<Tensor> inputs = call.with_additional(call.carried);
+  const std::vector<Tensor> inputs = call.with_additional(without_constants(mode, call.carried));
   call.check_condition(call_in(mode, call.cond_fn, inputs));
   const std::vector<Tensor> next = call_in(mode, call.body_fn, inputs);
   control_flow::check_same_metadata(call.body_fn.name(), next, "the carried inputs", call.carried,
                                     Agree::GraphSizes);
-  *stack = control_flow::values_of(stacked(mode, next, rows));
+  *stack = control_flow::values_of(stacked(mode, without_constants(mode, next), rows));
 }
 
 void map_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
@@ -122,7 +135,8 @@ void map_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
     const ModeGuard active(&mode);
     return call.inputs_at(0);
   }();
-  *stack = control_flow::values_of(stacked(mode, call_in(mode, call.f, inputs), call.size()));
+  const std::vector<Tensor> slices = call_in(mode, call.f, without_constants(mode, inputs));
+  *stack = control_flow::values_of(stacked(mode, slices, call.size()));
 }
 
 // The carry of the last of a scan's steps. Strides may differ from step to step: steps are made
@@ -161,7 +175,7 @@ void scan_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
       const ModeGuard active(&mode);
       return call.inputs_at(carry, 0);
     }();
-    std::vector<Tensor> results = call_in(mode, call.combine_fn, inputs);
+    std::vector<Tensor> results = call_in(mode, call.combine_fn, without_constants(mode, inputs));
     slices = call.take_slices(&results);
     return results;
   };

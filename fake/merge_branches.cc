@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "switchboard/core/error.h"
+#include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/fake/symbolic/shape_env.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/views.h"
@@ -102,10 +103,12 @@ std::vector<Tensor> merge_branches(FakeMode& mode, const std::vector<BranchResul
     check(branch, mode.shape_env() ? Agree::GraphDTypes : Agree::GraphStrides);
   for (const BranchResults& branch : branches)
     for (size_t i = 0; i < first.tensors.size(); ++i) check_same_offset(branch, i, first);
-  if (!mode.shape_env()) return first.tensors;
-  std::vector<Tensor> results;
-  for (size_t i = 0; i < first.tensors.size(); ++i)
-    results.push_back(merged(*mode.shape_env(), branches, i));
+  std::vector<Tensor> results = first.tensors;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (mode.shape_env()) results[i] = merged(*mode.shape_env(), branches, i);
+    // What is known of one branch's data need not hold for the other's.
+    if (constant_of(results[i]).defined()) mode.converter().forget_constants(results[i].storage());
+  }
   return results;
 }
 

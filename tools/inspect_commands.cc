@@ -208,8 +208,9 @@ int explain_command(const CommandLine& line, std::ostream& out) {
   // Of a device that is not here there are no tensors, but it is known which keys they would have.
   if (!is_here(device)) return explain_keys(tensor_key_set(Device(device).type));
   const RunPlace place = RunPlace::parse(device);
+  const Tensor on_cpu = zeros({});  // before the fake mode of the place is active
   Mover mover(place);
-  const Tensor tensor = mover.move(zeros({}));
+  const Tensor tensor = mover.move(on_cpu);
   if (higher_order) return explain_keys(tensor.key_set());
   const OperatorHandle op = find_typed_op(default_dispatcher(), name);
   return print(explain(op, sample_arguments(op.schema(), tensor)));

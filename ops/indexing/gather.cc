@@ -74,8 +74,9 @@ Tensor take_along_dim_kernel(const Tensor& self, const Tensor& indices,
   if (!dim) return gather(view(self, {-1}), 0, view(indices, {-1}));
   SB_CHECK(self.dim() == indices.dim(), "take_along_dim: expected equally many dimensions, got ",
            self.describe(), " and ", indices.describe());
+  SB_CHECK_INDEX(self.dim() > 0, "take_along_dim: dim: got ", *dim, " for ", self.describe(),
+                 ", which has no dimensions");
   const int64_t d = wrap_dim("take_along_dim", *dim, self.dim());
-  if (self.dim() == 0) return gather(self, d, indices);
   return by_size(any_symbolic(self, indices),
                  [&]<class Int>() { return taken_along_dim<Int>(self, indices, d); });
 }

@@ -331,5 +331,12 @@ TEST_CASE("nothing is copied to places of a dimension that has none, unless noth
         0);
 }
 
+TEST_CASE("along a dimension nothing is taken from a tensor without dimensions") {
+  const Tensor self = test::tensor_of({}, {5}), index = test::tensor_of({}, {0}, DType::Int64);
+  CHECK_THROWS_AS(take_along_dim(self, index, 0), IndexError);
+  CHECK_THROWS_AS(take_along_dim(self, index, -1), IndexError);
+  CHECK(holds(take_along_dim(self, index, std::nullopt), {5}));
+}
+
 }  // namespace
 }  // namespace sb

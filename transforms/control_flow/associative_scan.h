@@ -33,7 +33,7 @@ std::vector<Tensor> associative_scan(F combine_fn, std::vector<Tensor> xs, bool 
 namespace control_flow {
 
 std::vector<Tensor> call_associative_scan(IValue combine_fn, std::vector<Tensor> xs, bool reverse,
-                                          int64_t dim);
+                                          int64_t dim = 0);
 
 }  // namespace control_flow
 

@@ -4,12 +4,32 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/transforms/control_flow/numbers.h"
 #include "switchboard/transforms/control_flow/while_loop.h"
 
 namespace sb {
 
 using control_flow::ValueKind;
+
+namespace {
+
+// Numbers as tensors of the mode of the tensors beside them, on the CPU.
+std::vector<Tensor> to_tensors_beside(const std::vector<IValue>& values,
+                                      const std::vector<Tensor>& more) {
+  Tensor like = more.empty() ? Tensor() : more[0];
+  for (const IValue& value : values)
+    if (value.is_Tensor()) like = value.to_tensor();
+  std::vector<Tensor> tensors = control_flow::to_tensors(values);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (values[i].is_Tensor() || !like.defined() || !like.impl()->mode_data()) continue;
+    tensors[i] = new_full(like, {}, values[i].to_scalar(), tensors[i].dtype(), std::nullopt,
+                          Device(DeviceType::CPU));
+  }
+  return tensors;
+}
+
+}  // namespace
 
 std::vector<IValue> while_loop_values(
     std::function<IValue(const std::vector<IValue>&)> cond_fn,
@@ -46,7 +66,7 @@ std::vector<IValue> while_loop_values(
     return control_flow::to_tensors(next);
   };
   return control_flow::to_values(
-      while_loop(condition, body, control_flow::to_tensors(carried_inputs),
+      while_loop(condition, body, to_tensors_beside(carried_inputs, additional_inputs),
                  std::move(additional_inputs)),
       kinds);
 }
