@@ -393,7 +393,7 @@ TEST_CASE("an explanation ends with the kernel that runs", "[tools][sb]") {
   CHECK_THAT(sb("explain aten::relu --keys FPGA", 1), Contains("no kernel"));
   CHECK_THAT(sb("explain aten::relu --keys Nonsense", 2), Contains("Nonsense"));
   CHECK_THAT(sb("explain aten::relu --device fake:cuda:0", 0),
-             Contains("argument 0 'self'      {AutocastCUDA,") && Contains("Python  ") &&
+             Contains("argument 0 'self'   {AutocastCUDA,") && Contains("Python  ") &&
                  Contains("Meta                        runs  "));
   CHECK_THAT(sb("explain aten::relu --device cuda", 0), Contains("AutogradCUDA"));
   CHECK_THAT(sb("explain aten::relu --device fake:toaster", 2), Contains("toaster"));
