@@ -355,8 +355,7 @@ std::vector<WrongOperator> of_fakes() {
        "NotImplementedError: "
        "wrong::no_fake: no shape rule for fake tensors, and no fallback: only operators of "
        "PyTorch's own namespaces may run on zeros; register a kernel for it at Meta, or a fake "
-       "rule by "
-       "register_fake"},
+       "rule by register_fake"},
       {"its fake rule is a view, the result is none", "wrong::fake_view",
        [](Library& m) {
          define_f(
