@@ -58,7 +58,7 @@ std::vector<Tensor> without_constants(FakeMode& mode, std::vector<Tensor> tensor
   for (Tensor& t : tensors) {
     if (!constant_of(t).defined()) continue;
     t = clone(t);
-    mode.converter().forget_constants(t.storage());
+    mode.converter().forget_constants(constant_of(t).storage());
   }
   return tensors;
 }

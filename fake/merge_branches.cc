@@ -107,7 +107,8 @@ std::vector<Tensor> merge_branches(FakeMode& mode, const std::vector<BranchResul
   for (size_t i = 0; i < results.size(); ++i) {
     if (mode.shape_env()) results[i] = merged(*mode.shape_env(), branches, i);
     // What is known of one branch's data need not hold for the other's.
-    if (constant_of(results[i]).defined()) mode.converter().forget_constants(results[i].storage());
+    if (const Tensor known = constant_of(results[i]); known.defined())
+      mode.converter().forget_constants(known.storage());
   }
   return results;
 }

@@ -1,5 +1,7 @@
+#include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/fake/symbolic/shape_env.h"
 #include "switchboard/ops/arithmetic/operators.h"
+#include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/tests/control_flow/places.h"
 #include "switchboard/transforms/control_flow/while_loop.h"
@@ -72,6 +74,29 @@ TEST_CASE("a trace, in which a number of one trip would be burnt in, refuses it"
   const Tensor real = tensor_of({2}, {1, 2}), x = faked ? fake.from_tensor(real) : real;
   const auto f = [](const Tensors& in) { return Tensors{doubled(3, in[0])[1].to_tensor()}; };
   CHECK_THROWS_AS(trace(f, {x}), DataDependentOutputError);
+}
+
+// A number whose data the active fake mode knows.
+Tensor known(double value) {
+  static const OperatorHandle op = default_dispatcher().find_op_or_throw("aten::lift_fresh");
+  Stack stack{tensor_of({}, {value}, DType::Int64)};
+  op.call_boxed(&stack);
+  return stack[0].to_tensor();
+}
+
+TEST_CASE("what a fake mode knows of a number before the loop, it does not know in a trip") {
+  FakeTensorMode fake;
+  const Tensor x = fake.from_tensor(tensor_of({2}, {1, 2}));
+  const FakeTensorModeGuard active(fake);
+  const Tensor zero = known(0);
+  CHECK(IValue(item(zero)).to_int() == 0);
+  const auto more = [](const Tensor& i, const Tensor&) { return i < 3; };
+  const auto by_number = [](const Tensor& i, const Tensor& t) {
+    return Tensors{i + 1, t * item(i)};
+  };
+  CHECK_THROWS_AS(while_loop(more, by_number, {zero, x}), DataDependentOutputError);
+  const auto reset = [](const Tensor&, const Tensor& t) { return Tensors{known(5), t}; };
+  CHECK_THROWS_AS(item(while_loop(more, reset, {zero, x})[0]), DataDependentOutputError);
 }
 
 TEST_CASE("what is carried is a tensor or a number, and stays of its kind") {
