@@ -4,6 +4,8 @@
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/tests/control_flow/places.h"
+#include "switchboard/transforms/control_flow/cond.h"
+#include "switchboard/transforms/control_flow/scan.h"
 #include "switchboard/transforms/control_flow/while_loop.h"
 
 namespace sb::test {
@@ -97,6 +99,20 @@ TEST_CASE("what a fake mode knows of a number before the loop, it does not know 
   CHECK_THROWS_AS(while_loop(more, by_number, {zero, x}), DataDependentOutputError);
   const auto reset = [](const Tensor&, const Tensor& t) { return Tensors{known(5), t}; };
   CHECK_THROWS_AS(item(while_loop(more, reset, {zero, x})[0]), DataDependentOutputError);
+}
+
+TEST_CASE("nor does it know of one step of a scan, or of one branch, what holds for another") {
+  FakeTensorMode fake;
+  const Tensor rows = fake.from_tensor(tensor_of({2}, {1, 2}, DType::Int64));
+  const Tensor pred = fake.from_tensor(tensor_of({}, {1}, DType::Bool));
+  const FakeTensorModeGuard active(fake);
+  const auto step = [](const Tensor& sum, const Tensor& row) {
+    return Tensors{sum + row, row * item(sum)};
+  };
+  CHECK_THROWS_AS(scan(step, {known(0)}, {rows}), DataDependentOutputError);
+  const auto three = [](const Tensor&) { return known(3); };
+  const auto five = [](const Tensor&) { return known(5); };
+  CHECK_THROWS_AS(item(cond(pred, three, five, {rows})[0]), DataDependentOutputError);
 }
 
 TEST_CASE("what is carried is a tensor or a number, and stays of its kind") {
