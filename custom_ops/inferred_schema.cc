@@ -1,6 +1,7 @@
 #include "switchboard/custom_ops/inferred_schema.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
@@ -11,10 +12,25 @@
 namespace sb {
 namespace {
 
-std::string type_text(std::string_view op, std::string_view what, TypeCode code) {
-  SB_CHECK_VALUE(code != kDeepType, op, ": ", what,
-                 " is an IValue, which may be of any type; write the schema");
-  return to_string(code);
+// `given` is what stands before the argument's name.
+std::string type_text(std::string_view op, std::string_view what, TypeCode code,
+                      std::string_view given = {}) {
+  if (code != kDeepType) {
+    SB_CHECK_VALUE(given.empty(), op, ": ", what, ": expected its name alone, as it is a ",
+                   to_string(code), " in C++, got the type '", given, "'");
+    return to_string(code);
+  }
+  SB_CHECK_VALUE(!given.empty(), op, ": ", what,
+                 " is an IValue, which may be of any type; write the schema, or an argument's type "
+                 "before its name");
+  return std::string(given);
+}
+
+// "Type name": the parts, of which the first may be empty.
+std::pair<std::string_view, std::string_view> type_and_name(std::string_view text) {
+  const size_t space = text.rfind(' ');
+  if (space == text.npos) return {{}, text};
+  return {text.substr(0, space), text.substr(space + 1)};
 }
 
 constexpr std::string_view kTensor = "Tensor";
@@ -34,13 +50,16 @@ std::string infer_schema(std::string_view op, const CppSignature& signature,
   std::vector<std::string> arguments, known;
   size_t written = 0;
   for (size_t i = 0; i < n; ++i) {
-    const std::string name = names.empty() ? str_cat("_", i) : names[i];
+    const std::string numbered = str_cat("_", i);
+    const auto [given, own] = type_and_name(names.empty() ? numbered : names[i]);
+    const std::string name(own);
     SB_CHECK_VALUE(is_identifier(name), op, ": expected an identifier as the name of argument ", i,
                    ", got '", name, "'");
     SB_CHECK_VALUE(std::find(known.begin(), known.end(), name) == known.end(), op,
                    ": expected a name for each argument, got '", name, "' twice");
     known.push_back(name);
-    std::string type = type_text(op, str_cat("argument '", name, "'"), signature.arguments[i]);
+    std::string type =
+        type_text(op, str_cat("argument '", name, "'"), signature.arguments[i], given);
     const bool is_tensor = base_of(signature.arguments[i]) == BaseType::Tensor;
     const bool is_listed =
         std::find(mutates_args.begin(), mutates_args.end(), name) != mutates_args.end();

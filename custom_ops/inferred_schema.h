@@ -19,9 +19,14 @@ enum class Mutation : uint8_t { Listed, Unknown };
 // "(Tensor x, float factor) -> Tensor" for Tensor(const Tensor&, double). As
 // `torch.library.infer_schema`. C++ does not tell the names of arguments: they are `names`, or _0,
 // _1, ... if that is empty. The arguments in `mutates_args`, which hold tensors, are written to.
+// An IValue may be anything, and has its type before its name:
+//
+//   infer_schema("demo::pad", cpp_signature<Tensor, Tensor, IValue>,
+//                {"x", "__torch__.torch.classes.demo.Padding padding"})
+//
 // Throws ValueError, beginning with `op`, for a number of names that is not that of the arguments,
 // for a name that is twice there or is no identifier, for what is written to and is no tensor or
-// not there, and for an argument or a result of type IValue, which may be anything.
+// not there, for an IValue without a type, as a result too, and for a type where C++ tells it.
 //
 // Of an operator that is tagged inplace, the result is the first argument, which must be written
 // to; of one that is tagged out, the results are the arguments that are written to: the last ones,

@@ -54,8 +54,19 @@ TEST_CASE("names and marks that do not fit are refused") {
   CHECK_THROWS_WITH((schema<Tensor, const Tensor&, int64_t>({"x", "n"}, {"y"})),
                     "t::f: mutates_args: no argument 'y'; there are: x, n");
   CHECK_THROWS_WITH((schema<Tensor, const IValue&>()),
-                    "t::f: argument '_0' is an IValue, which may be of any type; write the schema");
+                    "t::f: argument '_0' is an IValue, which may be of any type; write the schema, "
+                    "or an argument's type before its name");
   CHECK_THROWS_AS((schema<IValue, const Tensor&>()), ValueError);
+}
+
+TEST_CASE("an object has its class before its name, and so has any other IValue") {
+  CHECK(schema<Tensor, const Tensor&, const IValue&>(
+            {"x", "__torch__.torch.classes.t.Padding padding"}) ==
+        "(Tensor x, __torch__.torch.classes.t.Padding padding) -> Tensor");
+  CHECK(schema<void, const IValue&>({"(int, int)[] pairs"}) == "((int, int)[] pairs) -> ()");
+  CHECK_THROWS_WITH((schema<void, const Tensor&>({"Tensor x"})),
+                    "t::f: argument 'x': expected its name alone, as it is a Tensor in C++, got "
+                    "the type 'Tensor'");
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 #include "switchboard/core/error.h"
 #include "switchboard/fake/fake_tensor_mode.h"
@@ -26,15 +25,12 @@ SymInt merged_size(ShapeEnv& env, const std::vector<SymInt>& sizes) {
   const auto is_first = [&](const SymInt& size) { return is_same_size(size, sizes[0]); };
   if (std::ranges::all_of(sizes, is_first)) return sizes[0];
   const SymInt symbol = env.create_unbacked_symint();
-  std::vector<int64_t> numbers;
-  for (const SymInt& size : sizes)
-    if (const std::optional<int64_t> number = size.maybe_int()) numbers.push_back(*number);
-  if (numbers.size() == sizes.size()) {
-    const auto [least, greatest] = std::ranges::minmax(numbers);
-    constrain_range_for_size(symbol, least, greatest);
-  } else {
-    constrain_range_for_size(symbol);
+  symbolic::ValueRange all = env.range_of(sizes[0]);
+  for (const SymInt& size : sizes) {
+    const symbolic::ValueRange range = env.range_of(size);
+    all = {std::min(all.low, range.low), std::max(all.high, range.high)};
   }
+  constrain_range_for_size(symbol, std::max<int64_t>(all.low, 0), all.high);
   return symbol;
 }
 

@@ -16,10 +16,10 @@ struct BranchResults {
 };
 
 // As `_merge_output` of PyTorch's cond: a size in which the functions differ is a fresh symbol of
-// the mode's ShapeEnv, between the least and the greatest of them where these are numbers. The
-// dimensions must lie in memory in one order then, without gaps. RuntimeError, naming the function
-// and the result, where numbers of results, dtypes, devices or strides differ, and where the mode
-// has no ShapeEnv and sizes do.
+// the mode's ShapeEnv, between the least and the greatest that any of them may be. The dimensions
+// must lie in memory in one order then, without gaps. RuntimeError, naming the function and the
+// result, where numbers of results, dtypes, devices or strides differ, and where the mode has no
+// ShapeEnv and sizes do.
 std::vector<Tensor> merge_branches(FakeMode& mode, const std::vector<BranchResults>& branches);
 
 }  // namespace sb::internal

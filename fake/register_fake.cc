@@ -42,26 +42,30 @@ constinit thread_local int CurrentContext::depth_ = 0;
 // No rule needs so many others, but one that calls its own operator.
 constexpr int kDeepest = 100;
 
-// Runs the kernel at Meta on the fake tensors themselves, with their mode active: what it makes is
-// fake, and its devices are those of the arguments.
-bool run_fake_rule(FakeCall& call) {
-  const FakeContext context(call);
+// Runs a rule on the fake tensors themselves, with their mode active: what it makes is fake, and
+// its devices are those of the arguments. `rule` gives the results.
+template <class F>
+void run_held(internal::FakeMode& mode, std::string op, const F& rule) {
+  const FakeContext context(std::move(op), mode.shape_env());
   const CurrentContext as_current(context);
-  const std::string name = call.name();
-  SB_CHECK(CurrentContext::depth() <= kDeepest, name, ": fake rules call each other ", kDeepest,
-           " deep; a rule must not call its own operator");
-  const size_t num_results = call.op().schema().returns.size();
-  {
-    const ModeGuard active(&call.mode());
-    call.op().redispatch_boxed(DispatchKey::Meta, call.stack());
-  }
-  for (const IValue& result : absl::MakeConstSpan(*call.stack()).last(num_results)) {
+  SB_CHECK(CurrentContext::depth() <= kDeepest, context.op(), ": fake rules call each other ",
+           kDeepest, " deep; a rule must not call its own operator");
+  const ModeGuard active(&mode);
+  for (const IValue& result : rule()) {
     result.for_each_tensor([&](const Tensor& t) {
-      SB_CHECK(!t.defined() || call.mode().owns(t), name,
+      SB_CHECK(!t.defined() || mode.owns(t), context.op(),
                ": expected fake tensors from its fake rule, got ", t.describe(),
                ", which is not one of the mode");
     });
   }
+}
+
+// The rule is the kernel at Meta.
+bool run_fake_rule(FakeCall& call) {
+  run_held(call.mode(), call.name(), [&] {
+    call.op().redispatch_boxed(DispatchKey::Meta, call.stack());
+    return absl::MakeConstSpan(*call.stack()).last(call.op().schema().returns.size());
+  });
   return true;
 }
 
@@ -169,18 +173,33 @@ void check_nothing_at_meta(const OperatorName& op, Dispatcher& dispatcher, Sourc
 }  // namespace
 
 SymInt FakeContext::new_dynamic_size(int64_t min, std::optional<int64_t> max) const {
-  SB_CHECK_VALUE(min >= 0 && (!max || *max >= min), call_.name(),
+  SB_CHECK_VALUE(min >= 0 && (!max || *max >= min), op_,
                  ": new_dynamic_size: expected a size of 0 or more, and a maximum not below the "
                  "minimum, got ",
                  min, " to ", max ? std::to_string(*max) : "any");
   ShapeEnv* const env = shape_env();
-  SB_CHECK_KIND(DynamicOutputShapeError, env && env->settings().allow_dynamic_output_shape_ops,
-                call_.name(),
+  SB_CHECK_KIND(DynamicOutputShapeError, env && env->settings().allow_dynamic_output_shape_ops, op_,
                 ": new_dynamic_size: the result's shape depends on the data, which fake tensors do "
                 "not have; a mode with a ShapeEnv gives it a symbolic size");
   const SymInt size = env->create_unbacked_symint();
   constrain_range_for_size(size, min, max.value_or(std::numeric_limits<int64_t>::max() - 1));
   return size;
+}
+
+RegistrationHandle register_fake(HigherOrderOperator& op, FakeHigherOrderRule rule,
+                                 SourceLocation where) {
+  SB_CHECK_VALUE(rule, "register_fake: ", op.name(), ": expected a rule, got an empty function");
+  return op.impl_mode<internal::FakeMode>(
+      [name = std::string(op.name()), rule = std::move(rule)](internal::FakeMode& mode,
+                                                              DispatchKeySet, Stack* stack) {
+        const Stack arguments = std::move(*stack);  // they keep the mode alive
+        stack->clear();
+        run_held(mode, name, [&] {
+          *stack = rule(arguments);
+          return absl::MakeConstSpan(*stack);
+        });
+      },
+      where);
 }
 
 const FakeContext& fake_context() {

@@ -10,12 +10,15 @@
 #define SWITCHBOARD_FAKE_REGISTER_FAKE_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "switchboard/core/symbols/sym_int.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/objects/higher_order_operator.h"
 #include "switchboard/dispatch/objects/registration.h"
 #include "switchboard/dispatch/registration_handle.h"
 #include "switchboard/fake/fake_rule.h"
@@ -26,7 +29,7 @@ namespace sb {
 // `torch._library.fake_impl.FakeImplCtx`.
 class FakeContext {
  public:
-  explicit FakeContext(const FakeCall& call) : call_(call) {}
+  FakeContext(std::string op, ShapeEnv* env) : op_(std::move(op)), env_(env) {}
   FakeContext(const FakeContext&) = delete;
   FakeContext& operator=(const FakeContext&) = delete;
 
@@ -35,10 +38,13 @@ class FakeContext {
   // with one that does not allow such sizes.
   SymInt new_dynamic_size(int64_t min = 0, std::optional<int64_t> max = std::nullopt) const;
   // The environment of symbolic sizes; nullptr in a mode without.
-  ShapeEnv* shape_env() const { return call_.shape_env(); }
+  ShapeEnv* shape_env() const { return env_; }
+  // The operator: "aten::nonzero", "higher_order::cond".
+  const std::string& op() const { return op_; }
 
  private:
-  const FakeCall& call_;
+  const std::string op_;
+  ShapeEnv* const env_;
 };
 
 // The context of the innermost fake rule that runs on this thread. Throws RuntimeError where none
@@ -79,6 +85,14 @@ void register_fake(const OpIdentifier& op, F rule, Library& lib, bool allow_over
   lib.own(internal::register_fake_kernel(op.name(), make_kernel(std::move(rule)), lib.dispatcher(),
                                          allow_override, where));
 }
+
+// Gives a higher-order operator a rule for fake tensors, as long as the handle lives: it gets the
+// arguments and gives the results, with the mode of the tensors active, so that functions among the
+// arguments run on fake tensors when it calls them. Throws RuntimeError, naming both places, where
+// there is a rule for fake mode already. A call throws as above.
+using FakeHigherOrderRule = std::function<std::vector<IValue>(const std::vector<IValue>&)>;
+RegistrationHandle register_fake(HigherOrderOperator& op, FakeHigherOrderRule rule,
+                                 SourceLocation where = SourceLocation::current());
 
 }  // namespace sb
 

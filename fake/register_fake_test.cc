@@ -1,10 +1,14 @@
 #include "switchboard/fake/register_fake.h"
 
 #include <string>
+#include <vector>
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/objects/callable.h"
+#include "switchboard/dispatch/objects/higher_order_operator.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/fake/symbolic/shape_env.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
@@ -265,6 +269,37 @@ TEST_CASE("there is a context only while a fake rule runs for fake tensors") {
   CHECK_THROWS_AS(fake_context(), RuntimeError);  // not left behind
   CHECK_THAT(error_of([&] { ops.call(ones({3}, TensorOptions(DType::Float32, kMeta))); }),
              Contains("for tensors on the meta device there is no context"));
+}
+
+TEST_CASE("a higher-order operator may have a fake rule, which calls functions on fake tensors") {
+  const IntrusivePtr<ShapeEnv> env = ShapeEnv::create();
+  FakeTensorMode mode({.shape_env = env});
+  HigherOrderOperator op("fake_rule_test_some_of");  // some rows of what a function gives
+  op.fallthrough(DispatchKey::AutogradCUDA);
+  const IValue twice = Callable::make([](std::vector<IValue> in) {
+    return std::vector<IValue>{add(in[0].to_tensor(), in[0].to_tensor())};
+  });
+  const Tensor x = mode.from_tensor(ones({3, 2}), {.device = kCuda, .static_shapes = true});
+  CHECK_THROWS_WITH(op({twice, x}), Contains("fake_rule_test_some_of"));
+  {
+    const RegistrationHandle handle = register_fake(op, [](const std::vector<IValue>& arguments) {
+      const Tensor all = (*Callable::from(arguments[0]))({arguments[1]})[0].to_tensor();
+      const SymInt rows = fake_context().new_dynamic_size();
+      return std::vector<IValue>{empty({rows, all.sym_size(1)}, all.dtype(), {}, all.device())};
+    });
+    CHECK(op({twice, x})[0].to_tensor().describe() == "float32[u0, 2] on cuda:0");
+    CHECK_THROWS_WITH(
+        register_fake(op, [](const std::vector<IValue>& arguments) { return arguments; }),
+        Contains("fake_rule_test_some_of"));
+  }
+  const RegistrationHandle real = register_fake(op, [](const std::vector<IValue>&) {
+    const NoModesGuard no_modes;
+    return std::vector<IValue>{ones({2})};
+  });
+  CHECK_THROWS_WITH(op({twice, x}),
+                    "higher_order::fake_rule_test_some_of: expected fake tensors from its fake "
+                    "rule, got float32[2] on cpu, which is not one of the mode");
+  CHECK_THROWS_AS(register_fake(op, nullptr), ValueError);
 }
 
 TEST_CASE("an operator that waits for its rule says so, and a rule goes over that") {

@@ -9,6 +9,7 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/custom_ops/opcheck/test_arguments.h"
 #include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/fake/register_fake.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/unary.h"
 #include "switchboard/ops/copying/copy.h"
@@ -306,6 +307,47 @@ TEST_CASE("what is thrown may be of any type") {
                                              {.opcheck = {.checks = {"test_schema"}}});
   REQUIRE(failed);
   CHECK(failed->result.check == "refusal");
+}
+
+TEST_CASE("an operator may take objects, with a state or without") {
+  constexpr std::string_view kCounter = "__torch__.torch.classes.opcheck_test.Counter";
+  struct Counter final : OpaqueObject {
+    std::string_view class_name() const override { return kCounter; }
+    int calls = 0;
+  };
+  ScopedLibrary library(Library::Kind::Def, "opcheck_test");
+  library.define(str_cat("numbered(Tensor x, ", kCounter, " counter) -> Tensor"));
+  library.define(str_cat("count(Tensor x, ", kCounter, " counter) -> Tensor"));
+  const auto counter_of = [](const IValue& v) {
+    return static_cast<Counter*>(v.to_object().get());
+  };
+  library.impl("numbered", DispatchKey::CompositeExplicitAutograd,
+               [&](const Tensor& x, const IValue& counter) {
+                 return add_Scalar(x, counter_of(counter)->calls);
+               });
+  library.impl("count", DispatchKey::CompositeExplicitAutograd,
+               [&](const Tensor& x, const IValue& counter) {
+                 return add_Scalar(x, ++counter_of(counter)->calls);
+               });
+  for (const char* const op : {"opcheck_test::numbered", "opcheck_test::count"})
+    register_fake(
+        op, [](const Tensor& x, const IValue&) { return empty_like(x); }, library);
+  const auto counter = make_intrusive<Counter>();
+  const IValue object{IntrusivePtr<OpaqueObject>(counter)};
+  const auto check = [&](const char* op) {
+    return text_of(opcheck_results(op, {x(), object}, {}, {.checks = {"ALL"}}));
+  };
+  CHECK(check("opcheck_test::numbered") ==
+        "test_schema: passed\n"
+        "test_deterministic: passed\n"
+        "test_strides: skipped: all tensors are contiguous\n"
+        "test_autograd_registration: skipped: no argument requires a gradient\n"
+        "test_faketensor: passed\n"
+        "test_aot_dispatch_static: passed\n"
+        "test_aot_dispatch_dynamic: passed\n"
+        "test_gradients: skipped: no argument requires a gradient\n");
+  CHECK(counter->calls == 0);
+  CHECK_THAT(check("opcheck_test::count"), Contains("test_deterministic: failed"));
 }
 
 }  // namespace

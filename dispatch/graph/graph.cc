@@ -4,8 +4,8 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/inspect/call_text.h"
 #include "switchboard/dispatch/modes/effects.h"
+#include "switchboard/dispatch/modes/purity.h"
 #include "switchboard/dispatch/operator_entry.h"
-#include "switchboard/dispatch/schema/tag.h"
 #include "switchboard/dispatch/values/coerce_argument.h"
 
 namespace sb {
@@ -80,8 +80,7 @@ bool Node::is_impure() const {
       return false;
     case Kind::Call:
       // A removed operator stays, so that running the graph says so.
-      return op().entry().dead() || op().schema().is_mutable() || op().schema().returns.empty() ||
-             op().entry().has_tag(Tag::nondeterministic_seeded);
+      return op().entry().dead() || op().schema().returns.empty() || sb::is_impure(op());
     case Kind::HigherOrder:
       break;
   }

@@ -69,6 +69,14 @@ SymBool ShapeEnv::create_unbacked_symbool(SourceLocation where) {
   return SymBool(value_of(create_unbacked(SymKind::Bool, 'b', where)));
 }
 
+ValueRange ShapeEnv::range_of(const SymInt& size) {
+  if (const std::optional<int64_t> number = size.maybe_int()) return ValueRange::of(*number);
+  SB_CHECK_VALUE(&shape_env_of(*size.node()) == this, "range_of: ", size.to_string(),
+                 " is of another environment");
+  const std::lock_guard lock(mutex_);
+  return facts_.range(facts_.simplify(static_cast<const ExprSymNode*>(size.node())->expr()));
+}
+
 bool ShapeEnv::suppressed() const {
   for (const SuppressGuards* s = SuppressGuards::innermost_; s; s = s->outer_) {
     if (s->env_ == this) return true;

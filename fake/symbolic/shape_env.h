@@ -157,6 +157,10 @@ class ShapeEnv : public IntrusiveTarget {
   using Options = ShapeEnvSettings;
   const ShapeEnvSettings& settings() const { return settings_; }
 
+  // Every value that the expression may have, as far as is known; there may be fewer. A plain
+  // number is its own range. Throws ValueError for a symbol of another environment.
+  symbolic::ValueRange range_of(const SymInt& size);
+
   // Of the size of an input, whatever on_settle is: to settle it is a SettledSymbolError from now
   // on. Throws ValueError where it is a number already, or only data will tell it. As
   // `torch._dynamo.mark_dynamic`.

@@ -239,6 +239,19 @@ TEST_CASE("where sizes may be symbols, those in which functions differ become on
   CHECK(y.describe() == "float32[u0, 2] on cpu");
   const SymbolInfo u0 = *fake.shape_env()->symbol("u0");
   CHECK((u0.range.low == 4 && u0.range.high == 6));
+  // One may be a symbol itself.
+  const Tensor some = fake.from_tensor(tensor_of({3}, {1, 2, 3}),
+                                       {.source = "some", .dims = {{DimDynamic::Dynamic, 2, 9}}});
+  const auto five = [](const Tensor& t) { return new_zeros(t, {5}); };
+  const auto none = [](const Tensor& t) { return new_zeros(t, {0}); };
+  const auto size_of = [&](auto f, auto g) {
+    const std::string name = cond(pred, f, g, {some})[0].sym_size(0).to_string();
+    const SymbolInfo size = *fake.shape_env()->symbol(name);
+    return std::pair(size.range.low, size.range.high);
+  };
+  const auto itself = [](const Tensor& t) { return t + 1; };
+  CHECK(size_of(itself, five) == std::pair<int64_t, int64_t>(2, 9));
+  CHECK(size_of(itself, none) == std::pair<int64_t, int64_t>(0, 9));
   CHECK(cond(pred, rows(2),
              [](const Tensor& t) {
                return cat({t, t + 1});
