@@ -153,16 +153,19 @@ void check_self(std::string_view op, const Tensor& self) {
 // of making it and of copying it to out, whose elements stay.
 Tensor resize_to_result(std::string_view op, const Tensor& meta_result, const Tensor& out) {
   check_out(op, out);
-  if (out.sizes() == meta_result.sizes())
+  if (any_symbolic(out, meta_result))
+    resize_symbolic_output(out, meta_result.sym_sizes());
+  else if (out.sizes() == meta_result.sizes())
     check_no_internal_overlap(out);
   else
     resize_output(out, meta_result.sizes());
   return out;
 }
-Tensor empty_strided_to(std::string_view op, IntArrayRef size, IntArrayRef stride,
+Tensor empty_strided_to(std::string_view op, SymIntArrayRef size, SymIntArrayRef stride,
                         const Tensor& out) {
   check_out(op, out);
-  return resize_to_result(op, empty_strided_on(DeviceType::Meta, size, stride, out.dtype()), out);
+  return resize_to_result(
+      op, empty_strided(size, stride, out.dtype(), std::nullopt, Device(DeviceType::Meta)), out);
 }
 
 Tensor empty_permuted_any(SymIntArrayRef size, IntArrayRef physical_layout, SB_TENSOR_OPTIONS) {
@@ -187,10 +190,14 @@ Tensor empty_permuted_any(SymIntArrayRef size, IntArrayRef physical_layout, SB_T
 }
 
 // out= of what fills a shape with a number.
-Tensor fill_resized(std::string_view op, IntArrayRef size, const Scalar& value, const Tensor& out) {
+Tensor fill_resized(std::string_view op, SymIntArrayRef size, const Scalar& value,
+                    const Tensor& out) {
   check_out(op, out);
   check_scalar_fits(value, out.dtype());
-  resize_output(out, size);
+  if (any_symbolic(out, size))
+    resize_symbolic_output(out, size);
+  else
+    resize_output(out, size.expect_ints());
   return fill_(out, value);
 }
 
@@ -284,14 +291,14 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .meta(empty_strided_at_meta);
   define(m, empty_out)
       .composite_explicit(
-          [](IntArrayRef size, std::optional<MemoryFormat> memory_format, const Tensor& out) {
+          [](SymIntArrayRef size, std::optional<MemoryFormat> memory_format, const Tensor& out) {
             check_out("empty", out);
             SB_CHECK(!memory_format, "empty: argument memory_format: not taken together with out");
-            resize_output(out, size);
-            return out;
+            return resize_to_result(
+                "empty", empty(size, out.dtype(), std::nullopt, Device(DeviceType::Meta)), out);
           });
   define(m, empty_strided_out)
-      .composite_explicit([](IntArrayRef size, IntArrayRef stride, const Tensor& out) {
+      .composite_explicit([](SymIntArrayRef size, SymIntArrayRef stride, const Tensor& out) {
         return empty_strided_to("empty_strided", size, stride, out);
       });
 
@@ -308,12 +315,12 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 
   define(m, zeros).composite_explicit(zeros_any).out(
       zeros_out,
-      [](IntArrayRef size, const Tensor& out) { return fill_resized("zeros", size, 0, out); });
+      [](SymIntArrayRef size, const Tensor& out) { return fill_resized("zeros", size, 0, out); });
   define(m, ones).composite_explicit(ones_any).out(
       ones_out,
-      [](IntArrayRef size, const Tensor& out) { return fill_resized("ones", size, 1, out); });
+      [](SymIntArrayRef size, const Tensor& out) { return fill_resized("ones", size, 1, out); });
   define(m, full).composite_explicit(full_any).out(
-      full_out, [](IntArrayRef size, const Scalar& value, const Tensor& out) {
+      full_out, [](SymIntArrayRef size, const Scalar& value, const Tensor& out) {
         return fill_resized("full", size, value, out);
       });
   define(m, scalar_tensor)
@@ -357,14 +364,15 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 
   define(m, new_empty)
       .composite_explicit(new_empty_any)
-      .out(new_empty_out, [](const Tensor&, IntArrayRef size, const Tensor& out) {
+      .out(new_empty_out, [](const Tensor&, SymIntArrayRef size, const Tensor& out) {
         check_out("new_empty", out);
-        return resize_to_result("new_empty", empty_on(DeviceType::Meta, size, out.dtype()), out);
+        return resize_to_result(
+            "new_empty", empty(size, out.dtype(), std::nullopt, Device(DeviceType::Meta)), out);
       });
   define(m, new_empty_strided)
       .composite_explicit(new_empty_strided_any)
       .out(new_empty_strided_out,
-           [](const Tensor&, IntArrayRef size, IntArrayRef stride, const Tensor& out) {
+           [](const Tensor&, SymIntArrayRef size, SymIntArrayRef stride, const Tensor& out) {
              return empty_strided_to("new_empty_strided", size, stride, out);
            });
   define(m, new_zeros)

@@ -45,14 +45,14 @@ Tensor repeats_cpu(const Tensor& repeats, std::optional<int64_t> output_size) {
   for (int64_t i = 0; i < counts.numel(); ++i) to = std::fill_n(to, count[i], i);
   return repeats.dtype() == DType::Int64 ? result : cast_copy(result, repeats.dtype());
 }
-Tensor repeats_meta(const Tensor& repeats, std::optional<int64_t> output_size) {
+Tensor repeats_meta(const Tensor& repeats, const std::optional<SymInt>& output_size) {
   check_repeats(repeats);
   if (!output_size) {
     SB_THROW(DynamicOutputShapeError,
              "repeat_interleave: the result's shape depends on repeats, which meta tensors do not "
              "have");
   }
-  return empty_on(repeats.device(), {*output_size}, repeats.dtype());
+  return empty({*output_size}, repeats.dtype(), std::nullopt, repeats.device());
 }
 
 Tensor repeat_by_tensor(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim,

@@ -215,7 +215,7 @@ ThreeTensors backward_cpu(const Tensor& grad_out, const Tensor& input, IntArrayR
   return results;
 }
 
-Tensor layer_norm_composite(const Tensor& input, IntArrayRef normalized,
+Tensor layer_norm_composite(const Tensor& input, SymIntArrayRef normalized,
                             const OptionalTensor& weight, const OptionalTensor& bias, double eps,
                             bool) {
   return std::get<0>(native_layer_norm(input, normalized, weight, bias, eps));

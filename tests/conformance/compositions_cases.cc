@@ -17,8 +17,6 @@ struct Way {
   std::vector<std::string_view> layer = {};
 };
 
-Difference no_symbolic(Composition&) { throw Unsupported("no symbolic"); }
-
 const std::vector<Way>& ways() {
   static const auto* const all = new std::vector<Way>{
       {"eager", run_eager},
@@ -29,7 +27,7 @@ const std::vector<Way>& ways() {
        {"functional", "gradient", "derivative", "autograd", "backward"}},
       {"traced", run_traced, {"trac", "graph", "functional"}},
       {"fake", run_fake, {"fake", "data-dependent"}},
-      {"symbolic", no_symbolic, {"fake", "symbol", "data-dependent"}},
+      {"symbolic", run_symbolic, {"fake", "symbol", "data-dependent"}},
       {"jvp", run_jvp, {"gradient", "derivative", "autograd", "backward"}},
       {"vmap", run_vmap, {"vmap"}},
       {"hvp", run_hvp, {"gradient", "derivative", "autograd", "backward"}},

@@ -2,46 +2,19 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
-#include "absl/strings/str_join.h"
 #include "switchboard/autograd/backward.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/fake/symbolic/expr_sym_node.h"
 #include "switchboard/tests/conformance/call_check.h"
+#include "switchboard/tests/conformance/symbolic_inputs.h"
 
 namespace sb::conformance {
 namespace {
 
 using Ints = std::vector<int64_t>;
-
-// A tensor argument, and what its sizes and strides were when the call was made.
-struct Input {
-  std::string path;
-  Ints shape, stride;  // as recorded
-  std::vector<SymInt> sizes, strides;
-};
-
-// The strides that the input has at other sizes: dense, in the same order; expanded ones stay 0.
-template <class Int>
-std::vector<Int> strides_at(const Ints& order_of, const std::vector<Int>& sizes) {
-  std::vector<size_t> order(sizes.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) {
-    return std::pair(order_of[a], b) < std::pair(order_of[b], a);
-  });
-  std::vector<Int> strides(sizes.size(), Int(0));
-  Int stride = 1;
-  for (const size_t d : order) {
-    if (order_of[d] == 0) continue;
-    strides[d] = stride;
-    stride *= sym_max(sizes[d], Int(1));
-  }
-  return strides;
-}
 
 // Which sizes only data will tell.
 enum class Unbacked : uint8_t { None, First, All };
@@ -107,12 +80,14 @@ class SymbolicCall {
     } catch (const Error& error) {
       if (torch_refuses) return Outcome::skipped("refused, as by PyTorch", error.what());
       if (way_.backward && !asked) return Outcome::skipped("no gradient, nor one of PyTorch");
-      return Outcome::failed(str_cat("raised ", error.kind(), ": ", error.what(), guards_text()));
+      return Outcome::failed(
+          str_cat("raised ", error.kind(), ": ", error.what(), guards_text(*env_)));
     }
     if (std::optional<Outcome> pinned = pinned_size(verdict)) return *pinned;
     for (const Json& binding : json_.at("bindings")) {
       if (Difference d = at(binding.at("sizes").get<Ints>(), binding.at("returns"))) {
-        return Outcome::failed(str_cat("at ", binding.at("sizes").dump(), ": ", *d, guards_text()));
+        return Outcome::failed(
+            str_cat("at ", binding.at("sizes").dump(), ": ", *d, guards_text(*env_)));
       }
     }
     return Outcome::passed();
@@ -141,7 +116,7 @@ class SymbolicCall {
         if (!size_at(place).maybe_int()) continue;
         if (verdict == "specialised" || verdict == "works, pinned" || verdict == "raised")
           return Outcome::skipped("pinned, as by PyTorch");
-        return Outcome::failed(str_cat("pinned ", place.dump(), guards_text()));
+        return Outcome::failed(str_cat("pinned ", place.dump(), guards_text(*env_)));
       }
     }
     return std::nullopt;
@@ -237,17 +212,17 @@ class SymbolicCall {
     if (spec.shape.empty() && spec.dtype == DType::Int64) {
       const int64_t number = json.contains("cycle") ? json["cycle"].at(0).get<int64_t>() : 1;
       *real.data<int64_t>() = number;
-      numbers_.emplace_back(path + ".item()", number);
+      inputs_.add_number(path + ".item()", number);
     }
     const Tensor fake = mode_.from_tensor(
         real, {.source = path,
                .dims = std::vector<SymbolicDim>(spec.shape.size(), {.kind = DimDynamic::Dynamic})});
     const SymIntArrayRef sizes = fake.sym_sizes(), strides = fake.sym_strides();
-    inputs_.push_back({path,
-                       spec.shape,
-                       spec.stride,
-                       {sizes.begin(), sizes.end()},
-                       {strides.begin(), strides.end()}});
+    inputs_.add({path,
+                 spec.shape,
+                 spec.stride,
+                 {sizes.begin(), sizes.end()},
+                 {strides.begin(), strides.end()}});
     return fake;
   }
 
@@ -263,7 +238,7 @@ class SymbolicCall {
       }
     }
     const std::vector<SymInt> strides = strides_at(spec.stride, sizes);
-    inputs_.push_back({path, spec.shape, spec.stride, sizes, strides});
+    inputs_.add({path, spec.shape, spec.stride, sizes, strides});
     const Tensor meta =
         empty_with_symbols(SymIntArrayRef(absl::MakeConstSpan(sizes)),
                            SymIntArrayRef(absl::MakeConstSpan(strides)), spec.dtype);
@@ -288,13 +263,8 @@ class SymbolicCall {
     return it->second;
   }
 
-  const Input& input(const std::string& path) const {
-    for (const Input& in : inputs_)
-      if (in.path == path) return in;
-    throw MalformedCase(str_cat("no tensor ", path));
-  }
   SymInt size_at(const Json& place) const {
-    return input(place.at(0).get<std::string>()).sizes.at(place.at(1).get<size_t>());
+    return inputs_.find(place.at(0).get<std::string>()).sizes.at(place.at(1).get<size_t>());
   }
   SymInt product(const Json& places) const {
     SymInt n = 1;
@@ -330,29 +300,14 @@ class SymbolicCall {
     for (size_t c = 0; c < classes.size(); ++c)
       for (const Json& place : json_.at("classes").at(c))
         of_class[{place.at(0).get<std::string>(), place.at(1).get<size_t>()}] = classes[c];
-    std::vector<std::pair<std::string, int64_t>> sources = numbers_;
-    symbolic::SymbolValues values;
-    const auto bind = [&](const SymInt& symbol, std::string source, int64_t value) {
-      if (!symbol.is_symbolic()) return;
-      const symbolic::Expr e = static_cast<const ExprSymNode*>(symbol.node())->expr();
-      if (!e->is_symbol() || values.contains(e)) return;
-      values[e] = {.i = value};
-      sources.emplace_back(e->has_unbacked ? *e->name : std::move(source), value);
-    };
-    for (const Input& in : inputs_) {
-      Ints sizes = in.shape;
-      for (size_t d = 0; d < sizes.size(); ++d) {
-        const auto found = of_class.find({in.path, d});
-        if (found != of_class.end()) sizes[d] = found->second;
-        bind(in.sizes[d], source_of(in.path, d), sizes[d]);
-      }
-      const Ints strides = strides_at(in.stride, sizes);
-      for (size_t d = 0; d < sizes.size(); ++d)
-        bind(in.strides[d], str_cat(in.path, ".stride(", d, ")"), strides[d]);
-    }
+    const SymbolicInputs::At known = inputs_.at([&](const SymbolicInput& in, size_t d) {
+      const auto found = of_class.find({in.path, d});
+      return found == of_class.end() ? in.shape[d] : found->second;
+    });
+    const symbolic::SymbolValues& values = known.values;
     // Symbols that the operator made have no values here.
     if (env_->symbols().size() == values.size() || way_.unbacked == Unbacked::None) {
-      const GuardsResult guards = env_->evaluate_guards(sources);
+      const GuardsResult guards = env_->evaluate_guards(known.sources);
       if (!guards) return str_cat("refused: ", guards.failed, " by ", sb::to_string(guards.origin));
     }
     if (way_.backward) return gradients(values);
@@ -360,7 +315,7 @@ class SymbolicCall {
     if (returns.size() != results_.size())
       return str_cat("expected ", returns.size(), " results, got ", results_.size());
     for (size_t i = 0; i < returns.size(); ++i) {
-      if (Difference d = result(returns[i], results_[i], values))
+      if (Difference d = compare_at(returns[i], results_[i], values))
         return str_cat("result ", i, ": ", *d);
     }
     return std::nullopt;
@@ -376,55 +331,9 @@ class SymbolicCall {
       for (size_t d = 0; same && d < expected.size(); ++d)
         same = evaluated(expected[d], values) == evaluated(actual[d], values);
       if (!same || grad.dtype() != leaf.dtype())
-        return str_cat("a gradient of ", sb::to_string(grad.dtype()), " ", text(actual), " for ",
-                       sb::to_string(leaf.dtype()), " ", text(expected));
+        return str_cat("a gradient of ", grad.describe(), " for ", leaf.describe());
     }
     return std::nullopt;
-  }
-
-  static std::string text(SymIntArrayRef list) {
-    return absl::StrJoin(list, ", ",
-                         [](std::string* out, const SymInt& s) { *out += s.to_string(); });
-  }
-
-  static int64_t evaluated(const SymInt& n, const symbolic::SymbolValues& values) {
-    if (!n.is_symbolic()) return n.expect_int();
-    const auto found =
-        symbolic::evaluate(static_cast<const ExprSymNode*>(n.node())->expr(), values);
-    return found ? found->i : -1;  // a symbol that data decides
-  }
-
-  static Difference result(const Json& expected, const IValue& actual,
-                           const symbolic::SymbolValues& values) {
-    if (!expected.is_object() || !expected.contains("dtype")) return std::nullopt;
-    if (!actual.is_Tensor()) return str_cat("expected a tensor, got ", actual.to_string());
-    const Tensor& t = actual.to_tensor();
-    if (!t.defined()) return "expected a tensor, got an undefined one";
-    const std::string dtype = expected["dtype"].get<std::string>();
-    if (sb::to_string(t.dtype()) != dtype)
-      return str_cat("expected ", dtype, ", got ", sb::to_string(t.dtype()));
-    Ints sizes, strides;
-    for (const SymInt& s : t.sym_sizes()) sizes.push_back(evaluated(s, values));
-    for (const SymInt& s : t.sym_strides()) strides.push_back(evaluated(s, values));
-    const Ints shape = expected["shape"].get<Ints>(), stride = expected["stride"].get<Ints>();
-    const bool unknown = std::ranges::find(sizes, -1) != sizes.end();
-    if (unknown && sizes.size() == shape.size()) return std::nullopt;
-    bool same = sizes == shape;
-    if (same && std::ranges::find(shape, 0) == shape.end()) {
-      for (size_t d = 0; d < shape.size(); ++d) same &= shape[d] == 1 || strides[d] == stride[d];
-    }
-    if (same) return std::nullopt;
-    return str_cat("expected [", absl::StrJoin(shape, ", "), "] with strides [",
-                   absl::StrJoin(stride, ", "), "], got [", absl::StrJoin(sizes, ", "), "] with [",
-                   absl::StrJoin(strides, ", "), "] from [", text(t.sym_sizes()), "] with [",
-                   text(t.sym_strides()), "]");
-  }
-
-  std::string guards_text() const {
-    std::string text;
-    for (const Guard& guard : env_->guards())
-      text += str_cat("\n", guard.text, " by ", sb::to_string(guard.origin));
-    return text;
   }
 
   const Json& json_;
@@ -434,8 +343,7 @@ class SymbolicCall {
   std::map<size_t, SymInt> of_class_;
   const IntrusivePtr<ShapeEnv> env_;
   FakeTensorMode mode_;
-  std::vector<Input> inputs_;
-  std::vector<std::pair<std::string, int64_t>> numbers_;  // of inputs without dimensions
+  SymbolicInputs inputs_;
   std::map<std::string, IValue> tensors_;
   std::vector<IValue> positional_;
   Place::Keywords keyword_;

@@ -18,6 +18,9 @@ Difference run_functionalized(Composition& c);
 Difference run_traced(Composition& c);
 // On fake tensors: dtype, shape and stride.
 Difference run_fake(Composition& c);
+// On fake tensors whose sizes are symbols: the shapes that their expressions give at other sizes,
+// and that guards refuse none that PyTorch's admit.
+Difference run_symbolic(Composition& c);
 // As a function of one example, of inputs of its own: dtype, shape and elements. Then the same
 // functionalised, and as a graph.
 Difference run_vmap(Composition& c);

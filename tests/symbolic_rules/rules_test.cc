@@ -83,6 +83,7 @@ TEST_CASE("normalisations ask nothing of the batch") {
   });
   holds([](const Sizes& s) { return native_layer_norm(s({s.n, s.h}), {s.h}, {}, {}, 1e-5); });
   holds([](const Sizes& s) { return layer_norm(s({s.n, s.h, 6}), {6}, s({6}), {}); });
+  holds([](const Sizes& s) { return layer_norm(s({s.n, s.h}), {s.h}, s({s.h}), {}); });
   holds([](const Sizes& s) {
     return native_batch_norm(s({s.n, 4, s.h, s.w}), s({4}), s({4}), s({4}), s({4}), true, 0.1,
                              1e-5);
