@@ -241,6 +241,8 @@ void rebase_history(const Tensor& tensor, const NodePtr& node, size_t self_edge)
   }
   GradMeta& meta = grad_meta(tensor);
   const uint32_t output = node->add_input(tensor);
+  // The operator may have given it other memory, as set_ does: it is no view of its base any more.
+  if (meta.view && !tensor.is_alias_of(meta.view->base)) meta.view = nullptr;
   if (!meta.view) {
     set_edge_of(tensor, meta, node, output);
     return;

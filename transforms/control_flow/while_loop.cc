@@ -83,8 +83,7 @@ void trace_loop(const HigherOrderOperator& op, TracingMode& mode, Stack* stack) 
       trace_functions(mode, {{call.cond_fn, "while_loop_cond_graph", inputs},
                              {call.body_fn, "while_loop_body_graph", inputs}});
   call.check_condition(traced.results[0]);
-  if (auto fixed =
-          fix_strides(mode, call.body_fn, call.carried, traced.results[1], traced.written[1])) {
+  if (auto fixed = fix_strides(mode, call.body_fn, call.carried, traced, 1, inputs)) {
     (*stack)[1] = std::move(fixed->function);
     (*stack)[2] = std::move(fixed->carried);
     return trace_loop(op, mode, stack);
