@@ -25,6 +25,11 @@ struct BackwardRun {
 // reached it. Throws what nodes throw.
 std::vector<Tensor> run_backward(const BackwardRun& run);
 
+// For a node that runs: says that nothing comes where `grad`, one of the gradients that it will
+// give, stands, unless the data say that one `came` (a bool tensor without dimensions). `grad` is
+// zeros then, and what is computed of it, too: not NaN, as zeros times an infinite derivative are.
+void note_may_be_absent(const Tensor& grad, const Tensor& came);
+
 bool same_sizes(SymIntArrayRef a, SymIntArrayRef b);
 
 // `grad` as the gradient of a tensor of that description: summed over what was broadcast, and of

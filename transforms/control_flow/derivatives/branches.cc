@@ -2,15 +2,35 @@
 
 #include "switchboard/transforms/control_flow/derivatives/branches.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "switchboard/autograd/engine.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/derivatives/derived_function.h"
 #include "switchboard/transforms/control_flow/switch.h"
+#include "switchboard/transforms/control_flow/tensor_callable.h"
 
 namespace sb::control_flow {
+namespace {
+
+// The function, with these as further results.
+IValue saying(IValue function, std::vector<bool> says) {
+  if (says.empty()) return function;
+  return tensor_callable("higher_order::cond: branch",
+                         [f = FunctionArgument("higher_order::cond", "branch", function),
+                          says = std::move(says)](const Tensors& in) {
+                           Tensors results = f(in);
+                           for (const bool b : says)
+                             results.push_back(new_full(in[0], {}, b, DType::Bool));
+                           return results;
+                         });
+}
+
+}  // namespace
 
 Tensors derive_branches(const DerivedCallSite& call, const std::vector<FunctionArgument>& branches,
                         const Tensors& operands, Tensors others, Tensors results, CallAgain again) {
@@ -48,12 +68,28 @@ Tensors derive_branches(const DerivedCallSite& call, const std::vector<FunctionA
     std::vector<size_t> come;
     for (const size_t i : places(kept)) come.push_back(wanted[i]);
     if (come.empty()) return Tensors(inputs.size());
+    // Those that come of some branches alone. Each branch says whether they come of it.
+    std::vector<size_t> unsure;
+    for (const size_t i : places(kept)) {
+      const auto comes = [i](const DerivedFunction::Gradient& g) {
+        return g.of_inputs[i].defined();
+      };
+      if (!std::ranges::all_of(gradients, comes)) unsure.push_back(i);
+    }
     std::vector<IValue> of_functions;
-    for (size_t f = 0; f < functions.size(); ++f)
-      of_functions.push_back(functions[f]->function_of(std::move(gradients[f]), kept));
+    for (size_t f = 0; f < functions.size(); ++f) {
+      std::vector<bool> says;
+      for (const size_t i : unsure) says.push_back(gradients[f].of_inputs[i].defined());
+      of_functions.push_back(
+          saying(functions[f]->function_of(std::move(gradients[f]), kept), std::move(says)));
+    }
     Tensors operands = inputs;
     for (const size_t i : given) operands.push_back(contiguous(grads[i]));
-    return spread(again(others, std::move(of_functions), std::move(operands)), come, inputs.size());
+    const Tensors found = again(others, std::move(of_functions), std::move(operands));
+    Tensors all = spread(found, come, inputs.size());
+    for (size_t k = 0; k < unsure.size(); ++k)
+      internal::note_may_be_absent(all[wanted[unsure[k]]], found[come.size() + k]);
+    return all;
   };
   return record(call, std::move(recorded));
 }

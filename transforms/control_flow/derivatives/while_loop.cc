@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "switchboard/autograd/engine.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/copying/copy.h"
@@ -130,8 +131,18 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool gives_last, boo
     };
     Tensors all_grads(grads.begin(), grads.end());
     all_grads.resize(results.size());
+    const GradientsOfRuns given_grads = of_runs(all_grads);
     const BackwardStep step(function.get(), has, 0, {at(wanted, num_carried), wanted.end()},
-                            of_runs(all_grads));
+                            given_grads);
+    // Which carried tensors have a gradient if there is no trip; and those that have one, or none,
+    // by how many trips there are.
+    std::vector<bool> passes;
+    for (size_t i = 0; i < num_carried; ++i)
+      passes.push_back(given_grads.last[i].defined() || given_grads.next[i].defined() ||
+                       given_grads.rows[i].defined());
+    std::vector<size_t> unsure;
+    for (size_t i = 0; i < step.carried.size(); ++i)
+      if (!passes[step.carried[i]] || !step.always_hands_on(i)) unsure.push_back(step.carried[i]);
     const auto back = [=](const Tensors& in) {
       const GradientsOfInputs found =
           run_backward_scan(step,
@@ -142,6 +153,9 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool gives_last, boo
       Tensors all;
       for (const size_t i : step.carried) all.push_back(found.carried[i]);
       for (const size_t i : step.fixed) all.push_back(found.fixed[i]);
+      for (const size_t i : unsure)
+        all.push_back(found.came[i].defined() ? found.came[i]
+                                              : new_full(in[0], {}, true, DType::Bool));
       return all;
     };
     const auto no_trip = [=](const Tensors& in) {
@@ -159,6 +173,7 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool gives_last, boo
       }
       for (const size_t i : step.fixed)
         all.push_back(first_gradient(Tensor(), in[num_carried + i]));
+      for (const size_t i : unsure) all.push_back(new_full(in[0], {}, passes[i], DType::Bool));
       return all;
     };
     const Tensors found = cond(others[0], back, no_trip, operands);
@@ -167,6 +182,12 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool gives_last, boo
     Tensors all = spread(found, come, inputs.size());
     for (size_t i = 0; i < all.size(); ++i)
       if (!wanted[i]) all[i] = Tensor();
+    for (size_t k = 0; k < unsure.size(); ++k)
+      if (const Tensor& grad = all[unsure[k]]; grad.defined())
+        internal::note_may_be_absent(grad, found[come.size() + k]);
+    for (const size_t i : step.fixed)
+      if (const Tensor& grad = all[num_carried + i]; grad.defined())
+        internal::note_may_be_absent(grad, others[0]);
     return all;
   };
   *stack = values_of(record(site, std::move(recorded)));
