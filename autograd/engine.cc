@@ -196,9 +196,10 @@ class Task {
 
   // Whether one of a node's gradients comes; undefined where one does in any case.
   Tensor came_to(const GradNode& node, const TensorVector& grads) {
+    if (came_.empty()) return Tensor();
     Tensor any;
-    bool sure = came_.empty();
-    for (uint32_t i = 0; i < grads.size() && !came_.empty(); ++i) {
+    bool sure = false;
+    for (uint32_t i = 0; i < grads.size(); ++i) {
       if (!grads[i].defined()) continue;
       const auto found = came_.find({&node, i});
       if (found == came_.end()) {
