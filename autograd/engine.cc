@@ -244,7 +244,13 @@ class Task {
   void capture(const GradNode& node, const TensorVector& grads) {
     const auto it = captures_of_.find(&node);
     if (it == captures_of_.end()) return;
-    for (const size_t i : it->second) captured_[i] = grads[run_.captures[i].input];
+    for (const size_t i : it->second) {
+      captured_[i] = grads[run_.captures[i].input];
+      if (!run_.came) continue;
+      run_.came->resize(run_.captures.size());
+      if (const auto found = came_.find({&node, run_.captures[i].input}); found != came_.end())
+        (*run_.came)[i] = found->second;
+    }
   }
 
   void pass_on(GradNode& node, TensorVector outputs, const Tensor& came) {

@@ -18,6 +18,9 @@ struct BackwardRun {
   bool create_graph = false;   // backward is recorded itself
   bool accumulate = false;     // with captures: their nodes run, and nothing is given
   bool cut = false;            // nothing beyond the captures is looked at: others are not there
+  // Gets, for each capture, whether its gradient comes, where only the data tell
+  // (note_may_be_absent); undefined ones elsewhere.
+  std::vector<Tensor>* came = nullptr;
 };
 
 // Gives the gradients at the captures, before hooks of their nodes see them; undefined where none

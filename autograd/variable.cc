@@ -10,6 +10,7 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/view_nodes.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/symbols/known.h"
 
 namespace sb {
 
@@ -249,6 +250,9 @@ void rebase_history(const Tensor& tensor, const NodePtr& node, size_t self_edge)
   }
   SB_ASSERT(output == 0);
   const Tensor& base = meta.view->base;
+  // Nothing was written to it: zeros that come of nothing would be NaN times an infinite
+  // derivative.
+  if (needs_grad(base) && known(tensor.sym_numel() == 0)) return;
   GradMeta& base_meta = grad_meta(base);
   set_edge_of(base, base_meta,
               make_intrusive<CopySlicesNode>(base, tensor, meta.view->replay, node, self_edge), 0);
@@ -272,9 +276,9 @@ void check_may_write(std::string_view op, const Tensor& tensor) {
         origin != ViewOrigin::WithoutGrad, op,
         ": expected a view made while gradients are recorded, got one made under no_grad; make "
         "the view again outside, or write to it under no_grad too");
-    SB_CHECK(
-        origin != ViewOrigin::CustomFunction, op,
-        ": expected a tensor to write to, got a view that a custom Function returned; clone it");
+    SB_CHECK(origin != ViewOrigin::CustomFunction, op,
+             ": expected a tensor to write to, got a view that a custom Function returned (",
+             meta->grad_fn ? meta->grad_fn->name() : "recorded nowhere", "); clone it");
     SB_CHECK(
         !needs_grad(tensor) || !is_leaf(meta->view->base), op,
         ": a view of a leaf that requires a gradient is written to; write under no_grad, or to "

@@ -253,8 +253,8 @@ bool FunctionalInputs::is_ours(const Tensor& tensor) const {
   return impl && impl->owner() == owner_;
 }
 
-// Whether a result has a gradient that none of the plain tensors of its lineage knows of: it is what
-// autograd takes for a tensor of its own, as _unsafe_view gives it.
+// Whether a result has a gradient that none of the plain tensors of its lineage knows of: it is
+// what autograd takes for a tensor of its own, as _unsafe_view gives it.
 bool FunctionalInputs::has_history_of_its_own(const std::vector<Tensor>& results, Memory* memory,
                                               size_t lineage) {
   const auto is_given = [&](const Tensor& result) {

@@ -8,30 +8,11 @@
 
 #include "switchboard/autograd/engine.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/factories/factories.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/derivatives/derived_function.h"
 #include "switchboard/transforms/control_flow/switch.h"
-#include "switchboard/transforms/control_flow/tensor_callable.h"
 
 namespace sb::control_flow {
-namespace {
-
-// The function, with these as further results.
-IValue saying(IValue function, std::vector<bool> says) {
-  if (says.empty()) return function;
-  return tensor_callable("higher_order::cond: branch",
-                         [f = FunctionArgument("higher_order::cond", "branch", function),
-                          says = std::move(says)](const Tensors& in) {
-                           Tensors results = f(in);
-                           for (const bool b : says)
-                             results.push_back(new_full(in[0], {}, b, DType::Bool));
-                           return results;
-                         });
-}
-
-}  // namespace
-
 Tensors derive_branches(const DerivedCallSite& call, const std::vector<FunctionArgument>& branches,
                         const Tensors& operands, Tensors others, Tensors results, CallAgain again) {
   Tensors captured;
@@ -68,21 +49,15 @@ Tensors derive_branches(const DerivedCallSite& call, const std::vector<FunctionA
     std::vector<size_t> come;
     for (const size_t i : places(kept)) come.push_back(wanted[i]);
     if (come.empty()) return Tensors(inputs.size());
-    // Those that come of some branches alone. Each branch says whether they come of it.
+    // Each branch says whether those come of it that do not come of all.
     std::vector<size_t> unsure;
     for (const size_t i : places(kept)) {
-      const auto comes = [i](const DerivedFunction::Gradient& g) {
-        return g.of_inputs[i].defined();
-      };
-      if (!std::ranges::all_of(gradients, comes)) unsure.push_back(i);
+      const auto is_sure = [i](const DerivedFunction::Gradient& g) { return g.is_sure(i); };
+      if (!std::ranges::all_of(gradients, is_sure)) unsure.push_back(i);
     }
     std::vector<IValue> of_functions;
-    for (size_t f = 0; f < functions.size(); ++f) {
-      std::vector<bool> says;
-      for (const size_t i : unsure) says.push_back(gradients[f].of_inputs[i].defined());
-      of_functions.push_back(
-          saying(functions[f]->function_of(std::move(gradients[f]), kept), std::move(says)));
-    }
+    for (size_t f = 0; f < functions.size(); ++f)
+      of_functions.push_back(functions[f]->function_of(std::move(gradients[f]), kept, unsure));
     Tensors operands = inputs;
     for (const size_t i : given) operands.push_back(contiguous(grads[i]));
     const Tensors found = again(others, std::move(of_functions), std::move(operands));
