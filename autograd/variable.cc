@@ -10,7 +10,6 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/view_nodes.h"
 #include "switchboard/core/error.h"
-#include "switchboard/core/symbols/known.h"
 
 namespace sb {
 
@@ -235,6 +234,34 @@ void set_history(const Tensor& tensor, const NodePtr& node) {
   set_edge_of(tensor, grad_meta(tensor), node, output);
 }
 
+namespace {
+
+// Of a base of which an operator gave a view other memory.
+class LeftNode final : public GradNode {
+ public:
+  explicit LeftNode(std::string name) : name_(std::move(name)) {}
+  std::string name() const override { return name_; }
+  TensorVector apply(TensorVector) override {
+    SB_THROW(RuntimeError, name_,
+             ": has no derivative: a view of this tensor was given other memory, whose tensors are "
+             "not known");
+  }
+
+ private:
+  std::string name_;
+};
+
+// As set_ does.
+void leave_base(GradMeta* meta, const GradNode& node) {
+  const Tensor base = std::move(meta->view->base);
+  meta->view = nullptr;
+  if (!needs_grad(base)) return;
+  set_history(base, make_intrusive<LeftNode>(node.name()));
+  grad_meta(base).requires_grad = false;
+}
+
+}  // namespace
+
 void rebase_history(const Tensor& tensor, const NodePtr& node, size_t self_edge) {
   if (!is_differentiable(tensor.dtype())) {
     node->add_undefined_input();
@@ -242,17 +269,13 @@ void rebase_history(const Tensor& tensor, const NodePtr& node, size_t self_edge)
   }
   GradMeta& meta = grad_meta(tensor);
   const uint32_t output = node->add_input(tensor);
-  // The operator may have given it other memory, as set_ does: it is no view of its base any more.
-  if (meta.view && !tensor.is_alias_of(meta.view->base)) meta.view = nullptr;
+  if (meta.view && !tensor.is_alias_of(meta.view->base)) leave_base(&meta, *node);
   if (!meta.view) {
     set_edge_of(tensor, meta, node, output);
     return;
   }
   SB_ASSERT(output == 0);
   const Tensor& base = meta.view->base;
-  // Nothing was written to it: zeros that come of nothing would be NaN times an infinite
-  // derivative.
-  if (needs_grad(base) && known(tensor.sym_numel() == 0)) return;
   GradMeta& base_meta = grad_meta(base);
   set_edge_of(base, base_meta,
               make_intrusive<CopySlicesNode>(base, tensor, meta.view->replay, node, self_edge), 0);

@@ -10,6 +10,7 @@
 #include "switchboard/custom_ops/opcheck/test_arguments.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/tests/composition/law.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/scan.h"
@@ -292,15 +293,22 @@ TEST_CASE("A view that reaches beyond the view it is made of has the gradient of
               tensor_with({4}, DType::Float64, {5, 0, 0, 7})));
 }
 
-TEST_CASE("A view that gets other memory leaves its base the gradient that it has") {
+TEST_CASE("A view that gets other memory leaves its base without a gradient, which is an error") {
   const auto f = [](const Tensors& in) {
     call("aten::set_.source_Tensor", {in[1], in[2]});
-    return Tensors{};
+    return call("aten::rsqrt_", {in[1]});
   };
-  const Tensor memory = number(0);
-  CHECK(broken({"grad"}, f,
-               {view_of(memory, {}, {}), view_of(memory, {}, {}),
-                tensor_with({2}, DType::Float32, {1, 2})}) == "");
+  const Tensor memory = tensor_with({3}, DType::Float32, {1, 2, 3});
+  const Tensors inputs{view_of(memory, {3}, {1}), view_of(memory, {}, {}), number(2)};
+  CHECK(broken({"grad", "functionalize, grad", "functional_mode, grad"}, f, inputs) == "");
+
+  const Tensor x = tensor_with({3}, DType::Float32, {1, 2, 3});
+  set_requires_grad(x);
+  const Tensor y = call("aten::clone", {x})[0];
+  call("aten::set_.source_Tensor", {call("aten::select.int", {y, 0, 1})[0], number(2)});
+  CHECK_THROWS_WITH(backward(sum(y)),
+                    Catch::Matchers::Contains("aten::set_.source_Tensor backward: has no "
+                                              "derivative: a view of this tensor was given other"));
 }
 
 TEST_CASE("What autograd takes for a tensor of its own keeps its gradient after writes") {
@@ -309,16 +317,6 @@ TEST_CASE("What autograd takes for a tensor of its own keeps its gradient after 
     return call("aten::unsafe_split.Tensor", {in[0], 1});
   };
   CHECK(broken(kGradOutside, f, {tensor_with({1}, DType::Float32, {2})}) == "");
-}
-
-TEST_CASE("A write to no element has no gradient of zeros") {
-  const auto f = [](const Tensors& in) {
-    call("aten::erfinv_", {in[0]});
-    const Tensors parts = call("aten::hsplit.array", {in[0], std::vector<int64_t>{0, 0}});
-    call("aten::erf_", {parts[1]});
-    return Tensors{};
-  };
-  CHECK(broken(kGradOutside, f, {tensor_with({1}, DType::Float32, {1})}) == "");
 }
 
 }  // namespace
