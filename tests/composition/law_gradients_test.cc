@@ -319,5 +319,14 @@ TEST_CASE("What autograd takes for a tensor of its own keeps its gradient after 
   CHECK(broken(kGradOutside, f, {tensor_with({1}, DType::Float32, {2})}) == "");
 }
 
+TEST_CASE("A Function of what a branch has captured is refused where its gradient would be lost") {
+  const auto f = [](const Tensors& in) {
+    const auto branch = [&] { return call("composition::triple", {in[0]}); };
+    return cond(in[0], branch, branch);
+  };
+  CHECK(broken({"grad, functionalize, trace", "grad, functional_mode, trace"}, f, {number(1)}) ==
+        "");
+}
+
 }  // namespace
 }  // namespace sb::composition

@@ -488,5 +488,19 @@ TEST_CASE("A function that fails in a fake mode alone says that it runs there") 
   CHECK(broken({"fake"}, f, {view_of(number(1), {2}, {0})}) == "");
 }
 
+TEST_CASE("Results of a branch that are one tensor are not two after a write") {
+  const auto f = [](const Tensors& in) {
+    const auto twice = [](const Tensors& given) {
+      const Tensor t = call("aten::clamp_min", {given[0], 1})[0];
+      return Tensors{t, t};
+    };
+    const auto same = [](const Tensors& given) { return Tensors{given[0], given[0]}; };
+    const Tensors both = cond(in[0], same, twice, {call("aten::clone", {in[0]})[0]});
+    call("aten::mul_.Scalar", {both[1], 5});
+    return Tensors{both[0]};
+  };
+  for (const double x : {0.0, 2.0}) CHECK(broken(kFunctional, f, {number(x)}) == "");
+}
+
 }  // namespace
 }  // namespace sb::composition
