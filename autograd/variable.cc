@@ -239,7 +239,9 @@ namespace {
 // Of a base of which an operator gave a view other memory.
 class LeftNode final : public GradNode {
  public:
-  explicit LeftNode(std::string name) : name_(std::move(name)) {}
+  LeftNode(std::string name, const Tensor& base) : name_(std::move(name)) {
+    add_edge(gradient_edge(base));
+  }
   std::string name() const override { return name_; }
   TensorVector apply(TensorVector) override {
     SB_THROW(RuntimeError, name_,
@@ -256,7 +258,7 @@ void leave_base(GradMeta* meta, const GradNode& node) {
   const Tensor base = std::move(meta->view->base);
   meta->view = nullptr;
   if (!needs_grad(base)) return;
-  set_history(base, make_intrusive<LeftNode>(node.name()));
+  set_history(base, make_intrusive<LeftNode>(node.name(), base));
   grad_meta(base).requires_grad = false;
 }
 

@@ -475,7 +475,7 @@ TEST_CASE("A traced loop refuses a function that depends on how what it carries 
   CHECK(error_of_graph(loop("aten::t", {}, 0), inputs, inputs) == "");
 }
 
-TEST_CASE("A function that fails in a fake mode alone says that it runs there") {
+TEST_CASE("A function that fails where only a trace or a fake mode runs it says so") {
   const auto f = [](const Tensors& in) {
     const auto never = [](const Tensors& c) { return call("aten::lt.Scalar", {c[0], 0}); };
     const auto body = [](const Tensors& c) {
@@ -485,7 +485,8 @@ TEST_CASE("A function that fails in a fake mode alone says that it runs there") 
     while_loop(never, body, {call("aten::zeros", {std::vector<int64_t>{}})[0], in[0]});
     return Tensors{};
   };
-  CHECK(broken({"fake"}, f, {view_of(number(1), {2}, {0})}) == "");
+  const Tensor x = view_of(tensor_with({3}, DType::Float32, {1, 2, 3}), {2}, {2});
+  CHECK(broken({"fake", "functionalize, trace"}, f, {x}) == "");
 }
 
 TEST_CASE("Results of a branch that are one tensor are not two after a write") {
