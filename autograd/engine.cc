@@ -9,6 +9,8 @@
 #include "switchboard/autograd/deep_stack.h"
 #include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/recording.h"
+#include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/symbols/known.h"
 
@@ -48,6 +50,42 @@ class Ready {
   std::vector<NodePtr> heap_;
 };
 
+// `grad` where the bool tensor is true, and zeros elsewhere: so is its gradient, whose own way back
+// is the same.
+Tensor only_where(const Tensor& came, const Tensor& grad);
+
+class OnlyWhereNode final : public GradNode {
+ public:
+  OnlyWhereNode(const Tensor& came, const Tensor& grad) : came_(came) {
+    add_edge(gradient_edge(grad));
+  }
+  std::string name() const override { return "a gradient that may not come, backward"; }
+  TensorVector apply(TensorVector grads) override {
+    if (!grads[0].defined()) return {Tensor()};
+    Tensor grad = only_where(came_, grads[0]);
+    note_may_be_absent(grad, came_);
+    return {std::move(grad)};
+  }
+
+ private:
+  Tensor came_;
+};
+
+Tensor only_where(const Tensor& came, const Tensor& grad) {
+  Tensor result;
+  {
+    const BelowRecordingGuard below;
+    result = engine::where(came, grad, 0);
+  }
+  if (is_grad_enabled() && requires_grad(grad))
+    set_history(result, make_intrusive<OnlyWhereNode>(came, grad));
+  return result;
+}
+
+class Task;
+// The pass under way, and those around it.
+constinit thread_local Task* current_task = nullptr;
+
 class Task {
  public:
   explicit Task(const BackwardRun& run) : run_(run) {
@@ -58,6 +96,10 @@ class Task {
   }
 
   std::vector<Tensor> execute() {
+    struct Current {
+      Task* const outer;
+      ~Current() { current_task = outer; }
+    } const scope{std::exchange(current_task, this)};
     if (!run_.accumulate) {
       captured_.resize(run_.captures.size());
       for (size_t i = 0; i < run_.captures.size(); ++i)
@@ -70,6 +112,10 @@ class Task {
     for (size_t i = 0; i < run_.roots.size(); ++i) arrive(run_.roots[i].node, 0);
     while (!ready_.empty()) evaluate(ready_.pop());
     return std::move(captured_);
+  }
+
+  void note_may_be_absent(const Tensor& grad, const Tensor& came) {
+    noted_.insert_or_assign(grad.impl(), came);
   }
 
  private:
@@ -126,10 +172,45 @@ class Task {
     }
   }
 
-  void deliver(const Edge& edge, Tensor grad) {
+  // `came` says whether the gradient comes; undefined where it does in any case.
+  void deliver(const Edge& edge, Tensor grad, const Tensor& came = Tensor()) {
     TensorVector& buffer = buffers_[edge.node.get()];
     if (buffer.size() < edge.node->num_inputs()) buffer.resize(edge.node->num_inputs());
-    if (grad.defined()) add_to(&buffer[edge.input], std::move(grad));
+    if (!grad.defined()) return;
+    if (came.defined() || !came_.empty()) note_came(edge, !buffer[edge.input].defined(), came);
+    add_to(&buffer[edge.input], std::move(grad));
+  }
+
+  // Of several gradients one comes where any does.
+  void note_came(const Edge& edge, bool is_first, const Tensor& came) {
+    const std::pair<const GradNode*, uint32_t> place{edge.node.get(), edge.input};
+    if (!came.defined()) {
+      came_.erase(place);
+    } else if (is_first) {
+      came_.emplace(place, came);
+    } else if (const auto found = came_.find(place); found != came_.end()) {
+      const BelowRecordingGuard below;
+      found->second = engine::logical_or(found->second, came);
+    }
+  }
+
+  // Whether one of a node's gradients comes; undefined where one does in any case.
+  Tensor came_to(const GradNode& node, const TensorVector& grads) {
+    if (came_.empty()) return Tensor();
+    Tensor any;
+    bool sure = false;
+    for (uint32_t i = 0; i < grads.size(); ++i) {
+      if (!grads[i].defined()) continue;
+      const auto found = came_.find({&node, i});
+      if (found == came_.end()) {
+        sure = true;
+        continue;
+      }
+      const BelowRecordingGuard below;
+      any = any.defined() ? engine::logical_or(any, found->second) : found->second;
+      came_.erase(found);
+    }
+    return sure ? Tensor() : any;
   }
 
   // Notes that one of the gradients that a node waits for has come.
@@ -150,32 +231,52 @@ class Task {
     capture(*node, grads);
     if (is_end(*node)) return;
     if (run_.captures.empty() || needed_.contains(node.get())) {
+      const Tensor came = came_to(*node, grads);
       TensorVector outputs = node->run(std::move(grads));
       if (!run_.keep_graph) node->release_saved();
-      pass_on(*node, std::move(outputs));
+      pass_on(*node, std::move(outputs), came);
     } else {
       // Nothing is wanted from beyond, but others may wait for this node's part.
-      pass_on(*node, {});
+      pass_on(*node, {}, Tensor());
     }
   }
 
   void capture(const GradNode& node, const TensorVector& grads) {
     const auto it = captures_of_.find(&node);
     if (it == captures_of_.end()) return;
-    for (const size_t i : it->second) captured_[i] = grads[run_.captures[i].input];
+    for (const size_t i : it->second) {
+      captured_[i] = grads[run_.captures[i].input];
+      if (!run_.came) continue;
+      run_.came->resize(run_.captures.size());
+      if (const auto found = came_.find({&node, run_.captures[i].input}); found != came_.end())
+        (*run_.came)[i] = found->second;
+    }
   }
 
-  void pass_on(GradNode& node, TensorVector outputs) {
+  void pass_on(GradNode& node, TensorVector outputs, const Tensor& came) {
     const auto edges = node.edges();
     SB_CHECK(outputs.empty() || outputs.size() == edges.size(), node.name(), ": expected ",
              edges.size(), " gradients, one for each input of the operator, got ", outputs.size());
     for (size_t i = 0; i < edges.size(); ++i) {
       const Edge& edge = edges[i];
       if (!edge) continue;
-      if (i < outputs.size() && outputs[i].defined())
-        deliver(edge, fit_gradient(outputs[i], edge.node->input(edge.input), node, i));
+      if (i < outputs.size() && outputs[i].defined()) {
+        const Tensor comes = noted_.empty() ? came : comes_with(came, outputs[i]);
+        if (came.defined()) outputs[i] = only_where(came, outputs[i]);
+        deliver(edge, fit_gradient(outputs[i], edge.node->input(edge.input), node, i), comes);
+      }
       arrive(edge.node, 1);
     }
+    noted_.clear();
+  }
+
+  // Whether a gradient comes that a node gave to which one `came`.
+  Tensor comes_with(const Tensor& came, const Tensor& grad) const {
+    const auto found = noted_.find(grad.impl());
+    if (found == noted_.end()) return came;
+    if (!came.defined()) return found->second;
+    const BelowRecordingGuard below;
+    return engine::logical_and(came, found->second);
   }
 
   const BackwardRun& run_;
@@ -186,10 +287,19 @@ class Task {
   absl::flat_hash_map<const GradNode*, TensorVector> buffers_;
   absl::flat_hash_map<const GradNode*, std::vector<size_t>> captures_of_;
   std::vector<Tensor> captured_;
+  // Of gradients that may not come: whether they do. First of those that wait in buffers, then of
+  // those that a node has given now.
+  absl::flat_hash_map<std::pair<const GradNode*, uint32_t>, Tensor> came_;
+  absl::flat_hash_map<const TensorImpl*, Tensor> noted_;
   Ready ready_;
 };
 
 }  // namespace
+
+void note_may_be_absent(const Tensor& grad, const Tensor& came) {
+  SB_ASSERT(current_task);
+  current_task->note_may_be_absent(grad, came);
+}
 
 bool same_sizes(SymIntArrayRef a, SymIntArrayRef b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),

@@ -18,12 +18,20 @@ struct BackwardRun {
   bool create_graph = false;   // backward is recorded itself
   bool accumulate = false;     // with captures: their nodes run, and nothing is given
   bool cut = false;            // nothing beyond the captures is looked at: others are not there
+  // Gets, for each capture, whether its gradient comes, where only the data tell
+  // (note_may_be_absent); undefined ones elsewhere.
+  std::vector<Tensor>* came = nullptr;
 };
 
 // Gives the gradients at the captures, before hooks of their nodes see them; undefined where none
 // came. Nodes run on the calling thread, those made last first, each once all gradients have
 // reached it. Throws what nodes throw.
 std::vector<Tensor> run_backward(const BackwardRun& run);
+
+// For a node that runs: says that nothing comes where `grad`, one of the gradients that it will
+// give, stands, unless the data say that one `came` (a bool tensor without dimensions). `grad` is
+// zeros then, and what is computed of it, too: not NaN, as zeros times an infinite derivative are.
+void note_may_be_absent(const Tensor& grad, const Tensor& came);
 
 bool same_sizes(SymIntArrayRef a, SymIntArrayRef b);
 

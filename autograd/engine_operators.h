@@ -23,6 +23,10 @@ SB_OP(index_add_,
       "Scalar alpha=1) -> Tensor(a!)");
 SB_OP(zero_, "aten::zero_(Tensor(a!) self) -> Tensor(a!)");
 
+SB_OP(where, "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor");
+SB_OP(logical_and, "aten::logical_and(Tensor self, Tensor other) -> Tensor");
+SB_OP(logical_or, "aten::logical_or(Tensor self, Tensor other) -> Tensor");
+
 SB_OP(clone, "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor");
 SB_OP(copy_, "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)");
 SB_OP(to_dtype,

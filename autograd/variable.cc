@@ -234,6 +234,36 @@ void set_history(const Tensor& tensor, const NodePtr& node) {
   set_edge_of(tensor, grad_meta(tensor), node, output);
 }
 
+namespace {
+
+// Of a base of which an operator gave a view other memory.
+class LeftNode final : public GradNode {
+ public:
+  LeftNode(std::string name, const Tensor& base) : name_(std::move(name)) {
+    add_edge(gradient_edge(base));
+  }
+  std::string name() const override { return name_; }
+  TensorVector apply(TensorVector) override {
+    SB_THROW(RuntimeError, name_,
+             ": has no derivative: a view of this tensor was given other memory, whose tensors are "
+             "not known");
+  }
+
+ private:
+  std::string name_;
+};
+
+// As set_ does.
+void leave_base(GradMeta* meta, const GradNode& node) {
+  const Tensor base = std::move(meta->view->base);
+  meta->view = nullptr;
+  if (!needs_grad(base)) return;
+  set_history(base, make_intrusive<LeftNode>(node.name(), base));
+  grad_meta(base).requires_grad = false;
+}
+
+}  // namespace
+
 void rebase_history(const Tensor& tensor, const NodePtr& node, size_t self_edge) {
   if (!is_differentiable(tensor.dtype())) {
     node->add_undefined_input();
@@ -241,6 +271,7 @@ void rebase_history(const Tensor& tensor, const NodePtr& node, size_t self_edge)
   }
   GradMeta& meta = grad_meta(tensor);
   const uint32_t output = node->add_input(tensor);
+  if (meta.view && !tensor.is_alias_of(meta.view->base)) leave_base(&meta, *node);
   if (!meta.view) {
     set_edge_of(tensor, meta, node, output);
     return;
@@ -270,9 +301,9 @@ void check_may_write(std::string_view op, const Tensor& tensor) {
         origin != ViewOrigin::WithoutGrad, op,
         ": expected a view made while gradients are recorded, got one made under no_grad; make "
         "the view again outside, or write to it under no_grad too");
-    SB_CHECK(
-        origin != ViewOrigin::CustomFunction, op,
-        ": expected a tensor to write to, got a view that a custom Function returned; clone it");
+    SB_CHECK(origin != ViewOrigin::CustomFunction, op,
+             ": expected a tensor to write to, got a view that a custom Function returned (",
+             meta->grad_fn ? meta->grad_fn->name() : "recorded nowhere", "); clone it");
     SB_CHECK(
         !needs_grad(tensor) || !is_leaf(meta->view->base), op,
         ": a view of a leaf that requires a gradient is written to; write under no_grad, or to "

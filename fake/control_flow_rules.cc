@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/fake/call_function.h"
 #include "switchboard/fake/fake_mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
@@ -23,7 +25,20 @@ namespace sb::internal {
 std::vector<Tensor> call_in(FakeMode& mode, const control_flow::FunctionArgument& function,
                             const std::vector<Tensor>& inputs) {
   const ModeGuard active(&mode);
-  std::vector<Tensor> results = function(inputs);
+  std::vector<Tensor> results = [&] {
+    try {
+      return function(inputs);
+    } catch (const Error& error) {
+      // The data might not have called it.
+      const std::string_view kind = error.kind(), what = error.what();
+      if (kind != "RuntimeError" || what.find("fake") != std::string_view::npos ||
+          what.starts_with(function.name()))
+        throw;
+      rethrow_with_context(
+          error,
+          str_cat(function.name(), ": in a fake mode, which runs it whatever the data say: "));
+    }
+  }();
   for (size_t i = 0; i < results.size(); ++i) {
     const IntrusivePtr<ModeData>& data = results[i].impl()->mode_data();
     SB_CHECK(data && &data->mode() == &mode, function.name(), ": result ", i,
@@ -88,15 +103,10 @@ bool same_strides(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   return true;
 }
 
-void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
-  const control_flow::WhileLoopCall call(*stack);
-  const std::vector<Tensor> inputs = call.with_additional(without_constants(mode, call.carried));
-  call.check_condition(call_in(mode, call.cond_fn, inputs));
-  // How often the loop goes round only the data tell; strides must be the same from the first trip
-  // on, and where there is none, which gives copies.
-  const std::vector<Tensor> first = call_in(mode, call.body_fn, inputs);
-  control_flow::check_same_metadata(call.body_fn.name(), first, "the carried inputs", call.carried,
-                                    Agree::GraphSizes);
+// What a loop gives in the end. How often it goes round only the data tell; strides must be the
+// same from the first trip on, and where there is none, which gives copies.
+std::vector<Tensor> carried_in_the_end(FakeMode& mode, const control_flow::WhileLoopCall& call,
+                                       const std::vector<Tensor>& first) {
   std::vector<Tensor> next = first;
   if (!same_strides(first, call.carried)) {
     next = call_in(mode, call.body_fn, call.with_additional(without_constants(mode, first)));
@@ -107,26 +117,41 @@ void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   {
     const ModeGuard active(&mode);
     for (const Tensor& tensor : call.carried) copies.push_back(clone(tensor));
-    control_flow::make_apart(&next, inputs);
+    control_flow::make_apart(&next, call.with_additional(call.carried));
   }
   control_flow::check_same_metadata(call.body_fn.name(), next, "a loop that does not go round",
                                     copies, Agree::GraphStrides);
-  *stack = control_flow::values_of(without_constants(mode, std::move(next)));
+  return without_constants(mode, std::move(next));
+}
+
+// What the first trip gives.
+std::vector<Tensor> first_trip(FakeMode& mode, const control_flow::WhileLoopCall& call) {
+  const std::vector<Tensor> inputs = call.with_additional(without_constants(mode, call.carried));
+  call.check_condition(call_in(mode, call.cond_fn, inputs));
+  std::vector<Tensor> next = call_in(mode, call.body_fn, inputs);
+  control_flow::check_same_metadata(call.body_fn.name(), next, "the carried inputs", call.carried,
+                                    Agree::GraphSizes);
+  return next;
+}
+
+void while_loop_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
+  const control_flow::WhileLoopCall call(*stack);
+  *stack = control_flow::values_of(carried_in_the_end(mode, call, first_trip(mode, call)));
 }
 
 void stack_output_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   const control_flow::WhileLoopCall call(*stack, "higher_order::while_loop_stack_output");
   // How many trips there are only the data tells.
-  SB_CHECK_KIND(DynamicOutputShapeError, call.rows_unseen || mode.shape_env(),
+  SB_CHECK_KIND(DynamicOutputShapeError, call.with_last || mode.shape_env(),
                 "higher_order::while_loop_stack_output: the number of trips, the size of its "
                 "results, depends on the data; a fake mode with a ShapeEnv has a symbol for it");
-  const SymInt rows = call.rows_unseen ? SymInt(1) : mode.shape_env()->create_unbacked_symint();
-  const std::vector<Tensor> inputs = call.with_additional(without_constants(mode, call.carried));
-  call.check_condition(call_in(mode, call.cond_fn, inputs));
-  const std::vector<Tensor> next = call_in(mode, call.body_fn, inputs);
-  control_flow::check_same_metadata(call.body_fn.name(), next, "the carried inputs", call.carried,
-                                    Agree::GraphSizes);
-  *stack = control_flow::values_of(stacked(mode, without_constants(mode, next), rows));
+  const SymInt rows = call.with_last ? SymInt(1) : mode.shape_env()->create_unbacked_symint();
+  const std::vector<Tensor> next = first_trip(mode, call);
+  std::vector<Tensor> results;
+  if (call.with_last) results = carried_in_the_end(mode, call, next);
+  for (Tensor& tensor : stacked(mode, without_constants(mode, next), rows))
+    results.push_back(std::move(tensor));
+  *stack = control_flow::values_of(results);
 }
 
 void map_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {

@@ -52,7 +52,8 @@ void check_same_offset(const BranchResults& branch, size_t i, const BranchResult
   const SymBool same = a.sym_storage_offset() == b.sym_storage_offset();
   SB_CHECK(statically_known(same).value_or(true), branch.name, ": result ", i,
            ": expected the storage offset ", a.sym_storage_offset().to_string(), ", as of ",
-           first.name, ", got ", b.sym_storage_offset().to_string(), "; give a clone");
+           first.name, ", got ", b.sym_storage_offset().to_string(),
+           "; fake tensors have a fixed one: give a clone");
 }
 
 // Of tensors of one rank, `first` among them.

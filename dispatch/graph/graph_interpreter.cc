@@ -47,12 +47,24 @@ IValue item_of(const IValue& value, size_t i) {
   return value.to_list()[i];
 }
 
+// RuntimeError where an operator gives fewer tensors than when the graph was made, as their number
+// may depend on sizes, and these on data.
+void check_item(const Node& node, const IValue& value) {
+  const Node* const from = node.arguments().at(0).node();
+  if (!value.is_TensorList() || !from || from->kind() != Node::Kind::Call) return;
+  const size_t size = value.to_tensor_list().size();
+  SB_CHECK(node.item() < size, from->op().name().to_string(), ": gave ", size,
+           " tensors, of which the graph takes number ", node.item(),
+           ": there were more when it was made");
+}
+
 // What the node gives. `arguments` are its arguments but for subgraphs.
 IValue run_node(const Node& node, std::vector<IValue> arguments) {
   switch (node.kind()) {
     case Node::Kind::Constant:
       return node.constant();
     case Node::Kind::GetItem:
+      check_item(node, arguments.at(0));
       return item_of(arguments.at(0), node.item());
     case Node::Kind::Call: {
       std::vector<IValue> results = run_call(node.op(), std::move(arguments));

@@ -123,7 +123,7 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .inplace(floor_)
       .out(floor_out);
   define(m, round, Tag::pointwise)
-      .elementwise<regular<round_arithmetic, NotComplex<round_arithmetic>>>()
+      .elementwise<regular<round_arithmetic>>()
       .inplace(round_)
       .out(round_out);
   define(m, trunc, Tag::pointwise)

@@ -18,6 +18,7 @@
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/set.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/outputs/map_tensors.h"
@@ -42,7 +43,7 @@ class ResolvedCall {
     }
     op.redispatch_boxed(keys & DispatchKeySet::below(bit_), stack);
     for (const auto& [argument, copy] : written_) {
-      resize_output(argument, copy.sizes());
+      take_shape(argument, copy, keys & DispatchKeySet::below(bit_));
       copy_(argument, copy);
     }
     for (size_t i = first; i < stack->size(); ++i)
@@ -60,6 +61,14 @@ class ResolvedCall {
     const auto is_it = [&](const auto& pair) { return pair.first.is_same(t); };
     if (is_write && std::ranges::none_of(written_, is_it)) written_.emplace_back(t, copy);
     return copy;
+  }
+  // Who stands below, a mode or functionalisation, has a shape of its own for the argument.
+  static void take_shape(const Tensor& argument, const Tensor& copy, DispatchKeySet below) {
+    constexpr DispatchKeySet kBetween{DispatchKey::Python, DispatchKey::Functionalize};
+    if (!below.has_any(kBetween) || argument.is_symbolic())
+      resize_output(argument, copy.sizes());
+    else if (argument.sizes() != copy.sizes())
+      resize_.redispatch(below, argument, copy.sym_sizes(), std::nullopt);
   }
   Tensor original(const Tensor& t) const {
     for (const auto& [argument, copy] : written_) {

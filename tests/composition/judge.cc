@@ -11,6 +11,7 @@
 #include "switchboard/custom_ops/opcheck/compare.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/tests/composition/poison.h"
 
 namespace sb::composition {
@@ -162,6 +163,20 @@ bool Judge::is_pure() {
   return difference({"", "", {}, fresh.inputs}, {"", "", {}, run.inputs}, {}).empty();
 }
 
+bool Judge::stays_within_inputs() {
+  if (stays_within_inputs_) return *stays_within_inputs_;
+  Tensors alone;
+  for (const Tensor& t : make_inputs()) alone.push_back(clone(t));
+  const Outcome got = run(f_, alone);
+  Compared values;
+  values.keeps.strides = false;
+  values.keeps.sharing_of_results = false;
+  stays_within_inputs_ =
+      !got.threw() &&
+      difference({"", "", plain().results, {}}, {"", "", got.results, {}}, values).empty();
+  return *stays_within_inputs_;
+}
+
 bool Judge::leaves_histories() {
   if (leaves_histories_) return *leaves_histories_;
   const Tensors inputs = copy_recorded(make_inputs(), inputs_).copies.inputs;
@@ -185,7 +200,7 @@ Verdict Judge::judge(const LayerStack& stack) {
       std::any_of(stack.begin(), stack.end(), [](const Layer* layer) { return layer->pure_only; });
   const bool not_graded = !options_.recorded || !has_differentiable_input();
   if ((graded_stack && not_graded) ||
-      (pure_only && !(is_pure() && (not_graded || leaves_histories())))) {
+      (pure_only && !(is_pure() && stays_within_inputs() && (not_graded || leaves_histories())))) {
     verdict.kind = Verdict::Kind::DoesNotApply;
     return verdict;
   }

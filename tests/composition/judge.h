@@ -55,6 +55,9 @@ class Judge {
   // Whether its inputs have the histories in the end that they began with: detach_ is a write that
   // autograd alone sees.
   bool leaves_histories();
+  // Whether it does the same with inputs that have their memory alone, which shows it no more than
+  // they have: the gradient that a custom operator gives is one of its inputs.
+  bool stays_within_inputs();
   bool has_differentiable_input() const;
 
  private:
@@ -67,7 +70,7 @@ class Judge {
   internal::ArgumentPlan inputs_;
   JudgeOptions options_;
   std::optional<Outcome> plain_, graded_;
-  std::optional<bool> leaves_histories_;
+  std::optional<bool> leaves_histories_, stays_within_inputs_;
 };
 
 }  // namespace sb::composition

@@ -4,6 +4,7 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
+#include "switchboard/custom_ops/opcheck/test_arguments.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
@@ -238,6 +239,21 @@ TEST_CASE("A branch in a graph may have a gradient that eager lost to a write") 
   const LayerStack stack = parse_stack("grad, trace");
   CHECK(Judge(f, zero, {.of_branches = {true}}).judge(stack).kind == Kind::DoesNotApply);
   CHECK(Judge(f, zero).judge(stack).kind == Kind::Failed);
+}
+
+TEST_CASE("A function that looks beyond its inputs is none for a custom operator") {
+  const Tensor memory = tensor_with({4}, DType::Float64, {1, 2, 3, 4});
+  const Tensor x = as_strided(memory, {2}, {1}, 0);
+  const auto kind = [&](int64_t stride) {
+    Judge judge(
+        [=](const Tensors& in) -> Tensors {
+          return {mul_Scalar(as_strided(in[0], {2}, {stride}, std::nullopt), 2)};
+        },
+        ArgumentPlan::of({x}));
+    return judge.judge({&find_layer("custom"), &find_layer("grad")}).kind;
+  };
+  CHECK(kind(1) == Kind::Passed);
+  CHECK(kind(2) == Kind::DoesNotApply);
 }
 
 }  // namespace

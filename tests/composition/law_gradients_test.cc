@@ -10,6 +10,7 @@
 #include "switchboard/custom_ops/opcheck/test_arguments.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/tests/composition/law.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/scan.h"
@@ -209,6 +210,122 @@ TEST_CASE("A graph's function that does not run with the data says whose error i
   };
   const Tensor x = tensor_with({1}, DType::Float32, {0});
   CHECK(broken({"trace"}, f, {x}) == "");
+}
+
+// Zeros times an infinite derivative would be NaN.
+TEST_CASE("The gradient of a loop's result is none of its earlier trips'") {
+  const auto f = [](const Tensors& in) {
+    const Tensor zero = call("aten::zeros", {std::vector<int64_t>{}})[0];
+    const auto goes_on = [](const Tensors& c) { return call("aten::lt.Scalar", {c[0], 2}); };
+    const auto body = [&](const Tensors& c) {
+      return Tensors{call("aten::add.Scalar", {c[0], 1})[0], call("aten::erfinv", {in[0]})[0]};
+    };
+    return Tensors{while_loop(goes_on, body, {zero, in[0]})[1]};
+  };
+  CHECK(broken({"trace, grad", "grad, trace"}, f, {number(1)}) == "");
+}
+
+TEST_CASE("What no gradient reaches, by what the data say, is not derived") {
+  const auto asin = [](const Tensor& x) { return call("aten::asin", {x})[0]; };
+  const auto branch = [&](const Tensors& in) {
+    const Tensor y = asin(in[0]);
+    return cond(
+        in[0], [&] { return Tensors{in[0]}; }, [&] { return Tensors{y}; });
+  };
+  // The first of several results of one operator comes, the other does not.
+  const auto of_several = [&](const Tensors& in) {
+    const Tensors both = call("aten::_foreach_asin", {Tensors{in[0], in[0]}});
+    return cond(
+        in[0], [&] { return Tensors{both[1]}; }, [&] { return Tensors{both[0]}; });
+  };
+  const auto unused = [&](const Tensors& in) {
+    const auto step = [&](const Tensors&) { return Tensors{in[0]}; };
+    return scan(step, {asin(in[0])}, {in[0]});
+  };
+  // After one trip what each began with has changed places.
+  const auto in_turn = [&](const Tensors& in) {
+    const Tensor zero = call("aten::zeros", {std::vector<int64_t>{}})[0];
+    const auto goes_on = [](const Tensors& c) { return call("aten::lt.Scalar", {c[0], 1}); };
+    const auto body = [](const Tensors& c) {
+      return Tensors{call("aten::add.Scalar", {c[0], 1})[0], c[2], c[1]};
+    };
+    return Tensors{while_loop(goes_on, body, {zero, asin(in[0]), in[0]})[1]};
+  };
+  for (const TensorFunction& f :
+       {TensorFunction(branch), TensorFunction(of_several), TensorFunction(in_turn)})
+    CHECK(broken({"grad, trace"}, f, {number(1)}) == "");
+  CHECK(broken({"grad, trace"}, unused, {tensor_with({1}, DType::Float32, {1})}) == "");
+}
+
+TEST_CASE("A view by strides has the gradient of what lies at its places") {
+  const auto view = [](const char* op, std::vector<int64_t> sizes, std::vector<int64_t> strides) {
+    return [=](const Tensors& in) {
+      call("aten::log2_", {in[0]});
+      return call(op, {in[0], sizes, strides});
+    };
+  };
+  const Tensor x = tensor_with({4}, DType::Float32, {1, 2, 3, 4});
+  for (const char* op : {"aten::_reshape_alias", "aten::as_strided"}) {
+    CHECK(broken(kGradOutside, view(op, {4}, {0}), {x}) == "");
+    CHECK(broken(kGradOutside, view(op, {2, 2}, {2, 1}), {x}) == "");
+    CHECK(broken(kGradOutside, view(op, {2, 3}, {1, 1}), {x}) == "");
+  }
+}
+
+TEST_CASE("A view that reaches beyond the view it is made of has the gradient of the memory") {
+  const auto f = [](const Tensors& in) {
+    const Tensor far =
+        call("aten::_reshape_alias", {in[1], std::vector<int64_t>{4}, std::vector<int64_t>{4}})[0];
+    return call("aten::sin_", {far});
+  };
+  const Tensor memory =
+      tensor_with({16}, DType::Float32, {1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6, 5, 4, 3, 2});
+  const Tensors inputs{view_of(memory, {4, 4}, {4, 1}), view_of(memory, {4}, {1})};
+  CHECK(broken(kGradOutside, f, inputs) == "");
+
+  const Tensor x = tensor_with({4}, DType::Float64, {1, 2, 3, 4});
+  set_requires_grad(x);
+  const Tensor y = call("aten::clone", {x})[0];
+  const Tensor first = call("aten::slice.Tensor", {y, 0, 0, 2})[0];
+  const Tensor every =
+      call("aten::as_strided", {first, std::vector<int64_t>{2}, std::vector<int64_t>{3}})[0];
+  CHECK(equal(grad({every}, {x}, {tensor_with({2}, DType::Float64, {5, 7})})[0],
+              tensor_with({4}, DType::Float64, {5, 0, 0, 7})));
+}
+
+TEST_CASE("A view that gets other memory leaves its base without a gradient, which is an error") {
+  const auto f = [](const Tensors& in) {
+    call("aten::set_.source_Tensor", {in[1], in[2]});
+    return call("aten::rsqrt_", {in[1]});
+  };
+  const Tensor memory = tensor_with({3}, DType::Float32, {1, 2, 3});
+  const Tensors inputs{view_of(memory, {3}, {1}), view_of(memory, {}, {}), number(2)};
+  CHECK(broken({"grad", "functionalize, grad", "functional_mode, grad"}, f, inputs) == "");
+
+  const Tensor x = tensor_with({3}, DType::Float32, {1, 2, 3});
+  set_requires_grad(x);
+  const Tensor y = call("aten::clone", {x})[0];
+  call("aten::set_.source_Tensor", {call("aten::select.int", {y, 0, 1})[0], number(2)});
+  CHECK_THROWS_WITH(backward(sum(y)),
+                    Catch::Matchers::Contains("aten::set_.source_Tensor backward: has no "
+                                              "derivative: a view of this tensor was given other"));
+}
+
+TEST_CASE("What autograd takes for a tensor of its own keeps its gradient after writes") {
+  const auto f = [](const Tensors& in) {
+    call("aten::log2_", {in[0]});
+    return call("aten::unsafe_split.Tensor", {in[0], 1});
+  };
+  CHECK(broken(kGradOutside, f, {tensor_with({1}, DType::Float32, {2})}) == "");
+}
+
+TEST_CASE("A Function of what a branch has captured is refused where its gradient would be lost") {
+  const auto f = [](const Tensors& in) {
+    const auto branch = [&] { return call("composition::triple", {in[0]}); };
+    return cond(in[0], branch, branch);
+  };
+  CHECK(broken({"grad, functionalize, trace", "grad, functional_mode, trace"}, f, {number(1)}) ==
+        "");
 }
 
 }  // namespace

@@ -413,5 +413,95 @@ TEST_CASE("A trace inside of a functionalised program is refused") {
                     "trace outside of it");
 }
 
+TEST_CASE("An out= of a wider dtype than its functional form would have takes the result") {
+  const auto f = [](const Tensors& in) {
+    return call("aten::soft_margin_loss_backward.grad_input", {in[1], in[1], in[0], 0},
+                {{"grad_input", in[0]}});
+  };
+  CHECK(broken(kFunctional, f, {number(1), tensor_with({}, DType::Int64, {2})}) == "");
+}
+
+TEST_CASE("A lazily negated out= takes the shape of the result under functionalisation") {
+  const auto f = [](const Tensors& in) {
+    const Tensor out = call("aten::_neg_view", {in[1]})[0];
+    return call("aten::not_equal.Tensor_out", {in[0], in[0]}, {{"out", out}});
+  };
+  CHECK(broken({"functionalize", "functional_mode"}, f,
+               {tensor_with({0}, DType::Float32, {}), number(0)}) == "");
+}
+
+// Traces f and runs the graph on other inputs: the error, or "".
+std::string error_of_graph(const TensorFunction& f, const Tensors& traced, const Tensors& inputs) {
+  try {
+    trace(f, traced).run(inputs);
+  } catch (const Error& error) {
+    return std::string(error.kind()) + ": " + error.what();
+  }
+  return "";
+}
+
+TEST_CASE("A graph says which operator gives fewer tensors than when it was made") {
+  const auto f = [](const Tensors& in) {
+    return call("aten::unbind.int", {call("aten::_unique2", {in[0]})[0]});
+  };
+  CHECK(error_of_graph(f, {tensor_with({3}, DType::Float32, {1, 2, 3})},
+                       {tensor_with({3}, DType::Float32, {1, 2, 2})}) ==
+        "RuntimeError: graph: node 'getitem_5': aten::unbind.int: gave 2 tensors, of which the "
+        "graph takes number 2: there were more when it was made");
+}
+
+TEST_CASE("A traced loop refuses a function that depends on how what it carries lies in memory") {
+  const auto loop = [](const char* op, std::vector<IValue> more, size_t result) {
+    return [=](const Tensors& in) {
+      const auto step = [&](const Tensors& c) {
+        std::vector<IValue> arguments{c[0]};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return Tensors{call(op, arguments)[result], c[0]};
+      };
+      return scan(step, {in[0]}, {in[1]});
+    };
+  };
+  const Tensors inputs{tensor_with({3, 3}, DType::Float32, {1, -1, -1, 2, -2, 2, 1, 0, 1}),
+                       tensor_with({3}, DType::Float32, {0, 0, 0})};
+  const std::vector<int64_t> sizes{3, 3}, strides{1, 0};
+  for (const TensorFunction& f :
+       {TensorFunction(loop("aten::_linalg_slogdet", {}, 2)),
+        TensorFunction(loop("aten::_reshape_alias", {sizes, strides}, 0))}) {
+    CHECK(broken({"trace"}, f, inputs) == "");
+    CHECK_THAT(error_of_graph(f, inputs, inputs),
+               Catch::Matchers::Contains("NotImplementedError: higher_order::scan: combine_fn: "
+                                         "under TracingMode: its result 0 depends on how"));
+  }
+  CHECK(error_of_graph(loop("aten::t", {}, 0), inputs, inputs) == "");
+}
+
+TEST_CASE("A function that fails where only a trace or a fake mode runs it says so") {
+  const auto f = [](const Tensors& in) {
+    const auto never = [](const Tensors& c) { return call("aten::lt.Scalar", {c[0], 0}); };
+    const auto body = [](const Tensors& c) {
+      call("aten::_weight_norm_differentiable_backward", {c[1], c[1], c[1], c[1], 0});
+      return c;
+    };
+    while_loop(never, body, {call("aten::zeros", {std::vector<int64_t>{}})[0], in[0]});
+    return Tensors{};
+  };
+  const Tensor x = view_of(tensor_with({3}, DType::Float32, {1, 2, 3}), {2}, {2});
+  CHECK(broken({"fake", "functionalize, trace"}, f, {x}) == "");
+}
+
+TEST_CASE("Results of a branch that are one tensor are not two after a write") {
+  const auto f = [](const Tensors& in) {
+    const auto twice = [](const Tensors& given) {
+      const Tensor t = call("aten::clamp_min", {given[0], 1})[0];
+      return Tensors{t, t};
+    };
+    const auto same = [](const Tensors& given) { return Tensors{given[0], given[0]}; };
+    const Tensors both = cond(in[0], same, twice, {call("aten::clone", {in[0]})[0]});
+    call("aten::mul_.Scalar", {both[1], 5});
+    return Tensors{both[0]};
+  };
+  for (const double x : {0.0, 2.0}) CHECK(broken(kFunctional, f, {number(x)}) == "");
+}
+
 }  // namespace
 }  // namespace sb::composition

@@ -225,7 +225,7 @@ TEST_CASE("on fake tensors results must begin at one place of their memory") {
   CHECK(cond(pred, row(1), row(1), {x})[0].storage_offset() == 2);
   CHECK(message([&] { cond(pred, row(0), row(1), {x}); }) ==
         "RuntimeError: higher_order::cond: false_fn: result 0: expected the storage offset 0, as "
-        "of true_fn, got 2; give a clone");
+        "of true_fn, got 2; fake tensors have a fixed one: give a clone");
 }
 
 TEST_CASE("where sizes may be symbols, those in which functions differ become one") {

@@ -53,6 +53,7 @@ class FunctionalCall {
     for (bool done = false; !done;) {
       results = values;
       shared_.clear();
+      twins_.clear();
       captured_.clear();
       try {
         context_.redispatch([&] { op_.call_boxed(&results); });
@@ -62,6 +63,13 @@ class FunctionalCall {
     }
     write(&results);
     for (size_t r = 0; r < results.size(); ++r) results[r] = result(r, results[r]);
+    for (const auto& [r, s] : twins_) {
+      const FunctionalTensorImpl& first = *functional_impl(results[r].to_tensor());
+      first.functional_storage()->may_be(
+          functional_impl(results[s].to_tensor())->functional_storage(),
+          str_cat(op_.name(), ": under functionalization: results ", r, " and ", s,
+                  " share memory as a function gives them, which is lost"));
+    }
     return results;
   }
 
@@ -117,6 +125,8 @@ class FunctionalCall {
           static_cast<size_t>(std::ranges::find_if(operands_, is_it) - operands_.begin());
     }
     captured_.push_back(effects.captured);
+    if (calls_ == FunctionCalls::OneOfThem)
+      twins_.insert(twins_.end(), effects.twins.begin(), effects.twins.end());
     // The copies of one function must not be views of what another one, or the program, has.
     for (size_t r = 0; r < std::min(results->size(), first_copied_); ++r) {
       IValue& value = (*results)[r];
@@ -268,6 +278,7 @@ class FunctionalCall {
   std::vector<bool> written_;                                     // operands
   std::vector<std::vector<FunctionEffects::Shared>> shared_;      // of each call of a function
   std::vector<std::vector<FunctionEffects::Captured>> captured_;  // of each call
+  std::vector<std::pair<size_t, size_t>> twins_;  // results that share memory with each other
 };
 
 // A function, or a list of them.

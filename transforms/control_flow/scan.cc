@@ -62,7 +62,7 @@ void trace_scan(TracingMode& mode, DispatchKeySet keys, Stack* stack) {
   TracedFunctions traced = trace_functions(
       mode, {{call.combine_fn, "scan_combine_graph", call.inputs_at(call.init, 0)}});
   if (auto fixed =
-          fix_strides(mode, call.combine_fn, call.init, traced.results[0], traced.written[0])) {
+          fix_strides(mode, call.combine_fn, call.init, traced, 0, call.inputs_at(call.init, 0))) {
     (*stack)[0] = std::move(fixed->function);
     (*stack)[1] = std::move(fixed->carried);
     return trace_scan(mode, keys, stack);

@@ -9,6 +9,8 @@
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/elementwise/predicates.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/functionalization/functionalization.h"
 #include "switchboard/transforms/functionalization/view_chain.h"
@@ -108,6 +110,25 @@ class Undo {
 
 }  // namespace
 
+namespace {
+
+// The function's results. The data might not have called it, which its errors say.
+std::vector<Tensor> run_traced(const FunctionArgument& function, const std::vector<Tensor>& given) {
+  try {
+    return function(given);
+  } catch (const Error& error) {
+    const std::string_view kind = error.kind(), what = error.what();
+    if (kind != "RuntimeError" || what.find("Tracing") != std::string_view::npos ||
+        what.starts_with(function.name()))
+      throw;
+    rethrow_with_context(error, str_cat(function.name(),
+                                        ": under TracingMode, which runs it "
+                                        "whatever the data say: "));
+  }
+}
+
+}  // namespace
+
 TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToTrace>& functions) {
   TracedFunctions traced;
   std::vector<Graph> graphs;
@@ -127,8 +148,8 @@ TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToT
                                    undo.save(tensor);
                                  }};
       graphs.push_back(mode.trace_subgraph(
-          [&](const std::vector<Tensor>& given) { return results = f.function(given); }, copies,
-          options, &traced.captured));
+          [&](const std::vector<Tensor>& given) { return results = run_traced(f.function, given); },
+          copies, options, &traced.captured));
     }
     traced.results.push_back(std::move(results));
     // The call does the same to its own tensors.
@@ -163,10 +184,67 @@ GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
   return mode.argument_of(tensors);
 }
 
+namespace {
+
+// Whether two results of one function on the same numbers are the same but for the last digits.
+bool are_alike(const Tensor& a, const Tensor& b) {
+  if (a.sizes() != b.sizes() || a.dtype() != b.dtype()) return false;
+  constexpr double kTolerance = 1e-2;
+  if (is_floating_point(a.dtype()) || is_complex(a.dtype()))
+    return allclose(a, b, kTolerance, kTolerance, /*equal_nan=*/true);
+  return equal(a, b);
+}
+
+// NotImplementedError where the graph gives other results when those inputs for which `changed` is
+// true are contiguous: as_strided does, and what factorizes a matrix by rows or by columns.
+void check_strides_do_not_matter(const FunctionArgument& function, const Graph& graph,
+                                 const std::vector<Tensor>& inputs,
+                                 const std::vector<bool>& changed) {
+  constexpr DispatchKeySet kReplaced{DispatchKey::Python, DispatchKey::Functionalize};
+  const auto has_no_data = [&](const Tensor& t) {
+    return t.is_symbolic() || t.impl()->mode_data() || t.key_set().has_any(kReplaced) ||
+           t.device().type == DeviceType::Meta;
+  };
+  if (std::ranges::any_of(inputs, has_no_data)) return;
+  for (size_t i = 0; i < graph.size(); ++i) {
+    const Node& node = graph[i];
+    const bool is_random =
+        node.kind() == Node::Kind::Call && node.op().entry().has_tag(Tag::nondeterministic_seeded);
+    if (is_random || node.token() != 0) return;
+  }
+  const NoModesGuard no_modes;
+  const internal::BelowRecordingGuard below;
+  const auto run = [&](bool as_contiguous) {
+    std::vector<IValue> given;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool dense = as_contiguous && i < changed.size() && changed[i];
+      given.emplace_back(dense ? clone(inputs[i], MemoryFormat::Contiguous) : own_copy(inputs[i]));
+    }
+    return graph.run_values(std::move(given));
+  };
+  std::vector<IValue> as_they_lie, dense;
+  try {
+    as_they_lie = run(false);
+    dense = run(true);
+  } catch (const Error&) {
+    return;  // the graph is one for other strides, or for other numbers
+  }
+  for (size_t i = 0; i < dense.size(); ++i) {
+    SB_CHECK_NOT_IMPLEMENTED(
+        are_alike(as_they_lie[i].to_tensor(), dense[i].to_tensor()), function.name(),
+        ": under TracingMode: its result ", i,
+        " depends on how what it carries lies in memory, and a graph has that contiguous; "
+        "carry contiguous tensors");
+  }
+}
+
+}  // namespace
+
 std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgument& function,
-                                        std::vector<Tensor> carried,
-                                        const std::vector<Tensor>& results,
-                                        const std::vector<bool>& written) {
+                                        std::vector<Tensor> carried, const TracedFunctions& traced,
+                                        size_t which, std::vector<Tensor> inputs) {
+  const std::vector<Tensor>& results = traced.results[which];
+  const std::vector<bool>& written = traced.written[which];
   if (results.size() < carried.size()) return std::nullopt;
   std::vector<bool> changed(carried.size());
   bool any = false;
@@ -181,6 +259,12 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
     carried[i] = contiguous(carried[i]);
   }
   if (!any) return std::nullopt;
+  inputs.insert(inputs.end(), traced.captured.begin(), traced.captured.end());
+  const Graph& graph = *traced.graphs[which].subgraph()->graph;
+  // In the first trip, and in the next one.
+  check_strides_do_not_matter(function, graph, inputs, changed);
+  std::copy_n(results.begin(), changed.size(), inputs.begin());
+  check_strides_do_not_matter(function, graph, inputs, changed);
   IValue fixed = Callable::make([function, changed](std::vector<IValue> values) {
     std::vector<Tensor> inputs;
     for (IValue& value : values) inputs.push_back(std::move(value).to_tensor());

@@ -52,15 +52,15 @@ GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
 // A graph has strides burnt in, and a function that carries tensors from one trip to the next may
 // change theirs. Then both are made contiguous: the carried tensors, in the graph, and the results
 // of the function, of which the first are the next carried ones. nullopt where it changes none.
-// NotImplementedError where it writes to one of which it changes the strides.
+// NotImplementedError where it writes to one of which it changes the strides, and where its graph
+// shows, on its own results, that it gives other numbers for tensors that lie otherwise.
 struct FixedStrides {
   IValue function;
   std::vector<Tensor> carried;
 };
 std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgument& function,
-                                        std::vector<Tensor> carried,
-                                        const std::vector<Tensor>& results,
-                                        const std::vector<bool>& written);
+                                        std::vector<Tensor> carried, const TracedFunctions& traced,
+                                        size_t which, std::vector<Tensor> inputs);
 
 // Runs the operator below the mode with the arguments on the stack, and records the call as a node
 // with these arguments. The results stand for items of the node.

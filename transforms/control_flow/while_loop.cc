@@ -47,30 +47,32 @@ void run_stack_output(DispatchKeySet, Stack* stack) {
   const auto add_row = [&](const std::vector<Tensor>& carried) {
     for (size_t i = 0; i < carried.size(); ++i) columns[i].push_back(carried[i]);
   };
-  const std::vector<Tensor> last = run_loop(call, add_row);
-  if (!columns.empty() && columns[0].empty()) add_row(last);
-  std::vector<Tensor> stacked;
-  for (const std::vector<Tensor>& rows : columns) stacked.push_back(sb::stack(rows, 0));
-  *stack = values_of(stacked);
+  std::vector<Tensor> results = run_loop(call, add_row);
+  if (!columns.empty() && columns[0].empty()) add_row(results);
+  if (call.with_last)
+    make_apart(&results, call.with_additional(call.carried));
+  else
+    results.clear();
+  for (const std::vector<Tensor>& rows : columns) results.push_back(sb::stack(rows, 0));
+  *stack = values_of(results);
 }
 
 // Both operators are traced alike.
 class WhileLoopTarget final : public HigherOrderTarget {
  public:
-  WhileLoopTarget(const HigherOrderOperator& op, bool rows_unseen)
-      : op_(op), rows_unseen_(rows_unseen) {}
+  WhileLoopTarget(const HigherOrderOperator& op, bool with_last) : op_(op), with_last_(with_last) {}
   std::string name() const override { return op_.opname(); }
   std::vector<IValue> run(std::vector<IValue> arguments,
                           const std::vector<std::shared_ptr<const Graph>>& graphs) const override {
     std::vector<IValue> given{graph_callable(graphs.at(0)), graph_callable(graphs.at(1)),
                               arguments.at(0), arguments.at(1)};
-    if (rows_unseen_) given.emplace_back(true);
+    if (with_last_) given.emplace_back(true);
     return op_(std::move(given));
   }
 
  private:
   const HigherOrderOperator& op_;
-  bool rows_unseen_;
+  bool with_last_;
 };
 
 void trace_loop(const HigherOrderOperator& op, TracingMode& mode, Stack* stack) {
@@ -81,8 +83,7 @@ void trace_loop(const HigherOrderOperator& op, TracingMode& mode, Stack* stack) 
       trace_functions(mode, {{call.cond_fn, "while_loop_cond_graph", inputs},
                              {call.body_fn, "while_loop_body_graph", inputs}});
   call.check_condition(traced.results[0]);
-  if (auto fixed =
-          fix_strides(mode, call.body_fn, call.carried, traced.results[1], traced.written[1])) {
+  if (auto fixed = fix_strides(mode, call.body_fn, call.carried, traced, 1, inputs)) {
     (*stack)[1] = std::move(fixed->function);
     (*stack)[2] = std::move(fixed->carried);
     return trace_loop(op, mode, stack);
@@ -92,7 +93,7 @@ void trace_loop(const HigherOrderOperator& op, TracingMode& mode, Stack* stack) 
   std::vector<GraphArg> arguments{traced.graphs[0], traced.graphs[1],
                                   mode.argument_of(call.carried),
                                   argument_with_captured(mode, call.additional, traced)};
-  run_and_record(mode, op, stack, std::make_shared<WhileLoopTarget>(op, call.rows_unseen),
+  run_and_record(mode, op, stack, std::make_shared<WhileLoopTarget>(op, call.with_last),
                  std::move(arguments));
 }
 
@@ -120,7 +121,7 @@ WhileLoopCall::WhileLoopCall(const std::vector<IValue>& stack, std::string_view 
       body_fn(op, "body_fn", stack[1]),
       carried(tensors_of(op, "carried_inputs", stack[2])),
       additional(tensors_of(op, "additional_inputs", stack[3])),
-      rows_unseen(stack.size() == 5 && stack[4].to_bool()) {
+      with_last(stack.size() == 5 && stack[4].to_bool()) {
   SB_CHECK_TYPE(stack.size() == 4 || op == kStackOutputName, op, ": expected 4 arguments, got ",
                 stack.size());
 }

@@ -21,8 +21,9 @@ HigherOrderOperator& while_loop_op();
 // `higher_order::while_loop_stack_output(...)` of the same arguments: what is carried after each
 // trip, stacked along a new first dimension; of no trip the carried inputs, as one row. As
 // `torch.ops.higher_order.while_loop_stack_output`. A loop that a trace records runs as this where
-// a gradient will need what each trip began with. In a fake mode the number of rows is a symbol;
-// with `true` as fifth argument, of who shows them to nobody, one row stands for all.
+// a gradient will need what each trip began with. In a fake mode the number of rows is a symbol.
+// With `true` as fifth argument, of who shows the rows to nobody, it gives what is carried in the
+// end before them, as `while_loop` does, and in a fake mode one row stands for all.
 HigherOrderOperator& while_loop_stack_output_op();
 
 // Replaces the carried tensors by body_fn(carried...) while cond_fn(carried...) holds, and gives
@@ -87,7 +88,7 @@ struct WhileLoopCall {
 
   FunctionArgument cond_fn, body_fn;
   std::vector<Tensor> carried, additional;
-  bool rows_unseen;
+  bool with_last;
 };
 
 std::vector<Tensor> call_while_loop(IValue cond_fn, IValue body_fn, std::vector<Tensor> carried,

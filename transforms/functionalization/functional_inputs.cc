@@ -149,7 +149,7 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
              "set_requires_grad, which does not leave the program");
   }
   check_known_apart(results);
-  write_data();
+  write_data(results);
   std::vector<Tensor> plain;  // views, so before the shapes of what they view change
   for (const Tensor& result : results) plain.push_back(plain_result(result));
   std::vector<Input> grown;
@@ -253,12 +253,28 @@ bool FunctionalInputs::is_ours(const Tensor& tensor) const {
   return impl && impl->owner() == owner_;
 }
 
-void FunctionalInputs::write_data() {
+// Whether a result has a gradient that none of the plain tensors of its lineage knows of: it is
+// what autograd takes for a tensor of its own, as _unsafe_view gives it.
+bool FunctionalInputs::has_history_of_its_own(const std::vector<Tensor>& results, Memory* memory,
+                                              size_t lineage) {
+  const auto is_given = [&](const Tensor& result) {
+    if (!is_ours(result)) return false;
+    const FunctionalTensorImpl& impl = *functional_impl(result);
+    return impl.functional_storage() == memory->functional && impl.lineage() == lineage;
+  };
+  return grad_hooks->requires_grad(memory->functional->base(lineage)) &&
+         std::ranges::any_of(results, is_given) &&
+         !grad_hooks->requires_grad(memory->base(lineage));
+}
+
+void FunctionalInputs::write_data(const std::vector<Tensor>& results) {
   for (Memory& memory : memories_) {
     if (!memory.functional->mutated()) continue;
     bool written = false;
     for (size_t lineage = 0; lineage < memory.functional->num_lineages(); ++lineage) {
-      if (!memory.functional->recorded(lineage)) continue;
+      if (!memory.functional->recorded(lineage) &&
+          !has_history_of_its_own(results, &memory, lineage))
+        continue;
       const GradScope grad(true);
       const Tensor first =
           lineage < memory.lineages.size() ? memory.lineages[lineage].first : Tensor();

@@ -74,7 +74,8 @@ class FunctionalInputs {
   bool has_moved(const Input& input) const;
   bool has_grown(const Input& input) const;
   void check_known_apart(const std::vector<Tensor>& results) const;
-  void write_data();
+  void write_data(const std::vector<Tensor>& results);
+  bool has_history_of_its_own(const std::vector<Tensor>& results, Memory* memory, size_t lineage);
   void write_to_inputs(Memory* memory, size_t lineage);
   void write_shapes();
   void write_grads();

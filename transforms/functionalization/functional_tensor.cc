@@ -249,7 +249,10 @@ constexpr ValueHooks kValueHooks{
         [](const Tensor& t) {
           FunctionalTensorImpl* const impl = functional_impl(t);
           if (!impl || !records_values()) return Tensor();
-          return is_captured(*impl, nullptr) ? impl->captured_value() : impl->value();
+          if (!is_captured(*impl, nullptr)) return impl->value();
+          const Tensor value = impl->captured_value();
+          check_captured_gradient(t, value);
+          return value;
         },
     .with_value =
         [](const Tensor& like, const Tensor& value) {

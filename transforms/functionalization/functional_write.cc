@@ -87,7 +87,7 @@ class WritingCall {
     else if (op_ == resize_.handle() || op_ == resize_as_.handle())
       resize(impl_of(0), layouts_[0]);
     else
-      write(form ? compute(*form) : compute_on_clones(&others));
+      write(form ? compute_or_write(*form, &others) : compute_on_clones(&others));
     return returns(std::move(others));
   }
 
@@ -236,6 +236,17 @@ class WritingCall {
           break;
         }
     return results;
+  }
+
+  // A form may refuse what a rehearsal has shown that the operator takes: it has no out= whose
+  // dtype would do for its result.
+  std::vector<Tensor> compute_or_write(const FunctionalForm& form, std::vector<IValue>* others) {
+    try {
+      return compute(form);
+    } catch (const Error&) {
+      if (!rehearsed_ || !is_out(0)) throw;
+    }
+    return compute_on_clones(others);
   }
 
   // For arguments that share memory with what is written to, views of one clone of it.

@@ -180,6 +180,8 @@ struct FunctionEffects {
     Tensor tensor;
   };
   std::vector<Captured> captured;
+  // Pairs of its results that share memory with each other: by number.
+  std::vector<std::pair<size_t, size_t>> twins;
 
   // For a scope there is none.
   class None {

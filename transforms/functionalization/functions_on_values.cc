@@ -89,6 +89,13 @@ void note_effects(const std::vector<Tensor>& given, const std::vector<IValue>& r
           {r, static_cast<size_t>(of - given.begin()), same, FunctionEffects::Layout(t)});
     });
   }
+  const auto memory_of = [&](size_t r) -> const StorageImpl* {
+    if (!results[r].is_Tensor() || !functional_impl(results[r].unchecked_tensor())) return nullptr;
+    return results[r].unchecked_tensor().storage().get();
+  };
+  for (size_t r = 0; r < results.size(); ++r)
+    for (size_t s = 0; s < r; ++s)
+      if (memory_of(r) && memory_of(r) == memory_of(s)) effects->twins.emplace_back(s, r);
 }
 
 }  // namespace

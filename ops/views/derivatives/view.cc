@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "switchboard/autograd/derivatives.h"
 #include "switchboard/autograd/view_nodes.h"
 #include "switchboard/core/symbols/known.h"
 #include "switchboard/ops/indexing/view_backward.h"
+#include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/dims.h"
 #include "switchboard/ops/views/views.h"
 
@@ -36,20 +38,75 @@ Tensor unsqueeze_gradient(const Tensor& grad, const InputMetadata& self,
   return result.dim() == rank ? result : view(grad, self.sizes);
 }
 
-// The operator itself does not ask how many elements there are.
-Tensor reshape_alias_gradient(const Tensor& grad, const InputMetadata& self) {
-  SymInt numel = 1;
-  for (const SymInt& size : self.sizes) numel = numel * size;
-  SB_CHECK_NOT_IMPLEMENTED(grad.sym_numel() == numel, "aten::_reshape_alias backward: expected as ",
-                           "many elements as self has, ", numel.to_string(), ", got ",
-                           grad.describe(), "; use as_strided");
-  return reshape(grad, self.sizes);
-}
-
 // The number that PyTorch writes for "to the end".
 constexpr int64_t kEnd = INT64_MAX;
 
-// as_strided of what is laid out as self was: neither an argument nor a size says how.
+// Backward of a view of all elements in their order.
+class ReshapedNode final : public GradNode {
+ public:
+  ReshapedNode(const Tensor& self, const Tensor& result)
+      : sizes_(self.sym_sizes().begin(), self.sym_sizes().end()) {
+    add_edge(gradient_edge(self));
+    add_input(result);
+  }
+  std::string name() const override { return "aten::_reshape_alias backward"; }
+  TensorVector apply(TensorVector grads) override {
+    return {grads[0].defined() ? reshape(grads[0], sizes_) : Tensor()};
+  }
+
+ private:
+  SymDimVector sizes_;
+};
+
+// Whether the strides are those of a view of self.
+bool is_reshaped(const Tensor& self, SymIntArrayRef size, SymIntArrayRef stride) {
+  SymInt numel = 1;
+  for (const SymInt& n : size) numel = numel * n;
+  if (!known(numel == self.sym_numel())) return false;
+  if (any_symbolic(self, size, stride)) return true;  // of who has computed them
+  const std::optional<DimVector> strides =
+      view_strides(self.sizes(), self.strides(), size.expect_ints());
+  return strides && std::ranges::equal(*strides, stride.expect_ints());
+}
+
+// Where the tensor's elements lie in its memory, some of them several times.
+std::vector<int64_t> places_of(const Tensor& t) {
+  std::vector<int64_t> places{t.storage_offset()};
+  for (int64_t d = 0; d < t.dim(); ++d) {
+    const size_t before = places.size();
+    for (int64_t i = 1; i < t.size(d) && t.stride(d) != 0; ++i)
+      for (size_t k = 0; k < before; ++k) places.push_back(places[k] + i * t.stride(d));
+  }
+  return places;
+}
+
+// Whether `view`, one of self's memory, has elements that self itself has not. Not asked of
+// symbols.
+bool reaches_beyond(const Tensor& self, const Tensor& view) {
+  if (any_symbolic(self) || any_symbolic(view) || view.numel() == 0) return false;
+  if (self.numel() == 0) return true;
+  if (self.is_contiguous()) {
+    int64_t last = view.storage_offset();
+    for (int64_t d = 0; d < view.dim(); ++d) last += (view.size(d) - 1) * view.stride(d);
+    return view.storage_offset() < self.storage_offset() ||
+           last >= self.storage_offset() + self.numel();
+  }
+  std::vector<int64_t> has = places_of(self);
+  std::ranges::sort(has);
+  return std::ranges::any_of(
+      places_of(view), [&](int64_t place) { return !std::ranges::binary_search(has, place); });
+}
+
+// Says that `result` is what lies at its places of self's memory: neither an argument nor a size
+// says where self has them. What self itself has not comes from the tensor that self is a view of.
+void record_strided(const Tensor& self, const Tensor& result) {
+  const Tensor base = base_of(self);
+  const bool beyond = base.defined() && base.dtype() == result.dtype() &&
+                      base.is_alias_of(result) && reaches_beyond(self, result);
+  internal::grad_meta(result).grad_fn =
+      make_intrusive<internal::AsStridedNode>(beyond ? base : self, result);
+}
+
 Tensor as_strided_recorded(DispatchKeySet keys, const Tensor& self, SymIntArrayRef size,
                            SymIntArrayRef stride, std::optional<SymInt> storage_offset) {
   const Tensor result = [&] {
@@ -58,13 +115,28 @@ Tensor as_strided_recorded(DispatchKeySet keys, const Tensor& self, SymIntArrayR
                                  storage_offset);
   }();
   internal::note_view(self, result, internal::view_origin(false));
-  if (is_grad_enabled() && internal::needs_grad(self))
-    internal::grad_meta(result).grad_fn = make_intrusive<internal::AsStridedNode>(self, result);
+  if (is_grad_enabled() && internal::needs_grad(self)) record_strided(self, result);
+  return result;
+}
+
+Tensor reshape_alias_recorded(DispatchKeySet keys, const Tensor& self, SymIntArrayRef size,
+                              SymIntArrayRef stride) {
+  const Tensor result = [&] {
+    const internal::BelowRecordingGuard below;
+    return _reshape_alias.redispatch(internal::keys_below_recording(keys), self, size, stride);
+  }();
+  internal::note_view(self, result, internal::view_origin(false));
+  if (!is_grad_enabled() || !internal::needs_grad(self)) return result;
+  if (is_reshaped(self, size, stride))
+    internal::grad_meta(result).grad_fn = make_intrusive<ReshapedNode>(self, result);
+  else
+    record_strided(self, result);
   return result;
 }
 
 SB_LIBRARY_IMPL(aten, Autograd, m) {
   m.impl(as_strided, DispatchKey::Autograd, as_strided_recorded);
+  m.impl(_reshape_alias, DispatchKey::Autograd, reshape_alias_recorded);
   derive(m, alias, SB_GRAD(self, (grad), grad));
 
   derive(m, permute, SB_GRAD(self, (grad, dims), permute_gradient(grad, dims)));
@@ -82,8 +154,6 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
 
   derive(m, view, SB_GRAD(self, (grad, self_meta), reshape(grad, self_meta.sizes)));
   derive(m, _unsafe_view, SB_GRAD(self, (grad, self_meta), reshape(grad, self_meta.sizes)));
-  derive(m, _reshape_alias,
-         SB_GRAD(self, (grad, self_meta), reshape_alias_gradient(grad, self_meta)));
   // Of bytes under another dtype there is no gradient: the view does not hang on self.
   m.impl(view_dtype, DispatchKey::Autograd, fallthrough);
 

@@ -111,6 +111,9 @@ BackwardStep::BackwardStep(DerivedFunction* of, const std::vector<bool>& has, si
     of_states.push_back(of->differentiate(results_of(state), inputs));
     for (size_t i = 0; i < inputs.size(); ++i)
       kept[i] = kept[i] || of_states.back().of_inputs[i].defined();
+    Flags& on = hands_on.emplace_back();
+    for (size_t i = 0; i < carried.size(); ++i)
+      on.push_back(rows[carried[i]] || of_states.back().of_inputs[i].defined());
   }
   for (size_t i = carried.size(); i < inputs.size(); ++i) {
     if (!kept[i]) continue;
@@ -138,6 +141,10 @@ BackwardStep::BackwardStep(DerivedFunction* of, const std::vector<bool>& has, si
   }
 }
 
+bool BackwardStep::always_hands_on(size_t i) const {
+  return std::ranges::all_of(hands_on, [i](const Flags& on) { return on[i]; });
+}
+
 namespace {
 
 // The step in this state, a number in a tensor; gives the next state behind its results.
@@ -163,6 +170,24 @@ Tensors call_step(const BackwardStep& step, const Tensor& state, Tensors given) 
 
 }  // namespace
 
+namespace {
+
+// Which gradients the last step has handed on, which was in this state; the state is undefined
+// where there is one alone.
+Tensors came_of_last(const BackwardStep& step, const Tensor& state, const Tensors& carried) {
+  Tensors came(carried.size());
+  for (size_t i = 0; i < step.carried.size(); ++i) {
+    if (step.always_hands_on(i)) continue;
+    Tensor any = new_full(carried[0], {}, false, DType::Bool);
+    for (size_t s = 0; state.defined() && s < step.hands_on.size(); ++s)
+      if (step.hands_on[s][i]) any = logical_or(any, state == static_cast<int64_t>(s));
+    came[step.carried[i]] = any;
+  }
+  return came;
+}
+
+}  // namespace
+
 GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
                                     const GradientsOfRuns& gradients) {
   const size_t num_carried = runs.carried.size(), num_slices = runs.slices.size();
@@ -171,7 +196,8 @@ GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
     init.push_back(first_gradient(gradients.last[i], select(runs.carried[i], 0, 0)));
   for (const size_t i : step.fixed) init.push_back(first_gradient(Tensor(), runs.fixed[i]));
   const bool has_states = step.functions.size() > 1;
-  if (has_states) init.push_back(new_zeros(runs.carried[0], {}, DType::Int64));
+  // The state, and the one of the step before.
+  if (has_states) init.insert(init.end(), 2, new_zeros(runs.carried[0], {}, DType::Int64));
   const Tensors stacked = dense_of(gradients.stacked), next = dense_of(gradients.next),
                 rows = dense_of(gradients.rows);
   Tensors xs = runs.carried;
@@ -189,7 +215,7 @@ GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
     };
     Tensors grads = take(step.carried.size());
     const Tensors sums = take(step.fixed.size());
-    const Tensor state = has_states ? take(1)[0] : Tensor();
+    const Tensor state = has_states ? take(2)[0] : Tensor();
     Tensors given = take(num_carried + num_slices);
     const Tensors of_stacked = take(num_stacked), of_next = take(num_next), of_row = take(num_rows);
     append(&given, take(num_fixed));
@@ -202,7 +228,7 @@ GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
     const Tensors slices = take(step.slices.size());
     join(of_row, is_row, step.carried, &combined);
     for (const Tensor& sum : sums) combined.push_back(sum + *at++);
-    if (has_states) combined.push_back(computed.back());
+    if (has_states) combined.insert(combined.end(), {computed.back(), clone(state)});
     append(&combined, slices);
     return combined;
   };
@@ -217,7 +243,8 @@ GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
   GradientsOfInputs found;
   found.carried = spread_next(step.carried, num_carried);
   found.fixed = spread_next(step.fixed, runs.fixed.size());
-  if (has_states) ++at;
+  found.came = came_of_last(step, has_states ? *(at + 1) : Tensor(), runs.carried);
+  if (has_states) at += 2;
   found.slices = spread_next(step.slices, num_slices);
   return found;
 }

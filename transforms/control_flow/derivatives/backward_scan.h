@@ -51,6 +51,10 @@ struct BackwardStep {
 
   // Those of which it gives gradients, in the order in which it gives them: zeros where none comes.
   std::vector<size_t> carried, slices, fixed;
+  // By state: whether a step that begins in it hands on a gradient of each of `carried`.
+  std::vector<std::vector<bool>> hands_on;
+  // Of the i-th of `carried`.
+  bool always_hands_on(size_t i) const;
   // By state: of (carried..., slices..., fixed..., gradients of next carried..., of stacked...).
   std::vector<IValue> functions;
   // The state behind the last one.
@@ -65,6 +69,9 @@ struct Runs {
 // Of what the runs were given. Undefined where the step gives none.
 struct GradientsOfInputs {
   Tensors carried, slices, fixed;
+  // Of a gradient of a carried tensor that comes after some numbers of runs alone: a bool tensor
+  // that says whether it has come. Undefined for one that comes in any case.
+  Tensors came;
 };
 
 GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,

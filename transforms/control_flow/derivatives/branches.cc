@@ -2,16 +2,17 @@
 
 #include "switchboard/transforms/control_flow/derivatives/branches.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "switchboard/autograd/engine.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/derivatives/derived_function.h"
 #include "switchboard/transforms/control_flow/switch.h"
 
 namespace sb::control_flow {
-
 Tensors derive_branches(const DerivedCallSite& call, const std::vector<FunctionArgument>& branches,
                         const Tensors& operands, Tensors others, Tensors results, CallAgain again) {
   Tensors captured;
@@ -48,12 +49,22 @@ Tensors derive_branches(const DerivedCallSite& call, const std::vector<FunctionA
     std::vector<size_t> come;
     for (const size_t i : places(kept)) come.push_back(wanted[i]);
     if (come.empty()) return Tensors(inputs.size());
+    // Each branch says whether those come of it that do not come of all.
+    std::vector<size_t> unsure;
+    for (const size_t i : places(kept)) {
+      const auto is_sure = [i](const DerivedFunction::Gradient& g) { return g.is_sure(i); };
+      if (!std::ranges::all_of(gradients, is_sure)) unsure.push_back(i);
+    }
     std::vector<IValue> of_functions;
     for (size_t f = 0; f < functions.size(); ++f)
-      of_functions.push_back(functions[f]->function_of(std::move(gradients[f]), kept));
+      of_functions.push_back(functions[f]->function_of(std::move(gradients[f]), kept, unsure));
     Tensors operands = inputs;
     for (const size_t i : given) operands.push_back(contiguous(grads[i]));
-    return spread(again(others, std::move(of_functions), std::move(operands)), come, inputs.size());
+    const Tensors found = again(others, std::move(of_functions), std::move(operands));
+    Tensors all = spread(found, come, inputs.size());
+    for (size_t k = 0; k < unsure.size(); ++k)
+      internal::note_may_be_absent(all[wanted[unsure[k]]], found[come.size() + k]);
+    return all;
   };
   return record(call, std::move(recorded));
 }

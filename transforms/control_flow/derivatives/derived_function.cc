@@ -291,6 +291,9 @@ DerivedFunction::Gradient DerivedFunction::differentiate(const std::vector<size_
   std::vector<size_t> captured;
   gradient.inputs = inputs;
   gradient.of_inputs.resize(inputs.size());
+  gradient.came.resize(inputs.size());
+  std::vector<Tensor> came;
+  run.came = &came;
   for (size_t i = 0; i < inputs.size(); ++i) {
     Edge edge = gradient_edge(inputs_[inputs[i]]);
     if (!edge) continue;
@@ -302,8 +305,11 @@ DerivedFunction::Gradient DerivedFunction::differentiate(const std::vector<size_
       [&] {
         if (run.roots.empty() || run.captures.empty()) return;
         const std::vector<Tensor> grads = internal::run_backward(run);
-        for (size_t i = 0; i < captured.size(); ++i)
+        came.resize(captured.size());
+        for (size_t i = 0; i < captured.size(); ++i) {
           if (grads[i].defined()) gradient.of_inputs[captured[i]] = grads[i];
+          gradient.came[captured[i]] = came[i];
+        }
       },
       &others);
   gradient.end = num_recorded();
@@ -313,7 +319,8 @@ DerivedFunction::Gradient DerivedFunction::differentiate(const std::vector<size_
   return gradient;
 }
 
-IValue DerivedFunction::function_of(Gradient gradient, const std::vector<bool>& kept) {
+IValue DerivedFunction::function_of(Gradient gradient, const std::vector<bool>& kept,
+                                    const std::vector<size_t>& unsure) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const BesideProgram beside;
   std::vector<Tensor> results, others;
@@ -324,6 +331,11 @@ IValue DerivedFunction::function_of(Gradient gradient, const std::vector<bool>& 
           const Tensor& grad = gradient.of_inputs[i];
           results.push_back(grad.defined() ? clone(grad, MemoryFormat::Contiguous)
                                            : zeros_like_dense(inputs_[gradient.inputs[i]]));
+        }
+        for (const size_t i : unsure) {
+          const Tensor& came = gradient.came[i];
+          const bool comes = gradient.of_inputs[i].defined();
+          results.push_back(came.defined() ? came : new_full(inputs_[0], {}, comes, DType::Bool));
         }
       },
       &others);

@@ -65,14 +65,18 @@ class DerivedFunction {
   struct Gradient {
     std::vector<size_t> inputs;
     std::vector<Tensor> of_inputs;  // undefined where nothing comes
+    std::vector<Tensor> came;       // of those of which only the data tell: whether they come
+    // Whether that of an input comes, whatever the data say.
+    bool is_sure(size_t i) const { return of_inputs[i].defined() && !came[i].defined(); }
     std::vector<const Node*> placeholders;
     size_t begin = 0, end = 0;  // of its nodes
   };
   // The gradients of the inputs with these numbers by those of these results, which are dense.
   Gradient differentiate(const std::vector<size_t>& results, const std::vector<size_t>& inputs);
   // The function that computes those of its gradients for which `kept` is true: zeros where nothing
-  // comes.
-  IValue function_of(Gradient gradient, const std::vector<bool>& kept);
+  // comes. Behind them it gives, for each of `unsure`, numbers of inputs, whether one comes.
+  IValue function_of(Gradient gradient, const std::vector<bool>& kept,
+                     const std::vector<size_t>& unsure = {});
 
  private:
   // Runs f as a part of the trace. Gives the number of its first node behind the inputs.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "switchboard/autograd/engine.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/transforms/control_flow/derivatives/backward_scan.h"
 #include "switchboard/transforms/control_flow/derivatives/call_node.h"
@@ -70,8 +71,11 @@ void derive_scan(const DerivedCallSite& site, Stack* stack) {
     Tensors all = found.carried;
     all.insert(all.end(), found.slices.begin(), found.slices.end());
     all.insert(all.end(), found.fixed.begin(), found.fixed.end());
-    for (size_t i = 0; i < all.size(); ++i)
+    for (size_t i = 0; i < all.size(); ++i) {
       if (!wanted[i]) all[i] = Tensor();
+      if (i < num_carried && all[i].defined() && found.came[i].defined())
+        internal::note_may_be_absent(all[i], found.came[i]);
+    }
     return all;
   };
   *stack = values_of(record(site, std::move(recorded)));

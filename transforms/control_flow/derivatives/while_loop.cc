@@ -2,17 +2,16 @@
 
 #include "switchboard/transforms/control_flow/while_loop.h"
 
-#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
+#include "switchboard/autograd/engine.h"
 #include "switchboard/autograd/variable.h"
-#include "switchboard/core/str_cat.h"
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/cat.h"
-#include "switchboard/ops/views/scatter_views.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/derivatives/backward_scan.h"
@@ -22,14 +21,14 @@
 namespace sb::control_flow {
 namespace {
 
-// What a loop did: what is carried after each trip, or the carried inputs as one row if there was
-// none; and whether there was one.
+// What a loop did: what is carried in the end, if that is wanted; what is carried after each trip,
+// or the carried inputs as one row if there was none; and whether there was one.
 struct Trips {
-  Tensors stacks;
+  Tensors last, rows;
   Tensor any;
 };
 
-Trips run_trips(const DerivedCallSite& site, const WhileLoopCall& call, bool rows_unseen) {
+Trips run_trips(const DerivedCallSite& site, const WhileLoopCall& call, bool with_last) {
   const BelowAutogradGuard guard;
   const Tensor count = new_zeros(call.carried[0], {}, DType::Int64);
   const size_t num_carried = call.carried.size();
@@ -47,45 +46,28 @@ Trips run_trips(const DerivedCallSite& site, const WhileLoopCall& call, bool row
   };
   Tensors carried = call.carried;
   carried.push_back(count);
-  Tensors stacks =
+  Tensors results =
       site.run(while_loop_stack_output_op(), {tensor_callable(call.cond_fn.name(), cond_fn),
                                               tensor_callable(call.body_fn.name(), body_fn),
-                                              carried, call.additional, rows_unseen});
-  const Tensor any = select(stacks.back(), 0, -1) > 0;
-  stacks.pop_back();
-  return {std::move(stacks), any};
+                                              carried, call.additional, with_last});
+  Trips trips;
+  trips.any = select(results.back(), 0, -1) > 0;
+  if (with_last) trips.last.assign(results.begin(), results.begin() + std::ssize(call.carried));
+  trips.rows.assign(results.end() - std::ssize(carried), results.end() - 1);
+  return trips;
 }
 
 // As each trip began.
-Tensors began_with(const WhileLoopCall& call, const Tensors& stacks) {
+Tensors began_with(const WhileLoopCall& call, const Tensors& rows) {
   const BelowAutogradGuard guard;
   Tensors began;
-  for (size_t i = 0; i < stacks.size(); ++i)
-    began.push_back(cat({unsqueeze(call.carried[i], 0), slice(stacks[i], 0, 0, -1)}, 0));
+  for (size_t i = 0; i < rows.size(); ++i)
+    began.push_back(cat({unsqueeze(call.carried[i], 0), slice(rows[i], 0, 0, -1)}, 0));
   return began;
 }
 
-// The results of a loop. Rows lie densely, results as the carried inputs do where each trip leaves
-// them so. Where one does not, only the data tell: a graph has them dense, fake tensors refuse.
-Tensors last_rows(const DerivedCallSite& site, const WhileLoopCall& call, const Tensors& stacks,
-                  const Tensors& first_trip) {
-  const BelowAutogradGuard guard;
-  Tensors results, copies;
-  for (const Tensor& t : call.carried) copies.push_back(empty_like(t));
-  const auto is_of_mode = [](const Tensor& t) { return t.impl()->mode_data() != nullptr; };
-  if (std::ranges::any_of(call.carried, is_of_mode))
-    check_same_metadata(str_cat(call.body_fn.name(), ": ", site.layer), first_trip,
-                        "a loop that does not go round", copies, Agree::GraphStrides);
-  for (size_t i = 0; i < stacks.size(); ++i) {
-    const Tensor last = select(stacks[i], 0, -1);
-    results.push_back(same_strides(first_trip[i], copies[i]) ? copy(copies[i], last, false)
-                                                             : clone(last));
-  }
-  return results;
-}
-
-// The last rows, or all rows, are the results.
-void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
+// Gives what is carried in the end, or all rows, or both: one after the other.
+void derive_loop(const DerivedCallSite& site, Stack* stack, bool gives_last, bool gives_rows) {
   const WhileLoopCall call(*stack, site.op.name());
   const size_t num_carried = call.carried.size();
   if (num_carried == 0) {
@@ -101,23 +83,27 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
       call.body_fn, site.layer, call.with_additional(call.carried), needed, &captured);
 
   function->refuse_as_strided();
-  const Trips trips = run_trips(site, call, last_row || call.rows_unseen);
+  // The last row is no stand-in for what is carried in the end: its gradient would be one of all
+  // rows, with zeros for the others, which times an infinite derivative are NaN.
+  const Trips trips = run_trips(site, call, gives_last);
   Recorded recorded;
-  recorded.results = trips.stacks;
-  if (last_row) {
-    recorded.results = last_rows(site, call, trips.stacks, function->results());
-  }
-  recorded.num_returned = num_carried;
-  for (Tensor& rows : began_with(call, trips.stacks)) recorded.results.push_back(std::move(rows));
+  const auto add_results = [&](const Tensors& more) {
+    recorded.results.insert(recorded.results.end(), more.begin(), more.end());
+  };
+  if (gives_last) add_results(trips.last);
+  if (gives_rows) add_results(trips.rows);
+  const size_t num_returned = recorded.results.size();
+  recorded.num_returned = num_returned;
+  add_results(began_with(call, trips.rows));
   recorded.others = {trips.any};
   recorded.inputs = call.with_additional(call.carried);
   recorded.inputs.insert(recorded.inputs.end(), captured.begin(), captured.end());
   const std::vector<bool> wanted = which_require_grad(recorded.inputs);
-  recorded.derived = GradientFlow(*function, num_carried, wanted).carried;
-  const std::vector<bool> has = recorded.derived;
-  recorded.derived.insert(recorded.derived.end(), has.begin(), has.end());
+  const std::vector<bool> has = GradientFlow(*function, num_carried, wanted).carried;
+  while (recorded.derived.size() < recorded.results.size())
+    recorded.derived.insert(recorded.derived.end(), has.begin(), has.end());
 
-  recorded.backward = [function, wanted, has, num_carried, last_row](
+  recorded.backward = [function, wanted, has, num_carried, num_returned, gives_last, gives_rows](
                           const Tensors& inputs, const Tensors& others, const Tensors& results,
                           const TensorVector& grads) {
     const auto at = [](const auto& list, size_t i) {
@@ -126,45 +112,60 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
     const size_t num_fixed = inputs.size() - num_carried;
     // Everything that either way needs, as operands: rows, what is fixed, and the gradients there
     // are.
-    Tensors operands(at(results, num_carried), results.end());
+    Tensors operands(at(results, num_returned), results.end());
     operands.insert(operands.end(), at(inputs, num_carried), inputs.end());
-    const std::vector<size_t> given = defined_in(grads, 0, 2 * num_carried);
+    const std::vector<size_t> given = defined_in(grads, 0, results.size());
     for (const size_t i : given) operands.push_back(contiguous(grads[i]));
-    const auto gradients_in = [=](const Tensors& in) {
-      return spread({at(in, num_carried + num_fixed), in.end()}, given, 2 * num_carried);
+    const auto gradients_in = [=, size = results.size()](const Tensors& in) {
+      return spread({at(in, num_carried + num_fixed), in.end()}, given, size);
     };
     const auto of_runs = [=](const Tensors& of_results) {
-      const Tensors none(num_carried), first(at(of_results, 0), at(of_results, num_carried));
-      return GradientsOfRuns{last_row ? first : none,
-                             last_row ? none : first,
-                             {at(of_results, num_carried), of_results.end()},
+      const auto part = [&](size_t i) {
+        return Tensors(at(of_results, i * num_carried), at(of_results, (i + 1) * num_carried));
+      };
+      const Tensors none(num_carried);
+      return GradientsOfRuns{gives_last ? part(0) : none,
+                             gives_rows ? part(gives_last) : none,
+                             {at(of_results, num_returned), of_results.end()},
                              {}};
     };
     Tensors all_grads(grads.begin(), grads.end());
-    all_grads.resize(2 * num_carried);
+    all_grads.resize(results.size());
+    const GradientsOfRuns given_grads = of_runs(all_grads);
     const BackwardStep step(function.get(), has, 0, {at(wanted, num_carried), wanted.end()},
-                            of_runs(all_grads));
+                            given_grads);
+    // Which carried tensors have a gradient if there is no trip; and those that have one, or none,
+    // by how many trips there are.
+    std::vector<bool> passes;
+    for (size_t i = 0; i < num_carried; ++i)
+      passes.push_back(given_grads.last[i].defined() || given_grads.next[i].defined() ||
+                       given_grads.rows[i].defined());
+    std::vector<size_t> unsure;
+    for (size_t i = 0; i < step.carried.size(); ++i)
+      if (!passes[step.carried[i]] || !step.always_hands_on(i)) unsure.push_back(step.carried[i]);
     const auto back = [=](const Tensors& in) {
-      const GradientsOfRuns gradients = of_runs(gradients_in(in));
       const GradientsOfInputs found =
           run_backward_scan(step,
                             {{in.begin(), at(in, num_carried)},
                              {},
                              {at(in, num_carried), at(in, num_carried + num_fixed)}},
-                            gradients);
+                            of_runs(gradients_in(in)));
       Tensors all;
       for (const size_t i : step.carried) all.push_back(found.carried[i]);
       for (const size_t i : step.fixed) all.push_back(found.fixed[i]);
+      for (const size_t i : unsure)
+        all.push_back(found.came[i].defined() ? found.came[i]
+                                              : new_full(in[0], {}, true, DType::Bool));
       return all;
     };
     const auto no_trip = [=](const Tensors& in) {
-      const Tensors of_results = gradients_in(in);
+      const GradientsOfRuns gradients = of_runs(gradients_in(in));
       Tensors all;
       for (const size_t i : step.carried) {
-        Tensor sum = of_results[i];
-        if (sum.defined() && !last_row) sum = select(sum, 0, 0);
-        if (const Tensor& row = of_results[num_carried + i]; row.defined()) {
-          const Tensor of_row = select(row, 0, 0);
+        Tensor sum = gradients.last[i];
+        for (const Tensors& rows : {gradients.next, gradients.rows}) {
+          if (!rows[i].defined()) continue;
+          const Tensor of_row = select(rows[i], 0, 0);
           sum = sum.defined() ? sum + of_row : of_row;
         }
         all.push_back(sum.defined() ? clone(sum, MemoryFormat::Contiguous)
@@ -172,6 +173,7 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
       }
       for (const size_t i : step.fixed)
         all.push_back(first_gradient(Tensor(), in[num_carried + i]));
+      for (const size_t i : unsure) all.push_back(new_full(in[0], {}, passes[i], DType::Bool));
       return all;
     };
     const Tensors found = cond(others[0], back, no_trip, operands);
@@ -180,16 +182,23 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool last_row) {
     Tensors all = spread(found, come, inputs.size());
     for (size_t i = 0; i < all.size(); ++i)
       if (!wanted[i]) all[i] = Tensor();
+    for (size_t k = 0; k < unsure.size(); ++k)
+      if (const Tensor& grad = all[unsure[k]]; grad.defined())
+        internal::note_may_be_absent(grad, found[come.size() + k]);
+    for (const size_t i : step.fixed)
+      if (const Tensor& grad = all[num_carried + i]; grad.defined())
+        internal::note_may_be_absent(grad, others[0]);
     return all;
   };
   *stack = values_of(record(site, std::move(recorded)));
 }
 
 void derive_while_loop(const DerivedCallSite& site, Stack* stack) {
-  derive_loop(site, stack, /*last_row=*/true);
+  derive_loop(site, stack, /*gives_last=*/true, /*gives_rows=*/false);
 }
 void derive_stack_output(const DerivedCallSite& site, Stack* stack) {
-  derive_loop(site, stack, /*last_row=*/false);
+  const bool gives_last = WhileLoopCall(*stack, site.op.name()).with_last;
+  derive_loop(site, stack, gives_last, /*gives_rows=*/true);
 }
 
 [[maybe_unused]] const bool registered =
