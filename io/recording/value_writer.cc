@@ -88,8 +88,8 @@ void ValueWriter::device(Device device) {
   last_device_ = {device, number};
 }
 
-uint64_t ValueWriter::storage_id(const Tensor& tensor) {
-  return tensor.storage() ? file_.storages.find(tensor.storage().get()).id : 0;
+uint64_t ValueWriter::storage_id(const Storage& storage) {
+  return storage ? file_.storages.find(storage.get()).id : 0;
 }
 
 void ValueWriter::tensor(const Tensor& tensor) {

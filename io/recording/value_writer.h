@@ -33,7 +33,7 @@ class ValueWriter {
   void typed_result(TypeCode code, void* value);
   void generator(const Generator& generator);
   // The number of a storage that was written before; 0 for none.
-  uint64_t storage_id(const Tensor& tensor);
+  uint64_t storage_id(const Storage& storage);
 
  private:
   // A tensor as it was last written.
