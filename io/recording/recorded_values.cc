@@ -216,31 +216,27 @@ IValue RecordedValues::value(Values values) {
 
 Tensor RecordedValues::tensor(const RecordedTensor& recorded) {
   if (!recorded.defined()) return {};
-  const auto known = tensors_.find(recorded.id);
-  if (known == tensors_.end()) {
-    const Tensor tensor = make(recorded);
-    share_version(recorded, tensor);
-    remember(recorded, tensor);
-    return tensor;
+  if (!tensors_.contains(recorded.id)) {
+    const Tensor made = make(recorded);
+    tensors_[recorded.id] = {made, share_version(recorded, made)};
   }
   // What comes without a call: autograd's own marks, and writes.
-  const Tensor& tensor = known->second.tensor;
+  const auto& [tensor, version_ahead] = tensors_.at(recorded.id);
   const bool wanted = run_.meta(recorded).requires_grad;
   if (requires_grad(tensor) != wanted && is_leaf(tensor)) set_requires_grad(tensor, wanted);
-  const uint32_t behind = recorded.version + known->second.version_ahead - tensor.version();
+  const uint32_t behind = recorded.version + version_ahead - tensor.version();
   for (uint32_t i = 0; i < behind && behind < kMaxWrites && !tensor.impl()->is_inference(); ++i)
     tensor.impl()->bump_version();
   return tensor;
 }
 
-void RecordedValues::remember(const RecordedTensor& recorded, const Tensor& tensor) {
-  tensors_[recorded.id] = {tensor, tensor.version() - recorded.version};
-}
-
-void RecordedValues::share_version(const RecordedTensor& recorded, const Tensor& tensor) {
+uint32_t RecordedValues::share_version(const RecordedTensor& recorded, const Tensor& tensor) {
   for (const auto& [id, known] : tensors_)
-    if (known.tensor.storage() == tensor.storage() && share_version(id, recorded.id))
-      return tensor.impl()->share_version_counter(*known.tensor.impl());
+    if (known.tensor.storage() == tensor.storage() && share_version(id, recorded.id)) {
+      tensor.impl()->share_version_counter(*known.tensor.impl());
+      return known.version_ahead;
+    }
+  return tensor.version() - recorded.version;
 }
 
 // Two tensors that count together never show a version that is lower than one before it.
@@ -301,7 +297,11 @@ Tensor RecordedValues::make(const RecordedTensor& recorded) {
   if (meta.fake) {
     const Storage made = tensor.storage();
     tensor = fake_mode().from_meta(tensor, device_of(meta));
-    if (fake_storages_.contains(recorded.storage)) tensor.impl()->set_storage(made);
+    // One storage for all fake tensors of it, also after the first one is gone.
+    if (fake_storages_.insert(recorded.storage).second)
+      storages_[recorded.storage] = tensor.storage();
+    else
+      tensor.impl()->set_storage(made);
   }
   if (meta.requires_grad) set_requires_grad(tensor);
   return tensor;
@@ -340,10 +340,9 @@ void RecordedValues::note_value(Values values, const IValue& value) {
 
 void RecordedValues::note_tensor(const RecordedTensor& recorded, const Tensor& tensor) {
   if (!recorded.defined() || !tensor.defined()) return;
-  if (last_use_.contains(recorded.id)) remember(recorded, tensor);
+  if (last_use_.contains(recorded.id))
+    tensors_[recorded.id] = {tensor, tensor.version() - recorded.version};
   if (!tensor.storage() || !last_storage_use_.contains(recorded.storage)) return;
-  // A fake tensor of a storage that is here already has a storage in the place of that one.
-  if (is_fake(tensor) && !storages_.try_emplace(recorded.storage, tensor.storage()).second) return;
   if (is_fake(tensor)) fake_storages_.insert(recorded.storage);
   storages_[recorded.storage] = tensor.storage();
 }

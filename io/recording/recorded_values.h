@@ -45,9 +45,9 @@ class RecordedValues {
   Storage storage(const RecordedTensor& recorded, Device device);
   void note_value(absl::Span<const RecordedValue> values, const IValue& value);
   void note_tensor(const RecordedTensor& recorded, const Tensor& tensor);
-  void remember(const RecordedTensor& recorded, const Tensor& tensor);
-  // Makes a tensor count its writes with others of its memory, where the recording says so.
-  void share_version(const RecordedTensor& recorded, const Tensor& tensor);
+  // Makes a tensor count its writes with another of its memory, where the recording says so. How
+  // far its version is ahead.
+  uint32_t share_version(const RecordedTensor& recorded, const Tensor& tensor);
   bool share_version(uint64_t a, uint64_t b);
 
   // A tensor, and its version less that of the recording's.
