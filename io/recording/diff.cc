@@ -221,6 +221,11 @@ bool Differ::refine(const std::vector<uint32_t>& a, size_t i, const std::vector<
                     size_t j) {
   const std::optional<RunDifference> begin = std::exchange(difference_, std::nullopt);
   constexpr size_t kFarthest = 64;
+  const auto other_call = [&] {
+    return found(Cause::OtherCall, a[i], b[j],
+                 str_cat(a_.site(a_.events[a[i]]).op, " and ", b_.site(b_.events[b[j]]).op));
+  };
+  if (!begin && align(a, i + 1, b, j + 1)) return other_call();
   if (begin && align(a, i, b, j)) {
     difference_ = begin;
     return true;
@@ -243,8 +248,7 @@ bool Differ::refine(const std::vector<uint32_t>& a, size_t i, const std::vector<
     if (missing <= kFarthest && missing <= added)
       return found(Cause::MissingCall, a[i], RecordedEvent::kNone, "");
     if (added <= kFarthest) return found(Cause::AddedCall, RecordedEvent::kNone, b[j], "");
-    return found(Cause::OtherCall, a[i], b[j],
-                 str_cat(a_.site(a_.events[a[i]]).op, " and ", b_.site(b_.events[b[j]]).op));
+    return other_call();
   }
   difference_ = begin;
   return true;

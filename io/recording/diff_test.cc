@@ -65,6 +65,47 @@ TEST_CASE("A call that one of two runs leaves out is named", "[io][recording]") 
   CHECK(added->second == missing->first);
 }
 
+TEST_CASE("A call in the place of another is named with both", "[io][recording]") {
+  const auto run_with = [](bool other) {
+    const Tensor x = ones({2});
+    return record([&] {
+      neg(x);
+      other ? exp(x) : add(x, x);
+      neg(x);
+      add(x, x);
+    });
+  };
+  const RecordedRun a = run_with(false), b = run_with(true);
+  const auto found = diff_runs(a, b);
+  REQUIRE(found);
+  CHECK(found->cause == Cause::OtherCall);
+  CHECK(a.site(a.events[found->first]).op == "aten::add.Tensor");
+  CHECK(b.site(b.events[found->second]).op == "aten::exp");
+}
+
+TEST_CASE("With a tolerance, numbers that both files have may differ by it", "[io][recording]") {
+  const auto run_with = [](double by, Elements elements) {
+    return record([&] { add(ones({2, 2}), full({}, by)); }, {.elements = elements});
+  };
+  const RunDiffOptions loose{.tolerance = 1e-3};
+  const RecordedRun a = run_with(1, Elements::All), b = run_with(1.0001, Elements::All);
+  CHECK(diff_runs(a, b));
+  // The number itself is an argument, and is no element.
+  const auto of_full = diff_runs(a, b, loose);
+  REQUIRE(of_full);
+  CHECK(a.site(a.events[of_full->first]).op == "aten::full");
+  const Tensor x = ones({2, 2}), y = full({2, 2}, 1.0001), z = full({2, 2}, 1.1);
+  const auto sum_with = [&](const Tensor& t, Elements elements) {
+    return record([&] { add(x, t); }, {.elements = elements});
+  };
+  const RecordedRun with_x = sum_with(ones({2, 2}), Elements::All);
+  CHECK(text_of(with_x, sum_with(y, Elements::All)) != "");
+  CHECK(text_of(with_x, sum_with(y, Elements::All), loose) == "");
+  CHECK_THAT(text_of(with_x, sum_with(z, Elements::All), loose),
+             Catch::Contains("element [0, 0]: 1 and 1.1"));
+  CHECK(text_of(with_x, sum_with(y, Elements::Hashes), loose) != "");
+}
+
 // Faults are put into a copy of a recording, where they are known to be. The call that is named
 // must be the one.
 class Faults {

@@ -37,7 +37,7 @@ std::string_view maker_of(const PathCall& c) {
 }
 
 // The arguments of its call: those of the same names, and the device of the factory's tensor where
-// it was given none.
+// it was given none. A kernel at Meta sees fake tensors as ones on meta.
 Stack arguments_of(const OperatorHandle& maker, const PathCall& c) {
   const std::vector<Argument>& given = c.op.schema().arguments;
   const absl::Span<const IValue> values = values_of(c);
@@ -48,7 +48,10 @@ Stack arguments_of(const OperatorHandle& maker, const PathCall& c) {
       stack.push_back(values[static_cast<size_t>(same - given.begin())]);
     else
       stack.push_back(argument.default_value ? *argument.default_value : IValue());
-    if (argument.name == "device" && stack.back().is_None() && values[0].is_Tensor())
+    if (argument.name != "device") continue;
+    if (c.keys.highest_key() == DispatchKey::Meta)
+      stack.back() = Device(DeviceType::Meta);
+    else if (stack.back().is_None() && values[0].is_Tensor())
       stack.back() = values[0].to_tensor().device();
   }
   return stack;
