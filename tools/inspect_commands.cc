@@ -151,7 +151,8 @@ const CommandSpec& explain_spec() {
       1,
       1,
       "Explains where a call goes: each key that is considered, highest first, why it is passed\n"
-      "over or taken, the kernel's source line, and the way from there to the kernel that computes.\n"
+      "over or taken, the kernel's source line, and the way from there to the kernel that "
+      "computes.\n"
       "Exit status 1 if no kernel runs, or the way ends in a failure.",
       {{"keys", "K,K", "the keys of the arguments together, such as CPU,AutogradCPU"},
        {"device", "D", "tensors on that device instead (cpu): dummy, fake, fake:cuda:0"}}};

@@ -20,12 +20,11 @@ namespace sb::tools {
 // {operator, schema, slots}; keys without a kernel are left out unless `all`.
 std::string table_json(const OperatorHandle& op, bool all);
 std::string table_json(const HigherOrderOperator& op);
-// Whether a kernel runs, and the way from there does not end in a failure: what `runs` says, and the
-// exit status.
+// Whether a kernel runs, and the way from there does not end in a failure: what `runs` says, and
+// the exit status.
 template <class Explained>
 bool computes(const Explained& explanation) {
-  return explanation.runs() &&
-         std::ranges::none_of(explanation.path, [](const PathStep& step) {
+  return explanation.runs() && std::ranges::none_of(explanation.path, [](const PathStep& step) {
            return step.onward == PathStep::Onward::Fails;
          });
 }

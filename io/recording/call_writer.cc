@@ -84,7 +84,8 @@ void CallWriter::enter(const OperatorEntry& op, DispatchKeySet keys,
     if (site.seeded) [[unlikely]]
       write_default_generator();
     const bool below_layers = running_.empty() || !running_.back().remade;
-    running_.push_back({&site, std::uncaught_exceptions(),
+    running_.push_back({&site,
+                        std::uncaught_exceptions(),
                         file_.bits() < RecordedBits::Inputs || !below_layers ||
                             !(keys | keys_of(given, site.num_arguments)).has_any(kLayerKeys),
                         {}});

@@ -484,10 +484,9 @@ std::string element_text(const RecordedRun& a, const RecordedRun& b,
       const RecordedTensor& s = a.tensor(va[i]);
       const RecordedTensor& t = b.tensor(vb[i]);
       if (s.hash == t.hash) continue;
-      const std::string text =
-          differing_element({a, s, storage_contents(a, s.storage, difference.first, after)},
-                            {b, t, storage_contents(b, t.storage, difference.second, after)},
-                            difference.tolerance);
+      const std::string text = differing_element(
+          {a, s, storage_contents(a, s.storage, difference.first, after)},
+          {b, t, storage_contents(b, t.storage, difference.second, after)}, difference.tolerance);
       if (!text.empty()) return text;
     }
     return "";

@@ -7,8 +7,8 @@
 
 namespace sb::internal {
 
-inline constexpr DispatchKeySet kModeKeys = {
-    DispatchKey::Python, DispatchKey::PythonTLSSnapshot, DispatchKey::PythonDispatcher};
+inline constexpr DispatchKeySet kModeKeys = {DispatchKey::Python, DispatchKey::PythonTLSSnapshot,
+                                             DispatchKey::PythonDispatcher};
 // A call with one of these keys is a layer's affair, of which a file holds nothing but the calls
 // that it makes: these are made again in its place.
 inline constexpr DispatchKeySet kLayerKeys =

@@ -167,9 +167,11 @@ IValue RecordedValues::value(Values values) {
       const auto found = storages_.find(id);
       if (found != storages_.end()) return found->second;
       // One without bytes has no contents.
-      SB_CHECK(run_.has_contents && run_.storages.at(id).nbytes == 0,
+      const RecordedStorage& storage = run_.storages.at(id);
+      const DeviceType type = storage.device == "meta" ? DeviceType::Meta : DeviceType::CPU;
+      SB_CHECK(run_.has_contents && (storage.nbytes == 0 || type == DeviceType::Meta),
                "a storage, which the file does not hold");
-      return storages_[id] = make_storage(0, get_allocator(DeviceType::CPU), DeviceType::CPU);
+      return storages_[id] = make_storage(storage.nbytes, get_allocator(type), type);
     }
     default:
       break;
@@ -273,7 +275,9 @@ Tensor RecordedValues::make(const RecordedTensor& recorded) {
   DispatchKeySet keys = parse_key_set(meta.keys);
   Device device = device_of(meta);
   if (meta.fake) {
-    keys = internal::kDeviceKeys.tensor[0][static_cast<size_t>(DeviceType::Meta)];
+    const DispatchKeySet lazy_bits = DispatchKeySet(DispatchKey::Conjugate) | DispatchKey::Negative;
+    keys = internal::kDeviceKeys.tensor[0][static_cast<size_t>(DeviceType::Meta)] |
+           DispatchKeySet::from_bits(keys.bits() & lazy_bits.bits());
     device = DeviceType::Meta;
   } else {
     SB_CHECK(

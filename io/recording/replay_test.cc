@@ -14,6 +14,7 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/random/distributions.h"
 #include "switchboard/ops/random/random_factories.h"
 #include "switchboard/ops/reductions/reductions.h"
@@ -130,6 +131,12 @@ TEST_CASE("What the program writes without a call counts in a replay", "[io][rec
           x.impl()->bump_version();
           neg(x);
         }) == "");
+}
+
+TEST_CASE("A replay of fake tensors has their lazy bits", "[io][recording]") {
+  FakeTensorMode fake;
+  const Tensor x = fake.from_tensor(full({2, 3}, std::complex<double>(1, 2))), y = conj(x);
+  CHECK(replayed([&] { mul(y, x); }) == "");
 }
 
 TEST_CASE("A replay of fake tensors needs no kernel that a mode's cache has answered for",

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "switchboard/dispatch/schema/cpp_types.h"
 #include "switchboard/dispatch/schema/ivalue.h"
 #include "switchboard/io/recording/recording.h"
@@ -64,6 +65,8 @@ class ValueWriter {
   io::wire::Writer out_;
   uint64_t last_tensor_ = 0, last_storage_ = 0;
   std::array<Known, 1024> known_{};
+  // Those that were arguments before they were some tensor's: nothing is said of them yet.
+  absl::flat_hash_set<uint64_t> bare_storages_;
   absl::flat_hash_map<std::string, uint32_t> strings_;
   // The device that was written last, and its text's number.
   std::optional<std::pair<Device, uint32_t>> last_device_;

@@ -20,10 +20,11 @@ absl::Span<const IValue> values_of(const PathCall& c) {
   return absl::MakeConstSpan(c.arguments).last(c.op.schema().arguments.size());
 }
 
-// The operator by which a factory makes its memory; empty for out=, whose memory is there.
+// The operator by which a factory makes its memory; empty for out=, whose memory is there, and for
+// those operators themselves.
 std::string_view maker_of(const PathCall& c) {
   const OperatorName& name = c.op.name();
-  if (!name.overload.empty()) return "";
+  if (!name.overload.empty() || name.name == "aten::empty_strided") return "";
   if (name.name == "aten::empty_like") {
     const IValue& format = values_of(c).back();
     return format.is_None() || format.to_memory_format() == MemoryFormat::Preserve
