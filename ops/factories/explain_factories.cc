@@ -65,7 +65,10 @@ void explain(CallPath& path, const PathCall& c) {
   // Writes to a new tensor are not recorded.
   std::optional<internal::BelowRecordingGuard> fresh;
   if (c.op.name().name.find("empty") == std::string::npos) fresh.emplace();
-  path.call(maker, arguments_of(maker, c));
+  if (name == "aten::empty_like" && c.keys.highest_key() == DispatchKey::Meta)
+    path.enter(maker, c.keys, arguments_of(maker, c));  // nor does that see a fake tensor
+  else
+    path.call(maker, arguments_of(maker, c));
 }
 
 const bool said = (explain_kernels(DispatchKey::CompositeExplicitAutograd, explain,
