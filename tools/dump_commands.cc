@@ -46,7 +46,9 @@ const CommandSpec& diff_spec() {
       {{"ignore-lines", "", "a kernel that moved within its file has not changed"},
        {"ignore-kernels", "", "of recordings, compare what the program called, whatever ran there"},
        {"ignore-devices", "", "of recordings, devices may differ"},
-       {"ignore-strides", "", "of recordings, strides may differ"}}};
+       {"ignore-strides", "", "of recordings, strides may differ"},
+       {"tolerance", "T",
+        "of recordings with --elements all, numbers may differ by T, and by T times the second"}}};
   return spec;
 }
 
@@ -67,7 +69,8 @@ int diff_recordings(const CommandLine& line, std::ostream& out) {
                     {.ignore_lines = line.has("ignore-lines"),
                      .ignore_kernels = line.has("ignore-kernels"),
                      .ignore_devices = line.has("ignore-devices"),
-                     .ignore_strides = line.has("ignore-strides")});
+                     .ignore_strides = line.has("ignore-strides"),
+                     .tolerance = line.get_tolerance("tolerance", 0)});
   Findings found;
   found.add_lines("faults", faults_of({&first, &second}));
   add_difference(first, second, difference, "ok: the same calls\n", &found);

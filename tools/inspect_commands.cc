@@ -151,8 +151,9 @@ const CommandSpec& explain_spec() {
       1,
       1,
       "Explains where a call goes: each key that is considered, highest first, why it is passed\n"
-      "over or taken, the kernel's source line, and what a redispatch below it would enter. Exit\n"
-      "status 1 if no kernel runs.",
+      "over or taken, the kernel's source line, and the way from there to the kernel that "
+      "computes.\n"
+      "Exit status 1 if no kernel runs, or the way ends in a failure.",
       {{"keys", "K,K", "the keys of the arguments together, such as CPU,AutogradCPU"},
        {"device", "D", "tensors on that device instead (cpu): dummy, fake, fake:cuda:0"}}};
   return spec;
@@ -192,10 +193,7 @@ int explain_command(const CommandLine& line, std::ostream& out) {
   const auto print = [&](const auto& explanation) {
     out << (line.has("json") ? explanation_json(explanation)
                              : styled(to_string(explanation), terminal_style(out)));
-    const bool fails = std::ranges::any_of(explanation.path, [](const PathStep& step) {
-      return step.onward == PathStep::Onward::Fails;
-    });
-    return explanation.runs() && !fails ? kHolds : kFails;
+    return computes(explanation) ? kHolds : kFails;
   };
   const std::string& name = line.arguments().at(0);
   const HigherOrderOperator* const higher_order = find_typed_higher_order_op(name);

@@ -86,7 +86,7 @@ std::string explanation_json(const Explanation& e) {
   Json below = path_json(e.path, 1);
   if (e.has_next()) below.push_back(step_json(*e.next));
   return to_text({{"operator", e.op},
-                  {"runs", e.runs()},
+                  {"runs", computes(e)},
                   {"tensors", std::move(tensors)},
                   {"keys",
                    {{"arguments", keys_json(e.arguments)},
@@ -100,7 +100,7 @@ std::string explanation_json(const Explanation& e) {
 
 std::string explanation_json(const HigherOrderExplanation& e) {
   return to_text({{"operator", e.op},
-                  {"runs", e.runs()},
+                  {"runs", computes(e)},
                   {"keys",
                    {{"arguments", keys_json(e.arguments)},
                     {"included", keys_json(e.included)},

@@ -4,6 +4,7 @@
 #ifndef SWITCHBOARD_TOOLS_INSPECT_JSON_H_
 #define SWITCHBOARD_TOOLS_INSPECT_JSON_H_
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,14 @@ namespace sb::tools {
 // {operator, schema, slots}; keys without a kernel are left out unless `all`.
 std::string table_json(const OperatorHandle& op, bool all);
 std::string table_json(const HigherOrderOperator& op);
+// Whether a kernel runs, and the way from there does not end in a failure: what `runs` says, and
+// the exit status.
+template <class Explained>
+bool computes(const Explained& explanation) {
+  return explanation.runs() && std::ranges::none_of(explanation.path, [](const PathStep& step) {
+           return step.onward == PathStep::Onward::Fails;
+         });
+}
 // {operator, runs, keys: {arguments, included, excluded, fallthroughs, call}, looked_at: slots,
 // each with its verdict, below: the same}.
 std::string explanation_json(const Explanation& explanation);

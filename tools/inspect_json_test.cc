@@ -59,6 +59,36 @@ TEST_CASE("an explanation on a fake device goes through fake mode", "[tools][jso
   CHECK(below.back().at("verdict").to_string() == "runs");
 }
 
+TEST_CASE("an explanation says that a call runs if and only if it exits with 0", "[tools][json]") {
+  for (const std::string device : {"cpu", "fake:cuda:0"}) {
+    size_t fail = 0;
+    for (const OperatorHandle& op : default_dispatcher().all_ops()) {
+      CAPTURE(device, op.name().to_string());
+      std::ostringstream out;
+      const std::vector<std::string> words = {op.name().to_string(), "--device", device, "--json"};
+      const int status = explain_command(CommandLine::parse(explain_spec(), words), out);
+      const auto json = io::JsonDocument::parse(out.str(), "sb explain");
+      CHECK(json.root().at("runs").to_bool() == (status == 0));
+      if (status != 0) ++fail;
+    }
+    if (device == "cpu") CHECK(fail > 0);
+  }
+}
+
+TEST_CASE("an explanation of a factory goes on to the kernel that makes its memory",
+          "[tools][json]") {
+  for (const std::string name : {"aten::zeros", "aten::full", "aten::ones_like", "aten::new_zeros",
+                                 "aten::empty_like", "aten::empty_permuted"}) {
+    CAPTURE(name);
+    const auto json = run(explain_spec(), explain_command, {name, "--device", "cpu"});
+    const auto below = json.root().at("below").elements();
+    REQUIRE_FALSE(below.empty());
+    CHECK(below.back().at("operator").to_string().starts_with("aten::empty"));
+    CHECK(below.back().at("key").to_string() == "CPU");
+    CHECK(below.back().at("rule").to_string() == "kernel");
+  }
+}
+
 TEST_CASE("operators are listed as JSON", "[tools][json]") {
   const auto json = run(ops_spec(), ops_command, {"aten::mm*"});
   const auto ops = json.root().elements();

@@ -391,6 +391,8 @@ TEST_CASE("an explanation ends with the kernel that runs", "[tools][sb]") {
              Contains("left for the call   {Tracer, AutogradCPU, CPU}") &&
                  Contains("Tracer                      fails: no kernel"));
   CHECK_THAT(sb("explain aten::relu --keys FPGA", 1), Contains("no kernel"));
+  CHECK_THAT(sb("explain aten::zeros --device dummy", 0),
+             Contains("aten::empty.memory_format") && Contains("devices/dummy/factories.cc"));
   CHECK_THAT(sb("explain aten::relu --keys Nonsense", 2), Contains("Nonsense"));
   CHECK_THAT(sb("explain aten::relu --device fake:cuda:0", 0),
              Contains("argument 0 'self'   {AutocastCUDA,") && Contains("Python  ") &&

@@ -52,23 +52,27 @@ bool covers(DispatchKey said, DispatchKey slot) {
          (is_alias_key(said) && alias_includes(said, slot));
 }
 
+bool is_composite(ResolutionRule rule) {
+  return rule == ResolutionRule::MathKernel || rule == ResolutionRule::NestedKernel ||
+         rule == ResolutionRule::DefaultBackendKernel;
+}
+
 ExplainCall find_said(const TableRow& row) {
   std::lock_guard<std::mutex> lock(all_said().mutex);
   const bool of_fallback = row.rule == ResolutionRule::BackendFallback;
   ExplainCall convention = nullptr, of_file = nullptr;
   for (const Said& said : all_said().list) {
-    if (said.of_fallback != of_fallback || !covers(said.key, row.key)) continue;
+    if (said.of_fallback != of_fallback) continue;
+    // Of a composite kernel only what is said of its file: it is there by no convention.
+    if (is_composite(row.rule) ? said.key != row.source || said.file.empty()
+                               : !covers(said.key, row.key))
+      continue;
     if (said.file.empty()) convention = said.explain;
     if (said.file != row.where.file_name()) continue;
     if (said.line == row.where.line()) return said.explain;
     if (said.line == 0) of_file = said.explain;
   }
   return of_file ? of_file : convention;
-}
-
-bool is_composite(ResolutionRule rule) {
-  return rule == ResolutionRule::MathKernel || rule == ResolutionRule::NestedKernel ||
-         rule == ResolutionRule::DefaultBackendKernel;
 }
 
 // What kernels at BackendSelect do: they go on with the backend that an argument names.
@@ -144,12 +148,12 @@ void CallPath::enter(const OperatorHandle& op, DispatchKeySet keys, const Stack&
   const TableRow row = step.row;
   if (!row.has_kernel || row.is_fallthrough) step.onward = PathStep::Onward::Fails;
   add(std::move(step));
-  if (!row.has_kernel || row.is_fallthrough || is_composite(row.rule)) return;
+  if (!row.has_kernel || row.is_fallthrough) return;
   if (row.is_autograd_fallback)
     return enter(op, keys & DispatchKeySet::below(DispatchKey::AutogradOther), arguments);
   if (const ExplainCall explain = find_said(row)) {
     explain(*this, {op, keys, arguments});
-  } else if (!is_of_backend(row.key)) {
+  } else if (!is_composite(row.rule) && !is_of_backend(row.key)) {
     decides();
     enter(op, keys & DispatchKeySet::below(row.key), arguments);
   } else if (row.rule == ResolutionRule::BackendFallback) {

@@ -4,6 +4,15 @@
 
 namespace sb::io {
 
+bool touches_fake(const RecordedRun& run, const RecordedEvent& event) {
+  for (const auto values : {run.arguments(event), run.results(event)})
+    for (const RecordedValue& v : values)
+      if (v.kind == RecordedValue::Kind::Tensor && run.tensor(v).defined() &&
+          run.meta(run.tensor(v)).fake)
+        return true;
+  return false;
+}
+
 std::string kernel_text(const RecordedSite& site) {
   return str_cat(site.key, "  ", site.where, "  ", site.reason);
 }

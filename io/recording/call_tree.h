@@ -31,6 +31,8 @@ class CallTree {
   std::vector<std::vector<uint32_t>> children_, roots_;
 };
 
+// Whether the call has a fake tensor among its arguments or results.
+bool touches_fake(const RecordedRun& run, const RecordedEvent& event);
 // "AutogradCPU  ops/add.cc:31 [autograd kernel, from Autograd]".
 std::string kernel_text(const RecordedSite& site);
 // The arguments of a schema's text, which may be of an operator that is not here.

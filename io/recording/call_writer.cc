@@ -7,6 +7,7 @@
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/schema/boxing.h"
+#include "switchboard/io/recording/layer_keys.h"
 #include "switchboard/io/recording/tensor_bits.h"
 
 namespace sb::internal {
@@ -24,22 +25,43 @@ constexpr uint64_t head(Record record, uint64_t payload) {
   return payload << kRecordBits | static_cast<uint64_t>(record);
 }
 
-// Calls f(const Tensor&) for each tensor of a value in its C++ type.
+// Calls f(const Tensor&) or f(const Storage&) for each of a value.
 template <class F>
-void for_each_tensor_at(TypeCode code, const void* value, F&& f) {
-  if (is_tensor_code(code))
-    f(*static_cast<const Tensor*>(value));
-  else if (is_tensors_code(code))
-    box_argument(code, value).for_each_tensor(f);
+void for_each_memory(const IValue& value, F&& f) {
+  if (value.tag() == IValue::Tag::Storage)
+    f(value.to_storage());
+  else
+    value.for_each_tensor(f);
 }
 
-// The values of a call: its arguments as it begins, its results as it ends.
-struct Values {
-  const ObservedValues& given;
-  size_t count;  // on the end of the stack
+// The same of a value in its C++ type.
+template <class F>
+void for_each_memory_at(TypeCode code, const void* value, F&& f) {
+  if (is_tensor_code(code))
+    f(*static_cast<const Tensor*>(value));
+  else if (is_tensors_code(code) || code == SB_T(Storage))
+    for_each_memory(box_argument(code, value), f);
+}
 
-  const IValue* on_stack() const { return given.stack->data() + (given.stack->size() - count); }
-};
+// The keys of all tensors that a call is given.
+DispatchKeySet keys_of(const ObservedValues& given, size_t num_arguments) {
+  DispatchKeySet keys;
+  const auto add = [&](const Tensor& tensor) {
+    if (tensor.defined()) keys |= tensor.impl()->key_set();
+  };
+  if (given.frame) {
+    const absl::Span<const TypeCode> types = given.frame->description.types->arguments;
+    for (size_t i = 0; i < types.size(); ++i)
+      if (is_tensor_code(types[i]))
+        add(*static_cast<const Tensor*>(given.frame->arguments[i]));
+      else if (is_tensors_code(types[i]))
+        box_argument(types[i], given.frame->arguments[i]).for_each_tensor(add);
+    return keys;
+  }
+  for (const IValue& value : absl::MakeConstSpan(*given.stack).last(num_arguments))
+    value.for_each_tensor(add);
+  return keys;
+}
 
 }  // namespace
 
@@ -61,7 +83,12 @@ void CallWriter::enter(const OperatorEntry& op, DispatchKeySet keys,
     write_context();
     if (site.seeded) [[unlikely]]
       write_default_generator();
-    running_.push_back({&site, std::uncaught_exceptions(), {}});
+    const bool below_layers = running_.empty() || !running_.back().remade;
+    running_.push_back({&site,
+                        std::uncaught_exceptions(),
+                        file_.bits() < RecordedBits::Inputs || !below_layers ||
+                            !(keys | keys_of(given, site.num_arguments)).has_any(kLayerKeys),
+                        {}});
     if (given.stack && !site.written.empty())
       for (const uint32_t i : site.written)
         running_.back().written.push_back(
@@ -74,9 +101,7 @@ void CallWriter::enter(const OperatorEntry& op, DispatchKeySet keys,
     write_enter(site, given);
     out.reserve(Writer::kLongest);
     write_time(file_.now());
-    if (file_.bits() == RecordedBits::All ||
-        (file_.bits() == RecordedBits::Inputs && running_.size() == 1))
-      write_contents(given, running_.back(), false);
+    if (has_contents()) write_contents(given, running_.back(), false);
     if (out.size() >= kChunkBytes) flush();
   });
 }
@@ -154,19 +179,26 @@ void CallWriter::write_leave(const Running& call, const ObservedValues& given, u
     for (size_t i = stack.size() - site.num_results; i < stack.size(); ++i) values_.value(stack[i]);
     for (const IValue& value : call.written) values_.value(value);
   }
-  if (file_.bits() == RecordedBits::All ||
-      (file_.bits() == RecordedBits::Inputs && running_.size() == 1))
-    write_contents(given, call, true);
+  // What a layer gives, no replay computes, but for what the calls below it gave.
+  if (has_contents() && call.remade) write_contents(given, call, true);
+}
+
+bool CallWriter::has_contents() const {
+  return file_.bits() == RecordedBits::All ||
+         (file_.bits() == RecordedBits::Inputs &&
+          (running_.size() == 1 || !running_[running_.size() - 2].remade));
 }
 
 void CallWriter::write_contents(const ObservedValues& given, const Running& call, bool after) {
   absl::InlinedVector<uint64_t, 8> seen;
-  const auto write = [&](const Tensor& tensor) {
-    if (!io::has_bits(tensor) || tensor.storage()->nbytes() == 0) return;
-    const uint64_t id = values_.storage_id(tensor);
+  const auto write = [&](const auto& value) {
+    if (!io::has_bits(value)) return;
+    const Storage& storage = io::storage_of(value);
+    if (storage->nbytes() == 0) return;
+    const uint64_t id = values_.storage_id(storage);
     if (std::find(seen.begin(), seen.end(), id) != seen.end()) return;
     seen.push_back(id);
-    const std::string_view bytes = io::storage_bytes(tensor);
+    const std::string_view bytes = io::storage_bytes(storage);
     const bool changed =
         file_.change_contents(id, io::wire::hash_bytes(bytes.data(), bytes.size()));
     // What a call leaves is written only if all is asked for: a replay computes it.
@@ -183,17 +215,17 @@ void CallWriter::write_contents(const ObservedValues& given, const Running& call
     const CppSignature& types = *given.frame->description.types;
     for (size_t i = 0; i < types.arguments.size(); ++i)
       if (!after || std::find(site.written.begin(), site.written.end(), i) != site.written.end())
-        for_each_tensor_at(types.arguments[i], given.frame->arguments[i], write);
+        for_each_memory_at(types.arguments[i], given.frame->arguments[i], write);
     for (size_t i = 0; after && i < types.returns.size(); ++i)
       with_result(types.returns[i], given.frame->results[i],
-                  [&](const auto& result) { box(result).for_each_tensor(write); });
+                  [&](const auto& result) { for_each_memory(box(result), write); });
     return;
   }
   const Stack& stack = *given.stack;
   const size_t count = after ? site.num_results : site.num_arguments;
-  for (size_t i = stack.size() - count; i < stack.size(); ++i) stack[i].for_each_tensor(write);
+  for (size_t i = stack.size() - count; i < stack.size(); ++i) for_each_memory(stack[i], write);
   for (const IValue& value : call.written)
-    if (after) value.for_each_tensor(write);
+    if (after) for_each_memory(value, write);
 }
 
 void CallWriter::write_context() {

@@ -31,6 +31,7 @@ class CallWriter {
   struct Running {
     CallSite* site;
     int exceptions;  // under way as it began
+    bool remade;     // a replay makes it, or its caller; it has no need of what is called below
     // Of a boxed call: its written arguments, which its kernel takes off the stack.
     std::vector<IValue> written;
   };
@@ -46,6 +47,9 @@ class CallWriter {
   void write_site(CallSite* site);
   void write_context();
   void write_default_generator();
+  // Whether the bytes of what a call takes, or gives, are the file's affair: all of them, or those
+  // of the calls that a replay makes.
+  bool has_contents() const;
   // The bytes of the storages of these, where the file does not have them: as a call begins, what
   // no recorded call left there.
   void write_contents(const ObservedValues& given, const Running& call, bool after);

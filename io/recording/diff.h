@@ -19,6 +19,9 @@ struct RunDiffOptions {
   bool ignore_kernels = false;
   bool ignore_devices = false;
   bool ignore_strides = false;
+  // Elements that are not integers may differ by this, and by this part of the second run's, where
+  // both files have them (Elements::All).
+  double tolerance = 0;
 };
 
 struct RunDifference {
@@ -37,6 +40,7 @@ struct RunDifference {
   uint32_t first = RecordedEvent::kNone, second = RecordedEvent::kNone;
   // "argument 0 'self': strides [2, 1] and [1, 2]".
   std::string detail;
+  double tolerance = 0;  // of RunDiffOptions
 };
 
 // "other-bits", ...

@@ -19,6 +19,9 @@ using Values = absl::Span<const RecordedValue>;
 // Past this, a file that names a huge storage is refused and not obeyed.
 constexpr uint64_t kMaxStorage = uint64_t{1} << 40;
 
+// How many writes without a call a file may tell of.
+constexpr uint32_t kMaxWrites = 1 << 20;
+
 // Calls f(value with its elements) for each of several values.
 template <class F>
 void for_each_value(Values values, F&& f) {
@@ -51,14 +54,19 @@ DispatchKeySet parse_key_set(std::string_view text) {
   return keys;
 }
 
-RecordedValues::RecordedValues(const RecordedRun& run) : run_(run) {
-  for (uint32_t i = 0; i < run.events.size(); ++i)
-    // Of all depths: what a mode passes on is called below it.
-    for (const RecordedValue& value : run.arguments(run.events[i]))
+RecordedValues::RecordedValues(const RecordedRun& run, const std::vector<uint32_t>& made)
+    : run_(run), made_(run.events.size()) {
+  for (const uint32_t event : made) {
+    made_[event] = true;
+    for (const RecordedValue& value : run.arguments(run.events[event])) {
       if (value.kind == Kind::Tensor) {
-        last_use_[run.tensor(value).id] = i;
-        last_storage_use_[run.tensor(value).storage] = i;
+        last_use_[run.tensor(value).id] = event;
+        last_storage_use_[run.tensor(value).storage] = event;
+      } else if (value.kind == Kind::Storage) {
+        last_storage_use_[static_cast<uint64_t>(value.number)] = event;
       }
+    }
+  }
   for (const auto& [id, event] : last_use_) by_last_use_.emplace_back(event, id);
   for (const auto& [id, event] : last_storage_use_) storages_by_last_use_.emplace_back(event, id);
   std::sort(by_last_use_.begin(), by_last_use_.end());
@@ -78,9 +86,10 @@ void RecordedValues::apply_contents(uint32_t event) {
   for (; next_contents_ < run_.contents.size() && run_.contents[next_contents_].event <= event;
        ++next_contents_) {
     const RecordedContents& contents = run_.contents[next_contents_];
-    if (contents.after) continue;
-    if (contents.bytes.empty()) continue;
+    if (contents.after || contents.bytes.empty()) continue;
     Storage& storage = storages_[contents.storage];
+    // What a kernel that ran had before it, the replay has computed.
+    if (storage && !made_[contents.event]) continue;
     if (!storage || !storage->device().is_cpu() || storage->nbytes() < contents.bytes.size())
       storage =
           make_storage(contents.bytes.size(), get_allocator(DeviceType::CPU), DeviceType::CPU);
@@ -154,9 +163,15 @@ IValue RecordedValues::value(Values values) {
       return generator;
     }
     case Kind::Storage: {
-      const auto found = storages_.find(static_cast<uint64_t>(v.number));
-      SB_CHECK(found != storages_.end(), "a storage, which the file does not hold");
-      return found->second;
+      const uint64_t id = static_cast<uint64_t>(v.number);
+      const auto found = storages_.find(id);
+      if (found != storages_.end()) return found->second;
+      // One without bytes has no contents.
+      const RecordedStorage& storage = run_.storages.at(id);
+      const DeviceType type = storage.device == "meta" ? DeviceType::Meta : DeviceType::CPU;
+      SB_CHECK(run_.has_contents && (storage.nbytes == 0 || type == DeviceType::Meta),
+               "a storage, which the file does not hold");
+      return storages_[id] = make_storage(storage.nbytes, get_allocator(type), type);
     }
     default:
       break;
@@ -203,13 +218,39 @@ IValue RecordedValues::value(Values values) {
 
 Tensor RecordedValues::tensor(const RecordedTensor& recorded) {
   if (!recorded.defined()) return {};
-  const auto known = tensors_.find(recorded.id);
-  if (known == tensors_.end()) return tensors_.emplace(recorded.id, make(recorded)).first->second;
-  // Autograd's own marks come without a call.
-  const Tensor& tensor = known->second;
+  if (!tensors_.contains(recorded.id)) {
+    const Tensor made = make(recorded);
+    tensors_[recorded.id] = {made, share_version(recorded, made)};
+  }
+  // What comes without a call: autograd's own marks, and writes.
+  const auto& [tensor, version_ahead] = tensors_.at(recorded.id);
   const bool wanted = run_.meta(recorded).requires_grad;
   if (requires_grad(tensor) != wanted && is_leaf(tensor)) set_requires_grad(tensor, wanted);
+  const uint32_t behind = recorded.version + version_ahead - tensor.version();
+  for (uint32_t i = 0; i < behind && behind < kMaxWrites && !tensor.impl()->is_inference(); ++i)
+    tensor.impl()->bump_version();
   return tensor;
+}
+
+uint32_t RecordedValues::share_version(const RecordedTensor& recorded, const Tensor& tensor) {
+  for (const auto& [id, known] : tensors_)
+    if (known.tensor.storage() == tensor.storage() && share_version(id, recorded.id)) {
+      tensor.impl()->share_version_counter(*known.tensor.impl());
+      return known.version_ahead;
+    }
+  return tensor.version() - recorded.version;
+}
+
+// Two tensors that count together never show a version that is lower than one before it.
+bool RecordedValues::share_version(uint64_t a, uint64_t b) {
+  if (versions_.empty())
+    for (size_t i = 0; i < run_.tensors.size(); ++i)
+      versions_[run_.tensors[i].id].emplace_back(i, run_.tensors[i].version);
+  std::vector<std::pair<size_t, uint32_t>> both = versions_[a];
+  both.insert(both.end(), versions_[b].begin(), versions_[b].end());
+  std::sort(both.begin(), both.end());
+  return std::is_sorted(both.begin(), both.end(),
+                        [](const auto& x, const auto& y) { return x.second < y.second; });
 }
 
 Storage RecordedValues::storage(const RecordedTensor& recorded, Device device) {
@@ -234,7 +275,9 @@ Tensor RecordedValues::make(const RecordedTensor& recorded) {
   DispatchKeySet keys = parse_key_set(meta.keys);
   Device device = device_of(meta);
   if (meta.fake) {
-    keys = internal::kDeviceKeys.tensor[0][static_cast<size_t>(DeviceType::Meta)];
+    const DispatchKeySet lazy_bits = DispatchKeySet(DispatchKey::Conjugate) | DispatchKey::Negative;
+    keys = internal::kDeviceKeys.tensor[0][static_cast<size_t>(DeviceType::Meta)] |
+           DispatchKeySet::from_bits(keys.bits() & lazy_bits.bits());
     device = DeviceType::Meta;
   } else {
     SB_CHECK(
@@ -255,27 +298,39 @@ Tensor RecordedValues::make(const RecordedTensor& recorded) {
   SB_CHECK(!device.is_cpu() || static_cast<uint64_t>(bytes) <= tensor.storage()->nbytes(),
            "a tensor that reaches out of its storage");
   if (meta.wrapped_number) tensor.impl()->set_wrapped_number(true);
-  if (meta.fake) tensor = fake_mode().from_meta(tensor, device_of(meta));
+  if (meta.fake) {
+    const Storage made = tensor.storage();
+    tensor = fake_mode().from_meta(tensor, device_of(meta));
+    // One storage for all fake tensors of it, also after the first one is gone.
+    if (fake_storages_.insert(recorded.storage).second)
+      storages_[recorded.storage] = tensor.storage();
+    else
+      tensor.impl()->set_storage(made);
+  }
   if (meta.requires_grad) set_requires_grad(tensor);
   return tensor;
 }
 
 FakeTensorMode& RecordedValues::fake_mode() {
-  if (!fake_) fake_.emplace();
+  // Without a cache each call runs its kernel, which the recording may have.
+  if (!fake_) fake_.emplace(FakeTensorOptions{.cache_use = FakeCacheUse::Off});
   return *fake_;
 }
 
-void RecordedValues::note(uint32_t event, const Stack& arguments, const Stack& results) {
-  const RecordedEvent& e = run_.events[event];
-  size_t i = 0;
-  for_each_value(run_.results(e), [&](Values v) {
-    if (i < results.size()) note_value(v, results[i++]);
+void RecordedValues::note(Values recorded, absl::Span<const IValue> values) {
+  for_each_value(recorded, [&](Values v) {
+    if (values.empty()) return;
+    note_value(v, values.front());
+    values.remove_prefix(1);
   });
-  i = 0;
-  const std::vector<uint32_t>& written = run_.site(e).written;
-  for_each_value(run_.written(e), [&](Values v) {
-    if (i < written.size() && written[i] < arguments.size()) note_value(v, arguments[written[i]]);
-    ++i;
+}
+
+bool RecordedValues::wants(Values recorded) const {
+  return std::any_of(recorded.begin(), recorded.end(), [&](const RecordedValue& v) {
+    if (v.kind != Kind::Tensor) return false;
+    const RecordedTensor& tensor = run_.tensor(v);
+    return (last_use_.contains(tensor.id) && !tensors_.contains(tensor.id)) ||
+           (last_storage_use_.contains(tensor.storage) && !storages_.contains(tensor.storage));
   });
 }
 
@@ -289,9 +344,11 @@ void RecordedValues::note_value(Values values, const IValue& value) {
 
 void RecordedValues::note_tensor(const RecordedTensor& recorded, const Tensor& tensor) {
   if (!recorded.defined() || !tensor.defined()) return;
-  if (last_use_.contains(recorded.id)) tensors_[recorded.id] = tensor;
-  if (tensor.storage() && last_storage_use_.contains(recorded.storage))
-    storages_[recorded.storage] = tensor.storage();
+  if (last_use_.contains(recorded.id))
+    tensors_[recorded.id] = {tensor, tensor.version() - recorded.version};
+  if (!tensor.storage() || !last_storage_use_.contains(recorded.storage)) return;
+  if (is_fake(tensor)) fake_storages_.insert(recorded.storage);
+  storages_[recorded.storage] = tensor.storage();
 }
 
 }  // namespace sb::io

@@ -25,6 +25,7 @@ RecordingFile::RecordingFile(const std::string& path, RecordedBits bits)
                                  (bits >= RecordedBits::Inputs ? wire::kContents : 0)};
   header.append(reinterpret_cast<const char*>(words), sizeof(words));
   write(header.data(), header.size());
+  if (bits != RecordedBits::Nothing) fill_.emplace();
 }
 
 RecordingFile::~RecordingFile() {
@@ -53,6 +54,7 @@ void RecordingFile::write_chunk(uint32_t thread, std::string_view records) {
 void RecordingFile::close() {
   write_chunk(wire::kEndOfFile, {});
   const std::lock_guard lock(mutex_);
+  fill_.reset();
   if (fd_ < 0) return;
   const int fd = std::exchange(fd_, -1);
   SB_CHECK(::close(fd) == 0, path_, ": cannot write the recording: ", std::strerror(errno));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include "switchboard/core/storage.h"
 #include "switchboard/core/tensor.h"
 #include "switchboard/io/recording/clock.h"
+#include "switchboard/io/recording/fresh_memory.h"
 #include "switchboard/io/recording/identity_table.h"
 
 namespace sb::internal {
@@ -50,6 +52,7 @@ class RecordingFile {
 
   std::string path_;
   RecordedBits bits_;
+  std::optional<FillFreshMemory> fill_;  // while elements are looked at
   CallClock clock_;
   int fd_ = -1;
   std::mutex mutex_;

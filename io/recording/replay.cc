@@ -10,6 +10,8 @@
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/io/recording/call_tree.h"
+#include "switchboard/io/recording/layer_keys.h"
+#include "switchboard/io/recording/nested_values.h"
 #include "switchboard/io/recording/recorded_values.h"
 
 namespace sb::io {
@@ -25,17 +27,20 @@ struct Plan {
   std::vector<uint32_t> roots;   // the calls to make, in the recording
 };
 
-bool touches_fake(const RecordedRun& run, const RecordedEvent& event) {
-  for (const auto values : {run.arguments(event), run.results(event)})
-    for (const RecordedValue& v : values)
-      if (v.kind == Kind::Tensor && run.tensor(v).defined() && run.meta(run.tensor(v)).fake)
-        return true;
-  return false;
+DispatchKeySet layers_in(const std::string& keys) {
+  try {
+    return DispatchKeySet::from_bits(parse_key_set(keys).bits() & internal::kLayerKeys.bits() &
+                                     DispatchKeySet::kFunctionalityBits);
+  } catch (const Error&) {  // a key that is not here: the call is refused
+    return {};
+  }
 }
 
 class Planner {
  public:
   explicit Planner(const RecordedRun& run) : run_(run), calls_(run) {
+    for (const RecordedSite& site : run.sites) layers_.push_back(layers_in(site.keys));
+    for (const RecordedMeta& meta : run.metas) tensor_layers_.push_back(layers_in(meta.keys));
     plan_.run = run;
     plan_.run.events.clear();
     plan_.run.contents.clear();
@@ -46,6 +51,15 @@ class Planner {
   Plan plan() { return std::move(plan_); }
 
  private:
+  // Whether a layer that a replay does not have took the call, or one that its kernel made.
+  bool meets_layer(uint32_t i) const {
+    DispatchKeySet layers = layers_[run_.events[i].site];
+    for (const RecordedValue& v : run_.arguments(run_.events[i]))
+      if (v.kind == Kind::Tensor && run_.tensor(v).defined())
+        layers |= tensor_layers_[run_.tensor(v).meta];
+    // Where there are fake tensors, modes may be theirs, which a replay has.
+    return !(layers - internal::kModeKeys).empty() || (!layers.empty() && meets_mode(i));
+  }
   // Whether a mode that a replay does not have took the call, or one that its kernel made.
   bool meets_mode(uint32_t i) const {
     const RecordedEvent& event = run_.events[i];
@@ -64,7 +78,7 @@ class Planner {
   }
   void add_root(uint32_t i) {
     if (!run_.events[i].ended) return;  // the file says nothing of its end
-    if (!meets_mode(i)) {
+    if (!meets_layer(i)) {
       plan_.roots.push_back(i);
       add(i, RecordedEvent::kNone, 0);
       return;
@@ -84,6 +98,8 @@ class Planner {
 
   const RecordedRun& run_;
   CallTree calls_;
+  std::vector<DispatchKeySet> layers_;         // by site
+  std::vector<DispatchKeySet> tensor_layers_;  // by meta
   Plan plan_;
 };
 
@@ -134,12 +150,12 @@ uint32_t find_generator(const RecordedRun& run, const CallTree& calls, uint32_t 
 
 class Replayer {
  public:
-  Replayer(const RecordedRun& run, Replay* replay)
-      : run_(run), calls_(run), values_(run), replay_(*replay) {}
+  Replayer(const RecordedRun& run, const std::vector<uint32_t>& roots, Replay* replay)
+      : run_(run), calls_(run), roots_(roots), values_(run, roots), replay_(*replay) {}
 
   // Makes the calls until one fails that did not fail.
-  void make(const std::vector<uint32_t>& roots, CallObserver* observer) {
-    for (const uint32_t root : roots) {
+  void make(CallObserver* observer) {
+    for (const uint32_t root : roots_) {
       if (!make(root, observer)) {
         replay_.stopped_at = root;
         return;
@@ -165,9 +181,10 @@ class Replayer {
         const std::lock_guard lock(default_generator->mutex);
         default_generator->set_state(run_.generators[generator].state);
       }
+      NestedValues nested(run_, calls_, root, &values_, observer);
       Stack stack = arguments;
-      if (!call(*op, event, observer, &stack)) return false;
-      values_.note(root, arguments, stack);
+      if (!call(*op, event, &nested, &stack)) return false;
+      values_.note(run_.results(event), stack);
       values_.forget_after(root);
       return true;
     } catch (const std::exception& error) {
@@ -182,7 +199,11 @@ class Replayer {
     const ContextScope scope(run_.contexts[event.context], observer,
                              fake ? &values_.fake_mode() : nullptr);
     try {
-      op.call_boxed(stack);
+      // What a layer passed on goes to the keys that it chose.
+      if (event.depth > 0)
+        op.redispatch_boxed(parse_key_set(run_.site(event).keys), stack);
+      else
+        op.call_boxed(stack);
       return true;
     } catch (const std::exception& error) {
       stack->clear();
@@ -194,6 +215,7 @@ class Replayer {
 
   const RecordedRun& run_;
   CallTree calls_;
+  const std::vector<uint32_t>& roots_;
   RecordedValues values_;
   Replay& replay_;
 };
@@ -209,7 +231,7 @@ Replay replay(const RecordedRun& run, const std::string& path, const RunDiffOpti
     Recording recording(path, {.elements = elements});
     const DispatchTls recorded = std::exchange(dispatch_tls, before);
     try {
-      Replayer(run, &result).make(plan.roots, recorded.observer);
+      Replayer(run, plan.roots, &result).make(recorded.observer);
     } catch (...) {
       dispatch_tls = recorded;
       throw;

@@ -14,6 +14,7 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/factories/ranges.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/random/distributions.h"
 #include "switchboard/ops/random/random_factories.h"
 #include "switchboard/ops/reductions/reductions.h"
@@ -25,17 +26,6 @@ namespace {
 Replay replay_of(const RecordedRun& run) {
   const TemporaryFolder folder;
   return replay(run, folder / "again.sbr");
-}
-
-// What the replay of a program says: nothing, if everything was the same.
-template <class F>
-std::string replayed(F&& program) {
-  const RecordedRun run = record(program, {.elements = Elements::Inputs});
-  const Replay again = replay_of(run);
-  if (!again.stopped.empty()) return again.stopped;
-  if (again.difference) return to_string(run, again.run, *again.difference);
-  CHECK(again.calls > 0);
-  return "";
 }
 
 TEST_CASE("A replay makes the same calls at the same keys and gets the same bits",
@@ -104,6 +94,72 @@ TEST_CASE("What a mode of the program's own called is replayed below it", "[io][
           const ModeGuard guard(&log);
           sum(mul(x, x));
         }) == "");
+}
+
+TEST_CASE("Fresh memory is the same in all runs that are recorded with their elements",
+          "[io][recording]") {
+  CHECK(replayed([&] {
+          // Gaps between elements, and an out= that grows.
+          const Tensor wide = empty_strided({3, 2}, {4, 1});
+          fill_(wide, 1);
+          neg(as_strided(wide, {10}, {1}, 0));
+          const Tensor out = empty({0});
+          add_out(ones({64}), ones({64}), 1, out);
+          neg(empty({100}));
+        }) == "");
+}
+
+TEST_CASE("Views that the program made before the recording count their writes together",
+          "[io][recording]") {
+  const Tensor base = zeros({6}), view = slice(base, 0, 0, 3), apart = zeros({6});
+  const Tensor stranger(apart.impl()->shallow_copy());
+  CHECK(replayed([&] {
+          fill_(base, 1);
+          fill_(view, 2);
+          add(view, slice(base, 0, 3, 6));
+          fill_(apart, 1);
+          add(apart, stranger);
+          fill_(stranger, 2);
+          add(apart, stranger);
+        }) == "");
+}
+
+TEST_CASE("What the program writes without a call counts in a replay", "[io][recording]") {
+  const Tensor x = zeros({3});
+  CHECK(replayed([&] {
+          neg(x);
+          x.impl()->bump_version();
+          neg(x);
+        }) == "");
+}
+
+TEST_CASE("A replay of fake tensors has their lazy bits", "[io][recording]") {
+  FakeTensorMode fake;
+  const Tensor x = fake.from_tensor(full({2, 3}, std::complex<double>(1, 2))), y = conj(x);
+  CHECK(replayed([&] { mul(y, x); }) == "");
+}
+
+TEST_CASE("A replay of fake tensors needs no kernel that a mode's cache has answered for",
+          "[io][recording]") {
+  FakeTensorMode fake(FakeTensorOptions{.cache_use = FakeCacheUse::All});
+  const Tensor x = fake.from_tensor(ones({2, 3})), y = fake.from_tensor(ones({2, 3}));
+  const auto program = [&] { copy_(x, add(slice(x, 0, 0, 1), y)); };
+  CHECK(replayed(program) == "");
+  CHECK(replayed(program) == "");
+}
+
+TEST_CASE("A recording of all elements is replayed as one of inputs", "[io][recording]") {
+  const Tensor x = rand({5});
+  const RecordedRun run = record(
+      [&] {
+        const Tensor y = zeros({5});
+        copy_(y, x);
+        sum(mul(y, y));
+      },
+      {.elements = Elements::All});
+  const Replay again = replay_of(run);
+  CHECK(again.stopped == "");
+  CHECK(!again.difference);
 }
 
 TEST_CASE("A call that threw throws again", "[io][recording]") {

@@ -1,11 +1,13 @@
 #include "switchboard/io/recording/storage_contents.h"
 
+#include <cmath>
 #include <cstring>
 #include <string_view>
 #include <tuple>
 
 #include "absl/strings/str_format.h"
 #include "switchboard/core/checked_math.h"
+#include "switchboard/core/dtype_types.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/io/recording/call_tree.h"
@@ -57,6 +59,46 @@ std::string element_text(DType dtype, std::string_view bytes) {
   }
 }
 
+// Whether the elements of both are known, and are as many of one dtype.
+bool comparable(const TensorContents& a, const TensorContents& b) {
+  if (!a.bytes || !b.bytes || !a.tensor.defined() || !b.tensor.defined()) return false;
+  const RecordedMeta& meta = a.run.meta(a.tensor);
+  return meta.sizes == b.run.meta(b.tensor).sizes && meta.dtype == b.run.meta(b.tensor).dtype &&
+         fits(a) && fits(b);
+}
+
+template <class T>
+bool numbers_are_close(std::string_view x, std::string_view y, double tolerance) {
+  for (size_t at = 0; at < x.size(); at += sizeof(T)) {
+    T v, w;
+    std::memcpy(&v, x.data() + at, sizeof(T));
+    std::memcpy(&w, y.data() + at, sizeof(T));
+    const double a = static_cast<double>(v), b = static_cast<double>(w);
+    const bool same = a == b || (std::isnan(a) && std::isnan(b));
+    if (!same && !(std::abs(a - b) <= tolerance + tolerance * std::abs(b))) return false;
+  }
+  return true;
+}
+
+// Of an element that is not an integer.
+bool is_close(DType dtype, std::string_view x, std::string_view y, double tolerance) {
+  if (tolerance <= 0) return false;
+  switch (dtype) {
+    case DType::Float16:
+      return numbers_are_close<Half>(x, y, tolerance);
+    case DType::BFloat16:
+      return numbers_are_close<BFloat16>(x, y, tolerance);
+    case DType::Float32:
+    case DType::Complex64:
+      return numbers_are_close<float>(x, y, tolerance);
+    case DType::Float64:
+    case DType::Complex128:
+      return numbers_are_close<double>(x, y, tolerance);
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 const std::string* storage_contents(const RecordedRun& run, uint64_t storage, uint32_t event,
@@ -82,24 +124,25 @@ const std::string* storage_contents(const RecordedRun& run, uint64_t storage, ui
   return last;
 }
 
-std::string differing_element(const TensorContents& a, const TensorContents& b) {
-  if (!a.bytes || !b.bytes || !a.tensor.defined() || !b.tensor.defined()) return "";
+std::string differing_element(const TensorContents& a, const TensorContents& b, double tolerance) {
+  if (!comparable(a, b)) return "";
   const RecordedMeta& meta = a.run.meta(a.tensor);
-  if (meta.sizes != b.run.meta(b.tensor).sizes || meta.dtype != b.run.meta(b.tensor).dtype)
-    return "";
-  if (!fits(a) || !fits(b)) return "";
   std::vector<int64_t> index(meta.sizes.size(), 0);
   for (const int64_t n : meta.sizes)
     if (n == 0) return "";
   while (true) {
     const std::string_view x = element_at(a, index), y = element_at(b, index);
-    if (x != y)
+    if (x != y && !is_close(meta.dtype, x, y, tolerance))
       return str_cat("element ", int_list(index), ": ", element_text(meta.dtype, x), " and ",
                      element_text(meta.dtype, y), "\n");
     size_t d = index.size();
     while (d > 0 && ++index[d - 1] == meta.sizes[d - 1]) index[--d] = 0;
     if (d == 0) return "";
   }
+}
+
+bool elements_are_close(const TensorContents& a, const TensorContents& b, double tolerance) {
+  return comparable(a, b) && differing_element(a, b, tolerance).empty();
 }
 
 }  // namespace sb::io

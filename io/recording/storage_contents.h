@@ -21,9 +21,13 @@ struct TensorContents {
   const RecordedTensor& tensor;
   const std::string* bytes;
 };
-// "element [1, 2]: 3.5 and 3.75\n", the first in order that differs. Empty if none does, or where
-// one is not known.
-std::string differing_element(const TensorContents& a, const TensorContents& b);
+// "element [1, 2]: 3.5 and 3.75\n", the first in order that differs by more than RunDiffOptions'
+// tolerance. Empty if none does, or where one is not known.
+std::string differing_element(const TensorContents& a, const TensorContents& b,
+                              double tolerance = 0);
+// Whether both are known, of one dtype that has such numbers and of one shape, and none differs by
+// more.
+bool elements_are_close(const TensorContents& a, const TensorContents& b, double tolerance);
 
 }  // namespace sb::io
 

@@ -43,12 +43,15 @@ void for_each_run(const Tensor& tensor, F&& f) {
 bool has_bits(const Tensor& tensor) {
   if (!tensor.defined() || tensor.is_symbolic() || !tensor.is_cpu() || tensor.impl()->mode_data())
     return false;
-  const Storage& storage = tensor.storage();
-  if (!storage || !storage->device().is_cpu()) return false;
+  if (!has_bits(tensor.storage())) return false;
   if (tensor.numel() == 0) return true;
   const int64_t end = end_of(*tensor.impl());
-  return storage->data() && end >= 0 &&
-         static_cast<uint64_t>(end) <= storage->nbytes() / tensor.itemsize();
+  return end >= 0 && static_cast<uint64_t>(end) <= tensor.storage()->nbytes() / tensor.itemsize();
+}
+
+// A layer's tensor has a storage of its size, and no memory.
+bool has_bits(const Storage& storage) {
+  return storage && storage->device().is_cpu() && (storage->data() || storage->nbytes() == 0);
 }
 
 std::string gather_elements(const Tensor& tensor) {
@@ -68,8 +71,7 @@ uint64_t hash_elements(const Tensor& tensor) {
   return wire::hash_bytes(bytes.data(), bytes.size());
 }
 
-std::string_view storage_bytes(const Tensor& tensor) {
-  const Storage& storage = tensor.storage();
+std::string_view storage_bytes(const Storage& storage) {
   return {static_cast<const char*>(storage->data()), storage->nbytes()};
 }
 

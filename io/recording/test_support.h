@@ -9,6 +9,7 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/io/recording/record.h"
 #include "switchboard/io/recording/recording.h"
+#include "switchboard/io/recording/replay.h"
 #include "switchboard/io/safetensors/test_support.h"
 
 namespace sb::io {
@@ -24,6 +25,17 @@ RecordedRun record(F&& program, const RecordingOptions& options = {}) {
   program();
   recording.close();
   return read_recording(path);
+}
+
+// What the replay of a program says: nothing, if everything was the same.
+template <class F>
+std::string replayed(F&& program) {
+  const RecordedRun run = record(program, {.elements = Elements::Inputs});
+  const TemporaryFolder folder;
+  const Replay again = replay(run, folder / "again.sbr");
+  if (!again.stopped.empty()) return again.stopped;
+  if (again.difference) return to_string(run, again.run, *again.difference);
+  return again.calls > 0 ? "" : "no call was made again";
 }
 
 // "  CPU aten::add.Tensor(...) -> ...", indented by depth.

@@ -88,8 +88,8 @@ void ValueWriter::device(Device device) {
   last_device_ = {device, number};
 }
 
-uint64_t ValueWriter::storage_id(const Tensor& tensor) {
-  return tensor.storage() ? file_.storages.find(tensor.storage().get()).id : 0;
+uint64_t ValueWriter::storage_id(const Storage& storage) {
+  return storage ? file_.storages.find(storage.get()).id : 0;
 }
 
 void ValueWriter::tensor(const Tensor& tensor) {
@@ -129,7 +129,8 @@ void ValueWriter::tensor_anew(const Tensor& tensor, Known* known, uint64_t meta,
   if (what & kStorage && storage) {
     const auto found = file_.storages.find(storage);
     storage_number = found.id;
-    if (found.is_new) what |= kStorageFacts;
+    if (found.is_new || (!bare_storages_.empty() && bare_storages_.erase(storage_number) != 0))
+      what |= kStorageFacts;
   } else if (storage && known->nbytes != storage->nbytes()) {
     what |= kStorageFacts;
   }
@@ -264,7 +265,8 @@ struct ValueWriter::Visitor {
   void operator()(const Storage& v) const {
     if (!v) return w.other(Kind::None);
     w.other(Kind::Storage, Writer::kLongest);
-    const uint64_t id = w.file_.storages.find(v.get()).id;
+    const auto [id, is_new] = w.file_.storages.find(v.get());
+    if (is_new) w.bare_storages_.insert(id);
     w.out_.number(zigzag(static_cast<int64_t>(id - w.last_storage_)));
     w.last_storage_ = id;
   }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "switchboard/dispatch/schema/cpp_types.h"
 #include "switchboard/dispatch/schema/ivalue.h"
 #include "switchboard/io/recording/recording.h"
@@ -33,7 +34,7 @@ class ValueWriter {
   void typed_result(TypeCode code, void* value);
   void generator(const Generator& generator);
   // The number of a storage that was written before; 0 for none.
-  uint64_t storage_id(const Tensor& tensor);
+  uint64_t storage_id(const Storage& storage);
 
  private:
   // A tensor as it was last written.
@@ -64,6 +65,8 @@ class ValueWriter {
   io::wire::Writer out_;
   uint64_t last_tensor_ = 0, last_storage_ = 0;
   std::array<Known, 1024> known_{};
+  // Those that were arguments before they were some tensor's: nothing is said of them yet.
+  absl::flat_hash_set<uint64_t> bare_storages_;
   absl::flat_hash_map<std::string, uint32_t> strings_;
   // The device that was written last, and its text's number.
   std::optional<std::pair<Device, uint32_t>> last_device_;

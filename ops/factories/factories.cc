@@ -330,6 +330,16 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       });
 }
 
+}  // namespace
+
+// For explain_factories.cc.
+namespace internal {
+SourceLocation place_of_factories();
+SourceLocation place_of_factories() { return SourceLocation::current(); }
+}  // namespace internal
+
+namespace {
+
 SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, empty_like)
       .composite_explicit(empty_like_any)
