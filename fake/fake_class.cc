@@ -13,6 +13,9 @@
 namespace sb {
 namespace {
 
+// No object holds so many, one in another.
+constexpr int kDeepest = 100;
+
 struct FakeClass {
   internal::FromReal from_real;
   SourceLocation where;
@@ -50,8 +53,11 @@ RegistrationHandle internal::register_fake_class(std::string_view name, FromReal
            sb::to_string(there->second->where), "; got another at ", sb::to_string(where));
   return RegistrationHandle([name = there->first] {
     Registry& r = registry();
+    std::shared_ptr<const FakeClass> gone;  // its function may hold handles: not below the lock
     const std::lock_guard<std::mutex> guard(r.mutex);
-    r.classes.erase(name);
+    const auto found = r.classes.find(name);
+    gone = std::move(found->second);
+    r.classes.erase(found);
   });
 }
 
@@ -66,6 +72,13 @@ IntrusivePtr<OpaqueObject> to_fake_object(FakeTensorMode& mode,
   const std::shared_ptr<const FakeClass> fake_class = find(name);
   SB_CHECK(fake_class, "to_fake_object: ", name,
            ": nobody said what stands for its objects; register_fake_class() it");
+  static constinit thread_local int depth = 0;
+  struct Deeper {
+    Deeper() { ++depth; }
+    ~Deeper() { --depth; }
+  } const deeper;
+  SB_CHECK(depth <= kDeepest, "to_fake_object: ", name, ": stand-ins are made of each other ",
+           kDeepest, " deep; an object must not hold itself");
   const IntrusivePtr<FakeObject> fake = fake_class->from_real(mode, *object);
   SB_CHECK(fake, "to_fake_object: ", name, ": expected a stand-in, got null, or an object of ",
            "another class of that name; registered at ", to_string(fake_class->where));

@@ -1,6 +1,7 @@
 #include "switchboard/fake/fake_class.h"
 
 #include <deque>
+#include <memory>
 #include <string>
 
 #include "catch2/catch.hpp"
@@ -123,6 +124,28 @@ TEST_CASE("a class without a stand-in, and what stands for another class, are re
   const RegistrationHandle handle = register_fake_class<Queue>(
       kQueue, [](FakeTensorMode&, const Queue&) { return IntrusivePtr<FakeObject>(); });
   CHECK_THROWS_WITH(to_fake_object(mode, real), Contains("expected a stand-in, got null"));
+}
+
+TEST_CASE("an object that holds itself is refused") {
+  const RegistrationHandle handle = register_fake_class<Queue>(
+      kQueue, [](FakeTensorMode& mode, const Queue& real) -> IntrusivePtr<FakeObject> {
+        to_fake_object(mode, IntrusivePtr<OpaqueObject>::share(const_cast<Queue*>(&real)));
+        return make_intrusive<FakeQueue>();
+      });
+  FakeTensorMode mode;
+  CHECK_THROWS_WITH(to_fake_object(mode, make_intrusive<Queue>()),
+                    Contains("an object must not hold itself"));
+}
+
+TEST_CASE("the function of a class may hold the handle of another one") {
+  auto inner = std::make_shared<RegistrationHandle>(
+      register_fake_class<Queue>("__torch__.torch.classes.fake_class_test.Inner", from_real));
+  RegistrationHandle outer = register_fake_class<Queue>(
+      kQueue,
+      [keep = inner](FakeTensorMode& mode, const Queue& real) { return from_real(mode, real); });
+  inner.reset();
+  outer = RegistrationHandle();
+  CHECK_FALSE(has_fake_class("__torch__.torch.classes.fake_class_test.Inner"));
 }
 
 TEST_CASE("a constant object stands for itself") {

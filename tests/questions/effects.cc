@@ -4,6 +4,7 @@
 
 #include "switchboard/custom_ops/custom_op.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
+#include "switchboard/dispatch/modes/purity.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/tests/questions/programs.h"
@@ -98,11 +99,13 @@ SB_QUESTION("And if two libraries registered it?",
 }
 
 SB_QUESTION("An effect is registered for an operator that writes to an argument. Has it one?",
-            .pytorch = "No: aliasing schemas have none, whatever was registered.", .here = "Yes.",
-            .better = "It was said.") {
+            .pytorch = "No: aliasing schemas have none, whatever was registered.",
+            .here = "has_ordered_effect() says yes, has_effects() no.",
+            .better = "It was said, and calls keep their order.") {
   CustomOp op = custom_op("q::f", "(Tensor(a!) x) -> ()", [](const Tensor&) {});
   op.register_effect(Effect::Ordered);
   CHECK(has_ordered_effect(op.op()));
+  CHECK_FALSE(has_effects(op.op()));
 }
 
 SB_QUESTION("Effects are functionalised. In which order do they come?",
