@@ -13,6 +13,8 @@ export BUILD_WORKING_DIRECTORY=
 # What the page takes for granted.
 "$sb" record examples/digits_mlp -o other.sbr
 for recording in run before after; do cp other.sbr "$recording.sbr"; done
+# What record_graph.py made in PyTorch.
+cp "$root/tools/pytorch/data/digits_mlp.sbr" torch.sbr
 
 commands=0
 while read -r line; do
