@@ -160,5 +160,16 @@ TEST_CASE("foreach_map is one call for all tensors of its lists") {
              Contains("foreach_map = foreach_map(foreach_map_graph, [arg0, arg1, arg1, arg1])"));
 }
 
+TEST_CASE("random numbers are kept for no operator whose write or view nobody would see") {
+  const Tensor x = tensor_of({2}, {1, 1});
+  const Tensor state = run_and_save_rng_state("aten::bernoulli", {x}).first;
+  const std::string expected =
+      ": op: expected one that neither writes to its arguments nor gives views of them, got aten::";
+  CHECK_THROWS_WITH(run_and_save_rng_state("aten::add_.Tensor", {x, x}),
+                    Catch::Contains("higher_order::run_and_save_rng_state" + expected));
+  CHECK_THROWS_WITH(run_with_rng_state(state, "aten::view", {x, std::vector<int64_t>{-1}}),
+                    Catch::Contains("higher_order::run_with_rng_state" + expected));
+}
+
 }  // namespace
 }  // namespace sb::test

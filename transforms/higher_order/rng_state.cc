@@ -8,9 +8,9 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/generator.h"
-#include "switchboard/dispatch/objects/registration.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/transforms/control_flow/control_flow.h"
+#include "switchboard/transforms/higher_order/functional_op.h"
 
 namespace sb {
 namespace {
@@ -30,7 +30,7 @@ void set_state(const std::vector<uint8_t>& state) {
 bool has_data(const Tensor& t) { return t.is_cpu() && !t.impl()->mode_data(); }
 
 std::vector<IValue> run_operator(std::string_view who, const IValue& op, const IValue& args) {
-  SB_CHECK_TYPE(op.is_String(), who, ": op: expected the name of an operator, got ", op.tag_name());
+  const OpOverload overload = higher_order::functional_op(who, op);
   std::vector<IValue> list;
   if (args.is_TensorList()) {
     list.assign(args.to_tensor_list().begin(), args.to_tensor_list().end());
@@ -42,7 +42,7 @@ std::vector<IValue> run_operator(std::string_view who, const IValue& op, const I
     SB_CHECK_NOT_IMPLEMENTED(!t.defined() || t.is_cpu() || t.impl()->mode_data() || t.is_meta(),
                              who, ": only the CPU's generator is known, got ", t.describe());
   });
-  const std::vector<IValue> results = lookup_op(std::string(op.to_string_view())).call(list);
+  const std::vector<IValue> results = overload.call(list);
   std::vector<IValue> tensors;
   for (const IValue& result : results)
     result.for_each_tensor([&](const Tensor& t) { tensors.emplace_back(t); });

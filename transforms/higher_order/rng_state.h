@@ -20,7 +20,8 @@ HigherOrderOperator& run_with_rng_state_op();
 
 // The state of the CPU's own generator before the operator, "aten::bernoulli", and its results,
 // which are tensors. As `run_and_save_rng_state`; NotImplementedError for tensors of another
-// device.
+// device, RuntimeError, in the next one too, for an operator that writes or gives views: no graph
+// would know.
 std::pair<Tensor, std::vector<Tensor>> run_and_save_rng_state(const std::string& op,
                                                               std::vector<IValue> args);
 // The results of the operator from that state on; the generator is afterwards as it was.

@@ -1,33 +1,20 @@
 #include "switchboard/transforms/higher_order/with_effects.h"
 
-#include <algorithm>
-
 #include "switchboard/core/error.h"
-#include "switchboard/dispatch/objects/registration.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/transforms/control_flow/control_flow.h"
 #include "switchboard/transforms/higher_order/composed_hop.h"
+#include "switchboard/transforms/higher_order/functional_op.h"
 
 namespace sb {
 namespace {
 
 constexpr std::string_view kName = "higher_order::with_effects";
 
-bool aliases(const FunctionSchema& schema) {
-  const auto has_alias = [](const auto& argument) { return argument.alias.has_value(); };
-  return std::ranges::any_of(schema.arguments, has_alias) ||
-         std::ranges::any_of(schema.returns, has_alias);
-}
-
 std::vector<IValue> compose(const std::vector<IValue>& arguments) {
   SB_CHECK_TYPE(arguments[0].is_Tensor(), kName, ": token: expected a tensor, got ",
                 arguments[0].tag_name());
-  SB_CHECK_TYPE(arguments[1].is_String(), kName, ": op: expected the name of an operator, got ",
-                arguments[1].tag_name());
-  const OpOverload op = lookup_op(std::string(arguments[1].to_string_view()));
-  SB_CHECK(!aliases(op.schema()), kName,
-           ": op: expected one that neither writes to its arguments nor gives views of them, got ",
-           op.schema().to_string());
+  const OpOverload op = higher_order::functional_op(kName, arguments[1]);
   higher_order::NamedValues kwargs(kName, "kwargs", arguments[3]);
   std::vector<IValue> results{empty({0})};
   for (const IValue& result :
