@@ -1,14 +1,13 @@
 #include "switchboard/fake/fake_class.h"
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/inspect/custom_class.h"
-#include "switchboard/dispatch/kernel.h"
+#include "switchboard/dispatch/objects/simple_registry.h"
 
 namespace sb {
 namespace {
@@ -21,22 +20,20 @@ struct FakeClass {
   SourceLocation where;
 };
 
-// Never destroyed: handles of static objects may outlive it otherwise.
-struct Registry {
-  std::mutex mutex;
-  std::map<std::string, std::shared_ptr<const FakeClass>, std::less<>> classes;
-};
-Registry& registry() {
-  static Registry* const registry = new Registry;
-  return *registry;
+// By the names of the classes, as qualified() gives them. Never destroyed: handles of static
+// objects may outlive it otherwise.
+SimpleRegistry& classes() {
+  static auto* const classes = new SimpleRegistry;
+  return *classes;
 }
 
-// nullptr where nobody registered the class.
-std::shared_ptr<const FakeClass> find(std::string_view name) {
-  Registry& all = registry();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  const auto found = all.classes.find(name);
-  return found == all.classes.end() ? nullptr : found->second;
+// "demo::Queue" for "__torch__.torch.classes.demo.Queue"; any other name as it is.
+std::string qualified(std::string_view class_name) {
+  constexpr std::string_view kPrefix = "__torch__.torch.classes.";
+  const size_t dot = class_name.find('.', kPrefix.size());
+  if (!class_name.starts_with(kPrefix) || dot == class_name.npos) return std::string(class_name);
+  return str_cat(class_name.substr(kPrefix.size(), dot - kPrefix.size()),
+                 "::", class_name.substr(dot + 1));
 }
 
 }  // namespace
@@ -45,23 +42,16 @@ RegistrationHandle internal::register_fake_class(std::string_view name, FromReal
                                                  SourceLocation where) {
   SB_CHECK_VALUE(from_real, "register_fake_class: ", name,
                  ": expected a function that makes a stand-in, got an empty one");
-  const auto added = std::make_shared<const FakeClass>(FakeClass{std::move(from_real), where});
-  Registry& all = registry();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  const auto [there, is_new] = all.classes.try_emplace(std::string(name), added);
-  SB_CHECK(is_new, "register_fake_class: ", name, " is registered already, at ",
-           sb::to_string(there->second->where), "; got another at ", sb::to_string(where));
-  return RegistrationHandle([name = there->first] {
-    Registry& r = registry();
-    std::shared_ptr<const FakeClass> gone;  // its function may hold handles: not below the lock
-    const std::lock_guard<std::mutex> guard(r.mutex);
-    const auto found = r.classes.find(name);
-    gone = std::move(found->second);
-    r.classes.erase(found);
-  });
+  try {
+    return classes().add(qualified(name), FakeClass{std::move(from_real), where}, where);
+  } catch (const Error& error) {
+    rethrow_with_context(error, "register_fake_class: ");
+  }
 }
 
-bool has_fake_class(std::string_view name) { return find(name) != nullptr; }
+bool has_fake_class(std::string_view name) {
+  return classes().find<FakeClass>(qualified(name)) != nullptr;
+}
 
 IntrusivePtr<OpaqueObject> to_fake_object(FakeTensorMode& mode,
                                           const IntrusivePtr<OpaqueObject>& object) {
@@ -69,7 +59,7 @@ IntrusivePtr<OpaqueObject> to_fake_object(FakeTensorMode& mode,
   if (dynamic_cast<const FakeObject*>(object.get()) || constant_object(IValue(object)))
     return object;
   const std::string_view name = object->class_name();
-  const std::shared_ptr<const FakeClass> fake_class = find(name);
+  const std::shared_ptr<const FakeClass> fake_class = classes().find<FakeClass>(qualified(name));
   SB_CHECK(fake_class, "to_fake_object: ", name,
            ": nobody said what stands for its objects; register_fake_class() it");
   static constinit thread_local int depth = 0;

@@ -41,8 +41,8 @@ RegistrationHandle register_fake_class(std::string_view name, FromReal from_real
 // operators that take the object work on the stand-in, so that what they do to its state does not
 // reach the real one; tensors that it holds become fake by FakeTensorMode::from_tensor. As
 // `torch._library.register_fake_class`, with `from_real` for `__obj_flatten__`, `__obj_unflatten__`
-// and `from_real` together. ValueError for an empty function, RuntimeError, naming both places, for
-// a class that has one already. Thread-safe.
+// and `from_real` together. ValueError for an empty function and for what is no name of a class,
+// RuntimeError, naming both places, for a class that has one already. Thread-safe.
 template <std::derived_from<OpaqueObject> T>
 RegistrationHandle register_fake_class(
     std::string_view name,
