@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 
 #include "switchboard/core/error.h"
-#include "switchboard/core/str_cat.h"
 #include "switchboard/fake/call_function.h"
 #include "switchboard/fake/fake_mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
@@ -25,20 +23,7 @@ namespace sb::internal {
 std::vector<Tensor> call_in(FakeMode& mode, const control_flow::FunctionArgument& function,
                             const std::vector<Tensor>& inputs) {
   const ModeGuard active(&mode);
-  std::vector<Tensor> results = [&] {
-    try {
-      return function(inputs);
-    } catch (const Error& error) {
-      // The data might not have called it.
-      const std::string_view kind = error.kind(), what = error.what();
-      if (kind != "RuntimeError" || what.find("fake") != std::string_view::npos ||
-          what.starts_with(function.name()))
-        throw;
-      rethrow_with_context(
-          error,
-          str_cat(function.name(), ": in a fake mode, which runs it whatever the data say: "));
-    }
-  }();
+  const std::vector<Tensor> results = function.call_regardless(inputs, "in a fake mode", "fake");
   for (size_t i = 0; i < results.size(); ++i) {
     const IntrusivePtr<ModeData>& data = results[i].impl()->mode_data();
     SB_CHECK(data && &data->mode() == &mode, function.name(), ": result ", i,

@@ -69,6 +69,21 @@ std::vector<Tensor> FunctionArgument::operator()(const std::vector<Tensor>& argu
   return tensors;
 }
 
+std::vector<Tensor> FunctionArgument::call_regardless(const std::vector<Tensor>& arguments,
+                                                      std::string_view layer,
+                                                      std::string_view own) const {
+  try {
+    return (*this)(arguments);
+  } catch (const Error& error) {
+    const std::string_view what = error.what();
+    if (error.kind() != std::string_view("RuntimeError") || what.find(own) != what.npos ||
+        what.starts_with(name_))
+      throw;
+    rethrow_with_context(error,
+                         str_cat(name_, ": ", layer, ", which runs it whatever the data say: "));
+  }
+}
+
 const std::vector<IValue>& arguments_of(std::string_view op, const std::vector<IValue>& stack,
                                         size_t expected) {
   SB_CHECK_TYPE(stack.size() == expected, op, ": expected ", expected, " arguments, got ",

@@ -27,6 +27,11 @@ class FunctionArgument {
   // Throws TypeError for a result that is no tensor, RuntimeError for an undefined one, and what
   // the function throws.
   std::vector<Tensor> operator()(const std::vector<Tensor>& arguments) const;
+  // The same where a layer calls it whatever the data say: a RuntimeError of the function's own,
+  // which the program might never have seen, says so. `layer` is "under TracingMode"; errors with
+  // the word `own` are the layer's, and stay as they are.
+  std::vector<Tensor> call_regardless(const std::vector<Tensor>& arguments, std::string_view layer,
+                                      std::string_view own) const;
   // "higher_order::cond: true_fn".
   const std::string& name() const { return name_; }
 

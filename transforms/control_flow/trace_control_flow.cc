@@ -110,25 +110,6 @@ class Undo {
 
 }  // namespace
 
-namespace {
-
-// The function's results. The data might not have called it, which its errors say.
-std::vector<Tensor> run_traced(const FunctionArgument& function, const std::vector<Tensor>& given) {
-  try {
-    return function(given);
-  } catch (const Error& error) {
-    const std::string_view kind = error.kind(), what = error.what();
-    if (kind != "RuntimeError" || what.find("Tracing") != std::string_view::npos ||
-        what.starts_with(function.name()))
-      throw;
-    rethrow_with_context(error, str_cat(function.name(),
-                                        ": under TracingMode, which runs it "
-                                        "whatever the data say: "));
-  }
-}
-
-}  // namespace
-
 TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToTrace>& functions) {
   TracedFunctions traced;
   std::vector<Graph> graphs;
@@ -148,7 +129,9 @@ TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToT
                                    undo.save(tensor);
                                  }};
       graphs.push_back(mode.trace_subgraph(
-          [&](const std::vector<Tensor>& given) { return results = run_traced(f.function, given); },
+          [&](const std::vector<Tensor>& given) {
+            return results = f.function.call_regardless(given, "under TracingMode", "Tracing");
+          },
           copies, options, &traced.captured));
     }
     traced.results.push_back(std::move(results));

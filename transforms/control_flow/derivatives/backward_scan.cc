@@ -168,10 +168,6 @@ Tensors call_step(const BackwardStep& step, const Tensor& state, Tensors given) 
   return call_switch(state, std::move(branches), std::move(given));
 }
 
-}  // namespace
-
-namespace {
-
 // Which gradients the last step has handed on, which was in this state; the state is undefined
 // where there is one alone.
 Tensors came_of_last(const BackwardStep& step, const Tensor& state, const Tensors& carried) {

@@ -13,6 +13,7 @@
 #include "switchboard/transforms/control_flow/switch.h"
 
 namespace sb::control_flow {
+
 Tensors derive_branches(const DerivedCallSite& call, const std::vector<FunctionArgument>& branches,
                         const Tensors& operands, Tensors others, Tensors results, CallAgain again) {
   Tensors captured;
