@@ -8,7 +8,9 @@
 #include "switchboard/core/print/warning.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/custom_ops/inferred_schema.h"
+#include "switchboard/custom_ops/op_facts.h"
 #include "switchboard/dispatch/objects/qualified_name.h"
+#include "switchboard/dispatch/objects/simple_registry.h"
 #include "switchboard/dispatch/static_library.h"
 
 namespace sb {
@@ -89,6 +91,7 @@ struct CustomOp::State {
   struct Device {
     bool has_kernel = false;
     bool enabled = true;
+    SourceLocation switched;                    // where that was said
     std::unique_ptr<Library> function_over_it;  // while it is not
   };
 
@@ -108,7 +111,20 @@ struct CustomOp::State {
     Device& device = devices[key];
     if (device.enabled == enabled) return;
     device.enabled = enabled;
+    device.switched = where;
     place(key, device, where);
+    note_disabled();
+  }
+
+  // For those who show it.
+  void note_disabled() {
+    DisabledKernels disabled;
+    for (const auto& [key, device] : devices)
+      if (!device.enabled) disabled.kernels.emplace_back(key, device.switched);
+    disabled_fact = {};
+    if (!disabled.kernels.empty())
+      disabled_fact = default_simple_registry().add(parse_qualified_name(name).to_string(),
+                                                    std::move(disabled));
   }
 
   const std::string name;
@@ -116,6 +132,7 @@ struct CustomOp::State {
   std::unique_ptr<Library> expected_fake;  // what stands for a fake rule that is missing
   std::optional<KernelFunction> function;  // that the operator was made with
   std::map<DispatchKey, Device> devices;
+  RegistrationHandle disabled_fact;
   bool selects_backend = false;
 };
 

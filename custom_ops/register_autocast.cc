@@ -16,6 +16,8 @@ class AutocastKernel {
   AutocastKernel(DispatchKey key, DeviceType device_type, DType dtype)
       : key_(key), device_type_(device_type), dtype_(dtype) {}
 
+  DType dtype() const { return dtype_; }
+
   void operator()(const OperatorHandle& op, DispatchKeySet, Stack* stack) const {
     const ExcludeKeysGuard off{DispatchKeySet(key_)};
     const std::vector<Argument>& arguments = op.schema().arguments;
@@ -59,6 +61,19 @@ RegistrationHandle register_autocast(const OpIdentifier& op, std::string_view de
                                        std::nullopt, where);
   register_autocast(op, device_type, cast_inputs, *lib, where);
   return internal::library_handle(std::move(lib));
+}
+
+std::optional<DType> registered_autocast(const OperatorHandle& op, DeviceType device_type) {
+  if (!is_autocast_available(device_type)) return std::nullopt;
+  const DispatchKey key = autocast_key_of(to_string(device_type));
+  const OperatorEntry& entry = op.entry();
+  return entry.dispatcher().inspect([&]() -> std::optional<DType> {
+    const RegisteredKernel* const registered = entry.resolve(key).kernel;
+    if (!registered) return std::nullopt;
+    using State = internal::BoxedFunctorState<AutocastKernel>;
+    const auto* const cast = dynamic_cast<const State*>(registered->function.state.get());
+    return cast ? std::optional(cast->functor.dtype()) : std::nullopt;
+  });
 }
 
 }  // namespace sb

@@ -7,8 +7,10 @@
 #ifndef SWITCHBOARD_CUSTOM_OPS_REGISTER_AUTOCAST_H_
 #define SWITCHBOARD_CUSTOM_OPS_REGISTER_AUTOCAST_H_
 
+#include <optional>
 #include <string_view>
 
+#include "switchboard/core/device.h"
 #include "switchboard/core/dtype.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/objects/registration.h"
@@ -29,6 +31,9 @@ RegistrationHandle register_autocast(const OpIdentifier& op, std::string_view de
                                      SourceLocation where = SourceLocation::current());
 void register_autocast(const OpIdentifier& op, std::string_view device_type, DType cast_inputs,
                        Library& lib, SourceLocation where = SourceLocation::current());
+
+// What the newest of them casts to; nullopt where there is none. Thread-safe.
+std::optional<DType> registered_autocast(const OperatorHandle& op, DeviceType device_type);
 
 }  // namespace sb
 

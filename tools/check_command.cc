@@ -3,8 +3,6 @@
 #include <ostream>
 #include <string>
 
-#include "absl/strings/str_split.h"
-#include "switchboard/dispatch/plugins/load_library.h"
 #include "switchboard/io/exported/graph_runner.h"
 #include "switchboard/io/exported/missing.h"
 #include "switchboard/io/exported/model_archive.h"
@@ -29,15 +27,8 @@ const CommandSpec& check_spec() {
       "not,\n"
       "2 for bad input.",
       {{"form", "F", "of a folder: " + form_names()},
-       {"training", "", "the same as --form training"},
-       {"load", "F", "load a shared object that defines operators", true}}};
+       {"training", "", "the same as --form training"}}};
   return spec;
-}
-
-void load_libraries(const CommandLine& line) {
-  if (const auto paths = line.find("load"))
-    for (const absl::string_view path : absl::StrSplit(*paths, ','))
-      load_library(std::string(path));
 }
 
 namespace {
@@ -61,7 +52,6 @@ std::string check_json(const std::string& name, const std::vector<io::Missing>& 
 }  // namespace
 
 int check_command(const CommandLine& line, std::ostream& out) {
-  load_libraries(line);
   const ModelFiles files = find_model_files(line.arguments().at(0), form_of(line));
   const io::ModelArchive archive = io::read_model_archive(files.archive);
   const io::Program& program = archive.program;

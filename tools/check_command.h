@@ -13,9 +13,6 @@ const CommandSpec& check_spec();
 // Gives the exit status. Throws what find_model_files and read_model_archive throw.
 int check_command(const CommandLine& line, std::ostream& out);
 
-// Loads what --load names. Throws what sb::load_library throws.
-void load_libraries(const CommandLine& line);
-
 }  // namespace sb::tools
 
 #endif  // SWITCHBOARD_TOOLS_CHECK_COMMAND_H_

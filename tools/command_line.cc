@@ -13,7 +13,9 @@ namespace {
 
 const FlagSpec kHelp{"help", "", "this page"};
 // The flags of every command; a command may give one another meaning.
-const FlagSpec kShared[] = {{"json", "", "for programs: print JSON instead"}, kHelp};
+const FlagSpec kShared[] = {{"load", "F", "load a shared object that defines operators", true},
+                            {"json", "", "for programs: print JSON instead"},
+                            kHelp};
 
 const FlagSpec* find_spec(const CommandSpec& spec, char letter) {
   if (letter == 'h') return &kHelp;

@@ -40,7 +40,8 @@ class CommandLine {
  public:
   // Reads "--name value", "--name=value", "-n value" and "--switch", before, between and after the
   // arguments; a bare "--" ends the flags. A value that may lack is a word behind the last
-  // argument. Every command has the switches "json" and "help", and with "help" may lack arguments.
+  // argument. Every command has the switches "json" and "help" and the flag
+  // "load", and with "help" may lack arguments.
   // Throws ValueError for what `spec` does not have, and for a flag given twice.
   static CommandLine parse(const CommandSpec& spec, absl::Span<const std::string> words);
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_split.h"
 #include "switchboard/core/error.h"
+#include "switchboard/custom_ops/op_facts.h"
 #include "switchboard/dispatch/inspect/inspector.h"
 #include "switchboard/dispatch/objects/inspect_higher_order.h"
 #include "switchboard/io/safetensors/quote.h"
@@ -42,15 +43,17 @@ std::vector<std::string> names_matching(const Dispatcher& dispatcher, const std:
   return names;
 }
 
-// A line for each operator, higher-order ones too.
-std::vector<std::string> signatures_matching(const Dispatcher& dispatcher,
-                                             const std::string& glob) {
-  std::vector<std::string> lines;
-  for (const std::string& name : names_matching(dispatcher, glob))
-    lines.push_back(dispatcher.find_op_or_throw(name).schema().to_string());
+// Each operator, higher-order ones too.
+std::vector<ListedOp> listed_ops(const Dispatcher& dispatcher, const std::string& glob) {
+  std::vector<ListedOp> ops;
+  for (const std::string& name : names_matching(dispatcher, glob)) {
+    const OperatorHandle op = dispatcher.find_op_or_throw(name);
+    ops.push_back({name, op.schema().to_string(), op_facts(OpOverload(op))});
+  }
   for (const HigherOrderOperator* const op : all_higher_order_ops())
-    if (::fnmatch(glob.c_str(), op->name().c_str(), 0) == 0) lines.push_back(signature_text(*op));
-  return lines;
+    if (::fnmatch(glob.c_str(), op->name().c_str(), 0) == 0)
+      ops.push_back({op->name(), signature_text(*op), {}});
+  return ops;
 }
 
 // The higher-order operator of a name that a user typed; nullptr if it is none.
@@ -127,7 +130,7 @@ const CommandSpec& ops_spec() {
       "Lists the operators and their schemas, and the higher-order operators with the names of\n"
       "their arguments. GLOB is a shell pattern for names, such as 'aten::add*' or, in any\n"
       "namespace, '*softmax*'.",
-      {}};
+      {{"facts", "", "below each what 'sb table' says of it: tags, out= form, effect, ..."}}};
   return spec;
 }
 
@@ -138,8 +141,10 @@ const CommandSpec& table_spec() {
       1,
       1,
       "Prints the operator's computed table: for each key the kernel that a call runs, where it\n"
-      "was registered, and the rule that put it there. Of a higher-order operator, such as\n"
-      "higher_order::cond, its own rules: those at keys, and those for modes.",
+      "was registered, and the rule that put it there; and what else is known of it: tags, its\n"
+      "out= form, its effect, what autocast does to it, kernels that are disabled, rules for\n"
+      "modes. Of a higher-order operator, such as higher_order::cond, its own rules: those at\n"
+      "keys, and those for modes.",
       {{"all", "", "keys without a kernel too"}}};
   return spec;
 }
@@ -152,7 +157,7 @@ const CommandSpec& explain_spec() {
       1,
       "Explains where a call goes: each key that is considered, highest first, why it is passed\n"
       "over or taken, the kernel's source line, and the way from there to the kernel that "
-      "computes.\n"
+      "computes; then what 'sb table' says of the operator besides.\n"
       "Exit status 1 if no kernel runs, or the way ends in a failure.",
       {{"keys", "K,K", "the keys of the arguments together, such as CPU,AutogradCPU"},
        {"device", "D", "tensors on that device instead (cpu): dummy, fake, fake:cuda:0"}}};
@@ -161,13 +166,14 @@ const CommandSpec& explain_spec() {
 
 int ops_command(const CommandLine& line, std::ostream& out) {
   const std::string glob = line.arguments().empty() ? "*" : line.arguments()[0];
-  const std::vector<std::string> lines = signatures_matching(default_dispatcher(), glob);
+  const std::vector<ListedOp> ops = listed_ops(default_dispatcher(), glob);
   if (line.has("json")) {
-    out << signatures_json(lines);
-    return lines.empty() ? kFails : kHolds;
+    out << ops_json(ops);
+    return ops.empty() ? kFails : kHolds;
   }
-  for (const std::string& line_of_op : lines) out << line_of_op << "\n";
-  if (!lines.empty()) return kHolds;
+  for (const ListedOp& op : ops)
+    out << op.schema << "\n" << (line.has("facts") ? to_string(op.facts) : "");
+  if (!ops.empty()) return kHolds;
   out << "no operator matches " << io::quote(glob);
   if (glob.find_first_of("*?[:") == glob.npos) out << "; try 'sb ops \"*" << glob << "*\"'";
   out << "\n";
@@ -181,8 +187,9 @@ int table_command(const CommandLine& line, std::ostream& out) {
     out << (json ? table_json(*op) : styled(table_to_string(*op, all), terminal_style(out)));
   } else {
     const OperatorHandle handle = find_typed_op(default_dispatcher(), name);
-    out << (json ? table_json(handle, all)
-                 : styled(table_to_string(handle, all), terminal_style(out)));
+    const std::vector<OpFact> facts = op_facts(OpOverload(handle));
+    out << (json ? table_json(handle, facts, all)
+                 : styled(table_to_string(handle, all) + to_string(facts), terminal_style(out)));
   }
   return kHolds;
 }
@@ -190,16 +197,24 @@ int table_command(const CommandLine& line, std::ostream& out) {
 int explain_command(const CommandLine& line, std::ostream& out) {
   SB_CHECK_VALUE(!line.has("keys") || !line.has("device"),
                  "explain: give --keys or --device, not both");
-  const auto print = [&](const auto& explanation) {
+  const auto print = [&](const HigherOrderExplanation& explanation) {
     out << (line.has("json") ? explanation_json(explanation)
                              : styled(to_string(explanation), terminal_style(out)));
+    return computes(explanation) ? kHolds : kFails;
+  };
+  const auto print_of_op = [&](const OperatorHandle& op, const Explanation& explanation) {
+    const std::vector<OpFact> facts = op_facts(OpOverload(op));
+    out << (line.has("json")
+                ? explanation_json(explanation, facts)
+                : styled(to_string(explanation) + to_string(facts), terminal_style(out)));
     return computes(explanation) ? kHolds : kFails;
   };
   const std::string& name = line.arguments().at(0);
   const HigherOrderOperator* const higher_order = find_typed_higher_order_op(name);
   const auto explain_keys = [&](DispatchKeySet keys) {
-    return higher_order ? print(explain(*higher_order, keys))
-                        : print(explain(find_typed_op(default_dispatcher(), name), keys));
+    if (higher_order) return print(explain(*higher_order, keys));
+    const OperatorHandle op = find_typed_op(default_dispatcher(), name);
+    return print_of_op(op, explain(op, keys));
   };
   if (const auto keys = line.find("keys")) return explain_keys(parse_keys(*keys));
   const std::string device = line.get("device", "cpu");
@@ -211,7 +226,7 @@ int explain_command(const CommandLine& line, std::ostream& out) {
   const Tensor tensor = mover.move(on_cpu);
   if (higher_order) return explain_keys(tensor.key_set());
   const OperatorHandle op = find_typed_op(default_dispatcher(), name);
-  return print(explain(op, sample_arguments(op.schema(), tensor)));
+  return print_of_op(op, explain(op, sample_arguments(op.schema(), tensor)));
 }
 
 }  // namespace sb::tools

@@ -46,15 +46,23 @@ Json path_json(const std::vector<PathStep>& path, size_t first) {
   return steps;
 }
 
+// {name: [text, ...]}.
+Json facts_json(const std::vector<OpFact>& facts) {
+  Json json = Json::object();
+  for (const OpFact& fact : facts) json[fact.name].push_back(fact.text);
+  return json;
+}
+
 }  // namespace
 
-std::string table_json(const OperatorHandle& op, bool all) {
+std::string table_json(const OperatorHandle& op, const std::vector<OpFact>& facts, bool all) {
   Json slots = Json::array();
   for (const TableRow& row : computed_table(op))
     if (all || row.has_kernel || row.rule != ResolutionRule::Missing)
       slots.push_back(slot_json(row));
   return to_text({{"operator", op.name().to_string()},
                   {"schema", op.schema().to_string()},
+                  {"facts", facts_json(facts)},
                   {"slots", std::move(slots)}});
 }
 
@@ -77,7 +85,7 @@ std::string table_json(const HigherOrderOperator& op) {
       {{"operator", op.name()}, {"schema", signature_text(op)}, {"slots", std::move(slots)}});
 }
 
-std::string explanation_json(const Explanation& e) {
+std::string explanation_json(const Explanation& e, const std::vector<OpFact>& facts) {
   Json looked_at = Json::array(), tensors = Json::array();
   for (const ExplainStep& step : e.steps) looked_at.push_back(step_json(step));
   for (const ExplainedTensor& tensor : e.tensors)
@@ -95,7 +103,8 @@ std::string explanation_json(const Explanation& e) {
                     {"fallthroughs", keys_json(e.fallthroughs & (e.arguments | e.included))},
                     {"call", keys_json(e.call_keys)}}},
                   {"looked_at", std::move(looked_at)},
-                  {"below", std::move(below)}});
+                  {"below", std::move(below)},
+                  {"facts", facts_json(facts)}});
 }
 
 std::string explanation_json(const HigherOrderExplanation& e) {
@@ -144,10 +153,10 @@ std::string diff_json(const TableDiff& diff) {
       {{"removed", diff.removed}, {"added", diff.added}, {"changed", std::move(changed)}});
 }
 
-std::string signatures_json(const std::vector<std::string>& signatures) {
+std::string ops_json(const std::vector<ListedOp>& ops) {
   Json list = Json::array();
-  for (const std::string& signature : signatures)
-    list.push_back({{"operator", signature.substr(0, signature.find('('))}, {"schema", signature}});
+  for (const ListedOp& op : ops)
+    list.push_back({{"operator", op.name}, {"schema", op.schema}, {"facts", facts_json(op.facts)}});
   return to_text(list);
 }
 

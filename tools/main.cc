@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/plugins/load_library.h"
 #include "switchboard/distributed/mpi/mpi_engine.h"
 #include "switchboard/distributed/one_process/run_ranks.h"
 #include "switchboard/distributed/sequence_guard.h"
@@ -98,6 +100,13 @@ std::string help() {
   return text;
 }
 
+// Throws what load_library() throws.
+void load_libraries(const CommandLine& line) {
+  if (const auto paths = line.find("load"))
+    for (const absl::string_view path : absl::StrSplit(*paths, ','))
+      load_library(std::string(path));
+}
+
 int run(const std::vector<std::string>& words, std::ostream& out) {
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     (words.empty() ? std::cerr : out) << help();
@@ -107,7 +116,10 @@ int run(const std::vector<std::string>& words, std::ostream& out) {
     if (command.spec.name != words[0]) continue;
     const CommandLine line =
         CommandLine::parse(command.spec, absl::MakeConstSpan(words).subspan(1));
-    if (!line.has("help")) return command.run(line, out);
+    if (!line.has("help")) {
+      load_libraries(line);
+      return command.run(line, out);
+    }
     out << command.spec.help();
     return kHolds;
   }

@@ -13,7 +13,6 @@
 #include "switchboard/dispatch/inspect/trace.h"
 #include "switchboard/distributed/world.h"
 #include "switchboard/ops/cpu/parallel.h"
-#include "switchboard/tools/check_command.h"
 #include "switchboard/tools/device_run.h"
 #include "switchboard/tools/exit_status.h"
 #include "switchboard/tools/json.h"
@@ -193,7 +192,6 @@ const CommandSpec& run_spec() {
        {"training", "", "the same as --form training"},
        {"dim", "NAME=N",
         "run at this size; NAME is a symbol, a dimension such as x.0, batch or seq", true},
-       {"load", "F", "load a shared object that defines operators", true},
        {"random-weights", "SEED", "make the weights, and the inputs, that the model lacks"},
        {"save-weights", "F", "write the weights that were used, as safetensors"},
        {"save-inputs", "F", "write the inputs that were used"},
@@ -230,7 +228,6 @@ int run_command(const CommandLine& line, std::ostream& out) {
   if (line.has("dim") && !seed) seed = 0;
   const ModelFiles files = chosen_files(line);
 
-  load_libraries(line);
   const io::ModelArchive archive = io::read_model_archive(files.archive);
   const io::GraphRunner runner(archive.program);
   const io::SymbolRules rules(archive.program);

@@ -39,6 +39,8 @@ std::string place_of(const OperatorEntry& op, DispatchKey key, const Kernel& ker
   });
 }
 
+constinit thread_local TraceCalls* innermost = nullptr;
+
 // Whether a sink runs on this thread: what it calls is not traced.
 thread_local constinit bool in_sink = false;
 
@@ -120,6 +122,8 @@ class CallRecorder {
  public:
   explicit CallRecorder(TraceSink& sink) : sink_(sink) {}
   void enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel);
+  // Of an event of which operator, key and place are known.
+  void enter(TraceEvent event);
   void leave();
   // What the sink threw; null if nothing.
   std::exception_ptr sink_error() const { return sink_error_; }
@@ -173,14 +177,15 @@ const CallRecorder::Site& CallRecorder::site_of(const OperatorEntry& op, Dispatc
 void CallRecorder::enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel) {
   const DispatchKey key = keys.highest_key();
   const Site& site = site_of(op, key, kernel);
-  frames_.push_back({{.op = site.op,
-                      .key = key,
-                      .where = site.where,
-                      .depth = static_cast<int>(frames_.size()),
-                      .thread = thread_number(),
-                      .id = next_event(),
-                      .start = TraceClock::now()},
-                     std::uncaught_exceptions()});
+  enter({.op = site.op, .key = key, .where = site.where});
+}
+
+void CallRecorder::enter(TraceEvent event) {
+  event.depth = static_cast<int>(frames_.size());
+  event.thread = thread_number();
+  event.id = next_event();
+  event.start = TraceClock::now();
+  frames_.push_back({std::move(event), std::uncaught_exceptions()});
   tell_sink([&] { sink_.kernel_started(frames_.back().event); });
   frames_.back().event.start = TraceClock::now();  // without the sink's own time
 }
@@ -199,10 +204,11 @@ void CallRecorder::leave() {
 TraceCalls::TraceCalls(TraceSink* sink, std::unique_ptr<TraceSink> owned)
     : owned_(std::move(owned)),
       next_(dispatch_tls.observer),
+      outer_(std::exchange(innermost, this)),
       recorder_(std::make_unique<internal::CallRecorder>(owned_ ? *owned_ : *sink)),
       observe_(this) {}
 
-TraceCalls::~TraceCalls() = default;
+TraceCalls::~TraceCalls() { innermost = outer_; }
 
 std::exception_ptr TraceCalls::sink_error() const { return recorder_->sink_error(); }
 
@@ -216,21 +222,29 @@ void TraceCalls::leave(const OperatorEntry& op, DispatchKeySet keys) {
   if (next_) next_->leave(op, keys);
 }
 
+void TraceCalls::enter_rule(const TraceEvent& event) {
+  if (outer_) outer_->enter_rule(event);
+  if (!in_sink) recorder_->enter(event);
+}
+
+void TraceCalls::leave_rule() {
+  if (!in_sink) recorder_->leave();
+  if (outer_) outer_->leave_rule();
+}
+
 class TraceAllThreads::Observer final : public CallObserver {
  public:
   explicit Observer(TraceSink& sink) : sink_(&sink) {}
 
   void enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel) override {
-    if (in_sink) return;
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!sink_) return;
-    const Telling telling(this);
-    const auto [it, added] = recorders_.try_emplace(thread_number(), nullptr);
-    if (added) it->second = std::make_unique<internal::CallRecorder>(*sink_);
-    it->second->enter(op, keys, kernel);
+    with_recorder([&](internal::CallRecorder& recorder) { recorder.enter(op, keys, kernel); });
   }
+  void leave(const OperatorEntry&, DispatchKeySet) override { leave_rule(); }
 
-  void leave(const OperatorEntry&, DispatchKeySet) override {
+  void enter_rule(const TraceEvent& event) {
+    with_recorder([&](internal::CallRecorder& recorder) { recorder.enter(event); });
+  }
+  void leave_rule() {
     if (in_sink) return;
     std::lock_guard<std::mutex> lock(mutex_);
     if (!sink_) return;
@@ -256,6 +270,17 @@ class TraceAllThreads::Observer final : public CallObserver {
   }
 
  private:
+  template <class F>
+  void with_recorder(F&& f) {
+    if (in_sink) return;
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!sink_) return;
+    const Telling telling(this);
+    const auto [it, added] = recorders_.try_emplace(thread_number(), nullptr);
+    if (added) it->second = std::make_unique<internal::CallRecorder>(*sink_);
+    f(*it->second);
+  }
+
   // Notes that this thread tells the sink something.
   struct Telling {
     explicit Telling(const Observer* observer) { telling_here = observer; }
@@ -283,5 +308,22 @@ TraceAllThreads::~TraceAllThreads() {
 }
 
 std::exception_ptr TraceAllThreads::sink_error() const { return observer_->sink_error(); }
+
+namespace internal {
+
+// Observers of other kinds see what dispatchers have in their tables, and nothing else.
+void TracedRule::begin(std::string_view op, DispatchKey key, const std::string& where) {
+  const TraceEvent event{.op = std::string(op), .key = key, .where = where};
+  if (auto* const all = dynamic_cast<TraceAllThreads::Observer*>(of_all_)) all->enter_rule(event);
+  of_thread_ = innermost;
+  if (of_thread_) of_thread_->enter_rule(event);
+}
+
+void TracedRule::end() {
+  if (of_thread_) of_thread_->leave_rule();
+  if (auto* const all = dynamic_cast<TraceAllThreads::Observer*>(of_all_)) all->leave_rule();
+}
+
+}  // namespace internal
 
 }  // namespace sb

@@ -21,23 +21,28 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/slow_call.h"
 
 namespace sb {
 
 using TraceClock = std::chrono::steady_clock;
 
-// One kernel that ran, or that has just started.
+// One kernel that ran, or that has just started; or a rule of a higher-order operator: at a key,
+// for a mode (at Python, PreDispatch) or for a function transform (FuncTorchDynamicLayerFrontMode).
 struct TraceEvent {
-  std::string op;     // "aten::add.Tensor"
+  std::string op;     // "aten::add.Tensor", "higher_order::cond"
   DispatchKey key;    // that the kernel ran for
-  std::string where;  // "ops/add.cc:31"; "(removed)" if it was taken away as it started
+  std::string where;  // "ops/add.cc:31"; "(removed)" if it was taken away as it started; of a mode
+                      // that takes all higher-order calls, its name, "(LoggingMode)"
   int depth = 0;      // 0: called by the program; 1: by a kernel of depth 0; ...
   int thread = 0;     // threads count from 1, in the order of their first trace
   uint64_t id = 0;    // the same at start and end, and of no other event
-  TraceClock::time_point start;
+  TraceClock::time_point start{};
   TraceClock::duration duration{};  // with the kernels that it called; 0 at the start
   bool threw = false;               // it ended with an exception
 };
@@ -89,6 +94,7 @@ class TextTrace final : public TraceSink {
 namespace internal {
 
 class CallRecorder;
+class TracedRule;
 
 }  // namespace internal
 
@@ -114,10 +120,15 @@ class TraceCalls : public CallObserver {
   void leave(const OperatorEntry& op, DispatchKeySet keys) override;
 
  private:
+  friend class internal::TracedRule;
+  void enter_rule(const TraceEvent& event);
+  void leave_rule();
+
   TraceCalls(TraceSink* sink, std::unique_ptr<TraceSink> owned);
 
   std::unique_ptr<TraceSink> owned_;
   CallObserver* next_;
+  TraceCalls* outer_;  // the trace of this thread before
   const std::unique_ptr<internal::CallRecorder> recorder_;
   ObserveCalls observe_;
 };
@@ -137,11 +148,40 @@ class TraceAllThreads {
   std::exception_ptr sink_error() const;
 
  private:
+  friend class internal::TracedRule;
   class Observer;
   Dispatcher& dispatcher_;
   std::shared_ptr<Observer> observer_;
 };
 
+namespace internal {
+
+// Shows a rule of a higher-order operator, which no dispatcher has in its tables, and which runs in
+// this scope. Traces of the thread, and of all threads that the default dispatcher's operators are
+// traced on, have an event for it. Without traces it reads two pointers.
+class TracedRule {
+ public:
+  // `where` gives the rule's place, "transforms/control_flow/cond.cc:31"; called for traces alone.
+  template <class Where>
+  TracedRule(std::string_view op, DispatchKey key, Where&& where)
+      : of_all_(default_dispatcher().observer()) {
+    if (of_all_ || dispatch_tls.observer) begin(op, key, where());
+  }
+  ~TracedRule() {
+    if (of_all_ || of_thread_) end();
+  }
+  TracedRule(const TracedRule&) = delete;
+  TracedRule& operator=(const TracedRule&) = delete;
+
+ private:
+  void begin(std::string_view op, DispatchKey key, const std::string& where);
+  void end();
+
+  CallObserver* of_all_;
+  TraceCalls* of_thread_ = nullptr;  // the innermost
+};
+
+}  // namespace internal
 }  // namespace sb
 
 #endif  // SWITCHBOARD_DISPATCH_INSPECT_TRACE_H_

@@ -10,8 +10,10 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatch_tls.h"
+#include "switchboard/dispatch/inspect/trace.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/modes/pre_dispatch.h"
+#include "switchboard/dispatch/objects/inspect_higher_order.h"
 #include "switchboard/dispatch/reclaim.h"
 #include "switchboard/dispatch/resolve_key.h"
 #include "switchboard/dispatch/schema/schema_parser.h"
@@ -45,6 +47,12 @@ DispatchKeySet keys_of(const std::vector<IValue>& arguments) {
            op.describe_rules());
 }
 
+// The rule for this mode, for traces; of a mode without one, its name.
+std::string place_for(const OperatorBase& op, const DispatchMode& mode) {
+  const std::string place = internal::place_of_rule(op, typeid(mode));
+  return place.empty() ? str_cat("(", mode.name(), ")") : place;
+}
+
 // Shows the call to a mode that was popped, and passes it on. `Guard` makes the mode active again.
 template <class Guard>
 void watch(const HigherOrderOperator& op, DispatchMode& mode, Stack* stack) {
@@ -66,6 +74,8 @@ void run_rules(const HigherOrderOperator& op, DispatchMode& mode, DispatchKeySet
   internal::run_or_ask_owners(
       mode, *stack, stack->size(), [&] { return op.name(); },
       [&](DispatchMode& m) {
+        const internal::TracedRule traced(op.name(), keys.highest_key(),
+                                          [&] { return place_for(op, m); });
         if (const OperatorBase::ModeRule* const rule = op.find_mode_rule(typeid(m)))
           (*rule)(m, keys, stack);
         else if (m.only_watches())
@@ -83,10 +93,19 @@ const internal::OwnKernel* composition_of(const OperatorBase& op) {
   return op.find_kernel(DispatchKey::CompositeImplicitAutograd);
 }
 
+void run_composition(const OperatorBase& op, const internal::OwnKernel& composition,
+                     DispatchKeySet keys, Stack* stack) {
+  const internal::TracedRule traced(op.name(), keys.highest_key(), [&] {
+    return to_string(internal::row_at(op, DispatchKey::CompositeImplicitAutograd).where);
+  });
+  composition(keys, stack);
+}
+
 void call_transform(const OperatorBase& op, DispatchKeySet keys, Stack* stack) {
   if (const FunctionTransform* const top = current_transform()) {
     const internal::OwnKernel* const composition = composition_of(op);
-    if (composition && !op.find_transform_rule(top->type())) return (*composition)(keys, stack);
+    if (composition && !op.find_transform_rule(top->type()))
+      return run_composition(op, *composition, keys, stack);
   }
   const internal::LoweredTransform lowered;
   FunctionTransform* const transform = lowered.transform();
@@ -97,6 +116,8 @@ void call_transform(const OperatorBase& op, DispatchKeySet keys, Stack* stack) {
       rule, op.name(), ": no rule for the transform ", transform->name(), " (",
       to_string(transform->type()),
       "); register one with impl_transform()\nregistered: ", op.describe_rules());
+  const internal::TracedRule traced(op.name(), keys.highest_key(),
+                                    [&] { return internal::place_of_rule(op, transform->type()); });
   (*rule)(*transform, keys, stack);
 }
 
@@ -106,7 +127,8 @@ void call_mode(const HigherOrderOperator& op, DispatchKeySet keys, Stack* stack)
   SB_CHECK(mode, op.name(),
            ": entered at Python, but no mode is active and no argument belongs to one");
   const internal::OwnKernel* const composition = composition_of(op);
-  if (composition && !op.find_mode_rule(typeid(*mode))) return (*composition)(keys, stack);
+  if (composition && !op.find_mode_rule(typeid(*mode)))
+    return run_composition(op, *composition, keys, stack);
   const internal::PoppedMode popped;
   run_rules<ModeGuard>(op, *mode, keys, stack);
 }
@@ -114,12 +136,16 @@ void call_mode(const HigherOrderOperator& op, DispatchKeySet keys, Stack* stack)
 void call_pre_dispatch_mode(const HigherOrderOperator& op, DispatchKeySet keys, Stack* stack) {
   DispatchMode& mode = *current_pre_dispatch_mode();
   const internal::OwnKernel* const composition = composition_of(op);
-  if (composition && !op.find_mode_rule(typeid(mode))) return (*composition)(keys, stack);
+  if (composition && !op.find_mode_rule(typeid(mode)))
+    return run_composition(op, *composition, keys, stack);
   const internal::PoppedPreDispatchMode popped;
   run_rules<PreDispatchModeGuard>(op, mode, keys, stack);
 }
 
-void run(const KernelFunction& kernel, DispatchKeySet keys, Stack* stack) {
+void run(const OperatorBase& op, const KernelFunction& kernel, DispatchKeySet keys, Stack* stack) {
+  const DispatchKey key = keys.highest_key();
+  const internal::TracedRule traced(op.name(), key,
+                                    [&] { return to_string(internal::row_at(op, key).where); });
   (*static_cast<const internal::OwnKernel*>(kernel.state.get()))(keys, stack);
 }
 
@@ -205,7 +231,8 @@ void HigherOrderOperator::call_boxed(Stack* stack) const {
 void HigherOrderOperator::redispatch_boxed(DispatchKeySet keys, Stack* stack) const {
   internal::CallPin pin;
   const DispatchKey key = keys.highest_key();
-  if (const KernelFunction* const cached = cache().find(key)) return run(*cached, keys, stack);
+  if (const KernelFunction* const cached = cache().find(key))
+    return run(*this, *cached, keys, stack);
   if (key == DispatchKey::FuncTorchDynamicLayerFrontMode) return call_transform(*this, keys, stack);
   if (key == DispatchKey::Python) return call_mode(*this, keys, stack);
   if (key == DispatchKey::PreDispatch) {
@@ -224,7 +251,7 @@ void HigherOrderOperator::redispatch_boxed(DispatchKeySet keys, Stack* stack) co
                            describe_rules());
   const KernelFunction kernel = own->function();
   if (key != DispatchKey::PreDispatch) cache().put(key, kernel, ticket);
-  run(kernel, keys, stack);
+  run(*this, kernel, keys, stack);
 }
 
 std::vector<HigherOrderOperator*> all_higher_order_ops() {

@@ -20,7 +20,16 @@ namespace {
 using K = DispatchKey;
 using RuleKind = OperatorBase::RuleInfo::Kind;
 
-// What serves a key.
+std::string place_of_rule(const OperatorBase& op, RuleKind kind, std::string_view what) {
+  for (const OperatorBase::RuleInfo& rule : op.rules())
+    if (rule.kind == kind && rule.what == what) return to_string(rule.where);
+  return "";
+}
+
+}  // namespace
+
+namespace internal {
+
 TableRow row_at(const OperatorBase& op, DispatchKey key) {
   const std::vector<OperatorBase::RuleInfo> rules = op.rules();
   const auto find = [&](DispatchKey k) {
@@ -28,9 +37,8 @@ TableRow row_at(const OperatorBase& op, DispatchKey key) {
       return r.kind == RuleKind::Key && r.key == k;
     });
   };
-  const internal::ResolvedKey found =
-      internal::resolve_key(key, internal::NestedComposite::WithoutBackendKernel,
-                            [&](DispatchKey k) { return find(k) != rules.end(); });
+  const ResolvedKey found = resolve_key(key, NestedComposite::WithoutBackendKernel,
+                                        [&](DispatchKey k) { return find(k) != rules.end(); });
   TableRow row{key, found.rule, found.source, false, false, false, {}};
   if (const auto rule = find(found.source); rule != rules.end()) {
     row.has_kernel = found.rule != ResolutionRule::AmbiguousAutogradOther;
@@ -39,11 +47,20 @@ TableRow row_at(const OperatorBase& op, DispatchKey key) {
   return row;
 }
 
-std::string place_of_rule(const OperatorBase& op, RuleKind kind, std::string_view what) {
-  for (const OperatorBase::RuleInfo& rule : op.rules())
-    if (rule.kind == kind && rule.what == what) return to_string(rule.where);
-  return "";
+std::string place_of_rule(const OperatorBase& op, std::type_index mode) {
+  return sb::place_of_rule(op, RuleKind::Mode, type_name(mode));
 }
+
+std::string place_of_rule(const OperatorBase& op, TransformType transform) {
+  return sb::place_of_rule(op, RuleKind::Transform, to_string(transform));
+}
+
+}  // namespace internal
+
+namespace {
+
+using internal::place_of_rule;
+using internal::row_at;
 
 // One call, as redispatch_boxed makes it.
 class Way {
@@ -119,16 +136,15 @@ class Way {
     const FunctionTransform* const top = current_transform();
     path.passes(op_.name(), "function transform");
     if (!top) return path.fails("none is active");
-    const std::string what(to_string(top->type()));
-    const std::string place = place_of_rule(op_, RuleKind::Transform, what);
+    const std::string place = place_of_rule(op_, top->type());
     if (add_composition(!place.empty())) return;
-    if (place.empty()) return path.fails(str_cat("no rule for ", what));
+    if (place.empty()) return path.fails(str_cat("no rule for ", to_string(top->type())));
     add_mode_rule("transform", top->name(), place);
   }
 
   // In a mode that is popped.
   void enter_mode(DispatchMode& mode) {
-    const std::string place = place_of_rule(op_, RuleKind::Mode, internal::type_name(typeid(mode)));
+    const std::string place = place_of_rule(op_, typeid(mode));
     if (!place.empty()) return add_mode_rule("mode", mode.name(), place);
     path.passes(op_.name(), str_cat("mode ", mode.name()));
     if (mode.only_watches()) return enter(call_keys());

@@ -5,11 +5,13 @@
 #define SWITCHBOARD_DISPATCH_OBJECTS_INSPECT_HIGHER_ORDER_H_
 
 #include <string>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
 #include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/inspect/table_dump.h"
+#include "switchboard/dispatch/modes/function_transform.h"
 #include "switchboard/dispatch/objects/higher_order_operator.h"
 
 namespace sb {
@@ -45,6 +47,15 @@ HigherOrderExplanation explain(const HigherOrderOperator& op, DispatchKeySet arg
 
 // As of an ordinary operator. It ends with a line feed.
 std::string to_string(const HigherOrderExplanation& explanation);
+
+namespace internal {
+// What serves a key.
+TableRow row_at(const OperatorBase& op, DispatchKey key);
+// "transforms/control_flow/cond.cc:31": of the rule for a mode or a function transform; empty if
+// there is none.
+std::string place_of_rule(const OperatorBase& op, std::type_index mode);
+std::string place_of_rule(const OperatorBase& op, TransformType transform);
+}  // namespace internal
 
 }  // namespace sb
 

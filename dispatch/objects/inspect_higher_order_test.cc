@@ -4,6 +4,8 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/inspect/trace.h"
+#include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/modes/counting_mode.h"
 #include "switchboard/dispatch/objects/callable.h"
 #include "switchboard/dispatch/test_tensors.h"
@@ -130,6 +132,98 @@ TEST_CASE("a dump of tables has the higher-order operators, and can be read back
   REQUIRE(dump.contains("higher_order::twice"));
   CHECK(dump["higher_order::twice"].slots.contains(K::AutogradCPU));
   CHECK(parse_table_dump(to_string(dump), "a dump") == dump);
+}
+
+// An operator whose rule at autograd goes on below it, and whose other rule calls its function.
+struct Applies {
+  Applies() : op("applies", {"f", "x"}) {
+    computing = op.impl(K::CompositeExplicitAutograd, [](DispatchKeySet, Stack* stack) {
+      const IntrusivePtr<Callable> f = Callable::find((*stack)[0]);
+      *stack = (*f)({(*stack)[1]});
+    });
+    recording = op.impl(K::Autograd, [this](DispatchKeySet keys, Stack* stack) {
+      op.redispatch_boxed(keys & DispatchKeySet::below(K::AutogradCPU), stack);
+    });
+  }
+  HigherOrderOperator op;
+  RegistrationHandle computing, recording;
+};
+
+Stack negation_of_a_tensor(const OperatorHandle& neg) {
+  return {Callable::make([neg](std::vector<IValue> v) {
+            neg.call_boxed(&v);
+            return v;
+          }),
+          tensor_on(DeviceType::CPU)};
+}
+
+TEST_CASE("a trace has a line for each rule of a higher-order call, and its functions' below") {
+  Library lib(Library::Kind::Def, "traced_rules");
+  lib.define("neg(Tensor x) -> Tensor");
+  lib.impl("neg", K::CPU, [](const Tensor& x) { return x; });
+  const OperatorHandle neg = default_dispatcher().find_op_or_throw("traced_rules::neg");
+  const Applies applies;
+
+  std::vector<std::string> lines, outer_lines;
+  const auto names = [](std::vector<std::string>& to) {
+    return [&to](const std::string& line) { to.push_back(line.substr(0, line.rfind("  "))); };
+  };
+  const std::vector<std::string> expected{"higher_order::applies  AutogradCPU",
+                                          "  higher_order::applies  CPU",
+                                          "    traced_rules::neg  CPU"};
+  {
+    const TraceCalls outer(names(outer_lines));
+    const TraceCalls trace(names(lines));
+    applies.op(negation_of_a_tensor(neg));
+  }
+  CHECK(lines == expected);
+  CHECK(outer_lines == expected);
+
+  std::vector<std::string> of_all;
+  TextTrace sink(names(of_all), TextTrace::When::Start);
+  {
+    const TraceAllThreads all(sink);
+    applies.op(negation_of_a_tensor(neg));
+  }
+  CHECK(of_all == expected);
+}
+
+TEST_CASE("a trace tells where the rule for a mode is, and the name of a mode without one") {
+  Applies applies;
+  std::vector<std::string> lines;
+  const auto call = [&] {
+    lines.clear();
+    CountingMode counting;
+    const TraceCalls trace([&](const std::string& line) { lines.push_back(line); });
+    const ModeGuard active(&counting);
+    applies.op(
+        {Callable::make([](std::vector<IValue> v) { return v; }), tensor_on(DeviceType::CPU)});
+  };
+  call();
+  REQUIRE(lines.size() > 1);
+  CHECK_THAT(lines[0], Contains("AutogradCPU"));
+  CHECK(lines[1] == "  higher_order::applies  Python  (CountingMode)");
+  const RegistrationHandle rule =
+      applies.op.impl_mode<CountingMode>([](CountingMode&, DispatchKeySet, Stack*) {});
+  call();
+  REQUIRE(lines.size() == 2);
+  CHECK_THAT(lines[1], Contains("Python  dispatch/objects/inspect_higher_order_test.cc:"));
+}
+
+TEST_CASE("a rule that throws is traced as one that threw") {
+  HigherOrderOperator op("throws", {"x"});
+  const RegistrationHandle rule = op.impl(K::Autograd, [](DispatchKeySet, Stack*) {
+    SB_THROW(ValueError, "higher_order::throws: no");
+  });
+  std::vector<TraceEvent> events;
+  TraceCallback sink([&](const TraceEvent& event) { events.push_back(event); });
+  {
+    const TraceCalls trace(sink);
+    CHECK_THROWS_AS(op({tensor_on(DeviceType::CPU)}), ValueError);
+  }
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].threw);
+  CHECK(events[0].op == "higher_order::throws");
 }
 
 }  // namespace
