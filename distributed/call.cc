@@ -1,6 +1,7 @@
 #include "switchboard/distributed/call.h"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -86,8 +87,11 @@ bool Call::agree() {
            "' part: ", describe_parties(group_->ranks(), digests, lines));
 }
 
-void Call::exchange(absl::Span<const ConstBytes> sends, absl::Span<const Bytes> receives) const {
-  group_->engine().exchange(meeting(), sends, receives);
+void keep_for_ever(const std::vector<Tensor>& tensors) {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<Tensor>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  kept->insert(kept->end(), tensors.begin(), tensors.end());
 }
 
 CallPlaceGuard::CallPlaceGuard(SourceLocation where)

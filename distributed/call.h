@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "switchboard/core/source_location.h"
 #include "switchboard/core/tensor.h"
@@ -45,8 +46,11 @@ class Call {
   // they part, naming who calls what where. To be called once, before data is exchanged. Returns
   // whether there is data: without it nothing is sent.
   bool agree();
-  // Exchanges data. After agree().
-  void exchange(absl::Span<const ConstBytes> sends, absl::Span<const Bytes> receives) const;
+  // Exchanges data. After agree(). tensors() gives those that have the memory, as a std::vector:
+  // where the exchange fails, keep_for_ever() keeps them.
+  template <class Tensors>
+  void exchange(absl::Span<const ConstBytes> sends, absl::Span<const Bytes> receives,
+                Tensors&& tensors) const;
   Meeting meeting() const;
 
  private:
@@ -58,6 +62,21 @@ class Call {
   uint64_t number_ = 0;
   std::function<std::string()> describe_;
 };
+
+// Never frees the tensors' memory: an engine that gave up waiting may still read and write it.
+// Thread-safe.
+void keep_for_ever(const std::vector<Tensor>& tensors);
+
+template <class Tensors>
+void Call::exchange(absl::Span<const ConstBytes> sends, absl::Span<const Bytes> receives,
+                    Tensors&& tensors) const {
+  try {
+    group_->engine().exchange(meeting(), sends, receives);
+  } catch (...) {
+    keep_for_ever(tensors());
+    throw;
+  }
+}
 
 // The group that a value is or names; null where it is not known here.
 GroupPtr find_group(const IValue& group_name);

@@ -37,20 +37,29 @@ Receives split_evenly(const Tensor& t, int64_t n) {
       t, std::vector<size_t>(static_cast<size_t>(n), t.nbytes() / static_cast<size_t>(n)));
 }
 
+template <class... Tensors>
+auto memory_of(const Tensors&... tensors) {
+  return [&tensors...] { return std::vector<Tensor>{tensors...}; };
+}
+
 Tensor empty_vector(int64_t numel, const Tensor& like) {
   return empty_on(like.device(), {numel}, like.dtype());
 }
 
 // What each rank has of this rank's part, where `sends` has a part for each.
-std::vector<Tensor> exchange_parts(const Call& call, const Sends& sends, const Tensor& like,
+std::vector<Tensor> exchange_parts(const Call& call, const Sends& sends, const Tensor& sent,
                                    int64_t numel) {
   std::vector<Tensor> parts;
   Receives receives;
   for (int64_t r = 0; r < call.size(); ++r) {
-    parts.push_back(empty_vector(numel, like));
+    parts.push_back(empty_vector(numel, sent));
     receives.push_back(bytes_of(parts.back()));
   }
-  call.exchange(sends, receives);
+  call.exchange(sends, receives, [&] {
+    std::vector<Tensor> memory = parts;
+    memory.push_back(sent);
+    return memory;
+  });
   return parts;
 }
 
@@ -75,18 +84,18 @@ void run_all_reduce(const Call& call, ReduceOp op, const Tensor& data) {
   const Receives parts = split_bytes(flat, sizes);
   const Tensor mine = reduce_tree(op, exchange_parts(call, Sends(parts.begin(), parts.end()), data,
                                                      counts[static_cast<size_t>(call.rank())]));
-  call.exchange(Sends(static_cast<size_t>(n), bytes_of(mine)), parts);
+  call.exchange(Sends(static_cast<size_t>(n), bytes_of(mine)), parts, memory_of(mine, data));
 }
 
 void run_all_gather(const Call& call, const Tensor& input, const Tensor& out) {
   call.exchange(Sends(static_cast<size_t>(call.size()), bytes_of(input)),
-                split_evenly(out, call.size()));
+                split_evenly(out, call.size()), memory_of(input, out));
 }
 
 void run_reduce_scatter(const Call& call, ReduceOp op, const Tensor& input, const Tensor& out) {
   const Receives parts = split_evenly(input, call.size());
-  copy_(view(out, {-1}),
-        reduce_tree(op, exchange_parts(call, Sends(parts.begin(), parts.end()), out, out.numel())));
+  copy_(view(out, {-1}), reduce_tree(op, exchange_parts(call, Sends(parts.begin(), parts.end()),
+                                                        input, out.numel())));
 }
 
 void run_all_to_all(const Call& call, const Tensor& input, IntArrayRef input_rows,
@@ -101,7 +110,8 @@ void run_all_to_all(const Call& call, const Tensor& input, IntArrayRef input_row
   };
   Receives rows;
   for (size_t r = 0; r < n; ++r) rows.push_back(bytes(all, r * 2 * n, 2 * n));
-  call.exchange(Sends(n, bytes(mine, 0, 2 * n)), rows);
+  // So few bytes that no engine goes on with them.
+  call.exchange(Sends(n, bytes(mine, 0, 2 * n)), rows, memory_of());
   for (size_t from = 0; from < n; ++from) {
     for (size_t to = 0; to < n; ++to) {
       const int64_t sent = all[from * 2 * n + to], taken = all[to * 2 * n + n + from];
@@ -119,7 +129,8 @@ void run_all_to_all(const Call& call, const Tensor& input, IntArrayRef input_row
     return list;
   };
   const Receives sends = split_bytes(input, sizes(input, input_rows));
-  call.exchange(Sends(sends.begin(), sends.end()), split_bytes(out, sizes(out, output_rows)));
+  call.exchange(Sends(sends.begin(), sends.end()), split_bytes(out, sizes(out, output_rows)),
+                memory_of(input, out));
 }
 
 void run_broadcast(const Call& call, int64_t src, const Tensor& data) {
@@ -133,7 +144,7 @@ void run_broadcast(const Call& call, int64_t src, const Tensor& data) {
   } else {
     receives[static_cast<size_t>(src)] = bytes_of(data);
   }
-  call.exchange(sends, receives);
+  call.exchange(sends, receives, memory_of(data));
 }
 
 }  // namespace sb

@@ -1,8 +1,10 @@
 // Ranks that part, fail, end or wait in a circle: an error that names who did what where, on all of
 // them, and no hang. And arguments that do not fit.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -130,6 +132,42 @@ TEST_CASE("a message that nobody sends, and one of another shape") {
   CHECK_THAT(error_of(mismatch),
              Contains("rank 0 of group '0': receives float32[2]") &&
                  Contains(str_cat("which sends float32[3] with tag 0 in group '0'", here(line))));
+}
+
+// Two ranks that agree about every call, and whose data never comes.
+class LosesData final : public Engine {
+ public:
+  std::string_view name() const override { return "loses"; }
+  int64_t rank() const override { return 0; }
+  int64_t size() const override { return 2; }
+  double timeout() const override { return 1; }
+  void exchange(const Meeting&, absl::Span<const ConstBytes> sends,
+                absl::Span<const Bytes> receives) override {
+    if (++exchanges_ % 2 == 0) SB_THROW(DistError, "lost");
+    for (size_t i = 0; i < sends.size(); ++i)
+      std::copy(sends[i].begin(), sends[i].end(), receives[i].begin());
+  }
+  void send(int64_t, int64_t, ConstBytes) override {}
+  void receive(int64_t, int64_t, Bytes, const Meeting&) override {}
+  void fail(std::string_view) noexcept override {}
+
+ private:
+  int exchanges_ = 0;
+};
+
+TEST_CASE("memory that an engine may still write to is never freed") {
+  World world(std::make_shared<LosesData>());
+  const WorldGuard guard(&world);
+  for (const int64_t numel : {1, 1'000'000}) {
+    Tensor x = ones({numel}), gathered = empty({2 * numel});
+    const WeakIntrusivePtr<StorageImpl> reduced(x.storage().get()), out(gathered.storage().get());
+    CHECK_THAT(error_of([&] { all_reduce_(x, "sum"); }), Contains("lost"));
+    CHECK_THAT(error_of([&] { c10d::all_gather_into_tensor_out(x, 2, "0", gathered); }),
+               Contains("lost"));
+    x = gathered = Tensor();
+    CHECK_FALSE(reduced.expired());
+    CHECK_FALSE(out.expired());
+  }
 }
 
 TEST_CASE("a rank that computes too long is named when the time is over") {

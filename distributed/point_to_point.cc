@@ -67,7 +67,12 @@ void receive_tensor(const Call& call, const Tensor& tensor, int64_t from, int64_
                          meeting);
   if (header.digest != digest_of(what))
     SB_THROW(DistError, here, ", which sends ", header.text.data());
-  group.engine().receive(rank, tag_of(group, tag), bytes_of(tensor), meeting);
+  try {
+    group.engine().receive(rank, tag_of(group, tag), bytes_of(tensor), meeting);
+  } catch (...) {
+    keep_for_ever({tensor});
+    throw;
+  }
 }
 
 }  // namespace sb
