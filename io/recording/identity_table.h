@@ -18,10 +18,12 @@ namespace sb::internal {
 
 // Holds weak references, so that no new object takes the address of one that it knows. It lets go
 // of those of dead objects from time to time, which begins an epoch: who remembers addresses
-// forgets them then. Thread-safe.
+// forgets them then. Thread-safe if it is made for several threads.
 template <class T>
 class IdentityTable {
  public:
+  explicit IdentityTable(bool for_threads) : for_threads_(for_threads) {}
+
   struct Found {
     uint64_t id;
     bool is_new;
@@ -30,7 +32,8 @@ class IdentityTable {
   // Numbers begin at 1.
   Found find(const T* object) {
     Shard& shard = shards_[reinterpret_cast<uintptr_t>(object) / sizeof(T) % shards_.size()];
-    const std::lock_guard lock(shard.mutex);
+    std::unique_lock lock(shard.mutex, std::defer_lock);
+    if (for_threads_) lock.lock();
     const auto [it, added] = shard.ids.try_emplace(object);
     if (!added) return {it->second.id, false};
     it->second.weak = WeakIntrusivePtr<T>(const_cast<T*>(object));
@@ -59,6 +62,7 @@ class IdentityTable {
     shard->limit = std::max(kFewest, 2 * shard->ids.size());
   }
 
+  const bool for_threads_;
   std::array<Shard, 8> shards_;
   std::atomic<uint64_t> last_{0};
   std::atomic<uint64_t> epoch_{0};

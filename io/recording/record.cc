@@ -35,7 +35,7 @@ RecordedBits bits_of(RecordingOptions::Elements elements) {
 class Recording::ThisThread final : public Session, public CallObserver {
  public:
   ThisThread(const std::string& path, const RecordingOptions& options)
-      : file_(path, bits_of(options.elements)),
+      : file_(path, bits_of(options.elements), false),
         dispatcher_(options.dispatcher),
         writer_(&file_),
         next_(dispatch_tls.observer),
@@ -96,7 +96,8 @@ class Recording::AllThreads final : public Session {
 
   class Observer final : public CallObserver {
    public:
-    Observer(const std::string& path, RecordedBits bits) : file_(path, bits), id_(next_id()) {}
+    Observer(const std::string& path, RecordedBits bits)
+        : file_(path, bits, true), id_(next_id()) {}
 
     void enter(const OperatorEntry& op, DispatchKeySet keys, const Kernel& kernel) override {
       Writer& writer = here();

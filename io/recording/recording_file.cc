@@ -14,8 +14,10 @@ namespace sb::internal {
 
 namespace wire = io::wire;
 
-RecordingFile::RecordingFile(const std::string& path, RecordedBits bits)
-    : path_(path),
+RecordingFile::RecordingFile(const std::string& path, RecordedBits bits, bool for_threads)
+    : tensors(for_threads),
+      storages(for_threads),
+      path_(path),
       bits_(bits),
       fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
   SB_CHECK(fd_ >= 0, path_, ": cannot write the recording: ", std::strerror(errno));

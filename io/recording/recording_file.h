@@ -21,10 +21,11 @@ namespace sb::internal {
 // What is written of the elements of tensors.
 enum class RecordedBits : uint8_t { Nothing, Hashes, Inputs, All };
 
-// Thread-safe. Everything throws RuntimeError that names the file for what the system refuses.
+// Thread-safe if it is made for several threads. Everything throws RuntimeError that names the file
+// for what the system refuses.
 class RecordingFile {
  public:
-  RecordingFile(const std::string& path, RecordedBits bits);
+  RecordingFile(const std::string& path, RecordedBits bits, bool for_threads);
   RecordingFile(const RecordingFile&) = delete;
   RecordingFile& operator=(const RecordingFile&) = delete;
   ~RecordingFile();

@@ -1,5 +1,6 @@
 #include "switchboard/io/recording/value_writer.h"
 
+#include <algorithm>
 #include <bit>
 #include <mutex>
 #include <type_traits>
@@ -41,14 +42,20 @@ uint64_t flags_of(const Tensor& tensor) {
          (impl.is_wrapped_number() ? 4 : 0);
 }
 
-uint64_t fingerprint_of(const Tensor& tensor) {
+// Dtype, device, flags and number of dimensions; never 0.
+uint64_t facts_of(const Tensor& tensor) {
+  const TensorImpl& impl = *tensor.impl();
+  return static_cast<uint64_t>(impl.dtype()) | flags_of(tensor) << 8 |
+         static_cast<uint64_t>(impl.device().type) << 16 |
+         static_cast<uint64_t>(static_cast<uint8_t>(impl.device().index)) << 24 |
+         static_cast<uint64_t>(impl.dim()) << 32 | uint64_t{1} << 63;
+}
+
+uint64_t fingerprint_of(const Tensor& tensor, uint64_t facts) {
   const TensorImpl& impl = *tensor.impl();
   Fingerprint f;
   f.add(impl.key_set().bits());
-  f.add(static_cast<uint64_t>(impl.dtype()) | flags_of(tensor) << 8 |
-        static_cast<uint64_t>(impl.device().type) << 16 |
-        static_cast<uint64_t>(static_cast<uint8_t>(impl.device().index)) << 24 |
-        static_cast<uint64_t>(impl.dim()) << 32);
+  f.add(facts);
   const IntArrayRef sizes = impl.hint_sizes(), strides = impl.hint_strides();
   for (size_t d = 0; d < sizes.size(); ++d) {
     f.add(static_cast<uint64_t>(sizes[d]));
@@ -69,6 +76,26 @@ std::string symbols_of(const Tensor& tensor) {
 }
 
 }  // namespace
+
+bool ValueWriter::Description::is_of(const TensorImpl& impl, uint64_t other_facts) const {
+  if (facts != other_facts || keys != impl.key_set().bits()) return false;
+  const IntArrayRef other_sizes = impl.hint_sizes(), other_strides = impl.hint_strides();
+  bool same = offset == impl.storage_offset();
+  for (size_t d = 0; d < other_sizes.size(); ++d)
+    same &= sizes[d] == other_sizes[d] && strides[d] == other_strides[d];
+  return same;
+}
+
+void ValueWriter::Description::set(const TensorImpl& impl, uint64_t its_facts) {
+  const IntArrayRef its_sizes = impl.hint_sizes(), its_strides = impl.hint_strides();
+  facts = 0;
+  if (impl.symbolic_shape() || its_sizes.size() > kMostDims) return;
+  facts = its_facts;
+  keys = impl.key_set().bits();
+  offset = impl.storage_offset();
+  std::copy(its_sizes.begin(), its_sizes.end(), sizes.begin());
+  std::copy(its_strides.begin(), its_strides.end(), strides.begin());
+}
 
 uint32_t ValueWriter::string(std::string_view text) {
   const auto [it, added] =
@@ -97,25 +124,29 @@ void ValueWriter::tensor(const Tensor& tensor) {
   const TensorImpl* const impl = tensor.impl();
   const uint64_t epoch = file_.tensors.epoch() + file_.storages.epoch();
   Known& known = known_[reinterpret_cast<uintptr_t>(impl) / 64 % known_.size()];
-  const uint64_t meta = fingerprint_of(tensor);
-  if (known.impl == impl && known.epoch == epoch && known.meta == meta &&
-      known.storage == impl->storage().get() && known.version == impl->version() &&
-      file_.bits() == RecordedBits::Nothing) [[likely]] {
+  const uint64_t facts = facts_of(tensor);
+  if (known.impl == impl && known.epoch == epoch && known.storage == impl->storage().get() &&
+      known.version == impl->version() && file_.bits() == RecordedBits::Nothing &&
+      known.description.is_of(*impl, facts)) [[likely]] {
     out_.reserve(Writer::kLongest);
     out_.number(head(Form::SameTensor, zigzag(static_cast<int64_t>(known.id - last_tensor_))));
     last_tensor_ = known.id;
     return;
   }
-  tensor_anew(tensor, &known, meta, epoch);
+  tensor_anew(tensor, &known, facts, epoch);
 }
 
-void ValueWriter::tensor_anew(const Tensor& tensor, Known* known, uint64_t meta, uint64_t epoch) {
+void ValueWriter::tensor_anew(const Tensor& tensor, Known* known, uint64_t facts, uint64_t epoch) {
   using namespace io::wire;  // NOLINT: what is said anew
   const TensorImpl* const impl = tensor.impl();
+  const uint64_t meta = fingerprint_of(tensor, facts);
   const StorageImpl* const storage = impl->storage().get();
   uint8_t what = 0;
   if (known->impl != impl || known->epoch != epoch) {
-    *known = {.impl = impl, .id = file_.tensors.find(impl).id, .epoch = epoch};
+    known->impl = impl;
+    known->id = file_.tensors.find(impl).id;
+    known->epoch = epoch;
+    known->hash = 0;
     what = kMeta | kStorage | kVersion;
   }
   if (known->meta != meta) what |= kMeta;
@@ -134,6 +165,7 @@ void ValueWriter::tensor_anew(const Tensor& tensor, Known* known, uint64_t meta,
   } else if (storage && known->nbytes != storage->nbytes()) {
     what |= kStorageFacts;
   }
+  known->description.set(*impl, facts);
   known->meta = meta;
   known->storage = storage;
   known->nbytes = storage ? storage->nbytes() : 0;

@@ -37,11 +37,24 @@ class ValueWriter {
   uint64_t storage_id(const Storage& storage);
 
  private:
+  // What describes a tensor, to compare a few words and hash none; nothing is like one of symbols
+  // or of many dimensions.
+  struct Description {
+    static constexpr size_t kMostDims = 5;
+    bool is_of(const TensorImpl& impl, uint64_t facts) const;
+    void set(const TensorImpl& impl, uint64_t facts);
+
+    uint64_t keys = 0;
+    uint64_t facts = 0;  // dtype, device, flags, number of dimensions; 0 for none
+    int64_t offset = 0;
+    std::array<int64_t, kMostDims> sizes, strides;
+  };
   // A tensor as it was last written.
   struct Known {
     const TensorImpl* impl = nullptr;
     uint64_t id = 0;
-    uint64_t meta = 0;  // a hash of everything that describes it
+    Description description;
+    uint64_t meta = 0;  // a hash of all of that
     const StorageImpl* storage = nullptr;
     size_t nbytes = 0;
     uint64_t hash = 0;
@@ -51,7 +64,7 @@ class ValueWriter {
   struct Visitor;
 
   void tensor(const Tensor& tensor);
-  void tensor_anew(const Tensor& tensor, Known* known, uint64_t meta, uint64_t epoch);
+  void tensor_anew(const Tensor& tensor, Known* known, uint64_t facts, uint64_t epoch);
   void meta(const Tensor& tensor, uint64_t fingerprint);
   void device(Device device);
   void other(io::RecordedValue::Kind kind, size_t room = 0);
