@@ -5,6 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "absl/hash/hash.h"
+#include "absl/strings/string_view.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/distributed/gather_values.h"
 #include "switchboard/distributed/parties.h"
@@ -18,6 +20,8 @@ constinit thread_local SequenceGuard* innermost = nullptr;
 
 // Keeps these exchanges apart from those of groups.
 constexpr uint64_t kMeeting = 0x5e9ce;
+// Of programs whose calls are new again and again, no more are kept.
+constexpr size_t kMostTexts = 4096;
 
 struct State {
   int64_t calls;
@@ -53,27 +57,27 @@ void SequenceGuard::add(std::string_view call, uint64_t hash, std::string_view p
     sequence_.add(ranks.back() - ranks[0]);
   }
   sequence_.add(static_cast<int64_t>(hash));
-  if (count_ == std::ssize(recent_)) recent_.emplace_back();
-  Made& made = recent_[static_cast<size_t>(count_++)];
-  made.call.assign(call);
-  made.place.assign(place);
-  made.group = group;
-  made.sequence = sequence_.value();
-  if (count_ == every_) check();
+  const uint64_t text =
+      absl::HashOf(hash, absl::string_view(place.data(), place.size()), group.get());
+  const auto [known, is_new] = texts_.try_emplace(text);
+  if (is_new) known->second = {std::string(call), std::string(place), group};
+  recent_.push_back({text, sequence_.value()});
+  if (std::ssize(recent_) == every_) check();
 }
 
 std::string SequenceGuard::describe(int64_t index) const {
-  const Made& made = recent_[static_cast<size_t>(index)];
-  return str_cat(made.call, " in group '", made.group->name(), "'", made.place);
+  const Text& text = texts_.at(recent_[static_cast<size_t>(index)].text);
+  return str_cat(text.call, " in group '", text.group->name(), "'", text.place);
 }
 
 void SequenceGuard::check() {
   Engine& engine = world().engine();
   const absl::Span<const int64_t> members = world().group()->ranks();
   if (members.size() > 1 && engine.moves_data()) {
-    const std::function<std::string()> text = [this] {
+    const int64_t made = std::ssize(recent_);
+    const std::function<std::string()> text = [this, made] {
       return str_cat("the check of all calls so far, ", calls_, " of the rank",
-                     count_ == 0 ? "" : ", the last of them " + describe(count_ - 1));
+                     recent_.empty() ? "" : ", the last of them " + describe(made - 1));
     };
     const Meeting meeting{members, kMeeting, &text};
     const std::vector<State> states =
@@ -83,11 +87,11 @@ void SequenceGuard::check() {
     });
     if (!agree) {
       // All began at the same call, and none has more than the longest.
-      const int64_t before = calls_ - count_;
+      const int64_t before = calls_ - made;
       int64_t longest = 0;
       for (const State& state : states) longest = std::max(longest, state.calls - before);
       for (int64_t i = 0; i < longest; ++i) {
-        const bool there = i < count_;
+        const bool there = i < made;
         const uint64_t hash = there ? recent_[static_cast<size_t>(i)].sequence : 0;
         const std::vector<uint64_t> hashes = gather_values(engine, meeting, hash);
         if (std::all_of(hashes.begin(), hashes.end(), [&](uint64_t h) { return h == hashes[0]; }))
@@ -99,7 +103,8 @@ void SequenceGuard::check() {
       }
     }
   }
-  count_ = 0;
+  recent_.clear();
+  if (texts_.size() > kMostTexts) texts_.clear();
 }
 
 }  // namespace sb

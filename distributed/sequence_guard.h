@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "switchboard/distributed/digest.h"
 #include "switchboard/distributed/group.h"
 
@@ -31,7 +32,7 @@ namespace sb {
 class SequenceGuard {
  public:
   // Of this thread's world. ValueError for less than 1.
-  explicit SequenceGuard(int64_t every = 128);
+  explicit SequenceGuard(int64_t every = 512);
   ~SequenceGuard();
   SequenceGuard(const SequenceGuard&) = delete;
   SequenceGuard& operator=(const SequenceGuard&) = delete;
@@ -45,10 +46,13 @@ class SequenceGuard {
                       const GroupPtr& group);
 
  private:
-  // What costs nothing until somebody asks.
-  struct Made {
+  // What errors say of a call. Programs make the same calls again and again.
+  struct Text {
     std::string call, place;
     GroupPtr group;
+  };
+  struct Made {
+    uint64_t text;      // in texts_
     uint64_t sequence;  // the hash of all calls up to this one
   };
 
@@ -59,9 +63,8 @@ class SequenceGuard {
   SequenceGuard* const outer_;
   int64_t calls_ = 0;
   Digest sequence_;
-  // The first `count_` are the calls since ranks last agreed; the others keep their memory.
-  std::vector<Made> recent_;
-  int64_t count_ = 0;
+  std::vector<Made> recent_;  // the calls since ranks last agreed
+  absl::flat_hash_map<uint64_t, Text> texts_;
 };
 
 }  // namespace sb
