@@ -45,5 +45,6 @@ int main() {
   show(sb::to_out_variant(scale));  // looks among the overloads of mylib::scale
   const sb::RegistrationHandle said = sb::register_out_variant(scale, scale_into);
   show(sb::lookup_manual_out_variant(scale));
+  std::cout << sb::lookup_op("aten::sum").has_tag(sb::Tag::reduction) << "\n";
   // doc: end
 }

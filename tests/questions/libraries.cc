@@ -151,8 +151,8 @@ SB_QUESTION("A library that was closed is asked to define an operator. What happ
 
 SB_QUESTION("Which namespaces may nobody take?",
             .pytorch =
-                "To define operators prim, and as a DEF library aten, which has one. The empty one "
-                "is taken, and so is 'a b', in which no schema can name an operator.",
+                "prim, unless the library is for kernels alone, and aten as a DEF library. The "
+                "empty one is taken, and so is 'a b', in which no schema can name an operator.",
             .here = "The same two, the empty one, and what is no identifier.",
             .better = "A library that can have no operator is a mistake at once.") {
   for (const char* ns : {"prim", "", "a b"})

@@ -146,10 +146,11 @@ SB_QUESTION("Two gradients of an operator by register_autograd: which counts?",
   CHECK(gradient(recorded, x) == Values{2});
 }
 
-SB_QUESTION("May a Meta kernel or a fake rule be put over a composite operator?",
-            .pytorch = "No, by allow_override neither: it decomposes, and what it calls has rules.",
-            .here = "No; a Meta kernel may, if its library says allow_override().",
-            .better = "Whoever says so means to hide the composition; without it both refuse.") {
+SB_QUESTION(
+    "May a Meta kernel or a fake rule be put over a composite operator?",
+    .pytorch = "No, not even with allow_override: it decomposes, and what it calls has rules.",
+    .here = "No; a Meta kernel may, if its library says allow_override().",
+    .better = "Whoever says so means to hide the composition; without it both refuse.") {
   Library m(Library::Kind::Def, "q");
   m.define("f(Tensor x) -> Tensor");
   m.impl("f", K::CompositeImplicitAutograd, giving(1));
