@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "switchboard/core/print/tensor_print.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/ops/arithmetic/operators.h"
 #include "switchboard/ops/factories/factories.h"
@@ -12,11 +13,13 @@ using sb::Tensor;
 int main() {
   // doc: begin
   using Tensors = std::vector<Tensor>;
-  const auto folded = std::make_shared<const sb::Graph>(
-      sb::trace([](const Tensors& in) { return Tensors{in[0] * 2}; }, {sb::ones({2})}));
+  const auto prepare = std::make_shared<const sb::Graph>(
+      sb::trace([](const Tensors& weight) { return Tensors{weight[0] / 4}; }, {sb::ones({2})}));
   const auto program = [&](const Tensors& in) {
-    return Tensors{in[0] + sb::run_const_graph(folded, {in[1]})[0]};
+    return Tensors{in[0] * sb::run_const_graph(prepare, {in[1]})[0]};
   };
-  std::cout << sb::trace(program, {sb::ones({2}), sb::ones({2})}).to_string();
+  const Tensors inputs{sb::ones({2}), sb::full({2}, 8.0)};
+  sb::Graph graph = sb::trace(program, inputs, {.input_names = {"x", "weight"}});
+  std::cout << graph.to_string() << "\n" << graph.run(inputs)[0] << "\n";
   // doc: end
 }

@@ -15,14 +15,14 @@ using sb::Tensor;
 int main() {
   // doc: begin
   using Tensors = std::vector<Tensor>;
-  const Tensor w = sb::full({2}, 3.0);
   const auto program = [](const Tensors& in) {
     const Tensor w = in[1];
     const Tensors y = sb::strict_mode([&](const Tensor& x) { return x * w; }, {in[0]});
     const Tensors z = sb::hints_wrapper([](const Tensor& x) { return x + 1; }, y, {{"level", 3}});
     return sb::wrap([](const Tensor& x) { return -x; }, z);
   };
-  const sb::Graph graph = sb::trace(program, {sb::ones({2}), w}, {.input_names = {"x", "w"}});
-  std::cout << graph.to_string() << "\n" << graph.run({sb::ones({2}), w})[0] << "\n";
+  const Tensors inputs{sb::ones({2}), sb::full({2}, 3.0)};
+  const sb::Graph graph = sb::trace(program, inputs, {.input_names = {"x", "w"}});
+  std::cout << graph.to_string() << "\n" << graph.run(inputs)[0] << "\n";
   // doc: end
 }

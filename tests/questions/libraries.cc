@@ -151,12 +151,16 @@ SB_QUESTION("A library that was closed is asked to define an operator. What happ
 
 SB_QUESTION("Which namespaces may nobody take?",
             .pytorch =
-                "prim; and aten as a DEF library. The empty one is taken, and so is 'a b', "
-                "in which no schema can name an operator.",
-            .here = "prim, the empty one, and what is no identifier.",
+                "prim, unless the library is for kernels alone, and aten as a DEF library. The "
+                "empty one is taken, and so is 'a b', in which no schema can name an operator.",
+            .here = "The same two, the empty one, and what is no identifier.",
             .better = "A library that can have no operator is a mistake at once.") {
   for (const char* ns : {"prim", "", "a b"})
     CHECK_THAT(error_of([&] { Library(Library::Kind::Fragment, ns); }), Contains("Error: "));
+  CHECK_THAT(error_of([] { Library(Library::Kind::Def, "aten"); }),
+             StartsWith("RuntimeError: namespace 'aten' has a DEF library already"));
+  CHECK(error_of([] { Library(Library::Kind::Fragment, "aten"); }) == "no error");
+  CHECK(error_of([] { Library(Library::Kind::Impl, "prim"); }) == "no error");
 }
 
 SB_QUESTION("A kernel is registered before its operator is defined. Does it count?",

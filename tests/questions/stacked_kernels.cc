@@ -146,14 +146,20 @@ SB_QUESTION("Two gradients of an operator by register_autograd: which counts?",
   CHECK(gradient(recorded, x) == Values{2});
 }
 
-SB_QUESTION("May a Meta kernel or a fake rule be put over a composite operator?",
-            .both = "No: it decomposes, and what it calls has rules.") {
+SB_QUESTION(
+    "May a Meta kernel or a fake rule be put over a composite operator?",
+    .pytorch = "No, not even with allow_override: it decomposes, and what it calls has rules.",
+    .here = "No; a Meta kernel may, if its library says allow_override().",
+    .better = "Whoever says so means to hide the composition; without it both refuse.") {
   Library m(Library::Kind::Def, "q");
   m.define("f(Tensor x) -> Tensor");
   m.impl("f", K::CompositeImplicitAutograd, giving(1));
   CHECK_THAT(error_of([&] { m.impl("f", K::Meta, giving(2)); }), StartsWith("RuntimeError"));
-  CHECK_THAT(error_of([&] { register_fake("q::f", giving(2)).destroy(); }),
-             StartsWith("RuntimeError"));
+  for (const bool allow_override : {true, false})
+    CHECK_THAT(error_of([&] { register_fake("q::f", giving(2), allow_override).destroy(); }),
+               StartsWith("RuntimeError"));
+  m.allow_override();
+  CHECK(error_of([&] { m.impl("f", K::Meta, giving(2)); }) == "no error");
 }
 
 SB_QUESTION(

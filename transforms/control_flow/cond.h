@@ -26,7 +26,8 @@ HigherOrderOperator& cond_op();
 // mode runs both, so that pred needs no data there; what they give must then agree in number,
 // dtypes, sizes, strides and devices (RuntimeError, naming the function and the result). In a fake
 // mode with a ShapeEnv sizes may differ: they are symbols then.
-// Functionalisation refuses functions that write to what they capture (NotImplementedError).
+// Functionalisation under a trace or a fake mode refuses functions that write to what they capture
+// (NotImplementedError).
 // Gradients pass; under a trace or a fake mode by derivatives/, which runs each function once more.
 //
 // Throws RuntimeError for a pred that is not one element and for undefined operands;
