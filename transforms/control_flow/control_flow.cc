@@ -1,6 +1,7 @@
 #include "switchboard/transforms/control_flow/control_flow.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -58,7 +59,13 @@ FunctionArgument::FunctionArgument(std::string_view op, std::string_view name, c
 
 std::vector<Tensor> FunctionArgument::operator()(const std::vector<Tensor>& arguments) const {
   std::vector<Tensor> tensors;
-  for (IValue& result : (*function_)(control_flow::values_of(arguments))) {
+  std::vector<IValue> results;
+  try {
+    results = (*function_)(control_flow::values_of(arguments));
+  } catch (const std::bad_function_call&) {
+    SB_THROW(ValueError, name_, ": expected a function, got an empty one, or one that calls such");
+  }
+  for (IValue& result : results) {
     const size_t i = tensors.size();
     SB_CHECK_TYPE(result.is_Tensor(), name_, ": result ", i, ": expected a tensor, got ",
                   result.tag_name());
