@@ -5,6 +5,7 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/objects/callable.h"
@@ -329,6 +330,7 @@ TEST_CASE("an operator that waits for its rule says so, and a rule goes over tha
 TEST_CASE("the error of a higher-order operator without a fake rule names register_fake") {
   HigherOrderOperator op("fake_rule_test_without");
   FakeTensorMode fake;
+  const BelowAutogradGuard below;  // where modes are asked
   CHECK_THAT(error_of([&] { op({fake.from_tensor(ones({2}))}); }),
              Contains("higher_order::fake_rule_test_without: no rule for the mode ") &&
                  Contains("; register one with register_fake()"));
