@@ -1,6 +1,7 @@
 #include "switchboard/autograd/engine.h"
 
 #include <algorithm>
+#include <optional>
 #include <queue>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/symbols/known.h"
+#include "switchboard/dispatch/modes/mode.h"
 
 namespace sb::internal {
 namespace {
@@ -351,6 +353,13 @@ struct PassUnderWay {
 
 std::vector<Tensor> run_backward(const BackwardRun& run) {
   const GradModeGuard mode(run.create_graph);
+  // What nodes make from nothing is fake where the gradients are, though no mode is active.
+  std::optional<ModeGuard> of_gradients;
+  for (const Tensor& grad : run.grads) {
+    const ModeData* const data = grad.impl()->mode_data().get();
+    if (of_gradients || !data || data->mode().mode_key() != ModeKey::Fake) continue;
+    if (!get_mode(ModeKey::Fake)) of_gradients.emplace(&data->mode());
+  }
   const PassUnderWay pass;
   if (passes_under_way % kPassesOnAStack != 0) return Task(run).execute();
   std::vector<Tensor> captured;

@@ -19,12 +19,13 @@ namespace {
   });
   higher_order::for_each_composed_hop([](const higher_order::ComposedHop& hop) {
     hop.op()
-        .impl_mode<FakeMode>([&hop](FakeMode& mode, DispatchKeySet, Stack* stack) {
-          const Stack arguments = std::move(*stack);
-          stack->clear();
-          if (hop.options().is_effect) return;
+        .impl_mode<FakeMode>([&hop](FakeMode& mode, DispatchKeySet keys, Stack* stack) {
+          // Holds the call's tensors to the end, and these the mode.
+          const Stack arguments =
+              control_flow::arguments_of(hop.op().name(), *stack, hop.options().parameters.size());
+          if (hop.options().is_effect) return stack->clear();
           const ModeGuard active(&mode);
-          *stack = hop.options().compose(arguments);
+          (*hop.op().find_kernel(DispatchKey::CompositeExplicitAutograd))(keys, stack);
         })
         .release();
   });

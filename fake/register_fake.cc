@@ -5,7 +5,9 @@
 #include <memory>
 #include <mutex>
 
+#include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/objects/library_handle.h"
 #include "switchboard/fake/fake_errors.h"
@@ -84,9 +86,25 @@ class HeldRule final : public KernelState {
   explicit HeldRule(const KernelFunction& rule) : rule_(rule) {}
 
  private:
+  // An argument, which gets its shape back when the rule has run.
   struct Shape {
-    Tensor tensor;
-    std::string before;
+    Shape(size_t i, const Tensor& t)
+        : index(i), tensor(t), before(t.impl()->shallow_copy()), text(text_of(t)) {}
+    Shape(Shape&&) = default;
+    ~Shape() {
+      if (!tensor.defined() || text_of(tensor) == text) return;
+      tensor.impl()->set_sym_sizes_and_strides(before.sym_sizes(), before.sym_strides(),
+                                               before.sym_storage_offset());
+    }
+    static std::string text_of(const Tensor& t) {
+      const auto number = [](std::string* out, const SymInt& n) { *out += n.to_string(); };
+      return str_cat(t.describe(), " with strides [", absl::StrJoin(t.sym_strides(), ", ", number),
+                     "]");
+    }
+
+    size_t index;
+    Tensor tensor, before;
+    std::string text;
   };
 
   static void call(const Kernel& kernel, const OperatorHandle& op, DispatchKeySet keys,
@@ -100,14 +118,16 @@ class HeldRule final : public KernelState {
       arguments[i].for_each_tensor([&](const Tensor& t) {
         if (!t.defined()) return;
         any_meta = any_meta || (t.is_meta() && !is_fake(t));
-        if (!schema.arguments[i].is_write()) shapes.push_back({t, t.describe()});
+        if (!schema.arguments[i].is_write()) shapes.emplace_back(i, t);
       });
     }
     rule.entries.boxed(rule.entries, op, keys, stack);
     for (const Shape& shape : shapes) {
-      SB_CHECK(shape.tensor.describe() == shape.before, op.name().to_string(),
-               ": the fake rule has changed the shape of an argument, ", shape.before, " to ",
-               shape.tensor.describe(), ", which the schema does not say: ", schema.to_string());
+      const std::string now = Shape::text_of(shape.tensor);
+      SB_CHECK(now == shape.text, op.name().to_string(),
+               ": the fake rule has changed the shape of an argument, ", shape.index, " '",
+               schema.arguments[shape.index].name, "', ", shape.text, " to ", now,
+               ", which the schema does not say: ", schema.to_string());
     }
     if (!any_meta) return;
     for (const IValue& result : absl::MakeConstSpan(*stack).last(schema.returns.size())) {

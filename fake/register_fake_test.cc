@@ -5,6 +5,7 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/objects/callable.h"
@@ -118,8 +119,17 @@ TEST_CASE("a fake rule leaves the shapes of arguments that the schema does not w
         return empty_like(x);
       },
       ops.m);
-  CHECK_THAT(error_of([&] { ops.call(ops.fake_ones()); }),
-             Contains("fake_rule_test::pairs: the fake rule has changed the shape of an argument"));
+  const Tensor x = ops.fake_ones();
+  CHECK_THAT(error_of([&] { ops.call(x); }),
+             Contains("fake_rule_test::pairs: the fake rule has changed the shape of an argument, "
+                      "0 'x', float32[3]"));
+  CHECK(x.sizes() == IntArrayRef({3}));  // as before
+  CHECK(x.strides() == IntArrayRef({1}));
+  FakeTensorMode with_symbols({.shape_env = ShapeEnv::create()});
+  const Tensor symbolic = with_symbols.from_tensor(ones({3, 5}));
+  const std::string before = symbolic.describe();
+  CHECK_THROWS_AS(ops.call(symbolic), RuntimeError);
+  CHECK(symbolic.describe() == before);
 }
 
 TEST_CASE("a fake rule that calls its own operator is found out") {
@@ -315,6 +325,15 @@ TEST_CASE("an operator that waits for its rule says so, and a rule goes over tha
     CHECK_THROWS_AS(register_fake("fake_rule_test::pairs", pairs_rule, false), RuntimeError);
   }
   CHECK_THROWS_AS(ops.call(ops.fake_ones()), UnsupportedOperatorError);
+}
+
+TEST_CASE("the error of a higher-order operator without a fake rule names register_fake") {
+  HigherOrderOperator op("fake_rule_test_without");
+  FakeTensorMode fake;
+  const BelowAutogradGuard below;  // where modes are asked
+  CHECK_THAT(error_of([&] { op({fake.from_tensor(ones({2}))}); }),
+             Contains("higher_order::fake_rule_test_without: no rule for the mode ") &&
+                 Contains("; register one with register_fake()"));
 }
 
 }  // namespace

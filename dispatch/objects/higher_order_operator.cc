@@ -42,9 +42,11 @@ DispatchKeySet keys_of(const std::vector<IValue>& arguments) {
 [[noreturn, gnu::cold]] void throw_no_mode_rule(const OperatorBase& op, const DispatchMode& mode) {
   SB_THROW(NotImplementedError, op.name(), ": no rule for the mode ", mode.name(), " (",
            internal::type_name(typeid(mode)),
-           "); register one with impl_mode(), or let the mode say supports_higher_order_operators()"
-           "\nregistered: ",
-           op.describe_rules());
+           mode.mode_key() == ModeKey::Fake
+               ? "); register one with register_fake()"
+               : "); register one with impl_mode(), or let the mode say "
+                 "supports_higher_order_operators()",
+           "\nregistered: ", op.describe_rules());
 }
 
 // The rule for this mode, for traces; of a mode without one, its name.
@@ -157,6 +159,13 @@ HigherOrderOperator::HigherOrderOperator(std::string name, std::vector<std::stri
       parameters_(std::move(parameters)) {
   SB_CHECK_VALUE(is_identifier(opname_), "HigherOrderOperator: expected an identifier, got '",
                  opname_, "'");
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    SB_CHECK_VALUE(is_identifier(parameters_[i]), this->name(), ": parameter ", i,
+                   ": expected an identifier, got '", parameters_[i], "'");
+    SB_CHECK_VALUE(std::find(parameters_.begin(), parameters_.begin() + static_cast<ptrdiff_t>(i),
+                             parameters_[i]) == parameters_.begin() + static_cast<ptrdiff_t>(i),
+                   this->name(), ": parameter ", i, " '", parameters_[i], "': there twice");
+  }
   take_from_mask(kHigherOrderFallthroughKeys | DispatchKey::Observed);
   std::lock_guard<std::mutex> lock(registry().mutex);
   SB_CHECK(registry().operators.try_emplace(opname_, this).second, this->name(),

@@ -1,7 +1,10 @@
 // In a fake mode gradients of control flow have the dtypes, sizes and devices of eager ones, first
 // and second, although nobody knows which way the data would go.
 
+#include <functional>
+
 #include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/tests/control_flow/gradient_cases.h"
 
 namespace sb::test {
@@ -33,6 +36,40 @@ TEST_CASE("gradients on fake tensors have the form of eager ones") {
     }();
     CHECK(forms(gradients) == forms(program(as_leaves(real))));
     for (const Tensor& t : gradients) CHECK(is_fake(t));
+  }
+}
+
+TEST_CASE("a fake leaf gets a fake gradient though no mode is active, however it lies in memory") {
+  const std::vector<std::function<Tensor(const Tensor&)>> programs{
+      [](const Tensor& x) { return transpose(x, 0, 1) * transpose(x, 0, 1); },
+      [](const Tensor& x) {
+        return as_strided(x, {2, 2}, {1, 1}, 1);
+      },
+      [](const Tensor& x) {
+        const Tensor y = x * 2;
+        Tensor row = select(y, 0, 1);
+        row *= 3;
+        return y;
+      },
+  };
+  const auto form = [](const Tensor& t) {
+    std::string text = t.describe();
+    for (const int64_t stride : t.strides()) text += str_cat(" ", stride);
+    return text;
+  };
+  for (size_t i = 0; i < programs.size(); ++i) {
+    INFO("program " << i);
+    // A dense leaf of other strides than its gradient has, too.
+    for (const Tensor& real : {ones({2, 3}), transpose(ones({3, 2}), 0, 1)}) {
+      FakeTensorMode mode;
+      const Tensor fake = mode.from_tensor(real);
+      for (const Tensor& leaf : {real, fake}) {
+        set_requires_grad(leaf);
+        backward(sum(programs[i](leaf)));
+      }
+      CHECK(is_fake(grad_of(fake)));
+      CHECK(form(grad_of(fake)) == form(grad_of(real)));
+    }
   }
 }
 

@@ -62,8 +62,12 @@ HigherOrderOperator* make_associative_scan() {
 
 std::vector<Tensor> call_associative_scan(IValue combine_fn, std::vector<Tensor> xs, bool reverse,
                                           int64_t dim) {
-  if (dim != 0)
-    for (Tensor& x : xs) x = movedim_int(x, dim, 0);
+  for (size_t i = 0; i < xs.size() && dim != 0; ++i) {
+    SB_CHECK_INDEX(-xs[i].dim() <= dim && dim < xs[i].dim(), kAssociativeScanName,
+                   ": dim: expected a dimension of xs item ", i, ", ", xs[i].describe(), ", got ",
+                   dim);
+    xs[i] = movedim_int(xs[i], dim, 0);
+  }
   if (reverse) {
     check_slices(kAssociativeScanName, xs, Slices::AnyNumber);
     for (Tensor& x : xs) x = flip(x, {0});

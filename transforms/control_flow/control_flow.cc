@@ -1,6 +1,7 @@
 #include "switchboard/transforms/control_flow/control_flow.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -58,7 +59,13 @@ FunctionArgument::FunctionArgument(std::string_view op, std::string_view name, c
 
 std::vector<Tensor> FunctionArgument::operator()(const std::vector<Tensor>& arguments) const {
   std::vector<Tensor> tensors;
-  for (IValue& result : (*function_)(control_flow::values_of(arguments))) {
+  std::vector<IValue> results;
+  try {
+    results = (*function_)(control_flow::values_of(arguments));
+  } catch (const std::bad_function_call&) {
+    SB_THROW(ValueError, name_, ": expected a function, got an empty one, or one that calls such");
+  }
+  for (IValue& result : results) {
     const size_t i = tensors.size();
     SB_CHECK_TYPE(result.is_Tensor(), name_, ": result ", i, ": expected a tensor, got ",
                   result.tag_name());
@@ -186,7 +193,8 @@ struct CapturedGradient {
 
 bool records(const Tensor& t) { return internal::grad_hooks->requires_grad(t); }
 
-// Looks for such tensors while functions run.
+// Looks for such tensors while functions run: also for those that a function records where the
+// call does not.
 class GradientWatch final : public DispatchMode {
  public:
   void call(const OperatorHandle& op, DispatchKeySet, Stack* stack) override {
@@ -279,7 +287,6 @@ OperatorBase::Rule autograd_rule(const HigherOrderOperator& op) {
     }
     if (what.empty()) {
       const BelowAutogradGuard guard;
-      if (!internal::grad_hooks->is_grad_enabled()) return op.redispatch_boxed(below, stack);
       const Stack arguments = *stack;
       try {
         return watch_captured(op, below, stack);
@@ -289,6 +296,10 @@ OperatorBase::Rule autograd_rule(const HigherOrderOperator& op) {
       }
     }
     const std::string layer = str_cat("under ", mode ? mode->name() : "the mode of its arguments");
+    SB_CHECK_NOT_IMPLEMENTED(
+        internal::grad_hooks->is_grad_enabled(), op.name(), ": ", layer, ": ", what,
+        " requires a gradient where a function turns gradients on, and the call runs with them "
+        "off; make the call with gradients on");
     SB_CHECK_NOT_IMPLEMENTED(derived_call, op.name(), ": ", layer, ": ", what,
                              " requires a gradient, which is not computed there, as the program "
                              "does not link //transforms/control_flow/derivatives");

@@ -89,6 +89,7 @@ std::vector<IValue> to_values(const std::vector<Tensor>& tensors,
 
 IValue ResultKinds::callable(
     std::string who, std::function<std::vector<IValue>(const std::vector<Tensor>&)> f) const {
+  SB_CHECK_VALUE(f, who, ": expected a function, got an empty one");
   return Callable::make(
       [kinds = kinds_, who = std::move(who), f = std::move(f)](std::vector<IValue> arguments) {
         std::vector<Tensor> inputs;

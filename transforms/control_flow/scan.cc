@@ -2,8 +2,10 @@
 
 #include <iterator>
 #include <memory>
+#include <string_view>
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/objects/callable.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/flip.h"
@@ -82,10 +84,11 @@ HigherOrderOperator* make_scan() {
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>(trace_scan).release();
   op->impl_functionalize(
-        functionalized(*op, {"combine_fn"}, FunctionCalls::AgainAndAgain,
-                       [](const std::vector<IValue>& arguments) {
-                         return tensors_of(kScanName, "init", arguments.at(1)).size();
-                       }),
+        functionalized(
+            *op, {"combine_fn"}, FunctionCalls::AgainAndAgain,
+            [](const std::vector<IValue>& arguments) {
+              return tensors_of(kScanName, "init", arguments_of(kScanName, arguments, 4)[1]).size();
+            }),
         functionalize_routes())
       .release();
   return op;
@@ -142,8 +145,14 @@ std::vector<Tensor> scan_of_nothing(const IValue& combine_fn, const std::vector<
   const ScanCall call({combine_fn, init, one, additional});
   // Its own copies of what it is given, and without effects.
   TracingMode mode({.refuse_data_dependent = false});
-  std::vector<Tensor> shapes =
-      trace_functions(mode, {{function, "scan_combine_graph", call.inputs_at(init, 0)}}).results[0];
+  std::vector<Tensor> shapes;
+  try {
+    shapes = trace_functions(mode, {{function, "scan_combine_graph", call.inputs_at(init, 0)}})
+                 .results[0];
+  } catch (const Error& error) {
+    if (std::string_view(error.what()).starts_with(function.name())) throw;
+    rethrow_with_context(error, str_cat(function.name(), ": traced, as xs has no slices: "));
+  }
   const std::vector<Tensor> slices = call.take_slices(&shapes);
   std::vector<Tensor> results = init;
   make_apart(&results, init);
@@ -157,11 +166,27 @@ std::vector<Tensor> scan_of_nothing(const IValue& combine_fn, const std::vector<
 
 }  // namespace
 
+namespace {
+
+// Moves a dimension of each tensor from place `begin` on. Errors name the argument.
+void move_dims(std::string_view op, std::string_view name, std::vector<Tensor>* tensors,
+               size_t begin, int64_t from, int64_t to) {
+  if (from == to) return;
+  for (size_t i = begin; i < tensors->size(); ++i) {
+    Tensor& t = (*tensors)[i];
+    const int64_t dim = from == 0 ? to : from;
+    SB_CHECK_INDEX(-t.dim() <= dim && dim < t.dim(), op, ": dim: expected a dimension of ", name,
+                   " item ", i, ", ", t.describe(), ", got ", dim);
+    t = movedim_int(t, from, to);
+  }
+}
+
+}  // namespace
+
 std::vector<Tensor> call_scan(IValue combine_fn, std::vector<Tensor> init, std::vector<Tensor> xs,
                               std::vector<Tensor> additional, bool reverse, int64_t dim) {
   const size_t num_carried = init.size();
-  if (dim != 0)
-    for (Tensor& x : xs) x = movedim_int(x, dim, 0);
+  move_dims(kScanName, "xs", &xs, 0, dim, 0);
   check_slices(kScanName, xs, Slices::AnyNumber);
   // As torch's: the operator itself knows one direction, along the first dimension.
   if (reverse)
@@ -174,10 +199,9 @@ std::vector<Tensor> call_scan(IValue combine_fn, std::vector<Tensor> init, std::
         kScanName, "results",
         scan_op()({std::move(combine_fn), std::move(init), std::move(xs), std::move(additional)}));
   }
-  for (size_t i = num_carried; i < results.size(); ++i) {
-    if (reverse) results[i] = flip(results[i], {0});
-    if (dim != 0) results[i] = movedim_int(results[i], 0, dim);
-  }
+  if (reverse)
+    for (size_t i = num_carried; i < results.size(); ++i) results[i] = flip(results[i], {0});
+  move_dims(kScanName, "results", &results, num_carried, 0, dim);
   return results;
 }
 
@@ -187,7 +211,13 @@ std::vector<Tensor> call_scan_length(const IValue& combine_fn, std::vector<Tenso
                  length);
   SB_CHECK(!init.empty(), kScanName, ": init: expected at least one tensor, got none");
   // Slices without elements, which the function does not see.
-  const Tensor nothing = new_zeros(init[0], {length, 0});
+  const Tensor nothing = [&] {
+    try {
+      return new_zeros(init[0], {length, 0});
+    } catch (const Error& error) {
+      rethrow_with_context(error, str_cat(kScanName, ": length: "));
+    }
+  }();
   const IValue without_slice =
       Callable::make([function = FunctionArgument(kScanName, "combine_fn", combine_fn),
                       at = init.size()](std::vector<IValue> values) {

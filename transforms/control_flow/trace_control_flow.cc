@@ -259,6 +259,21 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
   return FixedStrides{std::move(fixed), std::move(carried)};
 }
 
+namespace {
+
+// Of a result that a function has only handed on, which keeps its history with gradients off, too.
+// With gradients on it is for the caller to record.
+Tensor alias_with_history(const Tensor& result) {
+  if (internal::grad_hooks->is_grad_enabled()) return alias(result);
+  const UnexcludeKeysGuard recording(kAutogradFunctionalities);
+  internal::grad_hooks->set_grad_enabled(true);
+  const Tensor same = alias(result);
+  internal::grad_hooks->set_grad_enabled(false);
+  return same;
+}
+
+}  // namespace
+
 void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* stack,
                     std::shared_ptr<const HigherOrderTarget> target,
                     std::vector<GraphArg> arguments) {
@@ -274,7 +289,7 @@ void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* sta
   // captured, and those are still what they were. Before dispatch it may have a history.
   for (IValue& value : *stack) {
     const Tensor& result = value.unchecked_tensor();
-    value = internal::grad_hooks->requires_grad(result) ? alias(result)
+    value = internal::grad_hooks->requires_grad(result) ? alias_with_history(result)
                                                         : Tensor(result.impl()->shallow_copy());
   }
   mode.track_results(node, *stack);

@@ -44,7 +44,10 @@ void run_while_loop(DispatchKeySet, Stack* stack) {
 void run_stack_output(DispatchKeySet, Stack* stack) {
   const WhileLoopCall call(*stack, kStackOutputName);
   std::vector<std::vector<Tensor>> columns(call.carried.size());
+  std::vector<Tensor> first;
   const auto add_row = [&](const std::vector<Tensor>& carried) {
+    if (first.empty()) first = carried;
+    check_same_metadata(call.body_fn.name(), carried, "the first trip", first, Agree::Sizes);
     for (size_t i = 0; i < carried.size(); ++i) columns[i].push_back(carried[i]);
   };
   std::vector<Tensor> results = run_loop(call, add_row);
@@ -121,9 +124,11 @@ WhileLoopCall::WhileLoopCall(const std::vector<IValue>& stack, std::string_view 
       body_fn(op, "body_fn", stack[1]),
       carried(tensors_of(op, "carried_inputs", stack[2])),
       additional(tensors_of(op, "additional_inputs", stack[3])),
-      with_last(stack.size() == 5 && stack[4].to_bool()) {
+      with_last(stack.size() == 5 && stack[4].is_Bool() && stack[4].to_bool()) {
   SB_CHECK_TYPE(stack.size() == 4 || op == kStackOutputName, op, ": expected 4 arguments, got ",
                 stack.size());
+  SB_CHECK_TYPE(stack.size() == 4 || stack[4].is_Bool(), op, ": with_last: expected a bool, got ",
+                stack.back().tag_name());
 }
 
 std::vector<Tensor> WhileLoopCall::with_additional(std::vector<Tensor> tensors) const {

@@ -36,6 +36,8 @@ std::vector<IValue> while_loop_values(
     std::function<std::vector<IValue>(const std::vector<IValue>&)> body_fn,
     std::vector<IValue> carried_inputs, std::vector<Tensor> additional_inputs) {
   const std::string op = "higher_order::while_loop";
+  SB_CHECK_VALUE(cond_fn, op, ": cond_fn: expected a function, got an empty one");
+  SB_CHECK_VALUE(body_fn, op, ": body_fn: expected a function, got an empty one");
   const auto kind = [](const std::string& who, const IValue& value) {
     const ValueKind kind = control_flow::kind_of(who, value);
     SB_CHECK_TYPE(kind != ValueKind::None, who,

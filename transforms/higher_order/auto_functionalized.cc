@@ -39,7 +39,13 @@ bool can_be_functional(const OpOverload& op) {
 OpOverload operator_of(std::string_view who, const IValue& name) {
   SB_CHECK_TYPE(name.is_String(), who, ": op: expected the name of an operator, got ",
                 name.tag_name());
-  OpOverload op = lookup_op(std::string(name.to_string_view()));
+  OpOverload op = [&] {
+    try {
+      return lookup_op(std::string(name.to_string_view()));
+    } catch (const Error& error) {
+      rethrow_with_context(error, str_cat(who, ": op: "));
+    }
+  }();
   SB_CHECK(can_be_functional(op), who,
            ": op: expected an operator that writes to tensors, not to their shapes, and gives new "
            "ones or is tagged inplace or out, got ",
@@ -117,7 +123,23 @@ std::vector<IValue> compose(const std::vector<IValue>& arguments) {
   return results;
 }
 
-std::vector<SymInt> sym_ints_of(const IValue& list) {
+// f of a value. Errors name it.
+template <class F>
+auto read(std::string_view name, const IValue& value, F f) {
+  try {
+    return f(value);
+  } catch (const Error& error) {
+    rethrow_with_context(error, str_cat(kNameV2, ": kwargs: '", name, "': "));
+  }
+}
+int64_t int_in(std::string_view name, const IValue& value) {
+  return read(name, value, [](const IValue& v) { return v.to_int(); });
+}
+SymInt sym_int_in(std::string_view name, const IValue& value) {
+  return read(name, value, [](const IValue& v) { return v.to_sym_int(); });
+}
+
+std::vector<SymInt> numbers_of(const IValue& list) {
   if (!list.is_List()) {
     const SymIntArrayRef numbers = list.to_sym_int_list();
     return {numbers.begin(), numbers.end()};
@@ -125,6 +147,10 @@ std::vector<SymInt> sym_ints_of(const IValue& list) {
   std::vector<SymInt> numbers;
   for (const IValue& item : list.to_list()) numbers.push_back(item.to_sym_int());
   return numbers;
+}
+
+std::vector<SymInt> sym_ints_in(std::string_view name, const IValue& value) {
+  return read(name, value, numbers_of);
 }
 
 // The views of bases that arguments are.
@@ -135,10 +161,14 @@ class Views {
   IValue of(const Argument& argument) {
     const std::string prefix = str_cat("_", argument.name);
     if (!argument.type.is_list()) return one(prefix);
-    const IValue length = kwargs_.expect(str_cat(prefix, "_length"));
-    if (length.is_None()) return length;
+    const std::string name = prefix + "_length";
+    const IValue value = kwargs_.expect(name);
+    if (value.is_None()) return value;
+    const int64_t length = int_in(name, value);
+    SB_CHECK_VALUE(length >= 0, kNameV2, ": kwargs: '", name,
+                   "': expected a number that is not negative, got ", length);
     std::vector<IValue> views;
-    for (int64_t i = 0; i < length.to_int(); ++i) views.push_back(one(str_cat(prefix, "_", i)));
+    for (int64_t i = 0; i < length; ++i) views.push_back(one(str_cat(prefix, "_", i)));
     return views;
   }
 
@@ -146,21 +176,32 @@ class Views {
   IValue one(const std::string& prefix) {
     const IValue index = kwargs_.expect(prefix + "_base_index");
     if (index.is_None()) return index;
-    const int64_t i = index.to_int(), count = static_cast<int64_t>(bases_.size());
+    const int64_t i = int_in(prefix + "_base_index", index),
+                  count = static_cast<int64_t>(bases_.size());
     SB_CHECK_INDEX(0 <= i && i < count, kNameV2, ": kwargs: '", prefix,
                    "_base_index': expected the place of one of ", count, " bases, got ", i);
     const Tensor& base = bases_[static_cast<size_t>(i)];
     if (kwargs_.take(prefix + "_alias")) return alias(base);
     if (const std::optional<IValue> offset = kwargs_.take(prefix + "_storage_offset")) {
-      const std::vector<SymInt> size = sym_ints_of(kwargs_.expect(prefix + "_size"));
-      const std::vector<SymInt> stride = sym_ints_of(kwargs_.expect(prefix + "_stride"));
-      return as_strided(base, size, stride, offset->to_sym_int());
+      const std::vector<SymInt> size = take_numbers(prefix + "_size");
+      const std::vector<SymInt> stride = take_numbers(prefix + "_stride");
+      const SymInt start = sym_int_in(prefix + "_storage_offset", *offset);
+      return read(prefix, base,
+                  [&](const IValue&) { return as_strided(base, size, stride, start); });
     }
     if (const std::optional<IValue> dim = kwargs_.take(prefix + "_slice_dim")) {
-      const SymInt start = kwargs_.expect(prefix + "_slice_start").to_sym_int();
-      return slice(base, dim->to_int(), start, kwargs_.expect(prefix + "_slice_end").to_sym_int());
+      const SymInt start = take_number(prefix + "_slice_start");
+      const SymInt end = take_number(prefix + "_slice_end");
+      const int64_t d = int_in(prefix + "_slice_dim", *dim);
+      return read(prefix + "_slice_dim", base,
+                  [&](const IValue&) { return slice(base, d, start, end); });
     }
     return base;
+  }
+
+  SymInt take_number(const std::string& name) { return sym_int_in(name, kwargs_.expect(name)); }
+  std::vector<SymInt> take_numbers(const std::string& name) {
+    return sym_ints_in(name, kwargs_.expect(name));
   }
 
   NamedValues& kwargs_;
@@ -170,10 +211,14 @@ class Views {
 // What an operator that is tagged out is given to write to.
 Tensor empty_out(NamedValues* kwargs, const std::string& name) {
   const std::string prefix = str_cat("_", name);
-  const std::vector<SymInt> size = sym_ints_of(kwargs->expect(prefix + "_size"));
-  const std::vector<SymInt> stride = sym_ints_of(kwargs->expect(prefix + "_stride"));
-  const DType dtype = kwargs->expect(prefix + "_dtype").to_dtype();
-  const Device device = kwargs->expect(prefix + "_device").to_device();
+  const auto take = [&](std::string_view what, auto f) {
+    const std::string full = str_cat(prefix, what);
+    return read(full, kwargs->expect(full), f);
+  };
+  const std::vector<SymInt> size = take("_size", numbers_of);
+  const std::vector<SymInt> stride = take("_stride", numbers_of);
+  const DType dtype = take("_dtype", [](const IValue& v) { return v.to_dtype(); });
+  const Device device = take("_device", [](const IValue& v) { return v.to_device(); });
   return empty_strided(size, stride, dtype, std::nullopt, device);
 }
 

@@ -132,10 +132,24 @@ void trace_hop(const BaseHop& hop, TracingMode& mode, Stack* stack) {
                                std::move(arguments));
 }
 
+BaseHopOptions checked(BaseHopOptions options) {
+  const size_t n = options.parameters.size();
+  for (const auto& [what, place] :
+       {std::pair{"function", options.function}, std::pair{"operands", options.operands}}) {
+    SB_CHECK_VALUE(place < n, "BaseHop: ", options.name, ": ", what,
+                   ": expected the place of one of ", n, " parameters, got ", place);
+  }
+  SB_CHECK_VALUE(options.function != options.operands, "BaseHop: ", options.name,
+                 ": function and operands: expected two places, got ", options.function, " twice");
+  SB_CHECK_VALUE(!options.graph_name.empty(), "BaseHop: ", options.name,
+                 ": graph_name: expected a name, got an empty one");
+  return options;
+}
+
 }  // namespace
 
 BaseHop::BaseHop(BaseHopOptions options)
-    : options_(std::move(options)),
+    : options_(checked(std::move(options))),
       op_(new HigherOrderOperator(options_.name, options_.parameters)) {
   control_flow::pass_lazy_bits(op_);
   op_->impl(DispatchKey::CompositeExplicitAutograd,
@@ -173,6 +187,8 @@ BaseHop::BaseHop(BaseHopOptions options)
 
 std::vector<IValue> BaseHop::arguments(IValue function, std::vector<Tensor> operands,
                                        std::vector<IValue> settings) const {
+  SB_CHECK_TYPE(settings.size() + 2 == options_.parameters.size(), op_->name(),
+                ": settings: expected ", options_.parameters.size() - 2, ", got ", settings.size());
   std::vector<IValue> all;
   size_t next = 0;
   for (size_t i = 0; i < options_.parameters.size(); ++i) {

@@ -1,9 +1,11 @@
 #include "switchboard/transforms/higher_order/composed_hop.h"
 
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/transforms/control_flow/trace_control_flow.h"
 #include "switchboard/transforms/functionalization/functionalization.h"
@@ -42,8 +44,14 @@ ComposedHop::ComposedHop(ComposedHopOptions options)
   control_flow::pass_lazy_bits(op_);
   op_->impl(DispatchKey::CompositeExplicitAutograd,
             [this](DispatchKeySet, Stack* stack) {
-              *stack = options_.compose(
-                  control_flow::arguments_of(op_->name(), *stack, options_.parameters.size()));
+              const std::vector<IValue>& arguments =
+                  control_flow::arguments_of(op_->name(), *stack, options_.parameters.size());
+              try {
+                *stack = options_.compose(arguments);
+              } catch (const Error& error) {
+                if (std::string_view(error.what()).starts_with(op_->name())) throw;
+                rethrow_with_context(error, str_cat(op_->name(), ": "));
+              }
             })
       .release();
   op_->impl(DispatchKey::Autograd, control_flow::autograd_rule(*op_)).release();
@@ -60,7 +68,8 @@ ComposedHop::ComposedHop(ComposedHopOptions options)
       .release();
   op_->impl_mode<WithoutEffects>([this](WithoutEffects& mode, DispatchKeySet, Stack* stack) {
        if (options_.is_effect) return stack->clear();
-       const Stack arguments = std::move(*stack);
+       const Stack arguments =
+           control_flow::arguments_of(op_->name(), *stack, options_.parameters.size());
        const ModeGuard active(&mode);
        *stack = options_.compose(arguments);
      })

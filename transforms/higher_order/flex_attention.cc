@@ -51,6 +51,7 @@ void check_inputs(const Tensor& query, const Tensor& key, const Tensor& value, b
                      may_agree(key.sym_size(1), value.sym_size(1)) &&
                      may_agree(key.sym_size(2), value.sym_size(2)),
                  kName, ": expected key and value of one batch, heads and length", got());
+  SB_CHECK_VALUE(key.sym_size(2).maybe_int() != 0, kName, ": key: expected at least one", got());
   SB_CHECK_VALUE(may_agree(query.sym_size(0), key.sym_size(0)) || key.sym_size(0).maybe_int() == 1,
                  kName, ": expected a key for each query of the batch, or one for all", got());
   if (enable_gqa) {

@@ -21,6 +21,7 @@ void check(const std::vector<IValue>& arguments) {
              ": hints: '", item.to_list()[0].to_string_view(),
              "': expected an int, float, bool or string, got ", value.tag_name());
   }
+  higher_order::NamedValues(kName, "hints", arguments[3]);  // refuses a key that comes twice
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/generator.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/transforms/control_flow/control_flow.h"
 #include "switchboard/transforms/higher_order/functional_op.h"
@@ -61,8 +62,9 @@ std::vector<IValue> run_and_save(const std::vector<IValue>& arguments) {
 
 std::vector<IValue> run_with(const std::vector<IValue>& arguments) {
   constexpr std::string_view kName = "higher_order::run_with_rng_state";
-  SB_CHECK_TYPE(arguments[0].is_Tensor() && arguments[0].to_tensor().dtype() == DType::UInt8, kName,
-                ": rng_state: expected a tensor of bytes, got ", arguments[0].to_string());
+  SB_CHECK_TYPE(arguments[0].is_Tensor() && arguments[0].to_tensor().defined() &&
+                    arguments[0].to_tensor().dtype() == DType::UInt8,
+                kName, ": rng_state: expected a tensor of bytes, got ", arguments[0].to_string());
   const Tensor& state = arguments[0].to_tensor();
   struct Restore {
     std::optional<std::vector<uint8_t>> before;
@@ -75,7 +77,11 @@ std::vector<IValue> run_with(const std::vector<IValue>& arguments) {
              state.describe());
     restore.before = state_now();
     const uint8_t* const bytes = state.data<uint8_t>();
-    set_state({bytes, bytes + state.numel()});
+    try {
+      set_state({bytes, bytes + state.numel()});
+    } catch (const Error& error) {
+      rethrow_with_context(error, str_cat(kName, ": rng_state: "));
+    }
   }
   return run_operator(kName, arguments[1], arguments[2]);
 }

@@ -1,6 +1,10 @@
 #include "switchboard/transforms/higher_order/wrap_with_autocast.h"
 
+#include <optional>
+#include <string_view>
+
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/ops/autocast/autocast.h"
 
 namespace sb {
@@ -21,7 +25,12 @@ void check(const std::vector<IValue>& arguments) {
 void with_autocast(const std::vector<IValue>& arguments, absl::FunctionRef<void()> call) {
   std::optional<DType> dtype;
   if (!arguments[1].is_None()) dtype = arguments[1].to_dtype();
-  const AutocastGuard guard(arguments[0].to_string_view(), dtype, arguments[2].to_bool());
+  std::optional<AutocastGuard> guard;
+  try {
+    guard.emplace(arguments[0].to_string_view(), dtype, arguments[2].to_bool());
+  } catch (const Error& error) {
+    rethrow_with_context(error, str_cat(kName, ": device_type or dtype: "));
+  }
   call();
 }
 
