@@ -306,21 +306,36 @@ void FunctionalInputs::write_to_inputs(Memory* memory, size_t lineage) {
 }
 
 void FunctionalInputs::write_shapes() {
+  // Memories are found by inputs as they were, before one of these gets another memory.
+  struct Move {
+    bool grown, moved;
+    Tensor source;
+  };
+  std::vector<Move> moves;
   for (const Input& input : inputs_) {
+    Move& move = moves.emplace_back(Move{has_grown(input), has_moved(input), Tensor()});
+    if (move.grown || !move.moved) continue;
+    FunctionalTensorImpl& now = *functional_impl(input.functional);
+    Memory* const memory = find_memory(now);
+    move.source = memory ? memory->base(now.lineage()) : now.value();
+    // Its offset counts from the source's first element. An input may be given other memory itself.
+    if (!move.source.is_contiguous() || move.source.storage_offset() != 0)
+      move.source = flat_storage(move.source);
+    else if (index_.contains(move.source.impl()))
+      move.source = alias(move.source);
+  }
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const Input& input = inputs_[i];
     FunctionalTensorImpl& now = *functional_impl(input.functional);
     const Tensor& plain = input.plain;
-    if (has_grown(input)) {
+    if (moves[i].grown) {
       const GradScope grad(now.functional_storage()->recorded(now.lineage()));
       resize_(plain, now.sizes());
       copy_(plain, now.value());
       continue;
     }
-    if (has_moved(input)) {
-      Memory* const memory = find_memory(now);
-      Tensor source = memory ? memory->base(now.lineage()) : now.value();
-      // Its offset counts from the source's first element.
-      if (!source.is_contiguous() || source.storage_offset() != 0) source = flat_storage(source);
-      set__source_Tensor_storage_offset(plain, source, now.storage_offset(), now.sizes(),
+    if (moves[i].moved) {
+      set__source_Tensor_storage_offset(plain, moves[i].source, now.storage_offset(), now.sizes(),
                                         now.strides());
       continue;
     }
