@@ -10,6 +10,7 @@
 #include "switchboard/custom_ops/opcheck/test_arguments.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/ops/copying/item.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/tests/composition/law.h"
 #include "switchboard/transforms/control_flow/cond.h"
@@ -293,7 +294,7 @@ TEST_CASE("A view that reaches beyond the view it is made of has the gradient of
               tensor_with({4}, DType::Float64, {5, 0, 0, 7})));
 }
 
-TEST_CASE("A view that gets other memory leaves its base without a gradient, which is an error") {
+TEST_CASE("A view that gets other memory leaves its base as it is") {
   const auto f = [](const Tensors& in) {
     call("aten::set_.source_Tensor", {in[1], in[2]});
     return call("aten::rsqrt_", {in[1]});
@@ -306,9 +307,68 @@ TEST_CASE("A view that gets other memory leaves its base without a gradient, whi
   set_requires_grad(x);
   const Tensor y = call("aten::clone", {x})[0];
   call("aten::set_.source_Tensor", {call("aten::select.int", {y, 0, 1})[0], number(2)});
-  CHECK_THROWS_WITH(backward(sum(y)),
-                    Catch::Matchers::Contains("aten::set_.source_Tensor backward: has no "
-                                              "derivative: a view of this tensor was given other"));
+  CHECK(equal(grad({y}, {x}, {ones({3})})[0], ones({3})));
+}
+
+TEST_CASE("Memory that set_ has shared may be written to where no gradient would miss it") {
+  for (const char* given : {"aten::set.source_Tensor", "aten::set_.source_Tensor"}) {
+    const auto f = [given](const Tensors& in) {
+      const Tensor other = call("aten::clone", {in[0]})[0];
+      const Tensor alias = call(given, {other, in[0]})[0];
+      call("aten::rsqrt_", {alias});
+      return Tensors{};
+    };
+    CHECK(broken({"grad", "functionalize, grad", "functional_mode, grad", "grad, trace"}, f,
+                 {number(0)}) == "");
+    CHECK(broken(kFunctional, f, {number(2)}) == "");
+  }
+}
+
+TEST_CASE("An input gets the memory of another that is given other memory itself") {
+  const auto f = [](const Tensors& in) {
+    call("aten::set_.source_Tensor", {in[1], in[0]});
+    call("aten::set_", {in[0]});
+    return Tensors{};
+  };
+  const Tensor memory = tensor_with({4}, DType::Float32, {0, 0, 0, 0});
+  CHECK(broken({"functionalize", "functional_mode"}, f, {view_of(memory, {}, {}), number(0)}) ==
+        "");
+}
+
+TEST_CASE("What detach_ takes from a tensor its views lose when they are made again") {
+  const auto f = [](const Tensors& in) {
+    const Tensors views = call("aten::tensor_split.indices", {in[0], std::vector<int64_t>{0}});
+    call("aten::detach_", {in[0]});
+    call("aten::div_.Tensor", {in[0], in[0]});
+    return Tensors{views[1]};
+  };
+  CHECK(broken(kGradOutside, f, {tensor_with({1}, DType::Float32, {2})}) == "");
+  const auto unwritten = [](const Tensors& in) {
+    const Tensor view = call("aten::select.int", {in[0], 0, 0})[0];
+    call("aten::detach_", {in[0]});
+    return Tensors{view};
+  };
+  CHECK(broken(kGradOutside, unwritten, {tensor_with({1}, DType::Float32, {2})}) == "");
+}
+
+TEST_CASE("A custom view may have elements that the tensor it views has not") {
+  const auto f = [](const Tensors& in) {
+    const Tensors view = call("composition::diagonal_of_two", {in[0]});
+    call("aten::_foreach_tanh_", {view});
+    return Tensors{};
+  };
+  const Tensor memory = tensor_with({1}, DType::Float32, {1});
+  CHECK(broken(kFunctional, f, {view_of(memory, {1, 2, 0}, {1, 1, 2})}) == "");
+}
+
+TEST_CASE("A gradient passes by all of an input's memory into a custom operator") {
+  const auto f = [](const Tensors& in) {
+    const Tensor half = call("composition::first_half", {in[0]})[0];
+    const Tensor all =
+        call("aten::as_strided", {half, std::vector<int64_t>{2}, std::vector<int64_t>{1}})[0];
+    return call("aten::clone", {all});
+  };
+  CHECK(broken({"custom, grad"}, f, {tensor_with({2}, DType::Float32, {0, 0})}) == "");
 }
 
 TEST_CASE("What autograd takes for a tensor of its own keeps its gradient after writes") {
