@@ -388,5 +388,29 @@ TEST_CASE("A Function of what a branch has captured is refused where its gradien
         "");
 }
 
+TEST_CASE(
+    "What does not come to a branch or a loop is no zero in a gradient's gradient, in a graph") {
+  const auto loop = [](const Tensors& in) {
+    const Tensor infinite = call("aten::special_polygamma", {0, in[0]})[0];
+    const Tensors carried = while_loop(
+        [](const Tensors& now) {
+          return call("aten::lt.Scalar", {now[0], 1});
+        },
+        [](const Tensors& now) {
+          return Tensors{call("aten::add.Scalar", {now[0], 1})[0], now[0], now[0]};
+        },
+        {in[0], infinite, in[0]});
+    return Tensors{carried[1]};
+  };
+  CHECK(broken({"grad, trace", "body, grad, trace"}, loop, {number(0)}) == "");
+  const auto steps = [](const Tensors& in) {
+    const Tensor power = call("aten::pow.Tensor_Scalar", {in[0], 2.5})[0];
+    return scan([&](const Tensors&) { return call("aten::special_bessel_y1", {power}); }, {power},
+                {in[0]});
+  };
+  CHECK(broken({"grad, trace", "body, grad, trace"}, steps,
+               {tensor_with({1}, DType::Float32, {-2})}) == "");
+}
+
 }  // namespace
 }  // namespace sb::composition
