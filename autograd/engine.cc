@@ -122,7 +122,8 @@ class Task {
     }
     for (size_t i = 0; i < run_.roots.size(); ++i) {
       const Edge& root = run_.roots[i];
-      deliver(root, fit_gradient(run_.grads[i], root.node->input(root.input), *root.node, i));
+      deliver(root, fit_gradient(run_.grads[i], root.node->input(root.input), *root.node, i),
+              run_.grads_came.empty() ? Tensor() : run_.grads_came[i]);
     }
     for (size_t i = 0; i < run_.roots.size(); ++i) arrive(run_.roots[i].node, 0);
     while (!ready_.empty()) evaluate(ready_.pop());

@@ -36,8 +36,10 @@ std::vector<IValue> derive_current(FunctionContext& ctx, const Tensors& grads) {
         input = detach(input);
         set_requires_grad(input);
       } else {
-        // Another input may have been computed from it; and a view has memory that is not its own.
-        input = clone(input);
+        // Another input may have been computed from it. A copy, as as_strided gives a gradient to
+        // the tensor that has the memory; but layers look for the memory that a view has.
+        const bool is_whole = input.is_contiguous() && input.storage()->nbytes() == input.nbytes();
+        input = is_whole ? clone(input) : alias(input);
       }
       leaves.push_back(input);
     }
