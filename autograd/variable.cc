@@ -10,6 +10,8 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/view_nodes.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/operator_entry.h"
 
 namespace sb {
 
@@ -142,10 +144,13 @@ void check_may_be_anew(const Tensor& tensor, const GradMeta& meta) {
                                 : meta.view->origin == ViewOrigin::WithoutGrad
                                     ? "a view made while gradients were not recorded, or by set_"
                                     : "";
-  SB_CHECK(made.empty(), "grad_fn: ", tensor.describe(), " is ", made, " (",
+  if (made.empty()) return;
+  const auto* const writer = static_cast<const OperatorEntry*>(tensor.impl()->last_writer());
+  SB_THROW(RuntimeError, "grad_fn: ", tensor.describe(), " is ", made, " (",
            meta.grad_fn ? meta.grad_fn->name() : "recorded nowhere",
-           "), and its base, or another view of that, has been written to since; write to a clone, "
-           "or take the view after the write");
+           "), and its base, or another view of that, has been written to since",
+           writer ? str_cat(" by ", writer->name().to_string()) : "",
+           "; write to a clone, or take the view after the write");
 }
 
 }  // namespace

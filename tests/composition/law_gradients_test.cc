@@ -412,5 +412,43 @@ TEST_CASE(
                {tensor_with({1}, DType::Float32, {-2})}) == "");
 }
 
+TEST_CASE("A gradient that one of several views has lost is an error that names who wrote") {
+  const auto f = [](const Tensors& in) {
+    const Tensor zero = call("aten::zeros_like", {in[0]})[0];
+    const Tensors views = call("aten::split.Tensor", {zero, 1});
+    call("aten::_foreach_add_.List", {Tensors{zero}, Tensors{in[0]}});
+    return Tensors{views[0]};
+  };
+  CHECK(broken({"grad"}, f, {tensor_with({1}, DType::Float32, {1})}) == "");
+}
+
+TEST_CASE("A loop in a loop that does not go round gives no gradient, in a graph") {
+  const auto f = [](const Tensors& in) {
+    const auto body = [&](const Tensors& outer) {
+      const Tensors inner = while_loop(
+          [](const Tensors& now) {
+            return call("aten::lt.Scalar", {now[0], 0});
+          },
+          [](const Tensors& now) {
+            return Tensors{now[0], now[1], now[1]};
+          },
+          {outer[0], outer[1], in[0]});
+      return Tensors{call("aten::add.Scalar", {outer[0], 1})[0], call("aten::asin", {inner[2]})[0]};
+    };
+    const Tensors carried = while_loop(
+        [](const Tensors& now) {
+          return call("aten::lt.Scalar", {now[0], 2});
+        },
+        body, {call("aten::full", {std::vector<int64_t>{}, 0})[0], in[0]});
+    return Tensors{carried[1]};
+  };
+  const auto gradient = [&](const Tensors& in) {
+    const Tensor x = call("aten::detach", {in[0]})[0];
+    set_requires_grad(x);
+    return grad(f({x}), {x}, {}, {.allow_unused = true});
+  };
+  CHECK(broken({"trace"}, gradient, {number(1)}) == "");
+}
+
 }  // namespace
 }  // namespace sb::composition
