@@ -14,6 +14,8 @@
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/symbols/known.h"
+#include "switchboard/dispatch/inspect/call_path.h"
+#include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/modes/mode.h"
 
 namespace sb::internal {
@@ -53,8 +55,8 @@ class Ready {
 };
 
 // `grad` where the bool tensor is true, and zeros elsewhere: so is its gradient, whose own way back
-// is the same.
-Tensor only_where(const Tensor& came, const Tensor& grad);
+// is the same. An operator, so that a graph of gradients has such gradients, too.
+SB_OP(only_where, "autograd::only_where(Tensor came, Tensor grad) -> Tensor");
 
 class OnlyWhereNode final : public GradNode {
  public:
@@ -73,15 +75,28 @@ class OnlyWhereNode final : public GradNode {
   Tensor came_;
 };
 
-Tensor only_where(const Tensor& came, const Tensor& grad) {
+Tensor record_only_where(DispatchKeySet keys, const Tensor& came, const Tensor& grad) {
   Tensor result;
   {
     const BelowRecordingGuard below;
-    result = engine::where(came, grad, 0);
+    result = only_where.redispatch(keys_below_recording(keys), came, grad);
   }
   if (is_grad_enabled() && requires_grad(grad))
     set_history(result, make_intrusive<OnlyWhereNode>(came, grad));
   return result;
+}
+
+const ExplainKernels explain_recording_only_where(DispatchKey::Autograd, [](CallPath& path,
+                                                                            const PathCall& c) {
+  const BelowRecordingGuard below;
+  path.enter(c.op, keys_below_recording(c.keys), c.arguments);
+});
+
+SB_LIBRARY_FRAGMENT(autograd, m) {
+  m.define(only_where);
+  m.impl(only_where, DispatchKey::CompositeExplicitAutograd,
+         [](const Tensor& came, const Tensor& grad) { return engine::where(came, grad, 0); });
+  m.impl(only_where, DispatchKey::Autograd, record_only_where);
 }
 
 class Task;
@@ -109,7 +124,8 @@ class Task {
     }
     for (size_t i = 0; i < run_.roots.size(); ++i) {
       const Edge& root = run_.roots[i];
-      deliver(root, fit_gradient(run_.grads[i], root.node->input(root.input), *root.node, i));
+      deliver(root, fit_gradient(run_.grads[i], root.node->input(root.input), *root.node, i),
+              run_.grads_came.empty() ? Tensor() : run_.grads_came[i]);
     }
     for (size_t i = 0; i < run_.roots.size(); ++i) arrive(run_.roots[i].node, 0);
     while (!ready_.empty()) evaluate(ready_.pop());

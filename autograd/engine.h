@@ -13,13 +13,15 @@ namespace sb::internal {
 struct BackwardRun {
   std::vector<Edge> roots;     // where it begins
   std::vector<Tensor> grads;   // as many, each defined
+  // For each root whether its gradient comes, where only the data tell (note_may_be_absent);
+  // undefined ones elsewhere. Empty: all come.
+  std::vector<Tensor> grads_came;
   std::vector<Edge> captures;  // whose gradients are wanted; empty: accumulate those of the leaves
   bool keep_graph = false;     // what nodes saved stays
   bool create_graph = false;   // backward is recorded itself
   bool accumulate = false;     // with captures: their nodes run, and nothing is given
   bool cut = false;            // nothing beyond the captures is looked at: others are not there
-  // Gets, for each capture, whether its gradient comes, where only the data tell
-  // (note_may_be_absent); undefined ones elsewhere.
+  // Gets the same for each capture.
   std::vector<Tensor>* came = nullptr;
 };
 

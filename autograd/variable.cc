@@ -10,6 +10,8 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/view_nodes.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/operator_entry.h"
 
 namespace sb {
 
@@ -140,12 +142,15 @@ void check_may_be_anew(const Tensor& tensor, const GradMeta& meta) {
                                 : meta.view->origin == ViewOrigin::CustomFunction
                                     ? "a view that a custom Function returned"
                                 : meta.view->origin == ViewOrigin::WithoutGrad
-                                    ? "a view made while gradients were not recorded"
+                                    ? "a view made while gradients were not recorded, or by set_"
                                     : "";
-  SB_CHECK(made.empty(), "grad_fn: ", tensor.describe(), " is ", made, " (",
+  if (made.empty()) return;
+  const auto* const writer = static_cast<const OperatorEntry*>(tensor.impl()->last_writer());
+  SB_THROW(RuntimeError, "grad_fn: ", tensor.describe(), " is ", made, " (",
            meta.grad_fn ? meta.grad_fn->name() : "recorded nowhere",
-           "), and its base, or another view of that, has been written to since; write to a clone, "
-           "or take the view after the write");
+           "), and its base, or another view of that, has been written to since",
+           writer ? str_cat(" by ", writer->name().to_string()) : "",
+           "; write to a clone, or take the view after the write");
 }
 
 }  // namespace
@@ -272,7 +277,8 @@ void rebase_history(const Tensor& tensor, const NodePtr& node, size_t self_edge)
   GradMeta& meta = grad_meta(tensor);
   const uint32_t output = node->add_input(tensor);
   if (meta.view && !tensor.is_alias_of(meta.view->base)) leave_base(&meta, *node);
-  if (!meta.view) {
+  // No other view may be written to: the operator has just made it one, as set_ does.
+  if (!meta.view || meta.view->origin != ViewOrigin::Recorded) {
     set_edge_of(tensor, meta, node, output);
     return;
   }
@@ -299,8 +305,8 @@ void check_may_write(std::string_view op, const Tensor& tensor) {
         "); use an operator that is not in-place");
     SB_CHECK(
         origin != ViewOrigin::WithoutGrad, op,
-        ": expected a view made while gradients are recorded, got one made under no_grad; make "
-        "the view again outside, or write to it under no_grad too");
+        ": expected a view made while gradients are recorded, got one made under no_grad, or by "
+        "set_; make the view again by an operator that records it, or write under no_grad too");
     SB_CHECK(origin != ViewOrigin::CustomFunction, op,
              ": expected a tensor to write to, got a view that a custom Function returned (",
              meta->grad_fn ? meta->grad_fn->name() : "recorded nowhere", "); clone it");

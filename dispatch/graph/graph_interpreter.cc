@@ -1,5 +1,9 @@
 // Running a graph again. As `torch.fx.Interpreter`.
 
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
 #include "absl/strings/str_join.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/graph/graph.h"
@@ -80,6 +84,60 @@ IValue run_node(const Node& node, std::vector<IValue> arguments) {
   return {};
 }
 
+// Sizes that the data tell, and that a program has made numbers of, are numbers in its graph: those
+// that an operator with Tag::dynamic_output_shape gave, and those of what was made of it.
+class BurntSizes {
+ public:
+  // Notes the sizes that the node's value had when the graph was made, and has not now.
+  void note(const Node& node, const IValue& value) {
+    if (node.kind() == Node::Kind::Call && node.op().entry().has_tag(Tag::dynamic_output_shape))
+      source_ = &node;
+    if (!source_ || !node.meta() || !value.is_Tensor()) return;
+    const Tensor& now = value.unchecked_tensor();
+    const std::vector<SymInt>& was = node.meta()->sizes;
+    if (!now.defined() || now.is_symbolic()) return;
+    std::vector<int64_t> before;
+    for (const SymInt& size : was) {
+      if (size.is_symbolic()) return;
+      before.push_back(size.expect_int());
+    }
+    if (now.sizes() == IntArrayRef(before)) return;
+    int64_t numel = 1;
+    for (size_t d = 0; d < before.size(); ++d) {
+      numel *= before[d];
+      if (d >= now.sizes().size() || now.sizes()[d] != before[d]) gone_.push_back(before[d]);
+    }
+    gone_.push_back(numel);
+  }
+
+  // NotImplementedError where the node takes such a number for a size.
+  void check(const Node& node) const {
+    if (gone_.empty() || node.kind() != Node::Kind::Call) return;
+    const std::vector<Argument>& declared = node.op().schema().arguments;
+    for (size_t i = 0; i < declared.size(); ++i) {
+      if (declared[i].type.base != BaseType::SymInt) continue;
+      const IValue* const number = node.arguments()[i].constant();
+      if (!number) continue;
+      if (number->is_Int()) check(node, number->to_int());
+      if (number->is_IntList())
+        for (const int64_t n : number->to_int_list()) check(node, n);
+    }
+  }
+
+ private:
+  void check(const Node& node, int64_t number) const {
+    SB_CHECK_NOT_IMPLEMENTED(
+        std::find(gone_.begin(), gone_.end(), number) == gone_.end(), node.op().name().to_string(),
+        ": takes the number ", number, ", a size of what '", source_->name(), "' (",
+        source_->op().name().to_string(),
+        ") gave when the graph was made; the data tell it, and it is another now; trace with "
+        "symbols for sizes, or with such data");
+  }
+
+  const Node* source_ = nullptr;
+  std::vector<int64_t> gone_;
+};
+
 // The operator of a call, where its error does not say which it is.
 std::string unnamed_in(const Error& error, const Node& node) {
   if (node.kind() != Node::Kind::Call) return "";
@@ -145,6 +203,7 @@ std::vector<IValue> Graph::run_values(std::vector<IValue> inputs) const {
       argument.for_each_node([&](const Node* used) { last_use[used->index_] = i; });
   }
 
+  BurntSizes burnt;
   std::vector<IValue> values = std::move(inputs);
   values.resize(nodes_.size());
   for (size_t i = 0; i < num_inputs_; ++i)
@@ -161,7 +220,9 @@ std::vector<IValue> Graph::run_values(std::vector<IValue> inputs) const {
     }
     if (node.kind_ == Node::Kind::Output) return arguments;
     try {
+      burnt.check(node);
       values[i] = run_node(node, std::move(arguments));
+      burnt.note(node, values[i]);
     } catch (const Error& error) {
       rethrow_with_context(error,
                            str_cat("graph: node '", node.name_, "': ", unnamed_in(error, node)));

@@ -254,6 +254,13 @@ TEST_CASE("A function that looks beyond its inputs is none for a custom operator
   };
   CHECK(kind(1) == Kind::Passed);
   CHECK(kind(2) == Kind::DoesNotApply);
+
+  // What it looks at may be its inputs' own, wherever these lie.
+  const auto apart = [](const Tensors& in) -> Tensors {
+    return {mul_Scalar(as_strided(in[0], {2}, {2}, std::nullopt), 2)};
+  };
+  Judge judge(apart, ArgumentPlan::of({as_strided(memory, {2}, {2}, 1)}));
+  CHECK(judge.judge({&find_layer("custom")}).kind == Kind::Passed);
 }
 
 }  // namespace

@@ -503,5 +503,44 @@ TEST_CASE("Results of a branch that are one tensor are not two after a write") {
   for (const double x : {0.0, 2.0}) CHECK(broken(kFunctional, f, {number(x)}) == "");
 }
 
+TEST_CASE("A graph refuses numbers that were sizes, which the data tell, and are others now") {
+  const Tensor memory = tensor_with({4}, DType::Float32, {0.25, 1.25, 0, -0.75});
+  const Tensors inputs{view_of(memory, {2}, {1})};
+  const auto expands = [](const Tensors& in) {
+    const Tensor first = call("aten::select.int", {in[0], 0, 0})[0];
+    return call("aten::expand_as", {first, call("aten::argwhere", {in[0]})[0]});
+  };
+  CHECK(broken({"trace", "functional_mode, trace"}, expands, inputs) == "");
+  const auto splits = [](const Tensors& in) {
+    return call("aten::hsplit.array",
+                {call("aten::where", {in[0]})[0], std::vector<int64_t>{0, 0}});
+  };
+  CHECK(broken({"trace"}, splits, inputs) == "");
+
+  const Graph counts = trace(
+      [](const Tensors& in) {
+        return call("aten::mul.Scalar", {call("aten::argwhere", {in[0]})[0], 2});
+      },
+      {number(0)});
+  CHECK(counts.run({number(1)})[0].numel() == 0);
+  CHECK(counts.run({number(1)})[0].size(0) == 1);
+}
+
+TEST_CASE("A loop whose sizes change has no gradient in a graph, which says so") {
+  const auto f = [](const Tensors& in) {
+    while_loop(
+        [](const Tensors& now) {
+          return call("aten::lt.Scalar", {now[0], 2});
+        },
+        [&](const Tensors& now) {
+          const Tensor next = call("aten::add.Scalar", {now[0], 1})[0];
+          return Tensors{next, call("aten::repeat_interleave.self_Tensor", {in[0], next})[0]};
+        },
+        {call("aten::full", {std::vector<int64_t>{}, 0})[0], in[0]});
+    return Tensors{};
+  };
+  CHECK(broken({"trace", "trace, grad"}, f, {tensor_with({1}, DType::Float32, {0})}) == "");
+}
+
 }  // namespace
 }  // namespace sb::composition

@@ -52,7 +52,7 @@ class Composition {
 enum class Compared : uint8_t {
   Everything,  // dtype, shape, stride, offset of views, aliasing, elements; the inputs' storages
   Elements,    // dtype, shape, elements; the inputs' elements
-  Metadata,    // dtype, shape, stride
+  Metadata,    // dtype, shape, stride; of what has no data
 };
 
 // Checks a run of a program. Made before it, with its inputs.
@@ -71,6 +71,9 @@ class ProgramCheck {
   const Tolerance tolerance_;
   const std::vector<Tensor> inputs_;
   const Compared compared_;
+  // Whether only the data tell the strides of dimensions without a second element, which are one
+  // thing where a loop goes round and another where it does not.
+  const bool some_strides_free_;
   std::vector<TensorState> before_;
 };
 

@@ -56,7 +56,14 @@ void run_stack_output(DispatchKeySet, Stack* stack) {
     make_apart(&results, call.with_additional(call.carried));
   else
     results.clear();
-  for (const std::vector<Tensor>& rows : columns) results.push_back(sb::stack(rows, 0));
+  for (const std::vector<Tensor>& rows : columns) {
+    for (const Tensor& row : rows)
+      SB_CHECK(row.is_symbolic() || row.sizes() == rows[0].sizes(), call.body_fn.name(),
+               ": result ", results.size() % call.carried.size(), ": expected ", rows[0].describe(),
+               ", as of the first trip, got ", row.describe(),
+               "; what the trips give is kept in one tensor, as for gradients in a graph");
+    results.push_back(sb::stack(rows, 0));
+  }
   *stack = values_of(results);
 }
 

@@ -8,6 +8,7 @@
 #include "switchboard/ops/copying/set.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/functionalization/history.h"
+#include "switchboard/transforms/functionalization/view_inverse.h"
 
 namespace sb {
 namespace {
@@ -24,33 +25,6 @@ Tensor root_of(const Tensor& plain) {
 // All of the tensor's storage, as a view of it.
 Tensor whole_of(const Tensor& plain) {
   return is_whole_storage(plain) ? without_bits(plain) : flat_storage(plain);
-}
-
-// Calls f(i) for each place i of its memory, counted in elements, that the tensor has.
-template <class F>
-void for_each_place(const Tensor& t, F&& f) {
-  if (t.numel() == 0) return;
-  DimVector index(t.sizes().size(), 0);
-  int64_t place = t.storage_offset();
-  for (int64_t left = t.numel(); left > 0; --left) {
-    f(place);
-    for (size_t d = index.size(); d-- > 0;) {
-      place += t.strides()[d];
-      if (++index[d] < t.sizes()[d]) break;
-      place -= index[d] * t.strides()[d];
-      index[d] = 0;
-    }
-  }
-}
-
-// Whether every element of `part` is one of `of`, both of one memory.
-bool is_part(const Tensor& part, const Tensor& of) {
-  if (part.itemsize() != of.itemsize()) return false;
-  std::vector<bool> has(of.storage()->nbytes() / of.itemsize());
-  for_each_place(of, [&](int64_t i) { has[static_cast<size_t>(i)] = true; });
-  bool all = true;
-  for_each_place(part, [&](int64_t i) { all = all && has[static_cast<size_t>(i)]; });
-  return all;
 }
 
 }  // namespace
@@ -142,7 +116,8 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
   for (const Input& input : inputs_) sync(input.functional);
   for (size_t i = 0; i < results.size(); ++i) {
     if (!is_ours(results[i]) || results[i].numel() == 0) continue;
-    SB_CHECK(!grad_hooks->requires_grad(results[i]) || !internal::records_values() ||
+    // A view requires one of what was detached, until it is made again.
+    SB_CHECK(!grad_hooks->requires_grad(root_of(results[i])) || !internal::records_values() ||
                  grad_hooks->requires_grad(functional_impl(results[i])->value()),
              "functionalize: result ", i, ", ", results[i].describe(),
              ", requires a gradient of tensors that the program itself has marked with "
@@ -190,7 +165,7 @@ void FunctionalInputs::check_reach(std::string_view op, const FunctionalTensorIm
     const Tensor& input =
         lineage < memory.lineages.size() ? memory.lineages[lineage].first : Tensor();
     if (!input.defined() || !grad_hooks->requires_grad(input) || is_whole_storage(input)) return;
-    SB_CHECK_NOT_IMPLEMENTED(is_part(value, input), "functionalize: ", op, ": ", value.describe(),
+    SB_CHECK_NOT_IMPLEMENTED(internal::is_part(value, input), "functionalize: ", op, ": ", value.describe(),
                              " has elements of the memory of an input, ", input.describe(),
                              ", that the input itself has not, and that requires",
                              " a gradient; pass the program a tensor of the whole memory");
@@ -306,21 +281,36 @@ void FunctionalInputs::write_to_inputs(Memory* memory, size_t lineage) {
 }
 
 void FunctionalInputs::write_shapes() {
+  // Memories are found by inputs as they were, before one of these gets another memory.
+  struct Move {
+    bool grown, moved;
+    Tensor source;
+  };
+  std::vector<Move> moves;
   for (const Input& input : inputs_) {
+    Move& move = moves.emplace_back(Move{has_grown(input), has_moved(input), Tensor()});
+    if (move.grown || !move.moved) continue;
+    FunctionalTensorImpl& now = *functional_impl(input.functional);
+    Memory* const memory = find_memory(now);
+    move.source = memory ? memory->base(now.lineage()) : now.value();
+    // Its offset counts from the source's first element. An input may be given other memory itself.
+    if (!move.source.is_contiguous() || move.source.storage_offset() != 0)
+      move.source = flat_storage(move.source);
+    else if (index_.contains(move.source.impl()))
+      move.source = alias(move.source);
+  }
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const Input& input = inputs_[i];
     FunctionalTensorImpl& now = *functional_impl(input.functional);
     const Tensor& plain = input.plain;
-    if (has_grown(input)) {
+    if (moves[i].grown) {
       const GradScope grad(now.functional_storage()->recorded(now.lineage()));
       resize_(plain, now.sizes());
       copy_(plain, now.value());
       continue;
     }
-    if (has_moved(input)) {
-      Memory* const memory = find_memory(now);
-      Tensor source = memory ? memory->base(now.lineage()) : now.value();
-      // Its offset counts from the source's first element.
-      if (!source.is_contiguous() || source.storage_offset() != 0) source = flat_storage(source);
-      set__source_Tensor_storage_offset(plain, source, now.storage_offset(), now.sizes(),
+    if (moves[i].moved) {
+      set__source_Tensor_storage_offset(plain, moves[i].source, now.storage_offset(), now.sizes(),
                                         now.strides());
       continue;
     }
@@ -328,7 +318,8 @@ void FunctionalInputs::write_shapes() {
         plain.storage_offset() != now.storage_offset()) {
       as_strided_(plain, now.sizes(), now.strides(), now.storage_offset());
     }
-    if (now.lineage() != input.lineage) detach_(plain);
+    if (grad_hooks->requires_grad(plain) && !grad_hooks->requires_grad(input.functional))
+      detach_(plain);
   }
 }
 
@@ -374,7 +365,7 @@ Tensor FunctionalInputs::plain_result(const Tensor& result) {
   // By an input that has its elements, if there is one: autograd knows no others.
   for (const Input& input : inputs_) {
     if (input.plain.storage() != memory->lineages[0].first.storage() ||
-        memory->lineage_of(input.plain) != impl.lineage() || !is_part(impl.value(), input.plain))
+        memory->lineage_of(input.plain) != impl.lineage() || !internal::is_part(impl.value(), input.plain))
       continue;
     const Tensor flat = flat_storage(input.plain);
     return apply_chain(chain_to(flat, ViewForm(impl.value())), flat);

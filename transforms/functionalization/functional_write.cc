@@ -207,8 +207,20 @@ class WritingCall {
     return IValue();
   }
 
+  // detach_: as autograd's bases, the memory has no history from now on for the tensor and all that
+  // are views of it, which see that when they are made again.
+  void detach_in_place() {
+    FunctionalTensorImpl& self = impl_of(0);
+    const BelowFunctionalization below(context_.owner());
+    FunctionalStorage& storage = *self.functional_storage();
+    storage.apply_updates();
+    storage.set_history(self.lineage(), {}, detach(storage.base(self.lineage())));
+    self.set_view(self.chain(), detach(self.value()), self.lineage());
+  }
+
   // transpose_ and its like: the first argument becomes another view of its memory.
   void view_in_place(const FunctionalForm& form) {
+    if (form.op == detach.handle()) return detach_in_place();
     FunctionalTensorImpl& self = impl_of(0);
     Stack stack = values_for(form);
     ViewStep step{form.op, stack};

@@ -16,6 +16,7 @@
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/functionalization/functional_form.h"
 #include "switchboard/transforms/functionalization/functional_write.h"
+#include "switchboard/transforms/functionalization/view_inverse.h"
 
 namespace sb {
 bool FunctionalizeContext::owns(const Tensor& tensor) const {
@@ -196,7 +197,7 @@ bool have_one_form(const FunctionalTensorImpl& viewed, const Tensor& value) {
 }  // namespace
 
 ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const Tensor& value) {
-  if (looks_at_memory(step, value)) {
+  if (looks_at_memory(step, value) || reaches_beyond(step.op, viewed.last_value(), value)) {
     return {viewed.chain_of(value.sizes(), value.strides(), value.storage_offset()),
             viewed.lineage()};
   }
@@ -317,7 +318,8 @@ void call_reading(const FunctionalizeContext& context, const OperatorHandle& op,
       FunctionalTensorImpl* const base = functional_impl(of);
       ViewStep step{op, call.values, viewed, index};
       step.arguments[viewed] = IValue();
-      if (looks_at_memory(step, result)) context.check_reach(op, *base, result);
+      if (looks_at_memory(step, result) || reaches_beyond(op, base->last_value(), result))
+        context.check_reach(op, *base, result);
       auto [chain, lineage] = declared ? view_of(*base, std::move(step), result)
                                        : hidden_view_of(*base, std::move(step), result);
       auto view = make_intrusive<FunctionalTensorImpl>(base->functional_storage(), lineage,

@@ -154,6 +154,23 @@ Inverses& inverses() {
   return *inverses;
 }
 
+// Calls f(i) for each place i of its memory, counted in elements, that the tensor has.
+template <class F>
+void for_each_place(const Tensor& t, F&& f) {
+  if (t.numel() == 0) return;
+  DimVector index(t.sizes().size(), 0);
+  int64_t place = t.storage_offset();
+  for (int64_t left = t.numel(); left > 0; --left) {
+    f(place);
+    for (size_t d = index.size(); d-- > 0;) {
+      place += t.strides()[d];
+      if (++index[d] < t.sizes()[d]) break;
+      place -= index[d] * t.strides()[d];
+      index[d] = 0;
+    }
+  }
+}
+
 }  // namespace
 
 RegistrationHandle register_view_inverse(const OperatorHandle& op, ViewInverse inverse) {
@@ -166,6 +183,21 @@ RegistrationHandle register_view_inverse(const OperatorHandle& op, ViewInverse i
 }
 
 namespace internal {
+
+bool is_part(const Tensor& part, const Tensor& of) {
+  if (part.itemsize() != of.itemsize()) return false;
+  std::vector<bool> has(of.storage()->nbytes() / of.itemsize());
+  for_each_place(of, [&](int64_t i) { has[static_cast<size_t>(i)] = true; });
+  bool all = true;
+  for_each_place(part, [&](int64_t i) { all = all && has[static_cast<size_t>(i)]; });
+  return all;
+}
+
+bool reaches_beyond(const OperatorHandle& op, const Tensor& viewed, const Tensor& view) {
+  if (inverses().find(op) || op.name().name.starts_with("aten::")) return false;
+  return !view.is_symbolic() && !viewed.is_symbolic() && view.itemsize() == viewed.itemsize() &&
+         !is_part(view, viewed);
+}
 
 Tensor invert_view(const ViewStep& step, const Tensor& base, const Tensor& view) {
   const auto inverse = inverses().find(step.op);

@@ -31,6 +31,11 @@ using ViewInverse =
 RegistrationHandle register_view_inverse(const OperatorHandle& op, ViewInverse inverse);
 
 namespace internal {
+// Whether every element of `part` is one of `of`, both of one memory.
+bool is_part(const Tensor& part, const Tensor& of);
+// Whether a custom operator without an inverse of its own gave a view with elements of the memory
+// that the tensor it viewed has not. Not asked of symbols.
+bool reaches_beyond(const OperatorHandle& op, const Tensor& viewed, const Tensor& view);
 // The inverse of the operator, or the general one.
 Tensor invert_view(const ViewStep& step, const Tensor& base, const Tensor& view);
 }  // namespace internal

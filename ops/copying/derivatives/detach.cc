@@ -60,14 +60,60 @@ Tensor resize_counted(DispatchKeySet keys, const Tensor& self, const A&... args)
            "elements came from");
 }
 
+// Autograd knows a tensor that was given the memory of another as a view of that, which it has not
+// recorded: what would write to it, with a gradient, is refused, and so is its gradient where the
+// other was written to.
+void note_given(const Tensor& tensor, const Tensor& source, bool recorded) {
+  if (!is_differentiable(tensor.dtype())) return;
+  for (Tensor base = source; base.defined(); base = base_of(base))
+    if (base.is_same(tensor)) return;
+  internal::note_view(source, tensor, internal::ViewOrigin::WithoutGrad,
+                      [](const Tensor&) { return no_gradient("aten::set_"); });
+  internal::GradMeta& meta = internal::grad_meta(tensor);
+  // Otherwise no node says that there is no gradient.
+  if (!recorded && meta.view) --meta.view->version;
+}
+
+class GivenNode final : public GradNode {
+ public:
+  GivenNode(std::string op, const Tensor& self, const Tensor& source) : op_(std::move(op)) {
+    add_edge(gradient_edge(self));
+    add_edge(gradient_edge(source));
+  }
+  std::string name() const override { return internal::backward_name(op_); }
+  TensorVector apply(TensorVector) override { no_gradient(op_); }
+
+ private:
+  std::string op_;
+};
+
+// set_ and set, to the memory of `source`.
+template <class Tag, class... A>
+Tensor set_recorded(DispatchKeySet keys, const Tensor& self, const Tensor& source,
+                    const A&... args) {
+  const bool in_place = Op<Tag>().handle().schema().is_mutable();
+  const std::string name(Op<Tag>::name());
+  NodePtr node;
+  if (is_grad_enabled() && (internal::needs_grad(self) || internal::needs_grad(source))) {
+    if (in_place) internal::check_may_write(name, self);
+    node = make_intrusive<GivenNode>(name, self, source);
+  }
+  const Tensor result = [&] {
+    const internal::BelowRecordingGuard below;
+    return Op<Tag>().redispatch(internal::keys_below_recording(keys), self, source, args...);
+  }();
+  if (in_place) internal::count_write(Op<Tag>().entry(), self);
+  note_given(result, source, static_cast<bool>(node));
+  if (node && in_place)
+    internal::rebase_history(self, node, 0);
+  else if (node)
+    internal::set_history(result, node);
+  return result;
+}
+
 template <class Tag>
 void refuse_self(Library& m, const Op<Tag>& op) {
   derive(m, op, SB_GRAD(self, (grad), no_gradient(Op<Tag>::name())));
-}
-template <class Tag>
-void refuse_self_and_source(Library& m, const Op<Tag>& op) {
-  derive(m, op, SB_GRAD(self, (grad), no_gradient(Op<Tag>::name())),
-         SB_GRAD(source, (grad), no_gradient(Op<Tag>::name())));
 }
 
 // Only what is resized goes on with ADInplaceOrView.
@@ -97,12 +143,24 @@ SB_LIBRARY_IMPL(aten, Autograd, m) {
   refuse_self(m, set_);
   refuse_self(m, set__source_Storage);
   refuse_self(m, set__source_Storage_storage_offset);
-  refuse_self_and_source(m, set__source_Tensor);
-  refuse_self_and_source(m, set__source_Tensor_storage_offset);
   refuse_self(m, set);
   refuse_self(m, set_source_Storage);
   refuse_self(m, set_source_Storage_storage_offset);
-  refuse_self_and_source(m, set_source_Tensor);
+
+  m.impl(set__source_Tensor, DispatchKey::Autograd,
+         [](DispatchKeySet keys, const Tensor& self, const Tensor& source) {
+           return set_recorded<set__source_Tensor_op>(keys, self, source);
+         });
+  m.impl(set__source_Tensor_storage_offset, DispatchKey::Autograd,
+         [](DispatchKeySet keys, const Tensor& self, const Tensor& source,
+            const SymInt& storage_offset, SymIntArrayRef size, SymIntArrayRef stride) {
+           return set_recorded<set__source_Tensor_storage_offset_op>(keys, self, source,
+                                                                     storage_offset, size, stride);
+         });
+  m.impl(set_source_Tensor, DispatchKey::Autograd,
+         [](DispatchKeySet keys, const Tensor& self, const Tensor& source) {
+           return set_recorded<set_source_Tensor_op>(keys, self, source);
+         });
 }
 
 // A detached tensor is no view that autograd knows of, so that it may be written to. It counts

@@ -90,6 +90,32 @@ TEST_CASE("a tensor that was given other memory has no gradient, and backward sa
   CHECK_THROWS_WITH(backward(sum(set_source_Tensor(x, y))), Contains("has no derivative"));
 }
 
+TEST_CASE("a tensor that was given the memory of another may not be written to with a gradient") {
+  const Tensor x = leaf({3});
+  const Tensor y = mul_Scalar(x, 2);
+  for (const Tensor& given :
+       {set__source_Tensor(zeros({2}), y), set_source_Tensor(zeros({3}), y)}) {
+    CHECK_THROWS_WITH(mul_Scalar_(given, 2), Contains("got one made under no_grad, or by set_"));
+    const NoGradGuard no_grad;
+    CHECK_NOTHROW(mul_Scalar_(given, 2));
+  }
+}
+
+TEST_CASE("a tensor that was given memory that gets a gradient later has none, and says so") {
+  const Tensor x = leaf({3});
+  const Tensor memory = zeros({3});
+  const Tensor given = set__source_Tensor(zeros({3}), memory);
+  copy_(memory, x);
+  CHECK_THROWS_WITH(sum(given), Contains("or by set_"));
+}
+
+TEST_CASE("a tensor that is given its own memory again is no view") {
+  const Tensor x = mul_Scalar(leaf({4}), 2);
+  set__source_Tensor(x, slice(x, 0, 0, 2));
+  CHECK(x.numel() == 2);
+  CHECK_FALSE(base_of(x).defined());
+}
+
 TEST_CASE("under no_grad a leaf may be given other memory") {
   const Tensor x = leaf({3});
   {

@@ -5,6 +5,7 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/custom_ops/custom_op.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/composition/layers.h"
 
@@ -35,7 +36,10 @@ std::vector<IValue> derive_current(FunctionContext& ctx, const Tensors& grads) {
         input = detach(input);
         set_requires_grad(input);
       } else {
-        input = alias(input);  // another input may have been computed from it
+        // Another input may have been computed from it. A copy, as as_strided gives a gradient to
+        // the tensor that has the memory; but layers look for the memory that a view has.
+        const bool is_whole = input.is_contiguous() && input.storage()->nbytes() == input.nbytes();
+        input = is_whole ? clone(input) : alias(input);
       }
       leaves.push_back(input);
     }

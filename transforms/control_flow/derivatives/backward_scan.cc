@@ -105,15 +105,22 @@ BackwardStep::BackwardStep(DerivedFunction* of, const std::vector<bool>& has, si
   std::vector<size_t> inputs = carried;
   for (const size_t i : places(wanted)) inputs.push_back(has.size() + i);
   std::vector<DerivedFunction::Gradient> of_states;
-  std::vector<bool> kept(inputs.size());
-  std::fill_n(kept.begin(), carried.size(), true);
   for (const Flags& state : states) {
     of_states.push_back(of->differentiate(results_of(state), inputs));
-    for (size_t i = 0; i < inputs.size(); ++i)
-      kept[i] = kept[i] || of_states.back().of_inputs[i].defined();
+    by_data = by_data || std::ranges::any_of(of_states.back().came, &Tensor::defined);
+  }
+  if (by_data) {
+    states = {given};
+    again = 0;
+    of_states = {of->differentiate(results_of(given), inputs, carried.size())};
+  }
+  std::vector<bool> kept(inputs.size());
+  std::fill_n(kept.begin(), carried.size(), true);
+  for (const DerivedFunction::Gradient& gradient : of_states) {
+    for (size_t i = 0; i < inputs.size(); ++i) kept[i] = kept[i] || gradient.of_inputs[i].defined();
     Flags& on = hands_on.emplace_back();
     for (size_t i = 0; i < carried.size(); ++i)
-      on.push_back(rows[carried[i]] || of_states.back().of_inputs[i].defined());
+      on.push_back(rows[carried[i]] || (!by_data && gradient.of_inputs[i].defined()));
   }
   for (size_t i = carried.size(); i < inputs.size(); ++i) {
     if (!kept[i]) continue;
@@ -122,6 +129,14 @@ BackwardStep::BackwardStep(DerivedFunction* of, const std::vector<bool>& has, si
       slices.push_back(which);
     else
       fixed.push_back(which - num_slices);
+  }
+  if (by_data) {
+    std::vector<size_t> unsure;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (i < carried.size() || (kept[i] && inputs[i] >= has.size() + num_slices))
+        unsure.push_back(i);
+    functions.push_back(of->function_of(std::move(of_states[0]), kept, unsure));
+    return;
   }
   for (size_t state = 0; state < states.size(); ++state) {
     std::vector<bool> come;
@@ -194,6 +209,11 @@ GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
   const bool has_states = step.functions.size() > 1;
   // The state, and the one of the step before.
   if (has_states) init.insert(init.end(), 2, new_zeros(runs.carried[0], {}, DType::Int64));
+  if (step.by_data) {
+    const auto flag = [&](bool value) { return new_full(runs.carried[0], {}, value, DType::Bool); };
+    for (const size_t i : step.carried) init.push_back(flag(gradients.last[i].defined()));
+    for (size_t i = 0; i < step.fixed.size(); ++i) init.push_back(flag(false));
+  }
   const Tensors stacked = dense_of(gradients.stacked), next = dense_of(gradients.next),
                 rows = dense_of(gradients.rows);
   Tensors xs = runs.carried;
@@ -212,12 +232,21 @@ GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
     Tensors grads = take(step.carried.size());
     const Tensors sums = take(step.fixed.size());
     const Tensor state = has_states ? take(2)[0] : Tensor();
+    Tensors came = take(step.by_data ? step.carried.size() : 0);
+    const Tensors fixed_came = take(step.by_data ? step.fixed.size() : 0);
+    // What comes from outside comes to each run.
+    const auto note_there = [&](const Flags& outside) {
+      for (size_t i = 0; i < came.size(); ++i)
+        if (outside[step.carried[i]]) came[i] = ones_like(came[i]);
+    };
+    note_there(is_next);
     Tensors given = take(num_carried + num_slices);
     const Tensors of_stacked = take(num_stacked), of_next = take(num_next), of_row = take(num_rows);
     append(&given, take(num_fixed));
     join(of_next, is_next, step.carried, &grads);
     append(&given, grads);
     append(&given, of_stacked);
+    append(&given, came);
     const Tensors computed = call_step(step, state, std::move(given));
     at = computed.begin();
     Tensors combined = take(step.carried.size());
@@ -225,6 +254,10 @@ GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
     join(of_row, is_row, step.carried, &combined);
     for (const Tensor& sum : sums) combined.push_back(sum + *at++);
     if (has_states) combined.insert(combined.end(), {computed.back(), clone(state)});
+    for (Tensor& flag : came) flag = clone(*at++);
+    note_there(is_row);
+    append(&combined, came);
+    for (const Tensor& flag : fixed_came) combined.push_back(logical_or(flag, *at++));
     append(&combined, slices);
     return combined;
   };
@@ -239,8 +272,14 @@ GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,
   GradientsOfInputs found;
   found.carried = spread_next(step.carried, num_carried);
   found.fixed = spread_next(step.fixed, runs.fixed.size());
-  found.came = came_of_last(step, has_states ? *(at + 1) : Tensor(), runs.carried);
+  found.came = step.by_data ? Tensors(num_carried)
+                            : came_of_last(step, has_states ? *(at + 1) : Tensor(), runs.carried);
+  found.fixed_came.resize(runs.fixed.size());
   if (has_states) at += 2;
+  if (step.by_data) {
+    found.came = spread_next(step.carried, num_carried);
+    found.fixed_came = spread_next(step.fixed, runs.fixed.size());
+  }
   found.slices = spread_next(step.slices, num_slices);
   return found;
 }

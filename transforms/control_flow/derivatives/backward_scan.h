@@ -59,6 +59,10 @@ struct BackwardStep {
   std::vector<IValue> functions;
   // The state behind the last one.
   size_t again;
+  // Whether only the data tell which gradients a run hands on, as of a loop in it. There is one
+  // state then, of every gradient that may come, and its function takes, behind the gradients,
+  // whether each of `carried` has come; it gives that, and then the same of `fixed`, in the end.
+  bool by_data = false;
 };
 
 // What a function was given when it ran again and again: one row for each run, and what is fixed.
@@ -72,6 +76,7 @@ struct GradientsOfInputs {
   // Of a gradient of a carried tensor that comes after some numbers of runs alone: a bool tensor
   // that says whether it has come. Undefined for one that comes in any case.
   Tensors came;
+  Tensors fixed_came;  // of fixed ones, the same
 };
 
 GradientsOfInputs run_backward_scan(const BackwardStep& step, const Runs& runs,

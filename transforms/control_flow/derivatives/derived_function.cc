@@ -268,13 +268,14 @@ std::vector<bool> DerivedFunction::inputs_of(size_t result) const {
 }
 
 DerivedFunction::Gradient DerivedFunction::differentiate(const std::vector<size_t>& results,
-                                                         const std::vector<size_t>& inputs) {
+                                                         const std::vector<size_t>& inputs,
+                                                         size_t unsure) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const BesideProgram beside;
   Gradient gradient;
   internal::BackwardRun run;
   run.keep_graph = run.create_graph = run.cut = true;
-  std::vector<Tensor> of_results;
+  std::vector<Tensor> of_results, came_to_results(results.size());
   for (const size_t i : results) {
     const BelowAutogradGuard below;
     // Gradients come dense, whatever strides the result has.
@@ -282,11 +283,18 @@ DerivedFunction::Gradient DerivedFunction::differentiate(const std::vector<size_
                                    std::nullopt, MemoryFormat::Contiguous));
     gradient.placeholders.push_back(trace_.add_input(of_results.back(), str_cat("grad", i)));
   }
+  for (size_t r = 0; r < unsure; ++r) {
+    const BelowAutogradGuard below;
+    came_to_results[r] = new_full(detach(inputs_[0]), {}, true, DType::Bool);
+    gradient.placeholders.push_back(
+        trace_.add_input(came_to_results[r], str_cat("came", results[r])));
+  }
   for (size_t r = 0; r < results.size(); ++r) {
     Edge edge = gradient_edge(results_[results[r]]);
     if (!edge) continue;
     run.roots.push_back(std::move(edge));
     run.grads.push_back(of_results[r]);
+    run.grads_came.push_back(came_to_results[r]);
   }
   std::vector<size_t> captured;
   gradient.inputs = inputs;

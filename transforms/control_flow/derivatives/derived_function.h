@@ -71,8 +71,11 @@ class DerivedFunction {
     std::vector<const Node*> placeholders;
     size_t begin = 0, end = 0;  // of its nodes
   };
-  // The gradients of the inputs with these numbers by those of these results, which are dense.
-  Gradient differentiate(const std::vector<size_t>& results, const std::vector<size_t>& inputs);
+  // The gradients of the inputs with these numbers by those of these results, which are dense. Of
+  // the first `unsure` results the gradient may not come: behind all gradients the function that
+  // computes these takes, for each, whether it does.
+  Gradient differentiate(const std::vector<size_t>& results, const std::vector<size_t>& inputs,
+                         size_t unsure = 0);
   // The function that computes those of its gradients for which `kept` is true: zeros where nothing
   // comes. Behind them it gives, for each of `unsure`, numbers of inputs, whether one comes.
   IValue function_of(Gradient gradient, const std::vector<bool>& kept,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "switchboard/autograd/engine.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/reductions/reductions.h"
 #include "switchboard/transforms/control_flow/derivatives/call_node.h"
@@ -49,12 +50,18 @@ void derive_map(const DerivedCallSite& site, Stack* stack) {
       if (kept.back()) come.push_back(wanted[i]);
     }
     if (come.empty()) return Tensors(inputs.size());
+    std::vector<size_t> unsure, unsure_inputs;  // of which only the data tell whether they come
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (!gradient.came[i].defined()) continue;
+      unsure.push_back(i);
+      unsure_inputs.push_back(wanted[i]);
+    }
     const auto middle = inputs.begin() + static_cast<std::ptrdiff_t>(num_xs);
     Tensors xs(inputs.begin(), middle);
     for (const size_t i : given) xs.push_back(contiguous(grads[i]));
     // The slices of both stand before what is the same for all; the gradient takes its own last.
     const FunctionArgument of_slices("higher_order::map_impl", "f",
-                                     function->function_of(std::move(gradient), kept));
+                                     function->function_of(std::move(gradient), kept, unsure));
     const auto f = [of_slices, num_xs, num_grads = given.size()](const Tensors& in) {
       const auto first_grad = in.begin() + static_cast<std::ptrdiff_t>(num_xs);
       const auto first_arg = first_grad + static_cast<std::ptrdiff_t>(num_grads);
@@ -66,7 +73,10 @@ void derive_map(const DerivedCallSite& site, Stack* stack) {
     Tensors results = map(f, std::move(xs), {middle, inputs.end()});
     for (size_t i = 0; i < come.size(); ++i)
       if (come[i] >= num_xs) results[i] = sum(results[i], {0});
-    return spread(results, come, inputs.size());
+    Tensors all = spread(results, come, inputs.size());
+    for (size_t k = 0; k < unsure.size(); ++k)
+      internal::note_may_be_absent(all[unsure_inputs[k]], any(results[come.size() + k]));
+    return all;
   };
   *stack = values_of(record(site, std::move(recorded)));
 }

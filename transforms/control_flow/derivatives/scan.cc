@@ -71,10 +71,12 @@ void derive_scan(const DerivedCallSite& site, Stack* stack) {
     Tensors all = found.carried;
     all.insert(all.end(), found.slices.begin(), found.slices.end());
     all.insert(all.end(), found.fixed.begin(), found.fixed.end());
+    Tensors came = found.came;
+    came.resize(num_carried + num_xs);
+    came.insert(came.end(), found.fixed_came.begin(), found.fixed_came.end());
     for (size_t i = 0; i < all.size(); ++i) {
       if (!wanted[i]) all[i] = Tensor();
-      if (i < num_carried && all[i].defined() && found.came[i].defined())
-        internal::note_may_be_absent(all[i], found.came[i]);
+      if (all[i].defined() && came[i].defined()) internal::note_may_be_absent(all[i], came[i]);
     }
     return all;
   };

@@ -156,6 +156,8 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool gives_last, boo
       for (const size_t i : unsure)
         all.push_back(found.came[i].defined() ? found.came[i]
                                               : new_full(in[0], {}, true, DType::Bool));
+      for (const size_t i : step.fixed)
+        if (step.by_data) all.push_back(found.fixed_came[i]);
       return all;
     };
     const auto no_trip = [=](const Tensors& in) {
@@ -174,6 +176,8 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool gives_last, boo
       for (const size_t i : step.fixed)
         all.push_back(first_gradient(Tensor(), in[num_carried + i]));
       for (const size_t i : unsure) all.push_back(new_full(in[0], {}, passes[i], DType::Bool));
+      for (size_t i = 0; step.by_data && i < step.fixed.size(); ++i)
+        all.push_back(new_full(in[0], {}, false, DType::Bool));
       return all;
     };
     const Tensors found = cond(others[0], back, no_trip, operands);
@@ -185,9 +189,10 @@ void derive_loop(const DerivedCallSite& site, Stack* stack, bool gives_last, boo
     for (size_t k = 0; k < unsure.size(); ++k)
       if (const Tensor& grad = all[unsure[k]]; grad.defined())
         internal::note_may_be_absent(grad, found[come.size() + k]);
-    for (const size_t i : step.fixed)
-      if (const Tensor& grad = all[num_carried + i]; grad.defined())
-        internal::note_may_be_absent(grad, others[0]);
+    for (size_t k = 0; k < step.fixed.size(); ++k)
+      if (const Tensor& grad = all[num_carried + step.fixed[k]]; grad.defined())
+        internal::note_may_be_absent(
+            grad, step.by_data ? found[come.size() + unsure.size() + k] : others[0]);
     return all;
   };
   *stack = values_of(record(site, std::move(recorded)));
