@@ -4,14 +4,15 @@
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/slow_call.h"
 #include "switchboard/dispatch/values/bind_arguments.h"
+#include "switchboard/dispatch/values/stand_ins.h"
 
 namespace sb {
 
 const OperatorName& OperatorHandle::name() const { return entry_->name(); }
-
 const FunctionSchema& OperatorHandle::schema() const { return entry_->schema(); }
 
 void OperatorHandle::call_boxed(Stack* stack) const {
+  if (internal::call_stand_ins(*this, nullptr, stack)) return;
   internal::CallPin pin;
   const DispatchTable* table = &entry_->table();
   DispatchKeySet keys = table->call_keys(entry_->argument_keys(*stack));
@@ -27,6 +28,7 @@ void OperatorHandle::call_boxed(Stack* stack) const {
 }
 
 void OperatorHandle::redispatch_boxed(DispatchKeySet keys, Stack* stack) const {
+  if (internal::call_stand_ins(*this, &keys, stack)) return;
   internal::CallPin pin;
   internal::run_boxed(entry_, entry_->resolved_table()[keys], keys, stack);
 }

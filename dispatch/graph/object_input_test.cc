@@ -5,6 +5,8 @@
 #include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/dispatch/inspect/custom_class.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/objects/fake_object.h"
+#include "switchboard/dispatch/objects/operator_base.h"
 
 namespace sb {
 namespace {
@@ -157,6 +159,22 @@ TEST_CASE_METHOD(Objects, "inputs of a trace are tensors and objects, and number
                     "numbers are burnt in");
   const Graph g = trace_values([](const Values& in) { return Values{in[0], 2.5}; }, {number(1)});
   CHECK(g.run_values({number(1)})[1].to_double() == 2.5);
+}
+
+TEST_CASE_METHOD(Objects, "a stand-in goes to rules where a program is traced, and a graph runs") {
+  const Values fake{number(3), IntrusivePtr<OpaqueObject>(make_intrusive<FakeObject>(kCounter))};
+  const auto counted_by = [&](const Values& in) { return Values{call(count, {in[0], in[1]})}; };
+  const Graph g = counted(make_intrusive<Counter>(2));
+  CHECK_THROWS_WITH(trace_values(counted_by, fake), Contains("demo::count: argument 1 'counter' is "
+                                                             "the fake stand-in"));
+  CHECK_THROWS_WITH(g.run_values(fake), Contains("demo::count: argument 1 'counter' is the fake"));
+  const RegistrationHandle rule =
+      operator_base(count->entry()).impl(DispatchKey::CPU, [](DispatchKeySet, Stack* stack) {
+        *stack = {number(7)};
+      });
+  CHECK(value(g.run_values(fake)[0]) == 7);
+  const Graph of_fake = trace_values(counted_by, fake, {.input_names = {"x", "counter"}});
+  CHECK(of_fake.to_string() == g.to_string());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "switchboard/dispatch/objects/fake_object.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
@@ -8,6 +9,7 @@
 #include "switchboard/dispatch/objects/operator_base.h"
 #include "switchboard/dispatch/reclaim.h"
 #include "switchboard/dispatch/resolve_key.h"
+#include "switchboard/dispatch/values/stand_ins.h"
 
 namespace sb {
 namespace {
@@ -75,6 +77,7 @@ constexpr K kUsuallyPassedOver[] = {K::AutogradFunctionality, K::ADInplaceOrView
 
 bool has_fake_object(const OperatorHandle& op, const Stack& stack) {
   const std::vector<Argument>& arguments = op.schema().arguments;
+  if (stack.size() < arguments.size()) return false;  // for the call to refuse
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].type.base == BaseType::Class &&
         holds_fake_object(stack[stack.size() - arguments.size() + i]))
@@ -83,12 +86,10 @@ bool has_fake_object(const OperatorHandle& op, const Stack& stack) {
   return false;
 }
 
-void call_with_fake_objects(const OperatorHandle& op, Stack* stack) {
-  internal::CallPin pin;
+namespace {
+
+void call_rules(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   const Candidates candidates(op);
-  DispatchKeySet keys =
-      ((op.entry().argument_keys(*stack) | dispatch_tls.included) & dispatch_tls.kept) -
-      K::Observed;
   for (K functionality : kUsuallyPassedOver) {
     if (candidates.passes_over(runtime_key(functionality, keys.highest_backend())))
       keys -= functionality;
@@ -105,6 +106,38 @@ void call_with_fake_objects(const OperatorHandle& op, Stack* stack) {
       throw_no_rule(candidates, key, *stack);
     keys -= functionality_of(key);
   }
+}
+
+bool call_stand_ins(const OperatorHandle& op, const DispatchKeySet* keys, Stack* stack) {
+  if (!has_fake_object(op, *stack)) return false;
+  if (keys) {
+    internal::CallPin pin;
+    call_rules(op, *keys, stack);
+  } else {
+    call_with_fake_objects(op, stack);
+  }
+  return true;
+}
+
+}  // namespace
+
+FakeObject::FakeObject(std::string class_name) : class_name_(std::move(class_name)) {
+  internal::stand_in_call.store(call_stand_ins, std::memory_order_relaxed);
+}
+
+void call_with_fake_objects(const OperatorHandle& op, Stack* stack) {
+  internal::CallPin pin;
+  const DispatchKeySet keys =
+      (op.entry().argument_keys(*stack) | dispatch_tls.included) & dispatch_tls.kept;
+  call_rules(op, keys - K::Observed, stack);
+}
+
+void call_with_fake_objects_at(const OperatorHandle& op, DispatchKey key, Stack* stack) {
+  internal::CallPin pin;
+  const Candidates candidates(op);
+  const auto* const rule = candidates.base ? candidates.base->key_rules().find(key) : nullptr;
+  if (!rule) throw_no_rule(candidates, key, *stack);
+  (*rule)(op.entry().argument_keys(*stack), stack);
 }
 
 }  // namespace sb

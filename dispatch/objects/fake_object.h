@@ -5,7 +5,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "switchboard/dispatch/operator_handle.h"
 #include "switchboard/dispatch/schema/ivalue.h"
@@ -16,7 +15,7 @@ namespace sb {
 // same class for schemas, but no kernel can use it. As `FakeScriptObject`.
 class FakeObject : public OpaqueObject {
  public:
-  explicit FakeObject(std::string class_name) : class_name_(std::move(class_name)) {}
+  explicit FakeObject(std::string class_name);
   std::string_view class_name() const override { return class_name_; }
 
  private:
@@ -30,8 +29,12 @@ bool has_fake_object(const OperatorHandle& op, const Stack& stack);
 // that is active, or the operator's own rule (OperatorBase), handles the call. Keys above the
 // backends without a kernel or a rule are passed over, and so are fallthroughs, those too that were
 // registered since. Throws RuntimeError if only a kernel is left. As
-// `TorchBindOpOverload._dispatch_in_python`; OpOverload::call comes here by itself.
+// `TorchBindOpOverload._dispatch_in_python`. Every boxed call with a stand-in comes here by itself:
+// of an OperatorHandle or OpOverload, of a mode, of a graph that runs; and every redispatch, with
+// its own keys.
 void call_with_fake_objects(const OperatorHandle& op, Stack* stack);
+// The same at one key, which may be an alias key.
+void call_with_fake_objects_at(const OperatorHandle& op, DispatchKey key, Stack* stack);
 
 }  // namespace sb
 

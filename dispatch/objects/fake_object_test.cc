@@ -1,5 +1,8 @@
 #include "switchboard/dispatch/objects/fake_object.h"
 
+#include <functional>
+#include <vector>
+
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/library.h"
@@ -57,6 +60,50 @@ TEST_CASE_METHOD(FakeObjectTest, "a boxed call with a stand-in goes to rules, ne
   stack = {x, real};
   f.call_boxed(&stack);
   CHECK(stack[0].to_int() == 1);
+}
+
+TEST_CASE_METHOD(FakeObjectTest, "whatever way a boxed call comes, a stand-in reaches no kernel") {
+  const auto ways = std::vector<std::function<void(Stack*)>>{
+      [&](Stack* stack) { f.handle().call_boxed(stack); },
+      [&](Stack* stack) { *stack = f.handle().call(*stack); },
+      [&](Stack* stack) { f.handle().redispatch_boxed(DispatchKeySet(K::CPU), stack); },
+      [&](Stack* stack) { *stack = f.redispatch(DispatchKeySet(K::CPU), *stack); },
+      [&](Stack* stack) { f.at(K::CPU).call_boxed(stack); },
+  };
+  for (const auto& way : ways) {
+    Stack stack{x, fake};
+    CHECK_THROWS_WITH(way(&stack), Contains("demo::f: argument 1 'counter' is the fake stand-in"));
+    stack = {x, real};
+    way(&stack);
+    CHECK(stack[0].to_int() == 1);
+    const RegistrationHandle backend = rule(K::CPU, 2);
+    stack = {x, fake};
+    way(&stack);
+    CHECK(stack[0].to_int() == 2);
+  }
+  Stack stack{fake};
+  CHECK_THROWS_WITH(f.handle().call_boxed(&stack), Contains("demo::f"));
+}
+
+TEST_CASE_METHOD(FakeObjectTest, "a mode that passes a call on passes it to rules") {
+  struct Mode : DispatchMode {
+    void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override {
+      if (redispatches)
+        op.redispatch_boxed(keys - K::Python, stack);
+      else
+        op.call_boxed(stack);
+    }
+    std::string name() const override { return "Mode"; }
+    bool redispatches = false;
+  } mode;
+  for (const bool redispatches : {false, true}) {
+    mode.redispatches = redispatches;
+    const ModeGuard guard(&mode);
+    CHECK_THROWS_WITH(call(fake), Contains("there is no rule for CPU"));
+    const RegistrationHandle backend = rule(K::CPU, 2);
+    CHECK(call(fake) == 2);
+    CHECK(call(real) == 1);
+  }
 }
 
 TEST_CASE_METHOD(FakeObjectTest, "without a rule the error explains what is missing") {

@@ -57,12 +57,7 @@ bool OpOverload::is_defined_statically() const {
   return handle_.entry().definition().origin == DefinitionOrigin::Static;
 }
 
-void OpOverload::call_boxed(Stack* stack) const {
-  if (has_fake_object(handle_, *stack))
-    call_with_fake_objects(handle_, stack);
-  else
-    handle_.call_boxed(stack);
-}
+void OpOverload::call_boxed(Stack* stack) const { handle_.call_boxed(stack); }
 
 Arguments OpOverload::call(Arguments positional, KeywordArguments keyword) const {
   Stack stack = bind_arguments(schema(), std::move(positional), std::move(keyword));
@@ -84,6 +79,7 @@ Arguments OpOverload::AtKey::call(Arguments positional, KeywordArguments keyword
 }
 
 void OpOverload::AtKey::call_boxed(Stack* stack) const {
+  if (has_fake_object(handle_, *stack)) return call_with_fake_objects_at(handle_, key_, stack);
   internal::CallPin pin;
   OperatorEntry& entry = handle_.entry();
   const DispatchTable& table = entry.resolved_table();
