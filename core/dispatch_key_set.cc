@@ -127,8 +127,10 @@ std::string to_string(DispatchKeySet set) {
 }
 
 std::ostream& operator<<(std::ostream& out, DispatchKeySet set) { return out << to_string(set); }
+
 DispatchKeySet autograd_keys_of(Backend b) { return kTables.autograd[static_cast<int>(b)]; }
 DispatchKeySet autocast_keys_of(Backend b) { return kTables.autocast[static_cast<int>(b)]; }
+
 DispatchKey dispatch_key_of(DeviceType type) { return kTables.key[static_cast<int>(type)]; }
 
 std::optional<DeviceType> device_type_of(DispatchKey k) {

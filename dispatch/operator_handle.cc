@@ -17,10 +17,8 @@ void OperatorHandle::call_boxed(Stack* stack) const {
   const DispatchTable* table = &entry_->table();
   DispatchKeySet keys = table->call_keys(entry_->argument_keys(*stack));
   const Kernel& kernel = (*table)[keys];
-  if (__builtin_expect(kernel.boxed != nullptr, 1)) {
-    internal::run_unobserved(entry_, kernel, keys, stack);
-    return;
-  }
+  if (__builtin_expect(kernel.boxed != nullptr, 1))
+    return internal::run_unobserved(entry_, kernel, keys, stack);
   // No table yet, an observed thread, or no kernel.
   table = &entry_->resolved_table();
   keys = table->call_keys(entry_->argument_keys(*stack)) - DispatchKey::Observed;
