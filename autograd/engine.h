@@ -11,8 +11,8 @@ namespace sb::internal {
 
 // One backward pass.
 struct BackwardRun {
-  std::vector<Edge> roots;     // where it begins
-  std::vector<Tensor> grads;   // as many, each defined
+  std::vector<Edge> roots;    // where it begins
+  std::vector<Tensor> grads;  // as many, each defined
   // For each root whether its gradient comes, where only the data tell (note_may_be_absent);
   // undefined ones elsewhere. Empty: all come.
   std::vector<Tensor> grads_came;

@@ -165,9 +165,9 @@ void FunctionalInputs::check_reach(std::string_view op, const FunctionalTensorIm
     const Tensor& input =
         lineage < memory.lineages.size() ? memory.lineages[lineage].first : Tensor();
     if (!input.defined() || !grad_hooks->requires_grad(input) || is_whole_storage(input)) return;
-    SB_CHECK_NOT_IMPLEMENTED(internal::is_part(value, input), "functionalize: ", op, ": ", value.describe(),
-                             " has elements of the memory of an input, ", input.describe(),
-                             ", that the input itself has not, and that requires",
+    SB_CHECK_NOT_IMPLEMENTED(internal::is_part(value, input), "functionalize: ", op, ": ",
+                             value.describe(), " has elements of the memory of an input, ",
+                             input.describe(), ", that the input itself has not, and that requires",
                              " a gradient; pass the program a tensor of the whole memory");
   }
 }
@@ -365,7 +365,8 @@ Tensor FunctionalInputs::plain_result(const Tensor& result) {
   // By an input that has its elements, if there is one: autograd knows no others.
   for (const Input& input : inputs_) {
     if (input.plain.storage() != memory->lineages[0].first.storage() ||
-        memory->lineage_of(input.plain) != impl.lineage() || !internal::is_part(impl.value(), input.plain))
+        memory->lineage_of(input.plain) != impl.lineage() ||
+        !internal::is_part(impl.value(), input.plain))
       continue;
     const Tensor flat = flat_storage(input.plain);
     return apply_chain(chain_to(flat, ViewForm(impl.value())), flat);
