@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
@@ -127,12 +128,15 @@ struct CustomOp::State {
                                                     std::move(disabled));
   }
 
+  void add_kernel(const OpOverload& op, const KernelTypes& types, const KernelFunction& kernel,
+                  SourceLocation where);
+
   const std::string name;
   std::unique_ptr<Library> library;
   std::unique_ptr<Library> expected_fake;  // what stands for a fake rule that is missing
   std::optional<KernelFunction> function;  // that the operator was made with
   std::map<DispatchKey, Device> devices;
-  RegistrationHandle disabled_fact;
+  RegistrationHandle disabled_fact, owner_fact;
   bool selects_backend = false;
 };
 
@@ -143,29 +147,43 @@ CustomOp::CustomOp(std::string_view name, std::string_view schema, const CustomO
       promise_(internal::result_promise(op_.schema(), options.tags)) {
   check_options(op_.schema(), options);
   internal::expect_fake_rule(op_.handle().name(), *state_->expected_fake, where);
+  state_->owner_fact = default_simple_registry().add(
+      op_.name(),
+      internal::KernelOwner{[op = op_, promise = promise_, weak = std::weak_ptr<State>(state_)](
+                                const KernelTypes& types, const KernelFunction& kernel,
+                                SourceLocation there) {
+        if (const std::shared_ptr<State> s = weak.lock())
+          s->add_kernel(op, types, internal::make_checked_kernel(kernel, promise), there);
+      }},
+      where);
 }
 
 void CustomOp::add_kernel(const KernelTypes& types, const KernelFunction& kernel,
                           SourceLocation where) {
-  State& s = state();
+  state().add_kernel(op_, types, kernel, where);
+}
+
+void CustomOp::State::add_kernel(const OpOverload& op, const KernelTypes& types,
+                                 const KernelFunction& kernel, SourceLocation where) {
+  const std::string qualname = op.name();
   const std::vector<DispatchKey>& keys = types.keys();
-  if (std::any_of(keys.begin(), keys.end(), is_backend_key) && !has_tensors(schema()) &&
-      !s.selects_backend) {
-    const SelectBackend select = SelectBackend::of(schema());
-    s.library->impl_at(qualified_name(), keys, kernel, where);
-    s.library->impl(qualified_name(), DispatchKey::BackendSelect, select, where);
-    s.selects_backend = true;
+  if (std::any_of(keys.begin(), keys.end(), is_backend_key) && !has_tensors(op.schema()) &&
+      !selects_backend) {
+    const SelectBackend select = SelectBackend::of(op.schema());
+    library->impl_at(qualname, keys, kernel, where);
+    library->impl(qualname, DispatchKey::BackendSelect, select, where);
+    selects_backend = true;
   } else {
-    s.library->impl_at(qualified_name(), keys, kernel, where);
+    library->impl_at(qualname, keys, kernel, where);
   }
   for (const DispatchKey key : keys) {
-    State::Device& device = s.devices[key];
+    Device& device = devices[key];
     device.has_kernel = true;
-    s.place(key, device, where);
+    place(key, device, where);
   }
   // It decides for tensors without data, too.
   if (std::find(keys.begin(), keys.end(), DispatchKey::CompositeImplicitAutograd) != keys.end())
-    s.expected_fake = nullptr;
+    expected_fake = nullptr;
 }
 
 void CustomOp::add_function(const CustomOpOptions& options, KernelFunction function,
@@ -221,10 +239,12 @@ void CustomOp::check_results(size_t got, size_t expected) const {
 }
 
 OpOverload CustomOp::keep() && {
-  State& s = state();
-  internal::keep_open(std::move(s.library));
-  if (s.expected_fake) internal::keep_open(std::move(s.expected_fake));
-  state_ = nullptr;
+  state();  // or throws
+  static std::mutex mutex;
+  // With what the operator's name still registers kernels.
+  static auto* const kept = new std::vector<std::shared_ptr<State>>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  kept->push_back(std::move(state_));
   return op_;
 }
 

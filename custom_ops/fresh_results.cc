@@ -70,4 +70,15 @@ void ResultCheck::check_result(const IValue& value) {
   ++num_results_;
 }
 
+KernelFunction make_checked_kernel(const KernelFunction& kernel, ResultPromise promise) {
+  if (promise == ResultPromise::None || kernel.entries.is_fallthrough()) return kernel;
+  KernelFunction checked = make_checked_boxed_kernel(
+      [kernel](const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+        kernel.entries.boxed(kernel.entries, op, keys, stack);
+      },
+      promise);
+  checked.signature = kernel.signature;
+  return checked;
+}
+
 }  // namespace sb::internal

@@ -128,6 +128,9 @@ KernelFunction make_checked_boxed_kernel(F f, ResultPromise promise) {
       });
 }
 
+// The same for a kernel that somebody else has made.
+KernelFunction make_checked_kernel(const KernelFunction& kernel, ResultPromise promise);
+
 // A kernel of a custom operator.
 template <class F>
 KernelFunction make_checked_kernel(F f, const OperatorHandle& op, ResultPromise promise) {

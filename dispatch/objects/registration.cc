@@ -5,6 +5,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/objects/simple_registry.h"
 #include "switchboard/dispatch/static_library.h"
 
 namespace sb {
@@ -86,6 +87,18 @@ void impl_at(const OperatorName& op, const KernelTypes& types, const KernelFunct
   with_library(op, lib, where, [&](Library& library) {
     library.impl_at(op.to_string(), types.keys(), kernel, where);
   });
+}
+
+void register_kernel_at(const OperatorName& op, const KernelTypes& types,
+                        const KernelFunction& kernel, Library* lib, SourceLocation where) {
+  const bool may_have_owner = !lib || &lib->dispatcher() == &default_dispatcher();
+  const auto owner =
+      may_have_owner ? default_simple_registry().find<KernelOwner>(op.to_string()) : nullptr;
+  if (!owner) return impl_at(op, types, kernel, lib, where);
+  SB_CHECK(!lib, "register_kernel: ", op.to_string(),
+           " was made by custom_op(), whose object keeps its kernels; give no Library, or use "
+           "impl(), which checks no results");
+  owner->add_kernel(types, kernel, where);
 }
 
 }  // namespace internal

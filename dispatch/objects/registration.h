@@ -11,6 +11,7 @@
 #define SWITCHBOARD_DISPATCH_OBJECTS_REGISTRATION_H_
 
 #include <concepts>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -102,16 +103,29 @@ void impl(const OpIdentifier& op, const KernelTypes& types, F kernel, Library* l
   internal::impl_at(op.name(), types, make_kernel(std::move(kernel)), lib, where);
 }
 
-// The same. Without types the kernel is for every device: CompositeExplicitAutograd.
+namespace internal {
+// Who takes the kernels that are registered by an operator's name: the object of a custom operator,
+// which checks their results. In default_simple_registry().
+struct KernelOwner {
+  std::function<void(const KernelTypes& types, const KernelFunction& kernel, SourceLocation where)>
+      add_kernel;
+};
+void register_kernel_at(const OperatorName& op, const KernelTypes& types,
+                        const KernelFunction& kernel, Library* lib, SourceLocation where);
+}  // namespace internal
+
+// The same. Without types the kernel is for every device: CompositeExplicitAutograd. Of an operator
+// that custom_op() made, this is register_kernel() of the object: RuntimeError if a Library is given
+// besides, as such kernels go with the object.
 template <class F>
 void register_kernel(const OpIdentifier& op, const KernelTypes& types, F kernel,
                      Library* lib = nullptr, SourceLocation where = SourceLocation::current()) {
-  impl(op, types, std::move(kernel), lib, where);
+  internal::register_kernel_at(op.name(), types, make_kernel(std::move(kernel)), lib, where);
 }
 template <class F>
 void register_kernel(const OpIdentifier& op, std::nullopt_t, F kernel, Library* lib = nullptr,
                      SourceLocation where = SourceLocation::current()) {
-  impl(op, DispatchKey::CompositeExplicitAutograd, std::move(kernel), lib, where);
+  register_kernel(op, DispatchKey::CompositeExplicitAutograd, std::move(kernel), lib, where);
 }
 
 // The older forms, which begin with the Library: define() defines an operator with its kernel at
