@@ -149,12 +149,12 @@ CustomOp::CustomOp(std::string_view name, std::string_view schema, const CustomO
   internal::expect_fake_rule(op_.handle().name(), *state_->expected_fake, where);
   state_->owner_fact = default_simple_registry().add(
       op_.name(),
-      internal::KernelOwner{[op = op_, promise = promise_, weak = std::weak_ptr<State>(state_)](
-                                const KernelTypes& types, const KernelFunction& kernel,
-                                SourceLocation there) {
-        if (const std::shared_ptr<State> s = weak.lock())
-          s->add_kernel(op, types, internal::make_checked_kernel(kernel, promise), there);
-      }},
+      internal::KernelOwner{
+          [op = op_, promise = promise_, weak = std::weak_ptr<State>(state_)](
+              const KernelTypes& types, const KernelFunction& kernel, SourceLocation there) {
+            if (const std::shared_ptr<State> s = weak.lock())
+              s->add_kernel(op, types, internal::make_checked_kernel(kernel, promise), there);
+          }},
       where);
 }
 

@@ -279,6 +279,39 @@ TEST_CASE("a kernel may be disabled for a scope, in which the operator's functio
   CHECK(value() == 6);
 }
 
+TEST_CASE("a kernel that is registered by an operator's name is its object's") {
+  const Tensor x = ones({1});
+  CustomOp op = custom_op("custom_test::by_name", twice_cpu);
+  register_kernel("custom_test::by_name", "cpu", [](const Tensor& t) { return t; });
+  CHECK_THAT(error_of([&] { op(x); }), Contains("result 0 shares memory with argument 'x'"));
+  register_kernel("custom_test::by_name", "cpu", [](const Tensor& t) { return times(t, 5); });
+  CHECK(values(op(x)).front() == 5);
+  {
+    const RegistrationHandle off = op.set_kernel_enabled("cpu", false);
+    CHECK(values(op(x)).front() == 2);
+  }
+  CHECK(values(op(x)).front() == 5);
+  CHECK_THAT(error_of([&] { register_kernel("custom_test::by_name", "cpu", [](int64_t) {}); }),
+             Contains("custom_test::by_name"));
+  Library lib(Library::Kind::Fragment, "custom_test");
+  CHECK_THAT(error_of([&] { register_kernel("custom_test::by_name", "cpu", twice_cpu, &lib); }),
+             Contains("give no Library, or use impl()"));
+}
+
+TEST_CASE("a kernel by name of an operator without tensors runs for the device that is given") {
+  const auto giving = [](double value) {
+    return [value](int64_t n, Device) { return full({n}, value); };
+  };
+  const OpOverload op =
+      custom_op("custom_test::made", "(int n, *, Device device) -> Tensor", giving(1)).keep();
+  const auto value = [&] {
+    return values(op.call({1}, {{"device", Device("cpu")}})[0].to_tensor()).front();
+  };
+  CHECK(value() == 1);
+  register_kernel(op, "cpu", giving(7));  // also once the object has left it
+  CHECK(value() == 7);
+}
+
 TEST_CASE("a fake rule for an operator that has one by its tag runs, and warns") {
   std::vector<std::string> warnings;
   const WarningHandler before =

@@ -62,7 +62,7 @@ TEST_CASE("every capability is listed once, in order") {
                                      {"C", 24},
                                      {"D", 20},
                                      {"E", 15},
-                                     {"F", 35},
+                                     {"F", 36},
                                      {"G", 29},
                                      {"H", 10},
                                      {"I", 10},

@@ -185,6 +185,17 @@ TEST_CASE("efficient attention rounds the rows of logsumexp up to 32") {
   CHECK(tensor(none[1]).sizes() == IntArrayRef({2, 4, 0}));
 }
 
+TEST_CASE("attention that may drop weights draws random numbers, and says so") {
+  for (const char* name :
+       {"_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention",
+        "_flash_attention_forward", "_efficient_attention_forward",
+        "_scaled_dot_product_fused_attention_overrideable"}) {
+    CAPTURE(name);
+    const OperatorHandle op = default_dispatcher().find_op_or_throw(std::string("aten::") + name);
+    CHECK(op.entry().has_tag(Tag::nondeterministic_seeded));
+  }
+}
+
 TEST_CASE("packed sequences give attention their own batch and lengths") {
   Fixture f;
   const Tensor q = f.cuda({500, 4, 16}), starts = f.cuda({6}, DType::Int32);

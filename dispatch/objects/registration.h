@@ -115,8 +115,8 @@ void register_kernel_at(const OperatorName& op, const KernelTypes& types,
 }  // namespace internal
 
 // The same. Without types the kernel is for every device: CompositeExplicitAutograd. Of an operator
-// that custom_op() made, this is register_kernel() of the object: RuntimeError if a Library is given
-// besides, as such kernels go with the object.
+// that custom_op() made, this is register_kernel() of the object: RuntimeError if a Library is
+// given besides, as such kernels go with the object.
 template <class F>
 void register_kernel(const OpIdentifier& op, const KernelTypes& types, F kernel,
                      Library* lib = nullptr, SourceLocation where = SourceLocation::current()) {

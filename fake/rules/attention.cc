@@ -134,29 +134,34 @@ bool efficient_forward_rule(FakeCall& call) {  // [batch, length, heads, head si
 }
 
 SB_LIBRARY_FRAGMENT(aten, m) {
+  constexpr Tag draws = Tag::nondeterministic_seeded;  // with dropout
   m.define(
       "_scaled_dot_product_flash_attention(Tensor query, Tensor key, Tensor value, float "
       "dropout_p=0.0, bool is_causal=False, bool return_debug_mask=False, *, float? scale=None) -> "
       "(Tensor output, Tensor logsumexp, Tensor cum_seq_q, Tensor cum_seq_k, SymInt max_q, SymInt "
-      "max_k, Tensor philox_seed, Tensor philox_offset, Tensor debug_attn_mask)");
+      "max_k, Tensor rng_state, Tensor unused, Tensor debug_attn_mask)",
+      draws);
   m.define(
       "_scaled_dot_product_efficient_attention(Tensor query, Tensor key, Tensor value, Tensor? "
       "attn_bias, bool compute_log_sumexp, float dropout_p=0.0, bool is_causal=False, *, float? "
       "scale=None) -> (Tensor output, Tensor log_sumexp, Tensor philox_seed, Tensor "
-      "philox_offset)");
+      "philox_offset)",
+      draws);
   m.define(
       "_flash_attention_forward(Tensor query, Tensor key, Tensor value, Tensor? cum_seq_q, Tensor? "
       "cum_seq_k, SymInt max_q, SymInt max_k, float dropout_p, bool is_causal, bool "
       "return_debug_mask, *, float? scale=None, SymInt? window_size_left=None, SymInt? "
-      "window_size_right=None, Tensor? seqused_k=None, Tensor? alibi_slopes=None) -> (Tensor "
-      "output, Tensor softmax_logsumexp, Tensor philox_seed, Tensor philox_offset, Tensor "
-      "debug_attn_mask)");
+      "window_size_right=None, Tensor? seqused_k=None, Tensor? alibi_slopes=None, Tensor? "
+      "block_table=None, int? num_splits=None) -> (Tensor output, Tensor softmax_logsumexp, Tensor "
+      "rng_state, Tensor unused, Tensor debug_attn_mask)",
+      draws);
   m.define(
       "_efficient_attention_forward(Tensor query, Tensor key, Tensor value, Tensor? bias, Tensor? "
       "cu_seqlens_q, Tensor? cu_seqlens_k, SymInt? max_seqlen_q, SymInt? max_seqlen_k, float "
       "dropout_p, int custom_mask_type, bool compute_log_sumexp=False, *, float? scale=None, "
       "Tensor? seqlen_k=None, int? window_size=None) -> (Tensor output, Tensor logsumexp, Tensor "
-      "philox_seed, Tensor philox_offset, SymInt max_seqlen_batch_q, SymInt max_seqlen_batch_k)");
+      "philox_seed, Tensor philox_offset, SymInt max_seqlen_batch_q, SymInt max_seqlen_batch_k)",
+      draws);
 }
 
 [[maybe_unused]] const bool attention_registered = [] {

@@ -218,6 +218,16 @@ TEST_CASE("out_dtype runs its operator in the dtype", "[io][higher_order]") {
              Contains("higher_order::out_dtype: 'torch.add' is no operator"));
 }
 
+// What a run prints on standard output; its result is checked.
+std::string printed_by(const Program& p, const Demo& demo, Stack inputs, float expected) {
+  std::ostringstream out;
+  std::streambuf* const before = std::cout.rdbuf(out.rdbuf());
+  const float result = run(p, demo, std::move(inputs));
+  std::cout.rdbuf(before);
+  CHECK(result == expected);
+  return out.str();
+}
+
 TEST_CASE("a program prints when it runs", "[io][higher_order]") {
   const Demo demo;
   Node node = higher_order("higher_order::print",
@@ -226,12 +236,19 @@ TEST_CASE("a program prints when it runs", "[io][higher_order]") {
   node.outputs = {None()};
   Program p = program(node, {TensorRef{"x"}, SymRef{"n"}});
   p.graph.nodes.push_back(plus("x", int64_t{1}, "y"));
-  std::ostringstream out;
-  std::streambuf* const before = std::cout.rdbuf(out.rdbuf());
-  const float result = run(p, demo, {number(2), int64_t{5}});
-  std::cout.rdbuf(before);
-  CHECK(result == 3);
-  CHECK(out.str() == "got tensor(2.) and 5, of 2\n");
+  CHECK(printed_by(p, demo, {number(2), int64_t{5}}, 3) == "got tensor(2.) and 5, of 2\n");
+}
+
+TEST_CASE("a decomposed program prints by a call with an effect", "[io][higher_order]") {
+  const Demo demo;
+  Node node = higher_order("higher_order::with_effects",
+                           {TensorRef{"token"}, OperatorRef{"torch.ops.higher_order.print"},
+                            std::string("got {}"), TensorRef{"x"}});
+  node.outputs = {TokenRef{"next"}, None()};
+  Program p = program(node, {TensorRef{"token"}, TensorRef{"x"}});
+  p.inputs[0].kind = InputKind::Token;
+  p.graph.nodes.push_back(plus("x", int64_t{1}, "y"));
+  CHECK(printed_by(p, demo, {IValue(), number(2)}, 3) == "got tensor(2.)\n");
 }
 
 TEST_CASE("a region without gradients is one", "[io][higher_order]") {

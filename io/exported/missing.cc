@@ -53,7 +53,11 @@ class Finder {
       case TargetKind::SymFunction:
         return;
       case TargetKind::Other:
-        add("function", node.op, place, "export the model without it");
+        // What transforms call, which an export leaves in programs that are not decomposed.
+        add("function", node.op, place,
+            node.op.starts_with("torch._functorch.") && !decomposed_
+                ? "export with run_decompositions()"
+                : "export the model without it");
     }
   }
 

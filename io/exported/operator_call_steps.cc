@@ -148,10 +148,21 @@ RunFunction make_with_effects(const Node& node, const Arguments& arguments) {
   SB_CHECK_TYPE(node.inputs.size() >= 2, node.target(), ": expected 2 arguments at least, got ",
                 node.inputs.size());
   const std::string& target = arguments.get<OperatorRef>(1, "an operator").target;
+  Node inner;
+  if (target == "torch.ops.higher_order.print") {
+    inner.op = "higher_order::print";
+    inner.inputs.assign(node.inputs.begin() + 2, node.inputs.end());
+    const RunFunction prints =
+        make_print(inner, Arguments(inner, arguments.dispatcher(), arguments.places()));
+    return [prints, count = node.outputs.size()](absl::Span<const IValue> values,
+                                                 const RunContext& context) {
+      prints(values, context);
+      return Stack(count);
+    };
+  }
   const std::optional<std::string> name = operator_name(target);
   SB_CHECK_NOT_IMPLEMENTED(name, node.target(), ": ", quote(target), " is no operator");
   const OperatorHandle op = arguments.dispatcher().find_op_or_throw(*name);
-  Node inner;
   inner.op = op.schema().name.name;
   inner.overload = op.schema().name.overload;
   for (size_t i = 2; i < node.inputs.size(); ++i) {

@@ -191,7 +191,8 @@ void define_overrideable_attention() {
         "value, Tensor? attn_bias=None, float dropout_p=0.0, bool is_causal=False, bool "
         "return_debug_mask=False, *, float? scale=None) -> (Tensor output, Tensor logsumexp, "
         "Tensor cum_seq_q, Tensor cum_seq_k, SymInt max_q, SymInt max_k, Tensor philox_seed, "
-        "Tensor philox_offset, Tensor debug_attn_mask)");
+        "Tensor philox_offset, Tensor debug_attn_mask)",
+        Tag::nondeterministic_seeded);
     m.impl(kOverrideable, DispatchKey::CompositeExplicitAutograd,
            [](const OperatorHandle& op, DispatchKeySet, Stack*) {
              SB_THROW(NotImplementedError, op.schema().name.name,

@@ -1,5 +1,8 @@
 // The higher-order operator with_effects.
 
+#include <iostream>
+#include <sstream>
+
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/modes/effects.h"
@@ -33,6 +36,23 @@ TEST_CASE("it runs the operator, and gives an empty token and what the operator 
   CHECK_FALSE(next.is_alias_of(token));
   CHECK(results.empty());
   take_log();
+}
+
+TEST_CASE("it prints, in a graph too, and calls no other operator that takes functions") {
+  std::ostringstream out;
+  std::streambuf* const before = std::cout.rdbuf(out.rdbuf());
+  const Program program = [](const Tensors& in) {
+    with_effects(empty({0}), "higher_order::print", {"got {}", std::vector<IValue>{in[0]}});
+    return Tensors{in[0] + 1};
+  };
+  program({numbers({1})});
+  Graph graph = trace(program, {numbers({2})});
+  graph.eliminate_dead_code();
+  graph.run({numbers({3})});
+  std::cout.rdbuf(before);
+  CHECK(out.str() == "got tensor([1.])\ngot tensor([3.])\n");
+  CHECK_THROWS_WITH(with_effects(empty({0}), "higher_order::cond", {}),
+                    Contains("op: expected an operator with a schema, or higher_order::print"));
 }
 
 TEST_CASE("graphs keep the calls in their order, though nobody uses the last token") {

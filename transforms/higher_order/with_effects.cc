@@ -5,20 +5,36 @@
 #include "switchboard/transforms/control_flow/control_flow.h"
 #include "switchboard/transforms/higher_order/composed_hop.h"
 #include "switchboard/transforms/higher_order/functional_op.h"
+#include "switchboard/transforms/higher_order/print.h"
 
 namespace sb {
 namespace {
 
 constexpr std::string_view kName = "higher_order::with_effects";
 
+// The higher-order operator of that name; nullptr for one with a schema, or for no name.
+HigherOrderOperator* find_higher_order(const IValue& name) {
+  constexpr std::string_view kNamespace = "higher_order::";
+  if (!name.is_String() || !name.to_string_view().starts_with(kNamespace)) return nullptr;
+  HigherOrderOperator* const op =
+      find_higher_order_op(name.to_string_view().substr(kNamespace.size()));
+  // Others call functions, which may write.
+  SB_CHECK(op == &print_op(), kName, ": op: expected an operator with a schema, or ",
+           print_op().name(), ", got ", name.to_string());
+  return op;
+}
+
 std::vector<IValue> compose(const std::vector<IValue>& arguments) {
   SB_CHECK_TYPE(arguments[0].is_Tensor(), kName, ": token: expected a tensor, got ",
                 arguments[0].tag_name());
-  const OpOverload op = higher_order::functional_op(kName, arguments[1]);
-  higher_order::NamedValues kwargs(kName, "kwargs", arguments[3]);
+  const HigherOrderOperator* const printing = find_higher_order(arguments[1]);
+  const std::vector<IValue> args = higher_order::items_of(kName, "args", arguments[2]);
+  auto kwargs = higher_order::NamedValues(kName, "kwargs", arguments[3]).rest();
+  const std::vector<IValue> given =
+      printing ? (*printing)(args, std::move(kwargs))
+               : higher_order::functional_op(kName, arguments[1]).call(args, std::move(kwargs));
   std::vector<IValue> results{empty({0})};
-  for (const IValue& result :
-       op.call(higher_order::items_of(kName, "args", arguments[2]), std::move(kwargs).rest()))
+  for (const IValue& result : given)
     result.for_each_tensor([&](const Tensor& t) { results.emplace_back(t); });
   return results;
 }
