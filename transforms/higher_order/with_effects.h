@@ -17,8 +17,9 @@ namespace sb {
 // what it takes and a list of pairs of a name and a value.
 HigherOrderOperator& with_effects_op();
 
-// Calls the operator, "mylib::log" or "higher_order::print". Gives a token, an empty tensor, for the call that comes next,
-// and the operator's results, those of lists one by one. As `torch.ops.higher_order.with_effects`.
+// Calls the operator, "mylib::log" or "higher_order::print". Gives a token, an empty tensor, for
+// the call that comes next, and the operator's results, those of lists one by one. As
+// `torch.ops.higher_order.with_effects`.
 //
 // In graphs of PyTorch's the tokens are what keeps such calls in order. A graph here keeps the
 // order of every call with an effect, and of these whatever the operator's schema says; tokens are
