@@ -1,6 +1,8 @@
 #include "switchboard/dispatch/objects/fake_object.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <typeinfo>
 #include <utility>
 
 #include "switchboard/core/error.h"
@@ -9,6 +11,7 @@
 #include "switchboard/dispatch/objects/operator_base.h"
 #include "switchboard/dispatch/reclaim.h"
 #include "switchboard/dispatch/resolve_key.h"
+#include "switchboard/dispatch/slow_call.h"
 #include "switchboard/dispatch/values/stand_ins.h"
 
 namespace sb {
@@ -16,11 +19,25 @@ namespace {
 
 using K = DispatchKey;
 
-bool holds_fake_object(const IValue& value) {
-  if (value.is_Object()) return dynamic_cast<const FakeObject*>(value.to_object().get());
+// Whether it holds an object for which is(object) is true.
+template <class Is>
+bool holds_object(const IValue& value, const Is& is) {
+  if (value.is_Object()) return is(*value.to_object());
   if (!value.is_List()) return false;
   const std::vector<IValue>& list = value.to_list();
-  return std::any_of(list.begin(), list.end(), holds_fake_object);
+  return std::any_of(list.begin(), list.end(),
+                     [&](const IValue& item) { return holds_object(item, is); });
+}
+
+bool holds_fake_object(const IValue& value) {
+  return holds_object(value, [](const OpaqueObject& object) {
+    return dynamic_cast<const FakeObject*>(&object) != nullptr;
+  });
+}
+// One that has nothing but its class's name.
+bool holds_mere_name(const IValue& value) {
+  return holds_object(
+      value, [](const OpaqueObject& object) { return typeid(object) == typeid(FakeObject); });
 }
 
 // The kernels and rules of an operator, for one call.
@@ -88,6 +105,18 @@ bool has_fake_object(const OperatorHandle& op, const Stack& stack) {
 
 namespace {
 
+// Whether the kernel at the key is a fake rule, made for stand-ins that have a state of their own.
+bool takes_stand_ins(const Candidates& candidates, K key, const Stack& stack) {
+  const size_t n = candidates.entry.schema().arguments.size();
+  return key == K::Meta && candidates.kernel_at(key) == Candidates::Kind::Kernel &&
+         std::none_of(stack.end() - static_cast<ptrdiff_t>(n), stack.end(), holds_mere_name);
+}
+
+void run_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  OperatorEntry& entry = op.entry();
+  internal::run_boxed(&entry, entry.resolved_table()[keys], keys, stack);
+}
+
 void call_rules(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   const Candidates candidates(op);
   for (K functionality : kUsuallyPassedOver) {
@@ -102,6 +131,7 @@ void call_rules(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
       if (const auto* const rule = candidates.base->key_rules().find(*source))
         return (*rule)(keys, stack);
     }
+    if (takes_stand_ins(candidates, key, *stack)) return run_kernel(op, keys, stack);
     if (key == K::Undefined || !source || !candidates.passes_over(key))
       throw_no_rule(candidates, key, *stack);
     keys -= functionality_of(key);
@@ -136,6 +166,8 @@ void call_with_fake_objects_at(const OperatorHandle& op, DispatchKey key, Stack*
   internal::CallPin pin;
   const Candidates candidates(op);
   const auto* const rule = candidates.base ? candidates.base->key_rules().find(key) : nullptr;
+  if (!rule && takes_stand_ins(candidates, key, *stack))
+    return run_kernel(op, DispatchKeySet(key), stack);
   if (!rule) throw_no_rule(candidates, key, *stack);
   (*rule)(op.entry().argument_keys(*stack), stack);
 }

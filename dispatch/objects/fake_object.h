@@ -28,10 +28,11 @@ bool has_fake_object(const OperatorHandle& op, const Stack& stack);
 // Calls an operator on fake stand-ins. Kernels do not run: at each key, highest first, the mode
 // that is active, or the operator's own rule (OperatorBase), handles the call. Keys above the
 // backends without a kernel or a rule are passed over, and so are fallthroughs, those too that were
-// registered since. Throws RuntimeError if only a kernel is left. As
-// `TorchBindOpOverload._dispatch_in_python`. Every boxed call with a stand-in comes here by itself:
-// of an OperatorHandle or OpOverload, of a mode, of a graph that runs; and every redispatch, with
-// its own keys.
+// registered since. Throws RuntimeError if only a kernel is left; but a kernel at Meta, as fake
+// rules are, takes stand-ins of classes derived from FakeObject, which have a state of their own.
+// As `TorchBindOpOverload._dispatch_in_python`. Every boxed call with a stand-in comes here by
+// itself: of an OperatorHandle or OpOverload, of a mode, of a graph that runs; and every
+// redispatch, with its own keys.
 void call_with_fake_objects(const OperatorHandle& op, Stack* stack);
 // The same at one key, which may be an alias key.
 void call_with_fake_objects_at(const OperatorHandle& op, DispatchKey key, Stack* stack);

@@ -85,6 +85,29 @@ TEST_CASE_METHOD(FakeObjectTest, "whatever way a boxed call comes, a stand-in re
   CHECK_THROWS_WITH(f.handle().call_boxed(&stack), Contains("demo::f"));
 }
 
+TEST_CASE_METHOD(FakeObjectTest,
+                 "a kernel at Meta takes stand-ins that have a state of their own") {
+  struct FakeCounter final : FakeObject {
+    FakeCounter() : FakeObject(kClass) {}
+    int64_t value = 5;
+  };
+  m.impl("f", K::Meta, [](const OperatorHandle&, DispatchKeySet, Stack* stack) {
+    *stack = {dynamic_cast<FakeCounter&>(*(*stack)[1].to_object()).value};
+  });
+  const IValue with_state{IntrusivePtr<OpaqueObject>(make_intrusive<FakeCounter>())};
+  const Tensor meta = tensor_on(DeviceType::Meta);
+  Stack stack{meta, with_state};
+  f.handle().call_boxed(&stack);
+  CHECK(stack[0].to_int() == 5);
+  stack = {meta, with_state};
+  f.at(K::Meta).call_boxed(&stack);
+  CHECK(stack[0].to_int() == 5);
+  stack = {x, with_state};
+  CHECK_THROWS_WITH(f.handle().call_boxed(&stack), Contains("there is no rule for CPU"));
+  stack = {meta, fake};
+  CHECK_THROWS_WITH(f.handle().call_boxed(&stack), Contains("there is no rule for Meta"));
+}
+
 TEST_CASE_METHOD(FakeObjectTest, "a mode that passes a call on passes it to rules") {
   struct Mode : DispatchMode {
     void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override {
