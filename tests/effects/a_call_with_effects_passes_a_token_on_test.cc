@@ -42,7 +42,7 @@ TEST_CASE("it prints, in a graph too, and calls no other operator that takes fun
   std::ostringstream out;
   std::streambuf* const before = std::cout.rdbuf(out.rdbuf());
   const Program program = [](const Tensors& in) {
-    with_effects(empty({0}), "higher_order::print", {"got {}", std::vector<IValue>{in[0]}});
+    with_effects(empty({0}), "higher_order::print", {"got {} of {all}", in[0]}, {{"all", 7}});
     return Tensors{in[0] + 1};
   };
   program({numbers({1})});
@@ -50,7 +50,7 @@ TEST_CASE("it prints, in a graph too, and calls no other operator that takes fun
   graph.eliminate_dead_code();
   graph.run({numbers({3})});
   std::cout.rdbuf(before);
-  CHECK(out.str() == "got tensor([1.])\ngot tensor([3.])\n");
+  CHECK(out.str() == "got tensor([1.]) of 7\ngot tensor([3.]) of 7\n");
   CHECK_THROWS_WITH(with_effects(empty({0}), "higher_order::cond", {}),
                     Contains("op: expected an operator with a schema, or higher_order::print"));
 }

@@ -12,29 +12,30 @@ namespace {
 
 constexpr std::string_view kName = "higher_order::with_effects";
 
-// The higher-order operator of that name; nullptr for one with a schema, or for no name.
-HigherOrderOperator* find_higher_order(const IValue& name) {
-  constexpr std::string_view kNamespace = "higher_order::";
-  if (!name.is_String() || !name.to_string_view().starts_with(kNamespace)) return nullptr;
-  HigherOrderOperator* const op =
-      find_higher_order_op(name.to_string_view().substr(kNamespace.size()));
-  // Others call functions, which may write.
-  SB_CHECK(op == &print_op(), kName, ": op: expected an operator with a schema, or ",
-           print_op().name(), ", got ", name.to_string());
-  return op;
+// Of higher-order operators only that one: others call functions, which may write.
+bool is_print(const IValue& name) {
+  if (!name.is_String() || !name.to_string_view().starts_with("higher_order::")) return false;
+  SB_CHECK(name.to_string_view() == print_op().name(), kName,
+           ": op: expected an operator with a schema, or ", print_op().name(), ", got ",
+           name.to_string());
+  return true;
 }
 
 std::vector<IValue> compose(const std::vector<IValue>& arguments) {
   SB_CHECK_TYPE(arguments[0].is_Tensor(), kName, ": token: expected a tensor, got ",
                 arguments[0].tag_name());
-  const HigherOrderOperator* const printing = find_higher_order(arguments[1]);
-  const std::vector<IValue> args = higher_order::items_of(kName, "args", arguments[2]);
-  auto kwargs = higher_order::NamedValues(kName, "kwargs", arguments[3]).rest();
-  const std::vector<IValue> given =
-      printing ? (*printing)(args, std::move(kwargs))
-               : higher_order::functional_op(kName, arguments[1]).call(args, std::move(kwargs));
   std::vector<IValue> results{empty({0})};
-  for (const IValue& result : given)
+  std::vector<IValue> args = higher_order::items_of(kName, "args", arguments[2]);
+  auto kwargs = higher_order::NamedValues(kName, "kwargs", arguments[3]).rest();
+  if (is_print(arguments[1])) {
+    SB_CHECK_TYPE(!args.empty(), kName, ": args: expected a format, got none");
+    const IValue format = args[0];
+    args.erase(args.begin());
+    print_op()({format, std::move(args), higher_order::pairs_of(kwargs)});
+    return results;
+  }
+  const OpOverload op = higher_order::functional_op(kName, arguments[1]);
+  for (const IValue& result : op.call(std::move(args), std::move(kwargs)))
     result.for_each_tensor([&](const Tensor& t) { results.emplace_back(t); });
   return results;
 }
