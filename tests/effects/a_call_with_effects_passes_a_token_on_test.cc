@@ -45,8 +45,9 @@ TEST_CASE("it prints, in a graph too, and calls no other operator that takes fun
     with_effects(empty({0}), "higher_order::print", {"got {} of {all}", in[0]}, {{"all", 7}});
     return Tensors{in[0] + 1};
   };
-  program({numbers({1})});
   Graph graph = trace(program, {numbers({2})});
+  out.str("");
+  program({numbers({1})});
   graph.eliminate_dead_code();
   graph.run({numbers({3})});
   std::cout.rdbuf(before);
