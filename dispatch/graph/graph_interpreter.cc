@@ -1,7 +1,7 @@
 // Running a graph again. As `torch.fx.Interpreter`.
 
-#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "absl/strings/str_join.h"
@@ -85,14 +85,16 @@ IValue run_node(const Node& node, std::vector<IValue> arguments) {
 }
 
 // Sizes that the data tell, and that a program has made numbers of, are numbers in its graph: those
-// that an operator with Tag::dynamic_output_shape gave, and those of what was made of it.
+// that an operator with Tag::dynamic_output_shape gave, its source, and those of what was made of
+// that.
 class BurntSizes {
  public:
   // Notes the sizes that the node's value had when the graph was made, and has not now.
   void note(const Node& node, const IValue& value) {
-    if (node.kind() == Node::Kind::Call && node.op().entry().has_tag(Tag::dynamic_output_shape))
-      source_ = &node;
-    if (!source_ || !node.meta() || !value.is_Tensor()) return;
+    const Node* const source = source_of(node);
+    if (!source) return;
+    sources_[&node] = source;
+    if (!node.meta() || !value.is_Tensor()) return;
     const Tensor& now = value.unchecked_tensor();
     const std::vector<SymInt>& was = node.meta()->sizes;
     if (!now.defined() || now.is_symbolic()) return;
@@ -105,9 +107,9 @@ class BurntSizes {
     int64_t numel = 1;
     for (size_t d = 0; d < before.size(); ++d) {
       numel *= before[d];
-      if (d >= now.sizes().size() || now.sizes()[d] != before[d]) gone_.push_back(before[d]);
+      if (d >= now.sizes().size() || now.sizes()[d] != before[d]) gone_[before[d]] = source;
     }
-    gone_.push_back(numel);
+    gone_[numel] = source;
   }
 
   // NotImplementedError where the node takes such a number for a size.
@@ -125,17 +127,32 @@ class BurntSizes {
   }
 
  private:
-  void check(const Node& node, int64_t number) const {
-    SB_CHECK_NOT_IMPLEMENTED(
-        std::find(gone_.begin(), gone_.end(), number) == gone_.end(), node.op().name().to_string(),
-        ": takes the number ", number, ", a size of what '", source_->name(), "' (",
-        source_->op().name().to_string(),
-        ") gave when the graph was made; the data tell it, and it is another now; trace with "
-        "symbols for sizes, or with such data");
+  // Null for a node whose sizes no data tell.
+  const Node* source_of(const Node& node) const {
+    if (node.kind() == Node::Kind::Call && node.op().entry().has_tag(Tag::dynamic_output_shape))
+      return &node;
+    const Node* source = nullptr;
+    if (sources_.empty()) return source;
+    for (const GraphArg& argument : node.arguments()) {
+      argument.for_each_node([&](const Node* used) {
+        if (const auto found = sources_.find(used); found != sources_.end()) source = found->second;
+      });
+    }
+    return source;
   }
 
-  const Node* source_ = nullptr;
-  std::vector<int64_t> gone_;
+  void check(const Node& node, int64_t number) const {
+    const auto found = gone_.find(number);
+    if (found == gone_.end()) return;
+    const Node& source = *found->second;
+    SB_THROW(NotImplementedError, node.op().name().to_string(), ": takes the number ", number,
+             ", a size of what '", source.name(), "' (", source.op().name().to_string(),
+             ") gave when the graph was made; the data tell it, and it is another now; trace with "
+             "symbols for sizes, or with such data");
+  }
+
+  std::map<const Node*, const Node*> sources_;
+  std::map<int64_t, const Node*> gone_;  // with their sources
 };
 
 // The operator of a call, where its error does not say which it is.

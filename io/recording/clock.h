@@ -9,8 +9,8 @@
 namespace sb::internal {
 
 // Counts from its construction, as std::chrono::steady_clock does, within one part in a thousand:
-// two looks at it are a third of what recording a call takes. Where the processor has a counter of
-// one speed, that is read; its speed is measured once, for a millisecond.
+// two looks at it are an eighth of what recording a call takes. Where the processor has a counter
+// of one speed, that is read; its speed is measured once, for a millisecond.
 class CallClock {
  public:
   CallClock() : nanoseconds_a_tick_(speed()), start_(ticks()) {}

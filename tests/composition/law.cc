@@ -1,6 +1,8 @@
 #include "switchboard/tests/composition/law.h"
 
+#include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/tests/composition/judge.h"
 
 namespace sb::composition {
@@ -20,6 +22,25 @@ std::string broken_by(std::string_view layers, const TensorFunction& f,
   const Verdict verdict =
       Judge(f, internal::ArgumentPlan::of(arguments)).judge(parse_stack(layers));
   return verdict.kind == Verdict::Kind::Failed ? verdict.message : "";
+}
+
+std::string broken(const std::vector<std::string_view>& stacks, const TensorFunction& f,
+                   const std::vector<Tensor>& inputs) {
+  std::string text;
+  for (std::string_view layers : stacks)
+    if (const std::string message = broken_by(layers, f, inputs); !message.empty())
+      text += std::string(layers) + ": " + message + "\n";
+  return text;
+}
+
+std::string error_of_graph(const TensorFunction& f, const std::vector<Tensor>& traced,
+                           const std::vector<Tensor>& inputs) {
+  try {
+    trace(f, traced).run(inputs);
+  } catch (const Error& error) {
+    return std::string(error.kind()) + ": " + error.what();
+  }
+  return "";
 }
 
 }  // namespace sb::composition

@@ -22,6 +22,13 @@ std::vector<Tensor> call(std::string_view op, std::vector<IValue> arguments,
 // with these inputs: "" if it does not, or if the layers do not apply to it.
 std::string broken_by(std::string_view layers, const TensorFunction& f,
                       const std::vector<Tensor>& inputs);
+// The same under each of the stacks: a line for each that breaks the law.
+std::string broken(const std::vector<std::string_view>& stacks, const TensorFunction& f,
+                   const std::vector<Tensor>& inputs);
+
+// Traces f and runs the graph on other inputs: "kind: text" of the error, or "".
+std::string error_of_graph(const TensorFunction& f, const std::vector<Tensor>& traced,
+                           const std::vector<Tensor>& inputs);
 
 }  // namespace sb::composition
 

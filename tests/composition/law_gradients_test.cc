@@ -25,14 +25,6 @@ using Tensors = std::vector<Tensor>;
 using Stacks = std::vector<std::string_view>;
 
 Tensor number(double x) { return tensor_with({}, DType::Float32, {x}); }
-// "" where no stack breaks the law.
-std::string broken(const Stacks& stacks, const TensorFunction& f, const Tensors& inputs) {
-  std::string text;
-  for (std::string_view layers : stacks)
-    if (const std::string message = broken_by(layers, f, inputs); !message.empty())
-      text += std::string(layers) + ": " + message + "\n";
-  return text;
-}
 const Stacks kFunctional = {"functionalize", "functional_mode", "functionalize, trace"};
 const Stacks kGradOutside = {"functionalize, grad", "functional_mode, grad"};
 

@@ -9,7 +9,6 @@
 #include "switchboard/tests/composition/judge.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/scan.h"
-#include "switchboard/transforms/control_flow/while_loop.h"
 #include "switchboard/transforms/functionalization/functionalize.h"
 
 namespace sb::composition {
@@ -20,15 +19,6 @@ using Tensors = std::vector<Tensor>;
 Tensor number(double x) { return tensor_with({}, DType::Float32, {x}); }
 // A view of four elements, of a memory of six.
 Tensor part() { return view_of(tensor_with({6}, DType::Float32, {1, 2, 3, 4, 5, 6}), {4}, {1}, 1); }
-// "" where no stack breaks the law.
-std::string broken(const std::vector<std::string_view>& stacks, const TensorFunction& f,
-                   const Tensors& inputs) {
-  std::string text;
-  for (std::string_view layers : stacks)
-    if (const std::string message = broken_by(layers, f, inputs); !message.empty())
-      text += std::string(layers) + ": " + message + "\n";
-  return text;
-}
 const std::vector<std::string_view> kFunctional = {"functionalize", "functional_mode",
                                                    "functionalize, trace", "functional_mode, fake"};
 const std::vector<std::string_view> kGradOutside = {"functionalize, grad", "functional_mode, grad"};
@@ -264,83 +254,6 @@ TEST_CASE("one_hot counts the classes of a functional tensor") {
   CHECK(broken(kFunctional, f, {tensor_with({2}, DType::Int64, {0, 2})}) == "");
 }
 
-TEST_CASE("Modes that watch see control flow in functions of a functionalised program") {
-  const auto f = [](const Tensors& in) {
-    const Tensor pred = call("aten::gt.Scalar", {in[0], 0})[0];
-    const auto same = [](const Tensors& of) { return call("aten::clone", {of[0]}); };
-    const auto inner = [&](const Tensors& of) { return cond(pred, same, same, {of[0]}); };
-    return cond(pred, inner, inner, {in[0]});
-  };
-  CHECK(broken({"functional_mode, watch", "functional_mode, grad, watch",
-                "grad, watch, functional_mode", "functionalize, grad, watch"},
-               f, {number(1)}) == "");
-}
-
-TEST_CASE("A traced function may look at the memory around what it is given") {
-  const auto f = [](const Tensors& in) {
-    const auto second = [](const Tensors& of) {
-      const std::vector<int64_t> size{2}, stride{1};
-      return Tensors{of[0], call("aten::as_strided", {of[1], size, stride, 3})[0]};
-    };
-    return scan(second, {in[0]}, {in[1]});
-  };
-  const Stack inputs = {number(0), tensor_with({3, 2}, DType::Float32, {1, 2, 3, 4, 5, 6})};
-  const Tensors tensors{inputs[0].to_tensor(), inputs[1].to_tensor()};
-  CHECK(broken({"trace", "functionalize", "fake"}, f, tensors) == "");
-  // A graph without mutation has the slice alone.
-  const Verdict v =
-      Judge(f, internal::ArgumentPlan::of(inputs)).judge(parse_stack("functionalize, trace"));
-  CHECK(v.kind == Verdict::Kind::Refused);
-  CHECK(v.op == "higher_order::scan");
-}
-
-TEST_CASE("The gradient of a branch has the elements of the result, whatever strides that has") {
-  const auto f = [](const Tensors& in) {
-    const auto viewed = [](const Tensors& of) { return call("aten::view_as", {of[0], of[0]}); };
-    const auto same = [](const Tensors& of) { return Tensors{of[0]}; };
-    const Tensor pred = call("aten::gt.Scalar", {call("aten::sum", {in[0]})[0], 0})[0];
-    return cond(pred, viewed, same, {in[0]});
-  };
-  const Tensor memory = tensor_with({4}, DType::Float32, {1, 1, 1, 1});
-  CHECK(broken({"grad, trace", "trace, grad"}, f, {view_of(memory, {2, 2}, {1, 2})}) == "");
-}
-
-TEST_CASE("What a loop gives as it was captured has its gradient in a trace") {
-  const auto f = [](const Tensors& in) {
-    const auto captured = [&](const Tensors& of) { return Tensors{in[0], of[0]}; };
-    return scan(captured, {in[0]}, {in[0]});
-  };
-  CHECK(broken({"grad, trace", "trace, grad"}, f, {tensor_with({2}, DType::Float32, {1, 2})}) ==
-        "");
-}
-
-TEST_CASE("A loop on fake tensors of which only the data tell the strides is refused") {
-  const auto f = [](const Tensors& in) {
-    const auto never = [](const Tensors& of) { return call("aten::lt.Scalar", {of[0], 0}); };
-    const auto turned = [](const Tensors& of) { return Tensors{of[0], of[2], of[2]}; };
-    return while_loop(never, turned, {in[0], call("aten::transpose.int", {in[1], 0, 1})[0], in[1]});
-  };
-  const Stack inputs = {number(0), tensor_with({2, 2}, DType::Float32, {1, 2, 3, 4})};
-  const Verdict v = Judge(f, internal::ArgumentPlan::of(inputs)).judge(parse_stack("fake"));
-  CHECK(v.kind == Verdict::Kind::Refused);
-  CHECK(v.op == "higher_order::while_loop");
-}
-
-TEST_CASE("Below a trace, what a function captures of a leaf of the program is refused by name") {
-  const auto f = [](const Tensors& in) {
-    const Tensor pred = call("aten::gt.Scalar", {in[0], 0})[0];
-    const auto given = [&](const Tensors&) { return Tensors{in[0]}; };
-    const auto used = [&](const Tensors&) { return call("aten::neg", {in[0]}); };
-    return cond(pred, given, used, {});
-  };
-  for (const char* layers : {"grad, functionalize, trace", "grad, functional_mode, fake"}) {
-    const Stack inputs = {number(1)};
-    const Verdict v = Judge(f, internal::ArgumentPlan::of(inputs)).judge(parse_stack(layers));
-    CHECK(v.kind == Verdict::Kind::Refused);
-    CHECK(v.op == "higher_order::cond");
-  }
-}
-
 TEST_CASE("A tensor that is given twice is one tensor in a trace") {
   const auto f = [](const Tensors& in) {
     call("aten::squeeze_", {in[0]});
@@ -348,58 +261,6 @@ TEST_CASE("A tensor that is given twice is one tensor in a trace") {
   };
   const Tensor x = tensor_with({1, 2}, DType::Float32, {1, 2});
   CHECK(broken({"trace", "grad, trace", "trace, grad"}, f, {x, x}) == "");
-}
-
-TEST_CASE("Control flow takes lazily negated tensors, captured ones too") {
-  const auto f = [](const Tensors& in) {
-    const Tensor negative = call("aten::_neg_view", {in[0]})[0];
-    const Tensor pred = call("aten::gt.Scalar", {in[0], 0})[0];
-    const auto sum = [&](const Tensors& of) { return call("aten::add.Tensor", {of[0], negative}); };
-    const auto same = [](const Tensors& of) { return call("aten::clone", {of[0]}); };
-    return cond(pred, sum, same, {negative});
-  };
-  CHECK(broken({"trace", "grad, trace", "functionalize, trace", "fake"}, f, {number(3)}) == "");
-}
-
-TEST_CASE("What a loop gives is written to without a write to what it was given") {
-  const auto loop = [](const Tensors& in) {
-    const auto small = [](const Tensors& of) { return call("aten::lt.Scalar", {of[0], 2}); };
-    const auto next = [](const Tensors& of) {
-      return Tensors{call("aten::add.Scalar", {of[0], 1})[0], of[1], of[1]};
-    };
-    const Tensors results = while_loop(small, next, {in[0], in[1], in[1]});
-    call("aten::mul_.Scalar", {results[1], 5});
-    return results;
-  };
-  const auto steps = [](const Tensors& in) {
-    const auto add = [](const Tensors& of) { return Tensors{of[0], of[1]}; };
-    const Tensors results = scan(add, {in[0]}, {call("aten::unsqueeze", {in[1], 0})[0]});
-    call("aten::mul_.Scalar", {results[0], 5});
-    return results;
-  };
-  for (const auto& program : {TensorFunction(loop), TensorFunction(steps)})
-    CHECK(broken({"trace", "grad, trace", "trace, grad", "grad, fake", "functionalize"}, program,
-                 {number(1), number(2)}) == "");
-}
-
-TEST_CASE("The strides that a loop's body gives are those of its recorded results") {
-  const auto f = [](const Tensors& in) {
-    const auto small = [](const Tensors& of) { return call("aten::lt.Scalar", {of[0], 2}); };
-    const auto next = [](const Tensors& of) {
-      return Tensors{call("aten::add.Scalar", {of[0], 1})[0], call("aten::exp", {of[1]})[0]};
-    };
-    return while_loop(small, next, {in[0], call("aten::transpose.int", {in[1], 0, 1})[0]});
-  };
-  CHECK(broken({"grad", "grad, fake", "grad, trace", "trace, grad"}, f,
-               {number(1), tensor_with({2, 3}, DType::Float32, {1, 2, 3, 4, 5, 6})}) == "");
-}
-
-TEST_CASE("What all branches give as they captured it is that tensor under functionalisation") {
-  const auto f = [](const Tensors& in) {
-    const auto given = [&](const Tensors&) { return Tensors{in[0]}; };
-    return cond(in[0], given, given, {});
-  };
-  CHECK(broken(kFunctional, f, {number(0)}) == "");
 }
 
 TEST_CASE("A trace inside of a functionalised program is refused") {
@@ -430,16 +291,6 @@ TEST_CASE("A lazily negated out= takes the shape of the result under functionali
                {tensor_with({0}, DType::Float32, {}), number(0)}) == "");
 }
 
-// Traces f and runs the graph on other inputs: the error, or "".
-std::string error_of_graph(const TensorFunction& f, const Tensors& traced, const Tensors& inputs) {
-  try {
-    trace(f, traced).run(inputs);
-  } catch (const Error& error) {
-    return std::string(error.kind()) + ": " + error.what();
-  }
-  return "";
-}
-
 TEST_CASE("A graph says which operator gives fewer tensors than when it was made") {
   const auto f = [](const Tensors& in) {
     return call("aten::unbind.int", {call("aten::_unique2", {in[0]})[0]});
@@ -448,59 +299,6 @@ TEST_CASE("A graph says which operator gives fewer tensors than when it was made
                        {tensor_with({3}, DType::Float32, {1, 2, 2})}) ==
         "RuntimeError: graph: node 'getitem_5': aten::unbind.int: gave 2 tensors, of which the "
         "graph takes number 2: there were more when it was made");
-}
-
-TEST_CASE("A traced loop refuses a function that depends on how what it carries lies in memory") {
-  const auto loop = [](const char* op, std::vector<IValue> more, size_t result) {
-    return [=](const Tensors& in) {
-      const auto step = [&](const Tensors& c) {
-        std::vector<IValue> arguments{c[0]};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        return Tensors{call(op, arguments)[result], c[0]};
-      };
-      return scan(step, {in[0]}, {in[1]});
-    };
-  };
-  const Tensors inputs{tensor_with({3, 3}, DType::Float32, {1, -1, -1, 2, -2, 2, 1, 0, 1}),
-                       tensor_with({3}, DType::Float32, {0, 0, 0})};
-  const std::vector<int64_t> sizes{3, 3}, strides{1, 0};
-  for (const TensorFunction& f :
-       {TensorFunction(loop("aten::_linalg_slogdet", {}, 2)),
-        TensorFunction(loop("aten::_reshape_alias", {sizes, strides}, 0))}) {
-    CHECK(broken({"trace"}, f, inputs) == "");
-    CHECK_THAT(error_of_graph(f, inputs, inputs),
-               Catch::Matchers::Contains("NotImplementedError: higher_order::scan: combine_fn: "
-                                         "under TracingMode: its result 0 depends on how"));
-  }
-  CHECK(error_of_graph(loop("aten::t", {}, 0), inputs, inputs) == "");
-}
-
-TEST_CASE("A function that fails where only a trace or a fake mode runs it says so") {
-  const auto f = [](const Tensors& in) {
-    const auto never = [](const Tensors& c) { return call("aten::lt.Scalar", {c[0], 0}); };
-    const auto body = [](const Tensors& c) {
-      call("aten::_weight_norm_differentiable_backward", {c[1], c[1], c[1], c[1], 0});
-      return c;
-    };
-    while_loop(never, body, {call("aten::zeros", {std::vector<int64_t>{}})[0], in[0]});
-    return Tensors{};
-  };
-  const Tensor x = view_of(tensor_with({3}, DType::Float32, {1, 2, 3}), {2}, {2});
-  CHECK(broken({"fake", "functionalize, trace"}, f, {x}) == "");
-}
-
-TEST_CASE("Results of a branch that are one tensor are not two after a write") {
-  const auto f = [](const Tensors& in) {
-    const auto twice = [](const Tensors& given) {
-      const Tensor t = call("aten::clamp_min", {given[0], 1})[0];
-      return Tensors{t, t};
-    };
-    const auto same = [](const Tensors& given) { return Tensors{given[0], given[0]}; };
-    const Tensors both = cond(in[0], same, twice, {call("aten::clone", {in[0]})[0]});
-    call("aten::mul_.Scalar", {both[1], 5});
-    return Tensors{both[0]};
-  };
-  for (const double x : {0.0, 2.0}) CHECK(broken(kFunctional, f, {number(x)}) == "");
 }
 
 TEST_CASE("A graph refuses numbers that were sizes, which the data tell, and are others now") {
@@ -524,22 +322,6 @@ TEST_CASE("A graph refuses numbers that were sizes, which the data tell, and are
       {number(0)});
   CHECK(counts.run({number(1)})[0].numel() == 0);
   CHECK(counts.run({number(1)})[0].size(0) == 1);
-}
-
-TEST_CASE("A loop whose sizes change has no gradient in a graph, which says so") {
-  const auto f = [](const Tensors& in) {
-    while_loop(
-        [](const Tensors& now) {
-          return call("aten::lt.Scalar", {now[0], 2});
-        },
-        [&](const Tensors& now) {
-          const Tensor next = call("aten::add.Scalar", {now[0], 1})[0];
-          return Tensors{next, call("aten::repeat_interleave.self_Tensor", {in[0], next})[0]};
-        },
-        {call("aten::full", {std::vector<int64_t>{}, 0})[0], in[0]});
-    return Tensors{};
-  };
-  CHECK(broken({"trace", "trace, grad"}, f, {tensor_with({1}, DType::Float32, {0})}) == "");
 }
 
 }  // namespace

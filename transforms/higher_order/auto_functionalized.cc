@@ -5,12 +5,12 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/dispatch/objects/registration.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/control_flow/control_flow.h"
 #include "switchboard/transforms/higher_order/composed_hop.h"
+#include "switchboard/transforms/higher_order/functional_op.h"
 
 namespace sb {
 namespace {
@@ -37,15 +37,7 @@ bool can_be_functional(const OpOverload& op) {
 }
 
 OpOverload operator_of(std::string_view who, const IValue& name) {
-  SB_CHECK_TYPE(name.is_String(), who, ": op: expected the name of an operator, got ",
-                name.tag_name());
-  OpOverload op = [&] {
-    try {
-      return lookup_op(std::string(name.to_string_view()));
-    } catch (const Error& error) {
-      rethrow_with_context(error, str_cat(who, ": op: "));
-    }
-  }();
+  OpOverload op = higher_order::named_op(who, name);
   SB_CHECK(can_be_functional(op), who,
            ": op: expected an operator that writes to tensors, not to their shapes, and gives new "
            "ones or is tagged inplace or out, got ",

@@ -10,9 +10,13 @@
 
 namespace sb::higher_order {
 
-// The operator of that name, which `who` calls where a graph or functionalisation would not see a
-// write or a view. Throws TypeError for another value than a name, RuntimeError where there is no
-// such operator, and where it writes to its arguments or gives views of them.
+// The operator of that name, which `who` was given as `op`. Throws TypeError for another value than
+// a name, and RuntimeError where there is no such operator.
+OpOverload named_op(std::string_view who, const IValue& name);
+
+// The same, which `who` calls where a graph or functionalisation would not see a
+// write or a view. Throws RuntimeError where it writes to its arguments or gives views of them,
+// too.
 OpOverload functional_op(std::string_view who, const IValue& name);
 
 }  // namespace sb::higher_order
