@@ -140,8 +140,11 @@ Resolution OperatorEntry::resolve(DispatchKey key) const {
 const DispatchTable& OperatorEntry::resolve_table() { return dispatcher_.resolve_table(*this); }
 
 void OperatorEntry::publish_table(bool publish) {
-  table_pointer.store(publish && table_ ? &table_->table : &kUnresolvedTable,
-                      std::memory_order_release);
+  // Calls with objects of classes go the slow way: there one looks whether they are stand-ins.
+  const auto is_object = [](const Argument& a) { return a.type.base == BaseType::Class; };
+  const bool fast =
+      publish && table_ && schema_ && std::ranges::none_of(schema_->arguments, is_object);
+  table_pointer.store(fast ? &table_->table : &kUnresolvedTable, std::memory_order_release);
 }
 
 const DispatchTable& OperatorEntry::build_table() {

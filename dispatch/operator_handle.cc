@@ -12,14 +12,14 @@ const OperatorName& OperatorHandle::name() const { return entry_->name(); }
 const FunctionSchema& OperatorHandle::schema() const { return entry_->schema(); }
 
 void OperatorHandle::call_boxed(Stack* stack) const {
-  if (internal::call_stand_ins(*this, nullptr, stack)) return;
   internal::CallPin pin;
   const DispatchTable* table = &entry_->table();
   DispatchKeySet keys = table->call_keys(entry_->argument_keys(*stack));
   const Kernel& kernel = (*table)[keys];
   if (__builtin_expect(kernel.boxed != nullptr, 1))
     return internal::run_unobserved(entry_, kernel, keys, stack);
-  // No table yet, an observed thread, or no kernel.
+  // No table for fast calls, an observed thread, or no kernel.
+  if (internal::call_stand_ins(*this, nullptr, stack)) return;
   table = &entry_->resolved_table();
   keys = table->call_keys(entry_->argument_keys(*stack)) - DispatchKey::Observed;
   internal::run_boxed(entry_, (*table)[keys], keys, stack);

@@ -2,6 +2,7 @@
 
 #include "absl/strings/ascii.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/graph/run_symbols.h"
 #include "switchboard/dispatch/inspect/call_text.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/purity.h"
@@ -289,9 +290,12 @@ void Graph::lint() const {
 
 size_t Graph::eliminate_dead_code() {
   for (const std::unique_ptr<Node>& node : nodes_) check_uses(*node);
+  const bool has_symbols = internal::has_symbols(*this);
   std::vector<bool> needed(nodes_.size());
   for (size_t i = nodes_.size(); i-- > 0;) {
-    if (!needed[i] && !nodes_[i]->is_impure()) continue;
+    const bool stays =
+        nodes_[i]->is_impure() || (has_symbols && internal::tells_symbol(*nodes_[i]));
+    if (!needed[i] && !stays) continue;
     needed[i] = true;
     for (const GraphArg& argument : nodes_[i]->arguments_)
       argument.for_each_node([&](const Node* used) { needed[used->index_] = true; });

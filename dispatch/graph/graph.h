@@ -22,6 +22,9 @@ namespace sb {
 
 class Graph;
 class Node;
+namespace internal {
+class RunSymbols;
+}  // namespace internal
 
 // A graph inside a graph: what a higher-order operator calls. Never changed.
 struct Subgraph {
@@ -151,6 +154,9 @@ class Node {
   // The metadata that the value had when the graph was made; nullopt if it is no tensor.
   const std::optional<NodeMeta>& meta() const { return meta_; }
   void set_meta(std::optional<NodeMeta> meta) { meta_ = std::move(meta); }
+  // The symbol that the value was when the graph was made; nullopt if it was no symbolic number.
+  const std::optional<SymValue>& number() const { return number_; }
+  void set_number(std::optional<SymValue> number) { number_ = std::move(number); }
 
   // The place of the node among those with an ordered effect (dispatch/modes/effects.h): 1, 2, ...,
   // as the effect tokens of `with_effects`; 0 for a node without one. Higher-order calls have one
@@ -177,6 +183,7 @@ class Node {
   size_t token_ = 0;
   std::shared_ptr<const ObjectGuard> object_guard_;
   std::optional<NodeMeta> meta_;
+  std::optional<SymValue> number_;
   size_t index_ = 0;  // in the graph
 };
 
@@ -242,11 +249,14 @@ class Graph {
   std::string to_string() const;
 
   // Runs the graph through the dispatcher, on whatever the inputs are (meta and fake tensors too)
-  // and under the modes of the thread. An intermediate value goes after its last use, an input
-  // too, unless the caller holds it. Throws ValueError for a wrong number of inputs, for two
+  // and under the modes of the thread. Symbols of a trace are what they are in this run: inputs'
+  // sizes tell them, and what nodes give; all that the program rests on is checked then. An
+  // intermediate value goes after its last use, an input too, unless the caller holds it. Throws
+  // ValueError for a wrong number of inputs, for sizes that the program does not hold for, for two
   // tensors where one must be given twice, and for an object that the graph was not made for;
   // TypeError for an input that is not a tensor where one is expected, NotImplementedError for an
-  // operator that was removed, and what operators throw, with the node's name before the message.
+  // operator that was removed and for a symbol that nothing tells, and what operators throw, with
+  // the node's name before the message.
   std::vector<IValue> run_values(std::vector<IValue> inputs) const;
   // The same for tensors. TypeError if the graph returns something else.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) const;
@@ -258,7 +268,7 @@ class Graph {
   void lint() const;
 
   // Removes nodes that nobody uses and that are not impure, and says how many. Pointers to them
-  // dangle.
+  // dangle. Nodes that tell a symbol stay.
   size_t eliminate_dead_code();
 
  private:
@@ -267,8 +277,9 @@ class Graph {
   // Throws RuntimeError unless the nodes that `node` uses are of this graph and come before it.
   void check_uses(const Node& node) const;
   void lint_node(const Node& node) const;
-  // Returns the value of `argument` when the nodes have these values.
-  static IValue value_of(const GraphArg& argument, const std::vector<IValue>& values);
+  // Returns the value of `argument` when the nodes and the symbols have these values.
+  static IValue value_of(const GraphArg& argument, const std::vector<IValue>& values,
+                         const internal::RunSymbols& symbols);
   void check_inputs(const std::vector<IValue>& inputs) const;
   // `path` comes before the names of subgraphs: "true_graph.".
   std::string text(const std::string& name, const std::string& path) const;

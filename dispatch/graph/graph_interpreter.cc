@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/graph/graph.h"
+#include "switchboard/dispatch/graph/run_symbols.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/values/coerce_argument.h"
 
@@ -164,13 +165,14 @@ std::string unnamed_in(const Error& error, const Node& node) {
 
 }  // namespace
 
-IValue Graph::value_of(const GraphArg& argument, const std::vector<IValue>& values) {
-  if (const IValue* const constant = argument.constant()) return *constant;
+IValue Graph::value_of(const GraphArg& argument, const std::vector<IValue>& values,
+                       const internal::RunSymbols& symbols) {
+  if (const IValue* const constant = argument.constant()) return symbols.value_of(*constant);
   if (const Node* const node = argument.node()) return values[node->index_];
   const GraphArg::List* const list = argument.list();
   SB_CHECK(list, "a subgraph stands where a value is expected");
   std::vector<IValue> items;
-  for (const GraphArg& item : list->items) items.push_back(value_of(item, values));
+  for (const GraphArg& item : list->items) items.push_back(value_of(item, values, symbols));
   if (list->tag == IValue::Tag::TensorList) {
     std::vector<Tensor> tensors;
     for (const IValue& item : items) tensors.push_back(item.to_tensor());
@@ -212,6 +214,10 @@ void Graph::check_inputs(const std::vector<IValue>& inputs) const {
 std::vector<IValue> Graph::run_values(std::vector<IValue> inputs) const {
   SB_CHECK(has_output(), "graph: has no output");
   check_inputs(inputs);
+  internal::RunSymbols symbols;
+  std::vector<const Node*> placeholders;
+  for (size_t i = 0; i < num_inputs_; ++i) placeholders.push_back(nodes_[i].get());
+  symbols.bind_inputs(placeholders, inputs);
   std::vector<size_t> last_use(nodes_.size());
   for (size_t i = 0; i < nodes_.size(); ++i) {
     check_uses(*nodes_[i]);
@@ -227,18 +233,19 @@ std::vector<IValue> Graph::run_values(std::vector<IValue> inputs) const {
     if (last_use[i] < num_inputs_) values[i] = IValue();
   for (size_t i = num_inputs_; i < nodes_.size(); ++i) {
     const Node& node = *nodes_[i];
-    std::vector<IValue> arguments;
-    for (const GraphArg& argument : node.arguments_)
-      if (!argument.subgraph()) arguments.push_back(value_of(argument, values));
-    for (const GraphArg& argument : node.arguments_) {
-      argument.for_each_node([&](const Node* used) {
-        if (last_use[used->index_] == i) values[used->index_] = IValue();
-      });
-    }
-    if (node.kind_ == Node::Kind::Output) return arguments;
     try {
+      std::vector<IValue> arguments;
+      for (const GraphArg& argument : node.arguments_)
+        if (!argument.subgraph()) arguments.push_back(value_of(argument, values, symbols));
+      for (const GraphArg& argument : node.arguments_) {
+        argument.for_each_node([&](const Node* used) {
+          if (last_use[used->index_] == i) values[used->index_] = IValue();
+        });
+      }
+      if (node.kind_ == Node::Kind::Output) return arguments;
       burnt.check(node);
       values[i] = run_node(node, std::move(arguments));
+      symbols.bind_result(node, values[i]);
       burnt.note(node, values[i]);
     } catch (const Error& error) {
       rethrow_with_context(error,

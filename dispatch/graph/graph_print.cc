@@ -31,9 +31,10 @@ std::string arguments_in_order(const Node& node, const std::string& path = "") {
   return absl::StrJoin(parts, ", ");
 }
 
-// What orders the node among those with an effect.
-std::string token_text(const Node& node) {
-  return node.token() == 0 ? "" : str_cat("  # token ", node.token());
+// The symbol that the node gives, and what orders it among those with an effect.
+std::string remark_text(const Node& node) {
+  return str_cat(node.number() ? str_cat("  # ", node.number()->node()->to_string()) : "",
+                 node.token() == 0 ? "" : str_cat("  # token ", node.token()));
 }
 
 std::string call_text(const Node& node) {
@@ -50,7 +51,7 @@ std::string call_text(const Node& node) {
   };
   const std::string arguments = arguments_text(
       schema, is_default, [&](size_t i) { return argument_text(node.arguments()[i]); });
-  const std::string call = str_cat(name, "(", arguments, ")", token_text(node));
+  const std::string call = str_cat(name, "(", arguments, ")", remark_text(node));
   return schema.returns.empty() ? call : str_cat(node.name(), " = ", call);
 }
 
@@ -64,9 +65,10 @@ std::string line_text(const Node& node, const std::string& path) {
       return call_text(node);
     case Node::Kind::HigherOrder:
       return str_cat(node.name(), " = ", node.higher_order().name(), "(",
-                     arguments_in_order(node, path), ")", token_text(node));
+                     arguments_in_order(node, path), ")", remark_text(node));
     case Node::Kind::GetItem:
-      return str_cat(node.name(), " = ", arguments_in_order(node), "[", node.item(), "]");
+      return str_cat(node.name(), " = ", arguments_in_order(node), "[", node.item(), "]",
+                     remark_text(node));
     case Node::Kind::Output:
       return str_cat("return (", arguments_in_order(node),
                      node.arguments().size() == 1 ? ",)" : ")");

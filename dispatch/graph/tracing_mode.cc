@@ -6,6 +6,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/graph/run_symbols.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/explain_mode.h"
 #include "switchboard/dispatch/modes/grad_hooks.h"
@@ -97,6 +98,8 @@ void TracingMode::track_value(Node* node, const IValue& value) {
       if (list[i]) track_value(graph_.get_item(node, i), *list[i]);
   } else if (value.is_List()) {
     track_items(node, value.to_list());
+  } else if (value.is_symbolic()) {
+    node->set_number(internal::symbolic_number(value));
   } else if (value.is_Object()) {
     IntrusivePtr<OpaqueObject> object = value.to_object();
     const OpaqueObject* const key = object.get();
@@ -108,7 +111,7 @@ namespace {
 
 // Whether there is something in a result that a trace knows again.
 bool can_track(const IValue& value) {
-  if (value.is_Object()) return true;
+  if (value.is_Object() || value.is_symbolic()) return true;
   if (value.is_List())
     return std::any_of(value.to_list().begin(), value.to_list().end(), can_track);
   bool has_tensor = false;
@@ -239,8 +242,11 @@ GraphArg TracingMode::argument_of(const IValue& value) {
 }
 
 void TracingMode::check_data_dependent(const OperatorHandle& op,
-                                       const std::vector<IValue>& arguments) const {
+                                       const std::vector<IValue>& arguments,
+                                       const std::vector<IValue>& results) const {
   if (!options_.refuse_data_dependent || !op.entry().has_tag(Tag::data_dependent_output)) return;
+  // A symbol is what each run of the graph gives.
+  if (std::ranges::all_of(results, &IValue::is_symbolic)) return;
   for (const IValue& argument : arguments) {
     argument.for_each_tensor([&](const Tensor& t) {
       const Node* const node = find(t);
@@ -287,7 +293,6 @@ void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   const size_t base = stack->size() - op.entry().num_arguments();
   const auto first = stack->begin() + static_cast<ptrdiff_t>(base);
   const std::vector<IValue> arguments(first, stack->end());
-  check_data_dependent(op, arguments);
   check_writes(op, arguments);
   if (has_ordered_effect(op)) check_effect(op);
   const bool without_grad = options_.keep_no_grad && !internal::grad_hooks->is_grad_enabled();
@@ -295,12 +300,13 @@ void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   const bool passed_over = !options_.without_effects_in.empty() &&
                            WithoutEffects::pass_over(options_.without_effects_in, op, stack);
   if (!passed_over) call_named(op, stack);
+  const std::vector<IValue> results(stack->begin() + static_cast<ptrdiff_t>(base), stack->end());
+  check_data_dependent(op, arguments, results);
 
   std::vector<GraphArg> given;
   given.reserve(arguments.size());
   for (const IValue& argument : arguments) given.push_back(argument_of(argument));
   Node* const node = graph_.call_bound(op, std::move(given));
-  const std::vector<IValue> results(stack->begin() + static_cast<ptrdiff_t>(base), stack->end());
   track_results(node, results);
   if (!without_grad) return;
   for (const IValue& result : results) {

@@ -21,7 +21,8 @@ struct TraceOptions {
   std::vector<std::string> input_names = {};
   // Refuses operators that make numbers of a traced tensor's data, as item does
   // (Tag::data_dependent_output), and those with an ordered effect that give numbers. Otherwise
-  // such a number is burnt in: the graph has what it was while it was traced.
+  // such a number is burnt in: the graph has what it was while it was traced. A symbol, as a fake
+  // mode with a ShapeEnv gives it, stays one.
   bool refuse_data_dependent = true;
   // Not empty: the name, for errors, of a function that must write to nothing but what it makes.
   // A call that would is refused with RuntimeError before it runs.
@@ -45,7 +46,9 @@ struct TraceOptions {
 // A tensor is known by its identity. The result of an in-place operator is its input, which from
 // then on stands for the new node; a tensor that the trace does not know becomes a constant of the
 // graph, but numbers that were made tensors (x + 1) stay numbers. Numbers, shapes and branches that
-// the program took from its inputs are burnt in. A call that throws is not recorded. Objects of
+// the program took from its inputs are burnt in, but for symbols: a graph that was traced on fake
+// tensors with symbolic sizes runs with the sizes of its inputs, and refuses those for which the
+// program would have gone another way. A call that throws is not recorded. Objects of
 // classes are known as tensors are: one that is an input, or that a call made, stands for its node,
 // others are constants; so is an input of a class that register_custom_class() says is constant.
 //
@@ -139,7 +142,8 @@ class TracingMode : public DispatchMode {
   void call_named(const OperatorHandle& op, Stack* stack) const;
   void check_writes(const OperatorHandle& op, const std::vector<IValue>& arguments);
   void check_no_grad_write(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
-  void check_data_dependent(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
+  void check_data_dependent(const OperatorHandle& op, const std::vector<IValue>& arguments,
+                            const std::vector<IValue>& results) const;
 
   TraceOptions options_;
   Graph graph_;

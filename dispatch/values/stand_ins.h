@@ -20,7 +20,7 @@ using StandInCall = bool (*)(const OperatorHandle& op, const DispatchKeySet* key
 // Null until the program makes its first stand-in (objects/fake_object.h).
 inline constinit std::atomic<StandInCall> stand_in_call{nullptr};
 
-// Every boxed call asks this first.
+// Every boxed redispatch asks this, and every call of an operator that takes objects.
 inline bool call_stand_ins(const OperatorHandle& op, const DispatchKeySet* keys, Stack* stack) {
   const StandInCall call = stand_in_call.load(std::memory_order_relaxed);
   return __builtin_expect(call != nullptr, 0) && call(op, keys, stack);

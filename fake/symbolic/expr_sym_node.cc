@@ -4,18 +4,20 @@
 
 namespace sb {
 
-namespace {
-
 const ExprSymNode& expr_node(const SymNode& node) {
   const auto* n = dynamic_cast<const ExprSymNode*>(&node);
   SB_CHECK_TYPE(n, "ShapeEnv: ", node.to_string(), " is of no ShapeEnv");
   return *n;
 }
 
+namespace {
+
 void expect_kind(std::string_view question, symbolic::Expr e, SymKind kind) {
   SB_CHECK_TYPE(e->kind == kind, question, ": expected ", to_string(kind), ", got ",
                 to_string(e->kind), " ", symbolic::to_string(e));
 }
+
+}  // namespace
 
 SymValue plain_value(SymKind kind, symbolic::Number n) {
   switch (kind) {
@@ -28,8 +30,6 @@ SymValue plain_value(SymKind kind, symbolic::Number n) {
   }
   SB_ASSERT(false);
 }
-
-}  // namespace
 
 ShapeEnv& shape_env_of(const SymNode& node) { return expr_node(node).env(); }
 

@@ -37,6 +37,11 @@ class ExprSymNode final : public SymNode {
   const symbolic::Expr expr_;
 };
 
+// Throws TypeError for a node that no ShapeEnv made.
+const ExprSymNode& expr_node(const SymNode& node);
+
+SymValue plain_value(SymKind kind, symbolic::Number n);
+
 }  // namespace sb
 
 #endif  // SWITCHBOARD_FAKE_SYMBOLIC_EXPR_SYM_NODE_H_

@@ -29,6 +29,10 @@
 
 namespace sb {
 
+namespace symbolic {
+class Substitution;
+}  // namespace symbolic
+
 // The answer to a question depends on data that is not there. As `GuardOnDataDependentSymNode`.
 class GuardOnDataDependentError : public RuntimeError {
  public:
@@ -268,6 +272,7 @@ class ShapeEnv : public IntrusiveTarget {
 
  private:
   friend class ExprSymNode;
+  friend class symbolic::Substitution;
   friend void constrain_range(const SymInt&, std::optional<int64_t>, std::optional<int64_t>,
                               SourceLocation);
   friend void constrain_range_for_size(const SymInt&, std::optional<int64_t>,

@@ -59,11 +59,15 @@ class GraphFunction {
     return Callable::make(
         [graph = graph_, operands = std::move(operands), context](std::vector<IValue> tensors) {
           std::vector<IValue> inputs = operands;
+          std::vector<Tensor> beside;
           size_t next = 0;
-          for (IValue& input : inputs)
-            if (input.is_Tensor() && next < tensors.size()) input = std::move(tensors[next++]);
+          for (IValue& input : inputs) {
+            if (!input.is_Tensor() || next == tensors.size()) continue;
+            input = std::move(tensors[next++]);
+            beside.push_back(input.to_tensor());
+          }
           return control_flow::values_of(
-              control_flow::to_tensors(graph->run(std::move(inputs), context)));
+              control_flow::to_tensors(graph->run(std::move(inputs), context), beside));
         });
   }
 

@@ -10,6 +10,7 @@
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/tests/conformance/call_check.h"
 #include "switchboard/tests/conformance/symbolic_inputs.h"
+#include "switchboard/tests/conformance/symbolic_traced.h"
 
 namespace sb::conformance {
 namespace {
@@ -37,6 +38,8 @@ constexpr Way kWays[] = {
      .checked = true},
     {.name = "unbacked_first_bare", .unbacked = Unbacked::First, .recorded_as = "first"},
 };
+
+constexpr std::string_view kTraced = "symbolic_traced";
 
 class SymbolicCall {
  public:
@@ -356,16 +359,18 @@ class SymbolicCall {
 std::vector<std::string> symbolic_way_names() {
   std::vector<std::string> names;
   for (const Way& way : kWays) names.emplace_back(way.name);
+  names.emplace_back(kTraced);
   return names;
 }
 
 Outcome run_symbolic_case(const Json& json, const std::string& name, const Dispatcher& dispatcher) {
   return outcome_of([&]() -> Outcome {
     const auto way = std::ranges::find(kWays, name, &Way::name);
-    if (way == std::end(kWays)) throw Unsupported("no such way", name);
+    if (way == std::end(kWays) && name != kTraced) throw Unsupported("no such way", name);
     const std::string op_name = json.at("op").get<std::string>();
     const std::optional<OperatorHandle> op = dispatcher.find_op(op_name);
     if (!op) throw Unsupported("the operator is not registered", op_name);
+    if (name == kTraced) return run_traced_symbolic_case(json, *op, dispatcher);
     return SymbolicCall(json, *op, *way, dispatcher).check();
   });
 }

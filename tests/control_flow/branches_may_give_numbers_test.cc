@@ -54,6 +54,19 @@ TEST_CASE("a trace, in which the number would be burnt in, refuses it") {
                   DataDependentOutputError);
 }
 
+TEST_CASE("in a trace with symbols the number is one, which each run takes from its branch") {
+  FakeTensorMode fake({.shape_env = ShapeEnv::create()});
+  const auto f = [](const Tensors& in) {
+    const Values r = cond_values(in[0], plus_and_three, minus_and_five, {in[1]});
+    return Tensors{r[0].to_tensor() * Scalar(r[1].to_sym_int())};
+  };
+  const Tensor yes = tensor_of({}, {1}, DType::Bool), no = tensor_of({}, {0}, DType::Bool);
+  const Tensor x = tensor_of({2}, {10, 20});
+  const Graph graph = trace(f, fake.from_tensors({yes, x}));
+  CHECK(numbers_in(graph.run({yes, x})[0]) == Numbers{33, 63});
+  CHECK(numbers_in(graph.run({no, x})[0]) == Numbers{45, 95});
+}
+
 TEST_CASE("branches give values of the same kinds") {
   FakeTensorMode fake({.shape_env = ShapeEnv::create()});
   const Tensor pred = fake.from_tensor(tensor_of({}, {1}, DType::Bool));

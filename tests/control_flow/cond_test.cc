@@ -275,10 +275,14 @@ TEST_CASE("where sizes may be symbols, those in which functions differ become on
   // A graph takes either.
   const Program program = [&](const Tensors& in) { return cond(in[0], rows(1), rows(3), {in[1]}); };
   const Graph graph = trace(program, {pred, x});
-  const Tensor one = tensor_of({1, 2}, {1, 2});
-  CHECK(text_of(graph.run({tensor_of({}, {1}, DType::Bool), one})[0]) ==
-        "float32[1, 2] on cpu {1, 2}");
-  CHECK(graph.run({tensor_of({}, {0}, DType::Bool), one})[0].describe() == "float32[3, 2] on cpu");
+  const auto sizes_of = [&](double choice, int64_t n) {
+    const Numbers ones(static_cast<size_t>(2 * n), 1);
+    return graph.run({tensor_of({}, {choice}, DType::Bool), tensor_of({n, 2}, ones)})[0].describe();
+  };
+  CHECK(sizes_of(1, 2) == "float32[2, 2] on cpu");
+  CHECK(sizes_of(0, 2) == "float32[6, 2] on cpu");
+  CHECK_THAT(message([&] { sizes_of(0, 3); }),
+             Catch::Contains("gives u4 = 9; the program rests on u4 <= 6"));
 }
 
 TEST_CASE("devices of results must agree") {

@@ -163,7 +163,7 @@ TEST_CASE("wrong arguments of map are errors that name them, eager, traced and f
                 "xs: item 1: expected a first dimension of 2, as that of item 0, got float32[3] on "
                 "cpu"));
   check({f, Tensors{x}, std::vector<IValue>{"x"}},
-        str_cat("TypeError: ", name, "args: item 0: expected a tensor, got String"));
+        str_cat("TypeError: ", name, "pos_args: item 0: expected a tensor, got String"));
   CHECK(message([&] { sb::map([](const Tensor& a, const Tensor& b) { return a + b; }, {x}); }) ==
         "TypeError: higher_order::map_impl: f: the function takes 2 tensors, got 1");
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kCondName = "higher_order::cond";
 
 IValue checked_pred(const IValue& pred) {
-  if (pred.is_Bool()) return pred;
+  if (pred.is_Bool() || pred.is_SymBool()) return pred;
   SB_CHECK_TYPE(pred.is_Tensor(), kCondName, ": pred: expected a bool or a tensor, got ",
                 pred.tag_name());
   const Tensor& tensor = pred.unchecked_tensor();
@@ -27,9 +27,9 @@ IValue checked_pred(const IValue& pred) {
 
 void run_cond(DispatchKeySet, Stack* stack) {
   const CondCall call(*stack);
-  const bool pred = call.pred.is_Bool()
-                        ? call.pred.to_bool()
-                        : truth_of("higher_order::cond: pred", call.pred.to_tensor());
+  const bool pred = call.pred.is_Tensor()
+                        ? truth_of("higher_order::cond: pred", call.pred.to_tensor())
+                        : call.pred.to_sym_bool().guard_bool();
   *stack = values_of((pred ? call.true_fn : call.false_fn)(call.operands));
 }
 
@@ -88,16 +88,34 @@ std::vector<Tensor> call_known_cond(bool pred, IValue true_fn, IValue false_fn,
   return (pred ? call.true_fn : call.false_fn)(call.operands);
 }
 
+std::vector<Tensor> call_cond_of_sizes(const SymBool& pred, IValue true_fn, IValue false_fn,
+                                       std::vector<Tensor> operands) {
+  if (pred.is_symbolic())
+    return call_cond(pred, std::move(true_fn), std::move(false_fn), std::move(operands));
+  return call_known_cond(pred.expect_bool(), std::move(true_fn), std::move(false_fn),
+                         std::move(operands));
+}
+
 }  // namespace control_flow
 
-std::vector<IValue> cond_values(
-    const Tensor& pred, std::function<std::vector<IValue>(const std::vector<Tensor>&)> true_fn,
-    std::function<std::vector<IValue>(const std::vector<Tensor>&)> false_fn,
-    std::vector<Tensor> operands) {
+using ValueFunction = std::function<std::vector<IValue>(const std::vector<Tensor>&)>;
+
+std::vector<IValue> cond_values(const Tensor& pred, ValueFunction true_fn, ValueFunction false_fn,
+                                std::vector<Tensor> operands) {
   const control_flow::ResultKinds kinds;
   return kinds.values(control_flow::call_cond(
       pred, kinds.callable("higher_order::cond: true_fn", std::move(true_fn)),
       kinds.callable("higher_order::cond: false_fn", std::move(false_fn)), std::move(operands)));
+}
+
+std::vector<IValue> cond_values(const SymBool& pred, ValueFunction true_fn, ValueFunction false_fn,
+                                std::vector<Tensor> operands) {
+  const control_flow::ResultKinds kinds;
+  IValue on_true = kinds.callable("higher_order::cond: true_fn", true_fn);
+  IValue on_false = kinds.callable("higher_order::cond: false_fn", false_fn);
+  if (!pred.is_symbolic()) return (pred.expect_bool() ? true_fn : false_fn)(operands);
+  return kinds.values(
+      control_flow::call_cond(pred, std::move(on_true), std::move(on_false), std::move(operands)));
 }
 
 HigherOrderOperator& cond_op() {

@@ -12,8 +12,8 @@
 
 namespace sb {
 
-// `higher_order::cond(pred, true_fn, false_fn, operands)`: a bool or a tensor of one element, two
-// Callables and a list of tensors. As `torch.ops.higher_order.cond`.
+// `higher_order::cond(pred, true_fn, false_fn, operands)`: a truth, symbolic or not, or a tensor of
+// one element, two Callables and a list of tensors. As `torch.ops.higher_order.cond`.
 HigherOrderOperator& cond_op();
 
 // true_fn(operands...) if pred holds, else false_fn(operands...). As `torch.cond`. The functions
@@ -38,6 +38,11 @@ std::vector<Tensor> cond(const Tensor& pred, T true_fn, F false_fn,
 // The same for a pred that is known: no call of the operator, a trace records what runs.
 template <class T, class F>
 std::vector<Tensor> cond(bool pred, T true_fn, F false_fn, std::vector<Tensor> operands = {});
+// The same for one that sizes tell, `x.sym_size(0) > 4`. Of symbols it asks nothing under a trace
+// or a fake mode, which have both functions; on kernels it guards. A plain one is known.
+template <class T, class F>
+std::vector<Tensor> cond(const SymBool& pred, T true_fn, F false_fn,
+                         std::vector<Tensor> operands = {});
 
 // The same for functions that give ints, floats, bools or None beside tensors, both of the same
 // kinds (RuntimeError, naming the function and the result). As `torch.cond` with ints. The operator
@@ -48,6 +53,10 @@ std::vector<IValue> cond_values(
     const Tensor& pred, std::function<std::vector<IValue>(const std::vector<Tensor>&)> true_fn,
     std::function<std::vector<IValue>(const std::vector<Tensor>&)> false_fn,
     std::vector<Tensor> operands = {});
+std::vector<IValue> cond_values(
+    const SymBool& pred, std::function<std::vector<IValue>(const std::vector<Tensor>&)> true_fn,
+    std::function<std::vector<IValue>(const std::vector<Tensor>&)> false_fn,
+    std::vector<Tensor> operands = {});
 
 namespace control_flow {
 
@@ -55,7 +64,7 @@ namespace control_flow {
 struct CondCall {
   explicit CondCall(const std::vector<IValue>& stack);
 
-  IValue pred;  // a bool, or one element, which holds unless it is 0
+  IValue pred;  // a truth, or one element, which holds unless it is 0
   FunctionArgument true_fn, false_fn;
   std::vector<Tensor> operands;
 };
@@ -64,6 +73,10 @@ std::vector<Tensor> call_cond(IValue pred, IValue true_fn, IValue false_fn,
                               std::vector<Tensor> operands);
 std::vector<Tensor> call_known_cond(bool pred, IValue true_fn, IValue false_fn,
                                     std::vector<Tensor> operands);
+
+// Either of the two, as the pred is symbolic or plain.
+std::vector<Tensor> call_cond_of_sizes(const SymBool& pred, IValue true_fn, IValue false_fn,
+                                       std::vector<Tensor> operands);
 
 }  // namespace control_flow
 
@@ -77,6 +90,13 @@ std::vector<Tensor> cond(const Tensor& pred, T true_fn, F false_fn, std::vector<
 template <class T, class F>
 std::vector<Tensor> cond(bool pred, T true_fn, F false_fn, std::vector<Tensor> operands) {
   return control_flow::call_known_cond(
+      pred, tensor_callable("higher_order::cond: true_fn", std::move(true_fn)),
+      tensor_callable("higher_order::cond: false_fn", std::move(false_fn)), std::move(operands));
+}
+
+template <class T, class F>
+std::vector<Tensor> cond(const SymBool& pred, T true_fn, F false_fn, std::vector<Tensor> operands) {
+  return control_flow::call_cond_of_sizes(
       pred, tensor_callable("higher_order::cond: true_fn", std::move(true_fn)),
       tensor_callable("higher_order::cond: false_fn", std::move(false_fn)), std::move(operands));
 }

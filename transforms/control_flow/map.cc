@@ -72,7 +72,7 @@ HigherOrderOperator* make_map() {
 MapCall::MapCall(const std::vector<IValue>& stack)
     : f(kMapName, "f", arguments_of(kMapName, stack, 3)[0]),
       xs(tensors_of(kMapName, "xs", stack[1])),
-      args(tensors_of(kMapName, "args", stack[2])) {
+      args(tensors_of(kMapName, "pos_args", stack[2])) {
   check_slices(kMapName, xs);
 }
 

@@ -48,25 +48,33 @@ std::string_view name_of(ValueKind kind) {
   return "";
 }
 
-std::vector<Tensor> to_tensors(const std::vector<IValue>& values) {
+namespace {
+
+DType dtype_of(ValueKind kind) {
+  return kind == ValueKind::Int     ? DType::Int64
+         : kind == ValueKind::Float ? DType::Float64
+                                    : DType::Bool;
+}
+
+}  // namespace
+
+std::vector<Tensor> to_tensors(const std::vector<IValue>& values,
+                               const std::vector<Tensor>& beside) {
+  Tensor like = beside.empty() ? Tensor() : beside[0];
+  for (const IValue& value : values)
+    if (value.is_Tensor()) like = value.to_tensor();
+  const bool of_mode = like.defined() && like.impl()->mode_data();
   std::vector<Tensor> tensors;
   for (const IValue& value : values) {
-    switch (kind_of("to_tensors", value)) {
-      case ValueKind::Tensor:
-        tensors.push_back(value.to_tensor());
-        break;
-      case ValueKind::Int:
-        tensors.push_back(scalar_tensor(value.to_scalar(), DType::Int64));
-        break;
-      case ValueKind::Float:
-        tensors.push_back(scalar_tensor(value.to_scalar(), DType::Float64));
-        break;
-      case ValueKind::Bool:
-        tensors.push_back(scalar_tensor(value.to_scalar(), DType::Bool));
-        break;
-      case ValueKind::None:
-        break;
-    }
+    const ValueKind kind = kind_of("to_tensors", value);
+    if (kind == ValueKind::None) continue;
+    if (kind == ValueKind::Tensor)
+      tensors.push_back(value.to_tensor());
+    else if (of_mode)
+      tensors.push_back(new_full(like, {}, value.to_scalar(), dtype_of(kind), std::nullopt,
+                                 Device(DeviceType::CPU)));
+    else
+      tensors.push_back(scalar_tensor(value.to_scalar(), dtype_of(kind)));
   }
   return tensors;
 }
@@ -106,7 +114,7 @@ IValue ResultKinds::callable(
           SB_CHECK(got[i] == expected[i], who, ": result ", i, ": expected ", name_of(expected[i]),
                    ", as of the other function, got ", name_of(got[i]));
         }
-        return values_of(to_tensors(results));
+        return values_of(to_tensors(results, inputs));
       });
 }
 

@@ -24,8 +24,10 @@ ValueKind kind_of(const std::string& who, const IValue& value);
 // "an int".
 std::string_view name_of(ValueKind kind);
 
-// The tensors among the values; numbers as tensors without dimensions, None left out.
-std::vector<Tensor> to_tensors(const std::vector<IValue>& values);
+// The tensors among the values; numbers as tensors without dimensions on the CPU, of the mode of
+// the tensors among them or beside them; None left out.
+std::vector<Tensor> to_tensors(const std::vector<IValue>& values,
+                               const std::vector<Tensor>& beside = {});
 // The values of these kinds, and then the tensors that are left. A number in a fake tensor is a
 // symbol; DataDependentOutputError where the mode has none.
 std::vector<IValue> to_values(const std::vector<Tensor>& tensors,

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kSwitchName = "higher_order::switch";
 
 IValue checked_index(const IValue& index) {
-  if (index.is_Int()) return index;
+  if (index.is_Int() || index.is_SymInt()) return index;
   SB_CHECK_TYPE(index.is_Tensor(), kSwitchName, ": index: expected an integer or a tensor, got ",
                 index.tag_name());
   const Tensor& tensor = index.unchecked_tensor();
@@ -32,9 +32,9 @@ IValue checked_index(const IValue& index) {
 
 void run_switch(DispatchKeySet, Stack* stack) {
   const SwitchCall call(*stack);
-  const int64_t index = call.index.is_Int() ? call.index.to_int()
-                                            : integer_of("higher_order::switch: index",
-                                                         call.index.unchecked_tensor());
+  const int64_t index = call.index.is_Tensor() ? integer_of("higher_order::switch: index",
+                                                            call.index.unchecked_tensor())
+                                               : call.index.to_int();
   SB_CHECK_INDEX(index >= 0 && static_cast<size_t>(index) < call.branches.size(), kSwitchName,
                  ": index: ", index, " is out of range: there are ", call.branches.size(),
                  " branches");
@@ -142,6 +142,18 @@ std::vector<Tensor> switch_on(int64_t index, std::vector<IValue> branches,
   const auto last = static_cast<int64_t>(branches.size()) - 1;
   return control_flow::call_branch(static_cast<size_t>(std::clamp(index, int64_t{0}, last)),
                                    std::move(branches), std::move(operands));
+}
+
+std::vector<Tensor> switch_on(const SymInt& index, std::vector<IValue> branches,
+                              std::vector<Tensor> operands) {
+  if (!index.is_symbolic())
+    return switch_on(index.expect_int(), std::move(branches), std::move(operands));
+  control_flow::check_branches(branches);
+  if (branches.size() == 1)
+    return control_flow::call_branch(0, std::move(branches), std::move(operands));
+  const SymInt last(static_cast<int64_t>(branches.size()) - 1);
+  return control_flow::call_switch(sym_max(0, sym_min(index, last)), std::move(branches),
+                                   std::move(operands));
 }
 
 namespace {

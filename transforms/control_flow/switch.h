@@ -11,9 +11,9 @@
 
 namespace sb {
 
-// `higher_order::switch(index, branches, operands)`: an integer or one element of an integer dtype,
-// a list of Callables and a list of tensors. As `torch.ops.higher_order.switch`. IndexError where
-// there is no such branch.
+// `higher_order::switch(index, branches, operands)`: an integer, symbolic or not, or one element of
+// an integer dtype, a list of Callables and a list of tensors. As `torch.ops.higher_order.switch`.
+// IndexError where there is no such branch.
 HigherOrderOperator& switch_op();
 
 // Functions of tensors, as in tensor_callable.h, for switch_on.
@@ -37,6 +37,9 @@ std::vector<IValue> branches(F... f) {
 std::vector<Tensor> switch_on(const Tensor& index, std::vector<IValue> branches,
                               std::vector<Tensor> operands = {});
 std::vector<Tensor> switch_on(int64_t index, std::vector<IValue> branches,
+                              std::vector<Tensor> operands = {});
+// The same for an index that sizes tell: see the cond of a SymBool.
+std::vector<Tensor> switch_on(const SymInt& index, std::vector<IValue> branches,
                               std::vector<Tensor> operands = {});
 
 // The same for branches that give numbers beside tensors, all of the same kinds: see cond_values.

@@ -6,6 +6,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/graph/run_symbols.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/ops/copying/copy.h"
@@ -296,9 +297,7 @@ void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* sta
 }
 
 IValue graph_callable(std::shared_ptr<const Graph> graph) {
-  return Callable::make([graph = std::move(graph)](std::vector<IValue> inputs) {
-    return graph->run_values(std::move(inputs));
-  });
+  return Callable::make(internal::graph_function(std::move(graph)));
 }
 
 }  // namespace sb::control_flow

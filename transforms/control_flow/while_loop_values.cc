@@ -4,32 +4,12 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
-#include "switchboard/ops/factories/factories.h"
 #include "switchboard/transforms/control_flow/numbers.h"
 #include "switchboard/transforms/control_flow/while_loop.h"
 
 namespace sb {
 
 using control_flow::ValueKind;
-
-namespace {
-
-// Numbers as tensors of the mode of the tensors beside them, on the CPU.
-std::vector<Tensor> to_tensors_beside(const std::vector<IValue>& values,
-                                      const std::vector<Tensor>& more) {
-  Tensor like = more.empty() ? Tensor() : more[0];
-  for (const IValue& value : values)
-    if (value.is_Tensor()) like = value.to_tensor();
-  std::vector<Tensor> tensors = control_flow::to_tensors(values);
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    if (values[i].is_Tensor() || !like.defined() || !like.impl()->mode_data()) continue;
-    tensors[i] = new_full(like, {}, values[i].to_scalar(), tensors[i].dtype(), std::nullopt,
-                          Device(DeviceType::CPU));
-  }
-  return tensors;
-}
-
-}  // namespace
 
 std::vector<IValue> while_loop_values(
     std::function<IValue(const std::vector<IValue>&)> cond_fn,
@@ -53,7 +33,7 @@ std::vector<IValue> while_loop_values(
     const ValueKind got = kind(who, goes_on);
     SB_CHECK_TYPE(got == ValueKind::Bool || got == ValueKind::Tensor, who,
                   ": expected a bool or a bool tensor, got ", goes_on.tag_name());
-    return control_flow::to_tensors({goes_on})[0];
+    return control_flow::to_tensors({goes_on}, tensors)[0];
   };
   const auto body = [=](const std::vector<Tensor>& tensors) {
     const std::vector<IValue> next = body_fn(control_flow::to_values(tensors, kinds));
@@ -65,10 +45,10 @@ std::vector<IValue> while_loop_values(
       SB_CHECK(got == kinds[i], who, ": expected ", control_flow::name_of(kinds[i]),
                ", as it took, got ", control_flow::name_of(got));
     }
-    return control_flow::to_tensors(next);
+    return control_flow::to_tensors(next, tensors);
   };
   return control_flow::to_values(
-      while_loop(condition, body, to_tensors_beside(carried_inputs, additional_inputs),
+      while_loop(condition, body, control_flow::to_tensors(carried_inputs, additional_inputs),
                  std::move(additional_inputs)),
       kinds);
 }

@@ -11,6 +11,7 @@
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/graph/run_symbols.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/factories/factories.h"
@@ -76,6 +77,7 @@ class NodeCopier {
         break;
     }
     copy->set_meta(from->meta());
+    copy->set_number(from->number());
     made_[from] = copy;
   }
   GraphArg argument(const GraphArg& from) const {
@@ -363,7 +365,7 @@ IValue DerivedFunction::function_of(Gradient gradient, const std::vector<bool>& 
     returned.push_back(copier.argument(trace_.argument_of(result)));
   graph->output(std::move(returned));
   graph->eliminate_dead_code();
-  return Callable::make([graph = std::shared_ptr<const Graph>(std::move(graph)),
+  return Callable::make([run = internal::graph_function(std::move(graph)),
                          derived_once = derived_once_](std::vector<IValue> values) {
     if (!derived_once.empty() && is_grad_enabled()) {
       for (const IValue& value : values) {
@@ -371,7 +373,7 @@ IValue DerivedFunction::function_of(Gradient gradient, const std::vector<bool>& 
             [&](const Tensor& t) { SB_CHECK_NOT_IMPLEMENTED(!requires_grad(t), derived_once); });
       }
     }
-    return graph->run_values(std::move(values));
+    return run(std::move(values));
   });
 }
 
