@@ -267,15 +267,15 @@ void TensorImpl::set_transposed(const TensorImpl& base, size_t dim0, size_t dim1
 }
 
 bool TensorImpl::is_symbolic_contiguous(MemoryFormat format) const {
-  const size_t rank = shape_.rank();
   absl::InlinedVector<size_t, SizesAndStrides::kInline> order;
   if (format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d) {
-    if (rank != (format == MemoryFormat::ChannelsLast ? 4 : 5)) return false;
+    if (shape_.rank() != (format == MemoryFormat::ChannelsLast ? 4 : 5)) return false;
     order.push_back(1);
-    for (size_t d = rank; --d > 1;) order.push_back(d);
+    for (size_t d = shape_.rank(); --d > 1;) order.push_back(d);
     order.push_back(0);
   } else {
-    for (size_t d = rank; d-- > 0;) order.push_back(d);
+    if (symbolic_shape_->numel.maybe_int() == 0) return true;
+    for (size_t d = shape_.rank(); d-- > 0;) order.push_back(d);
   }
   return is_dense(*symbolic_shape_, order);
 }

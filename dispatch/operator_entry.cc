@@ -55,13 +55,11 @@ Fit fit_all(const auto& schema, absl::Span<const TypeCode> cpp) {
 constinit const DispatchTable kUnresolvedTable = make_unresolved_table();
 
 [[gnu::cold]] std::string to_string(const CppSignature& signature) {
-  auto list = [](absl::Span<const TypeCode> codes) {
-    return str_cat("(",
-                   absl::StrJoin(codes, ", ",
-                                 [](std::string* out, TypeCode code) {
-                                   absl::StrAppend(out, to_string(code));
-                                 }),
-                   ")");
+  const auto append = [](std::string* out, TypeCode code) {
+    absl::StrAppend(out, to_string(code));
+  };
+  const auto list = [&](absl::Span<const TypeCode> codes) {
+    return str_cat("(", absl::StrJoin(codes, ", ", append), ")");
   };
   return str_cat(list(signature.arguments), " -> ", list(signature.returns));
 }
@@ -142,8 +140,7 @@ const DispatchTable& OperatorEntry::resolve_table() { return dispatcher_.resolve
 void OperatorEntry::publish_table(bool publish) {
   // Calls with objects of classes go the slow way: there one looks whether they are stand-ins.
   const auto is_object = [](const Argument& a) { return a.type.base == BaseType::Class; };
-  const bool fast =
-      publish && table_ && schema_ && std::ranges::none_of(schema_->arguments, is_object);
+  const bool fast = publish && table_ && std::ranges::none_of(schema_->arguments, is_object);
   table_pointer.store(fast ? &table_->table : &kUnresolvedTable, std::memory_order_release);
 }
 

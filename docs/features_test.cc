@@ -63,7 +63,7 @@ TEST_CASE("every capability is listed once, in order") {
                                      {"D", 20},
                                      {"E", 15},
                                      {"F", 36},
-                                     {"G", 29},
+                                     {"G", 30},
                                      {"H", 10},
                                      {"I", 10},
                                      {"J", 24},

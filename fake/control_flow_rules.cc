@@ -169,8 +169,8 @@ std::vector<Tensor> last_carry(const control_flow::ScanCall& call, std::vector<T
     const int64_t period = steps - earlier;
     if (period == 1) return carries.back();
     SB_CHECK(size, call.combine_fn.name(),
-             ": what it carries has other strides from step to step; expected a number of steps "
-             "that is known, got ",
+             ": in a fake mode: what it carries has other strides from step to step; expected a "
+             "number of steps that is known, got ",
              call.size().to_string());
     const int64_t left = (*size - steps) % period;
     return left == 0 ? carries.back() : carries[static_cast<size_t>(earlier + left)];

@@ -88,7 +88,7 @@ TEST_CASE("sizes that the program was not traced for are refused", "[graph][symb
   CHECK_THAT(error_of([&] {
                graph.run({ones({1, 1}), ones({1, 1})});
              }),
-             Contains("the program rests on s0 >= 2"));
+             Contains("the program rests on s0 >= 2, the range of "));
 }
 
 TEST_CASE("a size that was read as a number is one", "[graph][symbolic]") {

@@ -1,5 +1,6 @@
 #include "switchboard/fake/register_fake.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <memory>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/core/symbols/known.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/objects/library_handle.h"
 #include "switchboard/fake/fake_errors.h"
@@ -88,13 +90,19 @@ class HeldRule final : public KernelState {
  private:
   // An argument, which gets its shape back when the rule has run.
   struct Shape {
-    Shape(size_t i, const Tensor& t)
-        : index(i), tensor(t), before(t.impl()->shallow_copy()), text(text_of(t)) {}
+    Shape(size_t i, const Tensor& t) : index(i), tensor(t), before(t.impl()->shallow_copy()) {}
     Shape(Shape&&) = default;
     ~Shape() {
-      if (!tensor.defined() || text_of(tensor) == text) return;
+      if (!tensor.defined() || is_kept()) return;
       tensor.impl()->set_sym_sizes_and_strides(before.sym_sizes(), before.sym_strides(),
                                                before.sym_storage_offset());
+    }
+    // A symbol that became a number, or another one, as the rule asked for it, is what it was.
+    bool is_kept() const {
+      const auto same = [](const SymInt& a, const SymInt& b) { return known(a == b); };
+      return tensor.dtype() == before.dtype() &&
+             std::ranges::equal(tensor.sym_sizes(), before.sym_sizes(), same) &&
+             std::ranges::equal(tensor.sym_strides(), before.sym_strides(), same);
     }
     static std::string text_of(const Tensor& t) {
       const auto number = [](std::string* out, const SymInt& n) { *out += n.to_string(); };
@@ -104,7 +112,6 @@ class HeldRule final : public KernelState {
 
     size_t index;
     Tensor tensor, before;
-    std::string text;
   };
 
   static void call(const Kernel& kernel, const OperatorHandle& op, DispatchKeySet keys,
@@ -123,10 +130,10 @@ class HeldRule final : public KernelState {
     }
     rule.entries.boxed(rule.entries, op, keys, stack);
     for (const Shape& shape : shapes) {
-      const std::string now = Shape::text_of(shape.tensor);
-      SB_CHECK(now == shape.text, op.name().to_string(),
+      SB_CHECK(shape.is_kept(), op.name().to_string(),
                ": the fake rule has changed the shape of an argument, ", shape.index, " '",
-               schema.arguments[shape.index].name, "', ", shape.text, " to ", now,
+               schema.arguments[shape.index].name, "', ", Shape::text_of(shape.before), " to ",
+               Shape::text_of(shape.tensor),
                ", which the schema does not say: ", schema.to_string());
     }
     if (!any_meta) return;

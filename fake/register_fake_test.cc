@@ -132,6 +132,20 @@ TEST_CASE("a fake rule leaves the shapes of arguments that the schema does not w
   CHECK(symbolic.describe() == before);
 }
 
+TEST_CASE("a fake rule may ask what a symbolic size is, and whether two are the same") {
+  TestOps ops;
+  register_fake(
+      "fake_rule_test::pairs",
+      [](const Tensor& x, int64_t) {
+        CHECK(guard_bool(x.sym_size(0) == x.sym_size(1)));
+        CHECK(x.sizes() == IntArrayRef({3, 3}));
+        return empty_like(x);
+      },
+      ops.m);
+  FakeTensorMode symbols({.shape_env = ShapeEnv::create({.duck_shape = false})});
+  CHECK(ops.call(symbols.from_tensor(ones({3, 3}))).sizes() == IntArrayRef({3, 3}));
+}
+
 TEST_CASE("a fake rule that calls its own operator is found out") {
   TestOps ops;
   register_fake(

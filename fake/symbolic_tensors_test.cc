@@ -163,6 +163,14 @@ TEST_CASE("views share the fake storage and keep symbolic strides and offsets") 
   CHECK(tail.sym_size(0).to_string() == "s0 - 1");
 }
 
+TEST_CASE("a tensor without elements is contiguous, whatever its strides") {
+  Fixture f;
+  const Tensor x = slice(f.make({4, 6}, "x"), 1, 0, 0);
+  CHECK(x.describe() == "float32[s0, 0] on cuda:0");
+  CHECK(x.is_contiguous());
+  CHECK(f.env->guards().empty());
+}
+
 TEST_CASE("the sizes of a tensor may be stated as expressions of symbols") {
   const auto env = ShapeEnv::create();
   FakeTensorMode fake({.shape_env = env});

@@ -68,15 +68,18 @@ std::string text_with_value(const SymNode& expression, const SymbolValues& value
   return expression.to_string() + (value ? str_cat(" = ", text_of(*value)) : "");
 }
 
-void bind_sizes(const Node& node, const Tensor& input, std::string_view who, SymbolValues* values) {
+// `numbers` says whether sizes that were none are held to as well. In a graph inside of another
+// they are not: a loop's rows count as one there, however many there are.
+void bind_sizes(const Node& node, const Tensor& input, std::string_view who, bool numbers,
+                SymbolValues* values) {
   const std::vector<SymInt>& expected = node.meta()->sizes;
   const SymIntArrayRef got = input.sym_sizes();
   SB_CHECK_VALUE(got.size() == expected.size(), who, "expected ", expected.size(),
                  " dimensions, got ", input.describe());
   for (size_t d = 0; d < got.size(); ++d) {
     const SymNode* const symbol = expected[d].node();
-    const bool fits =
-        symbol ? values->bind(*symbol, got[d].value()) : static_cast<bool>(got[d] == expected[d]);
+    const bool fits = symbol ? values->bind(*symbol, got[d].value())
+                             : !numbers || static_cast<bool>(got[d] == expected[d]);
     SB_CHECK_VALUE(fits, who, "dimension ", d, ": expected ",
                    symbol ? text_with_value(*symbol, *values) : expected[d].to_string(),
                    ", as when the graph was made, got ", input.describe());
@@ -120,7 +123,7 @@ void RunSymbols::bind_inputs(absl::Span<const Node* const> nodes,
       if (!nodes[i]->meta()) continue;
       const Tensor& input = inputs[i].unchecked_tensor();
       bind_sizes(*nodes[i], input, str_cat("graph: input ", i, " '", nodes[i]->name(), "': "),
-                 &values());
+                 !outer_, &values());
     }
   }
   for (size_t i = 0; i < nodes.size(); ++i)

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/print/tensor_print.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/arithmetic/operators.h"

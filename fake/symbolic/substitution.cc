@@ -137,36 +137,38 @@ bool Substitution::bind_in_sum(Expr sum, const SymValue& value) {
 std::string Substitution::broken_condition() {
   struct Condition {
     Expr expr;
-    SymOrigin origin;
+    std::string whose;  // behind "s0 <= 7, "
   };
   for (const IntrusivePtr<ShapeEnv>& env : environments_) {
     std::vector<Condition> conditions;
+    const auto add = [&](Expr e, std::string whose) {
+      if (!looked_at_.contains(e)) conditions.push_back({e, std::move(whose)});
+    };
     {
       const std::lock_guard lock(env->mutex_);
       for (const ShapeEnv::Symbol& symbol : env->symbols_) {
         if (symbol.info.kind != SymKind::Int || !values_.contains(symbol.expr)) continue;
-        // The one with the bound in it; a constant where there is none.
+        const std::string whose =
+            str_cat("the range of ",
+                    symbol.info.sources.empty() ? symbol.info.name : symbol.info.sources[0]);
         if (symbol.asked.low != ValueRange::kMinusInfinity) {
           const Expr below = env->pool_.sub(env->pool_.constant(symbol.asked.low), symbol.expr);
-          conditions.push_back(
-              {env->pool_.compare_with_zero(SymOp::Le, below), symbol.info.origin});
+          add(env->pool_.compare_with_zero(SymOp::Le, below), whose);
         }
         if (symbol.asked.high != ValueRange::kInfinity) {
           const Expr above = env->pool_.sub(symbol.expr, env->pool_.constant(symbol.asked.high));
-          conditions.push_back(
-              {env->pool_.compare_with_zero(SymOp::Le, above), symbol.info.origin});
+          add(env->pool_.compare_with_zero(SymOp::Le, above), whose);
         }
       }
       for (const auto* const list : {&env->guards_, &env->asserts_})
-        for (const ShapeEnv::Recorded& r : *list) conditions.push_back({r.condition, r.origin});
+        for (const ShapeEnv::Recorded& r : *list)
+          add(r.condition, str_cat("as ", to_string(r.origin), " asked"));
     }
     for (const Condition& condition : conditions) {
-      if (looked_at_.contains(condition.expr)) continue;
       const std::optional<SymValue> truth = value_of(condition.expr);
       if (!truth) continue;
       looked_at_.insert(condition.expr);
-      if (!holds(*truth))
-        return str_cat(to_string(condition.expr), ", as ", to_string(condition.origin), " asked");
+      if (!holds(*truth)) return str_cat(to_string(condition.expr), ", ", condition.whose);
     }
   }
   return "";

@@ -52,12 +52,12 @@ TEST_CASE("what does not hold is told, once everything in it has a value", "[sym
   constrain_range(u, 0, 4);
   Substitution values;
   values.bind(*a.node(), SymValue::of_int(9));
-  CHECK(values.broken_condition().starts_with("s0 <= 8, as "));
+  CHECK(values.broken_condition().starts_with("s0 <= 8, the range of a"));
   Substitution other;
   other.bind(*a.node(), SymValue::of_int(8));
   CHECK(other.broken_condition() == "");
   other.bind(*u.node(), SymValue::of_int(5));
-  CHECK(other.broken_condition().starts_with("u0 <= 4, as "));
+  CHECK(other.broken_condition().starts_with("u0 <= 4, the range of u0"));
 }
 
 TEST_CASE("a run inside of another looks up there what it has not", "[symbolic]") {

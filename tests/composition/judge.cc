@@ -106,9 +106,13 @@ LayerStack parse_stack(std::string_view text) {
 bool has_meaning(const LayerStack& stack) {
   bool in_function = false;
   for (size_t i = 0; i < stack.size(); ++i) {
-    if (stack[i]->name == "trace")
-      for (size_t k = i + 1; k < stack.size(); ++k)
+    const bool symbols = stack[i]->name == "trace_symbols";
+    if (symbols || stack[i]->name == "trace") {
+      for (size_t k = i + 1; k < stack.size(); ++k) {
         if (stack[k]->name == "functionalize" || stack[k]->name == "functional_mode") return false;
+        if (symbols && stack[k]->name == "fake") return false;  // it runs on tensors with data
+      }
+    }
     if (std::count(stack.begin(), stack.end(), stack[i]) > 1) return false;
     if (stack[i]->name == "fake" && i + 1 < stack.size()) return false;
     if (i > 0 && stack[i]->pure_only)
@@ -228,7 +232,8 @@ Verdict Judge::judge(const LayerStack& stack) {
     compared.keeps.sharing_of_results =
         compared.keeps.sharing_of_results && layer->keeps.sharing_of_results;
   }
-  if (options_.loops && has(stack, "trace")) compared.keeps.strides = false;
+  if (options_.loops && (has(stack, "trace") || has(stack, "trace_symbols")))
+    compared.keeps.strides = false;
   if (has(stack, "fake")) compared.sharing_unknown = options_.of_branches;
   compared.metadata_only = has(stack, "fake");
   compared.gradients = graded_stack;

@@ -216,5 +216,27 @@ TEST_CASE("A loop whose sizes change has no gradient in a graph, which says so")
   CHECK(broken({"trace", "trace, grad"}, f, {tensor_with({1}, DType::Float32, {0})}) == "");
 }
 
+TEST_CASE("A graph with symbols holds for as many trips as a loop makes") {
+  const auto counts = [](const Tensors& in) {
+    const auto less = [](const Tensors& c) { return call("aten::lt.Scalar", {c[0], 2}); };
+    const auto next = [](const Tensors& c) {
+      return Tensors{call("aten::add.Scalar", {c[0], 1})[0], c[1], c[2]};
+    };
+    return Tensors{while_loop(less, next, {call("aten::zeros_like", {in[0]})[0], in[0], in[1]})[1]};
+  };
+  CHECK(broken({"trace_symbols", "grad, trace_symbols", "trace_symbols, grad"}, counts,
+               {number(0), tensor_with({2}, DType::Int64, {0, 0})}) == "");
+}
+
+TEST_CASE("A graph with symbols may get tensors without elements") {
+  for (const char* op : {"aten::ravel", "aten::contiguous"}) {
+    const auto f = [&](const Tensors& in) { return call(op, {in[0]}); };
+    CHECK(broken({"trace_symbols", "trace_symbols, grad"}, f,
+                 {tensor_with({2, 0}, DType::Float32, {})}) == "");
+    CHECK(broken({"trace_symbols", "trace_symbols, grad"}, f,
+                 {tensor_with({0, 2}, DType::Float32, {})}) == "");
+  }
+}
+
 }  // namespace
 }  // namespace sb::composition

@@ -82,7 +82,8 @@ RecordedCopies copy_recorded(const Tensors& inputs, const ArgumentPlan& plan) {
 
 const std::vector<Layer>& all_layers() {
   static const std::vector<Layer> layers = {
-      grad_layer(),  functionalize_layer(), functional_mode_layer(), trace_layer(), fake_layer(),
+      grad_layer(),  functionalize_layer(), functional_mode_layer(),
+      trace_layer(), trace_symbols_layer(), fake_layer(),
       watch_layer(), body_layer(),          custom_layer()};
   return layers;
 }

@@ -38,6 +38,7 @@ Layer grad_layer();             // results, then the gradients and second gradie
 Layer functionalize_layer();    // functionalize()
 Layer functional_mode_layer();  // FunctionalMode
 Layer trace_layer();            // a graph, traced with other inputs
+Layer trace_symbols_layer();    // a graph, traced on fake tensors whose sizes are symbols
 Layer fake_layer();             // fake tensors, in their mode; outermost
 Layer watch_layer();            // modes that only watch
 Layer body_layer();             // the body of a cond, in that of a map

@@ -39,7 +39,7 @@ constexpr Way kWays[] = {
     {.name = "unbacked_first_bare", .unbacked = Unbacked::First, .recorded_as = "first"},
 };
 
-constexpr std::string_view kTraced = "symbolic_traced";
+constexpr std::string_view kTraced = "symbolic_traced", kTracedBackward = "backward_traced";
 
 class SymbolicCall {
  public:
@@ -360,17 +360,22 @@ std::vector<std::string> symbolic_way_names() {
   std::vector<std::string> names;
   for (const Way& way : kWays) names.emplace_back(way.name);
   names.emplace_back(kTraced);
+  names.emplace_back(kTracedBackward);
   return names;
 }
 
 Outcome run_symbolic_case(const Json& json, const std::string& name, const Dispatcher& dispatcher) {
   return outcome_of([&]() -> Outcome {
     const auto way = std::ranges::find(kWays, name, &Way::name);
-    if (way == std::end(kWays) && name != kTraced) throw Unsupported("no such way", name);
+    const bool is_traced = name == kTraced || name == kTracedBackward;
+    if (way == std::end(kWays) && !is_traced) throw Unsupported("no such way", name);
     const std::string op_name = json.at("op").get<std::string>();
     const std::optional<OperatorHandle> op = dispatcher.find_op(op_name);
     if (!op) throw Unsupported("the operator is not registered", op_name);
-    if (name == kTraced) return run_traced_symbolic_case(json, *op, dispatcher);
+    if (is_traced) {
+      return run_traced_symbolic_case(json, *op, name == kTraced ? Gradients::No : Gradients::Yes,
+                                      dispatcher);
+    }
     return SymbolicCall(json, *op, *way, dispatcher).check();
   });
 }

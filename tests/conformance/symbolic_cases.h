@@ -20,7 +20,8 @@ namespace sb::conformance {
 //   unbacked_bare            the same with nothing stated
 //   unbacked_first, unbacked_first_bare
 //                            only the first class is such a symbol, the other sizes are at hand
-//   symbolic_traced          a graph, which runs with other sizes: see symbolic_traced.h
+//   symbolic_traced, backward_traced
+//                            a graph, which runs with other sizes: see symbolic_traced.h
 std::vector<std::string> symbolic_way_names();
 
 // Calls the case's operator on fake tensors of such sizes. It must not fail, and must pin no size

@@ -3,6 +3,9 @@
 #include <cstring>
 #include <map>
 
+#include "switchboard/autograd/backward.h"
+#include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/variable.h"
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
@@ -16,9 +19,11 @@ using Tensors = std::vector<Tensor>;
 
 class TracedCall {
  public:
-  TracedCall(const Json& json, const OperatorHandle& op, const Dispatcher& dispatcher)
+  TracedCall(const Json& json, const OperatorHandle& op, Gradients gradients,
+             const Dispatcher& dispatcher)
       : json_(json),
         op_(op),
+        gradients_(gradients),
         dispatcher_(dispatcher),
         env_(ShapeEnv::create({.duck_shape = false})),
         mode_({.shape_env = env_}) {
@@ -32,13 +37,16 @@ class TracedCall {
 
   Outcome check() {
     const Ints own;
+    const Tensors inputs = fake_inputs();
     std::optional<Graph> graph;
     try {
-      graph = trace([&](const Tensors& in) { return call(in); }, fake_inputs());
+      const FakeTensorModeGuard active(mode_);
+      graph = trace([&](const Tensors& in) { return program(in); }, inputs);
     } catch (const Error& error) {
       return Outcome::skipped("cannot be traced", error.what());
     }
-    if (Difference d = run(*graph, own)) return Outcome::failed(str_cat("at its own sizes: ", *d));
+    if (Difference d = run(*graph, own))
+      return Outcome::failed(str_cat("at its own sizes: ", *d, "\n", graph->to_string()));
     for (const Json& binding : json_.at("bindings")) {
       const Ints sizes = binding.at("sizes").get<Ints>();
       if (Difference d = run(*graph, sizes)) {
@@ -88,10 +96,12 @@ class TracedCall {
     return t;
   }
 
-  // The elements in the order of their indices.
+  // The elements in the order of their indices; ones where the case says nothing of them.
   void fill(const Tensor& t, const Json& json) const {
-    if (t.numel() == 0 || !json.contains("cycle")) return;
-    const Elements cycle = read_elements(t.dtype(), json["cycle"]);
+    if (t.numel() == 0) return;
+    const Json one = t.dtype() == DType::Bool ? Json(true) : Json(1);
+    const Elements cycle =
+        read_elements(t.dtype(), json.contains("cycle") ? json["cycle"] : Json::array({one}));
     const size_t bytes = itemsize(t.dtype());
     auto* const base = static_cast<std::byte*>(t.data_ptr());
     std::vector<int64_t> index(t.sizes().size());
@@ -124,6 +134,34 @@ class TracedCall {
                                       input.spec.shape.size(), {.kind = DimDynamic::Dynamic})}));
     }
     return tensors;
+  }
+
+  // What is traced, and run beside the graph.
+  Tensors program(const Tensors& inputs) const {
+    if (gradients_ == Gradients::No) return call(inputs);
+    const GradModeGuard on(true);
+    Tensors leaves, given = inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!is_differentiable(inputs[i].dtype())) continue;
+      leaves.push_back(op_named("aten::detach").call({inputs[i]}, {})[0].to_tensor());
+      set_requires_grad(leaves.back());
+      // What the operator writes to is no leaf, but a copy of one.
+      given[i] = op_.schema().is_mutable()
+                     ? op_named("aten::clone").call({leaves.back()}, {})[0].to_tensor()
+                     : leaves.back();
+    }
+    Tensors results = call(given), roots, ones;
+    for (const Tensor& result : results) {
+      if (!requires_grad(result)) continue;
+      roots.push_back(result);
+      ones.push_back(op_named("aten::ones_like").call({result}, {})[0].to_tensor());
+    }
+    if (roots.empty()) return results;
+    for (const Tensor& g : grad(roots, leaves, ones, {.allow_unused = true}))
+      if (g.defined()) results.push_back(g);
+    for (Tensor& result : results)
+      result = op_named("aten::detach").call({result}, {})[0].to_tensor();
+    return results;
   }
 
   // The call on these; its results that are tensors.
@@ -184,8 +222,8 @@ class TracedCall {
                   to_graph = real_inputs(classes);
     Tensors expected, repeated;
     try {
-      expected = call(given);
-      repeated = call(again);
+      expected = program(given);
+      repeated = program(again);
     } catch (const Error&) {
       return std::nullopt;  // not a call that can be made
     }
@@ -249,6 +287,7 @@ class TracedCall {
 
   const Json& json_;
   const OperatorHandle op_;
+  const Gradients gradients_;
   const Dispatcher& dispatcher_;
   const IntrusivePtr<ShapeEnv> env_;
   FakeTensorMode mode_;
@@ -258,9 +297,9 @@ class TracedCall {
 
 }  // namespace
 
-Outcome run_traced_symbolic_case(const Json& json, const OperatorHandle& op,
+Outcome run_traced_symbolic_case(const Json& json, const OperatorHandle& op, Gradients gradients,
                                  const Dispatcher& dispatcher) {
-  return TracedCall(json, op, dispatcher).check();
+  return TracedCall(json, op, gradients, dispatcher).check();
 }
 
 }  // namespace sb::conformance

@@ -4,6 +4,7 @@
 
 #include "switchboard/custom_ops/custom_op.h"
 #include "switchboard/custom_ops/opcheck/opcheck.h"
+#include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/dispatch/objects/registration.h"
 #include "switchboard/fake/fake_profile.h"
 #include "switchboard/fake/fake_tensor_mode.h"
@@ -16,6 +17,7 @@
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/questions/programs.h"
 #include "switchboard/tests/questions/question.h"
+#include "switchboard/transforms/control_flow/cond.h"
 
 namespace sb::questions {
 namespace {
@@ -226,6 +228,43 @@ SB_QUESTION(
   const RegistrationHandle rules = unsafe_generate_fake_kernels(read);
   FakeTensorMode fake({.shape_env = ShapeEnv::create()});
   CHECK(call(lookup_op("q::f"), 3, fake.from_tensor(numbers({1}))).dim() == 2);
+}
+
+// As PyTorch's make_fx with symbolic sizes.
+Graph traced_with_symbols(const Program& f, const Tensor& example) {
+  FakeTensorMode fake({.shape_env = ShapeEnv::create()});
+  return trace(f, {fake.from_tensor(example)});
+}
+
+SB_QUESTION(
+    "A program that branches on a size is traced with symbols for sizes. The graph runs with "
+    "a size for which the program would have taken the other branch. What comes out?",
+    .pytorch = "What the branch of the trace gives; the guard is there for who asks for it.",
+    .here = "ValueError, with the guard and the line that asked.",
+    .better = "The graph is another program there.") {
+  const Graph graph = traced_with_symbols(
+      [](const Tensors& in) {
+        return Tensors{guard_bool(in[0].sym_size(0) > 4) ? in[0] * 10 : -in[0]};
+      },
+      numbers({1, 2, 3}));
+  CHECK(graph.run({numbers({1, 2})}).size() == 1);
+  CHECK_THAT(error_of([&] {
+               graph.run({numbers({1, 2, 3, 4, 5, 6})});
+             }),
+             Contains("ValueError: graph: the program rests on s0 <= 4"));
+}
+
+SB_QUESTION("And where the branches are those of a cond, and the size its predicate?",
+            .both = "The graph has both branches, and each run takes the one of its size.") {
+  const Graph graph = traced_with_symbols(
+      [](const Tensors& in) {
+        return cond(
+            in[0].sym_size(0) > 4, [](const Tensor& x) { return x * 10; },
+            [](const Tensor& x) { return -x; }, {in[0]});
+      },
+      numbers({1, 2, 3}));
+  CHECK(values_of(graph.run({numbers({1, 2})})[0]) == Values{-1, -2});
+  CHECK(values_of(graph.run({numbers({1, 1, 1, 1, 1})})[0]) == Values(5, 10));
 }
 
 }  // namespace

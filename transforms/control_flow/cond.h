@@ -46,9 +46,9 @@ std::vector<Tensor> cond(const SymBool& pred, T true_fn, F false_fn,
 
 // The same for functions that give ints, floats, bools or None beside tensors, both of the same
 // kinds (RuntimeError, naming the function and the result). As `torch.cond` with ints. The operator
-// gives each number as a tensor without dimensions: in a fake mode it is a symbol, for which the
-// mode needs a ShapeEnv (DataDependentOutputError without one); a trace, in which it would be burnt
-// in, refuses it.
+// gives each number as a tensor without dimensions: in a fake mode, and a trace of its tensors, it
+// is a symbol, for which the mode needs a ShapeEnv (DataDependentOutputError without one); a trace
+// of tensors with data, in which it would be burnt in, refuses it.
 std::vector<IValue> cond_values(
     const Tensor& pred, std::function<std::vector<IValue>(const std::vector<Tensor>&)> true_fn,
     std::function<std::vector<IValue>(const std::vector<Tensor>&)> false_fn,

@@ -10,6 +10,7 @@
 #include "switchboard/ops/indexing/view_backward.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
@@ -58,12 +59,15 @@ class ReshapedNode final : public GradNode {
   SymDimVector sizes_;
 };
 
-// Whether the strides are those of a view of self.
+// Whether the strides are known to be those of a view of self.
 bool is_reshaped(const Tensor& self, SymIntArrayRef size, SymIntArrayRef stride) {
   SymInt numel = 1;
   for (const SymInt& n : size) numel = numel * n;
   if (!known(numel == self.sym_numel())) return false;
-  if (any_symbolic(self, size, stride)) return true;  // of who has computed them
+  if (any_symbolic(self, size, stride)) {
+    const SymDimVector dense = contiguous_strides(size);
+    return self.is_contiguous() && known(equal_sizes<SymInt>(stride, dense));
+  }
   const std::optional<DimVector> strides =
       view_strides(self.sizes(), self.strides(), size.expect_ints());
   return strides && std::ranges::equal(*strides, stride.expect_ints());
