@@ -57,8 +57,8 @@ std::vector<Tensor> while_loop(C cond_fn, B body_fn, std::vector<Tensor> carried
 //
 // Only data tell what a number is in a later trip. Where the functions run once for all trips, in a
 // fake mode, it is a symbol, for which the mode needs a ShapeEnv (DataDependentOutputError without
-// one), and so it is in a trace of its tensors. A trace of tensors with data, in which the number of
-// one trip would be burnt in, refuses it. No gradient passes a number.
+// one), and so it is in a trace of its tensors. A trace of tensors with data, in which the number
+// of one trip would be burnt in, refuses it. No gradient passes a number.
 //
 // TypeError for a carried value of another kind, RuntimeError for a result of another kind than was
 // taken; both name the argument or result.
