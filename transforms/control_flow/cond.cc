@@ -21,7 +21,8 @@ IValue checked_pred(const IValue& pred) {
                 pred.tag_name());
   const Tensor& tensor = pred.unchecked_tensor();
   SB_CHECK(tensor.defined(), kCondName, ": pred: expected a tensor, got an undefined one");
-  SB_CHECK(tensor.numel() == 1, kCondName, ": pred: expected one element, got ", tensor.describe());
+  SB_CHECK(tensor.sym_numel() == 1, kCondName, ": pred: expected one element, got ",
+           tensor.describe());
   return pred;
 }
 

@@ -24,7 +24,8 @@ IValue checked_index(const IValue& index) {
                 index.tag_name());
   const Tensor& tensor = index.unchecked_tensor();
   SB_CHECK(tensor.defined(), kSwitchName, ": index: expected a tensor, got an undefined one");
-  SB_CHECK(is_integral(tensor.dtype()) && tensor.dtype() != DType::Bool && tensor.numel() == 1,
+  SB_CHECK(SymBool(is_integral(tensor.dtype()) && tensor.dtype() != DType::Bool) &
+               (tensor.sym_numel() == 1),
            kSwitchName, ": index: expected one element of an integer dtype, got ",
            tensor.describe());
   return index;

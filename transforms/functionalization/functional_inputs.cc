@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/symbols/known.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/set.h"
 #include "switchboard/ops/views/views.h"
@@ -48,8 +49,8 @@ const Tensor& FunctionalInputs::Memory::base(size_t lineage) {
   l.base = l.first.defined() ? whole_of(l.first) : detach(whole_of(lineages[0].first));
   // All lineages have the shape of the first.
   const ViewForm form(functional->base(lineage));
-  if (l.base.dtype() != form.dtype || l.base.sizes() != form.sizes ||
-      l.base.strides() != form.strides) {
+  if (l.base.dtype() != form.dtype || !are_same(l.base.sym_sizes(), form.sizes) ||
+      !are_same(l.base.sym_strides(), form.strides)) {
     l.base = apply_chain(chain_to(l.base, form), l.base);
   }
   return l.base;
@@ -115,7 +116,7 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
   }
   for (const Input& input : inputs_) sync(input.functional);
   for (size_t i = 0; i < results.size(); ++i) {
-    if (!is_ours(results[i]) || results[i].numel() == 0) continue;
+    if (!is_ours(results[i]) || known(results[i].sym_numel() == 0)) continue;
     // A view requires one of what was detached, until it is made again.
     SB_CHECK(!grad_hooks->requires_grad(root_of(results[i])) || !internal::records_values() ||
                  grad_hooks->requires_grad(functional_impl(results[i])->value()),
@@ -142,7 +143,7 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
 // another result.
 void FunctionalInputs::check_known_apart(const std::vector<Tensor>& results) const {
   for (size_t i = 0; i < results.size(); ++i) {
-    if (!is_ours(results[i]) || results[i].numel() == 0) continue;
+    if (!is_ours(results[i]) || known(results[i].sym_numel() == 0)) continue;
     const FunctionalStorage& storage = *functional_impl(results[i])->functional_storage();
     const auto check = [&](const FunctionalStorage& other, std::string_view what, size_t number) {
       const std::string_view text = storage.may_be_text(other);
@@ -181,12 +182,7 @@ bool FunctionalInputs::mutated(const std::vector<Tensor>& besides) const {
     if (!is_besides) return true;
   }
   for (const Input& input : inputs_) {
-    const FunctionalTensorImpl& now = *functional_impl(input.functional);
-    if (has_moved(input) || input.plain.sizes() != now.sizes() ||
-        input.plain.strides() != now.strides() ||
-        input.plain.storage_offset() != now.storage_offset()) {
-      return true;
-    }
+    if (has_moved(input) || !lie_alike(input.plain, input.functional)) return true;
   }
   return false;
 }
@@ -274,7 +270,8 @@ void FunctionalInputs::write_to_inputs(Memory* memory, size_t lineage) {
     if (&memory_of(input.plain) != memory || memory->lineage_of(input.plain) != lineage) continue;
     Tensor once = input.plain;  // each of its elements, where it has some several times
     for (int64_t d = 0; d < once.dim(); ++d)
-      if (once.stride(d) == 0 && once.size(d) > 1) once = narrow(once, d, 0, 1);
+      if (known(once.sym_stride(d) == 0) && !known(once.sym_size(d) <= 1))
+        once = narrow(once, d, 0, 1);
     if (may_overlap(once)) return void(copy_(memory->base(lineage), base));
     copy_(once, apply_chain(chain_to(base, ViewForm(once)), base));
   }
@@ -294,7 +291,7 @@ void FunctionalInputs::write_shapes() {
     Memory* const memory = find_memory(now);
     move.source = memory ? memory->base(now.lineage()) : now.value();
     // Its offset counts from the source's first element. An input may be given other memory itself.
-    if (!move.source.is_contiguous() || move.source.storage_offset() != 0)
+    if (!move.source.is_contiguous() || !known(move.source.sym_storage_offset() == 0))
       move.source = flat_storage(move.source);
     else if (index_.contains(move.source.impl()))
       move.source = alias(move.source);
@@ -302,24 +299,21 @@ void FunctionalInputs::write_shapes() {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const Input& input = inputs_[i];
     FunctionalTensorImpl& now = *functional_impl(input.functional);
-    const Tensor& plain = input.plain;
+    const Tensor &plain = input.plain, &shape = input.functional;
     if (moves[i].grown) {
       const GradScope grad(now.functional_storage()->recorded(now.lineage()));
-      resize_(plain, now.sizes());
+      resize_(plain, shape.sym_sizes());
       copy_(plain, now.value());
       continue;
     }
     if (moves[i].moved) {
-      set__source_Tensor_storage_offset(plain, moves[i].source, now.storage_offset(), now.sizes(),
-                                        now.strides());
+      set__source_Tensor_storage_offset(plain, moves[i].source, shape.sym_storage_offset(),
+                                        shape.sym_sizes(), shape.sym_strides());
       continue;
     }
-    if (plain.sizes() != now.sizes() || plain.strides() != now.strides() ||
-        plain.storage_offset() != now.storage_offset()) {
-      as_strided_(plain, now.sizes(), now.strides(), now.storage_offset());
-    }
-    if (grad_hooks->requires_grad(plain) && !grad_hooks->requires_grad(input.functional))
-      detach_(plain);
+    if (!lie_alike(plain, shape))
+      as_strided_(plain, shape.sym_sizes(), shape.sym_strides(), shape.sym_storage_offset());
+    if (grad_hooks->requires_grad(plain) && !grad_hooks->requires_grad(shape)) detach_(plain);
   }
 }
 

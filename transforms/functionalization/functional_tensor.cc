@@ -51,7 +51,9 @@ FunctionScope::~FunctionScope() { current_scope = previous_; }
 uint64_t FunctionScope::current() { return current_scope; }
 
 FunctionalStorage::FunctionalStorage(const Tensor& base)
-    : StorageImpl(DataPtr(nullptr, base.device()), base.nbytes(), nullptr), bases_({base}) {
+    : StorageImpl(DataPtr(nullptr, base.device()),
+                  static_cast<size_t>(stand_in(base.sym_numel())) * base.itemsize(), nullptr),
+      bases_({base}) {
   SB_ASSERT(is_whole_storage(base));
 }
 
@@ -63,7 +65,7 @@ size_t FunctionalStorage::add_lineage() {
 void FunctionalStorage::set_history(size_t lineage, const ViewChain& chain, const Tensor& value) {
   SB_ASSERT(updates_.empty());
   Tensor& base = bases_[lineage];
-  base = with_strides(invert_chain(chain, base, value), base.strides());
+  base = with_strides(invert_chain(chain, base, value), base.sym_strides());
 }
 
 void FunctionalStorage::add_update(Tensor value, ViewChain chain, size_t lineage) {
@@ -94,7 +96,7 @@ std::string_view FunctionalStorage::may_be_text(const FunctionalStorage& other) 
 void FunctionalStorage::Update::apply_to(std::vector<Tensor>* bases) const {
   const internal::GradScope grad(recorded);
   const Tensor& old = (*bases)[lineage];
-  Tensor data = with_strides(invert_chain(chain, old, value), old.strides());
+  Tensor data = with_strides(invert_chain(chain, old, value), old.sym_strides());
   std::vector<Tensor> updated(bases->size());
   for (size_t i = 0; i < updated.size(); ++i) {
     const bool has_it = i == lineage && recorded;
@@ -161,8 +163,7 @@ void FunctionalTensorImpl::leave_storage() {
 
 void FunctionalTensorImpl::mirror(const Tensor& value) {
   set_dtype(value.dtype());
-  set_sizes_and_strides(value.sizes(), value.strides());
-  set_storage_offset(value.storage_offset());
+  set_sym_sizes_and_strides(value.sym_sizes(), value.sym_strides(), value.sym_storage_offset());
 }
 
 const Tensor& FunctionalTensorImpl::value() {

@@ -82,6 +82,10 @@ class FunctionalStorage : public StorageImpl {
   // elements. All updates must have been applied.
   void set_history(size_t lineage, const ViewChain& chain, const Tensor& value);
   size_t num_lineages() const { return bases_.size(); }
+  // nbytes(), which with symbols is a number that stands in for them.
+  SymInt sym_nbytes() const {
+    return bases_[0].sym_numel() * static_cast<int64_t>(bases_[0].itemsize());
+  }
   // Counts writes.
   uint64_t generation() const { return generation_; }
   // Returns whether a write changed the base since the storage was made.
@@ -188,7 +192,7 @@ class FunctionalTensorImpl : public TensorImpl {
   void set_storage_view(IntrusivePtr<FunctionalStorage> storage, size_t lineage, ViewChain chain,
                         Tensor value);
   // The chain of a view of the same storage with other sizes, strides and offset.
-  ViewChain chain_of(IntArrayRef sizes, IntArrayRef strides, int64_t offset) const {
+  ViewChain chain_of(SymIntArrayRef sizes, SymIntArrayRef strides, const SymInt& offset) const {
     return chain_to(functional_storage_->base(), {dtype(), sizes, strides, offset, key_set()});
   }
 

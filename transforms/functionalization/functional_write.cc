@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/symbols/known.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/copying/copy.h"
@@ -13,7 +14,7 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/outputs/map_tensors.h"
 #include "switchboard/ops/outputs/meta_rehearsal.h"
-#include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/scatter_views.h"
 #include "switchboard/ops/views/views.h"
@@ -118,7 +119,7 @@ class WritingCall {
     if (!rehearsal) return;
     rehearsed_ = true;
     for (size_t i = 0; i < written_.size(); ++i) {
-      layouts_[i] = MemoryShape(rehearsal->after(written_[i]));
+      layouts_[i].become(rehearsal->after(written_[i]));
       if (!rehearsal->changed_storage(written_[i])) continue;
       SB_CHECK_NOT_IMPLEMENTED(written_.size() == 1, "functionalize: ", op_.name().to_string(),
                                ": other storages in the place of several tensors' cannot be ",
@@ -134,7 +135,7 @@ class WritingCall {
     const MemoryShape& layout = layouts_[0];
     BelowFunctionalization below(context_.owner());
     if (!other_storage_) {
-      SB_CHECK_NOT_IMPLEMENTED(layout.bytes == 0, "functionalize: ", op_.name().to_string(),
+      SB_CHECK_NOT_IMPLEMENTED(known(layout.bytes == 0), "functionalize: ", op_.name().to_string(),
                                ": a storage that is not large enough, and grows, cannot be ",
                                "functionalised");
       const Tensor value = new_empty(self.value(), layout.sizes);
@@ -382,7 +383,15 @@ class WritingCall {
         passes_by_autograd(op_))
       return value;
     const Tensor& old = impl_of(i).value();
-    return requires_grad(old) && old.sizes() == value.sizes() ? copy(old, value, false) : value;
+    return requires_grad(old) && are_same(old.sym_sizes(), value.sym_sizes())
+               ? copy(old, value, false)
+               : value;
+  }
+
+  // Sizes that only data tell are those of another shape where nothing says that they are not.
+  static bool have_same_sizes(SymIntArrayRef a, SymIntArrayRef b) {
+    return std::ranges::equal(a, b,
+                              [](const SymInt& m, const SymInt& n) { return same_size(m, n); });
   }
 
   // The value in the dtype and shape that the tensor will have.
@@ -397,14 +406,21 @@ class WritingCall {
       value = _to_copy(value, tensor.dtype());
     }
     MemoryShape& layout = layouts_[i];
-    // What shape it has, data said.
-    if (!rehearsed_ && is_out(i) && value.sizes() != IntArrayRef(layout.sizes))
-      layout.resize(value.sizes(), value.itemsize());
-    if (value.sizes() == IntArrayRef(layout.sizes)) return value;
-    SB_CHECK(rehearsed_, op_.name().to_string(), ": a result of shape ", shape_text(value.sizes()),
-             " cannot be written to ", tensor.describe());
+    if (have_same_sizes(value.sym_sizes(), layout.sizes)) return value;
+    if (!rehearsed_ && is_out(i)) {
+      // What shape it has, data said.
+      SB_CHECK_NOT_IMPLEMENTED(
+          std::ranges::all_of(value.sym_sizes(), [](const SymInt& s) { return has_hint(s); }),
+          op_.name().to_string(), ": under functionalization: only data tell ",
+          "whether a result of shape ", shape_text(value.sym_sizes()), " fits in ",
+          tensor.describe());
+      layout.resize(value.sym_sizes(), value.itemsize());
+      return value;
+    }
+    SB_CHECK(rehearsed_, op_.name().to_string(), ": a result of shape ",
+             shape_text(value.sym_sizes()), " cannot be written to ", tensor.describe());
     // An out= of as many elements may keep its shape (arange.out).
-    if (value.numel() == layout.numel()) return reshape(value, layout.sizes);
+    if (same_size(value.sym_numel(), layout.numel())) return reshape(value, layout.sizes);
     return expand(value, layout.sizes);
   }
 
@@ -420,16 +436,19 @@ class WritingCall {
     return false;
   }
 
-  bool grows(size_t i) const { return layouts_[i].bytes > written_[i].storage()->nbytes(); }
+  bool grows(size_t i) const {
+    return guard_bool(layouts_[i].bytes > impl_of(i).functional_storage()->sym_nbytes());
+  }
 
   void check_can_grow(const FunctionalTensorImpl& self, const MemoryShape& layout) const {
     SB_CHECK_NOT_IMPLEMENTED(self.functional_storage()->num_tensors() == 1, op_.name().to_string(),
                              ": memory that grows under several tensors cannot be functionalised");
     SB_CHECK_NOT_IMPLEMENTED(
-        layout.offset == 0 &&
-            layout.bytes == static_cast<size_t>(layout.numel()) * itemsize(self.dtype()),
-        op_.name().to_string(), ": a tensor of shape ", shape_text(layout.sizes), " with strides ",
-        shape_text(layout.strides), " and offset ", layout.offset,
+        (layout.offset == 0) &
+            (layout.bytes == layout.numel() * static_cast<int64_t>(itemsize(self.dtype()))),
+        op_.name().to_string(), ": a tensor of shape ", symbolic_shape_text(layout.sizes),
+        " with strides ", symbolic_shape_text(layout.strides), " and offset ",
+        layout.offset.to_string(),
         " does not fill its memory: growing to it cannot be functionalised");
   }
 
@@ -450,12 +469,11 @@ class WritingCall {
       return;
     }
     check_can_grow(self, layout);
-    const int64_t numel = static_cast<int64_t>(layout.bytes / itemsize(self.dtype()));
     BelowFunctionalization below(context_.owner());
     // Elements keep their places in the memory; what is new is not initialised.
     const Tensor old = flat_storage(self.value());
-    Tensor flat = new_empty(old, {numel - old.numel()});
-    if (old.numel() != 0) flat = cat({old, flat}, 0);
+    Tensor flat = new_empty(old, {layout.numel() - old.sym_numel()});
+    if (!known(old.sym_numel() == 0)) flat = cat({old, flat}, 0);
     self.grow(as_strided(flat, layout.sizes, layout.strides, 0));
   }
 

@@ -5,6 +5,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/core/symbols/known.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/inspect/custom_class.h"
 #include "switchboard/dispatch/modes/effects.h"
@@ -16,6 +17,7 @@
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/functionalization/functional_form.h"
 #include "switchboard/transforms/functionalization/functional_write.h"
+#include "switchboard/transforms/functionalization/memory_shape.h"
 #include "switchboard/transforms/functionalization/view_inverse.h"
 
 namespace sb {
@@ -189,16 +191,16 @@ bool looks_at_memory(const ViewStep& step, const Tensor& value) {
 }
 
 bool have_one_form(const FunctionalTensorImpl& viewed, const Tensor& value) {
-  return viewed.dtype() == value.dtype() && viewed.sizes() == value.sizes() &&
-         viewed.strides() == value.strides() && viewed.storage_offset() == value.storage_offset() &&
-         viewed.last_value().key_set() == value.key_set();
+  const Tensor& last = viewed.last_value();
+  return last.dtype() == value.dtype() && last.key_set() == value.key_set() &&
+         lie_alike(last, value);
 }
 
 }  // namespace
 
 ViewOfStorage view_of(const FunctionalTensorImpl& viewed, ViewStep step, const Tensor& value) {
   if (looks_at_memory(step, value) || reaches_beyond(step.op, viewed.last_value(), value)) {
-    return {viewed.chain_of(value.sizes(), value.strides(), value.storage_offset()),
+    return {viewed.chain_of(value.sym_sizes(), value.sym_strides(), value.sym_storage_offset()),
             viewed.lineage()};
   }
   // Autograd does not see writes to views that are not differentiable, and views of the same form
@@ -268,18 +270,15 @@ Tensor wrap_result(const FunctionalizeContext& context, const OperatorHandle& op
 void check_memory(const OperatorHandle& op, const std::vector<IValue>& arguments) {
   if (running_function().empty() || op != as_strided.handle()) return;
   const Tensor& self = arguments[0].unchecked_tensor();
-  if (!arguments[1].is_IntList() || !arguments[2].is_IntList()) return;
-  const IntArrayRef sizes = arguments[1].to_int_list(), strides = arguments[2].to_int_list();
+  const SymIntArrayRef sizes = arguments[1].to_sym_int_list(),
+                       strides = arguments[2].to_sym_int_list();
   if (sizes.size() != strides.size()) return;
-  int64_t last = arguments[3].is_None() ? self.storage_offset() : arguments[3].to_int();
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] == 0) return;
-    last += (sizes[d] - 1) * strides[d];
-  }
+  const SymInt offset =
+      arguments[3].is_None() ? self.sym_storage_offset() : arguments[3].to_sym_int();
+  const SymInt reach = reach_of(sizes, strides, offset) * static_cast<int64_t>(self.itemsize());
   SB_CHECK_NOT_IMPLEMENTED(
-      static_cast<size_t>(last + 1) * self.itemsize() <= self.storage()->nbytes(),
-      running_function(), ": under functionalization: aten::as_strided looks beyond the memory of ",
-      self.describe());
+      asked_or_false(reach <= MemoryShape(self).bytes), running_function(),
+      ": under functionalization: aten::as_strided looks beyond the memory of ", self.describe());
 }
 
 // A call that writes to nothing. Its results may be views, of an argument that the schema says or,

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "switchboard/core/symbols/known.h"
 #include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/objects/functionalize_api.h"
 #include "switchboard/dispatch/operator_handle.h"
@@ -154,17 +155,21 @@ struct FunctionEffects {
   struct Layout {
     explicit Layout(const Tensor& t)
         : dtype(t.dtype()),
-          sizes(t.sizes().begin(), t.sizes().end()),
-          strides(t.strides().begin(), t.strides().end()),
-          offset(t.storage_offset()),
+          sizes(t.sym_sizes().begin(), t.sym_sizes().end()),
+          strides(t.sym_strides().begin(), t.sym_strides().end()),
+          offset(t.sym_storage_offset()),
           keys(t.key_set()) {}
 
     DType dtype;
-    std::vector<int64_t> sizes, strides;
-    int64_t offset;
+    std::vector<SymInt> sizes, strides;
+    SymInt offset;
     DispatchKeySet keys;
 
-    bool operator==(const Layout&) const = default;
+    // Whether both are known to be the same.
+    bool operator==(const Layout& other) const {
+      return dtype == other.dtype && keys == other.keys && are_same(sizes, other.sizes) &&
+             are_same(strides, other.strides) && known(offset == other.offset);
+    }
   };
   // Its results that share memory with an argument: by number, and how they look at it.
   struct Shared {

@@ -3,42 +3,63 @@
 #ifndef SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_MEMORY_SHAPE_H_
 #define SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_MEMORY_SHAPE_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
-#include "switchboard/core/checked_math.h"
+#include "switchboard/core/symbols/known.h"
+#include "switchboard/core/symbols/symbolic_shape.h"
 #include "switchboard/core/tensor.h"
-#include "switchboard/ops/shape/dims.h"
+#include "switchboard/transforms/functionalization/functional_tensor.h"
 
 namespace sb::internal {
 
+// Its numbers may be symbols, which stay.
 struct MemoryShape {
-  DimVector sizes;
-  DimVector strides;
-  int64_t offset = 0;
-  size_t bytes = 0;  // of its storage
+  SymDimVector sizes;
+  SymDimVector strides;
+  SymInt offset;
+  SymInt bytes;  // of its storage
 
   explicit MemoryShape(const Tensor& t)
-      : sizes(t.sizes().begin(), t.sizes().end()),
-        strides(t.strides().begin(), t.strides().end()),
-        offset(t.storage_offset()),
-        bytes(t.storage()->nbytes()) {}
-  int64_t numel() const { return sb::checked_numel(sizes); }
-  bool operator==(const MemoryShape&) const = default;
+      : sizes(t.sym_sizes().begin(), t.sym_sizes().end()),
+        strides(t.sym_strides().begin(), t.sym_strides().end()),
+        offset(t.sym_storage_offset()) {
+    if (const FunctionalTensorImpl* const functional = functional_impl(t))
+      bytes = functional->functional_storage()->sym_nbytes();
+    else if (t.is_symbolic())
+      bytes = reach_of(sizes, strides, offset) * static_cast<int64_t>(t.itemsize());
+    else
+      bytes = static_cast<int64_t>(t.storage()->nbytes());
+  }
+  SymInt numel() const { return sym_product(sizes); }
+  // Whether both are known to be the same.
+  bool operator==(const MemoryShape& other) const {
+    return lies_as(other) && known(bytes == other.bytes);
+  }
 
-  // As an out= operator resizes.
-  void resize(IntArrayRef to, size_t itemsize) {
+  // As an out= operator resizes. Whether the storage grows is asked.
+  void resize(SymIntArrayRef to, size_t itemsize) {
     sizes.assign(to.begin(), to.end());
-    strides.resize(to.size());
-    int64_t stride = 1;
-    bool any = true;
-    for (size_t d = to.size(); d-- > 0;) {
-      strides[d] = stride;
-      stride *= std::max<int64_t>(to[d], 1);
-      any = any && to[d] > 0;
-    }
-    if (any) bytes = std::max(bytes, static_cast<size_t>(offset + stride) * itemsize);
+    strides = contiguous_strides(sizes);
+    grow((offset + numel()) * static_cast<int64_t>(itemsize));
+  }
+  // As an operator has left what stands in for the tensor. The same is asked.
+  void become(const Tensor& after) {
+    MemoryShape now(after);
+    std::swap(*this, now);
+    if (!bytes.is_symbolic() && !now.bytes.is_symbolic()) return;
+    std::swap(bytes, now.bytes);
+    if (!lies_as(now)) grow(now.bytes);
+  }
+
+ private:
+  bool lies_as(const MemoryShape& other) const {
+    return are_same(sizes, other.sizes) && are_same(strides, other.strides) &&
+           known(offset == other.offset);
+  }
+  void grow(const SymInt& needed) {
+    if (!known(numel() == 0) && needed > bytes) bytes = needed;
   }
 };
 

@@ -2,36 +2,72 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/symbols/known.h"
+#include "switchboard/core/symbols/symbolic_shape.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
+#include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/functionalization/view_inverse.h"
 
 namespace sb {
 namespace {
 
-ViewStep as_strided_step(IntArrayRef sizes, IntArrayRef strides, int64_t offset) {
+ViewStep as_strided_step(SymIntArrayRef sizes, SymIntArrayRef strides, const SymInt& offset) {
   return ViewStep{as_strided.handle(),
-                  {IValue(), std::vector<int64_t>(sizes.begin(), sizes.end()),
-                   std::vector<int64_t>(strides.begin(), strides.end()), offset}};
+                  {IValue(), std::vector<SymInt>(sizes.begin(), sizes.end()),
+                   std::vector<SymInt>(strides.begin(), strides.end()), offset}};
+}
+
+// The dimensions, the smallest stride first. With symbols that is one order of several.
+template <class Keep>
+absl::InlinedVector<size_t, SizesAndStrides::kInline> by_stride(const Tensor& t, Keep&& keep) {
+  absl::InlinedVector<size_t, SizesAndStrides::kInline> order;
+  for (size_t d = static_cast<size_t>(t.dim()); d-- > 0;)
+    if (keep(d)) order.push_back(d);
+  const IntArrayRef strides = t.impl()->hint_strides(), sizes = t.impl()->hint_sizes();
+  std::ranges::sort(order, [&](size_t a, size_t b) {
+    return std::tuple(strides[a], sizes[a], b) < std::tuple(strides[b], sizes[b], a);
+  });
+  return order;
+}
+
+// Whether every element has a place of its own and there are no gaps.
+bool is_dense(const Tensor& t) {
+  if (!t.is_symbolic()) return t.impl()->is_non_overlapping_and_dense();
+  return is_known_dense(*t.impl()->symbolic_shape(), by_stride(t, [](size_t) { return true; }));
 }
 
 }  // namespace
 
-bool may_overlap(const Tensor& t) {
-  DimVector order;
-  for (size_t d = 0; d < t.sizes().size(); ++d) {
-    if (t.sizes()[d] == 0) return false;
-    if (t.sizes()[d] > 1) order.push_back(static_cast<int64_t>(d));
+bool are_same(SymIntArrayRef a, SymIntArrayRef b) {
+  return std::ranges::equal(a, b, [](const SymInt& m, const SymInt& n) { return known(m == n); });
+}
+
+bool lie_alike(const Tensor& a, const Tensor& b) {
+  return are_same(a.sym_sizes(), b.sym_sizes()) && are_same(a.sym_strides(), b.sym_strides()) &&
+         known(a.sym_storage_offset() == b.sym_storage_offset());
+}
+
+SymInt reach_of(SymIntArrayRef sizes, SymIntArrayRef strides, const SymInt& offset) {
+  SymInt last = offset;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (known(sizes[d] == 0)) return 0;
+    last += (sizes[d] - 1) * strides[d];
   }
-  std::sort(order.begin(), order.end(),
-            [&](int64_t a, int64_t b) { return t.stride(a) < t.stride(b); });
-  int64_t reach = 0;  // the furthest place so far
-  for (int64_t d : order) {
-    if (t.stride(d) <= reach) return true;
-    reach += t.stride(d) * (t.size(d) - 1);
+  return last + 1;
+}
+
+bool may_overlap(const Tensor& t) {
+  const SymIntArrayRef sizes = t.sym_sizes(), strides = t.sym_strides();
+  if (std::ranges::any_of(sizes, [](const SymInt& s) { return known(s == 0); })) return false;
+  SymInt reach = 0;  // the furthest place so far
+  for (const size_t d : by_stride(t, [&](size_t d) { return !known(sizes[d] <= 1); })) {
+    if (!known(strides[d] > reach)) return true;
+    reach += strides[d] * (sizes[d] - 1);
   }
   return false;
 }
@@ -60,14 +96,14 @@ Tensor ViewStep::invert(const Tensor& base, const Tensor& view) const {
 Tensor write_by_layout(const Tensor& base, const Tensor& old, const Tensor& view) {
   // Only what writes one number everywhere may write to a dimension that repeats its elements.
   Tensor once = view;
-  DimVector sizes(old.sizes().begin(), old.sizes().end());
+  SymDimVector sizes(old.sym_sizes().begin(), old.sym_sizes().end());
   for (size_t d = 0; d < sizes.size(); ++d) {
-    if (old.strides()[d] != 0 || sizes[d] <= 1) continue;
+    if (!known(old.sym_strides()[d] == 0) || known(sizes[d] <= 1)) continue;
     once = slice(once, static_cast<int64_t>(d), 0, 1, 1);
     sizes[d] = 1;
   }
-  const ViewChain chain =
-      chain_to(base, {old.dtype(), sizes, old.strides(), old.storage_offset(), old.key_set()});
+  const ViewChain chain = chain_to(
+      base, {old.dtype(), sizes, old.sym_strides(), old.sym_storage_offset(), old.key_set()});
   std::vector<Tensor> bases = {base};
   for (const ViewStep& step : chain) bases.push_back(step.apply(bases.back()));
   for (size_t i = chain.size(); i-- > 0;) once = chain[i].invert(bases[i], once);
@@ -81,7 +117,7 @@ Tensor apply_chain(const ViewChain& chain, const Tensor& base) {
 }
 
 Tensor invert_chain(const ViewChain& chain, const Tensor& base, const Tensor& view) {
-  if (!chain.empty() && view.numel() == 0) return base;
+  if (!chain.empty() && known(view.sym_numel() == 0)) return base;
   std::vector<Tensor> bases = {base};  // of each step, and the view
   for (const ViewStep& step : chain) bases.push_back(step.apply(bases.back()));
   if (std::any_of(bases.begin(), bases.end(), may_overlap)) {
@@ -94,10 +130,20 @@ Tensor invert_chain(const ViewChain& chain, const Tensor& base, const Tensor& vi
 
 ViewChain chain_to(const Tensor& base, const ViewForm& view) {
   ViewChain chain;
+  const auto base_size = static_cast<int64_t>(base.itemsize());
+  const auto view_size = static_cast<int64_t>(itemsize(view.dtype));
+  if (base.is_symbolic()) {
+    const SymBool inside =
+        reach_of(view.sizes, view.strides, view.offset) * view_size <= base.sym_numel() * base_size;
+    SB_CHECK_NOT_IMPLEMENTED(hint(inside).value_or(true), "functionalize: a view of sizes ",
+                             shape_text(view.sizes), ", strides ", shape_text(view.strides),
+                             " and offset ", view.offset.to_string(), " looks beyond ",
+                             base.describe(), ", and no symbol tells what memory is there");
+  }
   if (view.dtype != base.dtype()) {
     // As many elements as make whole elements of the other dtype.
-    const size_t whole = base.nbytes() / itemsize(view.dtype) * itemsize(view.dtype);
-    chain.push_back(as_strided_step({static_cast<int64_t>(whole / base.itemsize())}, {1}, 0));
+    const SymInt whole = base.sym_numel() * base_size / view_size * view_size;
+    chain.push_back(as_strided_step({whole / base_size}, {1}, 0));
     chain.push_back({view_dtype.handle(), {IValue(), IValue(view.dtype)}});
   }
   chain.push_back(as_strided_step(view.sizes, view.strides, view.offset));
@@ -117,11 +163,16 @@ Tensor without_bits(const Tensor& tensor) {
 }
 
 bool is_whole_storage(const Tensor& tensor) {
-  return tensor.impl()->is_non_overlapping_and_dense() && tensor.storage_offset() == 0 &&
-         tensor.storage() && tensor.storage()->nbytes() == tensor.nbytes();
+  return is_dense(tensor) && known(tensor.sym_storage_offset() == 0) && tensor.storage() &&
+         (tensor.is_symbolic() || tensor.storage()->nbytes() == tensor.nbytes());
 }
 
 Tensor flat_storage(const Tensor& tensor) {
+  if (tensor.is_symbolic()) {
+    const SymInt reach =
+        reach_of(tensor.sym_sizes(), tensor.sym_strides(), tensor.sym_storage_offset());
+    return as_strided(without_bits(tensor), {reach}, {1}, 0);
+  }
   const size_t bytes = tensor.storage()->nbytes();
   const int64_t numel = static_cast<int64_t>(bytes / tensor.itemsize());
   const Tensor flat = as_strided(without_bits(tensor), {numel}, {1}, 0);
@@ -129,13 +180,13 @@ Tensor flat_storage(const Tensor& tensor) {
   return as_strided(view_dtype(flat, DType::UInt8), {static_cast<int64_t>(bytes)}, {1}, 0);
 }
 
-Tensor with_strides(const Tensor& value, IntArrayRef strides) {
-  if (value.strides() == strides && is_whole_storage(value)) return value;
+Tensor with_strides(const Tensor& value, SymIntArrayRef strides) {
+  if (are_same(value.sym_strides(), strides) && is_whole_storage(value)) return value;
   const size_t rank = strides.size();
   DimVector order(rank), inverse(rank);
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return strides[static_cast<size_t>(a)] > strides[static_cast<size_t>(b)];
+    return stand_in(strides[static_cast<size_t>(a)]) > stand_in(strides[static_cast<size_t>(b)]);
   });
   for (size_t i = 0; i < rank; ++i)
     inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
@@ -146,7 +197,8 @@ Tensor with_strides(const Tensor& value, IntArrayRef strides) {
     result = permute(clone(permute(value, order), MemoryFormat::Contiguous), inverse);
   }
   // Dimensions of size 1, and tensors of no element, may have any strides.
-  if (result.strides() != strides) result = as_strided(result, result.sizes(), strides, 0);
+  if (!are_same(result.sym_strides(), strides))
+    result = as_strided(result, result.sym_sizes(), strides, 0);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #define SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_VIEW_CHAIN_H_
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "switchboard/core/tensor.h"
@@ -40,23 +41,35 @@ Tensor write_by_layout(const Tensor& base, const Tensor& old, const Tensor& view
 // of the storage.
 struct ViewForm {
   DType dtype;
-  IntArrayRef sizes, strides;
-  int64_t offset;
+  SymIntArrayRef sizes, strides;
+  SymInt offset;
   DispatchKeySet keys;  // for lazy bits
 
   explicit ViewForm(const Tensor& view)
-      : ViewForm(view.dtype(), view.sizes(), view.strides(), view.storage_offset(),
+      : ViewForm(view.dtype(), view.sym_sizes(), view.sym_strides(), view.sym_storage_offset(),
                  view.key_set()) {}
-  ViewForm(DType dtype, IntArrayRef sizes, IntArrayRef strides, int64_t offset, DispatchKeySet keys)
-      : dtype(dtype), sizes(sizes), strides(strides), offset(offset), keys(keys) {}
+  ViewForm(DType dtype, SymIntArrayRef sizes, SymIntArrayRef strides, SymInt offset,
+           DispatchKeySet keys)
+      : dtype(dtype), sizes(sizes), strides(strides), offset(std::move(offset)), keys(keys) {}
 };
 // The chain from `base`, a whole storage without lazy bits, to any view of it.
+// NotImplementedError where the view is known to end behind a base that has symbols.
 ViewChain chain_to(const Tensor& base, const ViewForm& view);
 // The steps that set the lazy bits among `keys`.
 ViewChain chain_to_bits(DispatchKeySet keys);
 // A view of the elements as they lie in memory.
 Tensor without_bits(const Tensor& tensor);
 
+// No symbol becomes a number in what follows, and none is asked for: what is not known for all
+// sizes is not so. The storage of a tensor with symbols ends where the tensor does: what comes
+// behind, if anything, no symbol tells.
+
+// Whether both are the same, number by number.
+bool are_same(SymIntArrayRef a, SymIntArrayRef b);
+// Whether both have the same sizes, strides and offset.
+bool lie_alike(const Tensor& a, const Tensor& b);
+// The elements from the start of the storage to the end of such a view of it.
+SymInt reach_of(SymIntArrayRef sizes, SymIntArrayRef strides, const SymInt& offset);
 // Whether two elements might have one place in memory: true unless strides, smallest first, each
 // step over all that came before.
 bool may_overlap(const Tensor& tensor);
@@ -66,7 +79,7 @@ bool is_whole_storage(const Tensor& tensor);
 // without lazy bits.
 Tensor flat_storage(const Tensor& tensor);
 // `value`, or a copy that has these strides and a storage of its own. The strides are dense.
-Tensor with_strides(const Tensor& value, IntArrayRef strides);
+Tensor with_strides(const Tensor& value, SymIntArrayRef strides);
 
 // The tensors of some results, those in lists included, in order.
 std::vector<Tensor> flatten_tensors(absl::Span<const IValue> values);

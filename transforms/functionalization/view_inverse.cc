@@ -7,12 +7,14 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/symbols/known.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/indexing/diagonal.h"
 #include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/shape/dims.h"
+#include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/views/scatter_views.h"
 #include "switchboard/ops/views/views.h"
 
@@ -29,9 +31,12 @@ Tensor all_of(const ViewStep&, const Tensor&, const Tensor& view) { return view;
 
 // The elements of `view` in the shape of `base`: of views that keep every element, in order.
 Tensor in_shape_of_base(const ViewStep&, const Tensor& base, const Tensor& view) {
-  if (view.sizes() == base.sizes()) return view;
-  const bool fits = view_strides(view.sizes(), view.strides(), base.sizes()).has_value();
-  return sb::view(fits ? view : clone(view, MemoryFormat::Contiguous), base.sizes());
+  if (are_same(view.sym_sizes(), base.sym_sizes())) return view;
+  // Not by reshape(), a composite, which nothing below functionalisation is to see.
+  const bool fits = any_symbolic(view) || any_symbolic(base)
+                        ? view.is_contiguous()
+                        : view_strides(view.sizes(), view.strides(), base.sizes()).has_value();
+  return sb::view(fits ? view : clone(view, MemoryFormat::Contiguous), base.sym_sizes());
 }
 
 Tensor permuted_back(const ViewStep& step, const Tensor&, const Tensor& view) {
@@ -51,16 +56,16 @@ Tensor part_written_back(const ViewStep& step, const Tensor& base, const Tensor&
   arguments[step.viewed] = base;
   step.op.call_boxed(&arguments);
   const std::vector<Tensor> parts = flatten_tensors(arguments);
-  int64_t start = 0;
-  for (size_t i = 0; i < step.output; ++i) start += parts[i].size(dim);
-  return slice_scatter(base, view, dim, start, start + view.size(dim), 1);
+  SymInt start = 0;
+  for (size_t i = 0; i < step.output; ++i) start += parts[i].sym_size(dim);
+  return slice_scatter(base, view, dim, start, start + view.sym_size(dim), 1);
 }
 
 Tensor in_dtype_of_base(const ViewStep&, const Tensor& base, const Tensor& view) {
   if (view.itemsize() == base.itemsize()) return view_dtype(view, base.dtype());
   // As a vector: dimensions of size 1 may have strides that elements of another size cannot.
   const Tensor dense = view.is_contiguous() ? view : clone(view, MemoryFormat::Contiguous);
-  return sb::view(view_dtype(sb::view(dense, {view.numel()}), base.dtype()), base.sizes());
+  return sb::view(view_dtype(sb::view(dense, {view.sym_numel()}), base.dtype()), base.sym_sizes());
 }
 
 // By where the elements lie: of any view, whatever operator made it.
@@ -186,6 +191,10 @@ namespace internal {
 
 bool is_part(const Tensor& part, const Tensor& of) {
   if (part.itemsize() != of.itemsize()) return false;
+  if (part.is_symbolic() || of.is_symbolic()) {
+    const SymInt end = reach_of(part.sym_sizes(), part.sym_strides(), part.sym_storage_offset());
+    return lie_alike(part, of) || (is_whole_storage(of) && known(end <= of.sym_numel()));
+  }
   std::vector<bool> has(of.storage()->nbytes() / of.itemsize());
   for_each_place(of, [&](int64_t i) { has[static_cast<size_t>(i)] = true; });
   bool all = true;
@@ -203,10 +212,15 @@ Tensor invert_view(const ViewStep& step, const Tensor& base, const Tensor& view)
   const auto inverse = inverses().find(step.op);
   if (!inverse) return by_layout(step, base, view);
   const Tensor result = (*inverse)(step, base, view);
-  SB_CHECK(result.defined() && result.sizes() == base.sizes() && result.dtype() == base.dtype(),
-           "functionalize: the inverse of ", step.op.name().to_string(), " gave ",
-           result.defined() ? result.describe() : "an undefined tensor", ", expected ",
-           base.describe(), " with the view in it");
+  const auto check = [&](const auto& fits) {
+    SB_CHECK(fits, "functionalize: the inverse of ", step.op.name().to_string(), " gave ",
+             result.defined() ? result.describe() : "an undefined tensor", ", expected ",
+             base.describe(), " with the view in it");
+  };
+  check(result.defined() && result.dtype() == base.dtype());
+  by_size(any_symbolic(result, base), [&]<class Int>() {
+    check(equal_sizes<Int>(sizes_of<Int>(result), sizes_of<Int>(base)));
+  });
   return result;
 }
 

@@ -31,7 +31,8 @@ using ViewInverse =
 RegistrationHandle register_view_inverse(const OperatorHandle& op, ViewInverse inverse);
 
 namespace internal {
-// Whether every element of `part` is one of `of`, both of one memory.
+// Whether every element of `part` is one of `of`, both of one memory. With symbols, whether that is
+// known.
 bool is_part(const Tensor& part, const Tensor& of);
 // Whether a custom operator without an inverse of its own gave a view with elements of the memory
 // that the tensor it viewed has not. Not asked of symbols.
