@@ -106,6 +106,12 @@ std::vector<Tensor> merge_branches(FakeMode& mode, const std::vector<BranchResul
     // What is known of one branch's data need not hold for the other's.
     if (const Tensor known = constant_of(results[i]); known.defined())
       mode.converter().forget_constants(known.storage());
+    // Which tensor it is, and whether it is a view, only the data tell: autograd is told nothing.
+    const auto is_it = [&](const BranchResults& branch) {
+      return branch.tensors[i].is_same(first.tensors[i]);
+    };
+    if (!std::ranges::all_of(branches, is_it))
+      results[i] = Tensor(results[i].impl()->shallow_copy());
   }
   return results;
 }

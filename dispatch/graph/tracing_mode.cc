@@ -6,6 +6,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/graph/memory_operators.h"
 #include "switchboard/dispatch/graph/run_symbols.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/explain_mode.h"
@@ -270,6 +271,29 @@ void TracingMode::check_effect(const OperatorHandle& op) const {
   }
 }
 
+std::string_view TracingMode::find_other_layout(const Tensor& tensor) const {
+  for (const TracingMode* mode = this; mode && tensor.defined(); mode = mode->parent_) {
+    const Node* const node = mode->other_layouts_.empty() ? nullptr : mode->find(tensor);
+    if (!node) continue;
+    for (const auto& [source, who] : mode->other_layouts_)
+      if (internal::comes_of(node, source)) return who;
+  }
+  return {};
+}
+
+void TracingMode::check_layouts(const OperatorHandle& op,
+                                const std::vector<IValue>& arguments) const {
+  if (!internal::looks_at_memory(op)) return;
+  for (const IValue& argument : arguments) {
+    argument.for_each_tensor([&](const Tensor& t) {
+      const std::string_view who = find_other_layout(t);
+      SB_CHECK_NOT_IMPLEMENTED(who.empty(), op.name().to_string(), ": under TracingMode: ", who,
+                               " carries tensors that a graph has contiguous, and this looks at "
+                               "the memory of what is computed of them; carry contiguous ones");
+    });
+  }
+}
+
 // A function that an operator takes is traced though it may not run with the data: an error of an
 // operator in it says whose it is.
 void TracingMode::call_named(const OperatorHandle& op, Stack* stack) const {
@@ -294,6 +318,7 @@ void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   const auto first = stack->begin() + static_cast<ptrdiff_t>(base);
   const std::vector<IValue> arguments(first, stack->end());
   check_writes(op, arguments);
+  check_layouts(op, arguments);
   if (has_ordered_effect(op)) check_effect(op);
   const bool without_grad = options_.keep_no_grad && !internal::grad_hooks->is_grad_enabled();
   if (without_grad) check_no_grad_write(op, arguments);

@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -101,6 +103,14 @@ class TracingMode : public DispatchMode {
   // Says that a call which the trace is about to record, of a higher-order operator, writes to the
   // tensor.
   void note_write(std::string_view who, const Tensor& written);
+  // Says that what the node gives does not lie in memory as what the program has there, and who
+  // says so. What is computed of it must be given to no operator that looks at memory:
+  // NotImplementedError.
+  void note_other_layout(const Node* node, std::string who) {
+    other_layouts_.emplace_back(node, std::move(who));
+  }
+  // Who said so of what the tensor was computed of, here or in a trace around this one; or empty.
+  std::string_view find_other_layout(const Tensor& tensor) const;
   // Traces a function that the graph will call, apart from this trace, which records nothing of it.
   // A tensor of this trace, or of one around it, that the function uses without having been given
   // it is lifted: the subgraph gets an input for it, behind the others, and `captured` has it.
@@ -142,6 +152,7 @@ class TracingMode : public DispatchMode {
   void call_named(const OperatorHandle& op, Stack* stack) const;
   void check_writes(const OperatorHandle& op, const std::vector<IValue>& arguments);
   void check_no_grad_write(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
+  void check_layouts(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
   void check_data_dependent(const OperatorHandle& op, const std::vector<IValue>& arguments,
                             const std::vector<IValue>& results) const;
 
@@ -163,6 +174,7 @@ class TracingMode : public DispatchMode {
   std::vector<Tensor>* captured_ = nullptr;        // the same
   bool captures_all_ = false;                      // what no trace knows, too
   absl::flat_hash_set<const Node*> without_grad_;  // made while gradients were off
+  std::vector<std::pair<const Node*, std::string>> other_layouts_;
   std::vector<Tensor> from_outside_;  // inputs, constants: what pure functions leave as it is
   bool paused_ = false;               // while a trace inside this one runs
 };

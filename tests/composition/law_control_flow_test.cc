@@ -3,11 +3,13 @@
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/custom_ops/opcheck/test_arguments.h"
+#include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/tests/composition/judge.h"
 #include "switchboard/tests/composition/law.h"
 #include "switchboard/transforms/control_flow/cond.h"
 #include "switchboard/transforms/control_flow/scan.h"
 #include "switchboard/transforms/control_flow/while_loop.h"
+#include "switchboard/transforms/functionalization/functionalize.h"
 
 namespace sb::composition {
 namespace {
@@ -236,6 +238,71 @@ TEST_CASE("A graph with symbols may get tensors without elements") {
     CHECK(broken({"trace_symbols", "trace_symbols, grad"}, f,
                  {tensor_with({0, 2}, DType::Float32, {})}) == "");
   }
+}
+
+TEST_CASE("A graph refuses to look at the memory of what a loop carries with other strides") {
+  // What this gives lies by columns; a graph carries it by rows.
+  const auto factorize = [](const Tensors& in) {
+    return scan(
+        [](const Tensors& of) { return Tensors{call("aten::linalg_cholesky_ex", {of[0]})[0]}; },
+        {in[0]}, {in[0]});
+  };
+  const auto flat = [](const Tensor& t) {
+    return call("aten::_reshape_alias", {t, std::vector<int64_t>{3}, std::vector<int64_t>{1}});
+  };
+  const auto looks = [&](const Tensors& in) { return flat(factorize(in)[0]); };
+  const auto looks_at_more = [&](const Tensors& in) {
+    return flat(call("aten::add.Scalar", {factorize(in)[0], 1})[0]);
+  };
+  const auto captures = [&](const Tensors& in) {
+    const Tensor carried = factorize(in)[0];
+    const auto branch = [&] { return call("aten::clone", {flat(carried)[0]}); };
+    return cond(in[1], branch, branch);
+  };
+  const auto hands_on = [&](const Tensors& in) {
+    const auto branch = [&](const Tensors& of) { return call("aten::clone", {flat(of[0])[0]}); };
+    return cond(in[1], branch, branch, factorize(in));
+  };
+  const Tensors inputs{tensor_with({2, 2}, DType::Float32, {2, 1, 1, 2}), number(1)};
+  for (const TensorFunction& f : {TensorFunction(looks), TensorFunction(looks_at_more),
+                                  TensorFunction(captures), TensorFunction(hands_on)}) {
+    CHECK(broken({"trace", "functionalize, trace"}, f, inputs) == "");
+    CHECK_THROWS_WITH(trace(f, inputs), Catch::Contains("aten::_reshape_alias") &&
+                                            Catch::Contains("higher_order::scan: combine_fn"));
+  }
+  // By its elements it is the same.
+  const auto by_elements = [&](const Tensors& in) {
+    return call("aten::reshape", {factorize(in)[0], std::vector<int64_t>{4}});
+  };
+  CHECK(broken({"trace"}, by_elements, inputs) == "");
+}
+
+TEST_CASE("A branch that gives an operand without elements gives that operand") {
+  const auto part = [](const Tensors& in) {
+    const Tensor none = call("aten::tensor_split.sections", {in[0], 2})[1];
+    const auto itself = [](const Tensors& of) { return Tensors{of[1], of[1]}; };
+    return Tensors{cond(in[0], itself, itself, {in[0], none})[1]};
+  };
+  CHECK(broken(kFunctional, part, {tensor_with({1}, DType::Float32, {0})}) == "");
+  // Or, where only the data tell, functionalisation says so.
+  const auto either = [](const Tensors& in) {
+    const auto other = [](const Tensors& of) { return call("aten::clone", {of[0]}); };
+    const auto itself = [](const Tensors& of) { return Tensors{of[0]}; };
+    return cond(call("aten::sum", {in[0]})[0], other, itself, {in[0]});
+  };
+  const Tensor empty = tensor_with({0}, DType::Float32, {});
+  CHECK(broken(kFunctional, either, {empty}) == "");
+  CHECK_THROWS_WITH(trace(functionalize(either), {empty}), Catch::Contains("only the data tell"));
+}
+
+TEST_CASE("On fake tensors a branch gives no view where the other branch may give none") {
+  const auto f = [](const Tensors& in) {
+    const auto view = [&] { return call("aten::squeeze", {in[0]}); };
+    const auto itself = [&] { return Tensors{in[0]}; };
+    call("aten::detach_", {cond(in[0], view, itself)[0]});
+    return Tensors{};
+  };
+  CHECK(broken({"fake", "watch, fake"}, f, {number(0)}) == "");
 }
 
 }  // namespace

@@ -220,12 +220,13 @@ class FunctionalCall {
     std::optional<Origin> all = origin_of(0, r);
     for (size_t call = 1; all && call < shared_.size(); ++call) {
       const std::optional<Origin> origin = origin_of(call, r);
-      if (!origin || origin->same != all->same || !(origin->layout == all->layout))
-        return std::nullopt;
+      if (!origin || origin->same != all->same) return std::nullopt;
       if (origin->same) {
+        // However it lay in memory when the function ran: a trace runs it on copies.
         if (!origin->tensor.is_same(all->tensor)) return std::nullopt;
         continue;
       }
+      if (!(origin->layout == all->layout)) return std::nullopt;
       const FunctionalTensorImpl& a = *functional_impl(all->tensor);
       const FunctionalTensorImpl& b = *functional_impl(origin->tensor);
       if (a.functional_storage() != b.functional_storage() || a.lineage() != b.lineage())

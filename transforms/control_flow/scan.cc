@@ -58,22 +58,24 @@ class ScanTarget final : public HigherOrderTarget {
   }
 };
 
-void trace_scan(TracingMode& mode, DispatchKeySet keys, Stack* stack) {
+// `fixed` is the name of the function where its strides were fixed; or empty.
+void trace_scan(TracingMode& mode, const std::string& fixed, Stack* stack) {
   if (mode.paused()) return scan_op().call_boxed(stack);
   const ScanCall call(*stack);
   TracedFunctions traced = trace_functions(
       mode, {{call.combine_fn, "scan_combine_graph", call.inputs_at(call.init, 0)}});
-  if (auto fixed =
+  if (auto dense =
           fix_strides(mode, call.combine_fn, call.init, traced, 0, call.inputs_at(call.init, 0))) {
-    (*stack)[0] = std::move(fixed->function);
-    (*stack)[1] = std::move(fixed->carried);
-    return trace_scan(mode, keys, stack);
+    (*stack)[0] = std::move(dense->function);
+    (*stack)[1] = std::move(dense->carried);
+    return trace_scan(mode, call.combine_fn.name(), stack);
   }
   call.take_slices(&traced.results[0]);
   std::vector<GraphArg> arguments{traced.graphs[0], mode.argument_of(call.init),
                                   mode.argument_of(call.xs),
                                   argument_with_captured(mode, call.additional, traced)};
-  run_and_record(mode, scan_op(), stack, std::make_shared<ScanTarget>(), std::move(arguments));
+  run_and_record(mode, scan_op(), stack, std::make_shared<ScanTarget>(), std::move(arguments),
+                 fixed);
 }
 
 HigherOrderOperator* make_scan() {
@@ -82,7 +84,9 @@ HigherOrderOperator* make_scan() {
   pass_lazy_bits(op);
   op->impl(DispatchKey::CompositeExplicitAutograd, run_scan).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
-  op->impl_mode<TracingMode>(trace_scan).release();
+  op->impl_mode<TracingMode>([](TracingMode& mode, DispatchKeySet, Stack* stack) {
+      trace_scan(mode, "", stack);
+    }).release();
   op->impl_functionalize(
         functionalized(
             *op, {"combine_fn"}, FunctionCalls::AgainAndAgain,

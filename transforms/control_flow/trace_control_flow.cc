@@ -6,6 +6,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/graph/memory_operators.h"
 #include "switchboard/dispatch/graph/run_symbols.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/grad_hooks.h"
@@ -135,6 +136,14 @@ TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToT
           },
           copies, options, &traced.captured));
     }
+    for (const Tensor& input : f.inputs) {
+      const std::string_view who = mode.find_other_layout(input);
+      const std::string looks = who.empty() ? "" : internal::find_look_at_memory(graphs.back());
+      SB_CHECK_NOT_IMPLEMENTED(looks.empty(), f.function.name(), ": under TracingMode: ", who,
+                               " carries tensors that a graph has contiguous, and ", looks,
+                               " looks at the memory of what is computed of them; carry "
+                               "contiguous ones");
+    }
     traced.results.push_back(std::move(results));
     // The call does the same to its own tensors.
     for (size_t i = 0; i < copies.size(); ++i)
@@ -189,7 +198,13 @@ void check_strides_do_not_matter(const FunctionArgument& function, const Graph& 
     return t.is_symbolic() || t.impl()->mode_data() || t.key_set().has_any(kReplaced) ||
            t.device().type == DeviceType::Meta;
   };
-  if (std::ranges::any_of(inputs, has_no_data)) return;
+  if (std::ranges::any_of(inputs, has_no_data)) {
+    const std::string looks = internal::find_look_at_memory(graph);
+    SB_CHECK_NOT_IMPLEMENTED(looks.empty(), function.name(), ": under TracingMode: ", looks,
+                             " looks at the memory of what it carries, and a graph has that "
+                             "contiguous; carry contiguous tensors");
+    return;
+  }
   for (size_t i = 0; i < graph.size(); ++i) {
     const Node& node = graph[i];
     const bool is_random =
@@ -277,7 +292,7 @@ Tensor alias_with_history(const Tensor& result) {
 
 void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* stack,
                     std::shared_ptr<const HigherOrderTarget> target,
-                    std::vector<GraphArg> arguments) {
+                    std::vector<GraphArg> arguments, const std::string& fixed) {
   {
     // In a function that is only recorded, its own functions are that, too.
     WithoutEffects without(mode.options().without_effects_in);
@@ -286,6 +301,7 @@ void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* sta
     op.call_boxed(stack);
   }
   Node* const node = mode.graph().call_higher_order(std::move(target), std::move(arguments));
+  if (!fixed.empty()) mode.note_other_layout(node, fixed);
   // One tensor stands for one node. A result may be an operand or a tensor that a function
   // captured, and those are still what they were. Before dispatch it may have a history.
   for (IValue& value : *stack) {

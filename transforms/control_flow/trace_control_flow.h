@@ -54,6 +54,7 @@ GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
 // of the function, of which the first are the next carried ones. nullopt where it changes none.
 // NotImplementedError where it writes to one of which it changes the strides, and where its graph
 // shows, on its own results, that it gives other numbers for tensors that lie otherwise.
+// What comes of the call then lies otherwise than in the program: run_and_record() is told by whom.
 struct FixedStrides {
   IValue function;
   std::vector<Tensor> carried;
@@ -63,10 +64,11 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
                                         size_t which, std::vector<Tensor> inputs);
 
 // Runs the operator below the mode with the arguments on the stack, and records the call as a node
-// with these arguments. The results stand for items of the node.
+// with these arguments. The results stand for items of the node. `fixed` is the function whose
+// strides were fixed; or empty.
 void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* stack,
                     std::shared_ptr<const HigherOrderTarget> target,
-                    std::vector<GraphArg> arguments);
+                    std::vector<GraphArg> arguments, const std::string& fixed = "");
 
 // A graph as a function value.
 IValue graph_callable(std::shared_ptr<const Graph> graph);

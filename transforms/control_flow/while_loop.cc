@@ -82,7 +82,9 @@ class WhileLoopTarget final : public HigherOrderTarget {
   bool with_last_;
 };
 
-void trace_loop(const HigherOrderOperator& op, TracingMode& mode, Stack* stack) {
+// `fixed` is the name of the function where its strides were fixed; or empty.
+void trace_loop(const HigherOrderOperator& op, TracingMode& mode, const std::string& fixed,
+                Stack* stack) {
   if (mode.paused()) return op.call_boxed(stack);
   const WhileLoopCall call(*stack, op.name());
   const std::vector<Tensor> inputs = call.with_additional(call.carried);
@@ -90,10 +92,10 @@ void trace_loop(const HigherOrderOperator& op, TracingMode& mode, Stack* stack) 
       trace_functions(mode, {{call.cond_fn, "while_loop_cond_graph", inputs},
                              {call.body_fn, "while_loop_body_graph", inputs}});
   call.check_condition(traced.results[0]);
-  if (auto fixed = fix_strides(mode, call.body_fn, call.carried, traced, 1, inputs)) {
-    (*stack)[1] = std::move(fixed->function);
-    (*stack)[2] = std::move(fixed->carried);
-    return trace_loop(op, mode, stack);
+  if (auto dense = fix_strides(mode, call.body_fn, call.carried, traced, 1, inputs)) {
+    (*stack)[1] = std::move(dense->function);
+    (*stack)[2] = std::move(dense->carried);
+    return trace_loop(op, mode, call.body_fn.name(), stack);
   }
   check_same_metadata(call.body_fn.name(), traced.results[1], kCarried, call.carried,
                       Agree::GraphStrides);
@@ -101,7 +103,7 @@ void trace_loop(const HigherOrderOperator& op, TracingMode& mode, Stack* stack) 
                                   mode.argument_of(call.carried),
                                   argument_with_captured(mode, call.additional, traced)};
   run_and_record(mode, op, stack, std::make_shared<WhileLoopTarget>(op, call.with_last),
-                 std::move(arguments));
+                 std::move(arguments), fixed);
 }
 
 HigherOrderOperator* make_loop(std::string name, void (*run)(DispatchKeySet, Stack*),
@@ -112,7 +114,7 @@ HigherOrderOperator* make_loop(std::string name, void (*run)(DispatchKeySet, Sta
   op->impl(DispatchKey::CompositeExplicitAutograd, run).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>([op](TracingMode& mode, DispatchKeySet, Stack* stack) {
-      trace_loop(*op, mode, stack);
+      trace_loop(*op, mode, "", stack);
     }).release();
   op->impl_functionalize(functionalized(*op, {"cond_fn", "body_fn"}, FunctionCalls::AgainAndAgain,
                                         std::move(copied)),

@@ -57,8 +57,10 @@ FunctionalStorage::FunctionalStorage(const Tensor& base)
   SB_ASSERT(is_whole_storage(base));
 }
 
-size_t FunctionalStorage::add_lineage() {
+size_t FunctionalStorage::add_lineage(bool hidden) {
   bases_.push_back(internal::with_history_of(Tensor(), bases_[0]));
+  hidden_.resize(bases_.size());
+  hidden_.back() = hidden;
   return bases_.size() - 1;
 }
 

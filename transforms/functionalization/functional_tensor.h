@@ -76,8 +76,10 @@ class FunctionalStorage : public StorageImpl {
   explicit FunctionalStorage(const Tensor& base);
 
   const Tensor& base(size_t lineage = 0) const { return bases_[lineage]; }
-  // A further lineage, which starts without a history. To be called below functionalisation.
-  size_t add_lineage();
+  // A further lineage, which starts without a history. To be called below functionalisation. Writes
+  // to a hidden one are not counted together with those to others: see hidden_view_of().
+  size_t add_lineage(bool hidden = false);
+  bool is_hidden(size_t lineage) const { return lineage < hidden_.size() && hidden_[lineage]; }
   // Takes the gradient of what `chain` makes of a lineage's base from `value`, which has the same
   // elements. All updates must have been applied.
   void set_history(size_t lineage, const ViewChain& chain, const Tensor& value);
@@ -143,7 +145,7 @@ class FunctionalStorage : public StorageImpl {
     void apply_to(std::vector<Tensor>* bases) const;
   };
   std::vector<Tensor> bases_;  // by lineage
-  std::vector<bool> recorded_;
+  std::vector<bool> recorded_, hidden_;
   std::vector<Update> updates_;
   uint64_t generation_ = 0;
   uint64_t captured_reads_ = 0;

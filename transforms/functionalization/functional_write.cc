@@ -58,6 +58,7 @@ class WritingCall {
   }
 
   std::vector<IValue> run() {
+    check_hidden_views();
     for (const Tensor& t : written_) layouts_.emplace_back(t);
     // An effect is the operator's own, and comes about once: no other form, and no rehearsal.
     // Nor does one see what an operator writes in the end while it goes on to read or write it.
@@ -95,6 +96,31 @@ class WritingCall {
  private:
   FunctionalTensorImpl& impl_of(size_t i) const { return *functional_impl(written_[i]); }
 
+  // NotImplementedError where a gradient would be one of what the operator has read before it wrote
+  // there: autograd may save a tensor that shares memory with what is written to, as the result of
+  // unsafe_split does, without counting that write, and then its gradient is one of what is there
+  // afterwards.
+  void check_hidden_views() const {
+    std::vector<const FunctionalTensorImpl*> hidden;
+    for (size_t i = 0; i < written_.size(); ++i)
+      if (impl_of(i).functional_storage()->num_lineages() > 1) hidden.push_back(&impl_of(i));
+    if (hidden.empty() || !records_gradients()) return;
+    for (const IValue& argument : arguments_) {
+      argument.for_each_tensor([&](const Tensor& t) {
+        const FunctionalTensorImpl* const read = functional_impl(t);
+        for (const FunctionalTensorImpl* const written : hidden) {
+          if (!read || read->functional_storage() != written->functional_storage()) continue;
+          const FunctionalStorage& storage = *read->functional_storage();
+          SB_CHECK_NOT_IMPLEMENTED(
+              read->lineage() == written->lineage() ||
+                  !(storage.is_hidden(read->lineage()) || storage.is_hidden(written->lineage())),
+              "functionalize: ", op_.name().to_string(), ": it writes to the memory of ",
+              t.describe(), ", which it is also given, by a tensor that autograd does not know as ",
+              "a view of it: its gradient would be one of what is written there; give it a clone");
+        }
+      });
+    }
+  }
   // Whether the operator writes to several tensors, and one of them is met again.
   bool writes_meet() const { return written_.size() > 1 && meets_what_it_writes(); }
   // Whether a tensor that is written to shares memory with another argument, or comes twice.

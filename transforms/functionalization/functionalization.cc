@@ -226,7 +226,7 @@ ViewOfStorage hidden_view_of(const FunctionalTensorImpl& viewed, ViewStep step,
   const GradScope grad(true);
   FunctionalStorage& storage = *viewed.functional_storage();
   storage.apply_updates();
-  view.lineage = storage.add_lineage();
+  view.lineage = storage.add_lineage(/*hidden=*/true);
   storage.set_history(view.lineage, view.chain, value);
   return view;
 }

@@ -11,6 +11,7 @@
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/graph/memory_operators.h"
 #include "switchboard/dispatch/graph/run_symbols.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/copying/copy.h"
@@ -237,10 +238,7 @@ void DerivedFunction::check_recorded() {
 }
 
 void DerivedFunction::refuse_as_strided() {
-  const std::string found = find_operator(trace_.graph(), [](const Node& call) {
-    return call.op() == as_strided.handle() || call.op().name().name == "aten::as_strided_copy" ||
-           call.op().name().name == "aten::_reshape_alias_copy";
-  });
+  const std::string found = internal::find_look_at_memory(trace_.graph());
   SB_CHECK_NOT_IMPLEMENTED(found.empty(), name_, ": ", found,
                            " looks at memory, which a gradient has no more as it was; use views "
                            "that go by sizes");

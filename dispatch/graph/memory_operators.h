@@ -1,0 +1,21 @@
+// Operators that look at the memory of a tensor, whatever elements of it the tensor has.
+
+#ifndef SWITCHBOARD_DISPATCH_GRAPH_MEMORY_OPERATORS_H_
+#define SWITCHBOARD_DISPATCH_GRAPH_MEMORY_OPERATORS_H_
+
+#include <string>
+
+#include "switchboard/dispatch/graph/graph.h"
+
+namespace sb::internal {
+
+// as_strided, set_, resize_ and their like.
+bool looks_at_memory(const OperatorHandle& op);
+// The name of the first such operator in the graph, or in a graph inside of it; or empty.
+std::string find_look_at_memory(const Graph& graph);
+// Whether the node is `source`, or was computed of it.
+bool comes_of(const Node* node, const Node* source);
+
+}  // namespace sb::internal
+
+#endif  // SWITCHBOARD_DISPATCH_GRAPH_MEMORY_OPERATORS_H_
