@@ -116,7 +116,7 @@ void RunSymbols::bind_inputs(absl::Span<const Node* const> nodes,
     any = any || is_symbolic(nodes[i]->meta()->sizes) || is_symbolic(nodes[i]->meta()->strides);
     keeps_symbols_ = keeps_symbols_ || inputs[i].unchecked_tensor().is_symbolic();
   }
-  if (!any) return;
+  if (!any || !new_symbol_values) return;
   // Twice: what an expression is may follow from a symbol that a later input tells.
   for (int pass = 0; pass < 2; ++pass) {
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -134,6 +134,7 @@ void RunSymbols::bind_inputs(absl::Span<const Node* const> nodes,
 }
 
 void RunSymbols::bind_result(const Node& node, const IValue& value) {
+  if (!new_symbol_values) return;
   const auto bind = [&](const SymNode& symbol, const SymValue& number) {
     SB_CHECK(values().bind(symbol, number), "gives ", text_of(number), " for ",
              text_with_value(symbol, values()));
@@ -153,10 +154,11 @@ void RunSymbols::bind_result(const Node& node, const IValue& value) {
 }
 
 SymValue RunSymbols::value_of_symbol(const SymNode& symbol) const {
-  const std::shared_ptr<SymbolValues> none = known() ? nullptr : new_symbol_values(nullptr);
-  const SymbolValues& values = known() ? *known() : *none;
-  if (std::optional<SymValue> value = values.value_of(symbol)) return *std::move(value);
-  SB_CHECK_NOT_IMPLEMENTED(keeps_symbols_ || values.is_at_hand(symbol), "takes ",
+  std::shared_ptr<const SymbolValues> values = values_ ? values_ : outer_;
+  if (!values && new_symbol_values) values = new_symbol_values(nullptr);
+  if (std::optional<SymValue> value = values ? values->value_of(symbol) : std::nullopt)
+    return *std::move(value);
+  SB_CHECK_NOT_IMPLEMENTED(keeps_symbols_ || (values && values->is_at_hand(symbol)), "takes ",
                            symbol.to_string(),
                            ", which neither an input nor a node of the graph tells");
   return SymValue(IntrusivePtr<const SymNode>::share(&symbol));

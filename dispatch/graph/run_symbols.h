@@ -33,8 +33,6 @@ class RunSymbols {
 
  private:
   SymbolValues& values();
-  // What the values of the run, or of the run around it, say; null if there are none.
-  const SymbolValues* known() const { return values_ ? values_.get() : outer_.get(); }
   SymValue value_of_symbol(const SymNode& symbol) const;
 
   std::shared_ptr<SymbolValues> values_;

@@ -37,7 +37,7 @@ namespace internal {
 // unless that is null.
 using NewSymbolValues =
     std::shared_ptr<SymbolValues> (*)(std::shared_ptr<const SymbolValues> outer);
-// Set while the program starts.
+// Set while the program starts, where it links what implements symbols (//fake).
 inline constinit NewSymbolValues new_symbol_values = nullptr;
 
 }  // namespace internal
