@@ -199,7 +199,9 @@ void check_strides_do_not_matter(const FunctionArgument& function, const Graph& 
            t.device().type == DeviceType::Meta;
   };
   if (std::ranges::any_of(inputs, has_no_data)) {
-    const std::string looks = internal::find_look_at_memory(graph);
+    // Functionalisation itself looks at the memory of values, as they are in the graph.
+    const std::string looks =
+        internal::RunningProgram::any() ? "" : internal::find_look_at_memory(graph);
     SB_CHECK_NOT_IMPLEMENTED(looks.empty(), function.name(), ": under TracingMode: ", looks,
                              " looks at the memory of what it carries, and a graph has that "
                              "contiguous; carry contiguous tensors");
@@ -301,7 +303,9 @@ void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* sta
     op.call_boxed(stack);
   }
   Node* const node = mode.graph().call_higher_order(std::move(target), std::move(arguments));
-  if (!fixed.empty()) mode.note_other_layout(node, fixed);
+  // Functionalisation itself looks at the memory of values, as they are in the graph.
+  const bool is_program = !internal::RunningProgram::any();
+  if (!fixed.empty() && is_program) mode.note_other_layout(node, fixed);
   // One tensor stands for one node. A result may be an operand or a tensor that a function
   // captured, and those are still what they were. Before dispatch it may have a history.
   for (IValue& value : *stack) {
