@@ -24,8 +24,6 @@
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/functionalize/programs.h"
 #include "switchboard/transforms/control_flow/cond.h"
-#include "switchboard/transforms/control_flow/map.h"
-#include "switchboard/transforms/control_flow/scan.h"
 #include "switchboard/transforms/control_flow/switch.h"
 #include "switchboard/transforms/control_flow/while_loop.h"
 
@@ -295,14 +293,6 @@ TEST_CASE("control flow keeps symbols") {
              in[0].sym_size(0) > 4, [](const Tensor& x) { return t(x) * 2; },
              [](const Tensor& x) { return t(x) - 1; }, {in[0]});
        }},
-      {"cond on a view",
-       [](const Tensors& in) {
-         return cond(
-             in[0].sym_size(1) > 5,
-             [](const Tensor& x) { return select(x, 0, 2) * select(x, 0, 0); },
-             [](const Tensor& x) { return select(x, 0, 1) - select(x, 0, 2); },
-             {slice(in[0], 0, 1, std::nullopt, 1)});
-       }},
       {"switch",
        [](const Tensors& in) {
          const auto times = [](int64_t n) { return [n](const Tensor& x) { return x * n; }; };
@@ -312,19 +302,6 @@ TEST_CASE("control flow keeps symbols") {
        [](const Tensors& in) {
          return while_loop([](const Tensor& x) { return sum(x) < 10000; },
                            [](const Tensor& x) { return x * 3; }, {in[0] * 1});
-       }},
-      {"map",
-       [](const Tensors& in) {
-         return map([](const Tensor& row) { return row * select(row, 0, 0); }, {in[0]});
-       }},
-      {"scan",
-       [](const Tensors& in) {
-         return scan(
-             [](const Tensor& sum, const Tensor& row) {
-               const Tensor next = sum + row;
-               return Tensors{next, next * 1};
-             },
-             {select(in[0], 0, 0) * 1}, {in[0]});
        }},
       {"a function that writes to what it has made",
        [](const Tensors& in) {

@@ -163,16 +163,19 @@ Tensor without_bits(const Tensor& tensor) {
 }
 
 bool is_whole_storage(const Tensor& tensor) {
-  return is_dense(tensor) && known(tensor.sym_storage_offset() == 0) && tensor.storage() &&
-         (tensor.is_symbolic() || tensor.storage()->nbytes() == tensor.nbytes());
+  if (!tensor.storage() || !known(tensor.sym_storage_offset() == 0)) return false;
+  // Of symbols, for the sizes at hand; those that only data tell are taken to fill it.
+  const std::optional<int64_t> numel = hint(tensor.sym_numel());
+  const bool fills =
+      !numel || tensor.storage()->nbytes() == static_cast<size_t>(*numel) * tensor.itemsize();
+  return fills && is_dense(tensor);
 }
 
 Tensor flat_storage(const Tensor& tensor) {
-  if (tensor.is_symbolic()) {
-    const SymInt reach =
-        reach_of(tensor.sym_sizes(), tensor.sym_strides(), tensor.sym_storage_offset());
-    return as_strided(without_bits(tensor), {reach}, {1}, 0);
-  }
+  if (tensor.is_symbolic() && is_whole_storage(tensor))
+    return as_strided(without_bits(tensor), {tensor.sym_numel()}, {1}, 0);
+  // No symbol tells how large a memory is of which the tensor has a part: its sizes become numbers.
+  if (tensor.is_symbolic()) tensor.impl()->sizes();
   const size_t bytes = tensor.storage()->nbytes();
   const int64_t numel = static_cast<int64_t>(bytes / tensor.itemsize());
   const Tensor flat = as_strided(without_bits(tensor), {numel}, {1}, 0);
