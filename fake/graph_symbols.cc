@@ -2,10 +2,14 @@
 
 #include "switchboard/dispatch/graph/symbol_values.h"
 #include "switchboard/fake/fake_mode.h"
+#include "switchboard/fake/symbolic/expr_sym_node.h"
 #include "switchboard/fake/symbolic/substitution.h"
 
 namespace sb {
 namespace {
+
+// A symbol of somebody else's is what it is in every run.
+bool is_foreign(const SymNode& node) { return !dynamic_cast<const ExprSymNode*>(&node); }
 
 class GraphSymbols final : public SymbolValues {
  public:
@@ -13,10 +17,11 @@ class GraphSymbols final : public SymbolValues {
       : values_(std::make_shared<symbolic::Substitution>(std::move(outer))) {}
 
   bool bind(const SymNode& expression, const SymValue& value) override {
-    return values_->bind(expression, value);
+    return is_foreign(expression) || values_->bind(expression, value);
   }
   std::optional<SymValue> value_of(const SymNode& expression) const override {
-    return values_->value_of(expression);
+    return is_foreign(expression) ? SymValue(IntrusivePtr<const SymNode>::share(&expression))
+                                  : values_->value_of(expression);
   }
   bool is_at_hand(const SymNode& expression) const override {
     const auto* const fake = dynamic_cast<const internal::FakeMode*>(get_mode(ModeKey::Fake));

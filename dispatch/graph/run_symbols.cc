@@ -110,12 +110,15 @@ SymbolValues& RunSymbols::values() {
 
 void RunSymbols::bind_inputs(absl::Span<const Node* const> nodes,
                              const std::vector<IValue>& inputs) {
-  bool any = false;
+  bool any = false, any_tensor = false;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (!nodes[i]->meta()) continue;
+    any_tensor = true;
     any = any || is_symbolic(nodes[i]->meta()->sizes) || is_symbolic(nodes[i]->meta()->strides);
     keeps_symbols_ = keeps_symbols_ || inputs[i].unchecked_tensor().is_symbolic();
   }
+  // Of a graph without tensors nothing but their environment tells what they are.
+  keeps_symbols_ = keeps_symbols_ || (!any_tensor && !outer_);
   if (!any || !new_symbol_values) return;
   // Twice: what an expression is may follow from a symbol that a later input tells.
   for (int pass = 0; pass < 2; ++pass) {

@@ -37,7 +37,7 @@ class RunSymbols {
 
   std::shared_ptr<SymbolValues> values_;
   std::shared_ptr<SymbolValues> outer_;
-  bool keeps_symbols_ = false;  // tensors with symbols of their own are among the inputs
+  bool keeps_symbols_ = false;  // tensors with symbols are among the inputs, or no tensor is
 };
 
 // A function that runs the graph, now or later, with the symbols of the run in which it is made.
