@@ -52,10 +52,10 @@ class SymbolicCall {
         env_(ShapeEnv::create({.duck_shape = false})),
         mode_({.shape_env = env_}) {
     // Integers may be made of the sizes of tensors that come after them.
-    for_each_argument([&](const Json& value, const std::string& path) {
+    for_each_argument(json_, [&](const Json& value, const std::string& path) {
       if (is_tensor_value(value)) tensors_[path] = build_tensors(value, path);
     });
-    for_each_argument([&](const Json& value, const std::string& path) {
+    for_each_argument(json_, [&](const Json& value, const std::string& path) {
       IValue argument = tensors_.contains(path) ? tensors_[path] : number(value);
       if (path.starts_with("args."))
         positional_.push_back(std::move(argument));
@@ -182,13 +182,6 @@ class SymbolicCall {
     return *op;
   }
 
-  template <class F>
-  void for_each_argument(F&& f) {
-    size_t i = 0;
-    for (const Json& value : json_.at("args")) f(value, str_cat("args.", i++));
-    for (const auto& [name, value] : json_.at("kwargs").items()) f(value, "kwargs." + name);
-  }
-
   IValue build_tensors(const Json& value, const std::string& path) {
     if (value.contains("tensor"))
       return value["tensor"].is_null() ? IValue() : IValue(build(value["tensor"], path));
@@ -269,19 +262,10 @@ class SymbolicCall {
   SymInt size_at(const Json& place) const {
     return inputs_.find(place.at(0).get<std::string>()).sizes.at(place.at(1).get<size_t>());
   }
-  SymInt product(const Json& places) const {
-    SymInt n = 1;
-    for (const Json& place : places) n *= size_at(place);
-    return n;
-  }
-
   IValue number(const Json& value) const {
-    if (value.is_object() && value.contains("sym")) return product(value["sym"]);
-    if (!value.is_object() || !value.contains("syms")) return read_value(value);
-    std::vector<SymInt> list;
-    for (const Json& item : value["syms"])
-      list.push_back(item.is_number() ? SymInt(item.get<int64_t>()) : product(item));
-    return list;
+    return read_number(value, [&](const std::string& path, size_t dim) {
+      return inputs_.find(path).sizes.at(dim);
+    });
   }
 
   void flatten(const IValue& value) {

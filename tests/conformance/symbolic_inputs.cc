@@ -1,7 +1,6 @@
 #include "switchboard/tests/conformance/symbolic_inputs.h"
 
 #include "absl/strings/str_join.h"
-#include "switchboard/core/str_cat.h"
 #include "switchboard/fake/symbolic/expr_sym_node.h"
 
 namespace sb::conformance {
@@ -13,6 +12,22 @@ std::string text(SymIntArrayRef list) {
 }
 
 }  // namespace
+
+IValue read_number(const Json& value,
+                   absl::FunctionRef<SymInt(const std::string& path, size_t dim)> size) {
+  const auto product = [&](const Json& places) {
+    SymInt n = 1;
+    for (const Json& place : places)
+      n *= size(place.at(0).get<std::string>(), place.at(1).get<size_t>());
+    return n;
+  };
+  if (value.is_object() && value.contains("sym")) return product(value["sym"]);
+  if (!value.is_object() || !value.contains("syms")) return read_value(value);
+  std::vector<SymInt> list;
+  for (const Json& item : value["syms"])
+    list.push_back(item.is_number() ? SymInt(item.get<int64_t>()) : product(item));
+  return list;
+}
 
 const SymbolicInput& SymbolicInputs::find(const std::string& path) const {
   const auto found = std::ranges::find(inputs_, path, &SymbolicInput::path);

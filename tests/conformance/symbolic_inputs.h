@@ -11,12 +11,26 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "switchboard/core/str_cat.h"
 #include "switchboard/fake/symbolic/shape_env.h"
 #include "switchboard/tests/conformance/json_values.h"
 
 namespace sb::conformance {
 
 using Ints = std::vector<int64_t>;
+
+// Calls f(value, path) for each argument of a case; paths are "args.0" and "kwargs.x".
+template <class F>
+void for_each_argument(const Json& json, F&& f) {
+  size_t i = 0;
+  for (const Json& value : json.at("args")) f(value, str_cat("args.", i++));
+  for (const auto& [name, value] : json.at("kwargs").items()) f(value, "kwargs." + name);
+}
+
+// An argument that is no tensor, and may be made of sizes: dimension `dim` of the tensor at `path`
+// has this one.
+IValue read_number(const Json& value,
+                   absl::FunctionRef<SymInt(const std::string& path, size_t dim)> size);
 
 // A tensor, and what its sizes and strides were before the call.
 struct SymbolicInput {

@@ -27,7 +27,7 @@ class TracedCall {
         dispatcher_(dispatcher),
         env_(ShapeEnv::create({.duck_shape = false})),
         mode_({.shape_env = env_}) {
-    for_each_argument([&](const Json& value, const std::string& path) {
+    for_each_argument(json_, [&](const Json& value, const std::string& path) {
       if (!is_tensor_value(value)) return;
       if (value.contains("tensor")) return add(value["tensor"], path);
       size_t i = 0;
@@ -63,13 +63,6 @@ class TracedCall {
     const Json& json;
     TensorSpec spec;
   };
-
-  template <class F>
-  void for_each_argument(F&& f) const {
-    size_t i = 0;
-    for (const Json& value : json_.at("args")) f(value, str_cat("args.", i++));
-    for (const auto& [name, value] : json_.at("kwargs").items()) f(value, "kwargs." + name);
-  }
 
   void add(const Json& tensor, const std::string& path) {
     if (tensor.is_null()) return;
@@ -168,7 +161,7 @@ class TracedCall {
   Tensors call(const Tensors& inputs) const {
     std::vector<IValue> positional;
     std::vector<std::pair<std::string, IValue>> keyword;
-    for_each_argument([&](const Json& value, const std::string& path) {
+    for_each_argument(json_, [&](const Json& value, const std::string& path) {
       IValue argument = value_of(value, path, inputs);
       if (path.starts_with("args."))
         positional.push_back(std::move(argument));
@@ -185,20 +178,10 @@ class TracedCall {
   }
 
   IValue value_of(const Json& value, const std::string& path, const Tensors& inputs) const {
-    const auto product = [&](const Json& places) {
-      SymInt n = 1;
-      for (const Json& place : places)
-        n *= inputs.at(index_.at(place.at(0).get<std::string>()))
-                 .sym_size(place.at(1).get<int64_t>());
-      return n;
-    };
     if (!is_tensor_value(value)) {
-      if (value.is_object() && value.contains("sym")) return product(value["sym"]);
-      if (!value.is_object() || !value.contains("syms")) return read_value(value);
-      std::vector<SymInt> list;
-      for (const Json& item : value["syms"])
-        list.push_back(item.is_number() ? SymInt(item.get<int64_t>()) : product(item));
-      return list;
+      return read_number(value, [&](const std::string& of, size_t dim) {
+        return inputs.at(index_.at(of)).sym_size(static_cast<int64_t>(dim));
+      });
     }
     if (value.contains("tensor"))
       return value["tensor"].is_null() ? IValue() : IValue(inputs.at(index_.at(path)));
