@@ -7,15 +7,29 @@
 #include "switchboard/autograd/grad_mode.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
+#include "switchboard/tests/composition/poison.h"
 #include "switchboard/tests/conformance/symbolic_inputs.h"
 
 namespace sb::conformance {
 namespace {
 
 using Tensors = std::vector<Tensor>;
+
+// The allocator of the CPU is another one for the scope, at most.
+class KeepAllocator {
+ public:
+  KeepAllocator() : before_(get_allocator(DeviceType::CPU)) {}
+  ~KeepAllocator() { set_allocator(DeviceType::CPU, before_); }
+  KeepAllocator(const KeepAllocator&) = delete;
+  KeepAllocator& operator=(const KeepAllocator&) = delete;
+
+ private:
+  Allocator* before_;
+};
 
 class TracedCall {
  public:
@@ -205,7 +219,10 @@ class TracedCall {
                   to_graph = real_inputs(classes);
     Tensors expected, repeated;
     try {
+      const KeepAllocator keep;
+      composition::poison_fresh_memory(0);
       expected = program(given);
+      composition::poison_fresh_memory(0x42);
       repeated = program(again);
     } catch (const Error&) {
       return std::nullopt;  // not a call that can be made
