@@ -15,7 +15,7 @@
 #include "switchboard/tests/composition/compare.h"
 #include "switchboard/tests/composition/inputs.h"
 #include "switchboard/tests/composition/layers.h"
-#include "switchboard/tests/composition/poison.h"
+#include "switchboard/tests/poison/poison.h"
 
 namespace sb::composition {
 namespace {
@@ -255,12 +255,13 @@ class Generator {
       return false;
     }
     bool good = !results.empty() || writes;
-    for (const Tensor& t : results) good = good && is_plain(t) && !holds_fresh_memory(t, false);
+    for (const Tensor& t : results)
+      good = good && is_plain(t) && !test::holds_fresh_memory(t, false);
     if (good && writes) {
       good = shapes == shapes_of_shared(step.op->schema(), *arguments);
       for (const IValue& value : *arguments)
         value.for_each_tensor([&](const Tensor& t) {
-          good = good && (!t.defined() || (is_plain(t) && !holds_fresh_memory(t, true)));
+          good = good && (!t.defined() || (is_plain(t) && !test::holds_fresh_memory(t, true)));
         });
     }
     if (!good) {
@@ -325,7 +326,7 @@ class Generator {
       return true;
     }
     for (size_t i : outs)
-      if (holds_fresh_memory(arguments[i].to_tensor(), false)) return false;
+      if (test::holds_fresh_memory(arguments[i].to_tensor(), false)) return false;
     if (random_.chance(20)) return true;
     for (size_t i : outs) {
       const Tensor& made = arguments[i].to_tensor();

@@ -6,8 +6,8 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/dispatch/dispatcher.h"
-#include "switchboard/tests/composition/poison.h"
 #include "switchboard/tests/composition/print_cpp.h"
+#include "switchboard/tests/poison/poison.h"
 
 namespace sb::composition {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using Class = Operators::Class;
 
 const Operators& operators() {
-  poison_fresh_memory(0xa7);
+  test::poison_fresh_memory(0xa7);
   static const Operators all("");
   return all;
 }

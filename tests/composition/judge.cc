@@ -14,7 +14,7 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/views.h"
-#include "switchboard/tests/composition/poison.h"
+#include "switchboard/tests/poison/poison.h"
 #include "switchboard/transforms/functionalization/view_chain.h"
 
 namespace sb::composition {
@@ -149,9 +149,9 @@ DType Judge::coarsest() const {
 
 bool Judge::is_determined() {
   if (plain().threw()) return false;
-  poison_fresh_memory(0x3c);
+  test::poison_fresh_memory(0x3c);
   const Outcome again = run(f_, make_inputs());
-  poison_fresh_memory(0xa7);
+  test::poison_fresh_memory(0xa7);
   return !again.threw() && difference(plain(), again, {}).empty();
 }
 

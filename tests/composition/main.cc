@@ -16,12 +16,12 @@
 #include "absl/strings/str_split.h"
 #include "switchboard/core/error.h"
 #include "switchboard/ops/cpu/parallel.h"
-#include "switchboard/tests/composition/poison.h"
 #include "switchboard/tests/composition/print_cpp.h"
 #include "switchboard/tests/composition/report.h"
 #include "switchboard/tests/composition/trial.h"
 #include "switchboard/tests/composition/workers.h"
 #include "switchboard/tests/failures/failure_files.h"
+#include "switchboard/tests/poison/poison.h"
 #include "switchboard/tools/progress.h"
 
 ABSL_FLAG(uint64_t, programs, 1000, "how many");
@@ -82,7 +82,7 @@ std::string code_of_crash(const Operators& operators, const TrialOptions& option
 }
 
 int run_all() {
-  poison_fresh_memory(0xa7);
+  test::poison_fresh_memory(0xa7);
   TrialOptions options;
   options.seed = absl::GetFlag(FLAGS_seed);
   options.layers = parse_stack(absl::GetFlag(FLAGS_layers));

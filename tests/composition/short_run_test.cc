@@ -1,15 +1,15 @@
 // The law, on the first random programs. For more of them: see README.md.
 
 #include "catch2/catch.hpp"
-#include "switchboard/tests/composition/poison.h"
 #include "switchboard/tests/composition/print_cpp.h"
 #include "switchboard/tests/composition/trial.h"
+#include "switchboard/tests/poison/poison.h"
 
 namespace sb::composition {
 namespace {
 
 TEST_CASE("Programs do under every stack of layers what they do eagerly, or are refused by name") {
-  poison_fresh_memory(0xa7);
+  test::poison_fresh_memory(0xa7);
   constexpr uint64_t kPrograms = 150;
   const Operators operators("");
   TrialOptions options;

@@ -8,8 +8,8 @@
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/tests/composition/generate.h"
-#include "switchboard/tests/composition/poison.h"
 #include "switchboard/tests/composition/print_cpp.h"
+#include "switchboard/tests/poison/poison.h"
 
 namespace sb::composition {
 namespace {
@@ -32,7 +32,7 @@ bool runs(const Program& program) {
 }
 // The first random program that runs and for which `is` holds of a step.
 Program find(const std::function<bool(const Step&)>& is, size_t steps) {
-  poison_fresh_memory(0xa7);
+  test::poison_fresh_memory(0xa7);
   static const Operators operators("");
   for (uint64_t seed = 0;; ++seed) {
     Program program = generate(operators, seed);

@@ -11,8 +11,8 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/tests/composition/poison.h"
 #include "switchboard/tests/conformance/symbolic_inputs.h"
+#include "switchboard/tests/poison/poison.h"
 
 namespace sb::conformance {
 namespace {
@@ -220,9 +220,9 @@ class TracedCall {
     Tensors expected, repeated;
     try {
       const KeepAllocator keep;
-      composition::poison_fresh_memory(0);
+      test::poison_fresh_memory(0);
       expected = program(given);
-      composition::poison_fresh_memory(0x42);
+      test::poison_fresh_memory(0x42);
       repeated = program(again);
     } catch (const Error&) {
       return std::nullopt;  // not a call that can be made

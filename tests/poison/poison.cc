@@ -1,4 +1,4 @@
-#include "switchboard/tests/composition/poison.h"
+#include "switchboard/tests/poison/poison.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/core/memory/allocator.h"
 
-namespace sb::composition {
+namespace sb::test {
 namespace {
 
 uint8_t poison = 0;
@@ -65,4 +65,4 @@ bool holds_fresh_memory(const Tensor& t, bool whole) {
   return false;
 }
 
-}  // namespace sb::composition
+}  // namespace sb::test
