@@ -62,7 +62,7 @@ std::string Call::blame() const {
 
 Meeting Call::meeting() const { return {group_->ranks(), group_->id(), &describe_}; }
 
-bool Call::agree() {
+bool Call::agree(ConstBytes data) {
   if (!has_data_) return false;
   text_ += ")";
   number_ = group_->next_call();
@@ -78,13 +78,25 @@ bool Call::agree() {
   Digest digest;
   digest.add(static_cast<int64_t>(number_));
   digest.add(static_cast<int64_t>(of_text.value()));
-  const std::vector<uint64_t> digests = gather_values(group_->engine(), meeting(), digest.value());
-  if (std::all_of(digests.begin(), digests.end(), [&](uint64_t d) { return d == digests[0]; }))
+  Opening mine{digest.value()};
+  SB_ASSERT(data.size() <= kOpeningData);
+  std::copy(data.begin(), data.end(), mine.data.begin());
+  opening_size_ = data.size();
+  openings_ = gather_values(group_->engine(), meeting(), mine);
+  if (std::all_of(openings_.begin(), openings_.end(),
+                  [&](const Opening& o) { return o.digest == mine.digest; }))
     return true;
+  std::vector<uint64_t> digests;
+  for (const Opening& opening : openings_) digests.push_back(opening.digest);
   const std::vector<TextLine> lines =
       gather_values(group_->engine(), meeting(), text_line(describe_()));
   SB_THROW(DistError, "the ranks of group '", group_->name(),
            "' part: ", describe_parties(group_->ranks(), digests, lines));
+}
+
+ConstBytes Call::opening_data(int64_t rank) const {
+  if (openings_.empty()) return {};
+  return absl::MakeSpan(openings_[static_cast<size_t>(rank)].data).first(opening_size_);
 }
 
 void keep_for_ever(const std::vector<Tensor>& tensors) {

@@ -3,6 +3,8 @@
 #ifndef SWITCHBOARD_DISTRIBUTED_CALL_H_
 #define SWITCHBOARD_DISTRIBUTED_CALL_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -21,6 +23,13 @@ namespace sb {
 // What all ranks of a group must say alike: operator, options, dtypes and sizes.
 class Call {
  public:
+  // What a rank says first, all of one size: those that part could not agree on another.
+  struct Opening {
+    uint64_t digest = 0;
+    std::array<std::byte, 56> data = {};
+  };
+  static constexpr size_t kOpeningData = sizeof(Opening::data);
+
   // `group_name` is a name or a Group. Throws RuntimeError, naming the operator, for a group that
   // is not known here or that this rank is not in. Without data, where shapes alone are asked for,
   // there need be no such group.
@@ -30,6 +39,7 @@ class Call {
 
   // Null for a call without data of a group that is not known.
   const GroupPtr& group() const { return group_; }
+  bool has_data() const { return has_data_; }
   // Of the group, which is known.
   int64_t size() const { return group_->size(); }
   int64_t rank() const { return group_->rank(); }
@@ -44,8 +54,11 @@ class Call {
 
   // Compares this call with those of the other ranks, and throws DistError on all of them where
   // they part, naming who calls what where. To be called once, before data is exchanged. Returns
-  // whether there is data: without it nothing is sent.
-  bool agree();
+  // whether there is data: without it nothing is sent. `data`, of at most kOpeningData bytes,
+  // travels along.
+  bool agree(ConstBytes data = {});
+  // After agree() with data: that of each rank. Empty where there was none, or this rank is alone.
+  ConstBytes opening_data(int64_t rank) const;
   // Exchanges data. After agree(). tensors() gives those that have the memory, as a std::vector:
   // where the exchange fails, keep_for_ever() keeps them.
   template <class Tensors>
@@ -60,6 +73,8 @@ class Call {
   std::string text_;
   std::string place_;
   uint64_t number_ = 0;
+  std::vector<Opening> openings_;
+  size_t opening_size_ = 0;
   std::function<std::string()> describe_;
 };
 

@@ -65,10 +65,24 @@ std::vector<Tensor> exchange_parts(const Call& call, const Sends& sends, const T
 
 }  // namespace
 
+ConstBytes opening_data(const Tensor& data) {
+  return goes_with_opening(static_cast<int64_t>(data.nbytes())) ? bytes_of(data) : ConstBytes();
+}
+
 void run_all_reduce(const Call& call, ReduceOp op, const Tensor& data) {
   const int64_t n = call.size();
   if (n == 1) return;
   const Tensor flat = view(data, {-1});
+  if (!call.opening_data(0).empty()) {
+    std::vector<Tensor> parts;
+    for (int64_t r = 0; r < n; ++r) {
+      const ConstBytes bytes = call.opening_data(r);
+      parts.push_back(empty_vector(flat.numel(), data));
+      std::memcpy(parts.back().data_ptr(), bytes.data(), bytes.size());
+    }
+    copy_(flat, reduce_tree(op, std::move(parts)));
+    return;
+  }
   if (data.nbytes() <= kSmallAllReduceBytes) {
     const Sends sends(static_cast<size_t>(n), bytes_of(flat));
     copy_(flat, reduce_tree(op, exchange_parts(call, sends, data, flat.numel())));

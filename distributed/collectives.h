@@ -18,8 +18,14 @@ namespace sb {
 // An all_reduce of at most so many bytes goes to everyone at once.
 inline constexpr size_t kSmallAllReduceBytes = 4096;
 
-// Every rank's `data` becomes the reduction of all. Few bytes go to everyone at once; many are cut
-// into a part for each rank, which reduces it and sends it to all: the bits are the same.
+// Whether the bytes go along with what ranks compare: see Call::agree().
+inline bool goes_with_opening(int64_t bytes) {
+  return bytes > 0 && static_cast<size_t>(bytes) <= Call::kOpeningData;
+}
+ConstBytes opening_data(const Tensor& data);
+// Every rank's `data` becomes the reduction of all. Few bytes go to everyone at once, fewer have
+// gone with agree(opening_data(data)); many are cut into a part for each rank, which reduces it and
+// sends it to all: the bits are the same.
 void run_all_reduce(const Call& call, ReduceOp op, const Tensor& data);
 // `out` takes what each rank gives, in the order of ranks.
 void run_all_gather(const Call& call, const Tensor& input, const Tensor& out);

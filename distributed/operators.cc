@@ -110,7 +110,8 @@ void reduce_all(Call& call, TensorList tensors, std::string_view reduce_op) {
     call.add(t);
   }
   call.add(reduce_op);
-  if (!call.agree()) return;
+  const bool alone = call.has_data() && tensors.size() == 1;
+  if (!call.agree(alone ? opening_data(tensors[0]) : ConstBytes())) return;
   for (size_t i = 0; i < tensors.size(); ++i) run_all_reduce(call, ops[i], tensors[i]);
 }
 std::vector<Tensor> all_reduce_each(std::string_view op, TensorList inputs,

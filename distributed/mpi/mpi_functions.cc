@@ -119,3 +119,7 @@ const SbMpiFunctions* sb_mpi_functions() {
                                            finish,  describe_error};
   return &functions;
 }
+
+int sb_mpi_all_reduce_max(float* numbers, int count) {
+  return MPI_Allreduce(MPI_IN_PLACE, numbers, count, MPI_FLOAT, MPI_MAX, data);
+}

@@ -30,6 +30,9 @@ struct SbMpiFunctions {
 // The symbol that the engine looks up.
 const SbMpiFunctions* sb_mpi_functions();
 using SbMpiEntry = const SbMpiFunctions* (*)();
+// MPI's own all_reduce of the largest of `count` floats, in place. For `ranks_program time`, which
+// measures beside it; the engine does not call it.
+int sb_mpi_all_reduce_max(float* numbers, int count);
 }
 
 #endif  // SWITCHBOARD_DISTRIBUTED_MPI_MPI_FUNCTIONS_H_

@@ -20,8 +20,8 @@
 namespace sb {
 namespace {
 
-// What ranks compare before data moves, and what goes before a message.
-constexpr int64_t kDigestBytes = sizeof(uint64_t);
+// What goes before data, and before a message.
+constexpr int64_t kOpeningBytes = sizeof(Call::Opening);
 constexpr int64_t kMessageHeaderBytes = sizeof(uint64_t) + sizeof(TextLine);
 
 std::optional<CollectiveKind> kind_of(std::string_view op) {
@@ -84,6 +84,7 @@ int64_t data_sent(const PlannedCall& call, const PlannedCall::Part& part, int64_
   const int64_t n = call.group_size, bytes = part.bytes();
   switch (call.kind) {
     case CollectiveKind::AllReduce: {
+      if (call.parts.size() == 1 && goes_with_opening(bytes)) return 0;
       if (bytes <= static_cast<int64_t>(kSmallAllReduceBytes)) return (n - 1) * bytes;
       // The others' parts to them, and this rank's, reduced, to all.
       const int64_t mine = (part.numel / n + (place < part.numel % n ? 1 : 0)) * part.itemsize;
@@ -116,7 +117,7 @@ int64_t PlannedCall::bytes() const {
 }
 
 int64_t bytes_sent(const PlannedCall& call, int64_t place) {
-  int64_t sum = call.kind == CollectiveKind::Message ? 0 : (call.group_size - 1) * kDigestBytes;
+  int64_t sum = call.kind == CollectiveKind::Message ? 0 : (call.group_size - 1) * kOpeningBytes;
   for (const PlannedCall::Part& part : call.parts) sum += data_sent(call, part, place);
   return sum;
 }
