@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/inplace_derivatives.h"
 #include "switchboard/autograd/node.h"
 #include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
@@ -36,6 +37,7 @@ constexpr GradHooks kHooks{
     .grad_of = grad_of,
     .set_grad = set_grad,
     .stop_gradient = stop_gradient,
+    .has_own_derivative = has_own_derivative,
 };
 
 [[maybe_unused]] const bool registered = (grad_hooks = &kHooks, true);

@@ -1,5 +1,7 @@
 #include "switchboard/autograd/saved_tensor.h"
 
+#include <algorithm>
+#include <mutex>
 #include <typeinfo>
 #include <utility>
 
@@ -30,6 +32,25 @@ Tensor without_history(const Tensor& tensor) {
   return Tensor(std::move(copy));
 }
 
+// An input as `owner` saved it. Since then detach_ may have taken it out of its graph, of which the
+// owner's edges still tell; PyTorch's second gradients lose it.
+Tensor as_saved(const Tensor& input, const GradNode& owner) {
+  internal::GradMeta* const meta = internal::find_grad_meta(input);
+  if (!meta) return input;
+  Edge place;
+  {
+    const std::lock_guard<std::mutex> lock(meta->mutex);
+    place = {meta->detached_from.lock(), meta->detached_output};
+  }
+  const absl::Span<const Edge> edges = owner.edges();
+  if (!place || std::find(edges.begin(), edges.end(), place) == edges.end()) return input;
+  Tensor saved = without_history(input);
+  internal::GradMeta& saved_meta = internal::grad_meta(saved);
+  saved_meta.grad_fn = std::move(place.node);
+  saved_meta.output = place.input;
+  return saved;
+}
+
 }  // namespace
 
 void SavedTensor::save_output(const Tensor& output, const GradNode& node) {
@@ -53,7 +74,7 @@ Tensor SavedTensor::unpack(GradNode& owner) const {
   const Tensor& tensor = now.tensor_;
   if (!tensor.defined()) return tensor;
   if (tensor.version() != version_) now.throw_modified(owner);
-  if (now.state_ == State::Input) return tensor;
+  if (now.state_ == State::Input) return is_grad_enabled() ? as_saved(tensor, owner) : tensor;
   Tensor output = without_history(tensor);
   NodePtr maker = owner_made_it_ ? NodePtr::share(&owner) : maker_.lock();
   const bool is_gone = !maker && maker_.address();

@@ -29,7 +29,8 @@ class SavedTensor {
   // it keeps the node.
   void save_output(const Tensor& output, const GradNode& node);
 
-  // The tensor, with its place in the graph. `owner` is the node that saved it. Throws RuntimeError
+  // The tensor, with the place in the graph that it had when it was saved. `owner` is the node that
+  // saved it. Throws RuntimeError
   // if the tensor was written to since, or the node's memory was freed, and for an inference
   // tensor: nobody counts what is written to it.
   Tensor unpack(GradNode& owner) const;

@@ -101,6 +101,10 @@ class GradMeta final : public AutogradMeta {
   };
   std::vector<Hook> hooks;
   uint64_t last_hook = 0;
+  // Of a tensor that detach_ took out of its graph: where it had been. Nodes that saved it before
+  // lead there.
+  WeakIntrusivePtr<GradNode> detached_from;
+  uint32_t detached_output = 0;
 
   std::mutex mutex;
   WeakIntrusivePtr<GradNode> accumulator;

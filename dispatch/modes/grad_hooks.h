@@ -24,6 +24,8 @@ struct GradHooks {
   // Makes the tensor one that was computed, by what no gradient passes: backward that comes to it
   // ends in a NotImplementedError of this text.
   void (*stop_gradient)(const Tensor& tensor, std::string text) = [](const Tensor&, std::string) {};
+  // Of an in-place operator, by name: whether its functional form has another derivative.
+  bool (*has_own_derivative)(const std::string& op) = [](const std::string&) { return false; };
 };
 
 inline constexpr GradHooks kNoGradHooks;

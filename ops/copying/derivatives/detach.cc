@@ -23,7 +23,8 @@ Tensor detach_in_place(DispatchKeySet keys, const Tensor& self) {
     if (meta->stop_retaining) std::exchange(meta->stop_retaining, nullptr)();
     history = std::move(meta->grad_fn);
     meta->grad_fn = nullptr;
-    meta->output = 0;
+    if (history) meta->detached_from = WeakIntrusivePtr<GradNode>(history);
+    meta->detached_output = std::exchange(meta->output, 0);
   }
   const internal::BelowRecordingGuard below;
   return detach_.redispatch(internal::keys_below_recording(keys), self);

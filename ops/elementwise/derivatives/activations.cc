@@ -3,6 +3,7 @@
 #include "switchboard/ops/elementwise/activations.h"
 
 #include "switchboard/autograd/derivatives.h"
+#include "switchboard/autograd/inplace_derivatives.h"
 #include "switchboard/core/error.h"
 #include "switchboard/ops/elementwise/activation_gradients.h"
 
@@ -19,6 +20,7 @@ void derive_both(LibraryHere m, const Op<Tag>& op, F, G) {
   internal::add_recording_kernel<Tag, internal::DerivedNode<Tag, F>>(m.library, op, m.where);
   internal::add_recording_kernel<Inplace, internal::DerivedNode<Inplace, G>>(
       m.library, Op<Inplace>(), m.where);
+  internal::note_own_derivative(Op<Inplace>::name());
 }
 
 // PyTorch gives wrong numbers for a negative scale or input_scale.
