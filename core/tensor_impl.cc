@@ -5,6 +5,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_join.h"
 #include "switchboard/core/checked_math.h"
+#include "switchboard/core/symbols/known.h"
 
 namespace sb {
 namespace {
@@ -267,17 +268,15 @@ void TensorImpl::set_transposed(const TensorImpl& base, size_t dim0, size_t dim1
 }
 
 bool TensorImpl::is_symbolic_contiguous(MemoryFormat format) const {
+  const bool last = format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d;
+  if (!last && symbolic_shape_->numel.maybe_int() == 0) return true;
+  if (last && shape_.rank() != (format == MemoryFormat::ChannelsLast ? 4 : 5)) return false;
   absl::InlinedVector<size_t, SizesAndStrides::kInline> order;
-  if (format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d) {
-    if (shape_.rank() != (format == MemoryFormat::ChannelsLast ? 4 : 5)) return false;
-    order.push_back(1);
-    for (size_t d = shape_.rank(); --d > 1;) order.push_back(d);
-    order.push_back(0);
-  } else {
-    if (symbolic_shape_->numel.maybe_int() == 0) return true;
-    for (size_t d = shape_.rank(); d-- > 0;) order.push_back(d);
-  }
-  return is_dense(*symbolic_shape_, order);
+  if (last) order.push_back(1);
+  for (size_t d = shape_.rank(); d-- > 0;)
+    if (!last || d != 1) order.push_back(d);
+  if (is_dense(*symbolic_shape_, order)) return true;
+  return !last && asked_or_false(symbolic_shape_->numel == 0);
 }
 
 bool TensorImpl::is_symbolic_dense() const {

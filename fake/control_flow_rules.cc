@@ -69,17 +69,18 @@ std::vector<Tensor> without_constants(FakeMode& mode, std::vector<Tensor> tensor
 void cond_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   const control_flow::CondCall call(*stack);
   *stack = control_flow::values_of(
-      merge_branches(mode, {{"true_fn", call_in(mode, call.true_fn, call.operands)},
-                            {call.false_fn.name(), call_in(mode, call.false_fn, call.operands)}}));
+      merge_branches(mode, "higher_order::cond",
+                     {run_branch(mode, "true_fn", call.true_fn, call.operands),
+                      run_branch(mode, call.false_fn.name(), call.false_fn, call.operands)}));
 }
 
 void switch_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   const control_flow::SwitchCall call(*stack);
   std::vector<BranchResults> branches;
   for (const FunctionArgument& branch : call.branches)
-    branches.push_back({branch.name(), call_in(mode, branch, call.operands)});
-  branches[0].name = "branch 0";
-  *stack = control_flow::values_of(merge_branches(mode, branches));
+    branches.push_back(
+        run_branch(mode, branches.empty() ? "branch 0" : branch.name(), branch, call.operands));
+  *stack = control_flow::values_of(merge_branches(mode, "higher_order::switch", branches));
 }
 
 bool same_strides(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
@@ -130,7 +131,10 @@ void stack_output_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   SB_CHECK_KIND(DynamicOutputShapeError, call.with_last || mode.shape_env(),
                 "higher_order::while_loop_stack_output: the number of trips, the size of its "
                 "results, depends on the data; a fake mode with a ShapeEnv has a symbol for it");
-  const SymInt rows = call.with_last ? SymInt(1) : mode.shape_env()->create_unbacked_symint();
+  const SymInt rows = call.with_last ? SymInt(1) : [&] {
+    const SymReason reason("higher_order::while_loop_stack_output");
+    return mode.shape_env()->create_unbacked_symint();
+  }();
   const std::vector<Tensor> next = first_trip(mode, call);
   std::vector<Tensor> results;
   if (call.with_last) results = carried_in_the_end(mode, call, next);

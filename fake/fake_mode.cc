@@ -11,6 +11,7 @@
 #include "switchboard/dispatch/inspect/call_text.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/explain_mode.h"
+#include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/dispatch/reclaim.h"
 #include "switchboard/fake/cached_call.h"
 #include "switchboard/fake/call_arguments.h"
@@ -203,6 +204,38 @@ void FakeMode::leave_direct() noexcept {
   direct_.reset();
 }
 
+namespace {
+
+bool records_gradients(absl::Span<const IValue> arguments) {
+  bool any = false;
+  for_each_tensor(arguments, [&](const Tensor& t) {
+    any = any || (t.defined() && grad_hooks->requires_grad(t));
+  });
+  return any && grad_hooks->is_grad_enabled();
+}
+
+}  // namespace
+
+// A write to what only the data tell which tensor it is may be one to a tensor that is known here
+// under another name. Its shape and its gradient would be lost, and its numbers are unknown then.
+void FakeMode::check_written(const OperatorHandle& op, const FakeOp& facts, const Stack& stack) {
+  const auto arguments = arguments_on(op, stack);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& declared = op.schema().arguments[i];
+    if (!declared.is_write()) continue;
+    arguments[i].for_each_tensor([&](const Tensor& t) {
+      const FakeExtras* const extras = find_extras(t);
+      if (!extras || extras->chosen_by.empty()) return;
+      SB_CHECK_NOT_IMPLEMENTED(
+          !facts.sets_metadata && !records_gradients(arguments), op.name().to_string(),
+          ": in a fake mode: argument ", i, " '", declared.name,
+          "': only the data tell which tensor ", extras->chosen_by, " gave, whose ",
+          facts.sets_metadata ? "shape" : "gradient", " this would change; give it a clone");
+      new_epoch();
+    });
+  }
+}
+
 void FakeMode::call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeArguments arguments,
                            Stack* stack) {
   // The stack may hold the last tensor that keeps this mode alive, and the kernel may drop it.
@@ -220,6 +253,7 @@ void FakeMode::call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeAr
   }
   if (arguments.extras) {
     if (compute_constants(op, facts, arguments, stack)) return;
+    if (facts.mutates) check_written(op, facts, *stack);
     if (facts.mutates) forget_written_constants(op, *stack);
   }
   const RealRun real =

@@ -79,6 +79,7 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   bool compute_constants(const OperatorHandle& op, const FakeOp& facts,
                          const FakeArguments& arguments, Stack* stack);
   void forget_written_constants(const OperatorHandle& op, const Stack& stack);
+  void check_written(const OperatorHandle& op, const FakeOp& facts, const Stack& stack);
   void convert_arguments(const OperatorHandle& op, const FakeOp& facts, Stack* stack);
   Tensor convert_argument(const OperatorHandle& op, const FakeOp& facts, size_t index,
                           const Tensor& tensor, const Stack& stack);

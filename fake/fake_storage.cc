@@ -35,10 +35,13 @@ DataPtr FakeAllocator::allocate(size_t bytes) {
 }
 
 Storage make_fake_storage(FakeAllocator* allocator, size_t bytes) {
-  return make_intrusive<StorageImpl>(bytes, allocator);
+  Storage storage = make_intrusive<StorageImpl>(bytes, allocator);
+  FreshStorages::note(storage.get());
+  return storage;
 }
 
 void count_storage(StorageImpl* storage, FakeAllocator* allocator) {
+  FreshStorages::note(storage);
   storage->set_data(allocator->allocate(storage->nbytes()),
                     storage->resizable() ? allocator : nullptr);
 }

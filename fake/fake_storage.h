@@ -3,6 +3,9 @@
 #ifndef SWITCHBOARD_FAKE_FAKE_STORAGE_H_
 #define SWITCHBOARD_FAKE_FAKE_STORAGE_H_
 
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
 #include "switchboard/core/intrusive_ptr.h"
 #include "switchboard/core/memory/allocator.h"
 #include "switchboard/core/storage.h"
@@ -22,6 +25,27 @@ class FakeAllocator : public Allocator, public IntrusiveTarget {
 Storage make_fake_storage(FakeAllocator* allocator, size_t bytes);
 // Makes the allocator count a storage without memory, and changes nothing else about it.
 void count_storage(StorageImpl* storage, FakeAllocator* allocator);
+
+// Notes for a scope the fake storages that are made on this thread. Scopes nest.
+class FreshStorages {
+ public:
+  FreshStorages() : outer_(std::exchange(current_, this)) {}
+  ~FreshStorages() { current_ = outer_; }
+  FreshStorages(const FreshStorages&) = delete;
+  FreshStorages& operator=(const FreshStorages&) = delete;
+
+  bool has(const StorageImpl* storage) const { return made_.contains(storage); }
+  static void note(const StorageImpl* storage) {
+    for (FreshStorages* scope = current_; scope; scope = scope->outer_)
+      scope->made_.insert(storage);
+  }
+
+ private:
+  static constinit inline thread_local FreshStorages* current_ = nullptr;
+
+  absl::flat_hash_set<const StorageImpl*> made_;
+  FreshStorages* outer_;
+};
 
 }  // namespace sb::internal
 

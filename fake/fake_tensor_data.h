@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "switchboard/core/tensor.h"
@@ -53,6 +54,8 @@ struct FakeExtras {
   UnbackedMemo item;
   UnbackedMemo unique;
   std::unique_ptr<Creation> creation;
+  // What gave it ("higher_order::cond"), of several tensors of which only the data choose one.
+  std::string_view chosen_by;
 };
 
 // The mode data of fake tensors. Those without extras share one.

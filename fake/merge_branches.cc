@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "absl/strings/match.h"
 #include "switchboard/core/error.h"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/fake/call_function.h"
+#include "switchboard/fake/fake_storage.h"
+#include "switchboard/fake/fake_tensor_data.h"
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/fake/symbolic/shape_env.h"
 #include "switchboard/ops/factories/factories.h"
@@ -15,15 +20,21 @@ namespace {
 
 using control_flow::Agree;
 
+// "higher_order::cond: true_fn", of which the others say "as of true_fn".
+std::string whole_name(std::string_view op, const BranchResults& branch) {
+  return absl::StrContains(branch.name, "::") ? branch.name : str_cat(op, ": ", branch.name);
+}
+
 // Nothing is asked: sizes that may differ are a new one.
 bool is_same_size(const SymInt& a, const SymInt& b) {
   return statically_known(a == b).value_or(false);
 }
 
 // A size of each branch.
-SymInt merged_size(ShapeEnv& env, const std::vector<SymInt>& sizes) {
+SymInt merged_size(ShapeEnv& env, std::string_view op, const std::vector<SymInt>& sizes) {
   const auto is_first = [&](const SymInt& size) { return is_same_size(size, sizes[0]); };
   if (std::ranges::all_of(sizes, is_first)) return sizes[0];
+  const SymReason reason(op);
   const SymInt symbol = env.create_unbacked_symint();
   symbolic::ValueRange all = env.range_of(sizes[0]);
   for (const SymInt& size : sizes) {
@@ -57,40 +68,52 @@ void check_same_offset(const BranchResults& branch, size_t i, const BranchResult
 }
 
 // Of tensors of one rank, `first` among them.
-Tensor merged(ShapeEnv& env, const std::vector<BranchResults>& branches, size_t i) {
+Tensor merged(ShapeEnv& env, std::string_view op, const std::vector<BranchResults>& branches,
+              size_t i) {
   const Tensor& first = branches[0].tensors[i];
   for (const BranchResults& branch : branches)
-    SB_CHECK(branch.tensors[i].dim() == first.dim(), branch.name, ": result ", i, ": expected ",
-             first.describe(), ", as of ", branches[0].name, ", or other sizes, got ",
-             branch.tensors[i].describe());
+    SB_CHECK(branch.tensors[i].dim() == first.dim(), whole_name(op, branch), ": result ", i,
+             ": expected ", first.describe(), ", as of ", branches[0].name,
+             ", or other sizes, got ", branch.tensors[i].describe());
   std::vector<SymInt> sizes;
   bool same = true;
   for (int64_t d = 0; d < first.dim(); ++d) {
     std::vector<SymInt> of_branches;
     for (const BranchResults& branch : branches)
       of_branches.push_back(branch.tensors[i].sym_size(d));
-    sizes.push_back(merged_size(env, of_branches));
+    sizes.push_back(merged_size(env, op, of_branches));
     same = same && is_same_size(sizes.back(), of_branches[0]);
   }
   if (same) {
     for (const BranchResults& branch : branches)
-      control_flow::check_same_strides(branch.name, i, branch.tensors[i], branches[0].name, first);
+      control_flow::check_same_strides(whole_name(op, branch), i, branch.tensors[i],
+                                       branches[0].name, first);
     return first;
   }
   const std::vector<int64_t> layout = layout_of(first);
   for (const BranchResults& branch : branches) {
     const Tensor& t = branch.tensors[i];
-    SB_CHECK(permute(t, layout).is_contiguous(), branch.name, ": result ", i,
+    SB_CHECK(permute(t, layout).is_contiguous(), whole_name(op, branch), ": result ", i,
              ": expected dimensions in memory in the order of ", branches[0].name,
-             ", without gaps, as sizes differ; got ", t.describe(), " with strides ",
-             shape_text(t.sym_strides()));
+             ", without gaps, as sizes differ and fake tensors lie in one way; got ", t.describe(),
+             " with strides ", shape_text(t.sym_strides()));
   }
   return empty_permuted(sizes, layout, first.dtype(), std::nullopt, first.device());
 }
 
 }  // namespace
 
-std::vector<Tensor> merge_branches(FakeMode& mode, const std::vector<BranchResults>& branches) {
+BranchResults run_branch(FakeMode& mode, std::string name,
+                         const control_flow::FunctionArgument& function,
+                         const std::vector<Tensor>& operands) {
+  const FreshStorages made;
+  BranchResults branch{std::move(name), call_in(mode, function, operands), {}};
+  for (const Tensor& t : branch.tensors) branch.fresh.push_back(made.has(t.storage().get()));
+  return branch;
+}
+
+std::vector<Tensor> merge_branches(FakeMode& mode, std::string_view op,
+                                   const std::vector<BranchResults>& branches) {
   const BranchResults& first = branches.front();
   const ModeGuard active(&mode);
   const auto check = [&](const BranchResults& branch, Agree agree) {
@@ -102,7 +125,7 @@ std::vector<Tensor> merge_branches(FakeMode& mode, const std::vector<BranchResul
     for (size_t i = 0; i < first.tensors.size(); ++i) check_same_offset(branch, i, first);
   std::vector<Tensor> results = first.tensors;
   for (size_t i = 0; i < results.size(); ++i) {
-    if (mode.shape_env()) results[i] = merged(*mode.shape_env(), branches, i);
+    if (mode.shape_env()) results[i] = merged(*mode.shape_env(), op, branches, i);
     // What is known of one branch's data need not hold for the other's.
     if (const Tensor known = constant_of(results[i]); known.defined())
       mode.converter().forget_constants(known.storage());
@@ -110,8 +133,10 @@ std::vector<Tensor> merge_branches(FakeMode& mode, const std::vector<BranchResul
     const auto is_it = [&](const BranchResults& branch) {
       return branch.tensors[i].is_same(first.tensors[i]);
     };
-    if (!std::ranges::all_of(branches, is_it))
-      results[i] = Tensor(results[i].impl()->shallow_copy());
+    if (std::ranges::all_of(branches, is_it)) continue;
+    results[i] = Tensor(results[i].impl()->shallow_copy());
+    const auto is_fresh = [&](const BranchResults& branch) { return branch.fresh[i]; };
+    if (!std::ranges::all_of(branches, is_fresh)) extras_of(results[i]).chosen_by = op;
   }
   return results;
 }

@@ -31,6 +31,7 @@ bool same_places(const Tensor& a, const Tensor& b) {
 // Of tensors on one storage with symbols, of which nothing is asked: what is not known to be apart
 // may overlap, and what is known to lie in the same places does.
 Overlap symbolic_overlap(const Tensor& a, const Tensor& b) {
+  if (known(a.sym_numel() == 0) || known(b.sym_numel() == 0)) return Overlap::No;
   if (!known(a.sym_storage_offset() == b.sym_storage_offset()) || a.dtype() != b.dtype() ||
       a.dim() != b.dim()) {
     return Overlap::TooHard;

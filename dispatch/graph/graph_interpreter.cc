@@ -158,8 +158,10 @@ class BurntSizes {
 
 // The operator of a call, where its error does not say which it is.
 std::string unnamed_in(const Error& error, const Node& node) {
-  if (node.kind() != Node::Kind::Call) return "";
-  const std::string name = node.op().name().to_string();
+  if (node.kind() == Node::Kind::GetItem) return unnamed_in(error, *node.arguments()[0].node());
+  std::string name;
+  if (node.kind() == Node::Kind::Call) name = node.op().name().to_string();
+  if (node.kind() == Node::Kind::HigherOrder) name = "higher_order::" + node.higher_order().name();
   return std::string_view(error.what()).find(name) == std::string_view::npos ? name + ": " : "";
 }
 

@@ -8,18 +8,13 @@
 namespace sb::internal {
 
 bool looks_at_memory(const OperatorHandle& op) {
-  static const auto* const names =
-      new absl::flat_hash_set<std::string_view>{"aten::as_strided",
-                                                "aten::as_strided_",
-                                                "aten::as_strided_copy",
-                                                "aten::_reshape_alias",
-                                                "aten::_reshape_alias_copy",
-                                                "aten::as_strided_scatter",
-                                                "aten::resize_",
-                                                "aten::resize_as_",
-                                                "aten::resize",
-                                                "aten::set_",
-                                                "aten::set"};
+  static const auto* const names = new absl::flat_hash_set<std::string_view>{
+      "aten::as_strided", "aten::as_strided_", "aten::as_strided_copy", "aten::_reshape_alias",
+      "aten::_reshape_alias_copy", "aten::as_strided_scatter", "aten::resize_", "aten::resize_as_",
+      "aten::resize", "aten::resize_as", "aten::set_", "aten::set",
+      // Which of two factorizations they give hangs on
+      // strides.
+      "aten::_linalg_det", "aten::_linalg_slogdet", "aten::_linalg_solve_ex"};
   return names->contains(op.name().name);
 }
 

@@ -9,7 +9,7 @@
 
 namespace sb::internal {
 
-// as_strided, set_, resize_ and their like.
+// as_strided, set_, resize_ and their like; what gives other results for other strides.
 bool looks_at_memory(const OperatorHandle& op);
 // The name of the first such operator in the graph, or in a graph inside of it; or empty.
 std::string find_look_at_memory(const Graph& graph);

@@ -152,8 +152,10 @@ void RunSymbols::bind_result(const Node& node, const IValue& value) {
   if (!node.meta() || !value.is_Tensor() || !value.unchecked_tensor().defined()) return;
   const SymIntArrayRef sizes = value.unchecked_tensor().sym_sizes();
   const std::vector<SymInt>& traced = node.meta()->sizes;
+  // What data tell may be known all the same, once the program has stated enough of it.
   for (size_t d = 0; d < traced.size() && d < sizes.size(); ++d)
-    if (!has_hint(traced[d])) bind(*traced[d].node(), sizes[d].value());
+    if (traced[d].is_symbolic() && (!has_hint(traced[d]) || traced[d].maybe_int()))
+      bind(*traced[d].node(), sizes[d].value());
 }
 
 SymValue RunSymbols::value_of_symbol(const SymNode& symbol) const {

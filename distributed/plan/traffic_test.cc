@@ -157,9 +157,9 @@ TEST_CASE("ranks that send as much as each other over each dimension are one kin
   REQUIRE(kinds.size() == 2);
   CHECK(kinds[0].ranks == std::vector<int64_t>{0, 1, 3, 4});
   CHECK(kinds[1].ranks == std::vector<int64_t>{2, 5});
-  // Data: 8 bytes that ranks compare, and two floats. All: a byte to each, too.
-  CHECK(kinds[0].sent == std::vector<int64_t>{16, 16, 45});
-  CHECK(kinds[1].sent == std::vector<int64_t>{16, 216, 45});
+  // Ranks compare 64 bytes, in which few data are; one sends 25 floats to two others beside them.
+  CHECK(kinds[0].sent == std::vector<int64_t>{64, 128, 320});
+  CHECK(kinds[1].sent == std::vector<int64_t>{64, 328, 320});
 }
 
 TEST_CASE("a group that is no dimension of the mesh is refused") {

@@ -27,12 +27,16 @@ SymValue apply(SymOp op, SymKind kind, const std::vector<SymValue>& operands) {
   return plain_value(kind, evaluate_op(op, operands[0].kind(), numbers));
 }
 
-// The sum of operands, each times its coefficient, and of a constant.
+// The sum of operands, each times its coefficient, and of a constant, which may be none that a
+// SymInt holds: a range may end at the last integer.
 SymValue sum_of(Expr e, const std::vector<SymValue>& operands) {
-  SymInt sum = e->value;
-  for (size_t i = 0; i < operands.size(); ++i)
-    sum += SymInt(e->coefficients[i]) * SymInt(operands[i]);
-  return sum.value();
+  SymValue sum = SymValue::of_int(e->value);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const SymValue product =
+        apply(SymOp::Mul, SymKind::Int, {SymValue::of_int(e->coefficients[i]), operands[i]});
+    sum = apply(SymOp::Add, SymKind::Int, {sum, product});
+  }
+  return sum;
 }
 
 SymValue apply(Expr e, std::vector<SymValue> operands) {

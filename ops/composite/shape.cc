@@ -69,7 +69,7 @@ std::vector<Tensor> broadcast_all(TensorList tensors) {
   for (const Tensor& t : tensors) {
     const SymIntArrayRef own = t.sym_sizes();
     bool same = own.size() == sizes.size();
-    for (size_t d = 0; same && d < own.size(); ++d) same = known(own[d] == sizes[d]);
+    for (size_t d = 0; same && d < own.size(); ++d) same = same_size(own[d], sizes[d]);
     results.push_back(same ? t : expand(t, SymIntArrayRef(sizes)));
   }
   return results;
@@ -80,7 +80,7 @@ Tensor sum_to_size_kernel(const Tensor& self, SymIntArrayRef size) {
   const SymIntArrayRef from = self.sym_sizes();
   const size_t added = from.size() - std::min(size.size(), from.size());
   const auto fits = [&](size_t i) {
-    return same_size(size[i], from[added + i]) || is_one(size[i]);
+    return is_one(size[i]) || expect_true(size[i] == from[added + i]);
   };
   bool expandable = size.size() <= from.size();
   for (size_t i = 0; expandable && i < size.size(); ++i) expandable = fits(i);

@@ -169,15 +169,13 @@ SB_LIBRARY_FRAGMENT(aten, m) {
       .out(binary_cross_entropy_with_logits_out);
   define(m, soft_margin_loss)
       .composite_explicit(soft_margin_loss_kernel)
-      .out(soft_margin_loss_out,
-           [](const Tensor& self, const Tensor& target, int64_t reduction, const Tensor& out) {
-             // As PyTorch, whose out first holds a loss for each element.
-             const Tensor loss = soft_margin_loss_kernel(self, target, kReduceNone);
-             const Tensor reduced = reduce_loss(loss, reduction);
-             copy_result_to_out("soft_margin_loss", loss, out, kStructuredOut);
-             if (!reduced.is_same(loss)) copy_result_to_out("soft_margin_loss", reduced, out);
-             return out;
-           });
+      .out(soft_margin_loss_out, [](const Tensor& self, const Tensor& target, int64_t reduction,
+                                    const Tensor& out) {
+        // PyTorch's out first holds a loss for each element, and so memory beside it may.
+        copy_result_to_out("soft_margin_loss", soft_margin_loss_kernel(self, target, reduction),
+                           out, kStructuredOut);
+        return out;
+      });
   define(m, soft_margin_loss_backward)
       .composite_explicit(
           [](const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction) {

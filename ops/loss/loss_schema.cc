@@ -1,6 +1,5 @@
 #include "switchboard/ops/loss/loss_schema.h"
 
-#include "switchboard/ops/outputs/copy_to_out.h"
 #include "switchboard/ops/reductions/reductions.h"
 
 namespace sb {
@@ -16,14 +15,6 @@ Tensor reduce_loss_out(const Tensor& loss, int64_t reduction, const Tensor& out)
     return mean_dim_out(loss, IntArrayRef(), false, std::nullopt, out);
   }
   return sum_dim_out(loss, IntArrayRef(), false, std::nullopt, out);
-}
-
-Tensor reduce_loss_in_out(std::string_view op, const Tensor& loss, int64_t reduction,
-                          const Tensor& out) {
-  const Tensor reduced = reduce_loss(loss, reduction);
-  copy_result_to_out(op, loss, out);
-  if (!reduced.is_same(loss)) copy_result_to_out(op, reduced, out);  // needs no memory any more
-  return out;
 }
 
 }  // namespace sb

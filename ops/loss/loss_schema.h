@@ -19,10 +19,6 @@ inline constexpr int64_t kReduceSum = 2;
 Tensor reduce_loss(const Tensor& loss, int64_t reduction);
 // The same written to `out`, converted.
 Tensor reduce_loss_out(const Tensor& loss, int64_t reduction, const Tensor& out);
-// Gives `out` the loss of each element and, in its place, its mean or sum: `out` has the storage of
-// the first then.
-Tensor reduce_loss_in_out(std::string_view op, const Tensor& loss, int64_t reduction,
-                          const Tensor& out);
 
 }  // namespace sb
 

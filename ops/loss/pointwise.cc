@@ -258,17 +258,18 @@ Tensor huber_body(const Tensor& out, const Tensor& self, const Tensor& target, i
   const Tensor loss = elementwise(huber_arithmetic, empty_on(out.device(), {0}, out.dtype()), self,
                                   target, &params);
   for (const Tensor* t : {&self, &target}) check_no_partial_overlap(out, *t);
-  return reduce_loss_in_out("huber_loss", loss, reduction, out);
+  copy_result_to_out("huber_loss", reduce_loss(loss, reduction), out);
+  return out;
 }
 
-// On devices without a kernel: out first holds the loss of each element, and so does its storage
-// afterwards, which a fallback that copies tensors back would miss.
+// On devices without a kernel.
 Tensor huber_out_composite(const Tensor& self, const Tensor& target, int64_t reduction,
                            double delta, const Tensor& out) {
   const DType dtype = result_type({&self, &target});
   check_castable(huber_arithmetic, dtype, out);
   const Tensor loss = huber_loss(to_dtype(self, dtype), target, kReduceNone, delta);
-  return reduce_loss_in_out("huber_loss", to_dtype(loss, out.dtype()), reduction, out);
+  copy_result_to_out("huber_loss", reduce_loss(to_dtype(loss, out.dtype()), reduction), out);
+  return out;
 }
 
 // Where the derivative goes: grad_input, or a contiguous tensor like self.

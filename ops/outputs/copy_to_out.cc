@@ -24,9 +24,20 @@ bool same_sizes(const Tensor& a, const Tensor& b) {
   return same;
 }
 
+// Whether who stands above kernels is to see what shape an out gets: a mode, or functionalisation,
+// whose tensors are of a class of their own.
+bool is_seen(const Tensor& out) {
+  return current_mode() || typeid(*out.impl()) != typeid(TensorImpl);
+}
+
 // With symbols there is no memory to look after.
 void copy_symbolic_result(const Tensor& result, const Tensor& out, bool keep_strides) {
-  if (!same_sizes(result, out)) {
+  if (same_sizes(result, out)) return void(copy_(out, result));
+  if (is_seen(out)) {
+    resize_(out, result.sym_sizes());
+    if (keep_strides)
+      as_strided_(out, result.sym_sizes(), result.sym_strides(), out.sym_storage_offset());
+  } else {
     const SymDimVector contiguous = contiguous_strides(result.sym_sizes());
     out.impl()->set_sym_sizes_and_strides(
         result.sym_sizes(), keep_strides ? result.sym_strides() : SymIntArrayRef(contiguous),
@@ -35,17 +46,16 @@ void copy_symbolic_result(const Tensor& result, const Tensor& out, bool keep_str
   copy_(out, result);
 }
 
-// Whether who stands above kernels is to see what shape an out gets: a mode, or functionalisation,
-// whose tensors are of a class of their own.
-bool is_seen(const Tensor& out) {
-  return current_mode() || typeid(*out.impl()) != typeid(TensorImpl);
-}
-
 void resize_seen(const Tensor& out, IntArrayRef sizes, IntArrayRef strides) {
   if (out.sizes() == sizes) return;
   resize_(out, sizes);
   if (!strides.empty() && out.strides() != strides)
     as_strided_(out, sizes, strides, out.storage_offset());
+}
+
+const DispatchMode* mode_of(const Tensor& t) {
+  const IntrusivePtr<ModeData>& data = t.impl()->mode_data();
+  return data ? &data->mode() : nullptr;
 }
 
 }  // namespace
@@ -56,7 +66,7 @@ void check_result_fits_out(std::string_view op, const Tensor& result, const Tens
   SB_CHECK(out.defined(), op, ": out: expected a tensor, got an undefined one");
   SB_CHECK(out.device() == result.device(), op, ": expected out tensor to be on device ",
            to_string(result.device()), ", but got ", to_string(out.device()));
-  SB_CHECK(out.impl()->mode_data() == result.impl()->mode_data(), op, ": out is ", out.describe(),
+  SB_CHECK(mode_of(out) == mode_of(result), op, ": out is ", out.describe(),
            ", which belongs to another mode than the arguments");
   if (options.dtype == OutDType::Exact) {
     SB_CHECK(out.dtype() == result.dtype(), op, ": expected out tensor to have dtype ",

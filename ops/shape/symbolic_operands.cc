@@ -63,7 +63,7 @@ SymbolicOperands::SymbolicOperands(const Tensor& out, absl::Span<const Tensor* c
     // Whether it keeps its shape decides whether the operator may write to it.
     bool keeps = static_cast<size_t>(out.dim()) == shape_.size();
     for (size_t d = 0; keeps && d < shape_.size(); ++d)
-      keeps = same_size(out.sym_sizes()[shape_.size() - 1 - d], shape_[d]);
+      keeps = expect_true(out.sym_sizes()[shape_.size() - 1 - d] == shape_[d]);
     SB_CHECK(keeps, "output with shape ", shape_text(out.sym_sizes()),
              " doesn't match the broadcast shape");
   } else {

@@ -108,6 +108,12 @@ SymFloat real_step(const Scalar& dx) {
   SB_CHECK(!dx.is_complex(), "trapezoid: dx: expected a real number, got ", dx.to_string());
   return dx.to_sym_float();
 }
+// Whether there is no point. Of a number of them that only data tell there are some, which is
+// checked once it is known.
+bool has_no_point(const Tensor& y, int64_t dim) {
+  const SymInt points = y.sym_size(dim);
+  return same_size(points, SymInt(0)) || !expect_true(points != 0);
+}
 // The integral over nothing.
 Tensor zeros_without(const Tensor& y, int64_t dim) {
   SymDimVector sizes(y.sym_sizes().begin(), y.sym_sizes().end());
@@ -137,14 +143,14 @@ Tensor steps_between(const Tensor& y, const Tensor& x, int64_t dim) {
 }
 
 Tensor trapezoid_kernel(const Tensor& y, const Scalar& dx, int64_t dim) {
-  if (same_size(y.sym_size(dim), SymInt(0))) return zeros_without(y, dim);
+  if (has_no_point(y, dim)) return zeros_without(y, dim);
   check_not_bool(y);
   const Scalar step = real_step(dx);
   const Tensor ends = add(select(y, dim, 0), select(y, dim, -1));
   return mul_Scalar(sub(sum(y, {dim}), mul_Scalar(ends, 0.5)), step);
 }
 Tensor trapezoid_x_kernel(const Tensor& y, const Tensor& x, int64_t dim) {
-  if (same_size(y.sym_size(dim), SymInt(0))) return zeros_without(y, dim);
+  if (has_no_point(y, dim)) return zeros_without(y, dim);
   const Tensor dx = steps_between(y, x, dim);
   const Neighbours pair(y, dim);
   return div_Scalar(sum(mul(dx, add(pair.left, pair.right)), {dim}), 2.0);

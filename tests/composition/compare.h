@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_TESTS_COMPOSITION_COMPARE_H_
 #define SWITCHBOARD_TESTS_COMPOSITION_COMPARE_H_
 
+#include <limits>
 #include <string>
 
 #include "switchboard/tests/composition/layers.h"
@@ -30,6 +31,13 @@ struct Compared {
   // Of what gradients were computed from. An operator in place derives by what it gives, another
   // one by what it takes: they part by how that was rounded.
   DType coarsest = DType::Float64;
+  // The largest number on the way to gradients: what is left of its like, when these cancel, is of
+  // their last digits.
+  double largest = 0;
+  // From which result on NaN, on either side, is not compared. Where a derivative is infinite a
+  // gradient of zeros gives NaN and none gives nothing, and layers part in which of both comes:
+  // what is not written to has none, a loop that is not known to end has zeros.
+  size_t no_nan_from = std::numeric_limits<size_t>::max();
 };
 
 // "" where two runs that did not throw gave the same: dtypes, sizes and elements of results, whole

@@ -64,7 +64,9 @@ class Judge {
   Tensors make_inputs() const;
   const Outcome& plain();
   const Outcome& graded();
-  DType coarsest() const;
+  // Notes for `compared` what the numbers on the way to gradients are like. Returns whether all are
+  // finite.
+  bool note_the_way(Compared* compared) const;
 
   TensorFunction f_;
   internal::ArgumentPlan inputs_;

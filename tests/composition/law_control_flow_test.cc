@@ -305,5 +305,36 @@ TEST_CASE("On fake tensors a branch gives no view where the other branch may giv
   CHECK(broken({"fake", "watch, fake"}, f, {number(0)}) == "");
 }
 
+TEST_CASE("What a loop gives lies in a graph as it does alone: a copy of it is a copy") {
+  const Tensor x = tensor_with({3, 3}, DType::Float32, {-1, 0, -1, 0, 1, -1, 2, 1, 0});
+  const auto scans = [](const Tensors& in) {
+    const Tensor last = scan([](const Tensors& now) { return call("aten::inverse", {now[0]}); },
+                             {in[0]}, {in[1]})[0];
+    const Tensor copy = call("aten::contiguous", {last})[0];
+    call("aten::fill_.Scalar", {copy, 0});
+    return Tensors{last};
+  };
+  CHECK(broken({"trace", "trace_symbols"}, scans, {x, tensor_with({1}, DType::Float32, {0})}) ==
+        "");
+  for (const double limit : {0.0, 1.0, 2.0}) {
+    const auto loops = [&](const Tensors& in) {
+      const Tensor count = call("aten::full", {std::vector<int64_t>{}, 0})[0];
+      const Tensor last = while_loop(
+          [&](const Tensors& now) {
+            return call("aten::lt.Scalar", {now[0], limit});
+          },
+          [](const Tensors& now) {
+            return Tensors{call("aten::add.Scalar", {now[0], 1})[0],
+                           call("aten::inverse", {now[1]})[0]};
+          },
+          {count, in[0]})[1];
+      const Tensor copy = call("aten::contiguous", {last})[0];
+      call("aten::fill_.Scalar", {copy, 0});
+      return Tensors{last};
+    };
+    CHECK(broken({"trace"}, loops, {x}) == "");
+  }
+}
+
 }  // namespace
 }  // namespace sb::composition

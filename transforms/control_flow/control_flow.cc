@@ -83,9 +83,12 @@ std::vector<Tensor> FunctionArgument::call_regardless(const std::vector<Tensor>&
     return (*this)(arguments);
   } catch (const Error& error) {
     const std::string_view what = error.what();
-    if (error.kind() != std::string_view("RuntimeError") || what.find(own) != what.npos ||
-        what.starts_with(name_))
-      throw;
+    // A graph that is run in a trace refuses what the trace gives it; other errors of this kind are
+    // the function's own.
+    const bool may_be_the_layers =
+        error.kind() == std::string_view("RuntimeError") ||
+        (error.kind() == std::string_view("ValueError") && what.starts_with("graph: "));
+    if (!may_be_the_layers || what.find(own) != what.npos || what.starts_with(name_)) throw;
     rethrow_with_context(error,
                          str_cat(name_, ": ", layer, ", which runs it whatever the data say: "));
   }

@@ -58,24 +58,24 @@ class ScanTarget final : public HigherOrderTarget {
   }
 };
 
-// `fixed` is the name of the function where its strides were fixed; or empty.
-void trace_scan(TracingMode& mode, const std::string& fixed, Stack* stack) {
+void trace_scan(TracingMode& mode, const FixedBy& fixed, Stack* stack) {
   if (mode.paused()) return scan_op().call_boxed(stack);
   const ScanCall call(*stack);
   TracedFunctions traced = trace_functions(
       mode, {{call.combine_fn, "scan_combine_graph", call.inputs_at(call.init, 0)}});
-  if (auto dense =
-          fix_strides(mode, call.combine_fn, call.init, traced, 0, call.inputs_at(call.init, 0))) {
+  if (auto dense = fix_strides(mode, call.combine_fn, call.init, traced, 0,
+                               call.inputs_at(call.init, 0), fixed)) {
     (*stack)[0] = std::move(dense->function);
     (*stack)[1] = std::move(dense->carried);
-    return trace_scan(mode, call.combine_fn.name(), stack);
+    return trace_scan(mode, dense->by, stack);
   }
   call.take_slices(&traced.results[0]);
   std::vector<GraphArg> arguments{traced.graphs[0], mode.argument_of(call.init),
                                   mode.argument_of(call.xs),
                                   argument_with_captured(mode, call.additional, traced)};
   run_and_record(mode, scan_op(), stack, std::make_shared<ScanTarget>(), std::move(arguments),
-                 fixed);
+                 fixed.function);
+  lay_out_as_given(mode, fixed, /*has_trips=*/true, stack);
 }
 
 HigherOrderOperator* make_scan() {
@@ -85,7 +85,7 @@ HigherOrderOperator* make_scan() {
   op->impl(DispatchKey::CompositeExplicitAutograd, run_scan).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>([](TracingMode& mode, DispatchKeySet, Stack* stack) {
-      trace_scan(mode, "", stack);
+      trace_scan(mode, {}, stack);
     }).release();
   op->impl_functionalize(
         functionalized(

@@ -1,6 +1,8 @@
 #include "switchboard/transforms/control_flow/trace_control_flow.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/elementwise/predicates.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/functionalization/functionalization.h"
 #include "switchboard/transforms/functionalization/view_chain.h"
@@ -40,8 +43,9 @@ bool share_memory(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
+// The strides decide what is a view of what.
 Tensor own_copy(const Tensor& t) {
-  if (t.is_symbolic()) return clone(t);
+  if (t.is_symbolic()) return new_empty_strided(t, t.sym_sizes(), t.sym_strides());
   const Extent extent(t);
   const Tensor memory = as_strided(t, {extent.end - extent.begin}, {1}, extent.begin);
   return as_strided(clone(memory), t.sizes(), t.strides(), 0);
@@ -56,7 +60,7 @@ std::vector<Tensor> copies_to_trace(const std::vector<Tensor>& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& t = inputs[i];
     if (t.is_symbolic()) {
-      copies.push_back(clone(t));
+      copies.push_back(own_copy(t));
       continue;
     }
     size_t first = 0;  // of those that share its memory
@@ -239,14 +243,21 @@ void check_strides_do_not_matter(const FunctionArgument& function, const Graph& 
   }
 }
 
+// With the strides that its sizes give. Where sizes are symbols, a tensor that has no elements now
+// is contiguous with any.
+Tensor dense(const Tensor& t) {
+  return t.is_symbolic() ? clone(t, MemoryFormat::Contiguous) : contiguous(t);
+}
+
 }  // namespace
 
 std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgument& function,
                                         std::vector<Tensor> carried, const TracedFunctions& traced,
-                                        size_t which, std::vector<Tensor> inputs) {
+                                        size_t which, std::vector<Tensor> inputs,
+                                        const FixedBy& before) {
   const std::vector<Tensor>& results = traced.results[which];
   const std::vector<bool>& written = traced.written[which];
-  if (results.size() < carried.size()) return std::nullopt;
+  if (results.size() < carried.size() || before.rounds > carried.size()) return std::nullopt;
   std::vector<bool> changed(carried.size());
   bool any = false;
   for (size_t i = 0; i < carried.size(); ++i) {
@@ -257,7 +268,7 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
                              ", and gives other strides for it; write to a clone");
     any = true;
     const ModeGuard active(&mode);
-    carried[i] = contiguous(carried[i]);
+    carried[i] = dense(carried[i]);
   }
   if (!any) return std::nullopt;
   inputs.insert(inputs.end(), traced.captured.begin(), traced.captured.end());
@@ -271,10 +282,35 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
     for (IValue& value : values) inputs.push_back(std::move(value).to_tensor());
     std::vector<Tensor> given = function(inputs);
     for (size_t i = 0; i < given.size() && i < changed.size(); ++i)
-      if (changed[i]) given[i] = contiguous(given[i]);
+      if (changed[i]) given[i] = dense(given[i]);
     return values_of(given);
   });
-  return FixedStrides{std::move(fixed), std::move(carried)};
+  FixedBy by{function.name(), before.rounds + 1, before.as_given};
+  by.as_given.resize(changed.size());
+  for (size_t i = 0; i < changed.size(); ++i)
+    if (changed[i] && !by.as_given[i].defined()) by.as_given[i] = results[i];
+  return FixedStrides{std::move(fixed), std::move(carried), std::move(by)};
+}
+
+void lay_out_as_given(TracingMode& mode, const FixedBy& fixed, bool has_trips, Stack* stack) {
+  // Functionalisation looks at the memory of values, as they are in the graph.
+  if (!has_trips || internal::RunningProgram::any()) return;
+  const ModeGuard active(&mode);
+  for (size_t i = 0; i < fixed.as_given.size(); ++i) {
+    const Tensor& given = fixed.as_given[i];
+    if (!given.defined()) continue;
+    const Tensor& result = (*stack)[i].unchecked_tensor();
+    // From the slowest dimension in memory to the fastest, and back.
+    std::vector<int64_t> order(static_cast<size_t>(given.dim())), back(order.size());
+    std::iota(order.begin(), order.end(), 0);
+    const SymIntArrayRef strides = given.sym_strides();
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [&](int64_t d) { return stand_in(strides[static_cast<size_t>(d)]); });
+    for (size_t d = 0; d < order.size(); ++d)
+      back[static_cast<size_t>(order[d])] = static_cast<int64_t>(d);
+    const Tensor laid = permute(contiguous(permute(result, order)), back);
+    if (same_strides(laid, given)) (*stack)[i] = laid;
+  }
 }
 
 namespace {

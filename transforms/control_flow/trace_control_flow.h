@@ -55,13 +55,26 @@ GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
 // NotImplementedError where it writes to one of which it changes the strides, and where its graph
 // shows, on its own results, that it gives other numbers for tensors that lie otherwise.
 // What comes of the call then lies otherwise than in the program: run_and_record() is told by whom.
+// What one round makes contiguous may change the strides of another; where as many rounds as there
+// are carried tensors do not end that (their sizes differ), it is for other checks to say.
+struct FixedBy {
+  std::string function;  // empty: by none
+  size_t rounds = 0;
+  std::vector<Tensor> as_given;  // results of the function whose strides were fixed; else undefined
+};
 struct FixedStrides {
   IValue function;
   std::vector<Tensor> carried;
+  FixedBy by;
 };
 std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgument& function,
                                         std::vector<Tensor> carried, const TracedFunctions& traced,
-                                        size_t which, std::vector<Tensor> inputs);
+                                        size_t which, std::vector<Tensor> inputs,
+                                        const FixedBy& before);
+
+// Gives results of the call, which are carried ones, the strides that the function had given them:
+// these decide what is a view of what. `has_trips` says whether the function has run.
+void lay_out_as_given(TracingMode& mode, const FixedBy& fixed, bool has_trips, Stack* stack);
 
 // Runs the operator below the mode with the arguments on the stack, and records the call as a node
 // with these arguments. The results stand for items of the node. `fixed` is the function whose

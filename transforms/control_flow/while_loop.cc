@@ -1,8 +1,11 @@
 #include "switchboard/transforms/control_flow/while_loop.h"
 
 #include <memory>
+#include <typeinfo>
 
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/outputs/output_plan.h"
 #include "switchboard/ops/views/cat.h"
 #include "switchboard/transforms/control_flow/functionalized.h"
@@ -82,8 +85,16 @@ class WhileLoopTarget final : public HigherOrderTarget {
   bool with_last_;
 };
 
-// `fixed` is the name of the function where its strides were fixed; or empty.
-void trace_loop(const HigherOrderOperator& op, TracingMode& mode, const std::string& fixed,
+// Whether a condition of a loop is true, as far as its data are there.
+bool may_be_true(const Tensor& condition) {
+  const bool has_data = condition.is_cpu() && typeid(*condition.impl()) == typeid(TensorImpl) &&
+                        !condition.impl()->mode_data();
+  const NoModesGuard no_modes;
+  const internal::BelowRecordingGuard below;
+  return !has_data || item(condition).to<bool>();
+}
+
+void trace_loop(const HigherOrderOperator& op, TracingMode& mode, const FixedBy& fixed,
                 Stack* stack) {
   if (mode.paused()) return op.call_boxed(stack);
   const WhileLoopCall call(*stack, op.name());
@@ -92,10 +103,10 @@ void trace_loop(const HigherOrderOperator& op, TracingMode& mode, const std::str
       trace_functions(mode, {{call.cond_fn, "while_loop_cond_graph", inputs},
                              {call.body_fn, "while_loop_body_graph", inputs}});
   call.check_condition(traced.results[0]);
-  if (auto dense = fix_strides(mode, call.body_fn, call.carried, traced, 1, inputs)) {
+  if (auto dense = fix_strides(mode, call.body_fn, call.carried, traced, 1, inputs, fixed)) {
     (*stack)[1] = std::move(dense->function);
     (*stack)[2] = std::move(dense->carried);
-    return trace_loop(op, mode, call.body_fn.name(), stack);
+    return trace_loop(op, mode, dense->by, stack);
   }
   check_same_metadata(call.body_fn.name(), traced.results[1], kCarried, call.carried,
                       Agree::GraphStrides);
@@ -103,7 +114,10 @@ void trace_loop(const HigherOrderOperator& op, TracingMode& mode, const std::str
                                   mode.argument_of(call.carried),
                                   argument_with_captured(mode, call.additional, traced)};
   run_and_record(mode, op, stack, std::make_shared<WhileLoopTarget>(op, call.with_last),
-                 std::move(arguments), fixed);
+                 std::move(arguments), fixed.function);
+  // Of stacked results the strides are another matter.
+  if (stack->size() == call.carried.size())
+    lay_out_as_given(mode, fixed, may_be_true(traced.results[0][0]), stack);
 }
 
 HigherOrderOperator* make_loop(std::string name, void (*run)(DispatchKeySet, Stack*),
@@ -114,7 +128,7 @@ HigherOrderOperator* make_loop(std::string name, void (*run)(DispatchKeySet, Sta
   op->impl(DispatchKey::CompositeExplicitAutograd, run).release();
   op->impl(DispatchKey::Autograd, autograd_rule(*op)).release();
   op->impl_mode<TracingMode>([op](TracingMode& mode, DispatchKeySet, Stack* stack) {
-      trace_loop(*op, mode, "", stack);
+      trace_loop(*op, mode, {}, stack);
     }).release();
   op->impl_functionalize(functionalized(*op, {"cond_fn", "body_fn"}, FunctionCalls::AgainAndAgain,
                                         std::move(copied)),

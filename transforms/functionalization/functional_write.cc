@@ -27,13 +27,14 @@ namespace {
 
 // Whether autograd records the operator and not its form, for these values: what a comparison
 // writes hangs on what is compared, with a gradient of zeros, and the result of one is a bool,
-// which has none.
+// which has none. Or records it otherwise, as elu_.
 bool loses_history(const OperatorHandle& op, const FunctionalForm& form,
                    absl::FunctionRef<IValue(size_t)> value_of) {
   // A view that autograd does not see is of a lineage of its own: see view_of().
   if (form.op.schema().is_view()) return false;
-  if (!passes_by_autograd(form.op) || passes_by_autograd(op)) return false;
   if (!records_values() || !grad_hooks->is_grad_enabled()) return false;
+  const bool unlike = passes_by_autograd(form.op) && !passes_by_autograd(op);
+  if (!unlike && !grad_hooks->has_own_derivative(op.name().to_string())) return false;
   bool any = false;
   for (size_t i = 0; i < op.schema().arguments.size(); ++i) {
     value_of(i).for_each_tensor(
@@ -82,14 +83,21 @@ class WritingCall {
       return returns(std::move(others));
     }
     rehearse();
-    if (is_view)
-      view_in_place(*form);
-    else if (moved_)
-      move_to_other_storage();
-    else if (op_ == resize_.handle() || op_ == resize_as_.handle())
-      resize(impl_of(0), layouts_[0]);
-    else
-      write(form ? compute_or_write(*form, &others) : compute_on_clones(&others));
+    try {
+      if (is_view)
+        view_in_place(*form);
+      else if (moved_)
+        move_to_other_storage();
+      else if (op_ == resize_.handle() || op_ == resize_as_.handle())
+        resize(impl_of(0), layouts_[0]);
+      else
+        write(form ? compute_or_write(*form, &others) : compute_on_clones(&others));
+    } catch (const Error& error) {
+      const bool is_own = rehearsed_ && error.kind() == std::string_view("RuntimeError") &&
+                          std::string_view(error.what()).find("::") == std::string_view::npos;
+      if (!is_own) throw;
+      rethrow_with_context(error, str_cat("functionalize: ", op_.name().to_string(), ": "));
+    }
     return returns(std::move(others));
   }
 
@@ -179,6 +187,10 @@ class WritingCall {
       argument.for_each_tensor([&](const Tensor& t) {
         if (!t.defined() || t.is_same(written_[0]) || t.storage().get() != other_storage_) return;
         const Tensor source = context_.functional(t);
+        SB_CHECK_NOT_IMPLEMENTED(source.dtype() == self.dtype() || !records_gradients(),
+                                 "functionalize: ", op_.name().to_string(), ": it gives ",
+                                 written_[0].describe(), " the memory of ", source.describe(),
+                                 ", whose gradient does not know of writes by another dtype");
         storage = functional_impl(source)->functional_storage();
         lineage = functional_impl(source)->lineage();
       });
@@ -241,6 +253,10 @@ class WritingCall {
     const BelowFunctionalization below(context_.owner());
     FunctionalStorage& storage = *self.functional_storage();
     storage.apply_updates();
+    SB_CHECK_NOT_IMPLEMENTED(storage.num_tensors() == 1 || !records_gradients(),
+                             "functionalize: ", op_.name().to_string(),
+                             ": it takes a tensor out of the graph that views of it stay in; use "
+                             "aten::detach");
     storage.set_history(self.lineage(), {}, detach(storage.base(self.lineage())));
     self.set_view(self.chain(), detach(self.value()), self.lineage());
   }
@@ -281,11 +297,19 @@ class WritingCall {
   // dtype would do for its result.
   std::vector<Tensor> compute_or_write(const FunctionalForm& form, std::vector<IValue>* others) {
     try {
-      return compute(form);
+      std::vector<Tensor> results = compute(form);
+      if (!reads_dtype_off_out(results)) return results;
     } catch (const Error&) {
       if (!rehearsed_ || !is_out(0)) throw;
     }
     return compute_on_clones(others);
+  }
+  // Whether the operator, which is not told a dtype, may compute in that of its out.
+  bool reads_dtype_off_out(const std::vector<Tensor>& results) const {
+    if (!is_out(0) || results[0].dtype() == written_[0].dtype()) return false;
+    for (size_t i = 0; i < arguments_.size(); ++i)
+      if (schema_.arguments[i].name == "dtype" && arguments_[i].is_None()) return true;
+    return false;
   }
 
   // For arguments that share memory with what is written to, views of one clone of it.

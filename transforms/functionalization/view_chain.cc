@@ -135,7 +135,8 @@ ViewChain chain_to(const Tensor& base, const ViewForm& view) {
   if (base.is_symbolic()) {
     const SymBool inside =
         reach_of(view.sizes, view.strides, view.offset) * view_size <= base.sym_numel() * base_size;
-    SB_CHECK_NOT_IMPLEMENTED(hint(inside).value_or(true), "functionalize: a view of sizes ",
+    SB_CHECK_NOT_IMPLEMENTED(hint(inside).value_or(true),
+                             "functionalize: aten::as_strided: a view of sizes ",
                              shape_text(view.sizes), ", strides ", shape_text(view.strides),
                              " and offset ", view.offset.to_string(), " looks beyond ",
                              base.describe(), ", and no symbol tells what memory is there");

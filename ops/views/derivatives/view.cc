@@ -84,10 +84,20 @@ std::vector<int64_t> places_of(const Tensor& t) {
   return places;
 }
 
-// Whether `view`, one of self's memory, has elements that self itself has not. Not asked of
-// symbols.
+// With symbols: true where it may be so.
+bool may_reach_beyond(const Tensor& self, const Tensor& view) {
+  if (known(view.sym_numel() == 0)) return false;
+  SymInt last = view.sym_storage_offset();
+  for (int64_t d = 0; d < view.dim(); ++d) last += (view.sym_size(d) - 1) * view.sym_stride(d);
+  const SymInt begin = self.sym_storage_offset();
+  return !self.is_contiguous() || !asked_or_false(view.sym_storage_offset() >= begin) ||
+         !asked_or_false(last < begin + self.sym_numel());
+}
+
+// Whether `view`, one of self's memory, has elements that self itself has not.
 bool reaches_beyond(const Tensor& self, const Tensor& view) {
-  if (any_symbolic(self) || any_symbolic(view) || view.numel() == 0) return false;
+  if (any_symbolic(self) || any_symbolic(view)) return may_reach_beyond(self, view);
+  if (view.numel() == 0) return false;
   if (self.numel() == 0) return true;
   if (self.is_contiguous()) {
     int64_t last = view.storage_offset();

@@ -1,5 +1,8 @@
+#include <exception>
+
 #include "switchboard/core/error.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
+#include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/indexing/flip.h"
 #include "switchboard/tests/composition/layers.h"
@@ -20,13 +23,27 @@ Tensors other_inputs(const Tensors& inputs, const internal::ArgumentPlan& plan) 
   return inputs_in(memories, plan);
 }
 
+// Whether the data tell a size. A graph that is traced on tensors with data burns in what the
+// program computes with it.
+bool has_size_of_data(const Graph& graph) {
+  for (size_t i = 0; i < graph.size(); ++i) {
+    const Node& node = graph[i];
+    if (node.kind() == Node::Kind::Call && node.op().entry().has_tag(Tag::dynamic_output_shape))
+      return true;
+    for (const GraphArg& argument : node.arguments())
+      if (argument.subgraph() && has_size_of_data(*argument.subgraph()->graph)) return true;
+  }
+  return false;
+}
+
 Graph graph_of(const TensorFunction& f, const Tensors& inputs, const internal::ArgumentPlan& plan) {
   try {
-    return trace(f, other_inputs(inputs, plan));
-  } catch (const Error&) {
+    Graph graph = trace(f, other_inputs(inputs, plan));
+    if (!has_size_of_data(graph)) return graph;
+  } catch (const std::exception&) {
     // The program may not like those.
-    return trace(f, copy_by_operators(inputs, plan).inputs);
   }
+  return trace(f, copy_by_operators(inputs, plan).inputs);
 }
 
 }  // namespace
