@@ -1,5 +1,7 @@
 #include "switchboard/dispatch/graph/memory_operators.h"
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -8,15 +10,53 @@
 namespace sb::internal {
 
 bool looks_at_memory(const OperatorHandle& op) {
-  static const auto* const names = new absl::flat_hash_set<std::string_view>{
-      "aten::as_strided", "aten::as_strided_", "aten::as_strided_copy", "aten::_reshape_alias",
-      "aten::_reshape_alias_copy", "aten::as_strided_scatter", "aten::resize_", "aten::resize_as_",
-      "aten::resize", "aten::resize_as", "aten::set_", "aten::set",
-      // Which of two factorizations they give hangs on
-      // strides.
-      "aten::_linalg_det", "aten::_linalg_slogdet", "aten::_linalg_solve_ex"};
+  static const auto* const names =
+      new absl::flat_hash_set<std::string_view>{"aten::as_strided",
+                                                "aten::as_strided_",
+                                                "aten::as_strided_copy",
+                                                "aten::_reshape_alias",
+                                                "aten::_reshape_alias_copy",
+                                                "aten::as_strided_scatter",
+                                                "aten::resize_",
+                                                "aten::resize_as_",
+                                                "aten::resize",
+                                                "aten::resize_as",
+                                                "aten::set_",
+                                                "aten::set"};
   return names->contains(op.name().name);
 }
+
+namespace {
+
+// The first result that is of another factorization where a matrix lies otherwise; the results
+// before it are the same.
+std::optional<size_t> first_of_layout(const Node& node) {
+  if (node.kind() != Node::Kind::Call) return std::nullopt;
+  const std::string& name = node.op().name().name;
+  if (name == "aten::_linalg_det" || name == "aten::_linalg_solve_ex") return 1;
+  if (name == "aten::_linalg_slogdet") return 2;
+  return std::nullopt;
+}
+
+bool is_used(const Graph& graph, const Node* node) {
+  for (size_t i = 0; i < graph.size(); ++i)
+    for (const GraphArg& argument : graph[i].arguments()) {
+      bool found = false;
+      argument.for_each_node([&](const Node* used) { found = found || used == node; });
+      if (found) return true;
+    }
+  return false;
+}
+
+// The operator of which the node is such a result, where something is made of it; or null.
+const Node* maker_of_layout(const Graph& graph, const Node& node) {
+  if (node.kind() != Node::Kind::GetItem) return nullptr;
+  const Node* const from = node.arguments()[0].node();
+  const std::optional<size_t> first = first_of_layout(*from);
+  return first && node.item() >= *first && is_used(graph, &node) ? from : nullptr;
+}
+
+}  // namespace
 
 std::string find_look_at_memory(const Graph& graph) {
   for (size_t i = 0; i < graph.size(); ++i) {
@@ -30,6 +70,19 @@ std::string find_look_at_memory(const Graph& graph) {
     }
   }
   return "";
+}
+
+std::string find_dependence_on_layout(const Graph& graph) {
+  for (size_t i = 0; i < graph.size(); ++i) {
+    if (const Node* const maker = maker_of_layout(graph, graph[i]))
+      return maker->op().name().to_string();
+    for (const GraphArg& argument : graph[i].arguments()) {
+      if (!argument.subgraph()) continue;
+      std::string name = find_dependence_on_layout(*argument.subgraph()->graph);
+      if (!name.empty()) return name;
+    }
+  }
+  return find_look_at_memory(graph);
 }
 
 bool comes_of(const Node* node, const Node* source) {

@@ -9,10 +9,13 @@
 
 namespace sb::internal {
 
-// as_strided, set_, resize_ and their like; what gives other results for other strides.
+// as_strided, set_, resize_ and their like.
 bool looks_at_memory(const OperatorHandle& op);
 // The name of the first such operator in the graph, or in a graph inside of it; or empty.
 std::string find_look_at_memory(const Graph& graph);
+// The same, or that of an operator whose results, as far as they are used, are others for tensors
+// of other strides: a factorization of a matrix by rows or by columns.
+std::string find_dependence_on_layout(const Graph& graph);
 // Whether the node is `source`, or was computed of it.
 bool comes_of(const Node* node, const Node* source);
 

@@ -336,5 +336,27 @@ TEST_CASE("What a loop gives lies in a graph as it does alone: a copy of it is a
   }
 }
 
+TEST_CASE("A factorization that a loop gives hangs on how its matrix lies; a solution does not") {
+  const auto program = [](size_t result) {
+    return [=](const Tensors& in) {
+      return scan(
+          [=](const Tensors& now) {
+            const Tensors all = call("aten::_linalg_solve_ex", {now[0], now[0]});
+            return Tensors{all[result], now[0]};
+          },
+          {in[0]}, {in[0]});
+    };
+  };
+  const std::vector<IValue> inputs{
+      tensor_with({3, 3}, DType::Float32, {2, -1, 0, 0, 1, 1, -1, -1, 1})};
+  const auto verdict = [&](size_t result) {
+    return Judge(program(result), internal::ArgumentPlan::of(inputs))
+        .judge(parse_stack("trace_symbols"))
+        .kind;
+  };
+  CHECK(verdict(0) == Verdict::Kind::Passed);
+  CHECK(verdict(1) == Verdict::Kind::Refused);
+}
+
 }  // namespace
 }  // namespace sb::composition

@@ -142,7 +142,8 @@ TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToT
     }
     for (const Tensor& input : f.inputs) {
       const std::string_view who = mode.find_other_layout(input);
-      const std::string looks = who.empty() ? "" : internal::find_look_at_memory(graphs.back());
+      const std::string looks =
+          who.empty() ? "" : internal::find_dependence_on_layout(graphs.back());
       SB_CHECK_NOT_IMPLEMENTED(looks.empty(), f.function.name(), ": under TracingMode: ", who,
                                " carries tensors that a graph has contiguous, and ", looks,
                                " looks at the memory of what is computed of them; carry "
@@ -205,7 +206,7 @@ void check_strides_do_not_matter(const FunctionArgument& function, const Graph& 
   if (std::ranges::any_of(inputs, has_no_data)) {
     // Functionalisation itself looks at the memory of values, as they are in the graph.
     const std::string looks =
-        internal::RunningProgram::any() ? "" : internal::find_look_at_memory(graph);
+        internal::RunningProgram::any() ? "" : internal::find_dependence_on_layout(graph);
     SB_CHECK_NOT_IMPLEMENTED(looks.empty(), function.name(), ": under TracingMode: ", looks,
                              " looks at the memory of what it carries, and a graph has that "
                              "contiguous; carry contiguous tensors");
