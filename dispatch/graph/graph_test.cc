@@ -248,7 +248,7 @@ TEST_CASE("lint refuses items that are not there") {
   CHECK_THROWS_WITH(g.lint(), "graph: node 'getitem': item 2 of 'pair', which has 2 results");
   CHECK_THROWS_AS(g.run({number(0)}), IndexError);
   CHECK_THROWS_WITH(g.run({number(0)}),
-                    "graph: node 'getitem': item 2 is out of range: there are 2");
+                    "graph: node 'getitem': g::pair: item 2 is out of range: there are 2");
 }
 
 TEST_CASE("an operator that was removed is named when its graph prints, lints and runs") {
