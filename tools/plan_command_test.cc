@@ -80,7 +80,8 @@ TEST_CASE("a plan for ranks tells what each kind sends over which dimension, and
   const std::string collectives = "tools/ranks/all_reduce.pt2";
   const std::string text = plan({collectives, "--ranks", "2", "--link", "50GB/s"});
   CHECK_THAT(text, Contains("planned for 2 ranks, all=2"));
-  // An all_reduce of 48 bytes, which go with the 64 that ranks compare, and an all_gather of as many.
+  // An all_reduce of 48 bytes, which go with the 64 that ranks compare, and an all_gather of as
+  // many.
   CHECK_THAT(text, Contains("ranks   number   peak bytes   sent over all\n"
                             "0-1          2          192             176\n"));
   CHECK_THAT(text, Contains("time in collectives: 0.015 ms at 50 GB/s and 5 us a step"));
