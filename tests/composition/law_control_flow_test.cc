@@ -336,6 +336,23 @@ TEST_CASE("What a loop gives lies in a graph as it does alone: a copy of it is a
   }
 }
 
+TEST_CASE("Stacked results of a loop that changes strides lie in a graph as it stacks them") {
+  const Tensor x = tensor_with({3, 3}, DType::Float32, {-1, 0, -1, 0, 1, -1, 2, 1, 0});
+  const auto f = [](const Tensors& in) {
+    const Tensor count = call("aten::full", {std::vector<int64_t>{}, 0})[0];
+    return while_loop_stack_output(
+        [](const Tensors& now) {
+          return call("aten::lt.Scalar", {now[0], 2});
+        },
+        [](const Tensors& now) {
+          return Tensors{call("aten::add.Scalar", {now[0], 1})[0],
+                         call("aten::inverse", {now[1]})[0]};
+        },
+        {count, in[0]});
+  };
+  CHECK(broken({"trace", "trace_symbols"}, f, {x}) == "");
+}
+
 TEST_CASE("A factorization that a loop gives hangs on how its matrix lies; a solution does not") {
   const auto program = [](size_t result) {
     return [=](const Tensors& in) {

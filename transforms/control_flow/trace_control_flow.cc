@@ -301,6 +301,7 @@ void lay_out_as_given(TracingMode& mode, const FixedBy& fixed, bool has_trips, S
     const Tensor& given = fixed.as_given[i];
     if (!given.defined()) continue;
     const Tensor& result = (*stack)[i].unchecked_tensor();
+    if (result.dim() != given.dim()) continue;  // of all trips, one upon the other
     // From the slowest dimension in memory to the fastest, and back.
     std::vector<int64_t> order(static_cast<size_t>(given.dim())), back(order.size());
     std::iota(order.begin(), order.end(), 0);

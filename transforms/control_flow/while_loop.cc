@@ -115,9 +115,7 @@ void trace_loop(const HigherOrderOperator& op, TracingMode& mode, const FixedBy&
                                   argument_with_captured(mode, call.additional, traced)};
   run_and_record(mode, op, stack, std::make_shared<WhileLoopTarget>(op, call.with_last),
                  std::move(arguments), fixed.function);
-  // Of stacked results the strides are another matter.
-  if (stack->size() == call.carried.size())
-    lay_out_as_given(mode, fixed, may_be_true(traced.results[0][0]), stack);
+  lay_out_as_given(mode, fixed, may_be_true(traced.results[0][0]), stack);
 }
 
 HigherOrderOperator* make_loop(std::string name, void (*run)(DispatchKeySet, Stack*),
