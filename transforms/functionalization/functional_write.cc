@@ -33,14 +33,14 @@ bool loses_history(const OperatorHandle& op, const FunctionalForm& form,
   // A view that autograd does not see is of a lineage of its own: see view_of().
   if (form.op.schema().is_view()) return false;
   if (!records_values() || !grad_hooks->is_grad_enabled()) return false;
-  const bool unlike = passes_by_autograd(form.op) && !passes_by_autograd(op);
-  if (!unlike && !grad_hooks->has_own_derivative(op.name().to_string())) return false;
   bool any = false;
   for (size_t i = 0; i < op.schema().arguments.size(); ++i) {
     value_of(i).for_each_tensor(
         [&](const Tensor& t) { any = any || (t.defined() && grad_hooks->requires_grad(t)); });
   }
-  return any;
+  if (!any) return false;
+  const bool unlike = passes_by_autograd(form.op) && !passes_by_autograd(op);
+  return unlike || grad_hooks->has_own_derivative(op.name().to_string());
 }
 
 class WritingCall {
