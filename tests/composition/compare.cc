@@ -62,7 +62,6 @@ std::vector<std::string> sharing(const Outcome& run, const Compared& c) {
   std::vector<std::string> facts;
   const auto note = [&](size_t i, const Tensor& other, const char* what, size_t k) {
     const Tensor& result = run.results[i];
-    if (!c.metadata_only && result.numel() == 0) return;  // it has no elements to share
     if (result.is_same(other))
       facts.push_back(str_cat("result ", i, " is ", what, " ", k, " itself"));
     else if (result.is_alias_of(other))
