@@ -16,11 +16,33 @@ std::vector<Tensor> call(std::string_view op, std::vector<IValue> arguments,
   return results;
 }
 
-std::string broken_by(std::string_view layers, const TensorFunction& f,
+namespace {
+
+Verdict verdict_under(std::string_view layers, const TensorFunction& f,
                       const std::vector<Tensor>& inputs) {
   const Stack arguments(inputs.begin(), inputs.end());
-  const Verdict verdict =
-      Judge(f, internal::ArgumentPlan::of(arguments)).judge(parse_stack(layers));
+  return Judge(f, internal::ArgumentPlan::of(arguments)).judge(parse_stack(layers));
+}
+
+std::string text_of(const Verdict& verdict) {
+  switch (verdict.kind) {
+    case Verdict::Kind::Passed:
+      return "passed";
+    case Verdict::Kind::Refused:
+      return "refused by " + verdict.op;
+    case Verdict::Kind::DoesNotApply:
+      return "does not apply";
+    case Verdict::Kind::Failed:
+      return verdict.message;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string broken_by(std::string_view layers, const TensorFunction& f,
+                      const std::vector<Tensor>& inputs) {
+  const Verdict verdict = verdict_under(layers, f, inputs);
   return verdict.kind == Verdict::Kind::Failed ? verdict.message : "";
 }
 
@@ -30,6 +52,14 @@ std::string broken(const std::vector<std::string_view>& stacks, const TensorFunc
   for (std::string_view layers : stacks)
     if (const std::string message = broken_by(layers, f, inputs); !message.empty())
       text += std::string(layers) + ": " + message + "\n";
+  return text;
+}
+
+std::string verdicts(const std::vector<std::string_view>& stacks, const TensorFunction& f,
+                     const std::vector<Tensor>& inputs) {
+  std::string text;
+  for (std::string_view layers : stacks)
+    text += (text.empty() ? "" : ", ") + text_of(verdict_under(layers, f, inputs));
   return text;
 }
 

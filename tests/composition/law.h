@@ -26,6 +26,10 @@ std::string broken_by(std::string_view layers, const TensorFunction& f,
 std::string broken(const std::vector<std::string_view>& stacks, const TensorFunction& f,
                    const std::vector<Tensor>& inputs);
 
+// What becomes of f under each of the stacks: "passed, refused by aten::add_, does not apply".
+std::string verdicts(const std::vector<std::string_view>& stacks, const TensorFunction& f,
+                     const std::vector<Tensor>& inputs);
+
 // Traces f and runs the graph on other inputs: "kind: text" of the error, or "".
 std::string error_of_graph(const TensorFunction& f, const std::vector<Tensor>& traced,
                            const std::vector<Tensor>& inputs);
