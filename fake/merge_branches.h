@@ -18,6 +18,7 @@ struct BranchResults {
   // Which of them have memory that the function made.
   std::vector<bool> fresh;
 };
+// Calls the function in the mode: call_in().
 BranchResults run_branch(FakeMode& mode, std::string name,
                          const control_flow::FunctionArgument& function,
                          const std::vector<Tensor>& operands);

@@ -49,6 +49,12 @@ void check_branch(std::string_view who, const std::vector<Tensor>& got, std::str
 GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
                                 const TracedFunctions& traced);
 
+// By whom the strides of a loop have been fixed so far.
+struct FixedBy {
+  std::string function;  // empty: by none
+  size_t rounds = 0;
+  std::vector<Tensor> as_given;  // results of the function whose strides were fixed; else undefined
+};
 // A graph has strides burnt in, and a function that carries tensors from one trip to the next may
 // change theirs. Then both are made contiguous: the carried tensors, in the graph, and the results
 // of the function, of which the first are the next carried ones. nullopt where it changes none.
@@ -57,11 +63,6 @@ GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
 // What comes of the call then lies otherwise than in the program: run_and_record() is told by whom.
 // What one round makes contiguous may change the strides of another; where as many rounds as there
 // are carried tensors do not end that (their sizes differ), it is for other checks to say.
-struct FixedBy {
-  std::string function;  // empty: by none
-  size_t rounds = 0;
-  std::vector<Tensor> as_given;  // results of the function whose strides were fixed; else undefined
-};
 struct FixedStrides {
   IValue function;
   std::vector<Tensor> carried;
