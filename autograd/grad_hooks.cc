@@ -33,6 +33,11 @@ constexpr GradHooks kHooks{
     .requires_grad = [](const Tensor& t) { return t.defined() && requires_grad(t); },
     .set_requires_grad = [](const Tensor& t) { set_requires_grad(t); },
     .is_leaf = is_leaf,
+    .made_by =
+        [](const Tensor& t) {
+          const NodePtr node = grad_fn(t);
+          return node ? node->name() : std::string();
+        },
     .base_of = base_of,
     .grad_of = grad_of,
     .set_grad = set_grad,

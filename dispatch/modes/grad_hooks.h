@@ -18,6 +18,8 @@ struct GradHooks {
   bool (*requires_grad)(const Tensor&) = [](const Tensor&) { return false; };
   void (*set_requires_grad)(const Tensor&) = [](const Tensor&) {};
   bool (*is_leaf)(const Tensor&) = [](const Tensor&) { return true; };
+  // The name of the node that made the tensor; empty for a leaf.
+  std::string (*made_by)(const Tensor&) = [](const Tensor&) { return std::string(); };
   Tensor (*base_of)(const Tensor&) = [](const Tensor&) { return Tensor(); };
   Tensor (*grad_of)(const Tensor&) = [](const Tensor&) { return Tensor(); };
   void (*set_grad)(const Tensor&, const Tensor& grad) = [](const Tensor&, const Tensor&) {};

@@ -83,6 +83,25 @@ Tensor FunctionalInputs::wrap_first(const Tensor& plain) {
   return functional;
 }
 
+namespace {
+
+// RuntimeError where a result requires a gradient and the value that it stands for, which leaves
+// the program, does not.
+void check_gradient(const Tensor& result, size_t i) {
+  // A view requires one of what was detached, until it is made again.
+  if (!internal::records_values() || !grad_hooks->requires_grad(root_of(result)) ||
+      grad_hooks->requires_grad(functional_impl(result)->value()))
+    return;
+  const std::string made_by = grad_hooks->made_by(root_of(result));
+  SB_THROW(RuntimeError, "functionalize: result ", i, ", ", result.describe(),
+           ", requires a gradient", made_by.empty() ? "" : " by ", made_by,
+           ", and the value that it stands for does not: the program has marked a tensor with "
+           "set_requires_grad, which does not leave it, or written to memory that cannot have a "
+           "gradient, of another dtype or size");
+}
+
+}  // namespace
+
 Tensor FunctionalInputs::wrap_another(const Tensor& plain, Memory* memory) {
   BelowFunctionalization below(owner_);
   const GradScope grad(true);
@@ -117,12 +136,7 @@ std::vector<Tensor> FunctionalInputs::finish(const std::vector<Tensor>& results)
   for (const Input& input : inputs_) sync(input.functional);
   for (size_t i = 0; i < results.size(); ++i) {
     if (!is_ours(results[i]) || known(results[i].sym_numel() == 0)) continue;
-    // A view requires one of what was detached, until it is made again.
-    SB_CHECK(!grad_hooks->requires_grad(root_of(results[i])) || !internal::records_values() ||
-                 grad_hooks->requires_grad(functional_impl(results[i])->value()),
-             "functionalize: result ", i, ", ", results[i].describe(),
-             ", requires a gradient of tensors that the program itself has marked with "
-             "set_requires_grad, which does not leave the program");
+    check_gradient(results[i], i);
   }
   check_known_apart(results);
   write_data(results);

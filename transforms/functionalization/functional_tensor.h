@@ -120,6 +120,11 @@ class FunctionalStorage : public StorageImpl {
   // Whether a value of this memory may be the caller's memory itself.
   bool shows_input() const { return is_input_ && !mutated(); }
 
+  // Says that the tensor that a function was given does not have all of the memory, one element
+  // behind the other: in a graph it may lie otherwise.
+  void note_gaps() { has_gaps_ = true; }
+  bool has_gaps() const { return has_gaps_; }
+
   // Counts how often functions that operators take have read the memory without being given it.
   uint64_t captured_reads() const { return captured_reads_; }
 
@@ -150,6 +155,7 @@ class FunctionalStorage : public StorageImpl {
   uint64_t generation_ = 0;
   uint64_t captured_reads_ = 0;
   bool is_input_ = false;
+  bool has_gaps_ = false;
   const uint64_t scope_ = FunctionScope::current();
   size_t num_tensors_ = 0;
   IntrusivePtr<FunctionalStorage> smaller_;

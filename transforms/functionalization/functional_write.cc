@@ -304,12 +304,23 @@ class WritingCall {
     }
     return compute_on_clones(others);
   }
-  // Whether the operator, which is not told a dtype, may compute in that of its out.
+  // Whether the operator may compute in the dtype of its out: one that is not told a dtype, and one
+  // whose functional form rounds what it has computed to a dtype that its arguments do not fit in
+  // (smooth_l1_loss_backward gives that of self).
   bool reads_dtype_off_out(const std::vector<Tensor>& results) const {
-    if (!is_out(0) || results[0].dtype() == written_[0].dtype()) return false;
-    for (size_t i = 0; i < arguments_.size(); ++i)
-      if (schema_.arguments[i].name == "dtype" && arguments_[i].is_None()) return true;
-    return false;
+    const DType given = results[0].dtype();
+    if (!is_out(0) || given == written_[0].dtype()) return false;
+    bool rounds = false;
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      const Argument& declared = schema_.arguments[i];
+      if (declared.name == "dtype" && arguments_[i].is_None()) return true;
+      if (declared.is_write() || given == DType::Bool) continue;
+      arguments_[i].for_each_tensor([&](const Tensor& t) {
+        if (!t.defined() || is_quantized(t.dtype()) || is_quantized(given)) return;
+        rounds = rounds || promote_types(given, t.dtype()) != given;
+      });
+    }
+    return rounds;
   }
 
   // For arguments that share memory with what is written to, views of one clone of it.

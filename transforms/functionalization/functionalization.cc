@@ -11,6 +11,7 @@
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/function_transform.h"
 #include "switchboard/dispatch/modes/grad_hooks.h"
+#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/outputs/map_tensors.h"
@@ -270,6 +271,10 @@ Tensor wrap_result(const FunctionalizeContext& context, const OperatorHandle& op
 void check_memory(const OperatorHandle& op, const std::vector<IValue>& arguments) {
   if (running_function().empty() || op != as_strided.handle()) return;
   const Tensor& self = arguments[0].unchecked_tensor();
+  SB_CHECK_NOT_IMPLEMENTED(
+      !get_mode(ModeKey::Proxy) || !functional_impl(self)->functional_storage()->has_gaps(),
+      running_function(), ": under functionalization: aten::as_strided looks at the memory of ",
+      self.describe(), ", which need not lie so in a graph; give the operator contiguous tensors");
   const SymIntArrayRef sizes = arguments[1].to_sym_int_list(),
                        strides = arguments[2].to_sym_int_list();
   if (sizes.size() != strides.size()) return;

@@ -10,6 +10,7 @@
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/outputs/map_tensors.h"
 #include "switchboard/transforms/functionalization/functionalization.h"
+#include "switchboard/transforms/functionalization/view_chain.h"
 
 namespace sb::internal {
 namespace {
@@ -111,6 +112,8 @@ std::vector<IValue> call_on_values(const Callable::Function& f, std::vector<IVal
   for (IValue& argument : arguments) {
     argument = map_tensors(argument, [&](const Tensor& t) {
       given.push_back(functional_inputs->wrap(t));
+      if (t.defined() && !is_whole_storage(t))
+        functional_impl(given.back())->functional_storage()->note_gaps();
       return given.back();
     });
   }
