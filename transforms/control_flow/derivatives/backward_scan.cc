@@ -74,8 +74,7 @@ GradientFlow::GradientFlow(const DerivedFunction& function, size_t num_carried,
   }
   carried.assign(requires_grad.begin(),
                  requires_grad.begin() + static_cast<std::ptrdiff_t>(num_carried));
-  for (size_t i = 0; i < function.num_results(); ++i)
-    results.push_back(i < num_carried ? carried[i] : comes(i));
+  for (size_t i = 0; i < function.num_results(); ++i) results.push_back(comes(i));
 }
 
 BackwardStep::BackwardStep(DerivedFunction* of, const std::vector<bool>& has, size_t num_slices,

@@ -15,10 +15,11 @@ namespace sb::control_flow {
 // What comes to have a gradient when a function runs again and again on what it carries.
 struct GradientFlow {
   // `requires_grad` says which of the inputs of the first run require one: carried, slices, fixed.
+  // There is such a run: what is carried in the end comes of one.
   GradientFlow(const DerivedFunction& function, size_t num_carried,
                std::vector<bool> requires_grad);
 
-  std::vector<bool> carried;
+  std::vector<bool> carried;  // to some run
   std::vector<bool> results;
 };
 

@@ -173,15 +173,21 @@ DerivedFunction::DerivedFunction(const FunctionArgument& f, const std::string& l
       captured);
   for (size_t i = known; i < captured->size(); ++i) {
     placeholders_.push_back(&trace_.graph()[inputs_.size()]);
-    inputs_.push_back((*captured)[i]);
+    take_input((*captured)[i]);
   }
+  for (const Tensor& result : results_) begins_.push_back(gradient_edge(result));
   end_ = num_recorded();
   check_recorded();
 }
 
 void DerivedFunction::add_input(const Tensor& tensor) {
   placeholders_.push_back(trace_.add_input(tensor, str_cat("arg", inputs_.size())));
+  take_input(tensor);
+}
+
+void DerivedFunction::take_input(const Tensor& tensor) {
   inputs_.push_back(tensor);
+  ends_.push_back(gradient_edge(tensor));
 }
 
 void DerivedFunction::take_captured(const std::vector<Tensor>& captured) {
@@ -217,11 +223,11 @@ void DerivedFunction::check_recorded() {
     if (graph[i].kind() == Node::Kind::Call)
       derived_by_operator.insert(internal::backward_name(graph[i].op().name().to_string()));
   absl::flat_hash_set<const GradNode*> seen;
-  for (const Tensor& input : inputs_)
-    if (const Edge edge = gradient_edge(input)) seen.insert(edge.node.get());
+  for (const Edge& end : ends_)
+    if (end) seen.insert(end.node.get());
   std::vector<NodePtr> waiting;
-  for (const Tensor& result : results_)
-    if (Edge edge = gradient_edge(result)) waiting.push_back(std::move(edge.node));
+  for (const Edge& begin : begins_)
+    if (begin) waiting.push_back(begin.node);
   while (!waiting.empty()) {
     const NodePtr node = std::move(waiting.back());
     waiting.pop_back();
@@ -244,23 +250,20 @@ void DerivedFunction::refuse_as_strided() {
                            "that go by sizes");
 }
 
-bool DerivedFunction::derives(size_t result) const { return requires_grad(results_[result]); }
+bool DerivedFunction::derives(size_t result) const { return static_cast<bool>(begins_[result]); }
 
 std::vector<bool> DerivedFunction::inputs_of(size_t result) const {
-  std::vector<Edge> ends;
   absl::flat_hash_set<const GradNode*> seen;
-  for (const Tensor& input : inputs_) {
-    ends.push_back(gradient_edge(input));
-    if (ends.back()) seen.insert(ends.back().node.get());
-  }
+  for (const Edge& end : ends_)
+    if (end) seen.insert(end.node.get());
   std::vector<bool> found(inputs_.size());
-  std::vector<Edge> waiting{gradient_edge(results_[result])};
+  std::vector<Edge> waiting{begins_[result]};
   while (!waiting.empty()) {
     const Edge edge = std::move(waiting.back());
     waiting.pop_back();
     if (!edge) continue;
-    for (size_t i = 0; i < ends.size(); ++i)
-      if (ends[i] == edge) found[i] = true;
+    for (size_t i = 0; i < ends_.size(); ++i)
+      if (ends_[i] == edge) found[i] = true;
     if (!seen.insert(edge.node.get()).second) continue;
     for (const Edge& next : edge.node->edges()) waiting.push_back(next);
   }
@@ -290,9 +293,9 @@ DerivedFunction::Gradient DerivedFunction::differentiate(const std::vector<size_
         trace_.add_input(came_to_results[r], str_cat("came", results[r])));
   }
   for (size_t r = 0; r < results.size(); ++r) {
-    Edge edge = gradient_edge(results_[results[r]]);
-    if (!edge) continue;
-    run.roots.push_back(std::move(edge));
+    const Edge& begin = begins_[results[r]];
+    if (!begin) continue;
+    run.roots.push_back(begin);
     run.grads.push_back(of_results[r]);
     run.grads_came.push_back(came_to_results[r]);
   }
@@ -303,9 +306,9 @@ DerivedFunction::Gradient DerivedFunction::differentiate(const std::vector<size_
   std::vector<Tensor> came;
   run.came = &came;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    Edge edge = gradient_edge(inputs_[inputs[i]]);
-    if (!edge) continue;
-    run.captures.push_back(std::move(edge));
+    const Edge& end = ends_[inputs[i]];
+    if (!end) continue;
+    run.captures.push_back(end);
     captured.push_back(i);
   }
   std::vector<Tensor> others;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "switchboard/autograd/grad_mode.h"
+#include "switchboard/autograd/node.h"
 #include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/transforms/control_flow/control_flow.h"
 
@@ -87,6 +88,7 @@ class DerivedFunction {
   // Nodes behind the inputs, which inputs that come later do not move.
   size_t num_recorded() { return trace_.graph().size() - trace_.graph().num_inputs(); }
   void add_input(const Tensor& tensor);
+  void take_input(const Tensor& tensor);
   void check_recorded();
 
   std::string name_;  // for errors: "higher_order::cond: true_fn: under TracingMode"
@@ -95,6 +97,9 @@ class DerivedFunction {
   std::vector<Tensor> inputs_;
   std::vector<const Node*> placeholders_;  // of inputs_
   std::vector<Tensor> results_;
+  // The places of inputs_ and results_ in the function's graph of gradients. The program may take a
+  // tensor that the function captured out of it (detach_).
+  std::vector<Edge> ends_, begins_;
   size_t end_ = 0;  // of the nodes of the function itself
   // Why the gradient has none itself; or empty.
   std::string derived_once_;
