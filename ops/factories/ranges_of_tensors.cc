@@ -42,12 +42,8 @@ void define_between(Library& m, const std::string& start, const std::string& end
   };
   const auto define_both = [&](const std::string& functional, auto make, const std::string& to,
                                auto make_to) {
-    define(m, functional + kOptions + ") -> Tensor", Tag::derived_through)
-        .composite_explicit(make)
-        .meta(make);
-    define(m, to + "*, Tensor(a!) out) -> Tensor(a!)", Tag::derived_through)
-        .composite_explicit(make_to)
-        .meta(make_to);
+    define(m, functional + kOptions + ") -> Tensor").composite_explicit(make).meta(make);
+    define(m, to + "*, Tensor(a!) out) -> Tensor(a!)").composite_explicit(make_to).meta(make_to);
   };
   define_both(
       schema("linspace", "", ""),
