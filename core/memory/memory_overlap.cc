@@ -65,6 +65,7 @@ Overlap overlap_between(const Tensor& a, const Tensor& b) {
 
 bool has_internal_overlap(const Tensor& t) {
   if (t.is_symbolic()) {
+    if (known(t.sym_numel() == 0)) return false;
     // Nothing is asked of sizes unless there is a stride of 0.
     for (int64_t d = 0; d < t.dim(); ++d) {
       if (known(t.sym_stride(d) == 0) && guard_size_oblivious(t.sym_size(d) > 1)) return true;

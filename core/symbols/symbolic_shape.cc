@@ -32,7 +32,8 @@ bool is_known_dense(const SymbolicShape& shape, absl::Span<const size_t> order) 
   // As strides are made: a size that may be 0 counts as 1.
   SymInt usual = 1;
   for (const size_t d : order) {
-    if (!known(shape.strides[d] == usual) && !known(shape.sizes[d] == 1)) return false;
+    // Without a second element a dimension has any stride.
+    if (!known(shape.strides[d] == usual) && !known(shape.sizes[d] <= 1)) return false;
     usual *= sym_max(shape.sizes[d], SymInt(1));
   }
   return true;

@@ -98,6 +98,18 @@ bool masked_select_rule(FakeCall& call) {
   return true;
 }
 
+// Of these sizes, with one slice of `dim` behind the other in memory, as kernels make them.
+Tensor empty_by_slices(FakeCall& call, const Tensor& self, const SymDimVector& sizes, size_t dim) {
+  SymDimVector by_slices = sizes;
+  std::rotate(by_slices.begin(), by_slices.begin() + static_cast<ptrdiff_t>(dim),
+              by_slices.begin() + static_cast<ptrdiff_t>(dim) + 1);
+  const Tensor slices = call.empty(by_slices, self.dtype(), self.device());
+  SymDimVector strides(slices.sym_strides().begin(), slices.sym_strides().end());
+  std::rotate(strides.begin(), strides.begin() + 1,
+              strides.begin() + static_cast<ptrdiff_t>(dim) + 1);
+  return call.view(slices, sizes, strides);
+}
+
 // The unique elements, or slices of `dim`, with the inverse and the counts. As `_unique`.
 void give_unique(FakeCall& call, const Tensor& self, std::optional<int64_t> dim, bool inverse,
                  bool counts, bool with_counts = true) {
@@ -120,7 +132,8 @@ void give_unique(FakeCall& call, const Tensor& self, std::optional<int64_t> dim,
   const SymDimVector found_size = {found};
   // With a dim, the kernel of the CPU makes both whether they are wanted or not.
   const bool both = dim && self.device().is_cpu();
-  const Tensor values = call.empty(sizes, self.dtype(), self.device());
+  const Tensor values = dim ? empty_by_slices(call, self, sizes, static_cast<size_t>(*dim))
+                            : call.empty(sizes, self.dtype(), self.device());
   const Tensor of_each = longs(inverse || both, inverse_sizes);
   if (!with_counts) return call.give({values, of_each});
   call.give({values, of_each, longs(counts || both, found_size)});
