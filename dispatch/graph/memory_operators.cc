@@ -1,5 +1,6 @@
 #include "switchboard/dispatch/graph/memory_operators.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,17 +73,23 @@ std::string find_look_at_memory(const Graph& graph) {
   return "";
 }
 
-std::string find_dependence_on_layout(const Graph& graph) {
+std::string find_factorization(const Graph& graph, const std::function<bool(const Node*)>& of) {
   for (size_t i = 0; i < graph.size(); ++i) {
-    if (const Node* const maker = maker_of_layout(graph, graph[i]))
-      return maker->op().name().to_string();
+    const Node* const maker = maker_of_layout(graph, graph[i]);
+    if (maker && of(maker)) return maker->op().name().to_string();
     for (const GraphArg& argument : graph[i].arguments()) {
       if (!argument.subgraph()) continue;
-      std::string name = find_dependence_on_layout(*argument.subgraph()->graph);
+      // Which of its tensors lie otherwise is for whoever traced it to ask.
+      std::string name = find_factorization(*argument.subgraph()->graph, of);
       if (!name.empty()) return name;
     }
   }
-  return find_look_at_memory(graph);
+  return "";
+}
+
+std::string find_dependence_on_layout(const Graph& graph) {
+  std::string name = find_factorization(graph, [](const Node*) { return true; });
+  return name.empty() ? find_look_at_memory(graph) : name;
 }
 
 bool comes_of(const Node* node, const Node* source) {

@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_DISPATCH_GRAPH_MEMORY_OPERATORS_H_
 #define SWITCHBOARD_DISPATCH_GRAPH_MEMORY_OPERATORS_H_
 
+#include <functional>
 #include <string>
 
 #include "switchboard/dispatch/graph/graph.h"
@@ -13,8 +14,11 @@ namespace sb::internal {
 bool looks_at_memory(const OperatorHandle& op);
 // The name of the first such operator in the graph, or in a graph inside of it; or empty.
 std::string find_look_at_memory(const Graph& graph);
-// The same, or that of an operator whose results, as far as they are used, are others for tensors
-// of other strides: a factorization of a matrix by rows or by columns.
+// The same of an operator whose results, as far as they are used, are others for tensors of other
+// strides: a factorization of a matrix by rows or by columns. Of those that `of` holds for; it is
+// asked about the operators' nodes.
+std::string find_factorization(const Graph& graph, const std::function<bool(const Node*)>& of);
+// Any of both.
 std::string find_dependence_on_layout(const Graph& graph);
 // Whether the node is `source`, or was computed of it.
 bool comes_of(const Node* node, const Node* source);

@@ -4,6 +4,8 @@
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/modes/trace_hooks.h"
 #include "switchboard/dispatch/values/tensor_conversions.h"
 #include "switchboard/ops/cpu/tensor_iterator.h"
 #include "switchboard/ops/define/define.h"
@@ -106,10 +108,14 @@ Tensor clone_any(const Tensor& self, std::optional<MemoryFormat> memory_format) 
 
 Tensor contiguous_any(const Tensor& self, MemoryFormat format) {
   SB_CHECK(self.defined(), "contiguous: argument self: expected a tensor, got an undefined one");
+  if (current_mode()) [[unlikely]]
+    internal::trace_hooks->decides_by_layout(self, "aten::contiguous");
   if (self.is_contiguous(format)) return self;
   SB_CHECK(format != MemoryFormat::Preserve,
            "contiguous: argument memory_format: preserve_format is not supported");
-  return clone(self, format);
+  const Tensor copy = clone(self, format);
+  if (self.is_symbolic()) internal::trace_hooks->maybe_one_tensor(self, copy, "aten::contiguous");
+  return copy;
 }
 
 // self, or a copy of it that is as asked for.

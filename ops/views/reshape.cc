@@ -4,6 +4,7 @@
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/modes/trace_hooks.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/outputs/copy_to_out.h"
@@ -166,11 +167,15 @@ Tensor reshape_kernel(const Tensor& self, SymIntArrayRef shape) {
   return by_size(any_symbolic(self, shape), [&]<class Int>() {
     const SizeVector<Int> sizes =
         infer_size_of<Int>("reshape", sizes_as<Int>(shape), numel_of<Int>(self));
+    if (current_mode()) [[unlikely]]
+      internal::trace_hooks->decides_by_layout(self, "aten::reshape");
     const std::optional<SizeVector<Int>> strides = view_strides_of<Int>(self, sizes);
     // A graph would have the strides burnt in, and may run on a tensor with others.
     if (strides && may_be_recorded(self)) return view(self, SizesRef<Int>(sizes));
     if (strides) return _reshape_alias(self, SizesRef<Int>(sizes), SizesRef<Int>(*strides));
-    return _unsafe_view(clone(self, MemoryFormat::Contiguous), SizesRef<Int>(sizes));
+    const Tensor copy = _unsafe_view(clone(self, MemoryFormat::Contiguous), SizesRef<Int>(sizes));
+    if (self.is_symbolic()) internal::trace_hooks->maybe_one_tensor(self, copy, "aten::reshape");
+    return copy;
   });
 }
 

@@ -44,7 +44,11 @@ Shape<Int> squeezed(const char* op, const Tensor& self, std::optional<IntArrayRe
   const SizesRef<Int> sizes = sizes_of<Int>(self);
   Shape<Int> shape;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    if ((!dims || droppable[d]) && is_one(sizes[d])) continue;
+    const bool may_drop = !dims || droppable[d];
+    if (may_drop && is_one(sizes[d])) continue;
+    // The number of dimensions is settled here: a size that only data will tell is asserted not to
+    // be 1, as it has counted.
+    if (may_drop) SB_CHECK(sizes[d] != 1, op, ": dimension ", d, " was taken not to be of size 1");
     shape.sizes.push_back(sizes[d]);
     shape.strides.push_back(strides_of<Int>(self)[d]);
   }

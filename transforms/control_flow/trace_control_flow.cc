@@ -24,6 +24,10 @@ namespace sb::control_flow {
 
 namespace {
 
+// Whether it is for the program to look at the memory of the tensors at hand. Functionalisation
+// itself looks at that of values, as they are in the graph.
+bool has_memory() { return !internal::RunningProgram::any(); }
+
 // The elements of its storage between which a tensor lies.
 struct Extent {
   explicit Extent(const Tensor& t) : begin(t.storage_offset()), end(begin + (t.numel() != 0)) {
@@ -36,9 +40,8 @@ struct Extent {
 // how views lie in it, which may differ when the graph runs: they share what is the same view.
 bool share_memory(const Tensor& a, const Tensor& b) {
   if (!a.is_alias_of(b) || a.dtype() != b.dtype() || a.key_set() != b.key_set()) return false;
-  return !internal::RunningProgram::any() ||
-         (a.sizes() == b.sizes() && a.strides() == b.strides() &&
-          a.storage_offset() == b.storage_offset());
+  return has_memory() || (a.sizes() == b.sizes() && a.strides() == b.strides() &&
+                          a.storage_offset() == b.storage_offset());
 }
 
 }  // namespace
@@ -67,7 +70,7 @@ std::vector<Tensor> copies_to_trace(const std::vector<Tensor>& inputs) {
     while (first < i && (!memories[first].defined() || !share_memory(inputs[first], t))) ++first;
     if (first == i) {
       Extent extent(t);
-      if (!internal::RunningProgram::any()) {
+      if (has_memory()) {
         extent.begin = 0;
         extent.end = static_cast<int64_t>(t.storage()->nbytes() / t.itemsize());
       }
@@ -116,6 +119,16 @@ class Undo {
 
 }  // namespace
 
+namespace {
+
+// The operator in the graph whose results are others for tensors that lie otherwise; or empty.
+std::string find_dependence(const Graph& graph, bool with_memory) {
+  return with_memory ? internal::find_dependence_on_layout(graph)
+                     : internal::find_factorization(graph, [](const Node*) { return true; });
+}
+
+}  // namespace
+
 TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToTrace>& functions) {
   TracedFunctions traced;
   std::vector<Graph> graphs;
@@ -141,10 +154,11 @@ TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToT
           copies, options, &traced.captured));
     }
     for (const Tensor& input : f.inputs) {
-      const std::string_view who = mode.find_other_layout(input);
-      const std::string looks =
-          who.empty() ? "" : internal::find_dependence_on_layout(graphs.back());
-      SB_CHECK_NOT_IMPLEMENTED(looks.empty(), f.function.name(), ": under TracingMode: ", who,
+      const TracingMode::OtherLayout* const layout = mode.find_other_layout(input);
+      if (!layout) continue;
+      const std::string looks = find_dependence(graphs.back(), layout->has_memory);
+      SB_CHECK_NOT_IMPLEMENTED(looks.empty(), f.function.name(),
+                               ": under TracingMode: ", layout->who,
                                " carries tensors that a graph has contiguous, and ", looks,
                                " looks at the memory of what is computed of them; carry "
                                "contiguous ones");
@@ -204,9 +218,7 @@ void check_strides_do_not_matter(const FunctionArgument& function, const Graph& 
            t.device().type == DeviceType::Meta;
   };
   if (std::ranges::any_of(inputs, has_no_data)) {
-    // Functionalisation itself looks at the memory of values, as they are in the graph.
-    const std::string looks =
-        internal::RunningProgram::any() ? "" : internal::find_dependence_on_layout(graph);
+    const std::string looks = find_dependence(graph, has_memory());
     SB_CHECK_NOT_IMPLEMENTED(looks.empty(), function.name(), ": under TracingMode: ", looks,
                              " looks at the memory of what it carries, and a graph has that "
                              "contiguous; carry contiguous tensors");
@@ -259,6 +271,7 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
   const std::vector<Tensor>& results = traced.results[which];
   const std::vector<bool>& written = traced.written[which];
   if (results.size() < carried.size() || before.rounds > carried.size()) return std::nullopt;
+  const std::vector<Tensor> as_carried = carried;
   std::vector<bool> changed(carried.size());
   bool any = false;
   for (size_t i = 0; i < carried.size(); ++i) {
@@ -286,22 +299,32 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
       if (changed[i]) given[i] = dense(given[i]);
     return values_of(given);
   });
-  FixedBy by{function.name(), before.rounds + 1, before.as_given};
+  FixedBy by{function.name(), before.rounds + 1, before.as_given, before.as_carried};
   by.as_given.resize(changed.size());
-  for (size_t i = 0; i < changed.size(); ++i)
-    if (changed[i] && !by.as_given[i].defined()) by.as_given[i] = results[i];
+  by.as_carried.resize(changed.size());
+  for (size_t i = 0; i < changed.size(); ++i) {
+    if (!changed[i] || by.as_given[i].defined()) continue;
+    by.as_given[i] = results[i];
+    by.as_carried[i] = as_carried[i];
+  }
   return FixedStrides{std::move(fixed), std::move(carried), std::move(by)};
 }
 
+bool FixedBy::lies_by_trips() const {
+  for (size_t i = 0; i < as_given.size(); ++i)
+    if (as_given[i].defined() && !same_strides(as_given[i], as_carried[i])) return true;
+  return false;
+}
+
 void lay_out_as_given(TracingMode& mode, const FixedBy& fixed, bool has_trips, Stack* stack) {
-  // Functionalisation looks at the memory of values, as they are in the graph.
-  if (!has_trips || internal::RunningProgram::any()) return;
+  if (!has_memory()) return;
   const ModeGuard active(&mode);
   for (size_t i = 0; i < fixed.as_given.size(); ++i) {
-    const Tensor& given = fixed.as_given[i];
+    const Tensor& given = has_trips ? fixed.as_given[i] : fixed.as_carried[i];
     if (!given.defined()) continue;
     const Tensor& result = (*stack)[i].unchecked_tensor();
     if (result.dim() != given.dim()) continue;  // of all trips, one upon the other
+    if (same_strides(result, given)) continue;
     // From the slowest dimension in memory to the fastest, and back.
     std::vector<int64_t> order(static_cast<size_t>(given.dim())), back(order.size());
     std::iota(order.begin(), order.end(), 0);
@@ -310,7 +333,7 @@ void lay_out_as_given(TracingMode& mode, const FixedBy& fixed, bool has_trips, S
                              [&](int64_t d) { return stand_in(strides[static_cast<size_t>(d)]); });
     for (size_t d = 0; d < order.size(); ++d)
       back[static_cast<size_t>(order[d])] = static_cast<int64_t>(d);
-    const Tensor laid = permute(contiguous(permute(result, order)), back);
+    const Tensor laid = permute(clone(permute(result, order), MemoryFormat::Contiguous), back);
     if (same_strides(laid, given)) (*stack)[i] = laid;
   }
 }
@@ -332,7 +355,7 @@ Tensor alias_with_history(const Tensor& result) {
 
 void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* stack,
                     std::shared_ptr<const HigherOrderTarget> target,
-                    std::vector<GraphArg> arguments, const std::string& fixed) {
+                    std::vector<GraphArg> arguments, const std::string& fixed, bool is_open) {
   {
     // In a function that is only recorded, its own functions are that, too.
     WithoutEffects without(mode.options().without_effects_in);
@@ -341,15 +364,17 @@ void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* sta
     op.call_boxed(stack);
   }
   Node* const node = mode.graph().call_higher_order(std::move(target), std::move(arguments));
-  // Functionalisation itself looks at the memory of values, as they are in the graph.
-  const bool is_program = !internal::RunningProgram::any();
-  if (!fixed.empty() && is_program) mode.note_other_layout(node, fixed);
+  if (!fixed.empty()) mode.note_other_layout({node, fixed, has_memory(), is_open && has_memory()});
   // One tensor stands for one node. A result may be an operand or a tensor that a function
   // captured, and those are still what they were. Before dispatch it may have a history.
   for (IValue& value : *stack) {
-    const Tensor& result = value.unchecked_tensor();
+    const Tensor& given = value.unchecked_tensor();
+    const bool is_new =
+        given.use_count() == 1 && given.storage() && given.storage()->use_count() == 1;
+    const Tensor result = given;
     value = internal::grad_hooks->requires_grad(result) ? alias_with_history(result)
                                                         : Tensor(result.impl()->shallow_copy());
+    if (!is_new) mode.note_handed_on(value.unchecked_tensor(), op.name());
   }
   mode.track_results(node, *stack);
 }

@@ -53,7 +53,11 @@ GraphArg argument_with_captured(TracingMode& mode, std::vector<Tensor> tensors,
 struct FixedBy {
   std::string function;  // empty: by none
   size_t rounds = 0;
-  std::vector<Tensor> as_given;  // results of the function whose strides were fixed; else undefined
+  // Where strides were fixed: results of the function, and what it was first given; else undefined.
+  std::vector<Tensor> as_given, as_carried;
+
+  // Whether a carried tensor lies otherwise after some trips than after none.
+  bool lies_by_trips() const;
 };
 // A graph has strides burnt in, and a function that carries tensors from one trip to the next may
 // change theirs. Then both are made contiguous: the carried tensors, in the graph, and the results
@@ -73,16 +77,17 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
                                         size_t which, std::vector<Tensor> inputs,
                                         const FixedBy& before);
 
-// Gives results of the call, which are carried ones, the strides that the function had given them:
+// Gives results of the call, which are carried ones, the strides that they have in the program:
 // these decide what is a view of what. `has_trips` says whether the function has run.
 void lay_out_as_given(TracingMode& mode, const FixedBy& fixed, bool has_trips, Stack* stack);
 
 // Runs the operator below the mode with the arguments on the stack, and records the call as a node
 // with these arguments. The results stand for items of the node. `fixed` is the function whose
-// strides were fixed; or empty.
+// strides were fixed; or empty. `is_open`: only data tell how they lie in the program.
 void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* stack,
                     std::shared_ptr<const HigherOrderTarget> target,
-                    std::vector<GraphArg> arguments, const std::string& fixed = "");
+                    std::vector<GraphArg> arguments, const std::string& fixed = "",
+                    bool is_open = false);
 
 // A graph as a function value.
 IValue graph_callable(std::shared_ptr<const Graph> graph);

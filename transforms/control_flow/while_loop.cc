@@ -1,6 +1,7 @@
 #include "switchboard/transforms/control_flow/while_loop.h"
 
 #include <memory>
+#include <optional>
 #include <typeinfo>
 
 #include "switchboard/core/error.h"
@@ -85,13 +86,13 @@ class WhileLoopTarget final : public HigherOrderTarget {
   bool with_last_;
 };
 
-// Whether a condition of a loop is true, as far as its data are there.
-bool may_be_true(const Tensor& condition) {
+// Whether a condition of a loop is true; nullopt where its data are not there.
+std::optional<bool> find_truth(const Tensor& condition) {
   const bool has_data = condition.is_cpu() && typeid(*condition.impl()) == typeid(TensorImpl) &&
                         !condition.impl()->mode_data();
   const NoModesGuard no_modes;
   const internal::BelowRecordingGuard below;
-  return !has_data || item(condition).to<bool>();
+  return has_data ? std::optional(item(condition).to<bool>()) : std::nullopt;
 }
 
 void trace_loop(const HigherOrderOperator& op, TracingMode& mode, const FixedBy& fixed,
@@ -113,9 +114,10 @@ void trace_loop(const HigherOrderOperator& op, TracingMode& mode, const FixedBy&
   std::vector<GraphArg> arguments{traced.graphs[0], traced.graphs[1],
                                   mode.argument_of(call.carried),
                                   argument_with_captured(mode, call.additional, traced)};
+  const std::optional<bool> has_trips = find_truth(traced.results[0][0]);
   run_and_record(mode, op, stack, std::make_shared<WhileLoopTarget>(op, call.with_last),
-                 std::move(arguments), fixed.function);
-  lay_out_as_given(mode, fixed, may_be_true(traced.results[0][0]), stack);
+                 std::move(arguments), fixed.function, !has_trips && fixed.lies_by_trips());
+  lay_out_as_given(mode, fixed, has_trips.value_or(true), stack);
 }
 
 HigherOrderOperator* make_loop(std::string name, void (*run)(DispatchKeySet, Stack*),
