@@ -30,9 +30,8 @@ class SavedTensor {
   void save_output(const Tensor& output, const GradNode& node);
 
   // The tensor, with the place in the graph that it had when it was saved. `owner` is the node that
-  // saved it. Throws RuntimeError
-  // if the tensor was written to since, or the node's memory was freed, and for an inference
-  // tensor: nobody counts what is written to it.
+  // saved it. Throws RuntimeError if the tensor was written to since, or the node's memory was
+  // freed, and for an inference tensor: nobody counts what is written to it.
   Tensor unpack(GradNode& owner) const;
   // Frees the tensor: unpack() throws from now on. The owner's mutex is held.
   void release() {

@@ -27,7 +27,9 @@ Tensor whole(const Tensor& t) {
 
 Closeness closeness(DType dtype, const Compared& c) {
   const Closeness usual = internal::closeness({}, dtype);
-  if (!c.gradients) return usual;
+  constexpr double kMagnified = 100;
+  if (!c.gradients)
+    return c.magnified ? Closeness{usual.rtol * kMagnified, usual.atol * kMagnified} : usual;
   // A gradient is a sum of what may be much larger than itself.
   const Closeness on_the_way = internal::closeness({}, c.coarsest);
   return {std::max(usual.rtol * 1000, on_the_way.rtol * 10),

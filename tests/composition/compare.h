@@ -27,6 +27,9 @@ struct Compared {
   bool metadata_only = false;  // fake tensors have nothing else
   // Of which results nothing is said of what they share memory with; of those beyond it is.
   std::vector<bool> sharing_unknown = {};
+  // With a derivative an operator may compute in another way (what that needs, too); what follows
+  // magnifies how this was rounded.
+  bool magnified = false;
   bool gradients = false;  // results are among others gradients, which are sums in some order
   // Of what gradients were computed from. An operator in place derives by what it gives, another
   // one by what it takes: they part by how that was rounded.

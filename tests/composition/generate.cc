@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "switchboard/autograd/variable.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/dispatcher.h"
@@ -224,6 +225,27 @@ class Generator {
     return false;
   }
 
+  // Whether the tensor has memory that an operator has given as if it were new (unsafe_split):
+  // autograd counts no write to it, and what it saved of the other is wrong then.
+  static bool is_uncounted(const Scope& scope, const Tensor& t) {
+    const auto root = [](const Tensor& of) {
+      const Tensor base = base_of(of);
+      return base.defined() ? base : of;
+    };
+    const std::vector<Live> live = live_in(scope);
+    const auto is_given = [&](const Tensor& result) {
+      return result.is_alias_of(t) && std::ranges::any_of(live, [&](const Live& l) {
+               return l.tensor.is_alias_of(result) && !root(l.tensor).is_same(root(result));
+             });
+    };
+    for (size_t s = 0; s < scope.block.steps.size(); ++s) {
+      const std::optional<OperatorHandle>& op = scope.block.steps[s].op;
+      const bool says_so = !op || op->schema().is_view() || op->schema().is_mutable();
+      if (!says_so && std::ranges::any_of(scope.frame->results[s], is_given)) return true;
+    }
+    return false;
+  }
+
   // --- Steps ---
 
   // Runs the step and takes it in, if it is one that programs may have.
@@ -236,8 +258,9 @@ class Generator {
         for (size_t i = 0; i < arguments->size(); ++i) {
           bool foreign = false;
           if (schema.arguments[i].is_write())
-            (*arguments)[i].for_each_tensor(
-                [&](const Tensor& t) { foreign = foreign || is_foreign(scope, t); });
+            (*arguments)[i].for_each_tensor([&](const Tensor& t) {
+              foreign = foreign || is_foreign(scope, t) || is_uncounted(scope, t);
+            });
           if (foreign) return false;
         }
         if (depends_on_order(schema, *arguments)) return false;

@@ -10,6 +10,8 @@
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/tests/composition/judge.h"
 #include "switchboard/tests/composition/law.h"
+#include "switchboard/transforms/control_flow/cond.h"
+#include "switchboard/transforms/control_flow/scan.h"
 #include "switchboard/transforms/control_flow/while_loop.h"
 
 namespace sb::composition {
@@ -135,6 +137,45 @@ TEST_CASE("What is left of gradients that cancel is judged by the digits of thes
   };
   CHECK(verdicts({"custom, grad", "functionalize, custom, grad"}, f, {number(2)}) ==
         "passed, passed");
+}
+
+TEST_CASE("A function that captured a tensor derives by it as it was, whatever detach_ did since") {
+  const Tensor x = tensor_with({}, DType::Float32, {1});
+  const auto captured = [](const Tensors& in) {
+    const Tensors results = cond(
+        in[0], [&](const Tensors&) { return call("aten::clone", {in[0]}); },
+        [&](const Tensors&) { return call("aten::neg", {in[0]}); }, {});
+    call("aten::detach_", {in[0]});
+    return results;
+  };
+  CHECK(verdicts({"grad", "grad, trace", "grad, fake"}, captured, {x}) == "passed, passed, passed");
+}
+
+TEST_CASE("detach_ of what a graph's branch hands on is refused: it may be two tensors there") {
+  const Tensor x = tensor_with({}, DType::Float32, {1});
+  const auto f = [](const Tensors& in) {
+    const auto same = [](const Tensors& now) { return Tensors{now[0]}; };
+    const Tensors results = cond(in[0], same, same, {in[0]});
+    call("aten::detach_", {in[0]});
+    return results;
+  };
+  CHECK(verdicts({"grad, trace"}, f, {x}) == "refused by aten::detach_");
+}
+
+TEST_CASE("What a scan carries in the end has a gradient only if the last step gave it one") {
+  const auto f = [](const Tensors& in) {
+    const Tensors results = scan(
+        [](const Tensors& now) {
+          const Tensor zeros = call("aten::zeros_like", {now[0]})[0];
+          return Tensors{zeros, zeros};
+        },
+        {in[0]}, {in[0]});
+    const Tensor row = call("aten::unbind.int", {results[1]})[0];
+    call("aten::copy_", {row, results[0]});
+    return Tensors{};
+  };
+  CHECK(verdicts({"grad", "grad, fake", "grad, trace"}, f,
+                 {tensor_with({1}, DType::Float32, {0})}) == "passed, passed, passed");
 }
 
 }  // namespace

@@ -345,5 +345,27 @@ TEST_CASE("An operator that computes in the dtype of its out does so under funct
                  {tensor_with({1, 3}, DType::Int64, {0, 0, 0}), x}) == "passed, passed, passed");
 }
 
+TEST_CASE("An out is given what the operator computes in its dtype, not what fits in another") {
+  const auto f = [](const Tensors& in) {
+    return call("aten::smooth_l1_loss_backward.grad_input", {in[0], in[0], in[1], 0, 0.0},
+                {{"grad_input", in[1]}});
+  };
+  CHECK(verdicts({"functionalize", "functional_mode"}, f,
+                 {tensor_with({}, DType::UInt8, {1}), tensor_with({}, DType::Int64, {1})}) ==
+        "passed, passed");
+}
+
+TEST_CASE("A gradient that the memory of a result cannot have is refused by who made the result") {
+  const auto f = [](const Tensors& in) {
+    const Tensor real = call("aten::real", {in[0]})[0];
+    const Tensor same =
+        call("aten::_reshape_alias", {real, std::vector<int64_t>{1}, std::vector<int64_t>{0}})[0];
+    call("aten::lerp_.Scalar", {real, real, 0.0});
+    return Tensors{same};
+  };
+  CHECK(verdicts({"functionalize, grad"}, f, {tensor_with({}, DType::Complex64, {0})}) ==
+        "refused by aten::lerp.Scalar");
+}
+
 }  // namespace
 }  // namespace sb::composition

@@ -6,8 +6,10 @@
 #include "switchboard/autograd/variable.h"
 #include "switchboard/custom_ops/custom_op.h"
 #include "switchboard/ops/copying/copy.h"
+#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/composition/layers.h"
+#include "switchboard/transforms/functionalization/view_chain.h"
 
 namespace sb::composition {
 namespace {
@@ -17,11 +19,44 @@ thread_local std::shared_ptr<const TensorFunction> current;
 
 Tensors run_current(TensorList inputs) { return (*current)(Tensors(inputs.begin(), inputs.end())); }
 
+// What stands for an input: a tensor that gradients come to, and where the input lies in it.
+struct Leaf {
+  Tensor tensor;
+  Tensor input;
+
+  explicit Leaf(const Tensor& given) {
+    if (!requires_grad(given)) {
+      tensor = input = detach(given);
+      set_requires_grad(tensor);
+    } else if (may_overlap(given)) {
+      tensor = input = alias(given);
+    } else {
+      // Another input may have been computed from it: a copy of it, in a memory of its own, as
+      // as_strided gives a gradient to the tensor that has the memory.
+      const size_t bytes = given.storage()->nbytes();
+      tensor = new_zeros(given, {static_cast<int64_t>(bytes / given.itemsize())});
+      copy_(place_in(tensor, given), given);
+      input = place_in(tensor, given);
+    }
+  }
+  // The gradient of the input, of that of the tensor.
+  Tensor of_input(const Tensor& gradient) const {
+    const bool is_all = !gradient.defined() || tensor.is_same(input);
+    return is_all ? gradient : place_in(contiguous(gradient), input);
+  }
+
+ private:
+  static Tensor place_in(const Tensor& memory, const Tensor& t) {
+    return as_strided(memory, t.sizes(), t.strides(), t.storage_offset());
+  }
+};
+
 // Runs the program again, at the inputs that were saved, and derives that.
 std::vector<IValue> derive_current(FunctionContext& ctx, const Tensors& grads) {
   const bool create_graph = is_grad_enabled();
   const GradModeGuard on(true);
-  Tensors inputs, leaves, outputs, output_grads;
+  Tensors inputs, tensors, outputs, output_grads;
+  std::vector<Leaf> leaves;
   const Tensors saved = ctx.saved_tensors();
   std::vector<bool> is_leaf;
   for (const Tensor& given : saved) {
@@ -30,20 +65,13 @@ std::vector<IValue> derive_current(FunctionContext& ctx, const Tensors& grads) {
         std::ranges::find_if(saved, [&](const Tensor& t) { return t.is_same(given); });
     const auto index = static_cast<size_t>(first - saved.begin());
     is_leaf.push_back(index == inputs.size() && is_differentiable(given.dtype()));
-    Tensor input = index == inputs.size() ? given : inputs[index];
     if (is_leaf.back()) {
-      if (!requires_grad(input)) {
-        input = detach(input);
-        set_requires_grad(input);
-      } else {
-        // Another input may have been computed from it. A copy, as as_strided gives a gradient to
-        // the tensor that has the memory; but layers look for the memory that a view has.
-        const bool is_whole = input.is_contiguous() && input.storage()->nbytes() == input.nbytes();
-        input = is_whole ? clone(input) : alias(input);
-      }
-      leaves.push_back(input);
+      leaves.emplace_back(given);
+      tensors.push_back(leaves.back().tensor);
+      inputs.push_back(leaves.back().input);
+    } else {
+      inputs.push_back(index == inputs.size() ? given : inputs[index]);
     }
-    inputs.push_back(std::move(input));
   }
   const Tensors results = run_current(inputs);
   for (size_t i = 0; i < results.size(); ++i) {
@@ -54,10 +82,13 @@ std::vector<IValue> derive_current(FunctionContext& ctx, const Tensors& grads) {
   Tensors found(leaves.size());
   if (!outputs.empty())
     found =
-        grad(outputs, leaves, output_grads, {.create_graph = create_graph, .allow_unused = true});
+        grad(outputs, tensors, output_grads, {.create_graph = create_graph, .allow_unused = true});
   Tensors all;
   size_t leaf = 0;
-  for (const bool has : is_leaf) all.push_back(has ? found[leaf++] : Tensor());
+  for (const bool has : is_leaf) {
+    all.push_back(has ? leaves[leaf].of_input(found[leaf]) : Tensor());
+    leaf += has;
+  }
   return {IValue(std::move(all))};
 }
 
