@@ -29,12 +29,18 @@ bool asked(const SymBool& truth) {
 }  // namespace
 
 bool is_known_dense(const SymbolicShape& shape, absl::Span<const size_t> order) {
-  // As strides are made: a size that may be 0 counts as 1.
+  // As strides are made: a size that may be 0 counts as 1. Where one is, they may be any.
   SymInt usual = 1;
-  for (const size_t d : order) {
+  for (size_t i = 0; i < order.size(); ++i) {
+    const SymInt &size = shape.sizes[order[i]], &stride = shape.strides[order[i]];
+    const auto is_plain_product = [&] {
+      SymInt product = 1;
+      for (size_t k = 0; k < i; ++k) product *= shape.sizes[order[k]];
+      return known(stride == product);
+    };
     // Without a second element a dimension has any stride.
-    if (!known(shape.strides[d] == usual) && !known(shape.sizes[d] <= 1)) return false;
-    usual *= sym_max(shape.sizes[d], SymInt(1));
+    if (!known(stride == usual) && !known(size <= 1) && !is_plain_product()) return false;
+    usual *= sym_max(size, SymInt(1));
   }
   return true;
 }

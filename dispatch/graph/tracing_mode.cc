@@ -23,14 +23,9 @@ namespace {
 thread_local TracingMode* innermost_trace = nullptr;
 
 constexpr internal::TraceHooks kHooks{
-    .maybe_one_tensor =
-        [](const Tensor& self, const Tensor& copy, std::string_view op) {
-          if (innermost_trace) innermost_trace->note_maybe_one_tensor(self, copy, op);
-        },
-    .decides_by_layout =
-        [](const Tensor& self, std::string_view op) {
-          if (innermost_trace) innermost_trace->check_decided_by_layout(self, op);
-        }};
+    .gave_view_or_copy = [](const Tensor& self, const Tensor& result, std::string_view op) {
+      if (innermost_trace) innermost_trace->note_view_or_copy(self, result, op);
+    }};
 [[maybe_unused]] const bool hooked = (internal::trace_hooks = &kHooks, true);
 
 const ExplainMode explain_trace(typeid(TracingMode), [](CallPath& path, DispatchMode& mode,
@@ -215,47 +210,56 @@ Node* TracingMode::lift(const Tensor& tensor, const std::string& name) {
   return node;
 }
 
-void TracingMode::MaybeOneTensor::state() const {
+void TracingMode::ViewOrCopy::state() const {
+  SB_CHECK_NOT_IMPLEMENTED(layout_of.empty(), op, ": under TracingMode: ", layout_of,
+                           " gives tensors that lie as only data tell, and by that this gives its "
+                           "argument or a copy, which the program tells apart; carry contiguous "
+                           "tensors, or use clone");
   for (const SymInt& size : sizes)
     check(size >= 2, str_cat(op,
-                             " was traced as a copy of its argument, which is seen, and is its "
-                             "argument for a size of 0 or 1; use clone"));
+                             " was traced as a copy of its argument, which the program tells "
+                             "from it, and gives its argument for a size of 0 or 1; use clone"));
 }
 
-void TracingMode::note_maybe_one_tensor(const Tensor& self, const Tensor& copy,
-                                        std::string_view op) {
-  MaybeOneTensor one{self, copy, {}, std::string(op)};
-  for (const SymInt& size : self.sym_sizes())
-    if (size.is_symbolic() && !has_hint(size) && !known(size >= 2)) one.sizes.push_back(size);
-  if (one.sizes.empty()) return;
+void TracingMode::note_view_or_copy(const Tensor& self, const Tensor& result, std::string_view op) {
+  ViewOrCopy one{self, result, {}, std::string(op), ""};
+  const OtherLayout* const layout = find_other_layout(self);
+  if (layout && layout->is_open) one.layout_of = layout->who;
+  if (!result.is_alias_of(self)) {
+    for (const SymInt& size : self.sym_sizes())
+      if (size.is_symbolic() && !has_hint(size) && !known(size >= 2)) one.sizes.push_back(size);
+  }
+  if (one.layout_of.empty() && one.sizes.empty()) return;
   // What stands for values of this trace is not seen in it.
   if (!find(self) && is_functional(self)) return one.state();
-  maybe_one_tensor_.push_back(std::move(one));
+  views_or_copies_.push_back(std::move(one));
 }
 
 void TracingMode::state_apart(const Tensor& written) {
-  std::erase_if(maybe_one_tensor_, [&](const MaybeOneTensor& one) {
+  std::erase_if(views_or_copies_, [&](const ViewOrCopy& one) {
     const bool seen =
-        written.defined() && (written.is_alias_of(one.self) || written.is_alias_of(one.copy));
+        written.defined() && (written.is_alias_of(one.self) || written.is_alias_of(one.result));
     if (seen) one.state();
     return seen;
   });
 }
 
 void TracingMode::state_results_apart(const std::vector<IValue>& results) {
-  const auto gives = [&](const Tensor& one) {
-    bool found = false;
+  const auto count = [&](const Tensor& one) {
+    size_t n = 0;
     for (const IValue& result : results)
-      result.for_each_tensor(
-          [&](const Tensor& t) { found = found || (t.defined() && t.is_alias_of(one)); });
-    return found;
+      result.for_each_tensor([&](const Tensor& t) { n += t.defined() && t.is_alias_of(one); });
+    return n;
   };
-  const auto has_from_outside = [&](const Tensor& one) {
+  const auto is_from_outside = [&](const Tensor& one) {
     return std::ranges::any_of(from_outside_,
                                [&](const Tensor& outside) { return outside.is_alias_of(one); });
   };
-  for (const MaybeOneTensor& one : maybe_one_tensor_)
-    if (gives(one.copy) && (gives(one.self) || has_from_outside(one.self))) one.state();
+  for (const ViewOrCopy& one : views_or_copies_) {
+    const size_t given = count(one.result);
+    const bool self_too = one.result.is_alias_of(one.self) ? given > 1 : count(one.self) != 0;
+    if (given != 0 && (self_too || is_from_outside(one.self))) one.state();
+  }
 }
 
 void TracingMode::check_writes(const OperatorHandle& op, const std::vector<IValue>& arguments) {
@@ -358,13 +362,6 @@ const TracingMode::OtherLayout* TracingMode::find_other_layout(const Tensor& ten
       if (internal::comes_of(node, layout.node)) return &layout;
   }
   return nullptr;
-}
-
-void TracingMode::check_decided_by_layout(const Tensor& self, std::string_view op) const {
-  const OtherLayout* const layout = find_other_layout(self);
-  SB_CHECK_NOT_IMPLEMENTED(!layout || !layout->is_open, op, ": under TracingMode: ", layout->who,
-                           " gives tensors that lie otherwise after some trips than after none, "
-                           "and by that this is a view or a copy; carry contiguous tensors");
 }
 
 // Only the whole graph tells which results of an operator are used.
@@ -503,7 +500,7 @@ Graph TracingMode::finish_values(const std::vector<IValue>& results) {
   for (const IValue& result : results) returned.push_back(argument_of(result));
   graph_.output(std::move(returned));
   check_factorizations();
-  maybe_one_tensor_.clear();
+  views_or_copies_.clear();
   nodes_.clear();
   objects_.clear();
   return std::move(graph_);

@@ -110,7 +110,7 @@ class TracingMode : public DispatchMode {
     const Node* node;
     std::string who;  // says so
     bool has_memory;  // false: of values, whose memory functionalisation knows
-    bool is_open;     // only data tell how it lies: what is a view or a copy by that is refused
+    bool is_open;     // only data tell how it lies, by which views and copies part
   };
   void note_other_layout(OtherLayout layout) { other_layouts_.push_back(std::move(layout)); }
   // What was said of what the tensor was computed of, here or in a trace around this one; or null.
@@ -119,11 +119,9 @@ class TracingMode : public DispatchMode {
   // that was there before, and for a graph it is another. A change of where either of them lies, or
   // of its history, is refused: NotImplementedError.
   void note_handed_on(const Tensor& result, std::string who);
-  // As TraceHooks::maybe_one_tensor. What is written to one of both, or is given with the other,
-  // could tell.
-  void note_maybe_one_tensor(const Tensor& self, const Tensor& copy, std::string_view op);
-  // As TraceHooks::decides_by_layout.
-  void check_decided_by_layout(const Tensor& self, std::string_view op) const;
+  // As TraceHooks::gave_view_or_copy. A program can tell where it writes to one of both, or gives
+  // them both.
+  void note_view_or_copy(const Tensor& self, const Tensor& result, std::string_view op);
   // Traces a function that the graph will call, apart from this trace, which records nothing of it.
   // A tensor of this trace, or of one around it, that the function uses without having been given
   // it is lifted: the subgraph gets an input for it, behind the others, and `captured` has it.
@@ -199,14 +197,14 @@ class TracingMode : public DispatchMode {
     std::string who;
   };
   std::vector<HandedOn> handed_on_;
-  struct MaybeOneTensor {
-    Tensor self, copy;
-    std::vector<SymInt> sizes;  // for which it is not
-    std::string op;
+  struct ViewOrCopy {
+    Tensor self, result;
+    std::vector<SymInt> sizes;  // which data tell, and which are at least 2 for the graph
+    std::string op, layout_of;  // of whose results data tell the layout; or empty
 
     void state() const;
   };
-  std::vector<MaybeOneTensor> maybe_one_tensor_;
+  std::vector<ViewOrCopy> views_or_copies_;
   std::string told_by_;  // the first operator that gave what only data tell; empty: none
   std::vector<Tensor> from_outside_;  // inputs, constants: what pure functions leave as it is
   bool paused_ = false;               // while a trace inside this one runs

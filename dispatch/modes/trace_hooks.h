@@ -10,14 +10,11 @@
 namespace sb::internal {
 
 struct TraceHooks {
-  // `copy` was made of `self` where `op` gives self itself, or a view of it, for some sizes that
-  // only data tell: for 0 and 1. A graph has the copy for all of them, so that where the program
-  // could tell, these sizes are stated to be others.
-  void (*maybe_one_tensor)(const Tensor& self, const Tensor& copy, std::string_view op) =
+  // By how self lies in memory `op` has given self, a view of it, or a copy. A graph gives the same
+  // for all data, though for other sizes that only data tell, or other layouts, the program gives
+  // the other. Where it could tell, the trace states or refuses that.
+  void (*gave_view_or_copy)(const Tensor& self, const Tensor& result, std::string_view op) =
       [](const Tensor&, const Tensor&, std::string_view) {};
-  // `op` is about to give a view of self or a copy, by how self lies in memory.
-  void (*decides_by_layout)(const Tensor& self, std::string_view op) = [](const Tensor&,
-                                                                          std::string_view) {};
 };
 
 inline constexpr TraceHooks kNoTraceHooks;

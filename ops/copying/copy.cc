@@ -108,14 +108,14 @@ Tensor clone_any(const Tensor& self, std::optional<MemoryFormat> memory_format) 
 
 Tensor contiguous_any(const Tensor& self, MemoryFormat format) {
   SB_CHECK(self.defined(), "contiguous: argument self: expected a tensor, got an undefined one");
-  if (current_mode()) [[unlikely]]
-    internal::trace_hooks->decides_by_layout(self, "aten::contiguous");
-  if (self.is_contiguous(format)) return self;
-  SB_CHECK(format != MemoryFormat::Preserve,
+  const bool is_so = self.is_contiguous(format);
+  SB_CHECK(is_so || format != MemoryFormat::Preserve,
            "contiguous: argument memory_format: preserve_format is not supported");
-  const Tensor copy = clone(self, format);
-  if (self.is_symbolic()) internal::trace_hooks->maybe_one_tensor(self, copy, "aten::contiguous");
-  return copy;
+  if (!current_mode()) [[likely]]
+    return is_so ? self : clone(self, format);
+  const Tensor result = is_so ? self : clone(self, format);
+  internal::trace_hooks->gave_view_or_copy(self, result, "aten::contiguous");
+  return result;
 }
 
 // self, or a copy of it that is as asked for.

@@ -167,15 +167,16 @@ Tensor reshape_kernel(const Tensor& self, SymIntArrayRef shape) {
   return by_size(any_symbolic(self, shape), [&]<class Int>() {
     const SizeVector<Int> sizes =
         infer_size_of<Int>("reshape", sizes_as<Int>(shape), numel_of<Int>(self));
-    if (current_mode()) [[unlikely]]
-      internal::trace_hooks->decides_by_layout(self, "aten::reshape");
     const std::optional<SizeVector<Int>> strides = view_strides_of<Int>(self, sizes);
+    const auto copy = [&] {
+      return _unsafe_view(clone(self, MemoryFormat::Contiguous), SizesRef<Int>(sizes));
+    };
+    if (!may_be_recorded(self))
+      return strides ? _reshape_alias(self, SizesRef<Int>(sizes), SizesRef<Int>(*strides)) : copy();
     // A graph would have the strides burnt in, and may run on a tensor with others.
-    if (strides && may_be_recorded(self)) return view(self, SizesRef<Int>(sizes));
-    if (strides) return _reshape_alias(self, SizesRef<Int>(sizes), SizesRef<Int>(*strides));
-    const Tensor copy = _unsafe_view(clone(self, MemoryFormat::Contiguous), SizesRef<Int>(sizes));
-    if (self.is_symbolic()) internal::trace_hooks->maybe_one_tensor(self, copy, "aten::reshape");
-    return copy;
+    const Tensor result = strides ? view(self, SizesRef<Int>(sizes)) : copy();
+    internal::trace_hooks->gave_view_or_copy(self, result, "aten::reshape");
+    return result;
   });
 }
 

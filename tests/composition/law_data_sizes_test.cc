@@ -173,6 +173,21 @@ TEST_CASE("What is a view or a copy by how a loop's result lies is refused where
   CHECK(verdicts({"trace", "trace_symbols"}, f, {x}) == "passed, refused by aten::reshape");
 }
 
+TEST_CASE("A loop's result and what may be a copy of it are told apart only where both are seen") {
+  const auto result = [](const Tensors& in, bool both) {
+    const Tensor turned_twice = turned(in, 2);
+    Tensors results = call("aten::contiguous", {turned_twice});
+    if (both) results.push_back(turned_twice);
+    return results;
+  };
+  const auto alone = [&](const Tensors& in) { return result(in, false); };
+  const auto both = [&](const Tensors& in) { return result(in, true); };
+  const Tensor x = matrix({0, 1, 2, 3});
+  CHECK(verdicts({"trace", "trace_symbols"}, alone, {x}) == "passed, passed");
+  CHECK(verdicts({"trace", "trace_symbols"}, both, {x}) ==
+        "refused by aten::contiguous, refused by aten::contiguous");
+}
+
 TEST_CASE(
     "as_strided of what a function was given is refused where it need not lie so in a graph") {
   const auto f = [](const Tensors& in) {

@@ -6,6 +6,7 @@
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/core/symbols/known.h"
 #include "switchboard/dispatch/objects/callable.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/indexing/flip.h"
@@ -73,8 +74,9 @@ void trace_scan(TracingMode& mode, const FixedBy& fixed, Stack* stack) {
   std::vector<GraphArg> arguments{traced.graphs[0], mode.argument_of(call.init),
                                   mode.argument_of(call.xs),
                                   argument_with_captured(mode, call.additional, traced)};
+  const bool is_single = known(call.xs.at(0).sym_size(0) == 1);
   run_and_record(mode, scan_op(), stack, std::make_shared<ScanTarget>(), std::move(arguments),
-                 fixed.function);
+                 fixed.function, /*is_open=*/!fixed.lies_alike && !is_single);
   lay_out_as_given(mode, fixed, /*has_trips=*/true, stack);
 }
 

@@ -207,6 +207,36 @@ bool are_alike(const Tensor& a, const Tensor& b) {
   return equal(a, b);
 }
 
+// Whether another run of the graph does what this one does, and no more.
+bool gives_the_same(const Graph& graph) {
+  for (size_t i = 0; i < graph.size(); ++i) {
+    const Node& node = graph[i];
+    const bool is_random =
+        node.kind() == Node::Kind::Call && node.op().entry().has_tag(Tag::nondeterministic_seeded);
+    if (is_random || node.token() != 0) return false;
+  }
+  return true;
+}
+
+// Whether the graph of a function, given in `inputs` what the function gave, gives tensors that lie
+// as these.
+bool gives_alike(const Graph& graph, const std::vector<Tensor>& inputs,
+                 const std::vector<Tensor>& results, const std::vector<bool>& changed) {
+  if (!gives_the_same(graph)) return false;
+  const NoModesGuard no_modes;
+  const internal::BelowRecordingGuard below;
+  std::vector<IValue> given, again;
+  for (const Tensor& input : inputs) given.emplace_back(own_copy(input));
+  try {
+    again = graph.run_values(std::move(given));
+  } catch (const Error&) {
+    return false;  // the graph is one for other strides, or for other numbers
+  }
+  for (size_t i = 0; i < changed.size(); ++i)
+    if (changed[i] && !same_strides(again[i].to_tensor(), results[i])) return false;
+  return true;
+}
+
 // NotImplementedError where the graph gives other results when those inputs for which `changed` is
 // true are contiguous: as_strided does, and what factorizes a matrix by rows or by columns.
 void check_strides_do_not_matter(const FunctionArgument& function, const Graph& graph,
@@ -224,12 +254,7 @@ void check_strides_do_not_matter(const FunctionArgument& function, const Graph& 
                              "contiguous; carry contiguous tensors");
     return;
   }
-  for (size_t i = 0; i < graph.size(); ++i) {
-    const Node& node = graph[i];
-    const bool is_random =
-        node.kind() == Node::Kind::Call && node.op().entry().has_tag(Tag::nondeterministic_seeded);
-    if (is_random || node.token() != 0) return;
-  }
+  if (!gives_the_same(graph)) return;
   const NoModesGuard no_modes;
   const internal::BelowRecordingGuard below;
   const auto run = [&](bool as_contiguous) {
@@ -300,6 +325,7 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
     return values_of(given);
   });
   FixedBy by{function.name(), before.rounds + 1, before.as_given, before.as_carried};
+  by.lies_alike = before.rounds == 0 && gives_alike(graph, inputs, results, changed);
   by.as_given.resize(changed.size());
   by.as_carried.resize(changed.size());
   for (size_t i = 0; i < changed.size(); ++i) {
@@ -308,12 +334,6 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
     by.as_carried[i] = as_carried[i];
   }
   return FixedStrides{std::move(fixed), std::move(carried), std::move(by)};
-}
-
-bool FixedBy::lies_by_trips() const {
-  for (size_t i = 0; i < as_given.size(); ++i)
-    if (as_given[i].defined() && !same_strides(as_given[i], as_carried[i])) return true;
-  return false;
 }
 
 void lay_out_as_given(TracingMode& mode, const FixedBy& fixed, bool has_trips, Stack* stack) {

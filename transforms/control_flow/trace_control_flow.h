@@ -55,9 +55,7 @@ struct FixedBy {
   size_t rounds = 0;
   // Where strides were fixed: results of the function, and what it was first given; else undefined.
   std::vector<Tensor> as_given, as_carried;
-
-  // Whether a carried tensor lies otherwise after some trips than after none.
-  bool lies_by_trips() const;
+  bool lies_alike = true;  // what it gives, after one trip and after more
 };
 // A graph has strides burnt in, and a function that carries tensors from one trip to the next may
 // change theirs. Then both are made contiguous: the carried tensors, in the graph, and the results

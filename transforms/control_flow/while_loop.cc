@@ -116,7 +116,8 @@ void trace_loop(const HigherOrderOperator& op, TracingMode& mode, const FixedBy&
                                   argument_with_captured(mode, call.additional, traced)};
   const std::optional<bool> has_trips = find_truth(traced.results[0][0]);
   run_and_record(mode, op, stack, std::make_shared<WhileLoopTarget>(op, call.with_last),
-                 std::move(arguments), fixed.function, !has_trips && fixed.lies_by_trips());
+                 std::move(arguments), fixed.function,
+                 /*is_open=*/!has_trips || (*has_trips && !fixed.lies_alike));
   lay_out_as_given(mode, fixed, has_trips.value_or(true), stack);
 }
 

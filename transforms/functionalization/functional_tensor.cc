@@ -67,7 +67,8 @@ size_t FunctionalStorage::add_lineage(bool hidden) {
 void FunctionalStorage::set_history(size_t lineage, const ViewChain& chain, const Tensor& value) {
   SB_ASSERT(updates_.empty());
   Tensor& base = bases_[lineage];
-  base = with_strides(invert_chain(chain, base, value), base.sym_strides());
+  const Tensor whole = invert_chain(chain, base, value);  // may settle the base's symbols
+  base = with_strides(whole, base.sym_strides());
 }
 
 void FunctionalStorage::add_update(Tensor value, ViewChain chain, size_t lineage) {
@@ -98,7 +99,8 @@ std::string_view FunctionalStorage::may_be_text(const FunctionalStorage& other) 
 void FunctionalStorage::Update::apply_to(std::vector<Tensor>* bases) const {
   const internal::GradScope grad(recorded);
   const Tensor& old = (*bases)[lineage];
-  Tensor data = with_strides(invert_chain(chain, old, value), old.sym_strides());
+  const Tensor whole = invert_chain(chain, old, value);  // may settle the base's symbols
+  Tensor data = with_strides(whole, old.sym_strides());
   std::vector<Tensor> updated(bases->size());
   for (size_t i = 0; i < updated.size(); ++i) {
     const bool has_it = i == lineage && recorded;

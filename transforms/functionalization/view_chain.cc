@@ -184,7 +184,9 @@ Tensor flat_storage(const Tensor& tensor) {
   return as_strided(view_dtype(flat, DType::UInt8), {static_cast<int64_t>(bytes)}, {1}, 0);
 }
 
-Tensor with_strides(const Tensor& value, SymIntArrayRef strides) {
+Tensor with_strides(const Tensor& value, SymIntArrayRef given) {
+  // Those of a tensor whose symbols may be settled here.
+  const SymDimVector strides(given.begin(), given.end());
   if (are_same(value.sym_strides(), strides) && is_whole_storage(value)) return value;
   const size_t rank = strides.size();
   DimVector order(rank), inverse(rank);
