@@ -1,12 +1,10 @@
 #include "switchboard/dispatch/graph/tracing_mode.h"
 
 #include <algorithm>
-#include <typeinfo>
 #include <utility>
 
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
-#include "switchboard/core/symbols/known.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/graph/memory_operators.h"
 #include "switchboard/dispatch/graph/run_symbols.h"
@@ -95,28 +93,10 @@ void TracingMode::track(const Tensor& tensor, Node* node) {
   it->second.node = node;
 }
 
-namespace {
-
-// The operator that the node calls; or what it is called itself.
-std::string called(const Node& node) {
-  if (node.kind() == Node::Kind::Call) return node.op().name().to_string();
-  const bool is_higher_order = node.kind() == Node::Kind::HigherOrder;
-  return is_higher_order ? str_cat("higher_order::", node.higher_order().name()) : node.name();
-}
-
-}  // namespace
-
-// What was said of symbols later hides that data told them.
-void TracingMode::note_told(const Node& node) {
-  if (!told_by_.empty() || node.kind() == Node::Kind::Placeholder) return;
-  if (!internal::tells_symbol(node)) return;
-  told_by_ = called(node.kind() == Node::Kind::GetItem ? *node.arguments()[0].node() : node);
-}
-
 void TracingMode::track_value(Node* node, const IValue& value) {
   if (value.is_Tensor()) {
     node->set_meta(meta_of(value.unchecked_tensor()));
-    note_told(*node);
+    assumptions_.note_told(*node);
     track(value.unchecked_tensor(), node);
   } else if (value.is_TensorList()) {
     const TensorList list = value.to_tensor_list();
@@ -129,7 +109,7 @@ void TracingMode::track_value(Node* node, const IValue& value) {
     track_items(node, value.to_list());
   } else if (value.is_symbolic()) {
     node->set_number(internal::symbolic_number(value));
-    note_told(*node);
+    assumptions_.note_told(*node);
   } else if (value.is_Object()) {
     IntrusivePtr<OpaqueObject> object = value.to_object();
     const OpaqueObject* const key = object.get();
@@ -210,65 +190,13 @@ Node* TracingMode::lift(const Tensor& tensor, const std::string& name) {
   return node;
 }
 
-void TracingMode::ViewOrCopy::state() const {
-  SB_CHECK_NOT_IMPLEMENTED(layout_of.empty(), op, ": under TracingMode: ", layout_of,
-                           " gives tensors that lie as only data tell, and by that this gives its "
-                           "argument or a copy, which the program tells apart; carry contiguous "
-                           "tensors, or use clone");
-  for (const SymInt& size : sizes)
-    check(size >= 2, str_cat(op,
-                             " was traced as a copy of its argument, which the program tells "
-                             "from it, and gives its argument for a size of 0 or 1; use clone"));
-}
-
-void TracingMode::note_view_or_copy(const Tensor& self, const Tensor& result, std::string_view op) {
-  ViewOrCopy one{self, result, {}, std::string(op), ""};
-  const OtherLayout* const layout = find_other_layout(self);
-  if (layout && layout->is_open) one.layout_of = layout->who;
-  if (!result.is_alias_of(self)) {
-    for (const SymInt& size : self.sym_sizes())
-      if (size.is_symbolic() && !has_hint(size) && !known(size >= 2)) one.sizes.push_back(size);
-  }
-  if (one.layout_of.empty() && one.sizes.empty()) return;
-  // What stands for values of this trace is not seen in it.
-  if (!find(self) && is_functional(self)) return one.state();
-  views_or_copies_.push_back(std::move(one));
-}
-
-void TracingMode::state_apart(const Tensor& written) {
-  std::erase_if(views_or_copies_, [&](const ViewOrCopy& one) {
-    const bool seen =
-        written.defined() && (written.is_alias_of(one.self) || written.is_alias_of(one.result));
-    if (seen) one.state();
-    return seen;
-  });
-}
-
-void TracingMode::state_results_apart(const std::vector<IValue>& results) {
-  const auto count = [&](const Tensor& one) {
-    size_t n = 0;
-    for (const IValue& result : results)
-      result.for_each_tensor([&](const Tensor& t) { n += t.defined() && t.is_alias_of(one); });
-    return n;
-  };
-  const auto is_from_outside = [&](const Tensor& one) {
-    return std::ranges::any_of(from_outside_,
-                               [&](const Tensor& outside) { return outside.is_alias_of(one); });
-  };
-  for (const ViewOrCopy& one : views_or_copies_) {
-    const size_t given = count(one.result);
-    const bool self_too = one.result.is_alias_of(one.self) ? given > 1 : count(one.self) != 0;
-    if (given != 0 && (self_too || is_from_outside(one.self))) one.state();
-  }
-}
-
 void TracingMode::check_writes(const OperatorHandle& op, const std::vector<IValue>& arguments) {
   if (!op.schema().is_mutable()) return;
   const std::vector<Argument>& declared = op.schema().arguments;
   for (size_t a = 0; a < declared.size(); ++a) {
     if (!declared[a].is_write()) continue;
     arguments[a].for_each_tensor([&](const Tensor& written) {
-      state_apart(written);
+      assumptions_.check_write(written);
       note_write(op.name().to_string(), written);
     });
   }
@@ -354,26 +282,19 @@ void TracingMode::check_effect(const OperatorHandle& op) const {
   }
 }
 
-const TracingMode::OtherLayout* TracingMode::find_other_layout(const Tensor& tensor) const {
+const TraceAssumptions::OtherLayout* TracingMode::find_other_layout(const Tensor& tensor) const {
   for (const TracingMode* mode = this; mode && tensor.defined(); mode = mode->parent_) {
-    const Node* const node = mode->other_layouts_.empty() ? nullptr : mode->find(tensor);
-    if (!node) continue;
-    for (const OtherLayout& layout : mode->other_layouts_)
-      if (internal::comes_of(node, layout.node)) return &layout;
+    const Node* const node = mode->assumptions_.has_layouts() ? mode->find(tensor) : nullptr;
+    if (const auto* const layout = node ? mode->assumptions_.find_other_layout(node) : nullptr)
+      return layout;
   }
   return nullptr;
 }
 
-// Only the whole graph tells which results of an operator are used.
-void TracingMode::check_factorizations() const {
-  for (const OtherLayout& layout : other_layouts_) {
-    const std::string op = internal::find_factorization(
-        graph_, [&](const Node* node) { return internal::comes_of(node, layout.node); });
-    SB_CHECK_NOT_IMPLEMENTED(op.empty(), op, ": under TracingMode: ", layout.who,
-                             " carries tensors that a graph has contiguous, and this factorizes "
-                             "what is computed of them by rows or by columns, as they lie; carry "
-                             "contiguous ones");
-  }
+void TracingMode::note_view_or_copy(const Tensor& self, const Tensor& result, std::string_view op) {
+  // What stands for values of this trace is not seen in it.
+  const bool is_seen = find(self) || !is_functional(self);
+  assumptions_.note_view_or_copy(self, result, op, find_other_layout(self), is_seen);
 }
 
 void TracingMode::check_layouts(const OperatorHandle& op,
@@ -381,33 +302,13 @@ void TracingMode::check_layouts(const OperatorHandle& op,
   if (!internal::looks_at_memory(op)) return;
   for (const IValue& argument : arguments) {
     argument.for_each_tensor([&](const Tensor& t) {
-      const OtherLayout* const layout = find_other_layout(t);
+      const TraceAssumptions::OtherLayout* const layout = find_other_layout(t);
       SB_CHECK_NOT_IMPLEMENTED(!layout || !layout->has_memory, op.name().to_string(),
                                ": under TracingMode: ", layout->who,
                                " carries tensors that a graph has contiguous, and this looks at "
                                "the memory of what is computed of them; carry contiguous ones");
     });
   }
-}
-
-void TracingMode::note_handed_on(const Tensor& result, std::string who) {
-  handed_on_.push_back({result.storage(), std::move(who)});
-}
-
-void TracingMode::check_handed_on(const OperatorHandle& op,
-                                  const std::vector<IValue>& arguments) const {
-  if (handed_on_.empty() || !op.entry().has_tag(Tag::inplace_view)) return;
-  const auto check = [&](const Tensor& changed) {
-    for (const HandedOn& one : handed_on_) {
-      SB_CHECK_NOT_IMPLEMENTED(!one.memory || one.memory != changed.storage(),
-                               op.name().to_string(), ": under TracingMode: ", changed.describe(),
-                               " may be one tensor with what ", one.who,
-                               " gave, and two in a graph; change a view of it");
-    }
-  };
-  const std::vector<Argument>& declared = op.schema().arguments;
-  for (size_t i = 0; i < declared.size(); ++i)
-    if (declared[i].is_write()) arguments[i].for_each_tensor(check);
 }
 
 // A function that an operator takes is traced though it may not run with the data: an error of an
@@ -435,7 +336,7 @@ void TracingMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   const std::vector<IValue> arguments(first, stack->end());
   check_writes(op, arguments);
   check_layouts(op, arguments);
-  check_handed_on(op, arguments);
+  assumptions_.check_call(op, arguments);
   if (has_ordered_effect(op)) check_effect(op);
   const bool without_grad = options_.keep_no_grad && !internal::grad_hooks->is_grad_enabled();
   if (without_grad) check_no_grad_write(op, arguments);
@@ -495,12 +396,12 @@ Graph TracingMode::finish(const std::vector<Tensor>& results) {
 }
 
 Graph TracingMode::finish_values(const std::vector<IValue>& results) {
-  state_results_apart(results);
+  assumptions_.check_results(results, from_outside_);
   std::vector<GraphArg> returned;
   for (const IValue& result : results) returned.push_back(argument_of(result));
   graph_.output(std::move(returned));
-  check_factorizations();
-  views_or_copies_.clear();
+  assumptions_.check_graph(graph_);
+  assumptions_ = {};
   nodes_.clear();
   objects_.clear();
   return std::move(graph_);
@@ -534,34 +435,6 @@ Graph TracingMode::record(const std::function<std::vector<Tensor>(const std::vec
   return record_values(of_values, {inputs.begin(), inputs.end()});
 }
 
-namespace {
-
-// Throws the error with something behind its message; returns where it holds more than that.
-void rethrow_with(const Error& error, const std::string& more) {
-  const std::string message = error.what() + more;
-  if (typeid(error) == typeid(RuntimeError)) throw RuntimeError(message);
-  if (typeid(error) == typeid(IndexError)) throw IndexError(message);
-  if (typeid(error) == typeid(TypeError)) throw TypeError(message);
-  if (typeid(error) == typeid(ValueError)) throw ValueError(message);
-  if (typeid(error) == typeid(NotImplementedError)) throw NotImplementedError(message);
-}
-
-}  // namespace
-
-// What a program does with sizes that only data tell rests on what has been assumed of them, and
-// what it does with what lies otherwise in a graph, on that. So may an error, which the program
-// itself may never throw. Use it in a catch block.
-void TracingMode::rethrow_with_assumptions(const Error& error) const {
-  constexpr std::string_view kWhere = "; under TracingMode, where ";
-  const bool is_said = std::string_view(error.what()).find(kWhere) != std::string_view::npos;
-  if (!is_said && !told_by_.empty())
-    rethrow_with(error, str_cat(kWhere, "only data tell what ", told_by_, " gives"));
-  else if (!is_said && !other_layouts_.empty())
-    rethrow_with(error, str_cat(kWhere, "a graph has contiguous what ", other_layouts_.front().who,
-                                " carries"));
-  throw;
-}
-
 Graph TracingMode::record_values(
     const std::function<std::vector<IValue>(const std::vector<IValue>&)>& f,
     const std::vector<IValue>& inputs) {
@@ -593,7 +466,7 @@ Graph TracingMode::record_values(
     try {
       return f(given);
     } catch (const Error& error) {
-      rethrow_with_assumptions(error);
+      assumptions_.rethrow(error);
     }
   }();
   return finish_values(results);

@@ -14,6 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "switchboard/dispatch/graph/graph.h"
+#include "switchboard/dispatch/graph/trace_assumptions.h"
 #include "switchboard/dispatch/modes/mode.h"
 
 namespace sb {
@@ -103,24 +104,12 @@ class TracingMode : public DispatchMode {
   // Says that a call which the trace is about to record, of a higher-order operator, writes to the
   // tensor.
   void note_write(std::string_view who, const Tensor& written);
-  // Says that what a node gives does not lie in memory as what the program has there. What is
-  // computed of it must be given to no operator that looks at memory, and to none that factorizes a
-  // matrix by rows or by columns where the factors are used: NotImplementedError.
-  struct OtherLayout {
-    const Node* node;
-    std::string who;  // says so
-    bool has_memory;  // false: of values, whose memory functionalisation knows
-    bool is_open;     // only data tell how it lies, by which views and copies part
-  };
-  void note_other_layout(OtherLayout layout) { other_layouts_.push_back(std::move(layout)); }
-  // What was said of what the tensor was computed of, here or in a trace around this one; or null.
-  const OtherLayout* find_other_layout(const Tensor& tensor) const;
-  // Says that a result of `who` has memory that it did not make: for the program it may be a tensor
-  // that was there before, and for a graph it is another. A change of where either of them lies, or
-  // of its history, is refused: NotImplementedError.
-  void note_handed_on(const Tensor& result, std::string who);
-  // As TraceHooks::gave_view_or_copy. A program can tell where it writes to one of both, or gives
-  // them both.
+  // What the graph takes to be so, and the program may see otherwise.
+  TraceAssumptions& assumptions() { return assumptions_; }
+  // What was said of how that lies which the tensor was computed of, here or in a trace around this
+  // one; or null.
+  const TraceAssumptions::OtherLayout* find_other_layout(const Tensor& tensor) const;
+  // As TraceHooks::gave_view_or_copy.
   void note_view_or_copy(const Tensor& self, const Tensor& result, std::string_view op);
   // Traces a function that the graph will call, apart from this trace, which records nothing of it.
   // A tensor of this trace, or of one around it, that the function uses without having been given
@@ -157,19 +146,13 @@ class TracingMode : public DispatchMode {
   // An input for a tensor that comes from outside.
   Node* lift(const Tensor& tensor, const std::string& name);
   void track_value(Node* node, const IValue& value);
-  void note_told(const Node& node);
   GraphArg object_argument(const IValue& value) const;
   // Refuses results of an operator with an effect that the graph cannot have.
   void check_effect(const OperatorHandle& op) const;
-  [[noreturn]] void rethrow_with_assumptions(const Error& error) const;
   void call_named(const OperatorHandle& op, Stack* stack) const;
   void check_writes(const OperatorHandle& op, const std::vector<IValue>& arguments);
   void check_no_grad_write(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
   void check_layouts(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
-  void state_apart(const Tensor& written);
-  void state_results_apart(const std::vector<IValue>& results);
-  void check_handed_on(const OperatorHandle& op, const std::vector<IValue>& arguments) const;
-  void check_factorizations() const;
   void check_data_dependent(const OperatorHandle& op, const std::vector<IValue>& arguments,
                             const std::vector<IValue>& results) const;
 
@@ -191,21 +174,7 @@ class TracingMode : public DispatchMode {
   std::vector<Tensor>* captured_ = nullptr;        // the same
   bool captures_all_ = false;                      // what no trace knows, too
   absl::flat_hash_set<const Node*> without_grad_;  // made while gradients were off
-  std::vector<OtherLayout> other_layouts_;
-  struct HandedOn {
-    Storage memory;
-    std::string who;
-  };
-  std::vector<HandedOn> handed_on_;
-  struct ViewOrCopy {
-    Tensor self, result;
-    std::vector<SymInt> sizes;  // which data tell, and which are at least 2 for the graph
-    std::string op, layout_of;  // of whose results data tell the layout; or empty
-
-    void state() const;
-  };
-  std::vector<ViewOrCopy> views_or_copies_;
-  std::string told_by_;  // the first operator that gave what only data tell; empty: none
+  TraceAssumptions assumptions_;
   std::vector<Tensor> from_outside_;  // inputs, constants: what pure functions leave as it is
   bool paused_ = false;               // while a trace inside this one runs
 };

@@ -154,7 +154,7 @@ TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToT
           copies, options, &traced.captured));
     }
     for (const Tensor& input : f.inputs) {
-      const TracingMode::OtherLayout* const layout = mode.find_other_layout(input);
+      const TraceAssumptions::OtherLayout* const layout = mode.find_other_layout(input);
       if (!layout) continue;
       const std::string looks = find_dependence(graphs.back(), layout->has_memory);
       SB_CHECK_NOT_IMPLEMENTED(looks.empty(), f.function.name(),
@@ -384,7 +384,8 @@ void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* sta
     op.call_boxed(stack);
   }
   Node* const node = mode.graph().call_higher_order(std::move(target), std::move(arguments));
-  if (!fixed.empty()) mode.note_other_layout({node, fixed, has_memory(), is_open && has_memory()});
+  if (!fixed.empty())
+    mode.assumptions().note_other_layout({node, fixed, has_memory(), is_open && has_memory()});
   // One tensor stands for one node. A result may be an operand or a tensor that a function
   // captured, and those are still what they were. Before dispatch it may have a history.
   for (IValue& value : *stack) {
@@ -394,7 +395,7 @@ void run_and_record(TracingMode& mode, const HigherOrderOperator& op, Stack* sta
     const Tensor result = given;
     value = internal::grad_hooks->requires_grad(result) ? alias_with_history(result)
                                                         : Tensor(result.impl()->shallow_copy());
-    if (!is_new) mode.note_handed_on(value.unchecked_tensor(), op.name());
+    if (!is_new) mode.assumptions().note_handed_on(value.unchecked_tensor(), op.name());
   }
   mode.track_results(node, *stack);
 }
