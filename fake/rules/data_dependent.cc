@@ -200,8 +200,8 @@ bool bincount_rule(FakeCall& call) {
   SB_CHECK(minlength >= 0, call.name(), ": minlength: expected 0 or more, got ",
            minlength.to_string());
   // Of no elements the kernel looks at no weights.
-  const bool weighted =
-      weights.is_Tensor() && weights.to_tensor().defined() && !known(self.sym_size(0) == 0);
+  const bool weighted = weights.is_Tensor() && weights.to_tensor().defined() &&
+                        !asked_or_false(self.sym_size(0) == 0);
   SB_CHECK(!weighted || (weights.to_tensor().dim() == 1 &&
                          bool(weights.to_tensor().sym_size(0) == self.sym_size(0))),
            call.name(), ": weights: expected the shape of ", self.describe(), ", got ",

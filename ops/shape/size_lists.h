@@ -52,6 +52,12 @@ Int product_of_sizes(SizesRef<Int> sizes) {
     return sym_product(sizes);
 }
 
+// Returns whether only data tell if the size is 1.
+inline bool may_turn_out_one(int64_t) { return false; }
+inline bool may_turn_out_one(const SymInt& size) {
+  return size.is_symbolic() && !has_hint(size) && !known(size != 1);
+}
+
 // The shape that both broadcast to. fits(a_size == b_size, d) is called where neither is 1, and
 // throws; d is the dimension of the result. As `at::infer_size`, which asks whether a size is 1
 // first: sizes that data decides are then checked when the data is there.
@@ -64,7 +70,17 @@ SizeVector<Int> broadcast_sizes(SizesRef<Int> a, SizesRef<Int> b, const Fits& fi
     Int& size = result[d];
     const Int& other = shorter[d - added];
     if (known(size == other) || is_one(other)) continue;
-    const bool spreads = is_one(size);
+    bool spreads = is_one(size);
+    if (!spreads && known(size != other)) {  // so that one is 1, or nothing fits
+      if (may_turn_out_one(other)) {
+        fits(other == 1, d);
+        continue;
+      }
+      if (may_turn_out_one(size)) {
+        fits(size == 1, d);
+        spreads = true;
+      }
+    }
     if (!spreads) fits(size == other, d);
     // Of two that are equal from now on, the one that is a number.
     if (spreads || !any_symbolic(other)) size = other;

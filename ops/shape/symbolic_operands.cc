@@ -6,6 +6,7 @@
 #include "switchboard/core/error.h"
 #include "switchboard/ops/shape/by_size.h"
 #include "switchboard/ops/shape/memory_format.h"
+#include "switchboard/ops/shape/size_lists.h"
 #include "switchboard/ops/shape/size_text.h"
 
 namespace sb::internal {
@@ -87,13 +88,21 @@ void SymbolicOperands::broadcast(const Tensor& t, Ones* ones) {
     } else if (is_one(x)) {
       ones->push_back(true);
     } else {
-      ones->push_back(false);
-      if (!is_one(y)) {
-        SB_CHECK(x == y, "the size of tensor a (", size_text(y),
+      const auto check = [&](const SymBool& fits) {
+        SB_CHECK(fits, "the size of tensor a (", size_text(y),
                  ") must match the size of tensor b (", size_text(x),
                  ") at non-singleton dimension ", d, " from the last");
-      }
-      if (is_one(y) || !x.is_symbolic()) y = x;
+      };
+      // Of two that differ for sure, one is 1, or nothing fits.
+      const bool differs = !is_one(y) && known(x != y);
+      const bool x_is_one = differs && may_turn_out_one(x);
+      const bool y_is_one = is_one(y) || (differs && !x_is_one && may_turn_out_one(y));
+      if (x_is_one)
+        check(x == 1);
+      else if (!is_one(y))
+        check(y_is_one ? y == 1 : x == y);
+      ones->push_back(x_is_one);
+      if (y_is_one || (!x_is_one && !x.is_symbolic())) y = x;
     }
   }
 }

@@ -41,6 +41,18 @@ TEST_CASE("An error that rests on what was assumed of a size says whose size it 
   CHECK(verdicts({"trace_symbols"}, branches, {number(0)}) == "refused by higher_order::cond");
 }
 
+TEST_CASE("A size that data tell, and that cannot be the other one, is 1 where both broadcast") {
+  const auto f = [](const Tensors& in) {
+    const Tensor unique = call("aten::unique_dim", {in[0], 1})[0];
+    call("aten::add.Tensor", {unique, in[1]});
+    call("aten::matmul", {unique, call("aten::transpose.int", {unique, 0, 1})[0]});
+    return call("aten::addcdiv", {in[1], unique, in[1]});
+  };
+  CHECK(verdicts({"trace_symbols", "custom, trace_symbols"}, f,
+                 {tensor_with({2, 1}, DType::Float32, {0, 0}), matrix({1, 2, 3, 4})}) ==
+        "passed, passed");
+}
+
 TEST_CASE("A graph runs where squeeze drops as many dimensions as it did in the trace") {
   const auto f = [](const Tensors& in) {
     return call("aten::squeeze", {call("aten::argwhere", {in[0]})[0]});

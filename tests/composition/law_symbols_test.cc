@@ -255,5 +255,13 @@ TEST_CASE("What needs a size in which branches differ is refused by the name of 
         "refused by higher_order::cond");
 }
 
+TEST_CASE("A graph's bincount of no elements looks at no weights") {
+  const auto f = [](const Tensors& in) {
+    const Tensors parts = call("aten::tensor_split.indices", {in[0], Ints{2}});
+    return call("aten::bincount", {parts[1], parts[0]});
+  };
+  CHECK(verdicts({"trace_symbols"}, f, {tensor_with({2}, DType::Int64, {0, 0})}) == "passed");
+}
+
 }  // namespace
 }  // namespace sb::composition
