@@ -296,6 +296,39 @@ TEST_CASE("orthogonal polynomials are exact for small degrees, and 0 below", "[o
   CHECK(test::holds(special_laguerre_polynomial_l_n_scalar(x, -1), {0, 0, 0}));
 }
 
+TEST_CASE("polynomials of degrees that no recurrence reaches obey it", "[ops][elementwise]") {
+  // p(n + 1) - 2 x p(n) + p(n - 1) = 0, and Legendre's (n + 1) p(n + 1) - (2 n + 1) x p(n) +
+  // n p(n - 1) = 0.
+  const auto rest = [](const auto& polynomial, double x, double n, bool legendre) {
+    const std::vector<double> p = values_of(polynomial(
+        tensor_of({1}, {x}, DType::Float64), tensor_of({3}, {n - 1, n, n + 1}, DType::Float64)));
+    const double left = legendre ? (n + 1) / n * p[2] + p[0] : p[2] + p[0];
+    const double right = legendre ? (2 * n + 1) / n * x * p[1] : 2 * x * p[1];
+    return (left - right) / (std::abs(left) + std::abs(p[1]));
+  };
+  for (const double x : {0.3, -0.75, 1.000000001, -1.000000001}) {
+    CAPTURE(x);
+    const auto same = Approx(0).margin(1e-6);
+    CHECK(rest(special_legendre_polynomial_p, x, 3e6, true) == same);
+    CHECK(rest(special_chebyshev_polynomial_t, x, 3e6, false) == same);
+    CHECK(rest(special_chebyshev_polynomial_u, x, 3e6, false) == same);
+    CHECK(rest(special_chebyshev_polynomial_v, x, 3e6, false) == same);
+    CHECK(rest(special_chebyshev_polynomial_w, x, 3e6, false) == same);
+  }
+  const Tensor x = tensor_of({1}, {0.3}), most = tensor_of({1}, {4.5e18});
+  CHECK(std::isfinite(values_of(special_legendre_polynomial_p(x, most))[0]));
+  CHECK_THROWS_AS(special_laguerre_polynomial_l(x, most), RuntimeError);
+}
+
+TEST_CASE("zeta of numbers far below 0 takes no step for each", "[ops][elementwise]") {
+  const Tensor far = tensor_of({2}, {-1000.3, -1.75e12 - 0.5}, DType::Float64);
+  const std::vector<double> two = values_of(special_zeta_self_scalar(2, far));
+  CHECK(two[0] == Approx(15.078414502249121).epsilon(1e-12));
+  CHECK(two[1] == Approx(9.8696044010893586).epsilon(1e-12));  // pi^2
+  CHECK(values_of(special_zeta_self_scalar(3, far))[0] ==
+        Approx(-34.418771358084214).epsilon(1e-12));
+}
+
 TEST_CASE("polynomials of large degree go by the angle inside of -1 and 1", "[ops][elementwise]") {
   const Tensor x = test::tensor_of({1}, {0.5}, DType::Float64);
   CHECK(test::values_of(special_chebyshev_polynomial_t_n_scalar(x, 100))[0] ==

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "switchboard/core/error.h"
 #include "switchboard/ops/elementwise/number_forms.h"
 #include "switchboard/ops/elementwise/regular.h"
 
@@ -50,17 +51,40 @@ T by_angle(Kind kind, int64_t n, T angle) {
   }
 }
 
+// The same beyond 1, where x = cosh(a).
+template <class T>
+T by_hyperbolic_angle(Kind kind, int64_t n, T angle) {
+  const T count = static_cast<T>(n);
+  switch (kind) {
+    case Kind::T:
+      return std::cosh(count * angle);
+    case Kind::U:
+      return std::sinh((count + 1) * angle) / std::sinh(angle);
+    case Kind::V:
+      return std::cosh((count + T(0.5)) * angle) / std::cosh(angle / 2);
+    default:
+      return std::sinh((count + T(0.5)) * angle) / std::sinh(angle / 2);
+  }
+}
+
+// At -x with an even or odd degree: the sign, and the kind at x.
+Kind mirror(Kind kind) { return kind == Kind::V ? Kind::W : kind == Kind::W ? Kind::V : kind; }
+
+// Degrees above which a recurrence takes too long: PyTorch's take hours and more.
+constexpr int64_t kMostSteps = 1'000'000;
+
 // Small degrees by recurrence, which is exact there; others within (-1, 1) by the angle. `most` is
 // the degree where PyTorch changes.
 template <class T>
 T chebyshev(Kind kind, T x, int64_t n, int64_t most) {
   if (n < 0) return 0;
   if (x == 1) return at_one<T>(kind, n);
-  if (x == -1) {
-    const Kind mirrored = kind == Kind::V ? Kind::W : kind == Kind::W ? Kind::V : kind;
-    return (n % 2 == 0 ? 1 : -1) * at_one<T>(mirrored, n);
-  }
+  const T sign_below = n % 2 == 0 ? 1 : -1;
+  if (x == -1) return sign_below * at_one<T>(mirror(kind), n);
   if (n > most && std::abs(x) < 1) return by_angle(kind, n, std::acos(x));
+  if (n > kMostSteps && x > 1) return by_hyperbolic_angle(kind, n, std::acosh(x));
+  if (n > kMostSteps && x < -1)
+    return sign_below * by_hyperbolic_angle(mirror(kind), n, std::acosh(-x));
   const T first = kind == Kind::T   ? x
                   : kind == Kind::U ? x + x
                   : kind == Kind::V ? x + x - 1
@@ -89,14 +113,40 @@ template <class T>
 T laguerre(T x, int64_t n) {
   if (n < 0) return 0;
   if (x == 0) return 1;
+  constexpr int64_t kMost = 100 * kMostSteps;
+  SB_CHECK(n <= kMost, "special_laguerre_polynomial_l: n: expected a degree of at most ", kMost,
+           ", each of which takes a step, got ", n);
   return by_recurrence(n, 1 - x, [&](T k, T value, T before) {
     return ((k + (k + 1) - x) * value - k * before) / (k + 1);
   });
 }
+
+// Of large degrees, by Bessel functions of the angle: as exact as double for n above kMostSteps.
+// See Bogaert, Michenaud and Hanot, "O(1) computation of Legendre polynomials", 2012.
+double legendre_by_angle(double x, int64_t n) {
+  const double order = static_cast<double>(n) + 0.5, size = std::abs(x);
+  const auto terms = [&](double angle, double sine, double cosine, double j0, double j1) {
+    const double second = (angle * cosine - sine) / (8 * angle * sine) * j1 / order;
+    return std::sqrt(angle / sine) * (j0 + second);
+  };
+  double value = 0;
+  if (size < 1) {
+    const double angle = std::acos(size);
+    value = terms(angle, std::sin(angle), size, ::j0(order * angle), ::j1(order * angle));
+  } else {
+    constexpr double kOverflow = 700;
+    const double angle = std::acosh(size), z = order * angle;
+    if (z > kOverflow) return std::numeric_limits<double>::quiet_NaN();  // as by recurrence
+    value = terms(angle, std::sinh(angle), size, std::cyl_bessel_i(0, z), std::cyl_bessel_i(1, z));
+  }
+  return x < 0 && n % 2 != 0 ? -value : value;
+}
+
 template <class T>
 T legendre(T x, int64_t n) {
   if (n < 0) return 0;
   if (std::abs(x) == 1) return x > 0 || n % 2 == 0 ? 1 : -1;
+  if (n > kMostSteps && !std::isnan(x)) return static_cast<T>(legendre_by_angle(x, n));
   return by_recurrence(n, x, [&](T k, T value, T before) {
     return ((k + k + 1) * x * value - k * before) / (k + 1);
   });

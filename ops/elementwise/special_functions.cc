@@ -50,7 +50,13 @@ double zeta_of(double x, double q) {
   if (x < 1) return kNaN;
   if (q <= 0 && q == std::floor(q)) return kInfinity;
   if (q <= 0 && x != std::floor(x)) return kNaN;
-  return Eigen::numext::zeta(x, q);
+  constexpr double kFarBelow = -1000;  // Eigen adds term by term from q up to 0
+  if (q > kFarBelow) return Eigen::numext::zeta(x, q);
+  // Those terms, from 0 down, are the first of another such sum.
+  const double above = q - std::floor(q), below = 1 - above;
+  const double terms =
+      Eigen::numext::zeta(x, below) - Eigen::numext::zeta(x, below - std::floor(q));
+  return Eigen::numext::zeta(x, above) + (std::fmod(x, 2) == 0 ? terms : -terms);
 }
 
 // The derivative of digamma, rounded as it is in PyTorch: near the poles, the sine of a multiple of
