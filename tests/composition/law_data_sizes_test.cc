@@ -25,12 +25,12 @@ Tensor matrix(std::vector<std::complex<double>> elements) {
 
 TEST_CASE("An error that rests on what was assumed of a size says whose size it is") {
   const auto broadcast = [](const Tensors& in) {
-    const Tensor found = call("aten::nonzero_numpy", {in[1]})[1];
-    return call("aten::_foreach_clamp_min.List", {Tensors{in[0]}, Tensors{found}});
+    const Tensor found = call("aten::nonzero_numpy", {in[0]})[0];
+    return call("aten::_foreach_clamp_min.List", {Tensors{in[0], in[1]}, Tensors{found, found}});
   };
   CHECK(verdicts({"trace_symbols"}, broadcast,
-                 {tensor_with({2}, DType::Float32, {0, 0}),
-                  tensor_with({1, 1}, DType::Float32, {1})}) == "refused by aten::nonzero");
+                 {tensor_with({2}, DType::Float32, {0, 1}),
+                  tensor_with({3}, DType::Float32, {0, 0, 0})}) == "refused by aten::nonzero");
   const auto branches = [](const Tensors& in) {
     const Tensor counts = call("aten::unique_consecutive", {in[0]})[2];
     const Tensor sum = call("aten::sum", {counts})[0];
@@ -157,6 +157,17 @@ TEST_CASE("A factorization of what a loop gives is refused where a graph has it 
   CHECK(verdicts({"functionalize, trace_symbols"}, in_loop,
                  {matrix({0, 1, 2, 3}), tensor_with({3}, DType::Float32, {0, 0, 0})}) ==
         "refused by higher_order::scan");
+}
+
+TEST_CASE("A functionalised loop that carries factors is refused: its values may lie otherwise") {
+  const auto f = [](const Tensors& in) {
+    return scan([](const Tensors& now) { return Tensors{call("aten::_linalg_det", {now[0]})[1]}; },
+                {in[0]}, {in[0]});
+  };
+  const Tensor memory = tensor_with({9}, DType::Float32, {0, 1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(verdicts({"functional_mode", "functional_mode, trace"}, f,
+                 {view_of(memory, {2, 2, 2}, {5, 2, 1})}) ==
+        "passed, refused by higher_order::scan");
 }
 
 TEST_CASE("What a loop gives after no trip lies in a graph as the program gave it") {

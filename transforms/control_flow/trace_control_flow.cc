@@ -296,6 +296,11 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
   const std::vector<Tensor>& results = traced.results[which];
   const std::vector<bool>& written = traced.written[which];
   if (results.size() < carried.size() || before.rounds > carried.size()) return std::nullopt;
+  const Graph& graph = *traced.graphs[which].subgraph()->graph;
+  const std::string factorizes = has_memory() ? "" : find_dependence(graph, /*with_memory=*/false);
+  SB_CHECK_NOT_IMPLEMENTED(factorizes.empty(), function.name(), ": under TracingMode: ", factorizes,
+                           " factorizes by rows or by columns, as what it is given lies, and the "
+                           "values of a functionalised program may lie otherwise");
   const std::vector<Tensor> as_carried = carried;
   std::vector<bool> changed(carried.size());
   bool any = false;
@@ -311,7 +316,6 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
   }
   if (!any) return std::nullopt;
   inputs.insert(inputs.end(), traced.captured.begin(), traced.captured.end());
-  const Graph& graph = *traced.graphs[which].subgraph()->graph;
   // In the first trip, and in the next one.
   check_strides_do_not_matter(function, graph, inputs, changed);
   std::copy_n(results.begin(), changed.size(), inputs.begin());
