@@ -42,7 +42,8 @@ Tensor weight_for(const char* op, const Tensor& self, const Tensor& weight) {
   // Last, as in PyTorch: what is of the wrong shape is refused for that.
   SB_CHECK_NOT_IMPLEMENTED(is_floating_point(self.dtype()), op, ": not implemented for ",
                            to_string(self.dtype()));
-  if (one_number) return view(weight, {});
+  // One dimension has one channel.
+  if (one_number || self.dim() < 2) return view(weight, {});
   SymDimVector shape(static_cast<size_t>(self.dim()), SymInt(1));
   shape[1] = channels;
   return view(weight, SymIntArrayRef(shape));

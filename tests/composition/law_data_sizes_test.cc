@@ -98,6 +98,14 @@ TEST_CASE("A dimension of at most one element may have any stride in a graph") {
   CHECK(verdicts({"trace_symbols"}, f, {view_of(memory, {1}, {2})}) == "passed");
 }
 
+TEST_CASE("prelu of one dimension takes one weight, as many as data tell") {
+  const auto f = [](const Tensors& in) {
+    const Tensor weight = call("aten::unique_consecutive", {in[0]})[0];
+    return call("aten::prelu", {in[0], weight});
+  };
+  CHECK(verdicts({"trace_symbols"}, f, {tensor_with({1}, DType::Float32, {0})}) == "passed");
+}
+
 TEST_CASE("Elements that are not there do not overlap, in a graph with symbols either") {
   const Tensor none = view_of(tensor_with({0}, DType::Float32, {}), {2, 0}, {0, 1});
   const auto f = [](const Tensors& in) { return call("aten::abs_", {in[0]}); };
