@@ -90,6 +90,8 @@ bool TensorPlan::is_contiguous() const {
   return true;
 }
 
+bool TensorPlan::lies_as_new() const { return strides == contiguous_strides_of(sizes); }
+
 ArgumentPlan ArgumentPlan::of(const Stack& arguments) {
   ArgumentPlan plan;
   Capture capture(&plan);

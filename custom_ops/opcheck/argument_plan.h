@@ -34,6 +34,8 @@ struct TensorPlan {
 
   int64_t numel() const;
   bool is_contiguous() const;
+  // The same with the strides of a new tensor, in dimensions without a second element, too.
+  bool lies_as_new() const;
 };
 
 // An argument: a value without tensors, or one or several of the plan's tensors.

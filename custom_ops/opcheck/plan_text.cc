@@ -176,23 +176,14 @@ class TestWriter {
     return str_cat("  const Tensor ", name, " = ", value, ";\n");
   }
 
-  // Whether it lies as a new tensor does, where its sizes are 1, too.
-  static bool has_usual_strides(const TensorPlan& t) {
-    int64_t stride = 1;
-    for (size_t d = t.sizes.size(); d-- > 0;) {
-      if (t.strides[d] != stride) return false;
-      stride *= std::max<int64_t>(t.sizes[d], 1);
-    }
-    return true;
-  }
-  // Whether one such tensor is all that there is of the memory.
+  // Whether one tensor that lies as a new one does is all that there is of the memory.
   bool is_whole(size_t memory) const {
     size_t users = 0;
     bool whole = true;
     for (const TensorPlan& t : plan_.tensors) {
       if (t.memory != memory) continue;
       ++users;
-      whole = whole && has_usual_strides(t) && t.offset == 0 &&
+      whole = whole && t.lies_as_new() && t.offset == 0 &&
               t.numel() == static_cast<int64_t>(plan_.memories[memory].elements.size());
     }
     return users == 1 && whole;
