@@ -36,38 +36,33 @@ T at_one(Kind kind, int64_t n) {
   return kind == Kind::U ? count + 1 : kind == Kind::W ? 2 * count + 1 : T(1);
 }
 
-template <class T>
-T by_angle(Kind kind, int64_t n, T angle) {
+// Beyond 1, where x = cosh(a), the same of the hyperbolic functions.
+template <class T, class Cosine, class Sine>
+T by_angle(Kind kind, int64_t n, T angle, const Cosine& cosine, const Sine& sine) {
   const T count = static_cast<T>(n);
   switch (kind) {
     case Kind::T:
-      return std::cos(count * angle);
+      return cosine(count * angle);
     case Kind::U:
-      return std::sin((count + 1) * angle) / std::sin(angle);
+      return sine((count + 1) * angle) / sine(angle);
     case Kind::V:
-      return std::cos((count + T(0.5)) * angle) / std::cos(angle / 2);
+      return cosine((count + T(0.5)) * angle) / cosine(angle / 2);
     default:
-      return std::sin((count + T(0.5)) * angle) / std::sin(angle / 2);
+      return sine((count + T(0.5)) * angle) / sine(angle / 2);
   }
 }
-
-// The same beyond 1, where x = cosh(a).
 template <class T>
-T by_hyperbolic_angle(Kind kind, int64_t n, T angle) {
-  const T count = static_cast<T>(n);
-  switch (kind) {
-    case Kind::T:
-      return std::cosh(count * angle);
-    case Kind::U:
-      return std::sinh((count + 1) * angle) / std::sinh(angle);
-    case Kind::V:
-      return std::cosh((count + T(0.5)) * angle) / std::cosh(angle / 2);
-    default:
-      return std::sinh((count + T(0.5)) * angle) / std::sinh(angle / 2);
-  }
+T by_circle(Kind kind, int64_t n, T x) {
+  return by_angle(
+      kind, n, std::acos(x), [](T a) { return std::cos(a); }, [](T a) { return std::sin(a); });
+}
+template <class T>
+T by_hyperbola(Kind kind, int64_t n, T x) {
+  return by_angle(
+      kind, n, std::acosh(x), [](T a) { return std::cosh(a); }, [](T a) { return std::sinh(a); });
 }
 
-// At -x with an even or odd degree: the sign, and the kind at x.
+// The kind that at -x is this one at x, but for the sign.
 Kind mirror(Kind kind) { return kind == Kind::V ? Kind::W : kind == Kind::W ? Kind::V : kind; }
 
 // Degrees above which a recurrence takes too long: PyTorch's take hours and more.
@@ -81,10 +76,9 @@ T chebyshev(Kind kind, T x, int64_t n, int64_t most) {
   if (x == 1) return at_one<T>(kind, n);
   const T sign_below = n % 2 == 0 ? 1 : -1;
   if (x == -1) return sign_below * at_one<T>(mirror(kind), n);
-  if (n > most && std::abs(x) < 1) return by_angle(kind, n, std::acos(x));
-  if (n > kMostSteps && x > 1) return by_hyperbolic_angle(kind, n, std::acosh(x));
-  if (n > kMostSteps && x < -1)
-    return sign_below * by_hyperbolic_angle(mirror(kind), n, std::acosh(-x));
+  if (n > most && std::abs(x) < 1) return by_circle(kind, n, x);
+  if (n > kMostSteps && x > 1) return by_hyperbola(kind, n, x);
+  if (n > kMostSteps && x < -1) return sign_below * by_hyperbola(mirror(kind), n, -x);
   const T first = kind == Kind::T   ? x
                   : kind == Kind::U ? x + x
                   : kind == Kind::V ? x + x - 1
