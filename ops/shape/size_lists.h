@@ -58,9 +58,30 @@ inline bool may_turn_out_one(const SymInt& size) {
   return size.is_symbolic() && !has_hint(size) && !known(size != 1);
 }
 
-// The shape that both broadcast to. fits(a_size == b_size, d) is called where neither is 1, and
-// throws; d is the dimension of the result. As `at::infer_size`, which asks whether a size is 1
-// first: sizes that data decides are then checked when the data is there.
+// Which of two sizes of a dimension spreads over the other, being 1.
+enum class Spreads : uint8_t { Neither, First, Second };
+// As `at::infer_size`, which asks whether a size is 1 first: sizes that data decides are then
+// checked when the data is there. fits(truth) is called with what must hold, and throws.
+template <SizeType Int, class Fits>
+Spreads which_spreads(const Int& first, const Int& second, const Fits& fits) {
+  if (known(first == second)) return Spreads::Neither;
+  if (is_one(second)) return Spreads::Second;
+  if (is_one(first)) return Spreads::First;
+  const bool differ = known(first != second);  // so that one is 1, or nothing fits
+  if (differ && may_turn_out_one(second)) {
+    fits(second == 1);
+    return Spreads::Second;
+  }
+  if (differ && may_turn_out_one(first)) {
+    fits(first == 1);
+    return Spreads::First;
+  }
+  fits(first == second);
+  return Spreads::Neither;
+}
+
+// The shape that both broadcast to. fits(truth, d) is called with what must hold of sizes, and
+// throws; d is the dimension of the result.
 template <SizeType Int, class Fits>
 SizeVector<Int> broadcast_sizes(SizesRef<Int> a, SizesRef<Int> b, const Fits& fits) {
   const SizesRef<Int> longer = a.size() < b.size() ? b : a, shorter = a.size() < b.size() ? a : b;
@@ -69,21 +90,10 @@ SizeVector<Int> broadcast_sizes(SizesRef<Int> a, SizesRef<Int> b, const Fits& fi
   for (size_t d = result.size(); d-- > added;) {
     Int& size = result[d];
     const Int& other = shorter[d - added];
-    if (known(size == other) || is_one(other)) continue;
-    bool spreads = is_one(size);
-    if (!spreads && known(size != other)) {  // so that one is 1, or nothing fits
-      if (may_turn_out_one(other)) {
-        fits(other == 1, d);
-        continue;
-      }
-      if (may_turn_out_one(size)) {
-        fits(size == 1, d);
-        spreads = true;
-      }
-    }
-    if (!spreads) fits(size == other, d);
+    const Spreads spreads = which_spreads(size, other, [&](const auto& truth) { fits(truth, d); });
     // Of two that are equal from now on, the one that is a number.
-    if (spreads || !any_symbolic(other)) size = other;
+    const bool is_told = spreads == Spreads::Neither && !any_symbolic(other);
+    if (spreads == Spreads::First || is_told) size = other;
   }
   return result;
 }

@@ -83,27 +83,14 @@ void SymbolicOperands::broadcast(const Tensor& t, Ones* ones) {
       continue;
     }
     SymInt& y = shape_[d];
-    if (known(x == y)) {
-      ones->push_back(known(x == 1));
-    } else if (is_one(x)) {
-      ones->push_back(true);
-    } else {
-      const auto check = [&](const SymBool& fits) {
-        SB_CHECK(fits, "the size of tensor a (", size_text(y),
-                 ") must match the size of tensor b (", size_text(x),
-                 ") at non-singleton dimension ", d, " from the last");
-      };
-      // Of two that differ for sure, one is 1, or nothing fits.
-      const bool differs = !is_one(y) && known(x != y);
-      const bool x_is_one = differs && may_turn_out_one(x);
-      const bool y_is_one = is_one(y) || (differs && !x_is_one && may_turn_out_one(y));
-      if (x_is_one)
-        check(x == 1);
-      else if (!is_one(y))
-        check(y_is_one ? y == 1 : x == y);
-      ones->push_back(x_is_one);
-      if (y_is_one || (!x_is_one && !x.is_symbolic())) y = x;
-    }
+    const Spreads spreads = which_spreads(y, x, [&](const SymBool& truth) {
+      SB_CHECK(truth, "the size of tensor a (", size_text(y), ") must match the size of tensor b (",
+               size_text(x), ") at non-singleton dimension ", d, " from the last");
+    });
+    ones->push_back(spreads == Spreads::Second || (spreads == Spreads::Neither && known(x == 1)));
+    // Of two that are equal from now on, the one that is a number.
+    const bool is_told = spreads == Spreads::Neither && !x.is_symbolic();
+    if (spreads == Spreads::First || is_told) y = x;
   }
 }
 
