@@ -117,10 +117,6 @@ class Undo {
   std::vector<std::pair<Tensor, Tensor>> saved_;
 };
 
-}  // namespace
-
-namespace {
-
 // The operator in the graph whose results are others for tensors that lie otherwise; or empty.
 std::string find_dependence(const Graph& graph, bool with_memory) {
   return with_memory ? internal::find_dependence_on_layout(graph)

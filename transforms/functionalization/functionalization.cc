@@ -271,8 +271,9 @@ Tensor wrap_result(const FunctionalizeContext& context, const OperatorHandle& op
 void check_memory(const OperatorHandle& op, const std::vector<IValue>& arguments) {
   if (running_function().empty() || op != as_strided.handle()) return;
   const Tensor& self = arguments[0].unchecked_tensor();
+  const FunctionalTensorImpl* const impl = functional_impl(self);
   SB_CHECK_NOT_IMPLEMENTED(
-      !get_mode(ModeKey::Proxy) || !functional_impl(self)->functional_storage()->has_gaps(),
+      !get_mode(ModeKey::Proxy) || !impl || !impl->functional_storage()->has_gaps(),
       running_function(), ": under functionalization: aten::as_strided looks at the memory of ",
       self.describe(), ", which need not lie so in a graph; give the operator contiguous tensors");
   const SymIntArrayRef sizes = arguments[1].to_sym_int_list(),
