@@ -23,15 +23,15 @@
 namespace sb {
 namespace internal {
 
-std::optional<DispatchKey> derived_through_key(const OperatorHandle& op, DispatchKeySet keys) {
-  if (!op.entry().has_tag(Tag::derived_through)) return std::nullopt;
+DispatchKeySet derived_through_keys(const OperatorHandle& op, DispatchKeySet keys) {
+  if (!op.entry().has_tag(Tag::derived_through)) return {};
   const DispatchKey key = runtime_key(DispatchKey::Dense, keys.highest_backend());
   // Functional tensors have no such key, and functionalisation sees the parts.
-  if (!keys.has(key) && !keys.has_any({DispatchKey::Functionalize, DispatchKey::Python}))
-    return std::nullopt;
+  if (!keys.has(key) && !keys.has_any({DispatchKey::Functionalize, DispatchKey::Python})) return {};
   const DispatchTable& table = op.entry().resolved_table();
-  if (table.rules[slot_of(key)] != ResolutionRule::DefaultBackendKernel) return std::nullopt;
-  return key;
+  if (table.rules[slot_of(key)] != ResolutionRule::DefaultBackendKernel) return {};
+  constexpr DispatchKeySet kLazy{DispatchKey::Conjugate, DispatchKey::Negative};
+  return (keys & kLazy) | DispatchKeySet(key);
 }
 
 namespace {
@@ -154,10 +154,11 @@ void record(const OperatorHandle& op, DispatchKeySet keys, StackCall& call) {
     written_edges.push_back(
         static_cast<size_t>(std::ranges::find(given, t.impl()) - given.begin()));
   }
-  if (const auto composite = derived_through_key(op, keys)) {
+  const DispatchKeySet composite = derived_through_keys(op, keys);
+  if (!composite.empty()) {
     // In this scope autograd is not excluded: what the kernel calls is recorded. A result that
     // nothing recorded leads to the error; beside others that were, it is a constant.
-    call.go_on(DispatchKeySet(*composite));
+    call.go_on(composite);
     bool recorded = false;
     call.each_result(
         [&](const Tensor& t) { recorded = recorded || (t.defined() && needs_grad(t)); });
@@ -222,8 +223,8 @@ const ExplainFallback explain_fallback(DispatchKey::Autograd, [](CallPath& path,
     if (call.has_out())
       return path.fails("an out= form records nothing, and an argument requires a gradient");
     const CallPin pin;
-    if (const auto composite = derived_through_key(c.op, c.keys))
-      return path.enter(c.op, *composite, c.arguments);
+    const DispatchKeySet composite = derived_through_keys(c.op, c.keys);
+    if (!composite.empty()) return path.enter(c.op, composite, c.arguments);
   }
   const BelowAutogradGuard below;
   path.enter(c.op, c.keys - kAutogradFunctionalities, c.arguments);

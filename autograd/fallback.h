@@ -4,7 +4,6 @@
 #define SWITCHBOARD_AUTOGRAD_FALLBACK_H_
 
 #include <cstdint>
-#include <optional>
 
 #include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/operator_handle.h"
@@ -26,12 +25,13 @@ void set_autograd_fallback_mode(AutogradFallbackMode mode);
 
 namespace internal {
 
-// The key of the backend's kernel that the operator is derived through: where the operator says
-// that it is composed of operators that have derivatives (Tag::derived_through), and that kernel is
-// indeed the one at CompositeExplicitAutograd. Without a key the operator is opaque. `keys` are
-// those of the call; keys between (modes, fake tensors) do not matter: their kernels see the parts
-// too.
-std::optional<DispatchKey> derived_through_key(const OperatorHandle& op, DispatchKeySet keys);
+// The keys at which the operator goes on where it is derived through its kernel: that of the
+// backend, where the operator says that it is composed of operators that have derivatives
+// (Tag::derived_through) and the backend's kernel is indeed the one at CompositeExplicitAutograd,
+// and those that resolve what is lazily conjugated or negated before it. Without keys the operator
+// is opaque. `keys` are those of the call; other keys between (modes, fake tensors) do not matter:
+// their kernels see the parts too.
+DispatchKeySet derived_through_keys(const OperatorHandle& op, DispatchKeySet keys);
 
 // How calls go on from a kernel that records, and from the fallback at ADInplaceOrView: below both
 // keys.

@@ -33,6 +33,11 @@ constexpr GradHooks kHooks{
     .requires_grad = [](const Tensor& t) { return t.defined() && requires_grad(t); },
     .set_requires_grad = [](const Tensor& t) { set_requires_grad(t); },
     .is_leaf = is_leaf,
+    .is_saved =
+        [](const Tensor& t) {
+          const GradMeta* const meta = find_grad_meta(t);
+          return meta && meta->is_saved;
+        },
     .made_by =
         [](const Tensor& t) {
           const NodePtr node = grad_fn(t);

@@ -46,6 +46,7 @@ Tensor as_saved(const Tensor& input, const GradNode& owner) {
   if (!place || std::find(edges.begin(), edges.end(), place) == edges.end()) return input;
   Tensor saved = without_history(input);
   internal::GradMeta& saved_meta = internal::grad_meta(saved);
+  saved_meta.is_saved = true;
   saved_meta.grad_fn = std::move(place.node);
   saved_meta.output = place.input;
   return saved;
@@ -87,6 +88,7 @@ Tensor SavedTensor::unpack(GradNode& owner) const {
   }
   if (maker) {
     internal::GradMeta& meta = internal::grad_meta(output);
+    meta.is_saved = true;
     meta.grad_fn = maker;
     meta.output = is_gone ? 0 : output_;
   }

@@ -343,8 +343,14 @@ void note_view(const Tensor& base, const Tensor& view, ViewOrigin origin, ViewRe
   const auto same_kind = [&](const Tensor& t) {
     return t.dtype() == view.dtype() && (t.key_set() & kBits) == (view.key_set() & kBits);
   };
+  if (!replay && !same_kind(base)) {
+    replay = [what = view.describe()](const Tensor&) -> Tensor {
+      SB_THROW(NotImplementedError, "autograd: ", what,
+               ", which a function gave, is a view of another dtype, or negated or conjugated; a "
+               "write to it cannot be derived: write to a clone");
+    };
+  }
   if (chained && (base_meta->view->replay || !same_kind(base))) {
-    SB_ASSERT(replay || same_kind(base));
     ViewReplay first = base_meta->view->replay;
     if (!first) first = replay_by_strides(info->base, base);
     if (!replay) replay = replay_by_strides(base, view);

@@ -88,6 +88,7 @@ class GradMeta final : public AutogradMeta {
   void mark_copy(const Tensor& copy) const override;
 
   bool requires_grad = false;
+  bool is_saved = false;  // gave a node what it had saved: grad_fn is the one of what was saved
   uint32_t output = 0;
   NodePtr grad_fn;
   Tensor grad;

@@ -114,8 +114,12 @@ void TensorImpl::settle_symbols() const {
   TensorImpl* const self = const_cast<TensorImpl*>(this);
   const int64_t bytes =
       checked_storage_bytes(sizes, strides, offset, static_cast<int64_t>(itemsize(dtype_)));
+  // Whoever reads sizes may have had them as symbols before.
+  std::unique_ptr<SymbolicShape> kept(std::exchange(self->symbolic_shape_, nullptr));
   self->set_sizes_and_strides(sizes, strides);
   self->offset_ = offset;
+  kept->settled = true;
+  self->symbolic_shape_ = kept.release();
   // It was made for numbers that stood in for the sizes.
   if (storage_ && storage_->resizable() && static_cast<size_t>(bytes) > storage_->nbytes())
     storage_->resize(static_cast<size_t>(bytes));
@@ -279,7 +283,8 @@ bool TensorImpl::is_symbolic_contiguous(MemoryFormat format) const {
   return !last && asked_or_false(symbolic_shape_->numel == 0);
 }
 
-bool TensorImpl::is_symbolic_dense() const {
+bool TensorImpl::is_known_dense() const {
+  if (!symbolic_shape()) return non_overlapping_and_dense_;
   const int64_t* const strides = shape_.strides();
   const int64_t* const sizes = shape_.sizes();
   absl::InlinedVector<size_t, SizesAndStrides::kInline> order;
@@ -287,14 +292,18 @@ bool TensorImpl::is_symbolic_dense() const {
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return strides[a] < strides[b] || (strides[a] == strides[b] && sizes[a] < sizes[b]);
   });
-  if (is_known_dense(*symbolic_shape_, order)) return true;
+  return sb::is_known_dense(*symbolic_shape_, order);
+}
+
+bool TensorImpl::is_symbolic_dense() const {
+  if (is_known_dense()) return true;
   // That no other order is dense, for other sizes, cannot be said in a guard.
   settle_symbols();
   return non_overlapping_and_dense_;
 }
 
 bool TensorImpl::is_contiguous(MemoryFormat format) const {
-  if (symbolic_shape_) [[unlikely]]
+  if (symbolic_shape()) [[unlikely]]
     return is_symbolic_contiguous(format);
   switch (format) {
     case MemoryFormat::ChannelsLast:
@@ -346,18 +355,18 @@ IntrusivePtr<TensorImpl> TensorImpl::shallow_copy() const {
   copy->backend_meta_ = backend_meta_ ? backend_meta_->clone() : nullptr;
   copy->mode_data_ = mode_data_;
   copy->quantizer_ = quantizer_;
-  if (symbolic_shape_) copy->set_symbolic_shape(std::make_unique<SymbolicShape>(*symbolic_shape_));
+  if (symbolic_shape()) copy->set_symbolic_shape(std::make_unique<SymbolicShape>(*symbolic_shape_));
   return copy;
 }
 
 void TensorImpl::throw_no_data() const {
   SB_CHECK(defined_, "an undefined tensor has no data");
   const auto sizes_text = [this] {
-    return symbolic_shape_ ? absl::StrJoin(symbolic_shape_->sizes, ", ",
-                                           [](std::string* text, const SymInt& size) {
-                                             *text += size.to_string();
-                                           })
-                           : absl::StrJoin(hint_sizes(), ", ");
+    return symbolic_shape() ? absl::StrJoin(symbolic_shape_->sizes, ", ",
+                                            [](std::string* text, const SymInt& size) {
+                                              *text += size.to_string();
+                                            })
+                            : absl::StrJoin(hint_sizes(), ", ");
   };
   const char* what = mode_data_ ? "a fake tensor" : device_.is_meta() ? "a meta tensor" : nullptr;
   SB_CHECK(what == nullptr, what, " has no data: ", to_string(dtype_), "[", sizes_text(), "] on ",

@@ -192,8 +192,11 @@ class TensorImpl : public IntrusiveTarget {
     offset_ = offset;
   }
 
-  // The symbols, where there are any; nullptr for all other tensors.
-  const SymbolicShape* symbolic_shape() const { return symbolic_shape_; }
+  // The symbols, where there are any; nullptr for all other tensors. They live as long as the
+  // tensor has its shape, also where they are settled meanwhile.
+  const SymbolicShape* symbolic_shape() const {
+    return symbolic_shape_ && !symbolic_shape_->settled ? symbolic_shape_ : nullptr;
+  }
   // Gives the tensor a shape of symbols. Its old shape has the numbers that the symbols stand for
   // at the moment, or, where they stand for none yet, is some shape of that rank; see hint_sizes().
   void set_symbolic_shape(std::unique_ptr<SymbolicShape> shape) {
@@ -223,17 +226,19 @@ class TensorImpl : public IntrusiveTarget {
   // Facts about sizes and strides, computed when these are set. Those of symbolic sizes are
   // computed when they are asked for; one that holds for all sizes records nothing.
   bool is_contiguous() const {
-    if (symbolic_shape_) [[unlikely]]
+    if (symbolic_shape()) [[unlikely]]
       return is_symbolic_contiguous(MemoryFormat::Contiguous);
     return contiguous_;
   }
   bool is_contiguous(MemoryFormat format) const;
   // Every element has a place of its own and there are no gaps.
   bool is_non_overlapping_and_dense() const {
-    if (symbolic_shape_) [[unlikely]]
+    if (symbolic_shape()) [[unlikely]]
       return is_symbolic_dense();
     return non_overlapping_and_dense_;
   }
+  // Whether that is known, for all sizes: asks nothing of symbols.
+  bool is_known_dense() const;
 
   const Storage& storage() const { return storage_; }
   void set_storage(Storage storage) { storage_ = std::move(storage); }
@@ -314,7 +319,7 @@ class TensorImpl : public IntrusiveTarget {
 
  private:
   void settle() const {
-    if (symbolic_shape_) [[unlikely]]
+    if (symbolic_shape()) [[unlikely]]
       settle_symbols();
   }
   [[gnu::cold, gnu::noinline]] void settle_symbols() const;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/objects/higher_order_operator.h"
 #include "switchboard/fake/call_function.h"
 #include "switchboard/fake/fake_mode.h"
 #include "switchboard/fake/fake_tensor_mode.h"
@@ -202,13 +203,27 @@ void scan_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   *stack = control_flow::values_of(results);
 }
 
+template <void (*rule)(FakeMode&, DispatchKeySet, Stack*)>
+void named(FakeMode& mode, DispatchKeySet keys, Stack* stack) {
+  try {
+    rule(mode, keys, stack);
+  } catch (const Error& error) {
+    mode.rethrow(error);
+  }
+}
+
+template <void (*rule)(FakeMode&, DispatchKeySet, Stack*)>
+void define_rule(HigherOrderOperator& op) {
+  op.impl_mode<FakeMode>(named<rule>).release();
+}
+
 [[maybe_unused]] const bool control_flow_registered = [] {
-  cond_op().impl_mode<FakeMode>(cond_rule).release();
-  switch_op().impl_mode<FakeMode>(switch_rule).release();
-  while_loop_op().impl_mode<FakeMode>(while_loop_rule).release();
-  while_loop_stack_output_op().impl_mode<FakeMode>(stack_output_rule).release();
-  map_impl_op().impl_mode<FakeMode>(map_rule).release();
-  scan_op().impl_mode<FakeMode>(scan_rule).release();
+  define_rule<cond_rule>(cond_op());
+  define_rule<switch_rule>(switch_op());
+  define_rule<while_loop_rule>(while_loop_op());
+  define_rule<stack_output_rule>(while_loop_stack_output_op());
+  define_rule<map_rule>(map_impl_op());
+  define_rule<scan_rule>(scan_op());
   return true;
 }();
 

@@ -1,7 +1,10 @@
 #include "switchboard/fake/fake_mode.h"
 
 #include <algorithm>
+#include <string_view>
+#include <typeinfo>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "switchboard/core/empty_tensor.h"
@@ -114,6 +117,20 @@ bool has_effect_at_meta(const OperatorHandle& op) {
 }
 
 }  // namespace
+
+void FakeMode::rethrow(const Error& error) const {
+  const std::string_view what = error.what();
+  if (!shape_env() || what.find("only data tell") != std::string_view::npos) throw;
+  const std::vector<SymbolInfo> symbols = shape_env()->symbols();
+  const auto told = std::ranges::find_if(symbols, &SymbolInfo::unbacked);
+  if (told == symbols.end()) throw;
+  const std::string message =
+      absl::StrCat(std::string(what), "; on fake tensors, where only data tell what ",
+                   told->origin.reason.empty() ? told->name : told->origin.reason, " gives");
+  if (typeid(error) == typeid(RuntimeError)) throw RuntimeError(message);
+  if (typeid(error) == typeid(IndexError)) throw IndexError(message);
+  throw;  // what is of another kind holds more than a message
+}
 
 void FakeMode::explain(CallPath& path, const PathCall& c) {
   const CallPin pin;
@@ -303,7 +320,11 @@ void FakeMode::run(const OperatorHandle& op, const FakeOp& facts, Stack* stack) 
   for (size_t i = 0; i < facts.rules.size(); ++i) {
     // What holds for a kind of operators holds for those that this one is composed of.
     if (composite && !(i == 0 && facts.first_rule_is_own)) break;
-    if ((*facts.rules[i].run)(call)) return;
+    try {
+      if ((*facts.rules[i].run)(call)) return;
+    } catch (const Error& error) {
+      rethrow(error);
+    }
   }
   if (!facts.is_builtin && pass_over_effect(op, stack)) return;
   if (composite) {

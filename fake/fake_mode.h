@@ -28,6 +28,10 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   // rules: they go straight to the shape rule. All others take the steps that docs/fake.md lists
   // ("What a call goes through"), as `FakeTensorMode._dispatch_impl` does.
   void call(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) override;
+  // Throws the error of a rule again; where there are sizes that only data tell, with that: it may
+  // rest on what was taken to hold of them, and the program itself may never throw it. In a catch
+  // block.
+  [[noreturn]] void rethrow(const Error& error) const;
   // How a call goes on from there. Where a rule or the cache may give the results, it decides.
   void explain(CallPath& path, const PathCall& call);
   std::string name() const override { return "FakeTensorMode"; }

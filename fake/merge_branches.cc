@@ -135,8 +135,13 @@ std::vector<Tensor> merge_branches(FakeMode& mode, std::string_view op,
     };
     if (std::ranges::all_of(branches, is_it)) continue;
     results[i] = Tensor(results[i].impl()->shallow_copy());
-    const auto is_fresh = [&](const BranchResults& branch) { return branch.fresh[i]; };
-    if (!std::ranges::all_of(branches, is_fresh)) extras_of(results[i]).chosen_by = op;
+    // Made by its branch, and no other result too.
+    const auto is_own = [&](const BranchResults& branch) {
+      return branch.fresh[i] && std::ranges::count_if(branch.tensors, [&](const Tensor& other) {
+                                  return other.is_alias_of(branch.tensors[i]);
+                                }) == 1;
+    };
+    if (!std::ranges::all_of(branches, is_own)) extras_of(results[i]).chosen_by = op;
   }
   return results;
 }

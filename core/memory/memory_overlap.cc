@@ -29,10 +29,10 @@ bool same_places(const Tensor& a, const Tensor& b) {
 }
 
 // Of tensors on one storage with symbols, of which nothing is asked: what is not known to be apart
-// may overlap, and what is known to lie in the same places does.
+// may overlap, and what is known to lie in the same places, without gaps, does.
 Overlap symbolic_overlap(const Tensor& a, const Tensor& b) {
   if (known(a.sym_numel() == 0) || known(b.sym_numel() == 0)) return Overlap::No;
-  if (!known(a.sym_storage_offset() == b.sym_storage_offset()) || a.dtype() != b.dtype() ||
+  if (!a.impl()->is_known_dense() || !known(a.sym_storage_offset() == b.sym_storage_offset()) || a.dtype() != b.dtype() ||
       a.dim() != b.dim()) {
     return Overlap::TooHard;
   }

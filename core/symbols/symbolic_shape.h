@@ -19,6 +19,7 @@ struct SymbolicShape {
   SymDimVector strides;
   SymInt storage_offset = 0;
   SymInt numel = 0;
+  bool settled = false;  // the tensor has numbers by now; whoever reads these reads them still
 };
 
 // The strides of a contiguous tensor of these sizes.

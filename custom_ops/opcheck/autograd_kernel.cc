@@ -20,7 +20,8 @@ AutogradKernel autograd_kernel(const CheckedCall& call) {
     case ResolutionRule::AutogradKernel:
       break;
     default:
-      return derived_through_key(call.op, keys) ? AutogradKernel::Composite : AutogradKernel::None;
+      return derived_through_keys(call.op, keys).empty() ? AutogradKernel::None
+                                                         : AutogradKernel::Composite;
   }
   return dispatcher.inspect([&] { return found.kernel->function.entries.is_fallthrough(); })
              ? AutogradKernel::NotDifferentiable

@@ -318,4 +318,17 @@ size_t Graph::eliminate_dead_code() {
   return removed;
 }
 
+std::string find_operator(const Graph& graph, absl::FunctionRef<bool(const Node& call)> is) {
+  for (size_t i = 0; i < graph.size(); ++i) {
+    const Node& node = graph[i];
+    if (node.kind() == Node::Kind::Call && is(node)) return node.op().name().to_string();
+    for (const GraphArg& argument : node.arguments()) {
+      if (!argument.subgraph()) continue;
+      if (std::string name = find_operator(*argument.subgraph()->graph, is); !name.empty())
+        return name;
+    }
+  }
+  return "";
+}
+
 }  // namespace sb

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "switchboard/dispatch/operator_handle.h"
 
 namespace sb {
@@ -290,6 +291,10 @@ class Graph {
   absl::flat_hash_map<std::string, size_t> names_;  // and the last suffix that each was given
   absl::flat_hash_map<const TensorImpl*, Node*> constants_;
 };
+
+// The name of the first operator in the graph, or in one inside of it, for whose call `is` holds;
+// or empty.
+std::string find_operator(const Graph& graph, absl::FunctionRef<bool(const Node& call)> is);
 
 }  // namespace sb
 

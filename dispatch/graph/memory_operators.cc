@@ -10,21 +10,17 @@
 
 namespace sb::internal {
 
-bool looks_at_memory(const OperatorHandle& op) {
-  static const auto* const names =
-      new absl::flat_hash_set<std::string_view>{"aten::as_strided",
-                                                "aten::as_strided_",
-                                                "aten::as_strided_copy",
-                                                "aten::_reshape_alias",
-                                                "aten::_reshape_alias_copy",
-                                                "aten::as_strided_scatter",
-                                                "aten::resize_",
-                                                "aten::resize_as_",
-                                                "aten::resize",
-                                                "aten::resize_as",
-                                                "aten::set_",
-                                                "aten::set"};
+bool copies_memory(const OperatorHandle& op) {
+  static const auto* const names = new absl::flat_hash_set<std::string_view>{
+      "aten::as_strided_copy", "aten::_reshape_alias_copy", "aten::resize", "aten::resize_as"};
   return names->contains(op.name().name);
+}
+
+bool looks_at_memory(const OperatorHandle& op) {
+  static const auto* const names = new absl::flat_hash_set<std::string_view>{
+      "aten::as_strided", "aten::as_strided_", "aten::_reshape_alias", "aten::as_strided_scatter",
+      "aten::resize_",    "aten::resize_as_",  "aten::set_",           "aten::set"};
+  return names->contains(op.name().name) || copies_memory(op);
 }
 
 namespace {
@@ -60,17 +56,7 @@ const Node* maker_of_layout(const Graph& graph, const Node& node) {
 }  // namespace
 
 std::string find_look_at_memory(const Graph& graph) {
-  for (size_t i = 0; i < graph.size(); ++i) {
-    const Node& node = graph[i];
-    if (node.kind() == Node::Kind::Call && looks_at_memory(node.op()))
-      return node.op().name().to_string();
-    for (const GraphArg& argument : node.arguments()) {
-      if (!argument.subgraph()) continue;
-      std::string name = find_look_at_memory(*argument.subgraph()->graph);
-      if (!name.empty()) return name;
-    }
-  }
-  return "";
+  return find_operator(graph, [](const Node& call) { return looks_at_memory(call.op()); });
 }
 
 std::string find_factorization(const Graph& graph, const std::function<bool(const Node*)>& of) {
@@ -85,11 +71,6 @@ std::string find_factorization(const Graph& graph, const std::function<bool(cons
     }
   }
   return "";
-}
-
-std::string find_dependence_on_layout(const Graph& graph) {
-  std::string name = find_factorization(graph, [](const Node*) { return true; });
-  return name.empty() ? find_look_at_memory(graph) : name;
 }
 
 bool comes_of(const Node* node, const Node* source) {

@@ -12,14 +12,14 @@ namespace sb::internal {
 
 // as_strided, set_, resize_ and their like.
 bool looks_at_memory(const OperatorHandle& op);
-// The name of the first such operator in the graph, or in a graph inside of it; or empty.
+// Those of them that copy it. No layer makes such calls itself: the memory is the program's.
+bool copies_memory(const OperatorHandle& op);
+// find_operator() of looks_at_memory.
 std::string find_look_at_memory(const Graph& graph);
 // The same of an operator whose results, as far as they are used, are others for tensors of other
 // strides: a factorization of a matrix by rows or by columns. Of those that `of` holds for; it is
 // asked about the operators' nodes.
 std::string find_factorization(const Graph& graph, const std::function<bool(const Node*)>& of);
-// Any of both.
-std::string find_dependence_on_layout(const Graph& graph);
 // Whether the node is `source`, or was computed of it.
 bool comes_of(const Node* node, const Node* source);
 

@@ -135,7 +135,9 @@ void TraceAssumptions::note_told(const Node& node) {
 // itself may never throw.
 void TraceAssumptions::rethrow(const Error& error) const {
   constexpr std::string_view kWhere = "; under TracingMode, where ";
-  const bool is_said = std::string_view(error.what()).find(kWhere) != std::string_view::npos;
+  const std::string_view text = error.what();
+  const bool is_said = text.find(kWhere) != std::string_view::npos ||
+                       text.find("only data tell") != std::string_view::npos;
   if (!is_said && !told_by_.empty())
     rethrow_with(error, str_cat(kWhere, "only data tell what ", told_by_, " gives"));
   else if (!is_said && !layouts_.empty())

@@ -93,10 +93,15 @@ void TracingMode::track(const Tensor& tensor, Node* node) {
   it->second.node = node;
 }
 
+// An error may come from an operator whose functions were told.
+void TracingMode::note_told(const Node& node) {
+  for (TracingMode* mode = this; mode; mode = mode->parent_) mode->assumptions_.note_told(node);
+}
+
 void TracingMode::track_value(Node* node, const IValue& value) {
   if (value.is_Tensor()) {
     node->set_meta(meta_of(value.unchecked_tensor()));
-    assumptions_.note_told(*node);
+    note_told(*node);
     track(value.unchecked_tensor(), node);
   } else if (value.is_TensorList()) {
     const TensorList list = value.to_tensor_list();
@@ -109,7 +114,7 @@ void TracingMode::track_value(Node* node, const IValue& value) {
     track_items(node, value.to_list());
   } else if (value.is_symbolic()) {
     node->set_number(internal::symbolic_number(value));
-    assumptions_.note_told(*node);
+    note_told(*node);
   } else if (value.is_Object()) {
     IntrusivePtr<OpaqueObject> object = value.to_object();
     const OpaqueObject* const key = object.get();
@@ -172,7 +177,7 @@ Node* TracingMode::node_for_use(const Tensor& tensor, Node* node) {
     return detached;
   }
   // A result that autograd saved: it keeps a detached one and gives that its history back.
-  if (is_detach(node) && !internal::grad_hooks->is_leaf(tensor))
+  if (internal::grad_hooks->is_saved(tensor))
     while (is_detach(node)) node = node->arguments().front().node();
   return node;
 }
@@ -300,10 +305,11 @@ void TracingMode::note_view_or_copy(const Tensor& self, const Tensor& result, st
 void TracingMode::check_layouts(const OperatorHandle& op,
                                 const std::vector<IValue>& arguments) const {
   if (!internal::looks_at_memory(op)) return;
+  const bool copies = internal::copies_memory(op);
   for (const IValue& argument : arguments) {
     argument.for_each_tensor([&](const Tensor& t) {
       const TraceAssumptions::OtherLayout* const layout = find_other_layout(t);
-      SB_CHECK_NOT_IMPLEMENTED(!layout || !layout->has_memory, op.name().to_string(),
+      SB_CHECK_NOT_IMPLEMENTED(!layout || !(layout->has_memory || copies), op.name().to_string(),
                                ": under TracingMode: ", layout->who,
                                " carries tensors that a graph has contiguous, and this looks at "
                                "the memory of what is computed of them; carry contiguous ones");

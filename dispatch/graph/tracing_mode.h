@@ -145,6 +145,7 @@ class TracingMode : public DispatchMode {
   Tensor take_input(const Tensor& tensor, const std::string& name);
   // An input for a tensor that comes from outside.
   Node* lift(const Tensor& tensor, const std::string& name);
+  void note_told(const Node& node);
   void track_value(Node* node, const IValue& value);
   GraphArg object_argument(const IValue& value) const;
   // Refuses results of an operator with an effect that the graph cannot have.

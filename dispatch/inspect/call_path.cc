@@ -236,5 +236,20 @@ DispatchKeySet call_keys(const OperatorEntry& entry, DispatchKeySet arguments) {
   return all - dispatch_tls.excluded() - passed_over_on(entry, all.highest_backend());
 }
 
+bool is_implicit_composite(const OperatorHandle& op, DispatchKeySet keys) {
+  const DispatchTable& table = op.entry().resolved_table();
+  const auto dense = runtime_key(DispatchKey::Dense, keys.highest_backend());
+  const Kernel& kernel = table.slots[slot_of(dense)];
+  // Such a kernel fills the NestedTensor slots too, which few others do. Most operators are not
+  // asked more, as that takes a lock.
+  const Kernel& nested = table.slots[slot_of(DispatchKey::NestedTensorCPU)];
+  if (!kernel || kernel.boxed != nested.boxed || kernel.unboxed != nested.unboxed ||
+      kernel.state != nested.state) {
+    return false;
+  }
+  return op.entry().dispatcher().resolve(op.entry(), dense).source ==
+         DispatchKey::CompositeImplicitAutograd;
+}
+
 }  // namespace internal
 }  // namespace sb

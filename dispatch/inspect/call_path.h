@@ -129,6 +129,8 @@ std::string_view verdict_text(const PathStep& step, bool certain = true);
 std::string_view missing_text(const TableRow& row);
 // The lines of the steps from `first` on.
 std::string path_text(const std::vector<PathStep>& path, size_t first);
+// Whether calls with these argument keys run a CompositeImplicitAutograd kernel.
+bool is_implicit_composite(const OperatorHandle& op, DispatchKeySet keys);
 // The functionalities whose kernels on a backend calls pass over; under the dispatcher's lock.
 DispatchKeySet passed_over_on(const OperatorEntry& entry, Backend backend);
 // The keys of a call with these keys of arguments, by an operator's kernels of this moment; under

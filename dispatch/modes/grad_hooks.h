@@ -18,6 +18,8 @@ struct GradHooks {
   bool (*requires_grad)(const Tensor&) = [](const Tensor&) { return false; };
   void (*set_requires_grad)(const Tensor&) = [](const Tensor&) {};
   bool (*is_leaf)(const Tensor&) = [](const Tensor&) { return true; };
+  // Whether it has been detached, and got the history back of what a node had saved.
+  bool (*is_saved)(const Tensor&) = [](const Tensor&) { return false; };
   // The name of the node that made the tensor; empty for a leaf.
   std::string (*made_by)(const Tensor&) = [](const Tensor&) { return std::string(); };
   Tensor (*base_of)(const Tensor&) = [](const Tensor&) { return Tensor(); };
@@ -33,6 +35,20 @@ struct GradHooks {
 inline constexpr GradHooks kNoGradHooks;
 // Set while the program starts.
 inline constinit const GradHooks* grad_hooks = &kNoGradHooks;
+
+// Gradients on or off for a scope.
+class GradScope {
+ public:
+  explicit GradScope(bool enabled) : previous_(grad_hooks->is_grad_enabled()) {
+    grad_hooks->set_grad_enabled(enabled);
+  }
+  ~GradScope() { grad_hooks->set_grad_enabled(previous_); }
+  GradScope(const GradScope&) = delete;
+  GradScope& operator=(const GradScope&) = delete;
+
+ private:
+  bool previous_;
+};
 
 // What autograd asks of transforms whose tensors stand for values, which it records as well.
 struct ValueHooks {

@@ -80,7 +80,7 @@ void Facts::learn(Expr condition) {
     if (condition->op == SymOp::Le) {
       learn_range(sum, {ValueRange::kMinusInfinity, 0});
     } else if (condition->op == SymOp::Eq) {
-      solve(sum);
+      solve(without_common_factors(sum));
       learn_range(sum, ValueRange::of(0));
     } else if (condition->op == SymOp::Ne) {
       const ValueRange r = range(sum);
@@ -88,6 +88,23 @@ void Facts::learn(Expr condition) {
       if (r.high == 0) learn_range(sum, {ValueRange::kMinusInfinity, -1});
     }
   }
+}
+
+// The sum is 0: what is left of it without symbols that are factors of all of its terms, and not 0.
+Expr Facts::without_common_factors(Expr sum) {
+  if (!sum->is_sum() || sum->value != 0) return sum;
+  const auto has_factor = [](Expr term, Expr factor) {
+    return term == factor ||
+           (term->is(SymOp::Mul) && std::ranges::find(term->args, factor) != term->args.end());
+  };
+  const Expr first = sum->args[0];
+  for (Expr factor : first->is(SymOp::Mul) ? first->args : std::vector<Expr>{first}) {
+    const bool is_common = sum->is_sum() && std::ranges::all_of(sum->args, [&](Expr term) {
+                             return has_factor(term, factor);
+                           });
+    if (is_common && !range(factor).contains(0)) sum = pool_.apply(SymOp::FloorDiv, {sum, factor});
+  }
+  return sum;
 }
 
 // The sum is 0: takes one of its symbols to be what makes it so.

@@ -40,6 +40,7 @@ class Facts {
  private:
   Expr substitute(Expr e, Expr symbol, Expr by);
   void replace(Expr symbol, Expr by);
+  Expr without_common_factors(Expr sum);
   void solve(Expr sum);
   Expr simplify_node(Expr e, Sizes sizes);
   std::optional<bool> decide(Expr condition, Sizes sizes);

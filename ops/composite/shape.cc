@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "switchboard/core/checked_math.h"
+#include "switchboard/core/str_cat.h"
+#include "switchboard/core/symbols/sym_bool.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/modes/trace_hooks.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/define/define.h"
 #include "switchboard/ops/factories/factories.h"
@@ -93,6 +96,14 @@ Tensor sum_to_size_kernel(const Tensor& self, SymIntArrayRef size) {
       dims.push_back(static_cast<int64_t>(d));
   }
   const Tensor result = dims.empty() ? self : sum_dim(self, IntArrayRef(dims), true);
+  // Of a size of 1 nothing is summed: then the result is self, of its dtype.
+  if (added == 0 && result.dtype() != self.dtype()) {
+    for (const int64_t d : dims)
+      check(from[static_cast<size_t>(d)] != 1,
+            str_cat("sum_to_size was traced as a sum, which is ", to_string(result.dtype()),
+                    ", and gives ", to_string(self.dtype()), " for a size of 1"));
+  }
+  internal::trace_hooks->gave_view_or_copy(self, result, "aten::sum_to_size");
   return added > 0 ? view(result, size) : result;
 }
 

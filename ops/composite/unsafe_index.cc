@@ -44,7 +44,9 @@ Tensor unsafe_index_put(const Tensor& self, OptionalTensorList indices, const Te
 
 // The places, those outside moved to the nearest one. Below 0 they count from the end, or are
 // outside.
-Indices limited(const Tensor& self, OptionalTensorList indices, bool from_end) {
+Indices limited(const char* op, const Tensor& self, OptionalTensorList indices, bool from_end) {
+  SB_CHECK_INDEX(indices.size() <= static_cast<size_t>(self.dim()), op, ": got ", indices.size(),
+                 " indices for ", self.describe());
   Indices result(indices.begin(), indices.end());
   for (size_t d = 0; d < result.size(); ++d) {
     if (!result[d] || !result[d]->defined()) continue;
@@ -57,15 +59,17 @@ Indices limited(const Tensor& self, OptionalTensorList indices, bool from_end) {
 
 Tensor unsafe_masked_index(const Tensor& self, const Tensor& mask, OptionalTensorList indices,
                            const Scalar& fill) {
-  check_defined("_unsafe_masked_index", self);
-  const Indices places = limited(self, indices, /*from_end=*/false);
+  const char* const op = "_unsafe_masked_index";
+  check_defined(op, self);
+  const Indices places = limited(op, self, indices, /*from_end=*/false);
   return masked_fill(unsafe_index(self, places), logical_not(mask), fill);
 }
 Tensor unsafe_masked_index_put(const Tensor& self, const Tensor& mask, OptionalTensorList indices,
                                const Tensor& values) {
-  check_defined("_unsafe_masked_index_put_accumulate", self);
+  const char* const op = "_unsafe_masked_index_put_accumulate";
+  check_defined(op, self);
   if (same_size(self.sym_numel(), SymInt(0))) return clone(self);
-  const Indices places = limited(self, indices, /*from_end=*/true);
+  const Indices places = limited(op, self, indices, /*from_end=*/true);
   return unsafe_index_put(self, places, masked_fill(values, logical_not(mask), 0),
                           /*accumulate=*/true);
 }

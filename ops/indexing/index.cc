@@ -71,11 +71,18 @@ Tensor index_out_form(const Tensor& self, OptionalTensorList indices, const Tens
   });
 }
 
+// The tensor, or a copy of what may overlap `written`: it is read before anything is written.
+Tensor apart_from(const Tensor& written, const Tensor& read) {
+  const bool may_overlap = overlap_between(written, read) == Overlap::TooHard;
+  return may_overlap ? cast_copy(read, read.dtype()) : read;
+}
+
 void write_or_add(const Tensor& self, const Tensor& values, bool accumulate, MakeWalk make_walk) {
+  const Tensor given = apart_from(self, values);
   if (accumulate) {
-    accumulate_indexed(Accumulation::Sum, self, values, true, make_walk);
+    accumulate_indexed(Accumulation::Sum, self, given, true, make_walk);
   } else {
-    write_indexed(self, values, make_walk);
+    write_indexed(self, given, make_walk);
   }
 }
 

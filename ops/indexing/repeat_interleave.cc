@@ -119,10 +119,15 @@ Tensor one_hot_kernel(const Tensor& self, int64_t num_classes) {
 }  // namespace
 
 SB_LIBRARY_FRAGMENT(aten, m) {
-  define(m, repeat_interleave_Tensor)
+  // In the place of the rule that the tag gives: output_size may tell the shape.
+  m.allow_override();
+  define(m, repeat_interleave_Tensor, Tag::dynamic_output_shape)
       .cpu(repeats_cpu)
       .meta(repeats_meta)
       .out(repeat_interleave_Tensor_out);
+}
+
+SB_LIBRARY_FRAGMENT(aten, m) {
   define(m, repeat_interleave_self_Tensor).composed(repeat_by_tensor);
   define(m, repeat_interleave).composed(repeat_by_number);
   define(m, one_hot).composed(one_hot_kernel);

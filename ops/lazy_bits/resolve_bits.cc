@@ -2,6 +2,9 @@
 // Negative. As `at::native::MathOpFallback`:
 //
 // - A view passes the call on: its result has self's keys.
+// - So does an operator that is composed of others, also where autograd, whose keys enter it
+// before,
+//   is excluded: what it calls is resolved. PyTorch resolves its arguments there.
 // - So does what changes a tensor's metadata only (Tag::inplace_view).
 // - Every other operator gets copies of such arguments, with the bit resolved. What it writes to a
 //   copy is then written back to the argument, as lazily.
@@ -13,8 +16,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "switchboard/core/empty_tensor.h"
+#include "switchboard/core/symbols/known.h"
+#include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/inspect/call_path.h"
 #include "switchboard/dispatch/library.h"
+#include "switchboard/dispatch/modes/grad_hooks.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/copying/copy.h"
@@ -55,6 +61,10 @@ class ResolvedCall {
     if (!t.key_set().has(bit_)) return t;
     Tensor& copy = copies_[t.impl()];
     if (!copy.defined()) {
+      // Below autograd it is a part of the call: a trace does not take it for what the program
+      // computes without gradients.
+      const bool below = dispatch_tls.excluded().has(DispatchKey::AutogradFunctionality);
+      const internal::GradScope grad(below || internal::grad_hooks->is_grad_enabled());
       copy = clone(t);
       copy.impl()->set_wrapped_number(t.impl()->is_wrapped_number());
     }
@@ -65,9 +75,9 @@ class ResolvedCall {
   // Who stands below, a mode or functionalisation, has a shape of its own for the argument.
   static void take_shape(const Tensor& argument, const Tensor& copy, DispatchKeySet below) {
     constexpr DispatchKeySet kBetween{DispatchKey::Python, DispatchKey::Functionalize};
-    if (!below.has_any(kBetween) || argument.is_symbolic())
+    if (!below.has_any(kBetween))
       resize_output(argument, copy.sizes());
-    else if (argument.sizes() != copy.sizes())
+    else if (!same_sizes(argument, copy))
       resize_.redispatch(below, argument, copy.sym_sizes(), std::nullopt);
   }
   Tensor original(const Tensor& t) const {
@@ -77,14 +87,25 @@ class ResolvedCall {
     return t;
   }
 
+  static bool same_sizes(const Tensor& a, const Tensor& b) {
+    bool same = a.dim() == b.dim();
+    for (int64_t d = 0; same && d < a.dim(); ++d) same = known(a.sym_size(d) == b.sym_size(d));
+    return same;
+  }
+
   DispatchKey bit_;
   absl::flat_hash_map<const TensorImpl*, Tensor> copies_;
   std::vector<std::pair<Tensor, Tensor>> written_;  // arguments and their copies
 };
 
+bool passes_on(const OperatorHandle& op, DispatchKeySet keys) {
+  return op.schema().is_view() || op.entry().has_tag(Tag::inplace_view) ||
+         internal::is_implicit_composite(op, keys);
+}
+
 template <DispatchKey bit>
 void resolve_bit(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
-  if (op.schema().is_view() || op.entry().has_tag(Tag::inplace_view)) {
+  if (passes_on(op, keys)) {
     op.redispatch_boxed(keys & DispatchKeySet::below(bit), stack);
     return;
   }
@@ -132,8 +153,7 @@ Tensor copy_kernel(DispatchKeySet keys, const Tensor& self, const Tensor& src, b
 template <DispatchKey bit>
 void explain_at(CallPath& path, const PathCall& c) {
   const DispatchKeySet below = c.keys & DispatchKeySet::below(bit);
-  if (c.op.schema().is_view() || c.op.entry().has_tag(Tag::inplace_view))
-    return path.enter(c.op, below, c.arguments);
+  if (passes_on(c.op, c.keys)) return path.enter(c.op, below, c.arguments);
   Stack resolved;
   for (const IValue& value : c.arguments) {
     resolved.push_back(map_tensors(value, [](const Tensor& t) {

@@ -25,6 +25,8 @@ Outcome run(const TensorFunction& f, const Tensors& inputs);
 struct Compared {
   Keeps keeps;
   bool metadata_only = false;  // fake tensors have nothing else
+  // An input may have been set to a tensor whose strides are kept by nobody.
+  bool input_strides = true;
   // Of which results nothing is said of what they share memory with; of those beyond it is.
   std::vector<bool> sharing_unknown = {};
   // With a derivative an operator may compute in another way (what that needs, too); what follows

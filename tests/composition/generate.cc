@@ -161,6 +161,21 @@ class Generator {
     return false;
   }
 
+  // Whether an operator that does not say so (native_batch_norm, to running statistics) wrote to
+  // memory of more than one argument, or of others than the block: whoever has saved what lies
+  // there is not told.
+  using Memories = std::vector<std::pair<Tensor, std::string>>;
+  static bool wrote_in_secret(const Scope& scope, const Memories& before, const Memories& after) {
+    for (size_t i = 0; i < before.size(); ++i) {
+      const auto& [tensor, bytes] = before[i];
+      const auto shares = [&t = tensor](const auto& other) { return other.first.is_alias_of(t); };
+      if (bytes != after[i].second &&
+          (is_foreign(scope, tensor) || std::ranges::count_if(before, shares) > 1))
+        return true;
+    }
+    return false;
+  }
+
   // --- Steps ---
 
   // Runs the step and takes it in, if it is one that programs may have.
@@ -186,6 +201,8 @@ class Generator {
     const auto shapes = writes ? shapes_of_shared(step.op->schema(), *arguments)
                                : std::vector<std::vector<int64_t>>();
     const auto before = writes ? written_states(step.op->schema(), *arguments) : WrittenStates();
+    const bool may_write = !writes && step.op && arguments;
+    const auto memories = may_write ? memories_of(*arguments) : Memories();
     try {
       results = run_step(step, scope.frame);
     } catch (const Error&) {
@@ -202,8 +219,9 @@ class Generator {
           good = good && (!t.defined() || (is_plain(t) && !test::holds_fresh_memory(t, true)));
         });
     }
-    if (!good) {
-      if (writes) replay(scope);
+    const bool wrote = may_write && wrote_in_secret(scope, memories, memories_of(*arguments));
+    if (!good || wrote) {
+      if (writes || wrote) replay(scope);
       return false;
     }
     scope.block.steps.push_back(std::move(step));

@@ -73,11 +73,6 @@ bool have_own_memory(const internal::ArgumentPlan& plan) {
   return true;
 }
 
-// Whether the error speaks of a lazily negated or conjugated tensor.
-bool is_lazy(const std::string& error) {
-  return absl::StrContains(error, "aten::_neg_view") || absl::StrContains(error, "aten::_conj");
-}
-
 Verdict verdict_of_error(const Outcome& got, const LayerStack& stack) {
   Verdict verdict;
   verdict.kind = Verdict::Kind::Failed;
@@ -196,6 +191,24 @@ bool Judge::note_the_way(Compared* compared) const {
   return mode.is_finite();
 }
 
+bool Judge::makes_lazy_tensors() const {
+  class Watch final : public DispatchMode {
+   public:
+    void call(const OperatorHandle& op, DispatchKeySet, Stack* stack) override {
+      const std::string& name = op.name().name;
+      found = found || name == "aten::_neg_view" || name == "aten::_conj";
+      op.call_boxed(stack);
+    }
+    std::string name() const override { return "Watch"; }
+    bool only_watches() const override { return true; }
+    bool found = false;
+  };
+  Watch mode;
+  const ModeGuard guard(&mode);
+  run(f_, make_inputs());
+  return mode.found;
+}
+
 bool Judge::is_determined() {
   if (plain().threw()) return false;
   test::poison_fresh_memory(0x3c);
@@ -262,6 +275,18 @@ bool Judge::has_differentiable_input() const {
                      [](const auto& m) { return is_differentiable(m.dtype); });
 }
 
+bool Judge::passes_in_double(const LayerStack& stack) const {
+  JudgeOptions options = options_;
+  options.in_double = true;
+  internal::ArgumentPlan inputs = inputs_;
+  for (internal::MemoryPlan& memory : inputs.memories) {
+    if (is_complex(memory.dtype)) memory.dtype = DType::Complex128;
+    if (is_floating_point(memory.dtype)) memory.dtype = DType::Float64;
+  }
+  return Judge(f_, std::move(inputs), std::move(options)).judge(stack).kind ==
+         Verdict::Kind::Passed;
+}
+
 Verdict Judge::judge(const LayerStack& stack) {
   const bool graded_stack = has(stack, "grad");
   Verdict verdict;
@@ -284,8 +309,11 @@ Verdict Judge::judge(const LayerStack& stack) {
     compared.keeps.sharing_of_results =
         compared.keeps.sharing_of_results && layer->keeps.sharing_of_results;
   }
-  if (options_.loops && (has(stack, "trace") || has(stack, "trace_symbols")))
+  if (options_.loops && (has(stack, "trace") || has(stack, "trace_symbols"))) {
     compared.keeps.strides = false;
+    // Functionalised, an input is given what it was set to in the end: as the graph has it.
+    compared.input_strides = !has(stack, "functionalize") && !has(stack, "functional_mode");
+  }
   if (has(stack, "fake")) compared.sharing_unknown = options_.of_branches;
   compared.metadata_only = has(stack, "fake");
   compared.gradients = graded_stack;
@@ -302,8 +330,8 @@ Verdict Judge::judge(const LayerStack& stack) {
     const bool may_do_better =
         has(stack, "functionalize") || has(stack, "functional_mode") || has(stack, "fake") ||
         ((has(stack, "trace") || has(stack, "trace_symbols")) &&
-         (has_functions || is_lazy(expected.error)) &&
-         absl::StrContains(expected.error, "modified by an inplace operation"));
+         absl::StrContains(expected.error, "modified by an inplace operation") &&
+         (has_functions || makes_lazy_tensors()));
     if (got.threw() || may_do_better) {
       verdict.kind = Verdict::Kind::DoesNotApply;
       return verdict;
@@ -334,6 +362,11 @@ Verdict Judge::judge(const LayerStack& stack) {
       verdict.message = difference(expected, got, compared);
     }
   }
+  // Of gradients of matrices that are nearly singular few digits are left, and layers part in
+  // these.
+  const bool is_rounding = graded_stack && !options_.in_double &&
+                           absl::StrContains(verdict.message, "element") && passes_in_double(stack);
+  if (is_rounding) verdict.message.clear();
   if (!verdict.message.empty()) verdict.kind = Verdict::Kind::Failed;
   return verdict;
 }

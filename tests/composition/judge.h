@@ -38,6 +38,7 @@ struct JudgeOptions {
   // Which results may come of branches; none by default. On fake tensors nobody knows which branch
   // is taken, and so what these results share memory with.
   std::vector<bool> of_branches = {};
+  bool in_double = false;  // the inputs have been made so
 };
 
 // A function whose answers are known.
@@ -67,6 +68,10 @@ class Judge {
   // Notes for `compared` what the numbers on the way to gradients are like. Returns whether all are
   // finite.
   bool note_the_way(Compared* compared) const;
+  // Whether it makes tensors that are lazily negated or conjugated.
+  bool makes_lazy_tensors() const;
+  // Whether the function passes under the stack with its inputs in double precision.
+  bool passes_in_double(const LayerStack& stack) const;
 
   TensorFunction f_;
   internal::ArgumentPlan inputs_;

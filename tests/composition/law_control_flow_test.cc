@@ -375,5 +375,151 @@ TEST_CASE("A factorization that a loop gives hangs on how its matrix lies; a sol
   CHECK(verdict(1) == Verdict::Kind::Refused);
 }
 
+TEST_CASE("A factorization inside of an operator made of others is found in a loop's function") {
+  const auto f = [](const Tensors& in) {
+    return scan(
+        [](const Tensors& of) {
+          return call("aten::linalg_solve_ex", {of[0], of[0]});
+        },
+        {in[0]}, {in[1]});
+  };
+  const Tensor memory = tensor_with({5}, DType::Float32, {1.75, 0.75, 1.5, 1.75, -1.75});
+  CHECK(verdicts({"trace_symbols"}, f,
+                 {view_of(memory, {2, 2}, {0, 2}), tensor_with({2}, DType::Float32, {0, 0})}) ==
+        "refused by higher_order::scan");
+}
+
+TEST_CASE("A loop in whose trips data tell other sizes is traced on symbols, or refused") {
+  const auto f = [](const Tensors& in) {
+    const Tensor count = call("aten::full", {std::vector<int64_t>{}, 0})[0];
+    return while_loop(
+        [](const Tensors& of) {
+          return call("aten::lt.Scalar", {of[0], 3});
+        },
+        [](const Tensors& of) {
+          const Tensor next = call("aten::add.Scalar", {of[0], 1})[0];
+          return Tensors{next, call("aten::repeat_interleave.self_Tensor", {of[1], next})[0]};
+        },
+        {count, in[0]});
+  };
+  CHECK(verdicts({"trace"}, f, {tensor_with({1}, DType::Float32, {0})}) ==
+        "refused by higher_order::while_loop");
+}
+
+TEST_CASE("What may be one tensor with another result of cond keeps its place in a fake mode") {
+  const auto f = [](const Tensors& in) {
+    const Tensors both = cond(
+        in[0],
+        [](const Tensors& of) {
+          return Tensors{call("aten::clone", {of[0]})[0], of[0]};
+        },
+        [](const Tensors& of) {
+          const Tensor t = call("composition::triple", {of[0]})[0];
+          return Tensors{t, t};
+        },
+        {in[0]});
+    call("aten::set_", {both[0]});
+    return Tensors{both[1]};
+  };
+  CHECK(verdicts({"fake"}, f, {number(0)}) == "refused by aten::set_");
+}
+
+TEST_CASE(
+    "What a trace refuses for the gradient of a function is refused by that function's name") {
+  const auto f = [](const Tensors& in) {
+    const Tensor product = call("composition::product", {in[0], in[0]})[0];
+    const Tensor count = call("aten::full", {std::vector<int64_t>{}, 0})[0];
+    const Tensors in_the_end = while_loop(
+        [](const Tensors& of) {
+          return call("aten::lt.Scalar", {of[0], 0});
+        },
+        [&](const Tensors& of) {
+          return Tensors{of[0], product};
+        },
+        {count, in[0]});
+    call("aten::set", {in_the_end[1]});
+    return Tensors{};
+  };
+  const Tensor memory = tensor_with({3}, DType::Float32, {0, 0, 0});
+  CHECK(verdicts({"body, grad, fake"}, f, {view_of(memory, {2}, {2})}) ==
+        "refused by higher_order::cond");
+}
+
+TEST_CASE("A factorization of what a loop hands on to another carried tensor is refused") {
+  const auto f = [](const Tensors& in) {
+    const Tensor count = call("aten::full", {std::vector<int64_t>{}, 0})[0];
+    return while_loop(
+        [](const Tensors& of) {
+          return call("aten::lt.Scalar", {of[0], 3});
+        },
+        [](const Tensors& of) {
+          return Tensors{call("aten::add.Scalar", {of[0], 1})[0],
+                         call("aten::_linalg_det", {of[2]})[1], of[1]};
+        },
+        {count, in[0], in[0]});
+  };
+  CHECK(verdicts({"trace"}, f, {tensor_with({2, 2}, DType::Float32, {0, 1, 2, 3})}) ==
+        "refused by higher_order::while_loop");
+}
+
+TEST_CASE("A functionalised loop in a graph refuses copies of memory that may lie otherwise") {
+  const Tensor x = view_of(tensor_with({4}, DType::Float32, {0, 2, 1, 1}), {2, 2}, {1, 2});
+  const auto resize = [](const Tensors& in) {
+    const Tensor count = call("aten::full", {std::vector<int64_t>{}, 0})[0];
+    return while_loop(
+        [](const Tensors& of) {
+          return call("aten::lt.Scalar", {of[0], 1});
+        },
+        [](const Tensors& of) {
+          return Tensors{call("aten::add.Scalar", {of[0], 1})[0],
+                         call("aten::resize_as", {of[1], of[1]},
+                              {{"memory_format", MemoryFormat::Preserve}})[0]};
+        },
+        {count, in[0]});
+  };
+  CHECK(verdicts({"functional_mode, trace_symbols"}, resize, {x}) ==
+        "refused by higher_order::while_loop");
+  const auto copies = [](const Tensors& in) {
+    return scan(
+        [](const Tensors& of) {
+          const std::vector<int64_t> sizes{2, 2}, strides{2, 1};
+          return Tensors{call("aten::_reshape_alias_copy", {of[0], sizes, strides})[0], of[0]};
+        },
+        {in[0]}, {in[0]});
+  };
+  CHECK(verdicts({"functionalize, trace_symbols"}, copies, {x}) == "refused by higher_order::scan");
+}
+
+TEST_CASE("That two carried tensors are one holds for the first trip of a functionalised loop") {
+  const auto loop = [](const auto& body) {
+    return [body](const Tensors&) {
+      const Tensor t =
+          call("aten::full", {std::vector<int64_t>{}, 0}, {{"dtype", DType::Int64}})[0];
+      return while_loop(
+          [](const Tensors& of) {
+            return call("aten::lt.Scalar", {of[0], 1});
+          },
+          body, {t, t});
+    };
+  };
+  const auto three = [](const Tensor& like) {
+    return call("aten::new_full", {like, std::vector<int64_t>{}, 3})[0];
+  };
+  const auto moves = [=](const Tensors& of) {
+    const Tensor next = call("aten::add.Scalar", {of[0], 1})[0];
+    call("aten::set_.source_Tensor", {next, of[1]});
+    return Tensors{next, three(of[1])};
+  };
+  const auto writes = [=](const Tensors& of) {
+    call("aten::add_.Scalar", {of[0], 1});
+    return Tensors{call("aten::clone", {of[1]})[0], three(of[1])};
+  };
+  const std::vector<std::string_view> stacks{"functional_mode, trace_symbols",
+                                             "functionalize, trace", "functionalize"};
+  CHECK(verdicts(stacks, loop(moves), {number(0)}) == "passed, passed, passed");
+  CHECK(verdicts(stacks, loop(writes), {number(0)}) ==
+        "refused by higher_order::while_loop, refused by higher_order::while_loop, passed");
+}
+
 }  // namespace
 }  // namespace sb::composition

@@ -1,6 +1,7 @@
 // What broke the law once where only data tell a size. As law_test.cc.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -232,6 +233,62 @@ TEST_CASE(
   CHECK(verdicts({"functional_mode", "functional_mode, trace"}, f,
                  {view_of(memory, {2, 2}, {4, 2})}) == "passed, refused by higher_order::scan");
   CHECK(verdicts({"functional_mode, trace"}, f, {matrix({0, 1, 2, 3})}) == "passed");
+}
+
+TEST_CASE("An error of a function of a fake program says what only data tell, in a trace or not") {
+  const auto branches = [](const Tensors& in) {
+    cond(
+        in[0], [&](const Tensors&) { return call("aten::_unique", {in[0]}); },
+        [&](const Tensors&) {
+          const Tensor unique = call("aten::_unique", {in[0]})[0];
+          call("aten::squeeze.dims", {unique, Ints{0}});
+          return Tensors{in[0], unique};
+        },
+        {});
+    return Tensors{};
+  };
+  const Tensor one = tensor_with({1, 1}, DType::Float32, {1});
+  CHECK(verdicts({"trace_symbols"}, branches, {tensor_with({1, 1}, DType::Float32, {0})}) ==
+        "refused by higher_order::cond");
+  const auto loop = [](const Tensors& in) {
+    const Tensors places = call("aten::nonzero_numpy", {in[0]});
+    return scan([](const Tensors& of) { return Tensors{of[1]}; },
+                call("aten::squeeze.dim", {places[1], 0}), {places[1]});
+  };
+  CHECK(verdicts({"custom, trace_symbols"}, loop, {one}) == "refused by higher_order::scan");
+  const auto index = [](const Tensors& in) {
+    const Tensor part = call("aten::tensor_split.tensor_indices_or_sections", {in[0], in[0]})[1];
+    return call("aten::_unsafe_masked_index_put_accumulate",
+                {part, in[0], std::vector<std::optional<Tensor>>{in[0], in[0]}, in[0]});
+  };
+  CHECK(verdicts({"custom, trace_symbols"}, index, {tensor_with({2}, DType::Int64, {0, 0})}) ==
+        "refused by aten::_local_scalar_dense");
+}
+
+TEST_CASE("A sum to a size that data tell is of the dtype that it has, or a run refuses it") {
+  const auto sum = [](const Tensors& in) {
+    return call("aten::sum_to_size", {call("aten::_unique2", {in[0]})[0], Ints{1}});
+  };
+  CHECK(verdicts({"trace_symbols"}, sum, {tensor_with({}, DType::Bool, {0})}) ==
+        "refused by aten::_unique2");
+  CHECK(verdicts({"trace_symbols"}, sum, {tensor_with({2}, DType::Bool, {0, 1})}) == "passed");
+}
+
+TEST_CASE("A size that data tell is found equal to the one by which a reshape keeps all elements") {
+  const auto f = [](const Tensors& in) {
+    return call("aten::reshape_as", {in[0], call("aten::unique_dim", {in[0], 0})[0]});
+  };
+  CHECK(verdicts({"trace_symbols"}, f,
+                 {view_of(tensor_with({4}, DType::Float32, {0, 0, -1, 0}), {2, 2}, {1, 2})}) ==
+        "passed");
+}
+
+TEST_CASE("Sizes that somebody holds as symbols stay when somebody else settles them") {
+  const auto f = [](const Tensors& in) { return call("aten::matmul", {in[0], in[1]}); };
+  const Tensor nothing = tensor_with({0}, DType::Float32, {});
+  CHECK(verdicts({"trace_symbols, trace, watch"}, f,
+                 {view_of(nothing, {0, 2}, {1, 1}), view_of(nothing, {0, 2, 0}, {1, 1, 1})}) ==
+        "passed");
 }
 
 }  // namespace

@@ -178,5 +178,26 @@ TEST_CASE("What a scan carries in the end has a gradient only if the last step g
                  {tensor_with({1}, DType::Float32, {0})}) == "passed, passed, passed");
 }
 
+TEST_CASE(
+    "A graph gives what was detached, and written to since, and not what it was detached from") {
+  const auto f = [](const Tensors& in) {
+    const Tensor apart = call("aten::detach", {in[0]})[0];
+    call("composition::add_to", {apart, in[0]});
+    return Tensors{apart};
+  };
+  CHECK(verdicts({"trace, grad", "trace_symbols, grad", "grad, trace"}, f, {number(0)}) ==
+        "does not apply, does not apply, does not apply");
+}
+
+TEST_CASE("A write to complex memory, as it lies, has the gradient of the real tensor that it is") {
+  const auto f = [](const Tensors& in) {
+    const Tensor view = call("aten::view_as_complex", {in[0]})[0];
+    const std::vector<int64_t> size{1}, stride{0};
+    call("aten::neg_", {call("aten::_reshape_alias", {view, size, stride})[0]});
+    return Tensors{};
+  };
+  CHECK(verdicts(kGradOutside, f, {tensor_with({2}, DType::Float32, {0, 0})}) == "passed, passed");
+}
+
 }  // namespace
 }  // namespace sb::composition

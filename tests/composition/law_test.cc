@@ -355,7 +355,7 @@ TEST_CASE("An out is given what the operator computes in its dtype, not what fit
         "passed, passed");
 }
 
-TEST_CASE("A gradient that the memory of a result cannot have is refused by who made the result") {
+TEST_CASE("A gradient goes through a view of real parts that is given other strides") {
   const auto f = [](const Tensors& in) {
     const Tensor real = call("aten::real", {in[0]})[0];
     const Tensor same =
@@ -363,8 +363,32 @@ TEST_CASE("A gradient that the memory of a result cannot have is refused by who 
     call("aten::lerp_.Scalar", {real, real, 0.0});
     return Tensors{same};
   };
-  CHECK(verdicts({"functionalize, grad"}, f, {tensor_with({}, DType::Complex64, {0})}) ==
-        "refused by aten::lerp.Scalar");
+  CHECK(verdicts({"functionalize, grad"}, f, {tensor_with({}, DType::Complex64, {0})}) == "passed");
+}
+
+TEST_CASE("index_put_ reads values that overlap what it writes to before it writes") {
+  const auto f = [](const Tensors& in) {
+    const Tensor index = call("aten::to.dtype_layout", {in[0]}, {{"dtype", DType::Int64}})[0];
+    const Tensor same = call("aten::squeeze.dim", {in[0], 0})[0];
+    call("aten::index_put_.hacked_twin", {same, Tensors{index}, in[0]});
+    return Tensors{};
+  };
+  const Tensor x = view_of(tensor_with({3}, DType::Float32, {1.25, 0, 0.5}), {2}, {2});
+  CHECK(verdicts({"functionalize", "functional_mode", "trace_symbols"}, f, {x}) ==
+        "passed, passed, passed");
+}
+
+TEST_CASE("A view by another dtype that no schema declares is refused under functionalisation") {
+  const auto f = [](const Tensors& in) {
+    call("aten::log1p_", {call("aten::set.source_Tensor", {in[0], in[1]})[0]});
+    return Tensors{};
+  };
+  const Tensor memory = tensor_with({3}, DType::Float64, {1, 1, 1});
+  CHECK(
+      verdicts({"functionalize", "functional_mode"}, f, {number(0), view_of(memory, {}, {}, 1)}) ==
+      "refused by aten::set.source_Tensor, refused by aten::set.source_Tensor");
+  CHECK(verdicts({"functionalize", "functional_mode"}, f, {number(0), number(1)}) ==
+        "passed, passed");
 }
 
 }  // namespace

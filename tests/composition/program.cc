@@ -70,8 +70,11 @@ Tensors Program::make_inputs() const {
 const Tensor& Frame::at(const Ref& ref) const {
   const Frame* frame = this;
   for (size_t i = 0; i < ref.depth; ++i) frame = frame->outer.get();
-  return ref.step == Ref::kInputs ? frame->inputs.at(ref.index)
-                                  : frame->results.at(static_cast<size_t>(ref.step)).at(ref.index);
+  const Tensors& all =
+      ref.step == Ref::kInputs ? frame->inputs : frame->results.at(static_cast<size_t>(ref.step));
+  // Of some operators the data tell how many results there are.
+  SB_CHECK_INDEX(ref.index < all.size(), "the program uses result ", ref.index, " of ", all.size());
+  return all[ref.index];
 }
 
 Tensors run_step(const Step& step, const std::shared_ptr<const Frame>& frame) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
 #include "switchboard/core/tensor.h"
 
@@ -87,6 +88,18 @@ std::vector<std::vector<int64_t>> shapes_of_shared(const FunctionSchema& schema,
     });
   }
   return shapes;
+}
+
+std::vector<std::pair<Tensor, std::string>> memories_of(const Stack& arguments) {
+  std::vector<std::pair<Tensor, std::string>> memories;
+  for (const IValue& value : arguments)
+    value.for_each_tensor([&](const Tensor& t) {
+      if (!t.defined() || t.numel() == 0) return;
+      const Storage& memory = t.storage();
+      memories.emplace_back(
+          t, std::string(static_cast<const char*>(memory->data()), memory->nbytes()));
+    });
+  return memories;
 }
 
 }  // namespace sb::composition

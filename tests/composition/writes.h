@@ -4,6 +4,7 @@
 #define SWITCHBOARD_TESTS_COMPOSITION_WRITES_H_
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,9 @@ WrittenStates written_states(const FunctionSchema& schema, const Stack& argument
 // is in the rest of the memory of one that becomes smaller, nobody says either.
 std::vector<std::vector<int64_t>> shapes_of_shared(const FunctionSchema& schema,
                                                    const Stack& arguments);
+
+// The memory of each tensor among the arguments, as it is now.
+std::vector<std::pair<Tensor, std::string>> memories_of(const Stack& arguments);
 
 }  // namespace sb::composition
 

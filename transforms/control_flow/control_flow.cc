@@ -241,7 +241,8 @@ bool is_functionalized(DispatchKeySet keys, const Stack& stack) {
   return any;
 }
 
-// Runs the operator at these keys, below autograd. Throws CapturedGradient.
+// Runs the operator at these keys, and its functions as they run without a mode: with autograd's
+// keys. Throws CapturedGradient.
 void watch_captured(const HigherOrderOperator& op, DispatchKeySet below, Stack* stack) {
   const auto watch = std::make_shared<GradientWatch>();
   for (IValue& value : *stack) {
@@ -289,7 +290,6 @@ OperatorBase::Rule autograd_rule(const HigherOrderOperator& op) {
       });
     }
     if (what.empty()) {
-      const BelowAutogradGuard guard;
       const Stack arguments = *stack;
       try {
         return watch_captured(op, below, stack);

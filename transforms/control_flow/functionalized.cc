@@ -99,11 +99,15 @@ class FunctionalCall {
   }
 
   // NotImplementedError where an operand that is written to shares memory with another one that is
-  // not the same view of it: how views lie in their memory may differ when a graph runs.
+  // not the same view of it: how views lie in their memory may differ when a graph runs. And that
+  // two carried tensors are one may hold in the first trip alone, which a graph does not tell.
   void check_apart(const std::string& who, size_t written) const {
     const Tensor& a = operands_[written];
     for (const Tensor& b : operands_) {
-      const bool apart = !b.is_alias_of(a) || (a.dtype() == b.dtype() && lie_alike(a, b));
+      const bool is_once = calls_ == FunctionCalls::OneOfThem || !get_mode(ModeKey::Proxy);
+      const bool is_other = &a != &b && (!a.is_same(b) || !is_once);
+      const bool apart =
+          !is_other || !b.is_alias_of(a) || (is_once && a.dtype() == b.dtype() && lie_alike(a, b));
       SB_CHECK_NOT_IMPLEMENTED(apart, who, ": under functionalization: it writes to argument ",
                                written, ", ", a.describe(), ", which shares memory with ",
                                b.describe(), "; give it clones");

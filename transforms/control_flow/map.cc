@@ -48,7 +48,8 @@ class MapTarget final : public HigherOrderTarget {
 void trace_map(TracingMode& mode, DispatchKeySet, Stack* stack) {
   if (mode.paused()) return map_impl_op().call_boxed(stack);
   const MapCall call(*stack);
-  const TracedFunctions traced = trace_functions(mode, {{call.f, "body_graph", call.inputs_at(0)}});
+  const TracedFunctions traced =
+      trace_functions(mode, {{call.f, "body_graph", call.inputs_at(0), /*again=*/true}});
   std::vector<GraphArg> arguments{traced.graphs[0], mode.argument_of(call.xs),
                                   argument_with_captured(mode, call.args, traced)};
   run_and_record(mode, map_impl_op(), stack, std::make_shared<MapTarget>(), std::move(arguments));

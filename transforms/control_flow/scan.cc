@@ -62,8 +62,8 @@ class ScanTarget final : public HigherOrderTarget {
 void trace_scan(TracingMode& mode, const FixedBy& fixed, Stack* stack) {
   if (mode.paused()) return scan_op().call_boxed(stack);
   const ScanCall call(*stack);
-  TracedFunctions traced = trace_functions(
-      mode, {{call.combine_fn, "scan_combine_graph", call.inputs_at(call.init, 0)}});
+  TracedFunctions traced = trace_functions(mode, {{call.combine_fn, "scan_combine_graph",
+                                                   call.inputs_at(call.init, 0), /*again=*/true}});
   if (auto dense = fix_strides(mode, call.combine_fn, call.init, traced, 0,
                                call.inputs_at(call.init, 0), fixed)) {
     (*stack)[0] = std::move(dense->function);

@@ -6,16 +6,20 @@
 #include <optional>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
 #include "switchboard/dispatch/graph/memory_operators.h"
 #include "switchboard/dispatch/graph/run_symbols.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/grad_hooks.h"
+#include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/dispatch/schema/tag.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/item.h"
 #include "switchboard/ops/elementwise/predicates.h"
 #include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/lazy_bits/conjugate.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/functionalization/functionalization.h"
 #include "switchboard/transforms/functionalization/view_chain.h"
@@ -37,27 +41,43 @@ struct Extent {
 };
 
 // Whether the tensors are copied as views of one memory. Functions that are functionalised record
-// how views lie in it, which may differ when the graph runs: they share what is the same view.
-bool share_memory(const Tensor& a, const Tensor& b) {
-  if (!a.is_alias_of(b) || a.dtype() != b.dtype() || a.key_set() != b.key_set()) return false;
+// how views lie in it, which may differ when the graph runs: they share what is the same view, and
+// nothing where they are called `again`, with other tensors.
+bool share_memory(const Tensor& a, const Tensor& b, bool again) {
+  if ((again && !has_memory()) || !a.is_alias_of(b) || a.dtype() != b.dtype() ||
+      a.key_set() != b.key_set())
+    return false;
   return has_memory() || (a.sizes() == b.sizes() && a.strides() == b.strides() &&
                           a.storage_offset() == b.storage_offset());
+}
+
+// Calls copy(t) with what is lazily conjugated or negated as it lies in memory, and gives the copy
+// the bits: operators go by them.
+Tensor with_lazy_bits(const Tensor& t, absl::FunctionRef<Tensor(const Tensor&)> copy) {
+  const DispatchKeySet keys = t.key_set();
+  const auto turned = [&](Tensor tensor) {
+    if (keys.has(DispatchKey::Conjugate)) tensor = _conj(tensor);
+    return keys.has(DispatchKey::Negative) ? _neg_view(tensor) : tensor;
+  };
+  return turned(copy(turned(t)));
 }
 
 }  // namespace
 
 // The strides decide what is a view of what.
-Tensor own_copy(const Tensor& t) {
-  if (t.is_symbolic()) return new_empty_strided(t, t.sym_sizes(), t.sym_strides());
-  const Extent extent(t);
-  const Tensor memory = as_strided(t, {extent.end - extent.begin}, {1}, extent.begin);
-  return as_strided(clone(memory), t.sizes(), t.strides(), 0);
+Tensor own_copy(const Tensor& given) {
+  return with_lazy_bits(given, [](const Tensor& t) {
+    if (t.is_symbolic()) return new_empty_strided(t, t.sym_sizes(), t.sym_strides());
+    const Extent extent(t);
+    const Tensor memory = as_strided(t, {extent.end - extent.begin}, {1}, extent.begin);
+    return as_strided(clone(memory), t.sizes(), t.strides(), 0);
+  });
 }
 
 // All of the tensors' memory: a function may look beyond what it is given (aten::as_strided). One
 // that is functionalised records what memory it finds, which differs from one call of the function
 // to the next, and gets the elements that its inputs have.
-std::vector<Tensor> copies_to_trace(const std::vector<Tensor>& inputs) {
+std::vector<Tensor> copies_to_trace(const std::vector<Tensor>& inputs, bool again) {
   std::vector<Tensor> copies, memories(inputs.size());
   std::vector<int64_t> begins(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -67,7 +87,8 @@ std::vector<Tensor> copies_to_trace(const std::vector<Tensor>& inputs) {
       continue;
     }
     size_t first = 0;  // of those that share its memory
-    while (first < i && (!memories[first].defined() || !share_memory(inputs[first], t))) ++first;
+    while (first < i && (!memories[first].defined() || !share_memory(inputs[first], t, again)))
+      ++first;
     if (first == i) {
       Extent extent(t);
       if (has_memory()) {
@@ -75,16 +96,21 @@ std::vector<Tensor> copies_to_trace(const std::vector<Tensor>& inputs) {
         extent.end = static_cast<int64_t>(t.storage()->nbytes() / t.itemsize());
       }
       for (size_t other = i + 1; other < inputs.size(); ++other) {
-        if (inputs[other].is_symbolic() || !share_memory(inputs[other], t)) continue;
+        if (inputs[other].is_symbolic() || !share_memory(inputs[other], t, again)) continue;
         if (inputs[other].numel() == 0) continue;  // wherever it begins, even behind the memory
         extent.begin = std::min(extent.begin, Extent(inputs[other]).begin);
         extent.end = std::max(extent.end, Extent(inputs[other]).end);
       }
-      memories[i] = clone(as_strided(t, {extent.end - extent.begin}, {1}, extent.begin));
+      with_lazy_bits(t, [&](const Tensor& plain) {
+        return memories[i] =
+                   clone(as_strided(plain, {extent.end - extent.begin}, {1}, extent.begin));
+      });
       begins[i] = extent.begin;
     }
-    copies.push_back(
-        as_strided(memories[first], t.sizes(), t.strides(), t.storage_offset() - begins[first]));
+    copies.push_back(with_lazy_bits(t, [&](const Tensor&) {
+      return as_strided(memories[first], t.sizes(), t.strides(),
+                        t.storage_offset() - begins[first]);
+    }));
   }
   return copies;
 }
@@ -119,8 +145,27 @@ class Undo {
 
 // The operator in the graph whose results are others for tensors that lie otherwise; or empty.
 std::string find_dependence(const Graph& graph, bool with_memory) {
-  return with_memory ? internal::find_dependence_on_layout(graph)
-                     : internal::find_factorization(graph, [](const Node*) { return true; });
+  const std::string looks = with_memory ? internal::find_look_at_memory(graph)
+                                        : find_operator(graph, [](const Node& call) {
+                                            return internal::copies_memory(call.op());
+                                          });
+  return looks.empty() ? internal::find_factorization(graph, [](const Node*) { return true; })
+                       : looks;
+}
+
+// A graph that is traced on data has sizes burnt in that these tell.
+void check_sizes(const FunctionToTrace& f, const Graph& graph,
+                 const std::vector<Tensor>& captured) {
+  const auto has_no_data = [](const Tensor& t) { return t.is_symbolic() || t.impl()->mode_data(); };
+  if (!f.again || std::ranges::any_of(f.inputs, has_no_data) ||
+      std::ranges::any_of(captured, has_no_data))
+    return;
+  const std::string op = find_operator(
+      graph, [](const Node& call) { return call.op().entry().has_tag(Tag::dynamic_output_shape); });
+  SB_CHECK_NOT_IMPLEMENTED(op.empty(), f.function.name(), ": under TracingMode: ", op,
+                           " gives what has a size that data tell, in each call of the function "
+                           "another, and a graph that is traced on data has that of the first; "
+                           "trace on fake tensors with symbols");
 }
 
 }  // namespace
@@ -129,7 +174,7 @@ TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToT
   TracedFunctions traced;
   std::vector<Graph> graphs;
   for (const FunctionToTrace& f : functions) {
-    std::vector<Tensor> copies = copies_to_trace(f.inputs), results;
+    std::vector<Tensor> copies = copies_to_trace(f.inputs, f.again), results;
     std::vector<bool> written(copies.size());
     std::vector<Tensor> captured_written;
     {
@@ -149,6 +194,7 @@ TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToT
           },
           copies, options, &traced.captured));
     }
+    check_sizes(f, graphs.back(), traced.captured);
     for (const Tensor& input : f.inputs) {
       const TraceAssumptions::OtherLayout* const layout = mode.find_other_layout(input);
       if (!layout) continue;
@@ -203,13 +249,17 @@ bool are_alike(const Tensor& a, const Tensor& b) {
   return equal(a, b);
 }
 
-// Whether another run of the graph does what this one does, and no more.
+// Whether another run of the graph, without effects, gives what this one does.
 bool gives_the_same(const Graph& graph) {
   for (size_t i = 0; i < graph.size(); ++i) {
     const Node& node = graph[i];
     const bool is_random =
         node.kind() == Node::Kind::Call && node.op().entry().has_tag(Tag::nondeterministic_seeded);
-    if (is_random || node.token() != 0) return false;
+    // What has an effect and gives nothing, as a check does, can be left out.
+    const bool is_effect_alone = node.kind() == Node::Kind::Call &&
+                                 node.op().schema().returns.empty() &&
+                                 !node.op().schema().is_mutable();
+    if (is_random || (node.token() != 0 && !is_effect_alone)) return false;
   }
   return true;
 }
@@ -220,6 +270,8 @@ bool gives_alike(const Graph& graph, const std::vector<Tensor>& inputs,
                  const std::vector<Tensor>& results, const std::vector<bool>& changed) {
   if (!gives_the_same(graph)) return false;
   const NoModesGuard no_modes;
+  WithoutEffects without("a traced loop");
+  const ModeGuard active(&without);
   const internal::BelowRecordingGuard below;
   std::vector<IValue> given, again;
   for (const Tensor& input : inputs) given.emplace_back(own_copy(input));
@@ -252,6 +304,8 @@ void check_strides_do_not_matter(const FunctionArgument& function, const Graph& 
   }
   if (!gives_the_same(graph)) return;
   const NoModesGuard no_modes;
+  WithoutEffects without(function.name());
+  const ModeGuard active(&without);
   const internal::BelowRecordingGuard below;
   const auto run = [&](bool as_contiguous) {
     std::vector<IValue> given;
@@ -277,6 +331,37 @@ void check_strides_do_not_matter(const FunctionArgument& function, const Graph& 
   }
 }
 
+// The same for what those inputs come to in later trips, which nothing shows in the first two: what
+// the function hands on from one carried tensor to another.
+void check_strides_in_later_trips(const FunctionArgument& function, const Graph& graph,
+                                  const std::vector<bool>& changed) {
+  std::vector<const Node*> inputs, results;
+  for (size_t i = 0; i < graph.size(); ++i) {
+    if (graph[i].kind() == Node::Kind::Placeholder) inputs.push_back(&graph[i]);
+    if (graph[i].kind() == Node::Kind::Output)
+      for (const GraphArg& result : graph[i].arguments()) results.push_back(result.node());
+  }
+  std::vector<bool> reached = changed;
+  const auto comes_of_reached = [&](const Node* node) {
+    for (size_t i = 0; i < reached.size(); ++i)
+      if (reached[i] && internal::comes_of(node, inputs[i])) return true;
+    return false;
+  };
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t i = 0; i < reached.size(); ++i) {
+      if (reached[i] || !results[i] || !comes_of_reached(results[i])) continue;
+      reached[i] = more = true;
+    }
+  }
+  if (reached == changed) return;
+  std::string looks = internal::find_factorization(graph, comes_of_reached);
+  if (looks.empty() && has_memory()) looks = internal::find_look_at_memory(graph);
+  SB_CHECK_NOT_IMPLEMENTED(looks.empty(), function.name(), ": under TracingMode: ", looks,
+                           " looks at the memory of what comes, in a later trip, of what it "
+                           "carries, and a graph has that contiguous; carry contiguous tensors");
+}
+
 // With the strides that its sizes give. Where sizes are symbols, a tensor that has no elements now
 // is contiguous with any.
 Tensor dense(const Tensor& t) {
@@ -295,8 +380,8 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
   const Graph& graph = *traced.graphs[which].subgraph()->graph;
   const std::string factorizes = has_memory() ? "" : find_dependence(graph, /*with_memory=*/false);
   SB_CHECK_NOT_IMPLEMENTED(factorizes.empty(), function.name(), ": under TracingMode: ", factorizes,
-                           " factorizes by rows or by columns, as what it is given lies, and the "
-                           "values of a functionalised program may lie otherwise");
+                           " gives something else for what lies in memory otherwise, as the "
+                           "values of a functionalised program may");
   const std::vector<Tensor> as_carried = carried;
   std::vector<bool> changed(carried.size());
   bool any = false;
@@ -316,6 +401,7 @@ std::optional<FixedStrides> fix_strides(TracingMode& mode, const FunctionArgumen
   check_strides_do_not_matter(function, graph, inputs, changed);
   std::copy_n(results.begin(), changed.size(), inputs.begin());
   check_strides_do_not_matter(function, graph, inputs, changed);
+  check_strides_in_later_trips(function, graph, changed);
   IValue fixed = Callable::make([function, changed](std::vector<IValue> values) {
     std::vector<Tensor> inputs;
     for (IValue& value : values) inputs.push_back(std::move(value).to_tensor());

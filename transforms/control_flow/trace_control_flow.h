@@ -17,14 +17,15 @@ namespace sb::control_flow {
 // A tensor of the same elements, sizes and strides in memory of its own.
 Tensor own_copy(const Tensor& t);
 // Copies that share memory where the tensors do: what a function writes to one, it reads from the
-// other.
-std::vector<Tensor> copies_to_trace(const std::vector<Tensor>& inputs);
+// other. A functionalised function that is called `again`, with other tensors, does not.
+std::vector<Tensor> copies_to_trace(const std::vector<Tensor>& inputs, bool again = false);
 
 // A function that a graph is made of, the name of that graph, and what it is called with.
 struct FunctionToTrace {
   const FunctionArgument& function;
   std::string graph_name;
   std::vector<Tensor> inputs;
+  bool again = false;  // the program calls it again and again, with other data
 };
 
 // Functions as subgraphs, what they gave, and the tensors that they capture from the traces around
@@ -37,7 +38,8 @@ struct TracedFunctions {
 };
 
 // Traces functions, with copies of the inputs: what they write to these, and to what they capture,
-// is in their graphs, and undone here.
+// is in their graphs, and undone here. NotImplementedError where the data at hand tell a size in a
+// function that is called again.
 TracedFunctions trace_functions(TracingMode& mode, const std::vector<FunctionToTrace>& functions);
 
 // check_same_metadata() of what two functions give, one of which runs. What the tensors of a mode

@@ -101,8 +101,8 @@ void trace_loop(const HigherOrderOperator& op, TracingMode& mode, const FixedBy&
   const WhileLoopCall call(*stack, op.name());
   const std::vector<Tensor> inputs = call.with_additional(call.carried);
   const TracedFunctions traced =
-      trace_functions(mode, {{call.cond_fn, "while_loop_cond_graph", inputs},
-                             {call.body_fn, "while_loop_body_graph", inputs}});
+      trace_functions(mode, {{call.cond_fn, "while_loop_cond_graph", inputs, /*again=*/true},
+                             {call.body_fn, "while_loop_body_graph", inputs, /*again=*/true}});
   call.check_condition(traced.results[0]);
   if (auto dense = fix_strides(mode, call.body_fn, call.carried, traced, 1, inputs, fixed)) {
     (*stack)[1] = std::move(dense->function);

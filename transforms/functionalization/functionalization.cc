@@ -221,6 +221,12 @@ namespace {
 // A view that no schema speaks of, as _unsafe_view's: autograd takes it for a tensor of its own.
 ViewOfStorage hidden_view_of(const FunctionalTensorImpl& viewed, ViewStep step,
                              const Tensor& value) {
+  const DType dtype = viewed.last_value().dtype();
+  SB_CHECK_NOT_IMPLEMENTED(dtype == value.dtype(), step.op.name().to_string(),
+                           ": functionalize: gives a view of another dtype, which its schema does "
+                           "not declare: ",
+                           value.describe(), " on the memory of ", viewed.last_value().describe(),
+                           "; use view.dtype");
   ViewOfStorage view = view_of(viewed, std::move(step), value);
   if (view.lineage != viewed.lineage() || !grad_hooks->requires_grad(value)) return view;
   const BelowFunctionalization below(viewed.owner());
@@ -372,21 +378,6 @@ void explain_functionalized(CallPath& path, const FunctionalizeContext& context,
     return path.call(call.op, values);
   }
   explain_writing(path, call.op, [&](size_t i) { return value_of(call.arguments[first + i]); });
-}
-
-bool is_implicit_composite(const OperatorHandle& op, DispatchKeySet keys) {
-  const DispatchTable& table = op.entry().resolved_table();
-  const auto dense = runtime_key(DispatchKey::Dense, keys.highest_backend());
-  const Kernel& kernel = table.slots[slot_of(dense)];
-  // Such a kernel fills the NestedTensor slots too, which few others do. Most operators are not
-  // asked more, as that takes a lock.
-  const Kernel& nested = table.slots[slot_of(DispatchKey::NestedTensorCPU)];
-  if (!kernel || kernel.boxed != nested.boxed || kernel.unboxed != nested.unboxed ||
-      kernel.state != nested.state) {
-    return false;
-  }
-  return op.entry().dispatcher().resolve(op.entry(), dense).source ==
-         DispatchKey::CompositeImplicitAutograd;
 }
 
 void call_composite(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {

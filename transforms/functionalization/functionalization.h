@@ -213,9 +213,8 @@ std::vector<IValue> call_on_values(const Callable::Function& f, std::vector<IVal
 // Whether autograd records nothing of the operator: it is not differentiable, and what it writes to
 // keeps the history that it has.
 bool passes_by_autograd(const OperatorHandle& op);
-// Whether calls with these argument keys run a CompositeImplicitAutograd kernel.
-bool is_implicit_composite(const OperatorHandle& op, DispatchKeySet keys);
-// Runs that kernel on functional tensors: what it calls is functionalised, one by one.
+// Runs a CompositeImplicitAutograd kernel on functional tensors: what it calls is functionalised,
+// one by one.
 void call_composite(const OperatorHandle& op, DispatchKeySet keys, Stack* stack);
 
 }  // namespace internal

@@ -36,20 +36,6 @@ Tensor with_history_of(const Tensor& old, const Tensor& data);
 // the program ends there in an error: what is outside would get no gradient.
 void mirror_history(const Tensor& plain, const Tensor& functional);
 
-// Whether gradients are on, for a scope. As GradModeGuard.
-class GradScope {
- public:
-  explicit GradScope(bool enabled) : previous_(grad_hooks->is_grad_enabled()) {
-    grad_hooks->set_grad_enabled(enabled);
-  }
-  ~GradScope() { grad_hooks->set_grad_enabled(previous_); }
-  GradScope(const GradScope&) = delete;
-  GradScope& operator=(const GradScope&) = delete;
-
- private:
-  bool previous_;
-};
-
 }  // namespace sb::internal
 
 #endif  // SWITCHBOARD_TRANSFORMS_FUNCTIONALIZATION_HISTORY_H_

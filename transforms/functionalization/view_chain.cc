@@ -4,6 +4,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "switchboard/core/dtype.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/symbols/known.h"
 #include "switchboard/core/symbols/symbolic_shape.h"
@@ -33,12 +34,6 @@ absl::InlinedVector<size_t, SizesAndStrides::kInline> by_stride(const Tensor& t,
     return std::tuple(strides[a], sizes[a], b) < std::tuple(strides[b], sizes[b], a);
   });
   return order;
-}
-
-// Whether every element has a place of its own and there are no gaps.
-bool is_dense(const Tensor& t) {
-  if (!t.is_symbolic()) return t.impl()->is_non_overlapping_and_dense();
-  return is_known_dense(*t.impl()->symbolic_shape(), by_stride(t, [](size_t) { return true; }));
 }
 
 }  // namespace
@@ -143,9 +138,18 @@ ViewChain chain_to(const Tensor& base, const ViewForm& view) {
   }
   if (view.dtype != base.dtype()) {
     // As many elements as make whole elements of the other dtype.
-    const SymInt whole = base.sym_numel() * base_size / view_size * view_size;
-    chain.push_back(as_strided_step({whole / base_size}, {1}, 0));
-    chain.push_back({view_dtype.handle(), {IValue(), IValue(view.dtype)}});
+    const SymInt whole = base.sym_numel() * base_size / view_size * view_size / base_size;
+    // Of the two views by another dtype that have a derivative, each where it is one.
+    if (is_complex(view.dtype) && base.dtype() == to_real(view.dtype)) {
+      chain.push_back(as_strided_step({whole / 2, 2}, {2, 1}, 0));
+      chain.push_back({view_as_complex.handle(), {IValue()}});
+    } else if (is_complex(base.dtype()) && view.dtype == to_real(base.dtype())) {
+      chain.push_back(as_strided_step({whole}, {1}, 0));
+      chain.push_back({view_as_real.handle(), {IValue()}});
+    } else {
+      chain.push_back(as_strided_step({whole}, {1}, 0));
+      chain.push_back({view_dtype.handle(), {IValue(), IValue(view.dtype)}});
+    }
   }
   chain.push_back(as_strided_step(view.sizes, view.strides, view.offset));
   for (ViewStep& step : chain_to_bits(view.keys)) chain.push_back(std::move(step));
@@ -169,7 +173,7 @@ bool is_whole_storage(const Tensor& tensor) {
   const std::optional<int64_t> numel = hint(tensor.sym_numel());
   const bool fills =
       !numel || tensor.storage()->nbytes() == static_cast<size_t>(*numel) * tensor.itemsize();
-  return fills && is_dense(tensor);
+  return fills && tensor.impl()->is_known_dense();
 }
 
 Tensor flat_storage(const Tensor& tensor) {

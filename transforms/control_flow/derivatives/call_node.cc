@@ -105,9 +105,12 @@ class CallNode final : public GradNode {
 void separate(const Tensors& inputs, Tensor* result) {
   const Tensor* of = nullptr;
   bool same = requires_grad(*result);
+  const auto is_like = [&](const Tensor& t) {
+    return t.dtype() == result->dtype() && t.key_set() == result->key_set();
+  };
   for (const Tensor& input : inputs) {
     same = same || result->is_same(input);
-    if (result->is_alias_of(input)) of = &input;
+    if (result->is_alias_of(input) && (!of || is_like(input))) of = &input;
   }
   if (same) {
     const internal::BelowRecordingGuard below;

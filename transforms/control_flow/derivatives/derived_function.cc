@@ -1,10 +1,11 @@
 #include "switchboard/transforms/control_flow/derivatives/derived_function.h"
 
+#include <string_view>
+#include <typeinfo>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/functional/function_ref.h"
 #include "switchboard/autograd/engine.h"
 #include "switchboard/autograd/function_node.h"
 #include "switchboard/autograd/recording.h"
@@ -30,19 +31,6 @@ TraceOptions options_for(const std::string& function) {
   return options;
 }
 
-// The name of the first operator in the graph, or in one inside it, for which `is` holds; or empty.
-std::string find_operator(const Graph& graph, absl::FunctionRef<bool(const Node& call)> is) {
-  for (size_t i = 0; i < graph.size(); ++i) {
-    const Node& node = graph[i];
-    if (node.kind() == Node::Kind::Call && is(node)) return node.op().name().to_string();
-    for (const GraphArg& argument : node.arguments()) {
-      if (!argument.subgraph()) continue;
-      if (std::string name = find_operator(*argument.subgraph()->graph, is); !name.empty())
-        return name;
-    }
-  }
-  return "";
-}
 bool is_random(const Node& call) { return call.op().entry().has_tag(Tag::nondeterministic_seeded); }
 // Whether it has an effect, and is there for something else, too.
 bool is_effect_of_use(const Node& call) {
@@ -166,7 +154,15 @@ DerivedFunction::DerivedFunction(const FunctionArgument& f, const std::string& l
   const size_t known = captured->size();
   go_on(
       [&] {
-        results_ = f({inputs_.begin(), inputs_.begin() + inputs.size()});
+        try {
+          results_ = f({inputs_.begin(), inputs_.begin() + inputs.size()});
+        } catch (const NotImplementedError& error) {
+          // What this trace refuses is refused for the gradient's sake.
+          const bool is_own = typeid(error) == typeid(NotImplementedError) &&
+                              std::string_view(error.what()).find(name_) == std::string_view::npos;
+          if (!is_own) throw;
+          rethrow_with_context(error, str_cat(name_, ": "));
+        }
         // A result may be what no operator of the function was called with.
         for (const Tensor& result : results_) trace_.argument_of(result);
       },
