@@ -54,8 +54,8 @@ class Ready {
   std::vector<NodePtr> heap_;
 };
 
-// `grad` where the bool tensor is true, and zeros elsewhere: so is its gradient, whose own way back
-// is the same. An operator, so that a graph of gradients has such gradients, too.
+// `grad` if the bool of no dimensions is true, and zeros else: so is its gradient, whose own way
+// back is the same. An operator, so that a graph of gradients has such gradients, too.
 SB_OP(only_where, "autograd::only_where(Tensor came, Tensor grad) -> Tensor");
 
 class OnlyWhereNode final : public GradNode {
@@ -95,7 +95,12 @@ const ExplainKernels explain_recording_only_where(DispatchKey::Autograd, [](Call
 SB_LIBRARY_FRAGMENT(autograd, m) {
   m.define(only_where);
   m.impl(only_where, DispatchKey::CompositeExplicitAutograd,
-         [](const Tensor& came, const Tensor& grad) { return engine::where(came, grad, 0); });
+         [](const Tensor& came, const Tensor& grad) {
+           SB_CHECK(came.dim() == 0 && came.dtype() == DType::Bool,
+                    "autograd::only_where: argument came: expected a bool of no dimensions, got ",
+                    came.describe());
+           return engine::where(came, grad, 0);
+         });
   m.impl(only_where, DispatchKey::Autograd, record_only_where);
 }
 

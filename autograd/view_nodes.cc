@@ -123,6 +123,18 @@ CopySlicesNode::CopySlicesNode(const Tensor& base, const Tensor& view, ViewRepla
   add_input(base);
 }
 
+namespace {
+// The place behind the last element of the memory.
+SymInt end_of(const Geometry& g) {
+  SymInt end = g.offset + 1;
+  for (size_t d = 0; d < g.sizes.size(); ++d) {
+    if (known(g.sizes[d] == 0)) return g.offset;
+    end += (g.sizes[d] - 1) * g.strides[d];
+  }
+  return end;
+}
+}  // namespace
+
 std::string CopySlicesNode::name() const { return str_cat("CopySlices of ", node_->name()); }
 
 TensorVector CopySlicesNode::apply(TensorVector grads) {
@@ -134,6 +146,10 @@ TensorVector CopySlicesNode::apply(TensorVector grads) {
   }
   SB_CHECK(!released, "backward: the graph was freed: ", name(),
            " ran before; call the first backward with retain_graph");
+  SB_CHECK_NOT_IMPLEMENTED(
+      replay_ || hint(end_of(view_) <= end_of(base_)).value_or(true), name(),
+      ": autograd: the view that was written to lies outside of its base, which had been given "
+      "another shape; make the view again");
   const Tensor& grad = grads[0];
   const Tensor result =
       engine::empty_strided(base_.sizes, base_.strides, grad.dtype(), std::nullopt, grad.device());

@@ -284,15 +284,8 @@ bool TensorImpl::is_symbolic_contiguous(MemoryFormat format) const {
 }
 
 bool TensorImpl::is_known_dense() const {
-  if (!symbolic_shape()) return non_overlapping_and_dense_;
-  const int64_t* const strides = shape_.strides();
-  const int64_t* const sizes = shape_.sizes();
-  absl::InlinedVector<size_t, SizesAndStrides::kInline> order;
-  for (size_t d = shape_.rank(); d-- > 0;) order.push_back(d);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return strides[a] < strides[b] || (strides[a] == strides[b] && sizes[a] < sizes[b]);
-  });
-  return sb::is_known_dense(*symbolic_shape_, order);
+  return symbolic_shape() ? sb::is_known_dense(*symbolic_shape_, hint_sizes(), hint_strides())
+                          : non_overlapping_and_dense_;
 }
 
 bool TensorImpl::is_symbolic_dense() const {
@@ -305,14 +298,8 @@ bool TensorImpl::is_symbolic_dense() const {
 bool TensorImpl::is_contiguous(MemoryFormat format) const {
   if (symbolic_shape()) [[unlikely]]
     return is_symbolic_contiguous(format);
-  switch (format) {
-    case MemoryFormat::ChannelsLast:
-      return channels_last_;
-    case MemoryFormat::ChannelsLast3d:
-      return channels_last_3d_;
-    default:
-      return contiguous_;
-  }
+  if (format == MemoryFormat::ChannelsLast) return channels_last_;
+  return format == MemoryFormat::ChannelsLast3d ? channels_last_3d_ : contiguous_;
 }
 
 VersionCounter& TensorImpl::version_counter() const {

@@ -32,8 +32,8 @@ bool same_places(const Tensor& a, const Tensor& b) {
 // may overlap, and what is known to lie in the same places, without gaps, does.
 Overlap symbolic_overlap(const Tensor& a, const Tensor& b) {
   if (known(a.sym_numel() == 0) || known(b.sym_numel() == 0)) return Overlap::No;
-  if (!a.impl()->is_known_dense() || !known(a.sym_storage_offset() == b.sym_storage_offset()) || a.dtype() != b.dtype() ||
-      a.dim() != b.dim()) {
+  if (!a.impl()->is_known_dense() || !known(a.sym_storage_offset() == b.sym_storage_offset()) ||
+      a.dtype() != b.dtype() || a.dim() != b.dim()) {
     return Overlap::TooHard;
   }
   for (int64_t d = 0; d < a.dim(); ++d) {

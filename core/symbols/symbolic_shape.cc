@@ -1,5 +1,8 @@
 #include "switchboard/core/symbols/symbolic_shape.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace sb {
 
 SymDimVector contiguous_strides(SymIntArrayRef sizes) {
@@ -43,6 +46,14 @@ bool is_known_dense(const SymbolicShape& shape, absl::Span<const size_t> order) 
     usual *= sym_max(size, SymInt(1));
   }
   return true;
+}
+
+bool is_known_dense(const SymbolicShape& shape, absl::Span<const int64_t> sizes,
+                    absl::Span<const int64_t> strides) {
+  absl::InlinedVector<size_t, 5> order;
+  for (size_t d = sizes.size(); d-- > 0;) order.push_back(d);
+  std::ranges::stable_sort(order, {}, [&](size_t d) { return std::pair(strides[d], sizes[d]); });
+  return is_known_dense(shape, order);
 }
 
 bool is_dense(const SymbolicShape& shape, absl::Span<const size_t> order) {

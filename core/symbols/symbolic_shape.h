@@ -4,6 +4,7 @@
 #define SWITCHBOARD_CORE_SYMBOLS_SYMBOLIC_SHAPE_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
@@ -28,6 +29,9 @@ SymDimVector contiguous_strides(SymIntArrayRef sizes);
 // Returns whether a tensor's elements lie one after the other, for all sizes, where its dimensions
 // are taken in this order, fastest first. Records nothing.
 bool is_known_dense(const SymbolicShape& shape, absl::Span<const size_t> order);
+// The same for the order in which the numbers that the symbols stand for lie in memory.
+bool is_known_dense(const SymbolicShape& shape, absl::Span<const int64_t> sizes,
+                    absl::Span<const int64_t> strides);
 // Returns whether they do for the sizes at hand: asks about sizes and strides, one by one, where
 // that does not hold for all. Sizes that come from data count as neither 0 nor 1, and what they
 // leave open counts as not dense.

@@ -4,6 +4,7 @@
 #ifndef SWITCHBOARD_TESTS_COMPOSITION_JUDGE_H_
 #define SWITCHBOARD_TESTS_COMPOSITION_JUDGE_H_
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,8 +69,8 @@ class Judge {
   // Notes for `compared` what the numbers on the way to gradients are like. Returns whether all are
   // finite.
   bool note_the_way(Compared* compared) const;
-  // Whether it makes tensors that are lazily negated or conjugated.
-  bool makes_lazy_tensors() const;
+  // Whether it calls one of the operators.
+  bool calls(std::initializer_list<std::string_view> names) const;
   // Whether the function passes under the stack with its inputs in double precision.
   bool passes_in_double(const LayerStack& stack) const;
 

@@ -7,6 +7,7 @@
 #include "switchboard/tests/composition/judge.h"
 #include "switchboard/tests/composition/law.h"
 #include "switchboard/transforms/control_flow/cond.h"
+#include "switchboard/transforms/control_flow/map.h"
 #include "switchboard/transforms/control_flow/scan.h"
 #include "switchboard/transforms/control_flow/while_loop.h"
 #include "switchboard/transforms/functionalization/functionalize.h"
@@ -519,6 +520,52 @@ TEST_CASE("That two carried tensors are one holds for the first trip of a functi
   CHECK(verdicts(stacks, loop(moves), {number(0)}) == "passed, passed, passed");
   CHECK(verdicts(stacks, loop(writes), {number(0)}) ==
         "refused by higher_order::while_loop, refused by higher_order::while_loop, passed");
+}
+
+TEST_CASE(
+    "A functionalised write that autograd does not see keeps the gradient in a traced function") {
+  const auto f = [](const Tensors& in) {
+    return map(
+        [](const Tensors& of) {
+          return call("aten::logical_and_", {call("aten::clone", {of[0]})[0], of[0]});
+        },
+        {in[0]}, {});
+  };
+  CHECK(verdicts({"functional_mode, trace, grad", "functionalize, trace_symbols, grad"}, f,
+                 {tensor_with({1, 1}, DType::Float32, {0})}) == "passed, passed");
+}
+
+TEST_CASE(
+    "Memory that a functionalised program looks at lies as in its graph, or that is refused") {
+  const auto f = [](const Tensors& in) {
+    const Tensors last = scan(
+        [](const Tensors& of) {
+          return call("aten::cholesky_solve", {of[0], of[0]});
+        },
+        {in[0]}, {in[0]});
+    return call("aten::resize_as_", {last[0], in[0]},
+                {{"memory_format", MemoryFormat::Contiguous}});
+  };
+  CHECK(verdicts({"functional_mode", "functional_mode, trace_symbols"}, f,
+                 {tensor_with({2, 2}, DType::Float32, {0.75, -1.5, 0, -0.75})}) ==
+        "passed, refused by aten::resize_as_");
+}
+
+TEST_CASE("An error of a body that does not run alone says that it runs for its gradient") {
+  const auto f = [](const Tensors& in) {
+    const Tensor count = call("aten::full", {std::vector<int64_t>{}, 0})[0];
+    return while_loop(
+        [](const Tensors& of) {
+          return call("aten::lt.Scalar", {of[0], 0});
+        },
+        [&](const Tensors& of) {
+          call("aten::contiguous", {in[0]}, {{"memory_format", MemoryFormat::Preserve}});
+          return Tensors{of[0], call("aten::clone", {of[1]})[0]};
+        },
+        {count, in[0]});
+  };
+  const Tensor x = view_of(tensor_with({3}, DType::Float32, {0, 0, 0}), {2}, {2});
+  CHECK(verdicts({"grad, fake"}, f, {x}) == "refused by higher_order::while_loop");
 }
 
 }  // namespace

@@ -291,5 +291,18 @@ TEST_CASE("Sizes that somebody holds as symbols stay when somebody else settles 
         "passed");
 }
 
+TEST_CASE("Functionalised, an out that may keep its shape as only data tell is refused") {
+  const auto f = [](const Tensors& in) {
+    const Tensor part = call("aten::dsplit.array", {in[1], Ints{1}})[1];
+    const Tensor unique = call("aten::unique_dim_consecutive", {part, 1})[0];
+    call("aten::lerp.Tensor_out", {in[0], in[0], unique}, {{"out", part}});
+    return Tensors{};
+  };
+  const Tensor memory = tensor_with({9}, DType::Float32, {1, 1, 1, 1, 1, 1, 1, 1, 1});
+  CHECK(verdicts({"functional_mode, trace_symbols", "trace_symbols"}, f,
+                 {number(0), view_of(memory, {2, 1, 4}, {4, 4, 1}, 1)}) ==
+        "refused by aten::lerp.Tensor_out, passed");
+}
+
 }  // namespace
 }  // namespace sb::composition

@@ -442,5 +442,47 @@ TEST_CASE("A loop in a loop that does not go round gives no gradient, in a graph
   CHECK(broken({"trace"}, gradient, {number(1)}) == "");
 }
 
+TEST_CASE("Parts of a gradient of complex singular vectors add up to that of the whole") {
+  const auto f = [](const Tensors& in) {
+    const Tensor count = call("aten::full", {std::vector<int64_t>{}, 0})[0];
+    const Tensors last = while_loop(
+        [](const Tensors& of) {
+          return call("aten::lt.Scalar", {of[0], 1});
+        },
+        [](const Tensors& of) {
+          return Tensors{call("aten::add.Scalar", {of[0], 1})[0],
+                         call("aten::linalg_svd", {of[1]})[0]};
+        },
+        {count, in[0]});
+    return call("aten::abs", {last[1]});
+  };
+  CHECK(verdicts({"grad, trace"}, f,
+                 {tensor_with({2, 2}, DType::Complex128,
+                              {{-1, -0.5}, {-1, 1}, {0.75, -1}, {2.25, 1}})}) == "passed");
+}
+
+TEST_CASE(
+    "A gradient of a write through a view of what has another shape since is refused by name") {
+  const auto f = [](const Tensors& in) {
+    const Tensor view = call("aten::moveaxis.int", {in[0], 0, 0})[0];
+    const std::vector<int64_t> none{0, 0};
+    call("aten::as_strided_", {in[0], none, none});
+    call("aten::square_", {view});
+    return Tensors{};
+  };
+  CHECK(verdicts({"grad"}, f, {number(0)}) == "refused by aten::pow_.Scalar");
+}
+
+TEST_CASE("A functionalised view in place of memory that an input has not is refused by name") {
+  const auto f = [](const Tensors& in) {
+    const Tensor complex = call("aten::view_as_complex", {in[0]})[0];
+    const std::vector<int64_t> none;
+    return call("aten::as_strided_", {complex, none, none, 1});
+  };
+  const Tensor memory = tensor_with({9}, DType::Float32, {0, 0, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(verdicts({"functionalize, grad"}, f, {view_of(memory, {2}, {1})}) ==
+        "refused by aten::as_strided");
+}
+
 }  // namespace
 }  // namespace sb::composition

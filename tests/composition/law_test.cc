@@ -391,5 +391,13 @@ TEST_CASE("A view by another dtype that no schema declares is refused under func
         "passed, passed");
 }
 
+TEST_CASE("An out that drops imaginary parts drops them where the operator computes in its dtype") {
+  const auto f = [](const Tensors& in) {
+    return call("aten::logsumexp.out", {in[0], std::vector<int64_t>{}}, {{"out", in[1]}});
+  };
+  CHECK(verdicts({"functionalize", "functional_mode"}, f,
+                 {tensor_with({}, DType::Complex64, {{2, -1}}), number(0)}) == "passed, passed");
+}
+
 }  // namespace
 }  // namespace sb::composition

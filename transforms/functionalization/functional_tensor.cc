@@ -90,6 +90,14 @@ void FunctionalStorage::may_be(const IntrusivePtr<FunctionalStorage>& other,
       {WeakIntrusivePtr<FunctionalStorage>(IntrusivePtr<FunctionalStorage>::share(this)), text});
 }
 
+void FunctionalStorage::check_alone(std::string_view who) const {
+  for (const Other& other : others_)
+    SB_CHECK_NOT_IMPLEMENTED(!other.storage.lock(), who,
+                             ": functionalize: it would change the shape of one of two tensors "
+                             "alone, which may be one: ",
+                             other.text, "; change a view of it");
+}
+
 std::string_view FunctionalStorage::may_be_text(const FunctionalStorage& other) const {
   for (const Other& o : others_)
     if (o.storage.lock().get() == &other) return o.text;

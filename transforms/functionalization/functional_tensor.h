@@ -112,6 +112,8 @@ class FunctionalStorage : public StorageImpl {
     SB_CHECK_NOT_IMPLEMENTED(unknown_.empty(), unknown_,
                              ", and one of both has been written to; write to a clone");
   }
+  // Throws, for who would change what lies where, if another memory may be this.
+  void check_alone(std::string_view who) const;
   // Why nobody knows whether this memory and the other are one; empty if they are known to be two.
   std::string_view may_be_text(const FunctionalStorage& other) const;
 

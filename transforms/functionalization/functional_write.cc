@@ -61,6 +61,8 @@ class WritingCall {
   std::vector<IValue> run() {
     check_hidden_views();
     for (const Tensor& t : written_) layouts_.emplace_back(t);
+    if (op_.entry().has_tag(Tag::inplace_view))
+      impl_of(0).functional_storage()->check_alone(op_.name().to_string());
     // An effect is the operator's own, and comes about once: no other form, and no rehearsal.
     // Nor does one see what an operator writes in the end while it goes on to read or write it.
     const bool has_effect = has_ordered_effect(op_);
@@ -154,6 +156,11 @@ class WritingCall {
     rehearsed_ = true;
     for (size_t i = 0; i < written_.size(); ++i) {
       layouts_[i].become(rehearsal->after(written_[i]));
+      SB_CHECK_NOT_IMPLEMENTED(!is_out(i) || !only_data_tell_change(i), op_.name().to_string(),
+                               ": under functionalization: only data tell whether a result of "
+                               "shape ",
+                               shape_text(SymIntArrayRef(layouts_[i].sizes)), " fits in ",
+                               written_[i].describe());
       if (!rehearsal->changed_storage(written_[i])) continue;
       SB_CHECK_NOT_IMPLEMENTED(written_.size() == 1, "functionalize: ", op_.name().to_string(),
                                ": other storages in the place of several tensors' cannot be ",
@@ -304,13 +311,14 @@ class WritingCall {
     }
     return compute_on_clones(others);
   }
-  // Whether the operator may compute in the dtype of its out: one that is not told a dtype, and one
-  // whose functional form rounds what it has computed to a dtype that its arguments do not fit in
-  // (smooth_l1_loss_backward gives that of self).
+  // Whether the operator may compute in the dtype of its out: one that is not told a dtype, one
+  // that drops imaginary parts on the way (logsumexp), and one whose functional form rounds what it
+  // has computed to a dtype that its arguments do not fit in (smooth_l1_loss_backward gives that of
+  // self).
   bool reads_dtype_off_out(const std::vector<Tensor>& results) const {
     const DType given = results[0].dtype();
     if (!is_out(0) || given == written_[0].dtype()) return false;
-    bool rounds = false;
+    bool rounds = is_complex(given) && !is_complex(written_[0].dtype());
     for (size_t i = 0; i < arguments_.size(); ++i) {
       const Argument& declared = schema_.arguments[i];
       if (declared.name == "dtype" && arguments_[i].is_None()) return true;
@@ -420,6 +428,7 @@ class WritingCall {
           values[i] = with_strides(values[i], layouts_[i].strides);
         } else if (layouts_[i] != MemoryShape(written_[i])) {
           reshaped[i] = viewed_as(impl_of(i), layouts_[i]);
+          context_.check_reach(op_, impl_of(i), reshaped[i]);
         }
       }
     }
@@ -447,6 +456,16 @@ class WritingCall {
     return requires_grad(old) && are_same(old.sym_sizes(), value.sym_sizes())
                ? copy(old, value, false)
                : value;
+  }
+
+  // Whether a tensor that has elements may keep its shape, or not, as only data tell.
+  bool only_data_tell_change(size_t i) const {
+    const SymIntArrayRef own = written_[i].sym_sizes();
+    const auto may_be = [](const SymInt& a, const SymInt& b) {
+      return same_size(a, b) || (!has_hint(a == b) && !known(a != b));
+    };
+    return !known(written_[i].sym_numel() == 0) && !have_same_sizes(own, layouts_[i].sizes) &&
+           std::ranges::equal(own, layouts_[i].sizes, may_be);
   }
 
   // Sizes that only data tell are those of another shape where nothing says that they are not.

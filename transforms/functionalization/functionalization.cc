@@ -7,6 +7,8 @@
 #include "switchboard/core/str_cat.h"
 #include "switchboard/core/symbols/known.h"
 #include "switchboard/dispatch/dispatcher.h"
+#include "switchboard/dispatch/graph/memory_operators.h"
+#include "switchboard/dispatch/graph/tracing_mode.h"
 #include "switchboard/dispatch/inspect/custom_class.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/modes/function_transform.h"
@@ -344,8 +346,31 @@ void call_reading(const FunctionalizeContext& context, const OperatorHandle& op,
 
 }  // namespace
 
+namespace {
+
+// NotImplementedError where the program looks at memory that lies otherwise in the graph that is
+// traced below.
+void check_layouts(const OperatorHandle& op, const Stack& stack) {
+  const auto* const trace = dynamic_cast<const TracingMode*>(get_mode(ModeKey::Proxy));
+  if (!trace || !sb::internal::looks_at_memory(op)) return;
+  for (const IValue& argument : absl::MakeConstSpan(stack).last(op.entry().num_arguments())) {
+    argument.for_each_tensor([&](const Tensor& t) {
+      const FunctionalTensorImpl* const impl = functional_impl(t);
+      const TraceAssumptions::OtherLayout* const layout =
+          impl ? trace->find_other_layout(impl->last_value()) : nullptr;
+      SB_CHECK_NOT_IMPLEMENTED(!layout, op.name().to_string(),
+                               ": functionalize: under TracingMode: ", layout->who,
+                               " carries tensors that a graph has contiguous, and this looks at "
+                               "the memory of what is computed of them; carry contiguous ones");
+    });
+  }
+}
+
+}  // namespace
+
 void functionalize_call(const FunctionalizeContext& context, const OperatorHandle& op,
                         Stack* stack) {
+  check_layouts(op, *stack);
   if (op.schema().is_mutable()) {
     put_results(call_writing(context, op, take_arguments(op, stack)), stack);
   } else {

@@ -2,8 +2,11 @@
 
 #include <utility>
 
+#include "switchboard/core/dtype.h"
+#include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/views/views.h"
+#include "switchboard/transforms/functionalization/functionalization.h"
 
 namespace sb::internal {
 namespace {
@@ -21,8 +24,20 @@ RecordsOfProgram::RecordsOfProgram()
                             dispatch_tls.excluded().has(DispatchKey::AutogradFunctionality))) {}
 RecordsOfProgram::~RecordsOfProgram() { program_excludes_autograd = was_excluded_; }
 
+namespace {
+
+// Whether the tensor is one of a function that is traced, and may have a gradient when its graph
+// runs.
+bool may_have_gradient(const Tensor& t) {
+  return t.defined() && (is_floating_point(t.dtype()) || is_complex(t.dtype())) &&
+         !running_function().empty() && get_mode(ModeKey::Proxy);
+}
+
+}  // namespace
+
 Tensor with_history_of(const Tensor& old, const Tensor& data) {
-  if (!grad_hooks->requires_grad(old)) return grad_hooks->requires_grad(data) ? detach(data) : data;
+  if (!grad_hooks->requires_grad(old) && !may_have_gradient(old))
+    return grad_hooks->requires_grad(data) ? detach(data) : data;
   // By calls that a trace records as they are: autograd does not see a write to what is detached.
   const GradScope grad(true);
   Tensor result = clone(old);

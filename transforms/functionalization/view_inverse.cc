@@ -190,15 +190,21 @@ RegistrationHandle register_view_inverse(const OperatorHandle& op, ViewInverse i
 namespace internal {
 
 bool is_part(const Tensor& part, const Tensor& of) {
-  if (part.itemsize() != of.itemsize()) return false;
   if (part.is_symbolic() || of.is_symbolic()) {
+    if (part.itemsize() != of.itemsize()) return false;
     const SymInt end = reach_of(part.sym_sizes(), part.sym_strides(), part.sym_storage_offset());
     return lie_alike(part, of) || (is_whole_storage(of) && known(end <= of.sym_numel()));
   }
-  std::vector<bool> has(of.storage()->nbytes() / of.itemsize());
-  for_each_place(of, [&](int64_t i) { has[static_cast<size_t>(i)] = true; });
+  std::vector<bool> has(of.storage()->nbytes());
+  const auto for_each_byte = [](const Tensor& t, const auto& f) {
+    const size_t size = t.itemsize();
+    for_each_place(t, [&](int64_t i) {
+      for (size_t b = 0; b < size; ++b) f(static_cast<size_t>(i) * size + b);
+    });
+  };
+  for_each_byte(of, [&](size_t b) { has[b] = true; });
   bool all = true;
-  for_each_place(part, [&](int64_t i) { all = all && has[static_cast<size_t>(i)]; });
+  for_each_byte(part, [&](size_t b) { all = all && has[b]; });
   return all;
 }
 

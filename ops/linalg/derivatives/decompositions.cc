@@ -57,7 +57,7 @@ Tensor svd_gradient(const Tensor& grad_u, const Tensor& grad_s, const Tensor& gr
 
   // Of what U^H dA V changes.
   Tensor inner;
-  Tensor turn_u, turn_v;
+  Tensor turn_u;
   if (of_u.defined() || of_vh.defined()) {
     const Tensor gap = gaps(mul(s, s));
     if (of_u.defined()) {
@@ -65,15 +65,17 @@ Tensor svd_gradient(const Tensor& grad_u, const Tensor& grad_s, const Tensor& gr
       inner = times_columns(div(turn_u, gap), s);
     }
     if (of_vh.defined()) {
-      turn_v = skew(matmul(vh, mH(of_vh)));
+      const Tensor turn_v = skew(matmul(vh, mH(of_vh)));
       inner = add_defined(inner, times_rows(s, div(turn_v, gap)));
     }
   }
   if (!inner.defined()) return matmul(times_columns(u, grad_s), vh);
   inner = sub(inner, diag_embed(main_diagonal(inner)));
   if (grad_s.defined()) inner = add(inner, diag_embed(grad_s));
-  // A phase that U and V have in common is free; that of their difference is not.
-  if (turn_u.defined() && turn_v.defined() && is_complex(u.dtype())) {
+  // A phase that U and V have in common is free; that of their difference is not. Without a
+  // gradient of V this is 0 where the phase is free, but for a part of a gradient, which a graph
+  // may derive apart from the rest. (PyTorch leaves it out.)
+  if (turn_u.defined() && is_complex(u.dtype())) {
     inner = add(inner, diag_embed(div(main_diagonal(turn_u), mul_Scalar(s, 2))));
   }
 

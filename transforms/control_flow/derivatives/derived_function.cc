@@ -156,12 +156,13 @@ DerivedFunction::DerivedFunction(const FunctionArgument& f, const std::string& l
       [&] {
         try {
           results_ = f({inputs_.begin(), inputs_.begin() + inputs.size()});
-        } catch (const NotImplementedError& error) {
-          // What this trace refuses is refused for the gradient's sake.
-          const bool is_own = typeid(error) == typeid(NotImplementedError) &&
-                              std::string_view(error.what()).find(name_) == std::string_view::npos;
-          if (!is_own) throw;
-          rethrow_with_context(error, str_cat(name_, ": "));
+        } catch (const Error& error) {
+          // It runs whatever the data say, and what this trace refuses is for the gradient's sake.
+          const bool is_plain =
+              typeid(error) == typeid(NotImplementedError) || typeid(error) == typeid(RuntimeError);
+          if (!is_plain || std::string_view(error.what()).find(name_) != std::string_view::npos)
+            throw;
+          rethrow_with_context(error, str_cat(name_, ": run for its gradient: "));
         }
         // A result may be what no operator of the function was called with.
         for (const Tensor& result : results_) trace_.argument_of(result);
