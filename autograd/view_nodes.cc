@@ -124,11 +124,11 @@ CopySlicesNode::CopySlicesNode(const Tensor& base, const Tensor& view, ViewRepla
 }
 
 namespace {
-// The place behind the last element of the memory.
+// The place behind the last element; 0 where there is none.
 SymInt end_of(const Geometry& g) {
   SymInt end = g.offset + 1;
   for (size_t d = 0; d < g.sizes.size(); ++d) {
-    if (known(g.sizes[d] == 0)) return g.offset;
+    if (known(g.sizes[d] == 0)) return 0;
     end += (g.sizes[d] - 1) * g.strides[d];
   }
   return end;

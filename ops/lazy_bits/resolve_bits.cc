@@ -2,9 +2,9 @@
 // Negative. As `at::native::MathOpFallback`:
 //
 // - A view passes the call on: its result has self's keys.
-// - So does an operator that is composed of others, also where autograd, whose keys enter it
-// before,
-//   is excluded: what it calls is resolved. PyTorch resolves its arguments there.
+// - So does an operator that is composed of others: what it calls is resolved. That is so where
+//   autograd's keys enter it before, and here where autograd is excluded, too; PyTorch resolves the
+//   arguments there.
 // - So does what changes a tensor's metadata only (Tag::inplace_view).
 // - Every other operator gets copies of such arguments, with the bit resolved. What it writes to a
 //   copy is then written back to the argument, as lazily.

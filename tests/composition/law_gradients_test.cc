@@ -473,6 +473,16 @@ TEST_CASE(
   CHECK(verdicts({"grad"}, f, {number(0)}) == "refused by aten::pow_.Scalar");
 }
 
+TEST_CASE("A write of nothing has a gradient, wherever the empty view begins") {
+  const auto f = [](const Tensors& in) {
+    const Tensor copy = call("aten::clone", {in[0]})[0];
+    const Tensor row = call("aten::select.int", {copy, 0, 1})[0];
+    call("aten::copy_", {row, call("aten::select.int", {in[0], 0, 0})[0]});
+    return Tensors{copy};
+  };
+  CHECK(verdicts({"grad"}, f, {tensor_with({2, 0}, DType::Float32, {})}) == "passed");
+}
+
 TEST_CASE("A functionalised view in place of memory that an input has not is refused by name") {
   const auto f = [](const Tensors& in) {
     const Tensor complex = call("aten::view_as_complex", {in[0]})[0];
