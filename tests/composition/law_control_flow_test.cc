@@ -1,5 +1,7 @@
 // What broke the law once, with branches and loops. As law_test.cc.
 
+#include <functional>
+
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
 #include "switchboard/custom_ops/opcheck/test_arguments.h"
@@ -18,6 +20,20 @@ namespace {
 using Tensors = std::vector<Tensor>;
 
 Tensor number(double x) { return tensor_with({}, DType::Float32, {x}); }
+// Runs the body so many times, on a number that counts and on what it gave before.
+Tensors trips(double count, const std::function<Tensors(const Tensors&)>& body, Tensors carried) {
+  carried.insert(carried.begin(), call("aten::full", {std::vector<int64_t>{}, 0})[0]);
+  return while_loop(
+      [=](const Tensors& of) {
+        return call("aten::lt.Scalar", {of[0], count});
+      },
+      [=](const Tensors& of) {
+        Tensors next = body(of);
+        next.insert(next.begin(), call("aten::add.Scalar", {of[0], 1})[0]);
+        return next;
+      },
+      carried);
+}
 const std::vector<std::string_view> kFunctional = {"functionalize", "functional_mode",
                                                    "functionalize, trace", "functional_mode, fake"};
 
@@ -390,18 +406,14 @@ TEST_CASE("A factorization inside of an operator made of others is found in a lo
         "refused by higher_order::scan");
 }
 
-TEST_CASE("A loop in whose trips data tell other sizes is traced on symbols, or refused") {
+TEST_CASE("A loop in whose trips data tell other sizes is refused where it is traced on data") {
   const auto f = [](const Tensors& in) {
-    const Tensor count = call("aten::full", {std::vector<int64_t>{}, 0})[0];
-    return while_loop(
-        [](const Tensors& of) {
-          return call("aten::lt.Scalar", {of[0], 3});
-        },
-        [](const Tensors& of) {
-          const Tensor next = call("aten::add.Scalar", {of[0], 1})[0];
-          return Tensors{next, call("aten::repeat_interleave.self_Tensor", {of[1], next})[0]};
-        },
-        {count, in[0]});
+    return trips(3,
+                 [](const Tensors& of) {
+                   const Tensor next = call("aten::add.Scalar", {of[0], 1})[0];
+                   return Tensors{call("aten::repeat_interleave.self_Tensor", {of[1], next})[0]};
+                 },
+                 {in[0]});
   };
   CHECK(verdicts({"trace"}, f, {tensor_with({1}, DType::Float32, {0})}) ==
         "refused by higher_order::while_loop");
@@ -429,15 +441,7 @@ TEST_CASE(
     "What a trace refuses for the gradient of a function is refused by that function's name") {
   const auto f = [](const Tensors& in) {
     const Tensor product = call("composition::product", {in[0], in[0]})[0];
-    const Tensor count = call("aten::full", {std::vector<int64_t>{}, 0})[0];
-    const Tensors in_the_end = while_loop(
-        [](const Tensors& of) {
-          return call("aten::lt.Scalar", {of[0], 0});
-        },
-        [&](const Tensors& of) {
-          return Tensors{of[0], product};
-        },
-        {count, in[0]});
+    const Tensors in_the_end = trips(0, [&](const Tensors&) { return Tensors{product}; }, {in[0]});
     call("aten::set", {in_the_end[1]});
     return Tensors{};
   };
@@ -448,16 +452,11 @@ TEST_CASE(
 
 TEST_CASE("A factorization of what a loop hands on to another carried tensor is refused") {
   const auto f = [](const Tensors& in) {
-    const Tensor count = call("aten::full", {std::vector<int64_t>{}, 0})[0];
-    return while_loop(
-        [](const Tensors& of) {
-          return call("aten::lt.Scalar", {of[0], 3});
-        },
-        [](const Tensors& of) {
-          return Tensors{call("aten::add.Scalar", {of[0], 1})[0],
-                         call("aten::_linalg_det", {of[2]})[1], of[1]};
-        },
-        {count, in[0], in[0]});
+    return trips(3,
+                 [](const Tensors& of) {
+                   return Tensors{call("aten::_linalg_det", {of[2]})[1], of[1]};
+                 },
+                 {in[0], in[0]});
   };
   CHECK(verdicts({"trace"}, f, {tensor_with({2, 2}, DType::Float32, {0, 1, 2, 3})}) ==
         "refused by higher_order::while_loop");
@@ -466,17 +465,12 @@ TEST_CASE("A factorization of what a loop hands on to another carried tensor is 
 TEST_CASE("A functionalised loop in a graph refuses copies of memory that may lie otherwise") {
   const Tensor x = view_of(tensor_with({4}, DType::Float32, {0, 2, 1, 1}), {2, 2}, {1, 2});
   const auto resize = [](const Tensors& in) {
-    const Tensor count = call("aten::full", {std::vector<int64_t>{}, 0})[0];
-    return while_loop(
-        [](const Tensors& of) {
-          return call("aten::lt.Scalar", {of[0], 1});
-        },
-        [](const Tensors& of) {
-          return Tensors{call("aten::add.Scalar", {of[0], 1})[0],
-                         call("aten::resize_as", {of[1], of[1]},
-                              {{"memory_format", MemoryFormat::Preserve}})[0]};
-        },
-        {count, in[0]});
+    return trips(1,
+                 [](const Tensors& of) {
+                   return call("aten::resize_as", {of[1], of[1]},
+                               {{"memory_format", MemoryFormat::Preserve}});
+                 },
+                 {in[0]});
   };
   CHECK(verdicts({"functional_mode, trace_symbols"}, resize, {x}) ==
         "refused by higher_order::while_loop");
@@ -553,16 +547,12 @@ TEST_CASE(
 
 TEST_CASE("An error of a body that does not run alone says that it runs for its gradient") {
   const auto f = [](const Tensors& in) {
-    const Tensor count = call("aten::full", {std::vector<int64_t>{}, 0})[0];
-    return while_loop(
-        [](const Tensors& of) {
-          return call("aten::lt.Scalar", {of[0], 0});
-        },
-        [&](const Tensors& of) {
-          call("aten::contiguous", {in[0]}, {{"memory_format", MemoryFormat::Preserve}});
-          return Tensors{of[0], call("aten::clone", {of[1]})[0]};
-        },
-        {count, in[0]});
+    return trips(0,
+                 [&](const Tensors& of) {
+                   call("aten::contiguous", {in[0]}, {{"memory_format", MemoryFormat::Preserve}});
+                   return call("aten::clone", {of[1]});
+                 },
+                 {in[0]});
   };
   const Tensor x = view_of(tensor_with({3}, DType::Float32, {0, 0, 0}), {2}, {2});
   CHECK(verdicts({"grad, fake"}, f, {x}) == "refused by higher_order::while_loop");
