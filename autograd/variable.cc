@@ -171,7 +171,10 @@ NodePtr grad_fn(const Tensor& tensor) {
     const Tensor anew = view.replay(view.base);
     set_edge_of(tensor, *meta, grad_fn(anew), output_number(anew));
   } else {
-    set_edge_of(tensor, *meta, make_intrusive<internal::AsStridedNode>(view.base, tensor), 0);
+    set_edge_of(tensor, *meta,
+                make_intrusive<internal::AsStridedNode>(view.base, tensor,
+                                                        grad_meta(view.base).has_other_places),
+                0);
   }
   view.version = version;
   return meta->grad_fn;

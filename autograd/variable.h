@@ -89,6 +89,8 @@ class GradMeta final : public AutogradMeta {
 
   bool requires_grad = false;
   bool is_saved = false;  // gave a node what it had saved: grad_fn is the one of what was saved
+  // as_strided_ gave it other places in memory than those that it had when views of it were made.
+  bool has_other_places = false;
   uint32_t output = 0;
   NodePtr grad_fn;
   Tensor grad;

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "switchboard/autograd/engine_operators.h"
 #include "switchboard/autograd/grad_mode.h"
@@ -53,7 +56,71 @@ Tensor places(const Places& g, const SymInt& start, const SymInt& extent, Device
   return engine::reshape(engine::as_strided(all, g.sizes, g.strides, g.offset - start), {-1});
 }
 
+// The dimensions in which the geometry has several places, by stride: (stride, size).
+using Steps = std::vector<std::pair<int64_t, int64_t>>;
+
+std::optional<Steps> steps_at_hand(const Geometry& g) {
+  Steps steps;
+  for (size_t d = 0; d < g.sizes.size(); ++d) {
+    const std::optional<int64_t> size = hint(g.sizes[d]), stride = hint(g.strides[d]);
+    if (!size || !stride) return std::nullopt;
+    if (*size != 1 && (*stride != 0 || *size == 0)) steps.emplace_back(*stride, *size);
+  }
+  std::ranges::sort(steps);
+  return steps;
+}
+
+// Places from the first to the last.
+int64_t extent_of(const Steps& steps) {
+  int64_t last = 0;
+  for (const auto& [stride, size] : steps) last += (size - 1) * stride;
+  return last + 1;
+}
+
+bool has_gaps(const Steps& steps) {
+  int64_t extent = 1;
+  for (const auto& [stride, size] : steps) {
+    if (stride > extent) return true;
+    extent += (size - 1) * stride;
+  }
+  return false;
+}
+
+// Sorted, each once.
+std::vector<int64_t> places_of(int64_t offset, const Steps& steps) {
+  std::vector<int64_t> places{offset};
+  for (const auto& [stride, size] : steps) {
+    const size_t before = places.size();
+    for (int64_t i = 1; i < size; ++i)
+      for (size_t k = 0; k < before; ++k) places.push_back(places[k] + i * stride);
+  }
+  std::ranges::sort(places);
+  places.erase(std::ranges::unique(places).begin(), places.end());
+  return places;
+}
+
+// What memory a view has that its base has not, nobody recorded.
+void check_inside(std::string_view node, const Geometry& view, const Geometry& base) {
+  SB_CHECK_NOT_IMPLEMENTED(
+      !reaches_beyond(base, view).value_or(false), node,
+      ": autograd: the view has memory that its base has not, which was given another shape or is "
+      "of another dtype; make the view of what has all the memory");
+}
+
 }  // namespace
+
+std::optional<bool> reaches_beyond(const Geometry& base, const Geometry& view) {
+  const auto of_base = steps_at_hand(base), of_view = steps_at_hand(view);
+  const std::optional<int64_t> begin = hint(base.offset), from = hint(view.offset);
+  if (!of_base || !of_view || !begin || !from) return std::nullopt;
+  const auto is_empty = [](const Steps& steps) {
+    return std::ranges::any_of(steps, [](const auto& step) { return step.second == 0; });
+  };
+  if (is_empty(*of_view) || is_empty(*of_base)) return !is_empty(*of_view);
+  if (*from < *begin || *from + extent_of(*of_view) > *begin + extent_of(*of_base)) return true;
+  if (!has_gaps(*of_base)) return false;
+  return !std::ranges::includes(places_of(*begin, *of_base), places_of(*from, *of_view));
+}
 
 Tensor as_strided_gradient(const Tensor& incoming, const Geometry& base_geometry,
                            const Geometry& view_geometry) {
@@ -100,13 +167,15 @@ Tensor as_strided_gradient(const Tensor& incoming, const Geometry& base_geometry
                             base.offset - start);
 }
 
-AsStridedNode::AsStridedNode(const Tensor& base, const Tensor& view) : base_(base), view_(view) {
+AsStridedNode::AsStridedNode(const Tensor& base, const Tensor& view, bool must_be_inside)
+    : base_(base), view_(view), must_be_inside_(must_be_inside) {
   add_edge(gradient_edge(base));
   add_input(view);
 }
 
 TensorVector AsStridedNode::apply(TensorVector grads) {
   if (!grads[0].defined()) return {Tensor()};
+  if (must_be_inside_) check_inside(name(), view_, base_);
   return {as_strided_gradient(grads[0], base_, view_)};
 }
 
@@ -123,18 +192,6 @@ CopySlicesNode::CopySlicesNode(const Tensor& base, const Tensor& view, ViewRepla
   add_input(base);
 }
 
-namespace {
-// The place behind the last element; 0 where there is none.
-SymInt end_of(const Geometry& g) {
-  SymInt end = g.offset + 1;
-  for (size_t d = 0; d < g.sizes.size(); ++d) {
-    if (known(g.sizes[d] == 0)) return 0;
-    end += (g.sizes[d] - 1) * g.strides[d];
-  }
-  return end;
-}
-}  // namespace
-
 std::string CopySlicesNode::name() const { return str_cat("CopySlices of ", node_->name()); }
 
 TensorVector CopySlicesNode::apply(TensorVector grads) {
@@ -146,10 +203,7 @@ TensorVector CopySlicesNode::apply(TensorVector grads) {
   }
   SB_CHECK(!released, "backward: the graph was freed: ", name(),
            " ran before; call the first backward with retain_graph");
-  SB_CHECK_NOT_IMPLEMENTED(
-      replay_ || hint(end_of(view_) <= end_of(base_)).value_or(true), name(),
-      ": autograd: the view that was written to lies outside of its base, which had been given "
-      "another shape; make the view again");
+  if (!replay_) check_inside(name(), view_, base_);
   const Tensor& grad = grads[0];
   const Tensor result =
       engine::empty_strided(base_.sizes, base_.strides, grad.dtype(), std::nullopt, grad.device());

@@ -4,6 +4,7 @@
 #ifndef SWITCHBOARD_AUTOGRAD_VIEW_NODES_H_
 #define SWITCHBOARD_AUTOGRAD_VIEW_NODES_H_
 
+#include <optional>
 #include <string>
 
 #include "switchboard/autograd/node.h"
@@ -25,6 +26,10 @@ struct Geometry {
         offset(tensor.sym_storage_offset()) {}
 };
 
+// Whether the view, in the memory of the base, has places there that the base has not: at the sizes
+// at hand, on which nothing relies then. None where only data tell them.
+std::optional<bool> reaches_beyond(const Geometry& base, const Geometry& view);
+
 // The gradient of `as_strided(x, view)`, where x has the geometry `base`. Elements that the view
 // has several times add up; where x itself has elements that share memory, each gets an equal part.
 Tensor as_strided_gradient(const Tensor& grad, const Geometry& base, const Geometry& view);
@@ -32,13 +37,15 @@ Tensor as_strided_gradient(const Tensor& grad, const Geometry& base, const Geome
 // Backward of a view that is seen as as_strided of its base.
 class AsStridedNode final : public GradNode {
  public:
-  AsStridedNode(const Tensor& base, const Tensor& view);
+  // `must_be_inside`: the view is an error where it has memory that the base has not.
+  AsStridedNode(const Tensor& base, const Tensor& view, bool must_be_inside = false);
   std::string name() const override { return "aten::as_strided backward"; }
   TensorVector apply(TensorVector grads) override;
 
  private:
   Geometry base_;
   Geometry view_;
+  bool must_be_inside_;
 };
 
 // Backward of a base after an operator wrote to a view of it: what the view's elements were before

@@ -456,6 +456,8 @@ class Generator {
       body.block.outputs.push_back(own(body, next));
     }
     if (!are_like(outputs_of(body), tensors, false)) return false;
+    // Whoever writes to the count can make the loop endless, with other inputs.
+    if (body.frame->at(body.block.outputs[0]).version() != 0) return false;
     Step step;
     step.callee = Callee::WhileLoop;
     step.arguments = {list_of(carried)};

@@ -462,6 +462,17 @@ TEST_CASE("A factorization of what a loop hands on to another carried tensor is 
         "refused by higher_order::while_loop");
 }
 
+TEST_CASE(
+    "A factorization in a loop is refused though the matrix is symmetric in the trips traced") {
+  const auto f = [](const Tensors& in) {
+    return trips(3,
+                 [](const Tensors& of) { return Tensors{call("aten::_linalg_det", {of[1]})[1]}; },
+                 {in[0]});
+  };
+  CHECK(verdicts({"trace"}, f, {tensor_with({2, 2}, DType::Float32, {-2, -2, 1, 1})}) ==
+        "refused by higher_order::while_loop");
+}
+
 TEST_CASE("A functionalised loop in a graph refuses copies of memory that may lie otherwise") {
   const Tensor x = view_of(tensor_with({4}, DType::Float32, {0, 2, 1, 1}), {2, 2}, {1, 2});
   const auto resize = [](const Tensors& in) {

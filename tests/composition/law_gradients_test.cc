@@ -473,6 +473,20 @@ TEST_CASE(
   CHECK(verdicts({"grad"}, f, {number(0)}) == "refused by aten::pow_.Scalar");
 }
 
+TEST_CASE(
+    "A gradient of a view that has memory which its base, given another shape, has not is "
+    "refused") {
+  const auto f = [](const Tensors& in) {
+    const Tensor view = call("aten::adjoint", {in[0]})[0];
+    const std::vector<int64_t> sizes{1, 2}, apart{0, 3};
+    call("aten::as_strided_", {in[0], sizes, apart});
+    call("aten::add_.Scalar", {in[0], 1});
+    return call("aten::mul.Scalar", {view, 2});
+  };
+  const Tensor memory = tensor_with({4}, DType::Float32, {0, 0, 0, 0});
+  CHECK(verdicts({"grad"}, f, {view_of(memory, {4, 1}, {1, 0})}) == "refused by aten::as_strided");
+}
+
 TEST_CASE("A write of nothing has a gradient, wherever the empty view begins") {
   const auto f = [](const Tensors& in) {
     const Tensor copy = call("aten::clone", {in[0]})[0];
@@ -485,13 +499,22 @@ TEST_CASE("A write of nothing has a gradient, wherever the empty view begins") {
 
 TEST_CASE("A functionalised view in place of memory that an input has not is refused by name") {
   const auto f = [](const Tensors& in) {
+    const std::vector<int64_t> none;
+    return call("aten::as_strided_", {in[0], none, none, 5});
+  };
+  const Tensor memory = tensor_with({9}, DType::Float32, {0, 0, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(verdicts({"functionalize, grad"}, f, {view_of(memory, {2}, {1})}) ==
+        "refused by aten::as_strided");
+}
+
+TEST_CASE("A view of another dtype beyond its tensor is refused a gradient") {
+  const auto f = [](const Tensors& in) {
     const Tensor complex = call("aten::view_as_complex", {in[0]})[0];
     const std::vector<int64_t> none;
     return call("aten::as_strided_", {complex, none, none, 1});
   };
   const Tensor memory = tensor_with({9}, DType::Float32, {0, 0, 0, 0, 0, 0, 0, 0, 0});
-  CHECK(verdicts({"functionalize, grad"}, f, {view_of(memory, {2}, {1})}) ==
-        "refused by aten::as_strided");
+  CHECK(verdicts({"grad"}, f, {view_of(memory, {2}, {1})}) == "refused by aten::as_strided");
 }
 
 }  // namespace

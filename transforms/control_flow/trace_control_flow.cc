@@ -332,7 +332,8 @@ void check_strides_do_not_matter(const FunctionArgument& function, const Graph& 
 }
 
 // The same for what those inputs come to in later trips, which nothing shows in the first two: what
-// the function hands on from one carried tensor to another.
+// the function hands on from one carried tensor to another, and matrices that are not symmetric
+// then.
 void check_strides_in_later_trips(const FunctionArgument& function, const Graph& graph,
                                   const std::vector<bool>& changed) {
   std::vector<const Node*> inputs, results;
@@ -354,9 +355,9 @@ void check_strides_in_later_trips(const FunctionArgument& function, const Graph&
       reached[i] = more = true;
     }
   }
-  if (reached == changed) return;
   std::string looks = internal::find_factorization(graph, comes_of_reached);
-  if (looks.empty() && has_memory()) looks = internal::find_look_at_memory(graph);
+  if (looks.empty() && reached != changed && has_memory())
+    looks = internal::find_look_at_memory(graph);
   SB_CHECK_NOT_IMPLEMENTED(looks.empty(), function.name(), ": under TracingMode: ", looks,
                            " looks at the memory of what comes, in a later trip, of what it "
                            "carries, and a graph has that contiguous; carry contiguous tensors");

@@ -22,9 +22,13 @@ struct InPlaceView {
     Tensor operator()(DispatchKeySet keys, A... args) const { return run(keys, args...); }
 
    private:
+    static constexpr bool kGivesOtherPlaces =
+        static_cast<const void*>(&view) == static_cast<const void*>(&as_strided);
     template <class... Rest>
     static Tensor run(DispatchKeySet keys, const Tensor& self, const Rest&... rest) {
       const Op<Tag> op;
+      if constexpr (kGivesOtherPlaces)
+        if (auto* const meta = internal::find_grad_meta(self)) meta->has_other_places = true;
       const bool records = is_grad_enabled() && internal::needs_grad(self);
       if (!records && !is_replayed(self))
         return op.redispatch(keys - kAutogradFunctionalities, self, rest...);

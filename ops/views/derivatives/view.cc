@@ -73,17 +73,6 @@ bool is_reshaped(const Tensor& self, SymIntArrayRef size, SymIntArrayRef stride)
   return strides && std::ranges::equal(*strides, stride.expect_ints());
 }
 
-// Where the tensor's elements lie in its memory, some of them several times.
-std::vector<int64_t> places_of(const Tensor& t) {
-  std::vector<int64_t> places{t.storage_offset()};
-  for (int64_t d = 0; d < t.dim(); ++d) {
-    const size_t before = places.size();
-    for (int64_t i = 1; i < t.size(d) && t.stride(d) != 0; ++i)
-      for (size_t k = 0; k < before; ++k) places.push_back(places[k] + i * t.stride(d));
-  }
-  return places;
-}
-
 // With symbols: true where it may be so.
 bool may_reach_beyond(const Tensor& self, const Tensor& view) {
   if (known(view.sym_numel() == 0)) return false;
@@ -94,31 +83,21 @@ bool may_reach_beyond(const Tensor& self, const Tensor& view) {
          !asked_or_false(last < begin + self.sym_numel());
 }
 
-// Whether `view`, one of self's memory, has elements that self itself has not.
 bool reaches_beyond(const Tensor& self, const Tensor& view) {
   if (any_symbolic(self) || any_symbolic(view)) return may_reach_beyond(self, view);
-  if (view.numel() == 0) return false;
-  if (self.numel() == 0) return true;
-  if (self.is_contiguous()) {
-    int64_t last = view.storage_offset();
-    for (int64_t d = 0; d < view.dim(); ++d) last += (view.size(d) - 1) * view.stride(d);
-    return view.storage_offset() < self.storage_offset() ||
-           last >= self.storage_offset() + self.numel();
-  }
-  std::vector<int64_t> has = places_of(self);
-  std::ranges::sort(has);
-  return std::ranges::any_of(
-      places_of(view), [&](int64_t place) { return !std::ranges::binary_search(has, place); });
+  return *internal::reaches_beyond(internal::Geometry(self), internal::Geometry(view));
 }
 
 // Says that `result` is what lies at its places of self's memory: neither an argument nor a size
 // says where self has them. What self itself has not comes from the tensor that self is a view of.
 void record_strided(const Tensor& self, const Tensor& result) {
   const Tensor base = base_of(self);
-  const bool beyond = base.defined() && base.dtype() == result.dtype() &&
-                      base.is_alias_of(result) && reaches_beyond(self, result);
-  internal::grad_meta(result).grad_fn =
-      make_intrusive<internal::AsStridedNode>(beyond ? base : self, result);
+  const bool beyond = base.defined() && base.is_alias_of(result) && reaches_beyond(self, result);
+  constexpr DispatchKeySet kBits{DispatchKey::Conjugate, DispatchKey::Negative};
+  const bool is_alike = beyond && base.dtype() == result.dtype() &&
+                        (base.key_set() & kBits) == (result.key_set() & kBits);
+  internal::grad_meta(result).grad_fn = make_intrusive<internal::AsStridedNode>(
+      is_alike ? base : self, result, /*must_be_inside=*/beyond && !is_alike);
 }
 
 Tensor as_strided_recorded(DispatchKeySet keys, const Tensor& self, SymIntArrayRef size,

@@ -6,7 +6,6 @@
 #include "switchboard/autograd/variable.h"
 #include "switchboard/custom_ops/custom_op.h"
 #include "switchboard/ops/copying/copy.h"
-#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/tests/composition/layers.h"
 #include "switchboard/transforms/functionalization/view_chain.h"
@@ -28,13 +27,14 @@ struct Leaf {
     if (!requires_grad(given)) {
       tensor = input = detach(given);
       set_requires_grad(tensor);
-    } else if (may_overlap(given)) {
+    } else if (may_overlap(given) || given.numel() == 0) {
       tensor = input = alias(given);
     } else {
-      // Another input may have been computed from it: a copy of it, in a memory of its own, as
+      // Another input may have been computed from it: a copy of it, in a copy of its memory, as
       // as_strided gives a gradient to the tensor that has the memory.
       const size_t bytes = given.storage()->nbytes();
-      tensor = new_zeros(given, {static_cast<int64_t>(bytes / given.itemsize())});
+      tensor = clone(
+          as_strided(detach(given), {static_cast<int64_t>(bytes / given.itemsize())}, {1}, 0));
       copy_(place_in(tensor, given), given);
       input = place_in(tensor, given);
     }
