@@ -156,6 +156,10 @@ TEST_CASE("the negative of 0 is -0, in long tensors too") {
   for (const DType dtype : {DType::Float32, DType::Float64, DType::Float16}) {
     for (const double v : values_of(neg(zeros({33}, dtype)))) CHECK(std::signbit(v));
   }
+  for (const DType dtype : {DType::Complex64, DType::Complex128}) {
+    const Tensor negative = view_as_real(neg(zeros({33}, dtype)));
+    for (const double v : values_of(negative)) CHECK(std::signbit(v));
+  }
 }
 
 }  // namespace

@@ -11,14 +11,13 @@
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/copying/set.h"
-#include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/outputs/map_tensors.h"
 #include "switchboard/ops/outputs/meta_rehearsal.h"
 #include "switchboard/ops/shape/by_size.h"
-#include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/scatter_views.h"
 #include "switchboard/ops/views/views.h"
 #include "switchboard/transforms/functionalization/functional_form.h"
+#include "switchboard/transforms/functionalization/functional_place.h"
 #include "switchboard/transforms/functionalization/history.h"
 #include "switchboard/transforms/functionalization/memory_shape.h"
 
@@ -89,9 +88,9 @@ class WritingCall {
       if (is_view)
         view_in_place(*form);
       else if (moved_)
-        move_to_other_storage();
+        move_to_storage(context_, op_, impl_of(0), layouts_[0], moved_to());
       else if (op_ == resize_.handle() || op_ == resize_as_.handle())
-        resize(impl_of(0), layouts_[0]);
+        resize_in_place(context_, op_, written_[0], layouts_[0]);
       else
         write(form ? compute_or_write(*form, &others) : compute_on_clones(&others));
     } catch (const Error& error) {
@@ -170,46 +169,31 @@ class WritingCall {
     }
   }
 
-  // set_: the tensor becomes a view of an argument's memory, or of a fresh one.
-  void move_to_other_storage() {
-    FunctionalTensorImpl& self = impl_of(0);
-    const MemoryShape& layout = layouts_[0];
-    BelowFunctionalization below(context_.owner());
-    if (!other_storage_) {
-      SB_CHECK_NOT_IMPLEMENTED(known(layout.bytes == 0), "functionalize: ", op_.name().to_string(),
-                               ": a storage that is not large enough, and grows, cannot be ",
-                               "functionalised");
-      const Tensor value = new_empty(self.value(), layout.sizes);
-      self.set_storage_view(make_intrusive<FunctionalStorage>(value), 0, {}, value);
-      return;
-    }
-    size_t lineage = 0;
-    IntrusivePtr<FunctionalStorage> storage;
+  // What set_ gives the memory of: an argument, or nothing for a fresh storage.
+  std::optional<PlaceInStorage> moved_to() const {
+    if (!other_storage_) return std::nullopt;
+    const BelowFunctionalization below(context_.owner());
+    PlaceInStorage place;
     for (const IValue& argument : arguments_) {
       if (argument.is_Storage()) {
         const Storage given = argument.to_storage();
         if (auto* const functional = dynamic_cast<FunctionalStorage*>(given.get()))
-          storage = IntrusivePtr<FunctionalStorage>::share(functional);
+          place.storage = IntrusivePtr<FunctionalStorage>::share(functional);
       }
       argument.for_each_tensor([&](const Tensor& t) {
         if (!t.defined() || t.is_same(written_[0]) || t.storage().get() != other_storage_) return;
         const Tensor source = context_.functional(t);
-        SB_CHECK_NOT_IMPLEMENTED(source.dtype() == self.dtype() || !records_gradients(),
+        SB_CHECK_NOT_IMPLEMENTED(source.dtype() == written_[0].dtype() || !records_gradients(),
                                  "functionalize: ", op_.name().to_string(), ": it gives ",
                                  written_[0].describe(), " the memory of ", source.describe(),
                                  ", whose gradient does not know of writes by another dtype");
-        storage = functional_impl(source)->functional_storage();
-        lineage = functional_impl(source)->lineage();
+        place = {functional_impl(source)->functional_storage(), functional_impl(source)->lineage()};
       });
     }
     SB_CHECK_NOT_IMPLEMENTED(
-        storage, "functionalize: ", op_.name().to_string(),
+        place.storage, "functionalize: ", op_.name().to_string(),
         ": expected the storage of a tensor of the program, got one of its own");
-    storage->apply_updates();
-    ViewChain chain = chain_to(storage->base(lineage), {self.dtype(), layout.sizes, layout.strides,
-                                                        layout.offset, self.key_set()});
-    Tensor value = apply_chain(chain, storage->base(lineage));
-    self.set_storage_view(std::move(storage), lineage, std::move(chain), std::move(value));
+    return place;
   }
 
   std::vector<IValue> values_for(const FunctionalForm& form) const {
@@ -253,24 +237,10 @@ class WritingCall {
     return IValue();
   }
 
-  // detach_: as autograd's bases, the memory has no history from now on for the tensor and all that
-  // are views of it, which see that when they are made again.
-  void detach_in_place() {
-    FunctionalTensorImpl& self = impl_of(0);
-    const BelowFunctionalization below(context_.owner());
-    FunctionalStorage& storage = *self.functional_storage();
-    storage.apply_updates();
-    SB_CHECK_NOT_IMPLEMENTED(storage.num_tensors() == 1 || !records_gradients(),
-                             "functionalize: ", op_.name().to_string(),
-                             ": it takes a tensor out of the graph that views of it stay in; use "
-                             "aten::detach");
-    storage.set_history(self.lineage(), {}, detach(storage.base(self.lineage())));
-    self.set_view(self.chain(), detach(self.value()), self.lineage());
-  }
-
   // transpose_ and its like: the first argument becomes another view of its memory.
   void view_in_place(const FunctionalForm& form) {
-    if (form.op == detach.handle()) return detach_in_place();
+    if (form.op == detach.handle())
+      return detach_in_place(context_, op_, impl_of(0), records_gradients());
     FunctionalTensorImpl& self = impl_of(0);
     Stack stack = values_for(form);
     ViewStep step{form.op, stack};
@@ -424,7 +394,7 @@ class WritingCall {
       for (size_t i = 0; i < values.size(); ++i) {
         values[i] = with_gradient(fitted(values[i], i), i);
         if (grows(i)) {
-          check_can_grow(impl_of(i), layouts_[i]);
+          check_can_grow(op_, impl_of(i), layouts_[i]);
           values[i] = with_strides(values[i], layouts_[i].strides);
         } else if (layouts_[i] != MemoryShape(written_[i])) {
           reshaped[i] = viewed_as(impl_of(i), layouts_[i]);
@@ -516,46 +486,7 @@ class WritingCall {
     return false;
   }
 
-  bool grows(size_t i) const {
-    return guard_bool(layouts_[i].bytes > impl_of(i).functional_storage()->sym_nbytes());
-  }
-
-  void check_can_grow(const FunctionalTensorImpl& self, const MemoryShape& layout) const {
-    SB_CHECK_NOT_IMPLEMENTED(self.functional_storage()->num_tensors() == 1, op_.name().to_string(),
-                             ": memory that grows under several tensors cannot be functionalised");
-    SB_CHECK_NOT_IMPLEMENTED(
-        (layout.offset == 0) &
-            (layout.bytes == layout.numel() * static_cast<int64_t>(itemsize(self.dtype()))),
-        op_.name().to_string(), ": a tensor of shape ", symbolic_shape_text(layout.sizes),
-        " with strides ", symbolic_shape_text(layout.strides), " and offset ",
-        layout.offset.to_string(),
-        " does not fill its memory: growing to it cannot be functionalised");
-  }
-
-  // The memory of the tensor, as it is, in another shape.
-  Tensor viewed_as(FunctionalTensorImpl& self, const MemoryShape& layout) const {
-    self.value();  // brings the base up to date
-    return apply_chain(self.chain_of(layout.sizes, layout.strides, layout.offset),
-                       self.functional_storage()->base(self.lineage()));
-  }
-
-  void resize(FunctionalTensorImpl& self, const MemoryShape& layout) {
-    if (layout == MemoryShape(written_[0])) return;
-    if (!grows(0)) {
-      BelowFunctionalization below(context_.owner());
-      Tensor value = viewed_as(self, layout);
-      self.set_view(self.chain_of(layout.sizes, layout.strides, layout.offset), std::move(value),
-                    self.lineage());
-      return;
-    }
-    check_can_grow(self, layout);
-    BelowFunctionalization below(context_.owner());
-    // Elements keep their places in the memory; what is new is not initialised.
-    const Tensor old = flat_storage(self.value());
-    Tensor flat = new_empty(old, {layout.numel() - old.sym_numel()});
-    if (!known(old.sym_numel() == 0)) flat = cat({old, flat}, 0);
-    self.grow(as_strided(flat, layout.sizes, layout.strides, 0));
-  }
+  bool grows(size_t i) const { return internal::grows(impl_of(i), layouts_[i]); }
 
   // The argument that a result is.
   std::optional<size_t> written_argument(const Return& result) const {
