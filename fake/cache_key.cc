@@ -2,187 +2,222 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <optional>
 #include <string_view>
 #include <utility>
 
-#include "absl/container/inlined_vector.h"
-#include "absl/hash/hash.h"
 #include "switchboard/core/dtype.h"
 #include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/operator_entry.h"
+#include "switchboard/dispatch/schema/boxing.h"
 
 namespace sb::internal {
+namespace {
 
-class CacheKey::Writer {
- public:
-  explicit Writer(CacheKey* key) : key_(*key), next_(key->few_), end_(key->few_ + kFew) {}
-
-  absl::Span<const uint64_t> words() const {
-    const uint64_t* const first = key_.many_.empty() ? key_.few_ : key_.many_.data();
-    return {first, static_cast<size_t>(next_ - first)};
-  }
-
-  // Room for n words, which the caller fills.
-  uint64_t* room(size_t n) {
-    if (static_cast<size_t>(end_ - next_) < n) [[unlikely]]
-      grow(n);
-    return std::exchange(next_, next_ + n);
-  }
-  void word(uint64_t w) { *room(1) = w; }
-  void ints(IntArrayRef list) {
-    word(list.size());
-    std::ranges::copy(list, room(list.size()));
-  }
-  void text(std::string_view s) {
-    word(s.size());
-    const size_t n = (s.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-    if (n == 0) return;
-    uint64_t* const words = room(n);
-    words[n - 1] = 0;
-    std::memcpy(words, s.data(), s.size());
-  }
-
-  bool tensor(const Tensor& t) {
-    if (!t.defined()) return word(0), true;
-    // Its scale would have to be part of the key, and of the result.
-    if (t.impl()->quantizer()) return false;
-    const TensorImpl& impl = *t.impl();
-    const StorageImpl& storage = *impl.storage();
-    const size_t rank = impl.sizes().size();
-    uint64_t* w = room(5 + 2 * rank);
-    *w++ = 1 + static_cast<uint64_t>(impl.dtype()) +
-           (static_cast<uint64_t>(impl.is_wrapped_number()) << 8) +
-           (static_cast<uint64_t>(impl.autograd_meta() != nullptr) << 9) +
-           (static_cast<uint64_t>(storage.resizable()) << 10) +
-           (static_cast<uint64_t>(impl.device().type) << 16) +
-           (static_cast<uint64_t>(static_cast<uint8_t>(impl.device().index)) << 24) +
-           (static_cast<uint64_t>(rank) << 32);
-    *w++ = impl.key_set().bits();
-    const int64_t* const sizes = impl.sizes().data();
-    const int64_t* const strides = impl.strides().data();
-    for (size_t d = 0; d < rank; ++d) {
-      *w++ = static_cast<uint64_t>(sizes[d]);
-      *w++ = static_cast<uint64_t>(strides[d]);
-    }
-    *w++ = static_cast<uint64_t>(impl.storage_offset());
-    *w++ = storage.nbytes();
-    *w++ = alias_of_earlier(impl);
-    seen_.push_back(&impl);
+// What a walk through a call does with its words, which come in pairs. put() returns whether the
+// walk goes on.
+struct HashedWords {
+  bool put(uint64_t a, uint64_t b) {
+    // Every bit of both changes all of the hash.
+    const auto product =
+        static_cast<unsigned __int128>(hash ^ a) * (b ^ uint64_t{0x9e3779b97f4a7c15});
+    hash = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
     return true;
   }
+  uint64_t hash = 0;
+};
+struct WrittenWords {
+  bool put(uint64_t a, uint64_t b) {
+    words.push_back(a);
+    words.push_back(b);
+    return true;
+  }
+  std::vector<uint64_t> words;
+};
+// Stops at the first word that differs, which is there before these end: the first word of a value
+// tells how many pairs follow.
+struct ComparedWords {
+  bool put(uint64_t a, uint64_t b) {
+    if (next[0] != a || next[1] != b) return false;
+    next += 2;
+    return true;
+  }
+  const uint64_t* next;
+};
 
-  // False for a value that cannot be written.
+// Whether a tensor has that mode data, and no symbols.
+bool is_plain(const TensorImpl& impl, const ModeData* data) {
+  return impl.mode_data().get() == data && !impl.symbolic_shape();
+}
+
+}  // namespace
+
+// Goes through all that decides a call. Its functions return false where the words stop, and where
+// there is no key.
+template <class Words>
+class CacheKey::Walk {
+ public:
+  explicit Walk(Words words = {}) : words(std::move(words)) {}
+
+  bool call(const CacheKey& key) {
+    const OperatorEntry& op = key.op_.entry();
+    return words.put(reinterpret_cast<uintptr_t>(&op), op.defined_order()) &&
+           // A trace changes nothing.
+           words.put((dispatch_tls.included - DispatchKey::Observed).bits(),
+                     dispatch_tls.kept.bits()) &&
+           words.put(key.rules_version_, op.dispatcher().kernel_registrations()) &&
+           words.put(key.settings_, static_cast<uint64_t>(default_dtype())) &&
+           (key.frame_ ? typed(*key.frame_, key.data_) : stacked(key.stacked_));
+  }
+  Words words;
+
+ private:
+  // As many as the words have bits for.
+  static constexpr size_t kMostDims = 255, kMostTensors = 32767;
+
+  bool stacked(absl::Span<const IValue> arguments) {
+    return std::ranges::all_of(arguments, [this](const IValue& v) { return value(v); });
+  }
+  bool typed(const TypedFrame& frame, const ModeData* data) {
+    const absl::Span<const TypeCode> codes = frame.description.types->arguments;
+    for (size_t i = 0; i < codes.size(); ++i) {
+      const void* const argument = frame.arguments[i];
+      if (codes[i] == SB_T(Tensor)) {
+        const TensorImpl& impl = *static_cast<const Tensor*>(argument)->impl();
+        if (!(is_plain(impl, data) ? tensor(impl) : undefined(impl))) return false;
+      } else if (codes[i] == SB_T(Scalar) && static_cast<const Scalar*>(argument)->is_int() &&
+                 !static_cast<const Scalar*>(argument)->is_symbolic()) {  // most often, 1
+        if (!pair(IValue::Tag::Int, static_cast<const Scalar*>(argument)->to<int64_t>()))
+          return false;
+      } else if (!boxed(box_argument(codes[i], argument), data)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  bool boxed(const IValue& v, const ModeData* data) {
+    bool plain = true;
+    v.for_each_tensor(
+        [&](const Tensor& t) { plain = plain && (!t.defined() || is_plain(*t.impl(), data)); });
+    return plain && value(v);
+  }
+
+  bool undefined(const TensorImpl& impl) { return !impl.defined() && pair(IValue::Tag::Tensor, 0); }
+  // A tensor that is defined.
+  [[gnu::always_inline]] bool tensor(const TensorImpl& impl) {
+    const size_t rank = impl.hint_sizes().size();
+    // The scale of a quantized one would have to be part of the key, and of the result.
+    if (impl.quantizer() || rank > kMostDims || seen_ == kMostTensors) [[unlikely]]
+      return false;
+    const StorageImpl& storage = *impl.storage();
+    const int64_t* const sizes = impl.hint_sizes().data();  // there are no symbols
+    const int64_t* const strides = impl.hint_strides().data();
+    const uint64_t facts = static_cast<uint64_t>(IValue::Tag::Tensor) +
+                           (static_cast<uint64_t>(impl.dtype()) << 8) +
+                           (static_cast<uint64_t>(impl.is_wrapped_number()) << 16) +
+                           (static_cast<uint64_t>(impl.autograd_meta() != nullptr) << 17) +
+                           (static_cast<uint64_t>(storage.resizable()) << 18) +
+                           (static_cast<uint64_t>(std::bit_cast<uint16_t>(impl.device())) << 24) +
+                           (static_cast<uint64_t>(rank) << 40) + (alias_of_earlier(impl) << 48);
+    if (!words.put(facts, impl.key_set().bits())) return false;
+    for (size_t d = 0; d < rank; ++d)
+      if (!words.put(static_cast<uint64_t>(sizes[d]), static_cast<uint64_t>(strides[d])))
+        return false;
+    if (seen_ < kFew) [[likely]]
+      few_[seen_] = &impl;
+    else
+      more_.push_back(&impl);
+    ++seen_;
+    return words.put(static_cast<uint64_t>(impl.storage_offset()), storage.nbytes());
+  }
+
   bool value(const IValue& v) {
-    word(static_cast<uint64_t>(v.tag()));
     switch (v.tag()) {
       case IValue::Tag::None:
-        return true;
+        return pair(v.tag(), 0);
       case IValue::Tag::Tensor:
-        return tensor(v.unchecked_tensor());
+        return one(v.unchecked_tensor());
       case IValue::Tag::Int:
-        word(static_cast<uint64_t>(v.to_int()));
-        return true;
+        return pair(v.tag(), v.to_int());
       case IValue::Tag::Double:
-        word(std::bit_cast<uint64_t>(v.to_double()));
-        return true;
+        return pair(v.tag(), std::bit_cast<int64_t>(v.to_double()));
       case IValue::Tag::Bool:
-        word(v.to_bool());
-        return true;
+        return pair(v.tag(), v.to_bool());
       case IValue::Tag::Device:
-        word(static_cast<uint64_t>(v.to_device().type));
-        word(static_cast<uint64_t>(v.to_device().index));
-        return true;
+        return pair(v.tag(), static_cast<int64_t>(v.to_device().type) + 256 * v.to_device().index);
       case IValue::Tag::DType:
-        word(static_cast<uint64_t>(v.to_dtype()));
-        return true;
+        return pair(v.tag(), static_cast<int64_t>(v.to_dtype()));
       case IValue::Tag::Layout:
-        word(static_cast<uint64_t>(v.to_layout()));
-        return true;
+        return pair(v.tag(), static_cast<int64_t>(v.to_layout()));
       case IValue::Tag::MemoryFormat:
-        word(static_cast<uint64_t>(v.to_memory_format()));
-        return true;
+        return pair(v.tag(), static_cast<int64_t>(v.to_memory_format()));
       case IValue::Tag::Complex:
-        word(std::bit_cast<uint64_t>(v.to_complex().real()));
-        word(std::bit_cast<uint64_t>(v.to_complex().imag()));
-        return true;
+        return pair(v.tag(), std::bit_cast<int64_t>(v.to_complex().real())) &&
+               words.put(std::bit_cast<uint64_t>(v.to_complex().imag()), 0);
       case IValue::Tag::String:
-        text(v.to_string_view());
-        return true;
+        return list(v.tag(), v.to_string_view(), [](char c) { return c; });
       case IValue::Tag::IntList:
-        ints(v.to_int_list());
-        return true;
+        return list(v.tag(), v.to_int_list(), [](int64_t i) { return i; });
       case IValue::Tag::DoubleList:
-        word(v.to_double_list().size());
-        for (const double d : v.to_double_list()) word(std::bit_cast<uint64_t>(d));
-        return true;
+        return list(v.tag(), v.to_double_list(),
+                    [](double d) { return std::bit_cast<int64_t>(d); });
       case IValue::Tag::BoolList:
-        word(v.to_bool_list().size());
-        for (const bool b : v.to_bool_list()) word(b);
-        return true;
+        return list(v.tag(), v.to_bool_list(), [](bool b) { return b; });
       case IValue::Tag::TensorList:
-        word(v.to_tensor_list().size());
-        for (const Tensor& t : v.to_tensor_list())
-          if (!tensor(t)) return false;
-        return true;
-      case IValue::Tag::OptionalTensorList: {
-        const OptionalTensorList list = v.to_optional_tensor_list();
-        const Tensor undefined;
-        word(list.size());
-        for (const std::optional<Tensor>& t : list)
-          if (!tensor(t ? *t : undefined)) return false;
-        return true;
-      }
+        return pair(v.tag(), static_cast<int64_t>(v.to_tensor_list().size())) &&
+               std::ranges::all_of(v.to_tensor_list(), [this](const Tensor& t) { return one(t); });
+      case IValue::Tag::OptionalTensorList:
+        return pair(v.tag(), static_cast<int64_t>(v.to_optional_tensor_list().size())) &&
+               std::ranges::all_of(
+                   v.to_optional_tensor_list(),
+                   [this](const std::optional<Tensor>& t) { return one(t ? *t : Tensor()); });
       case IValue::Tag::List:
-        word(v.to_list().size());
-        for (const IValue& element : v.to_list())
-          if (!value(element)) return false;
-        return true;
+        return pair(v.tag(), static_cast<int64_t>(v.to_list().size())) && stacked(v.to_list());
       default:
         return false;
     }
   }
+  bool one(const Tensor& t) { return t.defined() ? tensor(*t.impl()) : undefined(*t.impl()); }
+  bool pair(IValue::Tag tag, int64_t number) {
+    return words.put(static_cast<uint64_t>(tag), static_cast<uint64_t>(number));
+  }
+  bool list(IValue::Tag tag, const auto& values, auto&& number) {
+    if (!pair(tag, static_cast<int64_t>(values.size()))) return false;
+    return std::ranges::all_of(
+        values, [&](auto v) { return words.put(static_cast<uint64_t>(int64_t{number(v)}), 0); });
+  }
 
- private:
   // Which tensor before has the same storage, and whether it is the same tensor; 0: none.
   uint64_t alias_of_earlier(const TensorImpl& impl) const {
-    for (size_t i = 0; i < seen_.size(); ++i)
-      if (seen_[i]->storage() == impl.storage()) return 2 * (i + 1) + (seen_[i] == &impl);
+    for (size_t i = 0; i < seen_; ++i) {
+      const TensorImpl* const earlier = i < kFew ? few_[i] : more_[i - kFew];
+      if (earlier->storage() == impl.storage()) return 2 * (i + 1) + (earlier == &impl);
+    }
     return 0;
   }
-  [[gnu::cold, gnu::noinline]] void grow(size_t n) {
-    const absl::Span<const uint64_t> so_far = words();
-    std::vector<uint64_t> larger(std::max(2 * (so_far.size() + n), 2 * kFew));
-    std::ranges::copy(so_far, larger.begin());
-    next_ = larger.data() + so_far.size();
-    end_ = larger.data() + larger.size();
-    key_.many_ = std::move(larger);
-  }
 
-  CacheKey& key_;
-  uint64_t* next_;
-  uint64_t* end_;
-  absl::InlinedVector<const TensorImpl*, 8> seen_;
+  // The tensors so far.
+  static constexpr size_t kFew = 8;
+  size_t seen_ = 0;
+  const TensorImpl* few_[kFew];
+  std::vector<const TensorImpl*> more_;
 };
 
-bool CacheKey::assign(const OperatorHandle& op, uint64_t rules_version, uint64_t settings,
-                      absl::Span<const IValue> arguments) {
-  many_.clear();
-  Writer writer(this);
-  uint64_t* const w = writer.room(7);
-  w[0] = reinterpret_cast<uintptr_t>(&op.entry());
-  w[1] = op.entry().defined_order();
-  w[2] = rules_version;
-  w[3] = settings + (static_cast<uint64_t>(default_dtype()) << 56);
-  w[4] = (dispatch_tls.included - DispatchKey::Observed).bits();  // a trace changes nothing
-  w[5] = dispatch_tls.kept.bits();
-  w[kRegistrations] = op.entry().dispatcher().kernel_registrations();
-  for (const IValue& argument : arguments)
-    if (!writer.value(argument)) return false;
-  words_ = writer.words();
-  hash_ = absl::HashOf(words_);
-  return true;
+std::optional<uint64_t> CacheKey::hash() const {
+  Walk<HashedWords> walk;
+  return walk.call(*this) ? std::optional(walk.words.hash) : std::nullopt;
+}
+
+bool CacheKey::is(absl::Span<const uint64_t> words) const {
+  Walk<ComparedWords> walk({words.data()});
+  return walk.call(*this) && walk.words.next == words.data() + words.size();
+}
+
+std::vector<uint64_t> CacheKey::words() const {
+  Walk<WrittenWords> walk;
+  walk.call(*this);
+  return std::move(walk.words.words);
 }
 
 }  // namespace sb::internal

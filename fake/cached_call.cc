@@ -1,11 +1,13 @@
 #include "switchboard/fake/cached_call.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "switchboard/core/empty_tensor.h"
 #include "switchboard/core/error.h"
+#include "switchboard/fake/call_arguments.h"
 #include "switchboard/fake/fake_mode.h"
 
 namespace sb::internal {
@@ -28,37 +30,69 @@ bool has_constant(const FakeArguments& arguments, absl::Span<const IValue> given
   return constant;
 }
 
-// What speaks against it, by the operator. As `_validate_cache_key`.
+// What speaks against it, by the operator.
 std::optional<CacheBypass> bypass_of(const OperatorHandle& op, const FakeOp& facts) {
-  OperatorEntry& entry = op.entry();
-  if (entry.has_tag(Tag::data_dependent_output)) return CacheBypass::DataDependentOutput;
-  if (entry.has_tag(Tag::dynamic_output_shape)) return CacheBypass::DynamicOutputShape;
-  if (facts.sets_metadata) return CacheBypass::InplaceView;
-  if (op.name().name == "aten::_unsafe_view") return CacheBypass::UnsafeView;
-  if (facts.is_lift) return CacheBypass::Lift;
-  if (op.name().name == "inductor::resize_storage_bytes_") return CacheBypass::StorageResize;
-  if (!facts.is_builtin) return CacheBypass::NonBuiltin;
-  if (facts.is_view && is_implicit_composite(entry.resolved_table()))
+  if (!facts.bypass && facts.is_view && is_implicit_composite(op.entry().resolved_table()))
     return CacheBypass::CompositeImplicitView;
-  return std::nullopt;
+  return facts.bypass;
 }
 
-Tensor build(FakeMode& mode, const CacheEntry& entry, absl::Span<const IValue> arguments) {
-  if (entry.same_as >= 0) return arguments[static_cast<size_t>(entry.same_as)].to_tensor();
+// For FakeDispatchCache::find: by the operator and something of the shape of its first tensor.
+inline uint64_t place_of(const OperatorHandle& op, const TensorImpl& first) {
+  const IntArrayRef sizes = first.hint_sizes();
+  return reinterpret_cast<uintptr_t>(&op.entry()) + static_cast<uint64_t>(first.storage_offset()) +
+         (sizes.empty() ? 0 : static_cast<uint64_t>(sizes.front() + 3 * sizes.back()));
+}
+
+// The argument that the result is, or whose storage it is on; -1 if none.
+int argument_of(const CacheEntry& entry) {
+  return entry.same_as >= 0 ? entry.same_as : entry.view_of;
+}
+
+// `argument` is that, or null. `data` is what fake tensors of the mode have.
+[[gnu::noinline]] Tensor build_any(FakeMode& mode, const IntrusivePtr<ModeData>& data,
+                                   const CacheEntry& entry, const Tensor* argument) {
+  if (entry.same_as >= 0) return *argument;
+  FakeAllocator* const allocator = &mode.converter().allocator();
   IntrusivePtr<TensorImpl> impl;
   if (entry.view_of >= 0) {
-    const Tensor& base = arguments[static_cast<size_t>(entry.view_of)].to_tensor();
-    impl = make_intrusive<TensorImpl>(base.storage(), entry.keys, entry.dtype, entry.device);
-    impl->share_version_counter(*base.impl());
+    impl = make_intrusive<TensorImpl>(argument->storage(), entry.keys, entry.dtype, entry.device);
+    impl->share_version_counter(*argument->impl());
   } else {
-    Storage storage = make_fake_storage(&mode.converter().allocator(), entry.storage_bytes);
+    Storage storage = make_fake_storage(allocator, entry.storage_bytes);
     if (!entry.resizable) storage->set_resizable(nullptr);
     impl = make_intrusive<TensorImpl>(std::move(storage), entry.keys, entry.dtype, entry.device);
   }
   impl->set_sizes_and_strides(entry.sizes, entry.strides);
   impl->set_storage_offset(entry.storage_offset);
-  impl->set_mode_data(mode.data());
+  impl->set_mode_data(data);
   return Tensor(std::move(impl));
+}
+inline Tensor build(FakeMode& mode, const IntrusivePtr<ModeData>& data, const CacheEntry& entry,
+                    const Tensor* argument) {
+  if (entry.numel < 0) return build_any(mode, data, entry, argument);
+  auto impl = make_intrusive<TensorImpl>(entry.sizes, entry.numel, &mode.converter().allocator(),
+                                         entry.keys, entry.dtype, Device(DeviceType::Meta));
+  FreshStorages::note(impl->storage().get());
+  impl->set_device(entry.device);
+  impl->set_mode_data(data);
+  return Tensor(std::move(impl));
+}
+Tensor build(FakeMode& mode, const CacheEntry& entry, absl::Span<const IValue> arguments) {
+  const int i = argument_of(entry);
+  return build(mode, mode.data(), entry,
+               i < 0 ? nullptr : &arguments[static_cast<size_t>(i)].to_tensor());
+}
+
+// Whether a tensor is as fresh ones are, and has the strides that these have, also where a size of
+// 1 leaves them open.
+bool is_as_fresh(const Tensor& t) {
+  if (t.dim() > static_cast<int64_t>(SizesAndStrides::kInline) || t.storage_offset() != 0 ||
+      !t.storage()->resizable() ||
+      t.storage()->nbytes() != static_cast<size_t>(t.numel()) * t.itemsize())
+    return false;
+  const SizesAndStrides fresh(t.sizes());
+  return std::equal(t.strides().begin(), t.strides().end(), fresh.strides());
 }
 
 // The entry of a call; nullptr, with the reason counted, where its results cannot be remembered. As
@@ -77,6 +111,7 @@ std::unique_ptr<CacheEntry> make_entry(FakeMode& mode, const OperatorHandle& op,
   const Tensor& result = results[0].to_tensor();
   if (constant_of(result).defined()) return none(CacheBypass::ConstantOutput);
   if (result.is_symbolic()) return none(CacheBypass::SymbolicShape);
+  if (result.impl()->quantizer()) return none(CacheBypass::NonFakeOutput);  // it has a scale
 
   auto entry = std::make_unique<CacheEntry>();
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -101,6 +136,7 @@ std::unique_ptr<CacheEntry> make_entry(FakeMode& mode, const OperatorHandle& op,
   entry->dtype = result.dtype();
   entry->device = result.device();
   entry->keys = result.key_set();
+  if (entry->view_of < 0 && is_as_fresh(result)) entry->numel = result.numel();
   return entry;
 }
 
@@ -126,9 +162,41 @@ bool is_remembered(const FakeMode& mode, const OperatorHandle& op, const FakeOp&
   if (use == FakeCacheUse::Off || use == FakeCacheUse::CrossCheck || arguments.symbolic ||
       has_constant(arguments, given) || (use == FakeCacheUse::Costly && !is_costly(op, facts)))
     return false;
-  CacheKey key;
-  return key.assign(op, facts.rules_version, mode.cache_settings(), given) &&
-         mode.cache().contains(key);
+  const CacheKey key(op, facts.rules_version, mode.cache_settings(), given);
+  const std::optional<uint64_t> hash = key.hash();
+  return hash && mode.cache().find_by_hash(key, *hash);
+}
+
+bool give_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
+                     const TypedFrame& frame) {
+  const CallDescription& call = frame.description;
+  if (facts.bypass || !call.returns_tensor || call.tensors == 0) return false;
+  const auto argument = [&](int i) { return static_cast<const Tensor*>(frame.arguments[i]); };
+  const TensorImpl& first = *argument(__builtin_ctzll(call.tensors))->impl();
+  const IntrusivePtr<ModeData>& data = first.mode_data();
+  if (!data || data.get() != mode.plain_data() || first.symbolic_shape()) return false;
+  const CacheKey key(op, facts.rules_version, mode.cache_settings(), frame, data.get());
+  const CacheEntry* const known = mode.cache().find(key, place_of(op, first));
+  if (!known) return false;
+  const int i = argument_of(*known);
+  if (i >= 0 && call.types->arguments[static_cast<size_t>(i)] != SB_T(Tensor)) return false;
+  mode.cache().count_hit();
+  *static_cast<Tensor*>(frame.result) = build(mode, data, *known, i < 0 ? nullptr : argument(i));
+  return true;
+}
+
+bool give_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts, Stack* stack) {
+  const auto given = arguments_on(op, *stack);
+  if (facts.bypass || given.empty() || !given[0].is_Tensor()) return false;
+  const CacheKey key(op, facts.rules_version, mode.cache_settings(), given);
+  const CacheEntry* const known =
+      mode.cache().find(key, place_of(op, *given[0].unchecked_tensor().impl()));
+  if (!known) return false;
+  mode.cache().count_hit();
+  IValue result(build(mode, *known, given));
+  stack->resize(stack->size() - given.size());
+  stack->push_back(std::move(result));
+  return true;
 }
 
 void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
@@ -145,11 +213,12 @@ void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
   const size_t n = op.entry().num_arguments();
   const auto given = absl::MakeConstSpan(*stack).last(n);
   if (has_constant(arguments, given)) return bypass(CacheBypass::ConstantAttribute);
-  CacheKey key;
-  if (!key.assign(op, facts.rules_version, mode.cache_settings(), given))
-    return bypass(CacheBypass::OtherArgument);
+  const CacheKey key(op, facts.rules_version, mode.cache_settings(), given);
+  const std::optional<uint64_t> hash = key.hash();
+  if (!hash) return bypass(CacheBypass::OtherArgument);
 
-  const CacheEntry* const known = cache.find(key);
+  const CacheEntry* const known = cache.find_by_hash(key, *hash);
+  if (known) cache.count_hit();
   if (known && use != FakeCacheUse::CrossCheck) {
     IValue result(build(mode, *known, given));
     stack->resize(stack->size() - n);
@@ -160,14 +229,15 @@ void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
     if (const std::optional<CacheBypass> reason = bypass_of(op, facts)) return bypass(*reason);
   }
   const Stack before(given.begin(), given.end());
+  std::vector<uint64_t> words = known ? std::vector<uint64_t>() : key.words();
   run();
   const size_t base = stack->size() - op.entry().num_returns();
   const auto results = absl::MakeConstSpan(*stack).subspan(base);
   if (known) {
     check_same(op, build(mode, *known, before), results[0].to_tensor());
   } else if (std::unique_ptr<CacheEntry> entry = make_entry(mode, op, facts, before, results)) {
-    entry->key.assign(key.words().begin(), key.words().end());
-    entry->hash = key.hash();
+    entry->key = std::move(words);
+    entry->hash = *hash;
     cache.insert(std::move(entry));
   }
 }

@@ -6,6 +6,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "switchboard/dispatch/operator_handle.h"
+#include "switchboard/dispatch/schema/typed_frame.h"
 #include "switchboard/fake/dispatch_cache.h"
 
 namespace sb::internal {
@@ -19,6 +20,12 @@ struct FakeOp;
 // only where the cache has nothing. As `FakeTensorMode._cached_dispatch_impl`.
 void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                 const FakeArguments& arguments, Stack* stack, absl::FunctionRef<void()> run);
+
+// Gives what the cache remembers for a call, or changes nothing, counts nothing and returns false.
+// A call on a stack must have nothing special among its arguments; a typed one is looked through.
+bool give_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
+                     const TypedFrame& frame);
+bool give_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts, Stack* stack);
 
 // Whether run_cached() would give what the cache remembers, for these arguments.
 bool is_remembered(const FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "switchboard/dispatch/reclaim.h"
 
@@ -48,9 +49,12 @@ std::string_view to_string(CacheBypass reason) {
 }
 
 namespace {
+// Which count is this thread's.
 size_t this_thread() {
-  static std::atomic<size_t> next{0};
-  thread_local const size_t mine = next.fetch_add(1, std::memory_order_relaxed);
+  static constinit std::atomic<size_t> next{0};
+  static constinit thread_local size_t mine = 0;  // none yet
+  if (mine == 0) [[unlikely]]
+    mine = 1 + next.fetch_add(1, std::memory_order_relaxed);
   return mine;
 }
 }  // namespace
@@ -61,11 +65,23 @@ size_t this_thread() {
 // to the last table that has them.
 struct FakeDispatchCache::Table {
   explicit Table(size_t capacity) : slots(capacity) {}
-  const internal::CacheEntry* find(absl::Span<const uint64_t> key, uint64_t hash) const {
+  // is(entry) tells whether it is the one, of those with this hash.
+  template <class F>
+  const internal::CacheEntry* find(uint64_t hash, F&& is) const {
     for (size_t i = hash & (slots.size() - 1);; i = (i + 1) & (slots.size() - 1)) {
       const internal::CacheEntry* const entry = slots[i].load(std::memory_order_acquire);
-      if (!entry || (entry->hash == hash && absl::MakeConstSpan(entry->key) == key)) return entry;
+      if (!entry || (entry->hash == hash && is(*entry))) return entry;
     }
+  }
+  // Apart, for calls that were not the last ones at their place.
+  [[gnu::noinline]] const internal::CacheEntry* find_and_note(
+      const internal::CacheKey& key, std::atomic<const internal::CacheEntry*>* last_there) const {
+    const std::optional<uint64_t> hash = key.hash();
+    if (!hash) return nullptr;
+    const internal::CacheEntry* const entry =
+        find(*hash, [&](const internal::CacheEntry& e) { return key.is(e.key); });
+    if (entry) last_there->store(entry, std::memory_order_release);
+    return entry;
   }
   void add(const internal::CacheEntry* entry) {
     size_t i = entry->hash & (slots.size() - 1);
@@ -77,6 +93,9 @@ struct FakeDispatchCache::Table {
   std::vector<std::atomic<const internal::CacheEntry*>> slots;
   size_t size = 0;
   std::vector<std::shared_ptr<const internal::CacheEntry>> entries;
+  // The last entry that was found at each place, or nullptr.
+  static constexpr int kPlaceBits = 9;
+  mutable std::array<std::atomic<const internal::CacheEntry*>, size_t{1} << kPlaceBits> last{};
 };
 
 FakeDispatchCache::FakeDispatchCache() : table_(std::make_shared<Table>(64)) {
@@ -89,24 +108,32 @@ const IntrusivePtr<FakeDispatchCache>& FakeDispatchCache::process_wide() {
   return cache;
 }
 
-const internal::CacheEntry* FakeDispatchCache::find(const internal::CacheKey& key) {
-  const internal::CacheEntry* const entry =
-      published_.load(std::memory_order_acquire)->find(key.words(), key.hash());
-  if (entry) {
-    hits_[internal::this_thread() % kCounts].hits.fetch_add(1, std::memory_order_relaxed);
-  }
-  return entry;
+const internal::CacheEntry* FakeDispatchCache::find(const internal::CacheKey& key,
+                                                    uint64_t place) const {
+  const Table& table = *published_.load(std::memory_order_acquire);
+  auto& last = table.last[(place * 0x9e3779b97f4a7c15) >> (64 - Table::kPlaceBits)];
+  const internal::CacheEntry* const entry = last.load(std::memory_order_acquire);
+  if (entry && key.is(entry->key)) return entry;
+  return table.find_and_note(key, &last);
 }
 
-bool FakeDispatchCache::contains(const internal::CacheKey& key) const {
-  return published_.load(std::memory_order_acquire)->find(key.words(), key.hash()) != nullptr;
+const internal::CacheEntry* FakeDispatchCache::find_by_hash(const internal::CacheKey& key,
+                                                            uint64_t hash) const {
+  return published_.load(std::memory_order_acquire)->find(hash, [&](const internal::CacheEntry& e) {
+    return key.is(e.key);
+  });
+}
+
+void FakeDispatchCache::count_hit() {
+  hits_[internal::this_thread() % kCounts].hits.fetch_add(1, std::memory_order_relaxed);
 }
 
 void FakeDispatchCache::insert(std::unique_ptr<const internal::CacheEntry> entry) {
   std::shared_ptr<Table> old;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (table_->find(entry->key, entry->hash)) return;  // another thread was quicker
+    const auto is_same = [&](const internal::CacheEntry& e) { return e.key == entry->key; };
+    if (table_->find(entry->hash, is_same)) return;  // another thread was quicker
     if (table_->size == kMostEntries) {
       if (internal::CacheKey::registrations(table_->entries.front()->key) ==
           internal::CacheKey::registrations(entry->key))

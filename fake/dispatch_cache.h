@@ -79,6 +79,7 @@ struct CacheEntry {
   DType dtype = DType::Float32;
   Device device;
   DispatchKeySet keys;
+  int64_t numel = -1;  // of a result as fresh ones are: contiguous, all of a storage; else -1
 };
 
 }  // namespace internal
@@ -103,10 +104,12 @@ class FakeDispatchCache : public IntrusiveTarget {
   FakeCacheInfo info() const;
   void clear();
 
-  // For the mode. The result of find() lives to the end of the dispatcher's call.
-  const internal::CacheEntry* find(const internal::CacheKey& key);
-  // Whether find() would find it; not counted.
-  bool contains(const internal::CacheKey& key) const;
+  // For the mode. What is found lives to the end of the dispatcher's call; nullptr for nothing. A
+  // hit is counted where it is used. `place` is any number that the same call has the next time: if
+  // it was the last one there, nothing is hashed.
+  const internal::CacheEntry* find(const internal::CacheKey& key, uint64_t place) const;
+  const internal::CacheEntry* find_by_hash(const internal::CacheKey& key, uint64_t hash) const;
+  void count_hit();
   void insert(std::unique_ptr<const internal::CacheEntry> entry);
   void count_bypass(internal::CacheBypass reason) {
     bypasses_[static_cast<size_t>(reason)].fetch_add(1, std::memory_order_relaxed);

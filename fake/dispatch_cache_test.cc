@@ -4,6 +4,7 @@
 
 #include "catch2/catch.hpp"
 #include "switchboard/core/error.h"
+#include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/fake/fake_rule.h"
 #include "switchboard/fake/fake_tensor_mode.h"
@@ -12,6 +13,7 @@
 #include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb {
@@ -87,6 +89,56 @@ TEST_CASE("a view from the cache lies on its argument's storage") {
   CHECK(v.is_alias_of(y));
   CHECK(v.storage_offset() == 6);
   CHECK(v.sizes() == IntArrayRef({3}));
+}
+
+TEST_CASE("a typed call and the same call on a stack are one") {
+  Fixture f;
+  const Tensor x = f.make({4, 3}), y = f.make({4, 3});
+  const auto on_stack = [](std::string_view op, Stack stack) {
+    default_dispatcher().find_op_or_throw(op).call_boxed(&stack);
+    return stack[0].to_tensor();
+  };
+  add(x, y, 2);
+  CHECK(on_stack("aten::add.Tensor", {x, y, 2}).sizes() == x.sizes());
+  CHECK(f.cache->info().hits == 1);
+  on_stack("aten::add.Tensor", {x, y, 2.5});
+  CHECK(add(y, x, 2.5).device() == kCuda);
+  CHECK(f.cache->info().hits == 2);
+  on_stack("aten::cat", {std::vector<Tensor>{x, y}, 0});
+  CHECK(cat({y, x}, 0).sizes() == IntArrayRef({8, 3}));
+  CHECK(f.cache->info().hits == 3);
+  on_stack("aten::select.int", {x, 0, 1});
+  CHECK(select(y, 0, 1).is_alias_of(y));
+  CHECK(f.cache->info().hits == 4);
+}
+
+TEST_CASE("calls whose first tensors have the same shape are told apart") {
+  Fixture f;
+  const Tensor x = f.make({4, 3}), row = f.make({1, 3}), many = f.make({2, 1, 1});
+  for (int i = 0; i < 3; ++i) {
+    CHECK(add(x, row).sizes() == IntArrayRef({4, 3}));
+    CHECK(add(x, many).sizes() == IntArrayRef({2, 4, 3}));
+    CHECK(add(x, wrapped_scalar_tensor(2)).sizes() == IntArrayRef({4, 3}));
+  }
+  CHECK(f.cache->info().misses == 2);
+  CHECK(f.cache->info().hits == 4);
+}
+
+TEST_CASE("looking a call up settles no symbol, and mixes no modes") {
+  const auto cache = FakeDispatchCache::create();
+  const IntrusivePtr<ShapeEnv> env = ShapeEnv::create();
+  FakeTensorMode one{{.shape_env = env, .cache_use = FakeCacheUse::All, .cache = cache}};
+  FakeTensorMode other{{.cache_use = FakeCacheUse::All, .cache = cache}};
+  const Tensor x = one.from_tensor(zeros({4, 3}), {.device = kCuda, .source = "x"});
+  CHECK(add(x, x).is_symbolic());
+  CHECK(add(x, x).is_symbolic());
+  CHECK(x.is_symbolic());
+  CHECK(env->guards().empty());
+  const Tensor y = other.from_tensor(zeros({4, 3}), kCuda), real = zeros({4, 3});
+  add(y, y);
+  CHECK(add(y, y).impl()->mode_data() == y.impl()->mode_data());
+  CHECK_THROWS_AS(add(y, real), RuntimeError);
+  CHECK_THROWS_AS(add(y, x), RuntimeError);
 }
 
 TEST_CASE("whether two arguments share a storage is part of the key") {

@@ -16,12 +16,16 @@ struct FakeArguments {
   bool extras = false;    // one has a constant, a memo or the like
   bool symbolic = false;  // one has symbolic sizes, or is a symbol
   CommonDevice device;    // of those of the mode
+  const ModeData* plain;
 
   // Returns whether there is more to it than fake tensors and numbers.
   bool is_special() const { return foreign || extras || symbolic; }
 
-  static FakeArguments of(const DispatchMode& mode, absl::Span<const IValue> arguments) {
-    FakeArguments seen;
+  explicit FakeArguments(const ModeData* p) : plain(p) {}
+  // `plain` is what all tensors of the mode have that have no extras.
+  static FakeArguments of(const DispatchMode& mode, const ModeData* plain,
+                          absl::Span<const IValue> arguments) {
+    FakeArguments seen(plain);
     for (const IValue& value : arguments) {
       if (value.is_Tensor()) {
         seen.add(mode, value.unchecked_tensor());
@@ -40,12 +44,14 @@ struct FakeArguments {
   void add(const DispatchMode& mode, const Tensor& t) {
     const TensorImpl* const impl = t.impl();
     const ModeData* const data = impl->mode_data().get();
-    if (!data || &data->mode() != &mode) {
-      if (t.defined()) tensors = foreign = true;
-      return;
+    if (data != plain || !data) [[unlikely]] {
+      if (!data || &data->mode() != &mode) {
+        if (t.defined()) tensors = foreign = true;
+        return;
+      }
+      extras = extras || static_cast<const FakeTensorData*>(data)->extras();
     }
     tensors = true;
-    if (static_cast<const FakeTensorData*>(data)->extras()) extras = true;
     if (impl->symbolic_shape()) symbolic = true;
     device.add(t);
   }

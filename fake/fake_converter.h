@@ -73,7 +73,8 @@ inline constexpr int64_t kMostConstantElements = 1;
 bool may_be_constant(const Tensor& real);
 
 // Makes `tensor`, which has no data, a fake tensor of the mode on `device`.
-inline void become_fake(const Tensor& tensor, Device device, const IntrusivePtr<ModeData>& mode) {
+[[gnu::always_inline]] inline void become_fake(const Tensor& tensor, Device device,
+                                               const IntrusivePtr<ModeData>& mode) {
   TensorImpl* const impl = tensor.impl();
   // The backend, autograd and autocast keys are the fake device's, so that layered kernels run as
   // there; Python sends what is left to the mode.

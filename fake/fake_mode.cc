@@ -66,6 +66,9 @@ FakeMode::FakeMode(FakeTensorOptions options)
     : options_(with_cache(std::move(options))),
       options_are_plain_(!options_.propagate_real_tensors && !options_.record_creation &&
                          options_.cache_use <= FakeCacheUse::Costly),
+      cache_answers_(
+          !options_.propagate_real_tensors && !options_.record_creation &&
+          (options_.cache_use == FakeCacheUse::Costly || options_.cache_use == FakeCacheUse::All)),
       cache_settings_(settings_number(options_)) {}
 
 IntrusivePtr<ModeData> FakeMode::data() {
@@ -84,13 +87,15 @@ Tensor FakeMode::empty(SymIntArrayRef sizes, SymIntArrayRef strides, DType dtype
 
 void FakeMode::call(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   const FakeOp& facts = fake_op(op);
-  const FakeArguments arguments = FakeArguments::of(*this, arguments_on(op, stack));
-  if (arguments.is_special() || !goes_straight(facts, op.entry().resolved_table())) {
-    call_slowly(op, facts, arguments, stack);
-    return;
+  const FakeArguments arguments = look_at(arguments_on(op, stack));
+  if (!arguments.is_special()) {
+    if (goes_straight(facts, op.entry().resolved_table())) {
+      if (arguments.device.disagrees()) throw_devices_disagree(op, arguments_on(op, *stack));
+      return run_meta_or_fallback(op, facts, arguments.device.device(), stack);
+    }
+    if (cache_answers_ && give_remembered(*this, op, facts, stack)) return;
   }
-  if (arguments.device.disagrees()) throw_devices_disagree(op, arguments_on(op, *stack));
-  run_meta_or_fallback(op, facts, arguments.device.device(), stack);
+  call_slowly(op, facts, arguments, stack);
 }
 
 namespace {
@@ -136,7 +141,7 @@ void FakeMode::explain(CallPath& path, const PathCall& c) {
   const CallPin pin;
   const FakeOp& facts = fake_op(c.op);
   const auto given = arguments_on(c.op, c.arguments);
-  const FakeArguments arguments = FakeArguments::of(*this, given);
+  const FakeArguments arguments = look_at(given);
   const DispatchTable& table = c.op.entry().resolved_table();
   if (!arguments.is_special() && goes_straight(facts, table)) {
     if (arguments.device.disagrees()) return path.fails("the arguments are on different devices");
@@ -188,37 +193,47 @@ bool FakeMode::goes_straight(const FakeOp& facts, const DispatchTable& table) co
          !is_implicit_composite(table);
 }
 
-const Kernel* FakeMode::enter_direct(const OperatorHandle& op,
-                                     absl::Span<const Tensor* const> tensors) {
+bool FakeMode::call_direct(OperatorEntry& entry, const TypedFrame& frame) {
+  const OperatorHandle op(&entry);
   const FakeOp& facts = fake_op(op);
-  const DispatchTable& table = op.entry().resolved_table();
+  const DispatchTable& table = entry.resolved_table();
+  if (!goes_straight(facts, table))
+    return cache_answers_ && give_remembered(*this, op, facts, frame);
   const Kernel& meta = table.slots[slot_of(DispatchKey::Meta)];
-  if (!goes_straight(facts, table) || !meta.unboxed || facts.device_argument >= 0 ||
-      facts.sets_metadata || direct_) {
-    return nullptr;
-  }
-  FakeArguments arguments;
-  for (const Tensor* const t : tensors) arguments.add(*this, *t);
-  const std::optional<Device> device = arguments.device.device();
-  if (!device || arguments.is_special() || arguments.device.disagrees() ||
-      (device->is_meta() && !options_.allow_meta)) {
-    return nullptr;
-  }
-  // As in data_of().
-  const IntrusivePtr<ModeData>& first = tensors[0]->impl()->mode_data();
-  direct_.emplace(op, *device, first ? first : data());  // nothing throws from here on
-  for (const Tensor* const t : tensors) direct_->invocation.unfake(*t);
-  return &meta;
+  return meta.unboxed && facts.device_argument < 0 && !facts.sets_metadata &&
+         run_direct(op, meta, frame);
 }
 
-void FakeMode::adopt_direct(const Tensor& result) {
-  direct_->invocation.end();
-  adopt(direct_->op, direct_->invocation, result, direct_->device, direct_->data);
-}
-
-void FakeMode::leave_direct() noexcept {
-  const IntrusivePtr<ModeData> keep = std::move(direct_->data);
-  direct_.reset();
+bool FakeMode::run_direct(const OperatorHandle& op, const Kernel& meta, const TypedFrame& frame) {
+  DirectArguments tensors;
+  if (!tensors.collect(frame)) return false;
+  FakeArguments arguments(plain_data());
+  for (const Tensor* const t : tensors.span()) arguments.add(*this, *t);
+  if (!arguments.tensors || arguments.is_special() || arguments.device.disagrees()) return false;
+  const Device device = *arguments.device.device();
+  if (device.is_meta() && !options_.allow_meta) return false;
+  try {
+    DirectInvocation invocation(tensors.span());
+    frame.enter(meta, DispatchKey::Meta);
+    invocation.end();
+    // The arguments keep this mode and its data.
+    const IntrusivePtr<ModeData>& data = invocation.data();
+    if (frame.description.returns_tensor) [[likely]] {
+      adopt(op, invocation, *static_cast<const Tensor*>(frame.result), device, data);
+    } else {
+      for_each_result(frame,
+                      [&, device](const Tensor& t) { adopt(op, invocation, t, device, data); });
+    }
+    return true;
+  } catch (const NotImplementedError&) {  // not for these arguments: there may be another way
+    return false;
+  } catch (const RuntimeError&) {
+    // A kernel for all devices may be no shape rule: run_meta_or_fallback() says so.
+    if (op.entry().resolved_table().rules[slot_of(DispatchKey::Meta)] !=
+        ResolutionRule::DefaultBackendKernel)
+      throw;
+    return false;
+  }
 }
 
 namespace {
@@ -266,7 +281,7 @@ void FakeMode::call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeAr
   if (facts.is_lift && lift(stack)) return;
   if (arguments.foreign) {
     convert_arguments(op, facts, stack);
-    arguments = FakeArguments::of(*this, arguments_on(op, stack));
+    arguments = look_at(arguments_on(op, stack));
   }
   if (arguments.extras) {
     if (compute_constants(op, facts, arguments, stack)) return;
@@ -402,8 +417,9 @@ void FakeMode::run_meta_kernel(const OperatorHandle& op, const FakeOp& facts,
   }
 }
 
-void FakeMode::adopt(const OperatorHandle& op, const KernelInvocation& invocation,
-                     const Tensor& result, Device device, const IntrusivePtr<ModeData>& data) {
+template <class Invocation>
+void FakeMode::adopt(const OperatorHandle& op, const Invocation& invocation, const Tensor& result,
+                     Device device, const IntrusivePtr<ModeData>& data) {
   if (result.impl()->mode_data() || !result.defined()) return;  // an argument
   SB_CHECK(result.is_meta(), op.name().to_string(),
            ": the kernel at Meta gave a tensor that is neither meta nor fake, ", result.describe());

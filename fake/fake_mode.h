@@ -16,7 +16,6 @@
 #include "switchboard/fake/fake_op.h"
 #include "switchboard/fake/fake_tensor_data.h"
 #include "switchboard/fake/fake_tensor_mode.h"
-#include "switchboard/fake/kernel_invocation.h"
 
 namespace sb::internal {
 
@@ -56,6 +55,8 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   }
   // The mode data of all fake tensors without extras.
   IntrusivePtr<ModeData> data();
+  // Its address, to compare with; nullptr while there is none yet.
+  const ModeData* plain_data() const { return data_.address(); }
 
   // A fake tensor of that shape; contiguous without strides.
   Tensor empty(SymIntArrayRef sizes, SymIntArrayRef strides, DType dtype, Device device);
@@ -70,12 +71,11 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
                             std::optional<Device> device, Stack* stack);
   void call_slowly(const OperatorHandle& op, const FakeOp& facts, FakeArguments arguments,
                    Stack* stack);
-  // A call that goes straight to the shape rule, without a stack.
+  // A call that goes straight to the shape rule, or that the cache answers, without a stack.
   DirectPath* direct_path() override { return this; }
-  const Kernel* enter_direct(const OperatorHandle& op,
-                             absl::Span<const Tensor* const> tensors) override;
-  void adopt_direct(const Tensor& result) override;
-  void leave_direct() noexcept override;
+  bool call_direct(OperatorEntry& entry, const TypedFrame& frame) override;
+  // Runs the shape rule. Returns false, everything as it was, for arguments that need more.
+  bool run_direct(const OperatorHandle& op, const Kernel& meta, const TypedFrame& frame);
   // From the fake rules on.
   void run(const OperatorHandle& op, const FakeOp& facts, Stack* stack);
   IntrusivePtr<ModeData> data_of(absl::Span<const IValue> arguments);
@@ -91,26 +91,20 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   // Returns whether calls with nothing special among their arguments go straight to the shape rule.
   bool goes_straight(const FakeOp& facts, const DispatchTable& table) const;
   // Makes a result of a Meta kernel a fake tensor, unless it is an argument.
-  void adopt(const OperatorHandle& op, const KernelInvocation& invocation, const Tensor& result,
+  template <class Invocation>
+  void adopt(const OperatorHandle& op, const Invocation& invocation, const Tensor& result,
              Device device, const IntrusivePtr<ModeData>& data);
+  FakeArguments look_at(absl::Span<const IValue> arguments) const {
+    return FakeArguments::of(*this, plain_data(), arguments);
+  }
 
   const FakeTensorOptions options_;
   const bool options_are_plain_;  // none that changes what single calls do
+  const bool cache_answers_;      // calls with nothing special among their arguments
   const uint64_t cache_settings_;
   FakeConverter converter_;
   WeakIntrusivePtr<ModeData> data_;  // weak: the data owns the mode
   uint64_t epoch_ = 0;
-
-  // The direct call that runs, of which there is at most one: its kernel sees no fake tensors.
-  struct Direct {
-    Direct(const OperatorHandle& o, Device d, IntrusivePtr<ModeData> m)
-        : op(o), device(d), data(std::move(m)) {}
-    OperatorHandle op;
-    Device device;                // of the results
-    IntrusivePtr<ModeData> data;  // keeps the mode, too
-    KernelInvocation invocation{/*sets_storage=*/false};
-  };
-  std::optional<Direct> direct_;
 };
 
 // The device with an index where the device type has several: "cuda" is the current one, or cuda:0.

@@ -45,6 +45,19 @@ bool is_lift_op(const OperatorName& op) {
          (name == "aten::lift" || name == "aten::lift_fresh" || name == "aten::lift_fresh_copy");
 }
 
+// What speaks against remembering results of the operator. As `_validate_cache_key`.
+std::optional<CacheBypass> bypass_of(const OperatorEntry& entry, const FakeOp& facts) {
+  const std::string& name = entry.name().name;
+  if (entry.has_tag(Tag::data_dependent_output)) return CacheBypass::DataDependentOutput;
+  if (entry.has_tag(Tag::dynamic_output_shape)) return CacheBypass::DynamicOutputShape;
+  if (facts.sets_metadata) return CacheBypass::InplaceView;
+  if (name == "aten::_unsafe_view") return CacheBypass::UnsafeView;
+  if (facts.is_lift) return CacheBypass::Lift;
+  if (name == "inductor::resize_storage_bytes_") return CacheBypass::StorageResize;
+  if (!facts.is_builtin) return CacheBypass::NonBuiltin;
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool goes_elsewhere(const FakeOp& facts, absl::Span<const IValue> arguments) {
@@ -65,6 +78,7 @@ const FakeOp& make_fake_op(const OperatorHandle& op) {
   made->is_lift = is_lift_op(op.name());
   made->is_builtin = is_builtin_namespace(op.name().ns());
   made->returns_nothing = schema.returns.empty();
+  made->bypass = bypass_of(entry, *made);
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
     const BaseType base = schema.arguments[i].type.base;
     if (base == BaseType::Device && made->device_argument < 0)

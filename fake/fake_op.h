@@ -7,11 +7,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/operator_handle.h"
+#include "switchboard/fake/dispatch_cache.h"
 #include "switchboard/fake/fake_rule.h"
 
 namespace sb::internal {
@@ -34,6 +36,7 @@ struct FakeOp {
   bool is_builtin = false;  // of PyTorch's own namespaces
   bool is_seeded = false;   // nondeterministic_seeded: two calls give two results
   bool returns_nothing = false;
+  std::optional<CacheBypass> bypass;  // why its results are not remembered, if no kernel changes it
 
   // Made anew when the operator has another definition, or other fake rules, than when this was
   // made.

@@ -14,11 +14,15 @@ namespace sb::internal {
 
 // Gives null data and counts it. The data keeps the allocator alive, as storages may outlive their
 // mode.
-class FakeAllocator : public Allocator, public IntrusiveTarget {
+class FakeAllocator final : public Allocator, public IntrusiveTarget {
  public:
   // Throws RuntimeError where all that is given out would not fit int64.
   DataPtr allocate(size_t bytes) override;
   void copy_data(void*, const void*, size_t) override {}
+
+ private:
+  friend void count_storage(StorageImpl* storage, FakeAllocator* allocator);
+  DataPtr count(size_t bytes);
 };
 
 // A fake storage of so many bytes; resizable like a real one.
@@ -36,11 +40,16 @@ class FreshStorages {
 
   bool has(const StorageImpl* storage) const { return made_.contains(storage); }
   static void note(const StorageImpl* storage) {
+    if (current_) [[unlikely]]
+      note_in_scopes(storage);
+  }
+
+ private:
+  static void note_in_scopes(const StorageImpl* storage) {
     for (FreshStorages* scope = current_; scope; scope = scope->outer_)
       scope->made_.insert(storage);
   }
 
- private:
   static constinit inline thread_local FreshStorages* current_ = nullptr;
 
   absl::flat_hash_set<const StorageImpl*> made_;

@@ -2,36 +2,18 @@
 
 #include <algorithm>
 
-#include "switchboard/core/error.h"
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/modes/mode.h"
 #include "switchboard/dispatch/modes/operator_rules.h"
-#include "switchboard/dispatch/schema/typed_frame.h"
 #include "switchboard/dispatch/visit_tensors.h"
 
 namespace sb::internal {
 namespace {
 
-// The tensors among the arguments of a typed call, in their order.
-struct DirectArguments {
-  absl::Span<const Tensor* const> span() const { return {tensors, count}; }
-
-  const Tensor* tensors[DirectPath::kMost];
-  size_t count = 0;
-};
-
-// Adds those of an argument; false if a mode must look at more than tensors: at a symbol, a
-// storage, a value of any type, or too many tensors.
-[[gnu::always_inline]] inline bool add(const Tensor& t, DirectArguments* all) {
-  if (all->count == DirectPath::kMost) [[unlikely]]
-    return false;
-  all->tensors[all->count++] = &t;
-  return true;
-}
+// Adds the tensors of an argument; false as DirectArguments::collect.
+bool add(const Tensor& t, DirectArguments* all) { return all->add(t); }
 bool add(const SymInt& value, DirectArguments*) { return !value.is_symbolic(); }
-[[gnu::always_inline]] inline bool add(const Scalar& value, DirectArguments*) {
-  return !value.is_symbolic();
-}
+bool add(const Scalar& value, DirectArguments*) { return !value.is_symbolic(); }
 bool add(const Storage&, DirectArguments*) { return false; }
 bool add(const IValue&, DirectArguments*) { return false; }
 bool add(const Generator&, DirectArguments*) { return true; }
@@ -51,86 +33,44 @@ bool add(const OptionalSpan<Span>& values, DirectArguments* all) {
   return !values || add(*values, all);
 }
 
-[[gnu::noinline]] bool add_other(TypeCode code, const void* argument, DirectArguments* all) {
-  return with_argument(code, argument, [all](const auto& v) { return add(v, all); });
+// The mode that owns one of the arguments; nullptr where there is none. Whether it owns the others
+// is for the mode to see.
+[[gnu::noinline]] DispatchMode* owner_of_others(const TypedFrame& frame) {
+  DispatchMode* owner = nullptr;
+  for_each_argument(frame.description.other_tensors, [&](size_t i) {
+    with_argument(frame.description.types->arguments[i], frame.arguments[i], [&](const auto& v) {
+      visit_tensors(v, [&](const Tensor& t) {
+        if (t.impl()->mode_data()) owner = &t.impl()->mode_data()->mode();
+      });
+    });
+  });
+  return owner;
+}
+[[gnu::always_inline]] inline DispatchMode* owner_of(const TypedFrame& frame) {
+  for (ArgumentMask left = frame.description.tensors; left != 0; left &= left - 1) {
+    const auto& t = *static_cast<const Tensor*>(frame.arguments[__builtin_ctzll(left)]);
+    if (const ModeData* const data = t.impl()->mode_data().get()) return &data->mode();
+  }
+  return owner_of_others(frame);
 }
 
-[[gnu::noinline]] bool add_in_order(const TypedFrame& frame, DirectArguments* all) {
+}  // namespace
+
+bool DirectArguments::collect_in_order(const TypedFrame& frame) {
   bool added = true;
   const CallDescription& call = frame.description;
   for_each_argument(call.tensors | call.other_tensors | call.special, [&](size_t i) {
-    added = added && add_other(call.types->arguments[i], frame.arguments[i], all);
+    added = added && with_argument(call.types->arguments[i], frame.arguments[i],
+                                   [this](const auto& v) { return internal::add(v, this); });
   });
   return added;
 }
 
-[[gnu::always_inline]] inline bool add_all(const TypedFrame& frame, DirectArguments* all) {
-  const CallDescription& call = frame.description;
-  // The most frequent calls: some tensors, and perhaps Scalars.
-  if (call.other_tensors | call.special_but_scalar) return add_in_order(frame, all);
-  size_t count = 0;
-  for (ArgumentMask left = call.tensors; left != 0; left &= left - 1) {
-    if (count == DirectPath::kMost) [[unlikely]]
-      return false;
-    all->tensors[count++] = static_cast<const Tensor*>(frame.arguments[__builtin_ctzll(left)]);
-  }
-  all->count = count;
-  for (ArgumentMask left = call.special; left != 0; left &= left - 1) {
-    if (static_cast<const Scalar*>(frame.arguments[__builtin_ctzll(left)])->is_symbolic())
-      return false;
-  }
-  return true;
+void for_each_result(const TypedFrame& frame, absl::FunctionRef<void(const Tensor&)> f) {
+  const absl::Span<const TypeCode> codes = frame.description.types->returns;
+  for (size_t i = 0; i < codes.size(); ++i)
+    with_result(codes[i], frame.results[i], [f](const auto& result) { visit_tensors(result, f); });
 }
-
-// The one mode that owns tensors among these; nullptr also where there are several.
-DispatchMode* only_owner(absl::Span<const Tensor* const> tensors) {
-  DispatchMode* owner = nullptr;
-  const ModeData* seen = nullptr;  // most tensors of a mode have the same
-  for (const Tensor* const t : tensors) {
-    const ModeData* const data = t->impl()->mode_data().get();
-    if (!data || data == seen) continue;
-    seen = data;
-    DispatchMode& mode = data->mode();
-    if (owner && owner != &mode) return nullptr;
-    owner = &mode;
-  }
-  return owner;
-}
-
-struct Leave {
-  ~Leave() { path->leave_direct(); }
-  DirectPath* path;
-};
-
-// False if the kernel is not implemented for these arguments: the mode may know another way.
-[[gnu::always_inline]] inline bool run_and_leave(OperatorEntry& op, DirectPath* path,
-                                                 const Kernel& kernel, const TypedFrame& frame) {
-  const Leave leave{path};
-  try {
-    frame.enter(kernel, DispatchKey::Meta);
-    if (frame.description.returns_tensor) [[likely]] {
-      path->adopt_direct(*static_cast<const Tensor*>(frame.result));
-      return true;
-    }
-    const absl::Span<const TypeCode> codes = frame.description.types->returns;
-    for (size_t i = 0; i < codes.size(); ++i) {
-      with_result(codes[i], frame.results[i], [path](const auto& result) {
-        visit_tensors(result, [path](const Tensor& t) { path->adopt_direct(t); });
-      });
-    }
-    return true;
-  } catch (const NotImplementedError&) {
-    return false;
-  } catch (const RuntimeError&) {
-    // A kernel for all devices may be no shape rule: the mode says so.
-    if (op.resolved_table().rules[slot_of(DispatchKey::Meta)] !=
-        ResolutionRule::DefaultBackendKernel)
-      throw;
-    return false;
-  }
-}
-
-}  // namespace
 
 class PythonKernel final : public KernelState {
  public:
@@ -138,22 +78,16 @@ class PythonKernel final : public KernelState {
     call_mode(op, keys, stack);
   }
   bool take_typed_call(OperatorEntry& op, DispatchKeySet, const TypedFrame& frame) const override {
-    DispatchMode* const active = current_mode();
-    DirectPath* path = active ? active->direct_path() : nullptr;
-    if (active && !path) return false;
     if (dispatch_tls.observer || op.dispatcher().observer() || find_rules(op)) return false;
-    DirectArguments arguments;
-    if (!add_all(frame, &arguments)) return false;
-    if (!active) {
-      DispatchMode* const owner = only_owner(arguments.span());
-      path = owner ? owner->direct_path() : nullptr;
+    if (DispatchMode* const active = current_mode()) {
+      DirectPath* const path = active->direct_path();
+      if (!path) return false;
+      const PoppedMode popped;
+      return path->call_direct(op, frame);
     }
-    if (!path) return false;
-    const Kernel* const kernel = path->enter_direct(OperatorHandle(&op), arguments.span());
-    if (!kernel) return false;
-    if (!active) return run_and_leave(op, path, *kernel, frame);
-    const PoppedMode popped;
-    return run_and_leave(op, path, *kernel, frame);
+    DispatchMode* const owner = owner_of(frame);
+    DirectPath* const path = owner ? owner->direct_path() : nullptr;
+    return path && path->call_direct(op, frame);
   }
 };
 

@@ -29,26 +29,24 @@ class Direct : public DispatchMode, private internal::DirectPath {
 
  private:
   internal::DirectPath* direct_path() override { return this; }
-  const Kernel* enter_direct(const OperatorHandle& op,
-                             absl::Span<const Tensor* const> given) override {
-    if (declines) return nullptr;
+  bool call_direct(OperatorEntry& op, const internal::TypedFrame& frame) override {
+    const Kernel& meta = op.resolved_table()[DispatchKey::Meta];
+    internal::DirectArguments arguments;
+    if (declines || !meta.unboxed || !arguments.collect(frame)) return false;
     tensors.clear();
-    for (const Tensor* const t : given) tensors.push_back(*t);
-    ++inside;
-    const Kernel& meta = op.entry().resolved_table()[DispatchKey::Meta];
-    return meta.unboxed ? &meta : nullptr;
+    for (const Tensor* const t : arguments.span()) {
+      if (t->impl()->mode_data() && &t->impl()->mode_data()->mode() != this) return false;
+      tensors.push_back(*t);
+    }
+    frame.enter(meta, DispatchKey::Meta);
+    internal::for_each_result(frame, [this](const Tensor& t) { results.push_back(t); });
+    return true;
   }
-  void adopt_direct(const Tensor& result) override {
-    CHECK(inside == 1);
-    adopted.push_back(result);
-  }
-  void leave_direct() noexcept override { --inside; }
 
  public:
   bool declines = false;
   int stacks = 0;
-  int inside = 0;
-  std::vector<Tensor> tensors, adopted;
+  std::vector<Tensor> tensors, results;
 };
 
 class OwnedBy : public ModeData {
@@ -95,14 +93,13 @@ TEST_CASE("a mode takes a typed call with the tensors where they are, and gets t
   CHECK(first(x, y, 3).is_same(x));
   REQUIRE(f.mode.tensors.size() == 2);
   CHECK(f.mode.tensors[1].is_same(y));
-  REQUIRE(f.mode.adopted.size() == 1);
-  CHECK(f.mode.adopted[0].is_same(x));
+  REQUIRE(f.mode.results.size() == 1);
+  CHECK(f.mode.results[0].is_same(x));
   const Tensor list[] = {y, x};
   const auto [one, all] = both(list);
   CHECK(one.is_same(y));
-  CHECK(f.mode.adopted.size() == 4);
+  CHECK(f.mode.results.size() == 4);
   CHECK(count(x, {1, 2}) == 2);
-  CHECK(f.mode.inside == 0);
   CHECK(f.mode.stacks == 0);
 }
 
@@ -157,15 +154,13 @@ TEST_CASE("arguments of two modes are an error, as with a stack") {
   y.impl()->set_mode_data(make_intrusive<OwnedBy>(&other));
   CHECK_THROWS_WITH(first(x, y),
                     "direct::first: arguments belong to different modes, Direct and Direct");
-  CHECK(f.mode.inside == 0);
 }
 
 TEST_CASE("a kernel that throws leaves the mode as it was") {
   Fixture f;
   const Tensor x = f.make();
   CHECK_THROWS_WITH(first(x, std::nullopt, 0), "expected n above 0, got 0");
-  CHECK(f.mode.inside == 0);
-  CHECK(f.mode.adopted.empty());
+  CHECK(f.mode.results.empty());
   CHECK(first(x).is_same(x));
 }
 

@@ -174,9 +174,8 @@ constexpr LoopTable neg_loops() {
   });
   // Not -a, which for vectors of Eigen's is 0 - a: 0 has a negative.
   set_loops<1>(&table, FloatTypes(), [](const auto& a) { return a * element_of<decltype(a)>(-1); });
-  set_loops<1>(&table, ComplexTypes(), [](const auto& a) {
-    return a.unaryExpr([](const auto& z) { return -z; });
-  });
+  set_loops<1>(&table, ComplexTypes(),
+               [](const auto& a) { return a.unaryExpr([](const auto& z) { return -z; }); });
   return table;
 }
 constexpr LoopTable abs_loops() {
