@@ -28,6 +28,7 @@ struct HashedWords {
   uint64_t hash = 0;
 };
 struct WrittenWords {
+  WrittenWords() { words.reserve(64); }  // most calls have fewer
   bool put(uint64_t a, uint64_t b) {
     words.push_back(a);
     words.push_back(b);

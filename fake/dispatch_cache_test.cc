@@ -13,6 +13,7 @@
 #include "switchboard/ops/cpu/elementwise.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/products/matmul.h"
+#include "switchboard/ops/quantized/quantize.h"
 #include "switchboard/ops/views/cat.h"
 #include "switchboard/ops/views/views.h"
 
@@ -276,6 +277,12 @@ TEST_CASE("modes on two threads share a cache") {
   other.join();
   CHECK(cache->info().size == 50);
   CHECK(cache->info().hits + cache->info().misses >= 350);
+}
+
+TEST_CASE("a quantized result has its scale each time") {
+  Fixture f;
+  const Tensor x = f.make({2});
+  for (int i = 0; i < 2; ++i) CHECK(q_scale(quantize_per_tensor(x, 0.5, 3, DType::QUInt8)) == 0.5);
 }
 
 TEST_CASE("a full cache remembers nothing more") {

@@ -64,6 +64,20 @@ TEST_CASE("A graph runs where squeeze drops as many dimensions as it did in the 
   CHECK(verdicts({"trace_symbols"}, f, {one}) == "refused by aten::nonzero");
 }
 
+TEST_CASE(
+    "A contiguous copy of a part in a graph is refused where data tell that it is the whole") {
+  const auto f = [](const Tensors& in) {
+    const Tensor part = call("aten::tensor_split.tensor_indices_or_sections", {in[1], in[0], 1})[0];
+    return call("aten::contiguous", {part});
+  };
+  const auto split_at = [](double place) {
+    return Tensors{tensor_with({1}, DType::Int64, {place}),
+                   tensor_with({2, 3}, DType::Int64, {0, 1, 2, 3, 4, 5})};
+  };
+  CHECK(verdicts({"trace_symbols"}, f, split_at(2)) == "passed");
+  CHECK(verdicts({"trace_symbols"}, f, split_at(3)) == "refused by aten::_local_scalar_dense");
+}
+
 TEST_CASE("A contiguous copy in a graph is told from its argument only where a program can see") {
   const auto found = [](const Tensors& in) { return call("aten::argwhere", {in[0]})[0]; };
   const auto alone = [&](const Tensors& in) { return call("aten::contiguous", {found(in)}); };
