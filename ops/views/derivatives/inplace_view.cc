@@ -22,6 +22,7 @@ struct InPlaceView {
     Tensor operator()(DispatchKeySet keys, A... args) const { return run(keys, args...); }
 
    private:
+    // The others give the same places in another order.
     static constexpr bool kGivesOtherPlaces =
         static_cast<const void*>(&view) == static_cast<const void*>(&as_strided);
     template <class... Rest>
