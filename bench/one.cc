@@ -22,6 +22,7 @@
 #include "switchboard/fake/fake_tensor_mode.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/factories/factories.h"
+#include "switchboard/ops/products/matmul.h"
 #include "switchboard/ops/views/views.h"
 
 namespace sb::bench {
@@ -57,6 +58,8 @@ SB_LIBRARY_FRAGMENT(aten, m) {
 }
 
 void add_to_itself(const Tensor& x) { add(x, x); }
+void view_rows(const Tensor& x) { view(x, {x.sym_size(1), x.sym_size(0)}); }
+void multiply_by_itself(const Tensor& x) { matmul(x, x); }
 void index_rows(const Tensor& x) {
   static const OperatorHandle op = default_dispatcher().find_op_or_throw("aten::index.Tensor");
   Stack stack = {x, std::vector<std::optional<Tensor>>{std::nullopt, x}};
@@ -72,6 +75,16 @@ void fall_back(const Tensor& x) {
 void fake_calls(long n, FakeCacheUse use, void (*call)(const Tensor& x)) {
   FakeTensorMode fake({.cache_use = use, .cache = FakeDispatchCache::create()});
   const Tensor x = fake.from_tensor(zeros({64, 64}, DType::Int64), Device("cuda:0"));
+  for (long i = 0; i < n; ++i) call(x);
+}
+
+// The same where its sizes are symbols, after a call that asks what there is to ask about them.
+void symbolic_calls(long n, FakeCacheUse use, void (*call)(const Tensor& x)) {
+  FakeTensorMode fake({.shape_env = ShapeEnv::create(),
+                       .cache_use = use,
+                       .cache = FakeDispatchCache::create()});
+  const Tensor x = fake.from_tensor(zeros({64, 64}), {.device = Device("cuda:0"), .source = "x"});
+  call(x);
   for (long i = 0; i < n; ++i) call(x);
 }
 
@@ -162,6 +175,16 @@ const std::map<std::string, Case>& cases() {
       {"fake_fallback", [](long n) { fake_calls(n, FakeCacheUse::Off, fall_back); }},
       {"fake_fallback_hit", [](long n) { fake_calls(n, FakeCacheUse::Costly, fall_back); }},
       {"fake_fallback_miss", [](long n) { fake_misses(n, fall_back); }},
+      {"fake_symbolic_add", [](long n) { symbolic_calls(n, FakeCacheUse::Off, add_to_itself); }},
+      {"fake_symbolic_add_hit",
+       [](long n) { symbolic_calls(n, FakeCacheUse::Costly, add_to_itself); }},
+      {"fake_symbolic_view", [](long n) { symbolic_calls(n, FakeCacheUse::Off, view_rows); }},
+      {"fake_symbolic_view_hit",
+       [](long n) { symbolic_calls(n, FakeCacheUse::Costly, view_rows); }},
+      {"fake_symbolic_matmul",
+       [](long n) { symbolic_calls(n, FakeCacheUse::Off, multiply_by_itself); }},
+      {"fake_symbolic_matmul_hit",
+       [](long n) { symbolic_calls(n, FakeCacheUse::Costly, multiply_by_itself); }},
       {"fake_clear", [](long n) { fake_misses(n, [](const Tensor&) {}); }},
 #ifdef SB_BENCH_AUTOGRAD
       // Calls that record a node: one that saves nothing, and one that saves both arguments.

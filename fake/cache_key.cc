@@ -4,6 +4,7 @@
 #include <bit>
 #include <optional>
 #include <string_view>
+#include <typeinfo>
 #include <utility>
 
 #include "switchboard/core/dtype.h"
@@ -11,6 +12,7 @@
 #include "switchboard/dispatch/dispatcher.h"
 #include "switchboard/dispatch/operator_entry.h"
 #include "switchboard/dispatch/schema/boxing.h"
+#include "switchboard/fake/symbolic/expr_sym_node.h"
 
 namespace sb::internal {
 namespace {
@@ -47,11 +49,6 @@ struct ComparedWords {
   const uint64_t* next;
 };
 
-// Whether a tensor has that mode data, and no symbols.
-bool is_plain(const TensorImpl& impl, const ModeData* data) {
-  return impl.mode_data().get() == data && !impl.symbolic_shape();
-}
-
 }  // namespace
 
 // Goes through all that decides a call. Its functions return false where the words stop, and where
@@ -59,7 +56,7 @@ bool is_plain(const TensorImpl& impl, const ModeData* data) {
 template <class Words>
 class CacheKey::Walk {
  public:
-  explicit Walk(Words words = {}) : words(std::move(words)) {}
+  explicit Walk(const ShapeEnv* env, Words words = {}) : words(std::move(words)), env_(env) {}
 
   bool call(const CacheKey& key) {
     const OperatorEntry& op = key.op_.entry();
@@ -75,7 +72,7 @@ class CacheKey::Walk {
 
  private:
   // As many as the words have bits for.
-  static constexpr size_t kMostDims = 255, kMostTensors = 32767;
+  static constexpr size_t kMostDims = 255, kMostSymbolicDims = 63, kMostTensors = 32767;
 
   bool stacked(absl::Span<const IValue> arguments) {
     return std::ranges::all_of(arguments, [this](const IValue& v) { return value(v); });
@@ -86,7 +83,7 @@ class CacheKey::Walk {
       const void* const argument = frame.arguments[i];
       if (codes[i] == SB_T(Tensor)) {
         const TensorImpl& impl = *static_cast<const Tensor*>(argument)->impl();
-        if (!(is_plain(impl, data) ? tensor(impl) : undefined(impl))) return false;
+        if (!(impl.mode_data().get() == data ? tensor(impl) : undefined(impl))) return false;
       } else if (codes[i] == SB_T(Scalar) && static_cast<const Scalar*>(argument)->is_int() &&
                  !static_cast<const Scalar*>(argument)->is_symbolic()) {  // most often, 1
         if (!pair(IValue::Tag::Int, static_cast<const Scalar*>(argument)->to<int64_t>()))
@@ -99,8 +96,9 @@ class CacheKey::Walk {
   }
   bool boxed(const IValue& v, const ModeData* data) {
     bool plain = true;
-    v.for_each_tensor(
-        [&](const Tensor& t) { plain = plain && (!t.defined() || is_plain(*t.impl(), data)); });
+    v.for_each_tensor([&](const Tensor& t) {
+      plain = plain && (!t.defined() || t.impl()->mode_data().get() == data);
+    });
     return plain && value(v);
   }
 
@@ -112,25 +110,61 @@ class CacheKey::Walk {
     if (impl.quantizer() || rank > kMostDims || seen_ == kMostTensors) [[unlikely]]
       return false;
     const StorageImpl& storage = *impl.storage();
-    const int64_t* const sizes = impl.hint_sizes().data();  // there are no symbols
+    const SymbolicShape* const symbols = impl.symbolic_shape();
+    const int64_t* const sizes = impl.hint_sizes().data();
     const int64_t* const strides = impl.hint_strides().data();
     const uint64_t facts = static_cast<uint64_t>(IValue::Tag::Tensor) +
                            (static_cast<uint64_t>(impl.dtype()) << 8) +
                            (static_cast<uint64_t>(impl.is_wrapped_number()) << 16) +
                            (static_cast<uint64_t>(impl.autograd_meta() != nullptr) << 17) +
                            (static_cast<uint64_t>(storage.resizable()) << 18) +
+                           (static_cast<uint64_t>(symbols != nullptr) << 19) +
                            (static_cast<uint64_t>(std::bit_cast<uint16_t>(impl.device())) << 24) +
                            (static_cast<uint64_t>(rank) << 40) + (alias_of_earlier(impl) << 48);
     if (!words.put(facts, impl.key_set().bits())) return false;
-    for (size_t d = 0; d < rank; ++d)
-      if (!words.put(static_cast<uint64_t>(sizes[d]), static_cast<uint64_t>(strides[d])))
-        return false;
+    if (symbols) [[unlikely]] {
+      if (!shape(*symbols)) return false;
+    } else {
+      for (size_t d = 0; d < rank; ++d)
+        if (!words.put(static_cast<uint64_t>(sizes[d]), static_cast<uint64_t>(strides[d])))
+          return false;
+    }
     if (seen_ < kFew) [[likely]]
       few_[seen_] = &impl;
     else
       more_.push_back(&impl);
     ++seen_;
-    return words.put(static_cast<uint64_t>(impl.storage_offset()), storage.nbytes());
+    return words.put(symbols ? 0 : static_cast<uint64_t>(impl.storage_offset()), storage.nbytes());
+  }
+  // Which of the numbers are symbols, and all of them.
+  [[gnu::noinline]] bool shape(const SymbolicShape& symbols) {
+    const size_t rank = symbols.sizes.size();
+    if (!env_ || rank > kMostSymbolicDims) return false;
+    uint64_t of_sizes = 0, of_strides = 0;
+    for (size_t d = 0; d < rank; ++d) {
+      of_sizes |= static_cast<uint64_t>(symbols.sizes[d].is_symbolic()) << d;
+      of_strides |= static_cast<uint64_t>(symbols.strides[d].is_symbolic()) << d;
+    }
+    of_sizes |= static_cast<uint64_t>(symbols.storage_offset.is_symbolic()) << kMostSymbolicDims;
+    uint64_t size = 0, stride = 0;
+    if (!words.put(of_sizes, of_strides)) return false;
+    for (size_t d = 0; d < rank; ++d)
+      if (!word(symbols.sizes[d], &size) || !word(symbols.strides[d], &stride) ||
+          !words.put(size, stride))
+        return false;
+    return word(symbols.storage_offset, &size) && words.put(size, 0);
+  }
+  // A number, or the expression of a symbol, which the environment keeps.
+  bool word(const SymInt& number, uint64_t* to) const {
+    if (number.is_symbolic()) return word(*number.node(), to);
+    *to = static_cast<uint64_t>(number.expect_int());
+    return true;
+  }
+  bool word(const SymNode& symbol, uint64_t* to) const {
+    if (typeid(symbol) != typeid(ExprSymNode)) return false;
+    const auto& node = static_cast<const ExprSymNode&>(symbol);
+    *to = reinterpret_cast<uintptr_t>(node.expr());
+    return &node.env() == env_;
   }
 
   bool value(const IValue& v) {
@@ -156,6 +190,18 @@ class CacheKey::Walk {
       case IValue::Tag::Complex:
         return pair(v.tag(), std::bit_cast<int64_t>(v.to_complex().real())) &&
                words.put(std::bit_cast<uint64_t>(v.to_complex().imag()), 0);
+      case IValue::Tag::SymInt:
+        return symbol(v.tag(), *v.to_sym_int().node());
+      case IValue::Tag::SymFloat:
+        return symbol(v.tag(), *v.to_sym_float().node());
+      case IValue::Tag::SymBool:
+        return symbol(v.tag(), *v.to_sym_bool().node());
+      case IValue::Tag::SymIntList:
+        return pair(v.tag(), static_cast<int64_t>(v.to_sym_int_list().size())) &&
+               std::ranges::all_of(v.to_sym_int_list(), [this](const SymInt& i) {
+                 uint64_t number = 0;
+                 return word(i, &number) && words.put(i.is_symbolic(), number);
+               });
       case IValue::Tag::String:
         return list(v.tag(), v.to_string_view(), [](char c) { return c; });
       case IValue::Tag::IntList:
@@ -183,6 +229,10 @@ class CacheKey::Walk {
   bool pair(IValue::Tag tag, int64_t number) {
     return words.put(static_cast<uint64_t>(tag), static_cast<uint64_t>(number));
   }
+  bool symbol(IValue::Tag tag, const SymNode& node) {
+    uint64_t expression = 0;
+    return word(node, &expression) && words.put(static_cast<uint64_t>(tag), expression);
+  }
   bool list(IValue::Tag tag, const auto& values, auto&& number) {
     if (!pair(tag, static_cast<int64_t>(values.size()))) return false;
     return std::ranges::all_of(
@@ -198,6 +248,7 @@ class CacheKey::Walk {
     return 0;
   }
 
+  const ShapeEnv* const env_;
   // The tensors so far.
   static constexpr size_t kFew = 8;
   size_t seen_ = 0;
@@ -206,17 +257,17 @@ class CacheKey::Walk {
 };
 
 std::optional<uint64_t> CacheKey::hash() const {
-  Walk<HashedWords> walk;
+  Walk<HashedWords> walk(env_);
   return walk.call(*this) ? std::optional(walk.words.hash) : std::nullopt;
 }
 
 bool CacheKey::is(absl::Span<const uint64_t> words) const {
-  Walk<ComparedWords> walk({words.data()});
+  Walk<ComparedWords> walk(env_, {words.data()});
   return walk.call(*this) && walk.words.next == words.data() + words.size();
 }
 
 std::vector<uint64_t> CacheKey::words() const {
-  Walk<WrittenWords> walk;
+  Walk<WrittenWords> walk(env_);
   walk.call(*this);
   return std::move(walk.words.words);
 }

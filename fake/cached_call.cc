@@ -37,7 +37,12 @@ std::optional<CacheBypass> bypass_of(const OperatorHandle& op, const FakeOp& fac
   return facts.bypass;
 }
 
-// For FakeDispatchCache::find: by the operator and something of the shape of its first tensor.
+// Where calls with such arguments are remembered.
+RememberedCalls& calls_of(FakeMode& mode, bool symbolic) {
+  return symbolic ? mode.symbolic_calls() : mode.cache().calls();
+}
+
+// For RememberedCalls::find: by the operator and something of the shape of its first tensor.
 inline uint64_t place_of(const OperatorHandle& op, const TensorImpl& first) {
   const IntArrayRef sizes = first.hint_sizes();
   return reinterpret_cast<uintptr_t>(&op.entry()) + static_cast<uint64_t>(first.storage_offset()) +
@@ -53,18 +58,23 @@ int argument_of(const CacheEntry& entry) {
 [[gnu::noinline]] Tensor build_any(FakeMode& mode, const IntrusivePtr<ModeData>& data,
                                    const CacheEntry& entry, const Tensor* argument) {
   if (entry.same_as >= 0) return *argument;
-  FakeAllocator* const allocator = &mode.converter().allocator();
-  IntrusivePtr<TensorImpl> impl;
+  Storage storage;
   if (entry.view_of >= 0) {
-    impl = make_intrusive<TensorImpl>(argument->storage(), entry.keys, entry.dtype, entry.device);
-    impl->share_version_counter(*argument->impl());
+    storage = argument->storage();
   } else {
-    Storage storage = make_fake_storage(allocator, entry.storage_bytes);
+    storage = make_fake_storage(&mode.converter().allocator(), entry.storage_bytes);
     if (!entry.resizable) storage->set_resizable(nullptr);
-    impl = make_intrusive<TensorImpl>(std::move(storage), entry.keys, entry.dtype, entry.device);
   }
-  impl->set_sizes_and_strides(entry.sizes, entry.strides);
-  impl->set_storage_offset(entry.storage_offset);
+  IntrusivePtr<TensorImpl> impl;
+  if (entry.symbolic) {
+    impl = entry.symbolic->shallow_copy();
+    impl->set_storage(std::move(storage));
+  } else {
+    impl = make_intrusive<TensorImpl>(std::move(storage), entry.keys, entry.dtype, entry.device);
+    impl->set_sizes_and_strides(entry.sizes, entry.strides);
+    impl->set_storage_offset(entry.storage_offset);
+  }
+  if (entry.view_of >= 0) impl->share_version_counter(*argument->impl());
   impl->set_mode_data(data);
   return Tensor(std::move(impl));
 }
@@ -99,7 +109,7 @@ bool is_as_fresh(const Tensor& t) {
 // `_make_cache_entry`.
 std::unique_ptr<CacheEntry> make_entry(FakeMode& mode, const OperatorHandle& op,
                                        const FakeOp& facts, absl::Span<const IValue> arguments,
-                                       absl::Span<const IValue> results) {
+                                       absl::Span<const IValue> results, bool symbolic) {
   FakeDispatchCache& cache = mode.cache();
   const auto none = [&](CacheBypass reason) {
     cache.count_bypass(reason);
@@ -110,7 +120,7 @@ std::unique_ptr<CacheEntry> make_entry(FakeMode& mode, const OperatorHandle& op,
     return none(CacheBypass::NonFakeOutput);
   const Tensor& result = results[0].to_tensor();
   if (constant_of(result).defined()) return none(CacheBypass::ConstantOutput);
-  if (result.is_symbolic()) return none(CacheBypass::SymbolicShape);
+  if (result.is_symbolic() && !symbolic) return none(CacheBypass::SymbolicShape);
   if (result.impl()->quantizer()) return none(CacheBypass::NonFakeOutput);  // it has a scale
 
   auto entry = std::make_unique<CacheEntry>();
@@ -128,11 +138,20 @@ std::unique_ptr<CacheEntry> make_entry(FakeMode& mode, const OperatorHandle& op,
     break;
   }
   if (facts.is_view && entry->view_of < 0) return none(CacheBypass::KeySetMismatch);
+  entry->storage_bytes = result.storage()->nbytes();
+  entry->resizable = result.storage()->resizable();
+  if (result.is_symbolic()) {
+    // Something only data tell, which the next call would not find.
+    if (find_extras(result)) return none(CacheBypass::ConstantOutput);
+    IntrusivePtr<TensorImpl> like = result.impl()->shallow_copy();
+    like->set_storage(nullptr);
+    like->set_mode_data(nullptr);
+    entry->symbolic = std::move(like);
+    return entry;
+  }
   entry->sizes.assign(result.sizes().begin(), result.sizes().end());
   entry->strides.assign(result.strides().begin(), result.strides().end());
   entry->storage_offset = result.storage_offset();
-  entry->storage_bytes = result.storage()->nbytes();
-  entry->resizable = result.storage()->resizable();
   entry->dtype = result.dtype();
   entry->device = result.device();
   entry->keys = result.key_set();
@@ -140,12 +159,22 @@ std::unique_ptr<CacheEntry> make_entry(FakeMode& mode, const OperatorHandle& op,
   return entry;
 }
 
+// Whether two numbers are one for all sizes. Records nothing.
+bool is_same_number(const SymInt& a, const SymInt& b) {
+  const std::optional<int64_t> x = a.maybe_int(), y = b.maybe_int();
+  return x || y ? x == y : a.node()->is_same(*b.node());
+}
+bool are_same_numbers(SymIntArrayRef a, SymIntArrayRef b) {
+  return std::ranges::equal(a, b, is_same_number);
+}
+
 // As `_crosscheck_cache_output`.
 void check_same(const OperatorHandle& op, const Tensor& remembered, const Tensor& computed) {
   const bool same =
       remembered.dtype() == computed.dtype() && remembered.device() == computed.device() &&
-      remembered.sizes() == computed.sizes() && remembered.strides() == computed.strides() &&
-      remembered.storage_offset() == computed.storage_offset() &&
+      are_same_numbers(remembered.sym_sizes(), computed.sym_sizes()) &&
+      are_same_numbers(remembered.sym_strides(), computed.sym_strides()) &&
+      is_same_number(remembered.sym_storage_offset(), computed.sym_storage_offset()) &&
       remembered.storage()->nbytes() == computed.storage()->nbytes() &&
       remembered.key_set() == computed.key_set();
   SB_CHECK(same, op.name().to_string(), ": the fake tensor cache remembered ",
@@ -156,15 +185,24 @@ void check_same(const OperatorHandle& op, const Tensor& remembered, const Tensor
 
 }  // namespace
 
-bool is_remembered(const FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
+bool remembers_symbols(const FakeMode& mode) {
+  const ShapeEnv* const env = mode.shape_env();
+  return env && !env->suppressed() &&
+         env->settings().on_data_dependent == OnDataDependent::Throw;  // and not an example's data
+}
+
+bool is_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                    const FakeArguments& arguments, absl::Span<const IValue> given) {
   const FakeCacheUse use = mode.options().cache_use;
-  if (use == FakeCacheUse::Off || use == FakeCacheUse::CrossCheck || arguments.symbolic ||
-      has_constant(arguments, given) || (use == FakeCacheUse::Costly && !is_costly(op, facts)))
+  const bool symbolic = arguments.symbolic;
+  if (use == FakeCacheUse::Off || use == FakeCacheUse::CrossCheck ||
+      (symbolic ? arguments.extras || !remembers_symbols(mode) : has_constant(arguments, given)) ||
+      (use == FakeCacheUse::Costly && !symbolic && !is_costly(op, facts)))
     return false;
-  const CacheKey key(op, facts.rules_version, mode.cache_settings(), given);
+  const CacheKey key(op, facts.rules_version, mode.cache_settings(), given,
+                     symbolic ? mode.shape_env() : nullptr);
   const std::optional<uint64_t> hash = key.hash();
-  return hash && mode.cache().find_by_hash(key, *hash);
+  return hash && calls_of(mode, symbolic).find_by_hash(key, *hash);
 }
 
 bool give_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
@@ -174,9 +212,12 @@ bool give_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& fac
   const auto argument = [&](int i) { return static_cast<const Tensor*>(frame.arguments[i]); };
   const TensorImpl& first = *argument(__builtin_ctzll(call.tensors))->impl();
   const IntrusivePtr<ModeData>& data = first.mode_data();
-  if (!data || data.get() != mode.plain_data() || first.symbolic_shape()) return false;
-  const CacheKey key(op, facts.rules_version, mode.cache_settings(), frame, data.get());
-  const CacheEntry* const known = mode.cache().find(key, place_of(op, first));
+  if (!data || data.get() != mode.plain_data()) return false;
+  const bool symbolic = first.symbolic_shape();
+  if (symbolic && !remembers_symbols(mode)) return false;
+  const CacheKey key(op, facts.rules_version, mode.cache_settings(), frame, data.get(),
+                     symbolic ? mode.shape_env() : nullptr);
+  const CacheEntry* const known = calls_of(mode, symbolic).find(key, place_of(op, first));
   if (!known) return false;
   const int i = argument_of(*known);
   if (i >= 0 && call.types->arguments[static_cast<size_t>(i)] != SB_T(Tensor)) return false;
@@ -188,9 +229,9 @@ bool give_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& fac
 bool give_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts, Stack* stack) {
   const auto given = arguments_on(op, *stack);
   if (facts.bypass || given.empty() || !given[0].is_Tensor()) return false;
-  const CacheKey key(op, facts.rules_version, mode.cache_settings(), given);
+  const CacheKey key(op, facts.rules_version, mode.cache_settings(), given, nullptr);
   const CacheEntry* const known =
-      mode.cache().find(key, place_of(op, *given[0].unchecked_tensor().impl()));
+      mode.cache().calls().find(key, place_of(op, *given[0].unchecked_tensor().impl()));
   if (!known) return false;
   mode.cache().count_hit();
   IValue result(build(mode, *known, given));
@@ -202,22 +243,30 @@ bool give_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& fac
 void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                 const FakeArguments& arguments, Stack* stack, absl::FunctionRef<void()> run) {
   const FakeCacheUse use = mode.options().cache_use;
-  if (use == FakeCacheUse::Off || (use == FakeCacheUse::Costly && !is_costly(op, facts)))
+  const bool symbolic = arguments.symbolic;
+  // A rule takes several times as long with symbols.
+  if (use == FakeCacheUse::Off ||
+      (use == FakeCacheUse::Costly && !symbolic && !is_costly(op, facts)))
     return run();
   FakeDispatchCache& cache = mode.cache();
   const auto bypass = [&](CacheBypass reason) {
     cache.count_bypass(reason);
     run();
   };
-  if (arguments.symbolic) return bypass(CacheBypass::SymbolicShape);
+  if (symbolic && (arguments.extras || !remembers_symbols(mode)))
+    return bypass(CacheBypass::SymbolicShape);
   const size_t n = op.entry().num_arguments();
   const auto given = absl::MakeConstSpan(*stack).last(n);
   if (has_constant(arguments, given)) return bypass(CacheBypass::ConstantAttribute);
-  const CacheKey key(op, facts.rules_version, mode.cache_settings(), given);
+  const ShapeEnv* const env = symbolic ? mode.shape_env() : nullptr;
+  const uint64_t version = env ? env->version() : 0;
+  const CacheKey key(op, facts.rules_version, mode.cache_settings(), given, env);
   const std::optional<uint64_t> hash = key.hash();
-  if (!hash) return bypass(CacheBypass::OtherArgument);
+  if (!hash)
+    return bypass(symbolic ? CacheBypass::SymbolicShape : CacheBypass::OtherArgument);
 
-  const CacheEntry* const known = cache.find_by_hash(key, *hash);
+  RememberedCalls& calls = calls_of(mode, symbolic);
+  const CacheEntry* const known = calls.find_by_hash(key, *hash);
   if (known) cache.count_hit();
   if (known && use != FakeCacheUse::CrossCheck) {
     IValue result(build(mode, *known, given));
@@ -233,12 +282,20 @@ void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
   run();
   const size_t base = stack->size() - op.entry().num_returns();
   const auto results = absl::MakeConstSpan(*stack).subspan(base);
+  // What a call asks of symbols, and learns, it would not ask if its result were remembered.
+  const bool learnt = env && env->version() != version;
   if (known) {
+    SB_CHECK(!learnt, op.name().to_string(),
+             ": the fake tensor cache remembered a call that asks something of symbols");
     check_same(op, build(mode, *known, before), results[0].to_tensor());
-  } else if (std::unique_ptr<CacheEntry> entry = make_entry(mode, op, facts, before, results)) {
+  } else if (learnt) {
+    cache.count_bypass(CacheBypass::SymbolicShape);
+  } else if (auto entry = make_entry(mode, op, facts, before, results, symbolic)) {
     entry->key = std::move(words);
     entry->hash = *hash;
-    cache.insert(std::move(entry));
+    const RememberedCalls::Inserted inserted = calls.insert(std::move(entry));
+    if (inserted == RememberedCalls::Inserted::Now) cache.count_miss();
+    if (inserted == RememberedCalls::Inserted::Full) cache.count_bypass(CacheBypass::Full);
   }
 }
 

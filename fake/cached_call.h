@@ -22,14 +22,18 @@ void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                 const FakeArguments& arguments, Stack* stack, absl::FunctionRef<void()> run);
 
 // Gives what the cache remembers for a call, or changes nothing, counts nothing and returns false.
-// A call on a stack must have nothing special among its arguments; a typed one is looked through.
+// A call on a stack must have nothing special among its arguments; a typed one is looked through,
+// and may have symbols.
 bool give_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                      const TypedFrame& frame);
 bool give_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts, Stack* stack);
 
 // Whether run_cached() would give what the cache remembers, for these arguments.
-bool is_remembered(const FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
+bool is_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                    const FakeArguments& arguments, absl::Span<const IValue> given);
+
+// Whether the mode remembers calls whose arguments have symbols of its environment, as things are.
+bool remembers_symbols(const FakeMode& mode);
 
 }  // namespace sb::internal
 

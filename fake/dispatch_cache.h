@@ -7,15 +7,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "switchboard/core/intrusive_ptr.h"
-#include "switchboard/fake/cache_key.h"
-#include "switchboard/ops/shape/dims.h"
+#include "switchboard/fake/remembered_calls.h"
 
 namespace sb {
 
@@ -37,7 +35,7 @@ struct FakeCacheInfo {
   uint64_t misses = 0;  // calls that were then remembered
   // Calls that cannot be remembered, by the reason, with their number; most first.
   std::vector<std::pair<std::string, uint64_t>> bypasses;
-  size_t size = 0;  // entries
+  size_t size = 0;  // entries, but for calls with symbols
 };
 
 namespace internal {
@@ -65,27 +63,13 @@ enum class CacheBypass : uint8_t {
 inline constexpr size_t kCacheBypasses = static_cast<size_t>(CacheBypass::Full) + 1;
 std::string_view to_string(CacheBypass reason);
 
-// The remembered result of a call. As `_DispatchCacheEntry`.
-struct CacheEntry {
-  std::vector<uint64_t> key;  // CacheKey::words
-  uint64_t hash = 0;
-  int same_as = -1;  // the argument that the result is; then the rest says nothing
-  int view_of = -1;  // the argument whose storage the result is on
-  DimVector sizes;
-  DimVector strides;
-  int64_t storage_offset = 0;
-  size_t storage_bytes = 0;
-  bool resizable = true;
-  DType dtype = DType::Float32;
-  Device device;
-  DispatchKeySet keys;
-  int64_t numel = -1;  // of a result as fresh ones are: contiguous, all of a storage; else -1
-};
-
 }  // namespace internal
 
 // Defining an operator, giving it another fake rule, and registering or removing any kernel make
 // everything that was remembered before worthless.
+//
+// Calls with symbols are remembered by each mode for itself, as their results mean something in its
+// ShapeEnv alone, and counted here; they hold as long as the environment learns nothing.
 //
 // Thread-safe: modes of several threads may share one; looking something up takes no lock. Holds at
 // most kMostEntries; when it is full, it remembers nothing more until the next registration, and
@@ -94,8 +78,6 @@ class FakeDispatchCache : public IntrusiveTarget {
  public:
   static constexpr size_t kMostEntries = size_t{1} << 16;
 
-  FakeDispatchCache();
-  ~FakeDispatchCache() override;
   static IntrusivePtr<FakeDispatchCache> create() { return make_intrusive<FakeDispatchCache>(); }
   // The cache of modes that are given none.
   static const IntrusivePtr<FakeDispatchCache>& process_wide();
@@ -104,28 +86,22 @@ class FakeDispatchCache : public IntrusiveTarget {
   FakeCacheInfo info() const;
   void clear();
 
-  // For the mode. What is found lives to the end of the dispatcher's call; nullptr for nothing. A
-  // hit is counted where it is used. `place` is any number that the same call has the next time: if
-  // it was the last one there, nothing is hashed.
-  const internal::CacheEntry* find(const internal::CacheKey& key, uint64_t place) const;
-  const internal::CacheEntry* find_by_hash(const internal::CacheKey& key, uint64_t hash) const;
+  // For the mode.
+  internal::RememberedCalls& calls() { return calls_; }
   void count_hit();
-  void insert(std::unique_ptr<const internal::CacheEntry> entry);
+  void count_miss() { misses_.fetch_add(1, std::memory_order_relaxed); }
   void count_bypass(internal::CacheBypass reason) {
     bypasses_[static_cast<size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
   }
 
  private:
-  struct Table;
   // One count for each of some threads, so that they do not contend.
   struct alignas(64) Count {
     std::atomic<uint64_t> hits{0};
   };
   static constexpr size_t kCounts = 16;
 
-  mutable std::mutex mutex_;  // of those who write table_; not absl::Mutex: see Dispatcher
-  std::shared_ptr<Table> table_;
-  std::atomic<const Table*> published_;  // of table_
+  internal::RememberedCalls calls_{kMostEntries};
   std::array<Count, kCounts> hits_;
   std::atomic<uint64_t> misses_{0};
   std::array<std::atomic<uint64_t>, internal::kCacheBypasses> bypasses_{};

@@ -142,6 +142,141 @@ TEST_CASE("looking a call up settles no symbol, and mixes no modes") {
   CHECK_THROWS_AS(add(y, x), RuntimeError);
 }
 
+// A mode with symbols and a cache of its own.
+struct Symbolic {
+  IntrusivePtr<ShapeEnv> env = ShapeEnv::create();
+  IntrusivePtr<FakeDispatchCache> cache = FakeDispatchCache::create();
+  FakeTensorMode mode{{.shape_env = env, .cache = cache}};
+  Tensor make(std::string source, IntArrayRef sizes) {
+    return mode.from_tensor(zeros(sizes), {.device = kCuda, .source = std::move(source)});
+  }
+  uint64_t hits() const { return cache->info().hits; }
+  uint64_t misses() const { return cache->info().misses; }
+};
+
+TEST_CASE("the same call on the same symbols is a hit, whatever the operator costs") {
+  Symbolic f;
+  const Tensor x = f.make("x", {4, 3}), y = f.make("y", {4, 3});
+  const Tensor first = add(x, y), second = add(y, x);
+  CHECK(f.misses() == 1);
+  CHECK(f.hits() == 1);
+  CHECK(f.cache->info().size == 0);  // the mode remembers it, for its ShapeEnv
+  CHECK(second.sym_size(0).to_string() == x.sym_size(0).to_string());
+  CHECK(second.sym_stride(0).to_string() == first.sym_stride(0).to_string());
+  CHECK(second.device() == kCuda);
+  CHECK_FALSE(second.is_alias_of(first));
+  CHECK(f.env->guards().empty());
+}
+
+TEST_CASE("other symbols of the same hints are another call") {
+  Symbolic f;
+  const Tensor x = f.make("x", {4, 3});
+  const Tensor y = f.mode.from_tensor(
+      zeros({4, 3}), {.device = kCuda,
+                      .source = "y",
+                      .dims = {{DimDynamic::Dynamic}, {DimDynamic::Dynamic}}});
+  neg(x);
+  CHECK(neg(y).sym_size(0).to_string() == y.sym_size(0).to_string());
+  CHECK(f.hits() == 0);
+}
+
+TEST_CASE("symbols among the numbers of a call are part of it") {
+  Symbolic f;
+  const Tensor x = f.make("x", {6, 4});
+  const SymInt n = x.sym_size(0);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(view(x, {n * 2, 2}).sym_size(0).to_string() == (n * 2).to_string());
+    CHECK(view(x, {2, n * 2}).sym_size(1).to_string() == (n * 2).to_string());
+    mul_Scalar(x, Scalar(n));
+    mul_Scalar(x, Scalar(x.sym_size(1)));
+  }
+  CHECK(f.hits() == 4);
+}
+
+TEST_CASE("a view with symbols lies on its argument's storage") {
+  Symbolic f;
+  const Tensor x = f.make("x", {4, 3}), y = f.make("y", {4, 3});
+  select(x, 0, 1);
+  const Tensor v = select(y, 0, 1);
+  CHECK(f.hits() == 1);
+  CHECK(v.is_alias_of(y));
+  CHECK(v.sym_storage_offset().to_string() == y.sym_stride(0).to_string());
+  CHECK(v.sym_size(0).to_string() == y.sym_size(1).to_string());
+}
+
+TEST_CASE("a call that asks something of symbols is remembered once that is known") {
+  Symbolic f;
+  const Tensor x = f.make("x", {4, 3});
+  const Tensor y = f.make("y", {3, 5});
+  const Tensor z = f.mode.from_tensor(
+      zeros({3, 2}),
+      {.device = kCuda, .source = "z", .dims = {{DimDynamic::Dynamic}, {DimDynamic::Dynamic}}});
+  mm(x, y);  // y has the width of x: there is nothing to ask
+  CHECK(f.env->guards().empty());
+  CHECK(f.misses() == 1);
+  mm(x, z);
+  CHECK(f.env->guards().size() == 1);
+  CHECK(f.misses() == 1);
+  mm(x, z);
+  CHECK(f.misses() == 2);
+  mm(x, z);
+  CHECK(f.hits() == 1);
+  CHECK(f.env->guards().size() == 1);
+}
+
+TEST_CASE("what is learnt of symbols makes what was remembered worthless") {
+  Symbolic f;
+  const Tensor x = f.make("x", {4, 3});
+  neg(x);
+  neg(x);
+  CHECK(f.hits() == 1);
+  CHECK(x.sym_size(0).guard_int() == 4);
+  CHECK(neg(x).sym_size(0).maybe_int() == 4);
+  CHECK(f.hits() == 1);
+}
+
+TEST_CASE("a call under suppressed guards is not remembered for others") {
+  Symbolic f;
+  const Tensor x = f.make("x", {4, 3});
+  const Tensor z = f.mode.from_tensor(
+      zeros({4, 3}),
+      {.device = kCuda, .source = "z", .dims = {{DimDynamic::Dynamic}, {DimDynamic::Dynamic}}});
+  {
+    const ShapeEnv::SuppressGuards quiet(*f.env);
+    add(x, z);
+    add(x, z);
+  }
+  CHECK(f.misses() + f.hits() == 0);
+  add(x, z);
+  CHECK_FALSE(f.env->guards().empty());
+}
+
+TEST_CASE("symbols of another environment have no place in a mode's cache") {
+  Symbolic f, g;
+  const Tensor x = f.make("x", {4, 3});
+  const SymInt other = g.make("y", {8, 2}).sym_size(0);
+  CHECK_THROWS_WITH(view(x, {other, x.sym_size(0)}), Catch::Contains("two ShapeEnvs"));
+  CHECK(f.misses() == 0);
+}
+
+TEST_CASE("a cross-checking mode compares symbols") {
+  const auto env = ShapeEnv::create();
+  FakeTensorMode mode{{.shape_env = env,
+                       .cache_use = FakeCacheUse::CrossCheck,
+                       .cache = FakeDispatchCache::create()}};
+  const Tensor x = mode.from_tensor(zeros({4, 3}), {.device = kCuda, .source = "x"});
+  static int64_t calls = 0;
+  Library m(Library::Kind::Fragment, "aten");
+  const OperatorHandle fickle = m.define("_cache_test_fickle_rows(Tensor self) -> Tensor");
+  m.impl("_cache_test_fickle_rows", DispatchKey::Meta, [](const Tensor& self) {
+    return new_empty(self, std::vector<SymInt>{self.sym_size(0) * ++calls});
+  });
+  fickle.call({x});
+  CHECK_THROWS_WITH(fickle.call({x}), Catch::Contains("remembered float32[s0]") &&
+                                          Catch::Contains("gave float32[2*s0]"));
+  CHECK(env->guards().empty());
+}
+
 TEST_CASE("whether two arguments share a storage is part of the key") {
   Fixture f;
   const Tensor x = f.make({2}), y = f.make({2});

@@ -69,7 +69,9 @@ FakeMode::FakeMode(FakeTensorOptions options)
       cache_answers_(
           !options_.propagate_real_tensors && !options_.record_creation &&
           (options_.cache_use == FakeCacheUse::Costly || options_.cache_use == FakeCacheUse::All)),
-      cache_settings_(settings_number(options_)) {}
+      cache_settings_(settings_number(options_)),
+      symbolic_calls_(options_.shape_env ? std::make_unique<RememberedCalls>(kMostSymbolicCalls)
+                                         : nullptr) {}
 
 IntrusivePtr<ModeData> FakeMode::data() {
   if (IntrusivePtr<ModeData> data = data_.lock()) return data;
@@ -193,15 +195,30 @@ bool FakeMode::goes_straight(const FakeOp& facts, const DispatchTable& table) co
          !is_implicit_composite(table);
 }
 
+namespace {
+
+// Whether the first tensor of a typed call has.
+bool has_symbols(const TypedFrame& frame) {
+  const ArgumentMask tensors = frame.description.tensors;
+  return tensors != 0 && static_cast<const Tensor*>(frame.arguments[__builtin_ctzll(tensors)])
+                             ->impl()
+                             ->symbolic_shape();
+}
+
+}  // namespace
+
 bool FakeMode::call_direct(OperatorEntry& entry, const TypedFrame& frame) {
   const OperatorHandle op(&entry);
   const FakeOp& facts = fake_op(op);
   const DispatchTable& table = entry.resolved_table();
-  if (!goes_straight(facts, table))
-    return cache_answers_ && give_remembered(*this, op, facts, frame);
-  const Kernel& meta = table.slots[slot_of(DispatchKey::Meta)];
-  return meta.unboxed && facts.device_argument < 0 && !facts.sets_metadata &&
-         run_direct(op, meta, frame);
+  if (goes_straight(facts, table)) {
+    const Kernel& meta = table.slots[slot_of(DispatchKey::Meta)];
+    if (meta.unboxed && facts.device_argument < 0 && !facts.sets_metadata &&
+        run_direct(op, meta, frame))
+      return true;
+    if (!has_symbols(frame)) return false;
+  }
+  return cache_answers_ && give_remembered(*this, op, facts, frame);
 }
 
 bool FakeMode::run_direct(const OperatorHandle& op, const Kernel& meta, const TypedFrame& frame) {

@@ -3,6 +3,9 @@
 #ifndef SWITCHBOARD_FAKE_FAKE_MODE_H_
 #define SWITCHBOARD_FAKE_FAKE_MODE_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,6 +45,8 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   FakeConverter& converter() { return converter_; }
   ShapeEnv* shape_env() const { return options_.shape_env.get(); }
   FakeDispatchCache& cache() const { return *options_.cache; }
+  // Calls with symbols of the ShapeEnv, which there must be.
+  RememberedCalls& symbolic_calls() { return *symbolic_calls_; }
   // Every setting of the options and the ShapeEnv that results depend on, in one number.
   uint64_t cache_settings() const { return cache_settings_; }
   uint64_t epoch() const { return epoch_; }
@@ -102,6 +107,8 @@ class FakeMode final : public DispatchMode, public IntrusiveTarget, private Dire
   const bool options_are_plain_;  // none that changes what single calls do
   const bool cache_answers_;      // calls with nothing special among their arguments
   const uint64_t cache_settings_;
+  static constexpr size_t kMostSymbolicCalls = 1 << 12;
+  const std::unique_ptr<RememberedCalls> symbolic_calls_;
   FakeConverter converter_;
   WeakIntrusivePtr<ModeData> data_;  // weak: the data owns the mode
   uint64_t epoch_ = 0;

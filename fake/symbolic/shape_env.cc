@@ -49,6 +49,7 @@ Expr ShapeEnv::create_symbol(SymKind kind, char letter, bool unbacked, SymOrigin
   s.info.origin = std::move(origin);
   s.expr = pool_.symbol(kind, s.info.name, unbacked);
   symbols_.push_back(std::move(s));
+  changed();
   return symbols_.back().expr;
 }
 

@@ -250,7 +250,8 @@ class ShapeEnv : public IntrusiveTarget {
   // The same of a float.
   void bind_unbacked_float(std::string_view symbol, double value);
 
-  // Grows whenever something is recorded or learnt: an answer holds as long as it stays the same.
+  // Grows whenever something is recorded or learnt, or a symbol made: an answer holds as long as it
+  // stays the same.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
   // For a scope, on this thread, questions of this environment are answered and not recorded. As
@@ -269,6 +270,8 @@ class ShapeEnv : public IntrusiveTarget {
     const ShapeEnv* env_;
     const SuppressGuards* outer_;
   };
+  // Whether one of these holds here.
+  bool suppressed() const;
 
  private:
   friend class ExprSymNode;
@@ -304,7 +307,6 @@ class ShapeEnv : public IntrusiveTarget {
   Symbol& symbol_of(Expr e) { return symbols_[e->value]; }
   const Symbol& symbol_of(Expr e) const { return symbols_[e->value]; }
   const Symbol* find_symbol(std::string_view name) const;
-  bool suppressed() const;
   // A number was read where `reads`.
   void record_guard(Expr condition, SymOrigin origin, bool reads = false);
   void note_settled(Expr condition, const SymOrigin& origin, bool reads);
