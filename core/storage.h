@@ -24,7 +24,11 @@ class StorageImpl : public IntrusiveTarget {
   StorageImpl(size_t nbytes, Allocator* allocator)
       : nbytes_(nbytes), allocator_(allocator), data_(allocator->allocate(nbytes)) {}
 
-  void* data() const { return data_.get(); }
+  // The bytes; null where there are none. Waits for those that are still to come: see await_data().
+  void* data() const {
+    void* const start = data_.get();
+    return __builtin_expect(start != nullptr, true) ? start : data_later();
+  }
   size_t nbytes() const { return nbytes_; }
   Device device() const { return data_.device(); }
   bool resizable() const { return allocator_ != nullptr; }
@@ -43,8 +47,14 @@ class StorageImpl : public IntrusiveTarget {
  protected:
   // Weak references keep no memory alive.
   void release_resources() override { data_.clear(); }
+  // For a subclass whose bytes come while the program goes on: waits for them, and returns where
+  // they are, of memory that the DataPtr's context owns; or throws why they do not come. Called by
+  // whoever reads or writes first, by several threads at once.
+  virtual void* await_data() { return nullptr; }
 
  private:
+  [[gnu::cold, gnu::noinline]] void* data_later() const;
+
   size_t nbytes_;
   Allocator* allocator_;
   DataPtr data_;  // last: nothing is left to do when the allocator returns

@@ -62,7 +62,7 @@ std::string Call::blame() const {
 
 Meeting Call::meeting() const { return {group_->ranks(), group_->id(), &describe_}; }
 
-bool Call::agree(ConstBytes data) {
+bool Call::begin() {
   if (!has_data_) return false;
   text_ += ")";
   number_ = group_->next_call();
@@ -70,14 +70,19 @@ bool Call::agree(ConstBytes data) {
   place_ = CallPlaceGuard::describe();
   Digest of_text;
   of_text.add(text_);
-  SequenceGuard::on_call(text_, of_text.value(), place_, group_);
+  hash_ = of_text.value();
+  SequenceGuard::on_call(text_, hash_, place_, group_);
   describe_ = [this] {
     return str_cat("call ", number_, " of group '", group_->name(), "', ", text_, place_);
   };
-  if (size() == 1) return true;
+  return true;
+}
+
+void Call::agree(ConstBytes data) {
+  if (size() == 1) return;
   Digest digest;
   digest.add(static_cast<int64_t>(number_));
-  digest.add(static_cast<int64_t>(of_text.value()));
+  digest.add(static_cast<int64_t>(hash_));
   Opening mine{digest.value()};
   SB_ASSERT(data.size() <= kOpeningData);
   std::copy(data.begin(), data.end(), mine.data.begin());
@@ -85,13 +90,20 @@ bool Call::agree(ConstBytes data) {
   openings_ = gather_values(group_->engine(), meeting(), mine);
   if (std::all_of(openings_.begin(), openings_.end(),
                   [&](const Opening& o) { return o.digest == mine.digest; }))
-    return true;
+    return;
   std::vector<uint64_t> digests;
   for (const Opening& opening : openings_) digests.push_back(opening.digest);
   const std::vector<TextLine> lines =
       gather_values(group_->engine(), meeting(), text_line(describe_()));
   SB_THROW(DistError, "the ranks of group '", group_->name(),
            "' part: ", describe_parties(group_->ranks(), digests, lines));
+}
+
+bool Call::begin_and_agree(ConstBytes data) {
+  if (!begin()) return false;
+  group_->background().settle();
+  agree(data);
+  return true;
 }
 
 ConstBytes Call::opening_data(int64_t rank) const {

@@ -52,11 +52,15 @@ class Call {
   // "_c10d_functional::all_reduce: rank 1 of group '0': ", which errors begin with.
   std::string blame() const;
 
-  // Compares this call with those of the other ranks, and throws DistError on all of them where
-  // they part, naming who calls what where. To be called once, before data is exchanged. Returns
-  // whether there is data: without it nothing is sent. `data`, of at most kOpeningData bytes,
-  // travels along.
-  bool agree(ConstBytes data = {});
+  // Counts the call, whose tensors and options are all known now. Returns whether there is data:
+  // without it nothing is sent. Once, on the rank's thread.
+  bool begin();
+  // Then, before data is exchanged: compares this call with those of the other ranks, and throws
+  // DistError on all of them where they part, naming who calls what where. `data`, of at most
+  // kOpeningData bytes, travels along. On the thread that has the engine.
+  void agree(ConstBytes data = {});
+  // Both on the rank's thread, after all that still runs in the background.
+  bool begin_and_agree(ConstBytes data = {});
   // After agree() with data: that of each rank. Empty where there was none, or this rank is alone.
   ConstBytes opening_data(int64_t rank) const;
   // Exchanges data. After agree(). tensors() gives those that have the memory, as a std::vector:
@@ -73,6 +77,7 @@ class Call {
   std::string text_;
   std::string place_;
   uint64_t number_ = 0;
+  uint64_t hash_ = 0;  // of text_
   std::vector<Opening> openings_;
   size_t opening_size_ = 0;
   std::function<std::string()> describe_;

@@ -44,7 +44,7 @@ struct Meeting {
   const std::function<std::string()>* describe = nullptr;
 };
 
-// One rank's end. Used by one thread at a time. Whatever it waits for ends: with the bytes, or with
+// One rank's end. Used by one thread at a time, but for fail(). Whatever it waits for ends: with the bytes, or with
 // DistError, which names the rank that failed, ended or did not come within timeout().
 class Engine {
  public:
@@ -69,8 +69,8 @@ class Engine {
   virtual void send(int64_t to, int64_t tag, ConstBytes bytes) = 0;
   virtual void receive(int64_t from, int64_t tag, Bytes bytes, const Meeting& meeting) = 0;
 
-  // Says that this rank goes no further: every wait of another rank that depends on it ends with
-  // DistError, now and later. The first message counts.
+  // Says that this rank goes no further: every wait of another rank that depends on it, and one of
+  // its own on another thread, ends with DistError, now and later. The first message counts.
   virtual void fail(std::string_view message) noexcept = 0;
 };
 

@@ -8,8 +8,12 @@
 
 namespace sb {
 
-Group::Group(std::shared_ptr<Engine> engine, std::string name, std::vector<int64_t> ranks)
-    : engine_(std::move(engine)), name_(std::move(name)), ranks_(std::move(ranks)) {
+Group::Group(std::shared_ptr<Engine> engine, std::shared_ptr<Background> background,
+             std::string name, std::vector<int64_t> ranks)
+    : engine_(std::move(engine)),
+      background_(std::move(background)),
+      name_(std::move(name)),
+      ranks_(std::move(ranks)) {
   const auto here = std::find(ranks_.begin(), ranks_.end(), engine_->rank());
   rank_ = here == ranks_.end() ? -1 : here - ranks_.begin();
   Digest digest;

@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "switchboard/core/intrusive_ptr.h"
 #include "switchboard/dispatch/schema/ivalue.h"
+#include "switchboard/distributed/background.h"
 #include "switchboard/distributed/engine.h"
 
 namespace sb {
@@ -20,8 +21,10 @@ namespace sb {
 // (World::find_group). Each rank has an object of its own. Used by its rank's thread.
 class Group final : public OpaqueObject {
  public:
-  // `ranks` are those of the engine, in the group's order.
-  Group(std::shared_ptr<Engine> engine, std::string name, std::vector<int64_t> ranks);
+  // `ranks` are those of the engine, in the group's order. `background` has the engine's calls that
+  // are still running.
+  Group(std::shared_ptr<Engine> engine, std::shared_ptr<Background> background, std::string name,
+        std::vector<int64_t> ranks);
 
   std::string_view class_name() const override {
     return "__torch__.torch.classes.c10d.ProcessGroup";
@@ -32,7 +35,9 @@ class Group final : public OpaqueObject {
   absl::Span<const int64_t> ranks() const { return ranks_; }
   // This rank's place in the group; -1 where it is not in it. As `torch.distributed.get_rank`.
   int64_t rank() const { return rank_; }
+  // For what runs in the background, and after Background::settle().
   Engine& engine() const { return *engine_; }
+  Background& background() const { return *background_; }
   // The same on all ranks, and other than that of any other group.
   uint64_t id() const { return id_; }
   // How many calls this rank made so far.
@@ -45,6 +50,7 @@ class Group final : public OpaqueObject {
 
  private:
   std::shared_ptr<Engine> engine_;
+  std::shared_ptr<Background> background_;
   std::string name_;
   std::vector<int64_t> ranks_;
   int64_t rank_;

@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,10 +12,12 @@
 #include "absl/types/span.h"
 #include "switchboard/core/error.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/dispatch/dispatch_tls.h"
 #include "switchboard/dispatch/library.h"
 #include "switchboard/dispatch/modes/effects.h"
 #include "switchboard/dispatch/objects/functionalize_api.h"
 #include "switchboard/dispatch/objects/operator_base.h"
+#include "switchboard/distributed/background.h"
 #include "switchboard/distributed/call.h"
 #include "switchboard/distributed/collectives.h"
 #include "switchboard/distributed/point_to_point.h"
@@ -27,7 +32,7 @@ namespace sb {
 namespace {
 
 // Each kernel below serves CPU and Meta: it checks the call, makes the results, and stops there
-// where there is no data (Call::agree).
+// where there is no data (Call::begin).
 
 bool have_data(TensorList tensors) {
   for (const Tensor& t : tensors)
@@ -102,25 +107,73 @@ void check_out(const Call& call, const Tensor& out, const Tensor& expected) {
              expected.describe(), ", got ", out.describe());
 }
 
+// A call with fresh results takes place behind the program's back where they are so many bytes:
+// handing it to another thread, and its results back, takes some 10 us. Others are quicker at once.
+constexpr size_t kBackgroundBytes = size_t{64} << 10;
+bool goes_to_background(const Call& call, TensorList results) {
+  if (!call.has_data() || call.size() == 1) return false;
+  size_t bytes = 0;
+  for (const Tensor& t : results) bytes += t.nbytes();
+  return bytes >= kBackgroundBytes;
+}
+
+// Makes `run` fill the results of a call that has begun, in the background, and gives what waits
+// for that. The engine runs other calls of the rank before and after it.
+std::vector<Tensor> fill_later(std::shared_ptr<Call> call, std::vector<Tensor> results,
+                               std::function<void(const Call&)> run) {
+  Background& background = call->group()->background();
+  const bool inference = results[0].impl()->is_inference();
+  const auto work = background.start([call = std::move(call), run = std::move(run), inference] {
+    std::optional<InferenceModeGuard> as_the_program;
+    if (inference) as_the_program.emplace();
+    call->agree();
+    run(*call);
+  });
+  for (Tensor& t : results) t = result_of(work, t);
+  return results;
+}
+
+// What is read in the background is nobody else's to write to.
+Tensor own_dense(const Tensor& t) {
+  const Tensor copy = dense(t);
+  return copy.is_alias_of(t) ? clone(copy) : copy;
+}
+std::vector<Tensor> own_dense(TensorList tensors) {
+  std::vector<Tensor> copies;
+  for (const Tensor& t : tensors) copies.push_back(own_dense(t));
+  return copies;
+}
+
 // Reductions of all tensors in place.
-void reduce_all(Call& call, TensorList tensors, std::string_view reduce_op) {
+std::vector<ReduceOp> say_reduction(Call& call, TensorList tensors, std::string_view reduce_op) {
   std::vector<ReduceOp> ops;
   for (const Tensor& t : tensors) {
     ops.push_back(parse_reduce_op(reduce_op, t.dtype(), call.blame()));
     call.add(t);
   }
   call.add(reduce_op);
+  return ops;
+}
+void reduce_all(Call& call, TensorList tensors, std::string_view reduce_op) {
+  const std::vector<ReduceOp> ops = say_reduction(call, tensors, reduce_op);
   const bool alone = call.has_data() && tensors.size() == 1;
-  if (!call.agree(alone ? opening_data(tensors[0]) : ConstBytes())) return;
+  if (!call.begin_and_agree(alone ? opening_data(tensors[0]) : ConstBytes())) return;
   for (size_t i = 0; i < tensors.size(); ++i) run_all_reduce(call, ops[i], tensors[i]);
 }
 std::vector<Tensor> all_reduce_each(std::string_view op, TensorList inputs,
                                     std::string_view reduce_op, const IValue& group_name) {
-  Call call(op, group_name, have_data(inputs));
+  const auto call = std::make_shared<Call>(op, group_name, have_data(inputs));
   std::vector<Tensor> outs;
-  for (const Tensor& input : inputs) outs.push_back(fresh_copy(call, input));
-  reduce_all(call, outs, reduce_op);
-  return outs;
+  for (const Tensor& input : inputs) outs.push_back(fresh_copy(*call, input));
+  if (!goes_to_background(*call, outs)) {
+    reduce_all(*call, outs, reduce_op);
+    return outs;
+  }
+  const std::vector<ReduceOp> ops = say_reduction(*call, outs, reduce_op);
+  call->begin();
+  return fill_later(call, outs, [ops, outs](const Call& c) {
+    for (size_t i = 0; i < outs.size(); ++i) run_all_reduce(c, ops[i], outs[i]);
+  });
 }
 void all_reduce_each_in_place(std::string_view op, TensorList inputs, std::string_view reduce_op,
                               const IValue& group_name) {
@@ -131,36 +184,45 @@ void all_reduce_each_in_place(std::string_view op, TensorList inputs, std::strin
 
 void gather_all(Call& call, TensorList inputs, TensorList outs) {
   for (const Tensor& input : inputs) call.add(input);
-  if (!call.agree()) return;
+  if (!call.begin_and_agree()) return;
   for (size_t i = 0; i < inputs.size(); ++i) run_all_gather(call, dense(inputs[i]), outs[i]);
 }
 std::vector<Tensor> gather_each(std::string_view op, TensorList inputs, int64_t group_size,
                                 const IValue& group_name) {
-  Call call(op, group_name, have_data(inputs));
+  const auto call = std::make_shared<Call>(op, group_name, have_data(inputs));
   std::vector<Tensor> outs;
-  for (const Tensor& input : inputs) outs.push_back(gathered(call, input, group_size));
-  gather_all(call, inputs, outs);
-  return outs;
+  for (const Tensor& input : inputs) outs.push_back(gathered(*call, input, group_size));
+  if (!goes_to_background(*call, outs)) {
+    gather_all(*call, inputs, outs);
+    return outs;
+  }
+  for (const Tensor& input : inputs) call->add(input);
+  call->begin();
+  return fill_later(call, outs, [given = own_dense(inputs), outs](const Call& c) {
+    for (size_t i = 0; i < outs.size(); ++i) run_all_gather(c, given[i], outs[i]);
+  });
 }
 
 void scatter_all(Call& call, TensorList inputs, std::string_view reduce_op, TensorList outs) {
-  std::vector<ReduceOp> ops;
-  for (const Tensor& input : inputs) {
-    ops.push_back(parse_reduce_op(reduce_op, input.dtype(), call.blame()));
-    call.add(input);
-  }
-  call.add(reduce_op);
-  if (!call.agree()) return;
+  const std::vector<ReduceOp> ops = say_reduction(call, inputs, reduce_op);
+  if (!call.begin_and_agree()) return;
   for (size_t i = 0; i < inputs.size(); ++i)
     run_reduce_scatter(call, ops[i], dense(inputs[i]), outs[i]);
 }
 std::vector<Tensor> scatter_each(std::string_view op, TensorList inputs, std::string_view reduce_op,
                                  int64_t group_size, const IValue& group_name) {
-  Call call(op, group_name, have_data(inputs));
+  const auto call = std::make_shared<Call>(op, group_name, have_data(inputs));
   std::vector<Tensor> outs;
-  for (const Tensor& input : inputs) outs.push_back(scattered(call, input, group_size));
-  scatter_all(call, inputs, reduce_op, outs);
-  return outs;
+  for (const Tensor& input : inputs) outs.push_back(scattered(*call, input, group_size));
+  if (!goes_to_background(*call, inputs)) {
+    scatter_all(*call, inputs, reduce_op, outs);
+    return outs;
+  }
+  const std::vector<ReduceOp> ops = say_reduction(*call, inputs, reduce_op);
+  call->begin();
+  return fill_later(call, outs, [ops, given = own_dense(inputs), outs](const Call& c) {
+    for (size_t i = 0; i < outs.size(); ++i) run_reduce_scatter(c, ops[i], given[i], outs[i]);
+  });
 }
 
 Tensor only(std::vector<Tensor> tensors) { return std::move(tensors[0]); }
@@ -185,7 +247,9 @@ std::vector<int64_t> numbers(SymIntArrayRef splits) {
 }
 Tensor all_to_all(const Tensor& input, SymIntArrayRef output_splits, SymIntArrayRef input_splits,
                   const IValue& group_name) {
-  Call call(c10d_functional::all_to_all_single.name(), group_name, has_data(input));
+  const auto made =
+      std::make_shared<Call>(c10d_functional::all_to_all_single.name(), group_name, has_data(input));
+  Call& call = *made;
   check_dim(call, input);
   const SymInt sent = checked_sum(call, "input_split_sizes", input_splits);
   SB_CHECK(sent == input.sym_size(0), call.blame(),
@@ -195,16 +259,23 @@ Tensor all_to_all(const Tensor& input, SymIntArrayRef output_splits, SymIntArray
   sizes[0] = checked_sum(call, "output_split_sizes", output_splits);
   const Tensor out = new_empty(input, sizes);
   call.add(input, 1);
-  if (call.agree())
-    run_all_to_all(call, dense(input), numbers(input_splits), out, numbers(output_splits));
-  return out;
+  if (!goes_to_background(call, {input, out})) {
+    if (call.begin_and_agree())
+      run_all_to_all(call, dense(input), numbers(input_splits), out, numbers(output_splits));
+    return out;
+  }
+  call.begin();
+  return only(fill_later(made, {out},
+                         [given = own_dense(input), out, rows = numbers(input_splits),
+                          out_rows = numbers(output_splits)](const Call& c) {
+                           run_all_to_all(c, given, rows, out, out_rows);
+                         }));
 }
 
-void broadcast_data(Call& call, const Tensor& data, int64_t src) {
+void say_broadcast(Call& call, const Tensor& data, int64_t src) {
   check_rank(call, "src", src);
   call.add(data);
   call.add(str_cat("src=", src));
-  if (call.agree()) run_broadcast(call, src, data);
 }
 
 Tensor shard_dim_alltoall(const Tensor& input, int64_t gather_dim, int64_t shard_dim,
@@ -228,7 +299,7 @@ Tensor shard_dim_alltoall(const Tensor& input, int64_t gather_dim, int64_t shard
   std::vector<Tensor> parts = chunk(input, n, shard_dim);
   // Of a dimension without elements there is one chunk.
   parts.resize(static_cast<size_t>(n), parts[0]);
-  if (!call.agree()) return contiguous(cat(parts, gather_dim));
+  if (!call.begin_and_agree()) return contiguous(cat(parts, gather_dim));
   const Tensor packed = stack(parts, 0);
   const Tensor out = empty_like(packed);
   const std::vector<int64_t> rows(static_cast<size_t>(n), 1);
@@ -380,15 +451,21 @@ SB_LIBRARY(_c10d_functional, m) {
 
   collective(m, all_to_all_single, all_to_all);
   collective(m, broadcast, [](const Tensor& input, int64_t src, const IValue& group_name) {
-    Call call(broadcast.name(), group_name, has_data(input));
-    Tensor out = fresh_copy(call, input);
-    broadcast_data(call, out, src);
-    return out;
+    const auto call = std::make_shared<Call>(broadcast.name(), group_name, has_data(input));
+    const Tensor out = fresh_copy(*call, input);
+    say_broadcast(*call, out, src);
+    if (!goes_to_background(*call, one(out))) {
+      if (call->begin_and_agree()) run_broadcast(*call, src, out);
+      return out;
+    }
+    call->begin();
+    return only(fill_later(call, {out}, [src, out](const Call& c) { run_broadcast(c, src, out); }));
   });
   collective(m, broadcast_, [](const Tensor& input, int64_t src, const IValue& group_name) {
     Call call(broadcast_.name(), group_name, has_data(input));
     check_contiguous(call, input);
-    broadcast_data(call, input, src);
+    say_broadcast(call, input, src);
+    if (call.begin_and_agree()) run_broadcast(call, src, input);
     return input;
   });
 

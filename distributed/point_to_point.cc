@@ -44,6 +44,7 @@ int64_t tag_of(const Group& group, int64_t tag) {
 
 void send_tensor(const Call& call, const Tensor& tensor, int64_t to, int64_t tag) {
   const Group& group = *call.group();
+  group.background().settle();
   const std::string what = what_is(tensor, tag, group);
   const Header header{digest_of(what), text_line(str_cat(what, CallPlaceGuard::describe()))};
   const int64_t rank = group.ranks()[static_cast<size_t>(to)];
@@ -55,6 +56,7 @@ void send_tensor(const Call& call, const Tensor& tensor, int64_t to, int64_t tag
 
 void receive_tensor(const Call& call, const Tensor& tensor, int64_t from, int64_t tag) {
   const Group& group = *call.group();
+  group.background().settle();
   const int64_t rank = group.ranks()[static_cast<size_t>(from)];
   const std::string what = what_is(tensor, tag, group);
   const std::string here =

@@ -71,6 +71,7 @@ std::string SequenceGuard::describe(int64_t index) const {
 }
 
 void SequenceGuard::check() {
+  world().settle();
   Engine& engine = world().engine();
   const absl::Span<const int64_t> members = world().group()->ranks();
   if (members.size() > 1 && engine.moves_data()) {

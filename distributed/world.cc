@@ -41,7 +41,7 @@ GroupPtr World::new_group(std::vector<int64_t> ranks, std::string name) {
                    " already, and not of ", text);
     return known->second;
   }
-  GroupPtr group = make_intrusive<Group>(engine_, name, std::move(ranks));
+  GroupPtr group = make_intrusive<Group>(engine_, background_, name, std::move(ranks));
   groups_.emplace(std::move(name), group);
   return group;
 }

@@ -11,20 +11,27 @@
 #include <utility>
 #include <vector>
 
+#include "switchboard/distributed/background.h"
 #include "switchboard/distributed/engine.h"
 #include "switchboard/distributed/group.h"
 
 namespace sb {
 
-// A rank's engine and its groups by name. Used by its rank's thread.
+// A rank's engine and its groups by name. Used by its rank's thread. Its end waits for calls in the
+// background: where the program has failed, Engine::fail() comes before.
 class World {
  public:
   // Makes the group of all ranks.
   explicit World(std::shared_ptr<Engine> engine);
+  ~World() { background_->end(); }
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
+  // Free for the rank's thread after settle().
   Engine& engine() const { return *engine_; }
+  // Waits until no call runs in the background any more. Throws the first error of one that nobody
+  // has seen. A program's last call, so that it does not end well where one of its calls did not.
+  void settle() { background_->settle(); }
   int64_t rank() const { return engine_->rank(); }
   int64_t size() const { return engine_->size(); }
 
@@ -40,6 +47,7 @@ class World {
 
  private:
   std::shared_ptr<Engine> engine_;
+  std::shared_ptr<Background> background_ = std::make_shared<Background>();
   std::map<std::string, GroupPtr, std::less<>> groups_;
   GroupPtr group_;
 };

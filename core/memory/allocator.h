@@ -43,7 +43,10 @@ class DataPtr {
     if (deleter_) std::exchange(deleter_, nullptr)(context_);
     data_ = context_ = nullptr;
   }
-  void* get() const { return data_; }
+  // Another thread may give the address meanwhile (give).
+  void* get() const { return __atomic_load_n(&data_, __ATOMIC_ACQUIRE); }
+  // The address of memory that `context` owns, which could not be told before.
+  void give(void* data) { __atomic_store_n(&data_, data, __ATOMIC_RELEASE); }
   void* context() const { return context_; }
   Deleter deleter() const { return deleter_; }
   Device device() const { return device_; }

@@ -14,6 +14,7 @@
 #include <exception>
 #include <list>
 #include <map>
+#include <mutex>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -46,6 +47,8 @@ double seconds_since(Clock::time_point begin) {
 }
 
 class MpiEngine final : public Engine {
+  using Lock = std::unique_lock<std::mutex>;
+
  public:
   MpiEngine(const SbMpiFunctions* mpi, double timeout) : mpi_(*mpi), timeout_(timeout) {
     check(mpi_.start(&rank_, &size_, &max_tag_));
@@ -73,6 +76,7 @@ class MpiEngine final : public Engine {
 
   void exchange(const Meeting& meeting, absl::Span<const ConstBytes> sends,
                 absl::Span<const Bytes> receives) override {
+    Lock lock(mutex_);
     // Below those of messages.
     const int tag = static_cast<int>(meeting.group % static_cast<uint64_t>(max_tag_ / 2));
     std::vector<Pending> pending;
@@ -89,22 +93,25 @@ class MpiEngine final : public Engine {
       const int peer = static_cast<int>(meeting.members[m]);
       if (peer != rank_) start(sends[m], peer, tag, &pending);
     }
-    wait(&pending, meeting, meeting.group, ++exchanges_[meeting.group]);
+    wait(lock, &pending, meeting, meeting.group, ++exchanges_[meeting.group]);
   }
 
   void send(int64_t to, int64_t tag, ConstBytes bytes) override {
+    const Lock lock(mutex_);
     outgoing_.push_back({std::vector<std::byte>(bytes.begin(), bytes.end()), {}});
     start(ConstBytes(outgoing_.back().bytes), static_cast<int>(to), message_tag(tag),
           &outgoing_.back().pending);
     progress();
   }
   void receive(int64_t from, int64_t tag, Bytes bytes, const Meeting& meeting) override {
+    Lock lock(mutex_);
     std::vector<Pending> pending;
     start(bytes, static_cast<int>(from), message_tag(tag), &pending);
-    wait(&pending, meeting, /*group=*/0, /*exchange=*/0);
+    wait(lock, &pending, meeting, /*group=*/0, /*exchange=*/0);
   }
 
   void fail(std::string_view message) noexcept override {
+    const Lock lock(mutex_);
     if (std::exchange(failed_, true)) return;
     try {
       tell_all(kFailed, message);
@@ -223,7 +230,8 @@ class MpiEngine final : public Engine {
     return std::any_of(peers_.begin(), peers_.end(), [](const Peer& p) { return p.failed; });
   }
 
-  void wait(std::vector<Pending>* pending, const Meeting& meeting, uint64_t group,
+  // Lets fail() in while it waits.
+  void wait(Lock& lock, std::vector<Pending>* pending, const Meeting& meeting, uint64_t group,
             uint64_t exchange) {
     const Clock::time_point begin = Clock::now();
     for (int64_t spins = 0;; ++spins) {
@@ -231,7 +239,9 @@ class MpiEngine final : public Engine {
       if (pending->empty()) return go_on();
       if (spins < 1000) continue;
       // More processes than cores wait for each other's turn.
+      lock.unlock();
       sched_yield();
+      lock.lock();
       if (spins % 64 != 0) continue;
       progress();
       // Whoever still sends may wake others.
@@ -239,7 +249,7 @@ class MpiEngine final : public Engine {
         say_that_it_waits({group, exchange, missing(*pending), (*meeting.describe)()});
       if (const std::string why = hopeless(*pending, begin); !why.empty()) {
         for (const Pending& p : *pending) mpi_.cancel(p.request);
-        const bool by_other = peer_failed();
+        const bool by_other = failed_ || peer_failed();
         const std::string text = str_cat((*meeting.describe)(), ": ", why);
         if (by_other) throw RankFailure(text);
         throw DistError(text);
@@ -279,6 +289,7 @@ class MpiEngine final : public Engine {
 
   // Why the wait will not end; "" if it may.
   std::string hopeless(const std::vector<Pending>& pending, Clock::time_point begin) const {
+    if (failed_) return "this rank has failed meanwhile";
     for (size_t r = 0; r < peers_.size(); ++r)
       // What was sent before may still be on its way.
       if (peers_[r].failed && seconds_since(peers_[r].when) > 0.2)
@@ -302,6 +313,7 @@ class MpiEngine final : public Engine {
 
   const SbMpiFunctions& mpi_;
   const double timeout_;
+  std::mutex mutex_;  // of MPI and all that follows
   int rank_ = 0;
   int size_ = 0;
   int max_tag_ = 0;
@@ -352,14 +364,20 @@ int run_mpi(const std::function<void()>& program, const MpiOptions& options) {
   std::shared_ptr<MpiEngine> engine;
   try {
     engine = std::make_shared<MpiEngine>(load(options), options.timeout);
-    World world(engine);
-    const WorldGuard guard(&world);
-    program();
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s%s\n", engine ? str_cat("rank ", engine->rank(), ": ").c_str() : "",
-                 e.what());
-    if (!engine) return 1;
-    engine->fail(e.what());
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+  {
+    World world(engine);
+    try {
+      const WorldGuard guard(&world);
+      program();
+      world.settle();
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "rank %d: %s\n", static_cast<int>(engine->rank()), e.what());
+      engine->fail(e.what());
+    }
   }
   return engine->end() ? 0 : 1;
 }

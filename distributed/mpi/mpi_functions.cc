@@ -29,7 +29,10 @@ int add(MPI_Request request) {
 }
 
 int start(int* rank, int* size, int* max_tag) {
-  int error = MPI_Init(nullptr, nullptr);
+  // One thread at a time: calls in the background have one of their own.
+  int threads = MPI_THREAD_SINGLE;
+  int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &threads);
+  if (!error && threads < MPI_THREAD_SERIALIZED) error = MPI_ERR_OTHER;
   if (error) return error;
   for (MPI_Comm* comm : {&data, &control}) {
     if ((error = MPI_Comm_dup(MPI_COMM_WORLD, comm))) return error;

@@ -43,16 +43,19 @@ class OneProcessEngine final : public Engine {
 
 void run_one(internal::Hub* hub, int64_t rank, const std::function<void()>& program,
              std::exception_ptr* error) {
-  try {
+  {
     World world(std::make_shared<OneProcessEngine>(hub, rank));
-    const WorldGuard guard(&world);
-    program();
-  } catch (const std::exception& e) {
-    *error = std::current_exception();
-    hub->fail(rank, e.what());
-  } catch (...) {
-    *error = std::current_exception();
-    hub->fail(rank, "an exception that is no std::exception");
+    try {
+      const WorldGuard guard(&world);
+      program();
+      world.settle();
+    } catch (const std::exception& e) {
+      *error = std::current_exception();
+      hub->fail(rank, e.what());
+    } catch (...) {
+      *error = std::current_exception();
+      hub->fail(rank, "an exception that is no std::exception");
+    }
   }
   hub->leave(rank);
 }
