@@ -31,11 +31,10 @@ void rethrow_with(const Error& error, const std::string& more) {
   if (typeid(error) == typeid(NotImplementedError)) throw NotImplementedError(message);
 }
 
-// What only data tell of whether the operator copies: that neighbouring dimensions do not lie one
-// behind the other. Where they do, it may give its argument, or a view.
-std::vector<SymBool> told_gaps(const Tensor& t, std::string_view op) {
+// What only data tell of how a tensor lies: that neighbouring dimensions do not lie one behind the
+// other.
+std::vector<SymBool> told_gaps(const Tensor& t) {
   std::vector<SymBool> gaps;
-  if (op == "aten::sum_to_size") return gaps;  // looks at sizes alone
   const SymIntArrayRef sizes = t.sym_sizes(), strides = t.sym_strides();
   for (size_t d = 0; d < sizes.size(); ++d) {
     const SymInt dense = d + 1 < sizes.size() ? strides[d + 1] * sizes[d + 1] : SymInt(1);
@@ -92,28 +91,31 @@ void TraceAssumptions::ViewOrCopy::state() const {
                            "argument or a copy, which the program tells apart; carry contiguous "
                            "tensors, or use clone");
   // Before anything is stated of the sizes: a part of at least 2 of 2 is the whole.
-  const auto gaps = result.is_alias_of(self) ? std::vector<SymBool>() : told_gaps(self, op);
+  std::vector<SymBool> open;
+  for (const SymBool& gap : gaps)
+    if (!known(gap) && !known(!gap)) open.push_back(gap);
   for (const SymInt& size : sizes)
     check(size >= 2, str_cat(op,
                              " was traced as a copy of its argument, which the program tells "
                              "from it, and gives its argument for a size of 0 or 1; use clone"));
-  for (const SymBool& gap : gaps)
+  for (const SymBool& gap : open)
     check(gap, str_cat(op,
                        " was traced as a copy of its argument, which the program tells from it, "
                        "and gives its argument where that is contiguous; use clone"));
 }
 
 void TraceAssumptions::note_view_or_copy(const Tensor& self, const Tensor& result,
-                                         std::string_view op, const OtherLayout* layout,
-                                         bool is_seen) {
-  ViewOrCopy one{self, result, {}, std::string(op), ""};
+                                         std::string_view op, internal::ViewOrCopyBy by,
+                                         const OtherLayout* layout, bool is_seen) {
+  ViewOrCopy one{self, result, {}, {}, std::string(op), ""};
   if (layout && layout->is_open) one.layout_of = layout->who;
   if (!result.is_alias_of(self)) {
     for (const SymInt& size : self.sym_sizes())
       if (size.is_symbolic() && !has_hint(size) && !known(size >= 2)) one.sizes.push_back(size);
+    // Where there are none, the operator may give its argument, or a view.
+    if (by == internal::ViewOrCopyBy::Layout) one.gaps = told_gaps(self);
   }
-  const bool may_be_view = !result.is_alias_of(self) && !told_gaps(self, op).empty();
-  if (one.layout_of.empty() && one.sizes.empty() && !may_be_view) return;
+  if (one.layout_of.empty() && one.sizes.empty() && one.gaps.empty()) return;
   if (!is_seen) return one.state();
   views_or_copies_.push_back(std::move(one));
 }

@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "switchboard/core/error.h"
+#include "switchboard/core/symbols/sym_bool.h"
+#include "switchboard/core/symbols/sym_int.h"
 #include "switchboard/dispatch/graph/graph.h"
+#include "switchboard/dispatch/modes/trace_hooks.h"
 
 namespace sb {
 
@@ -41,7 +44,7 @@ class TraceAssumptions {
   // them both. `layout` is self's; null where it lies as in the program. Unless writes to it are
   // seen, it counts as if there were one.
   void note_view_or_copy(const Tensor& self, const Tensor& result, std::string_view op,
-                         const OtherLayout* layout, bool is_seen);
+                         internal::ViewOrCopyBy by, const OtherLayout* layout, bool is_seen);
 
   // Remembers the operator of the node, where it is the first that gives what only data tell: what
   // is stated of that later hides who told it.
@@ -64,7 +67,10 @@ class TraceAssumptions {
   };
   struct ViewOrCopy {
     Tensor self, result;
-    std::vector<SymInt> sizes;  // which data tell, and which are at least 2 for the graph
+    // Of a copy: the sizes which data tell, and which are at least 2 for the graph; and what only
+    // data tell of why it is one.
+    std::vector<SymInt> sizes;
+    std::vector<SymBool> gaps;
     std::string op, layout_of;  // of whose results data tell the layout; or empty
 
     void state() const;

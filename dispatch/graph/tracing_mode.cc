@@ -21,8 +21,9 @@ namespace {
 thread_local TracingMode* innermost_trace = nullptr;
 
 constexpr internal::TraceHooks kHooks{
-    .gave_view_or_copy = [](const Tensor& self, const Tensor& result, std::string_view op) {
-      if (innermost_trace) innermost_trace->note_view_or_copy(self, result, op);
+    .gave_view_or_copy = [](const Tensor& self, const Tensor& result, std::string_view op,
+                            internal::ViewOrCopyBy by) {
+      if (innermost_trace) innermost_trace->note_view_or_copy(self, result, op, by);
     }};
 [[maybe_unused]] const bool hooked = (internal::trace_hooks = &kHooks, true);
 
@@ -296,10 +297,11 @@ const TraceAssumptions::OtherLayout* TracingMode::find_other_layout(const Tensor
   return nullptr;
 }
 
-void TracingMode::note_view_or_copy(const Tensor& self, const Tensor& result, std::string_view op) {
+void TracingMode::note_view_or_copy(const Tensor& self, const Tensor& result, std::string_view op,
+                                    internal::ViewOrCopyBy by) {
   // What stands for values of this trace is not seen in it.
   const bool is_seen = find(self) || !is_functional(self);
-  assumptions_.note_view_or_copy(self, result, op, find_other_layout(self), is_seen);
+  assumptions_.note_view_or_copy(self, result, op, by, find_other_layout(self), is_seen);
 }
 
 void TracingMode::check_layouts(const OperatorHandle& op,

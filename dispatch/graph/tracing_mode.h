@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "switchboard/dispatch/graph/graph.h"
 #include "switchboard/dispatch/graph/trace_assumptions.h"
+#include "switchboard/dispatch/modes/trace_hooks.h"
 #include "switchboard/dispatch/modes/mode.h"
 
 namespace sb {
@@ -110,7 +111,8 @@ class TracingMode : public DispatchMode {
   // one; or null.
   const TraceAssumptions::OtherLayout* find_other_layout(const Tensor& tensor) const;
   // As TraceHooks::gave_view_or_copy.
-  void note_view_or_copy(const Tensor& self, const Tensor& result, std::string_view op);
+  void note_view_or_copy(const Tensor& self, const Tensor& result, std::string_view op,
+                         internal::ViewOrCopyBy by);
   // Traces a function that the graph will call, apart from this trace, which records nothing of it.
   // A tensor of this trace, or of one around it, that the function uses without having been given
   // it is lifted: the subgraph gets an input for it, behind the others, and `captured` has it.

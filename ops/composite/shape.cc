@@ -103,7 +103,8 @@ Tensor sum_to_size_kernel(const Tensor& self, SymIntArrayRef size) {
             str_cat("sum_to_size was traced as a sum, which is ", to_string(result.dtype()),
                     ", and gives ", to_string(self.dtype()), " for a size of 1"));
   }
-  internal::trace_hooks->gave_view_or_copy(self, result, "aten::sum_to_size");
+  internal::trace_hooks->gave_view_or_copy(self, result, "aten::sum_to_size",
+                                         internal::ViewOrCopyBy::Sizes);
   return added > 0 ? view(result, size) : result;
 }
 

@@ -114,7 +114,8 @@ Tensor contiguous_any(const Tensor& self, MemoryFormat format) {
   if (!current_mode()) [[likely]]
     return is_so ? self : clone(self, format);
   const Tensor result = is_so ? self : clone(self, format);
-  internal::trace_hooks->gave_view_or_copy(self, result, "aten::contiguous");
+  internal::trace_hooks->gave_view_or_copy(self, result, "aten::contiguous",
+                                         internal::ViewOrCopyBy::Layout);
   return result;
 }
 

@@ -175,7 +175,8 @@ Tensor reshape_kernel(const Tensor& self, SymIntArrayRef shape) {
       return strides ? _reshape_alias(self, SizesRef<Int>(sizes), SizesRef<Int>(*strides)) : copy();
     // A graph would have the strides burnt in, and may run on a tensor with others.
     const Tensor result = strides ? view(self, SizesRef<Int>(sizes)) : copy();
-    internal::trace_hooks->gave_view_or_copy(self, result, "aten::reshape");
+    internal::trace_hooks->gave_view_or_copy(self, result, "aten::reshape",
+                                           internal::ViewOrCopyBy::Layout);
     return result;
   });
 }
