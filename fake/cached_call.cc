@@ -45,7 +45,8 @@ RememberedCalls& calls_of(FakeMode& mode, bool symbolic) {
 // For RememberedCalls::find: by the operator and something of the shape of its first tensor.
 inline uint64_t place_of(const OperatorHandle& op, const TensorImpl& first) {
   const IntArrayRef sizes = first.hint_sizes();
-  return reinterpret_cast<uintptr_t>(&op.entry()) + static_cast<uint64_t>(first.storage_offset()) +
+  const int64_t offset = first.symbolic_shape() ? 0 : first.storage_offset();
+  return reinterpret_cast<uintptr_t>(&op.entry()) + static_cast<uint64_t>(offset) +
          (sizes.empty() ? 0 : static_cast<uint64_t>(sizes.front() + 3 * sizes.back()));
 }
 
