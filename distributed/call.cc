@@ -33,7 +33,7 @@ GroupPtr find_group(const IValue& group_name) {
 }
 
 Call::Call(std::string_view op, const IValue& group_name, bool has_data)
-    : op_(op), has_data_(has_data), group_(sb::find_group(group_name)), text_(str_cat(op, "(")) {
+    : op_(op), has_data_(has_data), group_(sb::find_group(group_name)) {
   if (!group_ && !has_data_) return;
   SB_CHECK(group_, op, ": expected a group or the name of one, got ", group_name.to_string(),
            find_world() ? "" : "; no ranks were started on this thread, run_ranks() starts some");
@@ -44,36 +44,53 @@ Call::Call(std::string_view op, const IValue& group_name, bool has_data)
 }
 
 void Call::add(const Tensor& tensor, size_t from) {
-  // Symbols stay as they are: nobody compares them.
-  if (has_data_)
-    add(str_cat(to_string(tensor.dtype()), "[", from == 0 ? "" : "..., ",
-                absl::StrJoin(tensor.sizes().subspan(std::min(from, tensor.sizes().size())), ", "),
-                "]"));
+  if (!has_data_) return;  // symbols stay as they are: nobody compares them
+  const IntArrayRef sizes = tensor.sizes();
+  from = std::min(from, sizes.size());
+  said_.push_back({tensor.dtype(), from, {sizes.begin() + from, sizes.end()}, ""});
 }
 
 void Call::add(std::string_view option) {
-  if (text_.back() != '(') text_ += ", ";
-  text_ += option;
+  said_.emplace_back();
+  said_.back().option = option;
+}
+
+std::string Call::text() const {
+  std::string text = str_cat(op_, "(");
+  for (const Said& said : said_) {
+    if (text.back() != '(') text += ", ";
+    text += !said.option.empty()
+                ? said.option
+                : str_cat(to_string(said.dtype), "[", said.from == 0 ? "" : "..., ",
+                          absl::StrJoin(said.sizes, ", "), "]");
+  }
+  return text + ")";
 }
 
 std::string Call::blame() const {
-  return group_ ? str_cat(op_, ": ", group_->describe(), ": ") : op_ + ": ";
+  return group_ ? str_cat(op_, ": ", group_->describe(), ": ") : str_cat(op_, ": ");
 }
 
 Meeting Call::meeting() const { return {group_->ranks(), group_->id(), &describe_}; }
 
 bool Call::begin() {
   if (!has_data_) return false;
-  text_ += ")";
   number_ = group_->next_call();
   // Now, as another thread may ask for it.
-  place_ = CallPlaceGuard::describe();
-  Digest of_text;
-  of_text.add(text_);
-  hash_ = of_text.value();
-  SequenceGuard::on_call(text_, hash_, place_, group_);
+  place_ = CallPlaceGuard::current();
+  Digest digest;
+  digest.add(op_);
+  for (const Said& said : said_) {
+    digest.add(said.option);
+    digest.add(static_cast<int64_t>(said.dtype));
+    digest.add(static_cast<int64_t>(said.sizes.size()));
+    for (const int64_t size : said.sizes) digest.add(size);
+  }
+  hash_ = digest.value();
+  SequenceGuard::on_call(*this);
   describe_ = [this] {
-    return str_cat("call ", number_, " of group '", group_->name(), "', ", text_, place_);
+    return str_cat("call ", number_, " of group '", group_->name(), "', ", text(),
+                   place_.describe());
   };
   return true;
 }
@@ -119,17 +136,19 @@ void keep_for_ever(const std::vector<Tensor>& tensors) {
 }
 
 CallPlaceGuard::CallPlaceGuard(SourceLocation where)
-    : where_(where), outer_(std::exchange(innermost_place, this)) {}
+    : place_{where, ""}, outer_(std::exchange(innermost_place, this)) {}
 CallPlaceGuard::CallPlaceGuard(std::string place)
-    : place_(std::move(place)), outer_(std::exchange(innermost_place, this)) {}
+    : place_{SourceLocation(), std::move(place)}, outer_(std::exchange(innermost_place, this)) {}
 CallPlaceGuard::~CallPlaceGuard() { innermost_place = outer_; }
 
-std::string CallPlaceGuard::describe() {
-  if (!innermost_place) return "";
-  if (!innermost_place->place_.empty()) return " at " + innermost_place->place_;
-  if (innermost_place->where_.line() == 0) return "";
-  return str_cat(" at ", innermost_place->where_.file_name(), ":",
-                 static_cast<uint64_t>(innermost_place->where_.line()));
+CallPlace CallPlaceGuard::current() {
+  return innermost_place ? innermost_place->place_ : CallPlace();
+}
+
+std::string CallPlace::describe() const {
+  if (!text.empty()) return " at " + text;
+  if (where.line() == 0) return "";
+  return str_cat(" at ", where.file_name(), ":", static_cast<uint64_t>(where.line()));
 }
 
 }  // namespace sb

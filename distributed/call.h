@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "switchboard/core/source_location.h"
 #include "switchboard/core/tensor.h"
 #include "switchboard/dispatch/schema/ivalue.h"
@@ -19,6 +20,15 @@
 #include "switchboard/distributed/group.h"
 
 namespace sb {
+
+// A line of the program that calls collectives, or a place of another kind.
+struct CallPlace {
+  SourceLocation where;
+  std::string text;  // instead of a line: "model.pt2: nodes[3] (all_reduce)"
+
+  // " at train.cc:12", or "" where nothing is known.
+  std::string describe() const;
+};
 
 // What all ranks of a group must say alike: operator, options, dtypes and sizes.
 class Call {
@@ -30,9 +40,9 @@ class Call {
   };
   static constexpr size_t kOpeningData = sizeof(Opening::data);
 
-  // `group_name` is a name or a Group. Throws RuntimeError, naming the operator, for a group that
-  // is not known here or that this rank is not in. Without data, where shapes alone are asked for,
-  // there need be no such group.
+  // `op`, which must outlive the call, is the operator's name; `group_name` a name or a Group.
+  // Throws RuntimeError, naming the operator, for a group that is not known here or that this rank
+  // is not in. Without data, where shapes alone are asked for, there need be no such group.
   Call(std::string_view op, const IValue& group_name, bool has_data = true);
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -49,6 +59,10 @@ class Call {
   // Adds an option: "sum", "src=1".
   void add(std::string_view option);
 
+  // "_c10d_functional::all_reduce(float32[2], sum)", and a hash of it that is the same on all ranks.
+  std::string text() const;
+  uint64_t hash() const { return hash_; }
+  const CallPlace& place() const { return place_; }
   // "_c10d_functional::all_reduce: rank 1 of group '0': ", which errors begin with.
   std::string blame() const;
 
@@ -71,13 +85,21 @@ class Call {
   Meeting meeting() const;
 
  private:
-  const std::string op_;
+  // A tensor's dtype and sizes, or an option.
+  struct Said {
+    DType dtype = DType::Float32;
+    size_t from = 0;
+    absl::InlinedVector<int64_t, 5> sizes;
+    std::string option;  // not empty
+  };
+
+  const std::string_view op_;
   const bool has_data_;
   GroupPtr group_;
-  std::string text_;
-  std::string place_;
+  absl::InlinedVector<Said, 2> said_;
+  CallPlace place_;
   uint64_t number_ = 0;
-  uint64_t hash_ = 0;  // of text_
+  uint64_t hash_ = 0;
   std::vector<Opening> openings_;
   size_t opening_size_ = 0;
   std::function<std::string()> describe_;
@@ -111,12 +133,10 @@ class CallPlaceGuard {
   CallPlaceGuard(const CallPlaceGuard&) = delete;
   CallPlaceGuard& operator=(const CallPlaceGuard&) = delete;
 
-  // " at train.cc:12", or "" where no line is known.
-  static std::string describe();
+  static CallPlace current();
 
  private:
-  const SourceLocation where_;
-  const std::string place_;
+  const CallPlace place_;
   const CallPlaceGuard* const outer_;
 };
 

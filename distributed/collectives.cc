@@ -46,14 +46,17 @@ Tensor empty_vector(int64_t numel, const Tensor& like) {
   return empty_on(like.device(), {numel}, like.dtype());
 }
 
-// What each rank has of this rank's part, where `sends` has a part for each.
-std::vector<Tensor> exchange_parts(const Call& call, const Sends& sends, const Tensor& sent,
-                                   int64_t numel) {
+// What each rank has of this rank's part, which is `own`, where `sends` has a part for each. That
+// for this rank stays where it is.
+std::vector<Tensor> exchange_parts(const Call& call, Sends sends, const Tensor& sent,
+                                   const Tensor& own) {
   std::vector<Tensor> parts;
   Receives receives;
   for (int64_t r = 0; r < call.size(); ++r) {
-    parts.push_back(empty_vector(numel, sent));
-    receives.push_back(bytes_of(parts.back()));
+    const bool here = r == call.rank();
+    parts.push_back(here ? own : empty_vector(own.numel(), sent));
+    receives.push_back(here ? Bytes() : bytes_of(parts.back()));
+    if (here) sends[static_cast<size_t>(r)] = {};
   }
   call.exchange(sends, receives, [&] {
     std::vector<Tensor> memory = parts;
@@ -73,32 +76,38 @@ void run_all_reduce(const Call& call, ReduceOp op, const Tensor& data) {
   const int64_t n = call.size();
   if (n == 1) return;
   const Tensor flat = view(data, {-1});
+  const size_t here = static_cast<size_t>(call.rank());
   if (!call.opening_data(0).empty()) {
     std::vector<Tensor> parts;
     for (int64_t r = 0; r < n; ++r) {
+      if (r == call.rank()) {
+        parts.push_back(flat);
+        continue;
+      }
       const ConstBytes bytes = call.opening_data(r);
       parts.push_back(empty_vector(flat.numel(), data));
       std::memcpy(parts.back().data_ptr(), bytes.data(), bytes.size());
     }
-    copy_(flat, reduce_tree(op, std::move(parts)));
-    return;
+    return reduce_tree_into(op, parts, flat);
   }
   if (data.nbytes() <= kSmallAllReduceBytes) {
-    const Sends sends(static_cast<size_t>(n), bytes_of(flat));
-    copy_(flat, reduce_tree(op, exchange_parts(call, sends, data, flat.numel())));
-    return;
+    Sends sends(static_cast<size_t>(n), bytes_of(flat));
+    return reduce_tree_into(op, exchange_parts(call, std::move(sends), data, flat), flat);
   }
   // The first ranks have one element more.
-  std::vector<int64_t> counts;
+  const int64_t most = flat.numel() / n, more = flat.numel() % n;
   std::vector<size_t> sizes;
-  for (int64_t r = 0; r < n; ++r) {
-    counts.push_back(flat.numel() / n + (r < flat.numel() % n ? 1 : 0));
-    sizes.push_back(static_cast<size_t>(counts.back()) * data.itemsize());
-  }
-  const Receives parts = split_bytes(flat, sizes);
-  const Tensor mine = reduce_tree(op, exchange_parts(call, Sends(parts.begin(), parts.end()), data,
-                                                     counts[static_cast<size_t>(call.rank())]));
-  call.exchange(Sends(static_cast<size_t>(n), bytes_of(mine)), parts, memory_of(mine, data));
+  for (int64_t r = 0; r < n; ++r)
+    sizes.push_back(static_cast<size_t>(most + (r < more ? 1 : 0)) * data.itemsize());
+  Receives parts = split_bytes(flat, sizes);
+  const Tensor mine = narrow(flat, 0, call.rank() * most + std::min(call.rank(), more),
+                             most + (call.rank() < more ? 1 : 0));
+  // Nobody reads or writes this rank's part of it between the exchanges.
+  reduce_tree_into(op, exchange_parts(call, Sends(parts.begin(), parts.end()), data, mine), mine);
+  Sends sends(static_cast<size_t>(n), bytes_of(mine));
+  sends[here] = {};
+  parts[here] = {};
+  call.exchange(sends, parts, memory_of(data));
 }
 
 void run_all_gather(const Call& call, const Tensor& input, const Tensor& out) {
@@ -108,8 +117,9 @@ void run_all_gather(const Call& call, const Tensor& input, const Tensor& out) {
 
 void run_reduce_scatter(const Call& call, ReduceOp op, const Tensor& input, const Tensor& out) {
   const Receives parts = split_evenly(input, call.size());
-  copy_(view(out, {-1}), reduce_tree(op, exchange_parts(call, Sends(parts.begin(), parts.end()),
-                                                        input, out.numel())));
+  const Tensor own = narrow(view(input, {-1}), 0, call.rank() * out.numel(), out.numel());
+  reduce_tree_into(op, exchange_parts(call, Sends(parts.begin(), parts.end()), input, own),
+                   view(out, {-1}));
 }
 
 void run_all_to_all(const Call& call, const Tensor& input, IntArrayRef input_rows,

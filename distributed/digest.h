@@ -3,7 +3,9 @@
 #ifndef SWITCHBOARD_DISTRIBUTED_DIGEST_H_
 #define SWITCHBOARD_DISTRIBUTED_DIGEST_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace sb {
@@ -15,7 +17,11 @@ class Digest {
   // With its length, so that "ab", "c" is not "a", "bc".
   void add(std::string_view text) {
     add(static_cast<int64_t>(text.size()));
-    for (char c : text) add(static_cast<int64_t>(static_cast<unsigned char>(c)));
+    for (; !text.empty(); text.remove_prefix(std::min(text.size(), sizeof(int64_t)))) {
+      int64_t word = 0;
+      std::memcpy(&word, text.data(), std::min(text.size(), sizeof word));
+      add(word);
+    }
   }
   uint64_t value() const {
     uint64_t x = state_;

@@ -148,7 +148,7 @@ std::vector<Tensor> own_dense(TensorList tensors) {
 std::vector<ReduceOp> say_reduction(Call& call, TensorList tensors, std::string_view reduce_op) {
   std::vector<ReduceOp> ops;
   for (const Tensor& t : tensors) {
-    ops.push_back(parse_reduce_op(reduce_op, t.dtype(), call.blame()));
+    ops.push_back(parse_reduce_op(reduce_op, t.dtype(), [&call] { return call.blame(); }));
     call.add(t);
   }
   call.add(reduce_op);

@@ -8,7 +8,9 @@
 #include "switchboard/core/error.h"
 #include "switchboard/ops/arithmetic/arithmetic.h"
 #include "switchboard/ops/arithmetic/comparison.h"
+#include "switchboard/ops/copying/copy.h"
 #include "switchboard/ops/elementwise/bitwise.h"
+#include "switchboard/ops/factories/factories.h"
 
 namespace sb {
 namespace {
@@ -34,52 +36,73 @@ bool has_reduction(ReduceOp op, DType dtype) {
   }
 }
 
-Tensor combine(ReduceOp op, const Tensor& a, const Tensor& b) {
+void combine(ReduceOp op, const Tensor& a, const Tensor& b, const Tensor& out) {
   switch (op) {
     case ReduceOp::Sum:
     case ReduceOp::Avg:
-      return add(a, b);
+      add_out(a, b, 1, out);
+      return;
     case ReduceOp::Product:
-      return mul(a, b);
+      mul_out(a, b, out);
+      return;
     case ReduceOp::Min:
-      return minimum(a, b);
+      minimum_out(a, b, out);
+      return;
     case ReduceOp::Max:
-      return maximum(a, b);
+      maximum_out(a, b, out);
+      return;
     case ReduceOp::BitAnd:
-      return bitwise_and(a, b);
+      bitwise_and_out(a, b, out);
+      return;
     case ReduceOp::BitOr:
-      return bitwise_or(a, b);
+      bitwise_or_out(a, b, out);
+      return;
     case ReduceOp::BitXor:
-      return bitwise_xor(a, b);
+      bitwise_xor_out(a, b, out);
+      return;
   }
-  return {};
 }
 
-Tensor combine_all(ReduceOp op, absl::Span<const Tensor> parts) {
-  const size_t n = parts.size();
-  if (n == 1) return parts[0];
-  const size_t half = std::bit_ceil(n) / 2;
-  return combine(op, combine_all(op, parts.first(half)), combine_all(op, parts.subspan(half)));
+// What comes of each half: one of the parts, or new.
+Tensor combined(ReduceOp op, absl::Span<const Tensor> parts) {
+  if (parts.size() == 1) return parts[0];
+  Tensor out = empty_like(parts[0]);
+  const size_t half = std::bit_ceil(parts.size()) / 2;
+  combine(op, combined(op, parts.first(half)), combined(op, parts.subspan(half)), out);
+  return out;
 }
 
 }  // namespace
 
-ReduceOp parse_reduce_op(std::string_view name, DType dtype, std::string_view blame) {
+ReduceOp parse_reduce_op(std::string_view name, DType dtype,
+                         absl::FunctionRef<std::string()> blame) {
   for (const auto& [known, op] : kNames) {
     if (name != known) continue;
-    SB_CHECK_TYPE(has_reduction(op, dtype), blame, "reduction '", name, "' is not for ",
+    SB_CHECK_TYPE(has_reduction(op, dtype), blame(), "reduction '", name, "' is not for ",
                   to_string(dtype));
     return op;
   }
-  SB_THROW(RuntimeError, blame,
+  SB_THROW(RuntimeError, blame(),
            "expected sum, avg, product, min, max, band, bor or bxor as reduction, got '", name,
            "'");
 }
 
 Tensor reduce_tree(ReduceOp op, std::vector<Tensor> parts) {
-  Tensor result = combine_all(op, parts);
-  if (op != ReduceOp::Avg || parts.size() == 1) return result;
-  return div_Scalar(result, static_cast<int64_t>(parts.size()));
+  if (parts.size() == 1) return parts[0];
+  Tensor out = empty_like(parts[0]);
+  reduce_tree_into(op, parts, out);
+  return out;
+}
+
+void reduce_tree_into(ReduceOp op, absl::Span<const Tensor> parts, const Tensor& out) {
+  const size_t n = parts.size();
+  if (n == 1) {
+    if (!parts[0].is_same(out)) copy_(out, parts[0]);
+    return;
+  }
+  const size_t half = std::bit_ceil(n) / 2;
+  combine(op, combined(op, parts.first(half)), combined(op, parts.subspan(half)), out);
+  if (op == ReduceOp::Avg) div_Scalar_(out, static_cast<int64_t>(n));
 }
 
 }  // namespace sb

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/hash/hash.h"
-#include "absl/strings/string_view.h"
 #include "switchboard/core/str_cat.h"
+#include "switchboard/distributed/call.h"
 #include "switchboard/distributed/gather_values.h"
 #include "switchboard/distributed/parties.h"
 #include "switchboard/distributed/text_line.h"
@@ -40,27 +40,26 @@ SequenceGuard::SequenceGuard(int64_t every)
 
 SequenceGuard::~SequenceGuard() { innermost = outer_; }
 
-void SequenceGuard::on_call(std::string_view call, uint64_t hash, std::string_view place,
-                            const GroupPtr& group) {
-  if (innermost) innermost->add(call, hash, place, group);
+void SequenceGuard::on_call(const Call& call) {
+  if (innermost) innermost->add(call);
 }
 
-void SequenceGuard::add(std::string_view call, uint64_t hash, std::string_view place,
-                        const GroupPtr& group) {
+void SequenceGuard::add(const Call& call) {
   ++calls_;
   // Where the group's ranks are, from the first: the same for all lines of a mesh along a
   // dimension.
-  const absl::Span<const int64_t> ranks = group->ranks();
-  sequence_.add(group->size());
+  const absl::Span<const int64_t> ranks = call.group()->ranks();
+  sequence_.add(call.size());
   if (ranks.size() > 1) {
     sequence_.add(ranks[1] - ranks[0]);
     sequence_.add(ranks.back() - ranks[0]);
   }
-  sequence_.add(static_cast<int64_t>(hash));
-  const uint64_t text =
-      absl::HashOf(hash, absl::string_view(place.data(), place.size()), group.get());
+  sequence_.add(static_cast<int64_t>(call.hash()));
+  const CallPlace& place = call.place();
+  const uint64_t text = absl::HashOf(call.hash(), place.where.file_name(), place.where.line(),
+                                     place.text, call.group().get());
   const auto [known, is_new] = texts_.try_emplace(text);
-  if (is_new) known->second = {std::string(call), std::string(place), group};
+  if (is_new) known->second = {call.text(), place.describe(), call.group()};
   recent_.push_back({text, sequence_.value()});
   if (std::ssize(recent_) == every_) check();
 }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -13,6 +12,8 @@
 #include "switchboard/distributed/group.h"
 
 namespace sb {
+
+class Call;
 
 // For programs whose ranks all call the same, if in groups of their own, as those of a mesh do. The
 // ranks of one group compare each call by themselves. What they cannot see is that another group
@@ -40,10 +41,8 @@ class SequenceGuard {
   // Compares now; a call of all ranks. Finds ranks that made fewer calls than others, too.
   void check();
 
-  // Tells this thread's guard, if there is one, of a call that is about to be made, with a hash of
-  // it and its place in the program.
-  static void on_call(std::string_view call, uint64_t hash, std::string_view place,
-                      const GroupPtr& group);
+  // Tells this thread's guard, if there is one, of a call that is about to be made.
+  static void on_call(const Call& call);
 
  private:
   // What errors say of a call. Programs make the same calls again and again.
@@ -56,7 +55,7 @@ class SequenceGuard {
     uint64_t sequence;  // the hash of all calls up to this one
   };
 
-  void add(std::string_view call, uint64_t hash, std::string_view place, const GroupPtr& group);
+  void add(const Call& call);
   std::string describe(int64_t index) const;
 
   const int64_t every_;

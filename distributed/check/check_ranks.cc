@@ -96,7 +96,7 @@ class Recorder final : public DispatchMode {
         parts.push_back(value.to_string());
       }
     }
-    event.place = CallPlaceGuard::describe();
+    event.place = CallPlaceGuard::current().describe();
     const std::string arguments = absl::StrJoin(parts, ", ");
     if (is_message) {
       event.kind = name == c10d_functional::isend.name() ? Event::Kind::Send : Event::Kind::Receive;

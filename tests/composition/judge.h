@@ -71,6 +71,8 @@ class Judge {
   bool note_the_way(Compared* compared) const;
   // Whether it calls one of the operators.
   bool calls(std::initializer_list<std::string_view> names) const;
+  // Whether a call gives what shows the numbers of an argument as others, of another dtype.
+  bool reinterprets() const;
   // Whether the function passes under the stack with its inputs in double precision.
   bool passes_in_double(const LayerStack& stack) const;
 
