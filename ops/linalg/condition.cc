@@ -12,6 +12,7 @@
 #include "switchboard/ops/elementwise/select.h"
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/linalg/factorizations.h"
+#include "switchboard/ops/linalg/matrix_batch.h"
 #include "switchboard/ops/linalg/matrix_norm.h"
 #include "switchboard/ops/linalg/singular_values.h"
 #include "switchboard/ops/reductions/reductions.h"
@@ -32,11 +33,6 @@ void check_square(const Tensor& self, const std::string& p) {
            ", got ", self.describe());
 }
 
-bool is_empty(const Tensor& self) {
-  for (const SymInt& size : self.sym_sizes())
-    if (same_size(size, 0)) return true;
-  return false;
-}
 Tensor of_empty(const Tensor& self) {
   const SymIntArrayRef sizes = self.sym_sizes();
   return zeros(sizes.first(sizes.size() - 2), to_real(self.dtype()), std::nullopt, self.device());
@@ -56,7 +52,7 @@ Tensor cond(const Tensor& self, const std::optional<Scalar>& p) {
   const double order = p ? p->to<double>() : 2, magnitude = std::abs(order);
   SB_CHECK_VALUE(magnitude == 1 || magnitude == 2 || std::isinf(magnitude), kOp,
                  ": p: expected 1, 2 or inf, or one of these negative, got ", p->to_string());
-  if (is_empty(self)) return of_empty(self);
+  if (has_no_elements(self)) return of_empty(self);
   if (magnitude == 2) {
     const Tensor values = linalg_svdvals(self);
     const Tensor largest = select(values, -1, 0), smallest = select(values, -1, -1);
@@ -70,7 +66,7 @@ Tensor cond_str(const Tensor& self, std::string_view p) {
   check_matrices(self);
   check_square(self, str_cat("'", p, "'"));
   SB_CHECK_VALUE(p == "fro" || p == "nuc", kOp, ": p: expected 'fro' or 'nuc', got '", p, "'");
-  if (is_empty(self)) return of_empty(self);
+  if (has_no_elements(self)) return of_empty(self);
   if (p == "fro")
     return by_inverse(self, [](const Tensor& a) { return linalg_matrix_norm_str(a, "fro"); });
   // Singular values take no infinities, which the inverse of a singular matrix has.

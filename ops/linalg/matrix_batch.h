@@ -45,6 +45,15 @@ inline IntArrayRef batch_sizes(const Tensor& t) { return t.sizes().first(t.sizes
 inline SymIntArrayRef sym_batch_sizes(const Tensor& t) {
   return t.sym_sizes().first(t.sym_sizes().size() - 2);
 }
+// Whether a batch of matrices has no elements: some functions have another result then. Rows and
+// columns of which only data tell the number are some, which is checked once it is known.
+inline bool has_no_elements(const Tensor& t) {
+  const SymIntArrayRef sizes = t.sym_sizes();
+  for (const SymInt& size : sizes)
+    if (same_size(size, 0)) return true;
+  return !std::ranges::all_of(sizes.last(2), [](const SymInt& n) { return expect_true(n != 0); });
+}
+
 // What the batches of both broadcast to.
 inline SymDimVector broadcast_batches(const Tensor& a, const Tensor& b) {
   return broadcast_sizes<SymInt>(sym_batch_sizes(a), sym_batch_sizes(b));

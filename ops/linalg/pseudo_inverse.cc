@@ -62,13 +62,6 @@ struct Tolerances {
   }
 };
 
-// There is no largest value then. Tolerances are not looked at.
-bool has_no_elements(const Tensor& a) {
-  for (const SymInt& size : a.sym_sizes())
-    if (same_size(size, 0)) return true;
-  return false;
-}
-
 Tensor pinv_by_tensors(const Tensor& self, const std::optional<Tensor>& atol,
                        const std::optional<Tensor>& rtol, bool hermitian) {
   constexpr const char* op = "linalg_pinv";

@@ -305,6 +305,24 @@ TEST_CASE("Sizes that somebody holds as symbols stay when somebody else settles 
         "passed");
 }
 
+TEST_CASE("A graph takes matrices to have the elements that data tell, or a run refuses it") {
+  const auto places = [](const Tensors& in) {
+    return call("aten::to.dtype", {call("aten::nonzero", {in[0]})[0], DType::Float32});
+  };
+  const auto rank = [&](const Tensors& in) {
+    return call("aten::linalg_matrix_rank", {places(in)[0], 0.5});
+  };
+  const auto condition = [&](const Tensors& in) {
+    return call("aten::linalg_cond", {places(in)[0]});
+  };
+  const Tensor none = tensor_with({2, 2}, DType::Float32, {0, 0, 0, 0});
+  const Tensor some = tensor_with({2, 2}, DType::Float32, {1, 0, 0, 1});
+  for (const TensorFunction& f : {TensorFunction(rank), TensorFunction(condition)}) {
+    CHECK(verdicts({"trace_symbols"}, f, {none}) == "refused by aten::nonzero");
+    CHECK(verdicts({"trace_symbols"}, f, {some}) == "passed");
+  }
+}
+
 TEST_CASE("Functionalised, an out that may keep its shape as only data tell is refused") {
   const auto f = [](const Tensors& in) {
     const Tensor part = call("aten::dsplit.array", {in[1], Ints{1}})[1];
