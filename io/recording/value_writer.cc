@@ -78,7 +78,7 @@ std::string symbols_of(const Tensor& tensor) {
 }  // namespace
 
 bool ValueWriter::Description::is_of(const TensorImpl& impl, uint64_t other_facts) const {
-  if (facts != other_facts || keys != impl.key_set().bits()) return false;
+  if (facts != other_facts || keys != impl.key_set().bits() || impl.symbolic_shape()) return false;
   const IntArrayRef other_sizes = impl.hint_sizes(), other_strides = impl.hint_strides();
   bool same = offset == impl.storage_offset();
   for (size_t d = 0; d < other_sizes.size(); ++d)
