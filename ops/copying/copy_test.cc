@@ -6,6 +6,7 @@
 #include "switchboard/ops/factories/factories.h"
 #include "switchboard/ops/factories/fill.h"
 #include "switchboard/ops/testing/places.h"
+#include "switchboard/ops/views/views.h"
 
 namespace sb {
 namespace {
@@ -55,6 +56,14 @@ TEST_CASE("conversions that do not fit are defined", "[ops][copy]") {
   const Tensor x = tensor_of({4}, {3e9, -1, INFINITY, NAN}, DType::Float64);
   CHECK(holds(to_dtype(x, DType::Int32), {-2147483648.0, -1, -2147483648.0, -2147483648.0}));
   CHECK(holds(to_dtype(x, DType::Bool), {1, 1, 1, 1}));
+}
+
+TEST_CASE("a copy of a bool has the same byte, whichever of them say true", "[ops][copy]") {
+  const Tensor bytes = tensor_of({4}, {0, 1, 2, 255}, DType::UInt8);
+  const Tensor truths = view_dtype(bytes, DType::Bool);
+  for (const Tensor& part : {truths, slice(truths, 0, 0, 4, 2), expand(truths, {3, 4})})
+    CHECK(test::values_of(view_dtype(clone(part), DType::UInt8)) ==
+          test::values_of(view_dtype(part, DType::UInt8)));
 }
 
 TEST_CASE("to gives self where it is what was asked for", "[ops][copy]") {

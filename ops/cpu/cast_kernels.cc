@@ -139,9 +139,14 @@ void cast_range(char* to, int64_t to_stride, const char* from, int64_t from_stri
   }
 }
 
+// A copy of a bool has the same byte, as larger ones have.
+template <class To, class From>
+using Copied = std::conditional_t<std::is_same_v<To, bool> && std::is_same_v<From, bool>, uint8_t,
+                                  To>;
+
 template <class From>
 constexpr std::array<CastFunction, kNumDTypes> casts_from = {
-#define SB_TYPE(name, To) &cast_range<To, From>,
+#define SB_TYPE(name, To) &cast_range<Copied<To, From>, Copied<From, To>>,
     SB_FORALL_DTYPE_TYPES(SB_TYPE)
 #undef SB_TYPE
 };

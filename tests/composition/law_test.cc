@@ -391,6 +391,15 @@ TEST_CASE("A view by another dtype that no schema declares is refused under func
         "passed, passed");
 }
 
+TEST_CASE("Functionalised, bytes that are written to a bool by another dtype stay what they are") {
+  const auto f = [](const Tensors& in) {
+    return call("composition::shift_", {call("aten::view.dtype", {in[0], DType::UInt8})[0]});
+  };
+  const Tensor memory = tensor_with({7}, DType::Bool, {1, 1, 1, 1, 1, 1, 1});
+  CHECK(verdicts({"functionalize", "functional_mode"}, f, {view_of(memory, {2, 2}, {4, 2})}) ==
+        "passed, passed");
+}
+
 TEST_CASE("An out that drops imaginary parts drops them where the operator computes in its dtype") {
   const auto f = [](const Tensors& in) {
     return call("aten::logsumexp.out", {in[0], std::vector<int64_t>{}}, {{"out", in[1]}});
