@@ -23,6 +23,9 @@ class GraphSymbols final : public SymbolValues {
     return is_foreign(expression) ? SymValue(IntrusivePtr<const SymNode>::share(&expression))
                                   : values_->value_of(expression);
   }
+  bool is_told(const SymNode& expression) const override {
+    return !is_foreign(expression) && expr_node(expression).expr()->has_unbacked;
+  }
   bool is_at_hand(const SymNode& expression) const override {
     const auto* const fake = dynamic_cast<const internal::FakeMode*>(get_mode(ModeKey::Fake));
     return fake && fake->shape_env() == &shape_env_of(expression);

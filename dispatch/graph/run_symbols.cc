@@ -154,7 +154,7 @@ void RunSymbols::bind_result(const Node& node, const IValue& value) {
   const std::vector<SymInt>& traced = node.meta()->sizes;
   // What data tell may be known all the same, once the program has stated enough of it.
   for (size_t d = 0; d < traced.size() && d < sizes.size(); ++d)
-    if (traced[d].is_symbolic() && (!has_hint(traced[d]) || traced[d].maybe_int()))
+    if (traced[d].is_symbolic() && values().is_told(*traced[d].node()))
       bind(*traced[d].node(), sizes[d].value());
 }
 

@@ -23,6 +23,9 @@ class SymbolValues {
   // nullopt where a symbol in it has no value. Throws RuntimeError where a part overflows or
   // divides by 0.
   virtual std::optional<SymValue> value_of(const SymNode& expression) const = 0;
+  // Returns whether a symbol in the expression is one that only data tell, whatever it has been
+  // found equal to meanwhile.
+  virtual bool is_told(const SymNode& expression) const = 0;
   // Returns whether the symbols of the expression are those of the mode that is active, so that it
   // may stay what it is.
   virtual bool is_at_hand(const SymNode& expression) const = 0;

@@ -305,6 +305,18 @@ TEST_CASE("Sizes that somebody holds as symbols stay when somebody else settles 
         "passed");
 }
 
+TEST_CASE("A size that data tell is checked though it is found equal to an input's later") {
+  const auto f = [](const Tensors& in) {
+    const Tensor part = call("aten::masked_select", {in[0], in[1]})[0];
+    const Tensor largest = call("aten::amax", {part, Ints{-1}})[0];
+    return call("aten::add.Tensor", {call("aten::mul.Tensor", {part, in[0]})[0], largest});
+  };
+  const Tensor x = tensor_with({2}, DType::Float32, {1, 2});
+  CHECK(verdicts({"trace_symbols"}, f, {x, tensor_with({2}, DType::Bool, {1, 1})}) == "passed");
+  CHECK(verdicts({"trace_symbols"}, f, {x, tensor_with({2}, DType::Bool, {1, 0})}) ==
+        "refused by aten::masked_select");
+}
+
 TEST_CASE("A graph takes matrices to have the elements that data tell, or a run refuses it") {
   const auto places = [](const Tensors& in) {
     return call("aten::to.dtype", {call("aten::nonzero", {in[0]})[0], DType::Float32});
