@@ -24,7 +24,8 @@ class StorageImpl : public IntrusiveTarget {
   StorageImpl(size_t nbytes, Allocator* allocator)
       : nbytes_(nbytes), allocator_(allocator), data_(allocator->allocate(nbytes)) {}
 
-  // The bytes; null where there are none. Waits for those that are still to come: see await_data().
+  // The bytes; null where there are none. Waits for those that are still to come, and throws the
+  // error of what makes them: see await_data().
   void* data() const {
     void* const start = data_.get();
     return __builtin_expect(start != nullptr, true) ? start : data_later();
@@ -47,9 +48,9 @@ class StorageImpl : public IntrusiveTarget {
  protected:
   // Weak references keep no memory alive.
   void release_resources() override { data_.clear(); }
-  // For a subclass whose bytes come while the program goes on: waits for them, and returns where
-  // they are, of memory that the DataPtr's context owns; or throws why they do not come. Called by
-  // whoever reads or writes first, by several threads at once.
+  // For a subclass whose bytes come while the program goes on: waits for them, and returns their
+  // address, in memory that the DataPtr's context owns; or throws why they do not come. May be
+  // called by several threads at once.
   virtual void* await_data() { return nullptr; }
 
  private:

@@ -15,14 +15,14 @@
 
 namespace sb {
 
-// Runs calls one after the other on a thread of its own, which starts with the first. start() and
-// settle() are for the rank's thread.
+// Runs calls one after the other on a thread of its own, which starts with the first. start(),
+// settle() and end() are for the rank's thread.
 class Background {
  public:
   // One call.
   class Work {
    public:
-    // Waits until it has run. Throws its error, again and again. Thread-safe.
+    // Waits until it has run. Throws its error, at each call. Thread-safe.
     void wait();
 
    private:
@@ -60,8 +60,8 @@ class Background {
   std::thread thread_;
 };
 
-// A tensor like `filled`, which is dense and whose memory the work fills: whoever reads or writes
-// the result first waits for that, and gets its error.
+// A tensor like `filled`, on the memory that the work fills in `filled`: reading or writing it waits
+// for the work, and throws its error.
 Tensor result_of(std::shared_ptr<Background::Work> work, const Tensor& filled);
 
 }  // namespace sb

@@ -117,8 +117,10 @@ void Call::agree(ConstBytes data) {
 }
 
 bool Call::begin_and_agree(ConstBytes data) {
-  if (!begin()) return false;
+  if (!has_data_) return false;
+  // What it throws is of another call: this one has not been made.
   group_->background().settle();
+  begin();
   agree(data);
   return true;
 }

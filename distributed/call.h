@@ -71,9 +71,11 @@ class Call {
   bool begin();
   // Then, before data is exchanged: compares this call with those of the other ranks, and throws
   // DistError on all of them where they part, naming who calls what where. `data`, of at most
-  // kOpeningData bytes, travels along. On the thread that has the engine.
+  // kOpeningData bytes, travels along. In the background, or on the rank's thread after
+  // Background::settle().
   void agree(ConstBytes data = {});
-  // Both on the rank's thread, after all that still runs in the background.
+  // Both on the rank's thread, after all that still runs in the background. Throws the first error
+  // of that which nobody has seen, and then does not count the call.
   bool begin_and_agree(ConstBytes data = {});
   // After agree() with data: that of each rank. Empty where there was none, or this rank is alone.
   ConstBytes opening_data(int64_t rank) const;

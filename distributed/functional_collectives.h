@@ -64,7 +64,8 @@ Tensor broadcast(const Tensor& self, int64_t src, const GroupRef& group = {},
                  SourceLocation where = SourceLocation::current());
 void broadcast_(const Tensor& self, int64_t src, const GroupRef& group = {},
                 SourceLocation where = SourceLocation::current());
-// To and from one rank of the group. send() waits for nobody; receive() fills the tensor.
+// To and from one rank of the group. send() does not wait for its receiver; receive() fills the
+// tensor. Both come after this rank's earlier collectives, for which they wait.
 void send(const Tensor& tensor, int64_t dst, int64_t tag = 0, std::string_view group = "0",
           SourceLocation where = SourceLocation::current());
 void receive(const Tensor& tensor, int64_t src, int64_t tag = 0, std::string_view group = "0",

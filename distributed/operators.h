@@ -74,15 +74,14 @@ SB_OP(broadcast_, inplace_form(broadcast,
                                "_c10d_functional::broadcast_(Tensor(a!) input, int src, Any "
                                "group_name) -> Tensor(a!)"));
 
-// The tensor itself, once its elements are there. Here they always are: a collective returns when
-// it is done.
+// The tensor itself, without a wait: whoever first reads its elements waits for them.
 SB_OP(wait_tensor, "_c10d_functional::wait_tensor(Tensor tensor) -> Tensor");
 
 // From rank to rank of the group. isend gives a tensor without elements, irecv the tensor that it
 // writes to; both have no gradient, and refuse a tensor that requires one.
 SB_OP(isend, "_c10d_functional::isend(Tensor tensor, int dst, int tag, str group_name) -> Tensor");
 SB_OP(irecv, "_c10d_functional::irecv(Tensor tensor, int src, int tag, str group_name) -> Tensor");
-// "isend" and "irecv" in any order; nobody waits for a rank that sends only later. Without a
+// "isend" and "irecv" in any order; no rank waits for one that sends only later. Without a
 // handle: a list of strings has no C++ type.
 inline constexpr std::string_view kBatchP2pOps =
     "_c10d_functional::batch_p2p_ops(str[] op_list, int[] peer_list, int[] tag_list, Tensor[] "

@@ -46,17 +46,17 @@ class CacheKey {
   std::optional<uint64_t> hash() const;
   bool is(absl::Span<const uint64_t> words) const;
   std::vector<uint64_t> words() const;
-  // Whether calls like the first come no more where the second one does: a kernel came or went
-  // between them, or their environment has learnt something.
+  // Whether calls like the first cannot come again where the second one does: a kernel or a fake
+  // rule came or went between them, or their environment has learnt something.
   static bool is_outdated(absl::Span<const uint64_t> words, absl::Span<const uint64_t> by) {
-    return words[kRegistrations] != by[kRegistrations] ||
+    return words[kRules] != by[kRules] || words[kRegistrations] != by[kRegistrations] ||
            words[kSettings] >> kSettingsBits != by[kSettings] >> kSettingsBits;
   }
 
  private:
   template <class Words>
   class Walk;
-  static constexpr size_t kRegistrations = 5, kSettings = 6;
+  static constexpr size_t kRules = 4, kRegistrations = 5, kSettings = 6;
   static constexpr int kSettingsBits = 16;
 
   CacheKey(const OperatorHandle& op, uint64_t rules_version, uint64_t settings, const ShapeEnv* env)

@@ -32,7 +32,7 @@ struct CacheEntry {
   DType dtype = DType::Float32;
   Device device;
   DispatchKeySet keys;
-  int64_t numel = -1;  // of a result as fresh ones are: contiguous, all of a storage; else -1
+  int64_t numel = -1;  // where the result is contiguous and all of a fresh storage; else -1
 };
 
 // Thread-safe; looking something up takes no lock. What is found lives to the end of the
@@ -46,8 +46,8 @@ class RememberedCalls {
   RememberedCalls(const RememberedCalls&) = delete;
   RememberedCalls& operator=(const RememberedCalls&) = delete;
 
-  // nullptr for nothing. `place` is any number that the same call has the next time: if it was the
-  // last one there, nothing is hashed.
+  // nullptr for nothing. `place` is any number that the same call has the next time: if the call is
+  // the last that was found there, nothing is hashed.
   const CacheEntry* find(const CacheKey& key, uint64_t place) const;
   const CacheEntry* find_by_hash(const CacheKey& key, uint64_t hash) const;
 
