@@ -52,6 +52,8 @@ class StorageImpl : public IntrusiveTarget {
   // address, in memory that the DataPtr's context owns; or throws why they do not come. May be
   // called by several threads at once.
   virtual void* await_data() { return nullptr; }
+  // What owns the bytes; another one after set_data() or a resize.
+  const void* context() const { return data_.context(); }
 
  private:
   [[gnu::cold, gnu::noinline]] void* data_later() const;

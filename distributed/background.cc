@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "switchboard/core/error.h"
 #include "switchboard/core/storage.h"
 
 namespace sb {
@@ -14,17 +15,20 @@ class LateStorage final : public StorageImpl {
       : StorageImpl(DataPtr(nullptr, new Storage(filled), drop, filled->device()),
                     filled->nbytes(), find_allocator(filled->device().type)),
         work_(std::move(work)),
-        start_(filled->data()) {}
+        start_(filled->data()),
+        context_(context()) {}
 
  private:
   static void drop(void* context) { delete static_cast<Storage*>(context); }
   void* await_data() override {
+    if (context() != context_) return nullptr;  // it was resized to nothing since
     work_->wait();
     return start_;
   }
 
   const std::shared_ptr<Background::Work> work_;
   void* const start_;
+  const void* const context_;
 };
 
 }  // namespace
@@ -38,27 +42,25 @@ void Background::Work::wait() {
 }
 
 void Background::end() {
-  if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 std::shared_ptr<Background::Work> Background::start(std::function<void()> run) {
+  SB_CHECK(!ends_, "distributed: a group's world has ended; make no calls in it any more");
   auto work = std::make_shared<Work>();
   work->run_ = std::move(run);
+  if (!thread_.joinable()) thread_ = std::thread(&Background::run_all, this);
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(work);
     unseen_.push_back(work);
   }
-  if (thread_.joinable())
-    changed_.notify_all();
-  else
-    thread_ = std::thread(&Background::run_all, this);
+  changed_.notify_all();
   return work;
 }
 

@@ -40,7 +40,7 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  // Has `run` called after all that was started before.
+  // Has `run` called after all that was started before. Throws RuntimeError after end().
   std::shared_ptr<Work> start(std::function<void()> run);
   // Waits until nothing is left to run, so that the engine is free. Throws the first error that
   // nobody has seen.

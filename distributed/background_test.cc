@@ -113,6 +113,25 @@ TEST_CASE("views, writes, new shapes and derivatives wait for the result") {
     CHECK(values[0] + values[1] + values[2] == 2 * kRows + 1 + 4 + 5);
 }
 
+TEST_CASE("a result whose memory was given back has none, and not the memory that it had") {
+  for (const bool none : on_ranks<bool>(2, [](int64_t r) {
+         const Tensor read = all_reduce(numbers(r), "sum"), unread = all_reduce(read, "max");
+         read.storage()->resize(0);
+         unread.storage()->resize(0);
+         return !read.storage()->data() && !unread.storage()->data();
+       }))
+    CHECK(none);
+}
+
+TEST_CASE("reduce_scatter's out may overlap what it reduces in part") {
+  for (const double value : on_ranks<double>(2, [](int64_t r) {
+         const Tensor memory = numbers(r);
+         c10d::reduce_scatter_tensor_out(memory, "sum", 2, "0", narrow(memory, 0, 1, kRows));
+         return at(memory, 1);
+       }))
+    CHECK((value == 1 || value == 2 * kRows + 1));
+}
+
 TEST_CASE("two threads may read a result first") {
   tensors_on(2, [](int64_t r) {
     const Tensor sum = all_reduce(numbers(r), "sum");

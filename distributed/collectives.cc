@@ -117,7 +117,8 @@ void run_all_gather(const Call& call, const Tensor& input, const Tensor& out) {
 
 void run_reduce_scatter(const Call& call, ReduceOp op, const Tensor& input, const Tensor& out) {
   const Receives parts = split_evenly(input, call.size());
-  const Tensor own = narrow(view(input, {-1}), 0, call.rank() * out.numel(), out.numel());
+  Tensor own = narrow(view(input, {-1}), 0, call.rank() * out.numel(), out.numel());
+  if (own.is_alias_of(out)) own = clone(own);  // they may overlap in part
   reduce_tree_into(op, exchange_parts(call, Sends(parts.begin(), parts.end()), input, own),
                    view(out, {-1}));
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -126,8 +127,16 @@ std::vector<Tensor> fill_later(std::shared_ptr<Call> call, std::vector<Tensor> r
   const auto work = background.start([call = std::move(call), run = std::move(run), inference] {
     std::optional<InferenceModeGuard> as_the_program;
     if (inference) as_the_program.emplace();
-    call->agree();
-    run(*call);
+    try {
+      call->agree();
+      run(*call);
+    } catch (const DistError&) {
+      throw;  // the others have it, too
+    } catch (const std::exception& e) {
+      // They would wait for what this rank does not send any more.
+      call->group()->engine().fail(e.what());
+      throw;
+    }
   });
   for (Tensor& t : results) t = result_of(work, t);
   return results;

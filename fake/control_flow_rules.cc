@@ -52,8 +52,8 @@ std::vector<Tensor> stacked(FakeMode& mode, const std::vector<Tensor>& slices,
   return tensors;
 }
 
-// The tensors as they are in any trip, or slice: what the mode knows of their data holds for the
-// first alone.
+// The tensors as they are in any trip, or slice: what the mode knows of their data holds for one
+// alone.
 std::vector<Tensor> without_constants(FakeMode& mode, std::vector<Tensor> tensors) {
   const ModeGuard active(&mode);
   for (Tensor& t : tensors) {
@@ -62,6 +62,13 @@ std::vector<Tensor> without_constants(FakeMode& mode, std::vector<Tensor> tensor
     mode.converter().forget_constants(constant_of(t).storage());
   }
   return tensors;
+}
+
+// The slice that stands for all: the last, where its number is known, as it lies farthest behind,
+// so that a function that makes memory larger makes it as large as in the end.
+int64_t slice_for_all(const SymInt& count) {
+  const std::optional<int64_t> number = count.maybe_int();
+  return number && *number > 0 ? *number - 1 : 0;
 }
 
 // Each rule holds the call's tensors to its end, and these the mode: the stack may have been the
@@ -148,7 +155,7 @@ void map_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   const control_flow::MapCall call(*stack);
   const std::vector<Tensor> inputs = [&] {
     const ModeGuard active(&mode);
-    return call.inputs_at(0);
+    return call.inputs_at(slice_for_all(call.size()));
   }();
   const std::vector<Tensor> slices = call_in(mode, call.f, without_constants(mode, inputs));
   *stack = control_flow::values_of(stacked(mode, slices, call.size()));
@@ -188,7 +195,7 @@ void scan_rule(FakeMode& mode, DispatchKeySet, Stack* stack) {
   const auto step = [&](const std::vector<Tensor>& carry) {
     const std::vector<Tensor> inputs = [&] {
       const ModeGuard active(&mode);
-      return call.inputs_at(carry, 0);
+      return call.inputs_at(carry, slice_for_all(call.size()));
     }();
     std::vector<Tensor> results = call_in(mode, call.combine_fn, without_constants(mode, inputs));
     slices = call.take_slices(&results);

@@ -82,7 +82,8 @@ class FakeDispatchCache : public IntrusiveTarget {
   // The cache of modes that are given none.
   static const IntrusivePtr<FakeDispatchCache>& process_wide();
 
-  // As `FakeTensorMode.cache_info` and `cache_clear`, which sets the numbers to zero, too.
+  // As `FakeTensorMode.cache_info` and `cache_clear`, which sets the numbers to zero, too. Modes
+  // keep their calls with symbols.
   FakeCacheInfo info() const;
   void clear();
 

@@ -94,6 +94,8 @@ void TraceAssumptions::ViewOrCopy::state() const {
   std::vector<SymBool> open;
   for (const SymBool& gap : gaps)
     if (!known(gap) && !known(!gap)) open.push_back(gap);
+  // What has been stated meanwhile may say that there is none at all.
+  if (std::ranges::all_of(gaps, [](const SymBool& gap) { return known(!gap); })) open = gaps;
   for (const SymInt& size : sizes)
     check(size >= 2, str_cat(op,
                              " was traced as a copy of its argument, which the program tells "

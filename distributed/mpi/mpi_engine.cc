@@ -77,6 +77,7 @@ class MpiEngine final : public Engine {
   void exchange(const Meeting& meeting, absl::Span<const ConstBytes> sends,
                 absl::Span<const Bytes> receives) override {
     Lock lock(mutex_);
+    check_unbroken(meeting);
     // Below those of messages.
     const int tag = static_cast<int>(meeting.group % static_cast<uint64_t>(max_tag_ / 2));
     std::vector<Pending> pending;
@@ -105,6 +106,7 @@ class MpiEngine final : public Engine {
   }
   void receive(int64_t from, int64_t tag, Bytes bytes, const Meeting& meeting) override {
     Lock lock(mutex_);
+    check_unbroken(meeting);
     std::vector<Pending> pending;
     start(bytes, static_cast<int>(from), message_tag(tag), &pending);
     wait(lock, &pending, meeting, /*group=*/0, /*exchange=*/0);
@@ -249,12 +251,20 @@ class MpiEngine final : public Engine {
         say_that_it_waits({group, exchange, missing(*pending), (*meeting.describe)()});
       if (const std::string why = hopeless(*pending, begin); !why.empty()) {
         for (const Pending& p : *pending) mpi_.cancel(p.request);
+        broken_ = why;
         const bool by_other = failed_ || peer_failed();
         const std::string text = str_cat((*meeting.describe)(), ": ", why);
         if (by_other) throw RankFailure(text);
         throw DistError(text);
       }
     }
+  }
+
+  // What this rank has not sent or taken would be mixed up with what comes after it.
+  void check_unbroken(const Meeting& meeting) const {
+    if (failed_ || !broken_.empty())
+      throw RankFailure(str_cat((*meeting.describe)(), ": an earlier call failed: ",
+                                broken_.empty() ? "this rank has failed" : broken_));
   }
 
   void say_that_it_waits(internal::RankWait what) {
@@ -318,6 +328,7 @@ class MpiEngine final : public Engine {
   int size_ = 0;
   int max_tag_ = 0;
   bool failed_ = false;
+  std::string broken_;  // why a wait was given up; empty: none was
   bool ended_ = false;
   std::vector<Peer> peers_;
   std::list<Outgoing> outgoing_;
@@ -377,6 +388,10 @@ int run_mpi(const std::function<void()>& program, const MpiOptions& options) {
     } catch (const std::exception& e) {
       std::fprintf(stderr, "rank %d: %s\n", static_cast<int>(engine->rank()), e.what());
       engine->fail(e.what());
+    } catch (...) {
+      std::fprintf(stderr, "rank %d: an exception that is no std::exception\n",
+                   static_cast<int>(engine->rank()));
+      engine->fail("an exception that is no std::exception");
     }
   }
   return engine->end() ? 0 : 1;

@@ -14,10 +14,14 @@ namespace {
 constexpr int kControlBytes = 512;
 
 MPI_Comm data = MPI_COMM_NULL, control = MPI_COMM_NULL;
-std::vector<MPI_Request> requests;
+struct Request {
+  MPI_Request request;
+  int receives;  // so many bytes; -1: it sends
+};
+std::vector<Request> requests;
 std::vector<int> free_requests;
 
-int add(MPI_Request request) {
+int add(Request request) {
   if (free_requests.empty()) {
     requests.push_back(request);
     return static_cast<int>(requests.size()) - 1;
@@ -51,25 +55,31 @@ int start(int* rank, int* size, int* max_tag) {
 int send(const void* bytes, size_t size, int to, int tag, int* number) {
   MPI_Request request;
   const int error = MPI_Isend(bytes, static_cast<int>(size), MPI_BYTE, to, tag, data, &request);
-  if (!error) *number = add(request);
+  if (!error) *number = add({request, -1});
   return error;
 }
 
 int receive(void* bytes, size_t size, int from, int tag, int* number) {
   MPI_Request request;
   const int error = MPI_Irecv(bytes, static_cast<int>(size), MPI_BYTE, from, tag, data, &request);
-  if (!error) *number = add(request);
+  if (!error) *number = add({request, static_cast<int>(size)});
   return error;
 }
 
 int test(int number, int* done) {
-  const int error = MPI_Test(&requests[static_cast<size_t>(number)], done, MPI_STATUS_IGNORE);
-  if (!error && *done) free_requests.push_back(number);
-  return error;
+  Request& request = requests[static_cast<size_t>(number)];
+  MPI_Status status;
+  const int error = MPI_Test(&request.request, done, &status);
+  if (error || !*done) return error;
+  free_requests.push_back(number);
+  int count = -1;
+  if (request.receives >= 0) MPI_Get_count(&status, MPI_BYTE, &count);
+  // Less than was asked for is another message.
+  return count == request.receives ? 0 : MPI_ERR_TRUNCATE;
 }
 
 void cancel(int number) {
-  MPI_Request& request = requests[static_cast<size_t>(number)];
+  MPI_Request& request = requests[static_cast<size_t>(number)].request;
   MPI_Cancel(&request);
   MPI_Request_free(&request);
   free_requests.push_back(number);

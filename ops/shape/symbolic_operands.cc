@@ -126,8 +126,13 @@ Tensor SymbolicOperands::result(const Tensor& stand_in) const {
     for (size_t d = 0; same && d < sizes.size(); ++d)
       same = same_size(out_.sym_sizes()[d], sizes[d]);
     if (!same) {
-      out_.impl()->set_sym_sizes_and_strides(sizes, strides_like(stand_in, sizes),
-                                             out_.sym_storage_offset());
+      TensorImpl& impl = *out_.impl();
+      impl.set_sym_sizes_and_strides(sizes, strides_like(stand_in, sizes),
+                                     out_.sym_storage_offset());
+      const auto bytes = static_cast<size_t>(checked_storage_bytes(
+          impl.hint_sizes(), impl.hint_strides(), sb::stand_in(out_.sym_storage_offset()),
+          static_cast<int64_t>(out_.itemsize())));
+      if (bytes > out_.storage()->nbytes()) out_.storage()->resize(bytes);
     }
     return out_;
   }

@@ -569,5 +569,19 @@ TEST_CASE("An error of a body that does not run alone says that it runs for its 
   CHECK(verdicts({"grad, fake"}, f, {x}) == "refused by higher_order::while_loop");
 }
 
+TEST_CASE("On fake tensors memory grows by what the last slice of a map reaches") {
+  const auto f = [](const Tensors& in) {
+    const Tensor sum = call("aten::sum", {in[0]})[0];
+    map(
+        [&](const Tensors& row) {
+          call("aten::set_.source_Tensor_storage_offset", {sum, row[0], 1, std::vector<int64_t>{}});
+          return Tensors{row[0]};
+        },
+        {in[0]}, {});
+    return Tensors{};
+  };
+  CHECK(verdicts({"fake"}, f, {tensor_with({2}, DType::Float64, {0, 0})}) == "passed");
+}
+
 }  // namespace
 }  // namespace sb::composition

@@ -317,6 +317,16 @@ TEST_CASE("A size that data tell is checked though it is found equal to an input
         "refused by aten::masked_select");
 }
 
+TEST_CASE("What was traced of a size that is settled has the memory that it takes") {
+  const auto f = [](const Tensors& in) {
+    call("composition::diagonal_of_two", {call("aten::asinh", {in[0]})[0]});
+    call("composition::every_other", {call("aten::mish_backward", {in[0], in[0]})[0]});
+    return Tensors{};
+  };
+  const Tensor x = view_of(tensor_with({2}, DType::Float32, {0, 0}), {1, 2}, {1, 1});
+  CHECK(verdicts({"functionalize, trace_symbols, grad"}, f, {x}) == "passed");
+}
+
 TEST_CASE("A graph takes matrices to have the elements that data tell, or a run refuses it") {
   const auto places = [](const Tensors& in) {
     return call("aten::to.dtype", {call("aten::nonzero", {in[0]})[0], DType::Float32});
