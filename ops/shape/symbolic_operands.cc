@@ -42,6 +42,34 @@ SymDimVector dense_strides_like(const Tensor& t) {
              : strides_in_order(t.impl()->hint_sizes(), t.impl()->hint_strides(), t.sym_sizes());
 }
 
+namespace {
+
+// Whether it has these sizes, which are from the last dimension on.
+bool has_sizes(const Tensor& t, const SymDimVector& from_last) {
+  const SymIntArrayRef sizes = t.sym_sizes();
+  bool same = sizes.size() == from_last.size();
+  for (size_t d = 0; same && d < sizes.size(); ++d)
+    same = same_size(sizes[d], from_last[sizes.size() - 1 - d]);
+  return same;
+}
+
+Tensor meta_like(const Tensor& t, IntArrayRef sizes, IntArrayRef strides) {
+  Tensor result = empty_strided_on(DeviceType::Meta, sizes, strides, t.dtype());
+  result.impl()->set_wrapped_number(t.impl()->is_wrapped_number());
+  result.impl()->set_device(t.device());
+  return result;
+}
+
+// What stands for an out that will get another shape.
+Tensor stand_in_of_other_shape(const Tensor& out) {
+  DimVector sizes(out.impl()->hint_sizes().begin(), out.impl()->hint_sizes().end());
+  DimVector strides(out.impl()->hint_strides().begin(), out.impl()->hint_strides().end());
+  if (out.is_symbolic() && !has_hints(out.sym_sizes())) strides = infer_dense_strides(sizes, strides);
+  return meta_like(out, sizes, strides);
+}
+
+}  // namespace
+
 SymbolicOperands::SymbolicOperands(const Tensor& out, absl::Span<const Tensor* const> inputs,
                                    bool fixed_output)
     : out_(out) {
@@ -68,8 +96,8 @@ SymbolicOperands::SymbolicOperands(const Tensor& out, absl::Span<const Tensor* c
     SB_CHECK(keeps, "output with shape ", shape_text(out.sym_sizes()),
              " doesn't match the broadcast shape");
   } else {
-    Ones none(static_cast<size_t>(out.dim()), false);
-    out_stand_in_ = stand_in(out, none);
+    const Ones none(static_cast<size_t>(out.dim()), false);
+    out_stand_in_ = has_sizes(out, shape_) ? stand_in(out, none) : stand_in_of_other_shape(out);
   }
 }
 
@@ -113,19 +141,13 @@ Tensor SymbolicOperands::stand_in(const Tensor& t, const Ones& ones) const {
         sizes[d] = sb::stand_in(shape_[from_last]);
     }
   }
-  Tensor result = empty_strided_on(DeviceType::Meta, sizes, strides, t.dtype());
-  result.impl()->set_wrapped_number(t.impl()->is_wrapped_number());
-  result.impl()->set_device(t.device());
-  return result;
+  return meta_like(t, sizes, strides);
 }
 
 Tensor SymbolicOperands::result(const Tensor& stand_in) const {
   SymDimVector sizes(shape_.rbegin(), shape_.rend());
   if (out_.defined()) {
-    bool same = static_cast<size_t>(out_.dim()) == sizes.size();
-    for (size_t d = 0; same && d < sizes.size(); ++d)
-      same = same_size(out_.sym_sizes()[d], sizes[d]);
-    if (!same) {
+    if (!has_sizes(out_, shape_)) {
       TensorImpl& impl = *out_.impl();
       impl.set_sym_sizes_and_strides(sizes, strides_like(stand_in, sizes),
                                      out_.sym_storage_offset());

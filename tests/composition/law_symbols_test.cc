@@ -262,5 +262,15 @@ TEST_CASE("A graph's bincount of no elements looks at no weights") {
   CHECK(verdicts({"trace_symbols"}, f, {tensor_with({2}, DType::Int64, {0, 0})}) == "passed");
 }
 
+TEST_CASE("An out that gets another shape is laid out anew, also where its sizes are symbols") {
+  const auto f = [](const Tensors& in) {
+    return call("aten::greater_equal.Tensor_out", {in[0], in[0]}, {{"out", in[1]}});
+  };
+  const Tensor x = tensor_with({2, 3}, DType::Float32, {0, 0, 0, 0, 0, 0});
+  const Tensor out = view_of(tensor_with({6}, DType::Float32, {0, 0, 0, 0, 0, 0}), {3, 2}, {1, 3});
+  CHECK(verdicts({"trace_symbols", "functional_mode, trace_symbols"}, f, {x, out}) ==
+        "passed, passed");
+}
+
 }  // namespace
 }  // namespace sb::composition
