@@ -80,9 +80,8 @@ void fake_calls(long n, FakeCacheUse use, void (*call)(const Tensor& x)) {
 
 // The same where its sizes are symbols, after a call that asks what there is to ask about them.
 void symbolic_calls(long n, FakeCacheUse use, void (*call)(const Tensor& x)) {
-  FakeTensorMode fake({.shape_env = ShapeEnv::create(),
-                       .cache_use = use,
-                       .cache = FakeDispatchCache::create()});
+  FakeTensorMode fake(
+      {.shape_env = ShapeEnv::create(), .cache_use = use, .cache = FakeDispatchCache::create()});
   const Tensor x = fake.from_tensor(zeros({64, 64}), {.device = Device("cuda:0"), .source = "x"});
   call(x);
   for (long i = 0; i < n; ++i) call(x);

@@ -10,23 +10,13 @@ namespace internal {
 constinit std::atomic<StorageFactory> storage_factories[kNumDeviceTypes] = {};
 }  // namespace internal
 
-void* StorageImpl::data_later() const {
-  StorageImpl* const self = const_cast<StorageImpl*>(this);  // it means the same before and after
-  void* const start = self->await_data();
-  if (start) self->data_.give(start);
-  return start;
-}
-
 void StorageImpl::resize(size_t nbytes) {
   SB_CHECK(allocator_, "resize: the storage of ", nbytes_, " bytes on ", to_string(data_.device()),
            " is not resizable");
   if (nbytes == nbytes_) return;
-  const void* const old = data();
   DataPtr fresh = allocator_->allocate(nbytes);
   // Meta memory has no bytes to copy.
-  if (old && fresh.get()) {
-    allocator_->copy_data(fresh.get(), old, std::min(nbytes, nbytes_));
-  }
+  if (data() && fresh.get()) allocator_->copy_data(fresh.get(), data(), std::min(nbytes, nbytes_));
   data_ = std::move(fresh);
   nbytes_ = nbytes;
 }

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 
 #include "switchboard/core/device.h"
 #include "switchboard/core/intrusive_ptr.h"
@@ -13,8 +12,7 @@
 
 namespace sb {
 
-// As `c10::StorageImpl`. A device may subclass it (set_storage_factory). Not synchronised: one
-// writer at a time.
+// As `c10::StorageImpl`. Devices may subclass it (set_storage_factory). One writer at a time.
 class StorageImpl : public IntrusiveTarget {
  public:
   // `allocator` is what a resize takes memory from; nullptr makes the storage fixed.
@@ -24,8 +22,7 @@ class StorageImpl : public IntrusiveTarget {
   StorageImpl(size_t nbytes, Allocator* allocator)
       : nbytes_(nbytes), allocator_(allocator), data_(allocator->allocate(nbytes)) {}
 
-  // The bytes; null where there are none. Waits for those that are still to come, and throws the
-  // error of what makes them: see await_data().
+  // Null where there are no bytes. Waits for those that are still to come: see await_data().
   void* data() const {
     void* const start = data_.get();
     return __builtin_expect(start != nullptr, true) ? start : data_later();
@@ -41,23 +38,19 @@ class StorageImpl : public IntrusiveTarget {
     allocator_ = allocator;
   }
 
-  // Grows or shrinks to `nbytes`, keeping the bytes that fit both. New bytes are uninitialised.
-  // Throws RuntimeError, changing nothing, if the storage is not resizable.
+  // Keeps the bytes that fit both sizes. Throws RuntimeError, changing nothing, if not resizable.
   void resize(size_t nbytes);
 
  protected:
   // Weak references keep no memory alive.
   void release_resources() override { data_.clear(); }
-  // For a subclass whose bytes come while the program goes on: waits for them, and returns their
-  // address, in memory that the DataPtr's context owns; or throws why they do not come. May be
-  // called by several threads at once.
+  // For a subclass whose bytes come later: waits, and returns their address, in memory that
+  // context() owns; or throws why they do not come. Several threads may call it at once.
   virtual void* await_data() { return nullptr; }
-  // What owns the bytes; another one after set_data() or a resize.
   const void* context() const { return data_.context(); }
 
  private:
-  [[gnu::cold, gnu::noinline]] void* data_later() const;
-
+  [[gnu::cold, gnu::noinline]] void* data_later() const;  // core/memory/data_later.cc
   size_t nbytes_;
   Allocator* allocator_;
   DataPtr data_;  // last: nothing is left to do when the allocator returns
@@ -75,8 +68,8 @@ extern constinit std::atomic<StorageFactory> storage_factories[kNumDeviceTypes];
 Storage make_storage_slow(size_t nbytes, Allocator* allocator, DeviceType type);
 }  // namespace internal
 
-// A storage of `nbytes` fresh bytes from the allocator, by the factory of its device if there is
-// one. Inline, as every `empty` makes one.
+// Fresh bytes from the allocator, by the factory of its device if any. Inline: every `empty` is
+// one.
 inline Storage make_storage(size_t nbytes, Allocator* allocator, DeviceType type) {
   const size_t i = static_cast<size_t>(type);
   if (!allocator || i >= kNumDeviceTypes ||

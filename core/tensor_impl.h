@@ -215,12 +215,10 @@ class TensorImpl : public IntrusiveTarget {
   // Sets sizes with the strides of the memory format (Contiguous or a channels-last one that fits
   // the rank). Throws RuntimeError, changing nothing, on a negative size or overflow.
   void set_sizes_contiguous(IntArrayRef sizes, MemoryFormat format = MemoryFormat::Contiguous);
-  // Sets sizes and strides. The same errors; negative strides are refused. Does not look at the
-  // storage's size: callers check, as only they know what to do about it.
+  // The same errors; negative strides are refused, too. Callers check the storage's size.
   void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides);
-  // Sets the sizes and strides of `base`, which may be this very tensor, with two of its dimensions
-  // (not negative, in range) swapped. Cheaper than the above: most that is to know about the result
-  // is known about `base`.
+  // Those of `base`, which may be this very tensor, with two of its dimensions (not negative, in
+  // range) swapped. Cheaper than the above.
   void set_transposed(const TensorImpl& base, size_t dim0, size_t dim1);
 
   // Facts about sizes and strides, computed when these are set. Those of symbolic sizes are
@@ -295,7 +293,6 @@ class TensorImpl : public IntrusiveTarget {
   void set_autograd_meta(IntrusivePtr<AutogradMeta> meta) { autograd_meta_ = std::move(meta); }
   const IntrusivePtr<ModeData>& mode_data() const { return mode_data_; }
   void set_mode_data(IntrusivePtr<ModeData> data) { mode_data_ = std::move(data); }
-  // Returns the previous one.
   IntrusivePtr<ModeData> exchange_mode_data(IntrusivePtr<ModeData> data) {
     return std::exchange(mode_data_, std::move(data));
   }
@@ -303,9 +300,8 @@ class TensorImpl : public IntrusiveTarget {
   const IntrusivePtr<Quantizer>& quantizer() const { return quantizer_; }
   void set_quantizer(IntrusivePtr<Quantizer> quantizer) { quantizer_ = std::move(quantizer); }
 
-  // A tensor of the same storage, metadata and keys, without autograd state and with its own
-  // version counter; backend metadata is cloned, mode data and quantizer are shared. As
-  // `shallow_copy_and_detach`.
+  // The same storage, metadata and keys, no autograd state, a version counter of its own; backend
+  // metadata is cloned, mode data and quantizer are shared. As `shallow_copy_and_detach`.
   IntrusivePtr<TensorImpl> shallow_copy() const;
 
   // Always inline: into the one function that also frees the memory.
@@ -371,8 +367,7 @@ union UndefinedTensor {
 extern constinit UndefinedTensor undefined_tensor;
 }  // namespace internal
 
-// The one impl of every undefined Tensor. It has keys, so that the call path need not ask whether a
-// tensor is defined.
+// The impl of every undefined Tensor. It has keys, so that calls need not ask whether it is one.
 inline TensorImpl* undefined_tensor_impl() { return &internal::undefined_tensor.impl; }
 
 }  // namespace sb

@@ -12,8 +12,8 @@ namespace {
 class LateStorage final : public StorageImpl {
  public:
   LateStorage(std::shared_ptr<Background::Work> work, Storage filled)
-      : StorageImpl(DataPtr(nullptr, new Storage(filled), drop, filled->device()),
-                    filled->nbytes(), find_allocator(filled->device().type)),
+      : StorageImpl(DataPtr(nullptr, new Storage(filled), drop, filled->device()), filled->nbytes(),
+                    find_allocator(filled->device().type)),
         work_(std::move(work)),
         start_(filled->data()),
         context_(context()) {}
@@ -106,8 +106,9 @@ void Background::run_all() {
 
 Tensor result_of(std::shared_ptr<Background::Work> work, const Tensor& filled) {
   const TensorImpl& like = *filled.impl();
-  auto impl = make_intrusive<TensorImpl>(make_intrusive<LateStorage>(std::move(work), like.storage()),
-                                         like.key_set(), like.dtype(), like.device());
+  auto impl =
+      make_intrusive<TensorImpl>(make_intrusive<LateStorage>(std::move(work), like.storage()),
+                                 like.key_set(), like.dtype(), like.device());
   impl->set_sizes_and_strides(like.sizes(), like.strides());
   impl->set_storage_offset(like.storage_offset());
   return Tensor(std::move(impl));

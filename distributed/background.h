@@ -60,8 +60,8 @@ class Background {
   std::thread thread_;
 };
 
-// A tensor like `filled`, on the memory that the work fills in `filled`: reading or writing it waits
-// for the work, and throws its error.
+// A tensor like `filled`, on the memory that the work fills in `filled`: reading or writing it
+// waits for the work, and throws its error.
 Tensor result_of(std::shared_ptr<Background::Work> work, const Tensor& filled);
 
 }  // namespace sb

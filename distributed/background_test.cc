@@ -66,9 +66,9 @@ TEST_CASE("every collective with fresh results goes on so, and gives the same as
   });
   const int64_t row = kRows / 3;
   for (int64_t r = 0; r < 3; ++r)
-    CHECK(texts[static_cast<size_t>(r)] ==
-          str_cat(6, " ", 2, " ", 3 * (r * row + 1) + 3, " ", r * row + 1, " ", 6, " ", 2, " ", 3,
-                  " ", 3 * kMany));
+    CHECK(texts[static_cast<size_t>(r)] == str_cat(6, " ", 2, " ", 3 * (r * row + 1) + 3, " ",
+                                                   r * row + 1, " ", 6, " ", 2, " ", 3, " ",
+                                                   3 * kMany));
 }
 
 TEST_CASE("what is written to an argument afterwards is not part of the call") {

@@ -59,7 +59,8 @@ class Call {
   // Adds an option: "sum", "src=1".
   void add(std::string_view option);
 
-  // "_c10d_functional::all_reduce(float32[2], sum)", and a hash of it that is the same on all ranks.
+  // "_c10d_functional::all_reduce(float32[2], sum)", and a hash of it that is the same on all
+  // ranks.
   std::string text() const;
   uint64_t hash() const { return hash_; }
   const CallPlace& place() const { return place_; }

@@ -44,8 +44,9 @@ struct Meeting {
   const std::function<std::string()>* describe = nullptr;
 };
 
-// One rank's end. Used by one thread at a time, but for fail(). Whatever it waits for ends: with the bytes, or with
-// DistError, which names the rank that failed, ended or did not come within timeout().
+// One rank's end. Used by one thread at a time, but for fail(). Whatever it waits for ends: with
+// the bytes, or with DistError, which names the rank that failed, ended or did not come within
+// timeout().
 class Engine {
  public:
   virtual ~Engine() = default;

@@ -256,8 +256,8 @@ std::vector<int64_t> numbers(SymIntArrayRef splits) {
 }
 Tensor all_to_all(const Tensor& input, SymIntArrayRef output_splits, SymIntArrayRef input_splits,
                   const IValue& group_name) {
-  const auto made =
-      std::make_shared<Call>(c10d_functional::all_to_all_single.name(), group_name, has_data(input));
+  const auto made = std::make_shared<Call>(c10d_functional::all_to_all_single.name(), group_name,
+                                           has_data(input));
   Call& call = *made;
   check_dim(call, input);
   const SymInt sent = checked_sum(call, "input_split_sizes", input_splits);

@@ -46,7 +46,8 @@ void send_tensor(const Call& call, const Tensor& tensor, int64_t to, int64_t tag
   const Group& group = *call.group();
   group.background().settle();
   const std::string what = what_is(tensor, tag, group);
-  const Header header{digest_of(what), text_line(str_cat(what, CallPlaceGuard::current().describe()))};
+  const Header header{digest_of(what),
+                      text_line(str_cat(what, CallPlaceGuard::current().describe()))};
   const int64_t rank = group.ranks()[static_cast<size_t>(to)];
   group.engine().send(
       rank, tag_of(group, tag),
@@ -59,8 +60,8 @@ void receive_tensor(const Call& call, const Tensor& tensor, int64_t from, int64_
   group.background().settle();
   const int64_t rank = group.ranks()[static_cast<size_t>(from)];
   const std::string what = what_is(tensor, tag, group);
-  const std::string here =
-      str_cat(call.blame(), "receives ", what, " from rank ", rank, CallPlaceGuard::current().describe());
+  const std::string here = str_cat(call.blame(), "receives ", what, " from rank ", rank,
+                                   CallPlaceGuard::current().describe());
   const std::function<std::string()> describe = [&] { return here; };
   const Meeting meeting{group.ranks(), group.id(), &describe};
   Header header{};

@@ -263,8 +263,7 @@ void run_cached(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
   const uint64_t version = env ? env->version() : 0;
   const CacheKey key(op, facts.rules_version, mode.cache_settings(), given, env);
   const std::optional<uint64_t> hash = key.hash();
-  if (!hash)
-    return bypass(symbolic ? CacheBypass::SymbolicShape : CacheBypass::OtherArgument);
+  if (!hash) return bypass(symbolic ? CacheBypass::SymbolicShape : CacheBypass::OtherArgument);
 
   RememberedCalls& calls = calls_of(mode, symbolic);
   const CacheEntry* const known = calls.find_by_hash(key, *hash);

@@ -20,8 +20,8 @@ namespace sb {
 enum class FakeCacheUse : uint8_t {
   Off,
   // For what costs more than looking it up does: calls with symbols, operators that are composed of
-  // others, fake rules and fallback kernels. Meta kernels of single operators run; docs/performance.md has the
-  // figures.
+  // others, fake rules and fallback kernels. Meta kernels of single operators run;
+  // docs/performance.md has the figures.
   Costly,
   All,
   // As All, and each result is computed too: RuntimeError where the two differ. As

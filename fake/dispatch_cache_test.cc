@@ -172,9 +172,8 @@ TEST_CASE("other symbols of the same hints are another call") {
   Symbolic f;
   const Tensor x = f.make("x", {4, 3});
   const Tensor y = f.mode.from_tensor(
-      zeros({4, 3}), {.device = kCuda,
-                      .source = "y",
-                      .dims = {{DimDynamic::Dynamic}, {DimDynamic::Dynamic}}});
+      zeros({4, 3}),
+      {.device = kCuda, .source = "y", .dims = {{DimDynamic::Dynamic}, {DimDynamic::Dynamic}}});
   neg(x);
   CHECK(neg(y).sym_size(0).to_string() == y.sym_size(0).to_string());
   CHECK(f.hits() == 0);

@@ -25,8 +25,7 @@ struct RememberedCalls::Table {
       const CacheKey& key, std::atomic<const CacheEntry*>* last_there) const {
     const std::optional<uint64_t> hash = key.hash();
     if (!hash) return nullptr;
-    const CacheEntry* const entry =
-        find(*hash, [&](const CacheEntry& e) { return key.is(e.key); });
+    const CacheEntry* const entry = find(*hash, [&](const CacheEntry& e) { return key.is(e.key); });
     if (entry) last_there->store(entry, std::memory_order_release);
     return entry;
   }
@@ -45,14 +44,12 @@ struct RememberedCalls::Table {
   mutable std::array<std::atomic<const CacheEntry*>, size_t{1} << kPlaceBits> last{};
 };
 
-RememberedCalls::RememberedCalls(size_t most)
-    : most_(most), table_(std::make_shared<Table>(64)) {
+RememberedCalls::RememberedCalls(size_t most) : most_(most), table_(std::make_shared<Table>(64)) {
   published_.store(table_.get(), std::memory_order_release);
 }
 RememberedCalls::~RememberedCalls() = default;
 
-const CacheEntry* RememberedCalls::find(const CacheKey& key,
-                                                    uint64_t place) const {
+const CacheEntry* RememberedCalls::find(const CacheKey& key, uint64_t place) const {
   const Table& table = *published_.load(std::memory_order_acquire);
   auto& last = table.last[(place * 0x9e3779b97f4a7c15) >> (64 - Table::kPlaceBits)];
   const CacheEntry* const entry = last.load(std::memory_order_acquire);
@@ -60,8 +57,7 @@ const CacheEntry* RememberedCalls::find(const CacheKey& key,
   return table.find_and_note(key, &last);
 }
 
-const CacheEntry* RememberedCalls::find_by_hash(const CacheKey& key,
-                                                            uint64_t hash) const {
+const CacheEntry* RememberedCalls::find_by_hash(const CacheKey& key, uint64_t hash) const {
   return published_.load(std::memory_order_acquire)->find(hash, [&](const CacheEntry& e) {
     return key.is(e.key);
   });

@@ -15,8 +15,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "switchboard/dispatch/graph/graph.h"
 #include "switchboard/dispatch/graph/trace_assumptions.h"
-#include "switchboard/dispatch/modes/trace_hooks.h"
 #include "switchboard/dispatch/modes/mode.h"
+#include "switchboard/dispatch/modes/trace_hooks.h"
 
 namespace sb {
 

@@ -18,8 +18,8 @@ struct TraceHooks {
   // other sizes that only data tell, or other layouts, the program gives the other. Where it could
   // tell, the trace states or refuses that.
   void (*gave_view_or_copy)(const Tensor& self, const Tensor& result, std::string_view op,
-                            ViewOrCopyBy by) =
-      [](const Tensor&, const Tensor&, std::string_view, ViewOrCopyBy) {};
+                            ViewOrCopyBy by) = [](const Tensor&, const Tensor&, std::string_view,
+                                                  ViewOrCopyBy) {};
 };
 
 inline constexpr TraceHooks kNoTraceHooks;

@@ -104,7 +104,7 @@ Tensor sum_to_size_kernel(const Tensor& self, SymIntArrayRef size) {
                     ", and gives ", to_string(self.dtype()), " for a size of 1"));
   }
   internal::trace_hooks->gave_view_or_copy(self, result, "aten::sum_to_size",
-                                         internal::ViewOrCopyBy::Sizes);
+                                           internal::ViewOrCopyBy::Sizes);
   return added > 0 ? view(result, size) : result;
 }
 

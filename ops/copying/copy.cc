@@ -115,7 +115,7 @@ Tensor contiguous_any(const Tensor& self, MemoryFormat format) {
     return is_so ? self : clone(self, format);
   const Tensor result = is_so ? self : clone(self, format);
   internal::trace_hooks->gave_view_or_copy(self, result, "aten::contiguous",
-                                         internal::ViewOrCopyBy::Layout);
+                                           internal::ViewOrCopyBy::Layout);
   return result;
 }
 

@@ -141,8 +141,8 @@ void cast_range(char* to, int64_t to_stride, const char* from, int64_t from_stri
 
 // A copy of a bool has the same byte, as larger ones have.
 template <class To, class From>
-using Copied = std::conditional_t<std::is_same_v<To, bool> && std::is_same_v<From, bool>, uint8_t,
-                                  To>;
+using Copied =
+    std::conditional_t<std::is_same_v<To, bool> && std::is_same_v<From, bool>, uint8_t, To>;
 
 template <class From>
 constexpr std::array<CastFunction, kNumDTypes> casts_from = {

@@ -64,7 +64,8 @@ Tensor meta_like(const Tensor& t, IntArrayRef sizes, IntArrayRef strides) {
 Tensor stand_in_of_other_shape(const Tensor& out) {
   DimVector sizes(out.impl()->hint_sizes().begin(), out.impl()->hint_sizes().end());
   DimVector strides(out.impl()->hint_strides().begin(), out.impl()->hint_strides().end());
-  if (out.is_symbolic() && !has_hints(out.sym_sizes())) strides = infer_dense_strides(sizes, strides);
+  if (out.is_symbolic() && !has_hints(out.sym_sizes()))
+    strides = infer_dense_strides(sizes, strides);
   return meta_like(out, sizes, strides);
 }
 

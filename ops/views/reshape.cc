@@ -176,7 +176,7 @@ Tensor reshape_kernel(const Tensor& self, SymIntArrayRef shape) {
     // A graph would have the strides burnt in, and may run on a tensor with others.
     const Tensor result = strides ? view(self, SizesRef<Int>(sizes)) : copy();
     internal::trace_hooks->gave_view_or_copy(self, result, "aten::reshape",
-                                           internal::ViewOrCopyBy::Layout);
+                                             internal::ViewOrCopyBy::Layout);
     return result;
   });
 }
