@@ -171,6 +171,16 @@ TEST_CASE("an error of the call comes at each read, names the line, and the rank
   }
 }
 
+TEST_CASE("a call whose argument is a result that failed does not count") {
+  for (const std::string& text : on_ranks<std::string>(2, [](int64_t r) {
+         const Tensor sum = all_reduce(numbers(r), r == 0 ? "sum" : "max");
+         const std::string error = error_of([&] { all_gather_tensor(sum, 0); });
+         const GroupPtr group = world().group();
+         return str_cat(error.substr(0, 9), " ", group->calls());
+       }))
+    CHECK(text == "DistError 1");
+}
+
 TEST_CASE("an error that nobody reads is one of the next call, or of the program's end") {
   CHECK_THAT(error_of([] {
                run_ranks(2, [] { all_reduce(numbers(0), get_rank() == 0 ? "sum" : "max"); });

@@ -118,10 +118,12 @@ bool goes_to_background(const Call& call, TensorList results) {
   return bytes >= kBackgroundBytes;
 }
 
-// Makes `run` fill the results of a call that has begun, in the background, and gives what waits
-// for that. The engine runs other calls of the rank before and after it.
+// Begins the call and makes `run` fill its results in the background. Gives what waits for that.
+// Whatever may throw of it, copies of arguments too, comes before, so that no call counts that is
+// not made. The engine runs other calls of the rank before and after it.
 std::vector<Tensor> fill_later(std::shared_ptr<Call> call, std::vector<Tensor> results,
                                std::function<void(const Call&)> run) {
+  call->begin();
   Background& background = call->group()->background();
   const bool inference = results[0].impl()->is_inference();
   const auto work = background.start([call = std::move(call), run = std::move(run), inference] {
@@ -153,7 +155,6 @@ std::vector<Tensor> own_dense(TensorList tensors) {
   return copies;
 }
 
-// Reductions of all tensors in place.
 std::vector<ReduceOp> say_reduction(Call& call, TensorList tensors, std::string_view reduce_op) {
   std::vector<ReduceOp> ops;
   for (const Tensor& t : tensors) {
@@ -163,6 +164,7 @@ std::vector<ReduceOp> say_reduction(Call& call, TensorList tensors, std::string_
   call.add(reduce_op);
   return ops;
 }
+// Reductions of all tensors in place.
 void reduce_all(Call& call, TensorList tensors, std::string_view reduce_op) {
   const std::vector<ReduceOp> ops = say_reduction(call, tensors, reduce_op);
   const bool alone = call.has_data() && tensors.size() == 1;
@@ -179,7 +181,6 @@ std::vector<Tensor> all_reduce_each(std::string_view op, TensorList inputs,
     return outs;
   }
   const std::vector<ReduceOp> ops = say_reduction(*call, outs, reduce_op);
-  call->begin();
   return fill_later(call, outs, [ops, outs](const Call& c) {
     for (size_t i = 0; i < outs.size(); ++i) run_all_reduce(c, ops[i], outs[i]);
   });
@@ -206,7 +207,6 @@ std::vector<Tensor> gather_each(std::string_view op, TensorList inputs, int64_t 
     return outs;
   }
   for (const Tensor& input : inputs) call->add(input);
-  call->begin();
   return fill_later(call, outs, [given = own_dense(inputs), outs](const Call& c) {
     for (size_t i = 0; i < outs.size(); ++i) run_all_gather(c, given[i], outs[i]);
   });
@@ -228,7 +228,6 @@ std::vector<Tensor> scatter_each(std::string_view op, TensorList inputs, std::st
     return outs;
   }
   const std::vector<ReduceOp> ops = say_reduction(*call, inputs, reduce_op);
-  call->begin();
   return fill_later(call, outs, [ops, given = own_dense(inputs), outs](const Call& c) {
     for (size_t i = 0; i < outs.size(); ++i) run_reduce_scatter(c, ops[i], given[i], outs[i]);
   });
@@ -273,7 +272,6 @@ Tensor all_to_all(const Tensor& input, SymIntArrayRef output_splits, SymIntArray
       run_all_to_all(call, dense(input), numbers(input_splits), out, numbers(output_splits));
     return out;
   }
-  call.begin();
   return only(fill_later(made, {out},
                          [given = own_dense(input), out, rows = numbers(input_splits),
                           out_rows = numbers(output_splits)](const Call& c) {
@@ -467,7 +465,6 @@ SB_LIBRARY(_c10d_functional, m) {
       if (call->begin_and_agree()) run_broadcast(*call, src, out);
       return out;
     }
-    call->begin();
     return only(fill_later(call, {out}, [src, out](const Call& c) { run_broadcast(c, src, out); }));
   });
   collective(m, broadcast_, [](const Tensor& input, int64_t src, const IValue& group_name) {
