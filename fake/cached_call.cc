@@ -42,6 +42,13 @@ RememberedCalls& calls_of(FakeMode& mode, bool symbolic) {
   return symbolic ? mode.symbolic_calls() : mode.cache().calls();
 }
 
+// Whether calls with symbols of the mode's environment are remembered, as things are.
+bool remembers_symbols(const FakeMode& mode) {
+  const ShapeEnv* const env = mode.shape_env();
+  return env && !env->suppressed() &&
+         env->settings().on_data_dependent == OnDataDependent::Throw;  // and not an example's data
+}
+
 // For RememberedCalls::find: by the operator and something of the shape of its first tensor.
 inline uint64_t place_of(const OperatorHandle& op, const TensorImpl& first) {
   const IntArrayRef sizes = first.hint_sizes();
@@ -185,12 +192,6 @@ void check_same(const OperatorHandle& op, const Tensor& remembered, const Tensor
 }
 
 }  // namespace
-
-bool remembers_symbols(const FakeMode& mode) {
-  const ShapeEnv* const env = mode.shape_env();
-  return env && !env->suppressed() &&
-         env->settings().on_data_dependent == OnDataDependent::Throw;  // and not an example's data
-}
 
 bool is_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                    const FakeArguments& arguments, absl::Span<const IValue> given) {

@@ -32,9 +32,6 @@ bool give_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& fac
 bool is_remembered(FakeMode& mode, const OperatorHandle& op, const FakeOp& facts,
                    const FakeArguments& arguments, absl::Span<const IValue> given);
 
-// Whether the mode remembers calls whose arguments have symbols of its environment, as things are.
-bool remembers_symbols(const FakeMode& mode);
-
 }  // namespace sb::internal
 
 #endif  // SWITCHBOARD_FAKE_CACHED_CALL_H_
