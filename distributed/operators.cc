@@ -118,11 +118,16 @@ bool goes_to_background(const Call& call, TensorList results) {
   return bytes >= kBackgroundBytes;
 }
 
-// Begins the call and makes `run` fill its results in the background. Gives what waits for that.
-// Whatever may throw of it, copies of arguments too, comes before, so that no call counts that is
-// not made. The engine runs other calls of the rank before and after it.
-std::vector<Tensor> fill_later(std::shared_ptr<Call> call, std::vector<Tensor> results,
-                               std::function<void(const Call&)> run) {
+// Has `run` fill the results of a call: at once, or in the background, where they wait for that.
+// Whatever else may throw, copies of arguments too, comes before, so that no call counts that is
+// not made. `data` is for Call::agree. The engine runs other calls of the rank before and after.
+template <class Run>
+std::vector<Tensor> filled(std::shared_ptr<Call> call, std::vector<Tensor> results, bool later,
+                           Run run, ConstBytes data = {}) {
+  if (!later) {
+    if (call->begin_and_agree(data)) run(*call);
+    return results;
+  }
   call->begin();
   Background& background = call->group()->background();
   const bool inference = results[0].impl()->is_inference();
@@ -144,15 +149,12 @@ std::vector<Tensor> fill_later(std::shared_ptr<Call> call, std::vector<Tensor> r
   return results;
 }
 
-// What is read in the background is nobody else's to write to.
-Tensor own_dense(const Tensor& t) {
-  const Tensor copy = dense(t);
-  return copy.is_alias_of(t) ? clone(copy) : copy;
-}
-std::vector<Tensor> own_dense(TensorList tensors) {
-  std::vector<Tensor> copies;
-  for (const Tensor& t : tensors) copies.push_back(own_dense(t));
-  return copies;
+// What a call reads of these: in the background, copies, which are nobody else's to write to.
+std::vector<Tensor> read_by(TensorList tensors, bool later) {
+  std::vector<Tensor> read(tensors.begin(), tensors.end());
+  if (later)
+    for (Tensor& t : read) t = clone(t, MemoryFormat::Contiguous);
+  return read;
 }
 
 std::vector<ReduceOp> say_reduction(Call& call, TensorList tensors, std::string_view reduce_op) {
@@ -164,11 +166,14 @@ std::vector<ReduceOp> say_reduction(Call& call, TensorList tensors, std::string_
   call.add(reduce_op);
   return ops;
 }
+// That of a single tensor travels with what ranks compare, where it is small.
+ConstBytes data_along(const Call& call, TensorList tensors) {
+  return call.has_data() && tensors.size() == 1 ? opening_data(tensors[0]) : ConstBytes();
+}
 // Reductions of all tensors in place.
 void reduce_all(Call& call, TensorList tensors, std::string_view reduce_op) {
   const std::vector<ReduceOp> ops = say_reduction(call, tensors, reduce_op);
-  const bool alone = call.has_data() && tensors.size() == 1;
-  if (!call.begin_and_agree(alone ? opening_data(tensors[0]) : ConstBytes())) return;
+  if (!call.begin_and_agree(data_along(call, tensors))) return;
   for (size_t i = 0; i < tensors.size(); ++i) run_all_reduce(call, ops[i], tensors[i]);
 }
 std::vector<Tensor> all_reduce_each(std::string_view op, TensorList inputs,
@@ -176,14 +181,11 @@ std::vector<Tensor> all_reduce_each(std::string_view op, TensorList inputs,
   const auto call = std::make_shared<Call>(op, group_name, have_data(inputs));
   std::vector<Tensor> outs;
   for (const Tensor& input : inputs) outs.push_back(fresh_copy(*call, input));
-  if (!goes_to_background(*call, outs)) {
-    reduce_all(*call, outs, reduce_op);
-    return outs;
-  }
   const std::vector<ReduceOp> ops = say_reduction(*call, outs, reduce_op);
-  return fill_later(call, outs, [ops, outs](const Call& c) {
+  const auto run = [ops, outs](const Call& c) {
     for (size_t i = 0; i < outs.size(); ++i) run_all_reduce(c, ops[i], outs[i]);
-  });
+  };
+  return filled(call, outs, goes_to_background(*call, outs), run, data_along(*call, outs));
 }
 void all_reduce_each_in_place(std::string_view op, TensorList inputs, std::string_view reduce_op,
                               const IValue& group_name) {
@@ -202,14 +204,12 @@ std::vector<Tensor> gather_each(std::string_view op, TensorList inputs, int64_t 
   const auto call = std::make_shared<Call>(op, group_name, have_data(inputs));
   std::vector<Tensor> outs;
   for (const Tensor& input : inputs) outs.push_back(gathered(*call, input, group_size));
-  if (!goes_to_background(*call, outs)) {
-    gather_all(*call, inputs, outs);
-    return outs;
-  }
   for (const Tensor& input : inputs) call->add(input);
-  return fill_later(call, outs, [given = own_dense(inputs), outs](const Call& c) {
-    for (size_t i = 0; i < outs.size(); ++i) run_all_gather(c, given[i], outs[i]);
-  });
+  const bool later = goes_to_background(*call, outs);
+  const auto run = [given = read_by(inputs, later), outs](const Call& c) {
+    for (size_t i = 0; i < outs.size(); ++i) run_all_gather(c, dense(given[i]), outs[i]);
+  };
+  return filled(call, outs, later, run);
 }
 
 void scatter_all(Call& call, TensorList inputs, std::string_view reduce_op, TensorList outs) {
@@ -223,14 +223,13 @@ std::vector<Tensor> scatter_each(std::string_view op, TensorList inputs, std::st
   const auto call = std::make_shared<Call>(op, group_name, have_data(inputs));
   std::vector<Tensor> outs;
   for (const Tensor& input : inputs) outs.push_back(scattered(*call, input, group_size));
-  if (!goes_to_background(*call, inputs)) {
-    scatter_all(*call, inputs, reduce_op, outs);
-    return outs;
-  }
   const std::vector<ReduceOp> ops = say_reduction(*call, inputs, reduce_op);
-  return fill_later(call, outs, [ops, given = own_dense(inputs), outs](const Call& c) {
-    for (size_t i = 0; i < outs.size(); ++i) run_reduce_scatter(c, ops[i], given[i], outs[i]);
-  });
+  const bool later = goes_to_background(*call, inputs);
+  const auto run = [ops, given = read_by(inputs, later), outs](const Call& c) {
+    for (size_t i = 0; i < outs.size(); ++i)
+      run_reduce_scatter(c, ops[i], dense(given[i]), outs[i]);
+  };
+  return filled(call, outs, later, run);
 }
 
 Tensor only(std::vector<Tensor> tensors) { return std::move(tensors[0]); }
@@ -267,16 +266,13 @@ Tensor all_to_all(const Tensor& input, SymIntArrayRef output_splits, SymIntArray
   sizes[0] = checked_sum(call, "output_split_sizes", output_splits);
   const Tensor out = new_empty(input, sizes);
   call.add(input, 1);
-  if (!goes_to_background(call, {input, out})) {
-    if (call.begin_and_agree())
-      run_all_to_all(call, dense(input), numbers(input_splits), out, numbers(output_splits));
-    return out;
-  }
-  return only(fill_later(made, {out},
-                         [given = own_dense(input), out, rows = numbers(input_splits),
-                          out_rows = numbers(output_splits)](const Call& c) {
-                           run_all_to_all(c, given, rows, out, out_rows);
-                         }));
+  if (!call.has_data()) return out;  // and symbols stay as they are
+  const bool later = goes_to_background(call, {input, out});
+  return only(filled(made, {out}, later,
+                     [given = read_by(one(input), later), out, rows = numbers(input_splits),
+                      out_rows = numbers(output_splits)](const Call& c) {
+                       run_all_to_all(c, dense(given[0]), rows, out, out_rows);
+                     }));
 }
 
 void say_broadcast(Call& call, const Tensor& data, int64_t src) {
@@ -461,11 +457,8 @@ SB_LIBRARY(_c10d_functional, m) {
     const auto call = std::make_shared<Call>(broadcast.name(), group_name, has_data(input));
     const Tensor out = fresh_copy(*call, input);
     say_broadcast(*call, out, src);
-    if (!goes_to_background(*call, one(out))) {
-      if (call->begin_and_agree()) run_broadcast(*call, src, out);
-      return out;
-    }
-    return only(fill_later(call, {out}, [src, out](const Call& c) { run_broadcast(c, src, out); }));
+    return only(filled(call, {out}, goes_to_background(*call, one(out)),
+                       [src, out](const Call& c) { run_broadcast(c, src, out); }));
   });
   collective(m, broadcast_, [](const Tensor& input, int64_t src, const IValue& group_name) {
     Call call(broadcast_.name(), group_name, has_data(input));
